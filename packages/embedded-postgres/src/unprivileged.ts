@@ -1,0 +1,74 @@
+import { execFileSync } from 'node:child_process';
+import { accessSync, constants, readFileSync, realpathSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+export interface Account {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+const NAME = 'postgres';
+
+/** The account that PostgreSQL runs under: null when this process is not root (PostgreSQL then runs as its caller),
+ *  else the system account `postgres`, made when it is missing. Throws when it cannot be made. */
+export const unprivilegedAccount = (): Account | null => {
+  if (process.getuid?.() !== 0) return null;
+  return find() ?? create();
+};
+
+/** The command and arguments that run `file` under `account`. Where that account may not enter the folders on the way to
+ *  `paths` (a checkout below a private folder of root's), it is given the right to search them and nothing else of root's,
+ *  by `setpriv`; throws with what to do where that tool is missing. */
+export const asAccount = (account: Account | null, file: string, args: readonly string[], paths: readonly string[]) => {
+  const closed = account && [file, ...paths].map((path) => closedFolder(path, account)).find((folder) => folder !== null);
+  if (!account || !closed) return { file, args, options: account ?? {} };
+  const setpriv = ['/usr/bin/setpriv', '/bin/setpriv'].find(isExecutable);
+  if (!setpriv) {
+    throw new Error(
+      `${closed} is closed to the account "${NAME}" that PostgreSQL runs under. ` +
+        'Start as a normal user, or set DATA_DIR to a folder every account may enter and check the project out below one.',
+    );
+  }
+  const rights = '+dac_override,+dac_read_search';
+  const identity = [`--reuid=${account.uid}`, `--regid=${account.gid}`, '--clear-groups'];
+  return { file: setpriv, args: [...identity, `--inh-caps=${rights}`, `--ambient-caps=${rights}`, file, ...args], options: {} };
+};
+
+const find = (): Account | null => {
+  const line = readFileSync('/etc/passwd', 'utf8')
+    .split('\n')
+    .find((entry) => entry.startsWith(`${NAME}:`));
+  if (!line) return null;
+  const [, , uid, gid] = line.split(':');
+  return { uid: Number(uid), gid: Number(gid) };
+};
+
+const create = (): Account => {
+  try {
+    execFileSync('useradd', ['--system', '--user-group', '--no-create-home', '--shell', '/usr/sbin/nologin', NAME], { stdio: 'pipe' });
+  } catch (cause) {
+    throw new Error(`PostgreSQL refuses to run as root, and the account "${NAME}" could not be made. Start as a normal user.`, { cause });
+  }
+  const account = find();
+  if (!account) throw new Error(`the account "${NAME}" was made but is not in /etc/passwd`);
+  return account;
+};
+
+/** The first folder above `path` that `account` may not search, or null. */
+const closedFolder = (path: string, account: Account): string | null => {
+  for (let folder = dirname(realpathSync(path)); ; folder = dirname(folder)) {
+    const { mode, uid, gid } = statSync(folder);
+    const search = uid === account.uid ? 0o100 : gid === account.gid ? 0o010 : 0o001;
+    if ((mode & search) === 0) return folder;
+    if (folder === join(folder, '..')) return null;
+  }
+};
+
+const isExecutable = (path: string): boolean => {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+};

@@ -1,0 +1,22 @@
+import { mkdtempSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startPostgres } from '@cpg/embedded-postgres';
+
+/** Starts the one PostgreSQL that all integration tests share. Each test file makes a database of its own from POSTGRES_URL. */
+export default async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'cpg-test-'));
+  const postgres = await startPostgres({ dataDir: join(dataDir, 'postgres'), port: await freePort(), password: 'test' });
+  process.env.POSTGRES_URL = postgres.url('postgres');
+  (globalThis as Record<string, unknown>).engines = { postgres, dataDir };
+};
+
+const freePort = (): Promise<number> =>
+  new Promise((done, fail) => {
+    const server = createServer().once('error', fail);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => done(port));
+    });
+  });
