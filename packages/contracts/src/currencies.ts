@@ -1,0 +1,37 @@
+import { z } from 'zod';
+
+export const PaymentCurrency = z.enum(['USDT', 'USDC', 'USDG', 'BTC', 'ETH', 'CAZ']);
+export type PaymentCurrency = z.infer<typeof PaymentCurrency>;
+
+export const ItemCurrency = z.enum(['MXN', 'USD', 'EUR', 'ARS', 'USDT', 'USDC', 'USDG']);
+export type ItemCurrency = z.infer<typeof ItemCurrency>;
+
+export type Currency = PaymentCurrency | ItemCurrency;
+
+export const PaymentRail = z.enum(['gateway_pay', 'crypto_deposit']);
+export type PaymentRail = z.infer<typeof PaymentRail>;
+
+const decimals: Record<Currency, number> = {
+  USDT: 6,
+  USDC: 6,
+  USDG: 6,
+  BTC: 8,
+  ETH: 18,
+  CAZ: 18,
+  MXN: 2,
+  USD: 2,
+  EUR: 2,
+  ARS: 2,
+};
+
+/** Decimals of a currency's smallest unit: BTC has 8, so one unit is a satoshi. */
+export const decimalsOf = (currency: Currency): number => decimals[currency];
+
+/** Sets the decimals of CAZ, which has no public token: called once at start, before any amount is read.
+ *  Throws RangeError unless it is an integer from 0 to 18. */
+export const configureCaz = (cazDecimals: number): void => {
+  if (!Number.isInteger(cazDecimals) || cazDecimals < 0 || cazDecimals > 18) {
+    throw new RangeError(`CAZ has 0 to 18 decimals, not ${cazDecimals}`);
+  }
+  decimals.CAZ = cazDecimals;
+};

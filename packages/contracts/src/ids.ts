@@ -1,0 +1,28 @@
+import { z } from 'zod';
+
+const ULID = '[0-7][0-9A-HJKMNP-TV-Z]{25}';
+
+/** Kinds of ids: a prefix and a ULID (26 characters of Crockford's base 32). */
+export const ID_PREFIXES = {
+  merchant: 'mer',
+  order: 'ord',
+  payment: 'pay',
+  webhook: 'whk',
+  event: 'evt',
+  delivery: 'dlv',
+  refund: 'rfd',
+} as const;
+
+const idOf = (prefix: string) =>
+  z.string().regex(new RegExp(`^${prefix}_${ULID}$`), { error: `must be ${prefix}_ and a ULID` });
+
+export const MerchantId = idOf(ID_PREFIXES.merchant);
+export const OrderId = idOf(ID_PREFIXES.order);
+export const PaymentId = idOf(ID_PREFIXES.payment);
+export const WebhookId = idOf(ID_PREFIXES.webhook);
+export const EventId = idOf(ID_PREFIXES.event);
+export const DeliveryId = idOf(ID_PREFIXES.delivery);
+export const RefundId = idOf(ID_PREFIXES.refund);
+
+/** An instant in a resource or an event: ISO 8601, UTC, milliseconds. */
+export const Timestamp = z.iso.datetime({ precision: 3 });

@@ -1,0 +1,109 @@
+import { z } from 'zod';
+import { PaymentCurrency, PaymentRail } from './currencies.ts';
+import { MerchantId, OrderId, PaymentId, Timestamp } from './ids.ts';
+import { Amount, Minor } from './money.ts';
+import { AssignedInstruction, OfferedPayment } from './order-events.ts';
+import { Metadata, MerchantCreateOrderDto, Order, OrphanReason, Payment, UpdateOrderDto, WebhookEventType } from './resources.ts';
+
+/** Headers of every call between services. */
+export const INTERNAL_HEADERS = {
+  /** Bearer INTERNAL_TOKEN. */
+  authorization: 'authorization',
+  requestId: 'x-request-id',
+  /** Who caused it: `key:<kid>`, `service:<name>` or `debug`. */
+  actor: 'x-actor',
+  correlationId: 'x-correlation-id',
+} as const;
+
+// ---- orders -------------------------------------------------------------------------------------------------------
+
+/** `POST /orders` -> 201 Order. The id is the caller's, so a repeat makes no second order. */
+export const CreateOrderCall = z.object({ order_id: OrderId, merchant_id: MerchantId, order: MerchantCreateOrderDto });
+export type CreateOrderCall = z.infer<typeof CreateOrderCall>;
+
+/** `POST /orders/:id/cancel`, `POST /orders/:id/capture` -> 200 Order; `DELETE /orders/:id` -> 200 OrderDeletion. */
+export const OrderCall = z.object({ merchant_id: MerchantId });
+export type OrderCall = z.infer<typeof OrderCall>;
+
+/** `PATCH /orders/:id` -> 200 Order. */
+export const UpdateOrderCall = z.object({ merchant_id: MerchantId, changes: UpdateOrderDto });
+export type UpdateOrderCall = z.infer<typeof UpdateOrderCall>;
+
+export const OrderDeletion = z.object({ id: OrderId, deleted: z.literal(true) });
+
+/** `GET /orders/:id/summary` -> 200: what another service needs to know of an order. 404 when it never was or is deleted. */
+export const OrderSummary = z.object({ id: OrderId, merchant_id: MerchantId, currency: PaymentCurrency });
+export type OrderSummary = z.infer<typeof OrderSummary>;
+
+/** What became of a payment on its order. */
+export const PaymentOutcome = z.discriminatedUnion('status', [
+  z.object({ status: z.literal('received'), payment_id: PaymentId }),
+  z.object({ status: z.literal('applied'), payment_id: PaymentId, applied_minor: Minor, unapplied_minor: Minor, at: Timestamp }),
+  z.object({ status: z.literal('orphan'), payment_id: PaymentId, orphan_reason: OrphanReason, at: Timestamp }),
+  z.object({ status: z.literal('failed'), payment_id: PaymentId }),
+  z.object({ status: z.literal('refunded'), payment_id: PaymentId }),
+]);
+export type PaymentOutcome = z.infer<typeof PaymentOutcome>;
+
+/** `POST /orders/:id/payments` -> 200 OrderAndOutcomes. Idempotent by payment id; 404 when the order is unknown or deleted. */
+export const OfferPaymentCall = z.object({ payment: OfferedPayment, confirmed: z.boolean() });
+export type OfferPaymentCall = z.infer<typeof OfferPaymentCall>;
+
+/** `POST /orders/:id/payments/:payment_id/failure` -> 200 OrderAndOutcomes. */
+export const FailPaymentCall = z.object({ failure_reason: z.string(), at: Timestamp });
+
+/** `POST /orders/:id/payments/:payment_id/refunds` -> 200 OrderAndOutcomes. */
+export const RefundPaymentCall = z.object({ refund_id: z.string(), refunded_total_minor: Minor, at: Timestamp });
+
+/** The order after the call, and what became of every payment whose outcome the call decided. */
+export const OrderAndOutcomes = z.object({ order: Order, outcomes: z.array(PaymentOutcome) });
+export type OrderAndOutcomes = z.infer<typeof OrderAndOutcomes>;
+
+// ---- payments -----------------------------------------------------------------------------------------------------
+
+/** `POST /instructions` -> 200 Instructions. Idempotent by order id: the same order gets the same addresses. */
+export const InstructionsCall = z.object({
+  order_id: OrderId,
+  merchant_id: MerchantId,
+  currency: PaymentCurrency,
+  rails: z.array(PaymentRail).min(1),
+});
+export type InstructionsCall = z.infer<typeof InstructionsCall>;
+
+export const Instructions = z.object({ instructions: z.array(AssignedInstruction) });
+export type Instructions = z.infer<typeof Instructions>;
+
+/** `POST /payments` -> 201 RegisteredPayment: money seen by a rail. The same (rail, provider id) again is the same payment;
+ *  with another order, amount or currency it is 409 `payment_conflict`. */
+export const RegisterPaymentCall = z.object({
+  order_id: z.string().min(1).max(128),
+  rail: PaymentRail,
+  provider_id: z.string().min(1).max(256),
+  amount: Amount,
+  currency: PaymentCurrency,
+  confirmed: z.boolean(),
+  tx_hash: z.string().min(1).max(256).optional(),
+  metadata: Metadata.optional(),
+});
+export type RegisterPaymentCall = z.infer<typeof RegisterPaymentCall>;
+
+/** `order` is null for a payment that names no order we have. */
+export const RegisteredPayment = z.object({ payment: Payment, order: Order.nullable() });
+export type RegisteredPayment = z.infer<typeof RegisteredPayment>;
+
+/** `POST /outcomes` -> 204: what an order decided of its payments (a capture, cancel or expiry). Idempotent. */
+export const OutcomesCall = z.object({ outcomes: z.array(PaymentOutcome) });
+export type OutcomesCall = z.infer<typeof OutcomesCall>;
+
+/** `DELETE /orders/:id/payments` -> 204: forget the payments of a deleted order. Idempotent. */
+
+// ---- webhook-dispatcher -------------------------------------------------------------------------------------------
+
+/** `POST /test-deliveries` -> 201 TestDelivery. */
+export const TestDeliveryCall = z.object({ webhook_id: z.string(), event_type: WebhookEventType });
+export type TestDeliveryCall = z.infer<typeof TestDeliveryCall>;
+
+export const TestDelivery = z.object({ delivery_id: z.string() });
+export type TestDelivery = z.infer<typeof TestDelivery>;
+
+/** `DELETE /webhooks/:id/deliveries` -> 204: drop what is queued for a deleted webhook. Idempotent. */

@@ -1,0 +1,52 @@
+/** Every refusal that a caller hears, by its stable code, with the HTTP status it becomes. */
+export const ERROR_CODES = {
+  invalid_request: 400,
+  unauthorized: 401,
+  insufficient_scope: 403,
+  not_found: 404,
+  order_state_conflict: 409,
+  cancel_not_allowed: 409,
+  update_not_allowed: 409,
+  order_has_unsettled_funds: 409,
+  payment_conflict: 409,
+  nothing_to_refund: 409,
+  too_many_webhooks: 409,
+  webhook_conflict: 409,
+  idempotency_key_in_use: 409,
+  concurrent_update: 409,
+  payload_too_large: 413,
+  unsupported_media_type: 415,
+  idempotency_key_reused: 422,
+  rate_limited: 429,
+  internal_error: 500,
+  rate_unavailable: 503,
+  dependency_unavailable: 503,
+} as const;
+
+export type ErrorCode = keyof typeof ERROR_CODES;
+
+export interface FaultDetail {
+  /** Where: a path like `items.0.unit_price`. */
+  readonly path: string;
+  readonly message: string;
+}
+
+/** A refusal that the caller must hear. `message` says what was wrong and what to do. */
+export class AppError extends Error {
+  readonly code: ErrorCode;
+  readonly details: readonly FaultDetail[];
+
+  constructor(code: ErrorCode, message: string, options: { details?: readonly FaultDetail[]; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'AppError';
+    this.code = code;
+    this.details = options.details ?? [];
+  }
+
+  get statusCode(): number {
+    return ERROR_CODES[this.code];
+  }
+}
+
+export const isAppError = (error: unknown, code?: ErrorCode): error is AppError =>
+  error instanceof AppError && (code === undefined || error.code === code);

@@ -1,0 +1,42 @@
+import { deepStrictEqual, fail } from 'node:assert';
+import { type Decider, fold } from '../decider.ts';
+import { AppError, type ErrorCode } from '../errors.ts';
+
+/** Given some events, when a command is decided, then these events follow, or the refusal. */
+export const givenFor =
+  <State, Command, Event>(decider: Decider<State, Command, Event>) =>
+  (...past: Event[]) => ({
+    when: (command: Command) => {
+      const state = fold(decider, decider.initial, past);
+      const decide = () => decider.decide(command, state);
+      return {
+        then: (...expected: Event[]) => deepStrictEqual(decide(), expected),
+        /** Only the named parts of each event are compared. */
+        thenLike: (...expected: unknown[]) => {
+          const events = decide();
+          deepStrictEqual(pick(events, expected), expected);
+          if (events.length !== expected.length) fail(`${events.length} events, expected ${expected.length}`);
+        },
+        thenNothing: () => deepStrictEqual(decide(), []),
+        thenState: (check: (state: State) => void) => check(fold(decider, state, decide())),
+        thenRefused: (code: ErrorCode) => {
+          try {
+            decide();
+          } catch (error) {
+            if (error instanceof AppError && error.code === code) return;
+            throw error;
+          }
+          fail(`not refused with ${code}`);
+        },
+      };
+    },
+  });
+
+const pick = (actual: unknown, like: unknown): unknown => {
+  if (Array.isArray(like) && Array.isArray(actual)) return like.map((part, index) => pick(actual[index], part));
+  if (like !== null && typeof like === 'object' && actual !== null && typeof actual === 'object') {
+    const source = actual as Record<string, unknown>;
+    return Object.fromEntries(Object.entries(like).map(([key, part]) => [key, pick(source[key], part)]));
+  }
+  return actual;
+};
