@@ -7,7 +7,11 @@ import { startPostgres } from '@cpg/embedded-postgres';
 /** Starts the one PostgreSQL that all integration tests share. Each test file makes a database of its own from POSTGRES_URL. */
 export default async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'cpg-test-'));
-  const postgres = await startPostgres({ dataDir: join(dataDir, 'postgres'), port: await freePort(), password: 'test' });
+  const postgres = await startPostgres({
+    dataDir: join(dataDir, 'postgres'),
+    port: await freePort(),
+    password: 'test',
+  });
   process.env.POSTGRES_URL = postgres.url('postgres');
   (globalThis as Record<string, unknown>).engines = { postgres, dataDir };
 };

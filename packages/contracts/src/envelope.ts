@@ -19,5 +19,8 @@ const attributes = {
 };
 
 /** The envelope of one event type: `data.change` is the event's own data, `data.resource` the resource right after it (null once it is deleted). */
-export const envelopeOf = <T extends string, C extends z.ZodType, R extends z.ZodType>(type: T, change: C, resource: R) =>
-  z.object({ ...attributes, type: z.literal(type), data: z.object({ change, resource }) });
+export const envelopeOf = <T extends string, C extends z.ZodType, R extends z.ZodType>(
+  type: T,
+  change: C,
+  resource: R,
+) => z.object({ ...attributes, type: z.literal(type), data: z.object({ change, resource }) });

@@ -3,7 +3,15 @@ import { PaymentCurrency, PaymentRail } from './currencies.ts';
 import { MerchantId, OrderId, PaymentId, Timestamp } from './ids.ts';
 import { Amount, Minor } from './money.ts';
 import { AssignedInstruction, OfferedPayment } from './order-events.ts';
-import { Metadata, MerchantCreateOrderDto, Order, OrphanReason, Payment, UpdateOrderDto, WebhookEventType } from './resources.ts';
+import {
+  Metadata,
+  MerchantCreateOrderDto,
+  Order,
+  OrphanReason,
+  Payment,
+  UpdateOrderDto,
+  WebhookEventType,
+} from './resources.ts';
 
 /** Headers of every call between services. */
 export const INTERNAL_HEADERS = {
@@ -38,7 +46,13 @@ export type OrderSummary = z.infer<typeof OrderSummary>;
 /** What became of a payment on its order. */
 export const PaymentOutcome = z.discriminatedUnion('status', [
   z.object({ status: z.literal('received'), payment_id: PaymentId }),
-  z.object({ status: z.literal('applied'), payment_id: PaymentId, applied_minor: Minor, unapplied_minor: Minor, at: Timestamp }),
+  z.object({
+    status: z.literal('applied'),
+    payment_id: PaymentId,
+    applied_minor: Minor,
+    unapplied_minor: Minor,
+    at: Timestamp,
+  }),
   z.object({ status: z.literal('orphan'), payment_id: PaymentId, orphan_reason: OrphanReason, at: Timestamp }),
   z.object({ status: z.literal('failed'), payment_id: PaymentId }),
   z.object({ status: z.literal('refunded'), payment_id: PaymentId }),

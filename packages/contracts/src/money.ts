@@ -5,7 +5,8 @@ import { type Currency, decimalsOf } from './currencies.ts';
 export const AMOUNT_PATTERN = /^(0|[1-9]\d{0,17})(\.\d{1,18})?$/;
 
 export const Amount = z.string().regex(AMOUNT_PATTERN, {
-  error: 'must be a decimal string like "12.50": no sign, exponent, spaces or leading zeros, at most 18 digits before and 18 after the point',
+  error:
+    'must be a decimal string like "12.50": no sign, exponent, spaces or leading zeros, at most 18 digits before and 18 after the point',
 });
 
 /** Minor units (satoshi, wei, cents) inside events: the digits of a non-negative bigint. */
@@ -47,7 +48,8 @@ export const toMinorRoundedUp = (value: Decimal, currency: Currency): bigint => 
 export const toMinor = (text: string, currency: Currency): bigint => {
   const value = parseDecimal(text);
   const scale = decimalsOf(currency);
-  if (value.scale > scale) throw new RangeError(`${currency} has ${scale} decimals, ${JSON.stringify(text)} has ${value.scale}`);
+  if (value.scale > scale)
+    throw new RangeError(`${currency} has ${scale} decimals, ${JSON.stringify(text)} has ${value.scale}`);
   return widen(value, scale);
 };
 

@@ -18,14 +18,23 @@ export type OrderStatus = z.infer<typeof OrderStatus>;
 export const PaymentStatus = z.enum(['received', 'applied', 'orphan', 'failed', 'refunded']);
 export type PaymentStatus = z.infer<typeof PaymentStatus>;
 
-export const OrphanReason = z.enum(['already_paid', 'canceled', 'late', 'wrong_currency', 'unknown_order', 'unknown_address']);
+export const OrphanReason = z.enum([
+  'already_paid',
+  'canceled',
+  'late',
+  'wrong_currency',
+  'unknown_order',
+  'unknown_address',
+]);
 export type OrphanReason = z.infer<typeof OrphanReason>;
 
 export const METADATA_MAX_BYTES = 16 * 1024;
 
 export const Metadata = z
   .record(z.string(), z.json())
-  .refine((value) => Buffer.byteLength(JSON.stringify(value)) <= METADATA_MAX_BYTES, { error: 'must be at most 16 KiB as JSON' });
+  .refine((value) => Buffer.byteLength(JSON.stringify(value)) <= METADATA_MAX_BYTES, {
+    error: 'must be at most 16 KiB as JSON',
+  });
 export type Metadata = z.infer<typeof Metadata>;
 
 const QUANTITY_MAX = 1_000_000;
@@ -233,8 +242,10 @@ export const CreateMerchantDto = z
       merchant.type === 'individual'
         ? (['individual_profile', 'business_profile'] as const)
         : (['business_profile', 'individual_profile'] as const);
-    if (!merchant[own]) context.addIssue({ code: 'custom', path: [own], message: `is required when type is ${merchant.type}` });
-    if (merchant[other]) context.addIssue({ code: 'custom', path: [other], message: `is not allowed when type is ${merchant.type}` });
+    if (!merchant[own])
+      context.addIssue({ code: 'custom', path: [own], message: `is required when type is ${merchant.type}` });
+    if (merchant[other])
+      context.addIssue({ code: 'custom', path: [other], message: `is not allowed when type is ${merchant.type}` });
   });
 export type CreateMerchantDto = z.infer<typeof CreateMerchantDto>;
 

@@ -34,17 +34,15 @@ export interface FaultDetail {
 /** A refusal that the caller must hear. `message` says what was wrong and what to do. */
 export class AppError extends Error {
   readonly code: ErrorCode;
+  readonly statusCode: number;
   readonly details: readonly FaultDetail[];
 
   constructor(code: ErrorCode, message: string, options: { details?: readonly FaultDetail[]; cause?: unknown } = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'AppError';
     this.code = code;
+    this.statusCode = ERROR_CODES[code];
     this.details = options.details ?? [];
-  }
-
-  get statusCode(): number {
-    return ERROR_CODES[this.code];
   }
 }
 

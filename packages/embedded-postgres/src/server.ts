@@ -42,7 +42,12 @@ const SETTINGS = {
 /** Starts a PostgreSQL server of the binaries that npm brought, in a process group of its own, on 127.0.0.1.
  *  Resolves once it accepts connections. Throws a sentence with what to do for a data folder of another version,
  *  a folder that cannot be written, a taken port. */
-export const startPostgres = async ({ dataDir, port, password, onLog = () => {} }: PostgresOptions): Promise<PostgresServer> => {
+export const startPostgres = async ({
+  dataDir,
+  port,
+  password,
+  onLog = () => {},
+}: PostgresOptions): Promise<PostgresServer> => {
   const folder = resolve(dataDir);
   const { postgres, initdb } = await binaries();
   await initialise(folder, initdb, password);
@@ -67,7 +72,9 @@ const binaries = async (): Promise<{ postgres: string; initdb: string }> => {
   try {
     return (await import(name)) as { postgres: string; initdb: string };
   } catch (cause) {
-    throw new Error(`npm has no PostgreSQL for this machine (${name}): set DATABASE_URL to a server of your own`, { cause });
+    throw new Error(`npm has no PostgreSQL for this machine (${name}): set DATABASE_URL to a server of your own`, {
+      cause,
+    });
   }
 };
 
@@ -94,7 +101,12 @@ const initialise = async (folder: string, initdb: string, password: string): Pro
   try {
     if (account) for (const path of [folder, passwordFile]) chownSync(path, account.uid, account.gid);
     const args = [`--pgdata=${folder}`, '--auth=scram-sha-256', `--username=${USER}`, `--pwfile=${passwordFile}`];
-    const run = asAccount(account, initdb, [...args, '--encoding=UTF8', '--locale=C', '--no-instructions'], [folder, passwordFile]);
+    const run = asAccount(
+      account,
+      initdb,
+      [...args, '--encoding=UTF8', '--locale=C', '--no-instructions'],
+      [folder, passwordFile],
+    );
     await promisify(execFile)(run.file, run.args, run.options);
   } catch (cause) {
     rmSync(folder, { recursive: true, force: true });
@@ -108,7 +120,10 @@ const initialise = async (folder: string, initdb: string, password: string): Pro
 const accepting = (child: ChildProcess, port: number, onLog: (line: string) => void): Promise<void> =>
   new Promise((done, fail) => {
     const lines: string[] = [];
-    const timer = setTimeout(() => end(new Error(`PostgreSQL was not ready within ${READY_WITHIN_MS / 1000} s`)), READY_WITHIN_MS);
+    const timer = setTimeout(
+      () => end(new Error(`PostgreSQL was not ready within ${READY_WITHIN_MS / 1000} s`)),
+      READY_WITHIN_MS,
+    );
     const end = (error?: Error) => {
       clearTimeout(timer);
       child.off('exit', exited);

@@ -20,7 +20,8 @@ export const unprivilegedAccount = (): Account | null => {
  *  `paths` (a checkout below a private folder of root's), it is given the right to search them and nothing else of root's,
  *  by `setpriv`; throws with what to do where that tool is missing. */
 export const asAccount = (account: Account | null, file: string, args: readonly string[], paths: readonly string[]) => {
-  const closed = account && [file, ...paths].map((path) => closedFolder(path, account)).find((folder) => folder !== null);
+  const closed =
+    account && [file, ...paths].map((path) => closedFolder(path, account)).find((folder) => folder !== null);
   if (!account || !closed) return { file, args, options: account ?? {} };
   const setpriv = ['/usr/bin/setpriv', '/bin/setpriv'].find(isExecutable);
   if (!setpriv) {
@@ -31,7 +32,11 @@ export const asAccount = (account: Account | null, file: string, args: readonly 
   }
   const rights = '+dac_override,+dac_read_search';
   const identity = [`--reuid=${account.uid}`, `--regid=${account.gid}`, '--clear-groups'];
-  return { file: setpriv, args: [...identity, `--inh-caps=${rights}`, `--ambient-caps=${rights}`, file, ...args], options: {} };
+  return {
+    file: setpriv,
+    args: [...identity, `--inh-caps=${rights}`, `--ambient-caps=${rights}`, file, ...args],
+    options: {},
+  };
 };
 
 const find = (): Account | null => {
@@ -45,9 +50,14 @@ const find = (): Account | null => {
 
 const create = (): Account => {
   try {
-    execFileSync('useradd', ['--system', '--user-group', '--no-create-home', '--shell', '/usr/sbin/nologin', NAME], { stdio: 'pipe' });
+    execFileSync('useradd', ['--system', '--user-group', '--no-create-home', '--shell', '/usr/sbin/nologin', NAME], {
+      stdio: 'pipe',
+    });
   } catch (cause) {
-    throw new Error(`PostgreSQL refuses to run as root, and the account "${NAME}" could not be made. Start as a normal user.`, { cause });
+    throw new Error(
+      `PostgreSQL refuses to run as root, and the account "${NAME}" could not be made. Start as a normal user.`,
+      { cause },
+    );
   }
   const account = find();
   if (!account) throw new Error(`the account "${NAME}" was made but is not in /etc/passwd`);

@@ -1,0 +1,184 @@
+import { deadLetterTopicOf } from '@cpg/contracts';
+import { isAppError } from '@cpg/core';
+import { type Logger, retry } from '@cpg/runtime';
+import { type EachBatchPayload, type Kafka, type KafkaMessage, Partitioners, type Producer } from 'kafkajs';
+import type { z } from 'zod';
+import { decode } from './decode.ts';
+
+export interface Topic<T> {
+  readonly name: string;
+  readonly message: z.ZodType<T>;
+}
+
+export interface ConsumeOptions<T> {
+  readonly kafka: Kafka;
+  readonly groupId: string;
+  readonly topics: ReadonlyArray<Topic<T>>;
+  /** Handles messages of one partition, oldest first. Must be safe to run again for any of them: offsets are committed only after it
+   *  resolved. A throw is tried again; a message that fails alone, `ATTEMPTS` times, is parked. */
+  readonly handle: (messages: T[]) => Promise<void>;
+  /** Whether an error means that something else is away: then the messages wait, however long. */
+  readonly isOutage: (error: unknown) => boolean;
+  readonly log: Logger;
+}
+
+export interface Consumption {
+  /** Rejects while the group has not been joined. */
+  readonly ready: () => Promise<void>;
+  readonly stop: () => Promise<void>;
+}
+
+const ATTEMPTS = 5;
+const CHUNK = 200;
+
+/** Consumes topics as one member of a group, from the beginning at first. Connects in the background and again after every failure. */
+export const consume = <T>(options: ConsumeOptions<T>): Consumption => {
+  const { kafka, groupId, topics, log } = options;
+  const consumer = kafka.consumer({
+    groupId,
+    sessionTimeout: 10_000,
+    heartbeatInterval: 2_000,
+    rebalanceTimeout: 10_000,
+    maxWaitTimeInMs: 1_000,
+    retry: { initialRetryTime: 100, maxRetryTime: 2_000, retries: 20, restartOnFailure: async () => true },
+  });
+  const parking = parkingLot(kafka);
+  let joined = false;
+  consumer.on('consumer.group_join', () => {
+    joined = true;
+  });
+  consumer.on('consumer.crash', () => {
+    joined = false;
+  });
+  const stopping = new AbortController();
+  const started = retry(
+    async () => {
+      await consumer.connect();
+      await consumer.subscribe({ topics: topics.map(({ name }) => name), fromBeginning: true });
+      await consumer.run({
+        eachBatchAutoResolve: false,
+        partitionsConsumedConcurrently: 4,
+        eachBatch: (payload) => handleBatch(payload, options, parking, stopping.signal),
+      });
+    },
+    {
+      signal: stopping.signal,
+      onError: (error) => log.warn({ err: error, groupId }, 'cannot consume yet, trying again'),
+    },
+  ).catch(() => {});
+  return {
+    ready: async () => {
+      if (!joined) throw new Error(`${groupId} has not joined its group`);
+    },
+    stop: async () => {
+      stopping.abort();
+      await started;
+      await consumer.disconnect();
+      await parking.close();
+    },
+  };
+};
+
+const handleBatch = async <T>(
+  { batch, resolveOffset, heartbeat, commitOffsetsIfNecessary, isRunning, isStale }: EachBatchPayload,
+  options: ConsumeOptions<T>,
+  parking: ParkingLot,
+  signal: AbortSignal,
+): Promise<void> => {
+  const topic = options.topics.find(({ name }) => name === batch.topic);
+  if (!topic) return;
+  for (let start = 0; start < batch.messages.length; start += CHUNK) {
+    if (!isRunning() || isStale() || signal.aborted) return;
+    const records = batch.messages.slice(start, start + CHUNK);
+    const park = (record: KafkaMessage, reason: string) =>
+      parking.park(batch.topic, batch.partition, record, reason, options.log);
+    await handleRecords(records, topic, { ...options, signal, heartbeat, park });
+    resolveOffset(records.at(-1)!.offset);
+    await commitOffsetsIfNecessary();
+    await heartbeat();
+  }
+};
+
+interface Handling {
+  readonly signal: AbortSignal;
+  readonly heartbeat: () => Promise<void>;
+  readonly park: (record: KafkaMessage, reason: string) => Promise<void>;
+}
+
+const handleRecords = async <T>(
+  records: KafkaMessage[],
+  topic: Topic<T>,
+  options: ConsumeOptions<T> & Handling,
+): Promise<void> => {
+  const readable: { record: KafkaMessage; message: T }[] = [];
+  for (const record of records) {
+    const decoded = decode(topic.message, record.value);
+    if (decoded.ok) readable.push({ record, message: decoded.message });
+    else await options.park(record, decoded.reason);
+  }
+  if (readable.length === 0) return;
+  try {
+    await attempt(
+      () => options.handle(readable.map(({ message }) => message)),
+      options,
+      readable.length === 1 ? ATTEMPTS : 1,
+    );
+  } catch (error) {
+    options.signal.throwIfAborted();
+    if (readable.length === 1) return options.park(readable[0]!.record, reasonOf(error));
+    // One of them fails: find it, so that it alone is set aside.
+    for (const { record } of readable) await handleRecords([record], topic, options);
+  }
+};
+
+const attempt = async <T>(
+  work: () => Promise<void>,
+  { isOutage, heartbeat, signal, log }: ConsumeOptions<T> & Handling,
+  attempts: number,
+): Promise<void> => {
+  let failures = 0;
+  await retry(work, {
+    signal,
+    onError: (error) => {
+      void heartbeat().catch(() => {});
+      if (isOutage(error) || isAppError(error, 'dependency_unavailable')) return;
+      failures += 1;
+      log.warn({ err: error, failures }, 'a message could not be processed');
+      if (failures >= attempts) throw error;
+    },
+  });
+};
+
+const reasonOf = (error: unknown): string =>
+  error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+
+type ParkingLot = ReturnType<typeof parkingLot>;
+
+/** Sets a record aside on its dead-letter topic, with where it came from and why. */
+const parkingLot = (kafka: Kafka) => {
+  let producer: Promise<Producer> | undefined;
+  const connected = () => {
+    producer ??= (async () => {
+      const made = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
+      await made.connect();
+      return made;
+    })();
+    return producer;
+  };
+  return {
+    park: async (topic: string, partition: number, record: KafkaMessage, reason: string, log: Logger) => {
+      const origin = { topic, partition: String(partition), offset: record.offset };
+      await (
+        await connected()
+      ).send({
+        topic: deadLetterTopicOf(topic),
+        acks: -1,
+        messages: [{ key: record.key, value: record.value, headers: { ...record.headers, ...origin, reason } }],
+      });
+      log.error({ ...origin, reason }, 'message parked on its dead-letter topic');
+    },
+    close: async () => {
+      await producer?.then((made) => made.disconnect());
+    },
+  };
+};

@@ -1,0 +1,66 @@
+import type { Logger } from '@cpg/runtime';
+import { retry } from '@cpg/runtime';
+import pg from 'pg';
+
+export interface LeadOptions {
+  readonly url: string;
+  /** What is led: one holder at a time in the whole database. */
+  readonly role: string;
+  readonly log: Logger;
+  /** The work of the leader. It ends when `signal` aborts (leadership was lost, or the service stops) and may throw to be tried again. */
+  readonly lead: (signal: AbortSignal) => Promise<void>;
+}
+
+const ASK_EVERY_MS = 1_000;
+
+/** Holds a role while nobody else does: a session advisory lock on a connection of its own, so a holder that dies lets go at once.
+ *  `stop` ends the work and lets go. */
+export const leadWhileAlone = ({ url, role, log, lead }: LeadOptions): { stop: () => Promise<void> } => {
+  const stopping = new AbortController();
+  const running = retry(
+    async () => {
+      await holdOnce({ url, role, log, lead }, stopping.signal);
+      if (!stopping.signal.aborted) throw new Error(`${role}: no longer the leader`);
+    },
+    {
+      signal: stopping.signal,
+      maxMs: ASK_EVERY_MS,
+      firstMs: ASK_EVERY_MS / 4,
+      onError: (error) => {
+        if (!(error instanceof TakenError)) log.warn({ err: error, role }, 'leader lost its role, trying again');
+      },
+    },
+  ).catch(() => {});
+  return {
+    stop: async () => {
+      stopping.abort();
+      await running;
+    },
+  };
+};
+
+class TakenError extends Error {}
+
+const holdOnce = async ({ url, role, log, lead }: LeadOptions, stop: AbortSignal): Promise<void> => {
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: `leader ${role}`,
+    connectionTimeoutMillis: 3_000,
+    keepAlive: true,
+  });
+  const lost = new AbortController();
+  client.on('error', () => lost.abort());
+  client.on('end', () => lost.abort());
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ held: boolean }>(
+      'select pg_try_advisory_lock(hashtextextended($1, 1)) as held',
+      [role],
+    );
+    if (!rows[0]?.held) throw new TakenError(`${role} has a leader`);
+    log.info({ role }, 'leading');
+    await lead(AbortSignal.any([stop, lost.signal]));
+  } finally {
+    await client.end().catch(() => {});
+  }
+};

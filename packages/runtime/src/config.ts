@@ -1,0 +1,69 @@
+import { configureCaz } from '@cpg/contracts';
+import { z } from 'zod';
+
+/** The environment does not hold what a service needs. The message names every variable that is wrong. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+export const Port = z.coerce.number().int().min(0).max(65_535);
+
+/** A comma-separated list, at least one entry. */
+export const List = z
+  .string()
+  .transform((text) =>
+    text
+      .split(',')
+      .map((part) => part.trim())
+      .filter((part) => part !== ''),
+  )
+  .refine((parts) => parts.length > 0, { error: 'must name at least one' });
+
+export const Flag = z.enum(['true', 'false']).transform((text) => text === 'true');
+
+/** A secret of at least 32 characters that is not one of the examples. */
+export const Secret = z
+  .string()
+  .min(32, { error: 'must have at least 32 characters' })
+  .refine((text) => !/change[-_ ]?me|example|default/i.test(text), { error: 'is an example: make one of your own' });
+
+/** What every service reads. */
+export const ServiceConfig = z.object({
+  ENVIRONMENT: z.enum(['sandbox', 'production']),
+  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  HOST: z.string().default('127.0.0.1'),
+  INTERNAL_TOKEN: Secret,
+  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address' }),
+  CAZ_DECIMALS: z.coerce.number().int().min(0).max(18).default(18),
+});
+
+/** Address of the event store, for the services that own streams. */
+export const EventStoreConfig = z.object({
+  EVENTSTORE_URL: z.string().regex(/^esdb(\+discover)?:\/\//, { error: 'must be an esdb:// address' }),
+});
+
+/** Addresses and credentials of Kafka. */
+export const KafkaConfig = z.object({
+  KAFKA_BROKERS: List,
+  KAFKA_TLS: Flag.default(false),
+  KAFKA_SASL_MECHANISM: z.enum(['plain', 'scram-sha-256', 'scram-sha-512']).optional(),
+  KAFKA_SASL_USERNAME: z.string().optional(),
+  KAFKA_SASL_PASSWORD: z.string().optional(),
+  KAFKA_PARTITIONS: z.coerce.number().int().positive().default(12),
+  KAFKA_REPLICATION: z.coerce.number().int().positive().default(1),
+});
+
+/** Parses the environment once, at start. Empty values count as absent. Throws ConfigError naming every variable at fault. */
+export const readConfig = <T extends z.ZodType<{ CAZ_DECIMALS: number }>>(
+  schema: T,
+  env: NodeJS.ProcessEnv,
+): z.output<T> => {
+  const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
+  const parsed = schema.safeParse(present);
+  if (!parsed.success) {
+    const faults = parsed.error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
+    throw new ConfigError(`the environment is not right:\n${faults.join('\n')}`);
+  }
+  configureCaz(parsed.data.CAZ_DECIMALS);
+  return parsed.data;
+};

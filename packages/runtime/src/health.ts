@@ -1,0 +1,42 @@
+import type { FastifyInstance } from 'fastify';
+
+/** Checks by the name of what they look at; each one rejects while that is missing. */
+export type ReadinessChecks = Record<string, () => Promise<unknown>>;
+
+const CHECK_WITHIN_MS = 2_000;
+
+/** `GET /health`: 200 while the process runs. `GET /health/ready`: 200, or 503 naming what is missing. */
+export const healthRoutes = (app: Pick<FastifyInstance, 'get'>, checks: ReadinessChecks): void => {
+  app.get('/health', async () => ({ status: 'ok' }));
+  app.get('/health/ready', async (_request, reply) => {
+    const missing = await failing(checks);
+    if (missing.length === 0) return { status: 'ok' };
+    return reply.code(503).header('retry-after', 1).send({ status: 'unavailable', missing });
+  });
+};
+
+const failing = async (checks: ReadinessChecks): Promise<string[]> => {
+  const names = await Promise.all(
+    Object.entries(checks).map(async ([name, check]) => {
+      try {
+        await within(check(), CHECK_WITHIN_MS);
+        return null;
+      } catch {
+        return name;
+      }
+    }),
+  );
+  return names.filter((name) => name !== null);
+};
+
+const within = async (promise: Promise<unknown>, ms: number): Promise<void> => {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise((_, fail) => {
+    timer = setTimeout(() => fail(new Error(`no answer within ${ms} ms`)), ms);
+  });
+  try {
+    await Promise.race([promise, timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
+};

@@ -1,0 +1,21 @@
+export {
+  ConfigError,
+  EventStoreConfig,
+  Flag,
+  KafkaConfig,
+  List,
+  Port,
+  readConfig,
+  Secret,
+  ServiceConfig,
+} from './config.ts';
+export { type CallContext, contextHeaders, contextOf } from './context.ts';
+export { healthRoutes, type ReadinessChecks } from './health.ts';
+export { BODY_LIMIT_BYTES, createApp, errorBody, faultsOf, invalid, requireInternalToken } from './http.ts';
+export { newId, newRequestId } from './ids.ts';
+export { type InternalClient, internalClient } from './internal-client.ts';
+export { createLogger, type Logger } from './logger.ts';
+export { isPublicAddress } from './public-address.ts';
+export { retry, type RetryOptions } from './retry.ts';
+export { type SecretBox, secretBox } from './secret-box.ts';
+export { runService } from './shutdown.ts';
