@@ -5,5 +5,6 @@ export * from './internal.ts';
 export * from './money.ts';
 export * from './order-events.ts';
 export * from './payment-events.ts';
+export * from './payment-view.ts';
 export * from './resources.ts';
 export * from './topics.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { PaymentCurrency, PaymentRail } from './currencies.ts';
-import { MerchantId, OrderId, PaymentId, Timestamp } from './ids.ts';
+import { MerchantId, OrderId, PaymentId, RefundId, Timestamp } from './ids.ts';
 import { Amount, Minor } from './money.ts';
 import { AssignedInstruction, OfferedPayment } from './order-events.ts';
 import {
@@ -64,10 +64,12 @@ export const OfferPaymentCall = z.object({ payment: OfferedPayment, confirmed: z
 export type OfferPaymentCall = z.infer<typeof OfferPaymentCall>;
 
 /** `POST /orders/:id/payments/:payment_id/failure` -> 200 OrderAndOutcomes. */
-export const FailPaymentCall = z.object({ failure_reason: z.string(), at: Timestamp });
+export const FailPaymentCall = z.object({ payment: OfferedPayment, failure_reason: z.string(), at: Timestamp });
+export type FailPaymentCall = z.infer<typeof FailPaymentCall>;
 
 /** `POST /orders/:id/payments/:payment_id/refunds` -> 200 OrderAndOutcomes. */
-export const RefundPaymentCall = z.object({ refund_id: z.string(), refunded_total_minor: Minor, at: Timestamp });
+export const RefundPaymentCall = z.object({ refund_id: RefundId, refunded_total_minor: Minor, at: Timestamp });
+export type RefundPaymentCall = z.infer<typeof RefundPaymentCall>;
 
 /** The order after the call, and what became of every payment whose outcome the call decided. */
 export const OrderAndOutcomes = z.object({ order: Order, outcomes: z.array(PaymentOutcome) });

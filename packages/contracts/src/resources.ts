@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ItemCurrency, PaymentCurrency, PaymentRail } from './currencies.ts';
+import { decimalsOf, ItemCurrency, PaymentCurrency, PaymentRail } from './currencies.ts';
 import { DeliveryId, MerchantId, OrderId, PaymentId, Timestamp, WebhookId } from './ids.ts';
 import { Amount } from './money.ts';
 
@@ -49,15 +49,28 @@ export const Quantity = z
     error: `must have at most ${QUANTITY_DECIMALS} decimals`,
   });
 
-export const Modifier = z.strictObject({
-  name: z.string().min(1).max(256),
-  quantity: Quantity,
-  unit_price: Amount,
-  currency: ItemCurrency,
-});
+const line = { name: z.string().min(1).max(256), quantity: Quantity, unit_price: Amount, currency: ItemCurrency };
+
+const checkDecimals = (
+  { unit_price, currency }: { unit_price: string; currency: ItemCurrency },
+  context: z.RefinementCtx,
+) => {
+  const given = unit_price.split('.')[1]?.length ?? 0;
+  const most = decimalsOf(currency);
+  if (given > most)
+    context.addIssue({
+      code: 'custom',
+      path: ['unit_price'],
+      message: `${currency} has ${most} decimals, this has ${given}`,
+    });
+};
+
+export const Modifier = z.strictObject(line).superRefine(checkDecimals);
 export type Modifier = z.infer<typeof Modifier>;
 
-export const Item = z.strictObject({ ...Modifier.shape, modifiers: z.array(Modifier).max(20).optional() });
+export const Item = z
+  .strictObject({ ...line, modifiers: z.array(Modifier).max(20).optional() })
+  .superRefine(checkDecimals);
 export type Item = z.infer<typeof Item>;
 
 export const Capabilities = z.strictObject({

@@ -1,0 +1,155 @@
+import { AppError, type Decider, fold } from '@cpg/core';
+import { type CallContext, newId } from '@cpg/runtime';
+import type { EventStoreDBClient } from '@eventstore/db-client';
+import { LRUCache } from 'lru-cache';
+import type { z } from 'zod';
+import { type DomainEvent, eventHash, genesisHash, type Recorded } from './recorded.ts';
+import { append, readStream } from './stream.ts';
+
+/** A stream folded up to its newest event. `revision` is -1 and `hash` the genesis before the first one. */
+export interface Loaded<State> {
+  readonly state: State;
+  readonly revision: number;
+  readonly hash: string;
+}
+
+export interface Handled<State, E extends DomainEvent> extends Loaded<State> {
+  /** What the command made happen: empty when it changed nothing. */
+  readonly events: Recorded<E>[];
+}
+
+export interface CommandHandler<State, Command, E extends DomainEvent> {
+  /** Load, decide, append with the expected revision, fold. A conflict is decided again on the new state. Nothing is returned before it
+   *  is durable. `causationId` is what led to the command: an event's id, else the request's. Throws what `decide` refuses with;
+   *  `not_found` for a tombstoned stream; `concurrent_update` when others kept winning; `dependency_unavailable`. */
+  readonly handle: (
+    id: string,
+    command: Command,
+    context: CallContext,
+    causationId?: string,
+  ) => Promise<Handled<State, E>>;
+  /** The stream as it is now. Throws `not_found` when it was tombstoned. */
+  readonly load: (id: string) => Promise<Loaded<State>>;
+  /** Drops what is remembered of a stream: after it was tombstoned. */
+  readonly forget: (id: string) => void;
+}
+
+export interface CommandHandlerOptions<State, Command, E extends DomainEvent> {
+  readonly client: EventStoreDBClient;
+  readonly decider: Decider<State, Command, E>;
+  readonly schema: z.ZodType<E>;
+  readonly streamOf: (id: string) => string;
+}
+
+const CONFLICT_TRIES = 12;
+const REMEMBERED = 5_000;
+
+export const commandHandler = <State, Command, E extends DomainEvent>({
+  client,
+  decider,
+  schema,
+  streamOf,
+}: CommandHandlerOptions<State, Command, E>): CommandHandler<State, Command, E> => {
+  // Only ever a shortcut: the expected revision finds out when it is behind.
+  const remembered = new LRUCache<string, Loaded<State>>({ max: REMEMBERED });
+  const oneAtATime = serialByKey();
+
+  const read = async (stream: string): Promise<Loaded<State>> => {
+    const recorded = await readStream(client, stream, schema);
+    if (recorded === null) throw new AppError('not_found', 'it was deleted');
+    const last = recorded.at(-1);
+    return {
+      state: fold(
+        decider,
+        decider.initial,
+        recorded.map(({ event }) => event),
+      ),
+      revision: last?.revision ?? -1,
+      hash: last?.metadata.hash ?? genesisHash(stream),
+    };
+  };
+
+  const handle = async (
+    stream: string,
+    command: Command,
+    context: CallContext,
+    causationId: string,
+  ): Promise<Handled<State, E>> => {
+    for (let attempt = 1; attempt <= CONFLICT_TRIES; attempt += 1) {
+      const before = remembered.get(stream) ?? (await read(stream));
+      const decided = decideOn(before, command);
+      if (decided === 'stale') continue;
+      if (decided.length === 0) {
+        // A command that changes nothing may have been decided on a state that is behind.
+        if (remembered.delete(stream)) continue;
+        remembered.set(stream, before);
+        return { ...before, events: [] };
+      }
+      const events = chained(decided, stream, before, context, causationId);
+      remembered.delete(stream);
+      const result = await append(client, stream, events, before.revision);
+      if (result === 'deleted') throw new AppError('not_found', 'it was deleted');
+      if (result === 'conflict') continue;
+      const last = events.at(-1)!;
+      const after = { state: fold(decider, before.state, decided), revision: last.revision, hash: last.metadata.hash };
+      remembered.set(stream, after);
+      return { ...after, events };
+    }
+    throw new AppError('concurrent_update', 'others kept changing it at the same time: try again');
+
+    function decideOn({ state }: Loaded<State>, toDecide: Command): E[] | 'stale' {
+      try {
+        return decider.decide(toDecide, state);
+      } catch (error) {
+        // A refusal, too, is only given on the newest state.
+        if (remembered.delete(stream)) return 'stale';
+        throw error;
+      }
+    }
+  };
+
+  return {
+    handle: (id, command, context, causationId = context.requestId) => {
+      const stream = streamOf(id);
+      return oneAtATime(stream, () => handle(stream, command, context, causationId));
+    },
+    load: (id) => read(streamOf(id)),
+    forget: (id) => void remembered.delete(streamOf(id)),
+  };
+};
+
+const chained = <E extends DomainEvent>(
+  events: readonly E[],
+  stream: string,
+  { revision, hash }: Loaded<unknown>,
+  { actor, requestId, correlationId }: CallContext,
+  causationId: string,
+): Recorded<E>[] => {
+  let previousHash = hash;
+  return events.map((event, index) => {
+    const metadata = {
+      actor,
+      requestId,
+      $correlationId: correlationId,
+      $causationId: causationId,
+      previousHash,
+      hash: eventHash(previousHash, event),
+    };
+    previousHash = metadata.hash;
+    return { stream, revision: revision + 1 + index, id: newId('event'), event, metadata };
+  });
+};
+
+/** Runs work of one key one after another, of different keys at once: commands on one stream need not collide within a process. */
+const serialByKey = () => {
+  const tails = new Map<string, Promise<unknown>>();
+  return <T>(key: string, work: () => Promise<T>): Promise<T> => {
+    const result = (tails.get(key) ?? Promise.resolve()).then(work, work);
+    const tail = result.catch(() => {});
+    tails.set(key, tail);
+    void tail.then(() => {
+      if (tails.get(key) === tail) tails.delete(key);
+    });
+    return result;
+  };
+};

@@ -1,0 +1,20 @@
+export {
+  type CommandHandler,
+  commandHandler,
+  type CommandHandlerOptions,
+  type Handled,
+  type Loaded,
+} from './command-handler.ts';
+export { connectEventStore } from './connect.ts';
+export {
+  type DomainEvent,
+  eventHash,
+  EventMetadata,
+  genesisHash,
+  LogPosition,
+  parseRecorded,
+  type Recorded,
+} from './recorded.ts';
+export { stateAt, type StateAt } from './state-at.ts';
+export { append, type AppendResult, readStream, tombstone } from './stream.ts';
+export { follow, type SubscriptionOptions } from './subscription.ts';

@@ -1,0 +1,83 @@
+import { AppError } from '@cpg/core';
+import {
+  type EventStoreDBClient,
+  jsonEvent,
+  StreamDeletedError,
+  StreamNotFoundError,
+  WrongExpectedVersionError,
+} from '@eventstore/db-client';
+import type { z } from 'zod';
+import { type DomainEvent, eventUuid, parseRecorded, type Recorded } from './recorded.ts';
+
+const APPEND_WITHIN_MS = 4_000;
+const APPEND_TRIES = 2;
+
+/** Reads a stream from its first event. Null when it was tombstoned; empty when it never was. */
+export const readStream = async <E extends DomainEvent>(
+  client: EventStoreDBClient,
+  stream: string,
+  schema: z.ZodType<E>,
+): Promise<Recorded<E>[] | null> => {
+  const recorded: Recorded<E>[] = [];
+  try {
+    for await (const resolved of client.readStream(stream, { fromRevision: 'start', direction: 'forwards' })) {
+      recorded.push(parseRecorded(schema, resolved));
+    }
+    return recorded;
+  } catch (error) {
+    if (error instanceof StreamNotFoundError) return [];
+    if (error instanceof StreamDeletedError) return null;
+    throw asOutage(error);
+  }
+};
+
+export type AppendResult = 'appended' | 'conflict' | 'deleted';
+
+/** Appends events after `expectedRevision` (-1: the stream must not be there). An append without an answer is tried again with the same
+ *  event ids, which EventStoreDB recognises; when it stays without one, whether it took effect is unknown: `dependency_unavailable`. */
+export const append = async (
+  client: EventStoreDBClient,
+  stream: string,
+  events: ReadonlyArray<Pick<Recorded, 'id' | 'event' | 'metadata'>>,
+  expectedRevision: number,
+): Promise<AppendResult> => {
+  const proposed = events.map(({ id, event, metadata }) =>
+    jsonEvent({ id: eventUuid(id), type: event.type, data: event.data as Record<string, unknown>, metadata }),
+  );
+  const options = { expectedRevision: expectedRevision < 0 ? ('no_stream' as const) : BigInt(expectedRevision) };
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await within(client.appendToStream(stream, proposed, options), APPEND_WITHIN_MS);
+      return 'appended';
+    } catch (error) {
+      if (error instanceof WrongExpectedVersionError) return 'conflict';
+      if (error instanceof StreamDeletedError) return 'deleted';
+      if (attempt >= APPEND_TRIES) throw asOutage(error);
+    }
+  }
+};
+
+/** Makes a stream unreadable for good. A repeat changes nothing. */
+export const tombstone = async (client: EventStoreDBClient, stream: string): Promise<void> => {
+  try {
+    await client.tombstoneStream(stream, { expectedRevision: 'any' });
+  } catch (error) {
+    if (!(error instanceof StreamDeletedError)) throw asOutage(error);
+  }
+};
+
+const asOutage = (cause: unknown): AppError =>
+  new AppError('dependency_unavailable', 'the event store is not available right now: try again', { cause });
+
+// The client waits for ever for the answer to a batch append when the server has stopped answering.
+const within = async <T>(work: Promise<T>, ms: number): Promise<T> => {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, fail) => {
+    timer = setTimeout(() => fail(new Error(`no answer within ${ms} ms`)), ms);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+};

@@ -1,0 +1,81 @@
+import type { Logger } from '@cpg/runtime';
+import { retry } from '@cpg/runtime';
+import { type AllStreamResolvedEvent, type EventStoreDBClient, START, streamNameFilter } from '@eventstore/db-client';
+import type { LogPosition } from './recorded.ts';
+
+export interface SubscriptionOptions {
+  readonly client: EventStoreDBClient;
+  /** Streams whose names begin with one of these. */
+  readonly prefixes: string[];
+  /** Where to go on: read again after every break. Null is the start of the log. */
+  readonly checkpoint: () => Promise<LogPosition | null>;
+  /** Handles events in log order, and remembers `position` as the checkpoint once they are done. Must be safe to run again for any
+   *  of them. A throw is tried again from the checkpoint. */
+  readonly handle: (events: AllStreamResolvedEvent[], position: LogPosition) => Promise<void>;
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+}
+
+const BATCH = 256;
+const BUFFERED = 1_024;
+
+/** Follows the log from the checkpoint, then live, in batches of what has come meanwhile, until `signal` aborts. Reconnects with backoff. */
+export const follow = (options: SubscriptionOptions): Promise<void> => {
+  const { signal, log, prefixes } = options;
+  return retry(
+    async () => {
+      await followOnce(options);
+      signal.throwIfAborted();
+      throw new Error('the subscription ended');
+    },
+    { signal, onError: (error) => log.warn({ err: error, prefixes }, 'subscription broke, trying again') },
+  ).catch((error: unknown) => {
+    if (!signal.aborted) throw error;
+  });
+};
+
+const followOnce = async ({ client, prefixes, checkpoint, handle, signal }: SubscriptionOptions): Promise<void> => {
+  const from = await checkpoint();
+  const subscription = client.subscribeToAll({
+    fromPosition: from ? { commit: BigInt(from.commit), prepare: BigInt(from.prepare) } : START,
+    filter: streamNameFilter({ prefixes }),
+  });
+  const waiting: AllStreamResolvedEvent[] = [];
+  let ended: { error?: unknown } | null = null;
+  let wake = () => {};
+  const end = (error?: unknown) => {
+    ended ??= { error };
+    wake();
+  };
+  const abort = () => end();
+  signal.addEventListener('abort', abort, { once: true });
+  subscription
+    .on('data', (resolved: AllStreamResolvedEvent) => {
+      waiting.push(resolved);
+      if (waiting.length >= BUFFERED) subscription.pause();
+      wake();
+    })
+    .on('error', end)
+    .on('end', end)
+    .on('close', end);
+  try {
+    for (;;) {
+      if (ended) break;
+      if (waiting.length === 0) {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+        continue;
+      }
+      const batch = waiting.splice(0, BATCH);
+      if (waiting.length < BUFFERED / 2) subscription.resume();
+      const { commit, prepare } = batch.at(-1)!.event!.position;
+      await handle(batch, { commit: String(commit), prepare: String(prepare) });
+    }
+    const { error } = ended as { error?: unknown };
+    if (error) throw error;
+  } finally {
+    signal.removeEventListener('abort', abort);
+    await subscription.unsubscribe().catch(() => {});
+  }
+};

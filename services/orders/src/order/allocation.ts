@@ -1,0 +1,29 @@
+import type { PaymentState } from '@cpg/contracts';
+
+export interface Allocated {
+  readonly paymentId: string;
+  readonly appliedMinor: bigint;
+  readonly unappliedMinor: bigint;
+}
+
+/** Shares payments out over what remains to be paid, in their order. With `canOverpay` each one counts in full; else only what remains
+ *  is taken, the rest of that payment is unapplied, and payments for which nothing remains are `surplus`. Amounts in minor units. */
+export const allocate = (
+  remainingMinor: bigint,
+  payments: ReadonlyArray<Pick<PaymentState, 'paymentId' | 'amountMinor'>>,
+  canOverpay: boolean,
+): { allocations: Allocated[]; surplus: string[] } => {
+  const allocations: Allocated[] = [];
+  const surplus: string[] = [];
+  let remaining = remainingMinor;
+  for (const { paymentId, amountMinor } of payments) {
+    const applied = canOverpay || amountMinor < remaining ? amountMinor : remaining;
+    if (applied === 0n) {
+      surplus.push(paymentId);
+      continue;
+    }
+    allocations.push({ paymentId, appliedMinor: applied, unappliedMinor: amountMinor - applied });
+    remaining = applied < remaining ? remaining - applied : 0n;
+  }
+  return { allocations, surplus };
+};

@@ -1,0 +1,57 @@
+import {
+  add,
+  type Decimal,
+  divideHalfEven,
+  formatUnits,
+  type Item,
+  type ItemCurrency,
+  maxMinor,
+  multiply,
+  parseDecimal,
+  type PaymentCurrency,
+  type Rates,
+  toMinorRoundedUp,
+  ZERO,
+} from '@cpg/contracts';
+import { AppError } from '@cpg/core';
+
+/** The currencies that items and their modifiers are priced in, each once. */
+export const currenciesOf = (items: readonly Item[]): ItemCurrency[] => [
+  ...new Set(items.flatMap((item) => [item.currency, ...(item.modifiers ?? []).map((modifier) => modifier.currency)])),
+];
+
+/** What an order costs, in minor units of its payment currency: every line exactly (`quantity * unit_price`; a modifier counts once per unit of
+ *  its own quantity), converted by the locked rates, summed, and rounded up once. Throws `invalid_request` when that is nothing, or
+ *  more than an amount can say. Every currency of the items must have its rate. */
+export const price = (items: readonly Item[], rates: Rates, currency: PaymentCurrency): bigint => {
+  const lines = items.flatMap((item) => [item, ...(item.modifiers ?? [])]);
+  const total = lines.map((line) => multiply(cost(line), rateOf(rates, line.currency))).reduce(add, ZERO);
+  const minor = toMinorRoundedUp(total, currency);
+  if (minor === 0n) throw refused('the total of the order must be positive');
+  if (minor > maxMinor(currency)) throw refused('the total of the order has more than 18 digits before the point');
+  return minor;
+};
+
+const cost = ({ quantity, unit_price }: { quantity: number; unit_price: string }): Decimal =>
+  multiply(parseDecimal(String(quantity)), parseDecimal(unit_price));
+
+const rateOf = (rates: Rates, currency: ItemCurrency): Decimal => {
+  const rate = rates[currency];
+  if (!rate) throw new Error(`no rate was locked for ${currency}`);
+  return parseDecimal(rate.rate);
+};
+
+const RATE_DECIMALS = 18;
+
+/** base / quote as a rate's decimal string: 18 decimals, half-even, without trailing zeros. Both positive. Throws RangeError when
+ *  that is zero: a rate is never zero. */
+export const crossRate = (base: Decimal, quote: Decimal): string => {
+  const numerator = base.units * 10n ** BigInt(quote.scale + RATE_DECIMALS);
+  const denominator = quote.units * 10n ** BigInt(base.scale);
+  const units = divideHalfEven(numerator, denominator);
+  if (units === 0n) throw new RangeError('a rate too small to write down');
+  return formatUnits(units, RATE_DECIMALS).replace(/\.?0+$/, '');
+};
+
+const refused = (message: string): AppError =>
+  new AppError('invalid_request', `items: ${message}`, { details: [{ path: 'items', message }] });

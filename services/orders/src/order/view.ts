@@ -1,0 +1,76 @@
+import {
+  type AssignedInstruction,
+  type DepositInstruction,
+  fromMinor,
+  type Order as OrderResource,
+  paymentView,
+} from '@cpg/contracts';
+import { type ExistingOrder, remainingMinor } from './state.ts';
+
+/** An order as the API shows it. */
+export const orderView = (order: ExistingOrder): OrderResource => {
+  const reference = order.instructions.find((instruction) => instruction.rail === 'gateway_pay')?.paymentReference;
+  return {
+    id: order.orderId,
+    external_reference_id: order.externalReferenceId,
+    merchant_id: order.merchantId,
+    items: [...order.items],
+    payments: order.payments.map(paymentView),
+    status: order.status,
+    status_reason: order.statusReason,
+    total_amount: fromMinor(order.totalMinor, order.currency),
+    remaining_amount: fromMinor(remainingMinor(order), order.currency),
+    currency: order.currency,
+    rates: order.rates,
+    capabilities: order.capabilities,
+    deposit_instructions: order.instructions.map((instruction) => instructionView(instruction, order)),
+    ...(reference && { payment_reference: reference }),
+    expiration_date: order.expiresAt,
+    ...(order.metadata && { metadata: order.metadata }),
+    created_at: order.createdAt,
+    updated_at: order.updatedAt,
+  };
+};
+
+const instructionView = (instruction: AssignedInstruction, order: ExistingOrder): DepositInstruction => {
+  const minor = remainingMinor(order);
+  const due = { amount: fromMinor(minor, order.currency), expires_at: order.expiresAt };
+  if (instruction.rail === 'gateway_pay') {
+    const { rail, currency, provider, paymentReference, paymentUrl } = instruction;
+    return {
+      rail,
+      currency,
+      provider,
+      payment_reference: paymentReference,
+      payment_url: paymentUrl,
+      qr_content: paymentUrl,
+      ...due,
+    };
+  }
+  const { rail, currency, network, chainId, asset, address, decimals, requiredConfirmations } = instruction;
+  return {
+    rail,
+    currency,
+    network,
+    chain_id: chainId,
+    asset,
+    address,
+    ...due,
+    amount_units: String(minor),
+    decimals,
+    payment_uri: paymentUri(instruction, minor, due.amount),
+    required_confirmations: requiredConfirmations,
+  };
+};
+
+type CryptoDeposit = Extract<AssignedInstruction, { rail: 'crypto_deposit' }>;
+
+/** What a wallet opens: BIP21 for Bitcoin (amount in BTC), EIP-681 for Ethereum and its tokens (value in the smallest unit). */
+export const paymentUri = ({ chainId, asset, address }: CryptoDeposit, minor: bigint, amount: string): string => {
+  if (chainId.startsWith('bip122:')) return `bitcoin:${address}?amount=${amount}`;
+  const network = chainId.replace('eip155:', '');
+  const token = /\/erc20:(0x[0-9a-fA-F]{40})$/.exec(asset)?.[1];
+  return token
+    ? `ethereum:${token}@${network}/transfer?address=${address}&uint256=${minor}`
+    : `ethereum:${address}@${network}?value=${minor}`;
+};
