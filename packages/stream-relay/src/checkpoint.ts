@@ -1,0 +1,43 @@
+import type { LogPosition } from '@cpg/event-store';
+import type { Queryable } from '@cpg/postgres';
+
+/** Where a follower of the log stands, in `<schema>.checkpoints (name primary key, epoch, commit_position, prepare_position)`. Each new
+ *  holder takes a new epoch, so that one that was paused while another took over can no longer move the checkpoint. */
+export interface Checkpoint {
+  readonly load: () => Promise<LogPosition | null>;
+  /** Throws FencedError when another holder has taken over since. */
+  readonly save: (db: Queryable, position: LogPosition) => Promise<void>;
+}
+
+export class FencedError extends Error {
+  override readonly name = 'FencedError';
+}
+
+export const takeCheckpoint = async (
+  pool: Queryable,
+  { schema, name }: { schema: string; name: string },
+): Promise<Checkpoint> => {
+  const taken = await pool.query<{ epoch: string }>(
+    `insert into ${schema}.checkpoints as held (name, epoch) values ($1, 1)
+     on conflict (name) do update set epoch = held.epoch + 1 returning epoch`,
+    [name],
+  );
+  const epoch = taken.rows[0]!.epoch;
+  return {
+    load: async () => {
+      const { rows } = await pool.query<{ commit: string | null; prepare: string | null }>(
+        `select commit_position::text as commit, prepare_position::text as prepare from ${schema}.checkpoints where name = $1`,
+        [name],
+      );
+      const { commit, prepare } = rows[0] ?? {};
+      return commit && prepare ? { commit, prepare } : null;
+    },
+    save: async (db, { commit, prepare }) => {
+      const saved = await db.query(
+        `update ${schema}.checkpoints set commit_position = $3, prepare_position = $4 where name = $1 and epoch = $2`,
+        [name, epoch, commit, prepare],
+      );
+      if (saved.rowCount !== 1) throw new FencedError(`another ${name} has taken over`);
+    },
+  };
+};

@@ -1,0 +1,58 @@
+import { follow, type LogPosition } from '@cpg/event-store';
+import { leadWhileAlone, type Pool } from '@cpg/postgres';
+import type { Logger } from '@cpg/runtime';
+import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
+import { type Checkpoint, FencedError, takeCheckpoint } from './checkpoint.ts';
+
+export interface FollowerOptions {
+  readonly client: EventStoreDBClient;
+  readonly pool: Pool;
+  /** For the connection that holds the leadership. */
+  readonly databaseUrl: string;
+  readonly schema: string;
+  /** Names the checkpoint and, with the schema, the role. */
+  readonly name: string;
+  readonly prefixes: string[];
+  readonly log: Logger;
+}
+
+/** Handles a batch of the log and saves the position through `checkpoint` when it is done. */
+export type HandleBatch = (
+  events: AllStreamResolvedEvent[],
+  position: LogPosition,
+  checkpoint: Checkpoint,
+) => Promise<void>;
+
+export interface Follower {
+  readonly stop: () => Promise<void>;
+}
+
+/** Follows the log from a checkpoint, in one process at a time of all that run this: another takes over within seconds when it dies. */
+export const followAlone = (
+  { client, pool, databaseUrl, schema, name, prefixes, log }: FollowerOptions,
+  handleBatch: HandleBatch,
+): Follower =>
+  leadWhileAlone({
+    url: databaseUrl,
+    role: `${schema}.${name}`,
+    log,
+    lead: async (signal) => {
+      const fenced = new AbortController();
+      const checkpoint = await takeCheckpoint(pool, { schema, name });
+      await follow({
+        client,
+        prefixes,
+        checkpoint: checkpoint.load,
+        signal: AbortSignal.any([signal, fenced.signal]),
+        log,
+        handle: async (events, position) => {
+          try {
+            await handleBatch(events, position, checkpoint);
+          } catch (error) {
+            if (error instanceof FencedError) fenced.abort();
+            throw error;
+          }
+        },
+      });
+    },
+  });

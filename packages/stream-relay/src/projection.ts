@@ -1,0 +1,17 @@
+import { type Queryable, transaction } from '@cpg/postgres';
+import type { AllStreamResolvedEvent } from '@eventstore/db-client';
+import { followAlone, type Follower, type FollowerOptions } from './follower.ts';
+
+export interface CatchUpOptions extends FollowerOptions {
+  /** Writes what the events say. Its rows and the checkpoint commit together; must be safe to run again for any event. */
+  readonly apply: (db: Queryable, events: AllStreamResolvedEvent[]) => Promise<void>;
+}
+
+/** Projects what the service that appended did not: after a crash, and when a read model is made anew. */
+export const catchUp = ({ apply, ...options }: CatchUpOptions): Follower =>
+  followAlone(options, (events, position, checkpoint) =>
+    transaction(options.pool, async (db) => {
+      await apply(db, events);
+      await checkpoint.save(db, position);
+    }),
+  );
