@@ -1,0 +1,96 @@
+import type { Socket } from 'node:net';
+import type { Api, Answer, Broker, Call } from './broker.ts';
+import { unsupportedApiVersions } from './protocol/api-versions.ts';
+import { apiOf } from './protocol/apis.ts';
+import { MalformedRequest, Reader } from './protocol/reader.ts';
+import { Writer } from './protocol/writer.ts';
+
+const API_VERSIONS = 18;
+/** Requests of one connection that may be under way together. */
+const IN_FLIGHT = 16;
+
+/** Serves one client until it goes. Requests are taken one after the other, as the real broker does; only appends may overlap,
+ *  so that they share a commit. Answers leave in the order of the requests. Throws MalformedRequest for bytes that are no request. */
+export const serve = async (socket: Socket, broker: Broker, signal: AbortSignal): Promise<void> => {
+  const underWay: Promise<void>[] = [];
+  let answered: Promise<void> = Promise.resolve();
+  for await (const bytes of frames(socket, broker.settings.maxRequestBytes)) {
+    const { api, correlationId, call } = readHeader(bytes, socket, signal);
+    const answer = api ? api.handle(call, broker) : unsupportedApiVersions([apiOf(API_VERSIONS)!]);
+    const before = answered;
+    answered = Promise.all([answer, before]).then(([write]) => send(socket, api, correlationId, call, write));
+    answered.catch(() => socket.destroy()); // awaited below, maybe later
+    underWay.push(answered);
+    if (!api?.pipelined || underWay.length >= IN_FLIGHT) await Promise.all(underWay.splice(0));
+  }
+  await answered;
+};
+
+const readHeader = (bytes: Buffer, socket: Socket, signal: AbortSignal) => {
+  const reader = new Reader(bytes);
+  const key = reader.int16();
+  const version = reader.int16();
+  const correlationId = reader.int32();
+  const clientId = reader.nullableString() ?? '';
+  const api = apiOf(key);
+  const spoken = api && version >= api.min && version <= api.max;
+  if (!spoken && key !== API_VERSIONS) throw new MalformedRequest(`API ${key} version ${version} is not spoken here`);
+  if (spoken && version >= (api.flexibleFrom ?? Infinity)) {
+    reader.flexible = true;
+    reader.tags();
+  }
+  const clientHost = `/${socket.remoteAddress ?? ''}`;
+  const call: Call = { version, reader, clientId, clientHost, signal };
+  return { api: spoken ? api : undefined, correlationId, call };
+};
+
+/** Sends one answer and waits until the client has room for more. */
+const send = async (socket: Socket, api: Api | undefined, correlationId: number, { reader }: Call, write: Answer) => {
+  if (!write || socket.destroyed) return;
+  const response = new Writer();
+  response.int32(correlationId);
+  if (reader.flexible) {
+    response.flexible = true;
+    // ApiVersions answers with the old header, so that a client can read it before it knows what the broker speaks (KIP-511).
+    if (api?.key !== API_VERSIONS) response.tags();
+  }
+  write(response);
+  const parts = response.finish();
+  const size = Buffer.allocUnsafe(4);
+  size.writeInt32BE(parts.reduce((sum, part) => sum + part.length, 0));
+  socket.cork();
+  socket.write(size);
+  for (const part of parts) socket.write(part);
+  socket.uncork();
+  if (socket.writableNeedDrain) await drained(socket);
+};
+
+const drained = (socket: Socket): Promise<void> =>
+  new Promise((done) => {
+    const end = () => {
+      socket.off('drain', end).off('close', end);
+      done();
+    };
+    socket.on('drain', end).on('close', end);
+  });
+
+/** The requests on a connection, each behind its length. Memory is taken as bytes arrive, not as they are announced. */
+async function* frames(socket: Socket, maxBytes: number): AsyncGenerator<Buffer> {
+  let chunks: Buffer[] = [];
+  let available = 0;
+  for await (const chunk of socket as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    available += chunk.length;
+    while (available >= 4) {
+      if (chunks[0]!.length < 4) chunks = [Buffer.concat(chunks)];
+      const length = chunks[0]!.readInt32BE(0);
+      if (length < 0 || length > maxBytes)
+        throw new MalformedRequest(`a request of ${length} bytes, ${maxBytes} allowed`);
+      if (available < 4 + length) break;
+      const all = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+      yield all.subarray(4, 4 + length);
+      available -= 4 + length;
+      chunks = available > 0 ? [all.subarray(4 + length)] : [];
+    }
+  }
+}

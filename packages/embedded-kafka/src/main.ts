@@ -1,0 +1,27 @@
+import { startKafka } from './index.ts';
+
+const say = (line: string) => void process.stdout.write(`kafka: ${line}\n`);
+const refuse = (line: string): never => {
+  process.stderr.write(`kafka: ${line}\n`);
+  process.exit(1);
+};
+
+const { KAFKA_DATABASE_URL: databaseUrl, KAFKA_PORT = '9092', KAFKA_HOST = '127.0.0.1' } = process.env;
+if (!databaseUrl) refuse('set KAFKA_DATABASE_URL to a PostgreSQL database for the broker');
+const port = Number(KAFKA_PORT);
+if (!(Number.isInteger(port) && port >= 0 && port <= 65_535)) refuse(`KAFKA_PORT must be a port, not "${KAFKA_PORT}"`);
+
+let stop = async () => {}; // until there is something to stop
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  process.once(signal, () => void stop().then(() => process.exit(0)));
+}
+
+try {
+  const kafka = await startKafka({ databaseUrl: databaseUrl!, port, host: KAFKA_HOST, log: say });
+  stop = kafka.stop;
+  say(`ready on ${kafka.brokers}`);
+} catch (error) {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === 'EADDRINUSE') refuse(`port ${port} for Kafka is taken: set KAFKA_PORT (or PORT_OFFSET) to a free one`);
+  refuse(message);
+}

@@ -1,0 +1,22 @@
+import { type Api, NODE_ID } from '../broker.ts';
+import { code } from './errors.ts';
+
+const NOT_ASKED_FOR = -2147483648;
+
+export const describeCluster: Api = {
+  key: 60,
+  name: 'DescribeCluster',
+  min: 0,
+  max: 0,
+  flexibleFrom: 0,
+  handle:
+    (_, { address, clusterId }) =>
+    (response) => {
+      response.int32(0); // throttle time
+      response.int16(code.none).string(null).string(clusterId).int32(NODE_ID);
+      response.array([NODE_ID], (id) => {
+        response.int32(id).string(address.host).int32(address.port).string(null).tags();
+      });
+      response.int32(NOT_ASKED_FOR).tags();
+    },
+};

@@ -1,0 +1,76 @@
+import { type Api, type Broker, NODE_ID } from '../broker.ts';
+import { describeConfig } from '../storage/topic-config.ts';
+import { code } from './errors.ts';
+
+interface Setting {
+  readonly name: string;
+  readonly value: string;
+  readonly isDefault: boolean;
+  readonly readOnly: boolean;
+}
+
+const TOPIC = 2;
+const BROKER = 4;
+const SOURCE = { topic: 1, broker: 4, default: 5 };
+
+/** The settings of a topic or of the broker that mean something here. */
+export const describeConfigs: Api = {
+  key: 32,
+  name: 'DescribeConfigs',
+  min: 0,
+  max: 2,
+  handle: ({ reader, version }, broker) => {
+    const resources = reader.array(() => ({
+      type: reader.int8(),
+      name: reader.string(),
+      wanted: reader.nullableArray(reader.string),
+    }));
+    if (version >= 1) reader.boolean(); // synonyms: there are none
+    const described = resources.map(({ type, name, wanted }) => ({
+      type,
+      name,
+      ...describe(broker, type, name, wanted),
+    }));
+    return (response) => {
+      response.int32(0); // throttle time
+      response.array(described, ({ type, name, error, message, settings }) => {
+        response.int16(error).string(message).int8(type).string(name);
+        response.array(settings, (setting) => {
+          response.string(setting.name).string(setting.value).boolean(setting.readOnly);
+          if (version === 0) response.boolean(setting.isDefault);
+          else response.int8(setting.isDefault ? SOURCE.default : type === TOPIC ? SOURCE.topic : SOURCE.broker);
+          response.boolean(false); // sensitive
+          if (version >= 1) response.array([], () => {}); // synonyms
+        });
+      });
+    };
+  },
+};
+
+const describe = (broker: Broker, type: number, name: string, wanted: readonly string[] | null) => {
+  const settings =
+    type === TOPIC ? ofTopic(broker, name) : type === BROKER && name === String(NODE_ID) ? ofBroker(broker) : null;
+  if (settings) {
+    const chosen = settings.filter((setting) => wanted === null || wanted.includes(setting.name));
+    return { error: code.none, message: null, settings: chosen };
+  }
+  const error = type === TOPIC ? code.unknownTopicOrPartition : code.invalidRequest;
+  return { error, message: `there is no ${type === TOPIC ? 'topic' : 'broker'} ${name} with settings`, settings: [] };
+};
+
+const ofTopic = ({ catalogue, settings }: Broker, name: string): Setting[] | null => {
+  const topic = catalogue.topic(name);
+  return topic ? describeConfig({ ...settings.topicDefaults, ...topic.config }, topic.config) : null;
+};
+
+const ofBroker = ({ settings: { topicDefaults, ...settings } }: Broker): Setting[] =>
+  Object.entries({
+    'auto.create.topics.enable': settings.autoCreateTopics,
+    'num.partitions': settings.defaultPartitions,
+    'message.max.bytes': topicDefaults['max.message.bytes'],
+    'log.retention.ms': topicDefaults['retention.ms'],
+    'log.retention.bytes': topicDefaults['retention.bytes'],
+    'group.min.session.timeout.ms': settings.minSessionTimeoutMs,
+    'group.max.session.timeout.ms': settings.maxSessionTimeoutMs,
+    'socket.request.max.bytes': settings.maxRequestBytes,
+  }).map(([name, value]) => ({ name, value: String(value), isDefault: false, readOnly: true }));

@@ -1,0 +1,83 @@
+import type { Api } from '../broker.ts';
+import { type ErrorCode, code, codeOf } from './errors.ts';
+
+const NOT_ASKED_FOR = -2147483648;
+
+export const describeGroups: Api = {
+  key: 15,
+  name: 'DescribeGroups',
+  min: 0,
+  max: 4,
+  handle: async ({ reader, version }, { groups }) => {
+    const ids = reader.array(reader.string);
+    if (version >= 3) reader.boolean(); // authorized operations
+    const { error, stored } = await groups.list().then(
+      (all) => ({
+        error: code.none as ErrorCode,
+        stored: new Map(all.map(({ id, protocolType }) => [id, protocolType])),
+      }),
+      (away: unknown) => ({ error: codeOf(away, code.coordinatorNotAvailable), stored: new Map<string, string>() }),
+    );
+    return (response) => {
+      if (version >= 1) response.int32(0); // throttle time
+      response.array(ids, (id) => {
+        const group = groups.find(id);
+        const members = [...(group?.members.values() ?? [])];
+        const protocol = group?.protocol ?? '';
+        response
+          .int16(error)
+          .string(id)
+          .string(group?.state ?? (stored.has(id) ? 'Empty' : 'Dead'));
+        response.string(group?.protocolType ?? stored.get(id) ?? '').string(protocol);
+        response.array(members, (member) => {
+          response.string(member.id);
+          if (version >= 4) response.string(member.instanceId);
+          response.string(member.clientId).string(member.clientHost);
+          response.bytes(member.protocols.find(({ name }) => name === protocol)?.metadata ?? Buffer.alloc(0));
+          response.bytes(member.assignment);
+        });
+        if (version >= 3) response.int32(NOT_ASKED_FOR);
+      });
+    };
+  },
+};
+
+export const listGroups: Api = {
+  key: 16,
+  name: 'ListGroups',
+  min: 0,
+  max: 2,
+  handle: async ({ version }, { groups }) => {
+    const { error, all } = await groups.list().then(
+      (found) => ({ error: code.none as ErrorCode, all: found }),
+      (away: unknown) => ({ error: codeOf(away, code.coordinatorNotAvailable), all: [] }),
+    );
+    return (response) => {
+      if (version >= 1) response.int32(0); // throttle time
+      response.int16(error).array(all, ({ id, protocolType }) => response.string(id).string(protocolType));
+    };
+  },
+};
+
+/** Forgets groups without members, with their offsets. */
+export const deleteGroups: Api = {
+  key: 42,
+  name: 'DeleteGroups',
+  min: 0,
+  max: 1,
+  handle: async ({ reader }, { groups }) => {
+    const ids = reader.array(reader.string);
+    const outcomes = await Promise.all(
+      ids.map((id) =>
+        groups.remove(id).then(
+          () => ({ id, error: code.none as ErrorCode }),
+          (error: unknown) => ({ id, error: codeOf(error, code.coordinatorNotAvailable) }),
+        ),
+      ),
+    );
+    return (response) => {
+      response.int32(0); // throttle time
+      response.array(outcomes, ({ id, error }) => response.string(id).int16(error));
+    };
+  },
+};

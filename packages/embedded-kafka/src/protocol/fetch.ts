@@ -1,0 +1,160 @@
+import type { Api, Broker, Call } from '../broker.ts';
+import { LEADER_EPOCH } from '../storage/log.ts';
+import { type ErrorCode, KafkaError, code, codeOf } from './errors.ts';
+import type { Writer } from './writer.ts';
+
+interface Wanted {
+  readonly topic: string;
+  readonly index: number;
+  readonly leaderEpoch: number;
+  readonly offset: number;
+  readonly maxBytes: number;
+}
+
+interface Fetched {
+  readonly index: number;
+  readonly error: ErrorCode;
+  readonly logStart: number;
+  readonly logEnd: number;
+  readonly batches: readonly Buffer[];
+}
+
+interface Round {
+  readonly partitions: readonly Fetched[];
+  /** Worth an answer before the wait is over: enough bytes, or an error. */
+  readonly enough: boolean;
+}
+
+const NO_SESSION = 0;
+const LONGEST_WAIT_MS = 60_000;
+
+/** Waits until `minBytes` are there or `maxWaitMs` are over. Sessions (KIP-227) are not kept: each request names its partitions. */
+export const fetch: Api = {
+  key: 1,
+  name: 'Fetch',
+  min: 4,
+  max: 11,
+  handle: async (call, broker) => {
+    const { version } = call;
+    const request = decode(call);
+    if (request.sessionId !== NO_SESSION) return answer(version, code.fetchSessionIdNotFound, [], []);
+    const { wanted, maxWaitMs, minBytes, maxBytes } = request;
+    const until = Date.now() + Math.min(maxWaitMs, LONGEST_WAIT_MS);
+    for (;;) {
+      // Listening starts before reading, so that nothing slips in between.
+      const news = listen(broker, wanted, until, call.signal);
+      const { partitions, enough } = await readAll(broker, wanted, minBytes, maxBytes);
+      if (enough || Date.now() >= until || call.signal.aborted) {
+        news.cancel();
+        return answer(version, code.none, wanted, partitions);
+      }
+      await news.heard;
+    }
+  },
+};
+
+const decode = ({ reader, version }: Call) => {
+  reader.int32(); // replica id
+  const maxWaitMs = reader.int32();
+  const minBytes = reader.int32();
+  const maxBytes = reader.int32();
+  reader.int8(); // isolation level: without transactions both are the same
+  const sessionId = version >= 7 ? reader.int32() : NO_SESSION;
+  if (version >= 7) reader.int32(); // session epoch
+  const topics = reader.array(() => {
+    const topic = reader.string();
+    return reader.array((): Wanted => {
+      const index = reader.int32();
+      const leaderEpoch = version >= 9 ? reader.int32() : -1;
+      const offset = reader.int64();
+      if (version >= 5) reader.int64(); // log start of a follower
+      return { topic, index, leaderEpoch, offset, maxBytes: reader.int32() };
+    });
+  });
+  return { maxWaitMs, minBytes, maxBytes, sessionId, wanted: topics.flat() };
+};
+
+const readAll = async (
+  broker: Broker,
+  wanted: readonly Wanted[],
+  minBytes: number,
+  maxBytes: number,
+): Promise<Round> => {
+  const partitions: Fetched[] = [];
+  let bytes = 0;
+  let failed = false;
+  for (const partition of wanted) {
+    const fetched = await read(broker, partition, Math.min(partition.maxBytes, maxBytes - bytes), bytes === 0);
+    partitions.push(fetched);
+    bytes += sizeOf(fetched.batches);
+    failed ||= fetched.error !== code.none;
+  }
+  return { partitions, enough: failed || bytes >= minBytes || wanted.length === 0 };
+};
+
+/** Whole batches within `maxBytes`; the first of the answer comes even when it is larger, or a consumer would be stuck. */
+const read = async ({ catalogue, log }: Broker, wanted: Wanted, maxBytes: number, first: boolean): Promise<Fetched> => {
+  const { topic, index, offset } = wanted;
+  try {
+    const partition = catalogue.demand(topic, index);
+    checkEpoch(wanted.leaderEpoch);
+    const { logStart, logEnd } = partition;
+    if (offset < logStart || offset > logEnd) throw new KafkaError(code.offsetOutOfRange, `${offset} is not stored`);
+    const batches = maxBytes > 0 || first ? await log.read(partition, offset, Math.max(maxBytes, 0)) : [];
+    const fits = first || sizeOf(batches) <= maxBytes;
+    return { index, error: code.none, logStart, logEnd, batches: fits ? batches : [] };
+  } catch (error) {
+    return { index, error: codeOf(error, code.storageError), logStart: -1, logEnd: -1, batches: [] };
+  }
+};
+
+/** Throws KafkaError when the client believes in another leader epoch than the only one there is. */
+export const checkEpoch = (epoch: number): void => {
+  if (epoch > LEADER_EPOCH) throw new KafkaError(code.unknownLeaderEpoch, `epoch ${epoch} is not known`);
+};
+
+/** Resolves when one of the partitions has news, at `until` (ms since 1970), or when nobody waits any more. */
+const listen = ({ catalogue }: Broker, wanted: readonly Wanted[], until: number, signal: AbortSignal) => {
+  const partitions = wanted.flatMap(({ topic, index }) => catalogue.partition(topic, index) ?? []);
+  let cancel = () => {};
+  const heard = new Promise<void>((done) => {
+    const timer = setTimeout(() => cancel(), Math.max(0, until - Date.now()));
+    cancel = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', cancel);
+      for (const { waiting } of partitions) waiting.delete(cancel);
+      done();
+    };
+    signal.addEventListener('abort', cancel);
+    for (const { waiting } of partitions) waiting.add(cancel);
+  });
+  return { heard, cancel };
+};
+
+const answer =
+  (version: number, error: ErrorCode, wanted: readonly Wanted[], partitions: readonly Fetched[]) =>
+  (response: Writer): void => {
+    response.int32(0); // throttle time
+    if (version >= 7) response.int16(error).int32(NO_SESSION);
+    response.array(byTopic(wanted, partitions), ([topic, fetched]) => {
+      response.string(topic).array(fetched, (partition) => {
+        response.int32(partition.index).int16(partition.error);
+        response.int64(partition.logEnd).int64(partition.logEnd); // high watermark, last stable offset
+        if (version >= 5) response.int64(partition.logStart);
+        response.array([], () => {}); // aborted transactions
+        if (version >= 11) response.int32(-1); // preferred replica
+        response.chunks(partition.batches);
+      });
+    });
+  };
+
+const byTopic = (wanted: readonly Wanted[], partitions: readonly Fetched[]): [string, Fetched[]][] => {
+  const topics = new Map<string, Fetched[]>();
+  partitions.forEach((fetched, n) => {
+    const { topic } = wanted[n]!;
+    topics.set(topic, [...(topics.get(topic) ?? []), fetched]);
+  });
+  return [...topics];
+};
+
+const sizeOf = (batches: readonly Buffer[]): number => batches.reduce((sum, batch) => sum + batch.length, 0);

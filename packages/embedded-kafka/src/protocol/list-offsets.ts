@@ -1,0 +1,79 @@
+import type { Api, Broker } from '../broker.ts';
+import { firstRecordAtOrAfter } from '../records/records.ts';
+import { lastOffsetOf } from '../records/batch.ts';
+import type { Partition } from '../storage/catalogue.ts';
+import { LEADER_EPOCH } from '../storage/log.ts';
+import { checkEpoch } from './fetch.ts';
+import { code, codeOf } from './errors.ts';
+
+const LATEST = -1;
+const EARLIEST = -2;
+const NOT_FOUND = { offset: -1, timestamp: -1 };
+const PAGE_BYTES = 1024 * 1024;
+
+/** Where a log starts and ends, and the first record of a point in time or later. */
+export const listOffsets: Api = {
+  key: 2,
+  name: 'ListOffsets',
+  min: 1,
+  max: 5,
+  handle: async ({ reader, version }, broker) => {
+    reader.int32(); // replica id
+    if (version >= 2) reader.int8(); // isolation level
+    const topics = reader.array(() => ({
+      topic: reader.string(),
+      partitions: reader.array(() => {
+        const index = reader.int32();
+        const leaderEpoch = version >= 4 ? reader.int32() : -1;
+        return { index, leaderEpoch, timestamp: reader.int64() };
+      }),
+    }));
+    const found = await Promise.all(
+      topics.map(async ({ topic, partitions }) => ({
+        topic,
+        partitions: await Promise.all(partitions.map((wanted) => find(broker, topic, wanted))),
+      })),
+    );
+    return (response) => {
+      if (version >= 2) response.int32(0); // throttle time
+      response.array(found, ({ topic, partitions }) => {
+        response.string(topic).array(partitions, ({ index, error, timestamp, offset }) => {
+          response.int32(index).int16(error).int64(timestamp).int64(offset);
+          if (version >= 4) response.int32(offset < 0 ? -1 : LEADER_EPOCH);
+        });
+      });
+    };
+  },
+};
+
+const find = async (
+  broker: Broker,
+  topic: string,
+  wanted: { index: number; leaderEpoch: number; timestamp: number },
+) => {
+  const { index, timestamp } = wanted;
+  try {
+    const partition = broker.catalogue.demand(topic, index);
+    checkEpoch(wanted.leaderEpoch);
+    return { index, error: code.none, ...(await resolve(broker, partition, timestamp)) };
+  } catch (error) {
+    return { index, error: codeOf(error, code.storageError), ...NOT_FOUND };
+  }
+};
+
+const resolve = async ({ log }: Broker, partition: Partition, timestamp: number) => {
+  if (timestamp === LATEST) return { offset: partition.logEnd, timestamp: -1 };
+  if (timestamp === EARLIEST) return { offset: partition.logStart, timestamp: -1 };
+  const start = await log.firstAtOrAfter(partition, timestamp);
+  if (start === null) return NOT_FOUND;
+  // Usually it is in the first batch: only where the one with the largest time is deleted, the search goes on.
+  for (let offset = Math.max(start, partition.logStart); ;) {
+    const batches = await log.read(partition, offset, PAGE_BYTES);
+    if (batches.length === 0) return NOT_FOUND;
+    for (const batch of batches) {
+      const record = await firstRecordAtOrAfter(batch, timestamp, partition.logStart);
+      if (record) return record;
+    }
+    offset = lastOffsetOf(batches.at(-1)!) + 1;
+  }
+};

@@ -1,0 +1,86 @@
+import type { Api, Broker, Call } from '../broker.ts';
+import { parseBatch } from '../records/batch.ts';
+import { type ErrorCode, KafkaError, code, codeOf } from './errors.ts';
+
+interface Stored {
+  readonly index: number;
+  readonly error: ErrorCode;
+  readonly baseOffset: number;
+  readonly logStart: number;
+}
+
+const FORMAT_2_FROM = 3;
+const ZSTD_FROM = 7;
+const ZSTD = 4;
+
+/** Any acks mean the same here: stored, then acknowledged. With acks 0 there is no answer to send. */
+export const produce: Api = {
+  key: 0,
+  name: 'Produce',
+  min: 0,
+  max: 7,
+  pipelined: true,
+  handle: async (call, broker) => {
+    const { reader, version } = call;
+    const transactionalId = version >= FORMAT_2_FROM ? reader.nullableString() : null;
+    const acks = reader.int16();
+    reader.int32(); // timeout
+    const data = reader.array(() => ({
+      topic: reader.string(),
+      partitions: reader.array(() => ({ index: reader.int32(), records: reader.nullableBytes() })),
+    }));
+    const refuseAll = refusalOf(transactionalId, acks);
+    // All appends are handed over before the first wait: the next request of this connection comes after them.
+    const topics = await Promise.all(
+      data.map(async ({ topic, partitions }) => ({
+        topic,
+        partitions: await Promise.all(
+          partitions.map(({ index, records }) =>
+            refuseAll ? refused(index, refuseAll) : store(call, broker, topic, index, records),
+          ),
+        ),
+      })),
+    );
+    if (acks === 0) return null;
+    return (response) => {
+      response.array(topics, ({ topic, partitions }) => {
+        response.string(topic).array(partitions, ({ index, error, baseOffset, logStart }) => {
+          response.int32(index).int16(error).int64(baseOffset);
+          if (version >= 2) response.int64(-1); // log append time
+          if (version >= 5) response.int64(logStart);
+        });
+      });
+      if (version >= 1) response.int32(0); // throttle time
+    };
+  },
+};
+
+const refusalOf = (transactionalId: string | null, acks: number): ErrorCode | null => {
+  if (transactionalId !== null) return code.transactionalIdAuthorizationFailed;
+  return acks < -1 || acks > 1 ? code.invalidRequiredAcks : null;
+};
+
+const refused = (index: number, error: ErrorCode): Stored => ({ index, error, baseOffset: -1, logStart: -1 });
+
+const store = async (
+  { version }: Call,
+  { catalogue, log, settings }: Broker,
+  topic: string,
+  index: number,
+  records: Buffer | null,
+) => {
+  try {
+    const partition = catalogue.demand(topic, index);
+    if (version < FORMAT_2_FROM)
+      throw new KafkaError(code.unsupportedForMessageFormat, 'these versions carry old formats only');
+    const { 'max.message.bytes': maxBytes } = { ...settings.topicDefaults, ...partition.topic.config };
+    const batch = parseBatch(records, maxBytes);
+    if (batch.compression === ZSTD && version < ZSTD_FROM) {
+      throw new KafkaError(code.unsupportedCompressionType, `zstd needs Produce ${ZSTD_FROM}`);
+    }
+    const baseOffset = await log.append(partition, batch);
+    return { index, error: code.none, baseOffset, logStart: partition.logStart };
+  } catch (error) {
+    return refused(index, codeOf(error, code.storageError));
+  }
+};

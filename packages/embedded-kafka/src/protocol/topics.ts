@@ -1,0 +1,128 @@
+import type { Api, Broker } from '../broker.ts';
+import { parseConfig } from '../storage/topic-config.ts';
+import { type ErrorCode, KafkaError, StorageAway, code, codeOf } from './errors.ts';
+
+interface Outcome {
+  readonly name: string;
+  readonly error: ErrorCode;
+  readonly message: string | null;
+}
+
+interface NewTopic {
+  readonly name: string;
+  readonly partitions: number;
+  readonly replicas: number;
+  readonly assignments: readonly (readonly [index: number, brokers: readonly number[]])[];
+  readonly config: readonly (readonly [string, string | null])[];
+}
+
+const BROKER_DEFAULT = -1;
+
+export const createTopics: Api = {
+  key: 19,
+  name: 'CreateTopics',
+  min: 0,
+  max: 4,
+  handle: async ({ reader, version }, broker) => {
+    const topics = reader.array((): NewTopic => ({
+      name: reader.string(),
+      partitions: reader.int32(),
+      replicas: reader.int16(),
+      assignments: reader.array(() => [reader.int32(), reader.array(reader.int32)] as const),
+      config: reader.array(() => [reader.string(), reader.nullableString()] as const),
+    }));
+    reader.int32(); // timeout
+    const validateOnly = version >= 1 && reader.boolean();
+    const outcomes = await oneByOne(topics, (topic) => create(broker, topic, validateOnly));
+    return (response) => {
+      if (version >= 2) response.int32(0); // throttle time
+      response.array(outcomes, ({ name, error, message }) => {
+        response.string(name).int16(error);
+        if (version >= 1) response.string(message);
+      });
+    };
+  },
+};
+
+const create = async (
+  { catalogue, settings, writer }: Broker,
+  topic: NewTopic,
+  validateOnly: boolean,
+): Promise<void> => {
+  const { name, replicas, assignments } = topic;
+  const config = parseConfig(topic.config);
+  checkAssignments(topic);
+  if (assignments.length === 0 && replicas !== 1 && replicas !== BROKER_DEFAULT) {
+    throw new KafkaError(code.invalidReplicationFactor, `one broker holds one replica, not ${replicas}`);
+  }
+  const asked = topic.partitions === BROKER_DEFAULT ? settings.defaultPartitions : topic.partitions;
+  const partitions = assignments.length || asked;
+  if (validateOnly) catalogue.checkNew(name, partitions);
+  else await catalogue.create(writer, name, partitions, config);
+};
+
+const checkAssignments = ({ assignments }: NewTopic): void => {
+  const indexes = new Set(assignments.map(([index]) => index));
+  const complete = assignments.every((_, index) => indexes.has(index)) && indexes.size === assignments.length;
+  if (!complete || assignments.some(([, brokers]) => brokers.length !== 1)) {
+    throw new KafkaError(code.invalidReplicaAssignment, 'each partition from 0 on is assigned to the one broker');
+  }
+};
+
+export const deleteTopics: Api = {
+  key: 20,
+  name: 'DeleteTopics',
+  min: 0,
+  max: 3,
+  handle: async ({ reader, version }, { catalogue, writer }) => {
+    const topics = reader.array(() => ({ name: reader.string() }));
+    reader.int32(); // timeout
+    const outcomes = await oneByOne(topics, ({ name }) => catalogue.remove(writer, name));
+    return (response) => {
+      if (version >= 1) response.int32(0); // throttle time
+      response.array(outcomes, ({ name, error }) => response.string(name).int16(error));
+    };
+  },
+};
+
+export const createPartitions: Api = {
+  key: 37,
+  name: 'CreatePartitions',
+  min: 0,
+  max: 1,
+  handle: async ({ reader }, { catalogue, writer }) => {
+    const topics = reader.array(() => ({
+      name: reader.string(),
+      total: reader.int32(),
+      assignments: reader.nullableArray(() => reader.array(reader.int32)),
+    }));
+    reader.int32(); // timeout
+    const validateOnly = reader.boolean();
+    const outcomes = await oneByOne(topics, async ({ name, total }) => {
+      if (validateOnly) catalogue.checkGrowth(name, total);
+      else await catalogue.addPartitions(writer, name, total);
+    });
+    return (response) => {
+      response.int32(0); // throttle time
+      response.array(outcomes, ({ name, error, message }) => response.string(name).int16(error).string(message));
+    };
+  },
+};
+
+const oneByOne = async <T extends { name: string }>(
+  items: readonly T[],
+  act: (item: T) => Promise<void>,
+): Promise<Outcome[]> => {
+  const outcomes: Outcome[] = [];
+  for (const item of items) outcomes.push({ name: item.name, ...(await outcomeOf(act(item))) });
+  return outcomes;
+};
+
+const outcomeOf = (act: Promise<void>): Promise<Omit<Outcome, 'name'>> =>
+  act.then(
+    () => ({ error: code.none, message: null }),
+    (error: unknown) => ({
+      error: codeOf(error, code.notController),
+      message: (error as KafkaError | StorageAway).message,
+    }),
+  );

@@ -1,0 +1,167 @@
+import type { ClientBase } from 'pg';
+import { KafkaError, code } from '../protocol/errors.ts';
+import type { ProducerState } from './producers.ts';
+import type { Tail } from './tail-cache.ts';
+import type { TopicConfig } from './topic-config.ts';
+import { inTransaction, type Writer } from './writer.ts';
+
+export interface Topic {
+  readonly id: number;
+  readonly name: string;
+  readonly config: Partial<TopicConfig>;
+  readonly partitions: Partition[];
+}
+
+/** One log, as far as it is committed. */
+export interface Partition {
+  readonly topic: Topic;
+  readonly index: number;
+  logStart: number;
+  /** The offset that comes next: the high watermark, as nothing uncommitted is ever counted. */
+  logEnd: number;
+  /** Bytes appended so far, up to and with the last batch. */
+  position: number;
+  /** The largest timestamp so far, in ms. */
+  maxTimestamp: number;
+  readonly producers: Map<number, ProducerState>;
+  readonly tail: Tail;
+  /** Called when there is something new to read, or no partition any more. */
+  readonly waiting: Set<() => void>;
+}
+
+export const MAX_PARTITIONS = 10_000;
+
+/** The topics of this broker. Reads are from memory; every change is committed before it can be seen. */
+export class Catalogue {
+  private readonly topics = new Map<string, Topic>();
+
+  all = (): Topic[] => [...this.topics.values()];
+  partitions = (): Partition[] => this.all().flatMap((topic) => topic.partitions);
+  topic = (name: string): Topic | undefined => this.topics.get(name);
+  partition = (name: string, index: number): Partition | undefined => this.topics.get(name)?.partitions[index];
+
+  /** Throws KafkaError(unknownTopicOrPartition) where `partition` answers undefined. */
+  demand(name: string, index: number): Partition {
+    const partition = this.partition(name, index);
+    if (!partition) throw new KafkaError(code.unknownTopicOrPartition, `there is no ${name}-${index}`);
+    return partition;
+  }
+
+  /** Replaces everything by what is stored. */
+  async load(db: ClientBase): Promise<void> {
+    const partitions = await db.query(`
+      select t.id, t.name, t.config, p.index, coalesce(s.log_start, 0)::float8 as log_start,
+             b.last_offset::float8 as last_offset, b.position::float8 as position, b.max_timestamp::float8 as max_timestamp
+      from kafka.topic t
+      cross join lateral generate_series(0, t.partitions - 1) as p(index)
+      left join kafka.log_start s on s.topic_id = t.id and s.partition = p.index
+      left join lateral (
+        select last_offset, position, max_timestamp from kafka.batch
+        where topic_id = t.id and partition = p.index order by last_offset desc limit 1
+      ) b on true
+      where not t.deleted order by t.id, p.index`);
+    const producers = await db.query(
+      'select topic_id, partition, producer_id::float8 as producer_id, epoch, batches from kafka.producer',
+    );
+    const before = this.partitions();
+    this.topics.clear();
+    const byId = new Map<number, Topic>();
+    for (const row of partitions.rows) {
+      const topic: Topic = byId.get(row.id) ?? { id: row.id, name: row.name, config: row.config, partitions: [] };
+      byId.set(topic.id, topic);
+      this.topics.set(topic.name, topic);
+      const partition = emptyPartition(topic, row.index);
+      partition.logStart = row.log_start;
+      partition.logEnd = Math.max(row.log_start, (row.last_offset ?? -1) + 1);
+      partition.position = row.position ?? 0;
+      partition.maxTimestamp = row.max_timestamp ?? -1;
+      topic.partitions.push(partition);
+    }
+    for (const { topic_id, partition, producer_id, epoch, batches } of producers.rows) {
+      byId.get(topic_id)?.partitions[partition]?.producers.set(producer_id, { epoch, batches });
+    }
+    before.forEach(wake);
+  }
+
+  /** Makes a topic. Throws KafkaError for a name that is taken or not allowed and for a number of partitions out of range. */
+  create(writer: Writer, name: string, partitions: number, config: Partial<TopicConfig>): Promise<Topic> {
+    return writer.run(async (db) => {
+      this.checkNew(name, partitions);
+      const { rows } = await db.query(
+        'insert into kafka.topic (name, partitions, config) values ($1, $2, $3) returning id',
+        [name, partitions, config],
+      );
+      const topic: Topic = { id: rows[0].id, name, config, partitions: [] };
+      grow(topic, partitions);
+      this.topics.set(name, topic);
+      return topic;
+    });
+  }
+
+  checkNew(name: string, partitions: number): void {
+    if (!isTopicName(name)) throw new KafkaError(code.invalidTopic, `"${name}" is no name for a topic`);
+    if (this.topics.has(name)) throw new KafkaError(code.topicAlreadyExists, `topic ${name} exists`);
+    checkPartitions(partitions);
+  }
+
+  /** Adds partitions up to `total`. */
+  addPartitions(writer: Writer, name: string, total: number): Promise<void> {
+    return writer.run(async (db) => {
+      const topic = this.checkGrowth(name, total);
+      await db.query('update kafka.topic set partitions = $2 where id = $1', [topic.id, total]);
+      grow(topic, total);
+    });
+  }
+
+  checkGrowth(name: string, total: number): Topic {
+    const topic = this.topics.get(name);
+    if (!topic) throw new KafkaError(code.unknownTopicOrPartition, `there is no topic ${name}`);
+    checkPartitions(total);
+    if (total <= topic.partitions.length) {
+      throw new KafkaError(code.invalidPartitions, `topic ${name} has ${topic.partitions.length} partitions already`);
+    }
+    return topic;
+  }
+
+  /** Takes the topic away at once, with its committed offsets; its records are swept up later. */
+  remove(writer: Writer, name: string): Promise<void> {
+    return writer.run(async (db) => {
+      const topic = this.topics.get(name);
+      if (!topic) throw new KafkaError(code.unknownTopicOrPartition, `there is no topic ${name}`);
+      await inTransaction(db, async () => {
+        await db.query('update kafka.topic set deleted = true where id = $1', [topic.id]);
+        await db.query('delete from kafka.group_offset where topic_id = $1', [topic.id]);
+      });
+      this.topics.delete(name);
+      topic.partitions.forEach(wake);
+    });
+  }
+}
+
+/** Letters, digits, dot, underscore and dash, up to 249 of them, as in the real broker. */
+export const isTopicName = (name: string): boolean =>
+  /^[a-zA-Z0-9._-]{1,249}$/.test(name) && name !== '.' && name !== '..';
+
+export const wake = (partition: Partition): void => partition.waiting.forEach((resume) => resume());
+
+const checkPartitions = (count: number): void => {
+  if (count >= 1 && count <= MAX_PARTITIONS) return;
+  throw new KafkaError(code.invalidPartitions, `a topic has 1 to ${MAX_PARTITIONS} partitions`);
+};
+
+const grow = (topic: Topic, total: number): void => {
+  for (let index = topic.partitions.length; index < total; index += 1)
+    topic.partitions.push(emptyPartition(topic, index));
+};
+
+const emptyPartition = (topic: Topic, index: number): Partition => ({
+  topic,
+  index,
+  logStart: 0,
+  logEnd: 0,
+  position: 0,
+  maxTimestamp: -1,
+  producers: new Map(),
+  tail: { batches: [] },
+  waiting: new Set(),
+});

@@ -1,0 +1,117 @@
+import type { Pool } from 'pg';
+import { KafkaError, StorageAway, code } from '../protocol/errors.ts';
+import type { Catalogue, Topic } from './catalogue.ts';
+import { GroupCommit } from './group-commit.ts';
+import { type Writer, inTransaction } from './writer.ts';
+
+export interface CommittedOffset {
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: number;
+  readonly leaderEpoch: number;
+  readonly metadata: Buffer;
+}
+
+export interface GroupOffset extends CommittedOffset {
+  readonly groupId: string;
+  readonly protocolType: string;
+}
+
+const COMMIT_OFFSETS = 5_000;
+
+/** Committed offsets, in the database alone. */
+export class Offsets {
+  private readonly writer: Writer;
+  private readonly reads: Pool;
+  private readonly catalogue: Catalogue;
+  private readonly commits: GroupCommit<readonly GroupOffset[], true>;
+
+  constructor(writer: Writer, reads: Pool, catalogue: Catalogue) {
+    this.writer = writer;
+    this.reads = reads;
+    this.catalogue = catalogue;
+    this.commits = new GroupCommit(
+      (requests) => this.store(requests),
+      (offsets) => offsets.length,
+      COMMIT_OFFSETS,
+    );
+  }
+
+  /** Resolves once all of them are committed. Later calls win over earlier ones. */
+  commit = async (offsets: readonly GroupOffset[]): Promise<void> => {
+    if (offsets.length > 0) await this.commits.submit(offsets);
+  };
+
+  /** All offsets of the group on topics that exist. */
+  async of(groupId: string): Promise<CommittedOffset[]> {
+    return this.read(
+      `select t.name as topic, o.partition, o.committed_offset::float8 as offset, o.leader_epoch as "leaderEpoch", o.metadata
+       from kafka.group_offset o join kafka.topic t on t.id = o.topic_id and not t.deleted
+       where o.group_id = $1 order by t.name, o.partition`,
+      [groupId],
+    );
+  }
+
+  groups = (): Promise<{ id: string; protocolType: string }[]> =>
+    this.read('select id, protocol_type as "protocolType" from kafka.consumer_group order by id', []);
+
+  /** Throws KafkaError(groupIdNotFound) for a group without offsets. */
+  removeGroup(groupId: string): Promise<void> {
+    return this.writer.run(async (db) => {
+      const { rowCount } = await db.query('delete from kafka.consumer_group where id = $1', [groupId]);
+      if (!rowCount) throw new KafkaError(code.groupIdNotFound, `there is no group ${groupId}`);
+    });
+  }
+
+  private store(requests: (readonly GroupOffset[])[]): Promise<true[]> {
+    return this.writer.run(async (db) => {
+      // One statement may touch a row once: of several commits in the group the last one counts.
+      const groups = new Map<string, string>();
+      const rows = new Map<string, readonly [Topic, GroupOffset]>();
+      for (const offset of requests.flat()) {
+        const topic = this.catalogue.topic(offset.topic);
+        if (!topic) continue;
+        groups.set(offset.groupId, offset.protocolType);
+        rows.set(`${topic.id}/${offset.partition}/${offset.groupId}`, [topic, offset]);
+      }
+      const offsets = [...rows.values()];
+      const column = <T>(of: (offset: GroupOffset, topic: Topic) => T) =>
+        offsets.map(([topic, offset]) => of(offset, topic));
+      await inTransaction(db, async () => {
+        await db.query({ name: 'groups', text: STORE_GROUPS, values: [[...groups.keys()], [...groups.values()]] });
+        await db.query({
+          name: 'offsets',
+          text: STORE_OFFSETS,
+          values: [
+            column((o) => o.groupId),
+            column((_, topic) => topic.id),
+            column((o) => o.partition),
+            column((o) => o.offset),
+            column((o) => o.leaderEpoch),
+            column((o) => o.metadata),
+          ],
+        });
+      });
+      return requests.map(() => true);
+    });
+  }
+
+  private async read<T>(text: string, values: unknown[]): Promise<T[]> {
+    try {
+      return (await this.reads.query(text, values)).rows;
+    } catch (error) {
+      throw new StorageAway(error);
+    }
+  }
+}
+
+const STORE_GROUPS = `
+  insert into kafka.consumer_group (id, protocol_type) select * from unnest($1::text[], $2::text[])
+  on conflict (id) do update set protocol_type = excluded.protocol_type
+  where consumer_group.protocol_type <> excluded.protocol_type and excluded.protocol_type <> ''`;
+
+const STORE_OFFSETS = `
+  insert into kafka.group_offset (group_id, topic_id, partition, committed_offset, leader_epoch, metadata)
+  select * from unnest($1::text[], $2::int[], $3::int[], $4::bigint[], $5::int[], $6::bytea[])
+  on conflict (group_id, topic_id, partition)
+  do update set committed_offset = excluded.committed_offset, leader_epoch = excluded.leader_epoch, metadata = excluded.metadata`;
