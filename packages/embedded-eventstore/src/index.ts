@@ -1,0 +1,1 @@
+export { type EventStoreOptions, type EventStoreServer, startEventStore } from './server.ts';

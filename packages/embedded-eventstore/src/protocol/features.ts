@@ -1,0 +1,22 @@
+import featuresPb from '@eventstore/db-client/generated/serverfeatures_pb.js';
+import type { ServiceDefinition } from '@grpc/grpc-js';
+
+/** Version of EventStoreDB whose behaviour is followed. */
+const SERVER_VERSION = '24.2.0';
+
+const FEATURES: Record<string, readonly string[]> = { read: ['position', 'events'] };
+
+/** What clients may call: every method of `services`. */
+export const supportedMethods = (services: readonly ServiceDefinition[]): featuresPb.SupportedMethods => {
+  const supported = new featuresPb.SupportedMethods();
+  supported.setEventStoreServerVersion(SERVER_VERSION);
+  for (const { path } of services.flatMap((service) => Object.values(service))) {
+    const [, service = '', name = ''] = path.toLowerCase().split('/');
+    const method = new featuresPb.SupportedMethod();
+    method.setServiceName(service);
+    method.setMethodName(name);
+    method.setFeaturesList([...(FEATURES[name] ?? [])]);
+    supported.addMethods(method);
+  }
+  return supported;
+};

@@ -1,0 +1,11 @@
+import type { RecordedEvent } from '../events.ts';
+
+/** What a reader is sent, in the words of the protocol. */
+export type ReadMessage =
+  | { readonly kind: 'event'; readonly event: RecordedEvent }
+  | { readonly kind: 'confirmation'; readonly subscriptionId: string }
+  | { readonly kind: 'checkpoint'; readonly position: bigint }
+  | { readonly kind: 'caught-up' }
+  | { readonly kind: 'stream-not-found'; readonly stream: string }
+  | { readonly kind: 'first-stream-position'; readonly revision: bigint }
+  | { readonly kind: 'last-stream-position'; readonly revision: bigint };

@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto';
+import { EventStoreDBClient, type EventType, jsonEvent, type ResolvedEvent } from '@eventstore/db-client';
+import pg from 'pg';
+import { startEventStore } from '../index.ts';
+
+/** A database of its own on the PostgreSQL of the test run. */
+export interface TestDatabase {
+  readonly url: string;
+  readonly drop: () => Promise<void>;
+}
+
+export const createDatabase = async (): Promise<TestDatabase> => {
+  const name = `eventstore_${randomUUID().replaceAll('-', '')}`;
+  const url = new URL(process.env.POSTGRES_URL!);
+  await administer(`create database ${name}`);
+  url.pathname = `/${name}`;
+  return { url: url.href, drop: () => administer(`drop database ${name} with (force)`) };
+};
+
+export const administer = async (sql: string): Promise<void> => {
+  const client = new pg.Client({ connectionString: process.env.POSTGRES_URL });
+  await client.connect();
+  try {
+    await client.query(sql);
+  } finally {
+    await client.end();
+  }
+};
+
+/** The server that EVENTSTORE_URL names, or an embedded one of its own. */
+export const storeUnderTest = async (): Promise<{ url: string; stop: () => Promise<void> }> => {
+  if (process.env.EVENTSTORE_URL) return { url: process.env.EVENTSTORE_URL, stop: async () => {} };
+  const database = await createDatabase();
+  const server = await startEventStore({ databaseUrl: database.url, port: 0 });
+  return {
+    url: server.url,
+    stop: async () => {
+      await server.stop();
+      await database.drop();
+    },
+  };
+};
+
+export const connect = (url: string): EventStoreDBClient => EventStoreDBClient.connectionString(url);
+
+/** A stream name that no other test uses. */
+export const newStream = (category = 'test'): string => `${category}-${randomUUID()}`;
+
+/** Events of type `Counted` that carry the given numbers. */
+export const counted = (...numbers: number[]) => numbers.map((n) => jsonEvent({ type: 'Counted', data: { n } }));
+
+export const range = (from: number, count: number): number[] => Array.from({ length: count }, (_, i) => from + i);
+
+export const numberOf = (resolved: ResolvedEvent<EventType>): number => (resolved.event!.data as { n: number }).n;
+
+export const collect = async <T>(items: AsyncIterable<T>): Promise<T[]> => {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+};
+
+/** Reads on until `done` says so, then lets go of the subscription. */
+export const collectUntil = async <T>(items: AsyncIterable<T>, done: (item: T, all: T[]) => boolean): Promise<T[]> => {
+  const all: T[] = [];
+  for await (const item of items) {
+    all.push(item);
+    if (done(item, all)) break;
+  }
+  return all;
+};
