@@ -1,4 +1,4 @@
-import type { Pool, QueryConfig } from 'pg';
+import type { Pool } from 'pg';
 import { KafkaError, StorageAway, code } from '../protocol/errors.ts';
 import { type Batch, place } from '../records/batch.ts';
 import { type Catalogue, type Partition, wake } from './catalogue.ts';
@@ -64,7 +64,7 @@ export class Log {
     if (cached) return cached;
     try {
       const values = [partition.topic.id, partition.index, offset, partition.logEnd, maxBytes, PAGE_ROWS];
-      const { rows } = await this.reads.query<{ records: Buffer }>(binary({ name: 'page', text: PAGE, values }));
+      const { rows } = await this.reads.query<{ records: Buffer }>({ name: 'page', text: PAGE, values });
       return rows.map(({ records }) => records);
     } catch (error) {
       throw new StorageAway(error);
@@ -204,9 +204,6 @@ class Rows {
 
   values = (): unknown[] => [...this.batches, Buffer.concat(this.records, this.length), ...this.producers];
 }
-
-/** Has the rows sent as bytes instead of hexadecimal text; the types of `pg` do not know the option. */
-const binary = (query: QueryConfig): QueryConfig => Object.assign(query, { binary: true });
 
 const push = <T>(columns: T[][], row: T[]): void => row.forEach((value, column) => columns[column]!.push(value));
 
