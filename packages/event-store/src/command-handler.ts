@@ -18,18 +18,25 @@ export interface Handled<State, E extends DomainEvent> extends Loaded<State> {
   readonly events: Recorded<E>[];
 }
 
+export interface HandleOptions {
+  /** What led to the command: an event's id, else it is the request's. */
+  readonly causationId?: string | undefined;
+  /** The stream is most likely new: saves looking. */
+  readonly fresh?: boolean;
+}
+
 export interface CommandHandler<State, Command, E extends DomainEvent> {
   /** Load, decide, append with the expected revision, fold. A conflict is decided again on the new state. Nothing is returned before it
-   *  is durable. `causationId` is what led to the command: an event's id, else the request's. Throws what `decide` refuses with;
+   *  is durable. Throws what `decide` refuses with;
    *  `not_found` for a tombstoned stream; `concurrent_update` when others kept winning; `dependency_unavailable`. */
   readonly handle: (
     id: string,
     command: Command,
     context: CallContext,
-    causationId?: string,
+    options?: HandleOptions,
   ) => Promise<Handled<State, E>>;
-  /** The stream as it is now. Throws `not_found` when it was tombstoned. */
-  readonly load: (id: string) => Promise<Loaded<State>>;
+  /** The stream as this process last saw it, read only when it never did. Throws `not_found` when it was tombstoned. */
+  readonly peek: (id: string) => Promise<Loaded<State>>;
   /** Drops what is remembered of a stream: after it was tombstoned. */
   readonly forget: (id: string) => void;
 }
@@ -54,18 +61,25 @@ export const commandHandler = <State, Command, E extends DomainEvent>({
   const remembered = new LRUCache<string, Loaded<State>>({ max: REMEMBERED });
   const oneAtATime = serialByKey();
 
+  const empty = (stream: string): Loaded<State> => ({
+    state: decider.initial,
+    revision: -1,
+    hash: genesisHash(stream),
+  });
+
   const read = async (stream: string): Promise<Loaded<State>> => {
     const recorded = await readStream(client, stream, schema);
     if (recorded === null) throw new AppError('not_found', 'it was deleted');
     const last = recorded.at(-1);
+    if (!last) return empty(stream);
     return {
       state: fold(
         decider,
         decider.initial,
         recorded.map(({ event }) => event),
       ),
-      revision: last?.revision ?? -1,
-      hash: last?.metadata.hash ?? genesisHash(stream),
+      revision: last.revision,
+      hash: last.metadata.hash,
     };
   };
 
@@ -73,10 +87,10 @@ export const commandHandler = <State, Command, E extends DomainEvent>({
     stream: string,
     command: Command,
     context: CallContext,
-    causationId: string,
+    { causationId = context.requestId, fresh = false }: HandleOptions,
   ): Promise<Handled<State, E>> => {
     for (let attempt = 1; attempt <= CONFLICT_TRIES; attempt += 1) {
-      const before = remembered.get(stream) ?? (await read(stream));
+      const before = remembered.get(stream) ?? (fresh && attempt === 1 ? empty(stream) : await read(stream));
       const decided = decideOn(before, command);
       if (decided === 'stale') continue;
       if (decided.length === 0) {
@@ -109,11 +123,14 @@ export const commandHandler = <State, Command, E extends DomainEvent>({
   };
 
   return {
-    handle: (id, command, context, causationId = context.requestId) => {
+    handle: (id, command, context, options = {}) => {
       const stream = streamOf(id);
-      return oneAtATime(stream, () => handle(stream, command, context, causationId));
+      return oneAtATime(stream, () => handle(stream, command, context, options));
     },
-    load: (id) => read(streamOf(id)),
+    peek: async (id) => {
+      const stream = streamOf(id);
+      return remembered.get(stream) ?? (await read(stream));
+    },
     forget: (id) => void remembered.delete(streamOf(id)),
   };
 };

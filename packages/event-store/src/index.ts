@@ -3,6 +3,7 @@ export {
   commandHandler,
   type CommandHandlerOptions,
   type Handled,
+  type HandleOptions,
   type Loaded,
 } from './command-handler.ts';
 export { connectEventStore } from './connect.ts';

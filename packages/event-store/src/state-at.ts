@@ -8,6 +8,8 @@ import { readStream } from './stream.ts';
 export interface StateAt<State, E extends DomainEvent> {
   /** The state right after an event, or null when its stream has been deleted since. */
   readonly after: (recorded: Recorded<E>) => Promise<State | null>;
+  /** The state right before it, likewise. */
+  readonly before: (recorded: Recorded<E>) => Promise<State | null>;
 }
 
 const REMEMBERED = 5_000;
@@ -23,18 +25,27 @@ export const stateAt = <State, E extends DomainEvent>({
   schema: z.ZodType<E>;
 }): StateAt<State, E> => {
   const seen = new LRUCache<string, { revision: number; state: State }>({ max: REMEMBERED });
+
+  /** The state after the first `count` events of a stream. */
+  const stateOf = async (stream: string, count: number): Promise<State | null> => {
+    if (count === 0) return decider.initial;
+    const remembered = seen.get(stream);
+    if (remembered?.revision === count - 1) return remembered.state;
+    const recorded = await readStream(client, stream, schema);
+    if (recorded === null) return null;
+    const past = recorded.filter(({ revision }) => revision < count).map(({ event }) => event);
+    return fold(decider, decider.initial, past);
+  };
+
+  const before = ({ stream, revision }: Recorded<E>) => stateOf(stream, revision);
+
   return {
-    after: async ({ stream, revision, event }) => {
-      const before = revision === 0 ? { revision: -1, state: decider.initial } : seen.get(stream);
-      if (before?.revision === revision - 1) {
-        const state = decider.evolve(before.state, event);
-        seen.set(stream, { revision, state });
-        return state;
-      }
-      const recorded = await readStream(client, stream, schema);
-      if (recorded === null) return null;
-      const upTo = recorded.filter((candidate) => candidate.revision <= revision).map((candidate) => candidate.event);
-      const state = fold(decider, decider.initial, upTo);
+    before,
+    after: async (recorded) => {
+      const { stream, revision, event } = recorded;
+      const previous = await before(recorded);
+      if (previous === null) return null;
+      const state = decider.evolve(previous, event);
       seen.set(stream, { revision, state });
       return state;
     },

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { AnyApp } from './http.ts';
 
 /** Checks by the name of what they look at; each one rejects while that is missing. */
 export type ReadinessChecks = Record<string, () => Promise<unknown>>;
@@ -6,7 +6,7 @@ export type ReadinessChecks = Record<string, () => Promise<unknown>>;
 const CHECK_WITHIN_MS = 2_000;
 
 /** `GET /health`: 200 while the process runs. `GET /health/ready`: 200, or 503 naming what is missing. */
-export const healthRoutes = (app: Pick<FastifyInstance, 'get'>, checks: ReadinessChecks): void => {
+export const healthRoutes = (app: AnyApp, checks: ReadinessChecks): void => {
   app.get('/health', async () => ({ status: 'ok' }));
   app.get('/health/ready', async (_request, reply) => {
     const missing = await failing(checks);

@@ -3,6 +3,7 @@ import { STATUS_CODES } from 'node:http';
 import { type ErrorBody, INTERNAL_HEADERS } from '@cpg/contracts';
 import { AppError, type FaultDetail } from '@cpg/core';
 import Fastify, {
+  type FastifyBaseLogger,
   type FastifyError,
   type FastifyInstance,
   type FastifyReply,
@@ -37,13 +38,17 @@ const FASTIFY_REFUSALS: Record<string, (error: FastifyError) => AppError> = {
   FST_ERR_CTP_INVALID_JSON_BODY: () => invalid([{ path: 'body', message: 'is not valid JSON' }]),
 };
 
+/** An instance of ours, whatever its routes are typed by. */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- the type provider differs from plugin to plugin
+export type AnyApp = FastifyInstance<any, any, any, any, any>;
+
 /** A Fastify instance with zod schemas, the error table and request ids. */
 export const createApp = ({
   log,
   ...options
 }: { log: Logger } & Pick<FastifyServerOptions, 'trustProxy' | 'requestTimeout'>) => {
   const app = Fastify({
-    loggerInstance: log,
+    loggerInstance: log as FastifyBaseLogger,
     disableRequestLogging: true,
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: 30_000,
@@ -66,7 +71,7 @@ export const createApp = ({
 };
 
 /** Refuses every call that does not carry the token that the services share. */
-export const requireInternalToken = (app: { addHook: FastifyInstance['addHook'] }, token: string): void => {
+export const requireInternalToken = (app: AnyApp, token: string): void => {
   const expected = Buffer.from(`Bearer ${token}`);
   app.addHook('onRequest', async (request: FastifyRequest) => {
     const given = Buffer.from(request.headers[INTERNAL_HEADERS.authorization] ?? '');

@@ -11,7 +11,15 @@ export {
 } from './config.ts';
 export { type CallContext, contextHeaders, contextOf } from './context.ts';
 export { healthRoutes, type ReadinessChecks } from './health.ts';
-export { BODY_LIMIT_BYTES, createApp, errorBody, faultsOf, invalid, requireInternalToken } from './http.ts';
+export {
+  type AnyApp,
+  BODY_LIMIT_BYTES,
+  createApp,
+  errorBody,
+  faultsOf,
+  invalid,
+  requireInternalToken,
+} from './http.ts';
 export { newId, newRequestId } from './ids.ts';
 export { type InternalClient, internalClient } from './internal-client.ts';
 export { createLogger, type Logger } from './logger.ts';

@@ -1,0 +1,40 @@
+import { type AssignedInstruction, Instructions, type InstructionsCall, type PaymentOutcome } from '@cpg/contracts';
+import { isAppError } from '@cpg/core';
+import type { CallContext, InternalClient } from '@cpg/runtime';
+import { z } from 'zod';
+
+export interface PaymentsClient {
+  /** Where to pay, on each rail. Undefined while a provider is too slow to wait for. */
+  readonly instructions: (call: InstructionsCall, context: CallContext) => Promise<AssignedInstruction[] | undefined>;
+  readonly recordOutcomes: (outcomes: PaymentOutcome[], context: CallContext) => Promise<void>;
+  readonly forget: (orderId: string, context: CallContext) => Promise<void>;
+}
+
+const INSTRUCTIONS_WITHIN_MS = 3_000;
+const Nothing = z.unknown();
+
+export const paymentsClient = (client: InternalClient): PaymentsClient => ({
+  instructions: async (body, context) => {
+    try {
+      const answer = await client.call('POST', '/instructions', {
+        body,
+        context,
+        response: Instructions,
+        timeoutMs: INSTRUCTIONS_WITHIN_MS,
+      });
+      return answer.instructions;
+    } catch (error) {
+      if (isAppError(error, 'dependency_unavailable') && isTimeout(error.cause)) return undefined;
+      throw error;
+    }
+  },
+  recordOutcomes: async (outcomes, context) => {
+    if (outcomes.length > 0) await client.call('POST', '/outcomes', { body: { outcomes }, context, response: Nothing });
+  },
+  forget: async (orderId, context) => {
+    await client.call('DELETE', `/orders/${orderId}/payments`, { context, response: Nothing });
+  },
+});
+
+const isTimeout = (cause: unknown): boolean =>
+  cause instanceof Error && /Timeout/.test(`${cause.name} ${cause.message}`);

@@ -1,0 +1,59 @@
+import { OrderDeletionRecorded, type OrderEvent } from '@cpg/contracts';
+import { append, eventHash, genesisHash, type Recorded, tombstone } from '@cpg/event-store';
+import type { Pool } from '@cpg/postgres';
+import { type CallContext, newId } from '@cpg/runtime';
+import type { EventStoreDBClient } from '@eventstore/db-client';
+import type { PaymentsClient } from './clients/payments.ts';
+import type { OrderHandler } from './commands.ts';
+import { projectDeletion } from './projections/orders.ts';
+
+export const deletionStreamOf = (orderId: string): string => `deletion-${orderId}`;
+
+export interface Deletion {
+  /** Leaves the record for auditors, takes the order and its payments from the read models, and makes the streams unreadable.
+   *  Safe to run again from any point: whatever comes first after `OrderDeleted` was recorded finishes it. */
+  readonly finish: (
+    deleted: Pick<Recorded<OrderEvent>, 'revision' | 'event' | 'metadata'>,
+    order: { orderId: string; merchantId: string },
+    context: CallContext,
+  ) => Promise<void>;
+}
+
+export const orderDeletion = ({
+  client,
+  handler,
+  readModel,
+  payments,
+}: {
+  client: EventStoreDBClient;
+  handler: OrderHandler;
+  readModel: Pool;
+  payments: PaymentsClient;
+}): Deletion => ({
+  finish: async ({ revision, event, metadata }, { orderId, merchantId }, context) => {
+    const stream = deletionStreamOf(orderId);
+    const record: OrderDeletionRecorded = {
+      type: 'OrderDeletionRecorded',
+      data: {
+        orderId,
+        merchantId,
+        actor: metadata.actor,
+        lastHash: metadata.hash,
+        sequence: revision,
+        at: event.data.at,
+      },
+    };
+    const previousHash = genesisHash(stream);
+    const recorded = {
+      id: newId('event'),
+      event: record,
+      metadata: { ...metadata, previousHash, hash: eventHash(previousHash, record) },
+    };
+    // 'conflict' says that it was recorded before.
+    await append(client, stream, [recorded], -1);
+    await projectDeletion(readModel, { orderId, merchantId, revision });
+    await payments.forget(orderId, context);
+    await tombstone(client, `order-${orderId}`);
+    handler.forget(orderId);
+  },
+});

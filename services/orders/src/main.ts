@@ -1,0 +1,128 @@
+import { join } from 'node:path';
+import { OrderEvent, TOPICS } from '@cpg/contracts';
+import { commandHandler, connectEventStore } from '@cpg/event-store';
+import { consume, createKafka, createPublisher, ensureTopics } from '@cpg/kafka';
+import { createPool, isDatabaseOutage, migrate } from '@cpg/postgres';
+import { createLogger, internalClient, retry, runService } from '@cpg/runtime';
+import { catchUp, relay } from '@cpg/stream-relay';
+import { buildApp } from './app.ts';
+import { paymentsClient } from './clients/payments.ts';
+import { orderCommands } from './commands.ts';
+import { readOrdersConfig } from './config.ts';
+import { watchDeadlines } from './deadlines.ts';
+import { orderDeletion } from './deletion.ts';
+import { orderMessages } from './messages.ts';
+import { orderDecider } from './order/order.ts';
+import { orderCatchUp } from './projections/catch-up.ts';
+import { projectOrders } from './projections/orders.ts';
+import { readRateTable, tableRates } from './rates/table.ts';
+import { reactToPayments } from './reactions/payments.ts';
+
+await runService(async () => {
+  const config = readOrdersConfig(process.env);
+  const log = createLogger({ name: 'orders', level: config.LOG_LEVEL });
+  const now = () => new Date();
+
+  const client = connectEventStore(config.EVENTSTORE_URL);
+  const databaseUrl = config.DATABASE_URL;
+  const readModel = createPool({ url: databaseUrl, name: 'orders', max: 12, disposable: true, log });
+  const kafka = createKafka(config, { clientId: 'orders', log });
+  const publisher = createPublisher(kafka);
+  const paymentsHttp = internalClient({ name: 'payments', url: config.PAYMENTS_URL, token: config.INTERNAL_TOKEN });
+
+  const handler = commandHandler({
+    client,
+    decider: orderDecider,
+    schema: OrderEvent,
+    streamOf: (id) => `order-${id}`,
+  });
+  const payments = paymentsClient(paymentsHttp);
+  const rates = tableRates(readRateTable(config.RATES_FILE));
+  const commands = orderCommands({
+    handler,
+    project: (order, revision) => projectOrders(readModel, [{ order, revision }]),
+    payments,
+    rates,
+    now,
+    log,
+  });
+  const deletion = orderDeletion({ client, handler, readModel, payments });
+
+  const missing = new Set(['migrations', 'topics']);
+  const app = buildApp({
+    token: config.INTERNAL_TOKEN,
+    commands,
+    handler,
+    deletion,
+    payments,
+    now,
+    log,
+    checks: {
+      database: () => readModel.query('select 1'),
+      eventstore: () =>
+        client
+          .readAll({ maxCount: 1 })
+          .on('data', () => {})
+          .toArray(),
+      start: async () => {
+        if (missing.size > 0) throw new Error([...missing].join(', '));
+      },
+    },
+  });
+  await app.listen({ port: config.PORT, host: config.HOST });
+
+  const stopping = new AbortController();
+  const untilItWorks = (name: string, work: () => Promise<void>) =>
+    retry(work, {
+      signal: stopping.signal,
+      onError: (error) => log.warn({ err: error }, `${name} not ready, trying again`),
+    }).then(() => void missing.delete(name));
+  const started = Promise.all([
+    untilItWorks('migrations', () =>
+      migrate(readModel, { schema: 'orders', folder: join(import.meta.dirname, '../migrations') }),
+    ),
+    untilItWorks('topics', () =>
+      ensureTopics(kafka, [TOPICS.orders.name, TOPICS.payments.name], {
+        partitions: config.KAFKA_PARTITIONS,
+        replication: config.KAFKA_REPLICATION,
+      }),
+    ),
+  ]).then(() => {
+    const follower = { client, pool: readModel, databaseUrl, schema: 'orders', log };
+    const prefixes = ['order-', 'deletion-'];
+    return [
+      catchUp({ ...follower, name: 'projection', prefixes, apply: orderCatchUp({ client, deletion }) }),
+      relay({
+        ...follower,
+        name: 'relay',
+        prefixes,
+        publisher,
+        topic: TOPICS.orders.name,
+        messageOf: orderMessages(client),
+      }),
+      watchDeadlines({ readModel, handler, commands, now, log }),
+      consume({
+        kafka,
+        groupId: 'orders',
+        topics: [TOPICS.payments],
+        handle: reactToPayments({ commands, now }),
+        isOutage: isDatabaseOutage,
+        log,
+      }),
+    ];
+  });
+  started.catch(() => {});
+
+  return {
+    log,
+    close: [
+      () => app.close(),
+      () => stopping.abort(),
+      async () => Promise.all((await started.catch(() => [])).map((part) => part.stop())),
+      () => publisher.close(),
+      () => paymentsHttp.close(),
+      () => readModel.end(),
+      () => client.dispose(),
+    ],
+  };
+});

@@ -1,0 +1,357 @@
+import type { OrderEvent, OrderStatus } from '@cpg/contracts';
+import { fold, givenFor } from '@cpg/core';
+import {
+  createOrder,
+  instruction,
+  minutesAfterNoon,
+  NOON,
+  offer,
+  orderCreated,
+  payment,
+  paymentId,
+} from '../testing/orders.ts';
+import { type OrderCommand, orderDecider } from './order.ts';
+import { type ExistingOrder, type Order, remainingMinor } from './state.ts';
+
+const given = givenFor(orderDecider);
+
+/** The state that commands lead to. */
+const after = (...commands: OrderCommand[]): Order =>
+  commands.reduce<Order>(
+    (order, command) => fold(orderDecider, order, orderDecider.decide(command, order)),
+    orderDecider.initial,
+  );
+
+const existing = (order: Order): ExistingOrder => order as ExistingOrder;
+const statuses = (order: Order) => existing(order).payments.map((each) => each.status);
+
+/** The events that commands lead to: a past for given(). */
+const past = (...commands: OrderCommand[]): OrderEvent[] => {
+  let order = orderDecider.initial;
+  return commands.flatMap((command) => {
+    const events = orderDecider.decide(command, order);
+    order = fold(orderDecider, order, events);
+    return events;
+  });
+};
+
+const expireAt = (at: Date): OrderCommand => ({ type: 'ExpireOrder', at });
+const dueAt = minutesAfterNoon(60);
+const cancel: OrderCommand = { type: 'CancelOrder', at: NOON };
+const capture: OrderCommand = { type: 'CapturePayments', at: NOON };
+const remove: OrderCommand = { type: 'DeleteOrder', at: NOON };
+
+describe('creation', () => {
+  test('an order with its instructions awaits payment', () => given().when(createOrder()).then(orderCreated()));
+  test('without them it is initialized until they come', () => {
+    given()
+      .when(createOrder({ instructions: undefined }))
+      .thenLike({ type: 'OrderCreated', data: { status: 'initialized' } });
+    given(...past(createOrder({ instructions: undefined })))
+      .when({ type: 'InstructOrder', instructions: [instruction], at: NOON })
+      .thenLike({ type: 'OrderInstructed', data: { status: 'awaiting_payment' } });
+  });
+  test('creating it again changes nothing', () => given(orderCreated()).when(createOrder()).thenNothing());
+  test('a command on no order is refused', () => given().when(cancel).thenRefused('not_found'));
+});
+
+describe('payments', () => {
+  test('the exact amount pays the order', () =>
+    given(orderCreated())
+      .when(offer(1, 10_000_000n))
+      .thenLike(
+        { type: 'OrderPaymentReceived' },
+        {
+          type: 'OrderPaymentsApplied',
+          data: {
+            allocations: [{ appliedMinor: '10000000', unappliedMinor: '0' }],
+            status: 'paid',
+            reason: 'payment_settled',
+          },
+        },
+        { type: 'OrderPaid' },
+      ));
+  test('a part of it pays in part', () =>
+    given(orderCreated())
+      .when(offer(1, 4_000_000n))
+      .thenLike(
+        { type: 'OrderPaymentReceived' },
+        { type: 'OrderPaymentsApplied', data: { status: 'partially_paid' } },
+      ));
+  test('parts add up', () => {
+    const order = after(createOrder(), offer(1, 4_000_000n), offer(2, 6_000_000n));
+    expect(order.status).toBe('paid');
+    expect(remainingMinor(existing(order))).toBe(0n);
+  });
+  test('the same payment offered again changes nothing', () =>
+    given(...past(createOrder(), offer(1, 4_000_000n)))
+      .when(offer(1, 4_000_000n))
+      .thenNothing());
+  test('an unconfirmed payment is only noticed, and applies when it is confirmed', () => {
+    given(orderCreated())
+      .when(offer(1, 10_000_000n, { confirmed: false }))
+      .thenLike({ type: 'OrderPaymentReceived' });
+    given(...past(createOrder(), offer(1, 10_000_000n, { confirmed: false })))
+      .when(offer(1, 10_000_000n))
+      .thenLike({ type: 'OrderPaymentConfirmed' }, { type: 'OrderPaymentsApplied' }, { type: 'OrderPaid' });
+  });
+  test('without partial payments small ones are held until together they settle', () => {
+    const small = past(createOrder({ allow: { partial_payments: false } }), offer(1, 4_000_000n));
+    expect(small.map(({ type }) => type)).toEqual(['OrderCreated', 'OrderPaymentReceived']);
+    given(...small)
+      .when(offer(2, 6_000_000n))
+      .thenLike(
+        { type: 'OrderPaymentReceived' },
+        {
+          type: 'OrderPaymentsApplied',
+          data: { allocations: [{ paymentId: paymentId(1) }, { paymentId: paymentId(2) }], status: 'paid' },
+        },
+        { type: 'OrderPaid' },
+      );
+  });
+  test('too much: only what remained is applied, the rest is unapplied', () => {
+    const order = existing(after(createOrder(), offer(1, 12_000_000n)));
+    expect(order.status).toBe('paid');
+    expect(order.payments[0]).toMatchObject({ appliedMinor: 10_000_000n, unappliedMinor: 2_000_000n });
+  });
+  test('too much with can_overpay: all of it is applied', () => {
+    const order = existing(after(createOrder({ allow: { can_overpay: true } }), offer(1, 12_000_000n)));
+    expect(order.payments[0]).toMatchObject({ appliedMinor: 12_000_000n, unappliedMinor: 0n });
+    expect(remainingMinor(order)).toBe(0n);
+  });
+  test.each([
+    ['already_paid', past(createOrder(), offer(1, 10_000_000n)), offer(2, 1n)],
+    ['canceled', past(createOrder(), cancel), offer(2, 10_000_000n)],
+    ['late', past(createOrder(), expireAt(dueAt)), offer(2, 10_000_000n, { at: minutesAfterNoon(61) })],
+    ['wrong_currency', past(createOrder()), offer(2, 10_000_000n, { currency: 'BTC' })],
+  ])('it becomes an orphan: %s', (orphanReason, events, command) =>
+    given(...events)
+      .when(command)
+      .thenLike({ type: 'OrderPaymentReceived' }, { type: 'OrderPaymentsOrphaned', data: { orphanReason } }),
+  );
+  test('money seen in time counts, though it is reported after the deadline', () => {
+    const order = after(
+      createOrder(),
+      expireAt(dueAt),
+      offer(1, 10_000_000n, { at: minutesAfterNoon(70), seenAt: minutesAfterNoon(59).toISOString() }),
+    );
+    expect(order.status).toBe('paid');
+  });
+  test('the deadline is kept even where its timer is late', () =>
+    given(orderCreated())
+      .when(offer(1, 10_000_000n, { at: minutesAfterNoon(61) }))
+      .thenLike(
+        { type: 'OrderExpired' },
+        { type: 'OrderPaymentReceived' },
+        { type: 'OrderPaymentsOrphaned', data: { orphanReason: 'late' } },
+      ));
+  test('money that comes while there are no instructions yet waits for them', () => {
+    const early = past(createOrder({ instructions: undefined }), offer(1, 10_000_000n));
+    given(...early)
+      .when({ type: 'InstructOrder', instructions: [instruction], at: NOON })
+      .thenLike({ type: 'OrderInstructed' }, { type: 'OrderPaymentsApplied' }, { type: 'OrderPaid' });
+  });
+});
+
+describe('failure and refund', () => {
+  const fail = (n: number): OrderCommand => ({
+    type: 'FailPayment',
+    payment: payment(n, 10_000_000n),
+    failureReason: 'reorg',
+    at: NOON,
+  });
+  const refund = (refundedTotalMinor: bigint): OrderCommand => ({
+    type: 'RefundPayment',
+    paymentId: paymentId(1),
+    refundId: `rfd_${'0'.repeat(26)}`,
+    refundedTotalMinor,
+    at: NOON,
+  });
+
+  test.each<[string, OrderCommand[], OrderStatus]>([
+    ['a paid order is reversed', [createOrder(), offer(1, 10_000_000n), fail(1)], 'reversed'],
+    ['a partly paid order awaits payment again', [createOrder(), offer(1, 4_000_000n), fail(1)], 'awaiting_payment'],
+    [
+      'a partly paid order with other money stays so',
+      [createOrder(), offer(1, 4_000_000n), offer(2, 1_000_000n), fail(1)],
+      'partially_paid',
+    ],
+    [
+      'a reversed order is paid again by new money',
+      [createOrder(), offer(1, 10_000_000n), fail(1), offer(2, 10_000_000n)],
+      'paid',
+    ],
+    [
+      'a reversed order holds what does not settle it',
+      [createOrder(), offer(1, 10_000_000n), fail(1), offer(2, 1_000_000n)],
+      'reversed',
+    ],
+  ])('after a payment failed %s', (_, commands, status) => expect(after(...commands).status).toBe(status));
+
+  test('news of a failure that overtakes the payment keeps it from applying', () => {
+    const order = after(createOrder(), fail(1), offer(1, 10_000_000n));
+    expect(order.status).toBe('awaiting_payment');
+    expect(statuses(order)).toEqual(['failed']);
+  });
+  test('a failure reported again changes nothing', () =>
+    given(...past(createOrder(), offer(1, 10_000_000n), fail(1)))
+      .when(fail(1))
+      .thenNothing());
+  test('a partial refund leaves it paid, the whole reverses it', () => {
+    const partial = after(createOrder(), offer(1, 10_000_000n), refund(1_000_000n));
+    expect(partial.status).toBe('paid');
+    expect(existing(partial).payments[0]).toMatchObject({ status: 'applied', refundedMinor: 1_000_000n });
+    const whole = after(createOrder(), offer(1, 10_000_000n), refund(10_000_000n));
+    expect(whole.status).toBe('reversed');
+    expect(statuses(whole)).toEqual(['refunded']);
+  });
+  test('a refund told again changes nothing', () =>
+    given(...past(createOrder(), offer(1, 10_000_000n), refund(1n)))
+      .when(refund(1n))
+      .thenNothing());
+});
+
+describe('capture', () => {
+  test('it applies what is held, whatever the flags say', () => {
+    const order = after(createOrder({ allow: { partial_payments: false } }), offer(1, 4_000_000n), capture);
+    expect(order.status).toBe('partially_paid');
+    expect(statuses(order)).toEqual(['applied']);
+  });
+  test('it applies late money of an expired order', () => {
+    const late = [
+      createOrder(),
+      expireAt(dueAt),
+      offer(1, 4_000_000n, { at: minutesAfterNoon(61) }),
+      offer(2, 6_000_000n, { at: minutesAfterNoon(62) }),
+    ];
+    expect(after(...late.slice(0, 3), capture).status).toBe('partially_paid_expired');
+    expect(after(...late, capture).status).toBe('paid');
+  });
+  test('with nothing pending it changes nothing', () => given(orderCreated()).when(capture).thenNothing());
+  test('a canceled order is refused', () =>
+    given(...past(createOrder(), cancel))
+      .when(capture)
+      .thenRefused('order_state_conflict'));
+});
+
+describe('cancel', () => {
+  test('an open order is canceled, and its money becomes an orphan', () => {
+    const order = after(createOrder(), offer(1, 4_000_000n), cancel);
+    expect(order.status).toBe('canceled');
+    expect(existing(order).payments[0]).toMatchObject({ status: 'orphan', orphanReason: 'canceled', appliedMinor: 0n });
+  });
+  test('canceling it again changes nothing', () =>
+    given(...past(createOrder(), cancel))
+      .when(cancel)
+      .thenNothing());
+  test('it needs can_cancel', () =>
+    given(orderCreated({ allow: { can_cancel: false } }))
+      .when(cancel)
+      .thenRefused('cancel_not_allowed'));
+  test.each([
+    ['paid', past(createOrder(), offer(1, 10_000_000n))],
+    ['expired', past(createOrder(), expireAt(dueAt))],
+  ])('an order that is %s is refused', (_, events) =>
+    given(...events)
+      .when(cancel)
+      .thenRefused('order_state_conflict'),
+  );
+});
+
+describe('deadline', () => {
+  test('an open order expires at the instant it is due', () =>
+    given(orderCreated())
+      .when(expireAt(dueAt))
+      .thenLike({ type: 'OrderExpired', data: { status: 'expired' } }));
+  test('it refuses to expire a millisecond early', () =>
+    given(orderCreated())
+      .when(expireAt(new Date(dueAt.getTime() - 1)))
+      .thenRefused('order_state_conflict'));
+  test('expiring it twice changes nothing', () =>
+    given(...past(createOrder(), expireAt(dueAt)))
+      .when(expireAt(dueAt))
+      .thenNothing());
+  test('partly paid it is partially_paid_expired', () =>
+    expect(after(createOrder(), offer(1, 4_000_000n), expireAt(dueAt)).status).toBe('partially_paid_expired'));
+  test('held payments become orphans', () => {
+    const order = after(createOrder({ allow: { partial_payments: false } }), offer(1, 4_000_000n), expireAt(dueAt));
+    expect(order.status).toBe('expired');
+    expect(existing(order).payments[0]).toMatchObject({ status: 'orphan', orphanReason: 'late' });
+  });
+  test('an unconfirmed payment that was seen in time keeps it open, at most 24 hours', () => {
+    const pending = past(createOrder(), offer(1, 10_000_000n, { confirmed: false }));
+    given(...pending)
+      .when(expireAt(dueAt))
+      .thenNothing();
+    given(...pending)
+      .when(expireAt(minutesAfterNoon(60 + 24 * 60)))
+      .thenLike({ type: 'OrderExpired' });
+  });
+  test('with auto renewal it gets new quotes instead, and what was applied keeps its value', () => {
+    const renewing = past(createOrder({ allow: { expiration_auto_renewal: true } }), offer(1, 5_000_000n));
+    given(...renewing)
+      .when(expireAt(dueAt))
+      .thenRefused('order_state_conflict');
+    given(...renewing)
+      .when({ type: 'RenewOrder', rates: {}, pricedMinor: 12_000_001n, at: dueAt })
+      .thenLike({
+        type: 'OrderRenewed',
+        data: { totalMinor: '11000001', renewal: 1, expiresAt: minutesAfterNoon(120).toISOString() },
+      });
+  });
+  test('it renews 24 times, then it expires', () => {
+    const renewals = Array.from({ length: 24 }, (_, n): OrderCommand => ({
+      type: 'RenewOrder',
+      rates: {},
+      pricedMinor: 10_000_000n,
+      at: minutesAfterNoon(60 * (n + 1)),
+    }));
+    const events = past(createOrder({ allow: { expiration_auto_renewal: true } }), ...renewals);
+    expect(events.filter(({ type }) => type === 'OrderRenewed')).toHaveLength(24);
+    given(...events)
+      .when({ type: 'RenewOrder', rates: {}, pricedMinor: 1n, at: minutesAfterNoon(60 * 25) })
+      .thenNothing();
+    given(...events)
+      .when(expireAt(minutesAfterNoon(60 * 25)))
+      .thenLike({ type: 'OrderExpired' });
+  });
+});
+
+describe('update', () => {
+  test('metadata and deadline', () =>
+    given(orderCreated())
+      .when({ type: 'UpdateOrder', metadata: { table: 4 }, expirationMinutes: 10, at: minutesAfterNoon(30) })
+      .thenLike({
+        type: 'OrderUpdated',
+        data: { metadata: { table: 4 }, expiresAt: minutesAfterNoon(40).toISOString() },
+      }));
+  test('it needs can_update', () =>
+    given(orderCreated({ allow: { can_update: false } }))
+      .when({ type: 'UpdateOrder', metadata: {}, at: NOON })
+      .thenRefused('update_not_allowed'));
+  test('the deadline moves only while it is open', () =>
+    given(...past(createOrder(), cancel))
+      .when({ type: 'UpdateOrder', expirationMinutes: 10, at: NOON })
+      .thenRefused('order_state_conflict'));
+});
+
+describe('deletion', () => {
+  test('an order without open money goes', () => given(orderCreated()).when(remove).thenLike({ type: 'OrderDeleted' }));
+  test('a paid one too', () =>
+    given(...past(createOrder(), offer(1, 10_000_000n)))
+      .when(remove)
+      .thenLike({ type: 'OrderDeleted' }));
+  test.each([
+    ['a partial payment', past(createOrder(), offer(1, 4_000_000n))],
+    ['a held payment', past(createOrder({ allow: { partial_payments: false } }), offer(1, 4_000_000n))],
+    ['an orphan that was not refunded', past(createOrder(), cancel, offer(1, 4_000_000n))],
+  ])('one with %s is refused', (_, events) =>
+    given(...events)
+      .when(remove)
+      .thenRefused('order_has_unsettled_funds'),
+  );
+  test('after it, nothing is possible', () =>
+    given(...past(createOrder(), remove))
+      .when(cancel)
+      .thenRefused('not_found'));
+});

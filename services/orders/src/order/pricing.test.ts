@@ -1,0 +1,61 @@
+import { decimalsOf, type Item, parseDecimal, PaymentCurrency } from '@cpg/contracts';
+import fc from 'fast-check';
+import { crossRate, currenciesOf, price } from './pricing.ts';
+
+const rate = (value: string) => ({ rate: value, source: 'test', quoted_at: '', expires_at: '' });
+const item = (
+  quantity: number,
+  unit_price: string,
+  currency: Item['currency'] = 'USD',
+  modifiers?: Item['modifiers'],
+): Item => ({ name: 'x', quantity, unit_price, currency, modifiers });
+
+test('lines are exact and the total is rounded up once', () => {
+  const rates = { USD: rate('0.333333'), MXN: rate('0.05612') };
+  expect(price([item(3, '0.01')], rates, 'USDC')).toBe(10_000n); // 0.00999999 -> 0.010000
+  expect(price([item(0.5, '10.25', 'MXN'), item(1, '1')], rates, 'USDC')).toBe(620_948n); // 0.287615 + 0.333333
+});
+
+test('a modifier counts once per unit of its own quantity', () => {
+  const coffee = item(3, '2', 'USDC', [{ name: 'oat milk', quantity: 2, unit_price: '0.5', currency: 'USDC' }]);
+  expect(price([coffee], { USDC: rate('1') }, 'USDC')).toBe(7_000_000n);
+  expect(currenciesOf([coffee])).toEqual(['USDC']);
+});
+
+test('nothing to pay, or more than an amount can say, is refused', () => {
+  expect(() => price([item(1, '0')], { USD: rate('1') }, 'USDC')).toThrow(/must be positive/);
+  expect(() => price([item(1_000_000, '999999999999999999')], { USD: rate('1') }, 'USDC')).toThrow(/18 digits/);
+});
+
+test('a rate is rounded half-even to 18 decimals and never zero', () => {
+  expect(crossRate(parseDecimal('1'), parseDecimal('3'))).toBe('0.333333333333333333');
+  expect(crossRate(parseDecimal('2'), parseDecimal('3'))).toBe('0.666666666666666667');
+  expect(crossRate(parseDecimal('20'), parseDecimal('2'))).toBe('10');
+  expect(() => crossRate(parseDecimal('0.000000000000000001'), parseDecimal('10'))).toThrow(RangeError);
+});
+
+test('the total is the smallest amount that is not less than the exact sum', () => {
+  const cents = fc.bigInt(1n, 10n ** 12n);
+  const quantity = fc.integer({ min: 1, max: 10 ** 9 }).map((millionths) => millionths / 1e6);
+  fc.assert(
+    fc.property(
+      fc.array(fc.tuple(quantity, cents), { minLength: 1, maxLength: 5 }),
+      fc.bigInt(1n, 10n ** 20n),
+      fc.constantFrom(...PaymentCurrency.options),
+      (lines, units, currency) => {
+        const rates = { USD: rate(`${units / 10n ** 18n}.${String(units % 10n ** 18n).padStart(18, '0')}`) };
+        const items = lines.map(([amount, minor]) =>
+          item(amount, `${minor / 100n}.${String(minor % 100n).padStart(2, '0')}`),
+        );
+        // The same sum over one denominator: millionths of a piece, cents, 18 decimals of the rate.
+        const exact = lines.reduce(
+          (sum, [amount, minor]) => sum + BigInt(Math.round(amount * 1e6)) * minor * units,
+          0n,
+        );
+        const scale = 10n ** BigInt(6 + 2 + 18 - decimalsOf(currency));
+        const total = price(items, rates, currency);
+        expect(total * scale >= exact && (total - 1n) * scale < exact).toBe(true);
+      },
+    ),
+  );
+});

@@ -1,0 +1,52 @@
+import type { Queryable } from '@cpg/postgres';
+import { type ExistingOrder, isOpen } from '../order/state.ts';
+import { orderView } from '../order/view.ts';
+
+export interface ProjectedOrder {
+  readonly order: ExistingOrder;
+  readonly revision: number;
+}
+
+const UPSERT_ORDERS = `
+  insert into orders.orders as row (id, merchant_id, external_reference_id, status, currency, created_at, revision, resource, due_at)
+  select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::bigint[], $8::json[], $9::timestamptz[])
+  on conflict (id) do update set status = excluded.status, revision = excluded.revision, resource = excluded.resource,
+    due_at = excluded.due_at, claimed_until = null
+  where row.revision < excluded.revision and not row.deleted`;
+
+/** Writes orders as they are after an event. A row that is already further, or deleted, stays as it is. */
+export const projectOrders = async (db: Queryable, orders: readonly ProjectedOrder[]): Promise<void> => {
+  if (orders.length === 0) return;
+  const column = <T>(value: (projected: ProjectedOrder) => T) => orders.map(value);
+  await db.query(UPSERT_ORDERS, [
+    column(({ order }) => order.orderId),
+    column(({ order }) => order.merchantId),
+    column(({ order }) => order.externalReferenceId),
+    column(({ order }) => order.status),
+    column(({ order }) => order.currency),
+    column(({ order }) => order.createdAt),
+    column(({ revision }) => revision),
+    column(({ order }) => JSON.stringify(orderView(order))),
+    column(({ order }) => dueAt(order)),
+  ]);
+};
+
+const INSTRUCT_AFTER_MS = 2_000;
+
+/** When the clock has to act: at the deadline of an open order, and soon for one that waits for its instructions. */
+const dueAt = (order: ExistingOrder): string | null => {
+  if (order.status === 'initialized') return new Date(Date.parse(order.updatedAt) + INSTRUCT_AFTER_MS).toISOString();
+  return isOpen(order) ? order.expiresAt : null;
+};
+
+/** Leaves nothing of a deleted order but its id and its merchant. */
+export const projectDeletion = async (
+  db: Queryable,
+  { orderId, merchantId, revision }: { orderId: string; merchantId: string; revision: number },
+): Promise<void> => {
+  await db.query(
+    `insert into orders.orders (id, merchant_id, revision, deleted) values ($1, $2, $3, true)
+     on conflict (id) do update set external_reference_id = null, status = null, currency = null, created_at = null, resource = null, due_at = null, revision = $3, deleted = true`,
+    [orderId, merchantId, revision],
+  );
+};

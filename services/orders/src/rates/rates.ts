@@ -1,0 +1,32 @@
+import type { ItemCurrency, PaymentCurrency, Rates } from '@cpg/contracts';
+
+export interface Quote {
+  /** Units of the payment currency for one unit of the item currency: a positive decimal string. */
+  readonly rate: string;
+  readonly source: string;
+  readonly quotedAt: Date;
+}
+
+/** Where rates come from. `quote` throws AppError `rate_unavailable` when it has no fresh one: never a zero, stale or invented rate. */
+export interface RateProvider {
+  readonly quote: (base: ItemCurrency, currency: PaymentCurrency, now: Date) => Promise<Quote>;
+}
+
+/** The rates of an order, locked until `expiresAt`. A currency equal to the payment currency has rate "1". */
+export const lockRates = async (
+  provider: RateProvider,
+  bases: readonly ItemCurrency[],
+  currency: PaymentCurrency,
+  { now, expiresAt }: { now: Date; expiresAt: Date },
+): Promise<Rates> => {
+  const entries = await Promise.all(
+    bases.map(async (base) => {
+      const same = base === (currency as string);
+      const { rate, source, quotedAt } = same
+        ? { rate: '1', source: 'identity', quotedAt: now }
+        : await provider.quote(base, currency, now);
+      return [base, { rate, source, quoted_at: quotedAt.toISOString(), expires_at: expiresAt.toISOString() }] as const;
+    }),
+  );
+  return Object.fromEntries(entries) as Rates;
+};

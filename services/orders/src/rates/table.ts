@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs';
+import { ItemCurrency, parseDecimal, PaymentCurrency } from '@cpg/contracts';
+import { AppError } from '@cpg/core';
+import { ConfigError } from '@cpg/runtime';
+import { z } from 'zod';
+import { crossRate } from '../order/pricing.ts';
+import type { RateProvider } from './rates.ts';
+
+const Price = z
+  .string()
+  .regex(/^\d+(\.\d+)?$/)
+  .refine((text) => parseDecimal(text).units > 0n, { error: 'must be more than zero' });
+
+const RateTable = z.object({
+  source: z.string().min(1),
+  dated: z.iso.date(),
+  note: z.string().optional(),
+  usd: z.partialRecord(z.union([ItemCurrency, PaymentCurrency]), Price),
+});
+export type RateTable = z.infer<typeof RateTable>;
+
+/** Reads a dated table of prices in US dollars. Throws ConfigError with what is wrong in which file. */
+export const readRateTable = (path: string): RateTable => {
+  let content: unknown;
+  try {
+    content = JSON.parse(readFileSync(path, 'utf8'));
+  } catch (cause) {
+    throw new ConfigError(`RATES_FILE ${path} cannot be read: ${(cause as Error).message}`, { cause });
+  }
+  const parsed = RateTable.safeParse(content);
+  if (!parsed.success) throw new ConfigError(`RATES_FILE ${path} is not right:\n${z.prettifyError(parsed.error)}`);
+  return parsed.data;
+};
+
+/** Rates of a fixed table, crossed over the US dollar. They name the table as their source. */
+export const tableRates = (table: RateTable): RateProvider => ({
+  quote: async (base, currency, now) => {
+    const [from, to] = [table.usd[base], table.usd[currency]];
+    if (!from || !to)
+      throw new AppError('rate_unavailable', `the rate table has no price for ${from ? currency : base}`);
+    return { rate: crossRate(parseDecimal(from), parseDecimal(to)), source: table.source, quotedAt: now };
+  },
+});

@@ -1,0 +1,74 @@
+import { type OfferedPayment, type Payment, type PaymentMessage, toMinor } from '@cpg/contracts';
+import { isAppError } from '@cpg/core';
+import type { CallContext } from '@cpg/runtime';
+import type { OrderCommands } from '../commands.ts';
+import type { OrderCommand } from '../order/order.ts';
+
+/** Drives again what the payments service told us directly, so that a crash in between only delays it. Every command is idempotent. */
+export const reactToPayments =
+  ({ commands, now }: { commands: OrderCommands; now: () => Date }) =>
+  async (messages: readonly PaymentMessage[]): Promise<void> => {
+    for (const message of messages) {
+      const command = commandOf(message, now());
+      if (!command) continue;
+      const context: CallContext = {
+        actor: 'service:orders',
+        requestId: message.id,
+        correlationId: message.correlationid,
+      };
+      try {
+        await commands.run(message.orderid, command, context, { causationId: message.id });
+      } catch (error) {
+        // Unknown or deleted: the payments service records it as an orphan.
+        if (!isAppError(error, 'not_found')) throw error;
+      }
+    }
+  };
+
+const commandOf = (message: PaymentMessage, at: Date): OrderCommand | null => {
+  const payment = offeredOf(message.data.resource, message);
+  switch (message.type) {
+    case 'payment.received':
+      return {
+        type: 'OfferPayment',
+        payment: { ...payment, seenAt: message.data.change.seenAt },
+        confirmed: message.data.change.confirmed,
+        at,
+      };
+    case 'payment.confirmed':
+      return { type: 'OfferPayment', payment, confirmed: true, at };
+    case 'payment.failed':
+      return {
+        type: 'FailPayment',
+        payment,
+        failureReason: message.data.change.failureReason,
+        at: new Date(message.time),
+      };
+    case 'payment.refunded': {
+      const { refundId, refundedTotalMinor } = message.data.change;
+      return {
+        type: 'RefundPayment',
+        paymentId: payment.paymentId,
+        refundId,
+        refundedTotalMinor: BigInt(refundedTotalMinor),
+        at: new Date(message.time),
+      };
+    }
+    default:
+      return null;
+  }
+};
+
+const offeredOf = (payment: Payment, { time }: PaymentMessage): OfferedPayment => ({
+  paymentId: payment.id,
+  rail: payment.payment_rail,
+  providerId: payment.provider_id,
+  currency: payment.currency,
+  amountMinor: String(toMinor(payment.paid_amount, payment.currency)),
+  feeMinor: String(toMinor(payment.fee_amount, payment.currency)),
+  txHash: payment.tx_hash,
+  confirmations: payment.confirmations,
+  metadata: payment.metadata,
+  seenAt: payment.created_at ?? time,
+  receivedAt: payment.created_at,
+});

@@ -1,0 +1,157 @@
+import {
+  CreateOrderCall,
+  FailPaymentCall,
+  OfferPaymentCall,
+  Order,
+  OrderAndOutcomes,
+  OrderCall,
+  OrderDeletion,
+  OrderSummary,
+  RefundPaymentCall,
+  UpdateOrderCall,
+} from '@cpg/contracts';
+import { AppError } from '@cpg/core';
+import { type CallContext, contextOf, type Logger } from '@cpg/runtime';
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import type { PaymentsClient } from './clients/payments.ts';
+import type { OrderCommands, OrderHandler, RunResult } from './commands.ts';
+import type { Deletion } from './deletion.ts';
+import type { OrderCommand } from './order/order.ts';
+import { exists } from './order/state.ts';
+import { orderView } from './order/view.ts';
+
+export interface OrderRoutes {
+  readonly commands: OrderCommands;
+  readonly handler: OrderHandler;
+  readonly deletion: Deletion;
+  readonly payments: PaymentsClient;
+  readonly now: () => Date;
+  readonly log: Logger;
+}
+
+const Id = z.object({ id: z.string() });
+const PaymentPath = z.object({ id: z.string(), payment_id: z.string() });
+
+/** Commands on orders, for the other services. */
+export const orderRoutes: FastifyPluginAsyncZod<OrderRoutes> = async (
+  app,
+  { commands, handler, deletion, payments, now, log },
+) => {
+  app.post('/orders', { schema: { body: CreateOrderCall, response: { 201: Order } } }, async (request, reply) => {
+    const { order_id, merchant_id, order } = request.body;
+    const created = await commands.create(order_id, merchant_id, order, contextOf(request));
+    return reply.code(201).send(orderView(created));
+  });
+
+  app.get('/orders/:id/summary', { schema: { params: Id, response: { 200: OrderSummary } } }, async (request) => {
+    const { state } = await handler.peek(request.params.id);
+    if (!exists(state)) throw new AppError('not_found', 'there is no such order');
+    return { id: state.orderId, merchant_id: state.merchantId, currency: state.currency };
+  });
+
+  /** Runs a merchant's command, and lets payments know at once what it decided of their payments; Kafka tells them again. */
+  const forMerchant = async (
+    id: string,
+    merchantId: string,
+    command: OrderCommand,
+    context: CallContext,
+  ): Promise<Order> => {
+    const { order, outcomes } = await commands.run(id, command, context, { merchantId });
+    await payments
+      .recordOutcomes(outcomes, context)
+      .catch((error: unknown) => log.warn({ err: error, orderId: id }, 'payments will hear of it from Kafka'));
+    return orderView(order);
+  };
+
+  const merchantCall = { params: Id, body: OrderCall, response: { 200: Order } };
+
+  app.post('/orders/:id/cancel', { schema: merchantCall }, (request) =>
+    forMerchant(request.params.id, request.body.merchant_id, { type: 'CancelOrder', at: now() }, contextOf(request)),
+  );
+
+  app.post('/orders/:id/capture', { schema: merchantCall }, (request) =>
+    forMerchant(
+      request.params.id,
+      request.body.merchant_id,
+      { type: 'CapturePayments', at: now() },
+      contextOf(request),
+    ),
+  );
+
+  app.patch('/orders/:id', { schema: { params: Id, body: UpdateOrderCall, response: { 200: Order } } }, (request) => {
+    const { merchant_id, changes } = request.body;
+    const command: OrderCommand = {
+      type: 'UpdateOrder',
+      metadata: changes.metadata,
+      expirationMinutes: changes.expiration_minutes,
+      at: now(),
+    };
+    return forMerchant(request.params.id, merchant_id, command, contextOf(request));
+  });
+
+  app.delete(
+    '/orders/:id',
+    { schema: { params: Id, body: OrderCall, response: { 200: OrderDeletion } } },
+    async (request) => {
+      const { id } = request.params;
+      const context = contextOf(request);
+      const { state: order } = await handler.peek(id);
+      if (!exists(order) || order.merchantId !== request.body.merchant_id)
+        throw new AppError('not_found', 'there is no such order');
+      const { events } = await handler.handle(id, { type: 'DeleteOrder', at: now() }, context);
+      await deletion.finish(events.at(-1)!, order, context);
+      log.info({ orderId: id, merchantId: order.merchantId, requestId: context.requestId }, 'order deleted');
+      return { id, deleted: true as const };
+    },
+  );
+
+  const answer = ({ order, outcomes }: RunResult): OrderAndOutcomes => ({ order: orderView(order), outcomes });
+
+  app.post(
+    '/orders/:id/payments',
+    { schema: { params: Id, body: OfferPaymentCall, response: { 200: OrderAndOutcomes } } },
+    async (request) => {
+      const { payment, confirmed } = request.body;
+      return answer(
+        await commands.run(
+          request.params.id,
+          { type: 'OfferPayment', payment, confirmed, at: now() },
+          contextOf(request),
+        ),
+      );
+    },
+  );
+
+  app.post(
+    '/orders/:id/payments/:payment_id/failure',
+    { schema: { params: PaymentPath, body: FailPaymentCall, response: { 200: OrderAndOutcomes } } },
+    async (request) => {
+      const { payment, failure_reason: failureReason, at } = request.body;
+      return answer(
+        await commands.run(
+          request.params.id,
+          { type: 'FailPayment', payment, failureReason, at: new Date(at) },
+          contextOf(request),
+        ),
+      );
+    },
+  );
+
+  app.post(
+    '/orders/:id/payments/:payment_id/refunds',
+    { schema: { params: PaymentPath, body: RefundPaymentCall, response: { 200: OrderAndOutcomes } } },
+    async (request) => {
+      const { id, payment_id: paymentId } = request.params;
+      const { refund_id: refundId, refunded_total_minor, at } = request.body;
+      const command: OrderCommand = {
+        type: 'RefundPayment',
+        paymentId,
+        refundId,
+        refundedTotalMinor: BigInt(refunded_total_minor),
+        at: new Date(at),
+      };
+      return answer(await commands.run(id, command, contextOf(request)));
+    },
+  );
+};

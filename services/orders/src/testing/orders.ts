@@ -1,0 +1,95 @@
+import type { OfferedPayment, OrderEvent } from '@cpg/contracts';
+import type { CreateOrder, OrderCommand } from '../order/order.ts';
+
+export const NOON = new Date('2026-01-31T12:00:00.000Z');
+export const DUE = '2026-01-31T13:00:00.000Z';
+
+export const minutesAfterNoon = (minutes: number): Date => new Date(NOON.getTime() + minutes * 60_000);
+
+const id = (prefix: string, n: number) => `${prefix}_${String(n).padStart(26, '0')}`;
+export const ORDER_ID = id('ord', 1);
+export const MERCHANT_ID = id('mer', 1);
+export const paymentId = (n: number): string => id('pay', n);
+
+const capabilities = {
+  can_cancel: true,
+  can_update: true,
+  can_overpay: false,
+  partial_payments: true,
+  express_checkout: false,
+  expiration_auto_renewal: false,
+};
+
+export const instruction = {
+  rail: 'gateway_pay',
+  currency: 'USDC',
+  provider: 'sandbox',
+  paymentReference: 'REF',
+  paymentUrl: 'http://127.0.0.1:4000/pay/REF',
+} as const;
+
+/** Creates an order of 10 USDC (10,000,000 minor units), due in an hour, paid in part or in full. */
+export const createOrder = (
+  changes: Partial<CreateOrder> & { allow?: Partial<typeof capabilities> } = {},
+): CreateOrder => {
+  const { allow, ...rest } = changes;
+  return {
+    type: 'CreateOrder',
+    orderId: ORDER_ID,
+    merchantId: MERCHANT_ID,
+    externalReferenceId: 'cart-1',
+    items: [{ name: 'tea', quantity: 1, unit_price: '10', currency: 'USDC' }],
+    rails: ['gateway_pay'],
+    currency: 'USDC',
+    capabilities: { ...capabilities, ...allow },
+    rates: { USDC: { rate: '1', source: 'identity', quoted_at: NOON.toISOString(), expires_at: DUE } },
+    totalMinor: 10_000_000n,
+    expirationMinutes: 60,
+    instructions: [instruction],
+    at: NOON,
+    ...rest,
+  };
+};
+
+/** The event that `createOrder` becomes. */
+export const orderCreated = (changes: Parameters<typeof createOrder>[0] = {}): OrderEvent => {
+  const { type: _, totalMinor, at, ...data } = createOrder(changes);
+  return {
+    type: 'OrderCreated',
+    data: {
+      ...data,
+      totalMinor: String(totalMinor),
+      expiresAt: DUE,
+      ...(data.instructions
+        ? { status: 'awaiting_payment' as const, reason: 'created' }
+        : { status: 'initialized' as const, reason: 'awaiting_instructions' }),
+      at: at.toISOString(),
+    },
+  };
+};
+
+export const payment = (n: number, amountMinor: bigint, changes: Partial<OfferedPayment> = {}): OfferedPayment => ({
+  paymentId: paymentId(n),
+  rail: 'gateway_pay',
+  providerId: `tx-${n}`,
+  currency: 'USDC',
+  amountMinor: String(amountMinor),
+  feeMinor: '0',
+  seenAt: NOON.toISOString(),
+  receivedAt: NOON.toISOString(),
+  ...changes,
+});
+
+export const offer = (
+  n: number,
+  amountMinor: bigint,
+  options: { confirmed?: boolean; at?: Date } & Partial<OfferedPayment> = {},
+): OrderCommand => {
+  const { confirmed = true, at = NOON, ...changes } = options;
+  return {
+    type: 'OfferPayment',
+    payment: payment(n, amountMinor, { seenAt: at.toISOString(), ...changes }),
+    confirmed,
+    at,
+  };
+};
