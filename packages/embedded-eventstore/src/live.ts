@@ -1,4 +1,5 @@
 import type { RecordedEvent } from './events.ts';
+import { unavailable } from './refusals.ts';
 
 const KEEP_EVENTS = 8_192;
 const KEEP_BYTES = 16 * 1024 * 1024;
@@ -6,13 +7,14 @@ const KEEP_BYTES = 16 * 1024 * 1024;
 /** The youngest part of the log, in memory: what live subscriptions are fed from. A subscriber is a position in
  *  the log, nothing is queued for it, so a slow one costs no memory: it falls off the tail and reads the database. */
 export class LiveTail {
-  /** Position of the last committed event. */
-  #head = 0n;
+  #head: bigint | null = null;
   #events: RecordedEvent[] = [];
   #bytes = 0;
   #waiting = new Set<() => void>();
 
+  /** Position of the last committed event. Throws `unavailable` until it is known. */
   get head(): bigint {
+    if (this.#head === null) throw unavailable('the event store is not ready');
     return this.#head;
   }
 
@@ -39,7 +41,7 @@ export class LiveTail {
 
   /** Up to `limit` events after `position`, none if it is the end of the log; null if the tail starts later. */
   after(position: bigint, limit: number): readonly RecordedEvent[] | null {
-    if (position >= this.#head) return [];
+    if (position >= this.head) return [];
     const first = this.#events[0];
     if (!first || position + 1n < first.position) return null;
     const index = Number(position + 1n - first.position);
@@ -48,7 +50,7 @@ export class LiveTail {
 
   /** Resolves once the log reaches beyond `position`, the tail was reset, or `signal` is aborted. */
   changed(position: bigint, signal: AbortSignal): Promise<void> {
-    if (this.#head > position || signal.aborted) return Promise.resolve();
+    if (this.head > position || signal.aborted) return Promise.resolve();
     return new Promise((resolve) => {
       const done = () => {
         this.#waiting.delete(done);

@@ -51,11 +51,12 @@ export interface AllRead {
 export async function* readAll(
   reader: Reader,
   { direction, from, maxCount, wants }: AllRead,
+  signal: AbortSignal,
 ): AsyncGenerator<ReadMessage> {
   const forwards = direction === 'forwards';
   let next = from === 'start' ? 0n : from === 'end' ? TOMBSTONE : forwards ? from - 1n : from;
   let left = maxCount;
-  while (left > 0n) {
+  while (left > 0n && !signal.aborted) {
     const limit = Number(wants || left > PAGE_EVENTS ? PAGE_EVENTS : left);
     const page = await (forwards ? reader.allForwards(next, limit) : reader.allBackwards(next, limit));
     if (page.length === 0) return;

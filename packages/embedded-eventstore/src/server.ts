@@ -37,7 +37,7 @@ export const startEventStore = async (options: EventStoreOptions): Promise<Event
   const reader = new Reader({ databaseUrl, now, log });
   const onOpen = (lastPosition: bigint) => live.reset(lastPosition);
   const writer = new Writer({ databaseUrl, log, now, onOpen, onCommit: (events) => live.push(events) });
-  const calls = new Calls();
+  const calls = new Calls(log);
   const server = new Server({ 'grpc.max_receive_message_length': MAX_MESSAGE_BYTES });
   const node = { id: randomUUID(), host, port };
   addServices(server, {

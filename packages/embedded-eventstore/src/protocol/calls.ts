@@ -4,11 +4,12 @@ import type {
   handleClientStreamingCall,
   handleServerStreamingCall,
   handleUnaryCall,
+  sendUnaryData,
   ServerDuplexStream,
   ServerReadableStream,
   ServiceError,
 } from '@grpc/grpc-js';
-import { unavailable } from '../refusals.ts';
+import { RefusedError, unavailable } from '../refusals.ts';
 import { toServiceError } from './errors.ts';
 
 interface Call {
@@ -24,6 +25,11 @@ interface StreamingCall extends Call {
  *  client is gone, its deadline has passed, or, for calls that stream, when the server stops. */
 export class Calls {
   readonly #streaming = new Set<AbortController>();
+  readonly #log: (line: string) => void;
+
+  constructor(log: (line: string) => void) {
+    this.#log = log;
+  }
 
   /** Ends the calls that stream: their clients hear UNAVAILABLE and connect again. */
   stop(): void {
@@ -31,23 +37,14 @@ export class Calls {
   }
 
   unary<Req, Res>(handle: (request: Req, signal: AbortSignal) => Promise<Res>): handleUnaryCall<Req, Res> {
-    return (call, callback) => {
-      handle(call.request, cancellation(call).signal).then(
-        (response) => callback(null, response),
-        (error) => callback(toServiceError(error)),
-      );
-    };
+    return (call, callback) =>
+      this.#answer(callback, cancellation(call).signal, (signal) => handle(call.request, signal));
   }
 
   clientStream<Req, Res>(
     handle: (call: ServerReadableStream<Req, Res>, signal: AbortSignal) => Promise<Res>,
   ): handleClientStreamingCall<Req, Res> {
-    return (call, callback) => {
-      handle(call, cancellation(call).signal).then(
-        (response) => callback(null, response),
-        (error) => callback(toServiceError(error)),
-      );
-    };
+    return (call, callback) => this.#answer(callback, cancellation(call).signal, (signal) => handle(call, signal));
   }
 
   /** Writes no faster than the client reads. */
@@ -69,16 +66,31 @@ export class Calls {
     return (call) => this.#stream(call, (signal) => handle(call, signal));
   }
 
+  #answer<Res>(callback: sendUnaryData<Res>, signal: AbortSignal, work: (signal: AbortSignal) => Promise<Res>): void {
+    work(signal).then(
+      (response) => callback(null, response),
+      (error) => callback(this.#errorOf(error, signal)),
+    );
+  }
+
   #stream(call: StreamingCall, work: (signal: AbortSignal) => Promise<void>): void {
     const controller = cancellation(call);
     const { signal } = controller;
     this.#streaming.add(controller);
     work(signal)
+      .then(() => signal.throwIfAborted())
       .then(
-        () => (signal.aborted ? call.emit('error', toServiceError(signal.reason)) : call.end()),
-        (error) => call.emit('error', toServiceError(signal.aborted ? signal.reason : error)),
+        () => call.end(),
+        (error) => call.emit('error', this.#errorOf(error, signal)),
       )
       .finally(() => this.#streaming.delete(controller));
+  }
+
+  /** An abort explains whatever failed because of it; what is no refusal otherwise is a fault of this server. */
+  #errorOf(error: unknown, signal: AbortSignal): ServiceError {
+    if (signal.aborted) return toServiceError(signal.reason);
+    if (!(error instanceof RefusedError)) this.#log(`a call failed: ${error instanceof Error ? error.stack : error}`);
+    return toServiceError(error);
   }
 }
 

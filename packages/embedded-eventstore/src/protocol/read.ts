@@ -41,7 +41,7 @@ const messagesFor = (store: Store, options: Options, signal: AbortSignal): Async
   const filter = options.getFilter();
   const wants = filter && filterOf(filter);
   if (!options.hasSubscription())
-    return readAll(store.reader, { direction, from, maxCount: int64Of(options.getCount()), wants });
+    return readAll(store.reader, { direction, from, maxCount: int64Of(options.getCount()), wants }, signal);
   if (!filter || !wants) return subscribeToAll(store, { from }, signal);
   return subscribeToAll(store, { from, filter: { wants, checkpointInterval: checkpointIntervalOf(filter) } }, signal);
 };

@@ -80,7 +80,11 @@ export class Batch {
   }
 
   #append(stream: string, expected: Expectation, events: readonly ProposedEvent[]): Written {
-    const repeated = this.#check(stream, expected, events);
+    const repeated = this.#check(
+      stream,
+      expected,
+      events.map(({ id }) => id),
+    );
     if (repeated) return repeated;
     const before = this.#head(stream).revision;
     if (events.length === 0) return { revision: before, position: null };
@@ -95,17 +99,19 @@ export class Batch {
   }
 
   #softDelete(stream: string, expected: Expectation): Written {
-    this.#check(stream, expected, []);
+    const deletion = systemEvent(METADATA_TYPE, true, SOFT_DELETED);
+    this.#check(stream, expected, [deletion.id]);
     const metastream = metastreamOf(stream);
     const { revision } = this.#head(metastream);
     if (this.#head(stream).revision < 0n && revision < 0n) throw wrongRevision(stream, expected, NO_REVISION);
-    this.#write(metastream, revision + 1n, systemEvent(METADATA_TYPE, true, SOFT_DELETED));
+    this.#write(metastream, revision + 1n, deletion);
     return { revision: revision + 1n, position: this.#position };
   }
 
   #tombstone(stream: string, expected: Expectation): Written {
-    this.#check(stream, expected, []);
-    this.#write(stream, TOMBSTONE, systemEvent(DELETED_TYPE, false, new Uint8Array()));
+    const deletion = systemEvent(DELETED_TYPE, false, new Uint8Array());
+    this.#check(stream, expected, [deletion.id]);
+    this.#write(stream, TOMBSTONE, deletion);
     return { revision: TOMBSTONE, position: this.#position };
   }
 
@@ -116,9 +122,9 @@ export class Batch {
     if (data) this.#write(metastream, revision + 1n, systemEvent(METADATA_TYPE, true, data));
   }
 
-  /** Returns what was written before if this is a repeat of it, null if there is something to write.
+  /** Returns what was written before if events of these ids are a repeat of it, null if there is something to write.
    *  Source: `IndexWriter.CheckCommit` of EventStoreDB, except that ids are looked up however old they are. */
-  #check(stream: string, expected: Expectation, events: readonly ProposedEvent[]): Written | null {
+  #check(stream: string, expected: Expectation, ids: readonly string[]): Written | null {
     const { revision: last } = this.#head(stream);
     if (last === TOMBSTONE) throw streamDeleted(stream);
     const softDeleted = this.#isSoftDeleted(stream);
@@ -128,7 +134,7 @@ export class Batch {
       if (last < 0n && this.#head(metastreamOf(stream)).revision < 0n) throw wrongRevision(stream, expected, last);
     }
     if (expected === 'any' || expected === 'stream_exists') {
-      const places = events.map((event) => this.#placesOf(stream, event.id).at(-1));
+      const places = ids.map((id) => this.#placesOf(stream, id).at(-1));
       if (!places[0]) return null;
       if (places.includes(undefined)) throw wrongRevision(stream, expected, last);
       return places.at(-1) ?? null;
@@ -137,11 +143,11 @@ export class Batch {
     const wanted = expected === 'no_stream' ? NO_REVISION : expected;
     if (wanted === last) return null;
     if (wanted > last) throw wrongRevision(stream, expected, last);
-    const places = events.map((event, i) =>
-      this.#placesOf(stream, event.id).find(({ revision }) => revision === wanted + 1n + BigInt(i)),
+    const places = ids.map((id, i) =>
+      this.#placesOf(stream, id).find(({ revision }) => revision === wanted + 1n + BigInt(i)),
     );
-    if (!places[0] && expected === 'no_stream' && softDeleted) return null;
-    if (places.length === 0 || places.includes(undefined)) throw wrongRevision(stream, expected, last);
+    if (ids.length > 0 && !places[0] && expected === 'no_stream' && softDeleted) return null;
+    if (ids.length === 0 || places.includes(undefined)) throw wrongRevision(stream, expected, last);
     return places.at(-1) ?? null;
   }
 

@@ -28,6 +28,7 @@ export interface ReaderOptions {
 export const PAGE_EVENTS = 500;
 const PAGE_BYTES = 4 * 1024 * 1024;
 const MAX_CONNECTIONS = 8;
+const CONNECT_WITHIN_MS = 5_000;
 
 /** Reads committed events, page by page: each page is one range scan of an index and bounded in memory.
  *  Throws `unavailable` while the database is away. */
@@ -40,6 +41,7 @@ export class Reader {
     this.#pool = new pg.Pool({
       connectionString: databaseUrl,
       max: MAX_CONNECTIONS,
+      connectionTimeoutMillis: CONNECT_WITHIN_MS,
       application_name: 'embedded-eventstore reader',
     });
     this.#pool.on('error', (error) => log(`lost a connection to PostgreSQL: ${error.message}`));

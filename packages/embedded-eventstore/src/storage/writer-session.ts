@@ -5,6 +5,7 @@ import { prepareSchema } from './schema.ts';
 /** Name of the advisory lock that the one writer of a database holds: "evst" as bytes. */
 const WRITER_LOCK = 0x65767374;
 const LOCK_RETRY_MS = 250;
+const CONNECT_WITHIN_MS = 5_000;
 
 /** A connection that holds the writer's lock of its database for as long as it lives. What it executes is fenced:
  *  when the connection ends, the lock is gone and nothing more can be written through it. */
@@ -25,6 +26,7 @@ export const openWriterSession = async (
     connectionString: url,
     application_name: 'embedded-eventstore writer',
     keepAlive: true,
+    connectionTimeoutMillis: CONNECT_WITHIN_MS,
   });
   const ended = new Promise<Error>((resolve) => {
     client.once('error', resolve);

@@ -68,3 +68,9 @@ export const collectUntil = async <T>(items: AsyncIterable<T>, done: (item: T, a
   }
   return all;
 };
+
+export const numbersIn = async (
+  client: EventStoreDBClient,
+  stream: string,
+  options: Parameters<EventStoreDBClient['readStream']>[1] = {},
+): Promise<number[]> => (await collect(client.readStream(stream, options))).map(numberOf);

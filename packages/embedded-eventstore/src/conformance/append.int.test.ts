@@ -1,0 +1,215 @@
+import { randomUUID } from 'node:crypto';
+import {
+  binaryEvent,
+  EventStoreDBClient,
+  jsonEvent,
+  MaxAppendSizeExceededError,
+  WrongExpectedVersionError,
+} from '@eventstore/db-client';
+import { collect, connect, counted, newStream, numbersIn, range, storeUnderTest } from '../testing/jest-store.ts';
+
+let store: Awaited<ReturnType<typeof storeUnderTest>>;
+let client: EventStoreDBClient;
+beforeAll(async () => {
+  store = await storeUnderTest();
+  client = connect(store.url);
+});
+afterAll(async () => {
+  await client.dispose();
+  await store.stop();
+});
+
+// With credentials the client makes a call per append; without, it sends all of them over one batch call.
+const paths = [
+  ['batch append', {}],
+  ['append', { credentials: { username: 'admin', password: 'changeit' } }],
+] as const;
+
+describe.each(paths)('%s', (_, path) => {
+  const append = (stream: string, events: ReturnType<typeof counted>, options = {}) =>
+    client.appendToStream(stream, events, { ...path, ...options });
+
+  test('a stream is read back as it was written', async () => {
+    const stream = newStream();
+    const event = jsonEvent({ type: 'Said', data: { text: 'día 日' }, metadata: { by: 'test' } });
+    const { nextExpectedRevision, position } = await client.appendToStream(stream, event, path);
+    expect(nextExpectedRevision).toBe(0n);
+
+    const [read, ...rest] = await collect(client.readStream(stream));
+    expect(rest).toEqual([]);
+    expect(read!.commitPosition).toBe(position!.commit);
+    const { created, ...recorded } = read!.event!;
+    expect(recorded).toEqual({
+      id: event.id,
+      streamId: stream,
+      revision: 0n,
+      type: 'Said',
+      data: { text: 'día 日' },
+      metadata: { by: 'test' },
+      isJson: true,
+      position,
+    });
+    expect(created).toBeInstanceOf(Date);
+  });
+
+  test('binary data and metadata keep every byte', async () => {
+    const stream = newStream();
+    const bytes = Uint8Array.from(range(0, 256));
+    const event = binaryEvent({ type: 'Bytes', data: bytes, metadata: Uint8Array.from([0, 255, 0]) });
+    const nothing = binaryEvent({ type: 'Nothing', data: new Uint8Array() });
+    await client.appendToStream(stream, [event, nothing], path);
+    const [first, second] = await collect(client.readStream(stream));
+    expect(first!.event).toMatchObject({ isJson: false });
+    expect([...(first!.event!.data as Uint8Array)]).toEqual([...bytes]);
+    expect([...(first!.event!.metadata as Uint8Array)]).toEqual([0, 255, 0]);
+    expect([...(second!.event!.data as Uint8Array)]).toEqual([]);
+    expect(second!.event!.metadata).toBeUndefined();
+  });
+
+  test('several events are one commit with revisions that follow each other', async () => {
+    const stream = newStream();
+    expect(await append(stream, counted(1, 2, 3))).toMatchObject({ success: true, nextExpectedRevision: 2n });
+    expect(await append(stream, counted(4))).toMatchObject({ nextExpectedRevision: 3n });
+    expect(await numbersIn(client, stream)).toEqual([1, 2, 3, 4]);
+  });
+
+  test('an expectation that holds is accepted', async () => {
+    const stream = newStream();
+    await append(stream, counted(1), { expectedRevision: 'no_stream' });
+    await append(stream, counted(2), { expectedRevision: 0n });
+    await append(stream, counted(3), { expectedRevision: 'stream_exists' });
+    await append(stream, counted(4), { expectedRevision: 'any' });
+    expect(await numbersIn(client, stream)).toEqual([1, 2, 3, 4]);
+  });
+
+  test.each([
+    ['no_stream', 1n],
+    [0n, 1n],
+    [5n, 1n],
+  ] as const)('expecting %s of a stream at revision 1 is refused with both', async (expected, actual) => {
+    const stream = newStream();
+    await append(stream, counted(1, 2));
+    const refused = append(stream, counted(3), { expectedRevision: expected });
+    await expect(refused).rejects.toBeInstanceOf(WrongExpectedVersionError);
+    await expect(refused).rejects.toMatchObject({
+      streamName: stream,
+      expectedVersion: expected,
+      actualVersion: actual,
+    });
+    expect(await numbersIn(client, stream)).toEqual([1, 2]);
+  });
+
+  test.each([['stream_exists'], [0n]] as const)(
+    'expecting %s of a stream that is not there is refused',
+    async (expected) => {
+      const refused = append(newStream(), counted(1), { expectedRevision: expected });
+      await expect(refused).rejects.toBeInstanceOf(WrongExpectedVersionError);
+      await expect(refused).rejects.toMatchObject({ expectedVersion: expected, actualVersion: 'no_stream' });
+    },
+  );
+
+  test.each([['no_stream'], [0n], ['any'], ['stream_exists']] as const)(
+    'a repeat with the same event ids, expecting %s, is answered as the first time and writes nothing',
+    async (expected) => {
+      const stream = newStream();
+      if (expected !== 'no_stream') await append(stream, counted(0), { expectedRevision: 'no_stream' });
+      const events = counted(1, 2);
+      const first = await append(stream, events, { expectedRevision: expected });
+      await append(stream, counted(3));
+      expect(await append(stream, events, { expectedRevision: expected })).toEqual(first);
+      const begin = expected === 'no_stream' ? [] : [0];
+      expect(await numbersIn(client, stream)).toEqual([...begin, 1, 2, 3]);
+    },
+  );
+
+  test('the same event ids in another stream are no repeat', async () => {
+    const [one, other] = [newStream(), newStream()];
+    const events = counted(1);
+    await append(one, events);
+    await append(other, events);
+    expect(await numbersIn(client, other)).toEqual([1]);
+  });
+
+  test.each([[0n], ['any']] as const)(
+    'a repeat that has one event more, expecting %s, is refused',
+    async (expected) => {
+      const stream = newStream();
+      const [first, second, third] = counted(1, 2, 3);
+      await append(stream, counted(0));
+      await append(stream, [first!, second!], { expectedRevision: expected });
+      const longer = append(stream, [first!, second!, third!], { expectedRevision: expected });
+      await expect(longer).rejects.toBeInstanceOf(WrongExpectedVersionError);
+      expect(await numbersIn(client, stream)).toEqual([0, 1, 2]);
+    },
+  );
+
+  test('an append above 1 MiB is refused as a whole, one below is not', async () => {
+    const stream = newStream();
+    const sized = (bytes: number) => binaryEvent({ type: 'Large', data: new Uint8Array(bytes) });
+    const half = 512 * 1024;
+    const refused = client.appendToStream(stream, [sized(half), sized(half)], path);
+    await expect(refused).rejects.toBeInstanceOf(MaxAppendSizeExceededError);
+    await expect(refused).rejects.toMatchObject({ maxAppendSize: 1024 * 1024 });
+    const { nextExpectedRevision } = await client.appendToStream(stream, [sized(half), sized(half - 100)], path);
+    expect(nextExpectedRevision).toBe(1n);
+  });
+
+  test('an event beyond the size of a message is refused as too large, too', async () => {
+    const event = binaryEvent({ type: 'Large', data: new Uint8Array(6 * 1024 * 1024) });
+    await expect(client.appendToStream(newStream(), event, path)).rejects.toBeInstanceOf(MaxAppendSizeExceededError);
+  });
+
+  test('concurrent appends at the same revision: one wins, the others are refused', async () => {
+    const stream = newStream();
+    const attempts = range(0, 20).map((n) => append(stream, counted(n), { expectedRevision: 'no_stream' }));
+    const outcomes = await Promise.allSettled(attempts);
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    for (const outcome of outcomes) {
+      if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ actualVersion: 0n });
+    }
+    expect(await numbersIn(client, stream)).toHaveLength(1);
+  });
+
+  test('concurrent repeats of one append write it once', async () => {
+    const stream = newStream();
+    const events = counted(1, 2);
+    const answers = await Promise.all(
+      range(0, 10).map(() => append(stream, events, { expectedRevision: 'no_stream' })),
+    );
+    for (const answer of answers) expect(answer).toEqual(answers[0]);
+    expect(await numbersIn(client, stream)).toEqual([1, 2]);
+  });
+
+  test('concurrent appends to one stream keep the events of each together', async () => {
+    const stream = newStream();
+    await Promise.all(range(0, 30).map((n) => append(stream, counted(3 * n, 3 * n + 1, 3 * n + 2))));
+    const numbers = await numbersIn(client, stream);
+    expect([...numbers].sort((a, b) => a - b)).toEqual(range(0, 90));
+    for (let i = 0; i < 90; i += 3) expect(numbers.slice(i, i + 3)).toEqual(range(numbers[i]!, 3));
+  });
+});
+
+test('with throwOnAppendFailure off a conflict is an answer', async () => {
+  const stream = newStream();
+  await client.appendToStream(stream, counted(1, 2));
+  const url = `${store.url}${store.url.includes('?') ? '&' : '?'}throwOnAppendFailure=false`;
+  const lenient = EventStoreDBClient.connectionString(url);
+  const answer = await lenient.appendToStream(stream, counted(3), { expectedRevision: 'no_stream' });
+  expect(answer.success).toBe(false);
+  await lenient.dispose();
+});
+
+test('an append that is larger than one message of the client arrives as one', async () => {
+  const stream = newStream();
+  const events = counted(...range(0, 200));
+  const { nextExpectedRevision } = await client.appendToStream(stream, events, { batchAppendSize: 1_000 });
+  expect(nextExpectedRevision).toBe(199n);
+  expect(await numbersIn(client, stream)).toEqual(range(0, 200));
+});
+
+test('stream names may hold any characters', async () => {
+  const stream = `order "it's" {1,2} \\ %20 日本-${randomUUID()}`;
+  await client.appendToStream(stream, counted(1));
+  const [read] = await collect(client.readStream(stream));
+  expect(read!.event!.streamId).toBe(stream);
+});

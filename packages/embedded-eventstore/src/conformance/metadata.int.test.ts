@@ -1,0 +1,81 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type EventStoreDBClient, WrongExpectedVersionError } from '@eventstore/db-client';
+import { collect, connect, counted, newStream, numbersIn, range, storeUnderTest } from '../testing/jest-store.ts';
+
+let store: Awaited<ReturnType<typeof storeUnderTest>>;
+let client: EventStoreDBClient;
+beforeAll(async () => {
+  store = await storeUnderTest();
+  client = connect(store.url);
+});
+afterAll(async () => {
+  await client.dispose();
+  await store.stop();
+});
+
+const backwards = { direction: 'backwards', fromRevision: 'end' } as const;
+
+test('metadata is kept as it was set, the last one counting', async () => {
+  const stream = newStream();
+  expect((await client.getStreamMetadata(stream)).metadata).toBeUndefined();
+  const metadata = { maxCount: 3, owner: 'orders', acl: { readRoles: ['$all'] } };
+  await client.setStreamMetadata(stream, { maxCount: 9 });
+  await client.setStreamMetadata(stream, metadata, { expectedRevision: 0n });
+  expect((await client.getStreamMetadata(stream)).metadata).toEqual(metadata);
+  expect(await collect(client.readStream(`$$${stream}`))).toHaveLength(1); // of a metastream only the last event is read
+  const refused = client.setStreamMetadata(stream, {}, { expectedRevision: 0n });
+  await expect(refused).rejects.toBeInstanceOf(WrongExpectedVersionError);
+});
+
+test('$maxCount leaves the last events', async () => {
+  const stream = newStream();
+  await client.appendToStream(stream, counted(...range(0, 10)));
+  await client.setStreamMetadata(stream, { maxCount: 3 });
+  expect(await numbersIn(client, stream)).toEqual([7, 8, 9]);
+  expect(await numbersIn(client, stream, { fromRevision: 8n })).toEqual([8, 9]);
+  expect(await numbersIn(client, stream, { fromRevision: 2n, maxCount: 2 })).toEqual([7, 8]);
+  expect(await numbersIn(client, stream, backwards)).toEqual([9, 8, 7]);
+  const { nextExpectedRevision } = await client.appendToStream(stream, counted(10), { expectedRevision: 9n });
+  expect(nextExpectedRevision).toBe(10n);
+  expect(await numbersIn(client, stream)).toEqual([8, 9, 10]);
+});
+
+test('$tb hides the events before a revision', async () => {
+  const stream = newStream();
+  await client.appendToStream(stream, counted(...range(0, 5)));
+  await client.setStreamMetadata(stream, { truncateBefore: 3 });
+  expect(await numbersIn(client, stream)).toEqual([3, 4]);
+  expect(await numbersIn(client, stream, backwards)).toEqual([4, 3]);
+  await client.setStreamMetadata(stream, { truncateBefore: 99 });
+  expect(await numbersIn(client, stream)).toEqual([]);
+});
+
+test('$maxAge hides the events that are older', async () => {
+  const stream = newStream();
+  await client.appendToStream(stream, counted(1, 2));
+  await client.setStreamMetadata(stream, { maxAge: 3600 });
+  expect(await numbersIn(client, stream)).toEqual([1, 2]);
+  await client.setStreamMetadata(stream, { maxAge: 1 });
+  await sleep(1_100);
+  expect(await numbersIn(client, stream)).toEqual([]);
+  await client.setStreamMetadata(stream, {});
+  expect(await numbersIn(client, stream)).toEqual([1, 2]);
+});
+
+test('metadata alone makes no stream, but one that exists for an append', async () => {
+  const stream = newStream();
+  await client.setStreamMetadata(stream, { maxCount: 5 });
+  await expect(numbersIn(client, stream)).rejects.toMatchObject({ type: 'stream-not-found' });
+  const { nextExpectedRevision } = await client.appendToStream(stream, counted(1), {
+    expectedRevision: 'stream_exists',
+  });
+  expect(nextExpectedRevision).toBe(0n);
+});
+
+test('truncated events are still in $all', async () => {
+  const stream = newStream();
+  const { position } = await client.appendToStream(stream, counted(1));
+  await client.setStreamMetadata(stream, { truncateBefore: 1 });
+  const [read] = await collect(client.readAll({ fromPosition: position!, maxCount: 1 }));
+  expect(read!.event!.streamId).toBe(stream);
+});

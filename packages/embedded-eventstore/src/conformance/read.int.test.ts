@@ -1,0 +1,132 @@
+import {
+  BACKWARDS,
+  END,
+  type EventStoreDBClient,
+  FORWARDS,
+  jsonEvent,
+  type ReadStreamOptions,
+  START,
+  StreamNotFoundError,
+} from '@eventstore/db-client';
+import {
+  collect,
+  connect,
+  counted,
+  newStream,
+  numberOf,
+  numbersIn,
+  range,
+  storeUnderTest,
+} from '../testing/jest-store.ts';
+
+let store: Awaited<ReturnType<typeof storeUnderTest>>;
+let client: EventStoreDBClient;
+beforeAll(async () => {
+  store = await storeUnderTest();
+  client = connect(store.url);
+});
+afterAll(async () => {
+  await client.dispose();
+  await store.stop();
+});
+
+describe('a stream', () => {
+  const stream = newStream();
+  beforeAll(() => client.appendToStream(stream, counted(...range(0, 10))));
+
+  test.each<[string, ReadStreamOptions, number[]]>([
+    ['all of it', {}, range(0, 10)],
+    ['from its start', { fromRevision: START, maxCount: 3 }, [0, 1, 2]],
+    ['from a revision, that one included', { fromRevision: 7n }, [7, 8, 9]],
+    ['a part from a revision', { fromRevision: 4n, maxCount: 2 }, [4, 5]],
+    ['from its end forwards: nothing', { fromRevision: END }, []],
+    ['from beyond its end: nothing', { fromRevision: 10n }, []],
+    ['backwards from its end', { direction: BACKWARDS, fromRevision: END, maxCount: 3 }, [9, 8, 7]],
+    ['backwards from a revision', { direction: BACKWARDS, fromRevision: 2n }, [2, 1, 0]],
+    ['backwards from beyond its end', { direction: BACKWARDS, fromRevision: 50n, maxCount: 2 }, [9, 8]],
+    ['backwards from its start: the first event', { direction: BACKWARDS, fromRevision: START }, [0]],
+    ['links resolved where there are none', { resolveLinkTos: true, maxCount: 1 }, [0]],
+  ])('%s', async (_, options, expected) => {
+    expect(await numbersIn(client, stream, options)).toEqual(expected);
+  });
+
+  test('that was never written is not found', async () => {
+    const unknown = newStream();
+    const reading = collect(client.readStream(unknown));
+    await expect(reading).rejects.toBeInstanceOf(StreamNotFoundError);
+    await expect(reading).rejects.toMatchObject({ streamName: unknown });
+  });
+
+  test('is read as it stands after every append that was answered', async () => {
+    const fresh = newStream();
+    for (const n of range(0, 20)) {
+      await client.appendToStream(fresh, counted(n));
+      expect(await numbersIn(client, fresh)).toEqual(range(0, n + 1));
+    }
+  });
+
+  test('longer than many pages is read as a whole, both ways', async () => {
+    const long = newStream();
+    for (const i of range(0, 4)) await client.appendToStream(long, counted(...range(i * 600, 600)));
+    expect(await numbersIn(client, long)).toEqual(range(0, 2400));
+    const backwards = await numbersIn(client, long, { direction: BACKWARDS, fromRevision: END });
+    expect(backwards).toEqual(range(0, 2400).reverse());
+    expect(await numbersIn(client, long, { fromRevision: 100n, maxCount: 1100 })).toEqual(range(100, 1100));
+  });
+
+  test('of large events is read as a whole', async () => {
+    const heavy = newStream();
+    const event = (n: number) => jsonEvent({ type: 'Counted', data: { n, text: 'x'.repeat(900_000) } });
+    for (const n of range(0, 12)) await client.appendToStream(heavy, event(n));
+    expect(await numbersIn(client, heavy)).toEqual(range(0, 12));
+    expect(await numbersIn(client, heavy, { direction: BACKWARDS, fromRevision: END })).toEqual(range(0, 12).reverse());
+  });
+});
+
+describe('$all', () => {
+  const stream = newStream();
+  const positions: { commit: bigint; prepare: bigint }[] = [];
+  beforeAll(async () => {
+    for (const n of range(0, 6)) positions.push((await client.appendToStream(stream, counted(n))).position!);
+  });
+  const numbers = async (options: Parameters<EventStoreDBClient['readAll']>[0]) =>
+    (await collect(client.readAll(options))).filter(({ event }) => event?.streamId === stream).map(numberOf);
+
+  test('positions grow', () => {
+    const commits = positions.map(({ commit }) => commit);
+    expect([...commits].sort((a, b) => (a < b ? -1 : 1))).toEqual(commits);
+    expect(new Set(commits).size).toBe(6);
+  });
+
+  test('forwards from a position, that one included', async () => {
+    expect(await numbers({ fromPosition: positions[2]!, direction: FORWARDS })).toEqual([2, 3, 4, 5]);
+    expect(await numbers({ fromPosition: positions[2]!, maxCount: 1 })).toEqual([2]);
+  });
+
+  test('backwards from a position, that one excluded', async () => {
+    const read = await numbers({ fromPosition: positions[2]!, direction: BACKWARDS, maxCount: 2 });
+    expect(read).toEqual([1, 0]);
+  });
+
+  test('from start and from end', async () => {
+    expect(await numbers({ fromPosition: START })).toEqual([0, 1, 2, 3, 4, 5]);
+    expect(await numbers({ fromPosition: END, direction: BACKWARDS, maxCount: 3 })).toEqual([5, 4, 3]);
+    expect(await collect(client.readAll({ fromPosition: END }))).toEqual([]);
+    expect(await collect(client.readAll({ fromPosition: START, direction: BACKWARDS }))).toEqual([]);
+  });
+
+  test('events carry the position that their append was answered with', async () => {
+    const [read] = await collect(client.readAll({ fromPosition: positions[3]!, maxCount: 1 }));
+    expect(read!.event!.position).toEqual(positions[3]);
+    expect(read!.commitPosition).toBe(positions[3]!.commit);
+  });
+});
+
+test('a reader that stops half-way leaves the server at ease', async () => {
+  const stream = newStream();
+  await client.appendToStream(stream, counted(...range(0, 1500)));
+  for (const _ of range(0, 5)) {
+    for await (const resolved of client.readStream(stream)) if (numberOf(resolved) === 2) break;
+  }
+  expect(await numbersIn(client, stream, { maxCount: 1 })).toEqual([0]);
+});

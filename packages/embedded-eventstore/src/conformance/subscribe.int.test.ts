@@ -1,0 +1,273 @@
+import {
+  type AllStreamSubscription,
+  END,
+  type EventStoreDBClient,
+  eventTypeFilter,
+  excludeSystemEvents,
+  jsonEvent,
+  type Position,
+  START,
+  type StreamSubscription,
+  streamNameFilter,
+} from '@eventstore/db-client';
+import {
+  collect,
+  collectUntil,
+  connect,
+  counted,
+  newStream,
+  numberOf,
+  range,
+  storeUnderTest,
+} from '../testing/jest-store.ts';
+
+let store: Awaited<ReturnType<typeof storeUnderTest>>;
+let client: EventStoreDBClient;
+beforeAll(async () => {
+  store = await storeUnderTest();
+  client = connect(store.url);
+});
+afterAll(async () => {
+  await client.dispose();
+  await store.stop();
+});
+
+/** Numbers that arrive until there are `count` of them. */
+const take = async (subscription: StreamSubscription | AllStreamSubscription, count: number): Promise<number[]> =>
+  (await collectUntil(subscription, (_, all) => all.length === count)).map(numberOf);
+
+const caughtUp = (subscription: StreamSubscription | AllStreamSubscription): Promise<void> =>
+  new Promise((resolve) => subscription.once('caughtUp', resolve));
+
+describe('to a stream', () => {
+  test('from its start: what is there, then what comes', async () => {
+    const stream = newStream();
+    await client.appendToStream(stream, counted(0, 1));
+    const received = take(client.subscribeToStream(stream, { fromRevision: START }), 4);
+    await client.appendToStream(stream, counted(2));
+    await client.appendToStream(stream, counted(3));
+    expect(await received).toEqual([0, 1, 2, 3]);
+  });
+
+  test('from a revision: that one excluded', async () => {
+    const stream = newStream();
+    await client.appendToStream(stream, counted(0, 1, 2));
+    expect(await take(client.subscribeToStream(stream, { fromRevision: 0n }), 2)).toEqual([1, 2]);
+  });
+
+  test('from its end: only what comes', async () => {
+    const stream = newStream();
+    await client.appendToStream(stream, counted(0, 1, 2));
+    const subscription = client.subscribeToStream(stream, { fromRevision: END });
+    const received = take(subscription, 1);
+    await caughtUp(subscription);
+    await client.appendToStream(stream, counted(3));
+    expect(await received).toEqual([3]);
+  });
+
+  test('that comes into being later', async () => {
+    const stream = newStream();
+    const subscription = client.subscribeToStream(stream);
+    const received = take(subscription, 1);
+    await caughtUp(subscription);
+    await client.appendToStream(newStream(), counted(99));
+    await client.appendToStream(stream, counted(0));
+    expect(await received).toEqual([0]);
+  });
+
+  test('that was deleted: only what comes after', async () => {
+    const stream = newStream();
+    await client.appendToStream(stream, counted(0, 1));
+    await client.deleteStream(stream);
+    const subscription = client.subscribeToStream(stream);
+    const received = take(subscription, 1);
+    await caughtUp(subscription);
+    await client.appendToStream(stream, counted(2));
+    expect(await received).toEqual([2]);
+  });
+
+  test('with limits: hidden events are left out', async () => {
+    const stream = newStream();
+    await client.appendToStream(stream, counted(...range(0, 10)));
+    await client.setStreamMetadata(stream, { maxCount: 2 });
+    expect(await take(client.subscribeToStream(stream), 2)).toEqual([8, 9]);
+  });
+
+  test('is confirmed before anything else arrives', async () => {
+    const stream = newStream();
+    await client.appendToStream(stream, counted(0));
+    const subscription = client.subscribeToStream(stream);
+    const order: string[] = [];
+    subscription.on('confirmation', () => order.push('confirmation'));
+    subscription.on('data', () => order.push('event'));
+    await caughtUp(subscription);
+    expect(order).toEqual(['confirmation', 'event']);
+    expect(subscription.id).toEqual(expect.any(String));
+    await subscription.unsubscribe();
+  });
+});
+
+describe('to $all', () => {
+  const mine = (prefix: string, options: Parameters<typeof streamNameFilter>[0] | object = {}) =>
+    streamNameFilter({ prefixes: [prefix], ...options });
+
+  test('from a position: that one excluded, then what comes', async () => {
+    const stream = newStream();
+    const { position } = await client.appendToStream(stream, counted(0));
+    await client.appendToStream(stream, counted(1));
+    const isLast = ({ event }: { event?: { streamId: string; data: unknown } }) =>
+      event?.streamId === stream && (event.data as { n: number }).n === 2;
+    const received = collectUntil(client.subscribeToAll({ fromPosition: position! }), isLast);
+    await client.appendToStream(stream, counted(2));
+    const ours = (await received).filter(({ event }) => event?.streamId === stream);
+    expect(ours.map(numberOf)).toEqual([1, 2]);
+  });
+
+  test('from the end: only what comes', async () => {
+    const stream = newStream();
+    await client.appendToStream(stream, counted(0));
+    const subscription = client.subscribeToAll({ fromPosition: END, filter: mine(stream) });
+    const received = take(subscription, 1);
+    await caughtUp(subscription);
+    await client.appendToStream(stream, counted(1));
+    expect(await received).toEqual([1]);
+  });
+
+  test('from the start has system events, unless they are excluded', async () => {
+    const stream = newStream();
+    await client.appendToStream(stream, counted(0));
+    await client.setStreamMetadata(stream, { maxCount: 7 });
+    const { position } = await client.appendToStream(stream, counted(1));
+    const isLast = ({ commitPosition }: { commitPosition?: bigint }) => commitPosition === position!.commit;
+    const ours = (streamId: string) => streamId.endsWith(stream);
+
+    const all = await collectUntil(client.subscribeToAll({ fromPosition: START }), isLast);
+    expect(
+      all
+        .map(({ event }) => event!)
+        .filter((e) => ours(e.streamId))
+        .map((e) => e.type),
+    ).toEqual(['Counted', '$metadata', 'Counted']);
+    const without = await collectUntil(client.subscribeToAll({ filter: excludeSystemEvents() }), isLast);
+    expect(without.every(({ event }) => !event!.type.startsWith('$'))).toBe(true);
+  });
+
+  test('filtered by stream name or event type, by prefix or expression', async () => {
+    const [one, other] = [newStream('filter-one'), newStream('filter-other')];
+    const typed = (type: string, n: number) => jsonEvent({ type, data: { n } });
+    const types = [newStream('Red'), newStream('Green'), newStream('Blue')] as const;
+    const { position: fromPosition } = await client.appendToStream(newStream(), counted(0));
+    await client.appendToStream(one, [typed(types[0], 0), typed(types[1], 1)]);
+    await client.appendToStream(other, [typed(types[2], 2), typed(types[0], 3)]);
+
+    const filters = [
+      [streamNameFilter({ prefixes: [one] }), [0, 1]],
+      [streamNameFilter({ prefixes: ['nothing-', other, one] }), [0, 1, 2, 3]],
+      [streamNameFilter({ regex: `^filter-(one|two).*${one.slice(-12)}$` }), [0, 1]],
+      [eventTypeFilter({ prefixes: [types[1], types[2]] }), [1, 2]],
+      [eventTypeFilter({ regex: `^(${types[0]}|${types[1]})$` }), [0, 1, 3]],
+    ] as const;
+    for (const [filter, expected] of filters) {
+      const subscription = client.subscribeToAll({ fromPosition: fromPosition!, filter });
+      expect(await take(subscription, expected.length)).toEqual(expected);
+    }
+  });
+
+  test('an expression that is none is refused', async () => {
+    const subscription = client.subscribeToAll({ filter: eventTypeFilter({ regex: '(' }) });
+    await expect(collect(subscription)).rejects.toThrow();
+  });
+
+  test('filtered: checkpoints come though nothing matches, and going on from one misses nothing', async () => {
+    const { position: fromPosition } = await client.appendToStream(newStream(), counted(0));
+    const stream = newStream();
+    const checkpoints: Position[] = [];
+    let enough = () => {};
+    const reached = new Promise<void>((resolve) => (enough = resolve));
+    const subscription = client.subscribeToAll({
+      fromPosition: fromPosition!,
+      filter: streamNameFilter({
+        prefixes: [stream],
+        checkpointInterval: 2,
+        maxSearchWindow: 5,
+        checkpointReached: async (_, position) => {
+          checkpoints.push(position);
+          if (checkpoints.length === 5) enough();
+        },
+      }),
+    });
+    const received: number[] = [];
+    subscription.on('data', (resolved) => received.push(numberOf(resolved)));
+    for (const n of range(0, 6)) await client.appendToStream(newStream(), counted(...range(n * 10, 10)));
+    await reached;
+    await subscription.unsubscribe();
+
+    expect(received).toEqual([]);
+    const commits = checkpoints.map(({ commit }) => commit);
+    expect([...commits].sort((a, b) => (a < b ? -1 : 1))).toEqual(commits);
+    expect(commits[0]).toBeGreaterThan(fromPosition!.commit);
+
+    await client.appendToStream(stream, counted(1));
+    const resumed = client.subscribeToAll({ fromPosition: checkpoints.at(-1)!, filter: mine(stream) });
+    expect(await take(resumed, 1)).toEqual([1]);
+  });
+
+  test('several subscribers each get everything', async () => {
+    const stream = newStream();
+    const all = range(0, 8).map(() => take(client.subscribeToAll({ filter: mine(stream) }), 50));
+    for (const n of range(0, 10)) await client.appendToStream(stream, counted(...range(n * 5, 5)));
+    for (const received of await Promise.all(all)) expect(received).toEqual(range(0, 50));
+  });
+});
+
+describe('while others write', () => {
+  const WRITERS = 6;
+  const APPENDS = 40;
+
+  test('subscribers that start at any moment get every event once and in order', async () => {
+    const category = newStream('busy');
+    const { position: fromPosition } = await client.appendToStream(newStream(), counted(0));
+    const filter = streamNameFilter({ prefixes: [category] });
+    const expectedCount = WRITERS * APPENDS * 2;
+    const toAll: Promise<{ position: bigint; of: string }[]>[] = [];
+    const toStream: Promise<number[]>[] = [];
+    const start = (writer: number) => {
+      const subscription = client.subscribeToAll({ fromPosition: fromPosition!, filter });
+      const received = collectUntil(subscription, (_, all) => all.length === expectedCount);
+      toAll.push(
+        received.then((all) => all.map(({ event, commitPosition }) => ({ position: commitPosition!, of: event!.id }))),
+      );
+      toStream.push(take(client.subscribeToStream(`${category}-${writer}`), APPENDS * 2));
+    };
+    await Promise.all(
+      range(0, WRITERS).map(async (writer) => {
+        for (const n of range(0, APPENDS)) {
+          await client.appendToStream(`${category}-${writer}`, counted(2 * n, 2 * n + 1));
+          if (n % 10 === writer) start(writer);
+        }
+      }),
+    );
+
+    const written = (await collect(client.readAll({ fromPosition: fromPosition! })))
+      .filter(({ event }) => event!.streamId.startsWith(category))
+      .map(({ event, commitPosition }) => ({ position: commitPosition!, of: event!.id }));
+    expect(written).toHaveLength(expectedCount);
+    for (const received of await Promise.all(toAll)) expect(received).toEqual(written);
+    for (const received of await Promise.all(toStream)) expect(received).toEqual(range(0, APPENDS * 2));
+  });
+
+  test('a subscriber that is far behind the live tail gets every event once and in order', async () => {
+    const stream = newStream();
+    const count = 24_000;
+    const toAll = client.subscribeToAll({ fromPosition: END, filter: streamNameFilter({ prefixes: [stream] }) });
+    const toStream = client.subscribeToStream(stream, { fromRevision: END });
+    await Promise.all(
+      [toAll, toStream].map((subscription) =>
+        new Promise((r) => subscription.once('confirmation', r)).then(() => subscription.pause()),
+      ),
+    );
+    for (const n of range(0, count / 1_000)) await client.appendToStream(stream, counted(...range(n * 1_000, 1_000)));
+    expect(await take(toAll, count)).toEqual(range(0, count));
+    expect(await take(toStream, count)).toEqual(range(0, count));
+  });
+});
