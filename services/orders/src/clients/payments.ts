@@ -36,5 +36,4 @@ export const paymentsClient = (client: InternalClient): PaymentsClient => ({
   },
 });
 
-const isTimeout = (cause: unknown): boolean =>
-  cause instanceof Error && /Timeout/.test(`${cause.name} ${cause.message}`);
+const isTimeout = (cause: unknown): boolean => /Timeout/.test((cause as { name?: string } | undefined)?.name ?? '');

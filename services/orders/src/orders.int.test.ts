@@ -1,0 +1,374 @@
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type AssignedInstruction, OrderEvent, type OrderMessage, TOPICS } from '@cpg/contracts';
+import { startEventStore } from '@cpg/embedded-eventstore';
+import { startKafka } from '@cpg/embedded-kafka';
+import { commandHandler, connectEventStore, readStream } from '@cpg/event-store';
+import { consume, createKafka, createPublisher, ensureTopics } from '@cpg/kafka';
+import { createPool, migrate, type Pool, testDatabase } from '@cpg/postgres';
+import { createLogger, internalClient, newId } from '@cpg/runtime';
+import { catchUp, type Follower, relay } from '@cpg/stream-relay';
+import type { EventStoreDBClient } from '@eventstore/db-client';
+import { buildApp } from './app.ts';
+import { paymentsClient } from './clients/payments.ts';
+import { orderCommands } from './commands.ts';
+import { watchDeadlines } from './deadlines.ts';
+import { orderDeletion } from './deletion.ts';
+import { orderMessages } from './messages.ts';
+import { orderDecider } from './order/order.ts';
+import { orderCatchUp } from './projections/catch-up.ts';
+import { projectOrders } from './projections/orders.ts';
+import { readRateTable, tableRates } from './rates/table.ts';
+import { instruction, payment } from './testing/orders.ts';
+
+const TOKEN = 'a-token-that-services-share-in-tests';
+const log = createLogger({ name: 'orders', level: process.env.LOG_LEVEL ?? 'silent' });
+
+/** The payments service as orders sees it: it hands out one instruction and remembers what it was told. */
+const startPaymentsStub = async () => {
+  const told: { path: string; body: unknown }[] = [];
+  let slow = false;
+  const bodyOf = async (request: IncomingMessage) => {
+    let text = '';
+    for await (const chunk of request) text += chunk;
+    return text === '' ? null : JSON.parse(text);
+  };
+  const server: Server = createServer(async (request, response) => {
+    told.push({ path: `${request.method} ${request.url}`, body: await bodyOf(request) });
+    if (request.url === '/instructions' && slow) return;
+    const answer =
+      request.url === '/instructions' ? { instructions: [instruction] satisfies AssignedInstruction[] } : undefined;
+    response
+      .writeHead(answer ? 200 : 204, { 'content-type': 'application/json' })
+      .end(answer && JSON.stringify(answer));
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const { port } = server.address() as { port: number };
+  return {
+    url: `http://127.0.0.1:${port}`,
+    told,
+    setSlow: (value: boolean) => void (slow = value),
+    stop: () => {
+      server.closeAllConnections();
+      return new Promise((done) => server.close(done));
+    },
+  };
+};
+
+const until = async <T>(look: () => Promise<T | undefined | null | false>): Promise<T> => {
+  for (;;) {
+    const found = await look();
+    if (found) return found;
+    await sleep(20);
+  }
+};
+
+type App = ReturnType<typeof buildApp>;
+
+let database: Awaited<ReturnType<typeof testDatabase>>;
+let eventStore: Awaited<ReturnType<typeof startEventStore>>;
+let kafkaServer: Awaited<ReturnType<typeof startKafka>>;
+let stub: Awaited<ReturnType<typeof startPaymentsStub>>;
+let client: EventStoreDBClient;
+let pool: Pool;
+let app: App;
+let followers: Follower[];
+let clock = 0;
+const now = () => new Date(Date.now() + clock);
+const closing: (() => unknown)[] = [];
+const heard: OrderMessage[] = [];
+
+beforeAll(async () => {
+  database = await testDatabase();
+  const engines = await Promise.all([testDatabase(), testDatabase()]);
+  [eventStore, kafkaServer] = await Promise.all([
+    startEventStore({ databaseUrl: engines[0].url, port: 0 }),
+    startKafka({ databaseUrl: engines[1].url, port: 0 }),
+  ]);
+  stub = await startPaymentsStub();
+  client = connectEventStore(eventStore.url);
+  pool = createPool({ url: database.url, name: 'orders-test', disposable: true, log });
+  await migrate(pool, { schema: 'orders', folder: join(import.meta.dirname, '../migrations') });
+  const http = internalClient({ name: 'payments', url: stub.url, token: TOKEN });
+  const handler = commandHandler({
+    client,
+    decider: orderDecider,
+    schema: OrderEvent,
+    streamOf: (id) => `order-${id}`,
+  });
+  const payments = paymentsClient(http);
+  const rates = tableRates(readRateTable(join(import.meta.dirname, '../config/sandbox-rates.json')));
+  const project = (order: Parameters<typeof projectOrders>[1][number]['order'], revision: number) =>
+    projectOrders(pool, [{ order, revision }]);
+  const commands = orderCommands({ handler, project, payments, rates, now, log });
+  const deletion = orderDeletion({ client, handler, readModel: pool, payments });
+  app = buildApp({ token: TOKEN, commands, handler, deletion, payments, now, log, checks: {} });
+
+  const kafka = createKafka({ KAFKA_BROKERS: [kafkaServer.brokers] }, { clientId: 'orders-test', log });
+  await ensureTopics(kafka, [TOPICS.orders.name, TOPICS.payments.name], { partitions: 4, replication: 1 });
+  const publisher = createPublisher(kafka);
+  const follower = { client, pool, databaseUrl: database.url, schema: 'orders', log };
+  const prefixes = ['order-', 'deletion-'];
+  followers = [
+    catchUp({ ...follower, name: 'projection', prefixes, apply: orderCatchUp({ client, deletion }) }),
+    relay({
+      ...follower,
+      name: 'relay',
+      prefixes,
+      publisher,
+      topic: TOPICS.orders.name,
+      messageOf: orderMessages(client),
+    }),
+    watchDeadlines({ readModel: pool, handler, commands, now, log, everyMs: 20 }),
+    consume({
+      kafka,
+      groupId: 'listener',
+      topics: [TOPICS.orders],
+      handle: async (messages) => void heard.push(...messages),
+      isOutage: () => true,
+      log,
+    }),
+  ];
+  closing.push(
+    () => app.close(),
+    () => Promise.all(followers.map((each) => each.stop())),
+    () => publisher.close(),
+    () => http.close(),
+    () => client.dispose(),
+    () => Promise.all([eventStore.stop(), kafkaServer.stop(), stub.stop()]),
+    () => pool.end(),
+    () => Promise.all([database, ...engines].map((each) => each.drop())),
+  );
+});
+
+afterAll(async () => {
+  for (const close of closing) await close();
+});
+
+const MERCHANT = newId('merchant');
+const body = (changes: Record<string, unknown> = {}) => ({
+  external_reference_id: 'cart-1',
+  items: [
+    {
+      name: 'coffee',
+      quantity: 2,
+      unit_price: '45.50',
+      currency: 'MXN',
+      modifiers: [{ name: 'oat milk', quantity: 1, unit_price: '9', currency: 'MXN' }],
+    },
+  ],
+  enable_rails: ['gateway_pay'],
+  payment_currency: 'USDC',
+  capabilities: {
+    can_cancel: true,
+    can_update: true,
+    can_overpay: false,
+    partial_payments: true,
+    express_checkout: false,
+    expiration_auto_renewal: false,
+  },
+  ...changes,
+});
+
+const call = async (method: 'GET' | 'POST' | 'PATCH' | 'DELETE', url: string, payload?: object) => {
+  const response = await app.inject({
+    method,
+    url,
+    payload,
+    headers: { authorization: `Bearer ${TOKEN}`, 'x-actor': 'key:test' },
+  });
+  return { status: response.statusCode, body: response.json() };
+};
+
+const create = async (changes = {}) => {
+  const orderId = newId('order');
+  const { status, body: order } = await call('POST', '/orders', {
+    order_id: orderId,
+    merchant_id: MERCHANT,
+    order: body(changes),
+  });
+  expect(status).toBe(201);
+  return order;
+};
+
+const rowOf = async (id: string) => (await pool.query('select * from orders.orders where id = $1', [id])).rows[0];
+const streamOf = async (id: string) => readStream(client, `order-${id}`, OrderEvent);
+const messagesOf = (id: string) => heard.filter((message) => message.subject === id);
+
+test('a created order is priced, instructed, durable, visible at once and told to Kafka', async () => {
+  const order = await create();
+  // 2 x 45.50 + 9 = 100 MXN at 0.0545
+  expect(order).toMatchObject({
+    status: 'awaiting_payment',
+    total_amount: '5.450000',
+    remaining_amount: '5.450000',
+    rates: { MXN: { rate: '0.0545', source: 'sandbox' } },
+  });
+  expect(order.deposit_instructions[0]).toMatchObject({
+    rail: 'gateway_pay',
+    amount: '5.450000',
+    payment_reference: 'REF',
+  });
+  const row = await rowOf(order.id);
+  expect(row).toMatchObject({ merchant_id: MERCHANT, status: 'awaiting_payment', revision: '0' });
+  expect(row.resource).toEqual(order);
+  const [recorded] = (await streamOf(order.id))!;
+  expect(recorded!.metadata).toMatchObject({ actor: 'key:test' });
+  const message = await until(async () => messagesOf(order.id)[0]);
+  expect(message).toMatchObject({ type: 'order.created', id: recorded!.id, sequence: '0', merchantid: MERCHANT });
+  expect(message.data.resource).toEqual(order);
+});
+
+test('the same order id is the same order', async () => {
+  const order = await create();
+  const { body: again } = await call('POST', '/orders', { order_id: order.id, merchant_id: MERCHANT, order: body() });
+  expect(again).toEqual(order);
+  expect(await streamOf(order.id)).toHaveLength(1);
+});
+
+test('payments offered at once, each one twice, are each applied once', async () => {
+  const order = await create({ items: [{ name: 'x', quantity: 1, unit_price: '10', currency: 'USDC' }] });
+  const offers = [1, 2, 3, 4, 5, 1, 2, 3, 4, 5].map((n) =>
+    call('POST', `/orders/${order.id}/payments`, {
+      payment: { ...payment(n, 2_000_000n), seenAt: new Date().toISOString() },
+      confirmed: true,
+    }),
+  );
+  const answers = await Promise.all(offers);
+  expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
+  expect(answers.every(({ body: { outcomes } }) => outcomes.length > 0 && outcomes[0].status === 'applied')).toBe(true);
+  const { resource } = await rowOf(order.id);
+  expect(resource).toMatchObject({ status: 'paid', remaining_amount: '0.000000' });
+  expect(resource.payments).toHaveLength(5);
+  await until(async () => messagesOf(order.id).some(({ type }) => type === 'order.paid'));
+  const sequence = messagesOf(order.id).map((message) => Number(message.sequence));
+  expect(sequence).toEqual(sequence.map((_, index) => index));
+});
+
+test('an order of another merchant is not found', async () => {
+  const order = await create();
+  for (const [method, url] of [
+    ['POST', 'cancel'],
+    ['POST', 'capture'],
+  ] as const) {
+    expect(await call(method, `/orders/${order.id}/${url}`, { merchant_id: newId('merchant') })).toMatchObject({
+      status: 404,
+    });
+  }
+  expect(await call('DELETE', `/orders/${order.id}`, { merchant_id: newId('merchant') })).toMatchObject({
+    status: 404,
+  });
+});
+
+test('canceling tells payments what became of the money', async () => {
+  const order = await create();
+  await call('POST', `/orders/${order.id}/payments`, {
+    payment: { ...payment(7, 1_000_000n), seenAt: new Date().toISOString() },
+    confirmed: true,
+  });
+  const canceled = await call('POST', `/orders/${order.id}/cancel`, { merchant_id: MERCHANT });
+  expect(canceled.body).toMatchObject({
+    status: 'canceled',
+    payments: [{ status: 'orphan', orphan_reason: 'canceled' }],
+  });
+  expect(stub.told.at(-1)).toMatchObject({
+    path: 'POST /outcomes',
+    body: { outcomes: [{ status: 'orphan', orphan_reason: 'canceled' }] },
+  });
+});
+
+test('an order expires by the clock', async () => {
+  const order = await create({ expiration_minutes: 5 });
+  clock += 6 * 60_000;
+  const row = await until(async () => {
+    const found = await rowOf(order.id);
+    return found.status === 'expired' && found;
+  });
+  expect(row.due_at).toBeNull();
+});
+
+test('an order that renews gets a new deadline', async () => {
+  const order = await create({
+    expiration_minutes: 5,
+    capabilities: { ...body().capabilities, expiration_auto_renewal: true },
+  });
+  clock += 6 * 60_000;
+  const row = await until(async () => {
+    const found = await rowOf(order.id);
+    return found.revision === '1' && found;
+  });
+  expect(row.status).toBe('awaiting_payment');
+  expect(row.resource.expiration_date > order.expiration_date).toBe(true);
+});
+
+test('while a provider is slow the order is initialized, and gets its instructions later', async () => {
+  stub.setSlow(true);
+  const order = await create();
+  expect(order).toMatchObject({ status: 'initialized', deposit_instructions: [] });
+  stub.setSlow(false);
+  clock += 60_000;
+  const row = await until(async () => {
+    const found = await rowOf(order.id);
+    return found.status === 'awaiting_payment' && found;
+  });
+  expect(row.resource.deposit_instructions).toHaveLength(1);
+}, 20_000);
+
+test('a deleted order is gone, and leaves a record for auditors', async () => {
+  const order = await create();
+  expect(await call('DELETE', `/orders/${order.id}`, { merchant_id: MERCHANT })).toEqual({
+    status: 200,
+    body: { id: order.id, deleted: true },
+  });
+  expect(await rowOf(order.id)).toMatchObject({ deleted: true, resource: null, external_reference_id: null });
+  expect(await streamOf(order.id)).toBeNull();
+  expect(stub.told.at(-1)?.path).toBe(`DELETE /orders/${order.id}/payments`);
+  const deletion = await until(async () => messagesOf(order.id).find(({ type }) => type === 'order.deleted'));
+  expect(deletion.data).toMatchObject({
+    change: { orderId: order.id, merchantId: MERCHANT, actor: 'key:test' },
+    resource: null,
+  });
+  expect(await call('DELETE', `/orders/${order.id}`, { merchant_id: MERCHANT })).toMatchObject({ status: 404 });
+  // The catch-up, which comes later, does not bring it back.
+  await until(
+    async () =>
+      (await pool.query("select 1 from orders.checkpoints where name = 'projection' and commit_position is not null"))
+        .rowCount,
+  );
+  expect(await rowOf(order.id)).toMatchObject({ deleted: true });
+});
+
+test('the read model made anew from the streams has the same rows', async () => {
+  const rows = async () =>
+    (await pool.query('select id, revision, deleted, resource::text from orders.orders order by id')).rows;
+  const before = await rows();
+  await Promise.all(followers.map((each) => each.stop()));
+  await pool.query('truncate orders.orders');
+  await pool.query("delete from orders.checkpoints where name = 'projection'");
+  const handler = commandHandler({
+    client,
+    decider: orderDecider,
+    schema: OrderEvent,
+    streamOf: (id) => `order-${id}`,
+  });
+  const http = internalClient({ name: 'payments', url: stub.url, token: TOKEN });
+  const deletion = orderDeletion({ client, handler, readModel: pool, payments: paymentsClient(http) });
+  const again = catchUp({
+    client,
+    pool,
+    databaseUrl: database.url,
+    schema: 'orders',
+    log,
+    name: 'projection',
+    prefixes: ['order-', 'deletion-'],
+    apply: orderCatchUp({ client, deletion }),
+  });
+  const replayed = await until(async () => {
+    const found = await rows();
+    return JSON.stringify(found) === JSON.stringify(before) && found;
+  });
+  expect(replayed).toEqual(before);
+  await again.stop();
+  await http.close();
+});
