@@ -13,6 +13,8 @@ export interface PostgresOptions {
   readonly password: string;
   /** One call per line that the server logs. */
   readonly onLog?: (line: string) => void;
+  /** Called as soon as the server's process exists, which is before it accepts connections. */
+  readonly onSpawn?: (child: ChildProcess) => void;
 }
 
 export interface PostgresServer {
@@ -47,6 +49,7 @@ export const startPostgres = async ({
   port,
   password,
   onLog = () => {},
+  onSpawn = () => {},
 }: PostgresOptions): Promise<PostgresServer> => {
   const folder = resolve(dataDir);
   const { postgres, initdb } = await binaries();
@@ -55,6 +58,7 @@ export const startPostgres = async ({
   const flags = Object.entries(SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const run = asAccount(unprivilegedAccount(), postgres, ['-D', folder, '-p', String(port), ...flags], [folder]);
   const child = spawn(run.file, run.args, { ...run.options, detached: true, stdio: ['ignore', 'ignore', 'pipe'] });
+  onSpawn(child);
   await accepting(child, port, onLog);
 
   const url = (database: string) => `postgres://${USER}:${password}@127.0.0.1:${port}/${database}`;
