@@ -41,9 +41,9 @@ const followOnce = async ({ client, prefixes, checkpoint, handle, signal }: Subs
     filter: streamNameFilter({ prefixes }),
   });
   const waiting: AllStreamResolvedEvent[] = [];
-  let ended: { error?: unknown } | null = null;
+  let ended: { error?: Error | undefined } | null = null;
   let wake = () => {};
-  const end = (error?: unknown) => {
+  const end = (error?: Error) => {
     ended ??= { error };
     wake();
   };
@@ -56,8 +56,8 @@ const followOnce = async ({ client, prefixes, checkpoint, handle, signal }: Subs
       wake();
     })
     .on('error', end)
-    .on('end', end)
-    .on('close', end);
+    .on('end', () => end())
+    .on('close', () => end());
   try {
     for (;;) {
       if (ended) break;
@@ -72,7 +72,7 @@ const followOnce = async ({ client, prefixes, checkpoint, handle, signal }: Subs
       const { commit, prepare } = batch.at(-1)!.event!.position;
       await handle(batch, { commit: String(commit), prepare: String(prepare) });
     }
-    const { error } = ended as { error?: unknown };
+    const { error } = ended as { error?: Error };
     if (error) throw error;
   } finally {
     signal.removeEventListener('abort', abort);

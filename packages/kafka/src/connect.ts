@@ -40,10 +40,10 @@ export const createKafka = (address: KafkaAddress, { clientId, log }: { clientId
     retry: { initialRetryTime: 50, maxRetryTime: 2_000, retries: 10 },
     logCreator:
       () =>
-      ({ level, log: { message, ...extra } }) => {
+      ({ level, log: { message, error, topic, groupId } }) => {
         const name = LEVELS[level as keyof typeof LEVELS] ?? 'trace';
         log[name](
-          { kafka: { message, error: extra.error, topic: extra.topic, groupId: extra.groupId } },
+          { kafka: { message, error: error as unknown, topic: topic as unknown, groupId: groupId as unknown } },
           'kafka client',
         );
       },

@@ -48,8 +48,10 @@ export const createApp = ({
   log,
   ...options
 }: { log: Logger } & Pick<FastifyServerOptions, 'trustProxy' | 'requestTimeout'>) => {
+  // Typed by its interface, so that every app of ours has one type.
+  const loggerInstance: FastifyBaseLogger = log;
   const app = Fastify({
-    loggerInstance: log as FastifyBaseLogger,
+    loggerInstance,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: 30_000,

@@ -1,10 +1,4 @@
-import type {
-  AssignedInstruction,
-  MerchantCreateOrderDto,
-  OrderEvent,
-  PaymentOutcome,
-  UpdateOrderDto,
-} from '@cpg/contracts';
+import type { AssignedInstruction, MerchantCreateOrderDto, OrderEvent, PaymentOutcome } from '@cpg/contracts';
 import { DEFAULT_EXPIRATION_MINUTES } from '@cpg/contracts';
 import { AppError } from '@cpg/core';
 import type { CommandHandler, Handled } from '@cpg/event-store';

@@ -1,4 +1,5 @@
-import { OrderDeletionRecorded, type OrderEvent } from '@cpg/contracts';
+import type { OrderDeletionRecorded } from '@cpg/contracts';
+import { type OrderEvent } from '@cpg/contracts';
 import { append, eventHash, genesisHash, type Recorded, tombstone } from '@cpg/event-store';
 import type { Pool } from '@cpg/postgres';
 import { type CallContext, newId } from '@cpg/runtime';

@@ -28,5 +28,5 @@ export const lockRates = async (
       return [base, { rate, source, quoted_at: quotedAt.toISOString(), expires_at: expiresAt.toISOString() }] as const;
     }),
   );
-  return Object.fromEntries(entries) as Rates;
+  return Object.fromEntries(entries);
 };

@@ -1,0 +1,113 @@
+import { AppError, type Decider } from '@cpg/core';
+import { startEventStore } from '@cpg/embedded-eventstore';
+import { testDatabase } from '@cpg/postgres';
+import type { EventStoreDBClient } from '@eventstore/db-client';
+import { z } from 'zod';
+import { commandHandler } from './command-handler.ts';
+import { connectEventStore } from './connect.ts';
+import { eventHash, genesisHash } from './recorded.ts';
+import { readStream, tombstone } from './stream.ts';
+
+// A till: money in, money out, never less than nothing.
+const TillEvent = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('PaidIn'), data: z.object({ amount: z.int(), by: z.string() }) }),
+  z.object({ type: z.literal('PaidOut'), data: z.object({ amount: z.int() }) }),
+]);
+type TillEvent = z.infer<typeof TillEvent>;
+type Till = { readonly sum: number; readonly by: readonly string[] };
+type TillCommand = { type: 'PayIn'; amount: number; by: string } | { type: 'PayOut'; amount: number };
+
+const till: Decider<Till, TillCommand, TillEvent> = {
+  initial: { sum: 0, by: [] },
+  decide: (command, { sum, by }) => {
+    if (command.type === 'PayIn')
+      return by.includes(command.by) ? [] : [{ type: 'PaidIn', data: { amount: command.amount, by: command.by } }];
+    if (command.amount > sum) throw new AppError('order_state_conflict', 'not that much is in it');
+    return [{ type: 'PaidOut', data: { amount: command.amount } }];
+  },
+  evolve: ({ sum, by }, { type, data }) =>
+    type === 'PaidIn' ? { sum: sum + data.amount, by: [...by, data.by] } : { sum: sum - data.amount, by },
+};
+
+const context = { actor: 'test', requestId: 'req_1', correlationId: 'cor_1' };
+const closing: (() => unknown)[] = [];
+let client: EventStoreDBClient;
+let url: string;
+let serial = 0;
+
+beforeAll(async () => {
+  const database = await testDatabase();
+  const server = await startEventStore({ databaseUrl: database.url, port: 0 });
+  url = server.url;
+  client = connectEventStore(url);
+  closing.push(
+    () => client.dispose(),
+    () => server.stop(),
+    () => database.drop(),
+  );
+});
+
+afterAll(async () => {
+  for (const close of closing) await close();
+});
+
+const handlerOn = (connected = client) =>
+  commandHandler({ client: connected, decider: till, schema: TillEvent, streamOf: (id) => `till-${id}` });
+const newTill = () => `${process.pid}-${(serial += 1)}`;
+
+test('commands of two processes on one stream lose nothing and double nothing', async () => {
+  const id = newTill();
+  const other = connectEventStore(url);
+  const handlers = [handlerOn(), handlerOn(other)];
+  const payIn = (n: number) =>
+    handlers[n % 2]!.handle(id, { type: 'PayIn', amount: 1, by: `payer-${n % 20}` }, context);
+  await Promise.all(Array.from({ length: 40 }, (_, n) => payIn(n)));
+  const recorded = (await readStream(client, `till-${id}`, TillEvent))!;
+  expect(recorded.map(({ revision }) => revision)).toEqual(Array.from({ length: 20 }, (_, n) => n));
+  expect(new Set(recorded.map(({ event }) => (event.data as { by: string }).by)).size).toBe(20);
+  await other.dispose();
+});
+
+test('a refusal is given on the newest state, whatever this process remembers', async () => {
+  const id = newTill();
+  const [here, there] = [handlerOn(), handlerOn()];
+  await here.handle(id, { type: 'PayIn', amount: 1, by: 'a' }, context);
+  await there.handle(id, { type: 'PayIn', amount: 9, by: 'b' }, context);
+  const { state } = await here.handle(id, { type: 'PayOut', amount: 10 }, context);
+  expect(state.sum).toBe(0);
+  await expect(there.handle(id, { type: 'PayOut', amount: 1 }, context)).rejects.toMatchObject({
+    code: 'order_state_conflict',
+  });
+});
+
+test('every event says who, in which request, and hashes what came before', async () => {
+  const id = newTill();
+  const handler = handlerOn();
+  await handler.handle(id, { type: 'PayIn', amount: 5, by: 'a' }, context);
+  await handler.handle(id, { type: 'PayOut', amount: 5 }, context, { causationId: 'evt_before' });
+  const [first, second] = (await readStream(client, `till-${id}`, TillEvent))!;
+  expect(first!.metadata).toMatchObject({
+    actor: 'test',
+    requestId: 'req_1',
+    $correlationId: 'cor_1',
+    $causationId: 'req_1',
+    previousHash: genesisHash(`till-${id}`),
+  });
+  expect(second!.metadata).toMatchObject({ $causationId: 'evt_before', previousHash: first!.metadata.hash });
+  expect(second!.metadata.hash).toBe(eventHash(first!.metadata.hash, second!.event));
+});
+
+test('a tombstoned stream takes no commands', async () => {
+  const id = newTill();
+  const handler = handlerOn();
+  await handler.handle(id, { type: 'PayIn', amount: 5, by: 'a' }, context);
+  await tombstone(client, `till-${id}`);
+  await tombstone(client, `till-${id}`);
+  await expect(handler.handle(id, { type: 'PayIn', amount: 5, by: 'b' }, context)).rejects.toMatchObject({
+    code: 'not_found',
+  });
+  await expect(handlerOn().handle(id, { type: 'PayIn', amount: 5, by: 'b' }, context)).rejects.toMatchObject({
+    code: 'not_found',
+  });
+  expect(await readStream(client, `till-${id}`, TillEvent)).toBeNull();
+});

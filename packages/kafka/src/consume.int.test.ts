@@ -1,0 +1,124 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { deadLetterTopicOf } from '@cpg/contracts';
+import { startKafka } from '@cpg/embedded-kafka';
+import { testDatabase } from '@cpg/postgres';
+import { createLogger } from '@cpg/runtime';
+import { type Kafka, Partitioners } from 'kafkajs';
+import { z } from 'zod';
+import { createKafka } from './connect.ts';
+import { consume } from './consume.ts';
+import { ensureTopics } from './topics.ts';
+
+const log = createLogger({ name: 'test', level: 'silent' });
+const Numbered = z.object({ n: z.int() });
+const closing: (() => unknown)[] = [];
+let kafka: Kafka;
+
+beforeAll(async () => {
+  const database = await testDatabase();
+  const server = await startKafka({ databaseUrl: database.url, port: 0 });
+  kafka = createKafka({ KAFKA_BROKERS: [server.brokers] }, { clientId: 'test', log });
+  closing.push(
+    () => server.stop(),
+    () => database.drop(),
+  );
+});
+
+afterAll(async () => {
+  for (const close of closing) await close();
+});
+
+const send = async (topic: string, values: (string | null)[]) => {
+  const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
+  await producer.connect();
+  await producer.send({ topic, messages: values.map((value) => ({ key: 'k', value })) });
+  await producer.disconnect();
+};
+
+const until = async (look: () => boolean) => {
+  while (!look()) await sleep(20);
+};
+
+/** What was parked of a topic: its value and the reason. */
+const parkedOf = async (topic: string, count: number) => {
+  const parked: { value: string | undefined; reason: string }[] = [];
+  const consumer = kafka.consumer({ groupId: `parked-${topic}`, maxWaitTimeInMs: 100 });
+  await consumer.connect();
+  await consumer.subscribe({ topic: deadLetterTopicOf(topic), fromBeginning: true });
+  await consumer.run({
+    eachMessage: async ({ message }) =>
+      void parked.push({ value: message.value?.toString(), reason: String(message.headers?.reason) }),
+  });
+  await until(() => parked.length >= count);
+  await consumer.disconnect();
+  return parked;
+};
+
+test('what cannot be read is parked with the reason, and the rest is handled', async () => {
+  await ensureTopics(kafka, ['unreadable'], { partitions: 1, replication: 1 });
+  await send('unreadable', ['{"n":1}', 'not json', null, '{"n":"two"}', '{"n":3}']);
+  const handled: number[] = [];
+  const consumption = consume({
+    kafka,
+    groupId: 'reader',
+    topics: [{ name: 'unreadable', message: Numbered }],
+    handle: async (messages) => void handled.push(...messages.map(({ n }) => n)),
+    isOutage: () => false,
+    log,
+  });
+  await until(() => handled.length === 2);
+  await consumption.stop();
+  expect(handled).toEqual([1, 3]);
+  const parked = await parkedOf('unreadable', 3);
+  expect(parked.map(({ value }) => value)).toEqual(['not json', undefined, '{"n":"two"}']);
+  expect(parked[0]!.reason).toMatch(/not JSON/);
+});
+
+test('a message that always fails is parked alone; one that fails during an outage waits', async () => {
+  await ensureTopics(kafka, ['failing'], { partitions: 1, replication: 1 });
+  await send(
+    'failing',
+    [1, 2, 3, 4].map((n) => JSON.stringify({ n })),
+  );
+  const handled = new Set<number>();
+  let outages = 8;
+  class Outage extends Error {}
+  const consumption = consume({
+    kafka,
+    groupId: 'failer',
+    topics: [{ name: 'failing', message: Numbered }],
+    handle: async (messages) => {
+      for (const { n } of messages) {
+        if (n === 2) throw new Error('two is never right');
+        if (n === 3 && (outages -= 1) > 0) throw new Outage('not now');
+        handled.add(n);
+      }
+    },
+    isOutage: (error) => error instanceof Outage,
+    log,
+  });
+  await until(() => handled.has(4));
+  await consumption.stop();
+  expect([...handled]).toEqual([1, 3, 4]);
+  expect(await parkedOf('failing', 1)).toEqual([{ value: '{"n":2}', reason: 'Error: two is never right' }]);
+});
+
+test('what was handled is not handled again by the next member', async () => {
+  await ensureTopics(kafka, ['once'], { partitions: 1, replication: 1 });
+  await send('once', ['{"n":1}']);
+  const runs: number[][] = [[], []];
+  for (const run of runs) {
+    const consumption = consume({
+      kafka,
+      groupId: 'once',
+      topics: [{ name: 'once', message: Numbered }],
+      handle: async (messages) => void run.push(...messages.map(({ n }) => n)),
+      isOutage: () => false,
+      log,
+    });
+    await until(() => run.length > 0);
+    await consumption.stop();
+    await send('once', ['{"n":2}']);
+  }
+  expect(runs).toEqual([[1], [2]]);
+});
