@@ -1,0 +1,169 @@
+import {
+  type Cluster,
+  disconnectAll,
+  follow,
+  newName,
+  newTopic,
+  producerOf,
+  startCluster,
+  until,
+} from './testing/cluster.ts';
+
+let cluster: Cluster;
+let admin: ReturnType<Cluster['client']['admin']>;
+let producer: Awaited<ReturnType<typeof producerOf>>;
+beforeAll(async () => {
+  cluster = await startCluster();
+  admin = cluster.client.admin();
+  await admin.connect();
+  producer = await producerOf(cluster.client);
+});
+afterAll(async () => {
+  await disconnectAll(admin, producer);
+  await cluster.stop();
+});
+
+const values = (received: readonly { value: Buffer | null }[]) => received.map(({ value }) => String(value)).sort();
+const toEach = (count: number, what: string) =>
+  Array.from({ length: count }, (_, partition) => ({ partition, value: `${what}${partition}` }));
+const committed = async (groupId: string, topic: string) => {
+  const [offsets] = await admin.fetchOffsets({ groupId, topics: [topic] });
+  return offsets!.partitions.map(({ offset }) => offset);
+};
+
+test('two consumers share the partitions, and each message goes to one of them', async () => {
+  const topic = await newTopic(admin, 4);
+  const groupId = newName('group');
+  const one = await follow(cluster.client, topic, { groupId });
+  await until(() => one.assigned().length === 4);
+  const two = await follow(cluster.client, topic, { groupId });
+  await until(() => one.assigned().length === 2 && two.assigned().length === 2);
+  expect([...one.assigned(), ...two.assigned()].sort()).toEqual([0, 1, 2, 3]);
+  await producer.send({ topic, messages: toEach(4, 'm') });
+  await until(() => one.received.length + two.received.length === 4);
+  expect(values([...one.received, ...two.received])).toEqual(['m0', 'm1', 'm2', 'm3']);
+  expect(one.received).toHaveLength(2);
+  await disconnectAll(one.consumer, two.consumer);
+});
+
+test('a consumer that leaves hands its partitions over', async () => {
+  const topic = await newTopic(admin, 2);
+  const groupId = newName('group');
+  const stays = await follow(cluster.client, topic, { groupId });
+  const leaves = await follow(cluster.client, topic, { groupId });
+  await until(() => stays.assigned().length === 1 && leaves.assigned().length === 1);
+  await leaves.consumer.disconnect();
+  await until(() => stays.assigned().length === 2);
+  await producer.send({ topic, messages: toEach(2, 'm') });
+  await until(() => stays.received.length === 2);
+  await stays.consumer.disconnect();
+});
+
+test('consumers of different groups each get everything', async () => {
+  const topic = await newTopic(admin);
+  await producer.send({ topic, messages: [{ value: 'a' }, { value: 'b' }] });
+  const [one, two] = await Promise.all([follow(cluster.client, topic), follow(cluster.client, topic)]);
+  await until(() => one.received.length === 2 && two.received.length === 2);
+  await disconnectAll(one.consumer, two.consumer);
+});
+
+test('a group goes on where it had committed', async () => {
+  const topic = await newTopic(admin);
+  const groupId = newName('group');
+  await producer.send({ topic, messages: [{ value: 'a' }, { value: 'b' }] });
+  const first = await follow(cluster.client, topic, { groupId });
+  await until(() => first.received.length === 2);
+  await first.consumer.disconnect(); // commits
+  expect(await committed(groupId, topic)).toEqual(['2']);
+  await producer.send({ topic, messages: [{ value: 'c' }] });
+  const second = await follow(cluster.client, topic, { groupId });
+  await until(() => second.received.length === 1);
+  await second.consumer.disconnect();
+  expect(values(second.received)).toEqual(['c']);
+});
+
+test('offsets are kept by group, topic and partition, with their metadata', async () => {
+  const topic = await newTopic(admin, 2);
+  const groupId = newName('group');
+  await producer.send({ topic, messages: toEach(2, 'm') });
+  expect(await committed(groupId, topic)).toEqual(['-1', '-1']);
+  const partitions = [
+    { partition: 0, offset: '1' },
+    { partition: 1, offset: '0' },
+  ];
+  await admin.setOffsets({ groupId, topic, partitions });
+  expect(await committed(groupId, topic)).toEqual(['1', '0']);
+  expect(await committed(newName('group'), topic)).toEqual(['-1', '-1']);
+});
+
+test('a consumer may not commit for a group that it is no member of', async () => {
+  const topic = await newTopic(admin);
+  const groupId = newName('group');
+  const member = await follow(cluster.client, topic, { groupId });
+  await until(() => member.assigned().length === 1);
+  await expect(admin.setOffsets({ groupId, topic, partitions: [{ partition: 0, offset: '0' }] })).rejects.toThrow();
+  await member.consumer.disconnect();
+});
+
+test('a group shows its members, and is listed until it is deleted', async () => {
+  const topic = await newTopic(admin, 2);
+  const groupId = newName('group');
+  const member = await follow(cluster.client, topic, { groupId });
+  await until(() => member.assigned().length === 2);
+  const { groups } = await admin.describeGroups([groupId]);
+  expect(groups[0]).toMatchObject({ groupId, state: 'Stable', protocolType: 'consumer', errorCode: 0 });
+  expect(groups[0]!.members).toHaveLength(1);
+  await expect(admin.deleteGroups([groupId])).rejects.toMatchObject({ groups: [{ errorCode: 68 }] });
+
+  await producer.send({ topic, messages: toEach(2, 'm') });
+  await until(() => member.received.length === 2);
+  await member.consumer.disconnect();
+  expect((await admin.describeGroups([groupId])).groups[0]).toMatchObject({ state: 'Empty', members: [] });
+  expect((await admin.listGroups()).groups).toContainEqual(
+    expect.objectContaining({ groupId, protocolType: 'consumer' }),
+  );
+  await admin.deleteGroups([groupId]);
+  expect((await admin.listGroups()).groups.map((group) => group.groupId)).not.toContain(groupId);
+  expect(await committed(groupId, topic)).toEqual(['-1', '-1']);
+  expect((await admin.describeGroups([groupId])).groups[0]).toMatchObject({ state: 'Dead' });
+});
+
+test('deleting a group that is not there is refused', async () => {
+  await expect(admin.deleteGroups([newName('group')])).rejects.toMatchObject({ groups: [{ errorCode: 69 }] });
+});
+
+test('the partitions of a consumer that went silent go to the others', async () => {
+  const topic = await newTopic(admin, 2);
+  const groupId = newName('group');
+  const stays = await follow(cluster.client, topic, { groupId });
+  // Its next sign of life would come long after its session has ended.
+  let entered = () => {};
+  const stuck = new Promise<void>((done) => {
+    entered = done;
+  });
+  let release = () => {};
+  const released = new Promise<void>((done) => {
+    release = done;
+  });
+  const silent = cluster.client.consumer({
+    groupId,
+    sessionTimeout: 6_000,
+    rebalanceTimeout: 6_000,
+    heartbeatInterval: 100,
+  });
+  await silent.connect();
+  await silent.subscribe({ topics: [topic], fromBeginning: true });
+  await silent.run({
+    eachMessage: async () => {
+      entered();
+      await released;
+    },
+  });
+  await until(() => stays.assigned().length === 1);
+  await producer.send({ topic, messages: toEach(2, 'm') });
+  await stuck;
+  await until(() => stays.assigned().length === 2 && stays.received.length === 2);
+  expect(values(stays.received)).toEqual(['m0', 'm1']);
+  release();
+  await disconnectAll(stays.consumer, silent);
+});

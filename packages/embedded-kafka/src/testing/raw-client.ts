@@ -1,0 +1,70 @@
+import { type Socket, connect } from 'node:net';
+import { once } from 'node:events';
+import { Reader } from '../protocol/reader.ts';
+import { Writer } from '../protocol/writer.ts';
+
+/** Speaks the protocol byte by byte, for what a well-behaved client never sends. */
+export class RawClient {
+  private readonly socket: Socket;
+  private readonly waiting: ((response: Reader) => void)[] = [];
+  private buffered = Buffer.alloc(0);
+  private correlationId = 0;
+  /** Correlation ids in the order of the answers. */
+  readonly answered: number[] = [];
+  readonly closed: Promise<unknown>;
+
+  static async connect(brokers: string): Promise<RawClient> {
+    const [host, port] = brokers.split(',')[0]!.split(':');
+    const socket = connect(Number(port), host);
+    await once(socket, 'connect');
+    return new RawClient(socket);
+  }
+
+  private constructor(socket: Socket) {
+    this.socket = socket;
+    this.closed = new Promise((done) => socket.on('close', done));
+    socket.on('error', () => {}); // "close" follows
+    socket.on('data', (chunk) => this.receive(chunk));
+  }
+
+  /** The body of the answer; the header was checked. */
+  request(key: number, version: number, write: (body: Writer) => void, flexible = false): Promise<Reader> {
+    const answer = new Promise<Reader>((done) => this.waiting.push(done));
+    this.send(key, version, write, flexible);
+    return answer;
+  }
+
+  send(key: number, version: number, write: (body: Writer) => void, flexible = false): void {
+    const request = new Writer();
+    request
+      .int16(key)
+      .int16(version)
+      .int32((this.correlationId += 1))
+      .string('raw');
+    request.flexible = flexible;
+    request.tags();
+    write(request);
+    const bytes = Buffer.concat(request.finish());
+    this.sendBytes(Buffer.concat([Buffer.from([0, 0, 0, 0]), bytes]), bytes.length);
+  }
+
+  sendBytes(bytes: Buffer, length?: number): void {
+    if (length !== undefined) bytes.writeInt32BE(length);
+    this.socket.write(bytes);
+  }
+
+  close(): void {
+    this.socket.destroy();
+  }
+
+  private receive(chunk: Buffer): void {
+    this.buffered = Buffer.concat([this.buffered, chunk]);
+    while (this.buffered.length >= 4 && this.buffered.length >= 4 + this.buffered.readInt32BE()) {
+      const length = this.buffered.readInt32BE();
+      const response = new Reader(this.buffered.subarray(4, 4 + length));
+      this.buffered = this.buffered.subarray(4 + length);
+      this.answered.push(response.int32());
+      this.waiting.shift()?.(response);
+    }
+  }
+}
