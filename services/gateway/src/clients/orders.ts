@@ -1,0 +1,55 @@
+import {
+  CreateOrderCall,
+  type MerchantCreateOrderDto,
+  Order,
+  OrderDeletion,
+  type UpdateOrderDto,
+} from '@cpg/contracts';
+import { isAppError } from '@cpg/core';
+import type { CallContext, InternalClient } from '@cpg/runtime';
+import type { z } from 'zod';
+import { notFound } from '../not-found.ts';
+
+/** Which order of which merchant, and on whose behalf. */
+export interface OrderRef {
+  readonly orderId: string;
+  readonly merchantId: string;
+}
+
+export type OrderDeletion = z.infer<typeof OrderDeletion>;
+
+/** Commands to the service that owns the orders. Each can be sent again without a second effect. */
+export const ordersClient = (client: InternalClient) => {
+  const post = (ref: OrderRef, verb: string, context: CallContext): Promise<Order> =>
+    known(client.call('POST', `/orders/${ref.orderId}/${verb}`, { context, response: Order, body: owner(ref) }));
+
+  return {
+    create: (ref: OrderRef, order: MerchantCreateOrderDto, context: CallContext): Promise<Order> =>
+      client.call('POST', '/orders', {
+        context,
+        response: Order,
+        body: { order_id: ref.orderId, merchant_id: ref.merchantId, order } satisfies CreateOrderCall,
+      }),
+    update: (ref: OrderRef, changes: UpdateOrderDto, context: CallContext): Promise<Order> =>
+      known(
+        client.call('PATCH', `/orders/${ref.orderId}`, { context, response: Order, body: { ...owner(ref), changes } }),
+      ),
+    cancel: (ref: OrderRef, context: CallContext) => post(ref, 'cancel', context),
+    capture: (ref: OrderRef, context: CallContext) => post(ref, 'capture', context),
+    remove: (ref: OrderRef, context: CallContext): Promise<OrderDeletion> =>
+      known(client.call('DELETE', `/orders/${ref.orderId}`, { context, response: OrderDeletion, body: owner(ref) })),
+  };
+};
+
+export type OrdersClient = ReturnType<typeof ordersClient>;
+
+const owner = ({ merchantId }: OrderRef) => ({ merchant_id: merchantId });
+
+/** The answer for an unknown order is the API's own. */
+const known = async <T>(answer: Promise<T>): Promise<T> => {
+  try {
+    return await answer;
+  } catch (error) {
+    throw isAppError(error, 'not_found') ? notFound('order') : error;
+  }
+};

@@ -1,0 +1,32 @@
+import { Flag, List, Port, Secret, ServiceConfig, readConfig as read } from '@cpg/runtime';
+import { z } from 'zod';
+import { isAddressOrBlock } from './keys/allow-list.ts';
+
+const ServiceUrl = z.url({ protocol: /^https?$/, error: 'must be an http:// address' });
+const TRUST_PROXY_FAULT = 'must be true, false, or a list of addresses and CIDR blocks';
+const Limit = z.coerce.number().int().min(0);
+
+/** Whose `X-Forwarded-For` is believed: nobody's, everybody's, or that of these addresses and CIDR blocks. */
+const TrustProxy = z.union([Flag, List.refine((list) => list.every(isAddressOrBlock), { error: TRUST_PROXY_FAULT })]);
+
+const GatewayConfig = ServiceConfig.extend({
+  PORT: Port.default(4000),
+  ORDERS_URL: ServiceUrl,
+  PAYMENTS_URL: ServiceUrl,
+  WEBHOOK_DISPATCHER_URL: ServiceUrl,
+  API_KEY_PEPPER: Secret,
+  /** The first one seals, any of them opens. */
+  WEBHOOK_ENCRYPTION_KEY: List.pipe(z.array(Secret)),
+  RATE_LIMIT_PER_SECOND: Limit.default(100),
+  RATE_LIMIT_BURST: Limit.default(200),
+  RATE_LIMIT_AUTH_PER_MINUTE: Limit.default(10),
+  WEBHOOK_ALLOW_LOCAL: Flag.default(false),
+  TRUST_PROXY: TrustProxy.default(false),
+}).refine((config) => !(config.ENVIRONMENT === 'production' && config.WEBHOOK_ALLOW_LOCAL), {
+  path: ['WEBHOOK_ALLOW_LOCAL'],
+  error: 'is for sandboxes only',
+});
+
+export type GatewayConfig = z.infer<typeof GatewayConfig>;
+
+export const readConfig = (env: NodeJS.ProcessEnv): GatewayConfig => read(GatewayConfig, env);

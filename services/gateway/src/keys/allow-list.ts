@@ -1,0 +1,23 @@
+import { BlockList, isIP } from 'node:net';
+
+/** Whether `text` is an IP address or a CIDR block. */
+export const isAddressOrBlock = (text: string): boolean => {
+  const [address = '', bits, ...rest] = text.split('/');
+  const family = isIP(address);
+  if (family === 0 || rest.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
+};
+
+/** A test for the addresses that `entries` (addresses and CIDR blocks) allow; no entries allow all. */
+export const allowList = (entries: readonly string[]): ((address: string) => boolean) => {
+  if (entries.length === 0) return () => true;
+  const list = new BlockList();
+  for (const entry of entries) {
+    const [address = '', bits] = entry.split('/');
+    if (bits === undefined) list.addAddress(address, familyOf(address));
+    else list.addSubnet(address, Number(bits), familyOf(address));
+  }
+  return (address) => isIP(address) !== 0 && list.check(address, familyOf(address));
+};
+
+const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'ipv6' : 'ipv4');

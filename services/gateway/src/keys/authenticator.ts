@@ -1,0 +1,103 @@
+import { createHash } from 'node:crypto';
+import type { PaymentMethod } from '@cpg/contracts';
+import { LruMap } from '../lru.ts';
+import type { KnownCredential } from '../queries/credentials.ts';
+import { allowList } from './allow-list.ts';
+import { type ApiKey, type KeyEnvironment, parseApiKey } from './api-key.ts';
+import { isExpensive, verifySecret } from './hash.ts';
+
+/** Who sent a request, as their key proves it. */
+export interface Caller {
+  readonly kid: string;
+  readonly merchantId: string;
+  readonly scopes: ReadonlySet<string>;
+  readonly paymentMethods: readonly PaymentMethod[];
+}
+
+export interface Authenticator {
+  /** The caller whose key `text` is, or null when it is malformed, unknown, revoked, expired, of the other environment, or not
+   *  allowed from `address`. With `sparing`, keys that are expensive to verify and were not verified lately are refused unseen. */
+  readonly authenticate: (text: string, address: string, sparing?: boolean) => Promise<Caller | null>;
+}
+
+export interface AuthenticatorOptions {
+  readonly environment: KeyEnvironment;
+  readonly pepper: string;
+  readonly find: (kid: string) => Promise<KnownCredential | null>;
+  readonly onUse: (kid: string, at: Date) => void;
+  readonly now: () => Date;
+  /** How long a record is believed before it is read again: the time within which a revocation takes effect. */
+  readonly trustMs?: number;
+}
+
+const TRUST_MS = 3_000;
+const KEPT = 10_000;
+
+interface Verified {
+  readonly credential: KnownCredential;
+  readonly caller: Caller;
+  readonly mayComeFrom: (address: string) => boolean;
+  readonly readAt: number;
+}
+
+/** Verifies API keys. What was verified is kept under the hash of the key, so the hot path needs neither query nor key derivation;
+ *  a record that is read again is verified again only if its hash changed. */
+export const createAuthenticator = (options: AuthenticatorOptions): Authenticator => {
+  const { environment, pepper, find, onUse, now, trustMs = TRUST_MS } = options;
+  const verified = new LruMap<string, Verified>(KEPT);
+  const running = new Map<string, Promise<Verified | null>>();
+
+  const verify = async (key: ApiKey, known: Verified | undefined, sparing: boolean): Promise<Verified | null> => {
+    const credential = await find(key.kid);
+    if (!credential) return null;
+    const proven = known?.credential.secret_hash === credential.secret_hash;
+    if (!proven && sparing && isExpensive(credential.alg)) return null;
+    if (!proven && !(await verifySecret(key.secret, credential, pepper))) return null;
+    return {
+      credential,
+      caller: {
+        kid: credential.kid,
+        merchantId: credential.merchant_id,
+        scopes: new Set(credential.scopes),
+        paymentMethods: credential.payment_methods,
+      },
+      mayComeFrom: allowList(credential.allowed_ips),
+      readAt: now().getTime(),
+    };
+  };
+
+  /** Requests that need the same look-up share it. */
+  const lookUp = (key: ApiKey, sparing: boolean): Promise<Verified | null> => {
+    const fingerprint = createHash('sha256').update(key.text).digest('base64');
+    const known = verified.get(fingerprint);
+    if (known && now().getTime() - known.readAt < trustMs) return Promise.resolve(known);
+    const look = `${fingerprint} ${sparing}`;
+    const shared = running.get(look);
+    if (shared) return shared;
+    const looking = verify(key, known, sparing)
+      .then((found) => {
+        if (found) verified.set(fingerprint, found);
+        else verified.delete(fingerprint);
+        return found;
+      })
+      .finally(() => running.delete(look));
+    running.set(look, looking);
+    return looking;
+  };
+
+  return {
+    authenticate: async (text, address, sparing = false) => {
+      const key = parseApiKey(text);
+      if (!key || key.environment !== environment) return null;
+      const found = await lookUp(key, sparing);
+      if (!found || !isUsable(found.credential, environment, now()) || !found.mayComeFrom(address)) return null;
+      onUse(key.kid, now());
+      return found.caller;
+    },
+  };
+};
+
+const isUsable = (credential: KnownCredential, environment: KeyEnvironment, now: Date): boolean =>
+  credential.status === 'active' &&
+  credential.environment === environment &&
+  (credential.expires_at === null || now < credential.expires_at);

@@ -1,0 +1,47 @@
+import { createHmac, randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
+import { promisify } from 'node:util';
+import { argon2idAsync } from '@noble/hashes/argon2.js';
+
+export type KeyAlgorithm = 'HMAC-SHA256' | 'SCRYPT' | 'ARGON2ID';
+
+/** How a secret is kept: base64url of 32 bytes each. */
+export interface SecretHash {
+  readonly alg: KeyAlgorithm;
+  readonly salt: string;
+  readonly secret_hash: string;
+}
+
+const BYTES = 32;
+
+// Costs as OWASP's Password Storage Cheat Sheet has them. HMAC needs none: its keys have 256 random bits.
+const SCRYPT = { N: 2 ** 15, r: 8, p: 3, maxmem: 64 * 1024 * 1024 };
+const ARGON2ID = { m: 19 * 1024, t: 2, p: 1, dkLen: BYTES };
+
+const scryptAsync = promisify<string, Buffer, number, typeof SCRYPT, Buffer>(scrypt);
+
+const digests: Record<KeyAlgorithm, (secret: string, salt: Buffer, pepper: string) => Promise<Uint8Array>> = {
+  'HMAC-SHA256': async (secret, salt, pepper) => createHmac('sha256', pepper).update(salt).update(secret).digest(),
+  SCRYPT: (secret, salt) => scryptAsync(secret, salt, BYTES, SCRYPT),
+  ARGON2ID: (secret, salt) => argon2idAsync(secret, salt, ARGON2ID),
+};
+
+/** What may hold up other requests or eat their time when it is computed. */
+export const isExpensive = (alg: KeyAlgorithm): boolean => alg !== 'HMAC-SHA256';
+
+/** Hashes a new secret with a salt of its own. `pepper` is a key the database does not hold (HMAC-SHA256 only). */
+export const hashSecret = async (
+  secret: string,
+  pepper: string,
+  alg: KeyAlgorithm = 'HMAC-SHA256',
+): Promise<SecretHash> => {
+  const salt = randomBytes(BYTES);
+  const digest = await digests[alg](secret, salt, pepper);
+  return { alg, salt: salt.toString('base64url'), secret_hash: Buffer.from(digest).toString('base64url') };
+};
+
+/** Whether `secret` is the one that was hashed, compared in constant time. */
+export const verifySecret = async (secret: string, kept: SecretHash, pepper: string): Promise<boolean> => {
+  const digest = await digests[kept.alg](secret, Buffer.from(kept.salt, 'base64url'), pepper);
+  const expected = Buffer.from(kept.secret_hash, 'base64url');
+  return expected.length === digest.length && timingSafeEqual(expected, digest);
+};

@@ -1,0 +1,17 @@
+import { z } from 'zod';
+
+/** What a key may do. `self` limits each one to what its own merchant owns. */
+export const Scope = z.enum([
+  'merchant:self:read',
+  'orders:self:create',
+  'orders:self:read',
+  'orders:self:update',
+  'orders:self:delete',
+  'payments:self:read',
+  'payments:self:refund',
+  'webhooks:self:create',
+  'webhooks:self:read',
+  'webhooks:self:update',
+  'webhooks:self:delete',
+]);
+export type Scope = z.infer<typeof Scope>;

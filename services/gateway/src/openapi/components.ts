@@ -1,0 +1,75 @@
+import {
+  Address,
+  BusinessProfile,
+  Capabilities,
+  CreateWebhookDto,
+  CryptoDepositInstruction,
+  DepositInstruction,
+  ErrorBody,
+  GatewayPayInstruction,
+  IndividualProfile,
+  Item,
+  Merchant,
+  MerchantCreateOrderDto,
+  Metadata,
+  Modifier,
+  Order,
+  OrderDeletion,
+  Payment,
+  PaymentMethod,
+  Rate,
+  Rates,
+  TestDelivery,
+  UpdateOrderDto,
+  Webhook,
+} from '@cpg/contracts';
+import { z } from 'zod';
+import { RegisterPaymentBody, TestWebhookBody } from '../routes/debug.ts';
+import { OrderPage } from '../routes/orders.ts';
+import { PaymentPage } from '../routes/payments.ts';
+import { UpdateWebhookBody, WebhookCreated, WebhookDeletion, WebhookPage } from '../routes/webhooks.ts';
+import * as examples from './examples.ts';
+
+/** The schemas that the document names, and what an example of each is. */
+const COMPONENTS: Record<string, readonly [schema: z.ZodType, example?: unknown]> = {
+  Order: [Order, examples.order],
+  OrderPage: [OrderPage],
+  OrderDeletion: [OrderDeletion, { id: examples.order.id, deleted: true }],
+  MerchantCreateOrderDto: [MerchantCreateOrderDto, examples.createOrder],
+  UpdateOrderDto: [UpdateOrderDto, { metadata: { table: 'B7' } }],
+  Item: [Item],
+  Modifier: [Modifier],
+  Capabilities: [Capabilities],
+  Rates: [Rates],
+  Rate: [Rate],
+  DepositInstruction: [DepositInstruction],
+  CryptoDepositInstruction: [CryptoDepositInstruction],
+  GatewayPayInstruction: [GatewayPayInstruction],
+  Payment: [Payment, examples.payment],
+  PaymentPage: [PaymentPage],
+  Merchant: [Merchant, examples.merchant],
+  IndividualProfile: [IndividualProfile],
+  BusinessProfile: [BusinessProfile],
+  Address: [Address],
+  PaymentMethod: [PaymentMethod],
+  Webhook: [Webhook, examples.webhook],
+  WebhookPage: [WebhookPage],
+  WebhookWithSecret: [WebhookCreated, { ...examples.webhook, secret: examples.webhookSecret }],
+  WebhookDeletion: [WebhookDeletion, { id: examples.webhook.id, deleted: true }],
+  CreateWebhookDto: [CreateWebhookDto, { url: examples.webhook.url, events: examples.webhook.events }],
+  UpdateWebhookDto: [UpdateWebhookBody, { is_enabled: true }],
+  RegisterPayment: [RegisterPaymentBody, examples.registerPayment],
+  TestWebhook: [TestWebhookBody, { webhook_id: examples.webhook.id, event_type: 'order:paid' }],
+  TestDelivery: [TestDelivery, { delivery_id: 'dlv_01KG9Q2T8R7M5N3V1X0Z4Y6W8S' }],
+  Metadata: [Metadata, { table: 'B7' }],
+  Error: [ErrorBody, examples.error],
+};
+
+/** Gives the schemas their names, by which the document refers to them. */
+export const nameComponents = (): void => {
+  for (const [id, [schema, example]] of Object.entries(COMPONENTS)) {
+    const known = z.globalRegistry.get(schema);
+    if (!known?.id)
+      z.globalRegistry.add(schema, { ...known, id, ...(example !== undefined && { examples: [example] }) });
+  }
+};

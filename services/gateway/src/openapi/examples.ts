@@ -1,0 +1,124 @@
+import type { ErrorBody, Merchant, MerchantCreateOrderDto, Order, Payment, Webhook } from '@cpg/contracts';
+
+const merchantId = 'mer_01KG9Q0A1B2C3D4E5F6G7H8J9K';
+const orderId = 'ord_01KG9Q1S5T6V7W8X9Y0Z1A2B3C';
+
+export const createOrder: MerchantCreateOrderDto = {
+  external_reference_id: 'invoice-1042',
+  items: [
+    {
+      name: 'Dinner for two',
+      quantity: 1,
+      unit_price: '850.00',
+      currency: 'MXN',
+      modifiers: [{ name: 'Service', quantity: 1, unit_price: '85.00', currency: 'MXN' }],
+    },
+  ],
+  enable_rails: ['crypto_deposit'],
+  payment_currency: 'USDC',
+  capabilities: {
+    can_cancel: true,
+    can_update: true,
+    can_overpay: false,
+    partial_payments: true,
+    express_checkout: false,
+    expiration_auto_renewal: false,
+  },
+  expiration_minutes: 60,
+  metadata: { table: 'B7' },
+};
+
+export const order: Order = {
+  id: orderId,
+  external_reference_id: createOrder.external_reference_id,
+  merchant_id: merchantId,
+  items: createOrder.items,
+  payments: [],
+  status: 'awaiting_payment',
+  total_amount: '52.472200',
+  remaining_amount: '52.472200',
+  currency: 'USDC',
+  rates: {
+    MXN: {
+      rate: '0.05612',
+      source: 'kraken',
+      quoted_at: '2026-01-31T12:00:00.000Z',
+      expires_at: '2026-01-31T13:00:00.000Z',
+    },
+  },
+  capabilities: createOrder.capabilities,
+  deposit_instructions: [
+    {
+      rail: 'crypto_deposit',
+      currency: 'USDC',
+      network: 'base',
+      chain_id: 'eip155:8453',
+      asset: 'eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+      address: '0x9858EfFD232B4033E47d90003D41EC34EcaEda94',
+      amount: '52.472200',
+      amount_units: '52472200',
+      decimals: 6,
+      payment_uri:
+        'ethereum:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913@8453/transfer?address=0x9858EfFD232B4033E47d90003D41EC34EcaEda94&uint256=52472200',
+      required_confirmations: 12,
+      expires_at: '2026-01-31T13:00:00.000Z',
+    },
+  ],
+  expiration_date: '2026-01-31T13:00:00.000Z',
+  metadata: { table: 'B7' },
+  created_at: '2026-01-31T12:00:00.000Z',
+  updated_at: '2026-01-31T12:00:00.000Z',
+};
+
+export const payment: Payment = {
+  id: 'pay_01KG9Q3D4E5F6G7H8J9K0M1N2P',
+  merchant_id: merchantId,
+  order_id: orderId,
+  status: 'applied',
+  payment_rail: 'crypto_deposit',
+  provider_id: '0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060:3',
+  paid_amount: '52.472200',
+  fee_amount: '0.524722',
+  net_amount: '51.947478',
+  currency: 'USDC',
+  applied_amount: '52.472200',
+  unapplied_amount: '0.000000',
+  created_at: '2026-01-31T12:04:10.000Z',
+  updated_at: '2026-01-31T12:04:34.000Z',
+};
+
+export const registerPayment = {
+  order_id: orderId,
+  payment_rail: 'crypto_deposit',
+  amount: '52.4722',
+  currency: 'USDC',
+};
+
+export const merchant: Merchant = {
+  id: merchantId,
+  external_reference_id: 'crm-7731',
+  type: 'business',
+  payment_methods: [{ type: 'crypto_deposit', supported_currencies: ['USDC', 'BTC'], deposit_instructions: {} }],
+  business_profile: { business_name: 'La Fonda', contact_email: 'hola@lafonda.example' },
+  created_at: '2026-01-02T09:30:00.000Z',
+};
+
+export const webhook: Webhook = {
+  id: 'whk_01KG9Q4F5G6H7J8K9M0N1P2Q3R',
+  merchant_id: merchantId,
+  url: 'https://shop.example/hooks/payments',
+  events: ['order:paid', 'payment:applied'],
+  is_enabled: false,
+  created_at: '2026-01-31T12:00:00.000Z',
+};
+
+export const webhookSecret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwJz0Tk8mZ2Xo=';
+
+export const error: ErrorBody = {
+  error: 'Bad Request',
+  message: 'items.0.unit_price: has more than the 2 decimals of MXN',
+  statusCode: 400,
+  code: 'invalid_request',
+  request_id: 'req_01KG9Q5H6J7K8M9N0P1Q2R3S4T',
+  details: [{ path: 'items.0.unit_price', message: 'has more than the 2 decimals of MXN' }],
+};

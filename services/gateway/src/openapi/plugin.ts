@@ -1,0 +1,70 @@
+import swagger from '@fastify/swagger';
+import swaggerUi from '@fastify/swagger-ui';
+import type { FastifyInstance } from 'fastify';
+import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
+import { nameComponents } from './components.ts';
+import { DESCRIPTION } from './description.ts';
+import { completeOperation, type Operation } from './operations.ts';
+import { tidySchemas } from './tidy.ts';
+
+// swagger-ui loads nothing but its own files; its styles are partly inline.
+const DOCS_POLICY = {
+  'default-src': "'none'",
+  'script-src': "'self'",
+  'style-src': ["'self'", "'unsafe-inline'"],
+  'img-src': ["'self'", 'data:'],
+  'connect-src': "'self'",
+  'base-uri': "'none'",
+  'form-action': "'none'",
+  'frame-ancestors': "'none'",
+};
+
+/** Serves the OpenAPI document of the routes that are registered after it at `/openapi.json`, and a page of it at `/docs`. */
+export const documentApi = async (app: FastifyInstance): Promise<void> => {
+  nameComponents();
+  await app.register(swagger, {
+    openapi: DESCRIPTION,
+    transform: (route) => {
+      const described = jsonSchemaTransform(withHealth(route));
+      const { scope } = route.route.config ?? {};
+      if (!scope) return described;
+      const needs = `Needs the scope \`${scope}\`.`;
+      const description = [described.schema.description, needs].filter(Boolean).join('\n\n');
+      return { ...described, schema: { ...described.schema, description } };
+    },
+    transformObject: (document) => tidySchemas(completed(jsonSchemaTransformObject(document) as Document)) as never,
+  });
+  await app.register(swaggerUi, { routePrefix: '/docs', staticCSP: DOCS_POLICY, uiConfig: { deepLinking: true } });
+  app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger());
+};
+
+interface Document {
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, unknown> };
+}
+
+const completed = (document: Document): Document => ({
+  ...document,
+  paths: Object.fromEntries(
+    Object.entries(document.paths).map(([path, operations]) => [
+      path,
+      Object.fromEntries(
+        Object.entries(operations).map(([method, operation]) => [method, completeOperation(path, method, operation)]),
+      ),
+    ]),
+  ),
+});
+
+const HEALTH: Record<string, object> = {
+  '/health': { operationId: 'health', summary: 'Whether the process runs', tags: ['Health'] },
+  '/health/ready': {
+    operationId: 'ready',
+    summary: 'Whether what it depends on is there',
+    description: '503 with `missing` names what is not.',
+    tags: ['Health'],
+  },
+};
+
+/** The health routes are the same in every service and bring no description. */
+const withHealth = <T extends { url: string; schema: object }>(route: T): T =>
+  HEALTH[route.url] ? { ...route, schema: { ...route.schema, ...HEALTH[route.url] } } : route;

@@ -1,0 +1,105 @@
+import { createHash } from 'node:crypto';
+import { AppError, type ErrorCode } from '@cpg/core';
+import type { Pool } from '@cpg/postgres';
+import { invalid, type SecretBox } from '@cpg/runtime';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { canonicalJson } from '../canonical-json.ts';
+import {
+  type Claim,
+  claimRequest,
+  keepAnswer,
+  type KnownRequest,
+  knownRequest,
+  releaseRequest,
+} from '../queries/idempotency.ts';
+import { callerOf } from '../request.ts';
+import { newSeed } from '../seed.ts';
+
+const HEADER = 'idempotency-key';
+const VISIBLE = /^[\x21-\x7e]{1,255}$/;
+
+// Refusals that may turn out otherwise when the same request comes again.
+const PASSING = new Set<ErrorCode>(['concurrent_update', 'idempotency_key_in_use', 'rate_limited']);
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The request is under an Idempotency-Key, and this one works on it. */
+    claim: Claim | null;
+  }
+}
+
+/** Same key, same answer: every POST of `app` that carries an Idempotency-Key has its effect once. The seed of its ids is reserved
+ *  before the effect, so a repeat after a crash makes the same ids; what was answered finally is kept 24 hours. Registered
+ *  after authentication; works on the validated body. A request without the header costs no query. */
+export const answerOnce = (app: FastifyInstance, { pool, box }: { pool: Pool; box: SecretBox }): void => {
+  app.decorateRequest('seed', '');
+  app.decorateRequest('claim', null);
+
+  app.addHook('preHandler', async (request, reply) => {
+    const key = request.headers[HEADER];
+    request.seed = newSeed();
+    if (request.method !== 'POST' || key === undefined) return;
+    if (typeof key !== 'string' || !VISIBLE.test(key)) {
+      throw invalid([{ path: HEADER, message: 'must be 1 to 255 visible characters' }]);
+    }
+    const claim = {
+      merchantId: callerOf(request).merchantId,
+      key,
+      requestHash: hashOf(request),
+      seed: request.seed,
+      holder: request.id,
+    };
+    const seed = await claimRequest(pool, claim);
+    if (seed !== null) {
+      request.seed = seed;
+      request.claim = claim;
+      return;
+    }
+    const known = await knownRequest(pool, claim);
+    await replay(reply, box, answerOf(known, claim));
+    return reply;
+  });
+
+  app.addHook('onSend', async (request, reply, payload) => {
+    const { claim } = request;
+    if (!claim) return;
+    request.claim = null;
+    try {
+      await settle(claim, request, reply.statusCode, payload);
+    } catch (error) {
+      // The effect stands whether or not its answer is kept: a repeat takes it up with the same ids.
+      request.log.warn({ err: error, requestId: request.id }, 'could not keep the answer under its idempotency key');
+    }
+  });
+
+  const settle = async (claim: Claim, request: FastifyRequest, status: number, payload: unknown): Promise<void> => {
+    if (typeof payload !== 'string' || !isFinal(status, payload)) return releaseRequest(pool, claim);
+    const sealed = request.routeOptions.config.answersSecret === true;
+    await keepAnswer(pool, claim, { status, text: sealed ? box.seal(payload) : payload, sealed });
+  };
+};
+
+const hashOf = (request: FastifyRequest): string =>
+  createHash('sha256')
+    .update(canonicalJson([request.method, request.url, request.body ?? null]))
+    .digest('hex');
+
+type Answered = KnownRequest & { status: number; answer: string };
+
+const answerOf = (known: KnownRequest | null, claim: Claim): Answered => {
+  if (known && known.request_hash !== claim.requestHash) {
+    throw new AppError('idempotency_key_reused', 'this Idempotency-Key was used with another request: make a new key');
+  }
+  if (known?.status && known.answer !== null) return { ...known, status: known.status, answer: known.answer };
+  throw new AppError('idempotency_key_in_use', 'a request with this Idempotency-Key is running: try again in a moment');
+};
+
+const replay = (reply: FastifyReply, box: SecretBox, { status, answer, sealed }: Answered) =>
+  reply
+    .code(status)
+    .header('idempotency-replayed', 'true')
+    .type('application/json; charset=utf-8')
+    .send(sealed ? box.open(answer) : answer);
+
+const isFinal = (status: number, payload: string): boolean =>
+  status < 400 || (status < 500 && !PASSING.has((JSON.parse(payload) as { code: ErrorCode }).code));

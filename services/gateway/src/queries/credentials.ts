@@ -1,0 +1,113 @@
+import type { PaymentMethod } from '@cpg/contracts';
+import type { Queryable } from '@cpg/postgres';
+import type { KeyEnvironment } from '../keys/api-key.ts';
+import type { KeyAlgorithm } from '../keys/hash.ts';
+import type { Scope } from '../keys/scopes.ts';
+
+/** The record of an API key as the API reference has it, with its restrictions. */
+export interface Credential {
+  readonly id: string;
+  readonly merchant_id: string;
+  readonly kid: string;
+  readonly status: 'active' | 'revoked';
+  readonly scopes: Scope[];
+  readonly secret_hash: string;
+  readonly salt: string;
+  readonly alg: KeyAlgorithm;
+  readonly last4: string;
+  readonly version: number;
+  readonly environment: KeyEnvironment;
+  readonly allowed_ips: string[];
+  readonly created_at: Date;
+  readonly updated_at: Date | null;
+  readonly last_used_at: Date | null;
+  readonly rotated_at: Date | null;
+  readonly revoked_at: Date | null;
+  readonly expires_at: Date | null;
+}
+
+/** A credential and what of its merchant every request needs. */
+export type KnownCredential = Credential & { readonly payment_methods: PaymentMethod[] };
+
+export const credentialByKid = async (db: Queryable, kid: string): Promise<KnownCredential | null> => {
+  const { rows } = await db.query<KnownCredential>(
+    `select k.*, m.payment_methods
+       from gateway.api_keys k join gateway.merchants m on m.id = k.merchant_id
+      where k.kid = $1`,
+    [kid],
+  );
+  return rows[0] ?? null;
+};
+
+export const credentialsOf = async (db: Queryable, merchantId: string): Promise<Credential[]> => {
+  const { rows } = await db.query<Credential>(
+    'select * from gateway.api_keys where merchant_id = $1 order by created_at, id',
+    [merchantId],
+  );
+  return rows;
+};
+
+export type NewCredential = Omit<Credential, 'status' | 'updated_at' | 'last_used_at' | 'rotated_at' | 'revoked_at'>;
+
+export const insertCredential = async (db: Queryable, key: NewCredential): Promise<void> => {
+  await db.query(
+    `insert into gateway.api_keys
+       (id, merchant_id, kid, scopes, secret_hash, salt, alg, last4, version, environment, allowed_ips, created_at, expires_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+    [
+      key.id,
+      key.merchant_id,
+      key.kid,
+      key.scopes,
+      key.secret_hash,
+      key.salt,
+      key.alg,
+      key.last4,
+      key.version,
+      key.environment,
+      key.allowed_ips,
+      key.created_at,
+      key.expires_at,
+    ],
+  );
+};
+
+/** The key works on until `until`, or until it would have expired anyway. */
+export const retireCredential = async (db: Queryable, kid: string, at: Date, until: Date): Promise<void> => {
+  await db.query(
+    `update gateway.api_keys set rotated_at = $2, updated_at = $2, expires_at = least(expires_at, $3) where kid = $1`,
+    [kid, at, until],
+  );
+};
+
+/** False when no active key has that kid. */
+export const revokeCredential = async (db: Queryable, kid: string, at: Date): Promise<boolean> => {
+  const { rowCount } = await db.query(
+    `update gateway.api_keys set status = 'revoked', revoked_at = $2, updated_at = $2 where kid = $1 and status = 'active'`,
+    [kid, at],
+  );
+  return rowCount === 1;
+};
+
+/** Gives a key another secret. */
+export const replaceSecret = async (
+  db: Queryable,
+  kid: string,
+  { alg, salt, secret_hash, last4 }: Pick<Credential, 'alg' | 'salt' | 'secret_hash' | 'last4'>,
+  at: Date,
+): Promise<void> => {
+  await db.query(
+    `update gateway.api_keys set alg = $2, salt = $3, secret_hash = $4, last4 = $5, updated_at = $6 where kid = $1`,
+    [kid, alg, salt, secret_hash, last4, at],
+  );
+};
+
+/** Notes when keys were last used, all in one statement; never moves a note back. */
+export const noteLastUses = async (db: Queryable, uses: ReadonlyMap<string, Date>): Promise<void> => {
+  await db.query(
+    `update gateway.api_keys k set last_used_at = greatest(k.last_used_at, used.at)
+       from unnest($1::text[], $2::timestamptz[]) as used (kid, at)
+      where k.kid = used.kid`,
+    [[...uses.keys()], [...uses.values()]],
+  );
+};

@@ -1,0 +1,88 @@
+import type { CreateMerchantDto, Merchant } from '@cpg/contracts';
+import type { Queryable } from '@cpg/postgres';
+
+interface MerchantRow extends CreateMerchantDto {
+  readonly id: string;
+  readonly created_at: Date;
+  readonly updated_at: Date | null;
+}
+
+/** A merchant as it was defined, and as the API shows it. */
+export interface KeptMerchant {
+  readonly definition: CreateMerchantDto;
+  readonly resource: Merchant;
+}
+
+export const merchantById = async (db: Queryable, id: string): Promise<KeptMerchant | null> => {
+  const { rows } = await db.query<MerchantRow>('select * from gateway.merchants where id = $1', [id]);
+  return rows[0] ? keptOf(rows[0]) : null;
+};
+
+export const merchantByReference = async (db: Queryable, reference: string): Promise<KeptMerchant | null> => {
+  const { rows } = await db.query<MerchantRow>('select * from gateway.merchants where external_reference_id = $1', [
+    reference,
+  ]);
+  return rows[0] ? keptOf(rows[0]) : null;
+};
+
+export const listMerchants = async (db: Queryable): Promise<KeptMerchant[]> => {
+  const { rows } = await db.query<MerchantRow>('select * from gateway.merchants order by created_at, id');
+  return rows.map(keptOf);
+};
+
+/** False when a merchant with that external reference exists. */
+export const insertMerchant = async (
+  db: Queryable,
+  id: string,
+  merchant: CreateMerchantDto,
+  at: Date,
+): Promise<boolean> => {
+  const { rowCount } = await db.query(
+    `insert into gateway.merchants
+       (id, created_at, external_reference_id, type, payment_methods, individual_profile, business_profile, metadata)
+     values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict (external_reference_id) do nothing`,
+    [id, at, ...valuesOf(merchant)],
+  );
+  return rowCount === 1;
+};
+
+export const updateMerchant = async (
+  db: Queryable,
+  id: string,
+  merchant: CreateMerchantDto,
+  at: Date,
+): Promise<void> => {
+  await db.query(
+    `update gateway.merchants set updated_at = $2, external_reference_id = $3, type = $4, payment_methods = $5,
+       individual_profile = $6, business_profile = $7, metadata = $8 where id = $1`,
+    [id, at, ...valuesOf(merchant)],
+  );
+};
+
+const valuesOf = (merchant: CreateMerchantDto): unknown[] => [
+  merchant.external_reference_id,
+  merchant.type,
+  JSON.stringify(merchant.payment_methods),
+  merchant.individual_profile ?? null,
+  merchant.business_profile ?? null,
+  merchant.metadata,
+];
+
+const keptOf = (row: MerchantRow): KeptMerchant => {
+  const shown = {
+    type: row.type,
+    external_reference_id: row.external_reference_id,
+    payment_methods: row.payment_methods,
+    ...(row.individual_profile && { individual_profile: row.individual_profile }),
+    ...(row.business_profile && { business_profile: row.business_profile }),
+  };
+  return {
+    definition: { ...shown, metadata: row.metadata },
+    resource: {
+      id: row.id,
+      ...shown,
+      created_at: row.created_at.toISOString(),
+      ...(row.updated_at && { updated_at: row.updated_at.toISOString() }),
+    },
+  };
+};

@@ -1,0 +1,46 @@
+import type { Order } from '@cpg/contracts';
+import type { Queryable } from '@cpg/postgres';
+import type { ListQuery } from '../list-query.ts';
+import { mapPage, type PageOf, selectPage } from './page.ts';
+
+export interface OrderFilters {
+  readonly status?: string | undefined;
+  readonly external_reference_id?: string | undefined;
+  readonly currency?: string | undefined;
+}
+
+export const listOrders = async (
+  db: Queryable,
+  merchantId: string,
+  { status, external_reference_id, currency, ...list }: ListQuery & OrderFilters,
+): Promise<PageOf<Order>> => {
+  const page = await selectPage<{ id: string; resource: Order }>(db, {
+    table: 'orders.orders',
+    columns: 'resource',
+    where: [
+      ['not deleted and merchant_id =', merchantId],
+      ['status =', status],
+      ['external_reference_id =', external_reference_id],
+      ['currency =', currency],
+    ],
+    list,
+  });
+  return mapPage(page, (row) => row.resource);
+};
+
+export const orderById = async (db: Queryable, merchantId: string, id: string): Promise<Order | null> => {
+  const { rows } = await db.query<{ resource: Order }>(
+    'select resource from orders.orders where id = $1 and merchant_id = $2 and not deleted',
+    [id, merchantId],
+  );
+  return rows[0]?.resource ?? null;
+};
+
+/** Whose order it is; null when there is none, or no more. */
+export const ownerOfOrder = async (db: Queryable, id: string): Promise<string | null> => {
+  const { rows } = await db.query<{ merchant_id: string }>(
+    'select merchant_id from orders.orders where id = $1 and not deleted',
+    [id],
+  );
+  return rows[0]?.merchant_id ?? null;
+};

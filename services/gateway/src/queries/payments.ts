@@ -1,0 +1,37 @@
+import type { Payment } from '@cpg/contracts';
+import type { Queryable } from '@cpg/postgres';
+import type { ListQuery } from '../list-query.ts';
+import { mapPage, type PageOf, selectPage } from './page.ts';
+
+export interface PaymentFilters {
+  readonly status?: string | undefined;
+  readonly currency?: string | undefined;
+  readonly payment_rail?: string | undefined;
+}
+
+export const listPayments = async (
+  db: Queryable,
+  merchantId: string,
+  { status, currency, payment_rail, ...list }: ListQuery & PaymentFilters,
+): Promise<PageOf<Payment>> => {
+  const page = await selectPage<{ id: string; resource: Payment }>(db, {
+    table: 'payments.payments',
+    columns: 'resource',
+    where: [
+      ['not deleted and merchant_id =', merchantId],
+      ['status =', status],
+      ['currency =', currency],
+      ['payment_rail =', payment_rail],
+    ],
+    list,
+  });
+  return mapPage(page, (row) => row.resource);
+};
+
+export const paymentById = async (db: Queryable, merchantId: string, id: string): Promise<Payment | null> => {
+  const { rows } = await db.query<{ resource: Payment }>(
+    'select resource from payments.payments where id = $1 and merchant_id = $2 and not deleted',
+    [id, merchantId],
+  );
+  return rows[0]?.resource ?? null;
+};

@@ -1,0 +1,156 @@
+import type { UpdateWebhookDto, Webhook, WebhookEventType } from '@cpg/contracts';
+import { type Pool, type Queryable, transaction } from '@cpg/postgres';
+import type { ListQuery } from '../list-query.ts';
+import { mapPage, type PageOf, selectPage } from './page.ts';
+
+interface WebhookRow {
+  readonly id: string;
+  readonly merchant_id: string;
+  readonly url: string;
+  readonly events: WebhookEventType[];
+  readonly is_enabled: boolean;
+  readonly disabled_reason: string | null;
+  readonly created_at: Date;
+  readonly updated_at: Date | null;
+}
+
+/** A webhook and the box of its signing secret. */
+export interface WebhookWithSecret {
+  readonly webhook: Webhook;
+  readonly secretBox: string;
+}
+
+export interface NewWebhook {
+  readonly id: string;
+  readonly merchantId: string;
+  readonly url: string;
+  readonly events: readonly WebhookEventType[];
+  readonly secretBox: string;
+  readonly seed: string;
+  readonly at: Date;
+}
+
+const COLUMNS = 'merchant_id, url, events, is_enabled, disabled_reason, updated_at';
+const RETURNED = `id, created_at, ${COLUMNS}, secret_box`;
+
+/** The new webhook, or the one that the same request made before; null when the merchant has `max` of them. The merchant's row is
+ *  locked, so two requests at once never make one too many. */
+export const insertWebhook = (pool: Pool, webhook: NewWebhook, max: number): Promise<WebhookWithSecret | null> =>
+  transaction(pool, async (db) => {
+    const { id, merchantId, url, events, secretBox, seed, at } = webhook;
+    await db.query('select from gateway.merchants where id = $1 for no key update', [merchantId]);
+    const made = await db.query<WebhookRow & { secret_box: string }>(
+      `select ${RETURNED} from gateway.webhooks where id = $1 and merchant_id = $2`,
+      [id, merchantId],
+    );
+    if (made.rows[0]) return withSecret(made.rows[0]);
+    const { rows } = await db.query<WebhookRow & { secret_box: string }>(
+      `insert into gateway.webhooks (id, merchant_id, url, events, secret_box, secret_seed, created_at)
+       select $1, $2, $3, $4, $5, $6, $7
+        where (select count(*) from gateway.webhooks where merchant_id = $2 and deleted_at is null) < $8
+       returning ${RETURNED}`,
+      [id, merchantId, url, events, secretBox, seed, at, max],
+    );
+    return rows[0] ? withSecret(rows[0]) : null;
+  });
+
+export const listWebhooks = async (db: Queryable, merchantId: string, list: ListQuery): Promise<PageOf<Webhook>> => {
+  const page = await selectPage<WebhookRow>(db, {
+    table: 'gateway.webhooks',
+    columns: COLUMNS,
+    where: [['deleted_at is null and merchant_id =', merchantId]],
+    list,
+  });
+  return mapPage(page, resourceOf);
+};
+
+export const webhookById = async (db: Queryable, merchantId: string, id: string): Promise<Webhook | null> => {
+  const { rows } = await db.query<WebhookRow>(
+    `select id, created_at, ${COLUMNS} from gateway.webhooks where id = $1 and merchant_id = $2 and deleted_at is null`,
+    [id, merchantId],
+  );
+  return rows[0] ? resourceOf(rows[0]) : null;
+};
+
+/** Whose webhook it is; null when there is none, or no more. */
+export const ownerOfWebhook = async (db: Queryable, id: string): Promise<string | null> => {
+  const { rows } = await db.query<{ merchant_id: string }>(
+    'select merchant_id from gateway.webhooks where id = $1 and deleted_at is null',
+    [id],
+  );
+  return rows[0]?.merchant_id ?? null;
+};
+
+/** Enabling forgets why delivery was turned off. */
+export const updateWebhook = async (
+  db: Queryable,
+  merchantId: string,
+  id: string,
+  { events, is_enabled }: UpdateWebhookDto,
+  at: Date,
+): Promise<Webhook | null> => {
+  const { rows } = await db.query<WebhookRow>(
+    `update gateway.webhooks
+        set events = coalesce($3, events), is_enabled = coalesce($4, is_enabled), updated_at = $5,
+            disabled_reason = case when $4 then null else disabled_reason end
+      where id = $1 and merchant_id = $2 and deleted_at is null
+      returning id, created_at, ${COLUMNS}`,
+    [id, merchantId, events ?? null, is_enabled ?? null, at],
+  );
+  return rows[0] ? resourceOf(rows[0]) : null;
+};
+
+export interface Rotation {
+  readonly secretBox: string;
+  readonly seed: string;
+  readonly at: Date;
+  /** Until when the old secret signs along. */
+  readonly overlapUntil: Date;
+}
+
+/** Puts a new secret in place; the one in place stays when the same request put it there. */
+export const rotateWebhookSecret = (
+  pool: Pool,
+  merchantId: string,
+  id: string,
+  { secretBox, seed, at, overlapUntil }: Rotation,
+): Promise<WebhookWithSecret | null> =>
+  transaction(pool, async (db) => {
+    await db.query(
+      `update gateway.webhooks
+          set previous_secret_box = secret_box, previous_secret_until = $6, secret_box = $3, secret_seed = $4, updated_at = $5
+        where id = $1 and merchant_id = $2 and deleted_at is null and secret_seed <> $4`,
+      [id, merchantId, secretBox, seed, at, overlapUntil],
+    );
+    const { rows } = await db.query<WebhookRow & { secret_box: string }>(
+      `select ${RETURNED} from gateway.webhooks where id = $1 and merchant_id = $2 and deleted_at is null`,
+      [id, merchantId],
+    );
+    return rows[0] ? withSecret(rows[0]) : null;
+  });
+
+/** False when there is none. */
+export const deleteWebhook = async (db: Queryable, merchantId: string, id: string, at: Date): Promise<boolean> => {
+  const { rowCount } = await db.query(
+    `update gateway.webhooks set deleted_at = $3, updated_at = $3, is_enabled = false
+      where id = $1 and merchant_id = $2 and deleted_at is null`,
+    [id, merchantId, at],
+  );
+  return rowCount === 1;
+};
+
+const resourceOf = (row: WebhookRow): Webhook => ({
+  id: row.id,
+  merchant_id: row.merchant_id,
+  url: row.url,
+  events: row.events,
+  is_enabled: row.is_enabled,
+  ...(row.disabled_reason !== null && { disabled_reason: row.disabled_reason }),
+  created_at: row.created_at.toISOString(),
+  ...(row.updated_at && { updated_at: row.updated_at.toISOString() }),
+});
+
+const withSecret = (row: WebhookRow & { secret_box: string }): WebhookWithSecret => ({
+  webhook: resourceOf(row),
+  secretBox: row.secret_box,
+});
