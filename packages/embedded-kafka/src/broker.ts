@@ -29,6 +29,8 @@ export interface Settings {
   readonly maxRequestBytes: number;
   /** Of all partitions together. */
   readonly tailCacheBytes: number;
+  /** How long the start waits for another broker on the same database to end. */
+  readonly lockWaitMs: number;
   /** Time between two runs of the retention. */
   readonly cleanupIntervalMs: number;
   /** For topics that do not say otherwise. */
@@ -43,6 +45,7 @@ export const DEFAULT_SETTINGS: Settings = {
   maxSessionTimeoutMs: 1_800_000,
   maxRequestBytes: 100 * 1024 * 1024,
   tailCacheBytes: 64 * 1024 * 1024,
+  lockWaitMs: 10_000,
   cleanupIntervalMs: 300_000,
   topicDefaults: { 'retention.ms': 7 * 86_400_000, 'retention.bytes': -1, 'max.message.bytes': 1_048_588 },
 };

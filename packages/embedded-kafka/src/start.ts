@@ -44,6 +44,7 @@ export const startKafka = async ({ databaseUrl, port, ...options }: KafkaOptions
   let clusterId = '';
   const writer = new Writer({
     databaseUrl,
+    lockWaitMs: settings.lockWaitMs,
     log,
     load: async (db) => {
       clusterId = await prepareSchema(db);

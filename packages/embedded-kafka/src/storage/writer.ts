@@ -5,7 +5,6 @@ import { ForeignFormat } from './schema.ts';
 /** A database has one writing broker. The session that writes holds this advisory lock ("kafka" in ASCII): when the session
  *  ends the lock is free, and nothing that it had sent can still be written. */
 const LOCK = 0x6b61666b61;
-const LOCK_WAIT_MS = 10_000;
 const RETRY_FROM_MS = 50;
 const RETRY_UP_TO_MS = 2_000;
 const QUERY_TIMEOUT_MS = 30_000;
@@ -16,6 +15,8 @@ export class SecondBroker extends Error {
 
 export interface WriterOptions {
   readonly databaseUrl: string;
+  /** How long the start waits for another broker to end, in ms. */
+  readonly lockWaitMs: number;
   readonly log: (line: string) => void;
   /** Loads the state that writing builds on. Runs while this session holds the lock and before anything is written. */
   readonly load: (db: pg.ClientBase) => Promise<void>;
@@ -39,7 +40,7 @@ export class Writer {
   /** Resolves once this broker may write. Waits for a database that is away; throws ForeignFormat for data of another version,
    *  SecondBroker when another broker keeps the lock. From then on sessions are replaced as they end, until `stop`. */
   async start(): Promise<void> {
-    const waitUntil = Date.now() + LOCK_WAIT_MS;
+    const waitUntil = Date.now() + this.options.lockWaitMs;
     await this.connect((error) => {
       if (error instanceof ForeignFormat) throw error;
       if (error instanceof SecondBroker && Date.now() > waitUntil) throw error;

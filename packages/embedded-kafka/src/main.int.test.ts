@@ -1,0 +1,108 @@
+import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { batchOf, sendBatch } from './testing/batches.ts';
+import { clientOf, newTopic, readValues, until } from './testing/cluster.ts';
+import { newDatabase } from './testing/database.ts';
+import { type Program, buildMain, freePort, run } from './testing/process.ts';
+import { RawClient } from './testing/raw-client.ts';
+
+let built: Awaited<ReturnType<typeof buildMain>>;
+let database: Awaited<ReturnType<typeof newDatabase>>;
+beforeAll(async () => {
+  [built, database] = await Promise.all([buildMain(), newDatabase()]);
+});
+afterAll(async () => {
+  await built.remove();
+  await database.drop();
+});
+
+const start = async (port: number): Promise<Program> => {
+  const program = run(built.main, { KAFKA_DATABASE_URL: database.url, KAFKA_PORT: String(port) });
+  await until(() => program.output().includes(`ready on 127.0.0.1:${port}`));
+  return program;
+};
+
+test('killed at any moment, it has stored what it acknowledged, once', async () => {
+  const port = await freePort();
+  const brokers = `127.0.0.1:${port}`;
+  let program = await start(port);
+  const admin = clientOf(brokers).admin();
+  await admin.connect();
+  const topic = await newTopic(admin);
+  await admin.disconnect();
+  const batch = (sequence: number) => batchOf([`m${sequence}`], { producerId: 1, epoch: 0, sequence });
+  for (let round = 0; round < 3; round += 1) {
+    const client = await RawClient.connect(brokers);
+    // One is acknowledged, then the broker dies with others on their way.
+    expect(await sendBatch(client, topic, batch(10 * round))).toMatchObject({ error: 0 });
+    for (let n = 1; n < 10; n += 1) void sendBatch(client, topic, batch(10 * round + n));
+    program.process.kill('SIGKILL');
+    expect(await program.ended).toBe('SIGKILL');
+    program = await start(port);
+    const again = await RawClient.connect(brokers);
+    for (let n = 0; n < 10; n += 1) {
+      const sent = await sendBatch(again, topic, batch(10 * round + n));
+      // Stored before or now, each has one place. More than five batches back is only known to be old.
+      if (sent.error === 0) expect(sent.baseOffset).toBe(10 * round + n);
+      else expect(sent.error).toBe(45);
+    }
+    again.close();
+  }
+  const expected = Array.from({ length: 30 }, (_, n) => `m${n}`);
+  expect(await readValues(clientOf(brokers), topic, 30)).toEqual(expected);
+  program.process.kill('SIGTERM');
+  expect(await program.ended).toBe(0);
+});
+
+test('it ends cleanly while clients are connected and waiting', async () => {
+  const port = await freePort();
+  const program = await start(port);
+  const client = await RawClient.connect(`127.0.0.1:${port}`);
+  client.send(1, 4, (body) =>
+    body
+      .int32(-1)
+      .int32(30_000)
+      .int32(1)
+      .int32(1)
+      .int8(0)
+      .array([], () => {}),
+  );
+  program.process.kill('SIGINT');
+  expect(await program.ended).toBe(0);
+  await client.closed;
+});
+
+test('a taken port is told in one sentence that names the variable', async () => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  const { port } = taken.address() as { port: number };
+  const program = run(built.main, { KAFKA_DATABASE_URL: database.url, KAFKA_PORT: String(port) });
+  expect(await program.ended).toBe(1);
+  expect(program.output()).toBe(
+    `kafka: port ${port} for Kafka is taken: set KAFKA_PORT (or PORT_OFFSET) to a free one\n`,
+  );
+  taken.close();
+});
+
+test.each([
+  ['without a database', {}, /set KAFKA_DATABASE_URL/],
+  [
+    'with a port that is none',
+    { KAFKA_DATABASE_URL: 'postgres://localhost/x', KAFKA_PORT: 'http' },
+    /KAFKA_PORT must be a port/,
+  ],
+])('%s it says what is missing', async (_, env, sentence) => {
+  const program = run(built.main, env);
+  expect(await program.ended).toBe(1);
+  expect(program.output()).toMatch(sentence);
+});
+
+test('told to stop while it waits for its database, it stops', async () => {
+  const program = run(built.main, {
+    KAFKA_DATABASE_URL: `postgres://127.0.0.1:${await freePort()}/x`,
+    KAFKA_PORT: '0',
+  });
+  await until(() => program.output().includes('waiting for the database'));
+  program.process.kill('SIGTERM');
+  expect(await program.ended).toBe(0);
+});

@@ -1,0 +1,47 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { createServer } from 'node:net';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const PACKAGE = fileURLToPath(new URL('../..', import.meta.url));
+
+/** The program of this package, compiled from the sources as they are now. */
+export const buildMain = async (): Promise<{ main: string; remove: () => Promise<void> }> => {
+  const outDir = join(PACKAGE, 'node_modules', '.cache', `main-${process.pid}`);
+  const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc');
+  await promisify(execFile)(process.execPath, [tsc, '-p', 'tsconfig.build.json', '--outDir', outDir], { cwd: PACKAGE });
+  return { main: join(outDir, 'main.js'), remove: () => rm(outDir, { recursive: true }) };
+};
+
+export interface Program {
+  readonly process: ChildProcess;
+  /** Everything it has said so far. */
+  readonly output: () => string;
+  /** Resolves with the exit code, or the signal that ended it. */
+  readonly ended: Promise<number | NodeJS.Signals>;
+}
+
+export const run = (main: string, env: Record<string, string>): Program => {
+  const child = spawn(process.execPath, [main], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => (output += text));
+  return {
+    process: child,
+    output: () => output,
+    ended: once(child, 'close').then(([code, signal]) => code ?? signal),
+  };
+};
+
+export const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+};
