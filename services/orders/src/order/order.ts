@@ -218,6 +218,8 @@ const partlyPaid = (status: OrderStatus): OrderStatus => {
 
 const capture = (order: ExistingOrder, at: string): OrderEvent[] => {
   if (order.status === 'canceled') throw new AppError('order_state_conflict', 'a canceled order takes no payments');
+  if (order.status === 'initialized')
+    throw new AppError('order_state_conflict', 'the order still waits for its instructions: try again');
   const due = order.payments.filter(
     (payment) =>
       payment.currency === order.currency &&

@@ -1,0 +1,215 @@
+import { Order as OrderResource, type OrderEvent, type OrderStatus } from '@cpg/contracts';
+import { AppError, fold } from '@cpg/core';
+import fc from 'fast-check';
+import { createOrder, instruction, minutesAfterNoon, payment } from '../testing/orders.ts';
+import { type OrderCommand, orderDecider } from './order.ts';
+import { appliedMinor, type ExistingOrder, exists, isOpen, type Order, remainingMinor, renews } from './state.ts';
+import { orderView } from './view.ts';
+
+/** Every transition that decisions.md allows, besides staying as it is. */
+const ALLOWED: Record<OrderStatus, readonly OrderStatus[]> = {
+  initialized: ['awaiting_payment', 'canceled', 'expired'],
+  awaiting_payment: ['partially_paid', 'paid', 'expired', 'canceled'],
+  partially_paid: ['paid', 'partially_paid_expired', 'canceled', 'awaiting_payment'],
+  paid: ['reversed'],
+  reversed: ['paid'],
+  partially_paid_expired: ['paid'],
+  expired: ['partially_paid_expired', 'paid'],
+  canceled: [],
+};
+
+/** One step of a random history: minutes pass, then something happens. */
+type Step = { readonly minutes: number; readonly command: (at: Date) => OrderCommand };
+
+const paymentNumber = fc.integer({ min: 1, max: 6 });
+const amountOf = (n: number) => [3_000_000n, 10_000_000n, 12_000_000n, 1n, 7_000_000n, 5_000_000n][n - 1]!;
+
+const commands: fc.Arbitrary<Step['command']>[] = [
+  fc
+    .tuple(
+      paymentNumber,
+      fc.boolean(),
+      fc.constantFrom('USDC', 'USDC', 'USDC', 'BTC' as const),
+      fc.integer({ min: 0, max: 90 }),
+    )
+    .map(([n, confirmed, currency, sinceMinutes]) => (at): OrderCommand => ({
+      type: 'OfferPayment',
+      payment: payment(n, amountOf(n), {
+        currency: n === 6 ? currency : 'USDC',
+        seenAt: new Date(at.getTime() - sinceMinutes * 60_000).toISOString(),
+      }),
+      confirmed,
+      at,
+    })),
+  paymentNumber.map((n) => (at): OrderCommand => ({
+    type: 'FailPayment',
+    payment: payment(n, amountOf(n)),
+    failureReason: 'reorg',
+    at,
+  })),
+  fc.tuple(paymentNumber, fc.boolean()).map(([n, whole]) => (at): OrderCommand => ({
+    type: 'RefundPayment',
+    paymentId: payment(n, 0n).paymentId,
+    refundId: `rfd_${'0'.repeat(26)}`,
+    refundedTotalMinor: whole ? amountOf(n) : (amountOf(n) + 1n) / 2n,
+    at,
+  })),
+  fc.constant((at: Date): OrderCommand => ({ type: 'CapturePayments', at })),
+  fc.constant((at: Date): OrderCommand => ({ type: 'CancelOrder', at })),
+  fc.constant((at: Date): OrderCommand => ({ type: 'ExpireOrder', at })),
+  fc
+    .bigInt(1_000_000n, 20_000_000n)
+    .map((pricedMinor) => (at: Date): OrderCommand => ({ type: 'RenewOrder', rates: {}, pricedMinor, at })),
+  fc.constant((at: Date): OrderCommand => ({ type: 'InstructOrder', instructions: [instruction], at })),
+  fc
+    .integer({ min: 5, max: 90 })
+    .map((expirationMinutes) => (at: Date): OrderCommand => ({ type: 'UpdateOrder', expirationMinutes, at })),
+  fc.constant((at: Date): OrderCommand => ({ type: 'DeleteOrder', at })),
+];
+
+const history = fc.record({
+  allow: fc.record({
+    can_cancel: fc.boolean(),
+    can_overpay: fc.boolean(),
+    partial_payments: fc.boolean(),
+    expiration_auto_renewal: fc.boolean(),
+  }),
+  instructed: fc.boolean(),
+  steps: fc.array(fc.record({ minutes: fc.constantFrom(0, 0, 1, 30, 61, 24 * 60), command: fc.oneof(...commands) }), {
+    maxLength: 25,
+  }),
+});
+
+/** Runs a history; `look` sees each state with what led to it. Refusals change nothing. */
+const run = (
+  { allow, instructed, steps }: { allow: object; instructed: boolean; steps: readonly Step[] },
+  look: (before: Order, after: Order, events: OrderEvent[], command: OrderCommand) => void,
+): OrderEvent[] => {
+  let order: Order = orderDecider.initial;
+  let minutes = 0;
+  const recorded: OrderEvent[] = [];
+  const first: Step = {
+    minutes: 0,
+    command: () => createOrder({ allow, ...(instructed ? {} : { instructions: undefined }) }),
+  };
+  for (const step of [first, ...steps]) {
+    minutes += step.minutes;
+    const command = step.command(minutesAfterNoon(minutes));
+    const events = decideOrRefuse(command, order);
+    for (const event of events) {
+      const after = fold(orderDecider, order, [event]);
+      recorded.push(event);
+      look(order, after, events, command);
+      order = after;
+    }
+  }
+  return recorded;
+};
+
+const decideOrRefuse = (command: OrderCommand, order: Order): OrderEvent[] => {
+  try {
+    return orderDecider.decide(command, order);
+  } catch (error) {
+    if (error instanceof AppError) return [];
+    throw error;
+  }
+};
+
+const RUNS = { numRuns: 2_000 };
+
+const conserved = (order: ExistingOrder) => {
+  for (const each of order.payments) {
+    const counted = each.status === 'applied' ? each.appliedMinor + each.unappliedMinor : each.amountMinor;
+    expect(counted).toBe(each.amountMinor);
+    if (each.status !== 'applied') expect([each.appliedMinor, each.unappliedMinor]).toEqual([0n, 0n]);
+    expect(each.refundedMinor >= 0n && each.refundedMinor <= each.amountMinor).toBe(true);
+    expect(each.status === 'refunded').toBe(each.refundedMinor === each.amountMinor);
+  }
+};
+
+const statusFollowsFromSum = (order: ExistingOrder) => {
+  const applied = appliedMinor(order);
+  const left = order.totalMinor - applied;
+  expect(remainingMinor(order)).toBe(left > 0n ? left : 0n);
+  switch (order.status) {
+    case 'paid':
+      return expect(left <= 0n).toBe(true);
+    case 'reversed':
+      return expect(left > 0n).toBe(true);
+    case 'partially_paid':
+      return expect(applied > 0n && left > 0n).toBe(true);
+    case 'canceled':
+    case 'initialized':
+    case 'awaiting_payment':
+    case 'expired':
+      return expect(applied).toBe(0n);
+    default:
+      return;
+  }
+};
+
+test('money is neither made nor lost, and the status follows from the sum', () => {
+  fc.assert(
+    fc.property(history, (random) => {
+      run(random, (_, after) => {
+        if (!exists(after)) return;
+        conserved(after);
+        statusFollowsFromSum(after);
+      });
+    }),
+    RUNS,
+  );
+});
+
+test('no transition but the allowed ones happens', () => {
+  fc.assert(
+    fc.property(history, (random) => {
+      run(random, (before, after) => {
+        if (!exists(before) || !exists(after) || before.status === after.status) return;
+        expect(ALLOWED[before.status]).toContain(after.status);
+      });
+    }),
+    RUNS,
+  );
+});
+
+test('a command that was carried out changes nothing when it is repeated', () => {
+  fc.assert(
+    fc.property(history, (random) => {
+      run(random, (_, after, events, command) => {
+        // A merchant's own update and a partial step of several events are looked at elsewhere.
+        if (command.type === 'UpdateOrder' || events.length > 1 || !exists(after)) return;
+        expect(decideOrRefuse(command, after)).toEqual([]);
+      });
+    }),
+    RUNS,
+  );
+});
+
+test('what the stream says is what the API shows, and parses', () => {
+  fc.assert(
+    fc.property(history, (random) => {
+      let last: Order = orderDecider.initial;
+      const recorded = run(random, (_, after) => void (last = after));
+      const replayed = fold(orderDecider, orderDecider.initial, JSON.parse(JSON.stringify(recorded)) as OrderEvent[]);
+      expect(replayed).toEqual(last);
+      if (exists(replayed)) OrderResource.parse(orderView(replayed));
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('an open order that is due either renews, expires or is held open by a payment on its way', () => {
+  fc.assert(
+    fc.property(history, (random) => {
+      run(random, (_, after, __, command) => {
+        if (!exists(after) || !isOpen(after) || command.at.toISOString() < after.expiresAt) return;
+        if (renews(after)) return;
+        const events = orderDecider.decide({ type: 'ExpireOrder', at: command.at }, after);
+        const held = after.payments.some((each) => each.status === 'received' && !each.confirmed);
+        expect(events.length > 0 || held).toBe(true);
+      });
+    }),
+    RUNS,
+  );
+});
