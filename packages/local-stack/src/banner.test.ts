@@ -1,0 +1,26 @@
+import { execFileSync } from 'node:child_process';
+import { MerchantCreateOrderDto } from '@cpg/contracts';
+import { banner, createOrderCommand, SAMPLE_ORDER } from './banner.ts';
+
+const addresses = {
+  dataDir: '/data',
+  baseUrl: 'http://127.0.0.1:4000',
+  apiKey: `ak_sandbox_${'a'.repeat(40)}`,
+  merchantId: 'mer_01JB0000000000000000000000',
+  eventstoreUrl: 'esdb://admin:pass@127.0.0.1:2113?tls=false',
+  kafkaBrokers: '127.0.0.1:9092',
+  databaseUrl: 'postgres://postgres:pass@127.0.0.1:5433/app',
+};
+
+test('the sample order is one that the API takes', () =>
+  expect(MerchantCreateOrderDto.safeParse(SAMPLE_ORDER)).toMatchObject({ success: true }));
+
+test('a shell reads the printed command as curl with the order as its body', () => {
+  const shown = execFileSync('bash', ['-c', `curl() { printf '%s' "\${@: -1}"; }\n${createOrderCommand(addresses)}`]);
+  expect(JSON.parse(String(shown))).toEqual(SAMPLE_ORDER);
+});
+
+test('addresses are shown without what is secret in them', () => {
+  expect(banner(addresses, 1)).toContain('postgres://127.0.0.1:5433/app');
+  expect(banner(addresses, 1)).not.toContain('pass@');
+});

@@ -1,0 +1,49 @@
+import type { MerchantCreateOrderDto } from '@cpg/contracts';
+import { join } from 'node:path';
+import type { RunningStack } from './stack.ts';
+
+/** The order that the printed line creates: in one currency, so that it needs no exchange rate from outside. */
+export const SAMPLE_ORDER: MerchantCreateOrderDto = {
+  external_reference_id: 'demo-1',
+  items: [{ name: 'Coffee', quantity: 2, unit_price: '3.50', currency: 'USDT' }],
+  enable_rails: ['gateway_pay', 'crypto_deposit'],
+  payment_currency: 'USDT',
+  capabilities: {
+    can_cancel: true,
+    can_update: true,
+    can_overpay: false,
+    partial_payments: true,
+    express_checkout: false,
+    expiration_auto_renewal: false,
+  },
+};
+
+/** What a newcomer needs once everything runs. */
+export const banner = (stack: RunningStack, seconds: number): string => `
+  Ready in ${seconds.toFixed(1)} s.
+
+  API          ${stack.baseUrl}
+  Docs         ${stack.baseUrl}/docs   (OpenAPI: ${stack.baseUrl}/openapi.json)
+  API key      ${stack.apiKey}   (also in ${join(stack.dataDir, 'sandbox.json')})
+
+  Create an order:
+
+${createOrderCommand(stack)}
+
+  EventStoreDB ${withoutCredentials(stack.eventstoreUrl)}
+  Kafka        ${stack.kafkaBrokers}
+  PostgreSQL   ${withoutCredentials(stack.databaseUrl)}   (with its password: DATABASE_URL in ${join(stack.dataDir, 'environment.json')})
+
+  Ctrl-C stops everything; the data stays in ${stack.dataDir} ("npm run reset" empties it).
+`;
+
+/** A command for a shell, several lines. */
+export const createOrderCommand = ({ baseUrl, apiKey }: { baseUrl: string; apiKey: string }): string =>
+  [
+    `curl -sS -X POST '${baseUrl}/v1/orders' \\`,
+    `  -H 'x-api-key: ${apiKey}' \\`,
+    `  -H 'content-type: application/json' \\`,
+    `  -d '${JSON.stringify(SAMPLE_ORDER, null, 2).replace(/\n/g, '\n  ')}'`,
+  ].join('\n');
+
+const withoutCredentials = (address: string): string => address.replace(/\/\/[^@/]*@/, '//');

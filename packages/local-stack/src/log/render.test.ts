@@ -1,0 +1,31 @@
+import { renderLine } from './render.ts';
+
+const style = { width: 8, colour: false };
+const time = '2026-01-31T12:34:56.789Z';
+const shown = `${String(new Date(time).getHours()).padStart(2, '0')}:34:56.789`;
+const entry = (fields: object) => JSON.stringify({ level: 'info', time, pid: 1, name: 'orders', ...fields });
+
+test('an entry of the log becomes one readable line', () =>
+  expect(
+    renderLine('orders', entry({ orderId: 'ord_1', items: [1, 2], reason: 'too late', msg: 'order expired' }), style),
+  ).toBe(`${shown} orders    info  order expired orderId=ord_1 items=[1,2] reason="too late"`));
+
+test('an error is shown by its message, with its stack below', () =>
+  expect(
+    renderLine(
+      'orders',
+      entry({ level: 'error', err: { message: 'no disk', stack: 'Error: no disk\n    at a' }, msg: 'failed' }),
+      style,
+    ),
+  ).toBe(`${shown} orders    error failed err="no disk"\n    Error: no disk\n        at a`));
+
+test.each(['plain words', '{"not": "an entry"}', '{broken', '{"level":"info","time":"never"}', ''])(
+  'a line that is no entry stays as it is: %s',
+  (line) => expect(renderLine('orders', line, style).replace(/^\d\d:\d\d:\d\d\.\d{3} /, '')).toBe(`orders    ${line}`),
+);
+
+test('colours appear only when they are asked for', () => {
+  const line = entry({ msg: 'order expired' });
+  expect(renderLine('orders', line, style)).not.toContain('\u001b');
+  expect(renderLine('orders', line, { ...style, colour: true })).toContain('\u001b[');
+});

@@ -1,0 +1,65 @@
+import { createServer } from 'node:net';
+import { readConfig } from './config.ts';
+import { planPorts, requireFreePorts } from './ports.ts';
+
+const portsOf = (env: NodeJS.ProcessEnv, dispatchers = 1) =>
+  Object.fromEntries(planPorts(readConfig(env), dispatchers).map(({ process, port }) => [process, port]));
+
+const STANDARD = {
+  gateway: 4000,
+  orders: 4001,
+  payments: 4002,
+  'webhook-dispatcher-1': 4003,
+  eventstore: 2113,
+  kafka: 9092,
+  postgres: 5433,
+};
+
+test('each process has its standard port', () => expect(portsOf({})).toEqual(STANDARD));
+
+test('the offset moves all of them, those that were set too', () => {
+  const moved = Object.fromEntries(Object.entries(STANDARD).map(([name, port]) => [name, port + 100]));
+  expect(portsOf({ PORT_OFFSET: '100', KAFKA_PORT: '9000' })).toEqual({ ...moved, kafka: 9100 });
+});
+
+test('further dispatchers take the ports that follow', () =>
+  expect(portsOf({}, 3)).toEqual({ ...STANDARD, 'webhook-dispatcher-2': 4004, 'webhook-dispatcher-3': 4005 }));
+
+test('an engine that is given by its address needs no port', () =>
+  expect(Object.keys(portsOf({ DATABASE_URL: 'postgres://db/app', KAFKA_BROKERS: 'kafka:9092' }))).toEqual([
+    'gateway',
+    'orders',
+    'payments',
+    'webhook-dispatcher-1',
+    'eventstore',
+  ]));
+
+test('it refuses a port that a further dispatcher would share with another process', () =>
+  expect(() => portsOf({ POSTGRES_PORT: '4004' }, 2)).toThrow(
+    'postgres and webhook-dispatcher-2 would both listen on port 4004: set POSTGRES_PORT to another',
+  ));
+
+test('it refuses an offset that leaves the range of ports', () =>
+  expect(() => portsOf({ PORT_OFFSET: '60000' })).toThrow(/64000|69092 for kafka is no port: set KAFKA_PORT/));
+
+test('all taken ports are reported at once, with the variables that move them', async () => {
+  const taken = await Promise.all([occupy(), occupy()]);
+  const [gateway, kafka] = taken.map(({ port }) => port);
+  const plans = planPorts(readConfig({ GATEWAY_PORT: String(gateway), KAFKA_PORT: String(kafka) }), 1);
+  const wanted = plans.filter(({ process }) => process === 'gateway' || process === 'kafka');
+  await expect(requireFreePorts(wanted)).rejects.toThrow(
+    new RegExp(
+      `port ${gateway} for gateway is taken: set GATEWAY_PORT .*\\nport ${kafka} for kafka is taken: set KAFKA_PORT`,
+    ),
+  );
+  await Promise.all(taken.map(({ free }) => free()));
+  await requireFreePorts(wanted);
+});
+
+const occupy = (): Promise<{ port: number; free: () => Promise<unknown> }> =>
+  new Promise((done) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number };
+      done({ port, free: () => new Promise((closed) => server.close(closed)) });
+    });
+  });

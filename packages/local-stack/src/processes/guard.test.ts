@@ -1,0 +1,58 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { transformSync } from '@swc/core';
+
+const children: ChildProcess[] = [];
+afterEach(() => children.splice(0).forEach((child) => child.kill('SIGKILL')));
+
+const run = (...args: string[]): ChildProcess => {
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  children.push(child);
+  return child;
+};
+
+const sleeper = () => run('-e', 'setInterval(() => {}, 1000)');
+
+/** A process that starts a guard, as the launcher does, and says so. */
+const launcher = (watched: ChildProcess[][], then: string) => {
+  const source = readFileSync(new URL('./guard.ts', import.meta.url), 'utf8');
+  const { code } = transformSync(source, {
+    jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
+    module: { type: 'es6' },
+  });
+  const watch = watched.map((list) => `guard.watch(${JSON.stringify(list.map(({ pid }) => pid))});`);
+  return run(
+    '--input-type=module',
+    '-e',
+    `${code}\nconst guard = startGuard(); ${watch.join(' ')} process.stdout.write('up'); ${then}`,
+  );
+};
+
+test('when a launcher is killed, the guard ends what it was running at last', async () => {
+  const [before, now] = [sleeper(), sleeper()];
+  const killed = launcher([[before], [now]], 'setInterval(() => {}, 1000)');
+  await once(killed.stdout!, 'data');
+  const ended = once(now, 'exit');
+  killed.kill('SIGKILL');
+  expect(await ended).toEqual([null, 'SIGTERM']);
+  expect(before.signalCode).toBeNull();
+});
+
+test('a process that ignores the polite signal is ended all the same', async () => {
+  const stubborn = run(
+    '-e',
+    "process.on('SIGTERM', () => {}); process.stdout.write('up'); setInterval(() => {}, 1000)",
+  );
+  await once(stubborn.stdout!, 'data');
+  const ended = once(stubborn, 'exit');
+  launcher([[stubborn]], 'process.exit(1)');
+  expect(await ended).toEqual([null, 'SIGQUIT']);
+});
+
+test('a launcher that has stopped everything leaves nothing to do', async () => {
+  const spared = sleeper();
+  const finished = launcher([[spared], []], '');
+  expect(await once(finished, 'exit')).toEqual([0, null]);
+  expect(spared.signalCode).toBeNull();
+});

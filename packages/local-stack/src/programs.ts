@@ -1,0 +1,85 @@
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { startPostgres } from '@cpg/embedded-postgres';
+import type { Secrets } from './data/secrets.ts';
+import { ownDatabase } from './environment.ts';
+import type { PortPlan } from './ports.ts';
+import { markOf, postgresFolder } from './processes/leftovers.ts';
+import type { Program } from './processes/supervisor.ts';
+
+export interface ProgramsOptions {
+  /** One for each process that is to run. */
+  readonly ports: readonly PortPlan[];
+  readonly secrets: Secrets;
+  readonly dataDir: string;
+  /** Of a PostgreSQL that is there already: what the engines store goes into it too, in schemas of their own. */
+  readonly databaseUrl: string | undefined;
+  readonly env: NodeJS.ProcessEnv;
+  /** Show what PostgreSQL says in passing, too. */
+  readonly showAll: boolean;
+  readonly onLine: (name: string, line: string) => void;
+}
+
+/** What runs: PostgreSQL, unless there is one already, and then everything else at once. */
+export const programsOf = ({ ports, secrets, dataDir, databaseUrl, env, showAll, onLine }: ProgramsOptions) => {
+  const own = ports.find(({ process }) => process === 'postgres');
+  const databaseOf = (name: string) => databaseUrl ?? ownDatabase(ports, secrets, name);
+  const programOf = ({ process: name, port }: PortPlan): Program => {
+    const node = (module: string, more: NodeJS.ProcessEnv) =>
+      nodeProgram({ name, module, env: { ...env, ...more }, dataDir, onLine: (line) => onLine(name, line) });
+    const PORT = String(port);
+    if (name === 'eventstore') {
+      return node('@cpg/embedded-eventstore/main.js', {
+        EVENTSTORE_DATABASE_URL: databaseOf(name),
+        EVENTSTORE_PORT: PORT,
+      });
+    }
+    if (name === 'kafka') {
+      return node('@cpg/embedded-kafka/main.js', { KAFKA_DATABASE_URL: databaseOf(name), KAFKA_PORT: PORT });
+    }
+    return node(`@cpg/${name.replace(/-\d+$/, '')}/main.js`, { PORT });
+  };
+  const postgres =
+    own &&
+    postgresProgram(own.port, secrets.POSTGRES_PASSWORD, dataDir, (line) => {
+      if (showAll || isWorthShowing(line)) onLine('postgres', line);
+    });
+  return { postgres, others: ports.filter((plan) => plan !== own).map(programOf) };
+};
+
+interface NodeProgram {
+  readonly name: string;
+  /** Its entry point, as a package exports it: `@cpg/orders/main.js`. */
+  readonly module: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly dataDir: string;
+  readonly onLine: (line: string) => void;
+}
+
+// Each in a session of its own, so that Ctrl-C reaches the launcher alone.
+const nodeProgram = ({ name, module, env, dataDir, onLine }: NodeProgram): Program => ({
+  name,
+  launch: async (spawned) => {
+    const main = fileURLToPath(import.meta.resolve(module));
+    const child = spawn(process.execPath, [main, markOf(dataDir)], {
+      env,
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    for (const input of [child.stdout, child.stderr]) createInterface({ input }).on('line', onLine);
+    spawned(child);
+  },
+});
+
+const postgresProgram = (port: number, password: string, dataDir: string, onLog: (line: string) => void): Program => ({
+  name: 'postgres',
+  launch: async (spawned) => {
+    const options = { dataDir: postgresFolder(dataDir), port, password, onLog, onSpawn: spawned };
+    const server = await startPostgres(options);
+    for (const name of ['app', 'eventstore', 'kafka']) await server.createDatabase(name);
+  },
+});
+
+// A refused statement is the business of whoever sent it, and says so there.
+const isWorthShowing = (line: string): boolean => /\b(WARNING|FATAL|PANIC): /.test(line);

@@ -1,0 +1,12 @@
+import { readConfig } from './config.ts';
+import { emptyDataFolder } from './data/folder.ts';
+import { LaunchError } from './launch-error.ts';
+
+try {
+  const { DATA_DIR } = readConfig(process.env);
+  await emptyDataFolder(DATA_DIR);
+  process.stdout.write(`${DATA_DIR} is empty\n`);
+} catch (error) {
+  process.exitCode = 1;
+  process.stderr.write(`${error instanceof LaunchError ? error.message : (error as Error).stack}\n`);
+}
