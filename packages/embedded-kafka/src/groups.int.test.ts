@@ -8,6 +8,7 @@ import {
   startCluster,
   until,
 } from './testing/cluster.ts';
+import { commitOffset } from './testing/raw-client.ts';
 
 let cluster: Cluster;
 let admin: ReturnType<Cluster['client']['admin']>;
@@ -82,18 +83,21 @@ test('a group goes on where it had committed', async () => {
   expect(values(second.received)).toEqual(['c']);
 });
 
-test('offsets are kept by group, topic and partition, with their metadata', async () => {
+test('offsets are kept by group, topic and partition', async () => {
   const topic = await newTopic(admin, 2);
+  const other = await newTopic(admin, 2);
   const groupId = newName('group');
-  await producer.send({ topic, messages: toEach(2, 'm') });
   expect(await committed(groupId, topic)).toEqual(['-1', '-1']);
-  const partitions = [
-    { partition: 0, offset: '1' },
-    { partition: 1, offset: '0' },
-  ];
-  await admin.setOffsets({ groupId, topic, partitions });
-  expect(await committed(groupId, topic)).toEqual(['1', '0']);
+  expect(await commitOffset(cluster.brokers, groupId, topic, 3)).toBe(0);
+  expect(await committed(groupId, topic)).toEqual(['3', '-1']);
+  expect(await commitOffset(cluster.brokers, groupId, topic, 2)).toBe(0); // backwards is fine
+  expect(await committed(groupId, topic)).toEqual(['2', '-1']);
+  expect(await committed(groupId, other)).toEqual(['-1', '-1']);
   expect(await committed(newName('group'), topic)).toEqual(['-1', '-1']);
+});
+
+test('an offset for a topic that is not there is refused', async () => {
+  expect(await commitOffset(cluster.brokers, newName('group'), newName('topic'), 1)).toBe(3);
 });
 
 test('a consumer may not commit for a group that it is no member of', async () => {
@@ -101,7 +105,7 @@ test('a consumer may not commit for a group that it is no member of', async () =
   const groupId = newName('group');
   const member = await follow(cluster.client, topic, { groupId });
   await until(() => member.assigned().length === 1);
-  await expect(admin.setOffsets({ groupId, topic, partitions: [{ partition: 0, offset: '0' }] })).rejects.toThrow();
+  expect(await commitOffset(cluster.brokers, groupId, topic, 0)).toBe(25);
   await member.consumer.disconnect();
 });
 

@@ -8,6 +8,7 @@ import {
   readValues,
   startCluster,
 } from './testing/cluster.ts';
+import { commitOffset } from './testing/raw-client.ts';
 
 let cluster: Cluster;
 let admin: ReturnType<Cluster['client']['admin']>;
@@ -89,7 +90,7 @@ test('a topic made again under the name of a deleted one starts empty, without t
   const groupId = newName('group');
   const producer = await producerOf(cluster.client);
   await producer.send({ topic, messages: [{ value: 'old' }] });
-  await admin.setOffsets({ groupId, topic, partitions: [{ partition: 0, offset: '1' }] });
+  expect(await commitOffset(cluster.brokers, groupId, topic, 1)).toBe(0);
   await admin.deleteTopics({ topics: [topic] });
   await create(topic, { numPartitions: 1 });
   expect(await admin.fetchTopicOffsets(topic)).toEqual([{ partition: 0, offset: '0', high: '0', low: '0' }]);

@@ -68,3 +68,24 @@ export class RawClient {
     }
   }
 }
+
+/** Commits an offset for partition 0 as a consumer without a group does; answers the error code. (The admin client of kafkajs
+ *  makes a consumer for it, which takes seconds.) */
+export const commitOffset = async (
+  brokers: string,
+  groupId: string,
+  topic: string,
+  offset: number,
+): Promise<number> => {
+  const client = await RawClient.connect(brokers);
+  const response = await client.request(8, 2, (body) => {
+    body.string(groupId).int32(-1).string('').int64(-1);
+    body.array([topic], (name) => body.string(name).array([0], (index) => body.int32(index).int64(offset).string('')));
+  });
+  client.close();
+  response.int32(); // one topic
+  response.string();
+  response.int32(); // one partition
+  response.int32();
+  return response.int16();
+};
