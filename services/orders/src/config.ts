@@ -1,16 +1,39 @@
 import { join } from 'node:path';
+import { type Decimal, ItemCurrency, PaymentCurrency } from '@cpg/contracts';
 import { EventStoreConfig, KafkaConfig, Port, readConfig, ServiceConfig } from '@cpg/runtime';
 import { z } from 'zod';
+import { positive } from './rates/decimals.ts';
+import type { Priced } from './rates/sources/source.ts';
 
-const Config = z.object({
-  ...ServiceConfig.shape,
-  ...EventStoreConfig.shape,
-  ...KafkaConfig.shape,
-  PORT: Port.default(4001),
-  PAYMENTS_URL: z.url(),
-  /** The sandbox's table of rates. */
-  RATES_FILE: z.string().default(join(import.meta.dirname, '../config/sandbox-rates.json')),
+const FixedPrices = z.string().transform((text, context) => {
+  const prices = new Map<Priced, Decimal>();
+  for (const entry of text.split(',')) {
+    const [name = '', value] = entry.split('=').map((part) => part.trim());
+    const currency = z.union([ItemCurrency, PaymentCurrency]).safeParse(name);
+    const usd = positive(value);
+    if (currency.success && usd) prices.set(currency.data, usd);
+    else context.addIssue({ code: 'custom', message: `${JSON.stringify(entry)} is not like CAZ=0.25` });
+  }
+  return prices;
 });
+
+const Config = z
+  .object({
+    ...ServiceConfig.shape,
+    ...EventStoreConfig.shape,
+    ...KafkaConfig.shape,
+    PORT: Port.default(4001),
+    PAYMENTS_URL: z.url(),
+    /** `table`: the fixed rates of RATES_FILE, for a sandbox. `market`: public sources. */
+    RATES: z.enum(['table', 'market']).optional(),
+    /** Prices in dollars that the operator vouches for, with RATES=market: `CAZ=0.25,USDG=1`. */
+    FIXED_USD_PRICES: FixedPrices.optional(),
+    RATES_FILE: z.string().default(join(import.meta.dirname, '../config/sandbox-rates.json')),
+  })
+  .refine((config) => config.ENVIRONMENT === 'sandbox' || config.RATES !== 'table', {
+    path: ['RATES'],
+    error: 'must be market in production',
+  });
 export type Config = z.infer<typeof Config>;
 
 export const readOrdersConfig = (env: NodeJS.ProcessEnv): Config => readConfig(Config, env);

@@ -15,6 +15,12 @@ import { orderMessages } from './messages.ts';
 import { orderDecider } from './order/order.ts';
 import { orderCatchUp } from './projections/catch-up.ts';
 import { projectOrders } from './projections/orders.ts';
+import { marketRates } from './rates/market.ts';
+import { readUrl } from './rates/read.ts';
+import { bitso } from './rates/sources/bitso.ts';
+import { coinbase } from './rates/sources/coinbase.ts';
+import { ecb } from './rates/sources/ecb.ts';
+import { kraken } from './rates/sources/kraken.ts';
 import { readRateTable, tableRates } from './rates/table.ts';
 import { reactToPayments } from './reactions/payments.ts';
 
@@ -37,7 +43,15 @@ await runService(async () => {
     streamOf: (id) => `order-${id}`,
   });
   const payments = paymentsClient(paymentsHttp);
-  const rates = tableRates(readRateTable(config.RATES_FILE));
+  const market = marketRates({
+    sources: [kraken, coinbase, bitso, ecb],
+    fixed: config.FIXED_USD_PRICES ?? new Map(),
+    read: readUrl,
+    now,
+    log,
+  });
+  const fromMarket = (config.RATES ?? (config.ENVIRONMENT === 'production' ? 'market' : 'table')) === 'market';
+  const rates = fromMarket ? market : tableRates(readRateTable(config.RATES_FILE));
   const commands = orderCommands({
     handler,
     project: (order, revision) => projectOrders(readModel, [{ order, revision }]),
@@ -100,6 +114,7 @@ await runService(async () => {
         topic: TOPICS.orders.name,
         messageOf: orderMessages(client),
       }),
+      ...(fromMarket ? [market.start()] : []),
       watchDeadlines({ readModel, handler, commands, now, log }),
       consume({
         kafka,

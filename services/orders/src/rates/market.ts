@@ -1,0 +1,107 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Decimal } from '@cpg/contracts';
+import { AppError } from '@cpg/core';
+import type { Logger } from '@cpg/runtime';
+import { crossRate } from '../order/pricing.ts';
+import { breaker } from './breaker.ts';
+import { isNear, median } from './decimals.ts';
+import type { RateProvider } from './rates.ts';
+import type { Price, Priced, RateSource } from './sources/source.ts';
+
+export interface MarketOptions {
+  readonly sources: readonly RateSource[];
+  /** Prices in dollars that the operator vouches for: a token without a market, a stablecoin held to be worth its dollar. */
+  readonly fixed: ReadonlyMap<Priced, Decimal>;
+  /** The body of a URL; rejects when it did not come, whole, in time. */
+  readonly read: (url: string) => Promise<string>;
+  readonly now: () => Date;
+  readonly log: Logger;
+  readonly everyMs?: number;
+}
+
+const EVERY_MS = 60_000;
+const OUTLIER_PERCENT = 10;
+
+/** Rates of the market: for each currency the median of what the sources say of it in dollars, those that are too old or far off left out,
+ *  crossed over the dollar. Sources are read in the background, each by itself; one that keeps failing is left alone for a while. */
+export const marketRates = ({
+  sources,
+  fixed,
+  read,
+  now,
+  log,
+  everyMs = EVERY_MS,
+}: MarketOptions): RateProvider & { refresh: () => Promise<void>; start: () => { stop: () => Promise<void> } } => {
+  const readings = new Map<RateSource, readonly Price[]>();
+  const breakers = new Map(sources.map((source) => [source, breaker()]));
+
+  const refreshOne = async (source: RateSource) => {
+    const guard = breakers.get(source)!;
+    if (!guard.allows(now())) return;
+    try {
+      const bodies: string[] = [];
+      for (const url of source.urls) bodies.push(await read(url));
+      const prices = source.parse(bodies, now());
+      if (prices.length === 0) throw new Error('no price in the answer');
+      readings.set(source, prices);
+      guard.succeeded();
+    } catch (error) {
+      guard.failed(now());
+      log.warn({ err: error, source: source.name }, 'a rate source did not answer');
+    }
+  };
+  const refresh = async () => void (await Promise.all(sources.map(refreshOne)));
+
+  const valueOf = (currency: Priced, at: Date): { usd: Decimal; names: string[]; quotedAt: Date } => {
+    if (currency === 'USD') return { usd: { units: 1n, scale: 0 }, names: [], quotedAt: at };
+    const vouched = fixed.get(currency);
+    if (vouched) return { usd: vouched, names: ['fixed'], quotedAt: at };
+    const fresh = [...readings].flatMap(([source, prices]) =>
+      prices
+        .filter((price) => price.currency === currency && at.getTime() - price.at.getTime() <= source.maxAgeMs)
+        .map((price) => ({ ...price, name: source.name })),
+    );
+    const agreed = withoutOutliers(fresh);
+    if (agreed.length === 0)
+      throw new AppError('rate_unavailable', `there is no fresh rate for ${currency}: try again`);
+    return {
+      usd: median(agreed.map(({ usd }) => usd)),
+      names: agreed.map(({ name }) => name),
+      quotedAt: new Date(Math.min(...agreed.map((price) => price.at.getTime()))),
+    };
+  };
+
+  return {
+    refresh,
+    start: () => {
+      const stopping = new AbortController();
+      const running = (async () => {
+        while (!stopping.signal.aborted) {
+          await refresh();
+          await sleep(everyMs, undefined, { signal: stopping.signal }).catch(() => {});
+        }
+      })();
+      return {
+        stop: async () => {
+          stopping.abort();
+          await running;
+        },
+      };
+    },
+    quote: async (base, currency, at) => {
+      const [from, to] = [valueOf(base, at), valueOf(currency, at)];
+      return {
+        rate: crossRate(from.usd, to.usd),
+        source: [...new Set([...from.names, ...to.names])].sort().join('+') || 'identity',
+        quotedAt: from.quotedAt < to.quotedAt ? from.quotedAt : to.quotedAt,
+      };
+    },
+  };
+};
+
+/** Those near the median of all. Where two disagree nobody knows which is right: none is left. */
+const withoutOutliers = <T extends { readonly usd: Decimal; readonly name: string }>(prices: readonly T[]): T[] => {
+  if (prices.length === 0) return [];
+  const middle = median(prices.map(({ usd }) => usd));
+  return prices.filter(({ usd }) => isNear(usd, middle, OUTLIER_PERCENT / (prices.length === 2 ? 2 : 1)));
+};

@@ -1,0 +1,21 @@
+import { request } from 'undici';
+
+const WITHIN_MS = 4_000;
+const MAX_BYTES = 2 * 1024 * 1024;
+
+/** The body of a public URL as text. Rejects unless it is a 200, whole within 4 s, of at most 2 MiB. */
+export const readUrl = async (url: string): Promise<string> => {
+  const { statusCode, body } = await request(url, {
+    signal: AbortSignal.timeout(WITHIN_MS),
+    headers: { accept: 'application/json, application/xml', 'user-agent': 'crypto-payment-gateway' },
+  });
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > MAX_BYTES) throw new Error(`the answer has more than ${MAX_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  if (statusCode !== 200) throw new Error(`answered ${statusCode}`);
+  return Buffer.concat(chunks).toString('utf8');
+};
