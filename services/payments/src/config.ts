@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ConfigError, EventStoreConfig, faultsOf, KafkaConfig, Port, readConfig, ServiceConfig } from '@cpg/runtime';
+import { z } from 'zod';
+import { FeeSchedule } from './payment/fees.ts';
+import { type Network, NetworksFile, networksOf } from './rails/networks.ts';
+
+const CONFIG_FOLDER = join(import.meta.dirname, '../config');
+
+const Config = z.object({
+  ...ServiceConfig.shape,
+  ...EventStoreConfig.shape,
+  ...KafkaConfig.shape,
+  PORT: Port.default(4002),
+  ORDERS_URL: z.url(),
+  /** Where payers reach the gateway: payment pages are below it. */
+  PUBLIC_URL: z
+    .url()
+    .default('http://127.0.0.1:4000')
+    .transform((url) => url.replace(/\/+$/, '')),
+  FEES_FILE: z.string().default(join(CONFIG_FOLDER, 'fees.json')),
+  /** Chains and tokens; by default those of the environment. */
+  NETWORKS_FILE: z.string().optional(),
+  /** Extended public keys of the accounts that deposits go to. A sandbox has well-known test keys. */
+  BITCOIN_XPUB: z.string().optional(),
+  EVM_XPUB: z.string().optional(),
+});
+
+export type Config = Omit<z.infer<typeof Config>, 'FEES_FILE' | 'NETWORKS_FILE' | 'BITCOIN_XPUB' | 'EVM_XPUB'> & {
+  readonly fees: FeeSchedule;
+  readonly networks: readonly Network[];
+};
+
+/** Reads the environment and the files it names. Throws ConfigError that says what is wrong where. */
+export const readPaymentsConfig = (env: NodeJS.ProcessEnv): Config => {
+  const { FEES_FILE, NETWORKS_FILE, BITCOIN_XPUB, EVM_XPUB, ...config } = readConfig(Config, env);
+  const networksFile = NETWORKS_FILE ?? join(CONFIG_FOLDER, `networks.${config.ENVIRONMENT}.json`);
+  return {
+    ...config,
+    fees: readJson('FEES_FILE', FEES_FILE, FeeSchedule),
+    networks: networksIn(readJson('NETWORKS_FILE', networksFile, NetworksFile), { BITCOIN_XPUB, EVM_XPUB }),
+  };
+};
+
+const readJson = <T extends z.ZodType>(variable: string, path: string, schema: T): z.output<T> => {
+  const parsed = schema.safeParse(jsonAt(variable, path));
+  if (parsed.success) return parsed.data;
+  const faults = faultsOf(parsed.error).map((fault) => `  ${fault.path}: ${fault.message}`);
+  throw new ConfigError(`${variable} (${path}) is not right:\n${faults.join('\n')}`);
+};
+
+const jsonAt = (variable: string, path: string): unknown => {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch (cause) {
+    throw new ConfigError(`${variable} (${path}) cannot be read: ${(cause as Error).message}`, { cause });
+  }
+};
+
+const networksIn = (
+  file: NetworksFile,
+  { BITCOIN_XPUB, EVM_XPUB }: { BITCOIN_XPUB: string | undefined; EVM_XPUB: string | undefined },
+): Network[] => {
+  try {
+    return networksOf(file, { bitcoin: BITCOIN_XPUB, evm: EVM_XPUB });
+  } catch (cause) {
+    throw new ConfigError(`${(cause as Error).message}: set BITCOIN_XPUB and EVM_XPUB`, { cause });
+  }
+};

@@ -1,0 +1,123 @@
+import { join } from 'node:path';
+import { PaymentEvent, TOPICS } from '@cpg/contracts';
+import { commandHandler, connectEventStore } from '@cpg/event-store';
+import { consume, createKafka, createPublisher, ensureTopics } from '@cpg/kafka';
+import { createPool, isDatabaseOutage, migrate } from '@cpg/postgres';
+import { createLogger, internalClient, retry, runService } from '@cpg/runtime';
+import { catchUp, relay } from '@cpg/stream-relay';
+import { buildApp } from './app.ts';
+import { ordersClient } from './clients/orders.ts';
+import { paymentCommands } from './commands.ts';
+import { readPaymentsConfig } from './config.ts';
+import { forgetPayments } from './deletion.ts';
+import { instructionsFrom } from './instructions.ts';
+import { registerPayments } from './matching.ts';
+import { paymentMessages } from './messages.ts';
+import { paymentStreamOf } from './payment/identity.ts';
+import { paymentDecider } from './payment/payment.ts';
+import { paymentCatchUp } from './projections/catch-up.ts';
+import { projectPayments } from './projections/payments.ts';
+import { cryptoDeposit } from './rails/crypto-deposit.ts';
+import { gatewayPay, sandboxProvider } from './rails/gateway-pay.ts';
+import { reactToOrders } from './reactions/orders.ts';
+
+await runService(async () => {
+  const config = readPaymentsConfig(process.env);
+  const log = createLogger({ name: 'payments', level: config.LOG_LEVEL });
+  const now = () => new Date();
+  for (const { name, account } of config.networks) {
+    const { fingerprint, depth } = account;
+    log.info({ network: name, fingerprint, depth }, 'deposits go to this account key');
+    if (depth !== 3)
+      log.warn({ network: name, depth }, 'account keys are usually at depth 3: check that the wallet finds path 0/i');
+  }
+
+  const client = connectEventStore(config.EVENTSTORE_URL);
+  const databaseUrl = config.DATABASE_URL;
+  const pool = createPool({ url: databaseUrl, name: 'payments', max: 8, log });
+  const readModel = createPool({ url: databaseUrl, name: 'payments read model', max: 8, disposable: true, log });
+  const kafka = createKafka(config, { clientId: 'payments', log });
+  const publisher = createPublisher(kafka);
+  const ordersHttp = internalClient({ name: 'orders', url: config.ORDERS_URL, token: config.INTERNAL_TOKEN });
+
+  const handler = commandHandler({ client, decider: paymentDecider, schema: PaymentEvent, streamOf: paymentStreamOf });
+  const commands = paymentCommands({ handler, project: (projected) => projectPayments(readModel, [projected]) });
+  const forget = forgetPayments({ client, handler, readModel });
+  const providers = config.ENVIRONMENT === 'sandbox' ? [sandboxProvider({ pool, publicUrl: config.PUBLIC_URL })] : [];
+  const rails = [gatewayPay(providers), cryptoDeposit({ networks: config.networks, pool })];
+
+  const missing = new Set(['migrations', 'topics']);
+  const app = buildApp({
+    token: config.INTERNAL_TOKEN,
+    instructions: instructionsFrom(rails),
+    register: registerPayments({ commands, orders: ordersClient(ordersHttp), fees: config.fees, now, log }),
+    commands,
+    forget,
+    log,
+    checks: {
+      database: () => pool.query('select 1'),
+      eventstore: () =>
+        client
+          .readAll({ maxCount: 1 })
+          .on('data', () => {})
+          .toArray(),
+      start: async () => {
+        if (missing.size > 0) throw new Error([...missing].join(', '));
+      },
+    },
+  });
+  await app.listen({ port: config.PORT, host: config.HOST });
+
+  const stopping = new AbortController();
+  const untilItWorks = (name: string, work: () => Promise<void>) =>
+    retry(work, {
+      signal: stopping.signal,
+      onError: (error) => log.warn({ err: error }, `${name} not ready, trying again`),
+    }).then(() => void missing.delete(name));
+  const started = Promise.all([
+    untilItWorks('migrations', () =>
+      migrate(pool, { schema: 'payments', folder: join(import.meta.dirname, '../migrations') }),
+    ),
+    untilItWorks('topics', () =>
+      ensureTopics(kafka, [TOPICS.orders.name, TOPICS.payments.name], {
+        partitions: config.KAFKA_PARTITIONS,
+        replication: config.KAFKA_REPLICATION,
+      }),
+    ),
+  ]).then(() => {
+    const follower = { client, pool: readModel, databaseUrl, schema: 'payments', prefixes: [paymentStreamOf('')], log };
+    return [
+      catchUp({ ...follower, name: 'projection', apply: paymentCatchUp(client) }),
+      relay({
+        ...follower,
+        name: 'relay',
+        publisher,
+        topic: TOPICS.payments.name,
+        messageOf: paymentMessages(client),
+      }),
+      consume({
+        kafka,
+        groupId: 'payments',
+        topics: [TOPICS.orders],
+        handle: reactToOrders({ commands, forget }),
+        isOutage: isDatabaseOutage,
+        log,
+      }),
+    ];
+  });
+  started.catch(() => {});
+
+  return {
+    log,
+    close: [
+      () => app.close(),
+      () => stopping.abort(),
+      async () => Promise.all((await started.catch(() => [])).map((part) => part.stop())),
+      () => publisher.close(),
+      () => ordersHttp.close(),
+      () => pool.end(),
+      () => readModel.end(),
+      () => client.dispose(),
+    ],
+  };
+});

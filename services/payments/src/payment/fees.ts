@@ -1,0 +1,65 @@
+import {
+  Amount,
+  decimalsOf,
+  divideHalfEven,
+  MerchantId,
+  PaymentCurrency,
+  type PaymentRail,
+  toMinor,
+} from '@cpg/contracts';
+import { z } from 'zod';
+
+/** Amounts by currency; a currency that is not named has none. Read once CAZ has its decimals. */
+const Amounts = z.partialRecord(PaymentCurrency, Amount).superRefine((amounts, context) => {
+  for (const [currency, amount] of Object.entries(amounts) as [PaymentCurrency, string][]) {
+    if ((amount.split('.')[1]?.length ?? 0) > decimalsOf(currency)) {
+      context.addIssue({
+        code: 'custom',
+        path: [currency],
+        message: `${currency} has ${decimalsOf(currency)} decimals`,
+      });
+    }
+  }
+});
+
+/** fee = percent of the payment + fixed, at least min, at most max. */
+export const FeeRule = z.strictObject({
+  percent_bps: z.int().min(0).max(10_000),
+  fixed: Amounts.optional(),
+  min: Amounts.optional(),
+  max: Amounts.optional(),
+});
+export type FeeRule = z.infer<typeof FeeRule>;
+
+const FeeRules = { gateway_pay: FeeRule, crypto_deposit: FeeRule };
+
+/** What is charged, by rail, and by merchant where one has terms of its own. Every change of it has a version of its own, which is
+ *  recorded with each fee. */
+export const FeeSchedule = z.strictObject({
+  version: z.string().min(1).max(64),
+  rails: z.strictObject(FeeRules),
+  merchants: z.record(MerchantId, z.strictObject(FeeRules).partial()).default({}),
+});
+export type FeeSchedule = z.infer<typeof FeeSchedule>;
+
+export interface Charged {
+  readonly merchantId: string;
+  readonly rail: PaymentRail;
+  readonly currency: PaymentCurrency;
+  readonly amountMinor: bigint;
+}
+
+/** The fee of a payment in minor units of its currency: the percentage rounded half-even, never more than the payment. */
+export const feeOf = (schedule: FeeSchedule, { merchantId, rail, currency, amountMinor }: Charged): bigint => {
+  const rule = schedule.merchants[merchantId]?.[rail] ?? schedule.rails[rail];
+  const minor = (amounts: FeeRule['fixed']) => {
+    const amount = amounts?.[currency];
+    return amount === undefined ? undefined : toMinor(amount, currency);
+  };
+  const percentage = divideHalfEven(amountMinor * BigInt(rule.percent_bps), 10_000n);
+  const atLeast = larger(percentage + (minor(rule.fixed) ?? 0n), minor(rule.min) ?? 0n);
+  return smaller(smaller(atLeast, minor(rule.max) ?? atLeast), amountMinor);
+};
+
+const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b);
+const smaller = (a: bigint, b: bigint): bigint => (a < b ? a : b);

@@ -1,0 +1,21 @@
+import { createHash } from 'node:crypto';
+import { ID_PREFIXES, type PaymentRail } from '@cpg/contracts';
+
+const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const ULID_LENGTH = 26;
+const BYTES = 16;
+
+/** The id of a payment: `pay_` and 128 bits of SHA-256 over where the money is, written as a ULID is. The same money is the same id,
+ *  thus the same stream; see docs/adr/0004. */
+export const paymentIdOf = (rail: PaymentRail, providerId: string): string => {
+  const digest = createHash('sha256').update(`${rail}\n${providerId}`).digest().subarray(0, BYTES);
+  let rest = BigInt(`0x${digest.toString('hex')}`);
+  let text = '';
+  for (let digit = 0; digit < ULID_LENGTH; digit += 1) {
+    text = CROCKFORD[Number(rest % 32n)] + text;
+    rest /= 32n;
+  }
+  return `${ID_PREFIXES.payment}_${text}`;
+};
+
+export const paymentStreamOf = (paymentId: string): string => `payment-${paymentId}`;

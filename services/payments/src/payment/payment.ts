@@ -1,0 +1,212 @@
+import {
+  fromMinor,
+  type Metadata,
+  type OrphanReason,
+  type PaymentCurrency,
+  type PaymentEvent,
+  type PaymentRail,
+} from '@cpg/contracts';
+import { AppError, type Decider, unreachable } from '@cpg/core';
+import { evolve, type ExistingPayment, exists, type Payment, refundableMinor, UNCLAIMED_MERCHANT } from './state.ts';
+
+export type ReceivePayment = {
+  readonly type: 'ReceivePayment';
+  readonly paymentId: string;
+  /** `UNCLAIMED_MERCHANT` when there is no such order. */
+  readonly merchantId: string;
+  readonly orderId: string;
+  readonly rail: PaymentRail;
+  readonly providerId: string;
+  readonly currency: PaymentCurrency;
+  readonly amountMinor: bigint;
+  readonly feeMinor: bigint;
+  readonly feeSchedule: string;
+  /** Whether its rail vouches for it. */
+  readonly confirmed: boolean;
+  readonly txHash?: string | undefined;
+  readonly confirmations?: number | undefined;
+  readonly metadata?: Metadata | undefined;
+  /** When its rail first saw it. */
+  readonly seenAt: Date;
+  readonly at: Date;
+};
+
+/** What its order decided, at the time it did. */
+export type Outcome =
+  | { readonly status: 'applied'; readonly appliedMinor: bigint; readonly unappliedMinor: bigint; readonly at: Date }
+  | { readonly status: 'orphan'; readonly orphanReason: OrphanReason; readonly at: Date };
+
+export type RefundPayment = {
+  readonly type: 'RefundPayment';
+  readonly refundId: string;
+  /** All that is left when absent. */
+  readonly amountMinor?: bigint | undefined;
+  readonly reason?: string | undefined;
+  readonly at: Date;
+};
+
+export type PaymentCommand =
+  | ReceivePayment
+  | { readonly type: 'ConfirmPayment'; readonly confirmations?: number | undefined; readonly at: Date }
+  | { readonly type: 'RecordOutcome'; readonly outcome: Outcome }
+  | { readonly type: 'FailPayment'; readonly failureReason: string; readonly at: Date }
+  | RefundPayment;
+
+const decide = (command: PaymentCommand, payment: Payment): PaymentEvent[] => {
+  if (command.type === 'ReceivePayment') return receive(command, payment);
+  if (!exists(payment)) throw new AppError('not_found', 'there is no such payment');
+  switch (command.type) {
+    case 'ConfirmPayment':
+      return confirm(payment, command.confirmations, command.at);
+    case 'RecordOutcome':
+      return record(command.outcome, payment);
+    case 'FailPayment':
+      return fail(command, payment);
+    case 'RefundPayment':
+      return refund(command, payment);
+    default:
+      return unreachable(command);
+  }
+};
+
+const receive = (command: ReceivePayment, payment: Payment): PaymentEvent[] => {
+  if (exists(payment)) {
+    const differing = differences(command, payment);
+    if (differing.length > 0) {
+      throw new AppError(
+        'payment_conflict',
+        `this payment was reported before with another ${differing.join(', another ')}`,
+      );
+    }
+    return command.confirmed ? confirm(payment, command.confirmations, command.at) : [];
+  }
+  const { type: _, amountMinor, feeMinor, seenAt, at, ...data } = command;
+  const received: PaymentEvent = {
+    type: 'PaymentReceived',
+    data: {
+      ...data,
+      amountMinor: String(amountMinor),
+      feeMinor: String(feeMinor),
+      seenAt: seenAt.toISOString(),
+      at: at.toISOString(),
+    },
+  };
+  return [received, ...(command.confirmed ? unclaimed(command.merchantId, at) : [])];
+};
+
+const differences = (command: ReceivePayment, payment: ExistingPayment): string[] => {
+  const { orderId, currency, amountMinor } = payment;
+  return [
+    ...(command.orderId === orderId ? [] : [`order (${orderId})`]),
+    ...(command.currency === currency ? [] : [`currency (${currency})`]),
+    ...(command.amountMinor === amountMinor || command.currency !== currency
+      ? []
+      : [`amount (${fromMinor(amountMinor, currency)})`]),
+  ];
+};
+
+const confirm = (payment: ExistingPayment, confirmations: number | undefined, at: Date): PaymentEvent[] => {
+  if (payment.status !== 'received' || payment.confirmed) return [];
+  return [
+    {
+      type: 'PaymentConfirmed',
+      data: { ...(confirmations !== undefined && { confirmations }), at: at.toISOString() },
+    },
+    ...unclaimed(payment.merchantId, at),
+  ];
+};
+
+/** No order will ever decide on it. */
+const unclaimed = (merchantId: string, at: Date): PaymentEvent[] =>
+  merchantId === UNCLAIMED_MERCHANT
+    ? [{ type: 'PaymentOrphaned', data: { orphanReason: 'unknown_order', at: at.toISOString() } }]
+    : [];
+
+/** How final a standing is. Outcomes come twice and out of order, by a call and from Kafka: one that is not more final than what is
+ *  recorded is old news. A capture applies an orphan; only the cancellation of its order takes an applied payment back. */
+const finality = (standing: Pick<ExistingPayment, 'status' | 'orphanReason'>): number => {
+  switch (standing.status) {
+    case 'received':
+      return 0;
+    case 'orphan':
+      return standing.orphanReason === 'canceled' ? 3 : 1;
+    case 'applied':
+      return 2;
+    case 'failed':
+    case 'refunded':
+      return 4;
+    default:
+      return unreachable(standing.status);
+  }
+};
+
+const record = (outcome: Outcome, payment: ExistingPayment): PaymentEvent[] => {
+  if (finality(outcome) <= finality(payment)) return [];
+  const at = outcome.at.toISOString();
+  if (outcome.status === 'orphan')
+    return [{ type: 'PaymentOrphaned', data: { orphanReason: outcome.orphanReason, at } }];
+  const { orderId } = payment;
+  const { appliedMinor, unappliedMinor } = outcome;
+  return [
+    {
+      type: 'PaymentApplied',
+      data: { orderId, appliedMinor: String(appliedMinor), unappliedMinor: String(unappliedMinor), at },
+    },
+  ];
+};
+
+const fail = (
+  { failureReason, at }: Extract<PaymentCommand, { type: 'FailPayment' }>,
+  payment: ExistingPayment,
+): PaymentEvent[] => {
+  switch (payment.status) {
+    case 'failed':
+      return [];
+    case 'received':
+    case 'applied':
+      return [{ type: 'PaymentFailed', data: { failureReason, at: at.toISOString() } }];
+    case 'orphan':
+    case 'refunded':
+      throw new AppError('payment_conflict', `a payment that is ${payment.status} does not fail`);
+    default:
+      return unreachable(payment.status);
+  }
+};
+
+const refund = ({ refundId, amountMinor, reason, at }: RefundPayment, payment: ExistingPayment): PaymentEvent[] => {
+  if (payment.refundIds.includes(refundId)) return [];
+  if (payment.status === 'received') {
+    throw new AppError(
+      'payment_conflict',
+      'the payment is not settled yet: it can be refunded once it is applied or an orphan',
+    );
+  }
+  const left = refundableMinor(payment);
+  if (payment.status === 'failed' || left === 0n) {
+    throw new AppError('nothing_to_refund', 'nothing of this payment is left to refund');
+  }
+  const amount = amountMinor ?? left;
+  if (amount <= 0n) throw refusedAmount('must be positive');
+  if (amount > left) throw refusedAmount(`only ${fromMinor(left, payment.currency)} is left to refund`);
+  return [
+    {
+      type: 'PaymentRefunded',
+      data: {
+        refundId,
+        amountMinor: String(amount),
+        refundedTotalMinor: String(payment.refundedMinor + amount),
+        ...(reason !== undefined && { reason }),
+        at: at.toISOString(),
+      },
+    },
+  ];
+};
+
+const refusedAmount = (message: string): AppError =>
+  new AppError('invalid_request', `amount: ${message}`, { details: [{ path: 'amount', message }] });
+
+export const paymentDecider: Decider<Payment, PaymentCommand, PaymentEvent> = {
+  initial: { status: 'none' },
+  decide,
+  evolve,
+};

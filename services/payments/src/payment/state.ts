@@ -1,0 +1,64 @@
+import type { PaymentEvent, PaymentState } from '@cpg/contracts';
+import { unreachable } from '@cpg/core';
+
+export interface ExistingPayment extends PaymentState {
+  /** The refunds made of it, oldest first. */
+  readonly refundIds: readonly string[];
+}
+
+export type Payment = { readonly status: 'none' } | ExistingPayment;
+
+/** The merchant of money that names no order we have: nobody's, until someone looks into it. */
+export const UNCLAIMED_MERCHANT = 'mer_00000000000000000000000000';
+
+export const exists = (payment: Payment): payment is ExistingPayment => payment.status !== 'none';
+
+/** What may still be refunded, in minor units: all that was paid and not refunded yet. */
+export const refundableMinor = (payment: ExistingPayment): bigint => payment.amountMinor - payment.refundedMinor;
+
+/** Folds one recorded event. It never refuses: what is recorded has happened. */
+export const evolve = (payment: Payment, event: PaymentEvent): Payment => {
+  if (event.type === 'PaymentReceived') {
+    const { amountMinor, feeMinor, feeSchedule: _, at, ...data } = event.data;
+    return {
+      ...data,
+      amountMinor: BigInt(amountMinor),
+      feeMinor: BigInt(feeMinor),
+      appliedMinor: 0n,
+      unappliedMinor: 0n,
+      refundedMinor: 0n,
+      status: 'received',
+      refundIds: [],
+      createdAt: at,
+      updatedAt: at,
+    };
+  }
+  if (!exists(payment)) return payment;
+  const updated = { ...payment, updatedAt: event.data.at };
+  switch (event.type) {
+    case 'PaymentConfirmed':
+      return { ...updated, confirmed: true, confirmations: event.data.confirmations ?? payment.confirmations };
+    case 'PaymentApplied':
+      return {
+        ...updated,
+        status: 'applied',
+        confirmed: true,
+        orphanReason: undefined,
+        appliedMinor: BigInt(event.data.appliedMinor),
+        unappliedMinor: BigInt(event.data.unappliedMinor),
+      };
+    case 'PaymentOrphaned':
+      return { ...updated, status: 'orphan', orphanReason: event.data.orphanReason, ...NOTHING_APPLIED };
+    case 'PaymentFailed':
+      return { ...updated, status: 'failed', failureReason: event.data.failureReason, ...NOTHING_APPLIED };
+    case 'PaymentRefunded': {
+      const refundedMinor = BigInt(event.data.refundedTotalMinor);
+      const refunded = { ...updated, refundedMinor, refundIds: [...payment.refundIds, event.data.refundId] };
+      return refundedMinor < payment.amountMinor ? refunded : { ...refunded, status: 'refunded', ...NOTHING_APPLIED };
+    }
+    default:
+      return unreachable(event);
+  }
+};
+
+const NOTHING_APPLIED = { appliedMinor: 0n, unappliedMinor: 0n };

@@ -1,0 +1,48 @@
+import { paymentView } from '@cpg/contracts';
+import type { Queryable } from '@cpg/postgres';
+import type { ExistingPayment } from '../payment/state.ts';
+
+export interface ProjectedPayment {
+  readonly payment: ExistingPayment;
+  readonly revision: number;
+}
+
+const UPSERT_PAYMENTS = `
+  insert into payments.payments as row (id, merchant_id, order_id, status, currency, payment_rail, created_at, revision, resource)
+  select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::timestamptz[], $8::bigint[], $9::json[])
+  on conflict (id) do update set status = excluded.status, revision = excluded.revision, resource = excluded.resource
+  where row.revision < excluded.revision and not row.deleted`;
+
+/** Writes payments as they are after an event. A row that is already further, or deleted, stays as it is. */
+export const projectPayments = async (db: Queryable, payments: readonly ProjectedPayment[]): Promise<void> => {
+  if (payments.length === 0) return;
+  const column = <T>(value: (projected: ProjectedPayment) => T) => payments.map(value);
+  await db.query(UPSERT_PAYMENTS, [
+    column(({ payment }) => payment.paymentId),
+    column(({ payment }) => payment.merchantId),
+    column(({ payment }) => payment.orderId),
+    column(({ payment }) => payment.status),
+    column(({ payment }) => payment.currency),
+    column(({ payment }) => payment.rail),
+    column(({ payment }) => payment.createdAt),
+    column(({ revision }) => revision),
+    column(({ payment }) => JSON.stringify(paymentView(payment))),
+  ]);
+};
+
+/** Leaves nothing of a payment but its id and its merchant. */
+export const projectDeletion = async (db: Queryable, paymentId: string): Promise<void> => {
+  await db.query(
+    `update payments.payments set order_id = null, status = null, currency = null, payment_rail = null, created_at = null, resource = null, deleted = true
+     where id = $1`,
+    [paymentId],
+  );
+};
+
+export const paymentIdsOfOrder = async (db: Queryable, orderId: string): Promise<string[]> => {
+  const { rows } = await db.query<{ id: string }>(
+    'select id from payments.payments where order_id = $1 and not deleted order by id',
+    [orderId],
+  );
+  return rows.map(({ id }) => id);
+};
