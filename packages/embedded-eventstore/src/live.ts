@@ -1,7 +1,7 @@
 import type { RecordedEvent } from './events.ts';
 import { unavailable } from './refusals.ts';
 
-const KEEP_EVENTS = 8_192;
+const KEEP_EVENTS = 2_048;
 const KEEP_BYTES = 16 * 1024 * 1024;
 
 /** The youngest part of the log, in memory: what live subscriptions are fed from. A subscriber is a position in

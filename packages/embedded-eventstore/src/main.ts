@@ -1,8 +1,11 @@
+import { logVerbosity, setLogVerbosity } from '@grpc/grpc-js';
 import { startEventStore } from './server.ts';
 import { UnusableDatabaseError } from './storage/schema.ts';
 
 const { EVENTSTORE_DATABASE_URL, EVENTSTORE_PORT = '2113', EVENTSTORE_HOST = '127.0.0.1' } = process.env;
 const STOP_WITHIN_MS = 9_000;
+
+setLogVerbosity(logVerbosity.NONE); // what it has to say is said below, in sentences
 
 const log = (line: string): void => console.log(line.replaceAll(/\s*\n\s*/g, ' '));
 

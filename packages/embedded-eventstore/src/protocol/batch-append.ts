@@ -88,8 +88,7 @@ class BatchAppends {
   /** Answers the appends whose deadline has passed. */
   expire(nowMs: number): void {
     for (const [key, { options, abandoned }] of this.#pending) {
-      const deadline = options.getDeadline();
-      if (!deadline || deadline.toDate().getTime() > nowMs) continue;
+      if (!isOver(options, nowMs)) continue;
       abandoned.abort();
       this.#answer(key, { kind: 'deadline-exceeded' });
     }
@@ -116,6 +115,7 @@ class BatchAppends {
 
   #commit(key: string, append: Pending): void {
     const { options, events, abandoned } = append;
+    if (isOver(options, Date.now())) throw new RefusedError({ kind: 'deadline-exceeded' });
     append.isComplete = true;
     const stream = streamNameOf(options.getStreamIdentifier());
     const command = { kind: 'append', stream, expected: expectationOf(options), events } as const;
@@ -158,6 +158,11 @@ const begin = (correlationId: sharedPb.UUID | undefined, options: streamsPb.Batc
 /** The correlation id in either of its forms; none at all counts as one. */
 const keyOf = (correlationId: sharedPb.UUID | undefined): string =>
   Buffer.from(correlationId?.serializeBinary() ?? []).toString('latin1');
+
+const isOver = (options: streamsPb.BatchAppendReq.Options, nowMs: number): boolean => {
+  const deadline = options.getDeadline();
+  return deadline !== undefined && deadline.toDate().getTime() <= nowMs;
+};
 
 const expectationOf = (options: streamsPb.BatchAppendReq.Options): Expectation => {
   if (options.hasAny()) return 'any';

@@ -45,11 +45,14 @@ export const insertEvents = async (client: ClientBase, events: readonly Recorded
   });
 };
 
+// One look-up per id, in the index by id: a plain join would leave PostgreSQL the choice to scan whole streams.
 const PLACES = {
   name: 'places',
-  text: `select stream, id, revision, position
-           from eventstore.event join unnest($1::text[], $2::uuid[]) as wanted(stream, id) using (stream, id)
-          order by position`,
+  text: `select wanted.stream, wanted.id, found.revision, found.position
+           from unnest($1::text[], $2::uuid[]) as wanted(stream, id)
+          cross join lateral (select revision, position from eventstore.event as e
+                               where e.stream = wanted.stream and e.id = wanted.id
+                               order by position) as found`,
 };
 
 /** Where the event ids of `commands` are in their streams already, oldest first: stream -> id -> places. */

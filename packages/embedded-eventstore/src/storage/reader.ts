@@ -3,6 +3,7 @@ import type { RecordedEvent } from '../events.ts';
 import { metastreamOf, NO_REVISION, ticksOf, TOMBSTONE } from '../events.ts';
 import { unavailable } from '../refusals.ts';
 import { firstReadable, isSoftDeleted, type Retention, retentionOf } from './metadata.ts';
+import { INDEX_SCANS } from './planner.ts';
 
 /** A piece of one stream, in the order of reading. */
 export interface StreamPage {
@@ -42,6 +43,7 @@ export class Reader {
       connectionString: databaseUrl,
       max: MAX_CONNECTIONS,
       connectionTimeoutMillis: CONNECT_WITHIN_MS,
+      options: INDEX_SCANS,
       application_name: 'embedded-eventstore reader',
     });
     this.#pool.on('error', (error) => log(`lost a connection to PostgreSQL: ${error.message}`));

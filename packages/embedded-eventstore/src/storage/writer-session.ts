@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { INDEX_SCANS } from './planner.ts';
 import { prepareSchema } from './schema.ts';
 
 /** Name of the advisory lock that the one writer of a database holds: "evst" as bytes. */
@@ -27,6 +28,7 @@ export const openWriterSession = async (
     application_name: 'embedded-eventstore writer',
     keepAlive: true,
     connectionTimeoutMillis: CONNECT_WITHIN_MS,
+    options: `${INDEX_SCANS} -c synchronous_commit=on`,
   });
   const ended = new Promise<Error>((resolve) => {
     client.once('error', resolve);
@@ -35,7 +37,6 @@ export const openWriterSession = async (
   client.on('error', () => {}); // `ended` tells; an error without a listener would end the process
   try {
     await client.connect();
-    await client.query('set synchronous_commit = on');
     for (let first = true; !(await tryLock(client)); first = false) {
       if (first) waiting();
       await sleep(LOCK_RETRY_MS, undefined, { signal });

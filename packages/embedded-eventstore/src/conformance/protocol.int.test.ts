@@ -1,0 +1,182 @@
+import featuresGrpc from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
+import projectionsGrpc from '@eventstore/db-client/generated/projections_grpc_pb.js';
+import projectionsPb from '@eventstore/db-client/generated/projections_pb.js';
+import sharedPb from '@eventstore/db-client/generated/shared_pb.js';
+import statusPb from '@eventstore/db-client/generated/status_pb.js';
+import streamsGrpc from '@eventstore/db-client/generated/streams_grpc_pb.js';
+import streamsPb from '@eventstore/db-client/generated/streams_pb.js';
+import { EventStoreDBClient } from '@eventstore/db-client';
+import { credentials, type ServiceError, status } from '@grpc/grpc-js';
+import timestampPb from 'google-protobuf/google/protobuf/timestamp_pb.js';
+import { collect, connect, counted, newStream, numbersIn, storeUnderTest } from '../testing/jest-store.ts';
+
+// What the protocol can do and @eventstore/db-client does not use: spoken with the generated stubs.
+const { Empty, StreamIdentifier, UUID } = sharedPb;
+const { ReadReq, BatchAppendReq } = streamsPb;
+const { Options } = ReadReq;
+
+let store: Awaited<ReturnType<typeof storeUnderTest>>;
+let client: EventStoreDBClient;
+let streams: streamsGrpc.StreamsClient;
+const address = () => new URL(store.url.replace('esdb:', 'http:')).host;
+beforeAll(async () => {
+  store = await storeUnderTest();
+  client = connect(store.url);
+  streams = new streamsGrpc.StreamsClient(address(), credentials.createInsecure());
+});
+afterAll(async () => {
+  streams.close();
+  await client.dispose();
+  await store.stop();
+});
+
+const identifier = (stream: string) => {
+  const named = new StreamIdentifier();
+  named.setStreamName(Buffer.from(stream));
+  return named;
+};
+
+const readOptions = (uuids: 'string' | 'structured') => {
+  const options = new Options();
+  const uuidOption = new Options.UUIDOption();
+  if (uuids === 'string') uuidOption.setString(new Empty());
+  else uuidOption.setStructured(new Empty());
+  options.setUuidOption(uuidOption);
+  options.setCount('100');
+  options.setNoFilter(new Empty());
+  return options;
+};
+
+const streamFromStart = (options: streamsPb.ReadReq.Options, stream: string) => {
+  const of = new Options.StreamOptions();
+  of.setStreamIdentifier(identifier(stream));
+  of.setStart(new Empty());
+  options.setStream(of);
+  return options;
+};
+
+const readWith = (options: streamsPb.ReadReq.Options): Promise<streamsPb.ReadResp[]> => {
+  const request = new ReadReq();
+  request.setOptions(options);
+  return collect(streams.read(request) as AsyncIterable<streamsPb.ReadResp>);
+};
+
+test('ids are read as two halves when asked for so', async () => {
+  const stream = newStream();
+  const [event] = counted(1);
+  await client.appendToStream(stream, event!);
+  const [response] = await readWith(streamFromStart(readOptions('structured'), stream));
+  const halves = response!.getEvent()!.getEvent()!.getId()!.getStructured()!;
+  const hex = [halves.getMostSignificantBits(), halves.getLeastSignificantBits()]
+    .map((half) => BigInt.asUintN(64, BigInt(half)).toString(16).padStart(16, '0'))
+    .join('');
+  expect(hex).toBe(event!.id.replaceAll('-', ''));
+});
+
+test('clients that know positions are told the last one', async () => {
+  const stream = newStream();
+  await client.appendToStream(stream, counted(1, 2, 3));
+  const options = streamFromStart(readOptions('string'), stream);
+  const control = new Options.ControlOption();
+  control.setCompatibility(1);
+  options.setControlOption(control);
+  const responses = await readWith(options);
+  expect(responses.map((response) => response.hasEvent())).toEqual([true, true, true, false]);
+  expect(responses.at(-1)!.getLastStreamPosition()).toBe('2');
+});
+
+test('a read of $all can be filtered, in both directions and up to a count', async () => {
+  const [one, other] = [newStream('one'), newStream('other')];
+  for (const n of [0, 1, 2]) {
+    await client.appendToStream(one, counted(n));
+    await client.appendToStream(other, counted(10 + n));
+  }
+  const read = async (direction: 0 | 1, count: number) => {
+    const options = readOptions('string');
+    const all = new Options.AllOptions();
+    if (direction === 0) all.setStart(new Empty());
+    else all.setEnd(new Empty());
+    options.setAll(all);
+    options.setReadDirection(direction);
+    const expression = new Options.FilterOptions.Expression();
+    expression.addPrefix(one);
+    const filter = new Options.FilterOptions();
+    filter.setStreamIdentifier(expression);
+    filter.setCount(new Empty());
+    filter.setCheckpointintervalmultiplier(1);
+    options.setFilter(filter);
+    options.setCount(String(count));
+    const responses = (await readWith(options)).filter((response) => response.hasEvent());
+    return responses.map((response) => response.getEvent()!.getEvent()!.getStreamRevision());
+  };
+  expect(await read(0, 100)).toEqual(['0', '1', '2']);
+  expect(await read(1, 2)).toEqual(['2', '1']);
+});
+
+test('an append whose deadline has passed is answered as timed out', async () => {
+  const stream = newStream();
+  const call = streams.batchAppend();
+  const answered = new Promise<streamsPb.BatchAppendResp>((resolve) => call.once('data', resolve));
+  const request = new BatchAppendReq();
+  const options = new BatchAppendReq.Options();
+  options.setStreamIdentifier(identifier(stream));
+  options.setAny(new (await import('google-protobuf/google/protobuf/empty_pb.js')).default.Empty());
+  options.setDeadline(timestampPb.Timestamp.fromDate(new Date(Date.now() - 1_000)));
+  const correlationId = new UUID();
+  correlationId.setString('7a8b0d1c-2f44-4a6e-9df1-0c9a51f4b001');
+  request.setCorrelationId(correlationId);
+  request.setOptions(options);
+  request.setIsFinal(true);
+  call.write(request);
+  const answer = await answered;
+  expect(answer.getCorrelationId()!.getString()).toBe('7a8b0d1c-2f44-4a6e-9df1-0c9a51f4b001');
+  expect((answer.getError() as statusPb.Status).getDetails()!.getTypeName()).toBe('event_store.client.Timeout');
+  call.end();
+  await expect(numbersIn(client, stream)).rejects.toMatchObject({ type: 'stream-not-found' });
+});
+
+test('a request without options is refused', async () => {
+  await expect(collect(streams.read(new ReadReq()) as AsyncIterable<unknown>)).rejects.toMatchObject({
+    code: expect.any(Number),
+  });
+});
+
+test('gossip leads a discovering client to the node', async () => {
+  const discovering = EventStoreDBClient.connectionString(`esdb+discover://${address()}?tls=false`);
+  const stream = newStream();
+  await discovering.appendToStream(stream, counted(1));
+  expect(await numbersIn(discovering, stream)).toEqual([1]);
+  await discovering.dispose();
+});
+
+test('server features name what is served', async () => {
+  const features = new featuresGrpc.ServerFeaturesClient(address(), credentials.createInsecure());
+  const supported = await new Promise<string[]>((resolve, reject) => {
+    features.getSupportedMethods(new Empty(), (error, response) => {
+      if (error) reject(error);
+      else resolve(response.getMethodsList().map((m) => `${m.getServiceName()}/${m.getMethodName()}`));
+    });
+  });
+  features.close();
+  expect(supported).toEqual(
+    expect.arrayContaining(
+      ['read', 'append', 'batchappend', 'delete', 'tombstone'].map((m) => `event_store.client.streams.streams/${m}`),
+    ),
+  );
+});
+
+(process.env.EVENTSTORE_URL ? test.skip : test)('what is not served is unimplemented', async () => {
+  const projections = new projectionsGrpc.ProjectionsClient(address(), credentials.createInsecure());
+  const error = await new Promise<ServiceError | null>((resolve) => {
+    projections.create(new projectionsPb.CreateReq(), (refused) => resolve(refused));
+  });
+  projections.close();
+  expect(error).toMatchObject({ code: status.UNIMPLEMENTED });
+  await expect(
+    client.createPersistentSubscriptionToStream(
+      newStream(),
+      'group',
+      (await import('@eventstore/db-client')).persistentSubscriptionToStreamSettingsFromDefaults(),
+    ),
+  ).rejects.toThrow(/UNIMPLEMENTED|requires server version/);
+});

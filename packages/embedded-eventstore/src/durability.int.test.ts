@@ -1,0 +1,209 @@
+import { type EventStoreDBClient, UnavailableError } from '@eventstore/db-client';
+import pg from 'pg';
+import { startEventStore } from './index.ts';
+import {
+  administer,
+  connect,
+  counted,
+  createDatabase,
+  newStream,
+  numbersIn,
+  range,
+  type TestDatabase,
+} from './testing/jest-store.ts';
+
+let database: TestDatabase;
+beforeEach(async () => (database = await createDatabase()));
+afterEach(() => database.drop());
+
+const start = (log: (line: string) => void = () => {}) => startEventStore({ databaseUrl: database.url, port: 0, log });
+
+const inDatabase = async <T extends pg.QueryResultRow>(sql: string): Promise<T[]> => {
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  try {
+    return (await client.query<T>(sql)).rows;
+  } finally {
+    await client.end();
+  }
+};
+
+/** Repeats what fails as unavailable, as a client does; the same event ids make that safe. */
+const persist = async <T>(attempt: () => Promise<T>): Promise<T> => {
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!(error instanceof UnavailableError)) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+};
+
+const databaseName = () => new URL(database.url).pathname.slice(1);
+const endSessions = () =>
+  administer(
+    `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${databaseName()}' and pid <> pg_backend_pid()`,
+  );
+
+test('a restarted server goes on where the last one stopped', async () => {
+  const stream = newStream();
+  const first = await start();
+  const one = connect(first.url);
+  const before = await one.appendToStream(stream, counted(1));
+  await one.dispose();
+  await first.stop();
+
+  const second = await start();
+  const other = connect(second.url);
+  const after = await other.appendToStream(stream, counted(2), { expectedRevision: 0n });
+  expect(after.position!.commit).toBeGreaterThan(before.position!.commit);
+  expect(await numbersIn(other, stream)).toEqual([1, 2]);
+  await other.dispose();
+  await second.stop();
+});
+
+test('a repeat is known as one after a restart, whatever it expects', async () => {
+  const stream = newStream();
+  const events = counted(1, 2);
+  const first = await start();
+  const one = connect(first.url);
+  const written = await one.appendToStream(stream, events, { expectedRevision: 'no_stream' });
+  await one.dispose();
+  await first.stop();
+
+  const second = await start();
+  const other = connect(second.url);
+  for (const expectedRevision of ['no_stream', 'any', 'stream_exists'] as const) {
+    expect(await other.appendToStream(stream, events, { expectedRevision })).toEqual(written);
+  }
+  expect(await numbersIn(other, stream)).toEqual([1, 2]);
+  await other.dispose();
+  await second.stop();
+});
+
+describe('when its database goes away', () => {
+  let server: Awaited<ReturnType<typeof startEventStore>>;
+  let client: EventStoreDBClient;
+  const lines: string[] = [];
+  beforeEach(async () => {
+    server = await start((line) => lines.push(line));
+    client = connect(server.url);
+  });
+  afterEach(async () => {
+    await client.dispose();
+    await server.stop();
+  });
+
+  test('it is unavailable, and recovers by itself', async () => {
+    const stream = newStream();
+    await client.appendToStream(stream, counted(1));
+    await administer(`alter database ${databaseName()} with allow_connections false`);
+    await endSessions();
+    await expect(
+      (async () => {
+        for (;;) await client.appendToStream(stream, counted(9), { expectedRevision: 7n }).catch(ignoreConflict);
+      })(),
+    ).rejects.toBeInstanceOf(UnavailableError);
+    await expect(numbersIn(client, stream)).rejects.toBeInstanceOf(UnavailableError);
+
+    await administer(`alter database ${databaseName()} with allow_connections true`);
+    const events = counted(2);
+    await persist(() => client.appendToStream(stream, events, { expectedRevision: 0n }));
+    expect(await persist(() => numbersIn(client, stream))).toEqual([1, 2]);
+  });
+
+  test('writers that repeat what failed lose nothing and write nothing twice', async () => {
+    const stream = newStream();
+    const writing = range(0, 8).map(async (writer) => {
+      for (const n of range(0, 25)) {
+        const events = counted(writer * 100 + n);
+        await persist(() =>
+          client.appendToStream(`${stream}-${writer}`, events, {
+            expectedRevision: n === 0 ? 'no_stream' : BigInt(n - 1),
+          }),
+        );
+      }
+    });
+    const cutting = (async () => {
+      for (const _ of range(0, 5)) {
+        await new Promise((resolve) => setTimeout(resolve, 60));
+        await endSessions();
+      }
+    })();
+    await Promise.all([...writing, cutting]);
+    for (const writer of range(0, 8)) {
+      expect(await persist(() => numbersIn(client, `${stream}-${writer}`))).toEqual(range(writer * 100, 25));
+    }
+    const [log] = await inDatabase<{ gaps: string }>('select max(position) - count(*) as gaps from eventstore.event');
+    expect(log!.gaps).toBe('0');
+  });
+
+  test('a live subscription survives the loss of the writer and misses nothing', async () => {
+    const stream = newStream();
+    const received: number[] = [];
+    let done = () => {};
+    const all = new Promise<void>((resolve) => (done = resolve));
+    const watcher = connect(server.url);
+    const subscription = watcher.subscribeToStream(stream);
+    subscription.on('data', ({ event }) => {
+      received.push((event!.data as { n: number }).n);
+      if (received.length === 3) done();
+    });
+    await new Promise((resolve) => subscription.once('caughtUp', resolve));
+    for (const n of range(0, 3)) {
+      const events = counted(n);
+      await persist(() => client.appendToStream(stream, events));
+      await endSessions();
+    }
+    await all;
+    expect(received).toEqual([0, 1, 2]);
+    await watcher.dispose();
+  });
+});
+
+const ignoreConflict = (error: { type?: string }) => {
+  if (error.type !== 'wrong-expected-version') throw error;
+};
+
+test('a second server on the same database waits until the first one ends', async () => {
+  const stream = newStream();
+  const first = await start();
+  const one = connect(first.url);
+  let waits = (_: string) => {};
+  const waiting = new Promise<string>((resolve) => (waits = resolve));
+  let isOpen = false;
+  const second = start((line) => waits(line)).then((server) => {
+    isOpen = true;
+    return server;
+  });
+  expect(await waiting).toMatch(/another event store server writes to this database/);
+  await one.appendToStream(stream, counted(1));
+  expect(isOpen).toBe(false);
+  await one.dispose();
+  await first.stop();
+
+  const { url, stop } = await second;
+  const other = connect(url);
+  await other.appendToStream(stream, counted(2), { expectedRevision: 0n });
+  expect(await numbersIn(other, stream)).toEqual([1, 2]);
+  await other.dispose();
+  await stop();
+});
+
+test('data of another format is refused with a sentence', async () => {
+  await (await start()).stop();
+  await inDatabase('update eventstore.format set version = 99');
+  await expect(start()).rejects.toThrow('the event store database has data format 99, this server reads format 1');
+});
+
+test('subscribers of a server that stops hear that it is unavailable', async () => {
+  const server = await start();
+  const client = connect(server.url);
+  const subscription = client.subscribeToAll().resume();
+  const ended = new Promise<Error>((resolve) => subscription.once('error', resolve));
+  await new Promise((resolve) => subscription.once('caughtUp', resolve));
+  await server.stop();
+  expect(await ended).toBeInstanceOf(UnavailableError);
+  await client.dispose();
+});

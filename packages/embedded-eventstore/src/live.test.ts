@@ -1,0 +1,77 @@
+import type { RecordedEvent } from './events.ts';
+import { LiveTail } from './live.ts';
+
+const event = (position: number, bytes = 0): RecordedEvent => ({
+  position: BigInt(position),
+  stream: 's',
+  revision: BigInt(position),
+  id: '',
+  type: 'T',
+  isJson: true,
+  createdTicks: 0n,
+  data: new Uint8Array(bytes),
+  metadata: new Uint8Array(),
+});
+const events = (from: number, count: number, bytes = 0) =>
+  Array.from({ length: count }, (_, i) => event(from + i, bytes));
+const positions = (found: readonly RecordedEvent[] | null) => found?.map(({ position }) => Number(position));
+const never = new AbortController().signal;
+
+test('until the end of the log is known, nothing can be followed', () => {
+  expect(() => new LiveTail().head).toThrow('not ready');
+});
+
+test('what was pushed follows a position, up to a limit', () => {
+  const tail = new LiveTail();
+  tail.reset(10n);
+  tail.push(events(11, 5));
+  expect(tail.head).toBe(15n);
+  expect(positions(tail.after(10n, 100))).toEqual([11, 12, 13, 14, 15]);
+  expect(positions(tail.after(12n, 2))).toEqual([13, 14]);
+  expect(tail.after(15n, 100)).toEqual([]);
+  expect(tail.after(99n, 100)).toEqual([]);
+});
+
+test('what is older than the tail has to be read elsewhere', () => {
+  const tail = new LiveTail();
+  tail.reset(10n);
+  expect(tail.after(9n, 1)).toBeNull();
+  tail.push(events(11, 1));
+  expect(tail.after(9n, 1)).toBeNull();
+  tail.reset(20n);
+  expect(tail.after(11n, 1)).toBeNull();
+});
+
+test.each([
+  ['many events', 1, 50_000],
+  ['large events', 100_000, 1_000],
+])('of %s only the youngest are kept', (_, bytes, count) => {
+  const tail = new LiveTail();
+  tail.reset(0n);
+  for (let i = 0; i < count; i++) tail.push(events(i + 1, 1, bytes));
+  expect(tail.after(0n, 1)).toBeNull();
+  expect(positions(tail.after(BigInt(count - 1), 10))).toEqual([count]);
+  let oldest = count;
+  while (tail.after(BigInt(oldest - 1), 1)) oldest--;
+  expect((count - oldest) * (bytes + 400)).toBeLessThanOrEqual(34 * 1024 * 1024);
+});
+
+test('waiting ends with a commit, a reset, or the waiter giving up', async () => {
+  const tail = new LiveTail();
+  tail.reset(5n);
+  await tail.changed(4n, never);
+  const order: string[] = [];
+  const giveUp = new AbortController();
+  const waits = [
+    tail.changed(5n, never).then(() => order.push('commit')),
+    tail.changed(5n, giveUp.signal).then(() => order.push('gave up')),
+  ];
+  giveUp.abort();
+  await waits[1];
+  tail.push(events(6, 1));
+  await waits[0];
+  expect(order).toEqual(['gave up', 'commit']);
+  const reset = tail.changed(6n, never);
+  tail.reset(6n);
+  await reset;
+});

@@ -1,0 +1,37 @@
+import { TOMBSTONE } from '../events.ts';
+import { firstReadable, isSoftDeleted, retentionOf, SOFT_DELETED, undeleted } from './metadata.ts';
+
+const of = (json: string, stream = 's') => retentionOf(stream, Buffer.from(json));
+
+test.each([
+  ['{"$maxCount":5,"$maxAge":60,"$tb":3}', { maxCount: 5n, maxAgeSeconds: 60, truncateBefore: 3n }],
+  ['{"$maxCount":0,"$maxAge":-1,"$tb":-2}', {}],
+  ['{"$tb":0,"owner":"me"}', { truncateBefore: 0n }],
+  ['{"$maxCount":"5","$tb":3}', {}],
+  ['{"$maxCount":1.5}', {}],
+  ['[1]', {}],
+  ['no json', {}],
+  ['', {}],
+])('%s', (json, expected) => expect(of(json)).toEqual(expected));
+
+test('a stream without metadata keeps everything, a metastream its last event', () => {
+  expect(retentionOf('s', null)).toEqual({});
+  expect(retentionOf('$$s', null)).toEqual({ maxCount: 1n });
+});
+
+test('a soft delete is told from a truncation, and can be lifted', () => {
+  expect(of(SOFT_DELETED.toString())).toEqual({ truncateBefore: TOMBSTONE });
+  expect(isSoftDeleted(of(SOFT_DELETED.toString()))).toBe(true);
+  expect(isSoftDeleted(of('{"$tb":9007199254740991}'))).toBe(false);
+  expect(undeleted(Buffer.from('{"$tb":9223372036854775807,"owner":"me"}'), 7n)!.toString()).toBe(
+    '{"$tb":7,"owner":"me"}',
+  );
+  expect(undeleted(Buffer.from('no json'), 7n)).toBeNull();
+});
+
+test('the stricter of count and truncation holds', () => {
+  expect(firstReadable({}, 9n)).toBe(0n);
+  expect(firstReadable({ maxCount: 3n }, 9n)).toBe(7n);
+  expect(firstReadable({ maxCount: 30n }, 9n)).toBe(0n);
+  expect(firstReadable({ maxCount: 3n, truncateBefore: 8n }, 9n)).toBe(8n);
+});
