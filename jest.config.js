@@ -27,7 +27,13 @@ export default {
       globalSetup: '<rootDir>/scripts/jest/start-engines.ts',
       globalTeardown: '<rootDir>/scripts/jest/stop-engines.ts',
     },
-    { ...base, displayName: 'acceptance', testMatch: ['<rootDir>/packages/acceptance/src/**/*.test.ts'] },
+    {
+      ...base,
+      displayName: 'acceptance',
+      testMatch: ['<rootDir>/packages/acceptance/src/**/*.test.ts'],
+      globalSetup: '<rootDir>/packages/acceptance/src/harness/global-setup.ts',
+      globalTeardown: '<rootDir>/packages/acceptance/src/harness/global-teardown.ts',
+    },
   ],
   testTimeout: 30_000,
 };

@@ -1,0 +1,146 @@
+import { isDeepStrictEqual } from 'node:util';
+import {
+  type CreateWebhookDto,
+  ErrorBody,
+  type MerchantCreateOrderDto,
+  Merchant,
+  Order,
+  OrderDeletion,
+  pageOf,
+  Payment,
+  type PaymentCurrency,
+  type PaymentRail,
+  TestDelivery,
+  type UpdateOrderDto,
+  type UpdateWebhookDto,
+  Webhook,
+  type WebhookEventType,
+  WebhookId,
+} from '@cpg/contracts';
+import { Pool } from 'undici';
+import { z } from 'zod';
+
+export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+export type Headers = Record<string, string>;
+
+export interface SendOptions {
+  /** Sent as JSON; a string goes out as it is. */
+  readonly body?: unknown;
+  readonly headers?: Headers;
+}
+
+/** An answer as it came. `body` is the parsed JSON, or the text when it is none. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Record<string, string | string[] | undefined>;
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- what it should be is for the test to say
+  readonly body: any;
+  readonly text: string;
+}
+
+export interface DebugPayment {
+  readonly order_id: string;
+  readonly payment_rail: PaymentRail;
+  readonly amount: string;
+  readonly currency: PaymentCurrency;
+  readonly txHash?: string;
+}
+
+export const OrderPage = pageOf(Order);
+export const PaymentPage = pageOf(Payment);
+export const WebhookPage = pageOf(Webhook);
+export const WebhookWithSecret = Webhook.extend({ secret: z.string().regex(/^whsec_[A-Za-z0-9+/]{43}=$/) });
+export type WebhookWithSecret = z.infer<typeof WebhookWithSecret>;
+const WebhookDeletion = z.object({ id: WebhookId, deleted: z.literal(true) });
+
+export type Query = Readonly<Record<string, string | number | undefined>>;
+export type Api = ReturnType<typeof createApi>;
+
+const ANSWER_WITHIN_MS = 30_000;
+
+/** The public API as one key sees it. Each named call expects the success that the reference promises, in exactly the shape of the
+ *  contracts, and throws otherwise; `send` takes any answer. */
+export const createApi = ({ baseUrl, apiKey }: { baseUrl: string; apiKey?: string | undefined }) => {
+  const pool = new Pool(baseUrl, { connections: 64, bodyTimeout: ANSWER_WITHIN_MS, headersTimeout: ANSWER_WITHIN_MS });
+
+  const send = async (method: Method, path: string, { body, headers = {} }: SendOptions = {}): Promise<Answer> => {
+    const answer = await pool.request({
+      method,
+      path,
+      headers: {
+        ...(apiKey !== undefined && { 'x-api-key': apiKey }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      body: body === undefined ? null : typeof body === 'string' ? body : JSON.stringify(body),
+    });
+    const text = await answer.body.text();
+    return { status: answer.statusCode, headers: answer.headers, body: jsonOrText(text), text };
+  };
+
+  const call = async <T>(
+    expected: number,
+    shape: z.ZodType<T>,
+    method: Method,
+    path: string,
+    options: SendOptions = {},
+  ): Promise<T> => {
+    const { status, text, body } = await send(method, path, options);
+    if (status !== expected) throw new Error(`${method} ${path} answered ${status}, not ${expected}: ${text}`);
+    const parsed = shape.parse(body);
+    if (!isDeepStrictEqual(parsed, body)) throw new Error(`${method} ${path} answered more than its contract: ${text}`);
+    return parsed;
+  };
+
+  const post = <T>(shape: z.ZodType<T>, path: string, body?: unknown, headers: Headers = {}) =>
+    call(201, shape, 'POST', path, { body, headers });
+
+  return {
+    send,
+    close: () => pool.close(),
+    merchant: () => call(200, Merchant, 'GET', '/v1/merchants/me'),
+
+    createOrder: (order: MerchantCreateOrderDto, headers?: Headers) => post(Order, '/v1/orders', order, headers),
+    order: (id: string) => call(200, Order, 'GET', `/v1/orders/${id}`),
+    orders: (query: Query = {}) => call(200, OrderPage, 'GET', `/v1/orders${search(query)}`),
+    cancel: (id: string, headers?: Headers) => post(Order, `/v1/orders/${id}/cancel`, undefined, headers),
+    capture: (id: string, headers?: Headers) => post(Order, `/v1/orders/${id}/capture`, undefined, headers),
+    updateOrder: (id: string, body: UpdateOrderDto) => call(200, Order, 'PATCH', `/v1/orders/${id}`, { body }),
+    deleteOrder: (id: string) => call(200, OrderDeletion, 'DELETE', `/v1/orders/${id}`),
+
+    payment: (id: string) => call(200, Payment, 'GET', `/v1/payments/${id}`),
+    payments: (query: Query = {}) => call(200, PaymentPage, 'GET', `/v1/payments${search(query)}`),
+
+    createWebhook: (body: CreateWebhookDto, headers?: Headers) =>
+      post(WebhookWithSecret, '/v1/webhooks', body, headers),
+    webhook: (id: string) => call(200, Webhook, 'GET', `/v1/webhooks/${id}`),
+    webhooks: (query: Query = {}) => call(200, WebhookPage, 'GET', `/v1/webhooks${search(query)}`),
+    updateWebhook: (id: string, body: UpdateWebhookDto) => call(200, Webhook, 'PATCH', `/v1/webhooks/${id}`, { body }),
+    deleteWebhook: (id: string) => call(200, WebhookDeletion, 'DELETE', `/v1/webhooks/${id}`),
+    rotateSecret: (id: string) => post(WebhookWithSecret, `/v1/webhooks/${id}/rotate-secret`),
+
+    pay: (payment: DebugPayment) => post(Order, '/debug/register-payment', payment),
+    testWebhook: (webhookId: string, eventType: WebhookEventType) =>
+      post(TestDelivery, '/debug/test-webhook', { webhook_id: webhookId, event_type: eventType }),
+  };
+};
+
+/** The error body of a refusal, in exactly the shape of the contracts. */
+export const refusalOf = (answer: Answer): ErrorBody => {
+  const parsed = ErrorBody.parse(answer.body);
+  if (!isDeepStrictEqual(parsed, answer.body)) throw new Error(`more than an error: ${answer.text}`);
+  return parsed;
+};
+
+const search = (query: Query): string => {
+  const given = Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]));
+  return given.length === 0 ? '' : `?${new URLSearchParams(given as [string, string][])}`;
+};
+
+const jsonOrText = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+};

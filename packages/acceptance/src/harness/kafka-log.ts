@@ -1,0 +1,53 @@
+import { randomUUID } from 'node:crypto';
+import { type DomainMessage, partitionKeyOf, TOPICS } from '@cpg/contracts';
+import { Kafka, logLevel } from 'kafkajs';
+import { until } from './until.ts';
+
+/** What internal teams read, from the first message on, each one parsed by the contracts. */
+export interface KafkaLog {
+  /** About one order or payment, in the order of reading; a message that was published twice is there once. */
+  readonly about: (subject: string) => DomainMessage[];
+  /** Waits until what is there about a subject is enough. */
+  readonly waitFor: (subject: string, enough: (messages: DomainMessage[]) => boolean) => Promise<DomainMessage[]>;
+  /** What no contract could read, or was not keyed as it must be: nothing, when all is well. */
+  readonly faults: () => string[];
+  readonly close: () => Promise<void>;
+}
+
+/** Reads both topics with a plain kafkajs consumer, in a group of its own. */
+export const readKafkaLog = async (brokers: string): Promise<KafkaLog> => {
+  const messages: DomainMessage[] = [];
+  const faults: string[] = [];
+  const known = new Set<string>();
+  const kafka = new Kafka({ clientId: 'acceptance', brokers: brokers.split(','), logLevel: logLevel.NOTHING });
+  const consumer = kafka.consumer({ groupId: `acceptance-${randomUUID()}`, maxWaitTimeInMs: 200 });
+  await consumer.connect();
+  await consumer.subscribe({ topics: [TOPICS.orders.name, TOPICS.payments.name], fromBeginning: true });
+  await consumer.run({
+    eachMessage: async ({ topic, message: { key, value } }) => {
+      const schema = topic === TOPICS.orders.name ? TOPICS.orders.message : TOPICS.payments.message;
+      const parsed = schema.safeParse(JSON.parse(value?.toString() ?? 'null'));
+      if (!parsed.success) return void faults.push(`${topic}: ${parsed.error.message}: ${value?.toString()}`);
+      const message = parsed.data;
+      if (key?.toString() !== partitionKeyOf(message)) faults.push(`${message.id} has the key ${key?.toString()}`);
+      if (known.has(message.id)) return;
+      known.add(message.id);
+      messages.push(message);
+    },
+  });
+  const about = (subject: string) => messages.filter((message) => message.subject === subject);
+  return {
+    about,
+    waitFor: (subject, enough) =>
+      until(
+        `messages about ${subject}`,
+        () => {
+          const found = about(subject);
+          return found.length > 0 && enough(found) && found;
+        },
+        { withinMs: 30_000 },
+      ),
+    faults: () => [...faults],
+    close: () => consumer.disconnect(),
+  };
+};

@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto';
+import { OrderEvent } from '@cpg/contracts';
+import { type EventStoreDBClient, StreamDeletedError } from '@eventstore/db-client';
+import { z } from 'zod';
+
+const Metadata = z.object({
+  actor: z.string().min(1),
+  requestId: z.string().min(1),
+  $correlationId: z.string().min(1),
+  $causationId: z.string().min(1),
+  previousHash: z.string(),
+  hash: z.string(),
+});
+
+export interface StoredEvent {
+  readonly revision: number;
+  readonly event: OrderEvent;
+  readonly metadata: z.infer<typeof Metadata>;
+}
+
+/** The order's stream as EventStoreDB has it; null once it is tombstoned. Throws where the hash chain is broken. */
+export const readOrderStream = async (client: EventStoreDBClient, orderId: string): Promise<StoredEvent[] | null> => {
+  const stream = `order-${orderId}`;
+  const stored: StoredEvent[] = [];
+  let previousHash = sha256(stream);
+  try {
+    for await (const { event } of client.readStream(stream)) {
+      if (!event) throw new Error(`${stream} holds a link`);
+      const metadata = Metadata.parse(event.metadata);
+      const hash = sha256(`${previousHash}\n${event.type}\n${canonicalJson(event.data)}`);
+      if (metadata.previousHash !== previousHash || metadata.hash !== hash) {
+        throw new Error(`the hash chain of ${stream} is broken at event ${event.revision}`);
+      }
+      previousHash = hash;
+      stored.push({
+        revision: Number(event.revision),
+        event: OrderEvent.parse({ type: event.type, data: event.data }),
+        metadata,
+      });
+    }
+    return stored;
+  } catch (error) {
+    if (error instanceof StreamDeletedError) return null;
+    throw error;
+  }
+};
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** RFC 8785 for what JSON.parse can return: names sorted by UTF-16 code units, numbers and strings as JSON.stringify writes them. */
+const canonicalJson = (value: unknown): string => {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  if (value === null || typeof value !== 'object') return JSON.stringify(value);
+  const members = Object.entries(value)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, member]) => `${JSON.stringify(name)}:${canonicalJson(member)}`);
+  return `{${members.join(',')}}`;
+};

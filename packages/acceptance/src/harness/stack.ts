@@ -1,0 +1,135 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { freePortOffset } from './ports.ts';
+import { processesOf, readStackFiles, type StackFiles } from './stack-files.ts';
+import { until } from './until.ts';
+
+export interface StackOptions {
+  /** Goes over the environment of this process. */
+  readonly env?: NodeJS.ProcessEnv;
+  readonly dispatchers?: number;
+}
+
+/** A stack that this process started: the launcher and below it every engine and service, as `npm start` runs them. */
+export interface Stack extends StackFiles {
+  /** Milliseconds from the start of the launcher until it said that it was ready. */
+  readonly readyAfterMs: number;
+  /** Of `orders`, `webhook-dispatcher-1`, `postgres`, ...; null while it does not run. */
+  readonly pidOf: (name: string) => number | null;
+  /** Ends one process and resolves once another one runs in its place. Throws when it does not run now. */
+  readonly kill: (name: string, signal?: NodeJS.Signals) => Promise<void>;
+  /** Ctrl-C: SIGINT for the launcher. Resolves with its exit code once everything has ended. */
+  readonly interrupt: () => Promise<number | null>;
+  /** The same launcher again, on the same data and ports, after `interrupt`. */
+  readonly startAgain: () => Promise<Stack>;
+  /** Stops what still runs and removes the data. Never leaves anything behind. */
+  readonly stop: () => Promise<void>;
+}
+
+const LAUNCHER = fileURLToPath(new URL('../../../local-stack/dist/main.js', import.meta.url));
+const READY_WITHIN_MS = 90_000;
+const STOPPED_WITHIN_MS = 20_000;
+const REMEMBERED_LINES = 60;
+const API_KEY = 'ak_sandbox_acceptanceKeyForEveryTestOfThisStack0123456789';
+
+/** Starts a stack of its own on an empty temporary folder and free ports. Throws with the end of the launcher's log when it does not
+ *  get ready. ACCEPTANCE_LOG=1 shows the whole log. */
+export const startStack = async ({ env = {}, dispatchers = 1 }: StackOptions = {}): Promise<Stack> => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'cpg-acceptance-'));
+  const settings = {
+    ...process.env,
+    DATA_DIR: dataDir,
+    PORT_OFFSET: String(await freePortOffset()),
+    SANDBOX_API_KEY: API_KEY,
+    RATE_LIMIT_PER_SECOND: '0',
+    RATE_LIMIT_AUTH_PER_MINUTE: '0',
+    LOG_LEVEL: 'warn',
+    NODE_ENV: 'production',
+    NODE_OPTIONS: '',
+    ...env,
+  };
+  return launch({ dataDir, settings, dispatchers });
+};
+
+interface Launch {
+  readonly dataDir: string;
+  readonly settings: NodeJS.ProcessEnv;
+  readonly dispatchers: number;
+}
+
+const launch = async (options: Launch): Promise<Stack> => {
+  const { dataDir, settings, dispatchers } = options;
+  const began = performance.now();
+  const launcher = spawn(process.execPath, [LAUNCHER, '--dispatchers', String(dispatchers)], {
+    env: settings,
+    // In a session of its own: Ctrl-C on the tests reaches it only by us.
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  // Should this process go without a word, the launcher goes too, and its guard ends the rest.
+  const last = () => void launcher.kill('SIGKILL');
+  process.once('exit', last);
+  const ended = new Promise<void>((done) => launcher.once('exit', () => done()));
+  void ended.then(() => process.off('exit', last));
+  const remove = () => rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 });
+
+  try {
+    await saysReady(launcher);
+  } catch (error) {
+    await end(launcher, ended);
+    remove();
+    throw error;
+  }
+  const pidOf = (name: string) => processesOf(dataDir)[name] ?? null;
+  return {
+    ...readStackFiles(dataDir),
+    readyAfterMs: performance.now() - began,
+    pidOf,
+    kill: async (name, signal = 'SIGKILL') => {
+      const pid = pidOf(name);
+      if (pid === null) throw new Error(`${name} does not run`);
+      process.kill(pid, signal);
+      await until(`another ${name} in place of ${pid}`, () => ![null, pid].includes(pidOf(name)));
+    },
+    interrupt: async () => {
+      await end(launcher, ended);
+      return launcher.exitCode;
+    },
+    startAgain: () => launch(options),
+    stop: async () => {
+      await end(launcher, ended);
+      remove();
+    },
+  };
+};
+
+const saysReady = (launcher: ChildProcess): Promise<void> => {
+  const lines: string[] = [];
+  return new Promise((done, fail) => {
+    const give = (reason: string) => fail(new Error(`the stack ${reason}:\n${lines.join('\n')}`));
+    const late = setTimeout(() => give(`was not ready within ${READY_WITHIN_MS} ms`), READY_WITHIN_MS);
+    launcher.once('exit', (code, signal) => give(`ended (${signal ?? code}) before it was ready`));
+    for (const stream of [launcher.stdout!, launcher.stderr!]) {
+      createInterface({ input: stream }).on('line', (line) => {
+        if (process.env.ACCEPTANCE_LOG) process.stderr.write(`${line}\n`);
+        lines.push(line);
+        if (lines.length > REMEMBERED_LINES) lines.shift();
+        if (!/\bReady in [\d.]+ s\b/.test(line)) return;
+        clearTimeout(late);
+        done();
+      });
+    }
+  });
+};
+
+const end = async (launcher: ChildProcess, ended: Promise<void>): Promise<void> => {
+  if (launcher.exitCode !== null || launcher.signalCode !== null) return;
+  launcher.kill('SIGINT');
+  const force = setTimeout(() => launcher.kill('SIGKILL'), STOPPED_WITHIN_MS);
+  await ended;
+  clearTimeout(force);
+};
