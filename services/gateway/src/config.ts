@@ -30,3 +30,12 @@ const GatewayConfig = ServiceConfig.extend({
 export type GatewayConfig = z.infer<typeof GatewayConfig>;
 
 export const readConfig = (env: NodeJS.ProcessEnv): GatewayConfig => read(GatewayConfig, env);
+
+const AdminConfig = ServiceConfig.pick({ ENVIRONMENT: true, DATABASE_URL: true, CAZ_DECIMALS: true }).extend({
+  API_KEY_PEPPER: Secret,
+});
+
+export type AdminConfig = z.infer<typeof AdminConfig>;
+
+/** What the administration of merchants and keys needs. */
+export const readAdminConfig = (env: NodeJS.ProcessEnv): AdminConfig => read(AdminConfig, env);

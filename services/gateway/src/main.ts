@@ -9,6 +9,7 @@ import { webhookDispatcherClient } from './clients/webhook-dispatcher.ts';
 import { readConfig } from './config.ts';
 import { keyEnvironmentOf } from './keys/api-key.ts';
 import { createAuthenticator } from './keys/authenticator.ts';
+import { verifySecret } from './keys/hash.ts';
 import { createLastUses } from './keys/last-uses.ts';
 import { tokenBuckets } from './limits/token-buckets.ts';
 import { migrateWhenThere } from './migrations.ts';
@@ -44,7 +45,7 @@ await runService(async () => {
     dispatcher: webhookDispatcherClient(dispatcher),
     authenticator: createAuthenticator({
       environment: keyEnvironmentOf(config.ENVIRONMENT),
-      pepper: config.API_KEY_PEPPER,
+      verify: (secret, kept) => verifySecret(secret, kept, config.API_KEY_PEPPER),
       find: (kid) => credentialByKid(pool, kid),
       onUse: lastUses.note,
       now,

@@ -4,7 +4,7 @@ import { LruMap } from '../lru.ts';
 import type { KnownCredential } from '../queries/credentials.ts';
 import { allowList } from './allow-list.ts';
 import { type ApiKey, type KeyEnvironment, parseApiKey } from './api-key.ts';
-import { isExpensive, verifySecret } from './hash.ts';
+import { isExpensive, type SecretHash } from './hash.ts';
 
 /** Who sent a request, as their key proves it. */
 export interface Caller {
@@ -22,7 +22,8 @@ export interface Authenticator {
 
 export interface AuthenticatorOptions {
   readonly environment: KeyEnvironment;
-  readonly pepper: string;
+  /** Whether `secret` is the one that the record was made of. */
+  readonly verify: (secret: string, kept: SecretHash) => Promise<boolean>;
   readonly find: (kid: string) => Promise<KnownCredential | null>;
   readonly onUse: (kid: string, at: Date) => void;
   readonly now: () => Date;
@@ -43,16 +44,16 @@ interface Verified {
 /** Verifies API keys. What was verified is kept under the hash of the key, so the hot path needs neither query nor key derivation;
  *  a record that is read again is verified again only if its hash changed. */
 export const createAuthenticator = (options: AuthenticatorOptions): Authenticator => {
-  const { environment, pepper, find, onUse, now, trustMs = TRUST_MS } = options;
+  const { environment, verify, find, onUse, now, trustMs = TRUST_MS } = options;
   const verified = new LruMap<string, Verified>(KEPT);
   const running = new Map<string, Promise<Verified | null>>();
 
-  const verify = async (key: ApiKey, known: Verified | undefined, sparing: boolean): Promise<Verified | null> => {
+  const check = async (key: ApiKey, known: Verified | undefined, sparing: boolean): Promise<Verified | null> => {
     const credential = await find(key.kid);
     if (!credential) return null;
     const proven = known?.credential.secret_hash === credential.secret_hash;
     if (!proven && sparing && isExpensive(credential.alg)) return null;
-    if (!proven && !(await verifySecret(key.secret, credential, pepper))) return null;
+    if (!proven && !(await verify(key.secret, credential))) return null;
     return {
       credential,
       caller: {
@@ -74,7 +75,7 @@ export const createAuthenticator = (options: AuthenticatorOptions): Authenticato
     const look = `${fingerprint} ${sparing}`;
     const shared = running.get(look);
     if (shared) return shared;
-    const looking = verify(key, known, sparing)
+    const looking = check(key, known, sparing)
       .then((found) => {
         if (found) verified.set(fingerprint, found);
         else verified.delete(fingerprint);

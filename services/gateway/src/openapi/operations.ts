@@ -1,13 +1,13 @@
 /** An operation of the document, as far as it is completed here. */
 export interface Operation {
-  summary?: string;
+  security?: Record<string, string[]>[];
   parameters?: unknown[];
   requestBody?: { required?: boolean };
   responses: Record<string, Record<string, unknown>>;
 }
 
 // What is answered besides what the route itself answers.
-const REFUSALS = {
+const REFUSALS: Record<number, string> = {
   400: 'The request is not valid; `details` names every field at fault.',
   401: 'The API key is missing, malformed, unknown, revoked, expired, or of the other environment.',
   403: 'The key lacks the scope that this needs.',
@@ -18,21 +18,24 @@ const REFUSALS = {
   422: 'This `Idempotency-Key` was used with another request.',
   429: 'Too many requests.',
   503: 'Something this depends on is down, or has no fresh rate. Nothing was half done: try again.',
-} as const;
+};
+
+const headers = (...names: string[]) =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 
 /** Adds to an operation what every one of its kind has: its security, its refusals, its headers. */
 export const completeOperation = (path: string, method: string, operation: Operation): Operation => {
-  if (path.startsWith('/health')) return operation;
+  if (path.startsWith('/health')) return { ...operation, responses: HEALTH[path] ?? {} };
   const versioned = path.startsWith('/v1/');
   const changes = method !== 'get';
   const repeatable = versioned && method === 'post';
-  const refusals: (keyof typeof REFUSALS)[] = [
+  const refusals = [
     400,
     401,
-    ...(versioned ? ([403] as const) : []),
-    ...(path.includes('{id}') || !versioned ? ([404] as const) : []),
-    ...(changes ? ([409, 413, 415] as const) : []),
-    ...(repeatable ? ([422] as const) : []),
+    ...(versioned ? [403] : []),
+    ...(path.includes('{id}') || !versioned ? [404] : []),
+    ...(changes ? [409, 413, 415] : []),
+    ...(repeatable ? [422] : []),
     429,
     503,
   ];
@@ -42,7 +45,7 @@ export const completeOperation = (path: string, method: string, operation: Opera
   ]);
   return {
     ...operation,
-    ...{ security: versioned ? [{ apiKey: [] }] : [{}, { apiKey: [] }] },
+    security: versioned ? [{ apiKey: [] }] : [{}, { apiKey: [] }],
     ...(repeatable && {
       parameters: [...(operation.parameters ?? []), { $ref: '#/components/parameters/Idempotency-Key' }],
     }),
@@ -56,15 +59,20 @@ export const completeOperation = (path: string, method: string, operation: Opera
   };
 };
 
+const HEALTH: Record<string, Operation['responses']> = {
+  '/health': { 200: { description: 'It runs.' } },
+  '/health/ready': {
+    200: { description: 'All of it is there.' },
+    503: { description: 'The list `missing` names what is not there.', headers: headers('Retry-After') },
+  },
+};
+
 const TAKES_NO_BODY = /^delete |\/(cancel|capture|rotate-secret)$/;
 
 const ALWAYS = ['X-Request-Id', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
 
-const refusal = (status: keyof typeof REFUSALS) => ({
+const refusal = (status: number) => ({
   description: REFUSALS[status],
   headers: headers('X-Request-Id', ...(status === 429 || status === 503 ? ['Retry-After'] : [])),
   content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
 });
-
-const headers = (...names: string[]) =>
-  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));

@@ -5,7 +5,7 @@ import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-pro
 import { nameComponents } from './components.ts';
 import { DESCRIPTION } from './description.ts';
 import { completeOperation, type Operation } from './operations.ts';
-import { tidySchemas } from './tidy.ts';
+import { type Document, tidySchemas } from './tidy.ts';
 
 // swagger-ui loads nothing but its own files; its styles are partly inline.
 const DOCS_POLICY = {
@@ -32,16 +32,16 @@ export const documentApi = async (app: FastifyInstance): Promise<void> => {
       const description = [described.schema.description, needs].filter(Boolean).join('\n\n');
       return { ...described, schema: { ...described.schema, description } };
     },
-    transformObject: (document) => tidySchemas(completed(jsonSchemaTransformObject(document) as Document)) as never,
+    transformObject: (document) =>
+      tidySchemas(completed(jsonSchemaTransformObject(document) as unknown as Document)) as never,
   });
-  await app.register(swaggerUi, { routePrefix: '/docs', staticCSP: DOCS_POLICY, uiConfig: { deepLinking: true } });
+  await app.register(swaggerUi, {
+    routePrefix: '/docs',
+    staticCSP: DOCS_POLICY,
+    uiConfig: { deepLinking: true, validatorUrl: null },
+  });
   app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger());
 };
-
-interface Document {
-  paths: Record<string, Record<string, Operation>>;
-  components: { schemas: Record<string, unknown> };
-}
 
 const completed = (document: Document): Document => ({
   ...document,
@@ -49,7 +49,10 @@ const completed = (document: Document): Document => ({
     Object.entries(document.paths).map(([path, operations]) => [
       path,
       Object.fromEntries(
-        Object.entries(operations).map(([method, operation]) => [method, completeOperation(path, method, operation)]),
+        Object.entries(operations as Record<string, Operation>).map(([method, operation]) => [
+          method,
+          completeOperation(path, method, operation),
+        ]),
       ),
     ]),
   ),
@@ -60,7 +63,6 @@ const HEALTH: Record<string, object> = {
   '/health/ready': {
     operationId: 'ready',
     summary: 'Whether what it depends on is there',
-    description: '503 with `missing` names what is not.',
     tags: ['Health'],
   },
 };

@@ -2,9 +2,37 @@ const COMPONENT = '#/components/schemas/';
 
 type Schemas = Record<string, unknown>;
 
-/** Makes the schemas that were generated from zod read as ones written by hand. */
-export const tidySchemas = <T extends { paths: unknown; components: { schemas: Schemas } }>(document: T): T =>
-  nameInputsPlainly(keepReferenced(rewrite(document, plain)));
+export interface Document {
+  paths: Record<string, unknown>;
+  components: { schemas: Schemas };
+}
+
+/** Makes the schemas that were generated from zod read as if they were written by hand: one per name, and only those that are used. */
+export const tidySchemas = <T extends Document>(document: T): T => keepReferenced(rewrite(onePerName(document), plain));
+
+/** The generator writes each schema twice: `XInput` for requests, and `X` for answers, which forbids new fields. Ours are the same both
+ *  ways, and answers may grow within a version, so X is what `XInput` says. */
+const onePerName = <T extends Document>(document: T): T => {
+  const inputs = Object.entries(document.components.schemas).filter(([name]) => name.endsWith('Input'));
+  const named = inputs.map(([name, schema]) => [name.slice(0, -'Input'.length), schema]);
+  return withSchemas(document, Object.fromEntries(named) as Schemas);
+};
+
+const plain = (node: Record<string, unknown>): unknown => {
+  if (typeof node.$ref === 'string') {
+    // Any JSON value: the generated definition refers to itself where OpenAPI tools do not look.
+    if (node.$ref.includes('__shared')) return {};
+    return { ...node, $ref: node.$ref.startsWith(COMPONENT) ? node.$ref.replace(/Input$/, '') : node.$ref };
+  }
+  const { minimum, maximum, pattern, ...rest } = node;
+  return {
+    ...rest,
+    ...(minimum !== undefined && minimum !== Number.MIN_SAFE_INTEGER && { minimum }),
+    ...(maximum !== undefined && maximum !== Number.MAX_SAFE_INTEGER && { maximum }),
+    // The format says it in fewer words.
+    ...(pattern !== undefined && node.format !== 'date-time' && { pattern }),
+  };
+};
 
 /** Bottom up: every object of the document, replaced by what `change` makes of it. */
 const rewrite = <T>(document: T, change: (node: Record<string, unknown>) => unknown): T =>
@@ -14,21 +42,8 @@ const rewrite = <T>(document: T, change: (node: Record<string, unknown>) => unkn
       : value,
   ) as T;
 
-const plain = (node: Record<string, unknown>): unknown => {
-  const { $ref, ...rest } = node;
-  // Any JSON value: the generated definition refers to itself where OpenAPI tools do not look.
-  if (typeof $ref === 'string' && $ref.includes('__shared')) return {};
-  if (rest.type === 'integer') {
-    if (rest.minimum === Number.MIN_SAFE_INTEGER) delete rest.minimum;
-    if (rest.maximum === Number.MAX_SAFE_INTEGER) delete rest.maximum;
-  }
-  // The format says it, in fewer words.
-  if (rest.format === 'date-time') delete rest.pattern;
-  return { ...($ref !== undefined && { $ref }), ...rest };
-};
-
 /** Drops the components that nothing leads to. */
-const keepReferenced = <T extends { paths: unknown; components: { schemas: Schemas } }>(document: T): T => {
+const keepReferenced = <T extends Document>(document: T): T => {
   const { schemas } = document.components;
   const kept = new Set<string>();
   const follow = (node: unknown): void => {
@@ -39,43 +54,13 @@ const keepReferenced = <T extends { paths: unknown; components: { schemas: Schem
     }
   };
   follow(document.paths);
-  return withSchemas(document, Object.fromEntries(Object.entries(schemas).filter(([name]) => kept.has(name))));
+  return withSchemas(document, Object.fromEntries([...kept].sort().map((name) => [name, schemas[name]])));
 };
-
-/** `XInput` is X where no answer has an X, and where both are the same but for what an answer may have more. */
-const nameInputsPlainly = <T extends { components: { schemas: Schemas } }>(document: T): T => {
-  const { schemas } = document.components;
-  const open = openAnswers(schemas);
-  const plainName = (name: string) => {
-    const stem = name.replace(/Input$/, '');
-    return stem === name || stem in schemas ? name : stem;
-  };
-  const named = Object.entries(open).map(([name, schema]) => [plainName(name), schema] as const);
-  return rewrite(withSchemas(document, Object.fromEntries(named.sort(([a], [b]) => (a < b ? -1 : 1)))), (node) => {
-    if (typeof node.$ref !== 'string' || !node.$ref.startsWith(COMPONENT)) return node;
-    return { ...node, $ref: COMPONENT + plainName(node.$ref.slice(COMPONENT.length)) };
-  });
-};
-
-/** Answers may grow new fields within a version, so their schemas are open; what comes in is closed. */
-const openAnswers = (schemas: Schemas): Schemas =>
-  Object.fromEntries(
-    Object.entries(schemas).map(([name, schema]) => [
-      name,
-      name.endsWith('Input')
-        ? schema
-        : rewrite(schema, (node) => {
-            if (node.additionalProperties !== false) return node;
-            const { additionalProperties: _closed, ...rest } = node;
-            return rest;
-          }),
-    ]),
-  );
-
-const withSchemas = <T extends { components: { schemas: Schemas } }>(document: T, schemas: Schemas): T => ({
-  ...document,
-  components: { ...document.components, schemas },
-});
 
 const referencedBy = (node: unknown): string[] =>
   [...JSON.stringify(node ?? null).matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g)].map((match) => match[1]!);
+
+const withSchemas = <T extends Document>(document: T, schemas: Schemas): T => ({
+  ...document,
+  components: { ...document.components, schemas },
+});

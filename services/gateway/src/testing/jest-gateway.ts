@@ -9,6 +9,7 @@ import { ordersClient } from '../clients/orders.ts';
 import { paymentsClient } from '../clients/payments.ts';
 import { webhookDispatcherClient } from '../clients/webhook-dispatcher.ts';
 import { createAuthenticator } from '../keys/authenticator.ts';
+import { verifySecret } from '../keys/hash.ts';
 import { issueKey, type KeyGrant } from '../keys/issue.ts';
 import { createLastUses } from '../keys/last-uses.ts';
 import { Scope } from '../keys/scopes.ts';
@@ -103,7 +104,7 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
     dispatcher: webhookDispatcherClient(clients[2]),
     authenticator: createAuthenticator({
       environment: keyEnvironment,
-      pepper: PEPPER,
+      verify: (secret, kept) => verifySecret(secret, kept, PEPPER),
       find: (kid) => credentialByKid(pool, kid),
       onUse: lastUses.note,
       now,

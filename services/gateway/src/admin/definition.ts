@@ -1,0 +1,17 @@
+import { CreateMerchantDto } from '@cpg/contracts';
+
+import { COUNTRIES } from './countries.ts';
+
+/** A merchant's definition: CreateMerchantDto, its country one that exists, and each rail once. */
+export const MerchantDefinition = CreateMerchantDto.superRefine((merchant, context) => {
+  const country = merchant.business_profile?.address?.country;
+  if (country !== undefined && !COUNTRIES.has(country)) {
+    const path = ['business_profile', 'address', 'country'];
+    context.addIssue({ code: 'custom', path, message: `${country} is not an ISO 3166-1 alpha-2 code` });
+  }
+  const rails = merchant.payment_methods.map(({ type }) => type);
+  rails.forEach((rail, index) => {
+    if (rails.indexOf(rail) === index) return;
+    context.addIssue({ code: 'custom', path: ['payment_methods', index, 'type'], message: `${rail} is there already` });
+  });
+});

@@ -1,0 +1,12 @@
+/** Rows of text under a header, in columns. */
+export const table = (header: readonly string[], rows: readonly (readonly string[])[]): string => {
+  const widths = header.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)));
+  return [header, ...rows]
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+};

@@ -1,0 +1,47 @@
+import { readConfig } from './config.ts';
+
+const ENV = {
+  ENVIRONMENT: 'sandbox',
+  INTERNAL_TOKEN: 't'.repeat(32),
+  DATABASE_URL: 'postgres://localhost/app',
+  ORDERS_URL: 'http://127.0.0.1:4001',
+  PAYMENTS_URL: 'http://127.0.0.1:4002',
+  WEBHOOK_DISPATCHER_URL: 'http://127.0.0.1:4003',
+  API_KEY_PEPPER: 'p'.repeat(32),
+  WEBHOOK_ENCRYPTION_KEY: `${'a'.repeat(32)},${'b'.repeat(32)}`,
+};
+
+test('what may be left out has the documented defaults', () => {
+  expect(readConfig(ENV)).toMatchObject({
+    PORT: 4000,
+    HOST: '127.0.0.1',
+    RATE_LIMIT_PER_SECOND: 100,
+    RATE_LIMIT_BURST: 200,
+    RATE_LIMIT_AUTH_PER_MINUTE: 10,
+    WEBHOOK_ALLOW_LOCAL: false,
+    TRUST_PROXY: false,
+    WEBHOOK_ENCRYPTION_KEY: ['a'.repeat(32), 'b'.repeat(32)],
+  });
+});
+
+test.each([
+  ['true', true],
+  ['false', false],
+  ['10.0.0.0/8, 127.0.0.1', ['10.0.0.0/8', '127.0.0.1']],
+])('TRUST_PROXY %s', (text, value) => {
+  expect(readConfig({ ...ENV, TRUST_PROXY: text }).TRUST_PROXY).toEqual(value);
+});
+
+test('every fault is named at once', () => {
+  const wrong = { ...ENV, ORDERS_URL: 'orders', API_KEY_PEPPER: 'short', TRUST_PROXY: 'proxy', RATE_LIMIT_BURST: '-1' };
+  expect(() => readConfig(wrong)).toThrow(/ORDERS_URL[^]*API_KEY_PEPPER[^]*RATE_LIMIT_BURST[^]*TRUST_PROXY/);
+});
+
+test('each encryption key must be a secret, and production never allows local webhooks', () => {
+  expect(() => readConfig({ ...ENV, WEBHOOK_ENCRYPTION_KEY: `${'a'.repeat(32)},short` })).toThrow(
+    /WEBHOOK_ENCRYPTION_KEY/,
+  );
+  expect(() => readConfig({ ...ENV, ENVIRONMENT: 'production', WEBHOOK_ALLOW_LOCAL: 'true' })).toThrow(
+    /WEBHOOK_ALLOW_LOCAL/,
+  );
+});

@@ -1,0 +1,32 @@
+import { allowList, isAddressOrBlock } from './allow-list.ts';
+
+test('no entries allow every address', () => {
+  expect(allowList([])('203.0.113.9')).toBe(true);
+});
+
+test.each([
+  ['203.0.113.9', true],
+  ['203.0.113.10', false],
+  ['10.1.2.3', true],
+  ['10.2.0.0', false],
+  ['::ffff:203.0.113.9', true],
+  ['2001:db8::5', true],
+  ['2001:db9::5', false],
+  ['nonsense', false],
+])('%s is allowed: %s', (address, allowed) => {
+  expect(allowList(['203.0.113.9', '10.1.0.0/16', '2001:db8::/32'])(address)).toBe(allowed);
+});
+
+test.each([
+  ['203.0.113.9', true],
+  ['10.0.0.0/8', true],
+  ['2001:db8::/32', true],
+  ['10.0.0.0/33', false],
+  ['2001:db8::/129', false],
+  ['10.0.0.0/', false],
+  ['10.0.0.0/8/8', false],
+  ['shop.example', false],
+  ['', false],
+])('%j is an address or a block: %s', (text, is) => {
+  expect(isAddressOrBlock(text)).toBe(is);
+});

@@ -1,0 +1,163 @@
+import { secretBox } from '@cpg/runtime';
+import { newSeed } from '../seed.ts';
+import { startGateway, type TestGateway, type TestMerchant } from '../testing/jest-gateway.ts';
+import { refusal } from '../testing/jest-stub-service.ts';
+
+const BODY = { url: 'https://shop.example/hooks', events: ['order:paid', 'payment:applied'] };
+const box = secretBox(['key of the tests that seals, thirty-two characters']);
+
+let gateway: TestGateway;
+let shop: TestMerchant;
+let other: TestMerchant;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  other = await gateway.merchant();
+});
+afterAll(() => gateway.close());
+beforeEach(async () => {
+  shop = await gateway.merchant();
+});
+
+const create = async (more = {}) => (await shop.send('POST', '/v1/webhooks', { ...BODY, ...more })).body;
+const row = async (id: string) =>
+  (await gateway.pool.query('select * from gateway.webhooks where id = $1', [id])).rows[0];
+
+test('a new webhook is disabled, and shows its secret this once', async () => {
+  const { status, body } = await shop.send('POST', '/v1/webhooks', BODY);
+  expect(status).toBe(201);
+  expect(body).toEqual({
+    id: expect.stringMatching(/^whk_[0-9A-HJKMNP-TV-Z]{26}$/),
+    merchant_id: shop.id,
+    ...BODY,
+    is_enabled: false,
+    created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{3}Z$/),
+    secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/),
+  });
+  const { secret, ...webhook } = body;
+  expect((await shop.send('GET', `/v1/webhooks/${body.id}`)).body).toEqual(webhook);
+  expect((await shop.send('GET', '/v1/webhooks')).body.items).toEqual([webhook]);
+  expect(box.open((await row(body.id)).secret_box)).toBe(secret);
+});
+
+test.each([
+  [{ url: 'http://shop.example/' }, 'url'],
+  [{ url: 'https://10.0.0.1/' }, 'url'],
+  [{ url: `https://shop.example/${'x'.repeat(2048)}` }, 'url'],
+  [{ url: 7 }, 'url'],
+  [{ events: [] }, 'events'],
+  [{ events: ['order:paid', 'order:paid'] }, 'events'],
+  [{ events: ['order:lost'] }, 'events.0'],
+  [{ is_enabled: true }, 'is_enabled'],
+])('%j is refused by name', async (more, path) => {
+  const { status, body } = await shop.send('POST', '/v1/webhooks', { ...BODY, ...more });
+  expect(status).toBe(400);
+  expect(body.details.map((detail: { path: string }) => detail.path)).toContain(path);
+});
+
+test('events and enablement change one by one; enabling forgets why it was disabled', async () => {
+  const { id } = await create();
+  const patch = async (body: unknown) => (await shop.send('PATCH', `/v1/webhooks/${id}`, body)).body;
+  expect(await patch({ is_enabled: true })).toMatchObject({
+    ...BODY,
+    is_enabled: true,
+    updated_at: expect.any(String),
+  });
+  expect(await patch({ events: ['order:created'] })).toMatchObject({ events: ['order:created'], is_enabled: true });
+  await gateway.pool.query(
+    `update gateway.webhooks set is_enabled = false, disabled_reason = 'it answered 410' where id = $1`,
+    [id],
+  );
+  expect(await patch({ events: ['order:paid'] })).toMatchObject({
+    is_enabled: false,
+    disabled_reason: 'it answered 410',
+  });
+  expect(await patch({ is_enabled: true })).not.toHaveProperty('disabled_reason');
+});
+
+test('the URL cannot be changed, and the refusal says why', async () => {
+  const { id } = await create();
+  const { status, body } = await shop.send('PATCH', `/v1/webhooks/${id}`, { url: BODY.url, is_enabled: true });
+  expect(status).toBe(400);
+  expect(body.details).toEqual([{ path: 'url', message: expect.stringMatching(/cannot be changed: delete/) }]);
+});
+
+test.each([[{}], [{ is_enabled: 'yes' }], [{ events: [] }], [{ surprise: 1 }], [null]])(
+  'PATCH %j is refused',
+  async (body) => {
+    const { id } = await create();
+    expect((await shop.send('PATCH', `/v1/webhooks/${id}`, body)).status).toBe(400);
+  },
+);
+
+test('rotation shows a new secret, and the old one signs along for 24 hours', async () => {
+  const { id, secret } = await create();
+  const before = Date.now();
+  const { status, body } = await shop.send('POST', `/v1/webhooks/${id}/rotate-secret`);
+  expect(status).toBe(201);
+  expect(body.secret).not.toBe(secret);
+  const kept = await row(id);
+  expect([box.open(kept.secret_box), box.open(kept.previous_secret_box)]).toEqual([body.secret, secret]);
+  const overlap = kept.previous_secret_until.getTime() - 24 * 60 * 60 * 1000;
+  expect(overlap).toBeGreaterThanOrEqual(before);
+  expect(overlap).toBeLessThanOrEqual(Date.now());
+});
+
+test('a deleted webhook is gone, and what is queued for it is dropped', async () => {
+  const { id } = await create();
+  gateway.dispatcher.calls.length = 0;
+  const { status, body } = await shop.send('DELETE', `/v1/webhooks/${id}`);
+  expect({ status, body }).toEqual({ status: 200, body: { id, deleted: true } });
+  expect(gateway.dispatcher.calls).toEqual([
+    expect.objectContaining({ method: 'DELETE', path: `/webhooks/${id}/deliveries` }),
+  ]);
+  expect((await shop.send('GET', `/v1/webhooks/${id}`)).status).toBe(404);
+  expect((await shop.send('DELETE', `/v1/webhooks/${id}`)).status).toBe(404);
+  expect((await shop.send('GET', '/v1/webhooks')).body.total).toBe(0);
+});
+
+test('it is deleted also while the dispatcher is away', async () => {
+  const { id } = await create();
+  const answer = gateway.dispatcher.answer;
+  gateway.dispatcher.answer = () => refusal(503, 'dependency_unavailable');
+  expect((await shop.send('DELETE', `/v1/webhooks/${id}`)).status).toBe(200);
+  gateway.dispatcher.answer = answer;
+  expect((await row(id)).deleted_at).not.toBeNull();
+});
+
+test("another merchant's webhook, an unknown and a malformed id are one 404 for every verb", async () => {
+  const { id } = await create();
+  const bodies = new Set<string>();
+  for (const at of [id, `whk_${newSeed()}`, 'whk_1', 'x%00']) {
+    for (const [method, path, body] of [
+      ['GET', '', undefined],
+      ['PATCH', '', { is_enabled: true }],
+      ['DELETE', '', undefined],
+      ['POST', '/rotate-secret', undefined],
+    ] as const) {
+      const answer = await other.send(method, `/v1/webhooks/${at}${path}`, body);
+      bodies.add(JSON.stringify({ ...answer.body, request_id: '' }));
+    }
+  }
+  expect([...bodies].map((text) => JSON.parse(text))).toEqual([
+    expect.objectContaining({ statusCode: 404, code: 'not_found' }),
+  ]);
+  expect((await shop.send('GET', `/v1/webhooks/${id}`)).body.is_enabled).toBe(false);
+});
+
+test('a merchant has at most 20, also when they are made at once; a deleted one makes room', async () => {
+  const answers = await Promise.all(Array.from({ length: 25 }, () => shop.send('POST', '/v1/webhooks', BODY)));
+  expect(answers.filter(({ status }) => status === 201)).toHaveLength(20);
+  expect(answers.filter(({ status, body }) => status === 409 && body.code === 'too_many_webhooks')).toHaveLength(5);
+  const page = (await shop.send('GET', '/v1/webhooks?limit=15&page=2&sort=asc')).body;
+  expect(page).toMatchObject({ count: 5, total: 20, totalPages: 2 });
+  await shop.send('DELETE', `/v1/webhooks/${page.items[0].id}`);
+  expect((await shop.send('POST', '/v1/webhooks', BODY)).status).toBe(201);
+});
+
+test('lists keep to the dates and refuse what orders filter by', async () => {
+  const { created_at } = await create();
+  expect((await shop.send('GET', `/v1/webhooks?from_date=${created_at}&to_date=${created_at}`)).body.total).toBe(1);
+  expect((await shop.send('GET', '/v1/webhooks?to_date=2020-01-01T00:00:00Z')).body.total).toBe(0);
+  expect((await shop.send('GET', '/v1/webhooks?status=paid')).status).toBe(400);
+});

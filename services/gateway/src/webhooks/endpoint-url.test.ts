@@ -1,0 +1,94 @@
+import { checkEndpointUrl, type Resolve } from './endpoint-url.ts';
+
+const failing =
+  (code: string): Resolve =>
+  () =>
+    Promise.reject(Object.assign(new Error(code), { code }));
+const at =
+  (...addresses: string[]): Resolve =>
+  async () =>
+    addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
+
+const check = (url: string, { resolve = at('93.184.216.34'), allowLocal = false } = {}) =>
+  checkEndpointUrl(url, { allowLocal, resolve });
+
+const refusal = { code: 'invalid_request', details: [expect.objectContaining({ path: 'url' })] };
+
+test.each([
+  'https://shop.example/hooks',
+  'HTTPS://SHOP.EXAMPLE',
+  'https://shop.example:8443/a?b=c',
+  'https://93.184.216.34/',
+  'https://[2606:2800:220:1::1]/',
+  'https://bücher.example/',
+])('%s may be sent to', async (url) => {
+  await expect(check(url)).resolves.toBeUndefined();
+});
+
+test.each([
+  'http://shop.example/',
+  'ftp://shop.example/',
+  'javascript:alert(1)',
+  'shop.example/hooks',
+  '//shop.example',
+  'https:shop.example',
+  'https://',
+  '',
+  'https://user:secret@shop.example/',
+  'https://user@shop.example/',
+  'https://shop.example/#here',
+  'https://shop.example/#',
+  ' https://shop.example/',
+  'https://shop\n.example/',
+  'https://shop.example/a b',
+  'https:\\\\shop.example/',
+  'https://shop.example\\@evil.example/',
+  'https://127.0.0.1/',
+  'https://0x7f000001/',
+  'https://2130706433/',
+  'https://10.0.0.1/',
+  'https://169.254.169.254/latest/meta-data',
+  'https://[::1]/',
+  'https://[::ffff:10.0.0.1]/',
+  'https://[64:ff9b::a00:1]/',
+])('%j may not', async (url) => {
+  await expect(check(url)).rejects.toMatchObject(refusal);
+});
+
+test('every address of the host must be public', async () => {
+  await expect(check('https://shop.example/', { resolve: at('93.184.216.34', '10.0.0.1') })).rejects.toMatchObject(
+    refusal,
+  );
+});
+
+test('a host that does not exist is refused, one that cannot be asked for is try again', async () => {
+  await expect(check('https://shop.example/', { resolve: failing('ENOTFOUND') })).rejects.toMatchObject(refusal);
+  await expect(check('https://shop.invalid/')).rejects.toMatchObject(refusal);
+  await expect(check('https://shop.example/', { resolve: failing('EAI_AGAIN') })).rejects.toMatchObject({
+    code: 'dependency_unavailable',
+  });
+});
+
+describe('where local endpoints are allowed', () => {
+  test.each([
+    ['http://127.0.0.1:9000/hooks', at()],
+    ['https://127.9.9.9/', at()],
+    ['http://[::1]:9000/', at()],
+    ['http://localhost:9000/', at('127.0.0.1', '::1')],
+    ['https://shop.example/', failing('ENOTFOUND')],
+  ])('%s may be sent to', async (url, resolve) => {
+    await expect(check(url, { resolve, allowLocal: true })).resolves.toBeUndefined();
+  });
+
+  test.each([
+    ['http://shop.example/', at('93.184.216.34')],
+    ['http://shop.example/', failing('ENOTFOUND')],
+    ['http://localhost/', at('127.0.0.1', '93.184.216.34')],
+    ['https://shop.invalid/', failing('ENOTFOUND')],
+    ['https://10.0.0.1/', at()],
+    ['https://169.254.169.254/', at()],
+    ['https://mixed.example/', at('127.0.0.1', '10.0.0.1')],
+  ])('%s may still not', async (url, resolve) => {
+    await expect(check(url, { resolve, allowLocal: true })).rejects.toMatchObject(refusal);
+  });
+});
