@@ -81,5 +81,5 @@ const postgresProgram = (port: number, password: string, dataDir: string, onLog:
   },
 });
 
-// A refused statement is the business of whoever sent it, and says so there.
-const isWorthShowing = (line: string): boolean => /\b(WARNING|FATAL|PANIC): /.test(line);
+// ERROR and FATAL are told to the session concerned, which says so in a log of its own.
+const isWorthShowing = (line: string): boolean => /\b(WARNING|PANIC): /.test(line);

@@ -84,7 +84,7 @@ export const createStack = ({ dispatchers = 1, log = () => {}, colour = false, .
     const addresses = addressesOf(config, ports, secrets, dataDir);
     const shared = serviceEnvironment(addresses, ports, secrets, env);
     inDataFolder(dataDir, () => writeJson(join(dataDir, 'environment.json'), shared, 0o600));
-    record = processRecord(dataDir, warn);
+    record = processRecord(dataDir, STOP_PHASES, warn);
     const programs = programsOf({
       ports,
       secrets,

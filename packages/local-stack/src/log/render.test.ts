@@ -10,6 +10,15 @@ test('an entry of the log becomes one readable line', () =>
     renderLine('orders', entry({ orderId: 'ord_1', items: [1, 2], reason: 'too late', msg: 'order expired' }), style),
   ).toBe(`${shown} orders    info  order expired orderId=ord_1 items=[1,2] reason="too late"`));
 
+test('what was tried again shows its reason without a stack', () =>
+  expect(
+    renderLine(
+      'orders',
+      entry({ level: 'warn', err: { message: 'too busy', stack: 'Error: too busy' }, msg: 'again' }),
+      style,
+    ),
+  ).toBe(`${shown} orders    warn  again err="too busy"`));
+
 test('an error is shown by its message, with its stack below', () =>
   expect(
     renderLine(

@@ -10,7 +10,7 @@ const NAME_COLOURS = [36, 35, 32, 34, 96, 95, 92, 94];
 const SHOWN_OTHERWISE = new Set(['level', 'time', 'pid', 'hostname', 'name', 'msg']);
 
 /** One line of a process's output: an entry of its JSON log becomes `HH:MM:SS.mmm name  level message key=value ...` in local
- *  time, an error's stack below it; anything else stays as it is, behind the name. */
+ *  time, the stack of what needs a person below it; anything else stays as it is, behind the name. */
 export const renderLine = (process: string, line: string, style: LogStyle): string => {
   const entry = parseEntry(line);
   if (!entry) return `${dim(clock(new Date()), style)} ${label(process, style)}  ${line}`;
@@ -30,6 +30,7 @@ interface Entry {
   readonly level: string;
   readonly time: string | number;
   readonly msg?: string;
+  readonly err?: { readonly stack?: unknown };
 }
 
 const parseEntry = (line: string): Entry | null => {
@@ -49,9 +50,11 @@ const short = (value: unknown): string => {
   return JSON.stringify(typeof message === 'string' ? message : value);
 };
 
-const stackOf = (entry: object): string => {
-  const stack = (entry as { err?: { stack?: unknown } }).err?.stack;
-  return typeof stack === 'string' ? `\n${stack.replace(/^/gm, '    ')}` : '';
+const stackOf = ({ level, err }: Entry): string => {
+  const stack = err?.stack;
+  return typeof stack === 'string' && (level === 'error' || level === 'fatal')
+    ? `\n${stack.replace(/^/gm, '    ')}`
+    : '';
 };
 
 const clock = (at: Date): string =>

@@ -21,7 +21,7 @@ const launcher = (watched: ChildProcess[][], then: string) => {
     jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
     module: { type: 'es6' },
   });
-  const watch = watched.map((list) => `guard.watch(${JSON.stringify(list.map(({ pid }) => pid))});`);
+  const watch = watched.map((list) => `guard.watch(${JSON.stringify(list.map(({ pid }) => [pid]))});`);
   return run(
     '--input-type=module',
     '-e',
@@ -37,6 +37,22 @@ test('when a launcher is killed, the guard ends what it was running at last', as
   killed.kill('SIGKILL');
   expect(await ended).toEqual([null, 'SIGTERM']);
   expect(before.signalCode).toBeNull();
+});
+
+test('the guard ends one group after the other', async () => {
+  const said: string[] = [];
+  const slow = run(
+    '-e',
+    "process.on('SIGTERM', () => setTimeout(process.exit, 700)); process.stdout.write('up'); setInterval(() => {}, 1000)",
+  );
+  await once(slow.stdout!, 'data');
+  const engine = sleeper();
+  const ended = [slow, engine].map((child) =>
+    once(child, 'exit').then(() => said.push(child === slow ? 'service' : 'engine')),
+  );
+  launcher([[slow, engine]], 'process.exit(1)');
+  await Promise.all(ended);
+  expect(said).toEqual(['service', 'engine']);
 });
 
 test('a process that ignores the polite signal is ended all the same', async () => {

@@ -1,15 +1,18 @@
 import { join } from 'node:path';
 import { writeJson } from '../data/write.ts';
+import { type StopPhase } from './group.ts';
 import { startGuard } from './guard.ts';
 
 /** Keeps `processes.json` in step with what runs, and the guard too. */
-export const processRecord = (dataDir: string, warn: (sentence: string) => void) => {
+export const processRecord = (dataDir: string, phases: readonly StopPhase[], warn: (sentence: string) => void) => {
   const guard = startGuard();
   const pids = new Map<string, number>();
+  const phaseOf = (name: string) => phases.findIndex(({ includes }) => includes(name));
   return (name: string, pid: number | null): void => {
     if (pid === null) pids.delete(name);
     else pids.set(name, pid);
-    guard.watch([...pids.values()]);
+    const running = [...pids];
+    guard.watch(phases.map((_, phase) => running.filter(([name]) => phaseOf(name) === phase).map(([, pid]) => pid)));
     try {
       writeJson(join(dataDir, 'processes.json'), Object.fromEntries(pids));
     } catch (error) {
