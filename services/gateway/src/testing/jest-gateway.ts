@@ -68,6 +68,8 @@ export interface TestGatewayOptions {
   readonly resolve?: Resolve;
   readonly trustMs?: number;
   readonly now?: () => Date;
+  /** Another way to the database of the test. */
+  readonly wayTo?: (url: string) => Promise<string>;
 }
 
 const publicHost: Resolve = async () => [{ address: '93.184.216.34', family: 4 }];
@@ -77,7 +79,7 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
   const { environment = 'sandbox', now = () => new Date() } = options;
   const keyEnvironment = environment === 'sandbox' ? 'sandbox' : 'live';
   const database = await testDatabase();
-  const pool = createPool({ url: database.url, name: 'gateway-test', log });
+  const pool = createPool({ url: (await options.wayTo?.(database.url)) ?? database.url, name: 'gateway-test', log });
   await migrateGateway(pool);
   await migrateReadModels(pool);
   const [orders, payments, dispatcher] = await Promise.all([

@@ -1,0 +1,64 @@
+import { createPool, type Pool, testDatabase } from '@cpg/postgres';
+import { createAuthenticator } from './keys/authenticator.ts';
+import { verifySecret } from './keys/hash.ts';
+import { Scope } from './keys/scopes.ts';
+import { credentialByKid } from './queries/credentials.ts';
+import { merchantById } from './queries/merchants.ts';
+import { ensureSandboxMerchant } from './sandbox.ts';
+import { log } from './testing/jest-gateway.ts';
+
+const pepper = 'pepper of the tests, thirty-two characters';
+
+let database: Awaited<ReturnType<typeof testDatabase>>;
+let pool: Pool;
+beforeEach(async () => {
+  database = await testDatabase();
+  pool = createPool({ url: database.url, name: 'sandbox-test', max: 1, log });
+});
+afterEach(async () => {
+  await pool.end();
+  await database.drop();
+});
+
+const ensure = (apiKey?: string) =>
+  ensureSandboxMerchant({ databaseUrl: database.url, pepper, ...(apiKey && { apiKey }) });
+
+const callerOf = (key: string | null) =>
+  createAuthenticator({
+    environment: 'sandbox',
+    verify: (secret, kept) => verifySecret(secret, kept, pepper),
+    find: (kid) => credentialByKid(pool, kid),
+    onUse: () => {},
+    now: () => new Date(),
+  }).authenticate(key ?? '', '127.0.0.1');
+
+test('on an empty database it makes the merchant with a key of all scopes, and shows the key once', async () => {
+  const first = await ensure();
+  expect(await callerOf(first.apiKey)).toMatchObject({ merchantId: first.merchantId, scopes: new Set(Scope.options) });
+  expect(await ensure()).toEqual({ merchantId: first.merchantId, apiKey: null });
+  const { resource } = (await merchantById(pool, first.merchantId))!;
+  expect(resource.payment_methods.map(({ type }) => type).sort()).toEqual(['crypto_deposit', 'gateway_pay']);
+  expect(resource.payment_methods[0]?.supported_currencies).toHaveLength(6);
+});
+
+test.each([32, 128])('a given key of %i characters is the key, however often it is given', async (length) => {
+  const key = `ak_sandbox_${'K'.repeat(length)}`;
+  const first = await ensure(key);
+  expect(first.apiKey).toBe(key);
+  expect(await ensure(key)).toEqual(first);
+  expect(await callerOf(key)).toMatchObject({ merchantId: first.merchantId, scopes: new Set(Scope.options) });
+});
+
+test('a given key may come later, beside the one that was made, and replaces one that begins alike', async () => {
+  const made = await ensure();
+  const [one, two] = [`ak_sandbox_abcdefghijkl${'1'.repeat(20)}`, `ak_sandbox_abcdefghijkl${'2'.repeat(20)}`];
+  await ensure(one);
+  await ensure(two);
+  expect(await callerOf(made.apiKey)).not.toBeNull();
+  expect(await callerOf(one)).toBeNull();
+  expect(await callerOf(two)).not.toBeNull();
+});
+
+test.each(['', 'ak_live_', 'x'])('%j and 40 letters is no sandbox key', async (prefix) => {
+  await expect(ensure(`${prefix}${'a'.repeat(40)}`)).rejects.toThrow(RangeError);
+});
