@@ -4,7 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Kafka, Partitioners, logLevel } from 'kafkajs';
 
 const [MESSAGES, BATCH, SENDERS, PROBES] = [100_000, 100, 8, 300];
-const kafka = new Kafka({ brokers: (process.env.KAFKA_BROKERS ?? '127.0.0.1:9092').split(','), logLevel: logLevel.ERROR });
+const kafka = new Kafka({
+  brokers: (process.env.KAFKA_BROKERS ?? '127.0.0.1:9092').split(','),
+  logLevel: logLevel.ERROR,
+});
 const topic = `bench-${randomUUID()}`;
 const admin = kafka.admin();
 const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
@@ -16,7 +19,7 @@ const perSecond = (startedAt) => Math.round(MESSAGES / ((performance.now() - sta
 const value = randomBytes(1024);
 let sent = 0;
 const sendAll = async () => {
-  for (; sent < MESSAGES; ) {
+  for (; sent < MESSAGES;) {
     sent += BATCH;
     await producer.send({ topic, messages: Array.from({ length: BATCH }, (_, n) => ({ key: String(n), value })) });
   }
@@ -58,5 +61,6 @@ await sleep(200);
 times.sort((a, b) => a - b);
 const at = (share) => times[Math.floor(share * (times.length - 1))].toFixed(1);
 console.log(`send to receipt when idle: p50 ${at(0.5)} ms, p99 ${at(0.99)} ms of ${times.length}`);
+await Promise.all([consumer.disconnect(), producer.disconnect()]);
 await admin.deleteTopics({ topics: [topic] });
-await Promise.all([consumer.disconnect(), producer.disconnect(), admin.disconnect()]);
+await admin.disconnect();

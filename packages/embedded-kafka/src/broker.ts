@@ -3,7 +3,6 @@ import type { Reader } from './protocol/reader.ts';
 import type { Writer as ResponseWriter } from './protocol/writer.ts';
 import type { Catalogue } from './storage/catalogue.ts';
 import type { Log } from './storage/log.ts';
-import type { Offsets } from './storage/offsets.ts';
 import type { TopicConfig } from './storage/topic-config.ts';
 import type { Writer } from './storage/writer.ts';
 
@@ -15,7 +14,6 @@ export interface Broker {
   readonly writer: Writer;
   readonly catalogue: Catalogue;
   readonly log: Log;
-  readonly offsets: Offsets;
   readonly groups: Coordinator;
 }
 

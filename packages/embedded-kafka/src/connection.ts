@@ -10,8 +10,13 @@ const API_VERSIONS = 18;
 const IN_FLIGHT = 16;
 
 /** Serves one client until it goes. Requests are taken one after the other, as the real broker does; only appends may overlap,
- *  so that they share a commit. Answers leave in the order of the requests. Throws MalformedRequest for bytes that are no request. */
-export const serve = async (socket: Socket, broker: Broker, signal: AbortSignal): Promise<void> => {
+ *  so that they share a commit. `answering` holds the answers under way. Answers leave in the order of the requests. Throws MalformedRequest for bytes that are no request. */
+export const serve = async (
+  socket: Socket,
+  broker: Broker,
+  signal: AbortSignal,
+  answering: Set<Promise<void>>,
+): Promise<void> => {
   const underWay: Promise<void>[] = [];
   let answered: Promise<void> = Promise.resolve();
   for await (const bytes of frames(socket, broker.settings.maxRequestBytes)) {
@@ -19,11 +24,17 @@ export const serve = async (socket: Socket, broker: Broker, signal: AbortSignal)
     const answer = api ? api.handle(call, broker) : unsupportedApiVersions([apiOf(API_VERSIONS)!]);
     const before = answered;
     answered = Promise.all([answer, before]).then(([write]) => send(socket, api, correlationId, call, write));
-    answered.catch(() => socket.destroy()); // awaited below, maybe later
+    track(answered, answering, socket);
     underWay.push(answered);
     if (!api?.pipelined || underWay.length >= IN_FLIGHT) await Promise.all(underWay.splice(0));
   }
   await answered;
+};
+
+/** Keeps `answer` among those under way; one that fails takes the connection with it. */
+const track = (answer: Promise<void>, answering: Set<Promise<void>>, socket: Socket): void => {
+  answering.add(answer);
+  answer.catch((error: Error) => socket.destroy(error)).finally(() => answering.delete(answer));
 };
 
 const readHeader = (bytes: Buffer, socket: Socket, signal: AbortSignal) => {

@@ -8,7 +8,7 @@ import {
   startCluster,
   until,
 } from './testing/cluster.ts';
-import { commitOffset } from './testing/raw-client.ts';
+import { RawClient, commitOffset } from './testing/raw-client.ts';
 
 let cluster: Cluster;
 let admin: ReturnType<Cluster['client']['admin']>;
@@ -170,4 +170,70 @@ test('the partitions of a consumer that went silent go to the others', async () 
   expect(values(stays.received)).toEqual(['m0', 'm1']);
   release();
   await disconnectAll(stays.consumer, silent);
+});
+
+// Version 0, one topic "t", no user data: the real broker reads it. Source: ConsumerProtocolSubscription.json of Apache Kafka.
+const SUBSCRIPTION = Buffer.from('00000000000100017400000000', 'hex');
+
+describe('a static member', () => {
+  const join = async (client: RawClient, groupId: string, memberId: string, instanceId: string) => {
+    const response = await client.request(11, 5, (body) => {
+      body.string(groupId).int32(30_000).int32(30_000).string(memberId).string(instanceId).string('consumer');
+      body.array(['range'], (name) => body.string(name).bytes(Buffer.from('00000000000100017400000000', 'hex')));
+    });
+    response.int32();
+    const [error, generation] = [response.int16(), response.int32()];
+    const [protocol, leader, id] = [response.string(), response.string(), response.string()];
+    return { error, generation, protocol, leader, memberId: id };
+  };
+  const sync = async (
+    client: RawClient,
+    groupId: string,
+    generation: number,
+    memberId: string,
+    instanceId: string,
+    assignment: string[],
+  ) => {
+    const response = await client.request(14, 3, (body) => {
+      body.string(groupId).int32(generation).string(memberId).string(instanceId);
+      body.array(assignment, (what) => body.string(memberId).bytes(Buffer.from(what)));
+    });
+    response.int32();
+    return { error: response.int16(), assignment: String(response.bytes()) };
+  };
+  const heartbeat = async (
+    client: RawClient,
+    groupId: string,
+    generation: number,
+    memberId: string,
+    instanceId: string,
+  ) => {
+    const response = await client.request(12, 3, (body) =>
+      body.string(groupId).int32(generation).string(memberId).string(instanceId),
+    );
+    response.int32();
+    return response.int16();
+  };
+
+  test('that starts again takes up its work without a rebalance, and who had its name is fenced', async () => {
+    const client = await RawClient.connect(cluster.brokers);
+    const groupId = newName('group');
+    const first = await join(client, groupId, '', 'one');
+    expect(first).toMatchObject({ error: 0, leader: first.memberId });
+    expect(await sync(client, groupId, first.generation, first.memberId, 'one', ['work'])).toEqual({
+      error: 0,
+      assignment: 'work',
+    });
+
+    const second = await join(client, groupId, '', 'one');
+    expect(second).toMatchObject({ error: 0, generation: first.generation });
+    expect(second.memberId).not.toBe(first.memberId);
+    expect(await sync(client, groupId, second.generation, second.memberId, 'one', [])).toEqual({
+      error: 0,
+      assignment: 'work',
+    });
+    expect(await heartbeat(client, groupId, second.generation, second.memberId, 'one')).toBe(0);
+    expect(await heartbeat(client, groupId, first.generation, first.memberId, 'one')).toBe(82);
+    client.close();
+  });
 });

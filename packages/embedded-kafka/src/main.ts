@@ -1,5 +1,7 @@
 import { startKafka } from './index.ts';
 
+const END_WITHIN_MS = 8_000;
+
 const say = (line: string) => void process.stdout.write(`kafka: ${line}\n`);
 const refuse = (line: string): never => {
   process.stderr.write(`kafka: ${line}\n`);
@@ -13,7 +15,11 @@ if (!(Number.isInteger(port) && port >= 0 && port <= 65_535)) refuse(`KAFKA_PORT
 
 let stop = async () => {}; // until there is something to stop
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-  process.once(signal, () => void stop().then(() => process.exit(0)));
+  process.once(signal, () => {
+    // What was acknowledged is stored: a database that hangs must not hold up the end.
+    setTimeout(() => process.exit(0), END_WITHIN_MS).unref();
+    void stop().then(() => process.exit(0));
+  });
 }
 
 try {

@@ -1,5 +1,5 @@
 import type { Admin } from 'kafkajs';
-import { type Cluster, newName, newTopic, readValues, startCluster } from './testing/cluster.ts';
+import { type Cluster, newName, newTopic, readValues, startCluster, until } from './testing/cluster.ts';
 import { batchOf, sealed, sendBatch } from './testing/batches.ts';
 import { RawClient } from './testing/raw-client.ts';
 
@@ -93,7 +93,7 @@ describe('a connection', () => {
   test('may bring its requests in pieces', async () => {
     for (const byte of metadataRequest([0, 0, 0, 0])) client.sendBytes(Buffer.from([byte]));
     await expect(client.request(API_VERSIONS, 0, () => {}).then((response) => response.int16())).resolves.toBe(0);
-    expect(client.answered).toHaveLength(2);
+    await until(() => client.answered.length === 2);
   });
 });
 

@@ -1,19 +1,24 @@
 import { type Server, type Socket, createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Broker } from './broker.ts';
 import { serve } from './connection.ts';
 import { MalformedRequest } from './protocol/reader.ts';
+
+/** How long the end waits for answers that are under way. */
+const LAST_ANSWERS_MS = 1_000;
 
 export interface Listener {
   readonly port: number;
   /** From here on requests are served; clients that connected earlier have waited. */
   readonly open: (broker: Broker) => void;
-  /** Ends all connections. Resolves when the port is free. */
+  /** Gives the last answers and ends all connections. Resolves when the port is free. */
   readonly close: () => Promise<void>;
 }
 
 /** Takes the port. Throws what `listen` throws when it is taken. */
 export const listen = async (host: string, port: number, log: (line: string) => void): Promise<Listener> => {
   const connections = new Map<Socket, AbortController>();
+  const answering = new Set<Promise<void>>();
   let open = (_: Broker) => {};
   const broker = new Promise<Broker>((done) => {
     open = done;
@@ -27,11 +32,11 @@ export const listen = async (host: string, port: number, log: (line: string) => 
       gone.abort();
     });
     broker
-      .then((ready) => serve(socket, ready, gone.signal))
+      .then((ready) => serve(socket, ready, gone.signal, answering))
       .then(
         () => socket.end(),
         (error: Error) => {
-          if (!socket.destroyed) log(`closed the connection of ${socket.remoteAddress}: ${reasonOf(error)}`);
+          if (!isNetwork(error)) log(`closed the connection of ${socket.remoteAddress}: ${reasonOf(error)}`);
           socket.destroy();
         },
       );
@@ -40,14 +45,13 @@ export const listen = async (host: string, port: number, log: (line: string) => 
   return {
     port: (server.address() as { port: number }).port,
     open,
-    close: () =>
-      new Promise<void>((done) => {
-        server.close(() => done());
-        for (const [socket, gone] of connections) {
-          gone.abort();
-          socket.destroy();
-        }
-      }),
+    close: async () => {
+      const closed = new Promise<void>((done) => server.close(() => done()));
+      for (const gone of connections.values()) gone.abort();
+      await Promise.race([Promise.allSettled(answering), sleep(LAST_ANSWERS_MS, undefined, { ref: false })]);
+      for (const socket of connections.keys()) socket.destroy();
+      await closed;
+    },
   };
 };
 
@@ -60,6 +64,10 @@ const bound = (server: Server, host: string, port: number): Promise<void> =>
       done();
     });
   });
+
+/** The client went away, or was sent away: nothing to tell. */
+const isNetwork = (error: NodeJS.ErrnoException): boolean =>
+  ['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE'].includes(error.code ?? '');
 
 const reasonOf = (error: Error): string =>
   error instanceof MalformedRequest ? error.message : `${error.name}: ${error.message}`;

@@ -69,7 +69,7 @@ export const startKafka = async ({ databaseUrl, port, ...options }: KafkaOptions
   }
 
   const address = { host: advertisedHost ?? host, port: listener.port };
-  const broker: Broker = { settings, address, clusterId, writer, catalogue, log: records, offsets, groups };
+  const broker: Broker = { settings, address, clusterId, writer, catalogue, log: records, groups };
   const stopCleanup = startCleanup(broker, log);
   listener.open(broker);
   return {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { KafkaError, code } from '../protocol/errors.ts';
-import type { GroupOffset, Offsets } from '../storage/offsets.ts';
+import type { CommittedOffset, Offsets } from '../storage/offsets.ts';
 import { Group, type GroupClock, type Identity, type JoinRequest, type Joined } from './group.ts';
 
 /** Longer ids do not fit an index of PostgreSQL. */
@@ -24,6 +24,7 @@ export class Coordinator {
 
   async join(groupId: string, request: JoinRequest): Promise<Joined> {
     checkId(groupId);
+    if (request.protocolType.includes('\0')) throw new KafkaError(code.inconsistentGroupProtocol, 'no protocol type');
     const { minSessionTimeoutMs, maxSessionTimeoutMs } = this.limits;
     if (request.sessionTimeoutMs < minSessionTimeoutMs || request.sessionTimeoutMs > maxSessionTimeoutMs) {
       throw new KafkaError(
@@ -48,17 +49,18 @@ export class Coordinator {
     this.demand(groupId).leave(memberId, instanceId);
 
   /** Refuses a consumer that is no member of the group's generation; otherwise resolves once the offsets are stored. */
-  async commit(
-    groupId: string,
-    identity: Identity,
-    offsets: readonly Omit<GroupOffset, 'groupId' | 'protocolType'>[],
-  ): Promise<void> {
+  async commit(groupId: string, identity: Identity, offsets: readonly CommittedOffset[]): Promise<void> {
     checkId(groupId);
     const group = this.groups.get(groupId);
     if (group) group.checkCommit(identity);
     else if (identity.generation >= 0) throw new KafkaError(code.illegalGeneration, 'the group starts anew');
     const protocolType = group?.protocolType ?? '';
     await this.offsets.commit(offsets.map((offset) => ({ ...offset, groupId, protocolType })));
+  }
+
+  async committed(groupId: string): Promise<CommittedOffset[]> {
+    checkId(groupId);
+    return this.offsets.of(groupId);
   }
 
   find = (groupId: string): Group | undefined => this.groups.get(groupId);

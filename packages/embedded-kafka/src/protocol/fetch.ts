@@ -27,6 +27,8 @@ interface Round {
 
 const NO_SESSION = 0;
 const LONGEST_WAIT_MS = 60_000;
+/** Of one answer, as the real broker's fetch.max.bytes. */
+const LARGEST_ANSWER = 55 * 1024 * 1024;
 
 /** Waits until `minBytes` are there or `maxWaitMs` are over. Sessions (KIP-227) are not kept: each request names its partitions. */
 export const fetch: Api = {
@@ -57,7 +59,7 @@ const decode = ({ reader, version }: Call) => {
   reader.int32(); // replica id
   const maxWaitMs = reader.int32();
   const minBytes = reader.int32();
-  const maxBytes = reader.int32();
+  const maxBytes = Math.min(reader.int32(), LARGEST_ANSWER);
   reader.int8(); // isolation level: without transactions both are the same
   const sessionId = version >= 7 ? reader.int32() : NO_SESSION;
   if (version >= 7) reader.int32(); // session epoch

@@ -63,10 +63,10 @@ export const offsetFetch: Api = {
   name: 'OffsetFetch',
   min: 1,
   max: 5,
-  handle: async ({ reader, version }, { offsets }) => {
+  handle: async ({ reader, version }, { groups }) => {
     const groupId = reader.string();
     const asked = reader.nullableArray(() => ({ topic: reader.string(), partitions: reader.array(reader.int32) }));
-    const { error, committed } = await offsets.of(groupId).then(
+    const { error, committed } = await groups.committed(groupId).then(
       (found) => ({ error: code.none as ErrorCode, committed: found }),
       (away: unknown) => ({ error: codeOf(away, code.coordinatorNotAvailable), committed: [] }),
     );

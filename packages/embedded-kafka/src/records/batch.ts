@@ -61,14 +61,16 @@ export const parseBatch = (bytes: Buffer | null, maxBytes: number): Batch => {
 
   const producerId = safeInteger(bytes.readBigInt64BE(AT.producerId));
   const baseSequence = bytes.readInt32BE(AT.baseSequence);
-  if (producerId >= 0 && baseSequence < 0) throw invalid('an idempotent batch needs a sequence');
+  const producerEpoch = bytes.readInt16BE(AT.producerEpoch);
+  if (producerId >= 0 && (baseSequence < 0 || producerEpoch < 0))
+    throw invalid('an idempotent batch needs epoch and sequence');
   return {
     bytes,
     compression,
     lastOffsetDelta,
     maxTimestamp: safeInteger(bytes.readBigInt64BE(AT.maxTimestamp)),
     producerId,
-    producerEpoch: bytes.readInt16BE(AT.producerEpoch),
+    producerEpoch,
     baseSequence,
   };
 };

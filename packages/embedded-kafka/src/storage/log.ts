@@ -11,6 +11,8 @@ import type { Writer } from './writer.ts';
 export const LEADER_EPOCH = 0;
 
 const COMMIT_BYTES = 16 * 1024 * 1024;
+/** Of one read from the database, however much a client asks for. */
+const PAGE_BYTES = 8 * 1024 * 1024;
 const PAGE_ROWS = 500;
 
 interface Append {
@@ -63,7 +65,14 @@ export class Log {
     const cached = cachedFrom(partition.tail, offset, maxBytes);
     if (cached) return cached;
     try {
-      const values = [partition.topic.id, partition.index, offset, partition.logEnd, maxBytes, PAGE_ROWS];
+      const values = [
+        partition.topic.id,
+        partition.index,
+        offset,
+        partition.logEnd,
+        Math.min(maxBytes, PAGE_BYTES),
+        PAGE_ROWS,
+      ];
       const { rows } = await this.reads.query<{ records: Buffer }>({ name: 'page', text: PAGE, values });
       return rows.map(({ records }) => records);
     } catch (error) {
@@ -89,6 +98,8 @@ export class Log {
    *  next cleanup. Throws KafkaError(offsetOutOfRange) for an offset beyond the end. */
   trim(partition: Partition, offset: number): Promise<number> {
     return this.writer.run(async (db) => {
+      const outdated = this.outdated(partition);
+      if (outdated) throw outdated;
       if (offset < 0 || offset > partition.logEnd)
         throw new KafkaError(code.offsetOutOfRange, `${offset} is not stored`);
       if (offset <= partition.logStart) return partition.logStart;
@@ -103,9 +114,8 @@ export class Log {
       const ahead = new Map<Partition, Ahead>();
       const rows = new Rows();
       const results = items.map(({ partition, batch }) => {
-        const current = this.catalogue.partition(partition.topic.name, partition.index);
-        if (!current) return new KafkaError(code.unknownTopicOrPartition, 'the topic was deleted');
-        if (current !== partition) return new StorageAway();
+        const outdated = this.outdated(partition);
+        if (outdated) return outdated;
         const state = ahead.get(partition) ?? aheadOf(partition);
         ahead.set(partition, state);
         return placeNext(partition, state, batch, rows);
@@ -116,6 +126,13 @@ export class Log {
       for (const [partition, state] of ahead) this.advance(partition, state);
       return results;
     });
+  }
+
+  /** Why nothing may be written through `partition` any more: it was deleted, or loaded anew in a later session. */
+  private outdated(partition: Partition): KafkaError | StorageAway | null {
+    const current = this.catalogue.partition(partition.topic.name, partition.index);
+    if (!current) return new KafkaError(code.unknownTopicOrPartition, 'the topic was deleted');
+    return current === partition ? null : new StorageAway();
   }
 
   private async find(text: string, values: number[]): Promise<number | null> {
@@ -158,7 +175,8 @@ const placeNext = (partition: Partition, state: Ahead, batch: Batch, rows: Rows)
   place(batch, baseOffset, LEADER_EPOCH);
   state.logEnd += batch.lastOffsetDelta + 1;
   state.position += batch.bytes.length;
-  state.maxTimestamp = Math.max(state.maxTimestamp, batch.maxTimestamp);
+  // A batch without a time is as old as its arrival, or retention would take it away at once.
+  state.maxTimestamp = Math.max(state.maxTimestamp, batch.maxTimestamp < 0 ? Date.now() : batch.maxTimestamp);
   state.batches.push(batch.bytes);
   if (idempotent) state.producers.set(batch.producerId, remember(producer, batch, baseOffset));
   rows.addBatch(partition, baseOffset, state, batch.bytes);

@@ -29,7 +29,7 @@ const TABLES = `
     primary key (topic_id, partition)
   );
   create table kafka.batch (
-    topic_id int not null references kafka.topic,
+    topic_id int not null,
     partition int not null,
     base_offset bigint not null,
     last_offset bigint not null,

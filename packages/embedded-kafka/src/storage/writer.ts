@@ -25,7 +25,7 @@ export interface WriterOptions {
 }
 
 /** The only way to the database for writes: one session that holds the lock, one task at a time. A task that fails for any
- *  reason but a refusal (KafkaError) ends the session; a new one takes the lock and loads the state again. */
+ *  reason but a refusal (KafkaError, StorageAway) ends the session; a new one takes the lock and loads the state again. */
 export class Writer {
   private readonly options: WriterOptions;
   private session: pg.Client | null = null;
@@ -55,7 +55,7 @@ export class Writer {
       try {
         return await task(session);
       } catch (error) {
-        if (error instanceof KafkaError) throw error;
+        if (error instanceof KafkaError || error instanceof StorageAway) throw error;
         this.lose(session, error as Error);
         throw new StorageAway(error);
       }
@@ -81,6 +81,7 @@ export class Writer {
         if (complaint) this.options.log('the database is back');
         return;
       } catch (error) {
+        if (this.stopped) return;
         giveUp(error as Error);
         const reason = describe(error as Error);
         if (reason !== complaint) this.options.log(`waiting for the database: ${reason}`);
@@ -109,6 +110,7 @@ export class Writer {
       if (!rows[0].locked)
         throw new SecondBroker('another broker writes to this database: stop it, or use another database');
       await this.options.load(session);
+      if (this.stopped) throw new StorageAway();
     } catch (error) {
       await session.end().catch(() => {});
       throw error;
