@@ -1,0 +1,24 @@
+import { createApp, healthRoutes, type Logger, type ReadinessChecks, requireInternalToken } from '@cpg/runtime';
+import type { Metrics } from './metrics.ts';
+import { type WebhookRoutes, webhookRoutes } from './routes.ts';
+
+export interface AppOptions {
+  readonly token: string;
+  readonly checks: ReadinessChecks;
+  readonly metrics: Metrics;
+  readonly log: Logger;
+  /** The routes' dependencies: they answer once the instance has started. */
+  readonly routes: WebhookRoutes;
+}
+
+/** The internal HTTP interface of the dispatcher. Only health and metrics answer without the services' token. */
+export const buildApp = ({ token, checks, metrics, log, routes }: AppOptions) => {
+  const app = createApp({ log });
+  healthRoutes(app, checks);
+  app.get('/metrics', async (_request, reply) => reply.type(metrics.contentType).send(await metrics.text()));
+  app.register(async (internal) => {
+    requireInternalToken(internal, token);
+    await internal.register(webhookRoutes, routes);
+  });
+  return app;
+};

@@ -1,0 +1,43 @@
+import { Flag, KafkaConfig, List, Port, readConfig, ServiceConfig } from '@cpg/runtime';
+import { z } from 'zod';
+import { DEFAULT_SCHEDULE } from './delivery/schedule.ts';
+import { DISABLE_AFTER_MS } from './maintenance.ts';
+import { DEFAULT_RETENTION } from './storage/partitions.ts';
+
+const Seconds = List.transform((parts) => parts.map(Number)).refine(
+  (waits) => waits.every((wait) => Number.isFinite(wait) && wait > 0),
+  { error: 'must be a comma-separated list of seconds' },
+);
+
+const Days = z.coerce.number().int().positive();
+
+const Config = z
+  .object({
+    ...ServiceConfig.shape,
+    ...KafkaConfig.shape,
+    PORT: Port.default(4003),
+    /** Opens the secrets of webhooks: the gateway's keys. */
+    WEBHOOK_ENCRYPTION_KEY: List.refine((keys) => keys.every((key) => key.length >= 32), {
+      error: 'must have at least 32 characters each',
+    }),
+    WEBHOOK_ALLOW_LOCAL: Flag.default(false),
+    /** Seconds before the second, third, ... attempt. */
+    WEBHOOK_RETRY_SECONDS: Seconds.default([...DEFAULT_SCHEDULE]),
+    WEBHOOK_DISABLE_AFTER_HOURS: z.coerce
+      .number()
+      .positive()
+      .default(DISABLE_AFTER_MS / 3_600_000),
+    WEBHOOK_RETENTION_DAYS: Days.default(DEFAULT_RETENTION.metadataDays),
+    WEBHOOK_BODY_RETENTION_DAYS: Days.default(DEFAULT_RETENTION.bodyDays),
+  })
+  .refine((config) => !(config.ENVIRONMENT === 'production' && config.WEBHOOK_ALLOW_LOCAL), {
+    path: ['WEBHOOK_ALLOW_LOCAL'],
+    error: 'is for a sandbox only',
+  })
+  .refine((config) => config.WEBHOOK_BODY_RETENTION_DAYS <= config.WEBHOOK_RETENTION_DAYS, {
+    path: ['WEBHOOK_BODY_RETENTION_DAYS'],
+    error: 'must not be longer than WEBHOOK_RETENTION_DAYS',
+  });
+export type Config = z.infer<typeof Config>;
+
+export const readDispatcherConfig = (env: NodeJS.ProcessEnv): Config => readConfig(Config, env);

@@ -1,0 +1,142 @@
+import { join } from 'node:path';
+import { type DomainMessage, TOPICS } from '@cpg/contracts';
+import { AppError } from '@cpg/core';
+import { consume, type Consumption, createKafka, ensureTopics, type Topic } from '@cpg/kafka';
+import { createPool, isDatabaseOutage, leadWhileAlone, migrate } from '@cpg/postgres';
+import { createLogger, retry, runService, secretBox } from '@cpg/runtime';
+import { buildApp } from './app.ts';
+import { readDispatcherConfig } from './config.ts';
+import { ENDPOINT_LIMITS } from './delivery/endpoint.ts';
+import { type Instance, startInstance } from './delivery/instance.ts';
+import { createSender } from './delivery/send.ts';
+import { maintain } from './maintenance.ts';
+import { createMetrics } from './metrics.ts';
+import { deliverEvents } from './reactions/events.ts';
+import { createDirectory } from './webhooks/directory.ts';
+
+/** Attempts in flight have this long to end when the service stops. */
+const STOP_WITHIN_MS = 6_500;
+
+await runService(async () => {
+  const config = readDispatcherConfig(process.env);
+  const log = createLogger({ name: 'webhook-dispatcher', level: config.LOG_LEVEL });
+  const now = () => new Date();
+  const retention = { metadataDays: config.WEBHOOK_RETENTION_DAYS, bodyDays: config.WEBHOOK_BODY_RETENTION_DAYS };
+
+  const pool = createPool({ url: config.DATABASE_URL, name: 'webhook-dispatcher', max: 8, log });
+  const kafka = createKafka(config, { clientId: 'webhook-dispatcher', log });
+  const webhooks = createDirectory({ pool, box: secretBox(config.WEBHOOK_ENCRYPTION_KEY), now });
+  const sender = createSender({
+    allowLocal: config.WEBHOOK_ALLOW_LOCAL,
+    connections: ENDPOINT_LIMITS.maxSlots,
+    now,
+  });
+
+  let instance: Instance | undefined;
+  let consumption: Consumption | undefined;
+  let maintenance: ReturnType<typeof leadWhileAlone> | undefined;
+  const started = (): Instance => {
+    if (!instance) throw new AppError('dependency_unavailable', 'the dispatcher is still starting: try again');
+    return instance;
+  };
+
+  const metrics = createMetrics({
+    db: pool,
+    counts: () => instance?.counts() ?? { held: 0, inFlight: 0, unrecorded: 0 },
+    now,
+  });
+  const app = buildApp({
+    token: config.INTERNAL_TOKEN,
+    metrics,
+    log,
+    checks: {
+      database: () => pool.query('select 1'),
+      start: async () => started(),
+      kafka: async () => {
+        if (!consumption) throw new Error('not consuming yet');
+        await consumption.ready();
+      },
+    },
+    routes: {
+      pool,
+      webhooks,
+      takeIn: (arrival) => started().takeIn(arrival),
+      isSandbox: config.ENVIRONMENT === 'sandbox',
+      now,
+    },
+  });
+  await app.listen({ port: config.PORT, host: config.HOST });
+
+  const stopping = new AbortController();
+  const untilItWorks = <T>(name: string, work: () => Promise<T>): Promise<T> =>
+    retry(work, {
+      signal: stopping.signal,
+      onError: (error) => log.warn({ err: error }, `${name} not ready, trying again`),
+    });
+  const start = async () => {
+    const folder = join(import.meta.dirname, '../migrations');
+    await untilItWorks('migrations', () => migrate(pool, { schema: 'webhooks', folder }));
+    await untilItWorks('webhooks of the gateway', () => webhooks.load(['']));
+    const topics = [TOPICS.orders, TOPICS.payments] as Topic<DomainMessage>[];
+    await untilItWorks('topics', () =>
+      ensureTopics(
+        kafka,
+        topics.map(({ name }) => name),
+        { partitions: config.KAFKA_PARTITIONS, replication: config.KAFKA_REPLICATION },
+      ),
+    );
+    const running = await untilItWorks('instance', () =>
+      startInstance({
+        pool,
+        sender,
+        webhooks,
+        schedule: config.WEBHOOK_RETRY_SECONDS,
+        retention,
+        now,
+        random: Math.random,
+        log,
+        onRecorded: metrics.observe,
+      }),
+    );
+    instance = running;
+    maintenance = leadWhileAlone({
+      url: config.DATABASE_URL,
+      role: 'webhook maintenance',
+      log,
+      lead: (signal) =>
+        maintain(
+          {
+            pool,
+            partitions: running.partitions,
+            webhooks,
+            retention,
+            disableAfterMs: config.WEBHOOK_DISABLE_AFTER_HOURS * 3_600_000,
+            now,
+            log,
+          },
+          signal,
+        ),
+    });
+    consumption = consume({
+      kafka,
+      groupId: 'webhook-dispatcher',
+      topics,
+      handle: deliverEvents({ webhooks, takeIn: running.takeIn, retention, now, log }),
+      isOutage: isDatabaseOutage,
+      log,
+    });
+  };
+  const starting = start().catch(() => {});
+
+  return {
+    log,
+    close: [
+      () => stopping.abort(),
+      () => starting,
+      () => Promise.all([consumption?.stop(), maintenance?.stop(), instance?.stop(STOP_WITHIN_MS)]),
+      () => app.close(),
+      () => sender.close(),
+      () => pool.end(),
+    ],
+  };
+});

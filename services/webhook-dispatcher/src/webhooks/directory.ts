@@ -1,0 +1,129 @@
+import type { Pool } from '@cpg/postgres';
+import type { SecretBox } from '@cpg/runtime';
+import { signingKey } from '../delivery/sign.ts';
+
+/** A webhook's configuration, as the gateway keeps it. */
+export interface Webhook {
+  readonly id: string;
+  readonly merchantId: string;
+  readonly url: URL;
+  readonly events: readonly string[];
+  readonly isEnabled: boolean;
+  /** The keys that sign at `now`: the current one, and during rotation the one before. Throws when a secret cannot be decrypted. */
+  readonly keys: (now: Date) => Buffer[];
+}
+
+/** What is known of webhooks, a few seconds old at most. */
+export interface Directory {
+  /** All webhooks of the merchants but deleted ones, fresh from the database. */
+  readonly ofMerchants: (merchantIds: readonly string[]) => Promise<Webhook[]>;
+  /** Reads those that are not known, or too long. */
+  readonly load: (ids: readonly string[]) => Promise<void>;
+  /** What was last read: null for one that is deleted or never was, undefined for one that was not read. */
+  readonly get: (id: string) => Webhook | null | undefined;
+  /** Turns a webhook off, for a reason that its owner can read. */
+  readonly disable: (ids: readonly string[], reason: string) => Promise<void>;
+}
+
+interface Row {
+  id: string;
+  merchant_id: string;
+  url: string;
+  events: string[];
+  is_enabled: boolean;
+  secret_box: string;
+  previous_secret_box: string | null;
+  previous_secret_until: Date | null;
+}
+
+const COLUMNS = 'id, merchant_id, url, events, is_enabled, secret_box, previous_secret_box, previous_secret_until';
+
+export interface DirectoryOptions {
+  readonly pool: Pool;
+  readonly box: SecretBox;
+  readonly now: () => Date;
+  /** How long an entry is taken as it is. */
+  readonly freshMs?: number;
+  /** Entries kept at most: those read longest ago go first. */
+  readonly capacity?: number;
+}
+
+export const createDirectory = (options: DirectoryOptions): Directory => {
+  const { pool, box, now, freshMs = 2_000, capacity = 20_000 } = options;
+  const entries = new Map<string, { webhook: Webhook | null; readMs: number; row?: Row }>();
+
+  const remember = (id: string, row: Row | undefined) => {
+    const known = entries.get(id);
+    const unchanged = known?.row && row && isSame(known.row, row);
+    const webhook = unchanged ? known.webhook : row ? webhookOf(row, box) : null;
+    entries.delete(id);
+    entries.set(id, { webhook, readMs: performance.now(), ...(row && { row }) });
+    return webhook;
+  };
+  const trim = () => {
+    for (const id of entries.keys()) {
+      if (entries.size <= capacity) return;
+      entries.delete(id);
+    }
+  };
+  return {
+    ofMerchants: async (merchantIds) => {
+      const { rows } = await pool.query<Row>(
+        `select ${COLUMNS} from gateway.webhooks where merchant_id = any($1) and deleted_at is null`,
+        [merchantIds],
+      );
+      const webhooks = rows.map((row) => remember(row.id, row)!);
+      trim();
+      return webhooks;
+    },
+    load: async (ids) => {
+      const old = performance.now() - freshMs;
+      const wanted = [...new Set(ids)].filter((id) => (entries.get(id)?.readMs ?? -Infinity) < old);
+      if (wanted.length === 0) return;
+      const { rows } = await pool.query<Row>(
+        `select ${COLUMNS} from gateway.webhooks where id = any($1) and deleted_at is null`,
+        [wanted],
+      );
+      const found = new Map(rows.map((row) => [row.id, row]));
+      for (const id of wanted) remember(id, found.get(id));
+      trim();
+    },
+    get: (id) => entries.get(id)?.webhook,
+    disable: async (ids, reason) => {
+      await pool.query(
+        'update gateway.webhooks set is_enabled = false, disabled_reason = $2, updated_at = $3 where id = any($1) and is_enabled',
+        [ids, reason, now()],
+      );
+      for (const id of ids) {
+        const entry = entries.get(id);
+        if (entry?.row) remember(id, { ...entry.row, is_enabled: false });
+      }
+    },
+  };
+};
+
+const isSame = (a: Row, b: Row): boolean =>
+  a.url === b.url &&
+  a.is_enabled === b.is_enabled &&
+  a.secret_box === b.secret_box &&
+  a.previous_secret_box === b.previous_secret_box &&
+  a.previous_secret_until?.getTime() === b.previous_secret_until?.getTime() &&
+  a.events.join() === b.events.join();
+
+const webhookOf = (row: Row, box: SecretBox): Webhook => {
+  let current: Buffer | undefined;
+  let previous: Buffer | undefined;
+  return {
+    id: row.id,
+    merchantId: row.merchant_id,
+    url: new URL(row.url),
+    events: row.events,
+    isEnabled: row.is_enabled,
+    keys: (now) => {
+      current ??= signingKey(box.open(row.secret_box));
+      if (!row.previous_secret_box || !row.previous_secret_until || row.previous_secret_until <= now) return [current];
+      previous ??= signingKey(box.open(row.previous_secret_box));
+      return [current, previous];
+    },
+  };
+};
