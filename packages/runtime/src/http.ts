@@ -37,6 +37,9 @@ const FASTIFY_REFUSALS: Record<string, (error: FastifyError) => AppError> = {
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
     invalid([{ path: 'body', message: 'is not as long as content-length says' }]),
   FST_ERR_CTP_INVALID_JSON_BODY: () => invalid([{ path: 'body', message: 'is not valid JSON' }]),
+  // No id is written like that: it is answered as any other that does not exist.
+  FST_ERR_BAD_URL: () => new AppError('not_found', 'there is nothing at this path'),
+  FST_ERR_MAX_PARAM_LENGTH: () => new AppError('not_found', 'there is nothing at this path'),
 };
 
 /** An instance of ours, whatever its routes are typed by. */
@@ -59,6 +62,7 @@ export const createApp = ({
     // Closing answers what runs and lets idle keep-alive connections go.
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: 512 },
+    frameworkErrors: (error, request, reply) => void answerError(error, request, reply),
     ...options,
   }).withTypeProvider<ZodTypeProvider>();
   app.setValidatorCompiler(({ schema }) => (data: unknown) => {
