@@ -31,7 +31,13 @@ export const asAccount = (account: Account | null, file: string, args: readonly 
     );
   }
   const rights = '+dac_override,+dac_read_search';
-  const identity = [`--reuid=${account.uid}`, `--regid=${account.gid}`, '--clear-groups'];
+  // access(2), by which initdb looks for its programs, forgets these rights for all but root unless no_setuid_fixup is set.
+  const identity = [
+    `--reuid=${account.uid}`,
+    `--regid=${account.gid}`,
+    '--clear-groups',
+    '--securebits=+no_setuid_fixup',
+  ];
   return {
     file: setpriv,
     args: [...identity, `--inh-caps=${rights}`, `--ambient-caps=${rights}`, file, ...args],
