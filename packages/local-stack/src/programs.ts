@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { startPostgres } from '@cpg/embedded-postgres';
 import type { Secrets } from './data/secrets.ts';
 import { ownDatabase } from './environment.ts';
+import { LaunchError } from './launch-error.ts';
 import type { PortPlan } from './ports.ts';
 import { markOf, postgresFolder } from './processes/leftovers.ts';
 import type { Program } from './processes/supervisor.ts';
@@ -76,7 +77,9 @@ const postgresProgram = (port: number, password: string, dataDir: string, onLog:
   name: 'postgres',
   launch: async (spawned) => {
     const options = { dataDir: postgresFolder(dataDir), port, password, onLog, onSpawn: spawned };
-    const server = await startPostgres(options);
+    const server = await startPostgres(options).catch((cause: Error) => {
+      throw new LaunchError(cause.message, { cause });
+    });
     for (const name of ['app', 'eventstore', 'kafka']) await server.createDatabase(name);
   },
 });
