@@ -5,17 +5,18 @@ const app = createApp({ log: createLogger({ name: 'test', level: 'silent' }) });
 app.get('/things/:id', async () => ({}));
 afterAll(() => app.close());
 
-test.each(['/things/%ff', `/things/${'x'.repeat(600)}`, '/nothing'])(
-  '%s is 404 in the form of every error',
-  async (_, url) => {
-    const answer = await app.inject(url);
-    expect(answer.statusCode).toBe(404);
-    expect(answer.json()).toEqual({
-      error: 'Not Found',
-      message: expect.stringMatching(/^there is no/),
-      statusCode: 404,
-      code: 'not_found',
-      request_id: expect.stringMatching(/^req_/),
-    });
-  },
-);
+test.each([
+  ['a path that cannot be decoded', '/things/%ff'],
+  ['a parameter without end', `/things/${'x'.repeat(600)}`],
+  ['a path that is not there', '/nothing'],
+])('%s is 404 in the form of every error', async (_, url) => {
+  const answer = await app.inject(url);
+  expect(answer.statusCode).toBe(404);
+  expect(answer.json()).toEqual({
+    error: 'Not Found',
+    message: expect.stringMatching(/^there is no/),
+    statusCode: 404,
+    code: 'not_found',
+    request_id: expect.stringMatching(/^req_/),
+  });
+});
