@@ -1,0 +1,79 @@
+import fc from 'fast-check';
+import { newSeed } from './seed.ts';
+import { orderBody, startGateway, type TestGateway, type TestMerchant } from './testing/jest-gateway.ts';
+
+let gateway: TestGateway;
+let shop: TestMerchant;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  shop = await gateway.merchant();
+});
+afterAll(() => gateway.close());
+
+const text = fc.string({ unit: 'binary', maxLength: 40 });
+const value = fc.oneof(fc.jsonValue(), text, fc.double(), fc.constantFrom('1e400', '\0', '\ud800', '-0'));
+const field = fc.constantFrom(
+  ...Object.keys(orderBody()),
+  'url',
+  'events',
+  'is_enabled',
+  'order_id',
+  'amount',
+  '__proto__',
+);
+const body = fc.oneof(
+  fc.jsonValue(),
+  fc.dictionary(field, value).map((more) => ({ ...orderBody(), ...more })),
+  fc.dictionary(field, value),
+);
+const id = fc
+  .oneof(text, fc.constant(`ord_${newSeed()}`), fc.constant(`whk_${newSeed()}`))
+  .map(encodeURIComponentSafely);
+const target = fc.oneof(
+  fc.constantFrom('POST /v1/orders', 'POST /v1/webhooks', 'POST /debug/register-payment', 'POST /debug/test-webhook'),
+  id.map((part) => `PATCH /v1/orders/${part}`),
+  id.map((part) => `POST /v1/orders/${part}/cancel`),
+  id.map((part) => `PATCH /v1/webhooks/${part}`),
+  id.map((part) => `GET /v1/orders/${part}`),
+  fc
+    .dictionary(
+      fc.constantFrom('page', 'limit', 'sort', 'from_date', 'to_date', 'status', 'external_reference_id', 'x'),
+      text,
+    )
+    .map(
+      (query) =>
+        `GET /v1/orders?${Object.entries(query)
+          .map(([name, part]) => `${name}=${encodeURIComponentSafely(part)}`)
+          .join('&')}`,
+    ),
+);
+
+test('no input is answered with 500, and every refusal has the form of an error', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      target,
+      body,
+      fc.option(text.filter((key) => /^[\x20-\x7e]*$/.test(key))),
+      async (where, content, key) => {
+        const [method, url] = where.split(' ') as ['GET' | 'POST' | 'PATCH', string];
+        const headers: Record<string, string> = key === null ? {} : { 'idempotency-key': key };
+        const sent = method === 'GET' ? undefined : JSON.stringify(content);
+        const answer = await shop.send(method, url, sent, headers);
+        expect({ where, status: answer.status < 500 }).toEqual({ where, status: true });
+        if (answer.status >= 400)
+          expect(answer.body).toMatchObject({ statusCode: answer.status, code: expect.any(String) });
+      },
+    ),
+    { numRuns: 400 },
+  );
+});
+
+/** Half a surrogate pair cannot be written in a URL: its place is taken by bytes that are no UTF-8. */
+function encodeURIComponentSafely(part: string): string {
+  try {
+    return encodeURIComponent(part);
+  } catch {
+    return '%ed%a0%80';
+  }
+}
