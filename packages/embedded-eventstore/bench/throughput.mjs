@@ -50,10 +50,14 @@ await Promise.all(
 );
 report(`${WRITERS} writers, one event each`, latencies.length, performance.now() - start, latencies);
 
-const catchUp = async (name, options) => {
+const catchUp = async (name) => {
   const from = performance.now();
-  let left = latencies.length;
-  for await (const _ of client.subscribeToAll({ fromPosition: position, ...options })) if (--left === 0) break;
+  const subscription = client.subscribeToAll({ fromPosition: position });
+  await new Promise((resolve) => {
+    let left = latencies.length;
+    subscription.on('data', () => --left === 0 && resolve());
+  });
+  await subscription.unsubscribe();
   report(name, latencies.length, performance.now() - from);
 };
 await catchUp('$all subscription, catching up');

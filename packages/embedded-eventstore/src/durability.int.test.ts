@@ -1,4 +1,4 @@
-import { type EventStoreDBClient, UnavailableError } from '@eventstore/db-client';
+import { type EventStoreDBClient, UnavailableError, WrongExpectedVersionError } from '@eventstore/db-client';
 import pg from 'pg';
 import { startEventStore } from './index.ts';
 import {
@@ -162,8 +162,8 @@ describe('when its database goes away', () => {
   });
 });
 
-const ignoreConflict = (error: { type?: string }) => {
-  if (error.type !== 'wrong-expected-version') throw error;
+const ignoreConflict = (error: unknown) => {
+  if (!(error instanceof WrongExpectedVersionError)) throw error;
 };
 
 test('a second server on the same database waits until the first one ends', async () => {

@@ -26,7 +26,10 @@ export async function* readStream(reader: Reader, read: StreamRead): AsyncGenera
       ? reader.streamForwards(stream, next, limit)
       : reader.streamBackwards(stream, next, limit));
     if (page.status === 'deleted') throw new RefusedError({ kind: 'stream-deleted', stream });
-    if (page.status === 'not-found') return yield { kind: 'stream-not-found', stream };
+    if (page.status === 'not-found') {
+      yield { kind: 'stream-not-found', stream };
+      return;
+    }
     if (tellsPositions && forwards && isFirst && page.events.length === 0) {
       yield { kind: 'first-stream-position', revision: page.last + 1n };
     }

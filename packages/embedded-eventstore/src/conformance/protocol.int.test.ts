@@ -2,7 +2,7 @@ import featuresGrpc from '@eventstore/db-client/generated/serverfeatures_grpc_pb
 import projectionsGrpc from '@eventstore/db-client/generated/projections_grpc_pb.js';
 import projectionsPb from '@eventstore/db-client/generated/projections_pb.js';
 import sharedPb from '@eventstore/db-client/generated/shared_pb.js';
-import statusPb from '@eventstore/db-client/generated/status_pb.js';
+import type statusPb from '@eventstore/db-client/generated/status_pb.js';
 import streamsGrpc from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import streamsPb from '@eventstore/db-client/generated/streams_pb.js';
 import { EventStoreDBClient } from '@eventstore/db-client';

@@ -1,6 +1,7 @@
 import featuresGrpc from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
 import gossipGrpc from '@eventstore/db-client/generated/gossip_grpc_pb.js';
 import streamsGrpc from '@eventstore/db-client/generated/streams_grpc_pb.js';
+import type streamsPb from '@eventstore/db-client/generated/streams_pb.js';
 import type { Server } from '@grpc/grpc-js';
 import type { Store } from '../store.ts';
 import { append } from './append.ts';
@@ -28,9 +29,9 @@ export const addServices = (server: Server, { store, calls, maxAppendBytes, node
   server.addService(StreamsService, {
     append: calls.clientStream((call, signal) => append(store, maxAppendBytes, call, signal)),
     batchAppend: calls.bidirectional((call, signal) => batchAppend(store, maxAppendBytes, call, signal)),
-    read: calls.serverStream((request, signal) => read(store, request, signal)),
-    delete: calls.unary((request, signal) => softDelete(store, request, signal)),
-    tombstone: calls.unary((request, signal) => tombstone(store, request, signal)),
+    read: calls.serverStream((request: streamsPb.ReadReq, signal) => read(store, request, signal)),
+    delete: calls.unary((request: streamsPb.DeleteReq, signal) => softDelete(store, request, signal)),
+    tombstone: calls.unary((request: streamsPb.TombstoneReq, signal) => tombstone(store, request, signal)),
   });
   server.addService(GossipService, { read: calls.unary(async () => clusterOf(node(), now())) });
   server.addService(ServerFeaturesService, {

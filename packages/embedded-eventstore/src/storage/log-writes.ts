@@ -51,8 +51,7 @@ const PLACES = {
   text: `select wanted.stream, wanted.id, found.revision, found.position
            from unnest($1::text[], $2::uuid[]) as wanted(stream, id)
           cross join lateral (select revision, position from eventstore.event as e
-                               where e.stream = wanted.stream and e.id = wanted.id
-                               order by position) as found`,
+                               where e.stream = wanted.stream and e.id = wanted.id) as found`,
 };
 
 /** Where the event ids of `commands` are in their streams already, oldest first: stream -> id -> places. */
@@ -69,7 +68,11 @@ export const findPlaces = async (
   });
   for (const { stream, id, revision, position } of rows) {
     const ids = places.get(stream) ?? new Map<string, Place[]>();
-    ids.set(id, [...(ids.get(id) ?? []), { revision: BigInt(revision), position: BigInt(position) }]);
+    const found = [...(ids.get(id) ?? []), { revision: BigInt(revision), position: BigInt(position) }];
+    ids.set(
+      id,
+      found.sort((a, b) => Number(a.position - b.position)),
+    );
     places.set(stream, ids);
   }
   return places;

@@ -41,8 +41,8 @@ export const prepareSchema = async (client: ClientBase): Promise<void> => {
 };
 
 const formatOf = async (client: ClientBase): Promise<number | null> => {
-  const { rows: there } = await client.query(`select to_regclass('eventstore.format') as name`);
-  if (there[0].name === null) return null;
-  const { rows } = await client.query('select version from eventstore.format');
+  const there = await client.query<{ name: string | null }>(`select to_regclass('eventstore.format') as name`);
+  if (!there.rows[0]?.name) return null;
+  const { rows } = await client.query<{ version: number }>('select version from eventstore.format');
   return rows[0]?.version ?? null;
 };

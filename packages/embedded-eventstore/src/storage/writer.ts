@@ -48,7 +48,10 @@ export class Writer {
   /** Resolves once commands are taken; keeps trying while the database is away. Throws UnusableDatabaseError. */
   start(): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#running = this.#run(resolve).catch(reject);
+      this.#running = this.#run(resolve).catch((error: Error) => {
+        this.#options.log(error.message);
+        reject(error);
+      });
     });
   }
 
@@ -75,17 +78,21 @@ export class Writer {
     const { signal } = this.#stopping;
     const waiting = () => log('another event store server writes to this database: waiting until it ends');
     let backoffMs = BACKOFF_MS.first;
+    let isAway = false;
     while (!signal.aborted) {
       try {
         this.#session = await openWriterSession(databaseUrl, signal, waiting);
         this.#position = await lastPosition(this.#session.client);
         onOpen(this.#position);
         opened();
+        if (isAway) log('PostgreSQL is back');
+        isAway = false;
         backoffMs = BACKOFF_MS.first;
         await this.#serve(this.#session);
       } catch (error) {
         if (error instanceof UnusableDatabaseError) throw error;
-        if (!signal.aborted) log(`PostgreSQL is away, trying again: ${(error as Error).message}`);
+        if (!signal.aborted && !isAway) log(`PostgreSQL is away, trying until it is back: ${(error as Error).message}`);
+        isAway = true;
       } finally {
         await this.#close();
       }
