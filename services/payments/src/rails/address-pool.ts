@@ -16,7 +16,7 @@ export interface AddressPoolOptions {
   /** Takes `count` indexes of the account for good, and resolves to the first once that is durable. */
   readonly reserve: (count: number) => Promise<number>;
   readonly addressAt: (index: number) => string;
-  /** Derived ahead. A crash leaves at most twice as many unused: less than the gap of 20 that wallets search by default. */
+  /** Derived ahead. A crash leaves fewer than twice as many unused, which is less than the gap of 20 that wallets look across. */
   readonly ahead?: number;
 }
 

@@ -8,6 +8,7 @@ import {
   type OrderAndOutcomes,
   type Payment,
   type PaymentOutcome,
+  RefundPaymentCall,
 } from '@cpg/contracts';
 
 /** What the stub decides of a payment that is offered for the first time. */
@@ -24,19 +25,21 @@ interface StubOrder {
 export const startOrdersStub = async () => {
   const orders = new Map<string, StubOrder>();
   const calls: string[] = [];
+  const told: (FailPaymentCall | RefundPaymentCall)[] = [];
   let away = false;
   let losing = false;
 
   const answer = async (request: IncomingMessage): Promise<{ status: number; body: unknown }> => {
-    const [, , id = '', kind, paymentId] = request.url!.split('/');
+    const [, , id = '', kind, paymentId, news] = request.url!.split('/');
     const order = orders.get(id);
     if (!order) return { status: 404, body: refusal('not_found', 404) };
     if (kind === 'summary') return { status: 200, body: { id, merchant_id: order.merchantId, currency: 'USDC' } };
     if (away) return { status: 503, body: refusal('dependency_unavailable', 503) };
     const outcomes: PaymentOutcome[] = [];
     if (paymentId) {
-      const { payment } = FailPaymentCall.parse(await bodyOf(request));
-      order.payments.set(payment.paymentId, { payment, outcome: { status: 'failed', payment_id: payment.paymentId } });
+      const body = await bodyOf(request);
+      if (news === 'failure') told.push(FailPaymentCall.parse(body));
+      else told.push(RefundPaymentCall.parse(body));
     } else {
       const { payment, confirmed } = OfferPaymentCall.parse(await bodyOf(request));
       if (!order.payments.has(payment.paymentId)) {
@@ -61,8 +64,10 @@ export const startOrdersStub = async () => {
   return {
     url: `http://127.0.0.1:${port}`,
     calls,
+    /** The failures and refunds it heard of. */
+    told,
     add: (id: string, merchantId: string, decide: Decide) =>
-      orders.set(id, { id, merchantId, decide, payments: new Map() }),
+      void orders.set(id, { id, merchantId, decide, payments: new Map() }),
     remove: (id: string) => orders.delete(id),
     /** Whether it takes no payments, as when it is away. */
     setAway: (value: boolean) => void (away = value),

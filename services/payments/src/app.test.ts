@@ -1,0 +1,33 @@
+import { createPool } from '@cpg/postgres';
+import { createLogger, newId } from '@cpg/runtime';
+import { buildApp } from './app.ts';
+import { instructionsFrom } from './instructions.ts';
+import { gatewayPay, sandboxProvider } from './rails/gateway-pay.ts';
+
+const TOKEN = 'a-token-that-services-share-in-tests';
+const log = createLogger({ name: 'payments', level: 'silent' });
+const nothing = async () => {
+  throw new Error('not called');
+};
+
+test('while the database is away the caller is told to try again, and health says what is missing', async () => {
+  const pool = createPool({ url: 'postgres://nobody@127.0.0.1:1/none', name: 'away', log });
+  const app = buildApp({
+    token: TOKEN,
+    instructions: instructionsFrom([gatewayPay([sandboxProvider({ pool, publicUrl: 'http://127.0.0.1:4000' })])]),
+    register: nothing,
+    commands: { recordOutcomes: nothing },
+    forget: nothing,
+    log,
+    checks: { database: () => pool.query('select 1') },
+  });
+  const payload = { order_id: newId('order'), merchant_id: newId('merchant'), currency: 'BTC', rails: ['gateway_pay'] };
+  const headers = { authorization: `Bearer ${TOKEN}` };
+  const answer = await app.inject({ method: 'POST', url: '/instructions', headers, payload });
+  expect(answer).toMatchObject({ statusCode: 503, headers: { 'retry-after': '1' } });
+  expect(answer.json()).toMatchObject({ code: 'dependency_unavailable' });
+  expect((await app.inject('/health')).statusCode).toBe(200);
+  expect((await app.inject('/health/ready')).json()).toEqual({ status: 'unavailable', missing: ['database'] });
+  await app.close();
+  await pool.end();
+});

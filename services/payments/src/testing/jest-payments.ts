@@ -1,0 +1,151 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { PaymentEvent, RegisteredPayment } from '@cpg/contracts';
+import { startEventStore } from '@cpg/embedded-eventstore';
+import { commandHandler, connectEventStore, readStream } from '@cpg/event-store';
+import { createPool, migrate, testDatabase } from '@cpg/postgres';
+import { createLogger, internalClient, newId } from '@cpg/runtime';
+import { catchUp } from '@cpg/stream-relay';
+import { buildApp } from '../app.ts';
+import { ordersClient } from '../clients/orders.ts';
+import { paymentCommands } from '../commands.ts';
+import { forgetPayments } from '../deletion.ts';
+import { instructionsFrom } from '../instructions.ts';
+import { registerPayments } from '../matching.ts';
+import { FeeSchedule } from '../payment/fees.ts';
+import { paymentStreamOf } from '../payment/identity.ts';
+import { paymentDecider } from '../payment/payment.ts';
+import { paymentCatchUp } from '../projections/catch-up.ts';
+import { projectPayments } from '../projections/payments.ts';
+import { type Decide, startOrdersStub } from './jest-orders-stub.ts';
+
+const TOKEN = 'a-token-that-services-share-in-tests';
+const SERVICE = join(import.meta.dirname, '../..');
+
+export const MERCHANT = newId('merchant');
+export const DECIDED_AT = '2026-01-31T12:00:00.000Z';
+export const CONTEXT = { actor: 'key:test', requestId: 'req_test', correlationId: 'req_test' };
+
+export const applied: Decide = ({ paymentId, amountMinor }) => ({
+  status: 'applied',
+  payment_id: paymentId,
+  applied_minor: amountMinor,
+  unapplied_minor: '0',
+  at: DECIDED_AT,
+});
+export const held: Decide = ({ paymentId }) => ({ status: 'received', payment_id: paymentId });
+
+export type PaymentsService = Awaited<ReturnType<typeof startPayments>>;
+
+/** The service without Kafka: its HTTP interface and its catch-up, against a real event store and PostgreSQL, and a stub of orders. */
+export const startPayments = async () => {
+  const log = createLogger({ name: 'payments', level: process.env.LOG_LEVEL ?? 'silent' });
+  const [database, forEvents] = await Promise.all([testDatabase(), testDatabase()]);
+  const eventStore = await startEventStore({ databaseUrl: forEvents.url, port: 0 });
+  const stub = await startOrdersStub();
+  const client = connectEventStore(eventStore.url);
+  const pool = createPool({ url: database.url, name: 'payments-test', disposable: true, log });
+  await migrate(pool, { schema: 'payments', folder: join(SERVICE, 'migrations') });
+  const http = internalClient({ name: 'orders', url: stub.url, token: TOKEN });
+  const handler = commandHandler({ client, decider: paymentDecider, schema: PaymentEvent, streamOf: paymentStreamOf });
+  const commands = paymentCommands({ handler, project: (projected) => projectPayments(pool, [projected]) });
+  const forget = forgetPayments({ client, handler, readModel: pool });
+  const fees = FeeSchedule.parse(JSON.parse(readFileSync(join(SERVICE, 'config/fees.json'), 'utf8')));
+  const app = buildApp({
+    token: TOKEN,
+    instructions: instructionsFrom([]),
+    register: registerPayments({ commands, orders: ordersClient(http), fees, now: () => new Date(), log }),
+    commands,
+    forget,
+    log,
+    checks: {},
+  });
+  const follower = {
+    client,
+    pool,
+    databaseUrl: database.url,
+    schema: 'payments',
+    prefixes: [paymentStreamOf('')],
+    log,
+  };
+  const startProjection = () => catchUp({ ...follower, name: 'projection', apply: paymentCatchUp(client) });
+  let projection = startProjection();
+
+  const call = async (method: 'POST' | 'DELETE', url: string, payload?: object) => {
+    const headers = { authorization: `Bearer ${TOKEN}`, 'x-actor': CONTEXT.actor, 'x-request-id': CONTEXT.requestId };
+    const response = await app.inject({ method, url, headers, ...(payload && { payload }) });
+    return { status: response.statusCode, body: response.body === '' ? null : response.json<unknown>() };
+  };
+
+  return {
+    stub,
+    client,
+    pool,
+    handler,
+    commands,
+    forget,
+    app,
+    follower,
+    log,
+    call,
+    /** Reports money, which must be taken. */
+    register: async (body: object) => {
+      const { status, body: answer } = await call('POST', '/payments', body);
+      if (status !== 201) throw new Error(`${status} ${JSON.stringify(answer)}`);
+      return RegisteredPayment.parse(answer);
+    },
+    /** An order of MERCHANT that decides like this. */
+    orderThat: (decide: Decide) => {
+      const id = newId('order');
+      stub.add(id, MERCHANT, decide);
+      return id;
+    },
+    typesOf: async (paymentId: string) =>
+      (await readStream(client, paymentStreamOf(paymentId), PaymentEvent))?.map(({ event }) => event.type),
+    rowOf: async (paymentId: string) =>
+      (await pool.query('select * from payments.payments where id = $1', [paymentId])).rows[0],
+    /** Drops the read model and begins again from the log. */
+    replay: async () => {
+      await projection.stop();
+      await pool.query('truncate payments.payments');
+      await pool.query("delete from payments.checkpoints where name = 'projection'");
+      projection = startProjection();
+    },
+    stop: async () => {
+      await app.close();
+      await projection.stop();
+      await http.close();
+      await client.dispose();
+      await Promise.all([eventStore.stop(), stub.stop()]);
+      await pool.end();
+      await Promise.all([database.drop(), forEvents.drop()]);
+    },
+  };
+};
+
+let hashes = 0;
+/** A report of 10 USDC, other money each time. */
+export const money = (orderId: string, changes: object = {}) => {
+  hashes += 1;
+  return {
+    order_id: orderId,
+    rail: 'gateway_pay' as const,
+    provider_id: `tx-${hashes}`,
+    amount: '10',
+    currency: 'USDC' as const,
+    confirmed: true,
+    ...changes,
+  };
+};
+
+/** Looks until there is something to see. */
+export const until = async <T>(
+  look: () => Promise<T | undefined | null | false> | T | undefined | null | false,
+): Promise<T> => {
+  for (;;) {
+    const found = await look();
+    if (found) return found;
+    await sleep(20);
+  }
+};
