@@ -119,8 +119,7 @@ export class Writer {
     });
     for (;;) {
       if (gone) throw gone as Error;
-      const batch = this.#take();
-      if (batch.length > 0) await this.#commit(client, batch);
+      if (this.#queue.length > 0) await this.#commit(client, this.#take());
       else if (this.#stopping.signal.aborted) return;
       else await new Promise<void>((resolve) => (this.#wake = resolve));
     }
