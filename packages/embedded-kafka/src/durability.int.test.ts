@@ -169,6 +169,23 @@ test('data of another format is refused, and left alone', async () => {
   await expect(start()).rejects.toThrow(/format 99.*reads format 1/);
 });
 
+test('transactions are refused, to a client that asks and to one that just begins', async () => {
+  const kafka = await start();
+  const admin = clientOf(kafka.brokers).admin();
+  await admin.connect();
+  const topic = await newTopic(admin);
+  await admin.disconnect();
+  const producer = clientOf(kafka.brokers).producer({ transactionalId: 'x', idempotent: true, maxInFlightRequests: 1 });
+  await producer.connect();
+  await expect(producer.transaction()).rejects.toThrow('Failed to find group coordinator');
+  await producer.disconnect();
+  const raw = await RawClient.connect(kafka.brokers);
+  const inTransaction = batchOf(['x'], { producerId: 1, epoch: 0, sequence: 0, attributes: 0x10 });
+  expect(await sendBatch(raw, topic, inTransaction)).toEqual({ error: 53, baseOffset: -1 });
+  raw.close();
+  await kafka.stop();
+});
+
 test('retention takes the oldest batches away, by age and by size', async () => {
   const kafka = await start(0, database.url, { cleanupIntervalMs: 50 });
   const client = clientOf(kafka.brokers);

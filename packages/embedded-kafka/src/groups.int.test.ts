@@ -179,7 +179,7 @@ describe('a static member', () => {
   const join = async (client: RawClient, groupId: string, memberId: string, instanceId: string) => {
     const response = await client.request(11, 5, (body) => {
       body.string(groupId).int32(30_000).int32(30_000).string(memberId).string(instanceId).string('consumer');
-      body.array(['range'], (name) => body.string(name).bytes(Buffer.from('00000000000100017400000000', 'hex')));
+      body.array(['range'], (name) => body.string(name).bytes(SUBSCRIPTION));
     });
     response.int32();
     const [error, generation] = [response.int16(), response.int32()];

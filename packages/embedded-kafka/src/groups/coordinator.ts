@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { KafkaError, code } from '../protocol/errors.ts';
 import type { CommittedOffset, Offsets } from '../storage/offsets.ts';
-import { Group, type GroupClock, type Identity, type JoinRequest, type Joined } from './group.ts';
+import { Group, type GroupClock } from './group.ts';
+import type { Identity, JoinRequest, Joined } from './member.ts';
 
 /** Longer ids do not fit an index of PostgreSQL. */
 const LONGEST_ID = 1_000;

@@ -1,5 +1,6 @@
 import { KafkaError, code } from '../protocol/errors.ts';
-import { Group, type JoinRequest, type Joined, MemberIdRequired } from './group.ts';
+import { Group } from './group.ts';
+import { type JoinRequest, type Joined, MemberIdRequired } from './member.ts';
 
 /** A clock that only moves when told to. */
 const manualClock = () => {

@@ -1,69 +1,22 @@
 import { type ErrorCode, KafkaError, code } from '../protocol/errors.ts';
+import {
+  EMPTY,
+  type Identity,
+  type JoinRequest,
+  type Joined,
+  type Member,
+  MemberIdRequired,
+  newMember,
+  sameProtocols,
+} from './member.ts';
 
 export type GroupState = 'Empty' | 'PreparingRebalance' | 'CompletingRebalance' | 'Stable';
-
-export interface Protocol {
-  readonly name: string;
-  readonly metadata: Buffer;
-}
-
-export interface JoinRequest {
-  /** Empty for a consumer that has no id yet. */
-  readonly memberId: string;
-  /** Of a static member (KIP-345). */
-  readonly instanceId: string | null;
-  readonly clientId: string;
-  readonly clientHost: string;
-  readonly sessionTimeoutMs: number;
-  readonly rebalanceTimeoutMs: number;
-  readonly protocolType: string;
-  readonly protocols: readonly Protocol[];
-  /** The client knows MEMBER_ID_REQUIRED (JoinGroup 4 and later). */
-  readonly asksForId: boolean;
-}
-
-export interface Joined {
-  readonly generation: number;
-  readonly protocol: string;
-  readonly leader: string;
-  readonly memberId: string;
-  /** All members for the leader, which assigns; none for the others. */
-  readonly members: readonly { memberId: string; instanceId: string | null; metadata: Buffer }[];
-}
-
-export interface Member {
-  readonly id: string;
-  readonly instanceId: string | null;
-  readonly clientId: string;
-  readonly clientHost: string;
-  protocols: readonly Protocol[];
-  sessionTimeoutMs: number;
-  rebalanceTimeoutMs: number;
-  assignment: Buffer;
-  joining: Pending<Joined> | null;
-  syncing: Pending<Buffer> | null;
-  cancelSession: () => void;
-}
-
-/** Who speaks: the claims of a heartbeat, sync or commit. */
-export interface Identity {
-  readonly memberId: string;
-  readonly instanceId: string | null;
-  readonly generation: number;
-}
 
 /** What a group needs of the world around it. */
 export interface GroupClock {
   readonly after: (ms: number, run: () => void) => () => void;
   readonly newMemberId: (prefix: string) => string;
 }
-
-interface Pending<T> {
-  readonly resolve: (value: T) => void;
-  readonly reject: (error: KafkaError) => void;
-}
-
-const EMPTY = Buffer.alloc(0);
 
 /** The members of one consumer group and the generation that they share: the broker's half of the classic group protocol.
  *  A rebalance gathers all members (join), the leader hands out the work (sync), and the group is stable until someone comes,
@@ -363,32 +316,5 @@ export class Group {
     if (this.leader === member.id) this.leader = this.members.keys().next().value ?? '';
   }
 }
-
-/** A new consumer has to join again with this id, so that a lost answer does not leave a member behind (KIP-394). */
-export class MemberIdRequired extends KafkaError {
-  readonly memberId: string;
-
-  constructor(memberId: string) {
-    super(code.memberIdRequired, `join again as ${memberId}`);
-    this.memberId = memberId;
-  }
-}
-
-const newMember = (id: string, request: JoinRequest): Member => ({
-  id,
-  instanceId: request.instanceId,
-  clientId: request.clientId,
-  clientHost: request.clientHost,
-  protocols: request.protocols,
-  sessionTimeoutMs: request.sessionTimeoutMs,
-  rebalanceTimeoutMs: request.rebalanceTimeoutMs,
-  assignment: EMPTY,
-  joining: null,
-  syncing: null,
-  cancelSession: () => {},
-});
-
-const sameProtocols = (a: readonly Protocol[], b: readonly Protocol[]): boolean =>
-  a.length === b.length && a.every(({ name, metadata }, n) => name === b[n]!.name && metadata.equals(b[n]!.metadata));
 
 const refusal = (errorCode: ErrorCode) => new KafkaError(errorCode, `group refused with ${errorCode}`);

@@ -1,12 +1,10 @@
 /** The protocol's error codes that this broker answers with. Source: kafka.apache.org/protocol, "Error Codes". */
 export const code = {
-  unknownServerError: -1,
   none: 0,
   offsetOutOfRange: 1,
   corruptMessage: 2,
   unknownTopicOrPartition: 3,
   leaderNotAvailable: 5,
-  requestTimedOut: 7,
   messageTooLarge: 10,
   offsetMetadataTooLarge: 12,
   coordinatorLoadInProgress: 14,
@@ -35,7 +33,6 @@ export const code = {
   nonEmptyGroup: 68,
   groupIdNotFound: 69,
   fetchSessionIdNotFound: 70,
-  fencedLeaderEpoch: 74,
   unknownLeaderEpoch: 75,
   unsupportedCompressionType: 76,
   memberIdRequired: 79,

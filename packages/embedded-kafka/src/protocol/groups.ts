@@ -1,5 +1,5 @@
 import { type Api, type Call, NODE_ID } from '../broker.ts';
-import { MemberIdRequired } from '../groups/group.ts';
+import { MemberIdRequired } from '../groups/member.ts';
 import { type ErrorCode, StorageAway, code, codeOf } from './errors.ts';
 
 const REBALANCE_TIMEOUT_FROM = 1;
@@ -14,7 +14,7 @@ export const findCoordinator: Api = {
   max: 2,
   handle: ({ reader, version }, { address }) => {
     reader.string(); // group id
-    const error = version >= 1 && reader.int8() !== GROUP ? code.coordinatorNotAvailable : code.none;
+    const error = version >= 1 && reader.int8() !== GROUP ? code.transactionalIdAuthorizationFailed : code.none;
     return (response) => {
       if (version >= 1) response.int32(0); // throttle time
       response.int16(error);

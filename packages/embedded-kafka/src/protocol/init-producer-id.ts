@@ -14,8 +14,8 @@ export const initProducerId: Api = {
       if (transactionalId !== null) {
         throw new KafkaError(code.transactionalIdAuthorizationFailed, 'transactions are not supported');
       }
-      const { rows } = await writer.run((db) => db.query(`select nextval('kafka.producer_id')::float8 as id`));
-      return { error: code.none as ErrorCode, id: rows[0].id as number, epoch: 0 };
+      const { rows } = await writer.run((db) => db.query<{ id: number }>(NEXT_ID));
+      return { error: code.none as ErrorCode, id: rows[0]!.id, epoch: 0 };
     };
     const producer = await fresh().catch((error: unknown) => ({
       error: codeOf(error, code.coordinatorLoadInProgress),
@@ -27,3 +27,5 @@ export const initProducerId: Api = {
     };
   },
 };
+
+const NEXT_ID = `select nextval('kafka.producer_id')::float8 as id`;

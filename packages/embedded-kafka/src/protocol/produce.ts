@@ -35,7 +35,7 @@ export const produce: Api = {
       data.map(async ({ topic, partitions }) => ({
         topic,
         partitions: await Promise.all(
-          partitions.map(({ index, records }) =>
+          partitions.map(async ({ index, records }) =>
             refuseAll ? refused(index, refuseAll) : store(call, broker, topic, index, records),
           ),
         ),

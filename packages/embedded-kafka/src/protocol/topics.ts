@@ -1,6 +1,7 @@
 import type { Api, Broker } from '../broker.ts';
 import { parseConfig } from '../storage/topic-config.ts';
-import { type ErrorCode, KafkaError, StorageAway, code, codeOf } from './errors.ts';
+import type { StorageAway } from './errors.ts';
+import { type ErrorCode, KafkaError, code, codeOf } from './errors.ts';
 
 interface Outcome {
   readonly name: string;

@@ -49,33 +49,27 @@ export class Catalogue {
 
   /** Replaces everything by what is stored. */
   async load(db: ClientBase): Promise<void> {
-    const partitions = await db.query(`
-      select t.id, t.name, t.config, p.index, coalesce(s.log_start, 0)::float8 as log_start,
-             b.last_offset::float8 as last_offset, b.position::float8 as position, b.max_timestamp::float8 as max_timestamp
-      from kafka.topic t
-      cross join lateral generate_series(0, t.partitions - 1) as p(index)
-      left join kafka.log_start s on s.topic_id = t.id and s.partition = p.index
-      left join lateral (
-        select last_offset, position, max_timestamp from kafka.batch
-        where topic_id = t.id and partition = p.index order by last_offset desc limit 1
-      ) b on true
-      where not t.deleted order by t.id, p.index`);
-    const producers = await db.query(
-      'select topic_id, partition, producer_id::float8 as producer_id, epoch, batches from kafka.producer',
-    );
+    const partitions = await db.query<PartitionRow>(LOAD_PARTITIONS);
+    const producers = await db.query<ProducerRow>(LOAD_PRODUCERS);
     const before = this.partitions();
     this.topics.clear();
     const byId = new Map<number, Topic>();
     for (const row of partitions.rows) {
-      const topic: Topic = byId.get(row.id) ?? { id: row.id, name: row.name, config: row.config, partitions: [] };
+      const topic: Topic = byId.get(row.topic_id) ?? {
+        id: row.topic_id,
+        name: row.name,
+        config: row.config,
+        partitions: [],
+      };
       byId.set(topic.id, topic);
       this.topics.set(topic.name, topic);
-      const partition = emptyPartition(topic, row.index);
-      partition.logStart = row.log_start;
-      partition.logEnd = Math.max(row.log_start, (row.last_offset ?? -1) + 1);
-      partition.position = row.position ?? 0;
-      partition.maxTimestamp = row.max_timestamp ?? -1;
-      topic.partitions.push(partition);
+      topic.partitions.push({
+        ...emptyPartition(topic, row.partition),
+        logStart: row.log_start,
+        logEnd: Math.max(row.log_start, (row.last_offset ?? -1) + 1),
+        position: row.position ?? 0,
+        maxTimestamp: row.max_timestamp ?? -1,
+      });
     }
     for (const { topic_id, partition, producer_id, epoch, batches } of producers.rows) {
       byId.get(topic_id)?.partitions[partition]?.producers.set(producer_id, { epoch, batches });
@@ -87,11 +81,11 @@ export class Catalogue {
   create(writer: Writer, name: string, partitions: number, config: Partial<TopicConfig>): Promise<Topic> {
     return writer.run(async (db) => {
       this.checkNew(name, partitions);
-      const { rows } = await db.query(
+      const { rows } = await db.query<{ id: number }>(
         'insert into kafka.topic (name, partitions, config) values ($1, $2, $3) returning id',
         [name, partitions, config],
       );
-      const topic: Topic = { id: rows[0].id, name, config, partitions: [] };
+      const topic: Topic = { id: rows[0]!.id, name, config, partitions: [] };
       grow(topic, partitions);
       this.topics.set(name, topic);
       return topic;
@@ -165,3 +159,36 @@ const emptyPartition = (topic: Topic, index: number): Partition => ({
   tail: { batches: [] },
   waiting: new Set(),
 });
+
+interface PartitionRow {
+  readonly topic_id: number;
+  readonly name: string;
+  readonly config: Partial<TopicConfig>;
+  readonly partition: number;
+  readonly log_start: number;
+  readonly last_offset: number | null;
+  readonly position: number | null;
+  readonly max_timestamp: number | null;
+}
+
+interface ProducerRow extends ProducerState {
+  readonly topic_id: number;
+  readonly partition: number;
+  readonly producer_id: number;
+}
+
+// As float8, 64-bit numbers arrive as numbers; all of them are below 2^53.
+const LOAD_PARTITIONS = `
+  select t.id as topic_id, t.name, t.config, p.partition, coalesce(s.log_start, 0)::float8 as log_start,
+         b.last_offset::float8 as last_offset, b.position::float8 as position, b.max_timestamp::float8 as max_timestamp
+  from kafka.topic t
+  cross join lateral generate_series(0, t.partitions - 1) as p(partition)
+  left join kafka.log_start s on s.topic_id = t.id and s.partition = p.partition
+  left join lateral (
+    select last_offset, position, max_timestamp from kafka.batch
+    where topic_id = t.id and partition = p.partition order by last_offset desc limit 1
+  ) b on true
+  where not t.deleted order by t.id, p.partition`;
+
+const LOAD_PRODUCERS = `
+  select topic_id, partition, producer_id::float8 as producer_id, epoch, batches from kafka.producer`;

@@ -52,7 +52,9 @@ const sweep = async ({ writer }: Broker, topicId: number, index: number, logStar
 };
 
 const sweepDeleted = async (broker: Broker): Promise<void> => {
-  const { rows } = await broker.writer.run((db) => db.query('select id, partitions from kafka.topic where deleted'));
+  const { rows } = await broker.writer.run((db) =>
+    db.query<{ id: number; partitions: number }>('select id, partitions from kafka.topic where deleted'),
+  );
   for (const { id, partitions } of rows) {
     for (let index = 0; index < partitions; index += 1) await sweep(broker, id, index, Number.MAX_SAFE_INTEGER);
     await broker.writer.run((db) => db.query('delete from kafka.topic where id = $1', [id]));
@@ -61,7 +63,7 @@ const sweepDeleted = async (broker: Broker): Promise<void> => {
 
 const forgetProducers = ({ catalogue, writer }: Broker): Promise<void> =>
   writer.run(async (db) => {
-    const { rows } = await db.query(
+    const { rows } = await db.query<{ name: string; partition: number; producer_id: number }>(
       `delete from kafka.producer p using kafka.topic t where t.id = p.topic_id and used_at < now() - interval '${PRODUCER_IDLE}'
        returning t.name, partition, producer_id::float8 as producer_id`,
     );

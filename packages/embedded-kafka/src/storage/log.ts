@@ -137,7 +137,7 @@ export class Log {
 
   private async find(text: string, values: number[]): Promise<number | null> {
     try {
-      const { rows } = await this.reads.query(text, values);
+      const { rows } = await this.reads.query<{ base_offset: number }>(text, values);
       return rows[0]?.base_offset ?? null;
     } catch (error) {
       throw new StorageAway(error);

@@ -1,4 +1,4 @@
-import type { Pool } from 'pg';
+import type { Pool, QueryResultRow } from 'pg';
 import { KafkaError, StorageAway, code } from '../protocol/errors.ts';
 import type { Catalogue, Topic } from './catalogue.ts';
 import { GroupCommit } from './group-commit.ts';
@@ -96,9 +96,9 @@ export class Offsets {
     });
   }
 
-  private async read<T>(text: string, values: unknown[]): Promise<T[]> {
+  private async read<T extends QueryResultRow>(text: string, values: unknown[]): Promise<T[]> {
     try {
-      return (await this.reads.query(text, values)).rows;
+      return (await this.reads.query<T>(text, values)).rows;
     } catch (error) {
       throw new StorageAway(error);
     }

@@ -63,17 +63,18 @@ const TABLES = `
 
 /** Makes the tables unless they are there; answers the cluster id. Throws ForeignFormat for those of another version. */
 export const prepareSchema = async (db: ClientBase): Promise<string> => {
-  const found = await db.query(`select to_regclass('kafka.format') as format`);
-  if (found.rows[0].format === null) {
+  const found = await db.query<{ format: string | null }>(`select to_regclass('kafka.format') as format`);
+  if (found.rows[0]?.format === null) {
     // One simple query is one transaction: a crash leaves all of the tables or none.
     await db.query(`begin; ${TABLES}; insert into kafka.format (version) values (${FORMAT}); commit;`);
   }
-  const { rows } = await db.query('select * from kafka.format');
-  if (rows.length !== 1 || rows[0].version !== FORMAT) {
+  const { rows } = await db.query<{ version: number; cluster_id: string }>('select * from kafka.format');
+  const [format] = rows;
+  if (rows.length !== 1 || format?.version !== FORMAT) {
     throw new ForeignFormat(
-      `The Kafka data was written in format ${rows[0]?.version}, this broker reads format ${FORMAT}: ` +
+      `The Kafka data was written in format ${format?.version}, this broker reads format ${FORMAT}: ` +
         'run the version that wrote it, or empty the data folder with "npm run reset".',
     );
   }
-  return rows[0].cluster_id;
+  return format.cluster_id;
 };

@@ -106,8 +106,8 @@ export class Writer {
     session.on('end', () => this.lose(session, new Error('the session ended')));
     try {
       await session.connect();
-      const { rows } = await session.query('select pg_try_advisory_lock($1) as locked', [LOCK]);
-      if (!rows[0].locked)
+      const { rows } = await session.query<{ locked: boolean }>('select pg_try_advisory_lock($1) as locked', [LOCK]);
+      if (!rows[0]?.locked)
         throw new SecondBroker('another broker writes to this database: stop it, or use another database');
       await this.options.load(session);
       if (this.stopped) throw new StorageAway();

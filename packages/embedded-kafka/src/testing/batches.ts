@@ -1,6 +1,6 @@
 import { AT } from '../records/batch.ts';
 import { crc32c } from '../records/crc32c.ts';
-import { RawClient } from './raw-client.ts';
+import type { RawClient } from './raw-client.ts';
 
 export interface BatchOptions {
   readonly producerId?: number;
