@@ -1,10 +1,5 @@
-import {
-  CreateOrderCall,
-  type MerchantCreateOrderDto,
-  Order,
-  OrderDeletion,
-  type UpdateOrderDto,
-} from '@cpg/contracts';
+import type { CreateOrderCall } from '@cpg/contracts';
+import { type MerchantCreateOrderDto, Order, OrderDeletion, type UpdateOrderDto } from '@cpg/contracts';
 import { isAppError } from '@cpg/core';
 import type { CallContext, InternalClient } from '@cpg/runtime';
 import type { z } from 'zod';

@@ -3,7 +3,7 @@ export interface Operation {
   security?: Record<string, string[]>[];
   parameters?: unknown[];
   requestBody?: { required?: boolean };
-  responses: Record<string, Record<string, unknown>>;
+  responses: Record<string, object>;
 }
 
 // What is answered besides what the route itself answers.
@@ -39,7 +39,7 @@ export const completeOperation = (path: string, method: string, operation: Opera
     429,
     503,
   ];
-  const answers = Object.entries(operation.responses).map(([status, answer]) => [
+  const answers = Object.entries(operation.responses).map(([status, answer]): [string, object] => [
     status,
     { ...answer, description: 'Done.', headers: headers(...ALWAYS, ...(repeatable ? ['Idempotency-Replayed'] : [])) },
   ]);
@@ -54,7 +54,7 @@ export const completeOperation = (path: string, method: string, operation: Opera
     }),
     responses: {
       ...Object.fromEntries(answers),
-      ...Object.fromEntries(refusals.map((status) => [status, refusal(status)])),
+      ...Object.fromEntries(refusals.map((status): [number, object] => [status, refusal(status)])),
     },
   };
 };

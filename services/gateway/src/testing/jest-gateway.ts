@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { CreateMerchantDto, MerchantCreateOrderDto, Order, Payment } from '@cpg/contracts';
 import { createPool, migrate, type Pool, testDatabase } from '@cpg/postgres';
@@ -183,11 +182,9 @@ export const send = async (
 };
 
 const migrateReadModels = async (pool: Pool): Promise<void> => {
-  await migrate(pool, {
-    schema: 'orders',
-    folder: fileURLToPath(new URL('../../../orders/migrations', import.meta.url)),
-  });
-  await pool.query(await readFile(new URL('./payments.sql', import.meta.url), 'utf8'));
+  for (const schema of ['orders', 'payments']) {
+    await migrate(pool, { schema, folder: fileURLToPath(new URL(`../../../${schema}/migrations`, import.meta.url)) });
+  }
 };
 
 const MERCHANT: CreateMerchantDto = {
