@@ -1,0 +1,56 @@
+type Json = null | boolean | number | string | Json[] | { [key: string]: Json | undefined };
+type Schema = { [key: string]: Json | undefined };
+
+/** Keywords that say what kind of value it is: any other value of theirs is another kind. */
+const KINDS = ['type', 'const', '$ref', 'format', 'pattern'];
+/** Keywords that hold schemas by name, and by position. */
+const NAMED = ['properties', '$defs'];
+const LISTED = ['anyOf', 'oneOf', 'allOf'];
+const SINGLE = ['items', 'additionalProperties', 'propertyNames'];
+
+/** What a reader of one version of JSON Schema documents, by name, can no longer rely on in the next, or in a message that was written before it.
+ *  Documents, properties, alternatives and enum values that are new are growth: readers ignore what they do not know. */
+export const breakingDifferences = (before: Record<string, unknown>, after: Record<string, unknown>): string[] =>
+  Object.entries(before).flatMap(([name, schema]) =>
+    compare(name, schema as Schema, after[name] as Schema | undefined),
+  );
+
+const compare = (at: string, before: Schema, after: Schema | undefined): string[] => {
+  if (after === undefined) return [`${at} is gone`];
+  return [
+    ...KINDS.filter((keyword) => !same(before[keyword], after[keyword])).map(
+      (keyword) => `${at}: ${keyword} was ${text(before[keyword])}, is ${text(after[keyword])}`,
+    ),
+    ...(after.enum === undefined ? [] : missing(before.enum ?? [null], after.enum)).map((value) =>
+      before.enum === undefined ? `${at}: has an enum now` : `${at}: ${text(value)} is no longer allowed`,
+    ),
+    ...missing(before.required, after.required).map((name) => `${at}: ${text(name)} may be absent now`),
+    ...missing(after.required, before.required).map((name) => `${at}: ${text(name)} is required now`),
+    ...NAMED.flatMap((keyword) => compareAll(`${at}#${keyword}`, before[keyword], after[keyword])),
+    ...LISTED.flatMap((keyword) => compareAll(`${at}#${keyword}`, before[keyword], after[keyword])),
+    ...SINGLE.flatMap((keyword) => {
+      const [was, is] = [before[keyword], after[keyword]];
+      return isSchema(was) && isSchema(is) ? compare(`${at}#${keyword}`, was, is) : [];
+    }),
+  ];
+};
+
+const compareAll = (at: string, before: Json | undefined, after: Json | undefined): string[] => {
+  if (before === undefined) return [];
+  const now = Object(after ?? {}) as Record<string, Schema | undefined>;
+  return Object.entries(before as Record<string, Schema>).flatMap(([key, schema]) =>
+    compare(`${at}/${key}`, schema, now[key]),
+  );
+};
+
+const missing = (from: Json | undefined, to: Json | undefined): Json[] => {
+  const there = Array.isArray(to) ? to : [];
+  return Array.isArray(from) ? from.filter((value) => !there.includes(value)) : [];
+};
+
+const isSchema = (value: Json | undefined): value is Schema =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const same = (a: Json | undefined, b: Json | undefined): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+const text = (value: Json | undefined): string => (value === undefined ? 'absent' : JSON.stringify(value));

@@ -1,0 +1,19 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { publishedDocuments, publishedSchemas } from '../publish.ts';
+import { breakingDifferences } from './breaking.ts';
+import { committedSchemas, FOLDER } from './committed.ts';
+import { VERSION } from './names.ts';
+
+// `pnpm --filter @cpg/contracts schemas`
+const broken = breakingDifferences(committedSchemas(VERSION), publishedSchemas());
+if (broken.length > 0) {
+  process.stderr.write(
+    `these differences break readers of ${VERSION}: undo them, or raise VERSION in publish/names.ts\n  ${broken.join('\n  ')}\n`,
+  );
+  process.exitCode = 1;
+} else {
+  for (const [name, document] of Object.entries(publishedDocuments())) {
+    writeFileSync(join(FOLDER, name), `${JSON.stringify(document, null, 2)}\n`);
+  }
+}
