@@ -6,12 +6,13 @@ export {
   type HandleOptions,
   type Loaded,
 } from './command-handler.ts';
-export { connectEventStore } from './connect.ts';
+export { checkEventStore, connectEventStore } from './connect.ts';
 export {
   type DomainEvent,
   eventHash,
   EventMetadata,
   genesisHash,
+  isTombstone,
   LogPosition,
   parseRecorded,
   type Recorded,

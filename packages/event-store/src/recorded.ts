@@ -58,6 +58,11 @@ export const parseRecorded = <E extends DomainEvent>(schema: z.ZodType<E>, { eve
   };
 };
 
+const STREAM_DELETED = '$streamDeleted';
+
+/** Whether an entry of the log says that its stream was tombstoned. */
+export const isTombstone = ({ event }: ResolvedEvent): boolean => event?.type === STREAM_DELETED;
+
 /** Where the hash chain of a stream begins: its name, so that a stream cannot be passed off as another. */
 export const genesisHash = (stream: string): string => sha256(stream);
 

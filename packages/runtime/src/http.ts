@@ -46,11 +46,14 @@ const FASTIFY_REFUSALS: Record<string, (error: FastifyError) => AppError> = {
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the type provider differs from plugin to plugin
 export type AnyApp = FastifyInstance<any, any, any, any, any>;
 
+export interface AppOptions extends Pick<FastifyServerOptions, 'trustProxy' | 'requestTimeout'> {
+  readonly log: Logger;
+  /** Whether an error says that something this service depends on is away: the answer is 503 then. */
+  readonly isOutage?: (error: unknown) => boolean;
+}
+
 /** A Fastify instance with zod schemas, the error table and request ids. */
-export const createApp = ({
-  log,
-  ...options
-}: { log: Logger } & Pick<FastifyServerOptions, 'trustProxy' | 'requestTimeout'>) => {
+export const createApp = ({ log, isOutage = () => false, ...options }: AppOptions) => {
   // Typed by its interface, so that every app of ours has one type.
   const loggerInstance: FastifyBaseLogger = log;
   const app = Fastify({
@@ -70,7 +73,13 @@ export const createApp = ({
     return parsed.success ? { value: parsed.data } : { error: invalid(faultsOf(parsed.error)) };
   });
   app.setSerializerCompiler(serializerCompiler);
-  app.setErrorHandler(answerError);
+  app.setErrorHandler((error: FastifyError | AppError, request, reply) => {
+    if (!isOutage(error)) return answerError(error, request, reply);
+    const away = new AppError('dependency_unavailable', 'the database is not available right now: try again', {
+      cause: error,
+    });
+    return answerError(away, request, reply);
+  });
   app.setNotFoundHandler((request) => {
     throw new AppError('not_found', `there is no ${request.method} ${request.url.split('?')[0]}`);
   });

@@ -13,6 +13,7 @@ export { type CallContext, contextHeaders, contextOf } from './context.ts';
 export { healthRoutes, type ReadinessChecks } from './health.ts';
 export {
   type AnyApp,
+  type AppOptions,
   BODY_LIMIT_BYTES,
   createApp,
   errorBody,
@@ -23,6 +24,7 @@ export {
 export { newId, newRequestId } from './ids.ts';
 export { type InternalClient, internalClient } from './internal-client.ts';
 export { createLogger, type Logger } from './logger.ts';
+export { type Preparation, preparation } from './preparation.ts';
 export { isPublicAddress } from './public-address.ts';
 export { retry, type RetryOptions } from './retry.ts';
 export { type SecretBox, secretBox } from './secret-box.ts';

@@ -1,3 +1,4 @@
+import { isDatabaseOutage } from '@cpg/postgres';
 import { createApp, healthRoutes, type Logger, type ReadinessChecks, requireInternalToken } from '@cpg/runtime';
 import { type OrderRoutes, orderRoutes } from './routes.ts';
 
@@ -7,7 +8,7 @@ export const buildApp = ({
   checks,
   ...routes
 }: OrderRoutes & { token: string; checks: ReadinessChecks; log: Logger }) => {
-  const app = createApp({ log: routes.log });
+  const app = createApp({ log: routes.log, isOutage: isDatabaseOutage });
   healthRoutes(app, checks);
   void app.register(async (internal) => {
     requireInternalToken(internal, token);

@@ -3,12 +3,16 @@ import { type OrderEvent } from '@cpg/contracts';
 import { append, eventHash, genesisHash, type Recorded, tombstone } from '@cpg/event-store';
 import type { Pool } from '@cpg/postgres';
 import { type CallContext, newId } from '@cpg/runtime';
-import type { EventStoreDBClient } from '@eventstore/db-client';
+import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
 import type { PaymentsClient } from './clients/payments.ts';
 import type { OrderHandler } from './commands.ts';
 import { projectDeletion } from './projections/orders.ts';
 
 export const deletionStreamOf = (orderId: string): string => `deletion-${orderId}`;
+
+/** Whether an entry of the log is the record of a deletion. */
+export const isDeletionRecord = ({ event }: AllStreamResolvedEvent): boolean =>
+  event?.streamId.startsWith(deletionStreamOf('')) ?? false;
 
 export interface Deletion {
   /** Leaves the record for auditors, takes the order and its payments from the read models, and makes the streams unreadable.

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { OrderEvent, TOPICS } from '@cpg/contracts';
-import { commandHandler, connectEventStore } from '@cpg/event-store';
+import { checkEventStore, commandHandler, connectEventStore } from '@cpg/event-store';
 import { consume, createKafka, createPublisher, ensureTopics } from '@cpg/kafka';
 import { createPool, isDatabaseOutage, migrate } from '@cpg/postgres';
-import { createLogger, internalClient, retry, runService } from '@cpg/runtime';
+import { createLogger, internalClient, preparation, runService } from '@cpg/runtime';
 import { catchUp, relay } from '@cpg/stream-relay';
 import { buildApp } from './app.ts';
 import { paymentsClient } from './clients/payments.ts';
@@ -62,7 +62,7 @@ await runService(async () => {
   });
   const deletion = orderDeletion({ client, handler, readModel, payments });
 
-  const missing = new Set(['migrations', 'topics']);
+  const prepared = preparation(log);
   const app = buildApp({
     token: config.INTERNAL_TOKEN,
     commands,
@@ -73,29 +73,17 @@ await runService(async () => {
     log,
     checks: {
       database: () => readModel.query('select 1'),
-      eventstore: () =>
-        client
-          .readAll({ maxCount: 1 })
-          .on('data', () => {})
-          .toArray(),
-      start: async () => {
-        if (missing.size > 0) throw new Error([...missing].join(', '));
-      },
+      eventstore: () => checkEventStore(client),
+      preparation: prepared.check,
     },
   });
   await app.listen({ port: config.PORT, host: config.HOST });
 
-  const stopping = new AbortController();
-  const untilItWorks = (name: string, work: () => Promise<void>) =>
-    retry(work, {
-      signal: stopping.signal,
-      onError: (error) => log.warn({ err: error }, `${name} not ready, trying again`),
-    }).then(() => void missing.delete(name));
   const started = Promise.all([
-    untilItWorks('migrations', () =>
+    prepared.step('migrations', () =>
       migrate(readModel, { schema: 'orders', folder: join(import.meta.dirname, '../migrations') }),
     ),
-    untilItWorks('topics', () =>
+    prepared.step('topics', () =>
       ensureTopics(kafka, [TOPICS.orders.name, TOPICS.payments.name], {
         partitions: config.KAFKA_PARTITIONS,
         replication: config.KAFKA_REPLICATION,
@@ -120,7 +108,7 @@ await runService(async () => {
         kafka,
         groupId: 'orders',
         topics: [TOPICS.payments],
-        handle: reactToPayments({ commands, now }),
+        handle: reactToPayments({ commands, payments, now }),
         isOutage: isDatabaseOutage,
         log,
       }),
@@ -132,7 +120,7 @@ await runService(async () => {
     log,
     close: [
       () => app.close(),
-      () => stopping.abort(),
+      prepared.stop,
       async () => Promise.all((await started.catch(() => [])).map((part) => part.stop())),
       () => publisher.close(),
       () => paymentsHttp.close(),

@@ -1,61 +1,42 @@
 import {
-  messageTypeOf,
   OrderDeletionRecorded,
   OrderEvent,
   type OrderMessage,
   OrderMessage as OrderMessageSchema,
 } from '@cpg/contracts';
-import { parseRecorded, type Recorded, stateAt } from '@cpg/event-store';
+import { isTombstone, parseRecorded, stateAt } from '@cpg/event-store';
+import { messageFor, type MessageSubject } from '@cpg/stream-relay';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
-import { deletionStreamOf } from './deletion.ts';
+import { isDeletionRecord } from './deletion.ts';
 import { orderDecider } from './order/order.ts';
 import { exists } from './order/state.ts';
 import { orderView } from './order/view.ts';
-
-const isDeletionRecord = (stream: string): boolean => stream.startsWith(deletionStreamOf(''));
 
 /** The message on `orders.v1` of an event in the log. Null for `OrderDeleted`, which the deletion's own record speaks for, and for
  *  an order that has been deleted since. */
 export const orderMessages = (client: EventStoreDBClient) => {
   const states = stateAt({ client, decider: orderDecider, schema: OrderEvent });
   return async (resolved: AllStreamResolvedEvent): Promise<OrderMessage | null> => {
-    if (isDeletionRecord(resolved.event?.streamId ?? '')) {
+    if (isTombstone(resolved)) return null;
+    if (isDeletionRecord(resolved)) {
       const recorded = parseRecorded(OrderDeletionRecorded, resolved);
       const { orderId, merchantId, sequence } = recorded.event.data;
-      return message({ ...recorded, revision: sequence }, 'order.deleted', { orderId, merchantId }, null);
+      return message(
+        { ...recorded, revision: sequence },
+        { orderId, merchantId, resource: null, type: 'order.deleted' },
+      );
     }
     const recorded = parseRecorded(OrderEvent, resolved);
     if (recorded.event.type === 'OrderDeleted') return null;
     const order = await states.after(recorded);
     if (!order || !exists(order)) return null;
-    return message(recorded, messageTypeOf(recorded.event.type), order, orderView(order));
+    const { orderId, merchantId } = order;
+    return message(recorded, { orderId, merchantId, resource: orderView(order) });
   };
 };
 
 const message = (
-  {
-    id,
-    event,
-    metadata,
-    revision,
-  }: Pick<Recorded<OrderEvent | OrderDeletionRecorded>, 'id' | 'event' | 'metadata' | 'revision'>,
-  type: string,
-  { orderId, merchantId }: { orderId: string; merchantId: string },
-  resource: unknown,
+  recorded: Parameters<typeof messageFor>[0],
+  subject: Pick<MessageSubject, 'orderId' | 'merchantId' | 'resource' | 'type'>,
 ): OrderMessage =>
-  OrderMessageSchema.parse({
-    specversion: '1.0',
-    id,
-    source: '/orders',
-    type,
-    subject: orderId,
-    time: event.data.at,
-    datacontenttype: 'application/json',
-    dataschema: `/schemas/${type}.v1.json`,
-    sequence: String(revision),
-    correlationid: metadata.$correlationId,
-    causationid: metadata.$causationId,
-    merchantid: merchantId,
-    orderid: orderId,
-    data: { change: event.data, resource },
-  });
+  OrderMessageSchema.parse(messageFor(recorded, { source: '/orders', subject: subject.orderId, ...subject }));

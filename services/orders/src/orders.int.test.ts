@@ -339,6 +339,17 @@ test('a deleted order is gone, and leaves a record for auditors', async () => {
   expect(await rowOf(order.id)).toMatchObject({ deleted: true });
 });
 
+test('what comes after a deletion is still told and projected', async () => {
+  const order = await create();
+  await until(async () => messagesOf(order.id)[0]);
+  const position = async () =>
+    (await pool.query("select commit_position::text as at from orders.checkpoints where name = 'projection'")).rows[0]
+      .at;
+  const before = await position();
+  await create();
+  await until(async () => (await position()) !== before);
+});
+
 test('the read model made anew from the streams has the same rows', async () => {
   const rows = async () =>
     (await pool.query('select id, revision, deleted, resource::text from orders.orders order by id')).rows;

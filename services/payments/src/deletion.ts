@@ -1,6 +1,6 @@
 import type { PaymentStatus } from '@cpg/contracts';
 import { isAppError } from '@cpg/core';
-import { tombstone } from '@cpg/event-store';
+import { isTombstone, tombstone } from '@cpg/event-store';
 import type { Pool } from '@cpg/postgres';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
 import type { PaymentHandler } from './commands.ts';
@@ -34,8 +34,6 @@ const statusOf = async (handler: PaymentHandler, paymentId: string): Promise<Pay
   }
 };
 
-const STREAM_DELETED = '$streamDeleted';
-
 /** The payment whose stream this entry of the log says was tombstoned, or null for any other entry. */
-export const deletedPaymentId = ({ event }: AllStreamResolvedEvent): string | null =>
-  event?.type === STREAM_DELETED ? event.streamId.slice(paymentStreamOf('').length) : null;
+export const deletedPaymentId = (resolved: AllStreamResolvedEvent): string | null =>
+  isTombstone(resolved) ? resolved.event!.streamId.slice(paymentStreamOf('').length) : null;

@@ -1,11 +1,6 @@
-import {
-  messageTypeOf,
-  PaymentEvent,
-  type PaymentMessage,
-  PaymentMessage as PaymentMessageSchema,
-  paymentView,
-} from '@cpg/contracts';
+import { PaymentEvent, type PaymentMessage, PaymentMessage as PaymentMessageSchema, paymentView } from '@cpg/contracts';
 import { parseRecorded, stateAt } from '@cpg/event-store';
+import { messageFor } from '@cpg/stream-relay';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
 import { deletedPaymentId } from './deletion.ts';
 import { paymentDecider } from './payment/payment.ts';
@@ -20,23 +15,10 @@ export const paymentMessages = (client: EventStoreDBClient) => {
     const recorded = parseRecorded(PaymentEvent, resolved);
     const payment = await states.after(recorded);
     if (!payment || !exists(payment)) return null;
-    const { id, event, metadata, revision } = recorded;
-    const type = messageTypeOf(event.type);
-    return PaymentMessageSchema.parse({
-      specversion: '1.0',
-      id,
-      source: '/payments',
-      type,
-      subject: payment.paymentId,
-      time: event.data.at,
-      datacontenttype: 'application/json',
-      dataschema: `/schemas/${type}.v1.json`,
-      sequence: String(revision),
-      correlationid: metadata.$correlationId,
-      causationid: metadata.$causationId,
-      merchantid: payment.merchantId,
-      orderid: payment.orderId,
-      data: { change: event.data, resource: paymentView(payment) },
-    });
+    const { paymentId: subject, orderId, merchantId } = payment;
+    const resource = paymentView(payment);
+    return PaymentMessageSchema.parse(
+      messageFor(recorded, { source: '/payments', subject, orderId, merchantId, resource }),
+    );
   };
 };

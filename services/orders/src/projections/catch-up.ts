@@ -1,8 +1,8 @@
 import { OrderDeletionRecorded, OrderEvent } from '@cpg/contracts';
-import { parseRecorded, stateAt } from '@cpg/event-store';
+import { isTombstone, parseRecorded, stateAt } from '@cpg/event-store';
 import type { Queryable } from '@cpg/postgres';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
-import type { Deletion } from '../deletion.ts';
+import { type Deletion, isDeletionRecord } from '../deletion.ts';
 import { orderDecider } from '../order/order.ts';
 import { exists } from '../order/state.ts';
 import { projectDeletion, type ProjectedOrder, projectOrders } from './orders.ts';
@@ -13,7 +13,8 @@ export const orderCatchUp = ({ client, deletion }: { client: EventStoreDBClient;
   return async (db: Queryable, events: AllStreamResolvedEvent[]): Promise<void> => {
     const newest = new Map<string, ProjectedOrder>();
     for (const resolved of events) {
-      if (resolved.event?.type === 'OrderDeletionRecorded') {
+      if (isTombstone(resolved)) continue;
+      if (isDeletionRecord(resolved)) {
         const { orderId, merchantId, sequence } = parseRecorded(OrderDeletionRecorded, resolved).event.data;
         newest.delete(orderId);
         await projectDeletion(db, { orderId, merchantId, revision: sequence });

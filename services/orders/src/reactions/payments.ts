@@ -1,12 +1,13 @@
-import { type OfferedPayment, type Payment, type PaymentMessage, toMinor } from '@cpg/contracts';
+import { type OfferedPayment, type Payment, type PaymentMessage, type PaymentOutcome, toMinor } from '@cpg/contracts';
 import { isAppError } from '@cpg/core';
 import type { CallContext } from '@cpg/runtime';
+import type { PaymentsClient } from '../clients/payments.ts';
 import type { OrderCommands } from '../commands.ts';
 import type { OrderCommand } from '../order/order.ts';
 
 /** Drives again what the payments service told us directly, so that a crash in between only delays it. Every command is idempotent. */
 export const reactToPayments =
-  ({ commands, now }: { commands: OrderCommands; now: () => Date }) =>
+  ({ commands, payments, now }: { commands: OrderCommands; payments: PaymentsClient; now: () => Date }) =>
   async (messages: readonly PaymentMessage[]): Promise<void> => {
     for (const message of messages) {
       const command = commandOf(message, now());
@@ -19,11 +20,20 @@ export const reactToPayments =
       try {
         await commands.run(message.orderid, command, context, { causationId: message.id });
       } catch (error) {
-        // Unknown or deleted: the payments service records it as an orphan.
         if (!isAppError(error, 'not_found')) throw error;
+        if (command.type === 'OfferPayment' && command.confirmed)
+          await payments.recordOutcomes([withoutOrder(message)], context);
       }
     }
   };
+
+/** The order is unknown or deleted: its money is an orphan. */
+const withoutOrder = (message: PaymentMessage): PaymentOutcome => ({
+  status: 'orphan',
+  payment_id: message.subject,
+  orphan_reason: 'unknown_order',
+  at: message.time,
+});
 
 const commandOf = (message: PaymentMessage, at: Date): OrderCommand | null => {
   const payment = offeredOf(message.data.resource, message);

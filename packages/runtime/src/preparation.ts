@@ -1,0 +1,30 @@
+import type { Logger } from './logger.ts';
+import { retry } from './retry.ts';
+
+/** What a service needs done once before it works in full, in whatever order the others come up. */
+export interface Preparation {
+  /** Does `work` until it succeeds. Rejects only when stopped. */
+  readonly step: (name: string, work: () => Promise<void>) => Promise<void>;
+  /** Rejects while a step is to be done, naming it: for readiness. */
+  readonly check: () => Promise<void>;
+  readonly stop: () => void;
+}
+
+export const preparation = (log: Logger): Preparation => {
+  const missing = new Set<string>();
+  const stopping = new AbortController();
+  return {
+    step: async (name, work) => {
+      missing.add(name);
+      await retry(work, {
+        signal: stopping.signal,
+        onError: (error) => log.warn({ err: error }, `${name} cannot be prepared yet, trying again`),
+      });
+      missing.delete(name);
+    },
+    check: async () => {
+      if (missing.size > 0) throw new Error([...missing].join(', '));
+    },
+    stop: () => stopping.abort(),
+  };
+};

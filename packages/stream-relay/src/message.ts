@@ -1,0 +1,41 @@
+import { messageTypeOf } from '@cpg/contracts';
+import type { DomainEvent, Recorded } from '@cpg/event-store';
+
+export interface MessageSubject {
+  /** `/orders` or `/payments`. */
+  readonly source: string;
+  /** The id of the order or payment. */
+  readonly subject: string;
+  readonly orderId: string;
+  readonly merchantId: string;
+  /** As the API shows it right after the event; null once it is deleted. */
+  readonly resource: unknown;
+  /** When it is not the one of the event's name. */
+  readonly type?: string;
+}
+
+/** The CloudEvents message of a recorded event. The same event always makes the same message. */
+export const messageFor = (
+  {
+    id,
+    event,
+    metadata,
+    revision,
+  }: Pick<Recorded<DomainEvent & { data: { at: string } }>, 'id' | 'event' | 'metadata' | 'revision'>,
+  { source, subject, orderId, merchantId, resource, type = messageTypeOf(event.type) }: MessageSubject,
+) => ({
+  specversion: '1.0' as const,
+  id,
+  source,
+  type,
+  subject,
+  time: event.data.at,
+  datacontenttype: 'application/json' as const,
+  dataschema: `/schemas/${type}.v1.json`,
+  sequence: String(revision),
+  correlationid: metadata.$correlationId,
+  causationid: metadata.$causationId,
+  merchantid: merchantId,
+  orderid: orderId,
+  data: { change: event.data, resource },
+});
