@@ -1,0 +1,161 @@
+import fc from 'fast-check';
+import { type Currency, decimalsOf, ItemCurrency, PaymentCurrency } from './currencies.ts';
+import {
+  add,
+  Amount,
+  divideHalfEven,
+  divideUp,
+  formatUnits,
+  fromMinor,
+  maxMinor,
+  Minor,
+  multiply,
+  parseDecimal,
+  toMinor,
+  toMinorRoundedUp,
+} from './money.ts';
+
+const CURRENCIES: Currency[] = [...new Set([...PaymentCurrency.options, ...ItemCurrency.options])];
+const currency = fc.constantFrom(...CURRENCIES);
+const units = fc.bigInt({ min: 0n, max: 10n ** 40n });
+const positive = fc.bigInt({ min: 1n, max: 10n ** 30n });
+const decimal = fc.record({ units, scale: fc.nat({ max: 24 }) });
+
+/** Both as whole numbers of the finer scale, so that they can be compared. */
+const aligned = (a: { units: bigint; scale: number }, b: { units: bigint; scale: number }): [bigint, bigint] => [
+  a.units * 10n ** BigInt(b.scale),
+  b.units * 10n ** BigInt(a.scale),
+];
+
+describe('an amount', () => {
+  test.each(['0', '0.5', '12.50', '1', '999999999999999999.999999999999999999', '0.000000000000000001'])(
+    'may be written %j',
+    (text) => expect(Amount.safeParse(text).success).toBe(true),
+  );
+
+  test.each([
+    '',
+    '00',
+    '01',
+    '.5',
+    '5.',
+    '-1',
+    '+1',
+    '1e3',
+    '1,5',
+    ' 1',
+    '1 ',
+    '1\n',
+    '0x1',
+    '٣',
+    '1000000000000000000',
+    '0.0000000000000000001',
+    'NaN',
+  ])('may not be written %j', (text) => expect(Amount.safeParse(text).success).toBe(false));
+
+  test.each([1, 1n, null, ['1']])('is text, not %p', (value) => expect(Amount.safeParse(value).success).toBe(false));
+
+  test('comes back from minor units as it was, padded to the decimals of its currency', () => {
+    fc.assert(
+      fc.property(currency, units, (of, minor) => {
+        const text = fromMinor(minor, of);
+        expect(text.split('.')[1]?.length ?? 0).toBe(decimalsOf(of));
+        expect(toMinor(text, of)).toBe(minor);
+      }),
+    );
+  });
+
+  test('can be written down up to the largest of its currency, and no further', () => {
+    for (const of of CURRENCIES) {
+      expect(Amount.safeParse(fromMinor(maxMinor(of), of)).success).toBe(true);
+      expect(Amount.safeParse(fromMinor(maxMinor(of) + 1n, of)).success).toBe(false);
+    }
+  });
+
+  test('is never rounded silently: more decimals than the currency has are refused, zeros too', () => {
+    expect(() => toMinor('0.123', 'USD')).toThrow(new RangeError('USD has 2 decimals, "0.123" has 3'));
+    expect(() => toMinor('1.500', 'MXN')).toThrow(RangeError);
+    expect(toMinor('1.5', 'MXN')).toBe(150n);
+  });
+
+  test.each(['', '-1', '1.', '.1', '1e2', ' 1', '1.2.3'])('%j is not read as a number', (text) => {
+    expect(() => parseDecimal(text)).toThrow(RangeError);
+  });
+});
+
+test.each(['0', '7', '123456789012345678901234567890'])('%s is a number of minor units', (text) =>
+  expect(Minor.safeParse(text).success).toBe(true),
+);
+
+test.each(['', '-1', '01', '1.0', '1e3'])('%j is no number of minor units', (text) =>
+  expect(Minor.safeParse(text).success).toBe(false),
+);
+
+describe('exact decimals', () => {
+  test('are read back as they were written', () => {
+    fc.assert(
+      fc.property(decimal, ({ units, scale }) => {
+        expect(parseDecimal(formatUnits(units, scale))).toEqual({ units, scale });
+      }),
+    );
+  });
+
+  test('sum exactly, in any order', () => {
+    fc.assert(
+      fc.property(decimal, decimal, decimal, (a, b, c) => {
+        expect(add(add(a, b), c)).toEqual(add(a, add(c, b)));
+        const { units, scale } = add(a, b);
+        expect(units - a.units * 10n ** BigInt(scale - a.scale)).toBe(b.units * 10n ** BigInt(scale - b.scale));
+      }),
+    );
+  });
+
+  test('multiply out over sums', () => {
+    fc.assert(
+      fc.property(decimal, decimal, decimal, (a, b, c) => {
+        const [left, right] = aligned(multiply(a, add(b, c)), add(multiply(a, b), multiply(a, c)));
+        expect(left).toBe(right);
+      }),
+    );
+  });
+
+  test('round up to minor units: never less than the value, and by less than one unit', () => {
+    fc.assert(
+      fc.property(decimal, currency, (value, of) => {
+        const [minor, exact] = aligned({ units: toMinorRoundedUp(value, of), scale: decimalsOf(of) }, value);
+        const oneUnit = 10n ** BigInt(value.scale);
+        expect(minor >= exact && minor - exact < oneUnit).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('division', () => {
+  test('rounded up is the smallest whole number that covers it', () => {
+    fc.assert(
+      fc.property(units, positive, (a, b) => {
+        const quotient = divideUp(a, b);
+        expect(quotient * b >= a && (quotient === 0n || (quotient - 1n) * b < a)).toBe(true);
+      }),
+    );
+  });
+
+  test('rounded half to even is off by at most a half, and even on a tie', () => {
+    fc.assert(
+      fc.property(units, positive, (a, b) => {
+        const quotient = divideHalfEven(a, b);
+        const twiceOff = (quotient * b - a) * 2n;
+        expect(twiceOff <= b && -twiceOff <= b).toBe(true);
+        if (twiceOff === b || -twiceOff === b) expect(quotient % 2n).toBe(0n);
+      }),
+    );
+  });
+
+  test.each([
+    [5n, 10n, 0n],
+    [15n, 10n, 2n],
+    [25n, 10n, 2n],
+    [26n, 10n, 3n],
+    [24n, 10n, 2n],
+  ])('%d by %d rounds half to even to %d', (a, b, expected) => expect(divideHalfEven(a, b)).toBe(expected));
+});

@@ -1,0 +1,46 @@
+import fc from 'fast-check';
+import { type PaymentState, paymentView } from './payment-view.ts';
+import { maxMinor, parseDecimal } from './money.ts';
+import { Payment } from './resources.ts';
+
+const received: PaymentState = {
+  paymentId: 'pay_01KGA4T1C2E4G6J8M0P2R4T6V8',
+  merchantId: 'mer_01KG9ZZZ6T8V0X2Z4B6D8F0H2K',
+  orderId: 'ord_01KGA4S9HN3P5R7T9V1X3Z5B7D',
+  rail: 'crypto_deposit',
+  providerId: '0xabc:0',
+  currency: 'USDT',
+  amountMinor: 10_000_000n,
+  feeMinor: 100_000n,
+  appliedMinor: 0n,
+  unappliedMinor: 0n,
+  refundedMinor: 0n,
+  status: 'received',
+  confirmed: false,
+  seenAt: '2026-01-31T12:00:00.000Z',
+  createdAt: '2026-01-31T12:00:00.000Z',
+  updatedAt: '2026-01-31T12:00:00.000Z',
+};
+
+test('what is paid is the fee and the net amount, to the last unit', () => {
+  fc.assert(
+    fc.property(fc.bigInt({ min: 1n, max: maxMinor('USDT') }), fc.nat({ max: 10_000 }), (amountMinor, part) => {
+      const view = paymentView({ ...received, amountMinor, feeMinor: (amountMinor * BigInt(part)) / 10_000n });
+      const [paid, fee, net] = [view.paid_amount, view.fee_amount, view.net_amount].map(
+        (text) => parseDecimal(text).units,
+      );
+      expect(paid).toBe(fee! + net!);
+      expect(Payment.safeParse(view).success).toBe(true);
+    }),
+  );
+});
+
+test('it says only what applies to its status', () => {
+  expect(Object.keys(paymentView(received))).not.toEqual(
+    expect.arrayContaining([expect.stringMatching(/applied|refunded|reason|tx_hash|confirmations|metadata/)]),
+  );
+  const applied = { ...received, status: 'applied' as const, appliedMinor: 9_000_000n, unappliedMinor: 1_000_000n };
+  expect(paymentView(applied)).toMatchObject({ applied_amount: '9.000000', unapplied_amount: '1.000000' });
+  const orphan = { ...received, status: 'orphan' as const, orphanReason: 'late' as const, confirmations: 0 };
+  expect(paymentView(orphan)).toMatchObject({ orphan_reason: 'late', confirmations: 0 });
+});
