@@ -31,7 +31,10 @@ export const secretBox = (secrets: readonly string[]): SecretBox => {
       const found = keys.find((entry) => entry.id === id);
       if (version !== 'v1' || !found || !data) throw new Error(`no key on the ring opens a box of ${version} ${id}`);
       const bytes = Buffer.from(data, 'base64url');
-      const decipher = createDecipheriv('aes-256-gcm', found.key, bytes.subarray(0, NONCE_BYTES));
+      const decipher = createDecipheriv('aes-256-gcm', found.key, bytes.subarray(0, NONCE_BYTES), {
+        // Without it a tag that was cut short would do, and short ones can be guessed.
+        authTagLength: TAG_BYTES,
+      });
       decipher.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
       return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]).toString(
         'utf8',
