@@ -46,6 +46,8 @@ export const EventStoreConfig = z.object({
 export const KafkaConfig = z.object({
   KAFKA_BROKERS: List,
   KAFKA_TLS: Flag.default(false),
+  /** Certificates of the authorities that signed the brokers', PEM; without it those that Node.js trusts. */
+  KAFKA_TLS_CA_FILE: z.string().optional(),
   KAFKA_SASL_MECHANISM: z.enum(['plain', 'scram-sha-256', 'scram-sha-512']).optional(),
   KAFKA_SASL_USERNAME: z.string().optional(),
   KAFKA_SASL_PASSWORD: z.string().optional(),

@@ -1,0 +1,105 @@
+import { decimalsOf } from '@cpg/contracts';
+import { z } from 'zod';
+import { ConfigError, EventStoreConfig, KafkaConfig, readConfig, ServiceConfig } from './config.ts';
+
+const Config = z.object({ ...ServiceConfig.shape, ...EventStoreConfig.shape, ...KafkaConfig.shape });
+
+const env = {
+  ENVIRONMENT: 'production',
+  INTERNAL_TOKEN: '4f8c1e0b7d2a96351c3e5f7a9b0d2c4e',
+  DATABASE_URL: 'postgres://cpg:secret@db.test:5432/cpg',
+  EVENTSTORE_URL: 'esdb+discover://store.test:2113',
+  KAFKA_BROKERS: 'one.test:9092, two.test:9092,',
+};
+
+const faultOf = (differences: Record<string, string>): string => {
+  try {
+    readConfig(Config, { ...env, ...differences });
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message;
+    throw error;
+  }
+  return '';
+};
+
+afterEach(() => void readConfig(Config, env));
+
+test('what is given is read, what is left out has its default', () => {
+  expect(readConfig(Config, env)).toEqual({
+    ...env,
+    KAFKA_BROKERS: ['one.test:9092', 'two.test:9092'],
+    LOG_LEVEL: 'info',
+    HOST: '127.0.0.1',
+    CAZ_DECIMALS: 18,
+    KAFKA_TLS: false,
+    KAFKA_PARTITIONS: 12,
+    KAFKA_REPLICATION: 1,
+  });
+});
+
+test('what a client of Kafka needs to trust and to show passes through', () => {
+  const security = {
+    KAFKA_TLS_CA_FILE: '/run/secrets/ca.pem',
+    KAFKA_SASL_MECHANISM: 'scram-sha-512',
+    KAFKA_SASL_USERNAME: 'orders',
+    KAFKA_SASL_PASSWORD: 'p',
+  };
+  expect(readConfig(Config, { ...env, KAFKA_TLS: 'true', ...security })).toMatchObject({
+    KAFKA_TLS: true,
+    ...security,
+  });
+});
+
+test('an empty value counts as absent', () => {
+  expect(readConfig(Config, { ...env, LOG_LEVEL: '', CAZ_DECIMALS: '' })).toMatchObject({
+    LOG_LEVEL: 'info',
+    CAZ_DECIMALS: 18,
+  });
+  expect(faultOf({ ENVIRONMENT: '' })).toMatch('ENVIRONMENT: ');
+});
+
+test('every variable at fault is named at once', () => {
+  let message = '';
+  try {
+    readConfig(Config, { KAFKA_TLS: 'yes', CAZ_DECIMALS: '19', LOG_LEVEL: 'loud' });
+  } catch (error) {
+    message = (error as Error).message;
+  }
+  const named = [...message.matchAll(/^ {2}(\w+): ./gm)].map(([, name]) => name).sort();
+  expect(named).toEqual([
+    'CAZ_DECIMALS',
+    'DATABASE_URL',
+    'ENVIRONMENT',
+    'EVENTSTORE_URL',
+    'INTERNAL_TOKEN',
+    'KAFKA_BROKERS',
+    'KAFKA_TLS',
+    'LOG_LEVEL',
+  ]);
+});
+
+test.each([
+  ['ENVIRONMENT', 'staging'],
+  ['DATABASE_URL', 'mysql://db.test'],
+  ['DATABASE_URL', 'db.test'],
+  ['EVENTSTORE_URL', 'http://store.test:2113'],
+  ['KAFKA_BROKERS', ' , '],
+  ['KAFKA_PARTITIONS', '0'],
+  ['KAFKA_SASL_MECHANISM', 'md5'],
+  ['CAZ_DECIMALS', '1.5'],
+])('%s cannot be %j', (name, value) => expect(faultOf({ [name]: value })).toMatch(`\n  ${name}: `));
+
+test.each([
+  'too short',
+  'change-me-change-me-change-me-change-me',
+  'an_EXAMPLE_of_more_than_32_characters',
+  'default'.repeat(5),
+])('a secret cannot be %j, and a fault does not tell it', (INTERNAL_TOKEN) => {
+  expect(faultOf({ INTERNAL_TOKEN })).toMatch('\n  INTERNAL_TOKEN: ');
+  expect(faultOf({ INTERNAL_TOKEN })).not.toMatch(INTERNAL_TOKEN);
+});
+
+test('the decimals of CAZ hold from here on', () => {
+  readConfig(Config, { ...env, CAZ_DECIMALS: '6' });
+  expect(decimalsOf('CAZ')).toBe(6);
+});
