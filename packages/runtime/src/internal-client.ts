@@ -75,7 +75,7 @@ const request = async (
 
 const refusal = (name: string, status: number, text: string): AppError => {
   const body = ErrorBody.safeParse(parsed(text));
-  if (body.success && body.data.code in ERROR_CODES && status !== 401 && status !== 500) {
+  if (body.success && Object.hasOwn(ERROR_CODES, body.data.code) && status !== 401 && status !== 500) {
     return new AppError(body.data.code as ErrorCode, body.data.message, { details: body.data.details ?? [] });
   }
   return new AppError(status === 503 ? 'dependency_unavailable' : 'internal_error', `${name} answered ${status}`);
