@@ -13,7 +13,7 @@ export interface KafkaAddress {
 
 const LEVELS = {
   [logLevel.ERROR]: 'warn',
-  [logLevel.WARN]: 'warn',
+  [logLevel.WARN]: 'debug',
   [logLevel.INFO]: 'debug',
   [logLevel.DEBUG]: 'trace',
 } as const;

@@ -34,32 +34,29 @@ export const orderView = (order: ExistingOrder): OrderResource => {
 
 const instructionView = (instruction: AssignedInstruction, order: ExistingOrder): DepositInstruction => {
   const minor = remainingMinor(order);
-  const due = { amount: fromMinor(minor, order.currency), expires_at: order.expiresAt };
+  const amount = fromMinor(minor, order.currency);
+  const expires_at = order.expiresAt;
   if (instruction.rail === 'gateway_pay') {
-    const { rail, currency, provider, paymentReference, paymentUrl } = instruction;
+    const { rail, currency, provider, paymentReference: payment_reference, paymentUrl } = instruction;
     return {
       rail,
       currency,
+      amount,
       provider,
-      payment_reference: paymentReference,
+      payment_reference,
       payment_url: paymentUrl,
       qr_content: paymentUrl,
-      ...due,
+      expires_at,
     };
   }
-  const { rail, currency, network, chainId, asset, address, decimals, requiredConfirmations } = instruction;
+  const { rail, currency, network, chainId: chain_id, asset, address, decimals } = instruction;
   return {
-    rail,
-    currency,
-    network,
-    chain_id: chainId,
-    asset,
-    address,
-    ...due,
+    ...{ rail, currency, network, chain_id, asset, address, amount },
     amount_units: String(minor),
     decimals,
-    payment_uri: paymentUri(instruction, minor, due.amount),
-    required_confirmations: requiredConfirmations,
+    payment_uri: paymentUri(instruction, minor, amount),
+    required_confirmations: instruction.requiredConfirmations,
+    expires_at,
   };
 };
 
