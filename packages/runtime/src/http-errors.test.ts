@@ -1,0 +1,157 @@
+import { AppError, ERROR_CODES, type ErrorCode } from '@cpg/core';
+import { z } from 'zod';
+import { healthRoutes } from './health.ts';
+import { BODY_LIMIT_BYTES, createApp, requireInternalToken } from './http.ts';
+import { createLogger } from './logger.ts';
+
+const TOKEN = 'a token that the services share, 32';
+const OUTAGE = new Error('ECONNREFUSED 10.0.0.7:5432');
+
+let thrown: unknown;
+
+const app = createApp({
+  log: createLogger({ name: 'test', level: 'silent' }),
+  isOutage: (error) => error === OUTAGE,
+});
+app.get('/throw', async () => {
+  throw thrown;
+});
+const body = z.strictObject({ amount: z.string(), lines: z.array(z.strictObject({ count: z.int() })) });
+app.post('/things', { schema: { body } }, async (request) => request.body);
+healthRoutes(app, {
+  database: async () => 1,
+  broker: async () => {
+    throw new Error('away');
+  },
+  store: () => new Promise(() => {}),
+});
+void app.register(async (internal) => {
+  requireInternalToken(internal, TOKEN);
+  internal.get('/internal', async () => ({ ok: true }));
+});
+
+afterAll(() => app.close());
+
+const answerTo = async (error: unknown) => {
+  thrown = error;
+  return app.inject('/throw');
+};
+const post = (payload: string, type = 'application/json') =>
+  app.inject({ method: 'POST', url: '/things', headers: { 'content-type': type }, payload });
+
+describe('a refusal', () => {
+  test.each(Object.entries(ERROR_CODES))(
+    '%s is answered with %d, its code and the id of the request',
+    async (code, status) => {
+      const answer = await answerTo(new AppError(code as ErrorCode, 'because'));
+      expect(answer.statusCode).toBe(status);
+      expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
+      expect(answer.headers['retry-after']).toBe(status === 503 ? '1' : undefined);
+      expect(answer.json()).toEqual({
+        error: expect.any(String),
+        message: expect.any(String),
+        statusCode: status,
+        code,
+        request_id: expect.stringMatching(/^req_/),
+      });
+    },
+  );
+
+  test.each<[ErrorCode, string, string]>([
+    ['unauthorized', 'Unauthorized', 'Invalid API key provided'],
+    ['insufficient_scope', 'Forbidden', 'Insufficient scope'],
+    ['rate_limited', 'Rate limit exceeded', 'Too many requests. Please try again later.'],
+  ])('%s has the words of the reference', async (code, error, message) => {
+    expect((await answerTo(new AppError(code, 'the reason, which is not for them'))).json()).toMatchObject({
+      error,
+      message,
+    });
+  });
+
+  test('says where the fault is', async () => {
+    const details = [{ path: 'items.0', message: 'is wrong' }];
+    expect((await answerTo(new AppError('invalid_request', 'no', { details }))).json()).toMatchObject({ details });
+  });
+});
+
+test('a bug is 500 and tells nothing of itself', async () => {
+  const answer = await answerTo(new Error('column "secret_box" does not exist'));
+  expect(answer.statusCode).toBe(500);
+  expect(answer.json()).toMatchObject({ code: 'internal_error', error: 'Internal Server Error' });
+  expect(answer.body).not.toMatch('secret_box');
+});
+
+test('an outage is 503, to be tried again, and tells no address', async () => {
+  const answer = await answerTo(OUTAGE);
+  expect(answer.statusCode).toBe(503);
+  expect(answer.headers['retry-after']).toBe('1');
+  expect(answer.json()).toMatchObject({ code: 'dependency_unavailable' });
+  expect(answer.body).not.toMatch('10.0.0.7');
+});
+
+describe('a body', () => {
+  test('that is right is parsed', async () => {
+    const right = { amount: '1', lines: [{ count: 1 }] };
+    expect((await post(JSON.stringify(right))).json()).toEqual(right);
+  });
+
+  test('has all its faults named by path, unknown fields by their names', async () => {
+    const answer = await post(JSON.stringify({ lines: [{ count: 1.5, colour: 'red' }], tip: 1 }));
+    expect(answer.statusCode).toBe(400);
+    const paths = answer.json<{ details: { path: string; message: string }[] }>().details.map(({ path }) => path);
+    expect(paths.sort()).toEqual(['amount', 'lines.0.colour', 'lines.0.count', 'tip']);
+    expect(answer.json()).toMatchObject({
+      details: expect.arrayContaining([{ path: 'tip', message: 'is not a known field' }]),
+    });
+  });
+
+  test.each([
+    ['not JSON', '{"amount":'],
+    ['empty', ''],
+    ['an attack on prototypes', '{"__proto__":{"admin":true}}'],
+    ['a list', '[]'],
+    ['nothing', 'null'],
+  ])('that is %s is 400', async (_, payload) => {
+    const answer = await post(payload);
+    expect(answer.statusCode).toBe(400);
+    expect(answer.json()).toMatchObject({ code: 'invalid_request', error: 'Bad Request' });
+  });
+
+  test('that is too long is 413, and one of another type 415', async () => {
+    expect((await post(' '.repeat(BODY_LIMIT_BYTES + 1))).json()).toMatchObject({
+      statusCode: 413,
+      code: 'payload_too_large',
+    });
+    expect((await post('amount=1', 'application/x-www-form-urlencoded')).json()).toMatchObject({
+      statusCode: 415,
+      code: 'unsupported_media_type',
+    });
+  });
+});
+
+describe('a call between services', () => {
+  test.each([
+    ['no token', undefined],
+    ['the token alone', TOKEN],
+    ['another token of the same length', `Bearer ${TOKEN.replace('a', 'b')}`],
+    ['the beginning of it', `Bearer ${TOKEN.slice(0, -1)}`],
+    ['more than it', `Bearer ${TOKEN}0`],
+    ['as many characters, but more bytes', `Bearer ${TOKEN.replace('a', 'é')}`],
+  ])('with %s is refused', async (_, authorization) => {
+    const answer = await app.inject({ url: '/internal', headers: { ...(authorization && { authorization }) } });
+    expect(answer.statusCode).toBe(401);
+  });
+
+  test('with the token is let in', async () => {
+    const answer = await app.inject({ url: '/internal', headers: { authorization: `Bearer ${TOKEN}` } });
+    expect(answer.json()).toEqual({ ok: true });
+  });
+});
+
+test('a process that runs is healthy, and not ready while something is missing or does not answer', async () => {
+  expect((await app.inject('/health')).json()).toEqual({ status: 'ok' });
+  const ready = await app.inject('/health/ready');
+  expect(ready.statusCode).toBe(503);
+  expect(ready.headers['retry-after']).toBe('1');
+  expect(ready.json()).toEqual({ status: 'unavailable', missing: ['broker', 'store'] });
+});
