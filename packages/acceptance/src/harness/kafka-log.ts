@@ -20,7 +20,12 @@ export const readKafkaLog = async (brokers: string): Promise<KafkaLog> => {
   const faults: string[] = [];
   const known = new Set<string>();
   const kafka = new Kafka({ clientId: 'acceptance', brokers: brokers.split(','), logLevel: logLevel.NOTHING });
-  const consumer = kafka.consumer({ groupId: `acceptance-${randomUUID()}`, maxWaitTimeInMs: 200 });
+  const consumer = kafka.consumer({
+    groupId: `acceptance-${randomUUID()}`,
+    maxWaitTimeInMs: 200,
+    // Brokers that are killed come back.
+    retry: { initialRetryTime: 100, maxRetryTime: 1_000, retries: 60, restartOnFailure: async () => true },
+  });
   await consumer.connect();
   await consumer.subscribe({ topics: [TOPICS.orders.name, TOPICS.payments.name], fromBeginning: true });
   await consumer.run({

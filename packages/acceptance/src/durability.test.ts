@@ -1,0 +1,183 @@
+import { type Order, webhookEventOf } from '@cpg/contracts';
+import { EventStoreDBClient } from '@eventstore/db-client';
+import type { Query } from './harness/api.ts';
+import { type KafkaLog, readKafkaLog } from './harness/kafka-log.ts';
+import { ledgerOf, ledgerShown } from './harness/ledger.ts';
+import { openShop, type Shop } from './harness/merchants.ts';
+import { orderBody } from './harness/order-bodies.ts';
+import { readOrderStream } from './harness/order-stream.ts';
+import { type Attempt, type Receiver, startReceiver } from './harness/receiver.ts';
+import { purchase, type Purchase, sendShoppers, type Shoppers } from './harness/shoppers.ts';
+import { verified } from './harness/signatures.ts';
+import { processesOf } from './harness/stack-files.ts';
+import { type Stack, startStack } from './harness/stack.ts';
+import { until } from './harness/until.ts';
+
+const HOOK = '/hook';
+const SLOW = 120_000;
+
+// Its processes are killed, and it stops and starts again: it is not the one that other files share.
+let stack: Stack;
+let shop: Shop;
+let receiver: Receiver;
+let kafka: KafkaLog;
+let secret: string;
+const crowds: Shoppers[] = [];
+
+beforeAll(async () => {
+  [stack, receiver] = await Promise.all([
+    startStack({ env: { WEBHOOK_RETRY_SECONDS: '1,1,2,2,2,5,5,5,5' } }),
+    startReceiver(),
+  ]);
+  [shop, kafka] = await Promise.all([openShop(stack), readKafkaLog(stack.kafkaBrokers)]);
+  const events = ['order:created', 'order:updated', 'order:paid', 'payment:applied'] as const;
+  const webhook = await shop.api.createWebhook({ url: receiver.urlOf(HOOK), events: [...events] });
+  secret = webhook.secret;
+  await shop.api.updateWebhook(webhook.id, { is_enabled: true });
+}, SLOW);
+
+afterAll(async () => {
+  for (const crowd of crowds) crowd.leave();
+  await shop?.api.close();
+  await kafka?.close().catch(() => {});
+  await stack?.stop();
+  await receiver?.close();
+}, SLOW);
+
+const orderIdOf = ({ rawBody }: Attempt): string => {
+  const { data, object_type } = JSON.parse(rawBody);
+  return object_type === 'order' ? data.id : data.order_id;
+};
+const attemptsAbout = (id: string) => receiver.attemptsOn(HOOK).filter((attempt) => orderIdOf(attempt) === id);
+const keysOf = (attempts: readonly Attempt[]) => new Set(attempts.map(({ headers }) => headers['x-idempotency-key']));
+
+/** Waits until everybody has heard all about a paid order: Kafka up to its payment, the merchant's endpoint every event of it. */
+const heardByAll = async ({ id, payments }: Order): Promise<void> => {
+  const about = await kafka.waitFor(id, (messages) => messages.some(({ type }) => type === 'order.paid'));
+  const paid = await kafka.waitFor(payments[0]!.id, (messages) => messages.at(-1)?.type === 'payment.applied');
+  const told = [...about, ...paid].filter((message) => webhookEventOf(message) !== null).map((message) => message.id);
+  await until(
+    `the webhooks of ${id}`,
+    () => {
+      const keys = keysOf(attemptsAbout(id));
+      return told.every((key) => keys.has(key));
+    },
+    { withinMs: 60_000 },
+  );
+};
+
+const walk = async (list: 'orders' | 'payments', query: Query = {}) => {
+  const items: { id: string }[] = [];
+  for (let page = 1; ; page += 1) {
+    const found = await shop.api[list]({ ...query, limit: 100, sort: 'asc', page });
+    items.push(...found.items);
+    if (found.page >= found.totalPages) return items;
+  }
+};
+
+const everyPurchase = async (): Promise<Purchase[]> => (await Promise.all(crowds.map((crowd) => crowd.all()))).flat();
+
+describe('kill -9 during requests', () => {
+  test.each(['gateway', 'postgres', 'kafka', 'eventstore', 'orders', 'payments', 'webhook-dispatcher-1'])(
+    'of %s: it comes back, and orders are created, paid and told to everybody again',
+    async (name) => {
+      const crowd = sendShoppers(shop.api, { count: 4 });
+      crowds.push(crowd);
+      await until('orders before', () => crowd.purchases.length >= 4);
+      await stack.kill(name);
+      const after = crowd.purchases.length;
+      await until('orders after', () => crowd.purchases.length >= after + 8, { withinMs: 60_000 });
+      crowd.leave();
+      await heardByAll((await purchase(shop.api)).order);
+    },
+    SLOW,
+  );
+
+  test(
+    'lost nothing that was acknowledged, and doubled nothing',
+    async () => {
+      const purchases = await everyPurchase();
+      const orders = (await walk('orders')) as Order[];
+      const byReference = new Map(orders.map((order) => [order.external_reference_id, order]));
+      expect(byReference.size).toBe(orders.length);
+      for (const { reference, order } of purchases) {
+        expect(byReference.get(reference)).toEqual(order);
+        expect(order).toMatchObject({ status: 'paid', payments: [{ status: 'applied' }] });
+      }
+      expect(await walk('payments')).toHaveLength(orders.length);
+      for (const { payments } of orders) expect(await shop.api.payment(payments[0]!.id)).toEqual(payments[0]);
+    },
+    SLOW,
+  );
+
+  test(
+    'left every stream whole: once created, once paid, its chain of hashes unbroken',
+    async () => {
+      const store = EventStoreDBClient.connectionString(stack.eventstoreUrl);
+      for (const order of (await walk('orders')) as Order[]) {
+        const events = (await readOrderStream(store, order.id))!.map(({ event }) => event);
+        expect(ledgerOf(events)).toEqual(ledgerShown(order));
+        const count = (type: string) => events.filter((event) => event.type === type).length;
+        expect(['OrderCreated', 'OrderPaymentReceived', 'OrderPaymentsApplied', 'OrderPaid'].map(count)).toEqual([
+          1, 1, 1, 1,
+        ]);
+      }
+      await store.dispose();
+    },
+    SLOW,
+  );
+
+  test(
+    'told Kafka of every event, in order, without a gap, and merchants at least once, the same bytes each time',
+    async () => {
+      for (const order of (await walk('orders')) as Order[]) {
+        await heardByAll(order);
+        const messages = kafka.about(order.id);
+        expect(messages.map(({ sequence }) => Number(sequence))).toEqual(messages.map((_, index) => index));
+        expect(messages.at(-1)!.data.resource).toEqual(order);
+        const bodies = new Map<string, string>();
+        for (const attempt of attemptsAbout(order.id)) {
+          verified(attempt, secret);
+          const key = attempt.headers['x-idempotency-key']!;
+          expect(attempt.rawBody).toBe(bodies.get(key) ?? attempt.rawBody);
+          bodies.set(key, attempt.rawBody);
+        }
+      }
+      expect(kafka.faults()).toEqual([]);
+    },
+    SLOW,
+  );
+});
+
+test(
+  'Ctrl-C ends everything; started again on the same data, everything is there and goes on',
+  async () => {
+    const open = await shop.api.createOrder(orderBody({ external_reference_id: 'open' }));
+    const before = {
+      orders: await walk('orders'),
+      payments: await walk('payments'),
+      webhooks: await shop.api.webhooks(),
+    };
+    const pids = Object.values(processesOf(stack.dataDir));
+    expect(pids.length).toBeGreaterThanOrEqual(7);
+    await kafka.close();
+    await stack.interrupt();
+    for (const pid of pids) expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+
+    stack = await stack.startAgain();
+    kafka = await readKafkaLog(stack.kafkaBrokers);
+    const after = {
+      orders: await walk('orders'),
+      payments: await walk('payments'),
+      webhooks: await shop.api.webhooks(),
+    };
+    expect(after).toEqual(before);
+
+    const payment = { order_id: open.id, payment_rail: 'gateway_pay', amount: '10', currency: 'USDT' } as const;
+    const paid = await shop.api.pay(payment);
+    expect(paid).toMatchObject({ status: 'paid' });
+    await heardByAll(paid);
+    expect(kafka.about(open.id).map(({ sequence }) => sequence)).toEqual(['0', '1', '2', '3']);
+  },
+  SLOW,
+);

@@ -1,0 +1,190 @@
+import type { Order, Webhook } from '@cpg/contracts';
+import { createApi, type Method, refusalOf } from './harness/api.ts';
+import { admin, createKey, openShop, type Shop } from './harness/merchants.ts';
+import { orderBody } from './harness/order-bodies.ts';
+import { sharedStack } from './harness/shared-stack.ts';
+import { until } from './harness/until.ts';
+
+const stack = sharedStack();
+let shop: Shop;
+let order: Order;
+let webhook: Webhook;
+
+beforeAll(async () => {
+  shop = await openShop(stack);
+  order = await shop.api.createOrder(orderBody());
+  webhook = await shop.api.createWebhook({ url: 'http://127.0.0.1:9/', events: ['order:created'] });
+});
+afterAll(() => shop.api.close());
+
+const as = async <T>(
+  apiKey: string | undefined,
+  work: (api: ReturnType<typeof createApi>) => Promise<T>,
+): Promise<T> => {
+  const api = createApi({ baseUrl: stack.baseUrl, apiKey });
+  try {
+    return await work(api);
+  } finally {
+    await api.close();
+  }
+};
+const statusFor = (apiKey: string | undefined) =>
+  as(apiKey, async (api) => (await api.send('GET', '/v1/merchants/me')).status);
+const kidOf = (key: string) => key.slice('ak_sandbox_'.length).slice(0, 12);
+
+test('a key reads the merchant that it belongs to', async () => {
+  expect(await shop.api.merchant()).toEqual({
+    id: shop.id,
+    external_reference_id: expect.stringMatching(/^shop-/),
+    type: 'individual',
+    individual_profile: { first_name: 'Ada', last_name: 'Test', email: 'ada@shop.example' },
+    payment_methods: [
+      {
+        type: 'gateway_pay',
+        supported_currencies: ['USDT', 'USDC', 'USDG', 'BTC', 'ETH', 'CAZ'],
+        deposit_instructions: {},
+      },
+      {
+        type: 'crypto_deposit',
+        supported_currencies: ['USDT', 'USDC', 'USDG', 'BTC', 'ETH', 'CAZ'],
+        deposit_instructions: {},
+      },
+    ],
+    created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+  });
+});
+
+test('the key that the launcher was given belongs to its demo merchant', async () => {
+  expect(await as(stack.apiKey, (api) => api.merchant())).toMatchObject({ id: stack.merchantId, type: 'business' });
+});
+
+test('a key that is missing, malformed, unknown or of the other environment is refused in the words of the reference', async () => {
+  const { key } = shop;
+  const wrong = [
+    undefined,
+    '',
+    'nonsense',
+    key.slice(0, -1),
+    `${key}x`,
+    key.slice(0, -1) + (key.endsWith('a') ? 'b' : 'a'),
+    key.replace('ak_sandbox_', 'ak_live_'),
+    `ak_sandbox_${'0'.repeat(64)}`,
+    `Bearer ${key}`,
+  ];
+  for (const apiKey of wrong) {
+    const answer = await as(apiKey, (api) => api.send('GET', '/v1/merchants/me'));
+    expect(answer.status).toBe(401);
+    expect(refusalOf(answer)).toEqual({
+      error: 'Unauthorized',
+      message: 'Invalid API key provided',
+      statusCode: 401,
+      code: 'unauthorized',
+      request_id: expect.stringMatching(/^req_/),
+    });
+  }
+});
+
+describe('each scope opens its own endpoints and no other', () => {
+  const NEVER = 'ord_01ARZ3NDEKTSV4RRFFQ69G5FAV';
+  const endpoints = (): [Method, string, string, unknown, number][] => [
+    ['GET', '/v1/merchants/me', 'merchant:self:read', undefined, 200],
+    ['POST', '/v1/orders', 'orders:self:create', orderBody(), 201],
+    ['GET', '/v1/orders', 'orders:self:read', undefined, 200],
+    ['GET', `/v1/orders/${order.id}`, 'orders:self:read', undefined, 200],
+    ['PATCH', `/v1/orders/${order.id}`, 'orders:self:update', { metadata: {} }, 200],
+    ['POST', `/v1/orders/${order.id}/capture`, 'orders:self:update', undefined, 201],
+    ['POST', `/v1/orders/${NEVER}/cancel`, 'orders:self:update', undefined, 404],
+    ['DELETE', `/v1/orders/${NEVER}`, 'orders:self:delete', undefined, 404],
+    ['GET', '/v1/payments', 'payments:self:read', undefined, 200],
+    ['GET', `/v1/payments/${NEVER}`, 'payments:self:read', undefined, 404],
+    ['POST', '/v1/webhooks', 'webhooks:self:create', { url: 'http://127.0.0.1:9/', events: ['order:paid'] }, 201],
+    ['GET', '/v1/webhooks', 'webhooks:self:read', undefined, 200],
+    ['GET', `/v1/webhooks/${webhook.id}`, 'webhooks:self:read', undefined, 200],
+    ['PATCH', `/v1/webhooks/${webhook.id}`, 'webhooks:self:update', { is_enabled: false }, 200],
+    ['POST', `/v1/webhooks/${webhook.id}/rotate-secret`, 'webhooks:self:update', undefined, 201],
+    ['DELETE', `/v1/webhooks/${NEVER}`, 'webhooks:self:delete', undefined, 404],
+  ];
+  const scopes = [
+    'merchant:self:read',
+    'orders:self:create',
+    'orders:self:read',
+    'orders:self:update',
+    'orders:self:delete',
+    'payments:self:read',
+    'webhooks:self:create',
+    'webhooks:self:read',
+    'webhooks:self:update',
+    'webhooks:self:delete',
+  ];
+
+  test.each(scopes)('%s', async (scope) => {
+    const apiKey = await createKey(stack, shop.id, scope);
+    await as(apiKey, async (api) => {
+      for (const [method, path, needed, body, expected] of endpoints()) {
+        const answer = await api.send(method, path, { body });
+        const asked = `${method} ${path}`;
+        if (needed === scope) expect([asked, answer.status]).toEqual([asked, expected]);
+        else {
+          expect([asked, refusalOf(answer)]).toEqual([
+            asked,
+            {
+              error: 'Forbidden',
+              message: 'Insufficient scope',
+              statusCode: 403,
+              code: 'insufficient_scope',
+              request_id: expect.stringMatching(/^req_/),
+            },
+          ]);
+        }
+      }
+    });
+  });
+
+  test('and 403 comes before what is wrong with the request', async () => {
+    const apiKey = await createKey(stack, shop.id, 'merchant:self:read');
+    const answers = await as(apiKey, (api) =>
+      Promise.all([
+        api.send('POST', '/v1/orders', { body: { broken: true } }),
+        api.send('POST', '/v1/orders', { body: '{', headers: { 'content-type': 'text/plain' } }),
+        api.send('GET', '/v1/orders/nonsense'),
+        api.send('GET', '/v1/payments?page=0'),
+      ]),
+    );
+    expect(answers.map(({ status }) => status)).toEqual([403, 403, 403, 403]);
+  });
+});
+
+describe('the life of a key', () => {
+  test('revoked, it works no more', async () => {
+    const key = await createKey(stack, shop.id, 'all');
+    expect(await statusFor(key)).toBe(200);
+    await admin(stack, ['keys', 'revoke', kidOf(key)]);
+    // A gateway believes a key that it has just seen for three seconds more.
+    await until('the key to be refused', async () => (await statusFor(key)) === 401);
+  });
+
+  test('rotated, both work during the overlap', async () => {
+    const key = await createKey(stack, shop.id, 'all');
+    const [next] = (await admin(stack, ['keys', 'rotate', kidOf(key), '--overlap', '1h'])).split('\n');
+    expect(next).not.toBe(key);
+    expect([await statusFor(key), await statusFor(next)]).toEqual([200, 200]);
+  });
+
+  test('rotated without an overlap, only the new one works', async () => {
+    const key = await createKey(stack, shop.id, 'all');
+    const [next] = (await admin(stack, ['keys', 'rotate', kidOf(key), '--overlap', '0m'])).split('\n');
+    expect([await statusFor(key), await statusFor(next)]).toEqual([401, 200]);
+  });
+
+  test('it works from the addresses that it is for', async () => {
+    const near = await createKey(stack, shop.id, 'all', ['--allow-ip', '127.0.0.0/8']);
+    const far = await createKey(stack, shop.id, 'all', ['--allow-ip', '203.0.113.7']);
+    expect([await statusFor(near), await statusFor(far)]).toEqual([200, 401]);
+  });
+
+  test('nobody finds the key itself in what is stored', async () => {
+    const listed = await admin(stack, ['keys', 'list', shop.id]);
+    expect(listed).toContain(kidOf(shop.key));
+    expect(listed).not.toContain(shop.key.slice('ak_sandbox_'.length + 12));
+  });
+});

@@ -1,0 +1,189 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Order } from '@cpg/contracts';
+import type { Query } from './harness/api.ts';
+import { openShop, type Shop } from './harness/merchants.ts';
+import { item, orderBody } from './harness/order-bodies.ts';
+import { sharedStack } from './harness/shared-stack.ts';
+
+const ORDERS = 23;
+
+const stack = sharedStack();
+let shop: Shop;
+let empty: Shop;
+/** Oldest first. */
+let orders: Order[];
+
+beforeAll(async () => {
+  [shop, empty] = await Promise.all([openShop(stack), openShop(stack)]);
+  orders = [];
+  for (let n = 0; n < ORDERS; n += 1) {
+    const currency = n % 2 === 0 ? 'USDT' : 'BTC';
+    const created = await shop.api.createOrder(
+      orderBody({ external_reference_id: `cart-${n % 5}`, payment_currency: currency, items: [item('50', 'USD')] }),
+    );
+    const change = { order_id: created.id, payment_rail: 'gateway_pay', currency } as const;
+    if (n % 3 === 0) orders.push(await shop.api.pay({ ...change, amount: created.total_amount }));
+    else if (n % 3 === 1) orders.push(await shop.api.cancel(created.id));
+    else orders.push(created);
+    // Creation times are milliseconds: no two the same, so that the order of the list is theirs alone.
+    await sleep(2);
+  }
+});
+afterAll(() => Promise.all([shop.api.close(), empty.api.close()]));
+
+const idsOf = async (query: Query) => (await shop.api.orders(query)).items.map(({ id }) => id);
+
+/** Page by page, as the reference tells clients to: until page >= totalPages. */
+const walk = async (query: Query) => {
+  const items: Order[] = [];
+  for (let page = 1; ; page += 1) {
+    const found = await shop.api.orders({ ...query, page });
+    expect(found).toMatchObject({ page, limit: query.limit ?? 10, count: found.items.length });
+    items.push(...found.items);
+    if (found.page >= found.totalPages) return items;
+  }
+};
+
+describe('a list of orders', () => {
+  test('walked page by page shows each one once, as it is by its id, newest first', async () => {
+    expect(await walk({ limit: 4 })).toEqual([...orders].reverse());
+    expect(await walk({ limit: 7, sort: 'asc' })).toEqual(orders);
+  });
+
+  test('has ten items on the first page unless asked otherwise, and says how many there are', async () => {
+    expect(await shop.api.orders()).toMatchObject({ page: 1, limit: 10, count: 10, total: ORDERS, totalPages: 3 });
+    expect(await shop.api.orders({ page: 3 })).toMatchObject({ page: 3, count: 3, total: ORDERS, totalPages: 3 });
+    expect(await shop.api.orders({ limit: 100 })).toMatchObject({ count: ORDERS, totalPages: 1 });
+  });
+
+  test('is empty past its end, and says so', async () => {
+    expect(await shop.api.orders({ page: 1000 })).toEqual({
+      items: [],
+      limit: 10,
+      count: 0,
+      total: ORDERS,
+      page: 1000,
+      totalPages: 3,
+    });
+  });
+
+  test('of a merchant without orders has no pages', async () => {
+    expect(await empty.api.orders()).toEqual({ items: [], limit: 10, count: 0, total: 0, page: 1, totalPages: 0 });
+  });
+
+  test('shows nothing of another merchant, whatever the filter', async () => {
+    expect((await empty.api.orders({ external_reference_id: 'cart-1' })).total).toBe(0);
+    expect((await empty.api.payments()).total).toBe(0);
+  });
+
+  test.each([
+    [{ status: 'paid' }, (order: Order) => order.status === 'paid'],
+    [{ status: 'canceled' }, (order: Order) => order.status === 'canceled'],
+    [{ status: 'awaiting_payment' }, (order: Order) => order.status === 'awaiting_payment'],
+    [{ status: 'reversed' }, () => false],
+    [{ currency: 'BTC' }, (order: Order) => order.currency === 'BTC'],
+    [{ external_reference_id: 'cart-2' }, (order: Order) => order.external_reference_id === 'cart-2'],
+    [{ external_reference_id: 'cart' }, () => false],
+    [
+      { status: 'paid', currency: 'USDT', external_reference_id: 'cart-1' },
+      (order: Order) =>
+        order.status === 'paid' && order.currency === 'USDT' && order.external_reference_id === 'cart-1',
+    ],
+  ])('by %j keeps what matches all of it', async (filter, matches) => {
+    const expected = orders.filter(matches).reverse();
+    const found = await shop.api.orders({ ...filter, limit: 100 });
+    expect(found.items).toEqual(expected);
+    expect(found.total).toBe(expected.length);
+  });
+
+  test('by dates keeps what was created from one to the other, both included, in any timezone', async () => {
+    const [from, to] = [orders[5]!.created_at!, orders[9]!.created_at!];
+    const between = orders.slice(5, 10).map(({ id }) => id);
+    expect(await idsOf({ from_date: from, to_date: to, sort: 'asc' })).toEqual(between);
+    const shifted = (instant: string) =>
+      new Date(Date.parse(instant) + 2 * 3_600_000).toISOString().replace('Z', '+02:00');
+    expect(await idsOf({ from_date: shifted(from), to_date: shifted(to), sort: 'asc' })).toEqual(between);
+    const afterLast = new Date(Date.parse(orders.at(-1)!.created_at!) + 1).toISOString();
+    expect(await idsOf({ from_date: afterLast })).toEqual([]);
+    expect(await idsOf({ from_date: to, to_date: from })).toEqual([]);
+  });
+});
+
+describe('a list of payments', () => {
+  test('holds what the orders hold, by rail, currency and status', async () => {
+    const expected = orders.flatMap(({ payments }) => payments).reverse();
+    expect((await shop.api.payments({ limit: 100 })).items).toEqual(expected);
+    const filters = [
+      { payment_rail: 'gateway_pay' },
+      { payment_rail: 'crypto_deposit' },
+      { currency: 'BTC' },
+      { status: 'applied' },
+      { status: 'failed' },
+    ];
+    for (const filter of filters) {
+      const { items, total } = await shop.api.payments({ ...filter, limit: 100 });
+      const [name, value] = Object.entries(filter)[0]!;
+      expect(items).toEqual(expected.filter((payment) => payment[name as keyof typeof payment] === value));
+      expect(total).toBe(items.length);
+    }
+  });
+
+  test('is paged, sorted and dated as orders are', async () => {
+    const oldest = await shop.api.payments({ limit: 3, sort: 'asc' });
+    expect(oldest).toMatchObject({ count: 3, total: 8, totalPages: 3, page: 1 });
+    const { items } = await shop.api.payments({ to_date: oldest.items[1]!.created_at, sort: 'asc' });
+    expect(items).toEqual(oldest.items.slice(0, 2));
+    expect(await shop.api.payments({ page: 4, limit: 3 })).toMatchObject({ items: [], count: 0, total: 8 });
+  });
+});
+
+describe('a list refuses', () => {
+  test.each([
+    ['page=0', 'page'],
+    ['page=1001', 'page'],
+    ['page=1.5', 'page'],
+    ['page=', 'page'],
+    ['page=x', 'page'],
+    ['limit=0', 'limit'],
+    ['limit=101', 'limit'],
+    ['limit=-1', 'limit'],
+    ['sort=newest', 'sort'],
+    ['sort=ASC', 'sort'],
+    ['from_date=2026-01-31', 'from_date'],
+    ['from_date=2026-01-31T12:00:00', 'from_date'],
+    ['to_date=yesterday', 'to_date'],
+    ['to_date=2026-02-30T12:00:00Z', 'to_date'],
+    ['status=open', 'status'],
+    ['unknown=1', 'unknown'],
+  ])('%s by name, of orders and of payments', async (query, name) => {
+    for (const list of ['orders', 'payments']) {
+      const answer = await shop.api.send('GET', `/v1/${list}?${query}`);
+      expect(answer.status).toBe(400);
+      expect(answer.body.details.map(({ path }: { path: string }) => path)).toEqual([name]);
+    }
+  });
+
+  test.each([
+    ['orders', 'currency=MXN', 'currency'],
+    ['orders', 'payment_rail=gateway_pay', 'payment_rail'],
+    ['payments', 'payment_rail=cash', 'payment_rail'],
+    ['payments', 'external_reference_id=cart-1', 'external_reference_id'],
+    ['webhooks', 'page=0', 'page'],
+    ['webhooks', 'status=paid', 'status'],
+  ])('of %s: %s', async (list, query, name) => {
+    const answer = await shop.api.send('GET', `/v1/${list}?${query}`);
+    expect(answer.status).toBe(400);
+    expect(answer.body.details.map(({ path }: { path: string }) => path)).toEqual([name]);
+  });
+
+  test('all that is wrong at once', async () => {
+    const answer = await shop.api.send('GET', '/v1/orders?page=0&limit=0&sort=up&from_date=now&what=1');
+    expect(answer.body.details.map(({ path }: { path: string }) => path).sort()).toEqual([
+      'from_date',
+      'limit',
+      'page',
+      'sort',
+      'what',
+    ]);
+  });
+});

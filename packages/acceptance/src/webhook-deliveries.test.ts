@@ -1,0 +1,235 @@
+import type { Order, WebhookEventType } from '@cpg/contracts';
+import { openShop, type Shop } from './harness/merchants.ts';
+import { orderBody } from './harness/order-bodies.ts';
+import { type Attempt, type Receiver, startReceiver } from './harness/receiver.ts';
+import { sharedStack } from './harness/shared-stack.ts';
+import { verified, verifiesBySignature } from './harness/signatures.ts';
+import { until } from './harness/until.ts';
+
+const stack = sharedStack();
+const ALL: WebhookEventType[] = [
+  'order:created',
+  'order:updated',
+  'order:paid',
+  'payment:applied',
+  'payment:failed',
+  'payment:refunded',
+];
+let shop: Shop;
+let receiver: Receiver;
+
+beforeAll(async () => {
+  [shop, receiver] = await Promise.all([openShop(stack), startReceiver()]);
+});
+// The merchant may have twenty of them.
+afterEach(async () => {
+  const { items } = await shop.api.webhooks({ limit: 100 });
+  for (const { id } of items) await shop.api.deleteWebhook(id);
+});
+afterAll(() => Promise.all([shop.api.close(), receiver.close()]));
+
+let endpoints = 0;
+
+/** An enabled webhook on an endpoint of its own. */
+const subscribe = async (events: WebhookEventType[] = ALL) => {
+  const path = `/endpoint-${(endpoints += 1)}`;
+  const { id, secret } = await shop.api.createWebhook({ url: receiver.urlOf(path), events });
+  await shop.api.updateWebhook(id, { is_enabled: true });
+  return { id, secret, path };
+};
+const pay = ({ id }: Order, amount: string) =>
+  shop.api.pay({ order_id: id, payment_rail: 'gateway_pay', amount, currency: 'USDT' });
+const eventOf = ({ rawBody }: Attempt) => JSON.parse(rawBody).event as string;
+const dataOf = ({ rawBody }: Attempt) => JSON.parse(rawBody).data;
+
+test('an order from creation to payment is told in order, each event verified in both ways, each as the API answered then', async () => {
+  const { path, secret } = await subscribe();
+  const created = await shop.api.createOrder(orderBody());
+  const partly = await pay(created, '4');
+  const paid = await pay(created, '6');
+  const attempts = await receiver.attempts(path, 6);
+
+  const payloads = attempts.map((attempt) => verified(attempt, secret));
+  const aboutOrder = payloads.filter(({ object_type }) => object_type === 'order');
+  expect(aboutOrder.map(({ event, data }) => [event, data])).toEqual([
+    ['order:created', created],
+    ['order:updated', partly],
+    ['order:updated', expect.objectContaining({ status: 'paid' })],
+    ['order:paid', paid],
+  ]);
+  const aboutPayments = payloads.filter(({ object_type }) => object_type === 'payment');
+  expect(aboutPayments.map(({ event, data }) => [event, data])).toEqual([
+    ['payment:applied', partly.payments[0]],
+    ['payment:applied', paid.payments[1]],
+  ]);
+});
+
+test('a delivery carries the headers of the reference', async () => {
+  const { path } = await subscribe(['order:created']);
+  const order = await shop.api.createOrder(orderBody());
+  const [attempt] = await receiver.attempts(path, 1);
+  const { timestamp } = JSON.parse(attempt!.rawBody);
+  expect(timestamp).toBe(Date.parse(order.created_at!));
+  expect(attempt!.headers).toMatchObject({
+    'content-type': 'application/json',
+    'x-timestamp': String(timestamp),
+    'x-idempotency-key': expect.stringMatching(/^evt_[0-7][0-9A-HJKMNP-TV-Z]{25}$/),
+    'x-signature': expect.stringMatching(/^t=\d{10},v1=[0-9a-f]{64}$/),
+    'webhook-id': attempt!.headers['x-idempotency-key'],
+    'webhook-timestamp': expect.stringMatching(/^\d{10}$/),
+    'webhook-signature': expect.stringMatching(/^v1,[A-Za-z0-9+/]{43}=$/),
+    'x-sequence': '0',
+    'x-delivery-id': expect.stringMatching(/^dlv_/),
+    'user-agent': expect.stringMatching(/./),
+  });
+});
+
+test('only what is subscribed is delivered, and nothing while the webhook is disabled', async () => {
+  const paidOnly = await subscribe(['order:paid']);
+  const disabled = await subscribe();
+  await shop.api.updateWebhook(disabled.id, { is_enabled: false });
+  const order = await shop.api.createOrder(orderBody());
+  await pay(order, '10');
+  const [attempt] = await receiver.attempts(paidOnly.path, 1);
+  expect(dataOf(attempt!)).toMatchObject({ id: order.id, status: 'paid' });
+
+  // What comes after it was enabled again is the first thing it hears.
+  await shop.api.updateWebhook(disabled.id, { is_enabled: true });
+  const next = await shop.api.createOrder(orderBody());
+  const [first] = await receiver.attempts(disabled.path, 1);
+  expect(dataOf(first!)).toEqual(next);
+  expect(receiver.attemptsOn(paidOnly.path).map(eventOf)).toEqual(['order:paid']);
+});
+
+test('every change of an order is told: of its metadata, of its deadline, of its status', async () => {
+  const { path, secret } = await subscribe();
+  const created = await shop.api.createOrder(orderBody());
+  const renamed = await shop.api.updateOrder(created.id, { metadata: { table: 4 } });
+  const prolonged = await shop.api.updateOrder(created.id, { expiration_minutes: 120 });
+  const canceled = await shop.api.cancel(created.id);
+  const attempts = await receiver.attempts(path, 4);
+  expect(attempts.map((attempt) => verified(attempt, secret)).map(({ event, data }) => [event, data])).toEqual([
+    ['order:created', created],
+    ['order:updated', renamed],
+    ['order:updated', prolonged],
+    ['order:updated', canceled],
+  ]);
+  const sequence = attempts.map(({ headers }) => Number(headers['x-sequence']));
+  expect(sequence).toEqual([...sequence].sort((a, b) => a - b));
+});
+
+test('an attempt that is not acknowledged is made again, byte by byte the same, under the same key', async () => {
+  const { path, secret } = await subscribe(['order:created']);
+  receiver.answer(path, (_, index) => [500, 302, 204][index] ?? 204);
+  await shop.api.createOrder(orderBody());
+  const attempts = await receiver.attempts(path, 3);
+  for (const attempt of attempts) {
+    verified(attempt, secret);
+    expect(attempt.rawBody).toBe(attempts[0]!.rawBody);
+    for (const name of ['x-idempotency-key', 'x-timestamp', 'x-delivery-id', 'x-sequence', 'webhook-id'])
+      expect([name, attempt.headers[name]]).toEqual([name, attempts[0]!.headers[name]]);
+  }
+});
+
+test('a failing event does not hold back the later ones of its order', async () => {
+  const { path } = await subscribe();
+  receiver.answer(path, (attempt) => (eventOf(attempt) === 'order:created' ? 503 : 204));
+  const order = await shop.api.createOrder(orderBody());
+  await shop.api.cancel(order.id);
+  const attempts = await receiver.attempts(path, 3);
+  expect(attempts.slice(0, 2).map(eventOf)).toEqual(['order:created', 'order:updated']);
+  expect(eventOf(attempts[2]!)).toBe('order:created');
+});
+
+test('an endpoint that hangs delays no other', async () => {
+  const slow = await subscribe();
+  const quick = await subscribe();
+  receiver.answer(slow.path, () => 'hang');
+  const orders = await Promise.all(Array.from({ length: 5 }, () => shop.api.createOrder(orderBody())));
+  const attempts = await receiver.attempts(quick.path, 5);
+  expect(new Set(attempts.map(dataOf).map(({ id }) => id))).toEqual(new Set(orders.map(({ id }) => id)));
+});
+
+test('every webhook of the merchant hears, under one key; no other merchant’s does', async () => {
+  const [one, two] = [await subscribe(['order:created']), await subscribe(['order:created'])];
+  const other = await openShop(stack);
+  const { id } = await other.api.createWebhook({ url: receiver.urlOf('/other'), events: ALL });
+  await other.api.updateWebhook(id, { is_enabled: true });
+  await shop.api.createOrder(orderBody());
+  const [[first], [second]] = await Promise.all([receiver.attempts(one.path, 1), receiver.attempts(two.path, 1)]);
+  expect(first!.headers['x-idempotency-key']).toBe(second!.headers['x-idempotency-key']);
+  expect(first!.rawBody).toBe(second!.rawBody);
+  verified(first!, one.secret);
+  expect(() => verified(first!, two.secret)).toThrow();
+  const theirs = await other.api.createOrder(orderBody());
+  const [heard] = await receiver.attempts('/other', 1);
+  expect(dataOf(heard!)).toEqual(theirs);
+  await other.api.close();
+});
+
+test('while a secret is rotated both secrets verify', async () => {
+  const { id, path, secret } = await subscribe(['order:created']);
+  const { secret: next } = await shop.api.rotateSecret(id);
+  // A dispatcher may sign with what it has just read a moment longer; what counts is that each one in use verifies at all times.
+  await shop.api.createOrder(orderBody());
+  const [attempt] = await receiver.attempts(path, 1);
+  expect(verifiesBySignature(attempt!, secret)).toBe(true);
+  await shop.api.createOrder(orderBody());
+  const both = (await receiver.attempts(path, 2))[1]!;
+  for (const key of [secret, next]) verified(both, key);
+  expect(both.headers['x-signature']).toMatch(/^t=\d+,v1=[0-9a-f]{64},v1=[0-9a-f]{64}$/);
+});
+
+test('a webhook that answers 410 is disabled, and says why', async () => {
+  const { id, path } = await subscribe(['order:created']);
+  receiver.answer(path, () => 410);
+  await shop.api.createOrder(orderBody());
+  await receiver.attempts(path, 1);
+  const webhook = await until('it to be disabled', async () => {
+    const found = await shop.api.webhook(id);
+    return !found.is_enabled && found;
+  });
+  expect(webhook.disabled_reason).toMatch(/410/);
+});
+
+test('what is queued for a deleted webhook is dropped', async () => {
+  const { id, path } = await subscribe(['order:created']);
+  receiver.answer(path, () => 500);
+  await shop.api.createOrder(orderBody());
+  await receiver.attempts(path, 1);
+  await shop.api.deleteWebhook(id);
+  const after = receiver.attemptsOn(path).length;
+  const { path: later } = await subscribe(['order:created']);
+  receiver.answer(later, (_, index) => (index < 2 ? 500 : 204));
+  await shop.api.createOrder(orderBody());
+  // Two retries of the other one later, the deleted one would have had its own.
+  await receiver.attempts(later, 3);
+  expect(receiver.attemptsOn(path).length).toBeLessThanOrEqual(after + 1);
+});
+
+describe('a test delivery', () => {
+  test.each(ALL)('of %s is a sample of what is sent, and says that it is a test', async (event) => {
+    const { id, path, secret } = await subscribe(['order:paid']);
+    const { delivery_id } = await shop.api.testWebhook(id, event);
+    const [attempt] = await receiver.attempts(path, 1);
+    const payload = verified(attempt!, secret);
+    expect(payload).toMatchObject({ event, object_type: event.split(':')[0], data: { metadata: { test: true } } });
+    expect(payload.data.merchant_id).toBe(shop.id);
+    expect(attempt!.headers['x-delivery-id']).toBe(delivery_id);
+  });
+
+  test('reaches a disabled webhook too', async () => {
+    const { id, path } = await subscribe();
+    await shop.api.updateWebhook(id, { is_enabled: false });
+    await shop.api.testWebhook(id, 'order:paid');
+    expect(dataOf((await receiver.attempts(path, 1))[0]!)).toMatchObject({ metadata: { test: true } });
+  });
+
+  test('of an unknown event is refused by name', async () => {
+    const { id } = await subscribe();
+    const answer = await shop.api.send('POST', '/debug/test-webhook', {
+      body: { webhook_id: id, event_type: 'order:lost' },
+    });
+    expect(answer).toMatchObject({ status: 400, body: { details: [{ path: 'event_type' }] } });
+  });
+});
