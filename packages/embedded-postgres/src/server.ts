@@ -114,7 +114,8 @@ const initialise = async (folder: string, initdb: string, password: string): Pro
     await promisify(execFile)(run.file, run.args, run.options);
   } catch (cause) {
     rmSync(folder, { recursive: true, force: true });
-    const reason = (cause as { stderr?: string }).stderr?.trim().split('\n').at(-1) ?? (cause as Error).message;
+    const lines = (cause as { stderr?: string }).stderr?.trim().split('\n') ?? [(cause as Error).message];
+    const reason = lines.find((line) => /\b(FATAL|PANIC|error): /.test(line)) ?? lines.at(-1);
     throw new Error(`PostgreSQL could not be initialised in ${folder}: ${reason}`, { cause });
   } finally {
     rmSync(passwordFile, { force: true });
