@@ -18,9 +18,10 @@ const main = async (): Promise<number> => {
   const colour = process.stdout.isTTY && !process.env.NO_COLOR;
   const stack = createStack({ dispatchers, colour, log: print });
   const ended = onEnd({
-    politely: () => {
+    politely: async () => {
       print('\nstopping; once more to end at once');
-      return stack.stop();
+      await stack.stop();
+      print('stopped');
     },
     atOnce: stack.kill,
   });

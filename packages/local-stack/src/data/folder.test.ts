@@ -31,6 +31,11 @@ test('it refuses a path through a file', () => {
   expect(() => openDataFolder(join(base, 'file', 'data'))).toThrow(/a part of the path is a file: set DATA_DIR/);
 });
 
+const onLinux = process.platform === 'linux' ? test : test.skip;
+onLinux('it refuses a place where no folder can be made', () =>
+  expect(() => openDataFolder('/proc/data')).toThrow(/it cannot be made there: set DATA_DIR/),
+);
+
 test('secrets are made once and only their owner reads them', () => {
   const folder = openDataFolder(base);
   const secrets = secretsOf(folder);

@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { LaunchError } from '../launch-error.ts';
 import { endLeftovers } from '../processes/leftovers.ts';
 import { lockFolder } from './lock.ts';
@@ -12,7 +12,7 @@ const FORMAT_FILE = 'format';
  *  another version wrote, and one that holds something else. */
 export const openDataFolder = (path: string): string =>
   inDataFolder(path, () => {
-    mkdirSync(path, { recursive: true });
+    makeFolder(path);
     const folder = realpathSync(path);
     const format = formatOf(folder);
     if (format === null && readdirSync(folder).length > 0) {
@@ -43,6 +43,13 @@ export const emptyDataFolder = async (path: string): Promise<void> => {
     unlock();
     remove(FORMAT_FILE);
   });
+};
+
+// Not by `recursive`, which tries for ever where a folder cannot be made although the one above is there: /proc.
+const makeFolder = (path: string): void => {
+  if (existsSync(path)) return;
+  makeFolder(dirname(path));
+  mkdirSync(path);
 };
 
 const formatOf = (folder: string): string | null => {

@@ -15,6 +15,7 @@ export const writeJson = (path: string, value: unknown, mode?: number): void =>
 const REASONS: Record<string, string> = {
   EACCES: 'this account may not write there',
   EPERM: 'this account may not write there',
+  ENOENT: 'it cannot be made there',
   EROFS: 'it is read-only',
   ENOSPC: 'there is no space left',
   EDQUOT: 'there is no space left',
