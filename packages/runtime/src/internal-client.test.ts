@@ -33,10 +33,10 @@ const call = (timeoutMs = 5_000) => client.call('GET', '/orders/1', { context, r
 
 test('a call carries who asks, in which request, and the token; the answer is parsed', async () => {
   const seen: { headers?: IncomingMessage['headers']; line?: string; body: string } = { body: '' };
-  answer = async (request, reply) => {
-    for await (const chunk of request) seen.body += chunk;
+  answer = (request, reply) => {
+    request.setEncoding('utf8').on('data', (chunk: string) => (seen.body += chunk));
+    request.on('end', () => reply.writeHead(201).end('{"ok":true,"more":1}'));
     Object.assign(seen, { headers: request.headers, line: `${request.method} ${request.url}` });
-    reply.writeHead(201).end('{"ok":true,"more":1}');
   };
   const body = { name: 'é' };
   expect(await client.call('POST', '/orders?x=1', { context, response, body })).toEqual({ ok: true });

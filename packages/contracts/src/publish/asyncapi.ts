@@ -28,7 +28,7 @@ export const asyncApi = () => ({
   },
 });
 
-const topic = (name: string) => [
+const topic = (name: string): [string, object] => [
   name,
   {
     address: name,
@@ -43,7 +43,7 @@ const topic = (name: string) => [
   },
 ];
 
-const deadLetters = (name: string) => [
+const deadLetters = (name: string): [string, object] => [
   deadLetterTopicOf(name),
   {
     address: deadLetterTopicOf(name),

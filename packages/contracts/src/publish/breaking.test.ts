@@ -24,7 +24,7 @@ type Document = {
 
 const after = (change: (document: Document) => void) => {
   const documents = structuredClone(before);
-  change(documents['a.v1.json'] as unknown as Document);
+  change(documents['a.v1.json']);
   return documents;
 };
 
