@@ -1,0 +1,51 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '../../..');
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
+const found = (text: string, pattern: RegExp) => new Set([...text.matchAll(pattern)].map(([, name]) => name!));
+const missing = (names: Set<string>, from: Set<string>) => [...names].filter((name) => !from.has(name)).sort();
+
+const compose = read('docker-compose.yml');
+const dockerfile = read('deploy/Dockerfile');
+const SERVICES = readdirSync(join(ROOT, 'services'));
+const VARIABLE = /^\s+([A-Z][A-Z0-9_]+): /gm;
+
+/** What the services read, by the fields of their configuration. */
+const readByServices = new Set(
+  ['packages/runtime/src/config.ts', ...SERVICES.map((name) => `services/${name}/src/config.ts`)].flatMap((path) => [
+    ...found(read(path), VARIABLE),
+  ]),
+);
+const explained = found(read('.env.example'), /^(?:# )?([A-Z][A-Z0-9_]+)=$/gm);
+const takenFromEnv = found(compose, /\$\{([A-Z0-9_]+)/g);
+
+test('.env.example explains what the services and Compose read, and nothing else', () => {
+  const readBySomeone = new Set([...readByServices, ...takenFromEnv]);
+  expect(missing(readBySomeone, explained)).toEqual([]);
+  expect(missing(explained, readBySomeone)).toEqual([]);
+});
+
+test('what the services read reaches them in Compose, but for where they listen, which their images say', () => {
+  expect(missing(readByServices, found(compose, VARIABLE))).toEqual(['HOST', 'PORT']);
+  expect(dockerfile).toMatch(/HOST=0\.0\.0\.0/);
+  expect(dockerfile.match(/^ENV PORT=\d+$/gm)).toHaveLength(SERVICES.length);
+});
+
+test.each(['ENVIRONMENT', 'INTERNAL_TOKEN', 'API_KEY_PEPPER', 'WEBHOOK_ENCRYPTION_KEY', 'POSTGRES_PASSWORD'])(
+  '%s has no default',
+  (name) => {
+    const uses = [...compose.matchAll(new RegExp(`\\$\\{${name}(.{2})`, 'g'))].map(([, operator]) => operator);
+    expect(new Set(uses)).toEqual(new Set([':?']));
+  },
+);
+
+test('every service has its image', () => {
+  expect([...found(compose, /target: ([\w-]+)/g)].sort()).toEqual(SERVICES);
+  expect(missing(new Set(SERVICES), found(dockerfile, /^FROM service AS ([\w-]+)$/gm))).toEqual([]);
+});
+
+test('only the gateway is published, and dispatchers can be many', () => {
+  expect(compose.match(/^ {4}ports:/gm)).toHaveLength(1);
+  expect(compose).not.toMatch(/container_name/);
+});
