@@ -1,4 +1,4 @@
-import { ErrorBody, type Order } from '@cpg/contracts';
+import type { ErrorBody, Order } from '@cpg/contracts';
 import { createApi, type Method, refusalOf } from './harness/api.ts';
 import { openShop, type Shop } from './harness/merchants.ts';
 import { item, orderBody } from './harness/order-bodies.ts';

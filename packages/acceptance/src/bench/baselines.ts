@@ -1,0 +1,50 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import { orderBody } from '../harness/order-bodies.ts';
+import { creator } from './orders.ts';
+import { oneByOne, sustained, type Throughput, type Timings } from './timings.ts';
+
+export interface Baseline {
+  readonly single: Timings;
+  readonly many: Throughput;
+}
+
+const BARE_FASTIFY = fileURLToPath(new URL('./bare-fastify.js', import.meta.url));
+const SINGLES = 300;
+const WARM_UP = 200;
+const MANY_FOR_MS = 3_000;
+
+/** The same order posted to Fastify with the same zod schema, and nothing behind it. */
+export const bareFastify = async (connections: number): Promise<Baseline> => {
+  const server = spawn(process.execPath, [BARE_FASTIFY], { stdio: ['ignore', 'pipe', 'inherit'] });
+  try {
+    const [port] = (await once(createInterface({ input: server.stdout }), 'line')) as [string];
+    const orders = creator({ baseUrl: `http://127.0.0.1:${port}`, apiKey: 'none', connections });
+    const single = await oneByOne(SINGLES, orders.create, WARM_UP);
+    const many = await sustained({ at: connections, forMs: MANY_FOR_MS }, orders.create);
+    await orders.close();
+    return { single, many };
+  } finally {
+    server.kill();
+  }
+};
+
+/** One row of an order's size, committed to the disk of the stack's PostgreSQL, by `pg`. */
+export const durableInsert = async (databaseUrl: string, connections: number): Promise<Baseline> => {
+  const pool = new pg.Pool({ connectionString: databaseUrl, max: connections });
+  const body = JSON.stringify(orderBody());
+  const insert = () => pool.query('insert into bench.inserts (body) values ($1)', [body]);
+  try {
+    await pool.query('create schema bench');
+    await pool.query('create table bench.inserts (id bigserial primary key, body jsonb not null)');
+    const single = await oneByOne(SINGLES, insert, WARM_UP);
+    const many = await sustained({ at: connections, forMs: MANY_FOR_MS }, insert);
+    return { single, many };
+  } finally {
+    await pool.query('drop schema if exists bench cascade');
+    await pool.end();
+  }
+};

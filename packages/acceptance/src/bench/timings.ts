@@ -1,0 +1,48 @@
+/** Times in milliseconds, from each one measured. */
+export interface Timings {
+  readonly count: number;
+  readonly median: number;
+  readonly p99: number;
+}
+
+/** Throws RangeError for nothing measured. */
+export const timingsOf = (measuredMs: readonly number[]): Timings => {
+  if (measuredMs.length === 0) throw new RangeError('nothing was measured');
+  const sorted = [...measuredMs].sort((a, b) => a - b);
+  const at = (part: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))]!;
+  return { count: sorted.length, median: at(0.5), p99: at(0.99) };
+};
+
+/** Does the work so often, one after another, and times each one. What was done to warm up does not count. */
+export const oneByOne = async (times: number, work: () => Promise<unknown>, warmUp = 0): Promise<Timings> => {
+  for (let n = 0; n < warmUp; n += 1) await work();
+  const measured: number[] = [];
+  for (let n = 0; n < times; n += 1) {
+    const began = performance.now();
+    await work();
+    measured.push(performance.now() - began);
+  }
+  return timingsOf(measured);
+};
+
+export interface Throughput extends Timings {
+  readonly perSecond: number;
+}
+
+/** Does the work for so long, `at` a time. */
+export const sustained = async (
+  { at, forMs }: { at: number; forMs: number },
+  work: () => Promise<unknown>,
+): Promise<Throughput> => {
+  const measured: number[] = [];
+  const began = performance.now();
+  const one = async () => {
+    while (performance.now() - began < forMs) {
+      const start = performance.now();
+      await work();
+      measured.push(performance.now() - start);
+    }
+  };
+  await Promise.all(Array.from({ length: at }, one));
+  return { ...timingsOf(measured), perSecond: (measured.length * 1_000) / (performance.now() - began) };
+};
