@@ -20,7 +20,10 @@ export const onEnd = ({ politely, atOnce }: { politely: () => Promise<void>; atO
       askedAt = Date.now();
       clearInterval(watch);
       setTimeout(force, STOP_WITHIN_MS, 1).unref();
-      politely().then(() => done(0));
+      politely().then(
+        () => done(0),
+        () => force(1),
+      );
     };
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, asked);
     const parent = process.ppid;
