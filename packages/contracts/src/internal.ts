@@ -33,6 +33,12 @@ export type CreateOrderCall = z.infer<typeof CreateOrderCall>;
 export const OrderCall = z.object({ merchant_id: MerchantId });
 export type OrderCall = z.infer<typeof OrderCall>;
 
+export const MAX_ADVANCE_MINUTES = 43_200;
+
+/** `POST /orders/:id/time` -> 200 Order, after what fell due by it was done. Sandboxes only: it stands in for waiting. */
+export const AdvanceTimeCall = z.object({ minutes: z.int().min(1).max(MAX_ADVANCE_MINUTES) });
+export type AdvanceTimeCall = z.infer<typeof AdvanceTimeCall>;
+
 /** `PATCH /orders/:id` -> 200 Order. */
 export const UpdateOrderCall = z.object({ merchant_id: MerchantId, changes: UpdateOrderDto });
 export type UpdateOrderCall = z.infer<typeof UpdateOrderCall>;
@@ -71,7 +77,7 @@ export type FailPaymentCall = z.infer<typeof FailPaymentCall>;
 export const RefundPaymentCall = z.object({ refund_id: RefundId, refunded_total_minor: Minor, at: Timestamp });
 export type RefundPaymentCall = z.infer<typeof RefundPaymentCall>;
 
-/** The order after the call, and what became of every payment whose outcome the call decided. */
+/** The order after the call, and how every payment stands that the call was about or decided on. */
 export const OrderAndOutcomes = z.object({ order: Order, outcomes: z.array(PaymentOutcome) });
 export type OrderAndOutcomes = z.infer<typeof OrderAndOutcomes>;
 
@@ -103,7 +109,27 @@ export const RegisterPaymentCall = z.object({
 });
 export type RegisterPaymentCall = z.infer<typeof RegisterPaymentCall>;
 
-/** `order` is null for a payment that names no order we have. */
+/** `POST /payments/:id/confirmation` -> 200 RegisteredPayment: its rail vouches for it. Idempotent; 409 `payment_conflict` once it failed. */
+export const ConfirmationCall = z.object({ confirmations: z.int().nonnegative().optional() });
+export type ConfirmationCall = z.infer<typeof ConfirmationCall>;
+
+/** `POST /payments/:id/failure` -> 200 RegisteredPayment: its rail dropped it, or took it back after it had applied. Idempotent; 409
+ *  `payment_conflict` for money that is an orphan or refunded. Without a reason it is `dropped` or `reorg`. */
+export const FailureCall = z.object({ failure_reason: z.string().min(1).max(256).optional() });
+export type FailureCall = z.infer<typeof FailureCall>;
+
+/** `POST /payments/:id/refunds` -> 200 RegisteredPayment: all that is left, or `amount` of it. Idempotent by refund id. 404 for another
+ *  merchant's; 409 `nothing_to_refund` when nothing is left, `payment_conflict` for money that is not settled or failed; 400 naming
+ *  `amount`. `order` is null also while orders is away: it hears of the refund from Kafka. */
+export const RefundCall = z.object({
+  merchant_id: MerchantId,
+  refund_id: RefundId,
+  amount: Amount.optional(),
+  reason: z.string().min(1).max(256).optional(),
+});
+export type RefundCall = z.infer<typeof RefundCall>;
+
+/** A payment after a call, and its order; `order` is null for a payment that names no order we have. */
 export const RegisteredPayment = z.object({ payment: Payment, order: Order.nullable() });
 export type RegisteredPayment = z.infer<typeof RegisteredPayment>;
 

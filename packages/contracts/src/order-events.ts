@@ -41,6 +41,8 @@ export const OfferedPayment = z.object({
   metadata: Metadata.optional(),
   /** When the rail first saw the money: what counts against the order's deadline. */
   seenAt: Timestamp,
+  /** When the rail confirmed it. */
+  confirmedAt: Timestamp.optional(),
   receivedAt: Timestamp,
 });
 export type OfferedPayment = z.infer<typeof OfferedPayment>;
@@ -90,7 +92,7 @@ export const OrderPaymentReceived = event(
 
 export const OrderPaymentConfirmed = event(
   'OrderPaymentConfirmed',
-  z.object({ paymentId: PaymentId, confirmations: z.int().optional(), ...At }),
+  z.object({ paymentId: PaymentId, confirmations: z.int().optional(), confirmedAt: Timestamp.optional(), ...At }),
 );
 
 export const OrderPaymentsApplied = event(
@@ -129,7 +131,21 @@ export const OrderUpdated = event(
 
 export const OrderRenewed = event(
   'OrderRenewed',
-  z.object({ rates: Rates, totalMinor: Minor, expiresAt: Timestamp, renewal: z.int(), ...At }),
+  z.object({
+    rates: Rates,
+    totalMinor: Minor,
+    /** What all items cost at these rates; the total is less where a part was paid at earlier ones. */
+    pricedMinor: Minor.optional(),
+    expiresAt: Timestamp,
+    renewal: z.int(),
+    ...At,
+  }),
+);
+
+/** The order's clock was put forward, in a sandbox: its deadline, and all that it knows of the past, is that much earlier to it. */
+export const OrderTimeAdvanced = event(
+  'OrderTimeAdvanced',
+  z.object({ minutes: z.int().positive(), expiresAt: Timestamp, ...At }),
 );
 
 export const OrderExpired = event(
@@ -157,6 +173,7 @@ export const OrderEvent = z.discriminatedUnion('type', [
   OrderPaid,
   OrderUpdated,
   OrderRenewed,
+  OrderTimeAdvanced,
   OrderExpired,
   OrderCanceled,
   OrderDeleted,

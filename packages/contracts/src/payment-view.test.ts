@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { type PaymentState, paymentView } from './payment-view.ts';
+import { type PaymentState, paymentView, whereabouts } from './payment-view.ts';
 import { maxMinor, parseDecimal } from './money.ts';
-import { Payment } from './resources.ts';
+import { Payment, PaymentStatus } from './resources.ts';
 
 const received: PaymentState = {
   paymentId: 'pay_01KGA4T1C2E4G6J8M0P2R4T6V8',
@@ -16,7 +16,6 @@ const received: PaymentState = {
   unappliedMinor: 0n,
   refundedMinor: 0n,
   status: 'received',
-  confirmed: false,
   seenAt: '2026-01-31T12:00:00.000Z',
   createdAt: '2026-01-31T12:00:00.000Z',
   updatedAt: '2026-01-31T12:00:00.000Z',
@@ -43,4 +42,44 @@ test('it says only what applies to its status', () => {
   expect(paymentView(applied)).toMatchObject({ applied_amount: '9.000000', unapplied_amount: '1.000000' });
   const orphan = { ...received, status: 'orphan' as const, orphanReason: 'late' as const, confirmations: 0 };
   expect(paymentView(orphan)).toMatchObject({ orphan_reason: 'late', confirmations: 0 });
+});
+
+test('a reason for an orphan is given only while it is one', () => {
+  const refunded = {
+    ...received,
+    status: 'refunded' as const,
+    orphanReason: 'late' as const,
+    refundedMinor: 10_000_000n,
+  };
+  expect(paymentView(refunded)).not.toHaveProperty('orphan_reason');
+});
+
+test('a refund of a part takes from the surplus first, then from what was applied', () => {
+  const applied = { ...received, status: 'applied' as const, appliedMinor: 7_000_000n, unappliedMinor: 3_000_000n };
+  const shown = (refundedMinor: bigint) => {
+    const { applied_amount, unapplied_amount, refunded_amount } = paymentView({ ...applied, refundedMinor });
+    return [applied_amount, unapplied_amount, refunded_amount];
+  };
+  expect(shown(0n)).toEqual(['7.000000', '3.000000', undefined]);
+  expect(shown(1_000_000n)).toEqual(['7.000000', '2.000000', '1.000000']);
+  expect(shown(3_000_000n)).toEqual(['7.000000', undefined, '3.000000']);
+  expect(shown(5_000_000n)).toEqual(['5.000000', undefined, '5.000000']);
+});
+
+test('the parts of a payment add up to what was paid, whatever became of it', () => {
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...PaymentStatus.options),
+      fc.bigInt({ min: 1n, max: maxMinor('USDT') }),
+      fc.nat({ max: 100 }),
+      fc.nat({ max: 100 }),
+      (status, amountMinor, surplus, back) => {
+        const unappliedMinor = (amountMinor * BigInt(surplus)) / 100n;
+        const refundedMinor = status === 'refunded' ? amountMinor : (amountMinor * BigInt(back)) / 100n;
+        const parts = Object.values(whereabouts({ status, amountMinor, unappliedMinor, refundedMinor })) as bigint[];
+        expect(parts.reduce((sum, part) => sum + part, 0n)).toBe(amountMinor);
+        expect(parts.filter((part) => part < 0n)).toEqual([]);
+      },
+    ),
+  );
 });

@@ -12,12 +12,14 @@ export interface PaymentState {
   readonly currency: PaymentCurrency;
   readonly amountMinor: bigint;
   readonly feeMinor: bigint;
+  /** What of it its order took, and the surplus, as the order shared it out: they add up to the amount while it is `applied`, and are
+   *  zero otherwise. Partial refunds do not change them; `whereabouts` reckons with those. */
   readonly appliedMinor: bigint;
   readonly unappliedMinor: bigint;
   readonly refundedMinor: bigint;
   readonly status: PaymentStatus;
-  /** Whether its rail has confirmed it. */
-  readonly confirmed: boolean;
+  /** When its rail confirmed it. */
+  readonly confirmedAt?: string | undefined;
   readonly orphanReason?: OrphanReason | undefined;
   readonly failureReason?: string | undefined;
   readonly txHash?: string | undefined;
@@ -28,9 +30,50 @@ export interface PaymentState {
   readonly updatedAt: string;
 }
 
+/** Where the money of a payment is, in minor units. The parts add up to what was paid, whatever became of it. */
+export interface Whereabouts {
+  /** Seen, and not decided on yet. */
+  readonly received: bigint;
+  readonly applied: bigint;
+  /** More than its order took: due for refund. */
+  readonly unapplied: bigint;
+  /** Due for refund. */
+  readonly orphaned: bigint;
+  /** Never came, or was taken back by its rail. */
+  readonly failed: bigint;
+  readonly refunded: bigint;
+}
+
+/** A refund takes from what is due for refund first: of an applied payment from the surplus, and only then from what was applied. */
+export const whereabouts = (
+  payment: Pick<PaymentState, 'status' | 'amountMinor' | 'unappliedMinor' | 'refundedMinor'>,
+): Whereabouts => {
+  const { amountMinor, unappliedMinor, refundedMinor: refunded } = payment;
+  const left = amountMinor - refunded;
+  const parts = { received: 0n, applied: 0n, unapplied: 0n, orphaned: 0n, failed: 0n, refunded };
+  switch (payment.status) {
+    case 'received':
+      return { ...parts, received: left };
+    case 'applied': {
+      const unapplied = unappliedMinor > refunded ? unappliedMinor - refunded : 0n;
+      return { ...parts, unapplied, applied: left - unapplied };
+    }
+    case 'orphan':
+      return { ...parts, orphaned: left };
+    case 'failed':
+      return { ...parts, failed: left };
+    case 'refunded':
+      return parts;
+  }
+};
+
+/** The later of two instants: news of a payment may come out of order. */
+export const later = (one: string, other: string): string => (one > other ? one : other);
+
 /** A payment as the API shows it, the same by itself and inside its order. */
 export const paymentView = (payment: PaymentState): Payment => {
   const amount = (minor: bigint) => fromMinor(minor, payment.currency);
+  const { applied, unapplied } = whereabouts(payment);
   return {
     id: payment.paymentId,
     merchant_id: payment.merchantId,
@@ -43,10 +86,10 @@ export const paymentView = (payment: PaymentState): Payment => {
     net_amount: amount(payment.amountMinor - payment.feeMinor),
     currency: payment.currency,
     ...(payment.metadata && { metadata: payment.metadata }),
-    ...(payment.status === 'applied' && { applied_amount: amount(payment.appliedMinor) }),
-    ...(payment.unappliedMinor > 0n && { unapplied_amount: amount(payment.unappliedMinor) }),
+    ...(payment.status === 'applied' && { applied_amount: amount(applied) }),
+    ...(unapplied > 0n && { unapplied_amount: amount(unapplied) }),
     ...(payment.refundedMinor > 0n && { refunded_amount: amount(payment.refundedMinor) }),
-    ...(payment.orphanReason && { orphan_reason: payment.orphanReason }),
+    ...(payment.status === 'orphan' && { orphan_reason: payment.orphanReason }),
     ...(payment.failureReason && { failure_reason: payment.failureReason }),
     ...(payment.txHash && { tx_hash: payment.txHash }),
     ...(payment.confirmations !== undefined && { confirmations: payment.confirmations }),

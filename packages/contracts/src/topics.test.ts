@@ -47,6 +47,7 @@ test('what merchants hear of, by type; the rest is not for them', () => {
     'order.paid': 'order:paid',
     'order.updated': 'order:updated',
     'order.renewed': 'order:updated',
+    'order.time_advanced': 'order:updated',
     'order.expired': 'order:updated',
     'order.canceled': 'order:updated',
     'order.deleted': null,

@@ -1,12 +1,18 @@
-import type { AssignedInstruction, MerchantCreateOrderDto, OrderEvent, PaymentOutcome } from '@cpg/contracts';
+import type {
+  AssignedInstruction,
+  MerchantCreateOrderDto,
+  OrderEvent,
+  PaymentOutcome,
+  PaymentState,
+} from '@cpg/contracts';
 import { DEFAULT_EXPIRATION_MINUTES } from '@cpg/contracts';
 import { AppError } from '@cpg/core';
 import type { CommandHandler, Handled } from '@cpg/event-store';
 import type { CallContext, Logger } from '@cpg/runtime';
 import type { PaymentsClient } from './clients/payments.ts';
-import type { OrderCommand } from './order/order.ts';
+import type { OrderCommand } from './order/command.ts';
 import { currenciesOf, price } from './order/pricing.ts';
-import { type ExistingOrder, exists, type Order } from './order/state.ts';
+import { type ExistingOrder, exists, heldOpen, type Order, renews } from './order/state.ts';
 import { lockRates, type RateProvider } from './rates/rates.ts';
 
 export type OrderHandler = CommandHandler<Order, OrderCommand, OrderEvent>;
@@ -19,8 +25,6 @@ export interface OrderCommands {
     order: MerchantCreateOrderDto,
     context: CallContext,
   ) => Promise<ExistingOrder>;
-  /** Gives an order that is still `initialized` its instructions. */
-  readonly instruct: (order: ExistingOrder, context: CallContext) => Promise<void>;
   /** Decides, records and projects one command; payments learn what became of their payments. `merchantId`, when given, must own the order. */
   readonly run: (
     orderId: string,
@@ -28,13 +32,13 @@ export interface OrderCommands {
     context: CallContext,
     options?: { merchantId?: string; causationId?: string },
   ) => Promise<RunResult>;
-  /** New quotes at the deadline of an order that renews. */
-  readonly renew: (order: ExistingOrder, context: CallContext) => Promise<void>;
+  /** Does what is due by the clock: expiry, renewal with new quotes, instructions that were slow. Null where nothing is. */
+  readonly due: (order: ExistingOrder, context: CallContext) => Promise<RunResult | null>;
 }
 
 export interface RunResult {
   readonly order: ExistingOrder;
-  /** What became of the payments whose outcome this command decided. */
+  /** How the payments stand that this command was about or decided on. */
   readonly outcomes: PaymentOutcome[];
 }
 
@@ -83,6 +87,19 @@ export const orderCommands = ({ handler, project, payments, rates, now, log }: O
     return payments.instructions({ order_id: orderId, merchant_id: merchantId, currency, rails: [...rails] }, context);
   };
 
+  const instruct = async (order: ExistingOrder, context: CallContext): Promise<RunResult | null> => {
+    const instructions = await instructionsFor(order, context);
+    return instructions ? run(order.orderId, { type: 'InstructOrder', instructions, at: now() }, context) : null;
+  };
+
+  const renew = async (order: ExistingOrder, context: CallContext): Promise<RunResult> => {
+    const at = now();
+    const expiresAt = new Date(at.getTime() + order.expirationMinutes * 60_000);
+    const locked = await lockRates(rates, currenciesOf(order.items), order.currency, { now: at, expiresAt });
+    const pricedMinor = price(order.items, locked, order.currency);
+    return run(order.orderId, { type: 'RenewOrder', rates: locked, pricedMinor, at }, context);
+  };
+
   return {
     create: async (orderId, merchantId, order, context) => {
       const at = now();
@@ -110,49 +127,39 @@ export const orderCommands = ({ handler, project, payments, rates, now, log }: O
       return created;
     },
 
-    instruct: async (order, context) => {
-      const instructions = await instructionsFor(order, context);
-      if (instructions) await run(order.orderId, { type: 'InstructOrder', instructions, at: now() }, context);
-    },
-
     run,
 
-    renew: async (order, context) => {
+    due: async (order, context) => {
       const at = now();
-      const expiresAt = new Date(at.getTime() + order.expirationMinutes * 60_000);
-      const locked = await lockRates(rates, currenciesOf(order.items), order.currency, { now: at, expiresAt });
-      await run(
-        order.orderId,
-        { type: 'RenewOrder', rates: locked, pricedMinor: price(order.items, locked, order.currency), at },
-        context,
-      );
+      if (at.toISOString() < order.expiresAt) return order.status === 'initialized' ? instruct(order, context) : null;
+      if (heldOpen(order, at)) return null;
+      return renews(order) ? renew(order, context) : run(order.orderId, { type: 'ExpireOrder', at }, context);
     },
   };
 };
 
-/** What the events decided of payments, as the order holds them now. A payment that was offered is among them even when it was known. */
+/** What the events decided of payments, as the order holds them now. The payment that the command is about is among them even when
+ *  nothing changed: an earlier answer may have been lost. */
 const outcomesOf = (order: ExistingOrder, command: OrderCommand, events: readonly OrderEvent[]): PaymentOutcome[] => {
   const touched = new Set(events.flatMap(paymentsDecidedBy));
   if ('payment' in command) touched.add(command.payment.paymentId);
-  return order.payments
-    .filter(({ paymentId }) => touched.has(paymentId))
-    .map((payment): PaymentOutcome => {
-      const { paymentId: payment_id, updatedAt: at, status } = payment;
-      switch (status) {
-        case 'applied':
-          return {
-            status,
-            payment_id,
-            applied_minor: String(payment.appliedMinor),
-            unapplied_minor: String(payment.unappliedMinor),
-            at,
-          };
-        case 'orphan':
-          return { status, payment_id, orphan_reason: payment.orphanReason!, at };
-        default:
-          return { status, payment_id };
-      }
-    });
+  if ('paymentId' in command) touched.add(command.paymentId);
+  return order.payments.filter(({ paymentId }) => touched.has(paymentId)).map(outcomeOf);
+};
+
+/** How a payment stands on its order, for the payment's own record. */
+export const outcomeOf = ({ paymentId, status, updatedAt: at, ...payment }: PaymentState): PaymentOutcome => {
+  const payment_id = paymentId;
+  switch (status) {
+    case 'applied': {
+      const { appliedMinor, unappliedMinor } = payment;
+      return { status, payment_id, applied_minor: String(appliedMinor), unapplied_minor: String(unappliedMinor), at };
+    }
+    case 'orphan':
+      return { status, payment_id, orphan_reason: payment.orphanReason!, at };
+    default:
+      return { status, payment_id };
+  }
 };
 
 const paymentsDecidedBy = (event: OrderEvent): string[] => {

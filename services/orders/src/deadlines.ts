@@ -3,7 +3,7 @@ import { isAppError } from '@cpg/core';
 import type { Pool } from '@cpg/postgres';
 import { type CallContext, type Logger, newRequestId } from '@cpg/runtime';
 import type { OrderCommands, OrderHandler } from './commands.ts';
-import { type ExistingOrder, exists, heldOpen, renews } from './order/state.ts';
+import { exists } from './order/state.ts';
 
 export interface DeadlineOptions {
   readonly readModel: Pool;
@@ -50,22 +50,14 @@ export const watchDeadlines = (options: DeadlineOptions): { stop: () => Promise<
   };
 };
 
-const actOn = async (orderId: string, { handler, commands, now, log }: DeadlineOptions): Promise<void> => {
+const actOn = async (orderId: string, { handler, commands, log }: DeadlineOptions): Promise<void> => {
   const requestId = newRequestId();
   const context: CallContext = { actor: 'service:orders', requestId, correlationId: requestId };
   try {
     const { state } = await handler.peek(orderId);
-    if (exists(state)) await due(state, context, commands, now());
+    if (exists(state)) await commands.due(state, context);
   } catch (error) {
     // Its claim runs out, and it is tried again then.
     if (!isAppError(error, 'not_found')) log.warn({ err: error, orderId }, 'what is due could not be done yet');
   }
-};
-
-const due = async (order: ExistingOrder, context: CallContext, commands: OrderCommands, at: Date): Promise<void> => {
-  const overdue = at.toISOString() >= order.expiresAt;
-  if (overdue && heldOpen(order, at)) return;
-  if (overdue && renews(order)) return commands.renew(order, context);
-  if (overdue) await commands.run(order.orderId, { type: 'ExpireOrder', at }, context);
-  else if (order.status === 'initialized') await commands.instruct(order, context);
 };

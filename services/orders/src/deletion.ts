@@ -5,7 +5,8 @@ import type { Pool } from '@cpg/postgres';
 import { type CallContext, newId } from '@cpg/runtime';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
 import type { PaymentsClient } from './clients/payments.ts';
-import type { OrderHandler } from './commands.ts';
+import { type OrderHandler, outcomeOf } from './commands.ts';
+import type { ExistingOrder } from './order/state.ts';
 import { projectDeletion } from './projections/orders.ts';
 
 export const deletionStreamOf = (orderId: string): string => `deletion-${orderId}`;
@@ -15,11 +16,12 @@ export const isDeletionRecord = ({ event }: AllStreamResolvedEvent): boolean =>
   event?.streamId.startsWith(deletionStreamOf('')) ?? false;
 
 export interface Deletion {
-  /** Leaves the record for auditors, takes the order and its payments from the read models, and makes the streams unreadable.
+  /** Leaves the record for auditors, lets payments know the last of its payments, takes the order and its payments from the read models,
+   *  and makes the streams unreadable. `order` is as it was right before.
    *  Safe to run again from any point: whatever comes first after `OrderDeleted` was recorded finishes it. */
   readonly finish: (
     deleted: Pick<Recorded<OrderEvent>, 'revision' | 'event' | 'metadata'>,
-    order: { orderId: string; merchantId: string },
+    order: ExistingOrder,
     context: CallContext,
   ) => Promise<void>;
 }
@@ -35,7 +37,8 @@ export const orderDeletion = ({
   readModel: Pool;
   payments: PaymentsClient;
 }): Deletion => ({
-  finish: async ({ revision, event, metadata }, { orderId, merchantId }, context) => {
+  finish: async ({ revision, event, metadata }, order, context) => {
+    const { orderId, merchantId } = order;
     const stream = deletionStreamOf(orderId);
     const record: OrderDeletionRecorded = {
       type: 'OrderDeletionRecorded',
@@ -57,6 +60,8 @@ export const orderDeletion = ({
     // 'conflict' says that it was recorded before.
     await append(client, stream, [recorded], -1);
     await projectDeletion(readModel, { orderId, merchantId, revision });
+    // What they have not heard yet they would never hear: nothing more of the order is published.
+    await payments.recordOutcomes(order.payments.map(outcomeOf), context);
     await payments.forget(orderId, context);
     await tombstone(client, `order-${orderId}`);
     handler.forget(orderId);

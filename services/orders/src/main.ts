@@ -69,6 +69,7 @@ await runService(async () => {
     handler,
     deletion,
     payments,
+    sandbox: config.ENVIRONMENT === 'sandbox',
     now,
     log,
     checks: {

@@ -103,7 +103,7 @@ beforeAll(async () => {
     projectOrders(pool, [{ order, revision }]);
   const commands = orderCommands({ handler, project, payments, rates, now, log });
   const deletion = orderDeletion({ client, handler, readModel: pool, payments });
-  app = buildApp({ token: TOKEN, commands, handler, deletion, payments, now, log, checks: {} });
+  app = buildApp({ token: TOKEN, commands, handler, deletion, payments, sandbox: true, now, log, checks: {} });
 
   const kafka = createKafka({ KAFKA_BROKERS: [kafkaServer.brokers] }, { clientId: 'orders-test', log });
   await ensureTopics(kafka, [TOPICS.orders.name, TOPICS.payments.name], { partitions: 4, replication: 1 });

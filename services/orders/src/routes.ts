@@ -1,4 +1,5 @@
 import {
+  AdvanceTimeCall,
   CreateOrderCall,
   FailPaymentCall,
   OfferPaymentCall,
@@ -17,8 +18,8 @@ import { z } from 'zod';
 import type { PaymentsClient } from './clients/payments.ts';
 import type { OrderCommands, OrderHandler, RunResult } from './commands.ts';
 import type { Deletion } from './deletion.ts';
-import type { OrderCommand } from './order/order.ts';
-import { exists } from './order/state.ts';
+import type { OrderCommand } from './order/command.ts';
+import { type ExistingOrder, exists } from './order/state.ts';
 import { orderView } from './order/view.ts';
 
 export interface OrderRoutes {
@@ -26,6 +27,8 @@ export interface OrderRoutes {
   readonly handler: OrderHandler;
   readonly deletion: Deletion;
   readonly payments: PaymentsClient;
+  /** Whether the clock of an order may be put forward. */
+  readonly sandbox: boolean;
   readonly now: () => Date;
   readonly log: Logger;
 }
@@ -36,7 +39,7 @@ const PaymentPath = z.object({ id: z.string(), payment_id: z.string() });
 /** Commands on orders, for the other services. */
 export const orderRoutes: FastifyPluginAsyncZod<OrderRoutes> = async (
   app,
-  { commands, handler, deletion, payments, now, log },
+  { commands, handler, deletion, payments, sandbox, now, log },
 ) => {
   app.post('/orders', { schema: { body: CreateOrderCall, response: { 201: Order } } }, async (request, reply) => {
     const { order_id, merchant_id, order } = request.body;
@@ -44,25 +47,34 @@ export const orderRoutes: FastifyPluginAsyncZod<OrderRoutes> = async (
     return reply.code(201).send(orderView(created));
   });
 
+  const owned = async (id: string, merchantId: string): Promise<ExistingOrder> => {
+    const { state } = await handler.peek(id);
+    if (!exists(state) || state.merchantId !== merchantId) throw new AppError('not_found', 'there is no such order');
+    return state;
+  };
+
   app.get('/orders/:id/summary', { schema: { params: Id, response: { 200: OrderSummary } } }, async (request) => {
     const { state } = await handler.peek(request.params.id);
     if (!exists(state)) throw new AppError('not_found', 'there is no such order');
     return { id: state.orderId, merchant_id: state.merchantId, currency: state.currency };
   });
 
-  /** Runs a merchant's command, and lets payments know at once what it decided of their payments; Kafka tells them again. */
+  /** Lets payments know at once what became of their payments; Kafka tells them again. */
+  const tellPayments = async ({ order, outcomes }: RunResult, context: CallContext): Promise<ExistingOrder> => {
+    await payments
+      .recordOutcomes(outcomes, context)
+      .catch((error: unknown) =>
+        log.warn({ err: error, orderId: order.orderId }, 'payments will hear of it from Kafka'),
+      );
+    return order;
+  };
+
   const forMerchant = async (
     id: string,
     merchantId: string,
     command: OrderCommand,
     context: CallContext,
-  ): Promise<Order> => {
-    const { order, outcomes } = await commands.run(id, command, context, { merchantId });
-    await payments
-      .recordOutcomes(outcomes, context)
-      .catch((error: unknown) => log.warn({ err: error, orderId: id }, 'payments will hear of it from Kafka'));
-    return orderView(order);
-  };
+  ): Promise<Order> => orderView(await tellPayments(await commands.run(id, command, context, { merchantId }), context));
 
   const merchantCall = { params: Id, body: OrderCall, response: { 200: Order } };
 
@@ -96,15 +108,25 @@ export const orderRoutes: FastifyPluginAsyncZod<OrderRoutes> = async (
     async (request) => {
       const { id } = request.params;
       const context = contextOf(request);
-      const { state: order } = await handler.peek(id);
-      if (!exists(order) || order.merchantId !== request.body.merchant_id)
-        throw new AppError('not_found', 'there is no such order');
-      const { events } = await handler.handle(id, { type: 'DeleteOrder', at: now() }, context);
-      await deletion.finish(events.at(-1)!, order, context);
-      log.info({ orderId: id, merchantId: order.merchantId, requestId: context.requestId }, 'order deleted');
+      const { merchantId } = await owned(id, request.body.merchant_id);
+      const { state, events } = await handler.handle(id, { type: 'DeleteOrder', at: now() }, context);
+      if (state.status === 'deleted') await deletion.finish(events.at(-1)!, state.was, context);
+      log.info({ orderId: id, merchantId, requestId: context.requestId }, 'order deleted');
       return { id, deleted: true as const };
     },
   );
+
+  const timeCall = { params: Id, body: AdvanceTimeCall, response: { 200: Order } };
+
+  if (sandbox) {
+    app.post('/orders/:id/time', { schema: timeCall }, async (request) => {
+      const context = contextOf(request);
+      const { minutes } = request.body;
+      const { order } = await commands.run(request.params.id, { type: 'AdvanceTime', minutes, at: now() }, context);
+      const done = await commands.due(order, context);
+      return orderView(done ? await tellPayments(done, context) : order);
+    });
+  }
 
   const answer = ({ order, outcomes }: RunResult): OrderAndOutcomes => ({ order: orderView(order), outcomes });
 

@@ -16,6 +16,7 @@ test('while the database is away the caller is told to try again, and health say
     token: TOKEN,
     instructions: instructionsFrom([gatewayPay([sandboxProvider({ pool, publicUrl: 'http://127.0.0.1:4000' })])]),
     register: nothing,
+    changes: { confirm: nothing, fail: nothing, refund: nothing },
     commands: { recordOutcomes: nothing },
     forget: nothing,
     log,

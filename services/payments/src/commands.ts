@@ -9,6 +9,8 @@ import type { ProjectedPayment } from './projections/payments.ts';
 export type PaymentHandler = CommandHandler<Payment, PaymentCommand, PaymentEvent>;
 
 export interface PaymentCommands {
+  /** The payment as this process last saw it: what of it never changes. Throws `not_found`. */
+  readonly find: (paymentId: string) => Promise<ExistingPayment>;
   /** Decides, records and projects one command. */
   readonly run: (
     paymentId: string,
@@ -31,14 +33,19 @@ export interface PaymentCommandsOptions {
 }
 
 export const paymentCommands = ({ handler, project }: PaymentCommandsOptions): PaymentCommands => {
-  const run: PaymentCommands['run'] = async (...command) => {
-    const { state: payment, revision } = await handler.handle(...command);
+  const known = (payment: Payment): ExistingPayment => {
     if (!exists(payment)) throw new AppError('not_found', 'there is no such payment');
+    return payment;
+  };
+  const run: PaymentCommands['run'] = async (...command) => {
+    const { state, revision } = await handler.handle(...command);
+    const payment = known(state);
     // Also when nothing changed: then a crash may have kept an earlier run from it.
     await project({ payment, revision });
     return payment;
   };
   return {
+    find: async (paymentId) => known((await handler.peek(paymentId)).state),
     run,
     recordOutcomes: async (outcomes, context, options) => {
       const each = outcomes.map(async (decided) => {

@@ -6,6 +6,7 @@ import { createPool, isDatabaseOutage, migrate } from '@cpg/postgres';
 import { createLogger, internalClient, preparation, runService } from '@cpg/runtime';
 import { catchUp, relay } from '@cpg/stream-relay';
 import { buildApp } from './app.ts';
+import { paymentChanges } from './changes.ts';
 import { ordersClient } from './clients/orders.ts';
 import { paymentCommands } from './commands.ts';
 import { readPaymentsConfig } from './config.ts';
@@ -20,6 +21,7 @@ import { projectPayments } from './projections/payments.ts';
 import { cryptoDeposit } from './rails/crypto-deposit.ts';
 import { gatewayPay, sandboxProvider } from './rails/gateway-pay.ts';
 import { reactToOrders } from './reactions/orders.ts';
+import { orderTeller } from './telling.ts';
 
 await runService(async () => {
   const config = readPaymentsConfig(process.env);
@@ -43,6 +45,8 @@ await runService(async () => {
   const handler = commandHandler({ client, decider: paymentDecider, schema: PaymentEvent, streamOf: paymentStreamOf });
   const commands = paymentCommands({ handler, project: (projected) => projectPayments(readModel, [projected]) });
   const forget = forgetPayments({ client, handler, readModel });
+  const orders = ordersClient(ordersHttp);
+  const tellOrder = orderTeller({ commands, orders, now });
   const providers = config.ENVIRONMENT === 'sandbox' ? [sandboxProvider({ pool, publicUrl: config.PUBLIC_URL })] : [];
   const rails = [gatewayPay(providers), cryptoDeposit({ networks: config.networks, pool })];
 
@@ -50,7 +54,8 @@ await runService(async () => {
   const app = buildApp({
     token: config.INTERNAL_TOKEN,
     instructions: instructionsFrom(rails),
-    register: registerPayments({ commands, orders: ordersClient(ordersHttp), fees: config.fees, now, log }),
+    register: registerPayments({ commands, orders, tellOrder, fees: config.fees, now, log }),
+    changes: paymentChanges({ commands, tellOrder, now, log }),
     commands,
     forget,
     log,

@@ -1,30 +1,36 @@
 import {
   type AssignedInstruction,
+  ConfirmationCall,
+  FailureCall,
   Instructions,
   InstructionsCall,
   OutcomesCall,
+  RefundCall,
   RegisteredPayment,
   RegisterPaymentCall,
 } from '@cpg/contracts';
 import { contextOf } from '@cpg/runtime';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import type { PaymentChanges } from './changes.ts';
 import type { PaymentCommands } from './commands.ts';
 import type { RegisterPayment } from './matching.ts';
 
 export interface PaymentRoutes {
   readonly instructions: (call: InstructionsCall) => Promise<AssignedInstruction[]>;
   readonly register: RegisterPayment;
+  readonly changes: PaymentChanges;
   readonly commands: Pick<PaymentCommands, 'recordOutcomes'>;
   readonly forget: (orderId: string) => Promise<void>;
 }
 
+const Id = z.object({ id: z.string() });
 const Nothing = z.null().describe('No body.');
 
 /** Rails and payments, for the other services. */
 export const paymentRoutes: FastifyPluginAsyncZod<PaymentRoutes> = async (
   app,
-  { instructions, register, commands, forget },
+  { instructions, register, changes, commands, forget },
 ) => {
   app.post(
     '/instructions',
@@ -40,17 +46,27 @@ export const paymentRoutes: FastifyPluginAsyncZod<PaymentRoutes> = async (
     async (request, reply) => reply.code(201).send(await register(request.body, contextOf(request))),
   );
 
+  const changeOf = <T extends z.ZodType>(body: T) => ({ params: Id, body, response: { 200: RegisteredPayment } });
+
+  app.post('/payments/:id/confirmation', { schema: changeOf(ConfirmationCall) }, (request) =>
+    changes.confirm(request.params.id, request.body, contextOf(request)),
+  );
+
+  app.post('/payments/:id/failure', { schema: changeOf(FailureCall) }, (request) =>
+    changes.fail(request.params.id, request.body, contextOf(request)),
+  );
+
+  app.post('/payments/:id/refunds', { schema: changeOf(RefundCall) }, (request) =>
+    changes.refund(request.params.id, request.body, contextOf(request)),
+  );
+
   app.post('/outcomes', { schema: { body: OutcomesCall, response: { 204: Nothing } } }, async (request, reply) => {
     await commands.recordOutcomes(request.body.outcomes, contextOf(request));
     return reply.code(204).send(null);
   });
 
-  app.delete(
-    '/orders/:id/payments',
-    { schema: { params: z.object({ id: z.string() }), response: { 204: Nothing } } },
-    async (request, reply) => {
-      await forget(request.params.id);
-      return reply.code(204).send(null);
-    },
-  );
+  app.delete('/orders/:id/payments', { schema: { params: Id, response: { 204: Nothing } } }, async (request, reply) => {
+    await forget(request.params.id);
+    return reply.code(204).send(null);
+  });
 };

@@ -35,7 +35,7 @@ export const exampleData = (): { [T in DomainMessage['type']]: Extract<DomainMes
     resource: order({ payments: [payment()] }),
   },
   'order.payment_confirmed': {
-    change: { paymentId: PAYMENT, confirmations: 20, at: PAID },
+    change: { paymentId: PAYMENT, confirmations: 20, confirmedAt: PAID, at: PAID },
     resource: order({ payments: [payment({ confirmations: 20 })] }),
   },
   'order.payments_applied': {
@@ -80,6 +80,10 @@ export const exampleData = (): { [T in DomainMessage['type']]: Extract<DomainMes
   'order.renewed': {
     change: { rates: RATES, totalMinor: '14030000', expiresAt: EXPIRES, renewal: 1, at: PAID },
     resource: order({ updated_at: PAID }),
+  },
+  'order.time_advanced': {
+    change: { minutes: 45, expiresAt: '2026-01-31T12:15:00.000Z', at: PAID },
+    resource: order({ expiration_date: '2026-01-31T12:15:00.000Z', updated_at: PAID }),
   },
   'order.expired': {
     change: { orphanedPaymentIds: [], status: 'expired', reason: 'expired', at: EXPIRES },

@@ -22,6 +22,7 @@ export const DESCRIPTIONS: Record<DomainMessage['type'], string> = {
   'order.paid': 'An order became paid; follows the message of what made it so.',
   'order.updated': 'The metadata or the deadline of an order was changed.',
   'order.renewed': 'Rates and amount due of an order were quoted anew, and its deadline moved on.',
+  'order.time_advanced': "The clock of a sandbox's order was put forward; its deadline is that much nearer.",
   'order.expired': 'The deadline of an order passed.',
   'order.canceled': 'An order was canceled by its merchant.',
   'order.deleted': 'An order and its payments were deleted: forget what you hold of it. It has no resource any more.',

@@ -2,7 +2,8 @@ import { Order as OrderResource, type OrderEvent, type OrderStatus } from '@cpg/
 import { AppError, fold } from '@cpg/core';
 import fc from 'fast-check';
 import { createOrder, instruction, minutesAfterNoon, payment } from '../testing/orders.ts';
-import { type OrderCommand, orderDecider } from './order.ts';
+import type { OrderCommand } from './command.ts';
+import { orderDecider } from './order.ts';
 import { appliedMinor, type ExistingOrder, exists, isOpen, type Order, remainingMinor, renews } from './state.ts';
 import { orderView } from './view.ts';
 
@@ -206,7 +207,7 @@ test('an open order that is due either renews, expires or is held open by a paym
         if (!exists(after) || !isOpen(after) || command.at.toISOString() < after.expiresAt) return;
         if (renews(after)) return;
         const events = orderDecider.decide({ type: 'ExpireOrder', at: command.at }, after);
-        const held = after.payments.some((each) => each.status === 'received' && !each.confirmed);
+        const held = after.payments.some((each) => each.status === 'received' && !each.confirmedAt);
         expect(events.length > 0 || held).toBe(true);
       });
     }),

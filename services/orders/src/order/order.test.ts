@@ -10,7 +10,8 @@ import {
   payment,
   paymentId,
 } from '../testing/orders.ts';
-import { type OrderCommand, orderDecider } from './order.ts';
+import type { OrderCommand } from './command.ts';
+import { orderDecider } from './order.ts';
 import { type ExistingOrder, type Order, remainingMinor } from './state.ts';
 
 const given = givenFor(orderDecider);

@@ -12,7 +12,8 @@ import type {
   PaymentState,
   Rates,
 } from '@cpg/contracts';
-import { unreachable } from '@cpg/core';
+import { later } from '@cpg/contracts';
+import { fold, unreachable } from '@cpg/core';
 
 export interface ExistingOrder {
   readonly status: OrderStatus;
@@ -26,6 +27,8 @@ export interface ExistingOrder {
   readonly capabilities: Capabilities;
   readonly rates: Rates;
   readonly totalMinor: bigint;
+  /** What all items cost at the locked rates: what `totalMinor` is, until a renewal prices anew what was not paid yet. */
+  readonly pricedMinor: bigint;
   readonly instructions: readonly AssignedInstruction[];
   /** Oldest first. */
   readonly payments: readonly PaymentState[];
@@ -37,7 +40,8 @@ export interface ExistingOrder {
   readonly updatedAt: string;
 }
 
-export type Order = { readonly status: 'none' } | { readonly status: 'deleted' } | ExistingOrder;
+export type Order =
+  { readonly status: 'none' } | { readonly status: 'deleted'; readonly was: ExistingOrder } | ExistingOrder;
 
 export const MAX_RENEWALS = 24;
 /** How long a payment that its rail saw in time, but has not confirmed, keeps its order open past the deadline. */
@@ -51,7 +55,8 @@ export const exists = (order: Order): order is ExistingOrder => order.status !==
 /** Whether it takes payments and may be canceled. */
 export const isOpen = (order: ExistingOrder): boolean => OPEN.includes(order.status);
 
-/** What counts towards the total: payments applied and not taken back. */
+/** What counts towards the total: what payments were applied with and that was not taken back. A refund of a part is the merchant's
+ *  doing and leaves it; a payment that is refunded whole does not count any more. */
 export const appliedMinor = (order: ExistingOrder): bigint =>
   order.payments.reduce((sum, payment) => sum + payment.appliedMinor, 0n);
 
@@ -69,7 +74,7 @@ export const renews = (order: ExistingOrder): boolean =>
 export const heldOpen = (order: ExistingOrder, at: Date): boolean =>
   at.getTime() < Date.parse(order.expiresAt) + PENDING_HOLDS_OPEN_MS &&
   order.payments.some(
-    (payment) => payment.status === 'received' && !payment.confirmed && payment.seenAt <= order.expiresAt,
+    (payment) => payment.status === 'received' && !payment.confirmedAt && payment.seenAt <= order.expiresAt,
   );
 
 /** Folds one recorded event. It never refuses: what is recorded has happened. */
@@ -80,6 +85,7 @@ export const evolve = (order: Order, event: OrderEvent): Order => {
       ...data,
       statusReason: reason,
       totalMinor: BigInt(totalMinor),
+      pricedMinor: BigInt(totalMinor),
       instructions: instructions ?? [],
       payments: [],
       renewals: 0,
@@ -96,11 +102,12 @@ export const evolve = (order: Order, event: OrderEvent): Order => {
     case 'OrderPaymentReceived':
       return { ...updated, payments: [...order.payments, received(order, event.data.payment, event.data.confirmed)] };
     case 'OrderPaymentConfirmed': {
-      const { paymentId, confirmations } = event.data;
+      const { paymentId, confirmations, confirmedAt = at } = event.data;
       return withPayments(updated, [paymentId], (payment) => ({
         ...payment,
-        confirmed: true,
+        confirmedAt,
         confirmations: confirmations ?? payment.confirmations,
+        updatedAt: later(payment.updatedAt, confirmedAt),
       }));
     }
     case 'OrderPaymentsApplied': {
@@ -108,14 +115,14 @@ export const evolve = (order: Order, event: OrderEvent): Order => {
       return withPayments({ ...updated, ...transition(event.data) }, [...amounts.keys()], (payment) => ({
         ...payment,
         status: 'applied',
-        confirmed: true,
         orphanReason: undefined,
         appliedMinor: BigInt(amounts.get(payment.paymentId)!.appliedMinor),
         unappliedMinor: BigInt(amounts.get(payment.paymentId)!.unappliedMinor),
+        updatedAt: later(payment.updatedAt, at),
       }));
     }
     case 'OrderPaymentsOrphaned':
-      return withPayments(updated, event.data.paymentIds, orphaned(event.data.orphanReason));
+      return withPayments(updated, event.data.paymentIds, orphaned(event.data.orphanReason, at));
     case 'OrderPaymentFailed': {
       const { paymentId, failureReason } = event.data;
       return withPayments({ ...updated, ...transition(event.data) }, [paymentId], (payment) => ({
@@ -124,14 +131,15 @@ export const evolve = (order: Order, event: OrderEvent): Order => {
         failureReason,
         appliedMinor: 0n,
         unappliedMinor: 0n,
+        updatedAt: at,
       }));
     }
     case 'OrderPaymentRefunded': {
       const refundedMinor = BigInt(event.data.refundedTotalMinor);
       return withPayments({ ...updated, ...transition(event.data) }, [event.data.paymentId], (payment) =>
         refundedMinor < payment.amountMinor
-          ? { ...payment, refundedMinor }
-          : { ...payment, refundedMinor, status: 'refunded', appliedMinor: 0n, unappliedMinor: 0n },
+          ? { ...payment, refundedMinor, updatedAt: later(payment.updatedAt, at) }
+          : { ...payment, refundedMinor, status: 'refunded', appliedMinor: 0n, unappliedMinor: 0n, updatedAt: at },
       );
     }
     case 'OrderPaid':
@@ -146,19 +154,39 @@ export const evolve = (order: Order, event: OrderEvent): Order => {
       };
     }
     case 'OrderRenewed': {
-      const { rates, totalMinor, expiresAt, renewal } = event.data;
-      return { ...updated, rates, totalMinor: BigInt(totalMinor), expiresAt, renewals: renewal };
+      const { rates, totalMinor, pricedMinor = totalMinor, expiresAt, renewal } = event.data;
+      return {
+        ...updated,
+        rates,
+        totalMinor: BigInt(totalMinor),
+        pricedMinor: BigInt(pricedMinor),
+        expiresAt,
+        renewals: renewal,
+      };
+    }
+    case 'OrderTimeAdvanced': {
+      const { minutes, expiresAt } = event.data;
+      // All of its past is that much longer ago.
+      const payments = order.payments.map((payment) => ({
+        ...payment,
+        seenAt: minutesBefore(payment.seenAt, minutes),
+      }));
+      return { ...updated, payments, expiresAt };
     }
     case 'OrderExpired':
-      return withPayments({ ...updated, ...transition(event.data) }, event.data.orphanedPaymentIds, orphaned('late'));
+      return withPayments(
+        { ...updated, ...transition(event.data) },
+        event.data.orphanedPaymentIds,
+        orphaned('late', at),
+      );
     case 'OrderCanceled':
       return withPayments(
         { ...updated, ...transition(event.data) },
         event.data.orphanedPaymentIds,
-        orphaned('canceled'),
+        orphaned('canceled', at),
       );
     case 'OrderDeleted':
-      return { status: 'deleted' };
+      return { status: 'deleted', was: order };
     default:
       return unreachable(event);
   }
@@ -167,13 +195,14 @@ export const evolve = (order: Order, event: OrderEvent): Order => {
 const transition = ({ status, reason }: { status: OrderStatus; reason: string }) => ({ status, statusReason: reason });
 
 const orphaned =
-  (orphanReason: OrphanReason) =>
+  (orphanReason: OrphanReason, at: string) =>
   (payment: PaymentState): PaymentState => ({
     ...payment,
     status: 'orphan',
     orphanReason,
     appliedMinor: 0n,
     unappliedMinor: 0n,
+    updatedAt: later(payment.updatedAt, at),
   });
 
 const withPayments = (
@@ -182,29 +211,44 @@ const withPayments = (
   change: (payment: PaymentState) => PaymentState,
 ): ExistingOrder => ({
   ...order,
-  payments: order.payments.map((payment) =>
-    ids.includes(payment.paymentId) ? { ...change(payment), updatedAt: order.updatedAt } : payment,
-  ),
+  payments: order.payments.map((payment) => (ids.includes(payment.paymentId) ? change(payment) : payment)),
 });
 
-const received = (order: ExistingOrder, payment: OfferedPayment, confirmed: boolean): PaymentState => ({
-  paymentId: payment.paymentId,
-  merchantId: order.merchantId,
-  orderId: order.orderId,
-  rail: payment.rail,
-  providerId: payment.providerId,
-  currency: payment.currency,
-  amountMinor: BigInt(payment.amountMinor),
-  feeMinor: BigInt(payment.feeMinor),
-  appliedMinor: 0n,
-  unappliedMinor: 0n,
-  refundedMinor: 0n,
-  status: 'received',
-  confirmed,
-  txHash: payment.txHash,
-  confirmations: payment.confirmations,
-  metadata: payment.metadata,
-  seenAt: payment.seenAt,
-  createdAt: payment.receivedAt,
-  updatedAt: payment.receivedAt,
-});
+const received = (order: ExistingOrder, payment: OfferedPayment, confirmed: boolean): PaymentState => {
+  const { paymentId, rail, providerId, currency, txHash, confirmations, metadata, seenAt, receivedAt } = payment;
+  const confirmedAt = confirmed ? (payment.confirmedAt ?? receivedAt) : undefined;
+  return {
+    paymentId,
+    merchantId: order.merchantId,
+    orderId: order.orderId,
+    rail,
+    providerId,
+    currency,
+    amountMinor: BigInt(payment.amountMinor),
+    feeMinor: BigInt(payment.feeMinor),
+    appliedMinor: 0n,
+    unappliedMinor: 0n,
+    refundedMinor: 0n,
+    status: 'received',
+    confirmedAt,
+    txHash,
+    confirmations,
+    metadata,
+    seenAt,
+    createdAt: receivedAt,
+    updatedAt: confirmedAt ? later(receivedAt, confirmedAt) : receivedAt,
+  };
+};
+
+const minutesBefore = (instant: string, minutes: number): string =>
+  new Date(Date.parse(instant) - minutes * 60_000).toISOString();
+
+/** `events`, then what follows from the state after them. */
+export const then = (
+  order: ExistingOrder,
+  events: OrderEvent[],
+  next: (after: ExistingOrder) => OrderEvent[],
+): OrderEvent[] => {
+  const after = fold({ evolve }, order as Order, events);
+  return exists(after) ? [...events, ...next(after)] : events;
+};

@@ -3,7 +3,7 @@ import { isAppError } from '@cpg/core';
 import type { CallContext } from '@cpg/runtime';
 import type { PaymentsClient } from '../clients/payments.ts';
 import type { OrderCommands } from '../commands.ts';
-import type { OrderCommand } from '../order/order.ts';
+import type { OrderCommand } from '../order/command.ts';
 
 /** Drives again what the payments service told us directly, so that a crash in between only delays it. Every command is idempotent. */
 export const reactToPayments =
@@ -36,7 +36,7 @@ const withoutOrder = (message: PaymentMessage): PaymentOutcome => ({
 });
 
 const commandOf = (message: PaymentMessage, at: Date): OrderCommand | null => {
-  const payment = offeredOf(message.data.resource, message);
+  const payment = offeredOf(message.data.resource);
   switch (message.type) {
     case 'payment.received':
       return {
@@ -46,7 +46,7 @@ const commandOf = (message: PaymentMessage, at: Date): OrderCommand | null => {
         at,
       };
     case 'payment.confirmed':
-      return { type: 'OfferPayment', payment, confirmed: true, at };
+      return { type: 'OfferPayment', payment: { ...payment, confirmedAt: message.time }, confirmed: true, at };
     case 'payment.failed':
       return {
         type: 'FailPayment',
@@ -69,7 +69,7 @@ const commandOf = (message: PaymentMessage, at: Date): OrderCommand | null => {
   }
 };
 
-const offeredOf = (payment: Payment, { time }: PaymentMessage): OfferedPayment => ({
+const offeredOf = (payment: Payment): OfferedPayment => ({
   paymentId: payment.id,
   rail: payment.payment_rail,
   providerId: payment.provider_id,
@@ -79,6 +79,6 @@ const offeredOf = (payment: Payment, { time }: PaymentMessage): OfferedPayment =
   txHash: payment.tx_hash,
   confirmations: payment.confirmations,
   metadata: payment.metadata,
-  seenAt: payment.created_at ?? time,
+  seenAt: payment.created_at,
   receivedAt: payment.created_at,
 });

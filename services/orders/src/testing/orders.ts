@@ -1,5 +1,5 @@
 import type { OfferedPayment, OrderEvent } from '@cpg/contracts';
-import type { CreateOrder, OrderCommand } from '../order/order.ts';
+import type { CreateOrder, OrderCommand } from '../order/command.ts';
 
 export const NOON = new Date('2026-01-31T12:00:00.000Z');
 export const DUE = '2026-01-31T13:00:00.000Z';

@@ -1,4 +1,4 @@
-import { type PaymentEvent, paymentView } from '@cpg/contracts';
+import { type PaymentEvent, paymentView, whereabouts } from '@cpg/contracts';
 import { fold, givenFor } from '@cpg/core';
 import fc from 'fast-check';
 import { type Outcome, type PaymentCommand, paymentDecider, type ReceivePayment } from './payment.ts';
@@ -115,9 +115,17 @@ describe('confirming', () => {
       .when(confirm)
       .then({ type: 'PaymentConfirmed', data: { confirmations: 2, at } }));
   test('twice changes nothing', () => given(received()).when(confirm).thenNothing());
-  test.each([[applied], [orphaned()], [failed]])('changes nothing after %j', (event) =>
-    given(seen, event).when(confirm).thenNothing(),
+  test.each([[applied], [orphaned()]])('that comes after its order decided is recorded: %j', (event) =>
+    given(seen, event)
+      .when(confirm)
+      .then({ type: 'PaymentConfirmed', data: { confirmations: 2, at } }),
   );
+  test('changes nothing once all is refunded', () =>
+    given(seen, applied, refunded('10000')).when(confirm).thenNothing());
+  test('is refused once it failed, though the same report as before changes nothing', () => {
+    given(seen, failed).when(confirm).thenRefused('payment_conflict');
+    given(seen, failed).when(receive()).thenNothing();
+  });
 });
 
 describe("its order's decision", () => {
@@ -145,6 +153,14 @@ describe('failing', () => {
     given(...past)
       .when(fails)
       .then(failed),
+  );
+  test.each([
+    ['dropped', []],
+    ['reorg', [applied]],
+  ])('without a reason it is %s', (failureReason, past) =>
+    given(received(), ...past)
+      .when({ type: 'FailPayment', at: T1 })
+      .then({ type: 'PaymentFailed', data: { failureReason, at } }),
   );
   test('twice changes nothing', () => given(received(), failed).when(fails).thenNothing());
   test('is refused for an orphan', () => given(received(), orphaned()).when(fails).thenRefused('payment_conflict'));
@@ -174,7 +190,7 @@ describe('refunding', () => {
   test('refuses nothing', () => given(received(), applied).when(refund(0n)).thenRefused('invalid_request'));
   test('refuses when nothing is left', () =>
     given(received(), applied, refunded('10000')).when(refund(1n, RFD2)).thenRefused('nothing_to_refund'));
-  test('refuses a failed payment', () => given(received(), failed).when(refund()).thenRefused('nothing_to_refund'));
+  test('refuses a failed payment', () => given(received(), failed).when(refund()).thenRefused('payment_conflict'));
   test('refuses what is not settled', () => given(received()).when(refund()).thenRefused('payment_conflict'));
 });
 
@@ -242,6 +258,8 @@ test('whatever happens, what is paid is fee and net, and no more than that is re
       const shown = paymentView(payment);
       expect(payment.refundedMinor).toBeLessThanOrEqual(payment.amountMinor);
       expect(payment.refundedMinor === payment.amountMinor).toBe(payment.status === 'refunded');
+      const parts = Object.values(whereabouts(payment)) as bigint[];
+      expect(parts.reduce((sum, part) => sum + part, 0n)).toBe(payment.amountMinor);
       expect(Number(shown.fee_amount) + Number(shown.net_amount)).toBeCloseTo(Number(shown.paid_amount), 8);
       expect(payment.appliedMinor > 0n).toBe(payment.status === 'applied');
     }),

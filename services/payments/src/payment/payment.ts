@@ -49,7 +49,8 @@ export type PaymentCommand =
   | ReceivePayment
   | { readonly type: 'ConfirmPayment'; readonly confirmations?: number | undefined; readonly at: Date }
   | { readonly type: 'RecordOutcome'; readonly outcome: Outcome }
-  | { readonly type: 'FailPayment'; readonly failureReason: string; readonly at: Date }
+  /** Without a reason it was dropped before it was settled, or taken back by a reorganisation after. */
+  | { readonly type: 'FailPayment'; readonly failureReason?: string | undefined; readonly at: Date }
   | RefundPayment;
 
 const decide = (command: PaymentCommand, payment: Payment): PaymentEvent[] => {
@@ -57,6 +58,11 @@ const decide = (command: PaymentCommand, payment: Payment): PaymentEvent[] => {
   if (!exists(payment)) throw new AppError('not_found', 'there is no such payment');
   switch (command.type) {
     case 'ConfirmPayment':
+      if (payment.status === 'failed')
+        throw new AppError(
+          'payment_conflict',
+          `the payment failed (${payment.failureReason}) and is not confirmed any more`,
+        );
       return confirm(payment, command.confirmations, command.at);
     case 'RecordOutcome':
       return record(command.outcome, payment);
@@ -106,13 +112,13 @@ const differences = (command: ReceivePayment, payment: ExistingPayment): string[
 };
 
 const confirm = (payment: ExistingPayment, confirmations: number | undefined, at: Date): PaymentEvent[] => {
-  if (payment.status !== 'received' || payment.confirmed) return [];
+  if (payment.confirmedAt !== undefined || payment.status === 'failed' || payment.status === 'refunded') return [];
   return [
     {
       type: 'PaymentConfirmed',
       data: { ...(confirmations !== undefined && { confirmations }), at: at.toISOString() },
     },
-    ...unclaimed(payment.merchantId, at),
+    ...(payment.status === 'received' ? unclaimed(payment.merchantId, at) : []),
   ];
 };
 
@@ -163,8 +169,9 @@ const fail = (
     case 'failed':
       return [];
     case 'received':
+      return [{ type: 'PaymentFailed', data: { failureReason: failureReason ?? 'dropped', at: at.toISOString() } }];
     case 'applied':
-      return [{ type: 'PaymentFailed', data: { failureReason, at: at.toISOString() } }];
+      return [{ type: 'PaymentFailed', data: { failureReason: failureReason ?? 'reorg', at: at.toISOString() } }];
     case 'orphan':
     case 'refunded':
       throw new AppError('payment_conflict', `a payment that is ${payment.status} does not fail`);
@@ -181,8 +188,11 @@ const refund = ({ refundId, amountMinor, reason, at }: RefundPayment, payment: E
       'the payment is not settled yet: it can be refunded once it is applied or an orphan',
     );
   }
+  if (payment.status === 'failed') {
+    throw new AppError('payment_conflict', 'the payment failed: there is no money to give back');
+  }
   const left = refundableMinor(payment);
-  if (payment.status === 'failed' || left === 0n) {
+  if (left === 0n) {
     throw new AppError('nothing_to_refund', 'nothing of this payment is left to refund');
   }
   const amount = amountMinor ?? left;

@@ -1,4 +1,4 @@
-import type { PaymentEvent, PaymentState } from '@cpg/contracts';
+import { later, type PaymentEvent, type PaymentState } from '@cpg/contracts';
 import { unreachable } from '@cpg/core';
 
 export interface ExistingPayment extends PaymentState {
@@ -19,7 +19,7 @@ export const refundableMinor = (payment: ExistingPayment): bigint => payment.amo
 /** Folds one recorded event. It never refuses: what is recorded has happened. */
 export const evolve = (payment: Payment, event: PaymentEvent): Payment => {
   if (event.type === 'PaymentReceived') {
-    const { amountMinor, feeMinor, feeSchedule: _, at, ...data } = event.data;
+    const { amountMinor, feeMinor, feeSchedule: _, confirmed, at, ...data } = event.data;
     return {
       ...data,
       amountMinor: BigInt(amountMinor),
@@ -28,21 +28,22 @@ export const evolve = (payment: Payment, event: PaymentEvent): Payment => {
       unappliedMinor: 0n,
       refundedMinor: 0n,
       status: 'received',
+      confirmedAt: confirmed ? at : undefined,
       refundIds: [],
       createdAt: at,
       updatedAt: at,
     };
   }
   if (!exists(payment)) return payment;
-  const updated = { ...payment, updatedAt: event.data.at };
+  const { at } = event.data;
+  const updated = { ...payment, updatedAt: later(payment.updatedAt, at) };
   switch (event.type) {
     case 'PaymentConfirmed':
-      return { ...updated, confirmed: true, confirmations: event.data.confirmations ?? payment.confirmations };
+      return { ...updated, confirmedAt: at, confirmations: event.data.confirmations ?? payment.confirmations };
     case 'PaymentApplied':
       return {
         ...updated,
         status: 'applied',
-        confirmed: true,
         orphanReason: undefined,
         appliedMinor: BigInt(event.data.appliedMinor),
         unappliedMinor: BigInt(event.data.unappliedMinor),
@@ -50,11 +51,18 @@ export const evolve = (payment: Payment, event: PaymentEvent): Payment => {
     case 'PaymentOrphaned':
       return { ...updated, status: 'orphan', orphanReason: event.data.orphanReason, ...NOTHING_APPLIED };
     case 'PaymentFailed':
-      return { ...updated, status: 'failed', failureReason: event.data.failureReason, ...NOTHING_APPLIED };
+      return {
+        ...payment,
+        status: 'failed',
+        failureReason: event.data.failureReason,
+        ...NOTHING_APPLIED,
+        updatedAt: at,
+      };
     case 'PaymentRefunded': {
       const refundedMinor = BigInt(event.data.refundedTotalMinor);
       const refunded = { ...updated, refundedMinor, refundIds: [...payment.refundIds, event.data.refundId] };
-      return refundedMinor < payment.amountMinor ? refunded : { ...refunded, status: 'refunded', ...NOTHING_APPLIED };
+      const whole = { ...refunded, status: 'refunded' as const, ...NOTHING_APPLIED, updatedAt: at };
+      return refundedMinor < payment.amountMinor ? refunded : whole;
     }
     default:
       return unreachable(event);

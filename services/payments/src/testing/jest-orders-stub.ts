@@ -21,7 +21,7 @@ interface StubOrder {
   readonly payments: Map<string, { payment: OfferedPayment; outcome: PaymentOutcome }>;
 }
 
-/** The orders service as payments sees it, over real HTTP: it decides once on each payment, and again says nothing new. */
+/** The orders service as payments sees it, over real HTTP: it decides once on each payment, and says so each time. */
 export const startOrdersStub = async () => {
   const orders = new Map<string, StubOrder>();
   const calls: string[] = [];
@@ -42,11 +42,10 @@ export const startOrdersStub = async () => {
       else told.push(RefundPaymentCall.parse(body));
     } else {
       const { payment, confirmed } = OfferPaymentCall.parse(await bodyOf(request));
-      if (!order.payments.has(payment.paymentId)) {
-        const outcome = order.decide(payment, confirmed);
-        order.payments.set(payment.paymentId, { payment, outcome });
-        outcomes.push(outcome);
-      }
+      const known = order.payments.get(payment.paymentId);
+      const outcome = known?.outcome ?? order.decide(payment, confirmed);
+      order.payments.set(payment.paymentId, { payment, outcome });
+      outcomes.push(outcome);
     }
     return { status: 200, body: { order: view(order), outcomes } satisfies OrderAndOutcomes };
   };

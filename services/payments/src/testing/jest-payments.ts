@@ -8,6 +8,7 @@ import { createPool, migrate, testDatabase } from '@cpg/postgres';
 import { createLogger, internalClient, newId } from '@cpg/runtime';
 import { catchUp } from '@cpg/stream-relay';
 import { buildApp } from '../app.ts';
+import { paymentChanges } from '../changes.ts';
 import { ordersClient } from '../clients/orders.ts';
 import { paymentCommands } from '../commands.ts';
 import { forgetPayments } from '../deletion.ts';
@@ -18,13 +19,15 @@ import { paymentStreamOf } from '../payment/identity.ts';
 import { paymentDecider } from '../payment/payment.ts';
 import { paymentCatchUp } from '../projections/catch-up.ts';
 import { projectPayments } from '../projections/payments.ts';
+import { orderTeller } from '../telling.ts';
 import { type Decide, startOrdersStub } from './jest-orders-stub.ts';
 
 const TOKEN = 'a-token-that-services-share-in-tests';
 const SERVICE = join(import.meta.dirname, '../..');
 
 export const MERCHANT = newId('merchant');
-export const DECIDED_AT = '2026-01-31T12:00:00.000Z';
+/** When the stub of orders decided: after whatever the clock says. */
+export const DECIDED_AT = '2126-01-31T12:00:00.000Z';
 export const CONTEXT = { actor: 'key:test', requestId: 'req_test', correlationId: 'req_test' };
 
 export const applied: Decide = ({ paymentId, amountMinor }) => ({
@@ -52,10 +55,14 @@ export const startPayments = async () => {
   const commands = paymentCommands({ handler, project: (projected) => projectPayments(pool, [projected]) });
   const forget = forgetPayments({ client, handler, readModel: pool });
   const fees = FeeSchedule.parse(JSON.parse(readFileSync(join(SERVICE, 'config/fees.json'), 'utf8')));
+  const now = () => new Date();
+  const orders = ordersClient(http);
+  const tellOrder = orderTeller({ commands, orders, now });
   const app = buildApp({
     token: TOKEN,
     instructions: instructionsFrom([]),
-    register: registerPayments({ commands, orders: ordersClient(http), fees, now: () => new Date(), log }),
+    register: registerPayments({ commands, orders, tellOrder, fees, now, log }),
+    changes: paymentChanges({ commands, tellOrder, now, log }),
     commands,
     forget,
     log,

@@ -1,0 +1,59 @@
+import type {
+  AssignedInstruction,
+  Capabilities,
+  Item,
+  Metadata,
+  OfferedPayment,
+  PaymentCurrency,
+  PaymentRail,
+  Rates,
+} from '@cpg/contracts';
+
+export type CreateOrder = {
+  readonly type: 'CreateOrder';
+  readonly orderId: string;
+  readonly merchantId: string;
+  readonly externalReferenceId: string;
+  readonly items: Item[];
+  readonly rails: PaymentRail[];
+  readonly currency: PaymentCurrency;
+  readonly capabilities: Capabilities;
+  readonly rates: Rates;
+  readonly totalMinor: bigint;
+  readonly expirationMinutes: number;
+  readonly metadata?: Metadata | undefined;
+  /** Absent while a provider is slow: `InstructOrder` brings them later. */
+  readonly instructions?: AssignedInstruction[] | undefined;
+  readonly at: Date;
+};
+
+export type OrderCommand =
+  | CreateOrder
+  | { readonly type: 'InstructOrder'; readonly instructions: AssignedInstruction[]; readonly at: Date }
+  | { readonly type: 'OfferPayment'; readonly payment: OfferedPayment; readonly confirmed: boolean; readonly at: Date }
+  | {
+      readonly type: 'FailPayment';
+      readonly payment: OfferedPayment;
+      readonly failureReason: string;
+      readonly at: Date;
+    }
+  | {
+      /** What was refunded of the payment in all, after the refund `refundId`. */
+      readonly type: 'RefundPayment';
+      readonly paymentId: string;
+      readonly refundId: string;
+      readonly refundedTotalMinor: bigint;
+      readonly at: Date;
+    }
+  | { readonly type: 'CapturePayments'; readonly at: Date }
+  | { readonly type: 'CancelOrder'; readonly at: Date }
+  | {
+      readonly type: 'UpdateOrder';
+      readonly metadata?: Metadata | undefined;
+      readonly expirationMinutes?: number | undefined;
+      readonly at: Date;
+    }
+  | { readonly type: 'RenewOrder'; readonly rates: Rates; readonly pricedMinor: bigint; readonly at: Date }
+  | { readonly type: 'ExpireOrder'; readonly at: Date }
+  | { readonly type: 'AdvanceTime'; readonly minutes: number; readonly at: Date }
+  | { readonly type: 'DeleteOrder'; readonly at: Date };

@@ -1,0 +1,15 @@
+import { type PaymentCurrency, toMinor } from '@cpg/contracts';
+import { invalid } from '@cpg/runtime';
+
+/** The amount of a call in minor units. Throws `invalid_request` naming `amount` for nothing, and for more decimals than the currency has. */
+export const amountOf = ({ amount, currency }: { amount: string; currency: PaymentCurrency }): bigint => {
+  const refused = (message: string) => invalid([{ path: 'amount', message }]);
+  let minor: bigint;
+  try {
+    minor = toMinor(amount, currency);
+  } catch (error) {
+    throw refused((error as Error).message);
+  }
+  if (minor === 0n) throw refused('must be positive');
+  return minor;
+};
