@@ -30,14 +30,17 @@ export interface Consumption {
 
 const ATTEMPTS = 5;
 const CHUNK = 200;
+// The shortest session that brokers allow by default: how long the partitions of a member that died wait for another.
+const SESSION_MS = 6_000;
+const HEARTBEAT_MS = 1_500;
 
 /** Consumes topics as one member of a group, from the beginning at first. Connects in the background and again after every failure. */
 export const consume = <T>(options: ConsumeOptions<T>): Consumption => {
   const { kafka, groupId, topics, log } = options;
   const consumer = kafka.consumer({
     groupId,
-    sessionTimeout: 10_000,
-    heartbeatInterval: 2_000,
+    sessionTimeout: SESSION_MS,
+    heartbeatInterval: HEARTBEAT_MS,
     rebalanceTimeout: 10_000,
     maxWaitTimeInMs: 1_000,
     retry: { initialRetryTime: 100, maxRetryTime: 2_000, retries: 20, restartOnFailure: async () => true },
@@ -137,16 +140,21 @@ const attempt = async <T>(
   attempts: number,
 ): Promise<void> => {
   let failures = 0;
-  await retry(work, {
-    signal,
-    onError: (error) => {
-      void heartbeat().catch(() => {});
-      if (isOutage(error) || isAppError(error, 'dependency_unavailable')) return;
-      failures += 1;
-      log.warn({ err: error, failures }, 'a message could not be processed');
-      if (failures >= attempts) throw error;
-    },
-  });
+  // However long the work takes, the member stays in its group.
+  const beating = setInterval(() => void heartbeat().catch(() => {}), HEARTBEAT_MS);
+  try {
+    await retry(work, {
+      signal,
+      onError: (error) => {
+        if (isOutage(error) || isAppError(error, 'dependency_unavailable')) return;
+        failures += 1;
+        log.warn({ err: error, failures }, 'a message could not be processed');
+        if (failures >= attempts) throw error;
+      },
+    });
+  } finally {
+    clearInterval(beating);
+  }
 };
 
 const reasonOf = (error: unknown): string =>
