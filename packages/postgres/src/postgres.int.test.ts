@@ -60,6 +60,19 @@ test('a transaction commits all of its work or none', async () => {
   expect((await pool.query('select n from counts')).rows).toEqual([{ n: 2 }]);
 });
 
+test('a connection that is cut between two statements fails its transaction, not the process', async () => {
+  await pool.query('create table cut (n int)');
+  const work = transaction(pool, async (db) => {
+    const { rows } = await db.query<{ pid: number }>('select pg_backend_pid() as pid');
+    await db.query('insert into cut values (1)');
+    await pool.query('select pg_terminate_backend($1)', [rows[0]!.pid]);
+    await sleep(100);
+    await db.query('insert into cut values (2)');
+  });
+  await expect(work).rejects.toThrow();
+  expect((await pool.query('select n from cut')).rows).toEqual([]);
+});
+
 test('one leads at a time, and another takes over when its connection is cut', async () => {
   const leading: string[] = [];
   const start = (name: string) =>

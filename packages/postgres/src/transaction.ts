@@ -4,6 +4,11 @@ import type { Pool, Queryable } from './pool.ts';
 export const transaction = async <T>(pool: Pool, work: (db: Queryable) => Promise<T>): Promise<T> => {
   const client = await pool.connect();
   let broken: Error | undefined;
+  // A connection that the server ends between two statements says so here, and nowhere else.
+  const lost = (error: Error) => {
+    broken = error;
+  };
+  client.on('error', lost);
   try {
     await client.query('begin');
     const result = await work(client);
@@ -15,6 +20,7 @@ export const transaction = async <T>(pool: Pool, work: (db: Queryable) => Promis
     });
     throw error;
   } finally {
+    client.off('error', lost);
     client.release(broken);
   }
 };
