@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { type DomainMessage, TOPICS } from '@cpg/contracts';
 import { AppError } from '@cpg/core';
 import { consume, type Consumption, createKafka, ensureTopics, type Topic } from '@cpg/kafka';
-import { createPool, isDatabaseOutage, leadWhileAlone, migrate } from '@cpg/postgres';
+import { isDatabaseOutage, leadWhileAlone, migrate } from '@cpg/postgres';
 import { createLogger, retry, runService, secretBox } from '@cpg/runtime';
 import { buildApp } from './app.ts';
 import { readDispatcherConfig } from './config.ts';
@@ -12,6 +12,7 @@ import { createSender } from './delivery/send.ts';
 import { maintain } from './maintenance.ts';
 import { createMetrics } from './metrics.ts';
 import { deliverEvents } from './reactions/events.ts';
+import { openPool } from './storage/pool.ts';
 import { createDirectory } from './webhooks/directory.ts';
 
 /** Attempts in flight have this long to end when the service stops. */
@@ -23,7 +24,7 @@ await runService(async () => {
   const now = () => new Date();
   const retention = { metadataDays: config.WEBHOOK_RETENTION_DAYS, bodyDays: config.WEBHOOK_BODY_RETENTION_DAYS };
 
-  const pool = createPool({ url: config.DATABASE_URL, name: 'webhook-dispatcher', max: 8, log });
+  const pool = openPool(config.DATABASE_URL, { max: 8, log });
   const kafka = createKafka(config, { clientId: 'webhook-dispatcher', log });
   const webhooks = createDirectory({ pool, box: secretBox(config.WEBHOOK_ENCRYPTION_KEY), now });
   const sender = createSender({

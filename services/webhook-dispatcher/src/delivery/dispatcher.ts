@@ -11,9 +11,11 @@ import { headersOf } from './sign.ts';
 export interface Capacity {
   readonly deliveries: number;
   readonly bytes: number;
+  /** Attempts at once, not counting those that have become slow: they only wait. */
+  readonly attempts: number;
 }
 
-export const CAPACITY: Capacity = { deliveries: 8_192, bytes: 48 * 1_024 * 1_024 };
+export const CAPACITY: Capacity = { deliveries: 4_096, bytes: 32 * 1_024 * 1_024, attempts: 512 };
 
 export interface DispatcherOptions {
   readonly sender: Pick<Sender, 'post' | 'abort'>;
@@ -46,7 +48,12 @@ export const createDispatcher = (options: DispatcherOptions) => {
   const lanes = createLanes();
   const held = new Map<string, Delivery>();
   let bytes = 0;
+  // In the order in which they started.
+  const brisk = new Map<Delivery, number>();
+  const turns = new Set<Place>();
   let inFlight = 0;
+  // Places that hold something.
+  let busy = 0;
   let stopping = false;
   const clock = () => now().getTime();
 
@@ -58,11 +65,15 @@ export const createDispatcher = (options: DispatcherOptions) => {
     }
     return place;
   };
+  /** An endpoint that does not answer promptly leaves half of everything to those that do. */
+  const partOf = ({ endpoint }: Place): number => (endpoint.isSound(clock()) ? 1 : 0.5);
   const letGo = (delivery: Delivery) => {
     if (held.get(delivery.position) !== delivery) return;
     held.delete(delivery.position);
     bytes -= delivery.event.body.length;
-    placeOf(delivery.webhookId).held -= 1;
+    const place = placeOf(delivery.webhookId);
+    place.held -= 1;
+    if (place.held === 0) busy -= 1;
   };
   /** Takes out what waits and matches. What is in flight goes on. */
   const removeWaiting = (matches: (delivery: Delivery) => boolean): Delivery[] => {
@@ -84,10 +95,23 @@ export const createDispatcher = (options: DispatcherOptions) => {
     if (returned.length > 0) onReturned(returned);
   };
 
+  /** Connections are shared by all endpoints that have work. */
+  const fairSlots = () => Math.max(1, Math.floor(capacity.attempts / Math.max(1, busy)));
   const pump = (place: Place) => {
-    while (!stopping && mayAttempt() && place.ready.length > 0 && place.endpoint.mayStart(clock())) {
+    while (!stopping && mayAttempt() && place.ready.length > 0 && place.endpoint.mayStart(clock(), fairSlots())) {
+      if (brisk.size >= capacity.attempts * partOf(place)) {
+        turns.add(place);
+        return;
+      }
       start(place, place.ready.shift()!);
     }
+  };
+  /** An attempt ended, or will not soon: whoever waited longest may start one instead. */
+  const pass = () => {
+    const [place] = turns;
+    if (!place) return;
+    turns.delete(place);
+    pump(place);
   };
   const start = (place: Place, delivery: Delivery) => {
     const webhook = webhooks.get(delivery.webhookId);
@@ -99,15 +123,19 @@ export const createDispatcher = (options: DispatcherOptions) => {
       finish(place, { delivery, attempt: null, status: 'failed', nextAt: null });
       return;
     }
-    place.endpoint.start(delivery, clock());
+    const at = clock();
+    place.endpoint.start(delivery, at);
+    brisk.set(delivery, at);
     inFlight += 1;
     void post(webhook, delivery).then((attempt) => {
       inFlight -= 1;
+      brisk.delete(delivery);
       if (attempt) conclude(place, delivery, attempt);
       else {
         place.endpoint.abandon(delivery);
         onReturned([delivery]);
       }
+      pass();
     });
   };
   const post = async (webhook: Webhook, delivery: Delivery): Promise<Attempt | null> => {
@@ -140,15 +168,13 @@ export const createDispatcher = (options: DispatcherOptions) => {
     pump(place);
   };
 
-  /** An endpoint that does not answer promptly leaves half of the memory to those that do. */
   const roomOf = (webhookId: string): number => {
     if (stopping) return 0;
     const place = placeOf(webhookId);
-    const at = clock();
-    const part = place.endpoint.isSound(at) ? 1 : 0.5;
+    const part = partOf(place);
     if (bytes >= capacity.bytes * part) return 0;
     const free = Math.floor(capacity.deliveries * part) - held.size;
-    return Math.max(0, Math.min(place.endpoint.share(at) - place.held, free));
+    return Math.max(0, Math.min(place.endpoint.share(clock()) - place.held, free));
   };
 
   return {
@@ -191,6 +217,7 @@ export const createDispatcher = (options: DispatcherOptions) => {
         held.set(delivery.position, delivery);
         bytes += delivery.event.body.length;
         place.held += 1;
+        if (place.held === 1) busy += 1;
         if (delivery.attempts > 0 || lanes.enter(delivery)) place.ready.push(delivery);
         touched.add(place);
       }
@@ -211,6 +238,10 @@ export const createDispatcher = (options: DispatcherOptions) => {
     /** Forgets endpoints that there is nothing to remember of, and goes on where time has passed. */
     tick: () => {
       const at = clock();
+      for (const [delivery, startedAt] of brisk) {
+        if (at - startedAt < limits.slowMs) break;
+        brisk.delete(delivery);
+      }
       for (const [webhookId, place] of places) {
         pump(place);
         if (place.held === 0 && place.endpoint.isStale(at)) places.delete(webhookId);

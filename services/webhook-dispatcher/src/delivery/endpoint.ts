@@ -15,17 +15,17 @@ export interface EndpointLimits {
 }
 
 export const ENDPOINT_LIMITS: EndpointLimits = {
-  slots: 4,
+  slots: 2,
   maxSlots: 64,
-  heldPerSlot: 8,
-  slowMs: 1_000,
+  heldPerSlot: 16,
+  slowMs: 500,
   failuresToHold: 10,
   holdMs: 1_000,
   maxHoldMs: 60_000,
 };
 
 /** What this instance knows of one webhook's endpoint: how many attempts it stands, and whether it is left alone. Times in milliseconds.
- *  Slots grow by one with each success and halve with each failure; after `failuresToHold` failures in a row it is left alone,
+ *  Slots grow by one with each round of successes and halve with each failure; after `failuresToHold` failures in a row it is left alone,
  *  then tried by one attempt, each time twice as long, until one succeeds. */
 export const createEndpoint = (limits: EndpointLimits) => {
   const started = new Map<object, number>();
@@ -40,7 +40,7 @@ export const createEndpoint = (limits: EndpointLimits) => {
     return oldest !== undefined && now - oldest > limits.slowMs;
   };
   const isHeld = (now: number) => now < heldUntil;
-  const usable = () => (holds > 0 ? 1 : slots);
+  const usable = () => (holds > 0 ? 1 : Math.floor(slots));
   return {
     isHeld,
     heldUntil: () => heldUntil,
@@ -53,9 +53,10 @@ export const createEndpoint = (limits: EndpointLimits) => {
     share: (now: number) => {
       if (isHeld(now)) return 0;
       if (holds > 0) return 1;
-      return isSlow(now) ? limits.slots : slots * limits.heldPerSlot;
+      return isSlow(now) ? limits.slots : Math.floor(slots) * limits.heldPerSlot;
     },
-    mayStart: (now: number) => !isHeld(now) && started.size < usable(),
+    /** Whether one more attempt may start, of `atMost` at once. */
+    mayStart: (now: number, atMost = limits.maxSlots) => !isHeld(now) && started.size < Math.min(usable(), atMost),
     start: (attempt: object, now: number) => {
       usedAt = now;
       started.set(attempt, now);
@@ -69,7 +70,7 @@ export const createEndpoint = (limits: EndpointLimits) => {
       failures = 0;
       holds = 0;
       heldUntil = 0;
-      slots = Math.min(limits.maxSlots, slots + 1);
+      slots = Math.min(limits.maxSlots, slots + 1 / slots);
     },
     /** Returns whether the endpoint is left alone from now on. */
     fail: (attempt: object, now: number): boolean => {

@@ -65,7 +65,9 @@ export const createSender = (options: SenderOptions): Sender => {
         const exchange = createExchange((ending) => {
           clearTimeout(timer);
           running.delete(exchange.giveUp);
-          settle(ending && { startedAt, durationMs: Math.round(performance.now() - startedMs), ...ending });
+          const attempt = ending && { startedAt, durationMs: Math.round(performance.now() - startedMs), ...ending };
+          // undici frees a connection one turn of the event loop after it reported the response: whoever posts next shall find it.
+          setImmediate(() => setImmediate(settle, attempt));
         });
         const timer = setTimeout(exchange.timeOut, attemptWithinMs);
         running.add(exchange.giveUp);

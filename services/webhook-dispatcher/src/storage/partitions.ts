@@ -23,6 +23,8 @@ const TABLES = {
   attempts: 'fillfactor = 100',
 } as const;
 
+type Table = keyof typeof TABLES;
+
 export const dayOf = (at: Date): string => at.toISOString().slice(0, 10);
 
 const daysFrom = (day: string, days: number): string => dayOf(new Date(Date.parse(day) + days * DAY_MS));
@@ -40,9 +42,9 @@ export const createPartitions = (pool: Pool, { now, retention }: { now: () => Da
       await db.query(LOCK);
       await db.query(BRIEFLY);
       for (const day of missing) {
-        for (const [table, settings] of Object.entries(TABLES)) {
+        for (const [table, settings] of Object.entries(TABLES) as [Table, string][]) {
           await db.query(
-            `create table if not exists webhooks.${nameOf(table, day)} partition of webhooks.${table}
+            `create table if not exists webhooks.${partitionOf(table, day)} partition of webhooks.${table}
              for values from ('${day}') to ('${daysFrom(day, 1)}') with (${settings})`,
           );
         }
@@ -60,7 +62,7 @@ export const createPartitions = (pool: Pool, { now, retention }: { now: () => Da
         deliveries: daysFrom(dayOf(now()), -retention.metadataDays),
         attempts: daysFrom(dayOf(now()), -retention.metadataDays),
       };
-      const dropped = (await partitionsOf(pool)).filter(({ table, name }) => name < nameOf(table, oldest[table]));
+      const dropped = (await partitionsOf(pool)).filter(({ table, name }) => name < partitionOf(table, oldest[table]));
       for (const { name } of dropped) {
         await transaction(pool, async (db) => {
           await db.query(LOCK);
@@ -77,12 +79,12 @@ export const createPartitions = (pool: Pool, { now, retention }: { now: () => Da
 export type Partitions = ReturnType<typeof createPartitions>;
 
 /** `deliveries_20260131`; names of one table sort by day. */
-const nameOf = (table: string, day: string): string => `${table}_${day.replaceAll('-', '')}`;
+export const partitionOf = (table: Table, day: string): string => `${table}_${day.replaceAll('-', '')}`;
 
 const dayIn = (name: string): string => name.slice(-8).replace(/(\d{4})(\d\d)(\d\d)/, '$1-$2-$3');
 
 const partitionsOf = async (pool: Pool) => {
-  const { rows } = await pool.query<{ table: keyof typeof TABLES; name: string }>(
+  const { rows } = await pool.query<{ table: Table; name: string }>(
     `select parent.relname as table, child.relname as name
      from pg_inherits join pg_class parent on parent.oid = inhparent join pg_class child on child.oid = inhrelid
      where parent.relnamespace = 'webhooks'::regnamespace and parent.relkind = 'p' and child.relkind = 'r'

@@ -2,6 +2,7 @@ import { type Pool, type Queryable, transaction } from '@cpg/postgres';
 import type { StoredEvent } from '../delivery/delivery.ts';
 import type { ToldEvent } from '../delivery/payload.ts';
 import { groupBy } from '../group-by.ts';
+import { partitionOf } from './partitions.ts';
 
 /** A row of the queue, as it is claimed. */
 export interface QueueRow {
@@ -109,8 +110,9 @@ export const waitingWebhooks = async (
   db: Queryable,
   { after, limit }: { after: string; limit: number },
 ): Promise<{ webhookId: string; dueAt: Date }[]> => {
-  const { rows } = await db.query<{ webhook_id: string; due_at: Date }>(
-    `with recursive waiting as (
+  const { rows } = await db.query<{ webhook_id: string; due_at: Date }>({
+    name: 'look',
+    text: `with recursive waiting as (
        (select webhook_id, due_at from webhooks.queue where leased_by is null and webhook_id > $1
         order by webhook_id, due_at limit 1)
        union all
@@ -120,8 +122,8 @@ export const waitingWebhooks = async (
        ) as following
      )
      select * from waiting limit $2`,
-    [after, limit],
-  );
+    values: [after, limit],
+  });
   return rows.map((row) => ({ webhookId: row.webhook_id, dueAt: row.due_at }));
 };
 
@@ -137,8 +139,9 @@ export const claim = async (
   db: Queryable,
   { turns, bytes, holder, now }: { turns: readonly Turn[]; bytes: number; holder: string; now: Date },
 ): Promise<QueueRow[]> => {
-  const { rows } = await db.query<QueueRow>(
-    `with candidate as materialized (
+  const { rows } = await db.query<QueueRow>({
+    name: 'claim',
+    text: `with candidate as materialized (
        select due.* from unnest($1::text[], $2::int[]) as turn (webhook_id, room)
        cross join lateral (
          select q.position, q.webhook_id, q.order_id, q.attempts, q.bytes from webhooks.queue q
@@ -157,8 +160,8 @@ export const claim = async (
      update webhooks.queue q set leased_by = $4 from claimable
      where q.position = claimable.position and claimable.before < $5
      returning q.position, q.day::text, q.event_id, q.webhook_id, q.delivery_id, q.order_id, q.attempts, q.is_test`,
-    [turns.map(({ webhookId }) => webhookId), turns.map(({ room }) => room), now, holder, bytes],
-  );
+    values: [turns.map(({ webhookId }) => webhookId), turns.map(({ room }) => room), now, holder, bytes],
+  });
   return rows.sort((a, b) => (BigInt(a.position) < BigInt(b.position) ? -1 : 1));
 };
 
@@ -190,9 +193,9 @@ export const dropOfWebhook = (
     );
     for (const [day, dropped] of groupBy(rows, (row) => row.day)) {
       await db.query(
-        `update webhooks.deliveries set status = 'failed', next_attempt_at = null, updated_at = $4
-         where day = $1 and webhook_id = $2 and event_id = any($3)`,
-        [day, webhookId, dropped.map((row) => row.event_id), now],
+        `update webhooks.${partitionOf('deliveries', day)} set status = 'failed', next_attempt_at = null, updated_at = $3
+         where webhook_id = $1 and event_id = any($2)`,
+        [webhookId, dropped.map((row) => row.event_id), now],
       );
     }
     return rows.length;
@@ -211,8 +214,8 @@ export const forgetOrders = async (db: Queryable, orderIds: readonly string[], n
     [orderIds],
   );
   for (const [day, events] of groupBy(rows, (row) => row.day)) {
-    await db.query(`delete from webhooks.deliveries where day = $1 and event_id = any($2) and status = 'pending'`, [
-      day,
+    const deliveries = partitionOf('deliveries', day);
+    await db.query(`delete from webhooks.${deliveries} where event_id = any($1) and status = 'pending'`, [
       events.map(({ id }) => id),
     ]);
   }
@@ -223,8 +226,8 @@ export const eventsOf = async (db: Queryable, rows: readonly QueueRow[]): Promis
   const events = new Map<string, StoredEvent>();
   for (const [day, group] of groupBy(rows, (row) => row.day)) {
     const found = await db.query<{ id: string; occurred_at: Date; sequence: string; body: string }>(
-      'select id, occurred_at, sequence, body from webhooks.events where day = $1 and id = any($2)',
-      [day, [...new Set(group.map((row) => row.event_id))]],
+      `select id, occurred_at, sequence, body from webhooks.${partitionOf('events', day)} where id = any($1)`,
+      [[...new Set(group.map((row) => row.event_id))]],
     );
     for (const { id, occurred_at, sequence, body } of found.rows) {
       events.set(id, { id, sequence, occurredMs: occurred_at.getTime(), body: Buffer.from(body) });

@@ -1,6 +1,7 @@
 import type { Queryable } from '@cpg/postgres';
 import type { Result } from '../delivery/delivery.ts';
 import { groupBy } from '../group-by.ts';
+import { partitionOf } from './partitions.ts';
 
 /** Records what became of deliveries: the attempt, the delivery's state, its row in the queue, and which webhooks fail. One statement
  *  and one commit per day of events. Recording the same results again changes nothing. */
@@ -9,30 +10,34 @@ export const recordResults = async (
   { results, holder, now }: { results: readonly Result[]; holder: string; now: Date },
 ): Promise<void> => {
   for (const [day, group] of groupBy(results, ({ delivery }) => delivery.day)) {
-    await db.query(RECORD, [
-      day,
-      holder,
-      now,
-      group.map(({ delivery }) => delivery.position),
-      group.map(({ delivery }) => delivery.event.id),
-      group.map(({ delivery }) => delivery.webhookId),
-      group.map(({ delivery }) => delivery.id),
-      group.map(({ delivery, attempt }) => delivery.attempts + (attempt ? 1 : 0)),
-      group.map(({ status }) => status),
-      group.map(({ nextAt }) => nextAt),
-      group.map(({ attempt }) => attempt?.outcome),
-      group.map(({ attempt }) => attempt?.startedAt),
-      group.map(({ attempt }) => attempt?.durationMs),
-      group.map(({ attempt }) => attempt?.statusCode),
-      group.map(({ attempt }) => attempt?.error),
-      group.map(({ attempt }) => attempt?.response),
-    ]);
+    await db.query({
+      name: `record ${day}`,
+      text: recordInto(day),
+      values: [
+        day,
+        holder,
+        now,
+        group.map(({ delivery }) => delivery.position),
+        group.map(({ delivery }) => delivery.event.id),
+        group.map(({ delivery }) => delivery.webhookId),
+        group.map(({ delivery }) => delivery.id),
+        group.map(({ delivery, attempt }) => delivery.attempts + (attempt ? 1 : 0)),
+        group.map(({ status }) => status),
+        group.map(({ nextAt }) => nextAt),
+        group.map(({ attempt }) => attempt?.outcome),
+        group.map(({ attempt }) => attempt?.startedAt),
+        group.map(({ attempt }) => attempt?.durationMs),
+        group.map(({ attempt }) => attempt?.statusCode),
+        group.map(({ attempt }) => attempt?.error),
+        group.map(({ attempt }) => attempt?.response),
+      ],
+    });
   }
 };
 
-// The day is a constant of each statement, so that it looks into one partition. A result that comes late, from an instance that had lost
-// its lease, changes neither what another instance holds nor what is delivered already.
-const RECORD = `
+// The partition goes by its own name: of one that is new the planner has no statistics, and a condition on the day would mislead it.
+// A result that comes late, from an instance that had lost its lease, changes neither what another holds nor what is delivered already.
+const recordInto = (day: string): string => `
   with result as (
     select * from unnest($4::bigint[], $5::text[], $6::text[], $7::text[], $8::int[], $9::text[], $10::timestamptz[],
       $11::text[], $12::timestamptz[], $13::int[], $14::int[], $15::text[], $16::text[])
@@ -44,8 +49,8 @@ const RECORD = `
     update webhooks.queue q set attempts = r.made, due_at = r.next_at, leased_by = null from result r
     where q.position = r.position and r.status = 'pending' and q.leased_by = $2
   ), told as (
-    update webhooks.deliveries d set status = r.status, attempts = r.made, next_attempt_at = r.next_at, updated_at = $3 from result r
-    where d.day = $1 and d.event_id = r.event_id and d.webhook_id = r.webhook_id and d.status = 'pending'
+    update webhooks.${partitionOf('deliveries', day)} d set status = r.status, attempts = r.made, next_attempt_at = r.next_at, updated_at = $3 from result r
+    where d.event_id = r.event_id and d.webhook_id = r.webhook_id and d.status = 'pending'
   ), recovered as (
     delete from webhooks.failing f using result r where f.webhook_id = r.webhook_id and r.status = 'delivered'
   ), failed as (
@@ -54,6 +59,6 @@ const RECORD = `
     group by webhook_id having bool_and(status <> 'delivered') order by webhook_id
     on conflict do nothing
   )
-  insert into webhooks.attempts (day, delivery_id, number, started_at, duration_ms, outcome, status_code, error, response)
+  insert into webhooks.${partitionOf('attempts', day)} (day, delivery_id, number, started_at, duration_ms, outcome, status_code, error, response)
   select $1, delivery_id, made, started_at, duration_ms, outcome, status_code, error, response from result where outcome is not null
   on conflict do nothing`;

@@ -1,15 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { DomainMessage, WebhookEventType } from '@cpg/contracts';
-import { createPool, migrate, testDatabase } from '@cpg/postgres';
-import { createLogger, newId, secretBox } from '@cpg/runtime';
+import { migrate, testDatabase } from '@cpg/postgres';
+import { newId, secretBox } from '@cpg/runtime';
 import { ENDPOINT_LIMITS } from '../delivery/endpoint.ts';
 import { type InstanceOptions, startInstance } from '../delivery/instance.ts';
 import { createSender } from '../delivery/send.ts';
 import { deliverEvents } from '../reactions/events.ts';
 import { sampleEvent } from '../samples.ts';
 import { DEFAULT_RETENTION } from '../storage/partitions.ts';
+import { openPool } from '../storage/pool.ts';
 import { createDirectory } from '../webhooks/directory.ts';
+import { log } from './jest-log.ts';
 
 const GATEWAY = `
   create schema gateway;
@@ -27,14 +29,13 @@ export const ALL_EVENTS: WebhookEventType[] = [
   'payment:refunded',
 ];
 
-export const log = createLogger({ name: 'test', level: 'silent' });
 export const box = secretBox(['a key of at least 32 characters, for tests']);
 export const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`;
 
 /** Dispatchers on a database of their own, as many as a test starts. */
 export const dispatchers = async () => {
   const database = await testDatabase();
-  const pool = createPool({ url: database.url, name: 'test', max: 10, log });
+  const pool = openPool(database.url, { max: 10, log });
   await pool.query(GATEWAY);
   await migrate(pool, { schema: 'webhooks', folder: join(import.meta.dirname, '../../migrations') });
   const closing: (() => Promise<unknown>)[] = [];

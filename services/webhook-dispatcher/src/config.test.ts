@@ -1,0 +1,21 @@
+import { readDispatcherConfig } from './config.ts';
+
+const env = {
+  ENVIRONMENT: 'sandbox',
+  INTERNAL_TOKEN: 'a token of more than thirty-two characters',
+  DATABASE_URL: 'postgres://localhost/cpg',
+  KAFKA_BROKERS: 'localhost:9092',
+  WEBHOOK_ENCRYPTION_KEY: 'a key of more than thirty-two characters',
+};
+
+test('the schedule is the contract’s unless it is set', () => {
+  expect(readDispatcherConfig(env).WEBHOOK_RETRY_SECONDS).toHaveLength(9);
+  expect(readDispatcherConfig({ ...env, WEBHOOK_RETRY_SECONDS: '0.1, 2' }).WEBHOOK_RETRY_SECONDS).toEqual([0.1, 2]);
+});
+
+test.each([
+  [{ WEBHOOK_RETRY_SECONDS: '5,soon' }, 'WEBHOOK_RETRY_SECONDS'],
+  [{ WEBHOOK_ENCRYPTION_KEY: 'short' }, 'WEBHOOK_ENCRYPTION_KEY'],
+  [{ ENVIRONMENT: 'production', WEBHOOK_ALLOW_LOCAL: 'true' }, 'WEBHOOK_ALLOW_LOCAL'],
+  [{ WEBHOOK_BODY_RETENTION_DAYS: '91' }, 'WEBHOOK_BODY_RETENTION_DAYS'],
+])('%p is refused by name', (wrong, name) => expect(() => readDispatcherConfig({ ...env, ...wrong })).toThrow(name));

@@ -1,0 +1,51 @@
+import { log } from '../testing/jest-log.ts';
+import { aDelivery } from '../testing/jest-deliveries.ts';
+import type { Result } from './delivery.ts';
+import { createRecorder } from './recorder.ts';
+
+const result = (): Result => ({ delivery: aDelivery(), attempt: null, status: 'failed', nextAt: null });
+
+const record = (write: (results: readonly Result[]) => Promise<void>) => {
+  const recorded: Result[] = [];
+  const recorder = createRecorder({
+    write,
+    onRecorded: (results) => recorded.push(...results),
+    log,
+    gatherMs: 1,
+    batch: 10,
+  });
+  return { recorder, recorded };
+};
+
+test('results that come together share a write; none is lost, none is written twice', async () => {
+  const writes: (readonly Result[])[] = [];
+  const { recorder, recorded } = record(async (results) => void writes.push(results));
+  const results = Array.from({ length: 25 }, result);
+  results.forEach(recorder.push);
+  await recorder.flush();
+  expect(writes.map(({ length }) => length)).toEqual([10, 10, 5]);
+  expect(recorded).toEqual(results);
+  expect(recorder.pending()).toBe(0);
+});
+
+test('it goes on through an outage', async () => {
+  let faults = 2;
+  const { recorder, recorded } = record(async () => {
+    if (faults-- > 0) throw Object.assign(new Error('down'), { code: 'ECONNREFUSED' });
+  });
+  recorder.push(result());
+  await recorder.flush();
+  expect(recorded).toHaveLength(1);
+});
+
+test('one result that cannot be written does not keep the others from it', async () => {
+  const [good, bad, also] = [result(), result(), result()];
+  const written: Result[] = [];
+  const { recorder } = record(async (results) => {
+    if (results.includes(bad)) throw new Error('invalid');
+    written.push(...results);
+  });
+  [good, bad, also].forEach(recorder.push);
+  await recorder.flush();
+  expect(written).toEqual([good, also]);
+});

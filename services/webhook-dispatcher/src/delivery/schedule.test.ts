@@ -1,0 +1,55 @@
+import fc from 'fast-check';
+import { DEFAULT_SCHEDULE, delaySeconds, nextAttemptAt, retryAfterSeconds } from './schedule.ts';
+
+const now = new Date('2026-01-31T12:00:00.000Z');
+const middle = () => 0.5;
+
+test('the first attempt is made at once', () => expect(delaySeconds(DEFAULT_SCHEDULE, 1, middle)).toBe(0));
+
+test('the waits are those of the contract', () => {
+  const waits = Array.from({ length: 11 }, (_, n) => delaySeconds(DEFAULT_SCHEDULE, n + 1, middle));
+  expect(waits).toEqual([0, 5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400, null]);
+});
+
+test('each wait is spread by a fifth either way', () =>
+  fc.assert(
+    fc.property(fc.integer({ min: 2, max: 10 }), fc.double({ min: 0, max: 0.999, noNaN: true }), (attempt, random) => {
+      const planned = DEFAULT_SCHEDULE[attempt - 2]!;
+      const wait = delaySeconds(DEFAULT_SCHEDULE, attempt, () => random)!;
+      expect(wait).toBeGreaterThanOrEqual(planned * 0.8 - 1e-9);
+      expect(wait).toBeLessThanOrEqual(planned * 1.2 + 1e-9);
+    }),
+  ));
+
+test.each([0, -1, 1.5])('there is no attempt %p', (attempt) =>
+  expect(() => delaySeconds(DEFAULT_SCHEDULE, attempt, middle)).toThrow(RangeError),
+);
+
+test.each([
+  ['120', 120],
+  [' 0 ', 0],
+  ['Sat, 31 Jan 2026 12:01:30 GMT', 90],
+  ['Saturday, 31-Jan-26 12:01:30 GMT', 90],
+  ['Sat, 31 Jan 2026 11:00:00 GMT', 0],
+  ['-5', null],
+  ['1.5', null],
+  ['soon', null],
+  ['', null],
+])('Retry-After %p asks for %p seconds', (header, seconds) => expect(retryAfterSeconds(header, now)).toBe(seconds));
+
+describe('after a first attempt, planned to be repeated in 5 s', () => {
+  const secondsUntilNext = (retryAfter?: string) =>
+    (nextAttemptAt(DEFAULT_SCHEDULE, 1, { now, random: middle, retryAfter })!.getTime() - now.getTime()) / 1_000;
+
+  test.each([
+    [undefined, 5],
+    ['8', 8],
+    ['3600', 10],
+    ['1', 5],
+    ['nonsense', 5],
+    ['Sat, 31 Jan 2026 12:00:07 GMT', 7],
+  ])('Retry-After %p makes it wait %p s', (header, seconds) => expect(secondsUntilNext(header)).toBe(seconds));
+});
+
+test('once the schedule is spent there is no next attempt, whatever the receiver asks', () =>
+  expect(nextAttemptAt(DEFAULT_SCHEDULE, 10, { now, random: middle, retryAfter: '5' })).toBeNull());

@@ -1,0 +1,180 @@
+import { createServer, type Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { type Receiver, respond, startReceiver } from '../testing/jest-receiver.ts';
+import { createSender, RESPONSE_BYTES, type Sender, type SenderOptions } from './send.ts';
+
+let receiver: Receiver;
+const senders: Sender[] = [];
+beforeEach(async () => {
+  receiver = await startReceiver();
+});
+afterEach(async () => {
+  await Promise.all(senders.splice(0).map((sender) => sender.close()));
+  await receiver.close();
+});
+
+const sender = (options: Partial<SenderOptions> = {}) => {
+  const made = createSender({ allowLocal: true, connections: 4, now: () => new Date(), ...options });
+  senders.push(made);
+  return made;
+};
+const post = (url: string, from: Sender = sender(), webhookId = 'whk_1') =>
+  from.post({ webhookId, url: new URL(url), headers: ['content-type', 'application/json'], body: Buffer.from('{}') });
+
+test.each([200, 201, 204, 299])('%i acknowledges', async (status) => {
+  receiver.answer = respond(status);
+  expect(await post(receiver.url)).toMatchObject({ outcome: 'delivered', statusCode: status });
+});
+
+test.each([300, 301, 307, 304, 400, 404, 410, 429, 500, 503])('%i is a failure', async (status) => {
+  receiver.answer = respond(status, { location: `${receiver.url}/elsewhere`, 'retry-after': '7' });
+  expect(await post(`${receiver.url}/hook`)).toMatchObject({ outcome: 'refused', statusCode: status, retryAfter: '7' });
+  expect(receiver.received.map(({ path }) => path)).toEqual(['/hook']);
+});
+
+test('the beginning of the response is kept, as text that the database can hold', async () => {
+  receiver.answer = (_request, response) => void response.writeHead(500).end('down\0 for \xff lunch');
+  expect(await post(receiver.url)).toMatchObject({ response: 'down for \xff lunch' });
+});
+
+test('of an endless response no more is read than is kept', async () => {
+  let written = 0;
+  receiver.answer = (_request, response) => {
+    response.writeHead(200);
+    const more = () => {
+      while (!response.destroyed && response.write('x'.repeat(1_024))) written += 1_024;
+      if (!response.destroyed) response.once('drain', more);
+    };
+    more();
+  };
+  expect(await post(receiver.url)).toMatchObject({ outcome: 'delivered', statusCode: 200 });
+  expect(written).toBeGreaterThanOrEqual(RESPONSE_BYTES);
+});
+
+test('a response that trickles in ends with the attempt', async () => {
+  let trickle: NodeJS.Timeout | undefined;
+  receiver.answer = (_request, response) => {
+    response.writeHead(200);
+    trickle = setInterval(() => response.write('.'), 10);
+  };
+  expect(await post(receiver.url, sender({ attemptWithinMs: 100 }))).toMatchObject({
+    outcome: 'timed_out',
+    statusCode: 200,
+  });
+  clearInterval(trickle);
+});
+
+test('no answer at all ends with the attempt', async () => {
+  receiver.answer = () => {};
+  expect(await post(receiver.url, sender({ attemptWithinMs: 50 }))).toMatchObject({ outcome: 'timed_out' });
+});
+
+test('headers without end are refused', async () => {
+  receiver.answer = respond(200, { 'x-long': 'x'.repeat(64 * 1_024) });
+  const attempt = await post(receiver.url);
+  expect(attempt).toMatchObject({
+    outcome: 'unreachable',
+    error: expect.stringContaining('HEADERS_OVERFLOW') as string,
+  });
+});
+
+describe('on a connection', () => {
+  const listen = async (serve: (socket: Socket) => void) => {
+    const server = createServer(serve);
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    return { url, close: () => new Promise((done) => server.close(done)) };
+  };
+  test.each([
+    ['closed without a word', ''],
+    ['closed within the headers', 'HTTP/1.1 200 OK\r\nx-a: '],
+    ['closed within the body', 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nok'],
+    ['that talks something else', 'SSH-2.0-OpenSSH_9.6\r\n'],
+  ])('%s the attempt fails', async (_what, said) => {
+    const server = await listen((socket) => {
+      socket.on('error', () => {});
+      socket.once('data', () => socket.end(said));
+    });
+    expect(await post(server.url)).toMatchObject({ outcome: 'unreachable' });
+    await server.close();
+  });
+
+  test('that nobody accepts the attempt fails', async () => {
+    const server = await listen(() => {});
+    await server.close();
+    expect(await post(server.url)).toMatchObject({ outcome: 'unreachable' });
+  });
+});
+
+test('connections are used again', async () => {
+  const ports = new Set<number | undefined>();
+  receiver.answer = (_request, response, raw) => {
+    ports.add(raw.socket.remotePort);
+    response.end();
+  };
+  const one = sender();
+  for (let n = 0; n < 5; n += 1) await post(receiver.url, one);
+  expect(ports.size).toBe(1);
+});
+
+test('one webhook that hangs takes no connection from another on the same host', async () => {
+  receiver.answer = ({ path }, response) => void (path === '/sound' && response.end());
+  const one = sender({ connections: 1 });
+  const hung = [1, 2, 3].map(() => post(`${receiver.url}/hung`, one, 'whk_hung'));
+  expect(await post(`${receiver.url}/sound`, one, 'whk_sound')).toMatchObject({ outcome: 'delivered' });
+  one.abort();
+  expect(await Promise.all(hung)).toEqual([null, null, null]);
+});
+
+describe('it does not dial', () => {
+  const strict = (addresses: string[] = []) => sender({ allowLocal: false, resolve: async () => addresses });
+
+  test.each(['127.0.0.1', '10.0.0.1', '169.254.169.254', '[::1]', '[::ffff:10.0.0.1]', '0.0.0.0', '[fd00::1]'])(
+    'the address %s',
+    async (host) => expect(await post(`https://${host}/`, strict())).toMatchObject({ outcome: 'blocked' }),
+  );
+
+  test.each([[['10.0.0.1']], [['93.184.216.34', '127.0.0.1']], [['::1']]])(
+    'a name that resolves to %p',
+    async (addresses) =>
+      expect(await post('https://merchant.example/', strict(addresses))).toMatchObject({ outcome: 'blocked' }),
+  );
+
+  test('a name that was public when it was checked and is not when it is dialled', async () => {
+    const answers = [['93.184.216.34'], ['127.0.0.1']];
+    const rebinding = sender({ allowLocal: false, connectWithinMs: 50, resolve: async () => answers.shift()! });
+    await post(`https://merchant.example:${new URL(receiver.url).port}/`, rebinding);
+    expect(await post(`https://merchant.example:${new URL(receiver.url).port}/`, rebinding)).toMatchObject({
+      outcome: 'blocked',
+    });
+    expect(receiver.received).toEqual([]);
+  });
+
+  test('by plain http', async () =>
+    expect(await post('http://merchant.example/', strict(['93.184.216.34']))).toMatchObject({ outcome: 'blocked' }));
+
+  test('private addresses, even where loopback is allowed', async () => {
+    const local = sender({ resolve: async () => ['192.168.0.1'] });
+    expect(await post('https://merchant.example/', local)).toMatchObject({ outcome: 'blocked' });
+    expect(await post('http://10.0.0.1/', local)).toMatchObject({ outcome: 'blocked' });
+  });
+
+  test('plain http by a public name, even where loopback is allowed', async () => {
+    const local = sender({ resolve: async () => ['127.0.0.1'] });
+    expect(await post(receiver.url.replace('127.0.0.1', 'merchant.example'), local)).toMatchObject({
+      outcome: 'blocked',
+    });
+  });
+});
+
+test('where loopback is allowed, so is its name', async () => {
+  expect(await post(receiver.url.replace('127.0.0.1', 'localhost'))).toMatchObject({ outcome: 'delivered' });
+});
+
+test('a name that does not resolve is a failure like any other', async () => {
+  const lost = sender({ resolve: async () => Promise.reject(new Error('queryA ENOTFOUND merchant.example')) });
+  expect(await post('https://merchant.example/', lost)).toMatchObject({
+    outcome: 'unreachable',
+    error: expect.stringContaining('ENOTFOUND') as string,
+  });
+});

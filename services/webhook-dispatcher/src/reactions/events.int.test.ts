@@ -1,0 +1,101 @@
+import { newId } from '@cpg/runtime';
+import { type Dispatchers, dispatchers, message } from '../testing/jest-dispatchers.ts';
+import { type Receiver, respond, startReceiver } from '../testing/jest-receiver.ts';
+
+let system: Dispatchers;
+let receiver: Receiver;
+beforeEach(async () => {
+  [system, receiver] = await Promise.all([dispatchers(), startReceiver()]);
+});
+afterEach(async () => {
+  await system.close();
+  await receiver.close();
+});
+
+const count = async (table: string) =>
+  Number((await system.pool.query(`select count(*) from webhooks.${table}`)).rows[0].count);
+const allDelivered = () =>
+  system.eventually(`select 1 from webhooks.deliveries having bool_and(status = 'delivered') and count(*) > 0`);
+
+test('a batch that is handled twice is told once', async () => {
+  const { consume } = await system.start();
+  const { merchantId } = await system.webhook(receiver.url);
+  const batch = [1, 2, 3].map(() => message({ type: 'order.updated', merchantId }));
+  await Promise.all([consume(batch), consume([...batch, ...batch])]);
+  await allDelivered();
+  await consume(batch);
+  expect([await count('events'), await count('deliveries'), await count('queue')]).toEqual([3, 3, 0]);
+  expect(receiver.received).toHaveLength(3);
+});
+
+test('a batch that another instance handles again is told once', async () => {
+  const [one, other] = [await system.start(), await system.start()];
+  const { merchantId } = await system.webhook(receiver.url);
+  const batch = [1, 2, 3].map(() => message({ type: 'order.updated', merchantId }));
+  await Promise.all([one.consume(batch), other.consume(batch)]);
+  await allDelivered();
+  expect(receiver.received).toHaveLength(3);
+});
+
+test('every webhook of the merchant that subscribed gets the same bytes, and nobody else any', async () => {
+  const { consume } = await system.start();
+  const merchantId = newId('merchant');
+  await system.webhook(`${receiver.url}/one`, { merchantId });
+  await system.webhook(`${receiver.url}/two`, { merchantId, events: ['order:paid'] });
+  await system.webhook(`${receiver.url}/other-events`, { merchantId, events: ['payment:failed'] });
+  await system.webhook(`${receiver.url}/disabled`, { merchantId, isEnabled: false });
+  await system.webhook(`${receiver.url}/stranger`);
+  await consume([message({ type: 'order.paid', merchantId }), message({ type: 'order.payment_received', merchantId })]);
+  const [one, two] = await receiver.arrived(2);
+  await allDelivered();
+  expect(receiver.received.map(({ path }) => path).sort()).toEqual(['/one', '/two']);
+  expect(one!.body).toBe(two!.body);
+});
+
+test('what happens while no webhook is subscribed is kept for a replay; of a merchant without webhooks nothing is', async () => {
+  const { consume } = await system.start();
+  const { merchantId } = await system.webhook(receiver.url, { isEnabled: false });
+  await consume([
+    message({ type: 'order.paid', merchantId }),
+    message({ type: 'order.paid', merchantId: newId('merchant') }),
+  ]);
+  expect([await count('events'), await count('deliveries')]).toEqual([1, 0]);
+});
+
+test('a deleted order is forgotten: its queue, its bodies, and what comes about it later', async () => {
+  const { consume } = await system.start({ schedule: [3_600] });
+  const { merchantId } = await system.webhook(receiver.url);
+  receiver.answer = respond(500);
+  const orderId = newId('order');
+  await consume([
+    message({ type: 'order.created', merchantId, orderId }),
+    message({ type: 'order.created', merchantId }),
+  ]);
+  await system.eventually(`select 1 from webhooks.attempts having count(*) = 2`);
+  const late = message({ type: 'payment.applied', merchantId, orderId });
+  await consume([
+    message({ type: 'order.updated', merchantId, orderId }),
+    message({ type: 'order.deleted', merchantId, orderId }),
+    late,
+  ]);
+  await consume([late]);
+  const { rows } = await system.pool.query(
+    'select distinct order_id from webhooks.events union select order_id from webhooks.queue',
+  );
+  expect(rows).toHaveLength(1);
+  expect(rows[0].order_id).not.toBe(orderId);
+  expect(await count('deliveries')).toBe(1);
+  expect(receiver.received).toHaveLength(2);
+});
+
+test('an event of a day gone by has its partition made; one older than what is kept is not told', async () => {
+  const { consume } = await system.start();
+  const { merchantId } = await system.webhook(receiver.url);
+  const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
+  await consume([
+    message({ type: 'order.paid', merchantId, time: daysAgo(20) }),
+    message({ type: 'order.paid', merchantId, time: daysAgo(40) }),
+  ]);
+  await allDelivered();
+  expect(await count('events')).toBe(1);
+});

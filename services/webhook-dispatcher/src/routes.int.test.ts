@@ -1,0 +1,115 @@
+import { WebhookPayload } from '@cpg/contracts';
+import { newId } from '@cpg/runtime';
+import { Webhook } from 'standardwebhooks';
+import { buildApp } from './app.ts';
+import type { Result } from './delivery/delivery.ts';
+import { createMetrics } from './metrics.ts';
+import { ALL_EVENTS, type Dispatchers, dispatchers, message } from './testing/jest-dispatchers.ts';
+import { log } from './testing/jest-log.ts';
+import { type Receiver, respond, startReceiver } from './testing/jest-receiver.ts';
+
+let system: Dispatchers;
+let receiver: Receiver;
+beforeEach(async () => {
+  [system, receiver] = await Promise.all([dispatchers(), startReceiver()]);
+});
+afterEach(async () => {
+  await system.close();
+  await receiver.close();
+});
+
+const authorization = 'Bearer a token';
+const open = async ({ isSandbox = true } = {}) => {
+  const recorded: Result[] = [];
+  const { instance, webhooks, consume } = await system.start({
+    schedule: [3_600],
+    onRecorded: (results) => recorded.push(...results),
+  });
+  const now = () => new Date();
+  const metrics = createMetrics({ db: system.pool, counts: instance.counts, now });
+  const app = buildApp({
+    token: 'a token',
+    log,
+    checks: { database: () => system.pool.query('select 1'), kafka: () => Promise.reject(new Error('not joined')) },
+    metrics,
+    routes: { pool: system.pool, webhooks, takeIn: instance.takeIn, isSandbox, now },
+  });
+  const test = (webhook_id: string, event_type: string) =>
+    app.inject({
+      method: 'POST',
+      url: '/test-deliveries',
+      headers: { authorization },
+      payload: { webhook_id, event_type },
+    });
+  return { app, instance, metrics, recorded, consume, test };
+};
+
+test.each(ALL_EVENTS)(
+  'a test of %s arrives as a real one would, marked, though the webhook is disabled',
+  async (type) => {
+    const { test } = await open();
+    const { id, secret, merchantId } = await system.webhook(receiver.url, { isEnabled: false });
+    const answer = await test(id, type);
+    expect(answer.statusCode).toBe(201);
+    const [request] = await receiver.arrived(1);
+    expect(request!.headers['x-delivery-id']).toBe(answer.json().delivery_id);
+    const payload = WebhookPayload.parse(new Webhook(secret).verify(request!.body, request!.headers));
+    expect(payload).toMatchObject({
+      event: type,
+      object_type: type.split(':')[0],
+      data: { merchant_id: merchantId, metadata: { test: true } },
+    });
+  },
+);
+
+test('a test of an unknown webhook is 404, and there is none in production', async () => {
+  const { test } = await open();
+  expect((await test(newId('webhook'), 'order:paid')).statusCode).toBe(404);
+  const production = await open({ isSandbox: false });
+  const { id } = await system.webhook(receiver.url);
+  expect((await production.test(id, 'order:paid')).statusCode).toBe(404);
+  expect(receiver.received).toEqual([]);
+});
+
+test('dropping a webhook’s deliveries ends those that wait, and can be repeated', async () => {
+  const { app, consume } = await open();
+  const [doomed, other] = [await system.webhook(receiver.url), await system.webhook(receiver.url)];
+  receiver.answer = respond(500);
+  await consume([doomed, other].map(({ merchantId }) => message({ type: 'order.paid', merchantId })));
+  await system.eventually('select 1 from webhooks.queue where attempts = 1 having count(*) = 2');
+  const drop = () =>
+    app.inject({ method: 'DELETE', url: `/webhooks/${doomed.id}/deliveries`, headers: { authorization } });
+  expect([(await drop()).statusCode, (await drop()).statusCode]).toEqual([204, 204]);
+  const { rows } = await system.pool.query('select webhook_id, status from webhooks.deliveries order by status');
+  expect(rows).toEqual([
+    { webhook_id: doomed.id, status: 'failed' },
+    { webhook_id: other.id, status: 'pending' },
+  ]);
+  expect((await system.pool.query('select webhook_id from webhooks.queue')).rows).toEqual([{ webhook_id: other.id }]);
+});
+
+test('only health and metrics answer without the services’ token', async () => {
+  const { app } = await open();
+  const status = async (method: 'GET' | 'POST' | 'DELETE', url: string) =>
+    (await app.inject({ method, url })).statusCode;
+  expect(await status('POST', '/test-deliveries')).toBe(401);
+  expect(await status('DELETE', '/webhooks/whk_1/deliveries')).toBe(401);
+  expect(await status('GET', '/health')).toBe(200);
+  expect(await status('GET', '/metrics')).toBe(200);
+  const ready = await app.inject('/health/ready');
+  expect([ready.statusCode, ready.json().missing]).toEqual([503, ['kafka']]);
+});
+
+test('the metrics tell what is due and how attempts ended', async () => {
+  const { app, instance, metrics, recorded, consume } = await open();
+  const { merchantId } = await system.webhook(receiver.url);
+  await consume([message({ type: 'order.paid', merchantId })]);
+  await system.eventually(`select 1 from webhooks.deliveries where status = 'delivered'`);
+  await instance.stop(0);
+  await consume([message({ type: 'order.paid', merchantId })]);
+  metrics.observe(recorded);
+  const text = (await app.inject('/metrics')).body;
+  expect(text).toMatch(/^webhook_deliveries_due 1$/m);
+  expect(text).toMatch(/^webhook_attempts_total\{outcome="delivered"\} 1$/m);
+  expect(text).toMatch(/^webhook_attempts_in_flight 0$/m);
+});

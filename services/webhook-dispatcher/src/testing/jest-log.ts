@@ -1,0 +1,3 @@
+import { createLogger } from '@cpg/runtime';
+
+export const log = createLogger({ name: 'test', level: 'silent' });
