@@ -99,10 +99,8 @@ describe('metadata', () => {
   test('may be any object of JSON, and comes back as it was', () => {
     fc.assert(
       fc.property(
-        fc.dictionary(
-          fc.string().filter((key) => key !== '__proto__'),
-          fc.jsonValue(),
-        ),
+        // The parser in front refuses that name, at any depth.
+        fc.dictionary(fc.string(), fc.jsonValue()).filter((value) => !JSON.stringify(value).includes('"__proto__"')),
         (value) => {
           fc.pre(Buffer.byteLength(JSON.stringify(value)) <= METADATA_MAX_BYTES);
           expect(JSON.stringify(Metadata.parse(value))).toBe(JSON.stringify(value));
