@@ -215,18 +215,22 @@ describe('not found, in one and the same body, is', () => {
     expect(await shop.api.order(order.id)).toEqual(order);
   });
 
-  test('a path or method that does not exist', async () => {
-    for (const [method, path] of [
-      ['GET', '/v1/refunds'],
-      ['PUT', `/v1/orders/${order.id}`],
-      ['POST', '/v1/payments'],
-      ['DELETE', `/v1/payments/${order.payments[0]!.id}`],
-      ['GET', '/nothing'],
-      ['GET', '/debug/register-payment'],
-    ] as const) {
-      expect(await refusalTo(method, path)).toMatchObject({ statusCode: 404, code: 'not_found', error: 'Not Found' });
+  test('a path that does not exist', async () => {
+    for (const path of ['/v1/refunds', '/nothing', '/debug/nothing']) {
+      expect(await refusalTo('GET', path)).toMatchObject({ statusCode: 404, code: 'not_found', error: 'Not Found' });
     }
   });
+});
+
+test.each([
+  ['PUT', () => `/v1/orders/${order.id}`, 'DELETE, GET, HEAD, PATCH'],
+  ['POST', () => '/v1/payments', 'GET, HEAD'],
+  ['DELETE', () => `/v1/payments/${order.payments[0]!.id}`, 'GET, HEAD'],
+  ['GET', () => '/debug/register-payment', 'POST'],
+] as const)('405 answers %s where there is no such method, naming those there are', async (method, path, allow) => {
+  const answer = await shop.api.send(method, path());
+  expect(answer.headers.allow).toBe(allow);
+  expect(refusalOf(answer)).toMatchObject({ statusCode: 405, code: 'method_not_allowed', error: 'Method Not Allowed' });
 });
 
 describe('who asks is looked at before what is asked', () => {

@@ -183,7 +183,8 @@ export const MerchantCreateOrderDto = z.strictObject({
     .array(PaymentRail)
     .min(1)
     .max(2)
-    .refine((rails) => new Set(rails).size === rails.length, { error: 'must not repeat a rail' }),
+    .refine((rails) => new Set(rails).size === rails.length, { error: 'must not repeat a rail' })
+    .meta({ uniqueItems: true }),
   payment_currency: PaymentCurrency,
   capabilities: Capabilities,
   expiration_minutes: ExpirationMinutes.optional(),
@@ -195,7 +196,8 @@ export const UpdateOrderDto = z
   .strictObject({ metadata: Metadata.optional(), expiration_minutes: ExpirationMinutes.optional() })
   .refine((body) => body.metadata !== undefined || body.expiration_minutes !== undefined, {
     error: 'must have metadata, expiration_minutes, or both',
-  });
+  })
+  .meta({ minProperties: 1 });
 export type UpdateOrderDto = z.infer<typeof UpdateOrderDto>;
 
 export const Address = z.strictObject({
@@ -287,7 +289,8 @@ export type Webhook = z.infer<typeof Webhook>;
 const WebhookEvents = z
   .array(WebhookEventType)
   .min(1)
-  .refine((events) => new Set(events).size === events.length, { error: 'must not repeat an event type' });
+  .refine((events) => new Set(events).size === events.length, { error: 'must not repeat an event type' })
+  .meta({ uniqueItems: true });
 
 export const CreateWebhookDto = z.strictObject({ url: z.string().max(2048), events: WebhookEvents });
 export type CreateWebhookDto = z.infer<typeof CreateWebhookDto>;
@@ -296,7 +299,8 @@ export const UpdateWebhookDto = z
   .strictObject({ events: WebhookEvents.optional(), is_enabled: z.boolean().optional() })
   .refine((body) => body.events !== undefined || body.is_enabled !== undefined, {
     error: 'must have events, is_enabled, or both',
-  });
+  })
+  .meta({ minProperties: 1 });
 export type UpdateWebhookDto = z.infer<typeof UpdateWebhookDto>;
 
 export const DeliveryStatus = z.enum(['pending', 'delivered', 'failed']);

@@ -10,6 +10,7 @@ export {
   ServiceConfig,
 } from './config.ts';
 export { type CallContext, contextHeaders, contextOf } from './context.ts';
+export { errorCatalogue } from './error-catalogue/page.ts';
 export { healthRoutes, type ReadinessChecks } from './health.ts';
 export {
   type AnyApp,

@@ -11,6 +11,7 @@ import { authenticate } from './plugins/api-key.ts';
 import { reportOutages } from './plugins/dependencies.ts';
 import { answerOnce } from './plugins/idempotency.ts';
 import { readJsonBodies } from './plugins/json-body.ts';
+import { refuseOtherMethods } from './plugins/other-methods.ts';
 import { limitRate } from './plugins/rate-limit.ts';
 import { requireScopes } from './plugins/scope.ts';
 import { secureHeaders } from './plugins/secure-headers.ts';
@@ -46,6 +47,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
   app.setSerializerCompiler(() => (value) => JSON.stringify(value));
   app.addHook('onRequest', async (request, reply) => void reply.header('x-request-id', request.id));
   await secureHeaders(app);
+  refuseOtherMethods(app);
   await documentApi(app);
 
   await app.register(async (api) => {

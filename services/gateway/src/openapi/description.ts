@@ -12,7 +12,7 @@ const ABOUT = `A merchant-facing gateway for payments in crypto assets and stabl
 
 **Lists** are pages by creation time: \`page\` 1 to 1000, \`limit\` 1 to 100. Stop when \`page >= totalPages\`.
 
-**Errors** have \`error\`, \`message\`, \`statusCode\`, a stable \`code\` and a \`request_id\`. Checks run in this order: 401, 429, 403, 400, 404, 409. Fields and parameters that do not exist are refused by name.
+**Errors** have \`error\`, \`message\`, \`statusCode\`, a stable \`code\` and a \`request_id\`; [the catalogue](/docs/errors.md) says of every \`code\` when it comes and what to do. Checks run in this order: 401, 429, 403, 400, 404, 409. Fields and parameters that do not exist are refused by name.
 
 **Limits.** Requests per key are limited by a token bucket; \`RateLimit-*\` headers say what is left. After 429 or 503, wait as long as \`Retry-After\` says.
 

@@ -1,5 +1,6 @@
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
+import { errorCatalogue } from '@cpg/runtime';
 import type { FastifyInstance } from 'fastify';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import { nameComponents } from './components.ts';
@@ -19,7 +20,8 @@ const DOCS_POLICY = {
   'frame-ancestors': "'none'",
 };
 
-/** Serves the OpenAPI document of the routes that are registered after it at `/openapi.json`, and a page of it at `/docs`. */
+/** Serves the OpenAPI document of the routes that are registered after it at `/openapi.json`, a page of it at `/docs`, and the error
+ *  catalogue that it points to. */
 export const documentApi = async (app: FastifyInstance): Promise<void> => {
   nameComponents();
   await app.register(swagger, {
@@ -41,6 +43,12 @@ export const documentApi = async (app: FastifyInstance): Promise<void> => {
     uiConfig: { deepLinking: true, validatorUrl: null },
   });
   app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger());
+  app.get('/docs/errors.md', { schema: { hide: true } }, async (_, reply) =>
+    reply
+      .type('text/markdown; charset=utf-8')
+      .serializer((text: string) => text)
+      .send(errorCatalogue()),
+  );
 };
 
 const completed = (document: Document): Document => ({

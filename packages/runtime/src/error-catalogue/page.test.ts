@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs';
+import { ERROR_CODES, ERROR_TEXTS } from '@cpg/core';
+import { COMMITTED } from './committed.ts';
+import { errorCatalogue } from './page.ts';
+
+const rows = errorCatalogue()
+  .split('\n')
+  .filter((line) => line.startsWith('| `'))
+  .map((line) => line.split('|').map((cell) => cell.trim()));
+
+test('it has one row for every code, with its status', () => {
+  expect(Object.fromEntries(rows.map(([, code, status]) => [code!.replaceAll('`', ''), Number(status)]))).toEqual(
+    ERROR_CODES,
+  );
+});
+
+test('it has the words of the reference for 401, 403 and 429', () => {
+  const errors = Object.fromEntries(rows.map(([, , status, error]) => [status, error]));
+  expect(errors).toMatchObject({ 401: 'Unauthorized', 403: 'Forbidden', 429: 'Rate limit exceeded' });
+});
+
+test('every row has all its cells, and no text breaks the table', () => {
+  for (const cells of rows) {
+    expect(cells).toHaveLength(7);
+    expect(cells.slice(1, -1).filter((cell) => cell === '')).toEqual([]);
+  }
+  expect(Object.keys(ERROR_TEXTS).sort()).toEqual(Object.keys(ERROR_CODES).sort());
+});
+
+test('the committed one is up to date: `pnpm --filter @cpg/runtime errors` writes it', () => {
+  expect(readFileSync(COMMITTED, 'utf8')).toBe(errorCatalogue());
+});
