@@ -302,6 +302,37 @@ test('an order that renews gets a new deadline', async () => {
   expect(row.resource.expiration_date > order.expiration_date).toBe(true);
 });
 
+describe('a clock that is put forward', () => {
+  const advance = (id: string, minutes: number) => call('POST', `/orders/${id}/time`, { minutes });
+
+  test('moves the deadline, and Kafka hears of it', async () => {
+    const order = await create({ expiration_minutes: 60 });
+    const { status, body: nearer } = await advance(order.id, 45);
+    expect({ status, state: nearer.status }).toEqual({ status: 200, state: 'awaiting_payment' });
+    expect(Date.parse(order.expiration_date) - Date.parse(nearer.expiration_date)).toBe(45 * 60_000);
+    const message = await until(async () => messagesOf(order.id).find(({ type }) => type === 'order.time_advanced'));
+    expect(message.data).toMatchObject({ change: { minutes: 45 }, resource: { status: 'awaiting_payment' } });
+  });
+
+  test('shows at once what fell due: expiry, of which payments hear, or new quotes', async () => {
+    const flags = body().capabilities;
+    const order = await create({ capabilities: { ...flags, partial_payments: false } });
+    const held = { ...payment(21, 1_000_000n), seenAt: now().toISOString() };
+    await call('POST', `/orders/${order.id}/payments`, { payment: held, confirmed: true });
+    expect((await advance(order.id, 61)).body).toMatchObject({ status: 'expired', payments: [{ status: 'orphan' }] });
+    expect(stub.told.at(-1)).toMatchObject({ path: 'POST /outcomes', body: { outcomes: [{ orphan_reason: 'late' }] } });
+    expect(await advance(order.id, 1)).toMatchObject({ status: 409, body: { code: 'order_state_conflict' } });
+    const renewing = await create({ capabilities: { ...flags, expiration_auto_renewal: true } });
+    const renewed = (await advance(renewing.id, 61)).body;
+    expect(renewed.status).toBe('awaiting_payment');
+    expect(renewed.expiration_date > renewing.expiration_date).toBe(true);
+  });
+
+  test.each([0, 43_201, 1.5])('%d minutes are refused by name', async (minutes) =>
+    expect((await advance(newId('order'), minutes)).body.details[0].path).toBe('minutes'),
+  );
+});
+
 test('while a provider is slow the order is initialized, and gets its instructions later', async () => {
   stub.setSlow(true);
   const order = await create();
@@ -337,6 +368,19 @@ test('a deleted order is gone, and leaves a record for auditors', async () => {
         .rowCount,
   );
   expect(await rowOf(order.id)).toMatchObject({ deleted: true });
+});
+
+test('a deletion lets payments know the last of its payments before they are forgotten', async () => {
+  const order = await create();
+  const offered = { ...payment(31, 5_450_000n), seenAt: now().toISOString() };
+  await call('POST', `/orders/${order.id}/payments`, { payment: offered, confirmed: true });
+  expect((await call('DELETE', `/orders/${order.id}`, { merchant_id: MERCHANT })).status).toBe(200);
+  const forgotten = stub.told.findIndex(({ path }) => path === `DELETE /orders/${order.id}/payments`);
+  const applied = { status: 'applied', payment_id: offered.paymentId, applied_minor: '5450000' };
+  expect(stub.told.slice(0, forgotten)).toContainEqual({
+    path: 'POST /outcomes',
+    body: { outcomes: [expect.objectContaining(applied)] },
+  });
 });
 
 test('what comes after a deletion is still told and projected', async () => {

@@ -8,18 +8,19 @@ export interface Allocated {
 
 /** Shares payments out over what remains to be paid, in their order. With `canOverpay` each one counts in full; else only what remains
  *  is taken, the rest of that payment is unapplied, and payments for which nothing remains are `surplus`. Amounts in minor units. */
-export const allocate = (
+export const allocate = <P extends Pick<PaymentState, 'paymentId' | 'amountMinor'>>(
   remainingMinor: bigint,
-  payments: ReadonlyArray<Pick<PaymentState, 'paymentId' | 'amountMinor'>>,
+  payments: readonly P[],
   canOverpay: boolean,
-): { allocations: Allocated[]; surplus: string[] } => {
+): { allocations: Allocated[]; surplus: P[] } => {
   const allocations: Allocated[] = [];
-  const surplus: string[] = [];
+  const surplus: P[] = [];
   let remaining = remainingMinor;
-  for (const { paymentId, amountMinor } of payments) {
+  for (const payment of payments) {
+    const { paymentId, amountMinor } = payment;
     const applied = canOverpay || amountMinor < remaining ? amountMinor : remaining;
     if (applied === 0n) {
-      surplus.push(paymentId);
+      surplus.push(payment);
       continue;
     }
     allocations.push({ paymentId, appliedMinor: applied, unappliedMinor: amountMinor - applied });

@@ -81,8 +81,10 @@ const apply = (order: ExistingOrder, payments: readonly PaymentState[], reason: 
   if (allocations.length > 0)
     events.push({ type: 'OrderPaymentsApplied', data: { allocations: allocations.map(written), status, reason, at } });
   if (status === 'paid' && order.status !== 'paid') events.push({ type: 'OrderPaid', data: { reason, at } });
-  if (surplus.length > 0)
-    events.push({ type: 'OrderPaymentsOrphaned', data: { paymentIds: surplus, orphanReason: 'already_paid', at } });
+  // What came late already is an orphan, and stays one that a capture may apply when the order needs it.
+  const paymentIds = surplus.filter(({ status }) => status === 'received').map(({ paymentId }) => paymentId);
+  if (paymentIds.length > 0)
+    events.push({ type: 'OrderPaymentsOrphaned', data: { paymentIds, orphanReason: 'already_paid', at } });
   return events;
 };
 

@@ -13,6 +13,7 @@ import {
 import type { OrderCommand } from './command.ts';
 import { orderDecider } from './order.ts';
 import { type ExistingOrder, type Order, remainingMinor } from './state.ts';
+import { orderView } from './view.ts';
 
 const given = givenFor(orderDecider);
 
@@ -194,6 +195,16 @@ describe('failure and refund', () => {
     expect(order.status).toBe('awaiting_payment');
     expect(statuses(order)).toEqual(['failed']);
   });
+  test('money that is an orphan to the order may have failed on its own record', () => {
+    const order = after(createOrder(), offer(1, 4_000_000n), cancel, fail(1));
+    expect(order.status).toBe('canceled');
+    expect(statuses(order)).toEqual(['failed']);
+  });
+  test('what was held is taken away by its failure', () => {
+    const order = after(createOrder({ allow: { partial_payments: false } }), offer(1, 4_000_000n), fail(1));
+    expect(order.status).toBe('awaiting_payment');
+    expect(statuses(order)).toEqual(['failed']);
+  });
   test('a failure reported again changes nothing', () =>
     given(...past(createOrder(), offer(1, 10_000_000n), fail(1)))
       .when(fail(1))
@@ -206,6 +217,32 @@ describe('failure and refund', () => {
     expect(whole.status).toBe('reversed');
     expect(statuses(whole)).toEqual(['refunded']);
   });
+  test('a partial refund leaves what remains to be paid', () => {
+    const order = existing(after(createOrder(), offer(1, 4_000_000n), refund(1_000_000n)));
+    expect(order.status).toBe('partially_paid');
+    expect(remainingMinor(order)).toBe(6_000_000n);
+  });
+  test('a whole refund of the only part that was paid leaves it awaiting payment', () =>
+    expect(after(createOrder(), offer(1, 4_000_000n), refund(4_000_000n)).status).toBe('awaiting_payment'));
+  test('a refund of the surplus leaves it paid', () => {
+    const order = existing(after(createOrder(), offer(1, 12_000_000n), refund(2_000_000n)));
+    expect(order.status).toBe('paid');
+    expect(orderView(order).payments).toMatchObject([{ applied_amount: '10.000000', refunded_amount: '2.000000' }]);
+    expect(orderView(order).payments[0]).not.toHaveProperty('unapplied_amount');
+  });
+  test('an order whose orphans are refunded can be deleted', () => {
+    const orphans = past(createOrder(), offer(1, 4_000_000n), cancel);
+    given(...orphans)
+      .when(remove)
+      .thenRefused('order_has_unsettled_funds');
+    given(...orphans, ...orderDecider.decide(refund(4_000_000n), fold(orderDecider, orderDecider.initial, orphans)))
+      .when(remove)
+      .thenLike({ type: 'OrderDeleted' });
+  });
+  test('an older refund that is told late changes nothing', () =>
+    given(...past(createOrder(), offer(1, 10_000_000n), refund(3_000_000n)))
+      .when(refund(1_000_000n))
+      .thenNothing());
   test('a refund told again changes nothing', () =>
     given(...past(createOrder(), offer(1, 10_000_000n), refund(1n)))
       .when(refund(1n))
@@ -229,6 +266,27 @@ describe('capture', () => {
     expect(after(...late, capture).status).toBe('paid');
   });
   test('with nothing pending it changes nothing', () => given(orderCreated()).when(capture).thenNothing());
+  test('late money that the order does not need stays late, however often it is captured', () => {
+    const late = past(
+      createOrder(),
+      expireAt(dueAt),
+      offer(1, 10_000_000n, { at: minutesAfterNoon(61) }),
+      offer(2, 6_000_000n, { at: minutesAfterNoon(62) }),
+      capture,
+    );
+    const order = fold(orderDecider, orderDecider.initial, late);
+    expect(existing(order).payments.map(({ status, orphanReason }) => [status, orphanReason])).toEqual([
+      ['applied', undefined],
+      ['orphan', 'late'],
+    ]);
+    given(...late)
+      .when(capture)
+      .thenNothing();
+  });
+  test('what its rail confirms after it was captured is noted', () =>
+    given(...past(createOrder(), offer(1, 10_000_000n, { confirmed: false }), capture))
+      .when(offer(1, 10_000_000n, { confirmations: 2 }))
+      .thenLike({ type: 'OrderPaymentConfirmed', data: { confirmations: 2 } }));
   test('a canceled order is refused', () =>
     given(...past(createOrder(), cancel))
       .when(capture)
@@ -300,6 +358,17 @@ describe('deadline', () => {
         data: { totalMinor: '11000001', renewal: 1, expiresAt: minutesAfterNoon(120).toISOString() },
       });
   });
+  test('a second renewal at the same price leaves what is due as it is', () => {
+    const renewAt = (minutes: number): OrderCommand => ({
+      type: 'RenewOrder',
+      rates: {},
+      pricedMinor: 20_000_000n,
+      at: minutesAfterNoon(minutes),
+    });
+    const once = [createOrder({ allow: { expiration_auto_renewal: true } }), offer(1, 5_000_000n), renewAt(60)];
+    expect(remainingMinor(existing(after(...once)))).toBe(10_000_000n);
+    expect(remainingMinor(existing(after(...once, renewAt(120))))).toBe(10_000_000n);
+  });
   test('it renews 24 times, then it expires', () => {
     const renewals = Array.from({ length: 24 }, (_, n): OrderCommand => ({
       type: 'RenewOrder',
@@ -316,6 +385,38 @@ describe('deadline', () => {
       .when(expireAt(minutesAfterNoon(60 * 25)))
       .thenLike({ type: 'OrderExpired' });
   });
+});
+
+describe('a clock that is put forward', () => {
+  const advance = (minutes: number, at = NOON): OrderCommand => ({ type: 'AdvanceTime', minutes, at });
+
+  test('brings the deadline nearer', () =>
+    given(orderCreated())
+      .when(advance(45))
+      .then({
+        type: 'OrderTimeAdvanced',
+        data: { minutes: 45, expiresAt: minutesAfterNoon(15).toISOString(), at: NOON.toISOString() },
+      }));
+  test('lets it expire', () =>
+    expect(after(createOrder(), advance(60), expireAt(NOON))).toMatchObject({ status: 'expired' }));
+  test('makes what was paid before that much older, so a pending payment still holds the order open for 24 hours', () => {
+    const pending = past(createOrder(), offer(1, 10_000_000n, { confirmed: false }), advance(90));
+    given(...pending)
+      .when(expireAt(NOON))
+      .thenNothing();
+    given(...pending, ...orderDecider.decide(advance(24 * 60), fold(orderDecider, orderDecider.initial, pending)))
+      .when(expireAt(NOON))
+      .thenLike({ type: 'OrderExpired' });
+  });
+  test.each([
+    ['paid', past(createOrder(), offer(1, 10_000_000n))],
+    ['canceled', past(createOrder(), cancel)],
+    ['expired', past(createOrder(), expireAt(dueAt))],
+  ])('is refused once it is %s', (_, events) =>
+    given(...events)
+      .when(advance(1))
+      .thenRefused('order_state_conflict'),
+  );
 });
 
 describe('update', () => {

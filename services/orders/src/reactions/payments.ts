@@ -38,13 +38,11 @@ const withoutOrder = (message: PaymentMessage): PaymentOutcome => ({
 const commandOf = (message: PaymentMessage, at: Date): OrderCommand | null => {
   const payment = offeredOf(message.data.resource);
   switch (message.type) {
-    case 'payment.received':
-      return {
-        type: 'OfferPayment',
-        payment: { ...payment, seenAt: message.data.change.seenAt },
-        confirmed: message.data.change.confirmed,
-        at,
-      };
+    case 'payment.received': {
+      const { seenAt, confirmed } = message.data.change;
+      const offered = { ...payment, seenAt, ...(confirmed && { confirmedAt: message.time }) };
+      return { type: 'OfferPayment', payment: offered, confirmed, at };
+    }
     case 'payment.confirmed':
       return { type: 'OfferPayment', payment: { ...payment, confirmedAt: message.time }, confirmed: true, at };
     case 'payment.failed':

@@ -2,22 +2,30 @@ import { AppError, type Decider, fold } from '@cpg/core';
 import { type CommandHandler, type DomainEvent, eventHash, genesisHash, type Recorded } from '@cpg/event-store';
 import { newId } from '@cpg/runtime';
 
-interface Stream<State, E extends DomainEvent> {
+interface Stream<State> {
   state: State;
   revision: number;
   hash: string;
   deleted: boolean;
-  readonly events: Recorded<E>[];
+}
+
+export interface MemoryHandler<State, Command, E extends DomainEvent> extends CommandHandler<State, Command, E> {
+  readonly tombstone: (id: string) => void;
+  readonly clear: () => void;
+  /** The state of a stream, tombstoned or not. */
+  readonly lastOf: (id: string) => State;
+  /** Those of all streams that can be read. */
+  readonly states: () => State[];
 }
 
 /** A command handler whose streams are in memory. `onRecorded` sees every event with the state right after it, in order. */
 export const memoryHandler = <State, Command, E extends DomainEvent>(
   decider: Decider<State, Command, E>,
   onRecorded: (recorded: Recorded<E>, after: State) => void,
-): CommandHandler<State, Command, E> & { readonly tombstone: (id: string) => void } => {
-  const streams = new Map<string, Stream<State, E>>();
+): MemoryHandler<State, Command, E> => {
+  const streams = new Map<string, Stream<State>>();
   const streamOf = (id: string) => {
-    const fresh = { state: decider.initial, revision: -1, hash: genesisHash(id), deleted: false, events: [] };
+    const fresh: Stream<State> = { state: decider.initial, revision: -1, hash: genesisHash(id), deleted: false };
     const stream = streams.get(id) ?? fresh;
     streams.set(id, stream);
     if (stream.deleted) throw new AppError('not_found', 'it was deleted');
@@ -36,7 +44,6 @@ export const memoryHandler = <State, Command, E extends DomainEvent>(
       });
       for (const each of recorded) {
         stream.state = fold(decider, stream.state, [each.event]);
-        stream.events.push(each);
         onRecorded(each, stream.state);
       }
       const { state, revision, hash } = stream;
@@ -44,6 +51,9 @@ export const memoryHandler = <State, Command, E extends DomainEvent>(
     },
     peek: async (id) => streamOf(id),
     forget: () => {},
-    tombstone: (id) => void (streamOf(id).deleted = true),
+    tombstone: (id) => void (streams.get(id)!.deleted = true),
+    clear: () => streams.clear(),
+    lastOf: (id) => streams.get(id)?.state ?? decider.initial,
+    states: () => [...streams.values()].filter(({ deleted }) => !deleted).map(({ state }) => state),
   };
 };
