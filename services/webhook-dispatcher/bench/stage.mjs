@@ -40,7 +40,7 @@ export const openStage = async () => {
   await migrate(pool, { schema: 'webhooks', folder: join(import.meta.dirname, '../migrations') });
   const receiver = fork(join(import.meta.dirname, 'receiver.mjs'));
   const { port } = await new Promise((done) => receiver.once('message', done));
-  const box = secretBox(['a key of at least 32 characters, for the bench']);
+  const box = secretBox(['a key of at least 32 characters for the bench']);
   const now = () => new Date();
   const stops = [];
 

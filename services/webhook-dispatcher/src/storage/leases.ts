@@ -1,7 +1,7 @@
 import { type Pool, transaction } from '@cpg/postgres';
 import { type Logger, newRequestId } from '@cpg/runtime';
 
-export const LEASE_MS = 8_000;
+export const LEASE_MS = 6_000;
 const RENEW_EVERY_MS = 2_000;
 /** A lease is taken for over this much before the database says so, whatever the renewal took on the way. */
 const MARGIN_MS = 1_500;

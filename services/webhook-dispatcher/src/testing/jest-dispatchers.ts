@@ -29,7 +29,7 @@ export const ALL_EVENTS: WebhookEventType[] = [
   'payment:refunded',
 ];
 
-export const box = secretBox(['a key of at least 32 characters, for tests']);
+export const box = secretBox(['a key of at least 32 characters for tests']);
 export const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`;
 
 /** Dispatchers on a database of their own, as many as a test starts. */
