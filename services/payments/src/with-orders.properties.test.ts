@@ -45,7 +45,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 4,
     arbitrary: fc.record({ do: fc.constant('deliver' as const), index: fc.nat(100), again: fc.boolean() }),
   },
-) as fc.Arbitrary<Step>;
+);
 
 const fate = fc.constantFrom<Fate>('through', 'through', 'lost', 'unanswered');
 

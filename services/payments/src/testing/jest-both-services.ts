@@ -27,9 +27,8 @@ import { paymentCommands } from '../commands.ts';
 import { forgetPayments } from '../deletion.ts';
 import { registerPayments } from '../matching.ts';
 import { FeeSchedule } from '../payment/fees.ts';
-import { paymentStreamOf } from '../payment/identity.ts';
 import { paymentDecider } from '../payment/payment.ts';
-import { type ExistingPayment, exists as paymentExists } from '../payment/state.ts';
+import { exists as paymentExists } from '../payment/state.ts';
 import { reactToOrders } from '../reactions/orders.ts';
 import { orderTeller } from '../telling.ts';
 import { memoryHandler } from './jest-memory.ts';
@@ -113,7 +112,7 @@ export const startBothServices = () => {
         const { code, message } = answer.body as { code: 'not_found'; message: string };
         throw new AppError(code, message);
       }
-      return response.parse(answer.body) as never;
+      return response.parse(answer.body);
     },
     close: async () => {},
   });

@@ -68,6 +68,8 @@ export const startOrdersStub = async () => {
     add: (id: string, merchantId: string, decide: Decide) =>
       void orders.set(id, { id, merchantId, decide, payments: new Map() }),
     remove: (id: string) => orders.delete(id),
+    /** Lets it decide anew on a payment. */
+    forget: (paymentId: string) => orders.forEach(({ payments }) => payments.delete(paymentId)),
     /** Whether it takes no payments, as when it is away. */
     setAway: (value: boolean) => void (away = value),
     /** Whether it does what it is asked, and its answers to commands are lost. */

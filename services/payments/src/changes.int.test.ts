@@ -1,0 +1,130 @@
+import { newId } from '@cpg/runtime';
+import { applied, held, MERCHANT, money, type PaymentsService, startPayments } from './testing/jest-payments.ts';
+
+let payments: PaymentsService;
+
+beforeAll(async () => {
+  payments = await startPayments();
+});
+
+afterAll(() => payments.stop());
+
+const registered = async (decide = applied, changes: object = {}) =>
+  (await payments.register(money(payments.orderThat(decide), changes))).payment;
+const confirm = (id: string, body: object = {}) => payments.call('POST', `/payments/${id}/confirmation`, body);
+const fail = (id: string, body: object = {}) => payments.call('POST', `/payments/${id}/failure`, body);
+const refund = (id: string, body: object = {}) =>
+  payments.call('POST', `/payments/${id}/refunds`, { merchant_id: MERCHANT, refund_id: newId('refund'), ...body });
+
+describe('confirmation', () => {
+  test('is recorded, told to the order, and decided by it', async () => {
+    const id = (
+      await registered((payment, confirmed) => (confirmed ? applied : held)(payment, confirmed), {
+        confirmed: false,
+      })
+    ).id;
+    expect(payments.stub.calls.at(-1)).toMatch(/^POST .*\/payments$/);
+    expect(await payments.rowOf(id)).toMatchObject({ status: 'received' });
+    payments.stub.forget(id);
+    const { status, body } = await confirm(id, { confirmations: 2 });
+    expect({ status, body }).toMatchObject({
+      status: 200,
+      body: { payment: { status: 'applied', confirmations: 2 }, order: { payments: [{ id, status: 'applied' }] } },
+    });
+    expect(await confirm(id, { confirmations: 3 })).toEqual({ status, body });
+    expect(await payments.typesOf(id)).toEqual(['PaymentReceived', 'PaymentConfirmed', 'PaymentApplied']);
+  });
+
+  test('of what failed is refused, of what never was is not found', async () => {
+    const { id } = await registered();
+    await fail(id);
+    expect(await confirm(id)).toMatchObject({ status: 409, body: { code: 'payment_conflict' } });
+    expect(await confirm(newId('payment'))).toMatchObject({ status: 404 });
+  });
+});
+
+describe('failure', () => {
+  test.each([
+    ['dropped', held, { confirmed: false }],
+    ['reorg', applied, {}],
+  ] as const)('is recorded as %s, and told to the order', async (failure_reason, decide, changes) => {
+    const { id } = await registered(decide, changes);
+    const { status, body } = await fail(id);
+    expect({ status, body }).toMatchObject({ status: 200, body: { payment: { status: 'failed', failure_reason } } });
+    expect(payments.stub.told.at(-1)).toMatchObject({ payment: { paymentId: id }, failure_reason });
+    expect(await payments.rowOf(id)).toMatchObject({ status: 'failed', resource: { failure_reason } });
+    expect((await fail(id, { failure_reason: 'another' })).body).toMatchObject({ payment: { failure_reason } });
+  });
+
+  test('of an orphan, and of what is refunded, is refused', async () => {
+    const { payment: orphan } = await payments.register(money(newId('order')));
+    const { id } = await registered();
+    await refund(id);
+    for (const paymentId of [orphan.id, id])
+      expect(await fail(paymentId)).toMatchObject({ status: 409, body: { code: 'payment_conflict' } });
+  });
+
+  test('that its order could not be told is told when it is repeated', async () => {
+    const { id } = await registered();
+    payments.stub.setAway(true);
+    expect((await fail(id)).status).toBe(503);
+    payments.stub.setAway(false);
+    expect(await fail(id)).toMatchObject({ status: 200, body: { payment: { status: 'failed' } } });
+    expect(payments.stub.told.at(-1)).toMatchObject({ payment: { paymentId: id } });
+  });
+});
+
+describe('refund', () => {
+  test('of a part, then of what is left', async () => {
+    const { id } = await registered();
+    const part = { amount: '4', reason: 'one cup was broken' };
+    expect(await refund(id, part)).toMatchObject({
+      status: 200,
+      body: { payment: { status: 'applied', applied_amount: '6.000000', refunded_amount: '4.000000' }, order: {} },
+    });
+    expect(payments.stub.told.at(-1)).toMatchObject({ refunded_total_minor: '4000000' });
+    expect(await refund(id)).toMatchObject({ body: { payment: { status: 'refunded', refunded_amount: '10.000000' } } });
+    expect(payments.stub.told.at(-1)).toMatchObject({ refunded_total_minor: '10000000' });
+    expect(await refund(id)).toMatchObject({ status: 409, body: { code: 'nothing_to_refund' } });
+  });
+
+  test('twice under one id is one refund', async () => {
+    const { id } = await registered();
+    const same = { amount: '4', refund_id: newId('refund') };
+    const first = await refund(id, same);
+    expect(await refund(id, same)).toEqual(first);
+    expect(await payments.rowOf(id)).toMatchObject({ resource: { refunded_amount: '4.000000' } });
+  });
+
+  test.each([
+    ['11', /only 10.000000 is left/],
+    ['0', /positive/],
+    ['1.0000001', /6 decimals/],
+  ])('of %s is refused by name', async (amount, message) => {
+    const { id } = await registered();
+    expect(await refund(id, { amount })).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_request', details: [{ path: 'amount', message: expect.stringMatching(message) }] },
+    });
+  });
+
+  test('of what is not settled, or failed, is refused', async () => {
+    const { id } = await registered(held);
+    expect(await refund(id)).toMatchObject({ status: 409, body: { code: 'payment_conflict' } });
+    await fail(id);
+    expect(await refund(id)).toMatchObject({ status: 409, body: { code: 'payment_conflict' } });
+  });
+
+  test("of another merchant's payment is not found", async () => {
+    const { id } = await registered();
+    expect((await refund(id, { merchant_id: newId('merchant') })).status).toBe(404);
+    expect((await refund(newId('payment'))).status).toBe(404);
+  });
+
+  test('is done once it is recorded, though its order is away', async () => {
+    const { id } = await registered();
+    payments.stub.setAway(true);
+    expect(await refund(id)).toMatchObject({ status: 200, body: { payment: { status: 'refunded' }, order: null } });
+    payments.stub.setAway(false);
+  });
+});
