@@ -13,7 +13,7 @@ export interface StubAnswer {
   readonly body?: unknown;
 }
 
-/** A service of another engineer, as this one sees it: HTTP on 127.0.0.1. `answer` may be set anew by each test. */
+/** Another service, as this one sees it: HTTP on 127.0.0.1. `answer` may be set anew by each test. */
 export interface StubService {
   readonly url: string;
   readonly calls: StubCall[];
