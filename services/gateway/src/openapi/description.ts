@@ -46,9 +46,8 @@ export const DESCRIPTION: NonNullable<FastifyDynamicSwaggerOptions['openapi']> =
         in: 'header',
         required: false,
         description:
-          'Makes the request safe to send again: per merchant, kept 24 hours. The same request gets the stored answer, another one 422, one that is still running 409.',
+          'Makes the request safe to send again: per merchant, kept 24 hours. The same request gets the stored answer, another one 422, one that is still running 409. For example `checkout-1042-attempt-1`.',
         schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
-        example: 'checkout-1042-attempt-1',
       },
     },
     headers: {

@@ -35,7 +35,7 @@ export const UpdateWebhookBody = UpdateWebhookDto.safeExtend({
     .never({ error: 'cannot be changed: delete the webhook and create another for the new URL' })
     .optional()
     .describe('Cannot be changed.'),
-});
+}).meta({ minProperties: 1 });
 
 export const WebhookDeletion = z.object({ id: WebhookId, deleted: z.literal(true) });
 
