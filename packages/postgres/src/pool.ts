@@ -10,7 +10,7 @@ export interface PoolOptions {
   /** Shown in pg_stat_activity. */
   readonly name: string;
   readonly max?: number;
-  /** For read models, which can be made anew from the streams: a commit does not wait for the disk. */
+  /** For what can be made anew from the streams and nobody waits for: a commit does not wait for the disk. */
   readonly disposable?: boolean;
   readonly log: Logger;
 }

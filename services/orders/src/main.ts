@@ -31,7 +31,8 @@ await runService(async () => {
 
   const client = connectEventStore(config.EVENTSTORE_URL);
   const databaseUrl = config.DATABASE_URL;
-  const readModel = createPool({ url: databaseUrl, name: 'orders', max: 12, disposable: true, log });
+  const readModel = createPool({ url: databaseUrl, name: 'orders', max: 12, log });
+  const catchUpPool = createPool({ url: databaseUrl, name: 'orders followers', max: 4, disposable: true, log });
   const kafka = createKafka(config, { clientId: 'orders', log });
   const publisher = createPublisher(kafka);
   const paymentsHttp = internalClient({ name: 'payments', url: config.PAYMENTS_URL, token: config.INTERNAL_TOKEN });
@@ -91,7 +92,7 @@ await runService(async () => {
       }),
     ),
   ]).then(() => {
-    const follower = { client, pool: readModel, databaseUrl, schema: 'orders', log };
+    const follower = { client, pool: catchUpPool, databaseUrl, schema: 'orders', log };
     const prefixes = ['order-', 'deletion-'];
     return [
       catchUp({ ...follower, name: 'projection', prefixes, apply: orderCatchUp({ client, deletion }) }),
@@ -126,6 +127,7 @@ await runService(async () => {
       () => publisher.close(),
       () => paymentsHttp.close(),
       () => readModel.end(),
+      () => catchUpPool.end(),
       () => client.dispose(),
     ],
   };

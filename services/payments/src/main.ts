@@ -36,15 +36,15 @@ await runService(async () => {
 
   const client = connectEventStore(config.EVENTSTORE_URL);
   const databaseUrl = config.DATABASE_URL;
-  const pool = createPool({ url: databaseUrl, name: 'payments', max: 8, log });
-  const readModel = createPool({ url: databaseUrl, name: 'payments read model', max: 8, disposable: true, log });
+  const pool = createPool({ url: databaseUrl, name: 'payments', max: 12, log });
+  const catchUpPool = createPool({ url: databaseUrl, name: 'payments followers', max: 4, disposable: true, log });
   const kafka = createKafka(config, { clientId: 'payments', log });
   const publisher = createPublisher(kafka);
   const ordersHttp = internalClient({ name: 'orders', url: config.ORDERS_URL, token: config.INTERNAL_TOKEN });
 
   const handler = commandHandler({ client, decider: paymentDecider, schema: PaymentEvent, streamOf: paymentStreamOf });
-  const commands = paymentCommands({ handler, project: (projected) => projectPayments(readModel, [projected]) });
-  const forget = forgetPayments({ client, handler, readModel });
+  const commands = paymentCommands({ handler, project: (projected) => projectPayments(pool, [projected]) });
+  const forget = forgetPayments({ client, handler, readModel: pool });
   const orders = ordersClient(ordersHttp);
   const tellOrder = orderTeller({ commands, orders, now });
   const providers = config.ENVIRONMENT === 'sandbox' ? [sandboxProvider({ pool, publicUrl: config.PUBLIC_URL })] : [];
@@ -78,7 +78,14 @@ await runService(async () => {
       }),
     ),
   ]).then(() => {
-    const follower = { client, pool: readModel, databaseUrl, schema: 'payments', prefixes: [paymentStreamOf('')], log };
+    const follower = {
+      client,
+      pool: catchUpPool,
+      databaseUrl,
+      schema: 'payments',
+      prefixes: [paymentStreamOf('')],
+      log,
+    };
     return [
       catchUp({ ...follower, name: 'projection', apply: paymentCatchUp(client) }),
       relay({
@@ -109,7 +116,7 @@ await runService(async () => {
       () => publisher.close(),
       () => ordersHttp.close(),
       () => pool.end(),
-      () => readModel.end(),
+      () => catchUpPool.end(),
       () => client.dispose(),
     ],
   };
