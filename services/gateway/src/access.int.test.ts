@@ -16,6 +16,7 @@ const ENDPOINTS = [
   ['POST', `/v1/orders/${order}/capture`, 'orders:self:update'],
   ['GET', '/v1/payments', 'payments:self:read'],
   ['GET', `/v1/payments/pay_${newSeed()}`, 'payments:self:read'],
+  ['POST', `/v1/payments/pay_${newSeed()}/refund`, 'payments:self:refund'],
   ['POST', '/v1/webhooks', 'webhooks:self:create'],
   ['GET', '/v1/webhooks', 'webhooks:self:read'],
   ['GET', `/v1/webhooks/${webhook}`, 'webhooks:self:read'],

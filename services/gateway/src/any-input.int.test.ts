@@ -20,6 +20,8 @@ const field = fc.constantFrom(
   'is_enabled',
   'order_id',
   'amount',
+  'reason',
+  'minutes',
   '__proto__',
 );
 const body = fc.oneof(
@@ -28,12 +30,15 @@ const body = fc.oneof(
   fc.dictionary(field, value),
 );
 const id = fc
-  .oneof(text, fc.constant(`ord_${newSeed()}`), fc.constant(`whk_${newSeed()}`))
+  .oneof(text, fc.constant(`ord_${newSeed()}`), fc.constant(`whk_${newSeed()}`), fc.constant(`pay_${newSeed()}`))
   .map(encodeURIComponentSafely);
 const target = fc.oneof(
   fc.constantFrom('POST /v1/orders', 'POST /v1/webhooks', 'POST /debug/register-payment', 'POST /debug/test-webhook'),
   id.map((part) => `PATCH /v1/orders/${part}`),
   id.map((part) => `POST /v1/orders/${part}/cancel`),
+  id.map((part) => `POST /v1/payments/${part}/refund`),
+  id.map((part) => `POST /debug/payments/${part}/fail`),
+  id.map((part) => `POST /debug/orders/${part}/advance-time`),
   id.map((part) => `PATCH /v1/webhooks/${part}`),
   id.map((part) => `GET /v1/orders/${part}`),
   fc

@@ -1,4 +1,4 @@
-import type { Pool } from '@cpg/postgres';
+import { isDatabaseOutage, type Pool } from '@cpg/postgres';
 import { createApp, healthRoutes, type Logger, type ReadinessChecks, type SecretBox } from '@cpg/runtime';
 import type { FastifyInstance } from 'fastify';
 import type { OrdersClient } from './clients/orders.ts';
@@ -8,7 +8,6 @@ import type { Authenticator } from './keys/authenticator.ts';
 import type { TokenBuckets } from './limits/token-buckets.ts';
 import { documentApi } from './openapi/plugin.ts';
 import { authenticate } from './plugins/api-key.ts';
-import { reportOutages } from './plugins/dependencies.ts';
 import { answerOnce } from './plugins/idempotency.ts';
 import { readJsonBodies } from './plugins/json-body.ts';
 import { refuseOtherMethods } from './plugins/other-methods.ts';
@@ -42,7 +41,7 @@ export interface AppOptions {
 /** The public API. What is registered first is checked first: 401, 429, 403 before the body is read, then 400, then the rest. */
 export const buildApp = async (options: AppOptions): Promise<FastifyInstance> => {
   const { environment, authenticator, limits, log, trustProxy } = options;
-  const app = createApp({ log, trustProxy }) as unknown as FastifyInstance;
+  const app = createApp({ log, trustProxy, isOutage: isDatabaseOutage }) as unknown as FastifyInstance;
   // Answers are rows that were checked when they were written, or typed values: the response schemas document them.
   app.setSerializerCompiler(() => (value) => JSON.stringify(value));
   app.addHook('onRequest', async (request, reply) => void reply.header('x-request-id', request.id));
@@ -51,7 +50,6 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
   await documentApi(app);
 
   await app.register(async (api) => {
-    reportOutages(api);
     readJsonBodies(api);
     refuseUnstorableText(api);
     healthRoutes(api, options.ready);

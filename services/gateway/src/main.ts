@@ -1,5 +1,5 @@
 import { createPool } from '@cpg/postgres';
-import { createLogger, internalClient, runService, secretBox } from '@cpg/runtime';
+import { createLogger, internalClient, preparation, runService, secretBox } from '@cpg/runtime';
 import { z } from 'zod';
 import { buildApp } from './app.ts';
 import { startCleaning } from './cleaning.ts';
@@ -12,7 +12,7 @@ import { createAuthenticator } from './keys/authenticator.ts';
 import { verifySecret } from './keys/hash.ts';
 import { createLastUses } from './keys/last-uses.ts';
 import { tokenBuckets } from './limits/token-buckets.ts';
-import { migrateWhenThere } from './migrations.ts';
+import { migrateGateway } from './migrations.ts';
 import { credentialByKid, noteLastUses } from './queries/credentials.ts';
 import { forgetExpiredRequests } from './queries/idempotency.ts';
 import { checkEndpointUrl } from './webhooks/endpoint-url.ts';
@@ -31,7 +31,7 @@ await runService(async () => {
       response: z.object({ status: z.literal('ok') }),
     });
 
-  await migrateWhenThere(pool, log);
+  const prepared = preparation(log);
   const now = () => new Date();
   const monotonicMs = () => performance.now();
   const lastUses = createLastUses({ write: (uses) => noteLastUses(pool, uses), log });
@@ -60,17 +60,24 @@ await runService(async () => {
     },
     box: secretBox(config.WEBHOOK_ENCRYPTION_KEY),
     checkUrl: (url) => checkEndpointUrl(url, { allowLocal: config.WEBHOOK_ALLOW_LOCAL }),
-    ready: { postgres: () => pool.query('select 1'), orders: isUp(orders), payments: isUp(payments) },
+    ready: {
+      postgres: () => pool.query('select 1'),
+      preparation: prepared.check,
+      orders: isUp(orders),
+      payments: isUp(payments),
+    },
     now,
     log,
     trustProxy: config.TRUST_PROXY,
   });
   await app.listen({ port: config.PORT, host: config.HOST });
   log.info({ port: config.PORT, environment: config.ENVIRONMENT }, 'gateway is listening');
+  prepared.step('migrations', () => migrateGateway(pool)).catch(() => {});
   return {
     log,
     close: [
       () => app.close(),
+      prepared.stop,
       cleaning.stop,
       lastUses.stop,
       () => Promise.all([orders.close(), payments.close(), dispatcher.close()]),

@@ -1,4 +1,4 @@
-import type { CreateOrderCall } from '@cpg/contracts';
+import type { AdvanceTimeCall, CreateOrderCall } from '@cpg/contracts';
 import { type MerchantCreateOrderDto, Order, OrderDeletion, type UpdateOrderDto } from '@cpg/contracts';
 import { isAppError } from '@cpg/core';
 import type { CallContext, InternalClient } from '@cpg/runtime';
@@ -13,7 +13,7 @@ export interface OrderRef {
 
 export type OrderDeletion = z.infer<typeof OrderDeletion>;
 
-/** Commands to the service that owns the orders. Each can be sent again without a second effect. */
+/** Commands to the service that owns the orders. Unless it says otherwise, each can be sent again without a second effect. */
 export const ordersClient = (client: InternalClient) => {
   const post = (ref: OrderRef, verb: string, context: CallContext): Promise<Order> =>
     known(client.call('POST', `/orders/${ref.orderId}/${verb}`, { context, response: Order, body: owner(ref) }));
@@ -31,6 +31,9 @@ export const ordersClient = (client: InternalClient) => {
       ),
     cancel: (ref: OrderRef, context: CallContext) => post(ref, 'cancel', context),
     capture: (ref: OrderRef, context: CallContext) => post(ref, 'capture', context),
+    /** Puts the order's clock forward, and does what falls due by it. Sandboxes only; again is further forward. */
+    advanceTime: (orderId: string, call: AdvanceTimeCall, context: CallContext): Promise<Order> =>
+      known(client.call('POST', `/orders/${orderId}/time`, { context, response: Order, body: call })),
     remove: (ref: OrderRef, context: CallContext): Promise<OrderDeletion> =>
       known(client.call('DELETE', `/orders/${ref.orderId}`, { context, response: OrderDeletion, body: owner(ref) })),
   };

@@ -24,9 +24,10 @@ import {
   Webhook,
 } from '@cpg/contracts';
 import { z } from 'zod';
-import { RegisterPaymentBody, TestWebhookBody } from '../routes/debug.ts';
+import { AdvanceTimeBody, TestWebhookBody } from '../routes/debug.ts';
+import { FailPaymentBody, RegisterPaymentBody } from '../routes/debug-payments.ts';
 import { OrderPage } from '../routes/orders.ts';
-import { PaymentPage } from '../routes/payments.ts';
+import { PaymentPage, RefundPaymentBody } from '../routes/payments.ts';
 import { UpdateWebhookBody, WebhookCreated, WebhookDeletion, WebhookPage } from '../routes/webhooks.ts';
 import * as examples from './examples.ts';
 
@@ -47,6 +48,7 @@ const COMPONENTS: Record<string, readonly [schema: z.ZodType, example?: unknown]
   GatewayPayInstruction: [GatewayPayInstruction],
   Payment: [Payment, examples.payment],
   PaymentPage: [PaymentPage],
+  RefundPayment: [RefundPaymentBody, { amount: '10.5', reason: 'one dish was not served' }],
   Merchant: [Merchant, examples.merchant],
   IndividualProfile: [IndividualProfile],
   BusinessProfile: [BusinessProfile],
@@ -59,6 +61,8 @@ const COMPONENTS: Record<string, readonly [schema: z.ZodType, example?: unknown]
   CreateWebhookDto: [CreateWebhookDto, { url: examples.webhook.url, events: examples.webhook.events }],
   UpdateWebhookDto: [UpdateWebhookBody, { is_enabled: true }],
   RegisterPayment: [RegisterPaymentBody, examples.registerPayment],
+  FailPayment: [FailPaymentBody, { reason: 'reorg' }],
+  AdvanceTime: [AdvanceTimeBody, { minutes: 61 }],
   TestWebhook: [TestWebhookBody, { webhook_id: examples.webhook.id, event_type: 'order:paid' }],
   TestDelivery: [TestDelivery, { delivery_id: 'dlv_01KG9Q2T8R7M5N3V1X0Z4Y6W8S' }],
   Metadata: [Metadata, { table: 'B7' }],

@@ -32,7 +32,8 @@ export const DESCRIPTION: NonNullable<FastifyDynamicSwaggerOptions['openapi']> =
     { name: 'Webhooks', description: 'Which events are delivered where.' },
     {
       name: 'Sandbox',
-      description: 'Stands in for a payer and for an event. Sandboxes only; in production these are 404.',
+      description:
+        'Stands in for a payer, the rails, the clock and an event, so that every case can be tried without waiting and without coins. Sandboxes only; in production these are 404.',
     },
     { name: 'Health' },
   ],

@@ -82,7 +82,6 @@ export const payment: Payment = {
   net_amount: '51.947478',
   currency: 'USDC',
   applied_amount: '52.472200',
-  unapplied_amount: '0.000000',
   created_at: '2026-01-31T12:04:10.000Z',
   updated_at: '2026-01-31T12:04:34.000Z',
 };

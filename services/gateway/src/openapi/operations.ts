@@ -50,7 +50,7 @@ export const completeOperation = (path: string, method: string, operation: Opera
       parameters: [...(operation.parameters ?? []), { $ref: '#/components/parameters/Idempotency-Key' }],
     }),
     ...(operation.requestBody && {
-      requestBody: { ...operation.requestBody, required: changes && !TAKES_NO_BODY.test(`${method} ${path}`) },
+      requestBody: { ...operation.requestBody, required: changes && !NEEDS_NO_BODY.test(`${method} ${path}`) },
     }),
     responses: {
       ...Object.fromEntries(answers),
@@ -67,7 +67,8 @@ const HEALTH: Record<string, Operation['responses']> = {
   },
 };
 
-const TAKES_NO_BODY = /^delete |\/(cancel|capture|rotate-secret)$/;
+// None at all, or one that may be left out.
+const NEEDS_NO_BODY = /^delete |\/(cancel|capture|rotate-secret|refund|confirm|fail)$/;
 
 const ALWAYS = ['X-Request-Id', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
 

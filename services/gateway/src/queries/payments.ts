@@ -28,6 +28,15 @@ export const listPayments = async (
   return mapPage(page, (row) => row.resource);
 };
 
+/** Whose payment it is; null when there is none, or no more. */
+export const ownerOfPayment = async (db: Queryable, id: string): Promise<string | null> => {
+  const { rows } = await db.query<{ merchant_id: string }>(
+    'select merchant_id from payments.payments where id = $1 and not deleted',
+    [id],
+  );
+  return rows[0]?.merchant_id ?? null;
+};
+
 export const paymentById = async (db: Queryable, merchantId: string, id: string): Promise<Payment | null> => {
   const { rows } = await db.query<{ resource: Payment }>(
     'select resource from payments.payments where id = $1 and merchant_id = $2 and not deleted',

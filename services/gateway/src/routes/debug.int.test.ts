@@ -1,8 +1,10 @@
 import { newSeed } from '../seed.ts';
 import {
   orderOf,
+  ordersAnswer,
   paymentOf,
   projectOrder,
+  projectPayment,
   send,
   startGateway,
   type TestGateway,
@@ -14,17 +16,20 @@ let gateway: TestGateway;
 let shop: TestMerchant;
 let other: TestMerchant;
 let order: ReturnType<typeof orderOf>;
+let payment: ReturnType<typeof paymentOf>;
 
 beforeAll(async () => {
   gateway = await startGateway();
   [shop, other] = [await gateway.merchant(), await gateway.merchant()];
   order = orderOf(`ord_${newSeed()}`, shop.id);
   await projectOrder(gateway.pool, order);
+  payment = paymentOf(`pay_${newSeed()}`, shop.id);
+  await projectPayment(gateway.pool, payment);
 });
 afterAll(() => gateway.close());
 beforeEach(() => {
   gateway.payments.calls.length = 0;
-  gateway.payments.answer = () => ({ status: 201, body: { payment: paymentOf(`pay_${newSeed()}`, shop.id), order } });
+  gateway.payments.answer = () => ({ status: 201, body: { payment, order } });
 });
 
 describe('POST /debug/register-payment', () => {
@@ -56,6 +61,21 @@ describe('POST /debug/register-payment', () => {
     });
   });
 
+  test('a pending one is reported unconfirmed', async () => {
+    expect((await pay({ outcome: 'pending' })).status).toBe(201);
+    expect(gateway.payments.calls.map(({ path, body }) => [path, (body as { confirmed: boolean }).confirmed])).toEqual([
+      ['/payments', false],
+    ]);
+  });
+
+  test('a failed one is reported unconfirmed, then dropped', async () => {
+    expect((await pay({ outcome: 'failed' })).body).toEqual(order);
+    expect(gateway.payments.calls).toMatchObject([
+      { path: '/payments', body: { confirmed: false } },
+      { path: `/payments/${payment.id}/failure`, body: {} },
+    ]);
+  });
+
   test('without a hash it makes up other money each time', async () => {
     await pay();
     await pay();
@@ -81,6 +101,7 @@ describe('POST /debug/register-payment', () => {
     [{ currency: 'MXN' }, 'currency'],
     [{ payment_rail: 'cash' }, 'payment_rail'],
     [{ txHash: '' }, 'txHash'],
+    [{ outcome: 'lost' }, 'outcome'],
     [{ surprise: 1 }, 'surprise'],
   ])('%j is refused by name', async (more, path) => {
     const { status, body } = await pay(more);
@@ -97,6 +118,67 @@ describe('POST /debug/register-payment', () => {
     expect(gateway.payments.calls[0]?.headers['x-actor']).toMatch(/^key:/);
     expect((await pay({}, { 'x-api-key': other.key })).status).toBe(404);
     expect((await pay({}, { 'x-api-key': `ak_sandbox_${'x'.repeat(40)}` })).status).toBe(401);
+  });
+});
+
+describe.each([
+  ['confirm', 'confirmation', undefined, {}],
+  ['confirm', 'confirmation', {}, {}],
+  ['fail', 'failure', undefined, {}],
+  ['fail', 'failure', {}, {}],
+  ['fail', 'failure', { reason: 'reorg' }, { failure_reason: 'reorg' }],
+])('POST /debug/payments/{id}/%s', (verb, internal, body, sent) => {
+  const act = (id: string, headers = {}, content: unknown = body) =>
+    send(gateway.app, 'POST', `/debug/payments/${id}/${verb}`, content, headers);
+
+  test(`with ${JSON.stringify(body)} tells the payments service, and answers with the order`, async () => {
+    const answer = await act(payment.id);
+    expect([answer.status, answer.body]).toEqual([201, order]);
+    expect(gateway.payments.calls).toMatchObject([{ path: `/payments/${payment.id}/${internal}`, body: sent }]);
+  });
+
+  test('a key that is sent must be good and own the payment', async () => {
+    expect((await act(payment.id, { 'x-api-key': shop.key })).status).toBe(201);
+    expect((await act(payment.id, { 'x-api-key': other.key })).status).toBe(404);
+    expect((await act(payment.id, { 'x-api-key': 'x' })).status).toBe(401);
+    for (const id of ['nonsense', `pay_${newSeed()}`])
+      expect((await act(id)).body).toMatchObject({ statusCode: 404, message: 'no payment has this id' });
+  });
+
+  test('what the payments service refuses is refused', async () => {
+    gateway.payments.answer = () => refusal(409, 'payment_conflict');
+    expect((await act(payment.id)).body).toMatchObject({ statusCode: 409, code: 'payment_conflict' });
+  });
+
+  test('an unknown field is refused by name', async () => {
+    expect((await act(payment.id, {}, { surprise: 1 })).body.details[0].path).toBe('surprise');
+  });
+});
+
+describe('POST /debug/orders/{id}/advance-time', () => {
+  const advance = (body: unknown = { minutes: 61 }, headers = {}, id = order.id) =>
+    send(gateway.app, 'POST', `/debug/orders/${id}/advance-time`, body, headers);
+  beforeEach(() => {
+    gateway.orders.calls.length = 0;
+    gateway.orders.answer = () => ({ status: 200, body: order });
+  });
+  afterAll(() => void (gateway.orders.answer = ordersAnswer));
+
+  test('has the orders service put the clock forward, and answers with the order', async () => {
+    const answer = await advance();
+    expect([answer.status, answer.body]).toEqual([201, order]);
+    expect(gateway.orders.calls).toMatchObject([{ path: `/orders/${order.id}/time`, body: { minutes: 61 } }]);
+  });
+
+  test.each([0, 43_201, 1.5, '5', undefined])('%j minutes are refused by name', async (minutes) => {
+    expect((await advance({ minutes })).body.details[0].path).toBe('minutes');
+  });
+
+  test('a key that is sent must be good and own the order', async () => {
+    expect((await advance(undefined, { 'x-api-key': shop.key })).status).toBe(201);
+    expect((await advance(undefined, { 'x-api-key': other.key })).status).toBe(404);
+    expect((await advance(undefined, { 'x-api-key': 'x' })).status).toBe(401);
+    for (const id of ['nonsense', `ord_${newSeed()}`]) expect((await advance(undefined, {}, id)).status).toBe(404);
   });
 });
 
@@ -130,13 +212,14 @@ describe('POST /debug/test-webhook', () => {
   });
 });
 
-test('production has neither', async () => {
+test('production has none of it', async () => {
   const production = await startGateway({ environment: 'production' });
   const live = await production.merchant();
   expect(live.key).toMatch(/^ak_live_/);
   expect((await live.send('GET', '/v1/orders')).status).toBe(200);
-  for (const path of ['/debug/register-payment', '/debug/test-webhook']) {
-    expect((await live.send('POST', path, {})).status).toBe(404);
+  const paths = ['register-payment', 'test-webhook', `payments/${payment.id}/fail`, `orders/${order.id}/advance-time`];
+  for (const path of paths) {
+    expect((await live.send('POST', `/debug/${path}`, {})).status).toBe(404);
   }
   await production.close();
 });

@@ -1,81 +1,54 @@
-import { randomBytes } from 'node:crypto';
-import {
-  Amount,
-  Order,
-  OrderId,
-  PaymentCurrency,
-  PaymentRail,
-  TestDelivery,
-  toMinor,
-  WebhookEventType,
-  WebhookId,
-} from '@cpg/contracts';
+import { AdvanceTimeCall, Order, OrderId, TestDelivery, WebhookEventType, WebhookId } from '@cpg/contracts';
 import type { Pool } from '@cpg/postgres';
-import { invalid } from '@cpg/runtime';
-import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import type { OrdersClient } from '../clients/orders.ts';
 import type { PaymentsClient } from '../clients/payments.ts';
 import type { WebhookDispatcherClient } from '../clients/webhook-dispatcher.ts';
-import { found, idIn, notFound, type ResourceName } from '../not-found.ts';
+import { idIn } from '../not-found.ts';
 import { ownerOfOrder } from '../queries/orders.ts';
 import { ownerOfWebhook } from '../queries/webhooks.ts';
 import { contextOf } from '../request.ts';
-
-export const RegisterPaymentBody = z.strictObject({
-  order_id: z.string().max(256),
-  payment_rail: PaymentRail,
-  amount: Amount,
-  currency: PaymentCurrency,
-  txHash: z
-    .string()
-    .min(1)
-    .max(256)
-    .optional()
-    .describe('Identifies the money on its rail: the same hash again is the same payment. Made up when absent.'),
-});
+import { mustOwn } from './debug-owner.ts';
+import { debugPaymentRoutes } from './debug-payments.ts';
+import { pathId } from './parameters.ts';
 
 export const TestWebhookBody = z.strictObject({ webhook_id: z.string().max(256), event_type: WebhookEventType });
+
+export const AdvanceTimeBody = z.strictObject(AdvanceTimeCall.shape);
 
 const tags = ['Sandbox'];
 
 export interface DebugRouteOptions {
   readonly pool: Pool;
+  readonly orders: OrdersClient;
   readonly payments: PaymentsClient;
   readonly dispatcher: WebhookDispatcherClient;
 }
 
-/** `/debug`: stands in for a payer and for an event. Sandboxes only. */
-export const debugRoutes: FastifyPluginAsyncZod<DebugRouteOptions> = async (app, { pool, payments, dispatcher }) => {
+/** `/debug`: stands in for a payer, for the clock and for an event. Sandboxes only. */
+export const debugRoutes: FastifyPluginAsyncZod<DebugRouteOptions> = async (app, options) => {
+  const { pool, orders, dispatcher } = options;
+  await app.register(debugPaymentRoutes, options);
+
   app.post(
-    '/register-payment',
+    '/orders/:id/advance-time',
     {
       schema: {
-        operationId: 'registerPayment',
-        summary: 'Pay an order',
-        description: 'Acts as if the rail had seen and confirmed this money.',
+        operationId: 'advanceTime',
+        summary: 'Put the clock of an order forward',
+        description:
+          'Acts as if `minutes` had passed for this order: its deadline is that much nearer, what it knows is that much older. What falls due is done at once: it expires, or gets new quotes (once, however far the clock moves). Each call moves the clock again. Only while the order is open, otherwise 409 `order_state_conflict`.',
         tags,
-        body: RegisterPaymentBody,
+        params: pathId('order', 'ord'),
+        body: AdvanceTimeBody,
         response: { 201: Order },
       },
     },
     async (request, reply) => {
-      const { order_id, payment_rail, amount, currency, txHash } = request.body;
-      checkAmount(amount, currency);
-      mustOwn(request, 'order', await ownerOfOrder(pool, idIn(OrderId, 'order', order_id)));
-      const { order } = await payments.register(
-        {
-          order_id,
-          rail: payment_rail,
-          provider_id: txHash ?? `debug_${randomBytes(16).toString('hex')}`,
-          amount,
-          currency,
-          confirmed: true,
-          ...(txHash !== undefined && { tx_hash: txHash }),
-        },
-        contextOf(request),
-      );
-      return reply.code(201).send(found('order', order));
+      const id = idIn(OrderId, 'order', request.params.id);
+      mustOwn(request, 'order', await ownerOfOrder(pool, id));
+      return reply.code(201).send(await orders.advanceTime(id, request.body, contextOf(request)));
     },
   );
 
@@ -97,18 +70,4 @@ export const debugRoutes: FastifyPluginAsyncZod<DebugRouteOptions> = async (app,
       return reply.code(201).send(await dispatcher.sendTest({ webhook_id, event_type }, contextOf(request)));
     },
   );
-};
-
-/** Without a key the sandbox is everybody's; a key sees only what its merchant owns. */
-const mustOwn = ({ caller }: FastifyRequest, resource: ResourceName, owner: string | null): void => {
-  if (owner === null || (caller && caller.merchantId !== owner)) throw notFound(resource);
-};
-
-const checkAmount = (amount: string, currency: PaymentCurrency): void => {
-  const refused = (message: string) => invalid([{ path: 'amount', message }]);
-  try {
-    if (toMinor(amount, currency) === 0n) throw refused('must be more than zero');
-  } catch (error) {
-    throw error instanceof RangeError ? refused(error.message) : error;
-  }
 };

@@ -1,11 +1,12 @@
-import { pageOf, Payment, PaymentCurrency, PaymentId, PaymentRail, PaymentStatus } from '@cpg/contracts';
+import { Amount, pageOf, Payment, PaymentCurrency, PaymentId, PaymentRail, PaymentStatus } from '@cpg/contracts';
 import type { Pool } from '@cpg/postgres';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import type { PaymentsClient } from '../clients/payments.ts';
 import { ListQuery } from '../list-query.ts';
 import { found, idIn } from '../not-found.ts';
 import { listPayments, paymentById } from '../queries/payments.ts';
-import { callerOf } from '../request.ts';
+import { callerOf, contextOf } from '../request.ts';
 import { pathId } from './parameters.ts';
 
 export const PaymentPage = pageOf(Payment);
@@ -17,10 +18,18 @@ const PaymentListQuery = z.strictObject({
   payment_rail: PaymentRail.optional(),
 });
 
+export const RefundPaymentBody = z.strictObject({
+  amount: Amount.optional().describe('In the currency of the payment. All that is left when absent.'),
+  reason: z.string().min(1).max(256).optional().describe('For your records and those of auditors.'),
+});
+
 const tags = ['Payments'];
 
-/** `/v1/payments`: reads of the payments service's read model. */
-export const paymentRoutes: FastifyPluginAsyncZod<{ pool: Pool }> = async (app, { pool }) => {
+/** `/v1/payments`: refunds go to the payments service, reads to its read model. */
+export const paymentRoutes: FastifyPluginAsyncZod<{ payments: PaymentsClient; pool: Pool }> = async (
+  app,
+  { payments, pool },
+) => {
   app.get(
     '/payments',
     {
@@ -52,6 +61,29 @@ export const paymentRoutes: FastifyPluginAsyncZod<{ pool: Pool }> = async (app, 
     async (request) => {
       const id = idIn(PaymentId, 'payment', request.params.id);
       return found('payment', await paymentById(pool, callerOf(request).merchantId, id));
+    },
+  );
+
+  app.post(
+    '/payments/:id/refund',
+    {
+      config: { scope: 'payments:self:refund' },
+      schema: {
+        operationId: 'refundPayment',
+        summary: 'Refund a payment',
+        description:
+          'Gives back all that is left of the payment, or `amount` of it, never more than was paid. What is not applied goes first. A part leaves the payment and its order as they are; once all is refunded the payment is `refunded` and does not count for its order any more: a paid order is `reversed`, one that was paid in part awaits payment again. 409 `nothing_to_refund` when nothing is left, `payment_conflict` while the payment is not settled and when it failed. Send an `Idempotency-Key`: a refund of a part that is sent again without one is another refund.',
+        tags,
+        params: pathId('payment', 'pay'),
+        body: RefundPaymentBody.nullish(),
+        response: { 201: Payment },
+      },
+    },
+    async (request, reply) => {
+      const id = idIn(PaymentId, 'payment', request.params.id);
+      const call = { merchant_id: callerOf(request).merchantId, refund_id: `rfd_${request.seed}`, ...request.body };
+      const { payment } = await payments.refund(id, call, contextOf(request));
+      return reply.code(201).send(payment);
     },
   );
 };

@@ -19,7 +19,7 @@ import { credentialByKid, noteLastUses } from '../queries/credentials.ts';
 import { insertMerchant } from '../queries/merchants.ts';
 import { newSeed } from '../seed.ts';
 import { checkEndpointUrl, type Resolve } from '../webhooks/endpoint-url.ts';
-import { type StubCall, type StubService, startStub } from './jest-stub-service.ts';
+import { refusal, type StubCall, type StubService, startStub } from './jest-stub-service.ts';
 
 const PEPPER = 'pepper of the tests, thirty-two characters';
 const INTERNAL_TOKEN = 'token of the tests, thirty-two characters';
@@ -83,7 +83,7 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
   await migrateReadModels(pool);
   const [orders, payments, dispatcher] = await Promise.all([
     startStub(ordersAnswer),
-    startStub(() => ({ status: 500 })),
+    startStub(() => refusal(404, 'not_found')),
     startStub(({ method }) =>
       method === 'DELETE' ? { status: 204 } : { status: 201, body: { delivery_id: `dlv_${newSeed()}` } },
     ),
