@@ -222,12 +222,12 @@ describe('not found, in one and the same body, is', () => {
   });
 });
 
-test.each([
+test.each<[Method, () => string, string]>([
   ['PUT', () => `/v1/orders/${order.id}`, 'DELETE, GET, HEAD, PATCH'],
   ['POST', () => '/v1/payments', 'GET, HEAD'],
   ['DELETE', () => `/v1/payments/${order.payments[0]!.id}`, 'GET, HEAD'],
   ['GET', () => '/debug/register-payment', 'POST'],
-] as const)('405 answers %s where there is no such method, naming those there are', async (method, path, allow) => {
+])('405 answers %s where there is no such method, naming those there are', async (method, path, allow) => {
   const answer = await shop.api.send(method, path());
   expect(answer.headers.allow).toBe(allow);
   expect(refusalOf(answer)).toMatchObject({ statusCode: 405, code: 'method_not_allowed', error: 'Method Not Allowed' });

@@ -1,0 +1,148 @@
+import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import { type Order, type Payment, toMinor } from '@cpg/contracts';
+import { EventStoreDBClient } from '@eventstore/db-client';
+import { type Answer, refusalOf } from './harness/api.ts';
+import { ledgerOf, ledgerShown } from './harness/ledger.ts';
+import { openShop, type Shop } from './harness/merchants.ts';
+import { orderBody } from './harness/order-bodies.ts';
+import { readOrderStream } from './harness/order-stream.ts';
+import { sharedStack } from './harness/shared-stack.ts';
+import { until } from './harness/until.ts';
+
+const AT_ONCE = 50;
+
+const stack = sharedStack();
+const store = EventStoreDBClient.connectionString(stack.eventstoreUrl);
+let shop: Shop;
+
+beforeAll(async () => {
+  shop = await openShop(stack);
+});
+afterAll(() => Promise.all([shop.api.close(), store.dispose()]));
+
+const newHash = () => `0x${randomUUID().replaceAll('-', '')}`;
+const pay = ({ id }: Order, amount: string, txHash = newHash()) =>
+  shop.api.send('POST', '/debug/register-payment', {
+    body: { order_id: id, payment_rail: 'crypto_deposit', amount, currency: 'USDT', txHash },
+  });
+const post = (path: string, body?: unknown) => shop.api.send('POST', path, { body });
+
+/** Sends each request `AT_ONCE / requests.length` times, mixed, all at the same time. The answers come by request. */
+const race = async (...requests: (() => Promise<Answer>)[]): Promise<Answer[][]> => {
+  const sent = Array.from({ length: AT_ONCE }, (_, index) => requests[index % requests.length]!());
+  const answers = await Promise.all(sent);
+  return requests.map((_, which) => answers.filter((__, index) => index % requests.length === which));
+};
+
+/** How often each answer came: `201`, or the status and code of a refusal. */
+const tally = (answers: Answer[]): Record<string, number> => {
+  const kinds = answers.map((answer) => (answer.status === 201 ? '201' : `${answer.status} ${refusalOf(answer).code}`));
+  return Object.fromEntries([...new Set(kinds)].map((kind) => [kind, kinds.filter((each) => each === kind).length]));
+};
+
+/** The order as all agree on it: the API, the events of its stream, and each of its payments by itself. */
+const agreedOn = async ({ id }: Order): Promise<Order> => {
+  const order = await shop.api.order(id);
+  const stored = (await readOrderStream(store, id))!;
+  expect(ledgerOf(stored.map(({ event }) => event))).toEqual(ledgerShown(order));
+  for (const payment of order.payments) {
+    await until(`${payment.id} to be what its order says`, async () =>
+      isDeepStrictEqual(await shop.api.payment(payment.id), payment),
+    );
+  }
+  return order;
+};
+
+const paid = sumOf((payment) => payment.paid_amount);
+const applied = sumOf((payment) => payment.applied_amount);
+
+function sumOf(amount: (payment: Payment) => string | undefined) {
+  return ({ payments, currency }: Order): bigint =>
+    payments.reduce((sum, payment) => sum + toMinor(amount(payment) ?? '0', currency), 0n);
+}
+
+const count = ({ payments }: Order, status: Payment['status'], reason?: Payment['orphan_reason']): number =>
+  payments.filter((payment) => payment.status === status && payment.orphan_reason === reason).length;
+
+test('50 reports of one hash are one payment', async () => {
+  const order = await shop.api.createOrder(orderBody());
+  const txHash = newHash();
+  const [answers] = await race(() => pay(order, '4', txHash));
+  expect(tally(answers!)).toEqual({ 201: AT_ONCE });
+  const after = await agreedOn(order);
+  expect(after).toMatchObject({ status: 'partially_paid', remaining_amount: '6.000000', payments: [{}] });
+  expect(applied(after)).toBe(4_000_000n);
+});
+
+test('of 50 payments at once as many apply as settle the order, and the others are due for refund', async () => {
+  const order = await shop.api.createOrder(orderBody());
+  const [answers] = await race(() => pay(order, '1'));
+  expect(tally(answers!)).toEqual({ 201: AT_ONCE });
+  const after = await agreedOn(order);
+  expect(after).toMatchObject({ status: 'paid', remaining_amount: '0.000000' });
+  expect([count(after, 'applied'), count(after, 'orphan', 'already_paid')]).toEqual([10, AT_ONCE - 10]);
+  expect([paid(after), applied(after)]).toEqual([50_000_000n, 10_000_000n]);
+});
+
+test('a payment that settles the order against its cancellation: whichever is first, the other sees it', async () => {
+  const order = await shop.api.createOrder(orderBody());
+  const [payments, cancellations] = await race(
+    () => pay(order, '10'),
+    () => post(`/v1/orders/${order.id}/cancel`),
+  );
+  expect(tally(payments!)).toEqual({ 201: AT_ONCE / 2 });
+  const after = await agreedOn(order);
+  expect(paid(after)).toBe(250_000_000n);
+  if (after.status === 'canceled') {
+    expect(tally(cancellations!)).toEqual({ 201: AT_ONCE / 2 });
+    expect(count(after, 'orphan', 'canceled')).toBe(AT_ONCE / 2);
+  } else {
+    expect(after.status).toBe('paid');
+    expect(tally(cancellations!)).toEqual({ '409 order_state_conflict': AT_ONCE / 2 });
+    expect([count(after, 'applied'), count(after, 'orphan', 'already_paid')]).toEqual([1, AT_ONCE / 2 - 1]);
+  }
+});
+
+test('payments of a part against the cancellation all end up due for refund', async () => {
+  const order = await shop.api.createOrder(orderBody());
+  const [payments, cancellations] = await race(
+    () => pay(order, '0.1'),
+    () => post(`/v1/orders/${order.id}/cancel`),
+  );
+  expect([tally(payments!), tally(cancellations!)]).toEqual([{ 201: AT_ONCE / 2 }, { 201: AT_ONCE / 2 }]);
+  const after = await agreedOn(order);
+  expect(after).toMatchObject({ status: 'canceled', remaining_amount: '10.000000' });
+  expect(count(after, 'orphan', 'canceled')).toBe(AT_ONCE / 2);
+});
+
+test('a capture against the expiry: the held payment is applied once, and the order expires partly paid', async () => {
+  const order = await shop.api.createOrder(orderBody({ capabilities: { partial_payments: false } }));
+  expect((await pay(order, '4')).body.payments).toMatchObject([{ status: 'received' }]);
+  const [captures, clocks] = await race(
+    () => post(`/v1/orders/${order.id}/capture`),
+    () => post(`/debug/orders/${order.id}/advance-time`, { minutes: 61 }),
+  );
+  expect(tally(captures!)).toEqual({ 201: AT_ONCE / 2 });
+  const moved = tally(clocks!);
+  expect(moved['201']).toBeGreaterThanOrEqual(1);
+  expect(moved).toEqual({ 201: moved['201'], '409 order_state_conflict': AT_ONCE / 2 - moved['201']! });
+  const after = await agreedOn(order);
+  expect(after).toMatchObject({ status: 'partially_paid_expired', remaining_amount: '6.000000' });
+  expect([count(after, 'applied'), applied(after)]).toEqual([1, 4_000_000n]);
+});
+
+test('50 creations under one idempotency key are one order', async () => {
+  const key = randomUUID();
+  const body = orderBody({ external_reference_id: key });
+  const create = () => shop.api.send('POST', '/v1/orders', { body, headers: { 'idempotency-key': key } });
+  const [answers] = await race(create);
+  const { 201: created = 0, '409 idempotency_key_in_use': waiting = 0, ...others } = tally(answers!);
+  expect({ others, all: created + waiting }).toEqual({ others: {}, all: AT_ONCE });
+  expect(created).toBeGreaterThanOrEqual(1);
+  const { items, total } = await shop.api.orders({ external_reference_id: key });
+  expect(total).toBe(1);
+  expect(await agreedOn(items[0]!)).toEqual(items[0]);
+  const again = await create();
+  for (const { text } of answers!.filter(({ status }) => status === 201)) expect(text).toBe(again.text);
+});
