@@ -81,7 +81,7 @@ export const fuzz = async ({ baseUrl, apiKey, seed, folder }: Target): Promise<F
     INSTALLED,
     [
       ...['--no-color', '--config-file', SETTINGS, 'run', `${baseUrl}/openapi.json`],
-      ...['--header', `x-api-key: ${apiKey}`, '--checks', 'all', '--seed', String(seed)],
+      ...['--header', `x-api-key: ${apiKey}`, '--seed', String(seed)],
       ...['--report', 'json', '--report-json-path', report],
     ],
     { cwd: folder, stdio: ['ignore', 'inherit', 'inherit'], timeout: RUN_WITHIN_MS },
