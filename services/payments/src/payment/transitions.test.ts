@@ -1,0 +1,92 @@
+import { readFileSync } from 'node:fs';
+import { OrphanReason } from '@cpg/contracts';
+import { AppError, fold } from '@cpg/core';
+import { type PaymentCommand, paymentDecider, type ReceivePayment } from './payment.ts';
+import { exists, type Payment, UNCLAIMED_MERCHANT } from './state.ts';
+
+const at = new Date('2026-01-31T12:00:00.000Z');
+
+const receive = (confirmed: boolean, merchantId = 'mer_01J0000000000000000000000C'): ReceivePayment => ({
+  type: 'ReceivePayment',
+  paymentId: 'pay_01J0000000000000000000000B',
+  merchantId,
+  orderId: 'ord_01J0000000000000000000000A',
+  rail: 'gateway_pay',
+  providerId: 'tx-1',
+  currency: 'USDC',
+  amountMinor: 10n,
+  feeMinor: 0n,
+  feeSchedule: '1',
+  confirmed,
+  seenAt: at,
+  at,
+});
+
+const FIRST = [receive(true), receive(false), receive(true, UNCLAIMED_MERCHANT), receive(false, UNCLAIMED_MERCHANT)];
+
+const COMMANDS: PaymentCommand[] = [
+  receive(true),
+  receive(false),
+  { type: 'ConfirmPayment', at },
+  { type: 'RecordOutcome', outcome: { status: 'applied', appliedMinor: 9n, unappliedMinor: 1n, at } },
+  // No order decides that an address is unknown.
+  ...OrphanReason.options
+    .filter((reason) => reason !== 'unknown_address')
+    .map((orphanReason): PaymentCommand => ({
+      type: 'RecordOutcome',
+      outcome: { status: 'orphan', orphanReason, at },
+    })),
+  { type: 'FailPayment', at },
+  { type: 'RefundPayment', refundId: 'rfd_01J0000000000000000000000D', amountMinor: 1n, at },
+  { type: 'RefundPayment', refundId: 'rfd_01J0000000000000000000000E', at },
+];
+
+const decideOrRefuse = (command: PaymentCommand, payment: Payment) => {
+  try {
+    return paymentDecider.decide(command, payment);
+  } catch (error) {
+    if (error instanceof AppError) return [];
+    throw error;
+  }
+};
+
+const reasonOf = (payment: Payment): string => {
+  const reason = exists(payment) && (payment.status === 'failed' ? payment.failureReason : payment.orphanReason);
+  return reason && payment.status !== 'refunded' ? `\`${reason}\`` : '';
+};
+
+const nameOf = (payment: Payment): string => (exists(payment) ? `\`${payment.status}\`` : 'none');
+
+/** Every change of status that any sequence of the commands leads to, as rows of the table. */
+const explore = (): string[] => {
+  const rows = new Set<string>();
+  const seen = new Set<string>();
+  const open: Payment[] = [];
+  const follow = (payment: Payment, command: PaymentCommand) => {
+    let current = payment;
+    for (const event of decideOrRefuse(command, current)) {
+      const next = fold(paymentDecider, current, [event]);
+      if (next.status !== current.status)
+        rows.add(`| ${[nameOf(current), command.type, nameOf(next), reasonOf(next)].join(' | ')} |`);
+      current = next;
+    }
+    const key = JSON.stringify(current, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
+    if (seen.has(key)) return;
+    seen.add(key);
+    open.push(current);
+  };
+  for (const command of FIRST) follow(paymentDecider.initial, command);
+  for (let payment = open.pop(); payment; payment = open.pop())
+    for (const command of COMMANDS) follow(payment, command);
+  return [...rows].sort();
+};
+
+const documented = (): string[] => {
+  const page = readFileSync(new URL('../../../../docs/order-states.md', import.meta.url), 'utf8');
+  const section = page.split('\n## Payments')[1]!.split('\n## ')[0]!;
+  return section.split('\n').filter((line) => /^\| (`|none)/.test(line));
+};
+
+test('docs/order-states.md has every change of status that can happen, and none that cannot', () => {
+  expect(documented()).toEqual(explore());
+});
