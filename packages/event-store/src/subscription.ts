@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '@cpg/runtime';
 import { retry } from '@cpg/runtime';
 import { type AllStreamResolvedEvent, type EventStoreDBClient, START, streamNameFilter } from '@eventstore/db-client';
@@ -13,6 +14,9 @@ export interface SubscriptionOptions {
    *  of them. A throw is tried again from the checkpoint. */
   readonly handle: (events: AllStreamResolvedEvent[], position: LogPosition) => Promise<void>;
   readonly signal: AbortSignal;
+  /** From the start of one batch to the next, at least, while there is no backlog: what comes meanwhile shares its cost. An event that
+   *  comes after a rest is handled at once. */
+  readonly everyMs?: number;
   readonly log: Logger;
 }
 
@@ -34,7 +38,14 @@ export const follow = (options: SubscriptionOptions): Promise<void> => {
   });
 };
 
-const followOnce = async ({ client, prefixes, checkpoint, handle, signal }: SubscriptionOptions): Promise<void> => {
+const followOnce = async ({
+  client,
+  prefixes,
+  checkpoint,
+  handle,
+  signal,
+  everyMs = 0,
+}: SubscriptionOptions): Promise<void> => {
   const from = await checkpoint();
   const subscription = client.subscribeToAll({
     fromPosition: from ? { commit: BigInt(from.commit), prepare: BigInt(from.prepare) } : START,
@@ -67,10 +78,13 @@ const followOnce = async ({ client, prefixes, checkpoint, handle, signal }: Subs
         });
         continue;
       }
+      const began = performance.now();
       const batch = waiting.splice(0, BATCH);
       if (waiting.length < BUFFERED / 2) subscription.resume();
       const { commit, prepare } = batch.at(-1)!.event!.position;
       await handle(batch, { commit: String(commit), prepare: String(prepare) });
+      const rest = everyMs - (performance.now() - began);
+      if (rest > 0 && waiting.length < BATCH) await sleep(rest, undefined, { signal }).catch(() => {});
     }
     const { error } = ended as { error?: Error };
     if (error) throw error;

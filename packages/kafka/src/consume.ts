@@ -8,6 +8,8 @@ import { decode } from './decode.ts';
 export interface Topic<T> {
   readonly name: string;
   readonly message: z.ZodType<T>;
+  /** The types of message that concern this consumer; others are passed over unread. All of them, when absent. */
+  readonly types?: readonly string[];
 }
 
 export interface ConsumeOptions<T> {
@@ -115,7 +117,8 @@ const handleRecords = async <T>(
 ): Promise<void> => {
   const readable: { record: KafkaMessage; message: T }[] = [];
   for (const record of records) {
-    const decoded = decode(topic.message, record.value);
+    const decoded = decode(topic, record.value);
+    if (decoded === 'passed over') continue;
     if (decoded.ok) readable.push({ record, message: decoded.message });
     else await options.park(record, decoded.reason);
   }

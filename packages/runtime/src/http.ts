@@ -11,7 +11,7 @@ import Fastify, {
   type FastifyServerOptions,
   LogController,
 } from 'fastify';
-import { serializerCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { z } from 'zod';
 import { newRequestId } from './ids.ts';
 import type { Logger } from './logger.ts';
@@ -72,7 +72,8 @@ export const createApp = ({ log, isOutage = () => false, ...options }: AppOption
     const parsed = (schema as z.ZodType).safeParse(data);
     return parsed.success ? { value: parsed.data } : { error: invalid(faultsOf(parsed.error)) };
   });
-  app.setSerializerCompiler(serializerCompiler);
+  // Answers are typed values, checked when they were made and again by who reads them: their schemas document them.
+  app.setSerializerCompiler(() => (value) => JSON.stringify(value));
   app.setErrorHandler((error: FastifyError | AppError, request, reply) => {
     if (!isOutage(error)) return answerError(error, request, reply);
     const away = new AppError('dependency_unavailable', 'the database is not available right now: try again', {

@@ -14,6 +14,8 @@ export interface FollowerOptions {
   readonly name: string;
   readonly prefixes: string[];
   readonly log: Logger;
+  /** From one batch to the next, at least, while there is no backlog. */
+  readonly everyMs?: number;
 }
 
 /** Handles a batch of the log and saves the position through `checkpoint` when it is done. */
@@ -29,7 +31,7 @@ export interface Follower {
 
 /** Follows the log from a checkpoint, in one process at a time of all that run this: another takes over within seconds when it dies. */
 export const followAlone = (
-  { client, pool, databaseUrl, schema, name, prefixes, log }: FollowerOptions,
+  { client, pool, databaseUrl, schema, name, prefixes, log, everyMs }: FollowerOptions,
   handleBatch: HandleBatch,
 ): Follower =>
   leadWhileAlone({
@@ -44,6 +46,7 @@ export const followAlone = (
         prefixes,
         checkpoint: checkpoint.load,
         signal: AbortSignal.any([signal, fenced.signal]),
+        ...(everyMs !== undefined && { everyMs }),
         log,
         handle: async (events, position) => {
           try {

@@ -7,9 +7,12 @@ export interface CatchUpOptions extends FollowerOptions {
   readonly apply: (db: Queryable, events: AllStreamResolvedEvent[]) => Promise<void>;
 }
 
+// Nobody waits for it: the service that appended has written the row already.
+const EVERY_MS = 250;
+
 /** Projects what the service that appended did not: after a crash, and when a read model is made anew. */
 export const catchUp = ({ apply, ...options }: CatchUpOptions): Follower =>
-  followAlone(options, (events, position, checkpoint) =>
+  followAlone({ everyMs: EVERY_MS, ...options }, (events, position, checkpoint) =>
     transaction(options.pool, async (db) => {
       await apply(db, events);
       await checkpoint.save(db, position);

@@ -10,9 +10,12 @@ export interface RelayOptions extends FollowerOptions {
   readonly messageOf: (event: AllStreamResolvedEvent) => Promise<DomainMessage | null>;
 }
 
+// A message that comes after a rest goes out at once; under load, batches form.
+const EVERY_MS = 10;
+
 /** Publishes the log to a topic: in the order of the log, at least once, the checkpoint moving only after all replicas have the messages. */
 export const relay = ({ publisher, topic, messageOf, ...options }: RelayOptions): Follower =>
-  followAlone(options, async (events, position, checkpoint) => {
+  followAlone({ everyMs: EVERY_MS, ...options }, async (events, position, checkpoint) => {
     const messages: DomainMessage[] = [];
     for (const event of events) {
       const message = await messageOf(event);

@@ -42,8 +42,6 @@ export interface AppOptions {
 export const buildApp = async (options: AppOptions): Promise<FastifyInstance> => {
   const { environment, authenticator, limits, log, trustProxy } = options;
   const app = createApp({ log, trustProxy, isOutage: isDatabaseOutage }) as unknown as FastifyInstance;
-  // Answers are rows that were checked when they were written, or typed values: the response schemas document them.
-  app.setSerializerCompiler(() => (value) => JSON.stringify(value));
   app.addHook('onRequest', async (request, reply) => void reply.header('x-request-id', request.id));
   await secureHeaders(app);
   refuseOtherMethods(app);

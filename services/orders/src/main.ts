@@ -22,7 +22,7 @@ import { coinbase } from './rates/sources/coinbase.ts';
 import { ecb } from './rates/sources/ecb.ts';
 import { kraken } from './rates/sources/kraken.ts';
 import { readRateTable, tableRates } from './rates/table.ts';
-import { reactToPayments } from './reactions/payments.ts';
+import { PAYMENT_NEWS, reactToPayments } from './reactions/payments.ts';
 
 await runService(async () => {
   const config = readOrdersConfig(process.env);
@@ -109,7 +109,7 @@ await runService(async () => {
       consume({
         kafka,
         groupId: 'orders',
-        topics: [TOPICS.payments],
+        topics: [{ ...TOPICS.payments, types: PAYMENT_NEWS }],
         handle: reactToPayments({ commands, payments, now }),
         isOutage: isDatabaseOutage,
         log,

@@ -20,7 +20,7 @@ import { paymentCatchUp } from './projections/catch-up.ts';
 import { projectPayments } from './projections/payments.ts';
 import { cryptoDeposit } from './rails/crypto-deposit.ts';
 import { gatewayPay, sandboxProvider } from './rails/gateway-pay.ts';
-import { reactToOrders } from './reactions/orders.ts';
+import { ORDER_NEWS, reactToOrders } from './reactions/orders.ts';
 import { orderTeller } from './telling.ts';
 
 await runService(async () => {
@@ -98,7 +98,7 @@ await runService(async () => {
       consume({
         kafka,
         groupId: 'payments',
-        topics: [TOPICS.orders],
+        topics: [{ ...TOPICS.orders, types: ORDER_NEWS }],
         handle: reactToOrders({ commands, forget }),
         isOutage: isDatabaseOutage,
         log,

@@ -5,6 +5,9 @@ import type { PaymentsClient } from '../clients/payments.ts';
 import type { OrderCommands } from '../commands.ts';
 import type { OrderCommand } from '../order/command.ts';
 
+/** What this reaction wants of `payments.v1`. */
+export const PAYMENT_NEWS = ['payment.received', 'payment.confirmed', 'payment.failed', 'payment.refunded'];
+
 /** Drives again what the payments service told us directly, so that a crash in between only delays it. Every command is idempotent. */
 export const reactToPayments =
   ({ commands, payments, now }: { commands: OrderCommands; payments: PaymentsClient; now: () => Date }) =>

@@ -2,6 +2,15 @@ import type { OrderMessage, OrphanReason, PaymentOutcome } from '@cpg/contracts'
 import type { CallContext } from '@cpg/runtime';
 import type { PaymentCommands } from '../commands.ts';
 
+/** What this reaction wants of `orders.v1`. */
+export const ORDER_NEWS = [
+  'order.payments_applied',
+  'order.payments_orphaned',
+  'order.expired',
+  'order.canceled',
+  'order.deleted',
+];
+
 /** Records what orders decided of their payments, and forgets those of a deleted order. Orders told us directly as well; a repeat changes
  *  nothing, and news that is behind is ignored. */
 export const reactToOrders =
