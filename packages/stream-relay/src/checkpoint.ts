@@ -33,10 +33,11 @@ export const takeCheckpoint = async (
       return commit && prepare ? { commit, prepare } : null;
     },
     save: async (db, { commit, prepare }) => {
-      const saved = await db.query(
-        `update ${schema}.checkpoints set commit_position = $3, prepare_position = $4 where name = $1 and epoch = $2`,
-        [name, epoch, commit, prepare],
-      );
+      const saved = await db.query({
+        name: `save-checkpoint-${schema}`,
+        text: `update ${schema}.checkpoints set commit_position = $3, prepare_position = $4 where name = $1 and epoch = $2`,
+        values: [name, epoch, commit, prepare],
+      });
       if (saved.rowCount !== 1) throw new FencedError(`another ${name} has taken over`);
     },
   };

@@ -18,7 +18,7 @@ const UPSERT_ORDERS = `
 export const projectOrders = async (db: Queryable, orders: readonly ProjectedOrder[]): Promise<void> => {
   if (orders.length === 0) return;
   const column = <T>(value: (projected: ProjectedOrder) => T) => orders.map(value);
-  await db.query(UPSERT_ORDERS, [
+  const values = [
     column(({ order }) => order.orderId),
     column(({ order }) => order.merchantId),
     column(({ order }) => order.externalReferenceId),
@@ -28,7 +28,8 @@ export const projectOrders = async (db: Queryable, orders: readonly ProjectedOrd
     column(({ revision }) => revision),
     column(({ order }) => JSON.stringify(orderView(order))),
     column(({ order }) => dueAt(order)),
-  ]);
+  ];
+  await db.query({ name: 'project-orders', text: UPSERT_ORDERS, values });
 };
 
 const INSTRUCT_AFTER_MS = 2_000;
