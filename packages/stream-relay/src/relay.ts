@@ -11,7 +11,7 @@ export interface RelayOptions extends FollowerOptions {
 }
 
 // A message that comes after a rest goes out at once; under load, batches form.
-const EVERY_MS = 10;
+const EVERY_MS = 25;
 
 /** Publishes the log to a topic: in the order of the log, at least once, the checkpoint moving only after all replicas have the messages. */
 export const relay = ({ publisher, topic, messageOf, ...options }: RelayOptions): Follower =>
