@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { request } from 'undici';
 import { tellStory } from './demo/checks.ts';
 import { buyEverything } from './demo/purchases.ts';
 import { hearEverything, readStreams, walkLists } from './demo/read-back.ts';
@@ -15,8 +16,9 @@ const runningStack = async (): Promise<StackFiles | null> => {
   const dataDir = resolve(CHECKOUT, process.env.DATA_DIR || '.data');
   try {
     const stack = readStackFiles(dataDir);
-    const health = await fetch(`${stack.baseUrl}/health`, { signal: AbortSignal.timeout(3_000) });
-    if (health.ok) return stack;
+    const { statusCode, body } = await request(`${stack.baseUrl}/health`, { signal: AbortSignal.timeout(3_000) });
+    await body.dump();
+    if (statusCode === 200) return stack;
   } catch {
     // Said below.
   }

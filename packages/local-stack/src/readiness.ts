@@ -1,4 +1,6 @@
+import { get } from 'node:http';
 import { connect } from 'node:net';
+import { json } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { httpAddress } from './environment.ts';
 import type { PortPlan } from './ports.ts';
@@ -40,19 +42,25 @@ export const waitReady = async (
   return faults.flat();
 };
 
-/** Asks `GET /health/ready`. */
+/** Asks `GET /health/ready`. Not by `fetch`, which refuses ports that browsers keep from (6000 among them) whoever listens there. */
 const answersReady =
   (baseUrl: string): ReadinessCheck =>
-  async () => {
-    try {
-      const response = await fetch(`${baseUrl}/health/ready`, { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
-      if (response.ok) return null;
-      const { missing } = (await response.json()) as { missing?: string[] };
-      return missing?.length ? `misses ${missing.join(', ')}` : `answers ${response.status}`;
-    } catch {
-      return 'does not answer';
-    }
-  };
+  () =>
+    new Promise((done) => {
+      const asking = get(`${baseUrl}/health/ready`, { timeout: ANSWER_WITHIN_MS, agent: false }, async (response) => {
+        if (response.statusCode === 200) {
+          response.resume();
+          return done(null);
+        }
+        const { missing } = await json(response).then(
+          (body) => body as { missing?: string[] },
+          () => ({ missing: undefined }),
+        );
+        done(missing?.length ? `misses ${missing.join(', ')}` : `answers ${response.statusCode}`);
+      });
+      asking.once('timeout', () => asking.destroy());
+      asking.once('error', () => done('does not answer'));
+    });
 
 const acceptsConnections =
   (host: string, port: number): ReadinessCheck =>
