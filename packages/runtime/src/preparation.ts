@@ -3,8 +3,8 @@ import { retry } from './retry.ts';
 
 /** What a service needs done once before it works in full, in whatever order the others come up. */
 export interface Preparation {
-  /** Does `work` until it succeeds. Rejects only when stopped. */
-  readonly step: (name: string, work: () => Promise<void>) => Promise<void>;
+  /** Does `work` until it succeeds, and resolves to what it made. Rejects only when stopped. */
+  readonly step: <T>(name: string, work: () => Promise<T>) => Promise<T>;
   /** Rejects while a step is to be done, naming it: for readiness. */
   readonly check: () => Promise<void>;
   readonly stop: () => void;
@@ -16,11 +16,12 @@ export const preparation = (log: Logger): Preparation => {
   return {
     step: async (name, work) => {
       missing.add(name);
-      await retry(work, {
+      const made = await retry(work, {
         signal: stopping.signal,
         onError: (error) => log.warn({ err: error }, `${name} cannot be prepared yet, trying again`),
       });
       missing.delete(name);
+      return made;
     },
     check: async () => {
       if (missing.size > 0) throw new Error([...missing].join(', '));

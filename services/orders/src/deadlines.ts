@@ -25,7 +25,7 @@ const CLAIM_DUE = `
   where row.id = due.id returning row.id`;
 
 /** Does what is due by the clock: expiry, renewal, instructions that were slow. Durable: what fell due while nothing ran is found at the
- *  next start. Any number of instances share the work; one that dies loses its claim after ${CLAIMED_FOR_S} s. */
+ *  next start. Any number of instances share the work; one that dies loses its claim after half a minute. */
 export const watchDeadlines = (options: DeadlineOptions): { stop: () => Promise<void> } => {
   const stopping = new AbortController();
   const { readModel, now, log, everyMs = EVERY_MS } = options;

@@ -3,7 +3,7 @@ import { type DomainMessage, TOPICS } from '@cpg/contracts';
 import { AppError } from '@cpg/core';
 import { consume, type Consumption, createKafka, ensureTopics, type Topic } from '@cpg/kafka';
 import { isDatabaseOutage, leadWhileAlone, migrate } from '@cpg/postgres';
-import { createLogger, retry, runService, secretBox } from '@cpg/runtime';
+import { createLogger, preparation, runService, secretBox } from '@cpg/runtime';
 import { buildApp } from './app.ts';
 import { readDispatcherConfig } from './config.ts';
 import { ENDPOINT_LIMITS } from './delivery/endpoint.ts';
@@ -68,25 +68,20 @@ await runService(async () => {
   });
   await app.listen({ port: config.PORT, host: config.HOST });
 
-  const stopping = new AbortController();
-  const untilItWorks = <T>(name: string, work: () => Promise<T>): Promise<T> =>
-    retry(work, {
-      signal: stopping.signal,
-      onError: (error) => log.warn({ err: error }, `${name} not ready, trying again`),
-    });
+  const prepared = preparation(log);
   const start = async () => {
     const folder = join(import.meta.dirname, '../migrations');
-    await untilItWorks('migrations', () => migrate(pool, { schema: 'webhooks', folder }));
-    await untilItWorks('webhooks of the gateway', () => webhooks.load(['']));
+    await prepared.step('migrations', () => migrate(pool, { schema: 'webhooks', folder }));
+    await prepared.step('webhooks of the gateway', () => webhooks.load(['']));
     const topics = [TOPICS.orders, TOPICS.payments] as Topic<DomainMessage>[];
-    await untilItWorks('topics', () =>
+    await prepared.step('topics', () =>
       ensureTopics(
         kafka,
         topics.map(({ name }) => name),
         { partitions: config.KAFKA_PARTITIONS, replication: config.KAFKA_REPLICATION },
       ),
     );
-    const running = await untilItWorks('instance', () =>
+    const running = await prepared.step('instance', () =>
       startInstance({
         pool,
         sender,
@@ -132,7 +127,7 @@ await runService(async () => {
   return {
     log,
     close: [
-      () => stopping.abort(),
+      prepared.stop,
       () => starting,
       () => Promise.all([consumption?.stop(), maintenance?.stop(), instance?.stop(STOP_WITHIN_MS)]),
       () => app.close(),
