@@ -95,18 +95,24 @@ export type InstructionsCall = z.infer<typeof InstructionsCall>;
 export const Instructions = z.object({ instructions: z.array(AssignedInstruction) });
 export type Instructions = z.infer<typeof Instructions>;
 
-/** `POST /payments` -> 201 RegisteredPayment: money seen by a rail. The same (rail, provider id) again is the same payment;
- *  with another order, amount or currency it is 409 `payment_conflict`. */
-export const RegisterPaymentCall = z.object({
-  order_id: z.string().min(1).max(128),
-  rail: PaymentRail,
-  provider_id: z.string().min(1).max(256),
-  amount: Amount,
-  currency: PaymentCurrency,
-  confirmed: z.boolean(),
-  tx_hash: z.string().min(1).max(256).optional(),
-  metadata: Metadata.optional(),
-});
+/** `POST /payments` -> 201 RegisteredPayment: money seen by a rail, which names the order, or the address that it came to. The same
+ *  (rail, provider id) again is the same payment; with another order, address, amount or currency it is 409 `payment_conflict`. */
+export const RegisterPaymentCall = z
+  .object({
+    order_id: z.string().min(1).max(128).optional(),
+    address: z.string().min(1).max(128).optional(),
+    rail: PaymentRail,
+    provider_id: z.string().min(1).max(256),
+    amount: Amount,
+    currency: PaymentCurrency,
+    confirmed: z.boolean(),
+    tx_hash: z.string().min(1).max(256).optional(),
+    metadata: Metadata.optional(),
+  })
+  .refine(({ order_id, address }) => (order_id === undefined) !== (address === undefined), {
+    path: ['order_id'],
+    message: 'money names either its order or the address that it came to',
+  });
 export type RegisterPaymentCall = z.infer<typeof RegisterPaymentCall>;
 
 /** `POST /payments/:id/confirmation` -> 200 RegisteredPayment: its rail vouches for it. Idempotent; 409 `payment_conflict` once it failed. */

@@ -13,7 +13,10 @@ export const PaymentReceived = event(
   z.object({
     paymentId: PaymentId,
     merchantId: MerchantId,
+    /** What the money named: an order, or an address that is no order's. */
     orderId: z.string(),
+    /** Where it came to, when that is all its rail knew. */
+    address: z.string().optional(),
     rail: PaymentRail,
     providerId: z.string(),
     currency: PaymentCurrency,

@@ -7,6 +7,7 @@ export interface PaymentState {
   readonly paymentId: string;
   readonly merchantId: string;
   readonly orderId: string;
+  readonly address?: string | undefined;
   readonly rail: PaymentRail;
   readonly providerId: string;
   readonly currency: PaymentCurrency;

@@ -127,7 +127,11 @@ export type DepositInstruction = z.infer<typeof DepositInstruction>;
 export const Payment = z.object({
   id: PaymentId,
   merchant_id: MerchantId,
-  order_id: z.string().describe('The order the payer named; of an orphan it may be unknown here.'),
+  order_id: z
+    .string()
+    .describe(
+      'The order the payer named; of an orphan it may be unknown here, or the address of nobody that the money came to.',
+    ),
   status: PaymentStatus,
   payment_rail: PaymentRail,
   provider_id: z.string(),

@@ -18,7 +18,7 @@ import { paymentStreamOf } from './payment/identity.ts';
 import { paymentDecider } from './payment/payment.ts';
 import { paymentCatchUp } from './projections/catch-up.ts';
 import { projectPayments } from './projections/payments.ts';
-import { cryptoDeposit } from './rails/crypto-deposit.ts';
+import { cryptoDeposit, orderOfAddress } from './rails/crypto-deposit.ts';
 import { gatewayPay, sandboxProvider } from './rails/gateway-pay.ts';
 import { ORDER_NEWS, reactToOrders } from './reactions/orders.ts';
 import { orderTeller } from './telling.ts';
@@ -54,7 +54,15 @@ await runService(async () => {
   const app = buildApp({
     token: config.INTERNAL_TOKEN,
     instructions: instructionsFrom(rails),
-    register: registerPayments({ commands, orders, tellOrder, fees: config.fees, now, log }),
+    register: registerPayments({
+      commands,
+      orders,
+      tellOrder,
+      orderOfAddress: (address) => orderOfAddress(pool, address),
+      fees: config.fees,
+      now,
+      log,
+    }),
     changes: paymentChanges({ commands, tellOrder, now, log }),
     commands,
     forget,

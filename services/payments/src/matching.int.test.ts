@@ -121,6 +121,42 @@ test("money for an order we do not have is kept, as nobody's orphan", async () =
   }
 });
 
+test('money that names an address is for the order that has it', async () => {
+  const orderId = payments.orderThat(applied);
+  const address = '0x52908400098527886E0F7030069857D2E4169EE7';
+  await payments.giveAddress(orderId, address);
+  const body = money(orderId, { order_id: undefined, address });
+  const { payment, order } = await payments.register(body);
+  expect(payment).toMatchObject({ order_id: orderId, merchant_id: MERCHANT, status: 'applied' });
+  expect(order).toMatchObject({ id: orderId });
+  expect((await payments.register({ ...body, address: undefined, order_id: orderId })).payment).toEqual(payment);
+});
+
+test("money at an address of no order is kept, as nobody's orphan, and stays that when an order gets the address", async () => {
+  const address = '0x8617E340B3D01FA5F11F306F4090FD50E238070D';
+  const body = money(address, { order_id: undefined, address });
+  const { payment, order } = await payments.register(body);
+  expect(order).toBeNull();
+  expect(payment).toMatchObject({
+    merchant_id: UNCLAIMED_MERCHANT,
+    order_id: address,
+    status: 'orphan',
+    orphan_reason: 'unknown_address',
+  });
+  await payments.giveAddress(payments.orderThat(applied), address);
+  expect((await payments.register(body)).payment).toEqual(payment);
+});
+
+test('money has to name its order or its address, and not both', async () => {
+  const orderId = payments.orderThat(applied);
+  for (const names of [{ order_id: undefined }, { address: '0x52908400098527886E0F7030069857D2E4169EE7' }]) {
+    expect(await payments.call('POST', '/payments', money(orderId, names))).toMatchObject({
+      status: 400,
+      body: { details: [{ path: 'order_id', message: expect.stringContaining('either its order or the address') }] },
+    });
+  }
+});
+
 test('an order that is gone by the time its money is offered leaves an orphan', async () => {
   const orderId = payments.orderThat(applied);
   const body = money(orderId);

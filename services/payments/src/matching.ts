@@ -12,6 +12,8 @@ export interface MatchingOptions {
   readonly commands: PaymentCommands;
   readonly orders: Pick<OrdersClient, 'summary'>;
   readonly tellOrder: TellOrder;
+  /** The order that a deposit address was given to, or null for an address of nobody. */
+  readonly orderOfAddress: (address: string) => Promise<string | null>;
   readonly fees: FeeSchedule;
   readonly now: () => Date;
   readonly log: Logger;
@@ -22,9 +24,18 @@ export type RegisterPayment = (call: RegisterPaymentCall, context: CallContext) 
 /** Money that a rail saw meets its order: it is recorded on a stream of its own, offered to the order, and what the order decides is
  *  recorded. Every step may be repeated, so the same call again goes on where an earlier one stopped; once the first step is durable,
  *  Kafka drives the others too. Throws `payment_conflict` for the same money with another order, amount or currency. */
-export const registerPayments = ({ commands, orders, tellOrder, fees, now, log }: MatchingOptions): RegisterPayment => {
+export const registerPayments = ({
+  commands,
+  orders,
+  tellOrder,
+  orderOfAddress,
+  fees,
+  now,
+  log,
+}: MatchingOptions): RegisterPayment => {
   const receive = async (call: RegisterPaymentCall, context: CallContext): Promise<ExistingPayment> => {
-    const { order_id: orderId, rail, provider_id: providerId, currency, confirmed, metadata } = call;
+    const { address, rail, provider_id: providerId, currency, confirmed, metadata } = call;
+    const orderId = call.order_id ?? (await orderOfAddress(address!)) ?? address!;
     const paymentId = paymentIdOf(rail, providerId);
     const amountMinor = amountOf(call);
     const merchantId = await merchantOf(orderId, context);
@@ -37,6 +48,7 @@ export const registerPayments = ({ commands, orders, tellOrder, fees, now, log }
         ...terms,
         paymentId,
         orderId,
+        ...(address !== undefined && { address }),
         providerId,
         feeMinor: feeOf(fees, terms),
         feeSchedule: fees.version,

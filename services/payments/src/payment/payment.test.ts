@@ -99,6 +99,10 @@ describe('receiving', () => {
     given()
       .when(receive({ merchantId: UNCLAIMED_MERCHANT }))
       .thenLike({ type: 'PaymentReceived' }, { type: 'PaymentOrphaned', data: { orphanReason: 'unknown_order' } }));
+  test('money at an address of no order is an orphan for that reason', () =>
+    given()
+      .when(receive({ merchantId: UNCLAIMED_MERCHANT, orderId: '0xabc', address: '0xabc' }))
+      .thenLike({ type: 'PaymentReceived' }, { type: 'PaymentOrphaned', data: { orphanReason: 'unknown_address' } }));
   test('money for no order we have is an orphan only once its rail confirms it', () => {
     given()
       .when(receive({ merchantId: UNCLAIMED_MERCHANT, confirmed: false }))

@@ -14,7 +14,9 @@ export type ReceivePayment = {
   readonly paymentId: string;
   /** `UNCLAIMED_MERCHANT` when there is no such order. */
   readonly merchantId: string;
+  /** The order that the money is for; the address itself when it is no order's. */
   readonly orderId: string;
+  readonly address?: string | undefined;
   readonly rail: PaymentRail;
   readonly providerId: string;
   readonly currency: PaymentCurrency;
@@ -97,13 +99,15 @@ const receive = (command: ReceivePayment, payment: Payment): PaymentEvent[] => {
       at: at.toISOString(),
     },
   };
-  return [received, ...(command.confirmed ? unclaimed(command.merchantId, at) : [])];
+  return [received, ...(command.confirmed ? unclaimed(command, at) : [])];
 };
 
 const differences = (command: ReceivePayment, payment: ExistingPayment): string[] => {
-  const { orderId, currency, amountMinor } = payment;
+  const { orderId, address, currency, amountMinor } = payment;
+  // An address that was nobody's may have become an order's since: the money that came before stays what it was.
+  const sameAddress = address !== undefined && command.address === address;
   return [
-    ...(command.orderId === orderId ? [] : [`order (${orderId})`]),
+    ...(sameAddress || command.orderId === orderId ? [] : [`order (${orderId})`]),
     ...(command.currency === currency ? [] : [`currency (${currency})`]),
     ...(command.amountMinor === amountMinor || command.currency !== currency
       ? []
@@ -118,15 +122,19 @@ const confirm = (payment: ExistingPayment, confirmations: number | undefined, at
       type: 'PaymentConfirmed',
       data: { ...(confirmations !== undefined && { confirmations }), at: at.toISOString() },
     },
-    ...(payment.status === 'received' ? unclaimed(payment.merchantId, at) : []),
+    ...(payment.status === 'received' ? unclaimed(payment, at) : []),
   ];
 };
 
 /** No order will ever decide on it. */
-const unclaimed = (merchantId: string, at: Date): PaymentEvent[] =>
-  merchantId === UNCLAIMED_MERCHANT
-    ? [{ type: 'PaymentOrphaned', data: { orphanReason: 'unknown_order', at: at.toISOString() } }]
-    : [];
+const unclaimed = (
+  { merchantId, orderId, address }: Pick<ExistingPayment, 'merchantId' | 'orderId' | 'address'>,
+  at: Date,
+): PaymentEvent[] => {
+  if (merchantId !== UNCLAIMED_MERCHANT) return [];
+  const orphanReason = orderId === address ? 'unknown_address' : 'unknown_order';
+  return [{ type: 'PaymentOrphaned', data: { orphanReason, at: at.toISOString() } }];
+};
 
 /** How final a standing is. Outcomes come twice and out of order, by a call and from Kafka: one that is not more final than what is
  *  recorded is old news. A capture applies an orphan; only the cancellation of its order takes an applied payment back. */

@@ -22,7 +22,17 @@ const receive = (confirmed: boolean, merchantId = 'mer_01J0000000000000000000000
   at,
 });
 
-const FIRST = [receive(true), receive(false), receive(true, UNCLAIMED_MERCHANT), receive(false, UNCLAIMED_MERCHANT)];
+/** At an address of nobody. */
+const astray = (confirmed: boolean): ReceivePayment => {
+  const address = '0x52908400098527886E0F7030069857D2E4169EE7';
+  return { ...receive(confirmed, UNCLAIMED_MERCHANT), orderId: address, address };
+};
+
+const FIRST = [true, false].flatMap((confirmed) => [
+  receive(confirmed),
+  receive(confirmed, UNCLAIMED_MERCHANT),
+  astray(confirmed),
+]);
 
 const COMMANDS: PaymentCommand[] = [
   receive(true),

@@ -18,6 +18,15 @@ export const cryptoDeposit = ({ networks, pool }: { networks: readonly Network[]
   };
 };
 
+/** The order that an address was given to, as it is written in its instructions; null when it was given to none. */
+export const orderOfAddress = async (pool: Pool, address: string): Promise<string | null> => {
+  const { rows } = await pool.query<{ order_id: string }>(
+    'select order_id from payments.deposit_addresses where address = $1',
+    [address],
+  );
+  return rows[0]?.order_id ?? null;
+};
+
 interface Assigned {
   readonly index: number;
   readonly address: string;

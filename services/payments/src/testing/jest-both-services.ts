@@ -151,7 +151,15 @@ export const startBothServices = () => {
   const paymentsApp = buildPayments({
     token: TOKEN,
     instructions: async () => [INSTRUCTION],
-    register: registerPayments({ commands: paymentCommander, orders: toOrders, tellOrder, fees, now, log }),
+    register: registerPayments({
+      commands: paymentCommander,
+      orders: toOrders,
+      tellOrder,
+      orderOfAddress: async () => null,
+      fees,
+      now,
+      log,
+    }),
     changes: paymentChanges({ commands: paymentCommander, tellOrder, now, log }),
     commands: paymentCommander,
     forget,

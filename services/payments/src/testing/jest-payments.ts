@@ -19,6 +19,7 @@ import { paymentStreamOf } from '../payment/identity.ts';
 import { paymentDecider } from '../payment/payment.ts';
 import { paymentCatchUp } from '../projections/catch-up.ts';
 import { projectPayments } from '../projections/payments.ts';
+import { orderOfAddress } from '../rails/crypto-deposit.ts';
 import { orderTeller } from '../telling.ts';
 import { type Decide, startOrdersStub } from './jest-orders-stub.ts';
 
@@ -61,7 +62,15 @@ export const startPayments = async () => {
   const app = buildApp({
     token: TOKEN,
     instructions: instructionsFrom([]),
-    register: registerPayments({ commands, orders, tellOrder, fees, now, log }),
+    register: registerPayments({
+      commands,
+      orders,
+      tellOrder,
+      orderOfAddress: (address) => orderOfAddress(pool, address),
+      fees,
+      now,
+      log,
+    }),
     changes: paymentChanges({ commands, tellOrder, now, log }),
     commands,
     forget,
@@ -107,6 +116,14 @@ export const startPayments = async () => {
       const id = newId('order');
       stub.add(id, MERCHANT, decide);
       return id;
+    },
+    giveAddress: async (orderId: string, address: string) => {
+      await pool.query(
+        `with account as (insert into payments.deposit_accounts as held values ('a', 1)
+         on conflict (account) do update set next_index = held.next_index + 1 returning *)
+         insert into payments.deposit_addresses select $1, 'ethereum', account, next_index, $2 from account`,
+        [orderId, address],
+      );
     },
     typesOf: async (paymentId: string) =>
       (await readStream(client, paymentStreamOf(paymentId), PaymentEvent))?.map(({ event }) => event.type),
