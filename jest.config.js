@@ -29,6 +29,14 @@ export default {
     },
     {
       ...base,
+      displayName: 'apache-kafka',
+      testMatch: ['<rootDir>/packages/embedded-kafka/src/conformance/*.int.test.ts'],
+      globalSetup: '<rootDir>/packages/embedded-kafka/src/testing/apache/global-setup.ts',
+      globalTeardown: '<rootDir>/packages/embedded-kafka/src/testing/apache/global-teardown.ts',
+      setupFilesAfterEnv: ['<rootDir>/packages/embedded-kafka/src/testing/apache/setup-file.ts'],
+    },
+    {
+      ...base,
       displayName: 'acceptance',
       testMatch: ['<rootDir>/packages/acceptance/src/**/*.test.ts'],
       globalSetup: '<rootDir>/packages/acceptance/src/harness/global-setup.ts',

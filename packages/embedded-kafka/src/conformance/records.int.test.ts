@@ -10,7 +10,7 @@ import {
   readValues,
   startCluster,
   until,
-} from './testing/cluster.ts';
+} from '../testing/cluster.ts';
 
 let cluster: Cluster;
 let admin: ReturnType<Cluster['client']['admin']>;

@@ -7,8 +7,8 @@ import {
   producerOf,
   readValues,
   startCluster,
-} from './testing/cluster.ts';
-import { commitOffset } from './testing/raw-client.ts';
+} from '../testing/cluster.ts';
+import { commitOffset } from '../testing/raw-client.ts';
 
 let cluster: Cluster;
 let admin: ReturnType<Cluster['client']['admin']>;
