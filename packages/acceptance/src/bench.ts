@@ -1,12 +1,13 @@
 import { cpus } from 'node:os';
 import { bareFastify, type Baseline, durableInsert } from './bench/baselines.ts';
 import { lagOf, messageCounter } from './bench/lag.ts';
-import { parentOf, residentBytes } from './bench/memory.ts';
+import { residentBytes } from './bench/memory.ts';
 import { creator } from './bench/orders.ts';
 import { mib, ms, printReport, type Row } from './bench/report.ts';
 import { oneByOne, sustained, timingsOf } from './bench/timings.ts';
 import { startWebhookSink } from './bench/webhook-sink.ts';
 import { createApi } from './harness/api.ts';
+import { parentOf } from './harness/process-tree.ts';
 import { type Stack, startStack } from './harness/stack.ts';
 import { until } from './harness/until.ts';
 

@@ -10,8 +10,15 @@ const refuse = (line: string): never => {
 
 const { KAFKA_DATABASE_URL: databaseUrl, KAFKA_PORT = '9092', KAFKA_HOST = '127.0.0.1' } = process.env;
 if (!databaseUrl) refuse('set KAFKA_DATABASE_URL to a PostgreSQL database for the broker');
-const port = Number(KAFKA_PORT);
-if (!(Number.isInteger(port) && port >= 0 && port <= 65_535)) refuse(`KAFKA_PORT must be a port, not "${KAFKA_PORT}"`);
+const portIn = (name: string, value: string): number => {
+  const port = Number(value);
+  return Number.isInteger(port) && port >= 0 && port <= 65_535
+    ? port
+    : refuse(`${name} must be a port, not "${value}"`);
+};
+const port = portIn('KAFKA_PORT', KAFKA_PORT);
+const { KAFKA_ADVERTISED_PORT } = process.env;
+const advertisedPort = KAFKA_ADVERTISED_PORT && portIn('KAFKA_ADVERTISED_PORT', KAFKA_ADVERTISED_PORT);
 
 let stop = async () => {}; // until there is something to stop
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
@@ -23,7 +30,13 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
 }
 
 try {
-  const kafka = await startKafka({ databaseUrl: databaseUrl!, port, host: KAFKA_HOST, log: say });
+  const kafka = await startKafka({
+    databaseUrl: databaseUrl!,
+    port,
+    host: KAFKA_HOST,
+    ...(advertisedPort && { advertisedPort }),
+    log: say,
+  });
   stop = kafka.stop;
   say(`ready on ${kafka.brokers}`);
 } catch (error) {

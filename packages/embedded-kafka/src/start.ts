@@ -18,6 +18,8 @@ export interface KafkaOptions extends Partial<Settings> {
   readonly host?: string;
   /** Where clients are told to connect, when that is not `host`. */
   readonly advertisedHost?: string;
+  /** The same for `port`. */
+  readonly advertisedPort?: number;
   readonly log?: (line: string) => void;
 }
 
@@ -34,7 +36,7 @@ const READ_TIMEOUT_MS = 30_000;
 /** Starts a broker. Waits for a database that is away, now and later on. Throws when the port is taken (the error of `listen`),
  *  for data of another format (ForeignFormat), and when another broker keeps writing to the database (SecondBroker). */
 export const startKafka = async ({ databaseUrl, port, ...options }: KafkaOptions): Promise<Kafka> => {
-  const { host = '127.0.0.1', advertisedHost, log = () => {}, ...given } = options;
+  const { host = '127.0.0.1', advertisedHost, advertisedPort, log = () => {}, ...given } = options;
   const settings: Settings = { ...DEFAULT_SETTINGS, ...given };
   const listener = await listen(host, port, log);
 
@@ -68,7 +70,7 @@ export const startKafka = async ({ databaseUrl, port, ...options }: KafkaOptions
     throw error;
   }
 
-  const address = { host: advertisedHost ?? host, port: listener.port };
+  const address = { host: advertisedHost ?? host, port: advertisedPort ?? listener.port };
   const broker: Broker = { settings, address, clusterId, writer, catalogue, log: records, groups };
   const stopCleanup = startCleanup(broker, log);
   listener.open(broker);

@@ -13,6 +13,8 @@ const Config = z.object({
   DATA_DIR: z.string().default('.data'),
   HOST: z.string().default('127.0.0.1'),
   PORT_OFFSET: z.coerce.number({ error: 'must be a whole number' }).int().default(0),
+  /** Something stands between the processes, and passes on to each port what comes to that port and so many more. */
+  VIA_PORT_OFFSET: z.coerce.number({ error: 'must be a whole number' }).int().default(0),
   GATEWAY_PORT: portByDefault(4000),
   ORDERS_PORT: portByDefault(4001),
   PAYMENTS_PORT: portByDefault(4002),

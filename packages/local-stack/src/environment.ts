@@ -20,14 +20,14 @@ export const addressesOf = (
 ): StackAddresses => ({
   dataDir,
   baseUrl: httpAddress(ports, 'gateway'),
-  eventstoreUrl: config.EVENTSTORE_URL ?? `esdb://127.0.0.1:${portOf(ports, 'eventstore')}?tls=false`,
-  kafkaBrokers: config.KAFKA_BROKERS ?? `127.0.0.1:${portOf(ports, 'kafka')}`,
+  eventstoreUrl: config.EVENTSTORE_URL ?? `esdb://127.0.0.1:${viaOf(ports, 'eventstore')}?tls=false`,
+  kafkaBrokers: config.KAFKA_BROKERS ?? `127.0.0.1:${viaOf(ports, 'kafka')}`,
   databaseUrl: config.DATABASE_URL ?? ownDatabase(ports, secrets, 'app'),
 });
 
 /** A database of the embedded PostgreSQL. */
 export const ownDatabase = (ports: readonly PortPlan[], { POSTGRES_PASSWORD }: Secrets, name: string): string =>
-  `postgres://postgres:${POSTGRES_PASSWORD}@127.0.0.1:${portOf(ports, 'postgres')}/${name}`;
+  `postgres://postgres:${POSTGRES_PASSWORD}@127.0.0.1:${viaOf(ports, 'postgres')}/${name}`;
 
 /** What every service finds in its environment, over that of the caller. */
 export const serviceEnvironment = (
@@ -52,12 +52,12 @@ export const serviceEnvironment = (
 
 /** How a process of the stack is called from this machine. */
 export const httpAddress = (ports: readonly PortPlan[], process: string): string => {
-  const { host, port } = planOf(ports, process);
+  const { host, via } = planOf(ports, process);
   const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
-  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
+  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${via}`;
 };
 
-const portOf = (ports: readonly PortPlan[], process: string): number => planOf(ports, process).port;
+const viaOf = (ports: readonly PortPlan[], process: string): number => planOf(ports, process).via;
 
 const planOf = (ports: readonly PortPlan[], process: string): PortPlan => {
   const plan = ports.find((candidate) => candidate.process === process);

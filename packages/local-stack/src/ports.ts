@@ -8,6 +8,8 @@ export interface PortPlan {
   /** Of the address to listen on. */
   readonly host: string;
   readonly port: number;
+  /** Where the others find it: its own port, unless something stands between. */
+  readonly via: number;
   /** The variable that moves it. */
   readonly variable: string;
 }
@@ -16,12 +18,10 @@ const ENGINES_HOST = '127.0.0.1';
 
 /** The ports of everything that this launcher starts itself. Throws LaunchError where two are the same, or one is no port. */
 export const planPorts = (config: Config, dispatchers: number): PortPlan[] => {
-  const at = (process: string, host: string, variable: keyof Config & `${string}_PORT`, index = 0): PortPlan => ({
-    process,
-    host,
-    port: config[variable] + index + config.PORT_OFFSET,
-    variable,
-  });
+  const at = (process: string, host: string, variable: keyof Config & `${string}_PORT`, index = 0): PortPlan => {
+    const port = config[variable] + index + config.PORT_OFFSET;
+    return { process, host, port, via: port + config.VIA_PORT_OFFSET, variable };
+  };
   const plans = [
     at('gateway', config.HOST, 'GATEWAY_PORT'),
     at('orders', config.HOST, 'ORDERS_PORT'),

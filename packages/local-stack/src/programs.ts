@@ -26,7 +26,7 @@ export interface ProgramsOptions {
 export const programsOf = ({ ports, secrets, dataDir, databaseUrl, env, showAll, onLine }: ProgramsOptions) => {
   const own = ports.find(({ process }) => process === 'postgres');
   const databaseOf = (name: string) => databaseUrl ?? ownDatabase(ports, secrets, name);
-  const programOf = ({ process: name, port }: PortPlan): Program => {
+  const programOf = ({ process: name, port, via }: PortPlan): Program => {
     const node = (module: string, more: NodeJS.ProcessEnv) =>
       nodeProgram({ name, module, env: { ...env, ...more }, dataDir, onLine: (line) => onLine(name, line) });
     const PORT = String(port);
@@ -37,7 +37,11 @@ export const programsOf = ({ ports, secrets, dataDir, databaseUrl, env, showAll,
       });
     }
     if (name === 'kafka') {
-      return node('@cpg/embedded-kafka/main.js', { KAFKA_DATABASE_URL: databaseOf(name), KAFKA_PORT: PORT });
+      return node('@cpg/embedded-kafka/main.js', {
+        KAFKA_DATABASE_URL: databaseOf(name),
+        KAFKA_PORT: PORT,
+        KAFKA_ADVERTISED_PORT: String(via),
+      });
     }
     return node(`@cpg/${name.replace(/-\d+$/, '')}/main.js`, { PORT });
   };

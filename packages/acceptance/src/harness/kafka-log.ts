@@ -9,7 +9,7 @@ export interface KafkaLog {
   readonly about: (subject: string) => DomainMessage[];
   /** Waits until what is there about a subject is enough. */
   readonly waitFor: (subject: string, enough: (messages: DomainMessage[]) => boolean) => Promise<DomainMessage[]>;
-  /** What no contract could read, or was not keyed as it must be: nothing, when all is well. */
+  /** What no contract could read, was not keyed as it must be, or came again with other bytes: nothing, when all is well. */
   readonly faults: () => string[];
   readonly close: () => Promise<void>;
 }
@@ -18,7 +18,7 @@ export interface KafkaLog {
 export const readKafkaLog = async (brokers: string): Promise<KafkaLog> => {
   const messages: DomainMessage[] = [];
   const faults: string[] = [];
-  const known = new Set<string>();
+  const known = new Map<string, string>();
   const kafka = new Kafka({ clientId: 'acceptance', brokers: brokers.split(','), logLevel: logLevel.NOTHING });
   const consumer = kafka.consumer({
     groupId: `acceptance-${randomUUID()}`,
@@ -35,9 +35,11 @@ export const readKafkaLog = async (brokers: string): Promise<KafkaLog> => {
       if (!parsed.success) return void faults.push(`${topic}: ${parsed.error.message}: ${value?.toString()}`);
       const message = parsed.data;
       if (key?.toString() !== partitionKeyOf(message)) faults.push(`${message.id} has the key ${key?.toString()}`);
-      if (known.has(message.id)) return;
-      known.add(message.id);
-      messages.push(message);
+      const text = value!.toString();
+      const earlier = known.get(message.id);
+      if (earlier === undefined) messages.push(message);
+      else if (earlier !== text) faults.push(`${message.id} was published again with other bytes`);
+      known.set(message.id, text);
     },
   });
   const about = (subject: string) => messages.filter((message) => message.subject === subject);

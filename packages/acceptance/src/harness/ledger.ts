@@ -8,7 +8,13 @@ export interface Ledger {
   readonly payments: ReadonlyArray<{ readonly id: string; readonly status: PaymentStatus; readonly applied: string }>;
 }
 
-type Money = { status: PaymentStatus; appliedMinor: bigint };
+/** `countedMinor` of it counts for the order; of the rest and of that, in this order, `refundedMinor` was given back. */
+interface Money {
+  readonly status: PaymentStatus;
+  readonly paidMinor: bigint;
+  readonly countedMinor: bigint;
+  readonly refundedMinor: bigint;
+}
 
 /** Adds up the events of one order's stream, oldest first. Throws when the stream does not begin with its creation. */
 export const ledgerOf = (events: readonly OrderEvent[]): Ledger => {
@@ -17,32 +23,49 @@ export const ledgerOf = (events: readonly OrderEvent[]): Ledger => {
   let status: OrderStatus = created.data.status;
   let totalMinor = BigInt(created.data.totalMinor);
   const payments = new Map<string, Money>();
-  const become = (ids: readonly string[], next: PaymentStatus) => {
-    for (const id of ids) payments.set(id, { status: next, appliedMinor: 0n });
+  const change = (ids: readonly string[], changes: Partial<Money>) => {
+    for (const id of ids) payments.set(id, { ...payments.get(id)!, ...changes });
   };
 
   for (const { type, data } of events) {
     if ('status' in data) status = data.status;
     if (type === 'OrderPaid') status = 'paid';
     if (type === 'OrderRenewed') totalMinor = BigInt(data.totalMinor);
-    if (type === 'OrderPaymentReceived') become([data.payment.paymentId], 'received');
-    if (type === 'OrderPaymentsOrphaned') become(data.paymentIds, 'orphan');
-    if (type === 'OrderExpired' || type === 'OrderCanceled') become(data.orphanedPaymentIds, 'orphan');
-    if (type === 'OrderPaymentFailed') become([data.paymentId], 'failed');
+    if (type === 'OrderPaymentReceived') {
+      const { paymentId, amountMinor } = data.payment;
+      const known = payments.get(paymentId);
+      const paidMinor = BigInt(amountMinor);
+      payments.set(paymentId, known ?? { status: 'received', paidMinor, countedMinor: 0n, refundedMinor: 0n });
+    }
+    if (type === 'OrderPaymentsOrphaned') change(data.paymentIds, { status: 'orphan', countedMinor: 0n });
+    if (type === 'OrderExpired' || type === 'OrderCanceled')
+      change(data.orphanedPaymentIds, { status: 'orphan', countedMinor: 0n });
+    if (type === 'OrderPaymentFailed') change([data.paymentId], { status: 'failed', countedMinor: 0n });
     if (type === 'OrderPaymentsApplied')
       for (const { paymentId, appliedMinor } of data.allocations)
-        payments.set(paymentId, { status: 'applied', appliedMinor: BigInt(appliedMinor) });
+        change([paymentId], { status: 'applied', countedMinor: BigInt(appliedMinor) });
+    if (type === 'OrderPaymentRefunded') {
+      const refundedMinor = BigInt(data.refundedTotalMinor);
+      const whole = refundedMinor === payments.get(data.paymentId)!.paidMinor;
+      change([data.paymentId], { refundedMinor, ...(whole && { status: 'refunded', countedMinor: 0n }) });
+    }
   }
 
-  const appliedMinor = [...payments.values()].reduce((sum, payment) => sum + payment.appliedMinor, 0n);
-  const remainingMinor = totalMinor > appliedMinor ? totalMinor - appliedMinor : 0n;
+  const countedMinor = [...payments.values()].reduce((sum, payment) => sum + payment.countedMinor, 0n);
+  const remainingMinor = totalMinor > countedMinor ? totalMinor - countedMinor : 0n;
   const amount = (minor: bigint) => fromMinor(minor, created.data.currency);
   return {
     status,
     total_amount: amount(totalMinor),
     remaining_amount: amount(remainingMinor),
-    payments: [...payments].map(([id, money]) => ({ id, status: money.status, applied: amount(money.appliedMinor) })),
+    payments: [...payments].map(([id, money]) => ({ id, status: money.status, applied: amount(appliedMinor(money)) })),
   };
+};
+
+/** What counts less what was given back of it: the surplus goes first. */
+const appliedMinor = ({ paidMinor, countedMinor, refundedMinor }: Money): bigint => {
+  const leftMinor = paidMinor - refundedMinor;
+  return countedMinor < leftMinor ? countedMinor : leftMinor;
 };
 
 /** The same, as the API shows it. */
