@@ -1,12 +1,14 @@
 import { z } from 'zod';
 
-const wholeNumber = (max: number, ordinary: number) =>
-  z
+const wholeNumber = (max: number, ordinary: number) => {
+  const error = `must be a whole number from 1 to ${max}`;
+  return z
     .preprocess(
       (text) => (typeof text === 'string' && /^\d{1,9}$/.test(text) ? Number(text) : text),
-      z.int({ error: 'must be a whole number' }).min(1).max(max),
+      z.int({ error }).min(1, { error }).max(max, { error }),
     )
     .default(ordinary);
+};
 
 const Instant = z.iso
   .datetime({ offset: true, error: 'must be ISO 8601 with a timezone, like 2026-01-31T12:00:00Z (write + as %2B)' })

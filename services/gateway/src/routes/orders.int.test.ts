@@ -244,4 +244,12 @@ describe('reading orders', () => {
     expect(status).toBe(400);
     expect(body.details.map((detail: { path: string }) => detail.path)).toEqual([query.split('=')[0]]);
   });
+
+  test('a page or a limit out of range is told the range', async () => {
+    const { body } = await reader.send('GET', '/v1/orders?page=0&limit=101');
+    expect(body.details).toEqual([
+      { path: 'page', message: 'must be a whole number from 1 to 1000' },
+      { path: 'limit', message: 'must be a whole number from 1 to 100' },
+    ]);
+  });
 });
