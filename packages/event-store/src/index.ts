@@ -17,6 +17,7 @@ export {
   parseRecorded,
   type Recorded,
 } from './recorded.ts';
+export { type LogReading, readLog } from './log.ts';
 export { stateAt, type StateAt } from './state-at.ts';
 export { append, type AppendResult, readStream, tombstone } from './stream.ts';
 export { follow, type SubscriptionOptions } from './subscription.ts';

@@ -1,6 +1,6 @@
 import type { Logger } from '@cpg/runtime';
 import { retry } from '@cpg/runtime';
-import pg from 'pg';
+import { holdRole, RoleTakenError } from './session.ts';
 
 export interface LeadOptions {
   readonly url: string;
@@ -19,7 +19,10 @@ export const leadWhileAlone = ({ url, role, log, lead }: LeadOptions): { stop: (
   const stopping = new AbortController();
   const running = retry(
     async () => {
-      await holdOnce({ url, role, log, lead }, stopping.signal);
+      await holdRole({ url, name: `leader ${role}`, role }, async (_, lost) => {
+        log.info({ role }, 'leading');
+        await lead(AbortSignal.any([stopping.signal, lost]));
+      });
       if (!stopping.signal.aborted) throw new Error(`${role}: no longer the leader`);
     },
     {
@@ -27,7 +30,7 @@ export const leadWhileAlone = ({ url, role, log, lead }: LeadOptions): { stop: (
       maxMs: ASK_EVERY_MS,
       firstMs: ASK_EVERY_MS / 4,
       onError: (error) => {
-        if (!(error instanceof TakenError)) log.warn({ err: error, role }, 'leader lost its role, trying again');
+        if (!(error instanceof RoleTakenError)) log.warn({ err: error, role }, 'leader lost its role, trying again');
       },
     },
   ).catch(() => {});
@@ -37,30 +40,4 @@ export const leadWhileAlone = ({ url, role, log, lead }: LeadOptions): { stop: (
       await running;
     },
   };
-};
-
-class TakenError extends Error {}
-
-const holdOnce = async ({ url, role, log, lead }: LeadOptions, stop: AbortSignal): Promise<void> => {
-  const client = new pg.Client({
-    connectionString: url,
-    application_name: `leader ${role}`,
-    connectionTimeoutMillis: 3_000,
-    keepAlive: true,
-  });
-  const lost = new AbortController();
-  client.on('error', () => lost.abort());
-  client.on('end', () => lost.abort());
-  try {
-    await client.connect();
-    const { rows } = await client.query<{ held: boolean }>(
-      'select pg_try_advisory_lock(hashtextextended($1, 1)) as held',
-      [role],
-    );
-    if (!rows[0]?.held) throw new TakenError(`${role} has a leader`);
-    log.info({ role }, 'leading');
-    await lead(AbortSignal.any([stop, lost.signal]));
-  } finally {
-    await client.end().catch(() => {});
-  }
 };

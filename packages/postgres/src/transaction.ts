@@ -10,17 +10,26 @@ export const transaction = async <T>(pool: Pool, work: (db: Queryable) => Promis
   };
   client.on('error', lost);
   try {
-    await client.query('begin');
-    const result = await work(client);
-    await client.query('commit');
-    return result;
-  } catch (error) {
-    await client.query('rollback').catch((fault: Error) => {
-      broken = fault;
-    });
-    throw error;
+    return await transactionOn(client, work, lost);
   } finally {
     client.off('error', lost);
     client.release(broken);
+  }
+};
+
+/** The same on one connection. `stuck` hears of a transaction that could not be rolled back. */
+export const transactionOn = async <T>(
+  session: Queryable,
+  work: (db: Queryable) => Promise<T>,
+  stuck: (fault: Error) => void = () => {},
+): Promise<T> => {
+  try {
+    await session.query('begin');
+    const result = await work(session);
+    await session.query('commit');
+    return result;
+  } catch (error) {
+    await session.query('rollback').catch(stuck);
+    throw error;
   }
 };
