@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => payments.stop());
 
 describe('forgetting the payments of a deleted order', () => {
-  test('leaves their id and merchant, and makes their streams unreadable; twice changes nothing', async () => {
+  test('leaves their id, and makes their streams unreadable; twice changes nothing', async () => {
     const orderId = payments.orderThat(applied);
     const body = money(orderId);
     const { payment } = await payments.register(body);

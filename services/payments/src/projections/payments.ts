@@ -7,17 +7,23 @@ export interface ProjectedPayment {
   readonly revision: number;
 }
 
-const UPSERT_PAYMENTS = `
-  insert into payments.payments as row (id, merchant_id, order_id, status, currency, payment_rail, created_at, revision, resource)
+const LIVE = 'payments.payments';
+
+const upsert = (table: string) => `
+  insert into ${table} as row (id, merchant_id, order_id, status, currency, payment_rail, created_at, revision, resource)
   select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::timestamptz[], $8::bigint[], $9::json[])
   on conflict (id) do update set status = excluded.status, revision = excluded.revision, resource = excluded.resource
   where row.revision < excluded.revision and not row.deleted`;
 
 /** Writes payments as they are after an event. A row that is already further, or deleted, stays as it is. */
-export const projectPayments = async (db: Queryable, payments: readonly ProjectedPayment[]): Promise<void> => {
+export const projectPayments = async (
+  db: Queryable,
+  payments: readonly ProjectedPayment[],
+  table = LIVE,
+): Promise<void> => {
   if (payments.length === 0) return;
   const column = <T>(value: (projected: ProjectedPayment) => T) => payments.map(value);
-  await db.query(UPSERT_PAYMENTS, [
+  await db.query(upsert(table), [
     column(({ payment }) => payment.paymentId),
     column(({ payment }) => payment.merchantId),
     column(({ payment }) => payment.orderId),
@@ -30,11 +36,12 @@ export const projectPayments = async (db: Queryable, payments: readonly Projecte
   ]);
 };
 
-/** Leaves nothing of a payment but its id and its merchant. */
-export const projectDeletion = async (db: Queryable, paymentId: string): Promise<void> => {
+/** Leaves nothing of a payment but its id. */
+export const projectDeletion = async (db: Queryable, paymentId: string, table = LIVE): Promise<void> => {
   await db.query(
-    `update payments.payments set order_id = null, status = null, currency = null, payment_rail = null, created_at = null, resource = null, deleted = true
-     where id = $1`,
+    `insert into ${table} (id, revision, deleted) values ($1, 0, true)
+     on conflict (id) do update set merchant_id = null, order_id = null, status = null, currency = null, payment_rail = null,
+       created_at = null, resource = null, revision = 0, deleted = true`,
     [paymentId],
   );
 };
