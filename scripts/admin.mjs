@@ -1,6 +1,16 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { CHECKOUT, setUp } from './setup.mjs';
+import { CHECKOUT, run, setUp } from './setup.mjs';
+
+// Whoever owns a projection rebuilds it, in a process of its own.
+const PROJECTIONS = ['orders', 'payments'];
+
+const HELP = `
+Read models, made from the event store.
+
+  projections rebuild [${PROJECTIONS.join('|')}]   makes it anew beside the live one, and swaps them, while everything runs
+  projections verify [${PROJECTIONS.join('|')}]    compares each row with a replay; exit code 1 when there are differences
+`;
 
 await setUp();
 if (!process.env.DATABASE_URL) {
@@ -12,4 +22,24 @@ if (!process.env.DATABASE_URL) {
   }
   for (const [name, value] of Object.entries(JSON.parse(readFileSync(file, 'utf8')))) process.env[name] ||= value;
 }
-await import('../services/gateway/dist/admin.js');
+
+const args = process.argv.slice(2);
+if (args[0] === 'projections' && !args.includes('--help')) await projections(args.slice(1));
+else {
+  await import('../services/gateway/dist/admin.js');
+  if (args.length === 0 || args.includes('--help')) process.stdout.write(HELP);
+}
+
+async function projections([verb = '', ...names]) {
+  const unknown = names.find((name) => !PROJECTIONS.includes(name));
+  if (unknown !== undefined || names.length > 1) {
+    process.stderr.write(
+      `${unknown ?? names.join(' ')} is no projection: name one of ${PROJECTIONS.join(', ')}, or none for all\n`,
+    );
+    process.exit(2);
+  }
+  for (const name of names.length > 0 ? names : PROJECTIONS) {
+    const code = await run(process.execPath, [join(CHECKOUT, `services/${name}/dist/admin.js`), 'projections', verb]);
+    process.exitCode = Math.max(Number(process.exitCode ?? 0), code);
+  }
+}

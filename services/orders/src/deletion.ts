@@ -1,12 +1,12 @@
-import type { OrderDeletionRecorded } from '@cpg/contracts';
-import { type OrderEvent } from '@cpg/contracts';
-import { append, eventHash, genesisHash, type Recorded, tombstone } from '@cpg/event-store';
+import { type OrderDeletionRecorded, OrderEvent } from '@cpg/contracts';
+import { append, eventHash, genesisHash, parseRecorded, type Recorded, stateAt, tombstone } from '@cpg/event-store';
 import type { Pool } from '@cpg/postgres';
 import { type CallContext, newId } from '@cpg/runtime';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
 import type { PaymentsClient } from './clients/payments.ts';
 import { type OrderHandler, outcomeOf } from './commands.ts';
-import type { ExistingOrder } from './order/state.ts';
+import { orderDecider } from './order/order.ts';
+import { type ExistingOrder, exists } from './order/state.ts';
 import { projectDeletion } from './projections/orders.ts';
 
 export const deletionStreamOf = (orderId: string): string => `deletion-${orderId}`;
@@ -67,3 +67,18 @@ export const orderDeletion = ({
     handler.forget(orderId);
   },
 });
+
+/** Finishes the deletions in a batch of the log that a crash left halfway. */
+export const finishDeletions = (client: EventStoreDBClient, deletion: Deletion) => {
+  const states = stateAt({ client, decider: orderDecider, schema: OrderEvent });
+  return async (events: readonly AllStreamResolvedEvent[]): Promise<void> => {
+    for (const resolved of events) {
+      if (resolved.event?.type !== ('OrderDeleted' satisfies OrderEvent['type'])) continue;
+      const recorded = parseRecorded(OrderEvent, resolved);
+      const before = await states.before(recorded);
+      if (!before || !exists(before)) continue;
+      const { actor, requestId, $correlationId } = recorded.metadata;
+      await deletion.finish(recorded, before, { actor, requestId, correlationId: $correlationId });
+    }
+  };
+};

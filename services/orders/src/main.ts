@@ -10,10 +10,10 @@ import { paymentsClient } from './clients/payments.ts';
 import { orderCommands } from './commands.ts';
 import { readOrdersConfig } from './config.ts';
 import { watchDeadlines } from './deadlines.ts';
-import { orderDeletion } from './deletion.ts';
+import { finishDeletions, orderDeletion } from './deletion.ts';
 import { orderMessages } from './messages.ts';
 import { orderDecider } from './order/order.ts';
-import { orderCatchUp } from './projections/catch-up.ts';
+import { orderProjection } from './projections/order-projection.ts';
 import { projectOrders } from './projections/orders.ts';
 import { marketRates } from './rates/market.ts';
 import { readUrl } from './rates/read.ts';
@@ -32,7 +32,7 @@ await runService(async () => {
   const client = connectEventStore(config.EVENTSTORE_URL);
   const databaseUrl = config.DATABASE_URL;
   const readModel = createPool({ url: databaseUrl, name: 'orders', max: 12, log });
-  const catchUpPool = createPool({ url: databaseUrl, name: 'orders followers', max: 4, disposable: true, log });
+  const followerPool = createPool({ url: databaseUrl, name: 'orders followers', max: 4, disposable: true, log });
   const kafka = createKafka(config, { clientId: 'orders', log });
   const publisher = createPublisher(kafka);
   const paymentsHttp = internalClient({ name: 'payments', url: config.PAYMENTS_URL, token: config.INTERNAL_TOKEN });
@@ -92,18 +92,13 @@ await runService(async () => {
       }),
     ),
   ]).then(() => {
-    const follower = { client, pool: catchUpPool, databaseUrl, schema: 'orders', log };
-    const prefixes = ['order-', 'deletion-'];
+    const projection = orderProjection(client);
+    const { schema, prefixes } = projection;
+    const follower = { client, pool: followerPool, databaseUrl, log };
+    const topic = TOPICS.orders.name;
     return [
-      catchUp({ ...follower, name: 'projection', prefixes, apply: orderCatchUp({ client, deletion }) }),
-      relay({
-        ...follower,
-        name: 'relay',
-        prefixes,
-        publisher,
-        topic: TOPICS.orders.name,
-        messageOf: orderMessages(client),
-      }),
+      catchUp({ ...follower, projection, first: finishDeletions(client, deletion) }),
+      relay({ ...follower, schema, prefixes, publisher, topic, messageOf: orderMessages(client) }),
       ...(fromMarket ? [market.start()] : []),
       watchDeadlines({ readModel, handler, commands, now, log }),
       consume({
@@ -127,7 +122,7 @@ await runService(async () => {
       () => publisher.close(),
       () => paymentsHttp.close(),
       () => readModel.end(),
-      () => catchUpPool.end(),
+      () => followerPool.end(),
       () => client.dispose(),
     ],
   };

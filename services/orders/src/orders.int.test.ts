@@ -8,20 +8,21 @@ import { commandHandler, connectEventStore, readStream } from '@cpg/event-store'
 import { consume, createKafka, createPublisher, ensureTopics } from '@cpg/kafka';
 import { createPool, migrate, type Pool, testDatabase } from '@cpg/postgres';
 import { createLogger, internalClient, newId } from '@cpg/runtime';
-import { catchUp, type Follower, relay } from '@cpg/stream-relay';
+import { catchUp, type Follower, rebuild, relay, verify } from '@cpg/stream-relay';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { buildApp } from './app.ts';
 import { paymentsClient } from './clients/payments.ts';
 import { orderCommands } from './commands.ts';
 import { watchDeadlines } from './deadlines.ts';
-import { orderDeletion } from './deletion.ts';
+import { finishDeletions, orderDeletion } from './deletion.ts';
 import { orderMessages } from './messages.ts';
 import { orderDecider } from './order/order.ts';
-import { orderCatchUp } from './projections/catch-up.ts';
+import { orderProjection } from './projections/order-projection.ts';
 import { projectOrders } from './projections/orders.ts';
 import { readRateTable, tableRates } from './rates/table.ts';
 import { instruction, payment } from './testing/orders.ts';
 
+const MIGRATIONS = join(import.meta.dirname, '../migrations');
 const TOKEN = 'a-token-that-services-share-in-tests';
 const log = createLogger({ name: 'orders', level: process.env.LOG_LEVEL ?? 'silent' });
 
@@ -89,7 +90,7 @@ beforeAll(async () => {
   stub = await startPaymentsStub();
   client = connectEventStore(eventStore.url);
   pool = createPool({ url: database.url, name: 'orders-test', disposable: true, log });
-  await migrate(pool, { schema: 'orders', folder: join(import.meta.dirname, '../migrations') });
+  await migrate(pool, { schema: 'orders', folder: MIGRATIONS });
   const http = internalClient({ name: 'payments', url: stub.url, token: TOKEN });
   const handler = commandHandler({
     client,
@@ -108,18 +109,13 @@ beforeAll(async () => {
   const kafka = createKafka({ KAFKA_BROKERS: [kafkaServer.brokers] }, { clientId: 'orders-test', log });
   await ensureTopics(kafka, [TOPICS.orders.name, TOPICS.payments.name], { partitions: 4, replication: 1 });
   const publisher = createPublisher(kafka);
-  const follower = { client, pool, databaseUrl: database.url, schema: 'orders', log };
-  const prefixes = ['order-', 'deletion-'];
+  const follower = { client, pool, databaseUrl: database.url, log };
+  const projection = orderProjection(client);
+  const { schema, prefixes } = projection;
+  const topic = TOPICS.orders.name;
   followers = [
-    catchUp({ ...follower, name: 'projection', prefixes, apply: orderCatchUp({ client, deletion }) }),
-    relay({
-      ...follower,
-      name: 'relay',
-      prefixes,
-      publisher,
-      topic: TOPICS.orders.name,
-      messageOf: orderMessages(client),
-    }),
+    catchUp({ ...follower, projection, first: finishDeletions(client, deletion) }),
+    relay({ ...follower, schema, prefixes, publisher, topic, messageOf: orderMessages(client) }),
     watchDeadlines({ readModel: pool, handler, commands, now, log, everyMs: 20 }),
     consume({
       kafka,
@@ -394,36 +390,37 @@ test('what comes after a deletion is still told and projected', async () => {
   await until(async () => (await position()) !== before);
 });
 
-test('the read model made anew from the streams has the same rows', async () => {
+describe('the read model made anew from the streams', () => {
   const rows = async () =>
-    (await pool.query('select id, revision, deleted, resource::text from orders.orders order by id')).rows;
-  const before = await rows();
-  await Promise.all(followers.map((each) => each.stop()));
-  await pool.query('truncate orders.orders');
-  await pool.query("delete from orders.checkpoints where name = 'projection'");
-  const handler = commandHandler({
+    (await pool.query('select *, null as claimed_until, resource::text from orders.orders order by id')).rows;
+  const options = () => ({
     client,
-    decider: orderDecider,
-    schema: OrderEvent,
-    streamOf: (id) => `order-${id}`,
-  });
-  const http = internalClient({ name: 'payments', url: stub.url, token: TOKEN });
-  const deletion = orderDeletion({ client, handler, readModel: pool, payments: paymentsClient(http) });
-  const again = catchUp({
-    client,
-    pool,
     databaseUrl: database.url,
-    schema: 'orders',
-    log,
-    name: 'projection',
-    prefixes: ['order-', 'deletion-'],
-    apply: orderCatchUp({ client, deletion }),
+    projection: orderProjection(client),
+    migrations: MIGRATIONS,
+    signal: new AbortController().signal,
   });
-  const replayed = await until(async () => {
-    const found = await rows();
-    return JSON.stringify(found) === JSON.stringify(before) && found;
+
+  test('has the same rows, deleted and due ones among them, and a deletion that comes meanwhile stays one', async () => {
+    const doomed = await create();
+    const before = await rows();
+    expect(before.some(({ deleted }) => deleted)).toBe(true);
+    expect(before.some(({ due_at }) => due_at)).toBe(true);
+    const [, deleted] = await Promise.all([
+      rebuild(options()),
+      call('DELETE', `/orders/${doomed.id}`, { merchant_id: MERCHANT }),
+    ]);
+    expect(deleted.status).toBe(200);
+    expect(await rowOf(doomed.id)).toMatchObject({ deleted: true, resource: null });
+    const others = (all: { id: string }[]) => all.filter(({ id }) => id !== doomed.id);
+    expect(others(await rows())).toEqual(others(before));
+    expect(await verify(options())).toMatchObject({ rows: before.length, differ: 0 });
   });
-  expect(replayed).toEqual(before);
-  await again.stop();
-  await http.close();
+
+  test('expires what is due, as before', async () => {
+    const order = await create({ expiration_minutes: 5 });
+    await rebuild(options());
+    clock += 6 * 60_000;
+    await until(async () => (await rowOf(order.id)).status === 'expired');
+  });
 });

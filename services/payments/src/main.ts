@@ -16,7 +16,7 @@ import { registerPayments } from './matching.ts';
 import { paymentMessages } from './messages.ts';
 import { paymentStreamOf } from './payment/identity.ts';
 import { paymentDecider } from './payment/payment.ts';
-import { paymentCatchUp } from './projections/catch-up.ts';
+import { paymentProjection } from './projections/payment-projection.ts';
 import { projectPayments } from './projections/payments.ts';
 import { cryptoDeposit, orderOfAddress } from './rails/crypto-deposit.ts';
 import { gatewayPay, sandboxProvider } from './rails/gateway-pay.ts';
@@ -37,7 +37,7 @@ await runService(async () => {
   const client = connectEventStore(config.EVENTSTORE_URL);
   const databaseUrl = config.DATABASE_URL;
   const pool = createPool({ url: databaseUrl, name: 'payments', max: 12, log });
-  const catchUpPool = createPool({ url: databaseUrl, name: 'payments followers', max: 4, disposable: true, log });
+  const followerPool = createPool({ url: databaseUrl, name: 'payments followers', max: 4, disposable: true, log });
   const kafka = createKafka(config, { clientId: 'payments', log });
   const publisher = createPublisher(kafka);
   const ordersHttp = internalClient({ name: 'orders', url: config.ORDERS_URL, token: config.INTERNAL_TOKEN });
@@ -86,23 +86,13 @@ await runService(async () => {
       }),
     ),
   ]).then(() => {
-    const follower = {
-      client,
-      pool: catchUpPool,
-      databaseUrl,
-      schema: 'payments',
-      prefixes: [paymentStreamOf('')],
-      log,
-    };
+    const projection = paymentProjection(client);
+    const { schema, prefixes } = projection;
+    const follower = { client, pool: followerPool, databaseUrl, log };
+    const topic = TOPICS.payments.name;
     return [
-      catchUp({ ...follower, name: 'projection', apply: paymentCatchUp(client) }),
-      relay({
-        ...follower,
-        name: 'relay',
-        publisher,
-        topic: TOPICS.payments.name,
-        messageOf: paymentMessages(client),
-      }),
+      catchUp({ ...follower, projection }),
+      relay({ ...follower, schema, prefixes, publisher, topic, messageOf: paymentMessages(client) }),
       consume({
         kafka,
         groupId: 'payments',
@@ -124,7 +114,7 @@ await runService(async () => {
       () => publisher.close(),
       () => ordersHttp.close(),
       () => pool.end(),
-      () => catchUpPool.end(),
+      () => followerPool.end(),
       () => client.dispose(),
     ],
   };

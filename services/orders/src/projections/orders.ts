@@ -7,15 +7,17 @@ export interface ProjectedOrder {
   readonly revision: number;
 }
 
-const UPSERT_ORDERS = `
-  insert into orders.orders as row (id, merchant_id, external_reference_id, status, currency, created_at, revision, resource, due_at)
+const LIVE = 'orders.orders';
+
+const upsert = (table: string) => `
+  insert into ${table} as row (id, merchant_id, external_reference_id, status, currency, created_at, revision, resource, due_at)
   select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::bigint[], $8::json[], $9::timestamptz[])
   on conflict (id) do update set status = excluded.status, revision = excluded.revision, resource = excluded.resource,
     due_at = excluded.due_at, claimed_until = null
   where row.revision < excluded.revision and not row.deleted`;
 
 /** Writes orders as they are after an event. A row that is already further, or deleted, stays as it is. */
-export const projectOrders = async (db: Queryable, orders: readonly ProjectedOrder[]): Promise<void> => {
+export const projectOrders = async (db: Queryable, orders: readonly ProjectedOrder[], table = LIVE): Promise<void> => {
   if (orders.length === 0) return;
   const column = <T>(value: (projected: ProjectedOrder) => T) => orders.map(value);
   const values = [
@@ -29,7 +31,7 @@ export const projectOrders = async (db: Queryable, orders: readonly ProjectedOrd
     column(({ order }) => JSON.stringify(orderView(order))),
     column(({ order }) => dueAt(order)),
   ];
-  await db.query({ name: 'project-orders', text: UPSERT_ORDERS, values });
+  await db.query({ name: `project-orders ${table}`, text: upsert(table), values });
 };
 
 const INSTRUCT_AFTER_MS = 2_000;
@@ -44,9 +46,10 @@ const dueAt = (order: ExistingOrder): string | null => {
 export const projectDeletion = async (
   db: Queryable,
   { orderId, merchantId, revision }: { orderId: string; merchantId: string; revision: number },
+  table = LIVE,
 ): Promise<void> => {
   await db.query(
-    `insert into orders.orders (id, merchant_id, revision, deleted) values ($1, $2, $3, true)
+    `insert into ${table} (id, merchant_id, revision, deleted) values ($1, $2, $3, true)
      on conflict (id) do update set external_reference_id = null, status = null, currency = null, created_at = null, resource = null, due_at = null, revision = $3, deleted = true`,
     [orderId, merchantId, revision],
   );

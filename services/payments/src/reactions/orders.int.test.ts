@@ -33,7 +33,14 @@ beforeAll(async () => {
   await ensureTopics(kafka, [TOPICS.orders.name, TOPICS.payments.name], { partitions: 4, replication: 1 });
   publisher = createPublisher(kafka);
   const parts = [
-    relay({ ...follower, name: 'relay', publisher, topic: TOPICS.payments.name, messageOf: paymentMessages(client) }),
+    relay({
+      ...follower,
+      schema: 'payments',
+      prefixes: [paymentStreamOf('')],
+      publisher,
+      topic: TOPICS.payments.name,
+      messageOf: paymentMessages(client),
+    }),
     consume({
       kafka,
       groupId: 'payments',

@@ -17,7 +17,7 @@ import { registerPayments } from '../matching.ts';
 import { FeeSchedule } from '../payment/fees.ts';
 import { paymentStreamOf } from '../payment/identity.ts';
 import { paymentDecider } from '../payment/payment.ts';
-import { paymentCatchUp } from '../projections/catch-up.ts';
+import { paymentProjection } from '../projections/payment-projection.ts';
 import { projectPayments } from '../projections/payments.ts';
 import { orderOfAddress } from '../rails/crypto-deposit.ts';
 import { orderTeller } from '../telling.ts';
@@ -77,16 +77,8 @@ export const startPayments = async () => {
     log,
     checks: {},
   });
-  const follower = {
-    client,
-    pool,
-    databaseUrl: database.url,
-    schema: 'payments',
-    prefixes: [paymentStreamOf('')],
-    log,
-  };
-  const startProjection = () => catchUp({ ...follower, name: 'projection', apply: paymentCatchUp(client) });
-  let projection = startProjection();
+  const follower = { client, pool, databaseUrl: database.url, log };
+  const projection = catchUp({ ...follower, projection: paymentProjection(client) });
 
   const call = async (method: 'POST' | 'DELETE', url: string, payload?: object) => {
     const headers = { authorization: `Bearer ${TOKEN}`, 'x-actor': CONTEXT.actor, 'x-request-id': CONTEXT.requestId };
@@ -129,13 +121,14 @@ export const startPayments = async () => {
       (await readStream(client, paymentStreamOf(paymentId), PaymentEvent))?.map(({ event }) => event.type),
     rowOf: async (paymentId: string) =>
       (await pool.query('select * from payments.payments where id = $1', [paymentId])).rows[0],
-    /** Drops the read model and begins again from the log. */
-    replay: async () => {
-      await projection.stop();
-      await pool.query('truncate payments.payments');
-      await pool.query("delete from payments.checkpoints where name = 'projection'");
-      projection = startProjection();
-    },
+    /** What rebuilding and verifying the read model take. */
+    beside: () => ({
+      client,
+      databaseUrl: database.url,
+      projection: paymentProjection(client),
+      migrations: join(SERVICE, 'migrations'),
+      signal: new AbortController().signal,
+    }),
     stop: async () => {
       await app.close();
       await projection.stop();

@@ -1,0 +1,101 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startEventStore } from '@cpg/embedded-eventstore';
+import { connectEventStore } from '@cpg/event-store';
+import { createPool, migrate, type Queryable, testDatabase } from '@cpg/postgres';
+import { createLogger } from '@cpg/runtime';
+import { jsonEvent } from '@eventstore/db-client';
+import type { BesideOptions } from '../beside.ts';
+import type { Projection } from '../projection.ts';
+
+const MIGRATION = `
+create table tallies (id text primary key, n int not null, revision bigint not null, deleted boolean not null default false, seen_by text);
+create index tallies_by_n on tallies (n) where not deleted;
+create table checkpoints (name text primary key, epoch bigint not null, commit_position numeric, prepare_position numeric);`;
+
+const LIVE = 'tallies.tallies';
+
+type Row = { readonly id: string; readonly n: number; readonly revision: number };
+
+const write = (db: Queryable, rows: readonly Row[], table = LIVE) =>
+  db.query(
+    `insert into ${table} as row (id, n, revision) select * from unnest($1::text[], $2::int[], $3::bigint[])
+     on conflict (id) do update set n = excluded.n, revision = excluded.revision where row.revision < excluded.revision and not row.deleted`,
+    [rows.map(({ id }) => id), rows.map(({ n }) => n), rows.map(({ revision }) => revision)],
+  );
+
+const erase = (db: Queryable, id: string, table = LIVE) =>
+  db.query(
+    `insert into ${table} (id, n, revision, deleted) values ($1, 0, 0, true) on conflict (id) do update set n = 0, revision = 0, deleted = true`,
+    [id],
+  );
+
+/** A service in small: streams of numbers, and one row for each with the last of them, written before a write is answered. */
+export const startTallies = async () => {
+  const [database, forEvents] = await Promise.all([testDatabase(), testDatabase()]);
+  const server = await startEventStore({ databaseUrl: forEvents.url, port: 0 });
+  const client = connectEventStore(server.url);
+  const log = createLogger({ name: 'tallies', level: process.env.LOG_LEVEL ?? 'silent' });
+  const pool = createPool({ url: database.url, name: 'tallies', max: 16, log });
+  const migrations = mkdtempSync(join(tmpdir(), 'tallies-'));
+  writeFileSync(join(migrations, '001-tallies.sql'), MIGRATION);
+  await migrate(pool, { schema: 'tallies', folder: migrations });
+
+  const projection: Projection = {
+    schema: 'tallies',
+    table: 'tallies',
+    prefixes: ['tally-'],
+    passing: ['seen_by'],
+    apply: async (db, events, table) => {
+      const newest = new Map<string, Row>();
+      const deleted: string[] = [];
+      for (const { event } of events) {
+        const id = event!.streamId.slice('tally-'.length);
+        if (event!.type === '$streamDeleted') deleted.push(id);
+        else newest.set(id, { id, n: (event!.data as { n: number }).n, revision: Number(event!.revision) });
+      }
+      await write(db, [...newest.values()], table);
+      for (const id of deleted) await erase(db, id, table);
+    },
+  };
+
+  return {
+    pool,
+    projection,
+    migrations,
+    /** What rebuilds and verifications take. */
+    options: (changes: Partial<BesideOptions> = {}): BesideOptions => ({
+      client,
+      databaseUrl: database.url,
+      projection,
+      migrations,
+      signal: new AbortController().signal,
+      ...changes,
+    }),
+    /** Appends, and projects before it resolves. */
+    tally: async (id: string, n: number): Promise<number> => {
+      const appended = await client.appendToStream(`tally-${id}`, jsonEvent({ type: 'Tallied', data: { n } }));
+      const revision = Number(appended.nextExpectedRevision);
+      await write(pool, [{ id, n, revision }]);
+      return revision;
+    },
+    remove: async (id: string) => {
+      await client.tombstoneStream(`tally-${id}`);
+      await erase(pool, id);
+    },
+    rows: async () =>
+      (await pool.query<Row & { deleted: boolean }>(`select id, n, revision::int, deleted from ${LIVE} order by id`))
+        .rows,
+    revisionOf: async (id: string) =>
+      (await pool.query<{ revision: number }>(`select revision::int from ${LIVE} where id = $1`, [id])).rows[0]
+        ?.revision,
+    stop: async () => {
+      await client.dispose();
+      await server.stop();
+      await pool.end();
+      await Promise.all([database.drop(), forEvents.drop()]);
+      rmSync(migrations, { recursive: true });
+    },
+  };
+};
