@@ -155,3 +155,16 @@ export const TestDelivery = z.object({ delivery_id: z.string() });
 export type TestDelivery = z.infer<typeof TestDelivery>;
 
 /** `DELETE /webhooks/:id/deliveries` -> 204: drop what is queued for a deleted webhook. Idempotent. */
+
+/** `POST /webhooks/:id/deliveries/:delivery_id/redelivery` -> 200 Delivery, made anew from its first attempt. 404 when the webhook has
+ *  no such delivery; 409 `webhook_disabled`, and `delivery_expired` when its body is no longer kept. */
+
+/** `POST /webhooks/:id/replays` -> 201 Replay. Idempotent by replay id. 409 `webhook_disabled`, and `replay_running` while an earlier
+ *  one of the webhook has events to queue. */
+export const ReplayCall = z.object({
+  replay_id: z.string(),
+  from_date: Timestamp,
+  to_date: Timestamp,
+  event_types: z.array(WebhookEventType).min(1),
+});
+export type ReplayCall = z.infer<typeof ReplayCall>;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { decimalsOf, ItemCurrency, PaymentCurrency, PaymentRail } from './currencies.ts';
-import { DeliveryId, MerchantId, OrderId, PaymentId, Timestamp, WebhookId } from './ids.ts';
+import { DeliveryId, EventId, MerchantId, OrderId, PaymentId, Timestamp, WebhookId } from './ids.ts';
 import { Amount } from './money.ts';
 
 export const OrderStatus = z.enum([
@@ -308,18 +308,38 @@ export const UpdateWebhookDto = z
 export type UpdateWebhookDto = z.infer<typeof UpdateWebhookDto>;
 
 export const DeliveryStatus = z.enum(['pending', 'delivered', 'failed']);
+export type DeliveryStatus = z.infer<typeof DeliveryStatus>;
 
 export const Delivery = z.object({
-  id: DeliveryId,
+  id: DeliveryId.describe('`x-delivery-id` of every attempt.'),
   webhook_id: WebhookId,
+  event_id: EventId.describe('`x-idempotency-key` of every attempt.'),
   event_type: WebhookEventType,
-  status: DeliveryStatus,
-  attempts: z.int(),
-  next_attempt_at: Timestamp.optional(),
+  status: DeliveryStatus.describe(
+    '`pending` while attempts are to come; `failed` once none is: all were made in vain, or the webhook was disabled or deleted meanwhile.',
+  ),
+  attempt_count: z.int(),
+  next_attempt_at: Timestamp.optional().describe('When the next attempt is due, while it is `pending`.'),
   created_at: Timestamp,
   updated_at: Timestamp.optional(),
 });
 export type Delivery = z.infer<typeof Delivery>;
+
+export const AttemptOutcome = z.enum(['delivered', 'refused', 'timed_out', 'unreachable', 'blocked']);
+export type AttemptOutcome = z.infer<typeof AttemptOutcome>;
+
+export const DeliveryAttempt = z.object({
+  number: z.int(),
+  outcome: AttemptOutcome.describe(
+    '`refused`: any answer but 2xx. `unreachable`: no connection, or one that broke. `blocked`: the address is not public.',
+  ),
+  started_at: Timestamp,
+  duration_ms: z.int(),
+  status_code: z.int().optional().describe('What the endpoint answered, if it did.'),
+  error: z.string().optional().describe('Why there was no answer, or not all of one.'),
+  response: z.string().optional().describe('The beginning of the body of the answer, as text.'),
+});
+export type DeliveryAttempt = z.infer<typeof DeliveryAttempt>;
 
 /** One page of a list, oldest or newest first by creation time. */
 export const pageOf = <T extends z.ZodType>(item: T) =>
@@ -350,3 +370,22 @@ export const WebhookPayload = z.object({
   timestamp: z.int().describe('Unix time in milliseconds when the event happened.'),
 });
 export type WebhookPayload = z.infer<typeof WebhookPayload>;
+
+export const DeliveryWithAttempts = Delivery.extend({
+  attempts: z.array(DeliveryAttempt).describe('Oldest first.'),
+  payload: WebhookPayload.optional().describe(
+    'The body, as it was sent. Absent once it is no longer kept (30 days after the event, unless the operator chose otherwise, or when its order is deleted): then it cannot be delivered again.',
+  ),
+});
+export type DeliveryWithAttempts = z.infer<typeof DeliveryWithAttempts>;
+
+/** Events of a range on their way to a webhook once more. */
+export const Replay = z.object({
+  webhook_id: WebhookId,
+  from_date: Timestamp,
+  to_date: Timestamp.describe('At most the instant of the request: what happens later is delivered anyway.'),
+  event_types: z.array(WebhookEventType),
+  events: z.int().describe('How many events of the range are kept; each is delivered once more.'),
+  kept_since: Timestamp.describe('What happened before is no longer kept, and not replayed.'),
+});
+export type Replay = z.infer<typeof Replay>;

@@ -57,6 +57,18 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
     when: 'The merchant has 20 webhooks.',
     remedy: 'Delete one, or subscribe an existing one to more events.',
   },
+  webhook_disabled: {
+    when: 'The webhook to deliver to is disabled.',
+    remedy: 'Enable it with PATCH; `disabled_reason` says why the service turned it off, if it did.',
+  },
+  delivery_expired: {
+    when: 'The body of the delivery is no longer kept: it is older than 30 days, or its order was deleted.',
+    remedy: 'Read the order or payment itself.',
+  },
+  replay_running: {
+    when: 'An earlier replay of the webhook still has events to queue.',
+    remedy: 'Wait until it is done, or disable the webhook, which ends it.',
+  },
   idempotency_key_in_use: {
     when: 'A request with this `Idempotency-Key` is running.',
     remedy: 'Send the same request again in a moment: it gets the answer of the first.',
