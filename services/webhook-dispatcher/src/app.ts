@@ -1,3 +1,4 @@
+import { isDatabaseOutage } from '@cpg/postgres';
 import { createApp, healthRoutes, type Logger, type ReadinessChecks, requireInternalToken } from '@cpg/runtime';
 import type { Metrics } from './metrics.ts';
 import { type WebhookRoutes, webhookRoutes } from './routes.ts';
@@ -13,7 +14,7 @@ export interface AppOptions {
 
 /** The internal HTTP interface of the dispatcher. Only health and metrics answer without the services' token. */
 export const buildApp = ({ token, checks, metrics, log, routes }: AppOptions) => {
-  const app = createApp({ log });
+  const app = createApp({ log, isOutage: isDatabaseOutage });
   healthRoutes(app, checks);
   app.get('/metrics', async (_request, reply) => reply.type(metrics.contentType).send(await metrics.text()));
   app.register(async (internal) => {

@@ -62,6 +62,8 @@ await runService(async () => {
       pool,
       webhooks,
       takeIn: (arrival) => started().takeIn(arrival),
+      replay: (request) => started().replay(request),
+      retention,
       isSandbox: config.ENVIRONMENT === 'sandbox',
       now,
     },

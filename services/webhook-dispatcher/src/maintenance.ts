@@ -36,6 +36,10 @@ export const maintainOnce = async (options: MaintenanceOptions): Promise<void> =
     "delete from webhooks.forgotten_orders where forgotten_at < $1::timestamptz - $2 * interval '1 day'",
     [now(), retention.metadataDays],
   );
+  await pool.query("delete from webhooks.replays where finished_at < $1::timestamptz - $2 * interval '1 day'", [
+    now(),
+    retention.metadataDays,
+  ]);
   await disableFailing(options);
 };
 

@@ -82,7 +82,7 @@ export const createMetrics = ({ db, counts, now }: MetricsOptions) => {
         if (!attempt) continue;
         attempts.inc({ outcome: attempt.outcome });
         seconds.observe(attempt.durationMs / 1_000);
-        if (delivery.attempts === 0)
+        if (delivery.attempts === 0 && delivery.attemptsBefore === null)
           firstAttempt.observe(Math.max(0, (attempt.startedAt.getTime() - delivery.event.occurredMs) / 1_000));
       }
     },

@@ -4,6 +4,7 @@ import { Webhook } from 'standardwebhooks';
 import { buildApp } from './app.ts';
 import type { Result } from './delivery/delivery.ts';
 import { createMetrics } from './metrics.ts';
+import { DEFAULT_RETENTION } from './storage/partitions.ts';
 import { ALL_EVENTS, type Dispatchers, dispatchers, message } from './testing/jest-dispatchers.ts';
 import { log } from './testing/jest-log.ts';
 import { type Receiver, respond, startReceiver } from './testing/jest-receiver.ts';
@@ -32,7 +33,15 @@ const open = async ({ isSandbox = true } = {}) => {
     log,
     checks: { database: () => system.pool.query('select 1'), kafka: () => Promise.reject(new Error('not joined')) },
     metrics,
-    routes: { pool: system.pool, webhooks, takeIn: instance.takeIn, isSandbox, now },
+    routes: {
+      pool: system.pool,
+      webhooks,
+      takeIn: instance.takeIn,
+      replay: instance.replay,
+      retention: DEFAULT_RETENTION,
+      isSandbox,
+      now,
+    },
   });
   const test = (webhook_id: string, event_type: string) =>
     app.inject({
@@ -86,6 +95,41 @@ test('dropping a webhook’s deliveries ends those that wait, and can be repeate
     { webhook_id: other.id, status: 'pending' },
   ]);
   expect((await system.pool.query('select webhook_id from webhooks.queue')).rows).toEqual([{ webhook_id: other.id }]);
+});
+
+test('a redelivery and a replay are answered once they are durable, or refused by a code', async () => {
+  const { app, consume } = await open();
+  const { id, merchantId } = await system.webhook(receiver.url);
+  await consume([message({ type: 'order.paid', merchantId })]);
+  const delivery = await system.eventually<{ id: string }>(
+    `select id from webhooks.deliveries where status = 'delivered'`,
+  );
+  const send = (url: string, payload?: object) =>
+    app.inject({
+      method: 'POST',
+      url: `/webhooks/${id}${url}`,
+      headers: { authorization },
+      ...(payload && { payload }),
+    });
+  const again = (deliveryId = delivery.id) => send(`/deliveries/${deliveryId}/redelivery`);
+  const range = { from_date: '2020-01-01T00:00:00.000Z', to_date: '2999-01-01T00:00:00.000Z' };
+  const replay = (replayId: string) => send('/replays', { replay_id: replayId, event_types: ['order:paid'], ...range });
+
+  expect((await again()).statusCode).toBe(204);
+  await receiver.arrived(2);
+  const started = await replay('one');
+  expect(started.statusCode).toBe(201);
+  const { to_date, kept_since, ...rest } = started.json();
+  expect(rest).toEqual({ webhook_id: id, from_date: range.from_date, event_types: ['order:paid'], events: 1 });
+  expect(Date.parse(to_date)).toBeLessThanOrEqual(Date.now());
+  expect(Date.parse(kept_since)).toBeGreaterThan(Date.now() - 31 * 86_400_000);
+  await receiver.arrived(3);
+
+  expect((await again(newId('delivery'))).json()).toMatchObject({ statusCode: 404, code: 'not_found' });
+  await system.pool.query('delete from webhooks.events');
+  expect((await again()).json()).toMatchObject({ statusCode: 409, code: 'delivery_expired' });
+  await system.pool.query('update gateway.webhooks set is_enabled = false');
+  expect((await replay('two')).json()).toMatchObject({ statusCode: 409, code: 'webhook_disabled' });
 });
 
 test('only health and metrics answer without the services’ token', async () => {

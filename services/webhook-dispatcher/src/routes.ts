@@ -1,17 +1,23 @@
-import { TestDelivery, TestDeliveryCall } from '@cpg/contracts';
+import { ReplayCall, Replay, TestDelivery, TestDeliveryCall, type WebhookEventType } from '@cpg/contracts';
 import { AppError } from '@cpg/core';
 import type { Pool } from '@cpg/postgres';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Intake } from './delivery/intake.ts';
+import type { Replays } from './delivery/replays.ts';
 import { sampleEvent } from './samples.ts';
+import { firstBodyDay, type Retention } from './storage/partitions.ts';
 import { dropOfWebhook } from './storage/queue.ts';
+import { redeliver, type Redelivery } from './storage/redelivery.ts';
+import type { ReplayRow } from './storage/replays.ts';
 import type { Directory } from './webhooks/directory.ts';
 
 export interface WebhookRoutes {
   readonly pool: Pool;
   readonly webhooks: Directory;
   readonly takeIn: Intake;
+  readonly replay: Replays['start'];
+  readonly retention: Retention;
   readonly isSandbox: boolean;
   readonly now: () => Date;
 }
@@ -20,7 +26,14 @@ const ROWS_PER_DROP = 5_000;
 
 /** What the gateway asks of the dispatcher. */
 export const webhookRoutes: FastifyPluginAsyncZod<WebhookRoutes> = async (app, options) => {
-  const { pool, webhooks, takeIn, isSandbox, now } = options;
+  const { pool, webhooks, takeIn, replay, retention, isSandbox, now } = options;
+  /** A webhook as it is now. */
+  const webhookOf = async (id: string) => {
+    await webhooks.load([id], 0);
+    const webhook = webhooks.get(id);
+    if (!webhook) throw new AppError('not_found', 'there is no such webhook');
+    return webhook;
+  };
 
   if (isSandbox) {
     app.post(
@@ -28,15 +41,50 @@ export const webhookRoutes: FastifyPluginAsyncZod<WebhookRoutes> = async (app, o
       { schema: { body: TestDeliveryCall, response: { 201: TestDelivery } } },
       async (request, reply) => {
         const { webhook_id: webhookId, event_type: type } = request.body;
-        await webhooks.load([webhookId]);
-        const webhook = webhooks.get(webhookId);
-        if (!webhook) throw new AppError('not_found', 'there is no such webhook');
-        const event = sampleEvent(type, webhook.merchantId, now());
-        const [id] = await takeIn({ events: [event], recipients: [{ event, webhookId, isTest: true }] });
+        const { merchantId } = await webhookOf(webhookId);
+        const event = sampleEvent(type, merchantId, now());
+        const [id] = await takeIn({ events: [event], recipients: [{ event, webhookId }] });
         return reply.code(201).send({ delivery_id: id! });
       },
     );
   }
+
+  app.post(
+    '/webhooks/:id/deliveries/:delivery_id/redelivery',
+    { schema: { params: z.object({ id: z.string(), delivery_id: z.string() }), response: { 204: z.null() } } },
+    async (request, reply) => {
+      const { id: webhookId, delivery_id: deliveryId } = request.params;
+      const became = await redeliver(pool, { webhookId, deliveryId, now: now() });
+      if (became !== 'queued') throw REFUSALS[became]();
+      return reply.code(204).send(null);
+    },
+  );
+
+  app.post(
+    '/webhooks/:id/replays',
+    { schema: { params: z.object({ id: z.string() }), body: ReplayCall, response: { 201: Replay } } },
+    async (request, reply) => {
+      const { replay_id: id, from_date, to_date, event_types: types } = request.body;
+      const webhook = await webhookOf(request.params.id);
+      if (!webhook.isEnabled) throw REFUSALS.disabled();
+      const at = now();
+      const started = await replay({
+        id,
+        webhookId: webhook.id,
+        merchantId: webhook.merchantId,
+        from: new Date(from_date),
+        to: new Date(Math.min(Date.parse(to_date), at.getTime())),
+        types,
+        keptSince: new Date(firstBodyDay(at, retention)),
+      });
+      if (!started)
+        throw new AppError(
+          'replay_running',
+          'an earlier replay of this webhook still has events to queue: wait until it is done',
+        );
+      return reply.code(201).send(shown(started));
+    },
+  );
 
   app.delete(
     '/webhooks/:id/deliveries',
@@ -49,3 +97,18 @@ export const webhookRoutes: FastifyPluginAsyncZod<WebhookRoutes> = async (app, o
     },
   );
 };
+
+const REFUSALS: Record<Exclude<Redelivery, 'queued'>, () => AppError> = {
+  unknown: () => new AppError('not_found', 'the webhook has no such delivery'),
+  disabled: () => new AppError('webhook_disabled', 'nothing is delivered to a disabled webhook: enable it first'),
+  expired: () => new AppError('delivery_expired', 'the body is no longer kept: the delivery cannot be made again'),
+};
+
+const shown = (replay: ReplayRow): Replay => ({
+  webhook_id: replay.webhook_id,
+  from_date: replay.from_at.toISOString(),
+  to_date: replay.to_at.toISOString(),
+  event_types: replay.event_types as WebhookEventType[],
+  events: replay.events,
+  kept_since: replay.kept_since.toISOString(),
+});

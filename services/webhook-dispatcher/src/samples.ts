@@ -13,6 +13,7 @@ export const sampleEvent = (type: WebhookEventType, merchantId: string, now: Dat
     sequence: '0',
     merchantid: merchantId,
     orderid: orderId,
+    isTest: true,
     resource: type.startsWith('order:') ? sampleOrder(type, sample) : samplePayment(type, sample),
   });
 };

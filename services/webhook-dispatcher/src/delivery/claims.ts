@@ -70,6 +70,12 @@ export const startClaims = (options: ClaimOptions): Claims => {
   /** Leaves only turns of webhooks that something may be sent to; ends what is queued for the others. */
   const permitted = async (turns: readonly Turn[]): Promise<Turn[]> => {
     await webhooks.load(turns.map(({ webhookId }) => webhookId));
+    // One that was enabled a moment ago shall not lose what was queued for it since.
+    const off = turns.filter(({ webhookId }) => !webhooks.get(webhookId)?.isEnabled);
+    await webhooks.load(
+      off.map(({ webhookId }) => webhookId),
+      0,
+    );
     const kept: Turn[] = [];
     for (const turn of turns) {
       const webhook = webhooks.get(turn.webhookId);
@@ -154,6 +160,7 @@ const deliveryOf = (row: QueueRow, event: StoredEvent): Delivery => ({
   webhookId: row.webhook_id,
   orderId: row.order_id,
   attempts: row.attempts,
+  attemptsBefore: row.attempts_before,
   isTest: row.is_test,
   event,
 });

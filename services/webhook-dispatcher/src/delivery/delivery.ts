@@ -17,8 +17,10 @@ export interface Delivery {
   readonly day: string;
   readonly webhookId: string;
   readonly orderId: string;
-  /** Attempts made before. */
+  /** Attempts made before, of those that the schedule has. */
   readonly attempts: number;
+  /** Attempts made before it was queued anew, by a redelivery or a replay; null when it never was. */
+  readonly attemptsBefore: number | null;
   /** A test goes to a disabled webhook too. */
   readonly isTest: boolean;
   readonly event: StoredEvent;

@@ -12,6 +12,7 @@ import { ENDPOINT_LIMITS, type EndpointLimits } from './endpoint.ts';
 import { createIntake } from './intake.ts';
 import { createLeaseChanges } from './lease-changes.ts';
 import { createRecorder } from './recorder.ts';
+import { type ReplayPace, startReplays } from './replays.ts';
 import type { Schedule } from './schedule.ts';
 import type { Sender } from './send.ts';
 
@@ -29,6 +30,7 @@ export interface InstanceOptions {
   readonly capacity?: Capacity;
   readonly leaseMs?: number;
   readonly lookEveryMs?: number;
+  readonly replays?: ReplayPace;
 }
 
 const GONE_REASON = 'the endpoint answered 410 Gone';
@@ -82,6 +84,7 @@ export const startInstance = async (options: InstanceOptions) => {
     changes,
     onResult: (result) => recorder.push(result),
   });
+  const replays = startReplays({ ...options.replays, pool, now, log });
   const refresh = setInterval(() => {
     webhooks
       .load(dispatcher.webhookIds())
@@ -90,15 +93,17 @@ export const startInstance = async (options: InstanceOptions) => {
 
   return {
     takeIn: createIntake({ pool, partitions, leases, dispatcher, claims, changes, now }),
+    replay: replays.start,
     partitions,
     beat: () => leases.beat(),
     counts: () => ({ ...dispatcher.counts(), unrecorded: recorder.pending() }),
     /** Takes up nothing more; attempts in flight have `withinMs` to end. What is not done is free for others at once. */
     stop: async (withinMs: number): Promise<void> => {
       clearInterval(refresh);
+      const replaysStopped = replays.stop();
       const stopping = dispatcher.stop(withinMs);
       await claims.stop();
-      await stopping;
+      await Promise.all([stopping, replaysStopped]);
       await recorder.flush();
       await changes.settle();
       await leases.end();

@@ -11,7 +11,7 @@ import type { ToldEvent } from './payload.ts';
 
 export interface Arrival {
   readonly events: readonly ToldEvent[];
-  readonly recipients: readonly { readonly event: ToldEvent; readonly webhookId: string; readonly isTest?: boolean }[];
+  readonly recipients: readonly { readonly event: ToldEvent; readonly webhookId: string }[];
   readonly deletedOrderIds?: readonly string[];
 }
 
@@ -35,11 +35,10 @@ export const createIntake =
       const at = now();
       const holder = leases.holder();
       const admits = dispatcher.admission();
-      const addressed: Addressed[] = recipients.map(({ event, webhookId, isTest = false }) => ({
+      const addressed: Addressed[] = recipients.map(({ event, webhookId }) => ({
         id: newId('delivery', at),
         event,
         webhookId,
-        isTest,
         lease: leases.valid() && admits(webhookId, event.body.length),
       }));
       const rows = await transaction(pool, async (db) => {
@@ -51,7 +50,7 @@ export const createIntake =
 
       const enqueued = new Map(rows.map((row) => [row.id, row]));
       const mine: Delivery[] = [];
-      for (const { id, event, webhookId, isTest } of addressed) {
+      for (const { id, event, webhookId } of addressed) {
         const row = enqueued.get(id);
         if (row?.leased)
           mine.push({
@@ -61,7 +60,8 @@ export const createIntake =
             webhookId,
             orderId: event.orderId,
             attempts: 0,
-            isTest,
+            attemptsBefore: null,
+            isTest: event.isTest,
             event,
           });
         else if (row) claims.expect(webhookId);

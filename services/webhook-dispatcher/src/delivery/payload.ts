@@ -8,6 +8,8 @@ export interface ToldEvent extends StoredEvent {
   readonly type: WebhookEventType;
   readonly merchantId: string;
   readonly orderId: string;
+  /** A sample, which tells of nothing that happened. */
+  readonly isTest: boolean;
 }
 
 /** What merchants are told of a message, rendered once for all endpoints and attempts; null when it is not for them. */
@@ -24,9 +26,19 @@ interface Telling {
   readonly merchantid: string;
   readonly orderid: string;
   readonly resource: unknown;
+  readonly isTest?: boolean;
 }
 
-export const told = ({ id, type, time, sequence, merchantid, orderid, resource }: Telling): ToldEvent => {
+export const told = ({
+  id,
+  type,
+  time,
+  sequence,
+  merchantid,
+  orderid,
+  resource,
+  isTest = false,
+}: Telling): ToldEvent => {
   const occurredMs = Date.parse(time);
   const payload = { event: type, data: resource, object_type: type.split(':')[0], timestamp: occurredMs };
   return {
@@ -37,6 +49,7 @@ export const told = ({ id, type, time, sequence, merchantid, orderid, resource }
     sequence,
     merchantId: merchantid,
     orderId: orderid,
+    isTest,
     body: Buffer.from(JSON.stringify(payload)),
   };
 };

@@ -13,6 +13,7 @@ export interface QueueRow {
   readonly delivery_id: string;
   readonly order_id: string;
   readonly attempts: number;
+  readonly attempts_before: number | null;
   readonly is_test: boolean;
 }
 
@@ -21,7 +22,6 @@ export interface Addressed {
   readonly id: string;
   readonly event: ToldEvent;
   readonly webhookId: string;
-  readonly isTest: boolean;
   /** Whether this instance has room to make the first attempt itself. */
   readonly lease: boolean;
 }
@@ -55,9 +55,9 @@ export const enqueue = async (
 ): Promise<Enqueued[]> => {
   const { rows } = await db.query<Enqueued>(
     `with stored as (
-       insert into webhooks.events (day, id, merchant_id, order_id, type, occurred_at, sequence, body)
-       select * from unnest($1::date[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::text[], $8::text[])
-         as e (day, id, merchant_id, order_id, type, occurred_at, sequence, body)
+       insert into webhooks.events (day, id, merchant_id, order_id, type, occurred_at, sequence, body, is_test)
+       select * from unnest($1::date[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::text[], $8::text[], $20::bool[])
+         as e (day, id, merchant_id, order_id, type, occurred_at, sequence, body, is_test)
        where not exists (select from webhooks.forgotten_orders f where f.order_id = e.order_id)
        on conflict do nothing
      ), addressed as (
@@ -95,10 +95,11 @@ export const enqueue = async (
       addressed.map(({ event }) => event.type),
       addressed.map(({ event }) => event.orderId),
       addressed.map(({ event }) => event.body.length),
-      addressed.map(({ isTest }) => isTest),
+      addressed.map(({ event }) => event.isTest),
       addressed.map(({ lease }) => lease),
       now,
       holder,
+      events.map(({ isTest }) => isTest),
     ],
   );
   return rows;
@@ -159,7 +160,7 @@ export const claim = async (
      )
      update webhooks.queue q set leased_by = $4 from claimable
      where q.position = claimable.position and claimable.before < $5
-     returning q.position, q.day::text, q.event_id, q.webhook_id, q.delivery_id, q.order_id, q.attempts, q.is_test`,
+     returning q.position, q.day::text, q.event_id, q.webhook_id, q.delivery_id, q.order_id, q.attempts, q.attempts_before, q.is_test`,
     values: [turns.map(({ webhookId }) => webhookId), turns.map(({ room }) => room), now, holder, bytes],
   });
   return rows.sort((a, b) => (BigInt(a.position) < BigInt(b.position) ? -1 : 1));

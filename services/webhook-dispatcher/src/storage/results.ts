@@ -30,6 +30,7 @@ export const recordResults = async (
         group.map(({ attempt }) => attempt?.statusCode),
         group.map(({ attempt }) => attempt?.error),
         group.map(({ attempt }) => attempt?.response),
+        group.map(({ delivery }) => delivery.attemptsBefore ?? 0),
       ],
     });
   }
@@ -40,16 +41,16 @@ export const recordResults = async (
 const recordInto = (day: string): string => `
   with result as (
     select * from unnest($4::bigint[], $5::text[], $6::text[], $7::text[], $8::int[], $9::text[], $10::timestamptz[],
-      $11::text[], $12::timestamptz[], $13::int[], $14::int[], $15::text[], $16::text[])
+      $11::text[], $12::timestamptz[], $13::int[], $14::int[], $15::text[], $16::text[], $17::int[])
       as r (position, event_id, webhook_id, delivery_id, made, status, next_at,
-        outcome, started_at, duration_ms, status_code, error, response)
+        outcome, started_at, duration_ms, status_code, error, response, before)
   ), ended as (
     delete from webhooks.queue q using result r where q.position = r.position and r.status <> 'pending'
   ), waiting as (
     update webhooks.queue q set attempts = r.made, due_at = r.next_at, leased_by = null from result r
     where q.position = r.position and r.status = 'pending' and q.leased_by = $2
   ), told as (
-    update webhooks.${partitionOf('deliveries', day)} d set status = r.status, attempts = r.made, next_attempt_at = r.next_at, updated_at = $3 from result r
+    update webhooks.${partitionOf('deliveries', day)} d set status = r.status, attempts = r.before + r.made, next_attempt_at = r.next_at, updated_at = $3 from result r
     where d.event_id = r.event_id and d.webhook_id = r.webhook_id and d.status = 'pending'
   ), recovered as (
     delete from webhooks.failing f using result r where f.webhook_id = r.webhook_id and r.status = 'delivered'
@@ -60,5 +61,5 @@ const recordInto = (day: string): string => `
     on conflict do nothing
   )
   insert into webhooks.${partitionOf('attempts', day)} (day, delivery_id, number, started_at, duration_ms, outcome, status_code, error, response)
-  select $1, delivery_id, made, started_at, duration_ms, outcome, status_code, error, response from result where outcome is not null
+  select $1, delivery_id, before + made, started_at, duration_ms, outcome, status_code, error, response from result where outcome is not null
   on conflict do nothing`;

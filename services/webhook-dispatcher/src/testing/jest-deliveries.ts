@@ -12,6 +12,7 @@ export const aDelivery = (given: Partial<Delivery> = {}): Delivery => {
     webhookId: 'whk_1',
     orderId: `ord_${position}`,
     attempts: 0,
+    attemptsBefore: null,
     isTest: false,
     event: {
       id: `evt_${position}`,

@@ -17,8 +17,8 @@ export interface Webhook {
 export interface Directory {
   /** All webhooks of the merchants but deleted ones, fresh from the database. */
   readonly ofMerchants: (merchantIds: readonly string[]) => Promise<Webhook[]>;
-  /** Reads those that are not known, or too long. */
-  readonly load: (ids: readonly string[]) => Promise<void>;
+  /** Reads those that are not known, or for longer than `olderThanMs`. */
+  readonly load: (ids: readonly string[], olderThanMs?: number) => Promise<void>;
   /** What was last read: null for one that is deleted or never was, undefined for one that was not read. */
   readonly get: (id: string) => Webhook | null | undefined;
   /** Turns a webhook off, for a reason that its owner can read. */
@@ -76,8 +76,8 @@ export const createDirectory = (options: DirectoryOptions): Directory => {
       trim();
       return webhooks;
     },
-    load: async (ids) => {
-      const old = performance.now() - freshMs;
+    load: async (ids, olderThanMs = freshMs) => {
+      const old = performance.now() - olderThanMs;
       const wanted = [...new Set(ids)].filter((id) => (entries.get(id)?.readMs ?? -Infinity) < old);
       if (wanted.length === 0) return;
       const { rows } = await pool.query<Row>(
