@@ -290,7 +290,7 @@ export const Webhook = z.object({
 });
 export type Webhook = z.infer<typeof Webhook>;
 
-const WebhookEvents = z
+export const WebhookEvents = z
   .array(WebhookEventType)
   .min(1)
   .refine((events) => new Set(events).size === events.length, { error: 'must not repeat an event type' })

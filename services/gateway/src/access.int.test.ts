@@ -4,6 +4,7 @@ import { orderBody, send, startGateway, type TestGateway, type TestMerchant } fr
 
 const order = `ord_${newSeed()}`;
 const webhook = `whk_${newSeed()}`;
+const delivery = `dlv_${newSeed()}`;
 
 const ENDPOINTS = [
   ['GET', '/v1/merchants/me', 'merchant:self:read'],
@@ -23,6 +24,10 @@ const ENDPOINTS = [
   ['PATCH', `/v1/webhooks/${webhook}`, 'webhooks:self:update'],
   ['DELETE', `/v1/webhooks/${webhook}`, 'webhooks:self:delete'],
   ['POST', `/v1/webhooks/${webhook}/rotate-secret`, 'webhooks:self:update'],
+  ['GET', `/v1/webhooks/${webhook}/deliveries`, 'webhooks:self:read'],
+  ['GET', `/v1/webhooks/${webhook}/deliveries/${delivery}`, 'webhooks:self:read'],
+  ['POST', `/v1/webhooks/${webhook}/deliveries/${delivery}/redeliver`, 'webhooks:self:update'],
+  ['POST', `/v1/webhooks/${webhook}/replay`, 'webhooks:self:update'],
 ] as const;
 
 const UNAUTHORIZED = { error: 'Unauthorized', message: 'Invalid API key provided', statusCode: 401 };
@@ -47,7 +52,10 @@ test('every endpoint under /v1 is in this table', async () => {
   const documented = Object.keys(paths)
     .filter((path) => path.startsWith('/v1/'))
     .flatMap((path) => Object.keys(paths[path]).map((method) => `${method.toUpperCase()} ${path}`));
-  const tabled = ENDPOINTS.map(([method, path]) => `${method} ${path.replace(/(ord|pay|whk)_[^/]+/, '{id}')}`);
+  const tabled = ENDPOINTS.map(
+    ([method, path]) =>
+      `${method} ${path.replace(/(ord|pay|whk)_[^/]+/, '{id}').replace(/dlv_[^/]+/, '{delivery_id}')}`,
+  );
   expect(tabled.sort()).toEqual(documented.sort());
 });
 

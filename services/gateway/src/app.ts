@@ -19,6 +19,7 @@ import { debugRoutes } from './routes/debug.ts';
 import { merchantRoutes } from './routes/merchants.ts';
 import { orderRoutes } from './routes/orders.ts';
 import { paymentRoutes } from './routes/payments.ts';
+import { webhookDeliveryRoutes } from './routes/webhook-deliveries.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
 
 export interface AppOptions {
@@ -62,6 +63,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
         await v1.register(orderRoutes, options);
         await v1.register(paymentRoutes, options);
         await v1.register(webhookRoutes, options);
+        await v1.register(webhookDeliveryRoutes, options);
       },
       { prefix: '/v1' },
     );

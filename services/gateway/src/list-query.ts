@@ -10,7 +10,7 @@ const wholeNumber = (max: number, ordinary: number) => {
     .default(ordinary);
 };
 
-const Instant = z.iso
+export const Instant = z.iso
   .datetime({ offset: true, error: 'must be ISO 8601 with a timezone, like 2026-01-31T12:00:00Z (write + as %2B)' })
   .transform((text) => new Date(text));
 

@@ -1,7 +1,7 @@
 import { AppError } from '@cpg/core';
 import type { z } from 'zod';
 
-export type ResourceName = 'order' | 'payment' | 'webhook';
+export type ResourceName = 'order' | 'payment' | 'webhook' | 'delivery';
 
 /** One answer for what never was, is deleted, or is another merchant's, so that an id tells nothing. */
 export const notFound = (resource: ResourceName): AppError => new AppError('not_found', `no ${resource} has this id`);

@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
   type CreateWebhookDto,
+  Delivery,
+  DeliveryWithAttempts,
   ErrorBody,
   type MerchantCreateOrderDto,
   Merchant,
@@ -10,6 +12,7 @@ import {
   Payment,
   type PaymentCurrency,
   type PaymentRail,
+  Replay,
   TestDelivery,
   type UpdateOrderDto,
   type UpdateWebhookDto,
@@ -49,6 +52,7 @@ export interface DebugPayment {
 export const OrderPage = pageOf(Order);
 export const PaymentPage = pageOf(Payment);
 export const WebhookPage = pageOf(Webhook);
+export const DeliveryPage = pageOf(Delivery);
 export const WebhookWithSecret = Webhook.extend({ secret: z.string().regex(/^whsec_[A-Za-z0-9+/]{43}=$/) });
 export type WebhookWithSecret = z.infer<typeof WebhookWithSecret>;
 const WebhookDeletion = z.object({ id: WebhookId, deleted: z.literal(true) });
@@ -117,6 +121,14 @@ export const createApi = ({ baseUrl, apiKey }: { baseUrl: string; apiKey?: strin
     webhooks: (query: Query = {}) => call(200, WebhookPage, 'GET', `/v1/webhooks${search(query)}`),
     updateWebhook: (id: string, body: UpdateWebhookDto) => call(200, Webhook, 'PATCH', `/v1/webhooks/${id}`, { body }),
     deleteWebhook: (id: string) => call(200, WebhookDeletion, 'DELETE', `/v1/webhooks/${id}`),
+    deliveries: (webhookId: string, query: Query = {}) =>
+      call(200, DeliveryPage, 'GET', `/v1/webhooks/${webhookId}/deliveries${search(query)}`),
+    delivery: (webhookId: string, id: string) =>
+      call(200, DeliveryWithAttempts, 'GET', `/v1/webhooks/${webhookId}/deliveries/${id}`),
+    redeliver: (webhookId: string, id: string) =>
+      post(Delivery, `/v1/webhooks/${webhookId}/deliveries/${id}/redeliver`),
+    replay: (webhookId: string, body: { from_date: string; to_date: string; event_types?: WebhookEventType[] }) =>
+      post(Replay, `/v1/webhooks/${webhookId}/replay`, body),
     rotateSecret: (id: string) => post(WebhookWithSecret, `/v1/webhooks/${id}/rotate-secret`),
 
     pay: (payment: DebugPayment) => post(Order, '/debug/register-payment', payment),

@@ -4,6 +4,9 @@ import {
   Capabilities,
   CreateWebhookDto,
   CryptoDepositInstruction,
+  Delivery,
+  DeliveryAttempt,
+  DeliveryWithAttempts,
   DepositInstruction,
   ErrorBody,
   GatewayPayInstruction,
@@ -19,15 +22,18 @@ import {
   PaymentMethod,
   Rate,
   Rates,
+  Replay,
   TestDelivery,
   UpdateOrderDto,
   Webhook,
+  WebhookPayload,
 } from '@cpg/contracts';
 import { z } from 'zod';
 import { AdvanceTimeBody, TestWebhookBody } from '../routes/debug.ts';
 import { FailPaymentBody, RegisterPaymentBody } from '../routes/debug-payments.ts';
 import { OrderPage } from '../routes/orders.ts';
 import { PaymentPage, RefundPaymentBody } from '../routes/payments.ts';
+import { DeliveryPage, ReplayWebhookBody } from '../routes/webhook-deliveries.ts';
 import { UpdateWebhookBody, WebhookCreated, WebhookDeletion, WebhookPage } from '../routes/webhooks.ts';
 import * as examples from './examples.ts';
 
@@ -60,6 +66,13 @@ const COMPONENTS: Record<string, readonly [schema: z.ZodType, example?: unknown]
   WebhookDeletion: [WebhookDeletion, { id: examples.webhook.id, deleted: true }],
   CreateWebhookDto: [CreateWebhookDto, { url: examples.webhook.url, events: examples.webhook.events }],
   UpdateWebhookDto: [UpdateWebhookBody, { is_enabled: true }],
+  Delivery: [Delivery, examples.delivery],
+  DeliveryPage: [DeliveryPage],
+  DeliveryAttempt: [DeliveryAttempt],
+  DeliveryWithAttempts: [DeliveryWithAttempts, examples.deliveryWithAttempts],
+  WebhookPayload: [WebhookPayload, examples.payload],
+  Replay: [Replay, examples.replay],
+  ReplayWebhook: [ReplayWebhookBody, examples.replayWebhook],
   RegisterPayment: [RegisterPaymentBody, examples.registerPayment],
   FailPayment: [FailPaymentBody, { reason: 'reorg' }],
   AdvanceTime: [AdvanceTimeBody, { minutes: 61 }],

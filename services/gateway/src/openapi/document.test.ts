@@ -2,7 +2,15 @@ import { readFile } from 'node:fs/promises';
 import { type OpenApi, breakingDifferences } from './breaking.ts';
 import { apiDocument } from './document.ts';
 import * as examples from './examples.ts';
-import { MerchantCreateOrderDto, Merchant, Order, Payment, Webhook } from '@cpg/contracts';
+import {
+  DeliveryWithAttempts,
+  MerchantCreateOrderDto,
+  Merchant,
+  Order,
+  Payment,
+  Replay,
+  Webhook,
+} from '@cpg/contracts';
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the tests look at any part of the document
 let document: any;
@@ -39,6 +47,8 @@ test('every endpoint of the reference is in it, and those we added', () => {
     'GET /v1/payments/{id}',
     'GET /v1/webhooks',
     'GET /v1/webhooks/{id}',
+    'GET /v1/webhooks/{id}/deliveries',
+    'GET /v1/webhooks/{id}/deliveries/{delivery_id}',
     'PATCH /v1/orders/{id}',
     'PATCH /v1/webhooks/{id}',
     'POST /debug/orders/{id}/advance-time',
@@ -51,6 +61,8 @@ test('every endpoint of the reference is in it, and those we added', () => {
     'POST /v1/orders/{id}/capture',
     'POST /v1/payments/{id}/refund',
     'POST /v1/webhooks',
+    'POST /v1/webhooks/{id}/deliveries/{delivery_id}/redeliver',
+    'POST /v1/webhooks/{id}/replay',
     'POST /v1/webhooks/{id}/rotate-secret',
   ]);
 });
@@ -99,6 +111,8 @@ test('the examples are what the schemas take', () => {
   expect(Payment.parse(examples.payment)).toEqual(examples.payment);
   expect(Merchant.parse(examples.merchant)).toEqual(examples.merchant);
   expect(Webhook.parse(examples.webhook)).toEqual(examples.webhook);
+  expect(DeliveryWithAttempts.parse(examples.deliveryWithAttempts)).toEqual(examples.deliveryWithAttempts);
+  expect(Replay.parse(examples.replay)).toEqual(examples.replay);
 });
 
 test('nothing in it breaks clients of the committed one', () => {

@@ -1,4 +1,15 @@
-import type { ErrorBody, Merchant, MerchantCreateOrderDto, Order, Payment, Webhook } from '@cpg/contracts';
+import type {
+  Delivery,
+  DeliveryWithAttempts,
+  ErrorBody,
+  Merchant,
+  MerchantCreateOrderDto,
+  Order,
+  Payment,
+  Replay,
+  Webhook,
+  WebhookPayload,
+} from '@cpg/contracts';
 
 const merchantId = 'mer_01KG9Q0A1B2C3D4E5F6G7H8J9K';
 const orderId = 'ord_01KG9Q1S5T6V7W8X9Y0Z1A2B3C';
@@ -112,6 +123,51 @@ export const webhook: Webhook = {
 };
 
 export const webhookSecret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwJz0Tk8mZ2Xo=';
+
+export const payload: WebhookPayload = {
+  event: 'payment:applied',
+  data: payment,
+  object_type: 'payment',
+  timestamp: 1_769_861_074_000,
+};
+
+export const delivery: Delivery = {
+  id: 'dlv_01KG9Q2T8R7M5N3V1X0Z4Y6W8S',
+  webhook_id: webhook.id,
+  event_id: 'evt_01KG9Q2T8Q1A2B3C4D5E6F7G8H',
+  event_type: 'payment:applied',
+  status: 'pending',
+  attempt_count: 1,
+  next_attempt_at: '2026-01-31T12:04:39.512Z',
+  created_at: '2026-01-31T12:04:34.021Z',
+  updated_at: '2026-01-31T12:04:34.512Z',
+};
+
+export const deliveryWithAttempts: DeliveryWithAttempts = {
+  ...delivery,
+  attempts: [
+    {
+      number: 1,
+      outcome: 'refused',
+      started_at: '2026-01-31T12:04:34.023Z',
+      duration_ms: 487,
+      status_code: 503,
+      response: 'down for maintenance',
+    },
+  ],
+  payload,
+};
+
+export const replayWebhook = { from_date: '2026-01-31T00:00:00Z', to_date: '2026-02-01T00:00:00Z' };
+
+export const replay: Replay = {
+  webhook_id: webhook.id,
+  from_date: '2026-01-31T00:00:00.000Z',
+  to_date: '2026-02-01T00:00:00.000Z',
+  event_types: webhook.events,
+  events: 214,
+  kept_since: '2026-01-02T00:00:00.000Z',
+};
 
 export const error: ErrorBody = {
   error: 'Bad Request',

@@ -68,7 +68,7 @@ const HEALTH: Record<string, Operation['responses']> = {
 };
 
 // None at all, or one that may be left out.
-const NEEDS_NO_BODY = /^delete |\/(cancel|capture|rotate-secret|refund|confirm|fail)$/;
+const NEEDS_NO_BODY = /^delete |\/(cancel|capture|rotate-secret|redeliver|refund|confirm|fail)$/;
 
 const ALWAYS = ['X-Request-Id', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
 

@@ -13,16 +13,25 @@ export interface PageOf<T> {
   readonly totalPages: number;
 }
 
-/** One page of a table by creation time, and how many rows match in all, as of one instant. `table`, `columns` and conditions are
+export interface Listing {
+  readonly table: string;
+  readonly columns: string;
+  readonly where: readonly Filter[];
+  readonly list: ListQuery;
+  /** What says which row was created first. */
+  readonly by?: readonly string[];
+}
+
+/** One page of a table by creation time, and how many rows match in all, as of one instant. `table`, `columns`, conditions and `by` are
  *  parts of the statement: never what a request brought. */
 export const selectPage = async <Row extends { id: string }>(
   db: Queryable,
-  { table, columns, where, list }: { table: string; columns: string; where: readonly Filter[]; list: ListQuery },
+  { table, columns, where, list, by = ['created_at', 'id'] }: Listing,
 ): Promise<PageOf<Row>> => {
   const filters: Filter[] = [...where, ['created_at >=', list.from_date], ['created_at <=', list.to_date]];
   const asked = filters.filter(([, value]) => value !== undefined);
   const matching = `${table} where ${asked.map(([condition], index) => `${condition} $${index + 1}`).join(' and ')}`;
-  const order = `created_at ${list.sort}, id ${list.sort}`;
+  const order = by.map((column) => `${column} ${list.sort}`).join(', ');
   const { rows } = await db.query<Row & { total: number }>(
     `select total, item.*
        from (select count(*)::int as total from ${matching}) counted

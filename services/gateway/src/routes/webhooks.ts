@@ -120,7 +120,7 @@ export const webhookRoutes: FastifyPluginAsyncZod<WebhookRouteOptions> = async (
         operationId: 'updateWebhook',
         summary: 'Change a webhook',
         description:
-          '`events` replaces the whole list; `is_enabled` turns delivery on or off. The URL cannot be changed: delete the webhook and create another.',
+          '`events` replaces the whole list; `is_enabled` turns delivery on or off. While it is off nothing is delivered and nothing new is queued; a delivery that falls due meanwhile ends `failed`. After it is on again, a replay brings all of that. The URL cannot be changed: delete the webhook and create another.',
         tags,
         params,
         body: UpdateWebhookBody,

@@ -182,8 +182,8 @@ export const send = async (
 };
 
 const migrateReadModels = async (pool: Pool): Promise<void> => {
-  for (const schema of ['orders', 'payments']) {
-    await migrate(pool, { schema, folder: fileURLToPath(new URL(`../../../${schema}/migrations`, import.meta.url)) });
+  for (const [schema, service = schema] of [['orders'], ['payments'], ['webhooks', 'webhook-dispatcher']] as const) {
+    await migrate(pool, { schema, folder: fileURLToPath(new URL(`../../../${service}/migrations`, import.meta.url)) });
   }
 };
 

@@ -1,0 +1,112 @@
+import type { WebhookEventType } from '@cpg/contracts';
+import { openShop, type Shop } from './harness/merchants.ts';
+import { orderBody } from './harness/order-bodies.ts';
+import { type Receiver, startReceiver } from './harness/receiver.ts';
+import { sharedStack } from './harness/shared-stack.ts';
+import { verified } from './harness/signatures.ts';
+import { until } from './harness/until.ts';
+
+const stack = sharedStack();
+const EVENTS: WebhookEventType[] = ['order:created', 'order:updated', 'order:paid'];
+let shop: Shop;
+let receiver: Receiver;
+
+beforeAll(async () => {
+  receiver = await startReceiver();
+});
+afterAll(() => receiver.close());
+beforeEach(async () => {
+  shop = await openShop(stack);
+});
+afterEach(() => shop.api.close());
+
+const subscribe = async (path: string, enabled = true) => {
+  const { id, secret } = await shop.api.createWebhook({ url: receiver.urlOf(path), events: EVENTS });
+  if (enabled) await shop.api.updateWebhook(id, { is_enabled: true });
+  return { id, secret };
+};
+const delivered = (webhookId: string, attempts: number) =>
+  until(`a delivery after ${attempts} attempts`, async () => {
+    const { items } = await shop.api.deliveries(webhookId, { status: 'delivered' });
+    return items.find(({ attempt_count }) => attempt_count === attempts);
+  });
+
+test('a merchant sees what became of an event, attempt by attempt', async () => {
+  receiver.answer('/seen', (_, index) => (index === 0 ? { status: 500 } : 204));
+  const { id, secret } = await subscribe('/seen');
+  const order = await shop.api.createOrder(orderBody());
+  const { id: deliveryId } = await delivered(id, 2);
+  const delivery = await shop.api.delivery(id, deliveryId);
+  expect(delivery).toMatchObject({
+    event_type: 'order:created',
+    status: 'delivered',
+    attempts: [
+      { number: 1, outcome: 'refused', status_code: 500 },
+      { number: 2, outcome: 'delivered', status_code: 204 },
+    ],
+  });
+  const [attempt] = receiver.attemptsOn('/seen');
+  expect(delivery.payload).toEqual(verified(attempt!, secret));
+  expect(delivery.payload).toMatchObject({ data: order });
+  expect(delivery.event_id).toBe(attempt!.headers['x-idempotency-key']);
+});
+
+test('a delivery that arrived can be had again, byte by byte the same', async () => {
+  const { id } = await subscribe('/again');
+  await shop.api.createOrder(orderBody());
+  const first = await delivered(id, 1);
+  expect(await shop.api.redeliver(id, first.id)).toMatchObject({ id: first.id });
+  const [one, two] = await receiver.attempts('/again', 2);
+  expect(two!.rawBody).toBe(one!.rawBody);
+  expect(two!.headers['x-idempotency-key']).toBe(one!.headers['x-idempotency-key']);
+  await delivered(id, 2);
+});
+
+test('a replay brings what happened before there was the webhook, in order, and what was delivered before', async () => {
+  // Another one tells when all of it has been taken in.
+  await subscribe('/watcher');
+  const from_date = new Date().toISOString();
+  const order = await shop.api.createOrder(orderBody());
+  await shop.api.pay({ order_id: order.id, payment_rail: 'gateway_pay', amount: '10', currency: 'USDT' });
+  const last = await shop.api.createOrder(orderBody());
+  await receiver.attempts('/watcher', 4);
+
+  const { id, secret } = await subscribe('/late');
+  const range = { from_date, to_date: new Date().toISOString() };
+  expect(await shop.api.replay(id, range)).toMatchObject({ webhook_id: id, event_types: EVENTS, events: 4 });
+  const attempts = await receiver.attempts('/late', 4);
+  const told = attempts.map((attempt) => verified(attempt, secret));
+  expect(told.filter(({ data }) => data.id === order.id).map(({ event }) => event)).toEqual([
+    'order:created',
+    'order:updated',
+    'order:paid',
+  ]);
+  expect(told.filter(({ data }) => data.id === last.id).map(({ event }) => event)).toEqual(['order:created']);
+
+  await until('all to be recorded', async () => (await shop.api.deliveries(id, { status: 'delivered' })).total === 4);
+  await shop.api.replay(id, { ...range, event_types: ['order:paid'] });
+  const again = (await receiver.attempts('/late', 5))[4]!;
+  const paid = attempts.find(({ rawBody }) => JSON.parse(rawBody).event === 'order:paid')!;
+  expect(again.rawBody).toBe(paid.rawBody);
+  expect(again.headers['x-delivery-id']).toBe(paid.headers['x-delivery-id']);
+});
+
+test('what fell due while the webhook was disabled is brought by a replay', async () => {
+  receiver.answer('/off', () => 500);
+  const { id } = await subscribe('/off');
+  const from_date = new Date().toISOString();
+  await shop.api.createOrder(orderBody());
+  await receiver.attempts('/off', 1);
+  await shop.api.updateWebhook(id, { is_enabled: false });
+  const failed = await until('it to end', async () => (await shop.api.deliveries(id, { status: 'failed' })).items[0]);
+  const refused = await shop.api.send('POST', `/v1/webhooks/${id}/deliveries/${failed.id}/redeliver`);
+  expect(refused).toMatchObject({ status: 409, body: { code: 'webhook_disabled' } });
+  receiver.answer('/off', () => 204);
+  await shop.api.updateWebhook(id, { is_enabled: true });
+  await shop.api.replay(id, { from_date, to_date: new Date().toISOString() });
+  const found = await until('it to arrive', async () => {
+    const { items } = await shop.api.deliveries(id, { status: 'delivered' });
+    return items[0];
+  });
+  expect(found.id).toBe(failed.id);
+});

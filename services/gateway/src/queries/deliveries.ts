@@ -1,0 +1,108 @@
+import type { Delivery, DeliveryAttempt, DeliveryWithAttempts, WebhookPayload } from '@cpg/contracts';
+import type { Queryable } from '@cpg/postgres';
+import { encodeTime } from 'ulid';
+import type { ListQuery } from '../list-query.ts';
+import { mapPage, type PageOf, selectPage } from './page.ts';
+
+interface DeliveryRow {
+  readonly id: string;
+  readonly webhook_id: string;
+  readonly event_id: string;
+  readonly event_type: Delivery['event_type'];
+  readonly status: Delivery['status'];
+  readonly attempts: number;
+  readonly next_attempt_at: Date | null;
+  readonly created_at: Date;
+  readonly updated_at: Date | null;
+}
+
+interface AttemptRow {
+  readonly number: number;
+  readonly outcome: DeliveryAttempt['outcome'];
+  readonly started_at: Date;
+  readonly duration_ms: number;
+  readonly status_code: number | null;
+  readonly error: string | null;
+  readonly response: string | null;
+}
+
+export interface DeliveryFilters {
+  readonly status?: string | undefined;
+  readonly event_type?: string | undefined;
+}
+
+const COLUMNS = 'webhook_id, event_id, event_type, status, attempts, next_attempt_at, updated_at';
+
+/** The deliveries of a webhook, as the dispatcher records them. */
+export const listDeliveries = async (
+  db: Queryable,
+  webhookId: string,
+  { status, event_type, ...list }: ListQuery & DeliveryFilters,
+): Promise<PageOf<Delivery>> => {
+  const page = await selectPage<DeliveryRow>(db, {
+    table: 'webhooks.deliveries',
+    columns: COLUMNS,
+    where: [
+      ['webhook_id =', webhookId],
+      ['status =', status],
+      ['event_type =', event_type],
+      ['id >=', list.from_date && idAt(list.from_date.getTime())],
+      ['id <=', list.to_date && idAt(list.to_date.getTime() + LATE_MS)],
+    ],
+    list,
+    by: ['id'],
+  });
+  return mapPage(page, resourceOf);
+};
+
+/** A delivery of a webhook with its attempts, and its body while that is kept. */
+export const deliveryById = async (
+  db: Queryable,
+  webhookId: string,
+  id: string,
+): Promise<DeliveryWithAttempts | null> => {
+  const { rows } = await db.query<DeliveryRow & { day: string; body: string | null }>(
+    `select d.id, d.created_at, ${COLUMNS.replaceAll(/\w+/g, 'd.$&')}, d.day::text, e.body
+       from webhooks.deliveries d left join webhooks.events e on e.id = d.event_id and e.day = d.day
+      where d.webhook_id = $1 and d.id = $2`,
+    [webhookId, id],
+  );
+  const [row] = rows;
+  if (!row) return null;
+  const attempts = await db.query<AttemptRow>(
+    `select number, outcome, started_at, duration_ms, status_code, error, response
+       from webhooks.attempts where delivery_id = $1 and day = $2 order by started_at`,
+    [id, row.day],
+  );
+  return {
+    ...resourceOf(row),
+    attempts: attempts.rows.map(attemptOf),
+    ...(row.body !== null && { payload: JSON.parse(row.body) as WebhookPayload }),
+  };
+};
+
+// An id begins with the time at which it was made, so the index of ids serves for the dates too. It may be a little later than its row's.
+const LATE_MS = 3_600_000;
+const idAt = (ms: number): string => `dlv_${encodeTime(Math.max(0, ms))}`;
+
+const resourceOf = (row: DeliveryRow): Delivery => ({
+  id: row.id,
+  webhook_id: row.webhook_id,
+  event_id: row.event_id,
+  event_type: row.event_type,
+  status: row.status,
+  attempt_count: row.attempts,
+  ...(row.next_attempt_at && { next_attempt_at: row.next_attempt_at.toISOString() }),
+  created_at: row.created_at.toISOString(),
+  ...(row.updated_at && { updated_at: row.updated_at.toISOString() }),
+});
+
+const attemptOf = (row: AttemptRow): DeliveryAttempt => ({
+  number: row.number,
+  outcome: row.outcome,
+  started_at: row.started_at.toISOString(),
+  duration_ms: row.duration_ms,
+  ...(row.status_code !== null && { status_code: row.status_code }),
+  ...(row.error !== null && { error: row.error }),
+  ...(row.response !== null && { response: row.response }),
+});
