@@ -6,18 +6,9 @@ import {
   MaxAppendSizeExceededError,
   WrongExpectedVersionError,
 } from '@eventstore/db-client';
-import { collect, connect, counted, newStream, numbersIn, range, storeUnderTest } from '../testing/jest-store.ts';
+import { collect, counted, newStream, numbersIn, range, useStore } from '../testing/jest-store.ts';
 
-let store: Awaited<ReturnType<typeof storeUnderTest>>;
-let client: EventStoreDBClient;
-beforeAll(async () => {
-  store = await storeUnderTest();
-  client = connect(store.url);
-});
-afterAll(async () => {
-  await client.dispose();
-  await store.stop();
-});
+const { client, url } = await useStore();
 
 // With credentials the client makes a call per append; without, it sends all of them over one batch call.
 const paths = [
@@ -192,8 +183,8 @@ describe.each(paths)('%s', (_, path) => {
 test('with throwOnAppendFailure off a conflict is an answer', async () => {
   const stream = newStream();
   await client.appendToStream(stream, counted(1, 2));
-  const url = `${store.url}${store.url.includes('?') ? '&' : '?'}throwOnAppendFailure=false`;
-  const lenient = EventStoreDBClient.connectionString(url);
+  const lenientUrl = `${url}${url.includes('?') ? '&' : '?'}throwOnAppendFailure=false`;
+  const lenient = EventStoreDBClient.connectionString(lenientUrl);
   const answer = await lenient.appendToStream(stream, counted(3), { expectedRevision: 'no_stream' });
   expect(answer.success).toBe(false);
   await lenient.dispose();

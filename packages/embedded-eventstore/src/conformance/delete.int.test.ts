@@ -1,21 +1,7 @@
-import {
-  type EventStoreDBClient,
-  StreamDeletedError,
-  StreamNotFoundError,
-  WrongExpectedVersionError,
-} from '@eventstore/db-client';
-import { collect, connect, counted, newStream, numbersIn, storeUnderTest } from '../testing/jest-store.ts';
+import { StreamDeletedError, StreamNotFoundError, WrongExpectedVersionError } from '@eventstore/db-client';
+import { collect, counted, newStream, numbersIn, useStore } from '../testing/jest-store.ts';
 
-let store: Awaited<ReturnType<typeof storeUnderTest>>;
-let client: EventStoreDBClient;
-beforeAll(async () => {
-  store = await storeUnderTest();
-  client = connect(store.url);
-});
-afterAll(async () => {
-  await client.dispose();
-  await store.stop();
-});
+const { client } = await useStore();
 
 describe('a deleted stream', () => {
   const deleted = async (): Promise<string> => {

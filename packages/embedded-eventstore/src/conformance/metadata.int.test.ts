@@ -1,17 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type EventStoreDBClient, WrongExpectedVersionError } from '@eventstore/db-client';
-import { collect, connect, counted, newStream, numbersIn, range, storeUnderTest } from '../testing/jest-store.ts';
+import { WrongExpectedVersionError } from '@eventstore/db-client';
+import { collect, counted, newStream, numbersIn, range, useStore } from '../testing/jest-store.ts';
 
-let store: Awaited<ReturnType<typeof storeUnderTest>>;
-let client: EventStoreDBClient;
-beforeAll(async () => {
-  store = await storeUnderTest();
-  client = connect(store.url);
-});
-afterAll(async () => {
-  await client.dispose();
-  await store.stop();
-});
+const { client } = await useStore();
 
 const backwards = { direction: 'backwards', fromRevision: 'end' } as const;
 

@@ -8,27 +8,9 @@ import {
   START,
   StreamNotFoundError,
 } from '@eventstore/db-client';
-import {
-  collect,
-  connect,
-  counted,
-  newStream,
-  numberOf,
-  numbersIn,
-  range,
-  storeUnderTest,
-} from '../testing/jest-store.ts';
+import { collect, counted, newStream, numberOf, numbersIn, range, useStore } from '../testing/jest-store.ts';
 
-let store: Awaited<ReturnType<typeof storeUnderTest>>;
-let client: EventStoreDBClient;
-beforeAll(async () => {
-  store = await storeUnderTest();
-  client = connect(store.url);
-});
-afterAll(async () => {
-  await client.dispose();
-  await store.stop();
-});
+const { client } = await useStore();
 
 describe('a stream', () => {
   const stream = newStream();

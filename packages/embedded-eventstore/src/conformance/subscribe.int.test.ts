@@ -1,7 +1,6 @@
 import {
   type AllStreamSubscription,
   END,
-  type EventStoreDBClient,
   eventTypeFilter,
   excludeSystemEvents,
   jsonEvent,
@@ -10,27 +9,9 @@ import {
   type StreamSubscription,
   streamNameFilter,
 } from '@eventstore/db-client';
-import {
-  collect,
-  collectUntil,
-  connect,
-  counted,
-  newStream,
-  numberOf,
-  range,
-  storeUnderTest,
-} from '../testing/jest-store.ts';
+import { collect, collectUntil, counted, newStream, numberOf, range, useStore } from '../testing/jest-store.ts';
 
-let store: Awaited<ReturnType<typeof storeUnderTest>>;
-let client: EventStoreDBClient;
-beforeAll(async () => {
-  store = await storeUnderTest();
-  client = connect(store.url);
-});
-afterAll(async () => {
-  await client.dispose();
-  await store.stop();
-});
+const { client } = await useStore();
 
 /** Numbers that arrive until there are `count` of them. */
 const take = async (subscription: StreamSubscription | AllStreamSubscription, count: number): Promise<number[]> =>

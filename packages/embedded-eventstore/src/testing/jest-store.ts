@@ -27,18 +27,27 @@ export const administer = async (sql: string): Promise<void> => {
   }
 };
 
-/** The server that EVENTSTORE_URL names, or an embedded one of its own. */
-export const storeUnderTest = async (): Promise<{ url: string; stop: () => Promise<void> }> => {
-  if (process.env.EVENTSTORE_URL) return { url: process.env.EVENTSTORE_URL, stop: async () => {} };
+/** For the tests of one file: the server that EVENTSTORE_URL names, or an embedded one of its own, and a client of it. */
+export const useStore = async (): Promise<{ readonly url: string; readonly client: EventStoreDBClient }> => {
+  const { url, stop } = process.env.EVENTSTORE_URL
+    ? { url: process.env.EVENTSTORE_URL, stop: async () => {} }
+    : await startOwnStore();
+  const client = connect(url);
+  afterAll(async () => {
+    await client.dispose();
+    await stop();
+  });
+  return { url, client };
+};
+
+const startOwnStore = async () => {
   const database = await createDatabase();
   const server = await startEventStore({ databaseUrl: database.url, port: 0 });
-  return {
-    url: server.url,
-    stop: async () => {
-      await server.stop();
-      await database.drop();
-    },
+  const stop = async () => {
+    await server.stop();
+    await database.drop();
   };
+  return { url: server.url, stop };
 };
 
 export const connect = (url: string): EventStoreDBClient => EventStoreDBClient.connectionString(url);
