@@ -1,5 +1,18 @@
 import type { Expectation } from './events.ts';
 
+/** About a persistent subscription; `kind` is its name in the protocol. `stream` may be `$all`. */
+export interface GroupRefusal {
+  readonly kind:
+    | 'persistent-subscription-exists'
+    | 'persistent-subscription-does-not-exist'
+    | 'persistent-subscription-failed'
+    | 'persistent-subscription-dropped'
+    | 'maximum-subscribers-reached';
+  readonly stream: string;
+  readonly group: string;
+  readonly reason?: string;
+}
+
 /** Why a command or a read was not carried out. `protocol/errors.ts` has the wire form of each. */
 export type Refusal =
   | {
@@ -9,6 +22,7 @@ export type Refusal =
       readonly actual: bigint;
     }
   | { readonly kind: 'stream-deleted'; readonly stream: string }
+  | GroupRefusal
   | { readonly kind: 'append-too-large'; readonly limit: number }
   | { readonly kind: 'metadata-missing'; readonly property: string }
   | { readonly kind: 'invalid'; readonly reason: string }

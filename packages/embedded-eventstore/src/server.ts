@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { LiveTail } from './live.ts';
+import { Groups } from './persistent/groups.ts';
 import { Calls } from './protocol/calls.ts';
 import { addServices } from './protocol/services.ts';
 import { Reader } from './storage/reader.ts';
@@ -35,13 +36,22 @@ export const startEventStore = async (options: EventStoreOptions): Promise<Event
   const now = Date.now;
   const live = new LiveTail();
   const reader = new Reader({ databaseUrl, now, log });
-  const onOpen = (lastPosition: bigint) => live.reset(lastPosition);
-  const writer = new Writer({ databaseUrl, log, now, onOpen, onCommit: (events) => live.push(events) });
+  const writer = new Writer({
+    databaseUrl,
+    log,
+    now,
+    onOpen: (lastPosition) => live.reset(lastPosition),
+    onClose: () => groups.forget(),
+    onCommit: (events) => live.push(events),
+  });
+  const store = { writer, reader, live };
+  const groups = new Groups({ store, writer, now, log });
   const calls = new Calls(log);
   const server = new Server({ 'grpc.max_receive_message_length': MAX_MESSAGE_BYTES });
   const node = { id: randomUUID(), host, port };
   addServices(server, {
-    store: { writer, reader, live },
+    store,
+    groups,
     calls,
     maxAppendBytes: MAX_APPEND_BYTES,
     node: () => node,
@@ -51,6 +61,7 @@ export const startEventStore = async (options: EventStoreOptions): Promise<Event
   const stop = async () => {
     calls.stop();
     await shutDown(server);
+    await groups.stop();
     await writer.stop();
     await reader.close();
   };

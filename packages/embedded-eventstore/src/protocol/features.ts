@@ -4,7 +4,13 @@ import type { ServiceDefinition } from '@grpc/grpc-js';
 /** Version of EventStoreDB whose behaviour is followed. */
 const SERVER_VERSION = '24.2.0';
 
-const FEATURES: Record<string, readonly string[]> = { read: ['position', 'events'] };
+const FEATURES: Record<string, readonly string[]> = {
+  'event_store.client.streams.streams/read': ['position', 'events'],
+};
+const PERSISTENT_SUBSCRIPTIONS = 'event_store.client.persistent_subscriptions.persistentsubscriptions';
+
+const featuresOf = (service: string, name: string): readonly string[] =>
+  service === PERSISTENT_SUBSCRIPTIONS ? ['stream', 'all'] : (FEATURES[`${service}/${name}`] ?? []);
 
 /** What clients may call: every method of `services`. */
 export const supportedMethods = (services: readonly ServiceDefinition[]): featuresPb.SupportedMethods => {
@@ -15,7 +21,7 @@ export const supportedMethods = (services: readonly ServiceDefinition[]): featur
     const method = new featuresPb.SupportedMethod();
     method.setServiceName(service);
     method.setMethodName(name);
-    method.setFeaturesList([...(FEATURES[name] ?? [])]);
+    method.setFeaturesList([...featuresOf(service, name)]);
     supported.addMethods(method);
   }
   return supported;

@@ -1,3 +1,4 @@
+import type persistentPb from '@eventstore/db-client/generated/persistent_pb.js';
 import sharedPb from '@eventstore/db-client/generated/shared_pb.js';
 import streamsPb from '@eventstore/db-client/generated/streams_pb.js';
 import { type ProposedEvent, type RecordedEvent, TOMBSTONE } from '../events.ts';
@@ -76,8 +77,9 @@ export const readResponse = (message: ReadMessage, uuids: UuidForm): streamsPb.R
   switch (message.kind) {
     case 'event': {
       const event = new ReadEvent();
-      event.setEvent(recordedEvent(message.event, uuids));
-      event.setCommitPosition(String(message.event.position));
+      if (message.event) event.setEvent(recorded(new ReadEvent.RecordedEvent(), message.event, uuids));
+      if (message.link) event.setLink(recorded(new ReadEvent.RecordedEvent(), message.link, uuids));
+      event.setCommitPosition(String((message.link ?? message.event)!.position));
       response.setEvent(event);
       return response;
     }
@@ -112,20 +114,22 @@ export const readResponse = (message: ReadMessage, uuids: UuidForm): streamsPb.R
   }
 };
 
-const recordedEvent = (event: RecordedEvent, uuids: UuidForm): streamsPb.ReadResp.ReadEvent.RecordedEvent => {
-  const recorded = new ReadEvent.RecordedEvent();
-  recorded.setId(uuidMessage(event.id, uuids));
-  recorded.setStreamIdentifier(streamIdentifier(event.stream));
-  recorded.setStreamRevision(String(event.revision));
-  recorded.setPreparePosition(String(event.position));
-  recorded.setCommitPosition(String(event.position));
-  const properties = recorded.getMetadataMap();
+type RecordedMessage = streamsPb.ReadResp.ReadEvent.RecordedEvent | persistentPb.ReadResp.ReadEvent.RecordedEvent;
+
+/** `message`, filled with the event. */
+export const recorded = <M extends RecordedMessage>(message: M, event: RecordedEvent, uuids: UuidForm): M => {
+  message.setId(uuidMessage(event.id, uuids));
+  message.setStreamIdentifier(streamIdentifier(event.stream));
+  message.setStreamRevision(String(event.revision));
+  message.setPreparePosition(String(event.position));
+  message.setCommitPosition(String(event.position));
+  const properties = message.getMetadataMap();
   properties.set('type', event.type);
   properties.set('created', String(event.createdTicks));
   properties.set('content-type', event.isJson ? JSON_TYPE : BINARY_TYPE);
-  recorded.setData(event.data);
-  recorded.setCustomMetadata(event.metadata);
-  return recorded;
+  message.setData(event.data);
+  message.setCustomMetadata(event.metadata);
+  return message;
 };
 
 const uuidMessage = (id: string, form: UuidForm): sharedPb.UUID => {

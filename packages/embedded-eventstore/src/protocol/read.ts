@@ -1,5 +1,6 @@
 import streamsPb from '@eventstore/db-client/generated/streams_pb.js';
 import { eventFilter, type EventFilter } from '../filter.ts';
+import { withLinks } from '../links.ts';
 import { readAll, readStream } from '../read.ts';
 import { invalid } from '../refusals.ts';
 import type { Store } from '../store.ts';
@@ -20,7 +21,9 @@ export async function* read(
   const options = request.getOptions();
   if (!options) throw invalid('options are required');
   const uuids = options.getUuidOption()?.hasString() ? 'string' : 'structured';
-  for await (const message of messagesFor(store, options, signal)) yield readResponse(message, uuids);
+  const read = messagesFor(store, options, signal);
+  const messages = options.getResolveLinks() ? withLinks(store.reader, read) : read;
+  for await (const message of messages) yield readResponse(message, uuids);
 }
 
 const messagesFor = (store: Store, options: Options, signal: AbortSignal): AsyncGenerator<ReadMessage> => {

@@ -22,22 +22,30 @@ const SCHEMA = `
   );
   create unique index if not exists event_by_revision on eventstore.event (stream, revision);
   create index if not exists event_by_id on eventstore.event (stream, id);
+  create table if not exists eventstore.persistent_subscription (
+    source     text   collate "C" not null,
+    name       text   collate "C" not null,
+    settings   json   not null,
+    start      bigint not null,
+    checkpoint bigint,
+    primary key (source, name)
+  );
   insert into eventstore.format (version) values (${FORMAT}) on conflict do nothing;
 `;
 
 /** A fault that waiting does not mend; its message is a sentence for the person who starts the server. */
 export class UnusableDatabaseError extends Error {}
 
-/** Makes the tables unless they are there. Throws UnusableDatabaseError when they are of another format. */
+/** Makes the tables that are not there; one that is added leaves the format as it was. Throws UnusableDatabaseError when they are of another format. */
 export const prepareSchema = async (client: ClientBase): Promise<void> => {
   const found = await formatOf(client);
-  if (found === null) await client.query(`begin; ${SCHEMA} commit;`);
-  else if (found !== FORMAT) {
+  if (found !== null && found !== FORMAT) {
     throw new UnusableDatabaseError(
       `the event store database has data format ${found}, this server reads format ${FORMAT}: ` +
         'use the version that wrote it, or start with an empty database',
     );
   }
+  await client.query(`set client_min_messages = warning; begin; ${SCHEMA} commit;`);
 };
 
 const formatOf = async (client: ClientBase): Promise<number | null> => {

@@ -14,8 +14,18 @@ export interface WriterOptions {
   readonly now: () => number;
   /** The writer holds the lock and knows the end of the log; called again after every reconnection. */
   readonly onOpen: (lastPosition: bigint) => void;
+  /** The lock is gone, and with it the right to write, until `onOpen` is called again. */
+  readonly onClose: () => void;
   /** Events that were committed, in the order of the log, before their commands are answered. */
   readonly onCommit: (events: readonly RecordedEvent[]) => void;
+}
+
+type Client = WriterSession['client'];
+
+/** Other work that needs the lock. */
+interface Task {
+  readonly run: (client: Client) => Promise<void>;
+  readonly reject: (error: RefusedError) => void;
 }
 
 interface Waiting {
@@ -36,6 +46,7 @@ export class Writer {
   readonly #heads = new HeadCache();
   readonly #stopping = new AbortController();
   #queue: Waiting[] = [];
+  readonly #tasks: Task[] = [];
   #session: WriterSession | null = null;
   #position = 0n;
   #wake = () => {};
@@ -73,6 +84,16 @@ export class Writer {
     });
   }
 
+  /** Lets `work` have the connection that holds the lock, between two batches. Throws `unavailable` when that is gone;
+   *  what `work` was about to commit may or may not have been written. */
+  withClient<T>(work: (client: Client) => Promise<T>): Promise<T> {
+    if (!this.#session) return Promise.reject(unavailable('the event store is not ready'));
+    return new Promise((resolve, reject) => {
+      this.#tasks.push({ run: async (client) => resolve(await work(client)), reject });
+      this.#wake();
+    });
+  }
+
   async #run(opened: () => void): Promise<void> {
     const { databaseUrl, log, onOpen } = this.#options;
     const { signal } = this.#stopping;
@@ -106,7 +127,10 @@ export class Writer {
     const session = this.#session;
     this.#session = null;
     this.#heads.clear();
-    for (const { reject } of this.#queue.splice(0)) reject(unavailable('the event store lost its database'));
+    if (session) this.#options.onClose();
+    for (const { reject } of [...this.#queue.splice(0), ...this.#tasks.splice(0)]) {
+      reject(unavailable('the event store lost its database'));
+    }
     await session?.client.end().catch(() => {});
   }
 
@@ -119,9 +143,20 @@ export class Writer {
     });
     for (;;) {
       if (gone) throw gone as Error;
-      if (this.#queue.length > 0) await this.#commit(client, this.#take());
+      const task = this.#tasks.shift(); // rare, and not to be starved by writers
+      if (task) await this.#perform(client, task);
+      else if (this.#queue.length > 0) await this.#commit(client, this.#take());
       else if (this.#stopping.signal.aborted) return;
       else await new Promise<void>((resolve) => (this.#wake = resolve));
+    }
+  }
+
+  async #perform(client: Client, { run, reject }: Task): Promise<void> {
+    try {
+      await run(client);
+    } catch (error) {
+      reject(unavailable('the event store lost its database', error));
+      throw error;
     }
   }
 
@@ -136,7 +171,7 @@ export class Writer {
     return this.#queue.splice(0, count).filter(({ signal }) => !signal?.aborted);
   }
 
-  async #commit(client: WriterSession['client'], waiting: readonly Waiting[]): Promise<void> {
+  async #commit(client: Client, waiting: readonly Waiting[]): Promise<void> {
     try {
       const commands = waiting.map(({ command }) => command);
       const heads = await loadHeads(client, this.#heads, commands.flatMap(streamsOf));
