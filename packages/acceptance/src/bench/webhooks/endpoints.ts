@@ -1,0 +1,34 @@
+import { fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import type { Received } from './receiver.ts';
+
+const programOf = (name: string) => fileURLToPath(new URL(`./${name}.js`, import.meta.url));
+
+/** Merchants' endpoints in a process of their own. */
+export const startEndpoints = async () => {
+  const child = fork(programOf('receiver'), { execArgv: [] });
+  const [{ port }] = (await once(child, 'message')) as [{ port: number }];
+  const origin = `http://127.0.0.1:${port}`;
+  return {
+    urlOf: (path: string) => `${origin}/${path}`,
+    /** What came since the last time. */
+    received: async (): Promise<Received> => {
+      child.send({});
+      const [received] = (await once(child, 'message')) as [Received];
+      return received;
+    },
+    /** Signed posts per second that a bare loop of undici gets done there. */
+    bareUndici: async (count: number, connections: number): Promise<number> => {
+      const loop = spawn(process.execPath, [programOf('bare-undici'), origin, String(count), String(connections)], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      const [perSecond] = (await once(createInterface({ input: loop.stdout }), 'line')) as [string];
+      return Number(perSecond);
+    },
+    close: () => child.kill(),
+  };
+};
+
+export type Endpoints = Awaited<ReturnType<typeof startEndpoints>>;

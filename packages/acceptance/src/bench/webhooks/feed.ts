@@ -1,0 +1,53 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { TOPICS } from '@cpg/contracts';
+import { Kafka, logLevel } from 'kafkajs';
+
+/** Publishes events of orders as the relay does, at a rate that creating them would not reach. */
+export const startFeed = async (brokers: string) => {
+  const kafka = new Kafka({ clientId: 'bench', brokers: brokers.split(','), logLevel: logLevel.NOTHING });
+  const producer = kafka.producer();
+  await producer.connect();
+  const template = await firstMessage(kafka);
+  let count = 0;
+  const messageTo = (merchantId: string) => {
+    count += 1;
+    const suffix = String(count).padStart(26, '0');
+    const [id, orderId] = [`evt_${suffix}`, `ord_${suffix}`];
+    const { data } = template;
+    const resource = { ...data.resource, id: orderId, merchant_id: merchantId };
+    const time = new Date().toISOString();
+    const message = { ...template, id, time, subject: orderId, orderid: orderId, merchantid: merchantId };
+    return { id, key: orderId, value: JSON.stringify({ ...message, data: { ...data, resource } }) };
+  };
+  return {
+    /** So many events a second for so long, to these merchants in turn. Resolves to the events' ids by merchant. */
+    send: async (merchants: readonly string[], { perSecond, forMs }: { perSecond: number; forMs: number }) => {
+      const sent = new Map<string, string>();
+      const began = performance.now();
+      for (let n = 0; n < (perSecond * forMs) / 1_000; n += 1) {
+        const merchantId = merchants[n % merchants.length]!;
+        const { id, ...message } = messageTo(merchantId);
+        sent.set(id, merchantId);
+        await producer.send({ topic: TOPICS.orders.name, messages: [message] });
+        await sleep(Math.max(0, began + ((n + 1) * 1_000) / perSecond - performance.now()));
+      }
+      return sent;
+    },
+    close: () => producer.disconnect(),
+  };
+};
+
+const firstMessage = async (kafka: Kafka) => {
+  const consumer = kafka.consumer({ groupId: `bench-${Date.now()}` });
+  await consumer.connect();
+  await consumer.subscribe({ topic: TOPICS.orders.name, fromBeginning: true });
+  const text = await new Promise<string>((done) => {
+    void consumer.run({
+      eachMessage: async ({ message: { value } }) => {
+        if (JSON.parse(value!.toString()).type === 'order.created') done(value!.toString());
+      },
+    });
+  });
+  await consumer.disconnect();
+  return JSON.parse(text);
+};

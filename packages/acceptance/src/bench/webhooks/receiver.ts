@@ -1,0 +1,35 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** Merchants' endpoints, as a program of its own with an IPC channel: /ok... acknowledges at once, /hang... never. Tells its port first,
+ *  and what came since it was last asked whenever it is asked. */
+export interface Received {
+  readonly requests: number;
+  /** Different ones among them, by x-delivery-id. */
+  readonly deliveries: number;
+  /** By x-idempotency-key: milliseconds from when the event happened to its first byte here. Endpoints that hang do not count. */
+  readonly delays: readonly (readonly [string, number])[];
+}
+
+let requests = 0;
+const deliveries = new Set<string>();
+const delays = new Map<string, number>();
+const server = createServer((request, response) => {
+  const { headers, url } = request;
+  request.resume();
+  if (url!.startsWith('/hang')) return;
+  requests += 1;
+  deliveries.add(headers['x-delivery-id'] as string);
+  const key = headers['x-idempotency-key'] as string;
+  if (!delays.has(key)) delays.set(key, Date.now() - Number(headers['x-timestamp']));
+  response.writeHead(204).end();
+});
+server.listen(0, '127.0.0.1', () => process.send!({ port: (server.address() as AddressInfo).port }));
+process.on('message', () => {
+  const received: Received = { requests, deliveries: deliveries.size, delays: [...delays] };
+  process.send!(received);
+  requests = 0;
+  deliveries.clear();
+  delays.clear();
+});
+process.on('disconnect', () => process.exit());
