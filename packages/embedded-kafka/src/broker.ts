@@ -5,6 +5,7 @@ import type { Catalogue } from './storage/catalogue.ts';
 import type { Log } from './storage/log.ts';
 import type { TopicConfig } from './storage/topic-config.ts';
 import type { Writer } from './storage/writer.ts';
+import type { Transactions } from './transactions.ts';
 
 /** What the handlers of requests work with. */
 export interface Broker {
@@ -15,6 +16,7 @@ export interface Broker {
   readonly catalogue: Catalogue;
   readonly log: Log;
   readonly groups: Coordinator;
+  readonly transactions: Transactions;
 }
 
 export interface Settings {
@@ -23,6 +25,9 @@ export interface Settings {
   readonly defaultPartitions: number;
   readonly minSessionTimeoutMs: number;
   readonly maxSessionTimeoutMs: number;
+  readonly maxTransactionTimeoutMs: number;
+  /** Time between two looks for transactions that have taken too long. */
+  readonly transactionCheckMs: number;
   /** A larger request ends its connection. */
   readonly maxRequestBytes: number;
   /** Of all partitions together. */
@@ -41,6 +46,8 @@ export const DEFAULT_SETTINGS: Settings = {
   defaultPartitions: 1,
   minSessionTimeoutMs: 6_000,
   maxSessionTimeoutMs: 1_800_000,
+  maxTransactionTimeoutMs: 900_000,
+  transactionCheckMs: 1_000,
   maxRequestBytes: 100 * 1024 * 1024,
   tailCacheBytes: 64 * 1024 * 1024,
   lockWaitMs: 10_000,

@@ -13,8 +13,17 @@ import {
   until,
 } from './testing/cluster.ts';
 import { execute, newDatabase } from './testing/database.ts';
+import { fetchFrom } from './testing/fetch.ts';
 import { startProxy } from './testing/proxy.ts';
 import { RawClient, commitOffset } from './testing/raw-client.ts';
+import {
+  addGroup,
+  addPartitions,
+  commitInTransaction,
+  endTransaction,
+  initProducer,
+  sendInTransaction,
+} from './testing/transactions.ts';
 
 // What only the embedded broker promises: it keeps everything in a database, and lives with that one going away.
 let database: Awaited<ReturnType<typeof newDatabase>>;
@@ -166,24 +175,93 @@ test('data of another format is refused, and left alone', async () => {
   await (await start()).stop();
   await execute(database.url, 'update kafka.format set version = 99');
   await expect(start()).rejects.toThrow(ForeignFormat);
-  await expect(start()).rejects.toThrow(/format 99.*reads format 1/);
+  await expect(start()).rejects.toThrow(/format 99.*reads format 2/);
 });
 
-test('transactions are refused, to a client that asks and to one that just begins', async () => {
-  const kafka = await start();
-  const admin = clientOf(kafka.brokers).admin();
+test('a restart keeps open transactions, their offsets and who was shut out', async () => {
+  const before = await start();
+  const admin = clientOf(before.brokers).admin();
+  await admin.connect();
+  const topic = await newTopic(admin);
+  const groupId = newName('group');
+  const raw = await RawClient.connect(before.brokers);
+  const old = await initProducer(raw, 'tx');
+  const producer = await initProducer(raw, 'tx');
+  const aborting = await initProducer(raw, 'other');
+  await addPartitions(raw, aborting, topic);
+  await sendInTransaction(raw, aborting, topic, { values: ['no'] });
+  await endTransaction(raw, aborting, false);
+  await addPartitions(raw, producer, topic);
+  await sendInTransaction(raw, producer, topic, { values: ['before'] });
+  await addGroup(raw, producer, groupId);
+  expect(await commitInTransaction(raw, producer, groupId, topic, 3)).toBe(0);
+  await admin.disconnect();
+  raw.close();
+  await before.stop();
+
+  const after = await start(before.port);
+  const again = await RawClient.connect(after.brokers);
+  expect(await fetchFrom(again, topic, 0, { readCommitted: true })).toMatchObject({
+    lastStable: 2,
+    highWatermark: 3,
+    aborted: [{ producerId: aborting.producerId, firstOffset: 0 }],
+  });
+  expect(await addPartitions(again, old, topic)).toEqual([47]);
+  expect(await sendInTransaction(again, producer, topic, { values: ['before'] })).toEqual({ error: 0, baseOffset: 2 });
+  expect(await sendInTransaction(again, producer, topic, { sequence: 1, values: ['after'] })).toMatchObject({
+    error: 0,
+  });
+  expect(await endTransaction(again, producer, true)).toBe(0);
+  const client = clientOf(after.brokers);
+  expect(await readValues(client, topic, 2)).toEqual(['before', 'after']);
+  const adminAgain = client.admin();
+  await adminAgain.connect();
+  const [offsets] = await adminAgain.fetchOffsets({ groupId, topics: [topic] });
+  expect(offsets!.partitions[0]!.offset).toBe('3');
+  await adminAgain.disconnect();
+  again.close();
+  await after.stop();
+});
+
+test('a transaction that was left open over a restart is aborted when its time is over', async () => {
+  const before = await start();
+  const admin = clientOf(before.brokers).admin();
   await admin.connect();
   const topic = await newTopic(admin);
   await admin.disconnect();
-  const producer = clientOf(kafka.brokers).producer({ transactionalId: 'x', idempotent: true, maxInFlightRequests: 1 });
-  await producer.connect();
-  await expect(producer.transaction()).rejects.toThrow('Failed to find group coordinator');
-  await producer.disconnect();
-  const raw = await RawClient.connect(kafka.brokers);
-  const inTransaction = batchOf(['x'], { producerId: 1, epoch: 0, sequence: 0, attributes: 0x10 });
-  expect(await sendBatch(raw, topic, inTransaction)).toEqual({ error: 53, baseOffset: -1 });
+  const raw = await RawClient.connect(before.brokers);
+  const producer = await initProducer(raw, 'tx', 500);
+  await addPartitions(raw, producer, topic);
+  await sendInTransaction(raw, producer, topic);
   raw.close();
-  await kafka.stop();
+  await before.stop();
+  const after = await start(before.port, database.url, { transactionCheckMs: 50 });
+  const again = await RawClient.connect(after.brokers);
+  await until(async () => (await fetchFrom(again, topic, 0)).lastStable === 2);
+  expect(await endTransaction(again, producer, true)).toBe(47);
+  again.close();
+  await after.stop();
+});
+
+test('data of the format before transactions is taken over', async () => {
+  const before = await start();
+  const raw = await RawClient.connect(before.brokers);
+  const admin = clientOf(before.brokers).admin();
+  await admin.connect();
+  const topic = await newTopic(admin);
+  await admin.disconnect();
+  await sendBatch(raw, topic, batchOf(['kept'], { producerId: 7, epoch: 0, sequence: 0 }));
+  raw.close();
+  await before.stop();
+  await execute(database.url, TO_FORMAT_1);
+  const after = await start(before.port);
+  expect(await readValues(clientOf(after.brokers), topic, 1)).toEqual(['kept']);
+  const again = await RawClient.connect(after.brokers);
+  const producer = await initProducer(again, 'tx');
+  await addPartitions(again, producer, topic);
+  expect(await sendInTransaction(again, producer, topic)).toEqual({ error: 0, baseOffset: 1 });
+  again.close();
+  await after.stop();
 });
 
 test('retention takes the oldest batches away, by age and by size', async () => {
@@ -211,6 +289,11 @@ test('retention takes the oldest batches away, by age and by size', async () => 
   await disconnectAll(admin, producer);
   await kafka.stop();
 });
+
+const TO_FORMAT_1 = `
+  alter table kafka.producer drop open_since;
+  drop table kafka.transaction, kafka.aborted_transaction, kafka.transaction_offset;
+  update kafka.format set version = 1;`;
 
 const END_WRITER = `
   select pg_terminate_backend(pid) from pg_stat_activity

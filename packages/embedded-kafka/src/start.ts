@@ -9,6 +9,7 @@ import { Offsets } from './storage/offsets.ts';
 import { prepareSchema } from './storage/schema.ts';
 import { TailCache } from './storage/tail-cache.ts';
 import { Writer } from './storage/writer.ts';
+import { Transactions } from './transactions.ts';
 
 export interface KafkaOptions extends Partial<Settings> {
   /** A PostgreSQL database of the broker's own: it keeps all it has in the schema `kafka` there. */
@@ -57,9 +58,11 @@ export const startKafka = async ({ databaseUrl, port, ...options }: KafkaOptions
   const records = new Log(writer, reads, catalogue, new TailCache(settings.tailCacheBytes));
   const offsets = new Offsets(writer, reads, catalogue);
   const groups = new Coordinator(offsets, settings);
+  const transactions = new Transactions(records, writer, catalogue, settings);
   const close = async () => {
     await listener.close();
     groups.close();
+    transactions.close();
     await writer.stop();
     await reads.end();
   };
@@ -71,7 +74,7 @@ export const startKafka = async ({ databaseUrl, port, ...options }: KafkaOptions
   }
 
   const address = { host: advertisedHost ?? host, port: advertisedPort ?? listener.port };
-  const broker: Broker = { settings, address, clusterId, writer, catalogue, log: records, groups };
+  const broker: Broker = { settings, address, clusterId, writer, catalogue, log: records, groups, transactions };
   const stopCleanup = startCleanup(broker, log);
   listener.open(broker);
   return {

@@ -1,6 +1,7 @@
 import type { Admin } from 'kafkajs';
 import { type Cluster, newName, newTopic, readValues, startCluster, until } from '../testing/cluster.ts';
 import { batchOf, sealed, sendBatch } from '../testing/batches.ts';
+import { fetchFrom } from '../testing/fetch.ts';
 import { RawClient } from '../testing/raw-client.ts';
 
 let cluster: Cluster;
@@ -20,7 +21,7 @@ beforeEach(async () => {
 });
 afterEach(() => client.close());
 
-const [PRODUCE, FETCH, LIST_OFFSETS, METADATA, API_VERSIONS, INIT_PRODUCER_ID] = [0, 1, 2, 3, 18, 22];
+const [PRODUCE, LIST_OFFSETS, METADATA, API_VERSIONS, INIT_PRODUCER_ID] = [0, 2, 3, 18, 22];
 
 describe('what is spoken', () => {
   test.each([0, 1, 2, 3])('version %i of ApiVersions is answered', async (version) => {
@@ -275,36 +276,6 @@ const withMagic = (magic: number): Buffer => {
   const batch = batchOf(['x']);
   batch[16] = magic;
   return batch;
-};
-
-interface FetchOptions {
-  readonly maxWaitMs?: number;
-  readonly minBytes?: number;
-  readonly maxBytes?: number;
-}
-
-/** Partition 0 of the topic from `offset` on, by Fetch 4. */
-const fetchFrom = async (from: RawClient, topic: string, offset: number, options: FetchOptions = {}) => {
-  const { maxWaitMs = 0, minBytes = 1, maxBytes = 1_000_000 } = options;
-  const response = await from.request(FETCH, 4, (body) => {
-    body.int32(-1).int32(maxWaitMs).int32(minBytes).int32(10_000_000).int8(0);
-    body.array([topic], (name) =>
-      body.string(name).array([0], (index) => body.int32(index).int64(offset).int32(maxBytes)),
-    );
-  });
-  response.int32();
-  const [partitions] = response.array(() => {
-    response.string();
-    return response.array(() => {
-      response.int32();
-      const error = response.int16();
-      response.int64();
-      response.int64();
-      response.nullableArray(() => [response.int64(), response.int64()]);
-      return { error, records: response.nullableBytes() ?? Buffer.alloc(0) };
-    });
-  });
-  return partitions![0]!;
 };
 
 /** A Metadata request of version 1 whose body is `body`. */

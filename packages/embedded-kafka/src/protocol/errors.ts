@@ -28,7 +28,11 @@ export const code = {
   unsupportedForMessageFormat: 43,
   outOfOrderSequence: 45,
   invalidProducerEpoch: 47,
+  invalidTransactionState: 48,
+  invalidProducerIdMapping: 49,
+  invalidTransactionTimeout: 50,
   transactionalIdAuthorizationFailed: 53,
+  operationNotAttempted: 55,
   storageError: 56,
   nonEmptyGroup: 68,
   groupIdNotFound: 69,
@@ -38,6 +42,7 @@ export const code = {
   memberIdRequired: 79,
   fencedInstanceId: 82,
   invalidRecord: 87,
+  producerFenced: 90,
 } as const;
 
 export type ErrorCode = (typeof code)[keyof typeof code];

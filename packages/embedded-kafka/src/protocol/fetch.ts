@@ -1,5 +1,7 @@
 import type { Api, Broker, Call } from '../broker.ts';
-import { LEADER_EPOCH } from '../storage/log.ts';
+import { LEADER_EPOCH, lastStableOffset } from '../storage/catalogue.ts';
+import type { Aborted } from '../storage/log.ts';
+import { lastOffsetOf } from '../records/batch.ts';
 import { type ErrorCode, KafkaError, code, codeOf } from './errors.ts';
 import type { Writer } from './writer.ts';
 
@@ -16,7 +18,9 @@ interface Fetched {
   readonly error: ErrorCode;
   readonly logStart: number;
   readonly logEnd: number;
+  readonly lastStable: number;
   readonly batches: readonly Buffer[];
+  readonly aborted: readonly Aborted[];
 }
 
 interface Round {
@@ -26,6 +30,7 @@ interface Round {
 }
 
 const NO_SESSION = 0;
+const READ_COMMITTED = 1;
 const LONGEST_WAIT_MS = 60_000;
 /** Of one answer, as the real broker's fetch.max.bytes. */
 const LARGEST_ANSWER = 55 * 1024 * 1024;
@@ -40,12 +45,12 @@ export const fetch: Api = {
     const { version } = call;
     const request = decode(call);
     if (request.sessionId !== NO_SESSION) return answer(version, code.fetchSessionIdNotFound, [], []);
-    const { wanted, maxWaitMs, minBytes, maxBytes } = request;
+    const { wanted, maxWaitMs } = request;
     const until = Date.now() + Math.min(maxWaitMs, LONGEST_WAIT_MS);
     for (;;) {
       // Listening starts before reading, so that nothing slips in between.
       const news = listen(broker, wanted, until, call.signal);
-      const { partitions, enough } = await readAll(broker, wanted, minBytes, maxBytes);
+      const { partitions, enough } = await readAll(broker, request);
       if (enough || Date.now() >= until || call.signal.aborted) {
         news.cancel();
         return answer(version, code.none, wanted, partitions);
@@ -60,7 +65,7 @@ const decode = ({ reader, version }: Call) => {
   const maxWaitMs = reader.int32();
   const minBytes = reader.int32();
   const maxBytes = Math.min(reader.int32(), LARGEST_ANSWER);
-  reader.int8(); // isolation level: without transactions both are the same
+  const committedOnly = version >= 4 && reader.int8() === READ_COMMITTED;
   const sessionId = version >= 7 ? reader.int32() : NO_SESSION;
   if (version >= 7) reader.int32(); // session epoch
   const topics = reader.array(() => {
@@ -73,20 +78,18 @@ const decode = ({ reader, version }: Call) => {
       return { topic, index, leaderEpoch, offset, maxBytes: reader.int32() };
     });
   });
-  return { maxWaitMs, minBytes, maxBytes, sessionId, wanted: topics.flat() };
+  return { maxWaitMs, minBytes, maxBytes, committedOnly, sessionId, wanted: topics.flat() };
 };
 
-const readAll = async (
-  broker: Broker,
-  wanted: readonly Wanted[],
-  minBytes: number,
-  maxBytes: number,
-): Promise<Round> => {
+type Request = ReturnType<typeof decode>;
+
+const readAll = async (broker: Broker, { wanted, minBytes, maxBytes, committedOnly }: Request): Promise<Round> => {
   const partitions: Fetched[] = [];
   let bytes = 0;
   let failed = false;
   for (const partition of wanted) {
-    const fetched = await read(broker, partition, Math.min(partition.maxBytes, maxBytes - bytes), bytes === 0);
+    const limit = Math.min(partition.maxBytes, maxBytes - bytes);
+    const fetched = await read(broker, partition, { limit, first: bytes === 0, committedOnly });
     partitions.push(fetched);
     bytes += sizeOf(fetched.batches);
     failed ||= fetched.error !== code.none;
@@ -94,21 +97,39 @@ const readAll = async (
   return { partitions, enough: failed || bytes >= minBytes || wanted.length === 0 };
 };
 
-/** Whole batches within `maxBytes`; the first of the answer comes even when it is larger, or a consumer would be stuck. */
-const read = async ({ catalogue, log }: Broker, wanted: Wanted, maxBytes: number, first: boolean): Promise<Fetched> => {
+interface Limits {
+  /** In bytes. The first batch of the answer comes even when it is larger, or a consumer would be stuck. */
+  readonly limit: number;
+  readonly first: boolean;
+  /** Nothing of open transactions, and told which ones were aborted. */
+  readonly committedOnly: boolean;
+}
+
+/** Whole batches. */
+const read = async ({ catalogue, log }: Broker, wanted: Wanted, limits: Limits): Promise<Fetched> => {
   const { topic, index, offset } = wanted;
+  const { limit, first, committedOnly } = limits;
   try {
     const partition = catalogue.demand(topic, index);
     checkEpoch(wanted.leaderEpoch);
     const { logStart, logEnd } = partition;
     if (offset < logStart || offset > logEnd) throw new KafkaError(code.offsetOutOfRange, `${offset} is not stored`);
-    const batches = maxBytes > 0 || first ? await log.read(partition, offset, Math.max(maxBytes, 0)) : [];
-    const fits = first || sizeOf(batches) <= maxBytes;
-    return { index, error: code.none, logStart, logEnd, batches: fits ? batches : [] };
+    const lastStable = lastStableOffset(partition);
+    const ends = { logStart, logEnd, lastStable };
+    const found =
+      limit > 0 || first
+        ? await log.read(partition, offset, Math.max(limit, 0), committedOnly ? lastStable : logEnd)
+        : [];
+    const batches = first || sizeOf(found) <= limit ? found : [];
+    const last = batches.at(-1);
+    const aborted = committedOnly && last ? await log.abortedIn(partition, offset, lastOffsetOf(last) + 1) : [];
+    return { index, error: code.none, ...ends, batches, aborted };
   } catch (error) {
-    return { index, error: codeOf(error, code.storageError), logStart: -1, logEnd: -1, batches: [] };
+    return { index, error: codeOf(error, code.storageError), ...NOWHERE, batches: [], aborted: [] };
   }
 };
+
+const NOWHERE = { logStart: -1, logEnd: -1, lastStable: -1 };
 
 /** Throws KafkaError when the client believes in another leader epoch than the only one there is. */
 export const checkEpoch = (epoch: number): void => {
@@ -141,9 +162,11 @@ const answer =
     response.array(byTopic(wanted, partitions), ([topic, fetched]) => {
       response.string(topic).array(fetched, (partition) => {
         response.int32(partition.index).int16(partition.error);
-        response.int64(partition.logEnd).int64(partition.logEnd); // high watermark, last stable offset
+        response.int64(partition.logEnd).int64(partition.lastStable);
         if (version >= 5) response.int64(partition.logStart);
-        response.array([], () => {}); // aborted transactions
+        response.array(partition.aborted, ({ producerId, firstOffset }) => {
+          response.int64(producerId).int64(firstOffset);
+        });
         if (version >= 11) response.int32(-1); // preferred replica
         response.chunks(partition.batches);
       });

@@ -5,24 +5,21 @@ import { type ErrorCode, StorageAway, code, codeOf } from './errors.ts';
 const REBALANCE_TIMEOUT_FROM = 1;
 const MEMBER_ID_REQUIRED_FROM = 4;
 const STATIC_MEMBERS_FROM = 5;
-const GROUP = 0;
 
+/** Of groups and of transactions alike: it is the one node. */
 export const findCoordinator: Api = {
   key: 10,
   name: 'FindCoordinator',
   min: 0,
   max: 2,
-  handle: ({ reader, version }, { address }) => {
-    reader.string(); // group id
-    const error = version >= 1 && reader.int8() !== GROUP ? code.transactionalIdAuthorizationFailed : code.none;
-    return (response) => {
+  handle:
+    ({ version }, { address }) =>
+    (response) => {
       if (version >= 1) response.int32(0); // throttle time
-      response.int16(error);
-      if (version >= 1) response.string(error === code.none ? null : 'transactions are not supported');
-      if (error === code.none) response.int32(NODE_ID).string(address.host).int32(address.port);
-      else response.int32(-1).string('').int32(-1);
-    };
-  },
+      response.int16(code.none);
+      if (version >= 1) response.string(null); // error message
+      response.int32(NODE_ID).string(address.host).int32(address.port);
+    },
 };
 
 export const joinGroup: Api = {

@@ -1,31 +1,25 @@
 import type { Api } from '../broker.ts';
-import { type ErrorCode, KafkaError, code, codeOf } from './errors.ts';
+import { type ErrorCode, code, codeOf } from './errors.ts';
 
-/** A producer id that was never given out before. Transactional producers are refused. */
+/** A producer id that was never given out before, or that of the transactional id in an epoch that replaces all earlier ones. */
 export const initProducerId: Api = {
   key: 22,
   name: 'InitProducerId',
   min: 0,
   max: 1,
-  handle: async ({ reader }, { writer }) => {
+  handle: async ({ reader }, { transactions }) => {
     const transactionalId = reader.nullableString();
-    reader.int32(); // transaction timeout
-    const fresh = async () => {
-      if (transactionalId !== null) {
-        throw new KafkaError(code.transactionalIdAuthorizationFailed, 'transactions are not supported');
-      }
-      const { rows } = await writer.run((db) => db.query<{ id: number }>(NEXT_ID));
-      return { error: code.none as ErrorCode, id: rows[0]!.id, epoch: 0 };
-    };
-    const producer = await fresh().catch((error: unknown) => ({
-      error: codeOf(error, code.coordinatorLoadInProgress),
-      id: -1,
-      epoch: -1,
-    }));
+    const timeoutMs = reader.int32();
+    const fresh = async () =>
+      transactionalId === null
+        ? { producerId: await transactions.newProducerId(), epoch: 0 }
+        : transactions.initialise(transactionalId, timeoutMs);
+    const { error, producerId, epoch } = await fresh().then(
+      (producer) => ({ error: code.none as ErrorCode, ...producer }),
+      (refused: unknown) => ({ error: codeOf(refused, code.coordinatorLoadInProgress), producerId: -1, epoch: -1 }),
+    );
     return (response) => {
-      response.int32(0).int16(producer.error).int64(producer.id).int16(producer.epoch);
+      response.int32(0).int16(error).int64(producerId).int16(epoch);
     };
   },
 };
-
-const NEXT_ID = `select nextval('kafka.producer_id')::float8 as id`;

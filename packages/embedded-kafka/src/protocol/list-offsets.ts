@@ -1,13 +1,13 @@
 import type { Api, Broker } from '../broker.ts';
 import { firstRecordAtOrAfter } from '../records/records.ts';
 import { lastOffsetOf } from '../records/batch.ts';
-import type { Partition } from '../storage/catalogue.ts';
-import { LEADER_EPOCH } from '../storage/log.ts';
+import { LEADER_EPOCH, type Partition, lastStableOffset } from '../storage/catalogue.ts';
 import { checkEpoch } from './fetch.ts';
 import { code, codeOf } from './errors.ts';
 
 const LATEST = -1;
 const EARLIEST = -2;
+const READ_COMMITTED = 1;
 const NOT_FOUND = { offset: -1, timestamp: -1 };
 const PAGE_BYTES = 1024 * 1024;
 
@@ -19,7 +19,7 @@ export const listOffsets: Api = {
   max: 5,
   handle: async ({ reader, version }, broker) => {
     reader.int32(); // replica id
-    if (version >= 2) reader.int8(); // isolation level
+    const committedOnly = version >= 2 && reader.int8() === READ_COMMITTED;
     const topics = reader.array(() => ({
       topic: reader.string(),
       partitions: reader.array(() => {
@@ -31,7 +31,7 @@ export const listOffsets: Api = {
     const found = await Promise.all(
       topics.map(async ({ topic, partitions }) => ({
         topic,
-        partitions: await Promise.all(partitions.map((wanted) => find(broker, topic, wanted))),
+        partitions: await Promise.all(partitions.map((wanted) => find(broker, topic, { ...wanted, committedOnly }))),
       })),
     );
     return (response) => {
@@ -46,29 +46,34 @@ export const listOffsets: Api = {
   },
 };
 
-const find = async (
-  broker: Broker,
-  topic: string,
-  wanted: { index: number; leaderEpoch: number; timestamp: number },
-) => {
+interface Wanted {
+  readonly index: number;
+  readonly leaderEpoch: number;
+  readonly timestamp: number;
+  /** Nothing from the first open transaction on. */
+  readonly committedOnly: boolean;
+}
+
+const find = async (broker: Broker, topic: string, wanted: Wanted) => {
   const { index, timestamp } = wanted;
   try {
     const partition = broker.catalogue.demand(topic, index);
     checkEpoch(wanted.leaderEpoch);
-    return { index, error: code.none, ...(await resolve(broker, partition, timestamp)) };
+    const end = wanted.committedOnly ? lastStableOffset(partition) : partition.logEnd;
+    return { index, error: code.none, ...(await resolve(broker, partition, timestamp, end)) };
   } catch (error) {
     return { index, error: codeOf(error, code.storageError), ...NOT_FOUND };
   }
 };
 
-const resolve = async ({ log }: Broker, partition: Partition, timestamp: number) => {
-  if (timestamp === LATEST) return { offset: partition.logEnd, timestamp: -1 };
+const resolve = async ({ log }: Broker, partition: Partition, timestamp: number, end: number) => {
+  if (timestamp === LATEST) return { offset: end, timestamp: -1 };
   if (timestamp === EARLIEST) return { offset: partition.logStart, timestamp: -1 };
   const start = await log.firstAtOrAfter(partition, timestamp);
   if (start === null) return NOT_FOUND;
   // Usually it is in the first batch: only where the one with the largest time is deleted, the search goes on.
   for (let offset = Math.max(start, partition.logStart); ;) {
-    const batches = await log.read(partition, offset, PAGE_BYTES);
+    const batches = await log.read(partition, offset, PAGE_BYTES, end);
     if (batches.length === 0) return NOT_FOUND;
     for (const batch of batches) {
       const record = await firstRecordAtOrAfter(batch, timestamp, partition.logStart);

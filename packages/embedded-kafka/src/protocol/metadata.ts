@@ -1,6 +1,6 @@
 import { type Api, type Broker, NODE_ID } from '../broker.ts';
 import type { Topic } from '../storage/catalogue.ts';
-import { LEADER_EPOCH } from '../storage/log.ts';
+import { LEADER_EPOCH } from '../storage/catalogue.ts';
 import { type ErrorCode, KafkaError, code, codeOf } from './errors.ts';
 
 interface Described {

@@ -1,5 +1,5 @@
 import type { Api } from '../broker.ts';
-import { LEADER_EPOCH } from '../storage/log.ts';
+import { LEADER_EPOCH } from '../storage/catalogue.ts';
 import type { CommittedOffset } from '../storage/offsets.ts';
 import { checkEpoch } from './fetch.ts';
 import { type ErrorCode, KafkaError, code, codeOf } from './errors.ts';
@@ -30,7 +30,7 @@ export const offsetCommit: Api = {
     const errors = new Map<object, ErrorCode>();
     for (const { topic, partitions } of topics) {
       for (const asked of partitions) {
-        const error = faultOf(asked, catalogue.partition(topic, asked.partition) !== undefined);
+        const error = offsetFault(asked, catalogue.partition(topic, asked.partition) !== undefined);
         if (error === code.none) offsets.push({ topic, ...asked });
         else errors.set(asked, error);
       }
@@ -50,7 +50,8 @@ export const offsetCommit: Api = {
   },
 };
 
-const faultOf = ({ offset, metadata }: { offset: number; metadata: Buffer }, exists: boolean): ErrorCode => {
+/** Why a single offset cannot be committed, or `none`. */
+export const offsetFault = ({ offset, metadata }: { offset: number; metadata: Buffer }, exists: boolean): ErrorCode => {
   if (!exists) return code.unknownTopicOrPartition;
   if (metadata.length > LARGEST_METADATA) return code.offsetMetadataTooLarge;
   return Math.abs(offset) < Number.MAX_SAFE_INTEGER ? code.none : code.offsetOutOfRange;

@@ -29,14 +29,14 @@ export const produce: Api = {
       topic: reader.string(),
       partitions: reader.array(() => ({ index: reader.int32(), records: reader.nullableBytes() })),
     }));
-    const refuseAll = refusalOf(transactionalId, acks);
+    const refuseAll = acks < -1 || acks > 1 ? code.invalidRequiredAcks : null;
     // All appends are handed over before the first wait: the next request of this connection comes after them.
     const topics = await Promise.all(
       data.map(async ({ topic, partitions }) => ({
         topic,
         partitions: await Promise.all(
           partitions.map(async ({ index, records }) =>
-            refuseAll ? refused(index, refuseAll) : store(call, broker, topic, index, records),
+            refuseAll ? refused(index, refuseAll) : store(call, broker, { topic, index, records, transactionalId }),
           ),
         ),
       })),
@@ -55,20 +55,17 @@ export const produce: Api = {
   },
 };
 
-const refusalOf = (transactionalId: string | null, acks: number): ErrorCode | null => {
-  if (transactionalId !== null) return code.transactionalIdAuthorizationFailed;
-  return acks < -1 || acks > 1 ? code.invalidRequiredAcks : null;
-};
-
 const refused = (index: number, error: ErrorCode): Stored => ({ index, error, baseOffset: -1, logStart: -1 });
 
-const store = async (
-  { version }: Call,
-  { catalogue, log, settings }: Broker,
-  topic: string,
-  index: number,
-  records: Buffer | null,
-) => {
+interface Sent {
+  readonly topic: string;
+  readonly index: number;
+  readonly records: Buffer | null;
+  readonly transactionalId: string | null;
+}
+
+const store = async ({ version }: Call, { catalogue, log, settings }: Broker, sent: Sent): Promise<Stored> => {
+  const { topic, index, records, transactionalId } = sent;
   try {
     const partition = catalogue.demand(topic, index);
     if (version < FORMAT_2_FROM)
@@ -78,7 +75,10 @@ const store = async (
     if (batch.compression === ZSTD && version < ZSTD_FROM) {
       throw new KafkaError(code.unsupportedCompressionType, `zstd needs Produce ${ZSTD_FROM}`);
     }
-    const baseOffset = await log.append(partition, batch);
+    if (batch.transactional && transactionalId === null) {
+      throw new KafkaError(code.transactionalIdAuthorizationFailed, 'a transaction needs its transactional id');
+    }
+    const baseOffset = await log.append(partition, batch, transactionalId);
     return { index, error: code.none, baseOffset, logStart: partition.logStart };
   } catch (error) {
     return refused(index, codeOf(error, code.storageError));

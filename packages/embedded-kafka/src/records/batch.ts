@@ -8,6 +8,7 @@ export interface Batch {
   readonly bytes: Buffer;
   /** 0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd. */
   readonly compression: number;
+  readonly transactional: boolean;
   readonly lastOffsetDelta: number;
   readonly maxTimestamp: number;
   /** -1 when the producer is not idempotent. */
@@ -32,13 +33,13 @@ export const AT = {
   records: 61,
 } as const;
 
-const TRANSACTIONAL = 0x10;
-const CONTROL = 0x20;
+export const TRANSACTIONAL = 0x10;
+export const CONTROL = 0x20;
 export const COMPRESSION = 0x07;
 const ZSTD = 4;
 
 /** The one batch that a produce request may hold for a partition. Throws KafkaError with the real broker's code for what cannot
- *  be stored: an older format, more or less than one batch, a wrong checksum, more bytes than `maxBytes`, a transaction. */
+ *  be stored: an older format, more or less than one batch, a wrong checksum, more bytes than `maxBytes`, a control batch. */
 export const parseBatch = (bytes: Buffer | null, maxBytes: number): Batch => {
   if (!bytes || bytes.length <= AT.magic) throw invalid('a produce request needs one record batch per partition');
   if (bytes[AT.magic] !== 2) throw invalid('only record batches of format 2 are taken');
@@ -50,9 +51,6 @@ export const parseBatch = (bytes: Buffer | null, maxBytes: number): Batch => {
 
   const attributes = bytes.readInt16BE(AT.attributes);
   if (attributes & CONTROL) throw invalid('clients do not write control batches');
-  if (attributes & TRANSACTIONAL) {
-    throw new KafkaError(code.transactionalIdAuthorizationFailed, 'transactions are not supported');
-  }
   const compression = attributes & COMPRESSION;
   if (compression > ZSTD) throw new KafkaError(code.unsupportedCompressionType, 'unknown compression');
   const lastOffsetDelta = bytes.readInt32BE(AT.lastOffsetDelta);
@@ -64,9 +62,12 @@ export const parseBatch = (bytes: Buffer | null, maxBytes: number): Batch => {
   const producerEpoch = bytes.readInt16BE(AT.producerEpoch);
   if (producerId >= 0 && (baseSequence < 0 || producerEpoch < 0))
     throw invalid('an idempotent batch needs epoch and sequence');
+  const transactional = (attributes & TRANSACTIONAL) !== 0;
+  if (transactional && producerId < 0) throw invalid('a transactional batch needs a producer id');
   return {
     bytes,
     compression,
+    transactional,
     lastOffsetDelta,
     maxTimestamp: safeInteger(bytes.readBigInt64BE(AT.maxTimestamp)),
     producerId,

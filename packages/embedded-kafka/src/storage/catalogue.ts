@@ -3,6 +3,7 @@ import { KafkaError, code } from '../protocol/errors.ts';
 import type { ProducerState } from './producers.ts';
 import type { Tail } from './tail-cache.ts';
 import type { TopicConfig } from './topic-config.ts';
+import type { Transaction } from './transaction.ts';
 import { inTransaction, type Writer } from './writer.ts';
 
 export interface Topic {
@@ -24,6 +25,10 @@ export interface Partition {
   /** The largest timestamp so far, in ms. */
   maxTimestamp: number;
   readonly producers: Map<number, ProducerState>;
+  /** The first offset of each producer's open transaction, in the order of the offsets. */
+  open: ReadonlyMap<number, number>;
+  /** The offset of the last marker that aborted a transaction, -1 without any. */
+  lastAborted: number;
   readonly tail: Tail;
   /** Called when there is something new to read, or no partition any more. */
   readonly waiting: Set<() => void>;
@@ -31,9 +36,14 @@ export interface Partition {
 
 export const MAX_PARTITIONS = 10_000;
 
-/** The topics of this broker. Reads are from memory; every change is committed before it can be seen. */
+/** This broker is the leader of everything, always was, and never takes a record back: the epoch has no reason to change. */
+export const LEADER_EPOCH = 0;
+
+/** The topics and transactions of this broker. Reads are from memory; every change is committed before it can be seen. */
 export class Catalogue {
   private readonly topics = new Map<string, Topic>();
+  /** By transactional id. */
+  readonly transactions = new Map<string, Transaction>();
 
   all = (): Topic[] => [...this.topics.values()];
   partitions = (): Partition[] => this.all().flatMap((topic) => topic.partitions);
@@ -51,6 +61,7 @@ export class Catalogue {
   async load(db: ClientBase): Promise<void> {
     const partitions = await db.query<PartitionRow>(LOAD_PARTITIONS);
     const producers = await db.query<ProducerRow>(LOAD_PRODUCERS);
+    const transactions = await db.query<Transaction>(LOAD_TRANSACTIONS);
     const before = this.partitions();
     this.topics.clear();
     const byId = new Map<number, Topic>();
@@ -69,11 +80,16 @@ export class Catalogue {
         logEnd: Math.max(row.log_start, (row.last_offset ?? -1) + 1),
         position: row.position ?? 0,
         maxTimestamp: row.max_timestamp ?? -1,
+        lastAborted: row.last_aborted ?? -1,
       });
     }
-    for (const { topic_id, partition, producer_id, epoch, batches } of producers.rows) {
-      byId.get(topic_id)?.partitions[partition]?.producers.set(producer_id, { epoch, batches });
+    for (const { topic_id, partition: index, producer_id, epoch, batches, open_since } of producers.rows) {
+      const partition = byId.get(topic_id)?.partitions[index];
+      partition?.producers.set(producer_id, { epoch, batches });
+      if (partition && open_since !== null) partition.open = new Map([...partition.open, [producer_id, open_since]]);
     }
+    this.transactions.clear();
+    for (const transaction of transactions.rows) this.transactions.set(transaction.id, transaction);
     before.forEach(wake);
   }
 
@@ -125,6 +141,7 @@ export class Catalogue {
       await inTransaction(db, async () => {
         await db.query('update kafka.topic set deleted = true where id = $1', [topic.id]);
         await db.query('delete from kafka.group_offset where topic_id = $1', [topic.id]);
+        await db.query('delete from kafka.transaction_offset where topic_id = $1', [topic.id]);
       });
       this.topics.delete(name);
       topic.partitions.forEach(wake);
@@ -135,6 +152,12 @@ export class Catalogue {
 /** Letters, digits, dot, underscore and dash, up to 249 of them, as in the real broker. */
 export const isTopicName = (name: string): boolean =>
   /^[a-zA-Z0-9._-]{1,249}$/.test(name) && name !== '.' && name !== '..';
+
+/** Where the first open transaction begins, or the log's end: what is before is decided. */
+export const lastStableOffset = ({ open, logStart, logEnd }: Partition): number => {
+  const [first = logEnd] = open.values();
+  return Math.max(first, logStart);
+};
 
 export const wake = (partition: Partition): void => partition.waiting.forEach((resume) => resume());
 
@@ -156,6 +179,8 @@ const emptyPartition = (topic: Topic, index: number): Partition => ({
   position: 0,
   maxTimestamp: -1,
   producers: new Map(),
+  open: new Map(),
+  lastAborted: -1,
   tail: { batches: [] },
   waiting: new Set(),
 });
@@ -169,18 +194,22 @@ interface PartitionRow {
   readonly last_offset: number | null;
   readonly position: number | null;
   readonly max_timestamp: number | null;
+  readonly last_aborted: number | null;
 }
 
 interface ProducerRow extends ProducerState {
   readonly topic_id: number;
   readonly partition: number;
   readonly producer_id: number;
+  readonly open_since: number | null;
 }
 
 // As float8, 64-bit numbers arrive as numbers; all of them are below 2^53.
 const LOAD_PARTITIONS = `
   select t.id as topic_id, t.name, t.config, p.partition, coalesce(s.log_start, 0)::float8 as log_start,
-         b.last_offset::float8 as last_offset, b.position::float8 as position, b.max_timestamp::float8 as max_timestamp
+         b.last_offset::float8 as last_offset, b.position::float8 as position, b.max_timestamp::float8 as max_timestamp,
+         (select max(a.last_offset) from kafka.aborted_transaction a
+          where a.topic_id = t.id and a.partition = p.partition)::float8 as last_aborted
   from kafka.topic t
   cross join lateral generate_series(0, t.partitions - 1) as p(partition)
   left join kafka.log_start s on s.topic_id = t.id and s.partition = p.partition
@@ -191,4 +220,10 @@ const LOAD_PARTITIONS = `
   where not t.deleted order by t.id, p.partition`;
 
 const LOAD_PRODUCERS = `
-  select topic_id, partition, producer_id::float8 as producer_id, epoch, batches from kafka.producer`;
+  select topic_id, partition, producer_id::float8 as producer_id, epoch, batches, open_since::float8 as open_since
+  from kafka.producer order by open_since`;
+
+const LOAD_TRANSACTIONS = `
+  select id, producer_id::float8 as "producerId", epoch, timeout_ms as "timeoutMs", state, started_at::float8 as "startedAt",
+         partitions, groups
+  from kafka.transaction`;

@@ -4,6 +4,8 @@ import type { Partition } from './catalogue.ts';
 
 /** As the real broker: an idempotent producer that was silent for a day is forgotten. */
 const PRODUCER_IDLE = '1 day';
+/** As the real broker: a transactional id that was not used for a week is forgotten. */
+const TRANSACTION_IDLE = '7 days';
 const PAGE_ROWS = 500;
 
 /** Applies the retention of every topic now and then, and sweeps up what no reader can see any more. */
@@ -19,6 +21,7 @@ export const startCleanup = (broker: Broker, log: (line: string) => void): (() =
       }
       if (!stopped) await sweepDeleted(broker);
       if (!stopped) await forgetProducers(broker);
+      if (!stopped) await forgetTransactions(broker);
     } catch (error) {
       if (!(error instanceof StorageAway)) log(`cleanup failed: ${(error as Error).message}`);
     }
@@ -49,6 +52,7 @@ const sweep = async ({ writer }: Broker, topicId: number, index: number, logStar
     const { rowCount } = await writer.run((db) => db.query(SWEEP, [topicId, index, logStart, PAGE_ROWS]));
     deleted = rowCount ?? 0;
   }
+  await writer.run((db) => db.query(SWEEP_ABORTED, [topicId, index, logStart]));
 };
 
 const sweepDeleted = async (broker: Broker): Promise<void> => {
@@ -64,11 +68,22 @@ const sweepDeleted = async (broker: Broker): Promise<void> => {
 const forgetProducers = ({ catalogue, writer }: Broker): Promise<void> =>
   writer.run(async (db) => {
     const { rows } = await db.query<{ name: string; partition: number; producer_id: number }>(
-      `delete from kafka.producer p using kafka.topic t where t.id = p.topic_id and used_at < now() - interval '${PRODUCER_IDLE}'
+      `delete from kafka.producer p using kafka.topic t where t.id = p.topic_id and open_since is null
+         and used_at < now() - interval '${PRODUCER_IDLE}'
        returning t.name, partition, producer_id::float8 as producer_id`,
     );
     for (const row of rows) catalogue.partition(row.name, row.partition)?.producers.delete(row.producer_id);
   });
+
+const forgetTransactions = ({ catalogue, writer }: Broker): Promise<void> =>
+  writer.run(async (db) => {
+    const { rows } = await db.query<{ id: string }>(
+      `delete from kafka.transaction where state <> 'ongoing' and used_at < now() - interval '${TRANSACTION_IDLE}' returning id`,
+    );
+    for (const { id } of rows) catalogue.transactions.delete(id);
+  });
+
+const SWEEP_ABORTED = `delete from kafka.aborted_transaction where topic_id = $1 and partition = $2 and last_offset < $3`;
 
 const SWEEP = `
   delete from kafka.batch where topic_id = $1 and partition = $2 and last_offset in (

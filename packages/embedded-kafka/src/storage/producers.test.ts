@@ -55,3 +55,10 @@ test('a new epoch starts at 0 and ends the old one', () => {
   expect(() => checkSequence(next, batch(2))).toThrow('epoch 0 was replaced by 1');
   expect(next.batches).toHaveLength(1);
 });
+
+test('a producer whose transaction ended before it sent anything starts at 0', () => {
+  const ended: ProducerState = { epoch: 1, batches: [] };
+  expect(checkSequence(ended, batch(0, 1, 1))).toBeNull();
+  expect(() => checkSequence(ended, batch(1, 1, 1))).toThrow('sequence 1 came where 0 was due');
+  expect(() => checkSequence(ended, batch(0, 1, 0))).toThrow('epoch 0 was replaced by 1');
+});

@@ -8,7 +8,8 @@ export interface Placed {
   readonly baseOffset: number;
 }
 
-/** What a partition remembers of one idempotent producer: its epoch and its last batches, oldest first. */
+/** What a partition remembers of one idempotent producer: its epoch and its last batches, oldest first. Without batches after a
+ *  transaction of it ended here before it had sent any, or in the name of a newer epoch. */
 export interface ProducerState {
   readonly epoch: number;
   readonly batches: readonly Placed[];
@@ -30,7 +31,8 @@ export const checkSequence = (state: ProducerState | undefined, batch: Batch): P
     const same = state.batches.find((b) => b.baseSequence === batch.baseSequence && b.lastSequence === lastSequence);
     if (same) return same;
   }
-  const expected = batch.producerEpoch === state.epoch ? after(state.batches.at(-1)!.lastSequence) : 0;
+  const last = batch.producerEpoch === state.epoch ? state.batches.at(-1) : undefined;
+  const expected = last ? after(last.lastSequence) : 0;
   if (batch.baseSequence !== expected) {
     throw new KafkaError(code.outOfOrderSequence, `sequence ${batch.baseSequence} came where ${expected} was due`);
   }

@@ -1,8 +1,5 @@
 import type { ClientBase } from 'pg';
 
-/** Of the tables below. A database that another version wrote is refused, never guessed at. */
-const FORMAT = 1;
-
 export class ForeignFormat extends Error {
   override readonly name = 'ForeignFormat';
 }
@@ -61,20 +58,63 @@ const TABLES = `
     primary key (group_id, topic_id, partition)
   );`;
 
-/** Makes the tables unless they are there; answers the cluster id. Throws ForeignFormat for those of another version. */
+// `open_since` is the first offset of the producer's open transaction in the log. `partitions` and `groups` take part in the ongoing
+// transaction, or did in the last one. Offsets wait in `transaction_offset` until theirs is committed.
+const TRANSACTIONS = `
+  alter table kafka.producer add open_since bigint;
+  create table kafka.transaction (
+    id text primary key,
+    producer_id bigint not null,
+    epoch int not null,
+    timeout_ms int not null,
+    state text not null,
+    started_at bigint not null,
+    partitions jsonb not null,
+    groups jsonb not null,
+    used_at timestamptz not null default now()
+  );
+  create table kafka.aborted_transaction (
+    topic_id int not null references kafka.topic on delete cascade,
+    partition int not null,
+    producer_id bigint not null,
+    first_offset bigint not null,
+    last_offset bigint not null,
+    primary key (topic_id, partition, last_offset)
+  );
+  create table kafka.transaction_offset (
+    transactional_id text not null,
+    group_id text not null,
+    topic_id int not null references kafka.topic on delete cascade,
+    partition int not null,
+    committed_offset bigint not null,
+    leader_epoch int not null,
+    metadata bytea not null,
+    primary key (transactional_id, group_id, topic_id, partition)
+  );`;
+
+/** Format n is what the first n of these make. They only add. Data of a later format is refused, never guessed at. */
+const FORMATS = [TABLES, TRANSACTIONS];
+
+/** Brings the tables to the format of this version; answers the cluster id. Throws ForeignFormat for those of a later one. */
 export const prepareSchema = async (db: ClientBase): Promise<string> => {
   const found = await db.query<{ format: string | null }>(`select to_regclass('kafka.format') as format`);
+  // One simple query is one transaction: a crash leaves all of a format or none.
   if (found.rows[0]?.format === null) {
-    // One simple query is one transaction: a crash leaves all of the tables or none.
-    await db.query(`begin; ${TABLES}; insert into kafka.format (version) values (${FORMAT}); commit;`);
+    await db.query(
+      `begin; ${FORMATS.join('')}; insert into kafka.format (version) values (${FORMATS.length}); commit;`,
+    );
   }
   const { rows } = await db.query<{ version: number; cluster_id: string }>('select * from kafka.format');
   const [format] = rows;
-  if (rows.length !== 1 || format?.version !== FORMAT) {
+  if (rows.length !== 1 || !format || format.version > FORMATS.length) {
     throw new ForeignFormat(
-      `The Kafka data was written in format ${format?.version}, this broker reads format ${FORMAT}: ` +
+      `The Kafka data was written in format ${format?.version}, this broker reads format ${FORMATS.length}: ` +
         'run the version that wrote it, or empty the data folder with "npm run reset".',
     );
+  }
+  const missing = FORMATS.slice(format.version);
+  if (missing.length > 0) {
+    await db.query(`begin; ${missing.join('')}; update kafka.format set version = ${FORMATS.length}; commit;`);
   }
   return format.cluster_id;
 };

@@ -45,10 +45,10 @@ export const sendBatch = async (
   client: RawClient,
   topic: string,
   records: Buffer | null,
-  version = 7,
+  { version = 7, transactionalId = null }: { version?: number; transactionalId?: string | null } = {},
 ): Promise<Produced> => {
   const response = await client.request(0, version, (body) => {
-    if (version >= 3) body.string(null);
+    if (version >= 3) body.string(transactionalId);
     body.int16(-1).int32(1000);
     body.array([topic], (name) => body.string(name).array([0], (index) => body.int32(index).bytes(records)));
   });

@@ -82,11 +82,20 @@ export const follow = async (client: Kafka, topic: string, config: Partial<Consu
 };
 
 /** Values of the first `count` messages of the topic, whatever their partition. */
-export const readValues = async (client: Kafka, topic: string, count: number): Promise<string[]> =>
-  (await readMessages(client, topic, count)).map(({ value }) => String(value));
+export const readValues = async (
+  client: Kafka,
+  topic: string,
+  count: number,
+  config: Partial<ConsumerConfig> = {},
+): Promise<string[]> => (await readMessages(client, topic, count, config)).map(({ value }) => String(value));
 
-export const readMessages = async (client: Kafka, topic: string, count: number): Promise<Received[]> => {
-  const { consumer, received } = await follow(client, topic);
+export const readMessages = async (
+  client: Kafka,
+  topic: string,
+  count: number,
+  config: Partial<ConsumerConfig> = {},
+): Promise<Received[]> => {
+  const { consumer, received } = await follow(client, topic, config);
   try {
     await until(() => received.length >= count);
     return received;

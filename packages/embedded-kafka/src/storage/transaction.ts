@@ -1,0 +1,89 @@
+import { KafkaError, code } from '../protocol/errors.ts';
+
+/** What the coordinator knows of one transactional id. */
+export interface Transaction {
+  readonly id: string;
+  readonly producerId: number;
+  readonly epoch: number;
+  readonly timeoutMs: number;
+  /** `empty` before the first transaction, then what became of the last one. */
+  readonly state: 'empty' | 'ongoing' | 'committed' | 'aborted';
+  /** Of the ongoing one, in ms since 1970. */
+  readonly startedAt: number;
+  readonly partitions: readonly PartitionName[];
+  /** Consumer groups whose offsets are to be committed with it. */
+  readonly groups: readonly string[];
+}
+
+export interface PartitionName {
+  readonly topicId: number;
+  readonly topic: string;
+  readonly index: number;
+}
+
+/** Whom a request says it comes from. */
+export interface ProducerClaim {
+  readonly transactionalId: string;
+  readonly producerId: number;
+  readonly epoch: number;
+}
+
+/** The epoch has 16 bits, and one more is needed to fence the last producer. */
+const LAST_EPOCH = 0x7fff - 1;
+
+/** The state for a producer that starts: every earlier one is of an older epoch. `freshId` is for an id that is new or has no epochs left. */
+export const initialised = (
+  current: Transaction | undefined,
+  { id, timeoutMs, freshId }: { id: string; timeoutMs: number; freshId: number },
+): Transaction => {
+  const [producerId, epoch] =
+    current && current.epoch < LAST_EPOCH ? [current.producerId, current.epoch + 1] : [freshId, 0];
+  return { id, producerId, epoch, timeoutMs, state: 'empty', startedAt: 0, partitions: [], groups: [] };
+};
+
+/** The state once `partitions` and `groups` take part: the first of them begin the transaction. */
+export const joined = (
+  current: Transaction,
+  { partitions = [], groups = [] }: { partitions?: readonly PartitionName[]; groups?: readonly string[] },
+  now: number,
+): Transaction => {
+  const ongoing: Transaction =
+    current.state === 'ongoing'
+      ? current
+      : { ...current, state: 'ongoing', startedAt: now, partitions: [], groups: [] };
+  return {
+    ...ongoing,
+    partitions: [...ongoing.partitions, ...partitions.filter((partition) => !takesPart(ongoing, partition))],
+    groups: [...new Set([...ongoing.groups, ...groups])],
+  };
+};
+
+export const takesPart = ({ partitions }: Transaction, { topicId, index }: Omit<PartitionName, 'topic'>): boolean =>
+  partitions.some((partition) => partition.topicId === topicId && partition.index === index);
+
+/** What ending it means: `repeat` when it was ended like this before. Throws KafkaError where there is nothing to end. */
+export const endOf = ({ id, state }: Transaction, commit: boolean): 'end' | 'repeat' => {
+  if (state === 'ongoing') return 'end';
+  if (state === (commit ? 'committed' : 'aborted')) return 'repeat';
+  throw new KafkaError(code.invalidTransactionState, `${id} has no transaction to ${commit ? 'commit' : 'abort'}`);
+};
+
+export const isOverdue = ({ state, startedAt, timeoutMs }: Transaction, now: number): boolean =>
+  state === 'ongoing' && now > startedAt + timeoutMs;
+
+/** The transaction of the one who claims to run it. Throws KafkaError for who never did, or was replaced by a newer epoch. */
+export const ofClaim = (current: Transaction | undefined, { transactionalId, producerId, epoch }: ProducerClaim) => {
+  if (!current || current.producerId !== producerId) {
+    throw new KafkaError(
+      code.invalidProducerIdMapping,
+      `producer ${producerId} has no transactional id "${transactionalId}"`,
+    );
+  }
+  if (current.epoch !== epoch) {
+    throw new KafkaError(
+      code.invalidProducerEpoch,
+      `epoch ${epoch} of "${transactionalId}" was replaced by ${current.epoch}`,
+    );
+  }
+  return current;
+};

@@ -1,0 +1,112 @@
+import type { Reader } from '../protocol/reader.ts';
+import { batchOf, sendBatch } from './batches.ts';
+import type { RawClient } from './raw-client.ts';
+
+export interface ProducerId {
+  readonly transactionalId: string;
+  readonly producerId: number;
+  readonly epoch: number;
+}
+
+const [INIT_PRODUCER_ID, ADD_PARTITIONS, ADD_OFFSETS, END, OFFSET_COMMIT] = [22, 24, 25, 26, 28];
+/** The coordinator is still busy with what came before, or with its own start: not yet. */
+const BUSY = [14, 15, 16, 51];
+
+const patiently = async <T extends { error: number }>(ask: () => Promise<T>): Promise<T> => {
+  for (;;) {
+    const answer = await ask();
+    if (!BUSY.includes(answer.error)) return answer;
+    await new Promise((done) => setTimeout(done, 20));
+  }
+};
+
+export const initProducer = (client: RawClient, transactionalId: string, timeoutMs = 60_000) =>
+  patiently(async (): Promise<ProducerId & { error: number }> => {
+    const response = await client.request(INIT_PRODUCER_ID, 1, (body) => body.string(transactionalId).int32(timeoutMs));
+    response.int32();
+    const error = response.int16();
+    return { transactionalId, error, producerId: response.int64(), epoch: response.int16() };
+  });
+
+/** Adds partitions of the topic; answers their error codes. */
+export const addPartitions = async (
+  client: RawClient,
+  producer: ProducerId,
+  topic: string,
+  { partitions = [0], version = 1 } = {},
+): Promise<number[]> => {
+  const { errors } = await patiently(async () => {
+    const response = await client.request(ADD_PARTITIONS, version, (body) => {
+      body.string(producer.transactionalId).int64(producer.producerId).int16(producer.epoch);
+      body.array([topic], (name) => body.string(name).array(partitions, body.int32));
+    });
+    response.int32();
+    const errors = response.array(() => (response.string(), response.array(() => errorOf(response)))).flat();
+    return { errors, error: errors[0]! };
+  });
+  return errors;
+};
+
+const errorOf = (response: Reader): number => (response.int32(), response.int16());
+
+export const endTransaction = async (
+  client: RawClient,
+  producer: ProducerId,
+  commit: boolean,
+  version = 1,
+): Promise<number> => {
+  const { error } = await patiently(async () => {
+    const response = await client.request(END, version, (body) =>
+      body.string(producer.transactionalId).int64(producer.producerId).int16(producer.epoch).boolean(commit),
+    );
+    response.int32();
+    return { error: response.int16() };
+  });
+  return error;
+};
+
+export const addGroup = async (client: RawClient, producer: ProducerId, groupId: string): Promise<number> => {
+  const { error } = await patiently(async () => {
+    const response = await client.request(ADD_OFFSETS, 1, (body) =>
+      body.string(producer.transactionalId).int64(producer.producerId).int16(producer.epoch).string(groupId),
+    );
+    response.int32();
+    return { error: response.int16() };
+  });
+  return error;
+};
+
+/** Commits an offset for partition 0 of the topic, as part of the transaction. */
+export const commitInTransaction = async (
+  client: RawClient,
+  producer: ProducerId,
+  groupId: string,
+  topic: string,
+  offset: number,
+): Promise<number> => {
+  const { error } = await patiently(async () => {
+    const response = await client.request(OFFSET_COMMIT, 1, (body) => {
+      body.string(producer.transactionalId).string(groupId).int64(producer.producerId).int16(producer.epoch);
+      body.array([topic], (name) => body.string(name).array([0], (at) => body.int32(at).int64(offset).string(null)));
+    });
+    response.int32();
+    const errors = response.array(() => (response.string(), response.array(() => errorOf(response)))).flat();
+    return { error: errors[0]! };
+  });
+  return error;
+};
+
+export const TRANSACTIONAL = 0x10;
+
+/** One transactional batch for partition 0 of the topic. */
+export const sendInTransaction = (
+  client: RawClient,
+  { transactionalId, producerId, epoch }: ProducerId,
+  topic: string,
+  { sequence = 0, values = ['x'] }: { sequence?: number; values?: readonly string[] } = {},
+) =>
+  patiently(() =>
+    sendBatch(client, topic, batchOf(values, { producerId, epoch, sequence, attributes: TRANSACTIONAL }), {
+      transactionalId,
+    }),
+  );
