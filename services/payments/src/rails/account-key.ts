@@ -1,3 +1,5 @@
+import { createHmac } from 'node:crypto';
+import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { createBase58check } from '@scure/base';
 import { HDKey } from '@scure/bip32';
@@ -12,9 +14,14 @@ export interface AccountKey {
   readonly fingerprint: string;
   /** How far below the master key: 3 for an account by BIP44 and BIP84. */
   readonly depth: number;
-  /** The public key at `0/index`. Costs about half a millisecond. */
-  readonly receiving: (index: number) => Uint8Array;
+  /** The public key at `0/index`. Costs about a quarter of a millisecond. */
+  readonly receiving: (index: number) => PublicKey;
 }
+
+/** A point of secp256k1: `toBytes(true)` is its compressed form. */
+export type PublicKey = InstanceType<typeof Point>;
+
+const { Point } = secp256k1;
 
 export type ExtendedKeyForm = 'xpub' | 'zpub' | 'tpub' | 'vpub';
 
@@ -50,13 +57,26 @@ export const readAccountKey = (text: string): AccountKey => {
   view.setUint32(0, XPUB_VERSION);
   const xpub = base58check.encode(bytes);
   const account = nodeOf(xpub);
-  const branch = account.deriveChild(RECEIVING_BRANCH);
+  const receiving = childrenOf(account.deriveChild(RECEIVING_BRANCH));
   return {
     form,
     xpub,
     fingerprint: account.fingerprint.toString(16).padStart(8, '0'),
     depth: account.depth,
-    receiving: (index) => branch.deriveChild(index).publicKey!,
+    receiving,
+  };
+};
+
+/** Derives public children of one key, as `HDKey.deriveChild` does. That one unpacks the parent's point each time and keeps the time of
+ *  its arithmetic constant, which costs three times as much and hides nothing here: all of it is public. Source: BIP32, CKDpub. */
+const childrenOf = ({ publicKey, chainCode }: HDKey): ((index: number) => PublicKey) => {
+  const parent = Point.fromBytes(publicKey!);
+  return (index) => {
+    const data = Buffer.alloc(publicKey!.length + 4);
+    data.set(publicKey!);
+    data.writeUInt32BE(index, publicKey!.length);
+    const digest = createHmac('sha512', chainCode!).update(data).digest();
+    return parent.add(Point.BASE.multiplyUnsafe(BigInt(`0x${digest.toString('hex', 0, 32)}`)));
   };
 };
 

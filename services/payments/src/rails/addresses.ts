@@ -1,17 +1,15 @@
-import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { hex } from '@scure/base';
 import { NETWORK, p2wpkh, TEST_NETWORK } from '@scure/btc-signer';
+import type { PublicKey } from './account-key.ts';
 
-/** The native segwit address (P2WPKH, bech32) of a compressed public key. Source: BIP141, BIP173. */
-export const bitcoinAddress = (publicKey: Uint8Array, chain: 'main' | 'test'): string =>
-  p2wpkh(publicKey, chain === 'main' ? NETWORK : TEST_NETWORK).address;
+/** The native segwit address (P2WPKH, bech32) of a public key. Source: BIP141, BIP173. */
+export const bitcoinAddress = (publicKey: PublicKey, chain: 'main' | 'test'): string =>
+  p2wpkh(publicKey.toBytes(true), chain === 'main' ? NETWORK : TEST_NETWORK).address;
 
-/** The account address of a compressed public key, with the mixed-case checksum of EIP-55. */
-export const evmAddress = (publicKey: Uint8Array): string => {
-  const point = secp256k1.Point.fromBytes(publicKey).toBytes(false);
-  return checksummed(hex.encode(keccak_256(point.subarray(1)).subarray(-20)));
-};
+/** The account address of a public key, with the mixed-case checksum of EIP-55. */
+export const evmAddress = (publicKey: PublicKey): string =>
+  checksummed(hex.encode(keccak_256(publicKey.toBytes(false).subarray(1)).subarray(-20)));
 
 /** Writes 40 hex digits as an address with the checksum of EIP-55. */
 export const checksummed = (digits: string): string => {
