@@ -1,12 +1,15 @@
-import { type EventStoreDBClient, UnavailableError, WrongExpectedVersionError } from '@eventstore/db-client';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type EventStoreDBClient, START, UnavailableError, WrongExpectedVersionError } from '@eventstore/db-client';
 import pg from 'pg';
 import { startEventStore } from './index.ts';
+import { freePort } from './testing/jest-process.ts';
 import {
   administer,
   connect,
   counted,
   createDatabase,
   newStream,
+  numberOf,
   numbersIn,
   range,
   type TestDatabase,
@@ -35,7 +38,7 @@ const persist = async <T>(attempt: () => Promise<T>): Promise<T> => {
       return await attempt();
     } catch (error) {
       if (!(error instanceof UnavailableError)) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      await sleep(50);
     }
   }
 };
@@ -61,6 +64,43 @@ test('a restarted server goes on where the last one stopped', async () => {
   expect(await numbersIn(other, stream)).toEqual([1, 2]);
   await other.dispose();
   await second.stop();
+});
+
+test('a client goes on when its server is back, and subscribers that return miss nothing', async () => {
+  const stream = newStream();
+  const port = await freePort();
+  const begin = () => startEventStore({ databaseUrl: database.url, port });
+  const received: number[] = [];
+  const follow = async () => {
+    const fromRevision = received.length === 0 ? START : BigInt(received.length - 1);
+    for await (const resolved of client.subscribeToStream(stream, { fromRevision })) received.push(numberOf(resolved));
+  };
+  let server = await begin();
+  const client = connect(server.url);
+  const following = (async () => {
+    for (let drops = 0; ;) {
+      await follow().catch((error: unknown) => {
+        if (!(error instanceof UnavailableError)) throw error;
+        drops++;
+      });
+      if (received.length === 6) return drops;
+      await sleep(20);
+    }
+  })();
+  for (const round of range(0, 3)) {
+    for (const n of range(2 * round, 2)) {
+      const events = counted(n);
+      await persist(() =>
+        client.appendToStream(stream, events, { expectedRevision: n === 0 ? 'no_stream' : BigInt(n - 1) }),
+      );
+    }
+    while (received.length < 2 * round + 2) await sleep(5);
+    await server.stop();
+    if (round < 2) server = await begin();
+  }
+  expect(await following).toBeGreaterThanOrEqual(3);
+  expect(received).toEqual(range(0, 6));
+  await client.dispose();
 });
 
 test('a repeat is known as one after a restart, whatever it expects', async () => {
@@ -127,7 +167,7 @@ describe('when its database goes away', () => {
     });
     const cutting = (async () => {
       for (const _ of range(0, 5)) {
-        await new Promise((resolve) => setTimeout(resolve, 60));
+        await sleep(60);
         await endSessions();
       }
     })();

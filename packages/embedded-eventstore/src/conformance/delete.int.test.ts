@@ -67,6 +67,12 @@ test('a delete that expects another revision is refused', async () => {
   await client.deleteStream(stream, { expectedRevision: 1n });
 });
 
+test('a stream that never was can be closed for good', async () => {
+  const stream = newStream();
+  await client.tombstoneStream(stream, { expectedRevision: 'no_stream' });
+  await expect(client.appendToStream(stream, counted(1))).rejects.toBeInstanceOf(StreamDeletedError);
+});
+
 test('a stream that is not there cannot be deleted', async () => {
   await expect(client.deleteStream(newStream())).rejects.toBeInstanceOf(WrongExpectedVersionError);
 });

@@ -3,28 +3,20 @@ import projectionsGrpc from '@eventstore/db-client/generated/projections_grpc_pb
 import projectionsPb from '@eventstore/db-client/generated/projections_pb.js';
 import sharedPb from '@eventstore/db-client/generated/shared_pb.js';
 import type statusPb from '@eventstore/db-client/generated/status_pb.js';
-import streamsGrpc from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import streamsPb from '@eventstore/db-client/generated/streams_pb.js';
-import { EventStoreDBClient } from '@eventstore/db-client';
+import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
 import { credentials, type ServiceError, status } from '@grpc/grpc-js';
 import timestampPb from 'google-protobuf/google/protobuf/timestamp_pb.js';
+import { hostOf, identifierOf, streamsClient } from '../testing/jest-stubs.ts';
 import { collect, counted, newStream, numbersIn, useStore } from '../testing/jest-store.ts';
 
-// What the protocol can do and @eventstore/db-client does not use: spoken with the generated stubs.
-const { Empty, StreamIdentifier, UUID } = sharedPb;
+const { Empty, UUID } = sharedPb;
 const { ReadReq, BatchAppendReq } = streamsPb;
 const { Options } = ReadReq;
 
 const { client, url } = await useStore();
-const { host } = new URL(url.replace('esdb:', 'http:'));
-const streams = new streamsGrpc.StreamsClient(host, credentials.createInsecure());
-afterAll(() => streams.close());
-
-const identifier = (stream: string) => {
-  const named = new StreamIdentifier();
-  named.setStreamName(Buffer.from(stream));
-  return named;
-};
+const host = hostOf(url);
+const streams = streamsClient(url);
 
 const readOptions = (uuids: 'string' | 'structured') => {
   const options = new Options();
@@ -39,7 +31,7 @@ const readOptions = (uuids: 'string' | 'structured') => {
 
 const streamFromStart = (options: streamsPb.ReadReq.Options, stream: string) => {
   const of = new Options.StreamOptions();
-  of.setStreamIdentifier(identifier(stream));
+  of.setStreamIdentifier(identifierOf(stream));
   of.setStart(new Empty());
   options.setStream(of);
   return options;
@@ -75,33 +67,40 @@ test('clients that know positions are told the last one', async () => {
   expect(responses.at(-1)!.getLastStreamPosition()).toBe('2');
 });
 
-test('a read of $all can be filtered, in both directions and up to a count', async () => {
-  const [one, other] = [newStream('one'), newStream('other')];
-  for (const n of [0, 1, 2]) {
-    await client.appendToStream(one, counted(n));
-    await client.appendToStream(other, counted(10 + n));
-  }
-  const read = async (direction: 0 | 1, count: number) => {
-    const options = readOptions('string');
-    const all = new Options.AllOptions();
-    if (direction === 0) all.setStart(new Empty());
-    else all.setEnd(new Empty());
-    options.setAll(all);
-    options.setReadDirection(direction);
-    const expression = new Options.FilterOptions.Expression();
-    expression.addPrefix(one);
-    const filter = new Options.FilterOptions();
-    filter.setStreamIdentifier(expression);
-    filter.setCount(new Empty());
-    filter.setCheckpointintervalmultiplier(1);
-    options.setFilter(filter);
-    options.setCount(String(count));
-    const responses = (await readWith(options)).filter((response) => response.hasEvent());
-    return responses.map((response) => response.getEvent()!.getEvent()!.getStreamRevision());
-  };
-  expect(await read(0, 100)).toEqual(['0', '1', '2']);
-  expect(await read(1, 2)).toEqual(['2', '1']);
-});
+test.each(['stream prefix', 'stream expression', 'type prefix', 'type expression'] as const)(
+  'a read of $all can be filtered by %s, in both directions and up to a count',
+  async (by) => {
+    const [one, other] = [newStream('one'), newStream('other')];
+    const typed = (n: number) => jsonEvent({ type: `Typed-${one}`, data: { n } });
+    for (const n of [0, 1, 2]) {
+      await client.appendToStream(one, typed(n));
+      await client.appendToStream(other, counted(10 + n));
+    }
+    const read = async (direction: 0 | 1, count: number) => {
+      const options = readOptions('string');
+      const all = new Options.AllOptions();
+      if (direction === 0) all.setStart(new Empty());
+      else all.setEnd(new Empty());
+      options.setAll(all);
+      options.setReadDirection(direction);
+      const expression = new Options.FilterOptions.Expression();
+      const filter = new Options.FilterOptions();
+      const name = by.startsWith('type') ? `Typed-${one}` : one;
+      if (by.endsWith('prefix')) expression.addPrefix(name.slice(0, -1));
+      else expression.setRegex(`^${name.slice(0, -1)}.$`);
+      if (by.startsWith('type')) filter.setEventType(expression);
+      else filter.setStreamIdentifier(expression);
+      filter.setCount(new Empty());
+      filter.setCheckpointintervalmultiplier(1);
+      options.setFilter(filter);
+      options.setCount(String(count));
+      const responses = (await readWith(options)).filter((response) => response.hasEvent());
+      return responses.map((response) => response.getEvent()!.getEvent()!.getStreamRevision());
+    };
+    expect(await read(0, 100)).toEqual(['0', '1', '2']);
+    expect(await read(1, 2)).toEqual(['2', '1']);
+  },
+);
 
 test('an append whose deadline has passed is answered as timed out', async () => {
   const stream = newStream();
@@ -109,7 +108,7 @@ test('an append whose deadline has passed is answered as timed out', async () =>
   const answered = new Promise<streamsPb.BatchAppendResp>((resolve) => call.once('data', resolve));
   const request = new BatchAppendReq();
   const options = new BatchAppendReq.Options();
-  options.setStreamIdentifier(identifier(stream));
+  options.setStreamIdentifier(identifierOf(stream));
   options.setAny(new (await import('google-protobuf/google/protobuf/empty_pb.js')).default.Empty());
   options.setDeadline(timestampPb.Timestamp.fromDate(new Date(Date.now() - 1_000)));
   const correlationId = new UUID();
