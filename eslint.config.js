@@ -33,7 +33,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['scripts/**', '*.js', '**/bench/**'],
+    files: ['scripts/**', '*.js', '**/bench/**', '**/examples/**'],
     extends: [tseslint.configs.disableTypeChecked],
     languageOptions: {
       globals: {

@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { WebhookPayload } from '@cpg/contracts';
+import { verify } from '@cpg/webhook-verifier';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 
 /** A delivery as it came over the wire. Header names are in lower case. */
@@ -8,10 +9,11 @@ export interface Delivered {
   readonly rawBody: string;
 }
 
-/** Verifies a delivery as its receiver would: by the npm package `standardwebhooks`, and by `x-signature` as `decisions.md` describes
- *  it. Throws when either one fails. Returns what was delivered. */
+/** Verifies a delivery as its receiver would: by our verifier, by the npm package `standardwebhooks`, and by `x-signature` as
+ *  `decisions.md` describes it. Throws when any one fails. Returns what was delivered. */
 export const verified = (delivered: Delivered, secret: string): WebhookPayload => {
   const { headers, rawBody } = delivered;
+  verify(rawBody, headers, secret);
   new StandardWebhook(secret).verify(rawBody, { ...headers });
   if (!verifiesBySignature(delivered, secret)) throw new Error(`x-signature is wrong: ${headers['x-signature']}`);
   return WebhookPayload.parse(JSON.parse(rawBody));

@@ -1,0 +1,66 @@
+import { verify } from '@cpg/webhook-verifier';
+import { Webhook as StandardWebhook } from 'standardwebhooks';
+import { openShop, type Shop } from './harness/merchants.ts';
+import { orderBody } from './harness/order-bodies.ts';
+import { NoPackage } from './harness/pypi.ts';
+import { type PythonVerifier, pythonVerifier } from './harness/python-verifier.ts';
+import { type Attempt, type Receiver, startReceiver } from './harness/receiver.ts';
+import { sharedStack } from './harness/shared-stack.ts';
+
+const stack = sharedStack();
+let shop: Shop;
+let receiver: Receiver;
+let secret: string;
+let next: string;
+let attempt: Attempt;
+
+// A real delivery, made while one secret replaces the other.
+beforeAll(async () => {
+  [shop, receiver] = await Promise.all([openShop(stack), startReceiver()]);
+  const webhook = await shop.api.createWebhook({ url: receiver.urlOf('/hook'), events: ['order:created'] });
+  secret = webhook.secret;
+  next = (await shop.api.rotateSecret(webhook.id)).secret;
+  await shop.api.updateWebhook(webhook.id, { is_enabled: true });
+  // Non-ASCII text: everybody has to agree on the bytes.
+  await shop.api.createOrder(orderBody({ external_reference_id: 'Köln – 注文 №1 🧾' }));
+  attempt = (await receiver.attempts('/hook', 1))[0]!;
+});
+afterAll(() => Promise.all([shop.api.close(), receiver.close()]));
+
+const only = (name: RegExp) =>
+  Object.fromEntries(Object.entries(attempt.headers).filter(([header]) => name.test(header)));
+const tampered = () => attempt.rawBody.replace('order:created', 'order:paid');
+
+test('our verifier accepts it by either form of its headers, under either secret', () => {
+  for (const headers of [attempt.headers, only(/^x-/), only(/^webhook-/), new Headers(attempt.headers)])
+    for (const key of [secret, next, [next, secret]])
+      expect(verify(attempt.rawBody, headers, key)).toMatchObject({
+        id: attempt.headers['x-idempotency-key'],
+        event: 'order:created',
+        data: { external_reference_id: 'Köln – 注文 №1 🧾' },
+      });
+  expect(() => verify(tampered(), attempt.headers, secret)).toThrow(
+    expect.objectContaining({ fault: 'signature_mismatch' }) as Error,
+  );
+});
+
+test('the stock library for JavaScript accepts it', () => {
+  for (const key of [secret, next])
+    expect(new StandardWebhook(key).verify(attempt.rawBody, attempt.headers)).toEqual(JSON.parse(attempt.rawBody));
+  expect(() => new StandardWebhook(secret).verify(tampered(), attempt.headers)).toThrow();
+});
+
+const python: PythonVerifier | NoPackage = await pythonVerifier().catch((error: unknown) => {
+  if (error instanceof NoPackage) return error;
+  throw error;
+});
+const here = python instanceof NoPackage ? test.skip : test;
+
+here(
+  `the stock library for Python accepts it${python instanceof NoPackage ? ` (${python.message})` : ''}`,
+  async () => {
+    const check = python as PythonVerifier;
+    for (const key of [secret, next]) expect(await check(attempt, key)).toEqual(JSON.parse(attempt.rawBody));
+    await expect(check({ ...attempt, rawBody: tampered() }, secret)).rejects.toThrow(/refused/);
+  },
+);

@@ -1,0 +1,15 @@
+import express from 'express';
+import { verify, WebhookVerificationError } from '@cpg/webhook-verifier';
+
+export const app = express();
+
+// Before any app.use(express.json()): the route needs the bytes that came.
+app.post('/hook', express.raw({ type: 'application/json' }), (request, response) => {
+  try {
+    const event = verify(request.body, request.headers, process.env.WEBHOOK_SECRET);
+    if (event.event === 'order:paid') console.log(`ship ${event.data.external_reference_id}`);
+    response.sendStatus(204);
+  } catch (error) {
+    response.sendStatus(error instanceof WebhookVerificationError ? 400 : 500);
+  }
+});

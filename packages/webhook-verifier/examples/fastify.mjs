@@ -1,0 +1,17 @@
+import Fastify from 'fastify';
+import { verify, WebhookVerificationError } from '@cpg/webhook-verifier';
+
+export const app = Fastify();
+
+// Within this plugin only, JSON stays the bytes that came.
+app.register(async (hooks) => {
+  hooks.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => done(null, body));
+  hooks.setErrorHandler((error, request, reply) =>
+    reply.code(error instanceof WebhookVerificationError ? 400 : 500).send(),
+  );
+  hooks.post('/hook', async (request, reply) => {
+    const event = verify(request.body, request.headers, process.env.WEBHOOK_SECRET);
+    if (event.event === 'order:paid') console.log(`ship ${event.data.external_reference_id}`);
+    return reply.code(204).send();
+  });
+});

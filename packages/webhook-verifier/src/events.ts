@@ -1,0 +1,140 @@
+/** What a webhook is told of. Amounts are decimal strings, times ISO 8601 in UTC. Fields and event types may be added: ignore what you do
+ *  not know. */
+export type WebhookEvent = OrderEvent | PaymentEvent;
+
+export type WebhookEventType = OrderEvent['event'] | PaymentEvent['event'];
+
+interface Told {
+  /** `evt_...`, the same on every attempt, redelivery and replay: what you have acted on already. */
+  readonly id: string;
+  /** When it happened, Unix milliseconds. */
+  readonly timestamp: number;
+}
+
+/** `data` is the order right after the event. */
+export interface OrderEvent extends Told {
+  readonly event: 'order:created' | 'order:updated' | 'order:paid';
+  readonly object_type: 'order';
+  readonly data: Order;
+}
+
+/** `data` is the payment right after the event. */
+export interface PaymentEvent extends Told {
+  readonly event: 'payment:applied' | 'payment:failed' | 'payment:refunded';
+  readonly object_type: 'payment';
+  readonly data: Payment;
+}
+
+export type Rail = 'gateway_pay' | 'crypto_deposit';
+export type PaymentCurrency = 'USDT' | 'USDC' | 'USDG' | 'BTC' | 'ETH' | 'CAZ';
+export type ItemCurrency = 'MXN' | 'USD' | 'EUR' | 'ARS' | 'USDT' | 'USDC' | 'USDG';
+export type Json = string | number | boolean | null | Json[] | { [name: string]: Json };
+
+export interface Order {
+  id: string;
+  external_reference_id: string;
+  merchant_id: string;
+  items: Item[];
+  payments: Payment[];
+  status:
+    | 'initialized'
+    | 'awaiting_payment'
+    | 'partially_paid'
+    | 'paid'
+    | 'reversed'
+    | 'partially_paid_expired'
+    | 'expired'
+    | 'canceled';
+  status_reason?: string | undefined;
+  total_amount: string;
+  remaining_amount: string;
+  currency: PaymentCurrency;
+  rates: Partial<Record<ItemCurrency, Rate>>;
+  capabilities: Capabilities;
+  deposit_instructions: DepositInstruction[];
+  payment_reference?: string | undefined;
+  expiration_date?: string | undefined;
+  metadata?: Record<string, Json> | undefined;
+  created_at?: string | undefined;
+  updated_at?: string | undefined;
+}
+
+export interface Payment {
+  id: string;
+  merchant_id: string;
+  order_id: string;
+  status: 'received' | 'applied' | 'orphan' | 'failed' | 'refunded';
+  payment_rail: Rail;
+  provider_id: string;
+  paid_amount: string;
+  fee_amount: string;
+  net_amount: string;
+  currency: PaymentCurrency;
+  metadata?: Record<string, Json> | undefined;
+  applied_amount?: string | undefined;
+  unapplied_amount?: string | undefined;
+  refunded_amount?: string | undefined;
+  orphan_reason?:
+    'already_paid' | 'canceled' | 'late' | 'wrong_currency' | 'unknown_order' | 'unknown_address' | undefined;
+  failure_reason?: string | undefined;
+  tx_hash?: string | undefined;
+  confirmations?: number | undefined;
+  created_at: string;
+  updated_at: string;
+}
+
+export interface Line {
+  name: string;
+  quantity: number;
+  unit_price: string;
+  currency: ItemCurrency;
+}
+
+export interface Item extends Line {
+  modifiers?: Line[] | undefined;
+}
+
+export interface Capabilities {
+  can_cancel: boolean;
+  can_update: boolean;
+  can_overpay: boolean;
+  partial_payments: boolean;
+  express_checkout: boolean;
+  expiration_auto_renewal: boolean;
+}
+
+/** One unit of the item currency is worth `rate` units of the order's currency. */
+export interface Rate {
+  rate: string;
+  source: string;
+  quoted_at: string;
+  expires_at: string;
+}
+
+export type DepositInstruction = CryptoDepositInstruction | GatewayPayInstruction;
+
+export interface CryptoDepositInstruction {
+  rail: 'crypto_deposit';
+  currency: PaymentCurrency;
+  network: string;
+  chain_id: string;
+  asset: string;
+  address: string;
+  amount: string;
+  amount_units: string;
+  decimals: number;
+  payment_uri: string;
+  required_confirmations: number;
+  expires_at: string;
+}
+
+export interface GatewayPayInstruction {
+  rail: 'gateway_pay';
+  currency: PaymentCurrency;
+  amount: string;
+  provider: string;
+  payment_reference: string;
+  payment_url: string;
+  qr_content: string;
+  expires_at: string;
+}

@@ -1,0 +1,69 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+
+const pathOf = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.url));
+const EXAMPLES = ['node', 'fastify', 'express'] as const;
+
+/** Each example as a server that listens, however its framework does it. */
+const serverOf: Record<(typeof EXAMPLES)[number], (example: never) => Promise<Server>> = {
+  node: async ({ server }: { server: Server }) => server,
+  fastify: async ({ app }: { app: { ready: () => Promise<unknown>; server: Server } }) => {
+    await app.ready();
+    return app.server;
+  },
+  express: async ({ app }: { app: RequestListener }) => createServer(app),
+};
+
+describe.each(EXAMPLES)('the example for %s', (name) => {
+  const secret = `whsec_${randomBytes(32).toString('base64')}`;
+  const body = '{"event":"order:paid","object_type":"order","timestamp":1,"data":{"external_reference_id":"cart-1"}}';
+  let server: Server;
+  const { log } = console;
+  let said: unknown[] = [];
+  beforeAll(async () => {
+    process.env.WEBHOOK_SECRET = secret;
+    server = await serverOf[name]((await import(pathOf(`examples/${name}.mjs`))) as never);
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+    console.log = (text: unknown) => void said.push(text);
+  });
+  beforeEach(() => {
+    said = [];
+  });
+  afterAll(async () => {
+    console.log = log;
+    server.closeAllConnections();
+    await new Promise((done) => server.close(done));
+  });
+
+  const deliver = async (sent: string) => {
+    const at = Math.floor(Date.now() / 1_000);
+    const mac = createHmac('sha256', Buffer.from(secret.slice(6), 'base64'))
+      .update(`evt_1.${at}.${body}`)
+      .digest('hex');
+    const headers = {
+      'content-type': 'application/json',
+      'x-idempotency-key': 'evt_1',
+      'x-signature': `t=${at},v1=${mac}`,
+    };
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
+    return (await fetch(url, { method: 'POST', headers, body: sent })).status;
+  };
+
+  test('is what the README shows', () => {
+    const code = readFileSync(pathOf(`examples/${name}.mjs`), 'utf8');
+    expect(readFileSync(pathOf('README.md'), 'utf8')).toContain(`\`\`\`js\n${code}\`\`\``);
+  });
+
+  test('acknowledges what is ours, and acts on it', async () => {
+    expect(await deliver(body)).toBe(204);
+    expect(said).toEqual(['ship cart-1']);
+  });
+
+  test('refuses what was changed on the way', async () => {
+    expect(await deliver(body.replace('cart-1', 'cart-2'))).toBe(400);
+    expect(said).toEqual([]);
+  });
+});
