@@ -13,12 +13,16 @@ import Fastify, {
 } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { z } from 'zod';
+import { drainWhenClosing } from './drain.ts';
 import { newRequestId } from './ids.ts';
 import type { Logger } from './logger.ts';
 
 export const BODY_LIMIT_BYTES = 256 * 1024;
 
 const RETRY_AFTER_SECONDS = 1;
+
+/** Within which a request is answered, if only by 503. */
+export const ANSWER_WITHIN_MS = 12_000;
 
 // `error` and `message` of these are fixed by the API reference.
 const FIXED: Record<number, { error: string; message?: string }> = {
@@ -39,6 +43,8 @@ const FASTIFY_REFUSALS: Record<string, (error: FastifyError) => AppError> = {
   FST_ERR_CTP_INVALID_JSON_BODY: () => invalid([{ path: 'body', message: 'is not valid JSON' }]),
   // No id is written like that: it is answered as any other that does not exist.
   FST_ERR_BAD_URL: () => new AppError('not_found', 'there is nothing at this path'),
+  FST_ERR_HANDLER_TIMEOUT: (cause) =>
+    new AppError('dependency_unavailable', 'this takes longer than it may: try again', { cause }),
   FST_ERR_MAX_PARAM_LENGTH: () => new AppError('not_found', 'there is nothing at this path'),
 };
 
@@ -46,7 +52,7 @@ const FASTIFY_REFUSALS: Record<string, (error: FastifyError) => AppError> = {
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the type provider differs from plugin to plugin
 export type AnyApp = FastifyInstance<any, any, any, any, any>;
 
-export interface AppOptions extends Pick<FastifyServerOptions, 'trustProxy' | 'requestTimeout'> {
+export interface AppOptions extends Pick<FastifyServerOptions, 'trustProxy' | 'requestTimeout' | 'handlerTimeout'> {
   readonly log: Logger;
   /** Whether an error says that something this service depends on is away: the answer is 503 then. */
   readonly isOutage?: (error: unknown) => boolean;
@@ -62,12 +68,14 @@ export const createApp = ({ log, isOutage = () => false, ...options }: AppOption
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: 30_000,
     genReqId: newRequestId,
-    // Closing answers what runs and lets idle keep-alive connections go.
-    forceCloseConnections: 'idle',
+    handlerTimeout: ANSWER_WITHIN_MS,
+    // What still comes while it closes is answered, and told to connect anew.
+    return503OnClosing: false,
     routerOptions: { maxParamLength: 512 },
     frameworkErrors: (error, request, reply) => void answerError(error, request, reply),
     ...options,
   }).withTypeProvider<ZodTypeProvider>();
+  drainWhenClosing(app);
   app.setValidatorCompiler(({ schema }) => (data: unknown) => {
     const parsed = (schema as z.ZodType).safeParse(data);
     return parsed.success ? { value: parsed.data } : { error: invalid(faultsOf(parsed.error)) };

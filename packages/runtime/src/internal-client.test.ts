@@ -134,8 +134,36 @@ test('a connection that breaks is an outage, and the next call finds the service
   await expect(call()).resolves.toEqual({ ok: true });
 });
 
+test('a call whose connection broke is made again when it may be made twice', async () => {
+  let calls = 0;
+  answer = (request, reply) => {
+    calls += 1;
+    if (calls === 1) request.socket.destroy();
+    else reply.writeHead(200).end('{"ok":true}');
+  };
+  await expect(call()).resolves.toEqual({ ok: true });
+  expect(calls).toBe(2);
+  calls = 0;
+  await expect(client.call('DELETE', '/orders/1', { context, response, repeatable: false })).rejects.toMatchObject(
+    away,
+  );
+  expect(calls).toBe(1);
+});
+
 test('a service that is not there is an outage', async () => {
   const nobody = internalClient({ name: 'orders', url: 'http://127.0.0.1:1', token: 't' });
-  await expect(nobody.call('GET', '/', { context, response })).rejects.toMatchObject(away);
+  const ask = (refusedMs: number) => nobody.call('GET', '/', { context, response, refusedMs });
+  await expect(ask(0)).rejects.toMatchObject(away);
+  await expect(ask(200)).rejects.toMatchObject(away);
   await nobody.close();
+});
+
+test('a service that refuses connections while it starts anew is called when it is back', async () => {
+  const { port } = server.address() as AddressInfo;
+  await new Promise((closed) => server.close(closed));
+  const asked = call();
+  await expect(client.call('GET', '/', { context, response, refusedMs: 0 })).rejects.toMatchObject(away);
+  answering(200, { ok: true });
+  await new Promise<void>((listening) => server.listen(port, '127.0.0.1', listening));
+  await expect(asked).resolves.toEqual({ ok: true });
 });

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ErrorBody } from '@cpg/contracts';
 import { AppError, ERROR_CODES, type ErrorCode } from '@cpg/core';
 import { Pool } from 'undici';
@@ -19,17 +20,32 @@ export interface CallOptions<T extends z.ZodType> {
   readonly context: CallContext;
   readonly response: T;
   readonly body?: unknown;
+  /** From the moment it is sent. */
   readonly timeoutMs?: number;
+  /** How long to try again while the service refuses connections, as it does for a moment when it starts anew. */
+  readonly refusedMs?: number;
+  /** Whether the call may be made twice, as nearly all may. Then it is made again when its connection breaks: a service that stops resets
+   *  those it has not accepted yet, and the call may have been on its way through one. */
+  readonly repeatable?: boolean;
 }
 
-const TIMEOUT_MS = 8_000;
+const TIMEOUT_MS = 10_000;
+const REFUSED_MS = 8_000;
+// Shorter than a service that stops leaves an idle connection open (drain.ts).
+const KEEP_ALIVE_MS = 500;
 
 /** Calls to one service, over kept-alive connections. `name` is what an error calls it. */
 export const internalClient = ({ name, url, token }: { name: string; url: string; token: string }): InternalClient => {
-  const pool = new Pool(url, { connections: 64, connect: { timeout: 2_000 } });
+  const pool = new Pool(url, {
+    connections: 64,
+    connect: { timeout: 2_000 },
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    keepAliveMaxTimeout: KEEP_ALIVE_MS,
+  });
+  const send = untilDelivered((call: Request) => request(pool, call));
   return {
-    call: async (method, path, { context, response, body, timeoutMs = TIMEOUT_MS }) => {
-      const { status, text } = await request(pool, name, {
+    call: async (method, path, { context, response, body, ...options }) => {
+      const call = {
         method,
         path,
         headers: {
@@ -38,7 +54,10 @@ export const internalClient = ({ name, url, token }: { name: string; url: string
           ...(body !== undefined && { 'content-type': 'application/json' }),
         },
         body: body === undefined ? null : JSON.stringify(body),
-        timeoutMs,
+        timeoutMs: options.timeoutMs ?? TIMEOUT_MS,
+      };
+      const { status, text } = await send(call, options).catch((cause: unknown) => {
+        throw new AppError('dependency_unavailable', `${name} is not available right now: try again`, { cause });
       });
       if (status >= 400) throw refusal(name, status, text);
       return response.parse(text === '' ? undefined : JSON.parse(text));
@@ -55,22 +74,50 @@ type Request = {
   timeoutMs: number;
 };
 
-const request = async (
-  pool: Pool,
-  name: string,
-  { timeoutMs, ...options }: Request,
-): Promise<{ status: number; text: string }> => {
-  try {
-    const { statusCode, body } = await pool.request({
-      ...options,
-      headersTimeout: timeoutMs,
-      bodyTimeout: timeoutMs,
-      signal: AbortSignal.timeout(timeoutMs),
-    });
-    return { status: statusCode, text: await body.text() };
-  } catch (cause) {
-    throw new AppError('dependency_unavailable', `${name} is not available right now: try again`, { cause });
-  }
+type Answer = { status: number; text: string };
+
+const request = async (pool: Pool, { timeoutMs, ...options }: Request): Promise<Answer> => {
+  const { statusCode, body } = await pool.request({
+    ...options,
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
+    signal: AbortSignal.timeout(timeoutMs),
+  });
+  return { status: statusCode, text: await body.text() };
+};
+
+const BROKEN = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
+const BROKEN_TRIES = 2;
+
+/** Sends again what a refused connection did not carry, for a while: once a service has refused for longer than it takes to start, it is
+ *  taken to be away, and nobody waits for it. */
+const untilDelivered = (send: (call: Request) => Promise<Answer>) => {
+  let refusing: { readonly since: number; last: number } | null = null;
+  return async (
+    call: Request,
+    { refusedMs = REFUSED_MS, repeatable = true }: Pick<CallOptions<never>, 'refusedMs' | 'repeatable'>,
+  ): Promise<Answer> => {
+    let broken = 0;
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        const answer = await send(call);
+        refusing = null;
+        return answer;
+      } catch (error) {
+        const { code = '' } = error as { code?: string };
+        const now = performance.now();
+        if (code === 'ECONNREFUSED') {
+          if (!refusing || now - refusing.last > REFUSED_MS) refusing = { since: now, last: now };
+          refusing.last = now;
+          if (now - refusing.since >= refusedMs) throw error;
+        } else {
+          broken += 1;
+          if (!repeatable || !BROKEN.has(code) || broken >= BROKEN_TRIES) throw error;
+        }
+        await sleep(Math.min(20 * 2 ** attempt, 200) * (0.5 + Math.random() / 2));
+      }
+    }
+  };
 };
 
 const refusal = (name: string, status: number, text: string): AppError => {

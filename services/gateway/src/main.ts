@@ -29,6 +29,7 @@ await runService(async () => {
     client.call('GET', '/health', {
       context: { actor: 'service:gateway', requestId: 'readiness', correlationId: 'readiness' },
       response: z.object({ status: z.literal('ok') }),
+      refusedMs: 0,
     });
 
   const prepared = preparation(log);

@@ -33,9 +33,19 @@ export const ordersClient = (client: InternalClient) => {
     capture: (ref: OrderRef, context: CallContext) => post(ref, 'capture', context),
     /** Puts the order's clock forward, and does what falls due by it. Sandboxes only; again is further forward. */
     advanceTime: (orderId: string, call: AdvanceTimeCall, context: CallContext): Promise<Order> =>
-      known(client.call('POST', `/orders/${orderId}/time`, { context, response: Order, body: call })),
+      known(
+        client.call('POST', `/orders/${orderId}/time`, { context, response: Order, body: call, repeatable: false }),
+      ),
+    /** Again, it is not found. */
     remove: (ref: OrderRef, context: CallContext): Promise<OrderDeletion> =>
-      known(client.call('DELETE', `/orders/${ref.orderId}`, { context, response: OrderDeletion, body: owner(ref) })),
+      known(
+        client.call('DELETE', `/orders/${ref.orderId}`, {
+          context,
+          response: OrderDeletion,
+          body: owner(ref),
+          repeatable: false,
+        }),
+      ),
   };
 };
 
