@@ -20,6 +20,8 @@ export interface Stack extends StackFiles {
   readonly readyAfterMs: number;
   /** Of `orders`, `webhook-dispatcher-1`, `postgres`, ...; null while it does not run. */
   readonly pidOf: (name: string) => number | null;
+  /** The last lines of the launcher's log. */
+  readonly log: readonly string[];
   /** Ends one process and resolves once another one runs in its place. Throws when it does not run now. */
   readonly kill: (name: string, signal?: NodeJS.Signals) => Promise<void>;
   /** Ctrl-C: SIGINT for the launcher. Resolves with its exit code once everything has ended. */
@@ -33,7 +35,7 @@ export interface Stack extends StackFiles {
 const LAUNCHER = fileURLToPath(new URL('../../../local-stack/dist/main.js', import.meta.url));
 const READY_WITHIN_MS = 90_000;
 const STOPPED_WITHIN_MS = 20_000;
-const REMEMBERED_LINES = 60;
+const REMEMBERED_LINES = 200;
 const API_KEY = 'ak_sandbox_acceptanceKeyForEveryTestOfThisStack0123456789';
 
 /** Starts a stack of its own on an empty temporary folder and free ports. Throws with the end of the launcher's log when it does not
@@ -77,8 +79,9 @@ const launch = async (options: Launch): Promise<Stack> => {
   void ended.then(() => process.off('exit', last));
   const remove = () => rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 });
 
+  const log: string[] = [];
   try {
-    await saysReady(launcher);
+    await saysReady(launcher, log);
   } catch (error) {
     await end(launcher, ended);
     remove();
@@ -88,6 +91,7 @@ const launch = async (options: Launch): Promise<Stack> => {
   return {
     ...readStackFiles(dataDir),
     readyAfterMs: performance.now() - began,
+    log,
     pidOf,
     kill: async (name, signal = 'SIGKILL') => {
       const pid = pidOf(name);
@@ -107,9 +111,8 @@ const launch = async (options: Launch): Promise<Stack> => {
   };
 };
 
-const saysReady = (launcher: ChildProcess): Promise<void> => {
-  const lines: string[] = [];
-  return new Promise((done, fail) => {
+const saysReady = (launcher: ChildProcess, lines: string[]): Promise<void> =>
+  new Promise((done, fail) => {
     const give = (reason: string) => fail(new Error(`the stack ${reason}:\n${lines.join('\n')}`));
     const late = setTimeout(() => give(`was not ready within ${READY_WITHIN_MS} ms`), READY_WITHIN_MS);
     launcher.once('exit', (code, signal) => give(`ended (${signal ?? code}) before it was ready`));
@@ -124,7 +127,6 @@ const saysReady = (launcher: ChildProcess): Promise<void> => {
       });
     }
   });
-};
 
 const end = async (launcher: ChildProcess, ended: Promise<void>): Promise<void> => {
   if (launcher.exitCode !== null || launcher.signalCode !== null) return;

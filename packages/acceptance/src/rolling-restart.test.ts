@@ -1,0 +1,106 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Order } from '@cpg/contracts';
+import type { Answer, Method, SendOptions } from './harness/api.ts';
+import { type KafkaLog, readKafkaLog } from './harness/kafka-log.ts';
+import { openShop, type Shop } from './harness/merchants.ts';
+import { orderBody } from './harness/order-bodies.ts';
+import { type Receiver, startReceiver } from './harness/receiver.ts';
+import { type Stack, startStack } from './harness/stack.ts';
+import { until } from './harness/until.ts';
+
+const HOOK = '/hook';
+const SERVICES = ['orders', 'gateway', 'payments', 'webhook-dispatcher-1'];
+const SLOW = 180_000;
+
+let stack: Stack;
+let shop: Shop;
+let receiver: Receiver;
+let kafka: KafkaLog;
+
+beforeAll(async () => {
+  [stack, receiver] = await Promise.all([startStack({ dispatchers: 2 }), startReceiver()]);
+  [shop, kafka] = await Promise.all([openShop(stack), readKafkaLog(stack.kafkaBrokers)]);
+  const webhook = await shop.api.createWebhook({ url: receiver.urlOf(HOOK), events: ['order:paid'] });
+  await shop.api.updateWebhook(webhook.id, { is_enabled: true });
+}, SLOW);
+
+afterAll(async () => {
+  await shop?.api.close();
+  await kafka?.close().catch(() => {});
+  await stack?.stop();
+  await receiver?.close();
+}, SLOW);
+
+/** Sends a request again only while the connection is refused: nothing was sent then. Anything but success is a fault. */
+const send = async (method: Method, path: string, options?: SendOptions): Promise<Answer> => {
+  for (;;) {
+    try {
+      const answer = await shop.api.send(method, path, options);
+      if (answer.status >= 300) throw new Error(`${method} ${path} answered ${answer.status}: ${answer.text}`);
+      return answer;
+    } catch (error) {
+      if ((error as { code?: string }).code !== 'ECONNREFUSED') throw error;
+      await sleep(20);
+    }
+  }
+};
+
+const buyers = (count: number) => {
+  const bought: Order[] = [];
+  let open = true;
+  const buyer = async () => {
+    while (open) {
+      const {
+        id,
+        total_amount: amount,
+        currency,
+      } = Order.parse((await send('POST', '/v1/orders', { body: orderBody() })).body);
+      const payment = { order_id: id, payment_rail: 'gateway_pay', amount, currency };
+      const paid = Order.parse((await send('POST', '/debug/register-payment', { body: payment })).body);
+      expect((await send('GET', `/v1/orders/${id}`)).body).toEqual(paid);
+      expect(paid.status).toBe('paid');
+      bought.push(paid);
+    }
+  };
+  const done = Promise.all(Array.from({ length: count }, buyer));
+  let gaveUp: Error | undefined;
+  done.catch((error: Error) => (gaveUp = error));
+  return {
+    bought,
+    /** Throws when a buyer met a fault. */
+    goOn: async (more: number) => {
+      const before = bought.length;
+      await until('purchases', () => gaveUp !== undefined || bought.length >= before + more, { withinMs: 60_000 });
+      if (gaveUp !== undefined) throw gaveUp;
+    },
+    leave: async () => {
+      open = false;
+      await done;
+      return bought;
+    },
+  };
+};
+
+test(
+  'every service is restarted under load, twice: each ends with code 0, and no request of a client that retries only refused connections fails',
+  async () => {
+    const crowd = buyers(6);
+    await crowd.goOn(6);
+    for (const name of [...SERVICES, ...SERVICES]) {
+      await stack.kill(name, 'SIGTERM');
+      await crowd.goOn(12);
+    }
+    const bought = await crowd.leave();
+    const endings = stack.log.filter((line) => / (ended with|was ended by|did not stop) /.test(line));
+    expect(endings).toHaveLength(2 * SERVICES.length);
+    for (const line of endings) expect(line).toContain('ended with code 0');
+
+    for (const { id } of bought) {
+      const about = await kafka.waitFor(id, (messages) => messages.at(-1)?.type === 'order.paid');
+      expect(about.map(({ sequence }) => Number(sequence))).toEqual(about.map((_, index) => index));
+    }
+    const told = () => new Set(receiver.attemptsOn(HOOK).map(({ rawBody }) => JSON.parse(rawBody).data.id as string));
+    await until('the webhooks of all', () => bought.every(({ id }) => told().has(id)), { withinMs: 60_000 });
+  },
+  SLOW,
+);
