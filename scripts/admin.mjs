@@ -15,12 +15,20 @@ Read models, made from the event store.
 await setUp();
 if (!process.env.DATABASE_URL) {
   // What "npm start" gave its services last, in its data folder; the caller's own variables go over it.
-  const file = join(resolve(CHECKOUT, process.env.DATA_DIR || '.data'), 'environment.json');
+  const folder = resolve(CHECKOUT, process.env.DATA_DIR || '.data');
+  const file = join(folder, 'environment.json');
   if (!existsSync(file)) {
     process.stderr.write(`there is no ${file}: run "npm start" first, or set DATABASE_URL\n`);
     process.exit(1);
   }
   for (const [name, value] of Object.entries(JSON.parse(readFileSync(file, 'utf8')))) process.env[name] ||= value;
+  // Whose sandbox it is.
+  const sandbox = join(folder, 'sandbox.json');
+  if (existsSync(sandbox)) {
+    const { base_url, api_key } = JSON.parse(readFileSync(sandbox, 'utf8'));
+    process.env.API_URL ||= base_url;
+    process.env.API_KEY ||= api_key;
+  }
 }
 
 const args = process.argv.slice(2);

@@ -2,12 +2,17 @@ import { createPool } from '@cpg/postgres';
 import { ConfigError, createLogger } from '@cpg/runtime';
 import { runCommand, USAGE } from './admin/command-line.ts';
 import { AdminFault } from './admin/fault.ts';
-import { readAdminConfig } from './config.ts';
+import { runWebhooks } from './admin/webhooks.ts';
+import { readAdminConfig, readSandboxAccess } from './config.ts';
 import { keyEnvironmentOf } from './keys/api-key.ts';
 import { migrateGateway } from './migrations.ts';
 
 const run = async (args: readonly string[]): Promise<string> => {
   if (args.length === 0 || args.includes('--help')) return USAGE;
+  if (args[0] === 'webhooks') {
+    const { ENVIRONMENT: environment, API_URL: url, API_KEY: key } = readSandboxAccess(process.env);
+    return runWebhooks(args.slice(1), { access: { environment, url, key }, print, signal: interrupted() });
+  }
   const config = readAdminConfig(process.env);
   const log = createLogger({ name: 'gateway-admin', level: 'warn' });
   const pool = createPool({ url: config.DATABASE_URL, name: 'gateway-admin', max: 1, log });
@@ -24,8 +29,17 @@ const run = async (args: readonly string[]): Promise<string> => {
   }
 };
 
+const print = (text: string) => void process.stdout.write(`${text}\n`);
+
+/** Aborts at Ctrl-C, or when this process is asked to end. */
+const interrupted = (): AbortSignal => {
+  const stopping = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stopping.abort());
+  return stopping.signal;
+};
+
 try {
-  process.stdout.write(`${await run(process.argv.slice(2))}\n`);
+  print(await run(process.argv.slice(2)));
 } catch (error) {
   const expected = error instanceof AdminFault || error instanceof ConfigError;
   process.stderr.write(`${expected ? error.message : `that failed: ${(error as Error).message || error}`}\n`);

@@ -39,3 +39,11 @@ export type AdminConfig = z.infer<typeof AdminConfig>;
 
 /** What the administration of merchants and keys needs. */
 export const readAdminConfig = (env: NodeJS.ProcessEnv): AdminConfig => read(AdminConfig, env);
+
+const SandboxAccess = ServiceConfig.pick({ ENVIRONMENT: true, CAZ_DECIMALS: true }).extend({
+  API_URL: z.url().optional(),
+  API_KEY: z.string().optional(),
+});
+
+/** What is needed to act as a merchant of a sandbox. */
+export const readSandboxAccess = (env: NodeJS.ProcessEnv) => read(SandboxAccess, env);

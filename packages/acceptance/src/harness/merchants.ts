@@ -12,7 +12,8 @@ export interface Shop {
   readonly api: Api;
 }
 
-const ADMIN = fileURLToPath(new URL('../../../../services/gateway/dist/admin.js', import.meta.url));
+/** The command line of the gateway. */
+export const ADMIN = fileURLToPath(new URL('../../../../services/gateway/dist/admin.js', import.meta.url));
 
 /** Makes a merchant that takes every currency on every rail, and a key of all scopes, as an operator would. */
 export const openShop = async (stack: StackFiles): Promise<Shop> => {

@@ -5,8 +5,9 @@ import type { ApiKey } from '../keys/api-key.ts';
 import { AdminFault } from './fault.ts';
 import { createKey, type KeyAdmin, revokeKey, rotateKey, showKeys, spanIn } from './keys.ts';
 import { changeMerchant, createMerchant, showMerchants } from './merchants.ts';
+import { WEBHOOKS_USAGE } from './webhooks.ts';
 
-export const USAGE = `Merchants and their API keys.
+export const USAGE = `Merchants, their API keys, and webhooks of a sandbox.
 
   merchants create --file merchant.json          as CreateMerchantDto; - reads standard input
   merchants list
@@ -16,6 +17,8 @@ export const USAGE = `Merchants and their API keys.
   keys list MERCHANT
   keys rotate KID [--overlap 24h]                a new key; the old one works on so long
   keys revoke KID
+
+${WEBHOOKS_USAGE}
 
 LIST is separated by commas. INSTANT is like 2027-01-31T12:00:00Z, a span like 30m, 24h, 7d.
 DATABASE_URL, API_KEY_PEPPER and ENVIRONMENT are read from the environment.`;

@@ -1,0 +1,122 @@
+import * as examples from '../openapi/examples.ts';
+import { refusal, startStub, type StubService } from '../testing/jest-stub-service.ts';
+import { AdminFault } from './fault.ts';
+import { type ApiAccess, runWebhooks } from './webhooks.ts';
+
+const KEY = 'ak_sandbox_keyOfTheTests';
+let api: StubService;
+let target: StubService;
+let lines: string[];
+
+beforeEach(async () => {
+  lines = [];
+  api = await startStub(({ method }) =>
+    method === 'DELETE'
+      ? { status: 200, body: { id: examples.webhook.id, deleted: true } }
+      : { status: method === 'POST' ? 201 : 200, body: { ...examples.webhook, secret: examples.webhookSecret } },
+  );
+  target = await startStub(() => ({ status: 202, body: { taken: true } }));
+});
+afterEach(() => Promise.all([api.close(), target.close()]));
+
+const start = (args: string[], access: Partial<ApiAccess> = {}) => {
+  const stopping = new AbortController();
+  const ended = runWebhooks(args, {
+    access: { environment: 'sandbox', url: api.url, key: KEY, ...access },
+    print: (line) => void lines.push(line),
+    signal: stopping.signal,
+  });
+  return { ended, interrupt: () => stopping.abort() };
+};
+const said = async (text: RegExp) => {
+  while (!lines.some((line) => text.test(line))) await new Promise((done) => setTimeout(done, 5));
+};
+const listening = async (args: string[] = []) => {
+  const session = start(['listen', '--forward', `${target.url}/hook?a=b`, ...args]);
+  await said(/Ctrl-C removes/);
+  const { url, events } = api.calls[0]!.body as { url: string; events: string[] };
+  return { ...session, url, events };
+};
+const deliver = (url: string) =>
+  fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-idempotency-key': 'evt_1', 'x-signature': 't=1,v1=00' },
+    body: ' {"event":"order:paid"}\n',
+  });
+
+test('a delivery is passed on as it came, and answered as the target answered', async () => {
+  const { url, events, interrupt, ended } = await listening(['--events', 'order:paid,payment:applied']);
+  expect(events).toEqual(['order:paid', 'payment:applied']);
+  const answer = await deliver(url);
+  expect([answer.status, await answer.json()]).toEqual([202, { taken: true }]);
+  expect(target.calls).toMatchObject([
+    {
+      method: 'POST',
+      path: '/hook?a=b',
+      headers: { 'x-idempotency-key': 'evt_1', 'x-signature': 't=1,v1=00', 'content-length': '24' },
+    },
+  ]);
+  expect(target.calls[0]!.headers.host).toBe(new URL(target.url).host);
+  await said(/order:paid +evt_1 {2}202 in \d+ ms$/);
+
+  interrupt();
+  expect(await ended).toBe(`webhook ${examples.webhook.id} is removed`);
+  expect(api.calls.map(({ method, path }) => `${method} ${path}`)).toEqual([
+    'POST /v1/webhooks',
+    `PATCH /v1/webhooks/${examples.webhook.id}`,
+    `DELETE /v1/webhooks/${examples.webhook.id}`,
+  ]);
+  expect(api.calls.every(({ headers }) => headers['x-api-key'] === KEY)).toBe(true);
+  await expect(deliver(url)).rejects.toThrow();
+});
+
+test('all events are listened for unless some are named, and the secret is shown', async () => {
+  const { events, interrupt, ended } = await listening();
+  expect(events).toHaveLength(6);
+  expect(lines).toContain(`the signing secret is ${examples.webhookSecret}`);
+  interrupt();
+  await ended;
+});
+
+test('a target that is away is told, and the delivery is tried again', async () => {
+  const { url, interrupt, ended } = await listening();
+  await target.close();
+  expect((await deliver(url)).status).toBe(502);
+  await said(/502: the target did not answer \(.*ECONNREFUSED.*\)/);
+  interrupt();
+  await ended;
+});
+
+test('a webhook that cannot be enabled is removed again', async () => {
+  const answer = api.answer;
+  api.answer = (call) => (call.method === 'PATCH' ? refusal(503, 'dependency_unavailable', 'try again') : answer(call));
+  await expect(start(['listen', '--forward', target.url]).ended).rejects.toThrow(/answered 503: try again/);
+  expect(api.calls.at(-1)).toMatchObject({ method: 'DELETE' });
+});
+
+test('what a listen that was killed left behind is removed by its id', async () => {
+  expect(await start(['remove', 'whk_1']).ended).toBe('webhook whk_1 is removed');
+  expect(api.calls).toMatchObject([{ method: 'DELETE', path: '/v1/webhooks/whk_1' }]);
+});
+
+test.each<[string, string[], Partial<ApiAccess>, RegExp]>([
+  ['production', ['listen', '--forward', 'http://127.0.0.1:1/'], { environment: 'production' }, /sandboxes only/],
+  ['a live key', ['listen', '--forward', 'http://127.0.0.1:1/', '--key', 'ak_live_x'], {}, /sandboxes only/],
+  ['no key', ['listen', '--forward', 'http://127.0.0.1:1/'], { key: undefined }, /there is no key/],
+  ['no address', ['listen', '--forward', 'http://127.0.0.1:1/'], { url: undefined }, /there is no API/],
+  ['no target', ['listen'], {}, /--forward is missing/],
+  ['a target that is none', ['listen', '--forward', '127.0.0.1:3000'], {}, /not an http:\/\/ URL/],
+  ['an unknown event', ['listen', '--forward', 'http://h/', '--events', 'order:lost'], {}, /no such event: order:lost/],
+  ['an unknown option', ['listen', '--to', 'http://h/'], {}, /--to/],
+  ['an unknown verb', ['hear'], {}, /webhooks listen/],
+])('%s is refused in words', async (_, args, access, words) => {
+  const { ended } = start(args, access);
+  await expect(ended).rejects.toThrow(words);
+  await expect(ended).rejects.toThrow(AdminFault);
+  expect(api.calls).toEqual([]);
+});
+
+test('an API that is away is named', async () => {
+  await api.close();
+  await expect(start(['remove', 'whk_1']).ended).rejects.toThrow(/^http:\/\/127\.0\.0\.1:\d+ does not answer/);
+});
