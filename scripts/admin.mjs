@@ -22,12 +22,11 @@ if (!process.env.DATABASE_URL) {
     process.exit(1);
   }
   for (const [name, value] of Object.entries(JSON.parse(readFileSync(file, 'utf8')))) process.env[name] ||= value;
-  // Whose sandbox it is.
   const sandbox = join(folder, 'sandbox.json');
-  if (existsSync(sandbox)) {
+  if (process.argv[2] === 'webhooks' && existsSync(sandbox)) {
     const { base_url, api_key } = JSON.parse(readFileSync(sandbox, 'utf8'));
-    process.env.API_URL ||= base_url;
-    process.env.API_KEY ||= api_key;
+    if (!process.argv.includes('--api')) process.argv.push('--api', base_url);
+    if (!process.argv.includes('--key')) process.argv.push('--key', api_key);
   }
 }
 

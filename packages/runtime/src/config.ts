@@ -1,5 +1,6 @@
 import { configureCaz } from '@cpg/contracts';
 import { z } from 'zod';
+import { isAddressOrBlock } from './address-blocks.ts';
 
 /** The environment does not hold what a service needs. The message names every variable that is wrong. */
 export class ConfigError extends Error {
@@ -18,6 +19,11 @@ export const List = z
       .filter((part) => part !== ''),
   )
   .refine((parts) => parts.length > 0, { error: 'must name at least one' });
+
+/** A comma-separated list of IP addresses and CIDR blocks. */
+export const AddressBlocks = List.refine((list) => list.every(isAddressOrBlock), {
+  error: 'must be a list of addresses and CIDR blocks',
+});
 
 export const Flag = z.enum(['true', 'false']).transform((text) => text === 'true');
 

@@ -1,4 +1,6 @@
+export { addressesIn, isAddressOrBlock } from './address-blocks.ts';
 export {
+  AddressBlocks,
   ConfigError,
   EventStoreConfig,
   Flag,

@@ -3,15 +3,15 @@ import { ConfigError, createLogger } from '@cpg/runtime';
 import { runCommand, USAGE } from './admin/command-line.ts';
 import { AdminFault } from './admin/fault.ts';
 import { runWebhooks } from './admin/webhooks.ts';
-import { readAdminConfig, readSandboxAccess } from './config.ts';
+import { readAdminConfig, readEnvironment } from './config.ts';
 import { keyEnvironmentOf } from './keys/api-key.ts';
 import { migrateGateway } from './migrations.ts';
 
 const run = async (args: readonly string[]): Promise<string> => {
   if (args.length === 0 || args.includes('--help')) return USAGE;
   if (args[0] === 'webhooks') {
-    const { ENVIRONMENT: environment, API_URL: url, API_KEY: key } = readSandboxAccess(process.env);
-    return runWebhooks(args.slice(1), { access: { environment, url, key }, print, signal: interrupted() });
+    const environment = readEnvironment(process.env);
+    return runWebhooks(args.slice(1), { environment, print, signal: interrupted() });
   }
   const config = readAdminConfig(process.env);
   const log = createLogger({ name: 'gateway-admin', level: 'warn' });

@@ -1,6 +1,14 @@
-import { Flag, List, Port, Secret, ServiceConfig, readConfig as read } from '@cpg/runtime';
+import {
+  AddressBlocks,
+  Flag,
+  isAddressOrBlock,
+  List,
+  Port,
+  Secret,
+  ServiceConfig,
+  readConfig as read,
+} from '@cpg/runtime';
 import { z } from 'zod';
-import { isAddressOrBlock } from './keys/allow-list.ts';
 
 const ServiceUrl = z.url({ protocol: /^https?$/, error: 'must be an http:// address' });
 const TRUST_PROXY_FAULT = 'must be true, false, or a list of addresses and CIDR blocks';
@@ -21,6 +29,8 @@ const GatewayConfig = ServiceConfig.extend({
   RATE_LIMIT_BURST: Limit.default(200),
   RATE_LIMIT_AUTH_PER_MINUTE: Limit.default(10),
   WEBHOOK_ALLOW_LOCAL: Flag.default(false),
+  /** May be delivered to though they are not public: as the dispatcher has it. */
+  WEBHOOK_ALLOW_ADDRESSES: AddressBlocks.optional(),
   TRUST_PROXY: TrustProxy.default(false),
 }).refine((config) => !(config.ENVIRONMENT === 'production' && config.WEBHOOK_ALLOW_LOCAL), {
   path: ['WEBHOOK_ALLOW_LOCAL'],
@@ -40,10 +50,6 @@ export type AdminConfig = z.infer<typeof AdminConfig>;
 /** What the administration of merchants and keys needs. */
 export const readAdminConfig = (env: NodeJS.ProcessEnv): AdminConfig => read(AdminConfig, env);
 
-const SandboxAccess = ServiceConfig.pick({ ENVIRONMENT: true, CAZ_DECIMALS: true }).extend({
-  API_URL: z.url().optional(),
-  API_KEY: z.string().optional(),
-});
-
-/** What is needed to act as a merchant of a sandbox. */
-export const readSandboxAccess = (env: NodeJS.ProcessEnv) => read(SandboxAccess, env);
+/** Which environment this is. */
+export const readEnvironment = (env: NodeJS.ProcessEnv) =>
+  read(ServiceConfig.pick({ ENVIRONMENT: true, CAZ_DECIMALS: true }), env).ENVIRONMENT;

@@ -1,5 +1,5 @@
 import { createPool } from '@cpg/postgres';
-import { createLogger, internalClient, preparation, runService, secretBox } from '@cpg/runtime';
+import { addressesIn, createLogger, internalClient, preparation, runService, secretBox } from '@cpg/runtime';
 import { z } from 'zod';
 import { buildApp } from './app.ts';
 import { startCleaning } from './cleaning.ts';
@@ -37,6 +37,7 @@ await runService(async () => {
   const monotonicMs = () => performance.now();
   const lastUses = createLastUses({ write: (uses) => noteLastUses(pool, uses), log });
   const cleaning = startCleaning({ clean: () => forgetExpiredRequests(pool), log });
+  const isAllowed = addressesIn(config.WEBHOOK_ALLOW_ADDRESSES ?? []);
   const perMinute = config.RATE_LIMIT_AUTH_PER_MINUTE;
   const app = await buildApp({
     environment: config.ENVIRONMENT,
@@ -60,7 +61,7 @@ await runService(async () => {
       failures: tokenBuckets({ perSecond: perMinute / 60, burst: perMinute, now: monotonicMs }),
     },
     box: secretBox(config.WEBHOOK_ENCRYPTION_KEY),
-    checkUrl: (url) => checkEndpointUrl(url, { allowLocal: config.WEBHOOK_ALLOW_LOCAL }),
+    checkUrl: (url) => checkEndpointUrl(url, { allowLocal: config.WEBHOOK_ALLOW_LOCAL, isAllowed }),
     ready: {
       postgres: () => pool.query('select 1'),
       preparation: prepared.check,

@@ -18,4 +18,6 @@ test.each([
   [{ WEBHOOK_ENCRYPTION_KEY: 'short' }, 'WEBHOOK_ENCRYPTION_KEY'],
   [{ ENVIRONMENT: 'production', WEBHOOK_ALLOW_LOCAL: 'true' }, 'WEBHOOK_ALLOW_LOCAL'],
   [{ WEBHOOK_BODY_RETENTION_DAYS: '91' }, 'WEBHOOK_BODY_RETENTION_DAYS'],
+  [{ WEBHOOK_ALLOW_ADDRESSES: '10.0.0.0/8,shop.example' }, 'WEBHOOK_ALLOW_ADDRESSES'],
+  [{ WEBHOOK_PROXY_URL: 'socks5://proxy:1080' }, 'WEBHOOK_PROXY_URL'],
 ])('%p is refused by name', (wrong, name) => expect(() => readDispatcherConfig({ ...env, ...wrong })).toThrow(name));

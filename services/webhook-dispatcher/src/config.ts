@@ -1,4 +1,4 @@
-import { Flag, KafkaConfig, List, Port, readConfig, ServiceConfig } from '@cpg/runtime';
+import { AddressBlocks, Flag, KafkaConfig, List, Port, readConfig, ServiceConfig } from '@cpg/runtime';
 import { z } from 'zod';
 import { DEFAULT_SCHEDULE } from './delivery/schedule.ts';
 import { DISABLE_AFTER_MS } from './maintenance.ts';
@@ -21,6 +21,10 @@ const Config = z
       error: 'must have at least 32 characters each',
     }),
     WEBHOOK_ALLOW_LOCAL: Flag.default(false),
+    /** May be delivered to though they are not public: addresses and CIDR blocks. */
+    WEBHOOK_ALLOW_ADDRESSES: AddressBlocks.optional(),
+    /** Deliveries go by this HTTP proxy. */
+    WEBHOOK_PROXY_URL: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' }).optional(),
     /** Seconds before the second, third, ... attempt. */
     WEBHOOK_RETRY_SECONDS: Seconds.default([...DEFAULT_SCHEDULE]),
     WEBHOOK_DISABLE_AFTER_HOURS: z.coerce

@@ -3,7 +3,7 @@ import { type DomainMessage, TOPICS } from '@cpg/contracts';
 import { AppError } from '@cpg/core';
 import { consume, type Consumption, createKafka, ensureTopics, type Topic } from '@cpg/kafka';
 import { isDatabaseOutage, leadWhileAlone, migrate } from '@cpg/postgres';
-import { createLogger, preparation, runService, secretBox } from '@cpg/runtime';
+import { addressesIn, createLogger, preparation, runService, secretBox } from '@cpg/runtime';
 import { buildApp } from './app.ts';
 import { readDispatcherConfig } from './config.ts';
 import { ENDPOINT_LIMITS } from './delivery/endpoint.ts';
@@ -29,6 +29,8 @@ await runService(async () => {
   const webhooks = createDirectory({ pool, box: secretBox(config.WEBHOOK_ENCRYPTION_KEY), now });
   const sender = createSender({
     allowLocal: config.WEBHOOK_ALLOW_LOCAL,
+    isAllowed: addressesIn(config.WEBHOOK_ALLOW_ADDRESSES ?? []),
+    proxy: config.WEBHOOK_PROXY_URL === undefined ? undefined : new URL(config.WEBHOOK_PROXY_URL),
     connections: ENDPOINT_LIMITS.maxSlots,
     now,
   });

@@ -7,7 +7,7 @@ import { createKey, type KeyAdmin, revokeKey, rotateKey, showKeys, spanIn } from
 import { changeMerchant, createMerchant, showMerchants } from './merchants.ts';
 import { WEBHOOKS_USAGE } from './webhooks.ts';
 
-export const USAGE = `Merchants, their API keys, and webhooks of a sandbox.
+export const USAGE = `Merchants and their API keys, and the webhooks of a sandbox.
 
   merchants create --file merchant.json          as CreateMerchantDto; - reads standard input
   merchants list

@@ -1,5 +1,5 @@
 import { type Pool, transaction } from '@cpg/postgres';
-import { isAddressOrBlock } from '../keys/allow-list.ts';
+import { isAddressOrBlock } from '@cpg/runtime';
 import type { ApiKey, KeyEnvironment } from '../keys/api-key.ts';
 import { issueKey } from '../keys/issue.ts';
 import { Scope } from '../keys/scopes.ts';

@@ -1,7 +1,7 @@
 import * as examples from '../openapi/examples.ts';
 import { refusal, startStub, type StubService } from '../testing/jest-stub-service.ts';
 import { AdminFault } from './fault.ts';
-import { type ApiAccess, runWebhooks } from './webhooks.ts';
+import { runWebhooks } from './webhooks.ts';
 
 const KEY = 'ak_sandbox_keyOfTheTests';
 let api: StubService;
@@ -19,10 +19,11 @@ beforeEach(async () => {
 });
 afterEach(() => Promise.all([api.close(), target.close()]));
 
-const start = (args: string[], access: Partial<ApiAccess> = {}) => {
+const access = () => ['--api', api.url, '--key', KEY];
+const start = (args: string[], environment: 'sandbox' | 'production' = 'sandbox') => {
   const stopping = new AbortController();
   const ended = runWebhooks(args, {
-    access: { environment: 'sandbox', url: api.url, key: KEY, ...access },
+    environment,
     print: (line) => void lines.push(line),
     signal: stopping.signal,
   });
@@ -32,7 +33,7 @@ const said = async (text: RegExp) => {
   while (!lines.some((line) => text.test(line))) await new Promise((done) => setTimeout(done, 5));
 };
 const listening = async (args: string[] = []) => {
-  const session = start(['listen', '--forward', `${target.url}/hook?a=b`, ...args]);
+  const session = start(['listen', '--forward', `${target.url}/hook?a=b`, ...access(), ...args]);
   await said(/Ctrl-C removes/);
   const { url, events } = api.calls[0]!.body as { url: string; events: string[] };
   return { ...session, url, events };
@@ -90,27 +91,42 @@ test('a target that is away is told, and the delivery is tried again', async () 
 test('a webhook that cannot be enabled is removed again', async () => {
   const answer = api.answer;
   api.answer = (call) => (call.method === 'PATCH' ? refusal(503, 'dependency_unavailable', 'try again') : answer(call));
-  await expect(start(['listen', '--forward', target.url]).ended).rejects.toThrow(/answered 503: try again/);
+  await expect(start(['listen', '--forward', target.url, ...access()]).ended).rejects.toThrow(
+    /answered 503: try again/,
+  );
   expect(api.calls.at(-1)).toMatchObject({ method: 'DELETE' });
 });
 
 test('what a listen that was killed left behind is removed by its id', async () => {
-  expect(await start(['remove', 'whk_1']).ended).toBe('webhook whk_1 is removed');
+  expect(await start(['remove', 'whk_1', ...access()]).ended).toBe('webhook whk_1 is removed');
   expect(api.calls).toMatchObject([{ method: 'DELETE', path: '/v1/webhooks/whk_1' }]);
 });
 
-test.each<[string, string[], Partial<ApiAccess>, RegExp]>([
-  ['production', ['listen', '--forward', 'http://127.0.0.1:1/'], { environment: 'production' }, /sandboxes only/],
-  ['a live key', ['listen', '--forward', 'http://127.0.0.1:1/', '--key', 'ak_live_x'], {}, /sandboxes only/],
-  ['no key', ['listen', '--forward', 'http://127.0.0.1:1/'], { key: undefined }, /there is no key/],
-  ['no address', ['listen', '--forward', 'http://127.0.0.1:1/'], { url: undefined }, /there is no API/],
-  ['no target', ['listen'], {}, /--forward is missing/],
-  ['a target that is none', ['listen', '--forward', '127.0.0.1:3000'], {}, /not an http:\/\/ URL/],
-  ['an unknown event', ['listen', '--forward', 'http://h/', '--events', 'order:lost'], {}, /no such event: order:lost/],
-  ['an unknown option', ['listen', '--to', 'http://h/'], {}, /--to/],
-  ['an unknown verb', ['hear'], {}, /webhooks listen/],
-])('%s is refused in words', async (_, args, access, words) => {
-  const { ended } = start(args, access);
+const FORWARD = ['listen', '--forward', 'http://127.0.0.1:1/'];
+
+test('production is refused', async () => {
+  await expect(start([...FORWARD, ...access()], 'production').ended).rejects.toThrow(/sandboxes only/);
+});
+
+test.each<[string, string[], RegExp]>([
+  ['a live key', [...FORWARD, '--key', 'ak_live_x', '--api', 'http://h'], /sandboxes only/],
+  ['no key', [...FORWARD, '--api', 'http://h'], /there is no key/],
+  ['no address', [...FORWARD, '--key', KEY], /there is no API/],
+  ['no target', ['listen', '--key', KEY, '--api', 'http://h'], /--forward is missing/],
+  [
+    'a target that is none',
+    ['listen', '--forward', '127.0.0.1:3000', '--key', KEY, '--api', 'http://h'],
+    /not an http:\/\/ URL/,
+  ],
+  [
+    'an unknown event',
+    [...FORWARD, '--events', 'order:lost', '--key', KEY, '--api', 'http://h'],
+    /no such event: order:lost/,
+  ],
+  ['an unknown option', ['listen', '--to', 'http://h/'], /--to/],
+  ['an unknown verb', ['hear', '--key', KEY, '--api', 'http://h'], /webhooks listen/],
+])('%s is refused in words', async (_, args, words) => {
+  const { ended } = start(args);
   await expect(ended).rejects.toThrow(words);
   await expect(ended).rejects.toThrow(AdminFault);
   expect(api.calls).toEqual([]);
@@ -118,5 +134,7 @@ test.each<[string, string[], Partial<ApiAccess>, RegExp]>([
 
 test('an API that is away is named', async () => {
   await api.close();
-  await expect(start(['remove', 'whk_1']).ended).rejects.toThrow(/^http:\/\/127\.0\.0\.1:\d+ does not answer/);
+  await expect(start(['remove', 'whk_1', ...access()]).ended).rejects.toThrow(
+    /^http:\/\/127\.0\.0\.1:\d+ does not answer/,
+  );
 });

@@ -7,18 +7,10 @@ import { type Forwarded, startListener } from './listener.ts';
 
 export const WEBHOOKS_USAGE = `  webhooks listen --forward URL [--events LIST]  passes deliveries on to a server on this machine, until Ctrl-C
   webhooks remove WEBHOOK                        what a listen that was killed left behind
-                                                 both: [--key ak_sandbox_...] [--api URL], else API_KEY and API_URL,
-                                                 which "npm run admin" takes from the sandbox of "npm start"`;
-
-/** Whose webhooks, and where. */
-export interface ApiAccess {
-  readonly environment: 'sandbox' | 'production';
-  readonly url?: string | undefined;
-  readonly key?: string | undefined;
-}
+                                                 both: --key ak_sandbox_... --api URL, unless "npm start" runs here`;
 
 export interface Session {
-  readonly access: ApiAccess;
+  readonly environment: 'sandbox' | 'production';
   readonly print: (line: string) => void;
   /** Ends a `listen`. */
   readonly signal: AbortSignal;
@@ -28,7 +20,7 @@ export interface Session {
 export const runWebhooks = async (args: readonly string[], session: Session): Promise<string> => {
   const { positionals, values } = parse(args);
   const [verb, ...subjects] = positionals;
-  const call = apiOf(session.access, values);
+  const call = apiOf(session.environment, values);
   if (verb === 'listen' && subjects.length === 0) return listen(call, values, session);
   if (verb !== 'remove' || subjects.length !== 1) throw new AdminFault(WEBHOOKS_USAGE);
   await call('DELETE', `/v1/webhooks/${subjects[0]}`, z.unknown());
@@ -61,8 +53,7 @@ const Created = Webhook.extend({ secret: z.string() });
 type Values = Partial<Record<'forward' | 'events' | 'key' | 'api', string>>;
 type Call = <T>(method: 'POST' | 'PATCH' | 'DELETE', path: string, shape: z.ZodType<T>, body?: object) => Promise<T>;
 
-const apiOf = ({ environment, ...access }: ApiAccess, values: Values): Call => {
-  const { url, key } = { url: values.api ?? access.url, key: values.key ?? access.key };
+const apiOf = (environment: Session['environment'], { api: url, key }: Values): Call => {
   if (environment !== 'sandbox' || key?.startsWith('ak_live_')) throw new AdminFault('this is for sandboxes only');
   if (!key) throw new AdminFault('there is no key: give --key ak_sandbox_..., or start the sandbox by "npm start"');
   if (!url || !URL.canParse(url)) throw new AdminFault('there is no API: give --api http://127.0.0.1:4000');

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { PaymentMethod } from '@cpg/contracts';
+import { addressesIn } from '@cpg/runtime';
 import { LruMap } from '../lru.ts';
 import type { KnownCredential } from '../queries/credentials.ts';
-import { allowList } from './allow-list.ts';
 import { type ApiKey, type KeyEnvironment, parseApiKey } from './api-key.ts';
 import { isExpensive, type SecretHash } from './hash.ts';
 
@@ -62,7 +62,7 @@ export const createAuthenticator = (options: AuthenticatorOptions): Authenticato
         scopes: new Set(credential.scopes),
         paymentMethods: credential.payment_methods,
       },
-      mayComeFrom: allowList(credential.allowed_ips),
+      mayComeFrom: credential.allowed_ips.length === 0 ? () => true : addressesIn(credential.allowed_ips),
       readAt: now().getTime(),
     };
   };

@@ -1,3 +1,4 @@
+import { addressesIn } from '@cpg/runtime';
 import { checkEndpointUrl, type Resolve } from './endpoint-url.ts';
 
 const failing =
@@ -9,8 +10,8 @@ const at =
   async () =>
     addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
 
-const check = (url: string, { resolve = at('93.184.216.34'), allowLocal = false } = {}) =>
-  checkEndpointUrl(url, { allowLocal, resolve });
+const check = (url: string, { resolve = at('93.184.216.34'), allowLocal = false, allowed = [] as string[] } = {}) =>
+  checkEndpointUrl(url, { allowLocal, resolve, isAllowed: addressesIn(allowed) });
 
 const refusal = { code: 'invalid_request', details: [expect.objectContaining({ path: 'url' })] };
 
@@ -46,11 +47,19 @@ test.each([
   'https://127.0.0.1/',
   'https://0x7f000001/',
   'https://2130706433/',
+  'https://0177.0.0.1/',
+  'https://127.1/',
+  'https://0/',
+  'https://0xa9fea9fe/',
   'https://10.0.0.1/',
   'https://169.254.169.254/latest/meta-data',
   'https://[::1]/',
   'https://[::ffff:10.0.0.1]/',
   'https://[64:ff9b::a00:1]/',
+  'https://[2002:a00:1::]/',
+  'https://[::7f00:1]/',
+  'https://[fd00:ec2::254]/',
+  'https://168.63.129.16/',
 ])('%j may not', async (url) => {
   await expect(check(url)).rejects.toMatchObject(refusal);
 });
@@ -67,6 +76,14 @@ test('a host that does not exist is refused, one that cannot be asked for is try
   await expect(check('https://shop.example/', { resolve: failing('EAI_AGAIN') })).rejects.toMatchObject({
     code: 'dependency_unavailable',
   });
+});
+
+test('an operator may allow addresses that are not public, by https only', async () => {
+  const allowed = ['10.1.0.0/16'];
+  await expect(check('https://10.1.2.3/', { allowed })).resolves.toBeUndefined();
+  await expect(check('https://inside.example/', { allowed, resolve: at('10.1.2.3') })).resolves.toBeUndefined();
+  await expect(check('https://10.2.0.1/', { allowed })).rejects.toMatchObject(refusal);
+  await expect(check('http://10.1.2.3/', { allowed })).rejects.toMatchObject(refusal);
 });
 
 describe('where local endpoints are allowed', () => {

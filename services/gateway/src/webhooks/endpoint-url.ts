@@ -16,12 +16,19 @@ LOOPBACK.addAddress('::1', 'ipv6');
 // Answers of the resolver that mean that the name has no address, not that it could not be asked.
 const NO_SUCH_HOST = new Set(['ENOTFOUND', 'ENODATA']);
 
+export interface EndpointRules {
+  readonly allowLocal: boolean;
+  /** Addresses that may be sent to though they are not public. */
+  readonly isAllowed?: (address: string) => boolean;
+  readonly resolve?: Resolve;
+}
+
 /** Refuses a URL that webhooks may not be sent to: not https, with credentials or a fragment, or on a host that resolves to an
  *  address that is not public. `allowLocal` lets loopback through, also by http, and names that a machine without a network
  *  cannot resolve. The addresses are checked again when they are dialled, so what changes later is caught there. */
 export const checkEndpointUrl = async (
   text: string,
-  { allowLocal, resolve = resolveHost }: { allowLocal: boolean; resolve?: Resolve },
+  { allowLocal, isAllowed = () => false, resolve = resolveHost }: EndpointRules,
 ): Promise<void> => {
   const url = readUrl(text);
   if (url.protocol !== 'https:' && !(allowLocal && url.protocol === 'http:')) throw refused('must be an https:// URL');
@@ -32,7 +39,7 @@ export const checkEndpointUrl = async (
   const allLocal = addresses.length > 0 && addresses.every(isLoopback);
   if (url.protocol === 'http:' && !allLocal) throw refused('must be an https:// URL');
   if (allowLocal && allLocal) return;
-  const closed = addresses.find((address) => !isPublicAddress(address));
+  const closed = addresses.find((address) => !isPublicAddress(address) && !isAllowed(address));
   if (closed !== undefined) throw refused('must be publicly reachable: its host has an address that is not public');
 };
 

@@ -127,28 +127,7 @@ test('one webhook that hangs takes no connection from another on the same host',
 });
 
 describe('it does not dial', () => {
-  const strict = (addresses: string[] = []) => sender({ allowLocal: false, resolve: async () => addresses });
-
-  test.each(['127.0.0.1', '10.0.0.1', '169.254.169.254', '[::1]', '[::ffff:10.0.0.1]', '0.0.0.0', '[fd00::1]'])(
-    'the address %s',
-    async (host) => expect(await post(`https://${host}/`, strict())).toMatchObject({ outcome: 'blocked' }),
-  );
-
-  test.each([[['10.0.0.1']], [['93.184.216.34', '127.0.0.1']], [['::1']]])(
-    'a name that resolves to %p',
-    async (addresses) =>
-      expect(await post('https://merchant.example/', strict(addresses))).toMatchObject({ outcome: 'blocked' }),
-  );
-
-  test('a name that was public when it was checked and is not when it is dialled', async () => {
-    const answers = [['93.184.216.34'], ['127.0.0.1']];
-    const rebinding = sender({ allowLocal: false, connectWithinMs: 50, resolve: async () => answers.shift()! });
-    await post(`https://merchant.example:${new URL(receiver.url).port}/`, rebinding);
-    expect(await post(`https://merchant.example:${new URL(receiver.url).port}/`, rebinding)).toMatchObject({
-      outcome: 'blocked',
-    });
-    expect(receiver.received).toEqual([]);
-  });
+  const strict = (addresses: string[]) => sender({ allowLocal: false, resolve: async () => addresses });
 
   test('by plain http', async () =>
     expect(await post('http://merchant.example/', strict(['93.184.216.34']))).toMatchObject({ outcome: 'blocked' }));

@@ -8,9 +8,8 @@ export const isAddressOrBlock = (text: string): boolean => {
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
 };
 
-/** A test for the addresses that `entries` (addresses and CIDR blocks) allow; no entries allow all. */
-export const allowList = (entries: readonly string[]): ((address: string) => boolean) => {
-  if (entries.length === 0) return () => true;
+/** A test for the addresses that are in `entries` (addresses and CIDR blocks). An IPv4 address is itself in its mapped form, too. */
+export const addressesIn = (entries: readonly string[]): ((address: string) => boolean) => {
   const list = new BlockList();
   for (const entry of entries) {
     const [address = '', bits] = entry.split('/');
