@@ -2,51 +2,66 @@ import { once } from 'node:events';
 import sharedPb from '@eventstore/db-client/generated/shared_pb.js';
 import streamsPb from '@eventstore/db-client/generated/streams_pb.js';
 import { DeadlineExceededError, END, streamNameFilter } from '@eventstore/db-client';
-import { type ClientWritableStream, Metadata, type ServiceError, status } from '@grpc/grpc-js';
+import { type ServiceError, status } from '@grpc/grpc-js';
+import emptyPb from 'google-protobuf/google/protobuf/empty_pb.js';
+import timestampPb from 'google-protobuf/google/protobuf/timestamp_pb.js';
 import { identifierOf, streamsClient } from '../testing/jest-stubs.ts';
 import { collect, counted, newStream, numberOf, numbersIn, range, useStore } from '../testing/jest-store.ts';
 
 const { client, url } = await useStore();
 const streams = streamsClient(url);
 
-const target = (stream: string): streamsPb.AppendReq => {
-  const options = new streamsPb.AppendReq.Options();
+/** A batch append of which the end is missing, and how its call ends. */
+const begun = (stream: string, deadlineMs: { readonly ofCall?: number; readonly ofAppend?: number } = {}) => {
+  const { ofCall, ofAppend } = deadlineMs;
+  const call = streams.batchAppend(ofCall === undefined ? {} : { deadline: Date.now() + ofCall });
+  const answers: streamsPb.BatchAppendResp[] = [];
+  call.on('data', (answer: streamsPb.BatchAppendResp) => answers.push(answer));
+  const ended = new Promise<ServiceError>((resolve) => call.once('error', resolve));
+  const options = new streamsPb.BatchAppendReq.Options();
   options.setStreamIdentifier(identifierOf(stream));
-  options.setAny(new sharedPb.Empty());
-  const request = new streamsPb.AppendReq();
+  options.setAny(new emptyPb.Empty());
+  if (ofAppend !== undefined) options.setDeadline(timestampPb.Timestamp.fromDate(new Date(Date.now() + ofAppend)));
+  const request = new streamsPb.BatchAppendReq();
+  request.setCorrelationId(uuid());
   request.setOptions(options);
-  return request;
+  request.addProposedMessages(proposed());
+  call.write(request);
+  return { call, ended, answers };
 };
 
-const proposed = (id: string): streamsPb.AppendReq => {
-  const message = new streamsPb.AppendReq.ProposedMessage();
-  const uuid = new sharedPb.UUID();
-  uuid.setString(id);
-  message.setId(uuid);
+const uuid = (): sharedPb.UUID => {
+  const id = new sharedPb.UUID();
+  id.setString(crypto.randomUUID());
+  return id;
+};
+
+const proposed = (): streamsPb.BatchAppendReq.ProposedMessage => {
+  const message = new streamsPb.BatchAppendReq.ProposedMessage();
+  message.setId(uuid());
   message.getMetadataMap().set('type', 'Counted').set('content-type', 'application/json');
   message.setData(Buffer.from('{"n":1}'));
-  const request = new streamsPb.AppendReq();
-  request.setProposedMessage(message);
-  return request;
-};
-
-/** An append that was begun and whose end the server waits for, and how it ends. */
-const begun = (stream: string, deadlineMs?: number) => {
-  let call!: ClientWritableStream<streamsPb.AppendReq>;
-  const ended = new Promise<ServiceError | null>((resolve) => {
-    const options = deadlineMs === undefined ? {} : { deadline: Date.now() + deadlineMs };
-    call = streams.append(new Metadata(), options, (error) => resolve(error));
-  });
-  call.write(target(stream));
-  call.write(proposed(crypto.randomUUID()));
-  return { call, ended };
+  return message;
 };
 
 describe('an append that does not end', () => {
-  test('is over at its deadline, and nothing of it is written', async () => {
+  const isNotThere = (stream: string) =>
+    expect(numbersIn(client, stream)).rejects.toMatchObject({ type: 'stream-not-found' });
+
+  test('is over at the deadline of its call, and nothing of it is written', async () => {
     const stream = newStream();
-    expect(await begun(stream, 200).ended).toMatchObject({ code: status.DEADLINE_EXCEEDED });
-    await expect(numbersIn(client, stream)).rejects.toMatchObject({ type: 'stream-not-found' });
+    expect(await begun(stream, { ofCall: 200 }).ended).toMatchObject({ code: status.DEADLINE_EXCEEDED });
+    await isNotThere(stream);
+  });
+
+  test('is answered at its own deadline, and nothing of it is written', async () => {
+    const stream = newStream();
+    const { call, ended, answers } = begun(stream, { ofAppend: 200 });
+    await once(call, 'data');
+    expect(answers[0]!.getError()!.getDetails()!.getTypeName()).toBe('event_store.client.Timeout');
+    await isNotThere(stream);
+    call.cancel();
+    await ended;
   });
 
   test('is over when it is cancelled, and nothing of it is written', async () => {
