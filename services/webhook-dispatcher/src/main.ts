@@ -46,6 +46,7 @@ await runService(async () => {
   const metrics = createMetrics({
     db: pool,
     counts: () => instance?.counts() ?? { held: 0, inFlight: 0, unrecorded: 0 },
+    endpoints: () => instance?.endpoints() ?? [],
     now,
   });
   const app = buildApp({

@@ -27,7 +27,7 @@ const open = async ({ isSandbox = true } = {}) => {
     onRecorded: (results) => recorded.push(...results),
   });
   const now = () => new Date();
-  const metrics = createMetrics({ db: system.pool, counts: instance.counts, now });
+  const metrics = createMetrics({ db: system.pool, counts: instance.counts, endpoints: instance.endpoints, now });
   const app = buildApp({
     token: 'a token',
     log,
@@ -156,4 +156,6 @@ test('the metrics tell what is due and how attempts ended', async () => {
   expect(text).toMatch(/^webhook_deliveries_due 1$/m);
   expect(text).toMatch(/^webhook_attempts_total\{outcome="delivered"\} 1$/m);
   expect(text).toMatch(/^webhook_attempts_in_flight 0$/m);
+  expect(text).toMatch(/^webhook_deliveries_ended_total\{status="delivered"\} 1$/m);
+  expect(text).toMatch(/^webhook_endpoints\{state="sound"\} 1$/m);
 });

@@ -1,7 +1,7 @@
 import type { Logger } from '@cpg/runtime';
 import type { Directory, Webhook } from '../webhooks/directory.ts';
 import type { Attempt, Delivery, Result } from './delivery.ts';
-import { createEndpoint, type Endpoint, type EndpointLimits } from './endpoint.ts';
+import { createEndpoint, type Endpoint, type EndpointLimits, type EndpointReport } from './endpoint.ts';
 import { createLanes } from './lanes.ts';
 import { nextAttemptAt, type Schedule } from './schedule.ts';
 import type { Sender } from './send.ts';
@@ -250,6 +250,13 @@ export const createDispatcher = (options: DispatcherOptions) => {
     positions: () => [...held.keys()],
     webhookIds: () => [...places.values()].filter((place) => place.held > 0).map(({ webhookId }) => webhookId),
     counts: () => ({ held: held.size, inFlight }),
+    /** How the endpoints stand that it remembers. */
+    endpoints: (): EndpointReport[] =>
+      [...places.values()].map(({ webhookId, endpoint }) => ({
+        webhookId,
+        state: endpoint.state(clock()),
+        heldUntilMs: endpoint.heldUntil(),
+      })),
     /** Takes up nothing more and gives back what waits. Attempts in flight have `withinMs` to end; then they are given up and given back. */
     stop: async (withinMs: number): Promise<void> => {
       stopping = true;

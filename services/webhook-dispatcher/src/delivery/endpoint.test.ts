@@ -70,6 +70,19 @@ test('one that does not answer promptly is not sound, and gets no more than its 
   expect(endpoint.share(limits.slowMs + 1)).toBe(limits.slots);
 });
 
+test('how it stands can be told', () => {
+  const endpoint = createEndpoint(limits);
+  expect(endpoint.state(0)).toBe('sound');
+  fail(endpoint, 0);
+  expect(endpoint.state(0)).toBe('failing');
+  for (let n = 0; n < 2; n += 1) fail(endpoint, 0);
+  expect(endpoint.state(0)).toBe('held');
+  expect(endpoint.state(endpoint.heldUntil())).toBe('probed');
+  endpoint.succeed({});
+  endpoint.start({}, 0);
+  expect([endpoint.state(limits.slowMs), endpoint.state(limits.slowMs + 1)]).toEqual(['sound', 'slow']);
+});
+
 test('an attempt that we gave up says nothing of the endpoint', () => {
   const endpoint = createEndpoint(limits);
   const attempt = {};

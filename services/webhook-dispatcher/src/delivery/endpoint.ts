@@ -24,6 +24,20 @@ export const ENDPOINT_LIMITS: EndpointLimits = {
   maxHoldMs: 60_000,
 };
 
+/** `held`: left alone after failures in a row. `probed`: tried by one attempt at a time, for it was held. `failing`: the last attempt failed.
+ *  `slow`: one has been under way for long. */
+export type EndpointState = 'sound' | 'slow' | 'failing' | 'probed' | 'held';
+
+/** How an endpoint stands. */
+export interface EndpointReport {
+  readonly webhookId: string;
+  readonly state: EndpointState;
+  /** Until when it is left alone, Unix milliseconds; past when it is not. */
+  readonly heldUntilMs: number;
+}
+
+export const ENDPOINT_STATES: readonly EndpointState[] = ['sound', 'slow', 'failing', 'probed', 'held'];
+
 /** What this instance knows of one webhook's endpoint: how many attempts it stands, and whether it is left alone. Times in milliseconds.
  *  Slots grow by one with each round of successes and halve with each failure; after `failuresToHold` failures in a row it is left alone,
  *  then tried by one attempt, each time twice as long, until one succeeds. */
@@ -45,6 +59,12 @@ export const createEndpoint = (limits: EndpointLimits) => {
     isHeld,
     heldUntil: () => heldUntil,
     inFlight: () => started.size,
+    state: (now: number): EndpointState => {
+      if (isHeld(now)) return 'held';
+      if (holds > 0) return 'probed';
+      if (failures > 0) return 'failing';
+      return isSlow(now) ? 'slow' : 'sound';
+    },
     /** Whether it answers, and promptly. */
     isSound: (now: number) => failures === 0 && !isSlow(now),
     /** Whether it was not tried for so long that nothing known of it matters any more. */

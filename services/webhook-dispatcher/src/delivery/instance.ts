@@ -11,6 +11,7 @@ import { type Capacity, CAPACITY, createDispatcher } from './dispatcher.ts';
 import { ENDPOINT_LIMITS, type EndpointLimits } from './endpoint.ts';
 import { createIntake } from './intake.ts';
 import { createLeaseChanges } from './lease-changes.ts';
+import { outcomeLog } from './outcome-log.ts';
 import { createRecorder } from './recorder.ts';
 import { type ReplayPace, startReplays } from './replays.ts';
 import type { Schedule } from './schedule.ts';
@@ -42,6 +43,7 @@ export const startInstance = async (options: InstanceOptions) => {
   const changes = createLeaseChanges(async () => {
     await releaseAllBut(pool, leases.holder(), dispatcher.positions());
   });
+  const logOutcomes = outcomeLog(log);
   const partitions = createPartitions(pool, { now, retention: options.retention });
 
   const recorder = createRecorder({
@@ -50,12 +52,16 @@ export const startInstance = async (options: InstanceOptions) => {
       const gone = results
         .filter(({ attempt }) => attempt?.statusCode === 410)
         .map(({ delivery }) => delivery.webhookId);
-      if (gone.length > 0) await webhooks.disable([...new Set(gone)], GONE_REASON);
+      if (gone.length > 0) {
+        await webhooks.disable([...new Set(gone)], GONE_REASON);
+        log.info({ webhookIds: [...new Set(gone)] }, 'webhooks disabled: their endpoints answered 410');
+      }
       await recordResults(pool, { results, holder: leases.holder(), now: now() });
     },
     onRecorded: (results) => {
       dispatcher.letGo(results.map(({ delivery }) => delivery));
       claims.wake();
+      logOutcomes(results);
       onRecorded?.(results);
     },
   });
@@ -97,6 +103,7 @@ export const startInstance = async (options: InstanceOptions) => {
     partitions,
     beat: () => leases.beat(),
     counts: () => ({ ...dispatcher.counts(), unrecorded: recorder.pending() }),
+    endpoints: () => dispatcher.endpoints(),
     /** Takes up nothing more; attempts in flight have `withinMs` to end. What is not done is free for others at once. */
     stop: async (withinMs: number): Promise<void> => {
       clearInterval(refresh);
