@@ -7,9 +7,11 @@ const group = (limits: { maxRetryCount?: number; messageTimeoutMs?: number; stra
     { maxRetryCount: 3, messageTimeoutMs: 1_000, historyBufferSize: 100, strategy: 'RoundRobin', ...limits },
     -1n,
   );
+const event = (bytes: number) =>
+  ({ type: '', data: new Uint8Array(bytes), metadata: new Uint8Array() }) as Partial<RecordedEvent> as RecordedEvent;
 const message = (n: number, stream = 's'): Message => ({
   id: `e${n}`,
-  event: {} as RecordedEvent,
+  event: event(0),
   stream,
   origin: 'source',
   place: BigInt(n),
@@ -43,6 +45,17 @@ test('its room is what it may still be given', () => {
   expect(one.room).toBe(98);
   one.connected('a', 1, 0);
   expect(one.room).toBe(99);
+});
+
+test('large messages use it up sooner, until they are sent', () => {
+  const one = group();
+  for (let n = 0; n < 16; n++) one.read({ ...message(n), event: event(1024 * 1024) }, 0);
+  expect(one.room).toBe(0);
+  one.connected('a', 1, 0);
+  expect(one.room).toBe(85);
+  one.blocked('a', true, 0);
+  one.refused(['e0'], 'retry', '', 0);
+  expect(one.room).toBe(0);
 });
 
 test.each([

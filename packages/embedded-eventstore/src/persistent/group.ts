@@ -1,4 +1,4 @@
-import type { RecordedEvent } from '../events.ts';
+import { type RecordedEvent, sizeOf } from '../events.ts';
 import { Consumers, type Routed } from './consumers.ts';
 import { Progress } from './progress.ts';
 import type { GroupSettings } from './settings.ts';
@@ -29,6 +29,9 @@ interface InFlight {
   readonly expiresAtMs: number;
 }
 
+/** What waits may have so many bytes, however few messages that are. */
+const MAX_WAITING_BYTES = 16 * 1024 * 1024;
+
 type Limits = Pick<GroupSettings, 'messageTimeoutMs' | 'maxRetryCount' | 'historyBufferSize' | 'strategy'>;
 
 /** Competing consumers of one stream, without I/O: each method is something that happened, and tells what to do about
@@ -42,6 +45,7 @@ export class Group {
   readonly #inFlight = new Map<string, InFlight>();
   readonly #retries: Message[] = [];
   readonly #waiting: Message[] = [];
+  #waitingBytes = 0;
 
   /** `start` is the place after which reading begins. */
   constructor(limits: Limits, start: bigint) {
@@ -52,6 +56,7 @@ export class Group {
 
   /** How many more messages it wants to be given. */
   get room(): number {
+    if (this.#waitingBytes >= MAX_WAITING_BYTES) return 0;
     return this.#limits.historyBufferSize - this.#waiting.length - this.#retries.length;
   }
 
@@ -81,6 +86,7 @@ export class Group {
   read(message: Message, nowMs: number): Effect[] {
     this.#progressOf(message).open(message.place);
     (message.origin === 'source' ? this.#waiting : this.#retries).push(message);
+    this.#waitingBytes += sizeOf(message.event);
     return this.#dispatch(nowMs);
   }
 
@@ -131,6 +137,7 @@ export class Group {
           continue;
         }
         queue.splice(i, 1);
+        this.#waitingBytes -= sizeOf(message.event);
         this.#inFlight.set(message.id, { message, subscriber, expiresAtMs });
         effects.push({ kind: 'send', subscriber, message });
       }
@@ -163,6 +170,7 @@ export class Group {
     const later = ({ origin, place }: Message) => origin === 'source' && place > message.place;
     const index = message.origin === 'source' ? this.#retries.findIndex(later) : -1;
     this.#retries.splice(index < 0 ? this.#retries.length : index, 0, again);
+    this.#waitingBytes += sizeOf(message.event);
   }
 
   #progressOf({ origin }: Message): Progress {
