@@ -133,7 +133,7 @@ export const webhookDeliveryRoutes: FastifyPluginAsyncZod<WebhookDeliveryRouteOp
         operationId: 'replayEvents',
         summary: 'Deliver again what happened in a range',
         description:
-          'Queues every event of the range that is kept, oldest first: also what happened while the webhook was disabled or did not exist, and what it has received before (under the same `x-idempotency-key`, with the same bytes). The answer says how many. Those of one order keep their order. A long replay feeds the queue only as fast as the endpoint takes it. Events are kept for 30 days, unless the operator chose otherwise, and until their order is deleted. 409 `webhook_disabled` while the webhook is disabled, `replay_running` while an earlier replay of it has events to queue.',
+          'Queues every event of the range that is kept, oldest first: also what happened while the webhook was disabled, or before it was made if the merchant had another one then, and what it has received before (under the same `x-idempotency-key`, with the same bytes). The answer says how many. Those of one order keep their order. A long replay feeds the queue only as fast as the endpoint takes it. Events are kept for 30 days, unless the operator chose otherwise, and until their order is deleted. 409 `webhook_disabled` while the webhook is disabled, `replay_running` while an earlier replay of it has events to queue.',
         tags,
         params: pathId('webhook', 'whk'),
         body: ReplayWebhookBody,

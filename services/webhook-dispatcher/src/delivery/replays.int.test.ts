@@ -34,12 +34,13 @@ const allDelivered = (count: number) =>
   );
 const finished = () => system.eventually('select 1 from webhooks.replays where finished_at is not null');
 
-test('what happened before there was a webhook, and while it was disabled, is delivered in the order of each order', async () => {
+test('what happened before there was this webhook, and while it was disabled, is delivered in the order of each order', async () => {
   const { consume, instance } = await system.start();
   const [merchantId, orderId] = [newId('merchant'), newId('order')];
   const of = (type: 'order.created' | 'order.updated' | 'order.paid', minutesAgo: number, sequence: string) =>
     message({ type, merchantId, orderId, sequence, time: ago(minutesAgo * 60_000).toISOString() });
   const before = [of('order.created', 50, '0'), of('order.updated', 40, '9'), of('order.paid', 40, '10')];
+  await system.webhook(receiver.url, { merchantId, isEnabled: false });
   await consume(before);
   const webhook = await system.webhook(receiver.url, { merchantId, isEnabled: false });
   const meanwhile = [of('order.updated', 20, '11'), of('order.updated', 10, '12')];
@@ -93,8 +94,9 @@ test('it goes on where another instance left off, and each event is queued once'
     schedule: [3_600],
     replays: { batch: 4, waitingAtMost: 10, restMs: 20 },
   });
+  const webhook = await system.webhook(receiver.url, { merchantId, isEnabled: false });
   await first.consume(events);
-  const webhook = await system.webhook(receiver.url, { merchantId });
+  await enable(webhook.id);
   await replay(first.instance, webhook);
   await system.eventually('select 1 from webhooks.deliveries having count(*) >= 10');
   await first.instance.stop(0);
