@@ -8,7 +8,9 @@ import {
 } from '@eventstore/db-client';
 import { collect, counted, newStream, numbersIn, range, useStore } from '../testing/jest-store.ts';
 
-const { client, url } = await useStore();
+const store = useStore();
+let client: EventStoreDBClient;
+beforeAll(() => ({ client } = store));
 
 // With credentials the client makes a call per append; without, it sends all of them over one batch call.
 const paths = [
@@ -183,7 +185,7 @@ describe.each(paths)('%s', (_, path) => {
 test('with throwOnAppendFailure off a conflict is an answer', async () => {
   const stream = newStream();
   await client.appendToStream(stream, counted(1, 2));
-  const lenientUrl = `${url}${url.includes('?') ? '&' : '?'}throwOnAppendFailure=false`;
+  const lenientUrl = `${store.url}${store.url.includes('?') ? '&' : '?'}throwOnAppendFailure=false`;
   const lenient = EventStoreDBClient.connectionString(lenientUrl);
   const answer = await lenient.appendToStream(stream, counted(3), { expectedRevision: 'no_stream' });
   expect(answer.success).toBe(false);

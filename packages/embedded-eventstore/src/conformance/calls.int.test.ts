@@ -1,15 +1,20 @@
 import { once } from 'node:events';
 import sharedPb from '@eventstore/db-client/generated/shared_pb.js';
+import type { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import streamsPb from '@eventstore/db-client/generated/streams_pb.js';
-import { DeadlineExceededError, END, streamNameFilter } from '@eventstore/db-client';
+import { type EventStoreDBClient, DeadlineExceededError, END, streamNameFilter } from '@eventstore/db-client';
 import { type ServiceError, status } from '@grpc/grpc-js';
 import emptyPb from 'google-protobuf/google/protobuf/empty_pb.js';
 import timestampPb from 'google-protobuf/google/protobuf/timestamp_pb.js';
 import { identifierOf, streamsClient } from '../testing/jest-stubs.ts';
 import { collect, counted, newStream, numberOf, numbersIn, range, useStore } from '../testing/jest-store.ts';
 
-const { client, url } = await useStore();
-const streams = streamsClient(url);
+const store = useStore();
+let client: EventStoreDBClient;
+beforeAll(() => ({ client } = store));
+let streams: StreamsClient;
+beforeAll(() => (streams = streamsClient(store.url)));
+afterAll(() => streams.close());
 
 /** A batch append of which the end is missing, and how its call ends. */
 const begun = (stream: string, deadlineMs: { readonly ofCall?: number; readonly ofAppend?: number } = {}) => {

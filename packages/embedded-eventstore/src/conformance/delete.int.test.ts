@@ -1,7 +1,14 @@
-import { StreamDeletedError, StreamNotFoundError, WrongExpectedVersionError } from '@eventstore/db-client';
+import {
+  type EventStoreDBClient,
+  StreamDeletedError,
+  StreamNotFoundError,
+  WrongExpectedVersionError,
+} from '@eventstore/db-client';
 import { collect, counted, newStream, numbersIn, useStore } from '../testing/jest-store.ts';
 
-const { client } = await useStore();
+const store = useStore();
+let client: EventStoreDBClient;
+beforeAll(() => ({ client } = store));
 
 describe('a deleted stream', () => {
   const deleted = async (): Promise<string> => {

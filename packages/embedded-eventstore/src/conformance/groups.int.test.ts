@@ -1,4 +1,5 @@
 import {
+  type EventStoreDBClient,
   END,
   PARK,
   PersistentSubscriptionDoesNotExistError,
@@ -18,7 +19,9 @@ import {
 import { Consumer, eventually } from '../testing/jest-consumer.ts';
 import { collect, counted, newStream, numberOf, numbersIn, range, useStore } from '../testing/jest-store.ts';
 
-const { client } = await useStore();
+const store = useStore();
+let client: EventStoreDBClient;
+beforeAll(() => ({ client } = store));
 const GROUP = 'group';
 const parkedOf = (stream: string) => `$persistentsubscription-${stream}::${GROUP}-parked`;
 

@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { WrongExpectedVersionError } from '@eventstore/db-client';
+import { type EventStoreDBClient, WrongExpectedVersionError } from '@eventstore/db-client';
 import { collect, counted, newStream, numbersIn, range, useStore } from '../testing/jest-store.ts';
 
-const { client } = await useStore();
+const store = useStore();
+let client: EventStoreDBClient;
+beforeAll(() => ({ client } = store));
 
 const backwards = { direction: 'backwards', fromRevision: 'end' } as const;
 

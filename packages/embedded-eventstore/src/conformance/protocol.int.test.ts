@@ -3,6 +3,7 @@ import projectionsGrpc from '@eventstore/db-client/generated/projections_grpc_pb
 import projectionsPb from '@eventstore/db-client/generated/projections_pb.js';
 import sharedPb from '@eventstore/db-client/generated/shared_pb.js';
 import type statusPb from '@eventstore/db-client/generated/status_pb.js';
+import type { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import streamsPb from '@eventstore/db-client/generated/streams_pb.js';
 import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
 import { credentials, type ServiceError, status } from '@grpc/grpc-js';
@@ -14,9 +15,12 @@ const { Empty, UUID } = sharedPb;
 const { ReadReq, BatchAppendReq } = streamsPb;
 const { Options } = ReadReq;
 
-const { client, url } = await useStore();
-const host = hostOf(url);
-const streams = streamsClient(url);
+const store = useStore();
+let client: EventStoreDBClient;
+beforeAll(() => ({ client } = store));
+let streams: StreamsClient;
+beforeAll(() => (streams = streamsClient(store.url)));
+afterAll(() => streams.close());
 
 const readOptions = (uuids: 'string' | 'structured') => {
   const options = new Options();
@@ -131,7 +135,7 @@ test('a request without options is refused', async () => {
 });
 
 test('gossip leads a discovering client to the node', async () => {
-  const discovering = EventStoreDBClient.connectionString(`esdb+discover://${host}?tls=false`);
+  const discovering = EventStoreDBClient.connectionString(`esdb+discover://${hostOf(store.url)}?tls=false`);
   const stream = newStream();
   await discovering.appendToStream(stream, counted(1));
   expect(await numbersIn(discovering, stream)).toEqual([1]);
@@ -139,7 +143,7 @@ test('gossip leads a discovering client to the node', async () => {
 });
 
 test('server features name what is served', async () => {
-  const features = new featuresGrpc.ServerFeaturesClient(host, credentials.createInsecure());
+  const features = new featuresGrpc.ServerFeaturesClient(hostOf(store.url), credentials.createInsecure());
   const supported = await new Promise<string[]>((resolve, reject) => {
     features.getSupportedMethods(new Empty(), (error, response) => {
       if (error) reject(error);
@@ -155,7 +159,7 @@ test('server features name what is served', async () => {
 });
 
 (process.env.EVENTSTORE_URL ? test.skip : test)('what is not served is unimplemented', async () => {
-  const projections = new projectionsGrpc.ProjectionsClient(host, credentials.createInsecure());
+  const projections = new projectionsGrpc.ProjectionsClient(hostOf(store.url), credentials.createInsecure());
   const error = await new Promise<ServiceError | null>((resolve) => {
     projections.create(new projectionsPb.CreateReq(), (refused) => resolve(refused));
   });

@@ -10,7 +10,9 @@ import {
 } from '@eventstore/db-client';
 import { collect, counted, newStream, numberOf, numbersIn, range, useStore } from '../testing/jest-store.ts';
 
-const { client } = await useStore();
+const store = useStore();
+let client: EventStoreDBClient;
+beforeAll(() => ({ client } = store));
 
 describe('a stream', () => {
   const stream = newStream();

@@ -1,4 +1,5 @@
 import {
+  type EventStoreDBClient,
   type AllStreamSubscription,
   END,
   eventTypeFilter,
@@ -11,7 +12,9 @@ import {
 } from '@eventstore/db-client';
 import { collect, collectUntil, counted, newStream, numberOf, range, useStore } from '../testing/jest-store.ts';
 
-const { client } = await useStore();
+const store = useStore();
+let client: EventStoreDBClient;
+beforeAll(() => ({ client } = store));
 
 /** Numbers that arrive until there are `count` of them. */
 const take = async (subscription: StreamSubscription | AllStreamSubscription, count: number): Promise<number[]> =>

@@ -27,17 +27,27 @@ export const administer = async (sql: string): Promise<void> => {
   }
 };
 
-/** For the tests of one file: the server that EVENTSTORE_URL names, or an embedded one of its own, and a client of it. */
-export const useStore = async (): Promise<{ readonly url: string; readonly client: EventStoreDBClient }> => {
-  const { url, stop } = process.env.EVENTSTORE_URL
-    ? { url: process.env.EVENTSTORE_URL, stop: async () => {} }
-    : await startOwnStore();
-  const client = connect(url);
-  afterAll(async () => {
-    await client.dispose();
-    await stop();
+/** For the tests of one file, from their `beforeAll` on: the server that EVENTSTORE_URL names, or an embedded one of its
+ *  own, and a client of it. */
+export const useStore = (): { readonly url: string; readonly client: EventStoreDBClient } => {
+  let store: { url: string; client: EventStoreDBClient; stop: () => Promise<void> };
+  beforeAll(async () => {
+    const url = process.env.EVENTSTORE_URL;
+    const { stop, ...server } = url ? { url, stop: async () => {} } : await startOwnStore();
+    store = { ...server, client: connect(server.url), stop };
   });
-  return { url, client };
+  afterAll(async () => {
+    await store.client.dispose();
+    await store.stop();
+  });
+  return {
+    get url() {
+      return store.url;
+    },
+    get client() {
+      return store.client;
+    },
+  };
 };
 
 const startOwnStore = async () => {

@@ -5,11 +5,8 @@ import { credentials } from '@grpc/grpc-js';
 export const hostOf = (url: string): string => new URL(url.replace('esdb:', 'http:')).host;
 
 /** For what the protocol can do and @eventstore/db-client does not use: the generated client, without it. */
-export const streamsClient = (url: string): streamsGrpc.StreamsClient => {
-  const streams = new streamsGrpc.StreamsClient(hostOf(url), credentials.createInsecure());
-  afterAll(() => streams.close());
-  return streams;
-};
+export const streamsClient = (url: string): streamsGrpc.StreamsClient =>
+  new streamsGrpc.StreamsClient(hostOf(url), credentials.createInsecure());
 
 export const identifierOf = (stream: string): sharedPb.StreamIdentifier => {
   const identifier = new sharedPb.StreamIdentifier();
