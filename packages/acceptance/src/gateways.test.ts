@@ -1,5 +1,5 @@
 import { createApi, refusalOf } from './harness/api.ts';
-import { startExtraGateway } from './harness/extra-gateway.ts';
+import { startExtraGateway } from './harness/extra-service.ts';
 import { openShop, type Shop } from './harness/merchants.ts';
 import { orderBody } from './harness/order-bodies.ts';
 import { sharedStack } from './harness/shared-stack.ts';

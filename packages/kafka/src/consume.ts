@@ -45,6 +45,8 @@ export const consume = <T>(options: ConsumeOptions<T>): Consumption => {
     heartbeatInterval: HEARTBEAT_MS,
     rebalanceTimeout: 10_000,
     maxWaitTimeInMs: 1_000,
+    // The relay's transactions shut out a relay that was replaced. What they carry is true before they end, and need not wait for it.
+    readUncommitted: true,
     retry: { initialRetryTime: 100, maxRetryTime: 2_000, retries: 20, restartOnFailure: async () => true },
   });
   const parking = parkingLot(kafka);

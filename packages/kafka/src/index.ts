@@ -1,5 +1,5 @@
 export { consume, type Consumption, type ConsumeOptions, type Topic } from './consume.ts';
 export { createKafka, type KafkaAddress } from './connect.ts';
 export { decode, type Decoded } from './decode.ts';
-export { createPublisher, type Publisher } from './publish.ts';
+export { createPublisher, isShutOut, type Publisher } from './publish.ts';
 export { ensureTopics, type TopicSettings } from './topics.ts';

@@ -2,49 +2,58 @@ import { type DomainMessage, partitionKeyOf } from '@cpg/contracts';
 import { type Kafka, type Message, Partitioners, type Producer } from 'kafkajs';
 
 export interface Publisher {
-  /** Publishes in the given order; resolves once all replicas have them. */
+  /** Takes over: from here on whoever published under the same id before cannot any more, however long it was held up, and what it left
+   *  half done never was. Again after each failure, for its place in the sequence is unknown then. */
+  readonly open: () => Promise<void>;
+  /** Publishes in the given order, all or none; resolves once all replicas have them. `isShutOut` of its error says that another has taken
+   *  over since. */
   readonly publish: (topic: string, messages: readonly DomainMessage[]) => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
-/** An idempotent producer. After a failure its place in the sequence is unknown, so the next call begins with a new one. */
-export const createPublisher = (kafka: Kafka): Publisher => {
-  let current: Promise<Producer> | undefined;
-  const producer = (): Promise<Producer> => {
-    current ??= connect(kafka).catch((error: unknown) => {
-      current = undefined;
-      throw error;
-    });
-    return current;
-  };
-  const dispose = async () => {
-    const old = current;
-    current = undefined;
-    await old?.then((connected) => connected.disconnect()).catch(() => {});
+const TRANSACTION_WITHIN_MS = 30_000;
+
+/** A transactional producer: the one thing of Kafka's by which a publisher that was replaced without knowing can be shut out. */
+export const createPublisher = (kafka: Kafka, { transactionalId }: { transactionalId: string }): Publisher => {
+  let producer: Producer | undefined;
+  const close = async () => {
+    const old = producer;
+    producer = undefined;
+    await old?.disconnect().catch(() => {});
   };
   return {
-    publish: async (topic, messages) => {
-      const connected = await producer();
-      try {
-        await connected.send({ topic, acks: -1, messages: messages.map(encode) });
-      } catch (error) {
-        await dispose();
-        throw error;
-      }
+    open: async () => {
+      await close();
+      const opening = kafka.producer({
+        transactionalId,
+        transactionTimeout: TRANSACTION_WITHIN_MS,
+        idempotent: true,
+        maxInFlightRequests: 1,
+        allowAutoTopicCreation: false,
+        createPartitioner: Partitioners.DefaultPartitioner,
+      });
+      producer = opening;
+      await opening.connect();
+      // It is with its first transaction that a producer takes over.
+      await (await opening.transaction()).abort();
     },
-    close: dispose,
+    publish: async (topic, messages) => {
+      if (!producer) throw new Error('the publisher is not open');
+      const transaction = await producer.transaction();
+      await transaction.send({ topic, acks: -1, messages: messages.map(encode) });
+      await transaction.commit();
+    },
+    close,
   };
 };
 
-const connect = async (kafka: Kafka): Promise<Producer> => {
-  const producer = kafka.producer({
-    idempotent: true,
-    maxInFlightRequests: 1,
-    allowAutoTopicCreation: false,
-    createPartitioner: Partitioners.DefaultPartitioner,
-  });
-  await producer.connect();
-  return producer;
+const SHUT_OUT = new Set(['INVALID_PRODUCER_EPOCH', 'PRODUCER_FENCED']);
+
+/** Whether an error of `publish` says that another has taken over. */
+export const isShutOut = (error: unknown): boolean => {
+  const { type, cause, originalError } = (error ?? {}) as { type?: string; cause?: unknown; originalError?: unknown };
+  if (type !== undefined && SHUT_OUT.has(type)) return true;
+  return [cause, originalError].some((inner) => inner !== undefined && inner !== error && isShutOut(inner));
 };
 
 const encode = (message: DomainMessage): Message => ({

@@ -12,16 +12,25 @@ export interface LeadOptions {
 }
 
 const ASK_EVERY_MS = 1_000;
+// Whoever shows no sign of life for so long is not the leader any more: a process that is frozen keeps its connection, but is silent.
+const SILENT_FOR_MS = 4_000;
+const SIGN_OF_LIFE_EVERY_MS = 1_000;
 
-/** Holds a role while nobody else does: a session advisory lock on a connection of its own, so a holder that dies lets go at once.
- *  `stop` ends the work and lets go. */
+/** Holds a role while nobody else does: a session advisory lock on a connection of its own, so a holder that dies lets go at once, and one
+ *  that is frozen within seconds. It may go on without knowing when it thaws: what it writes has to be fenced. `stop` ends the work and lets go. */
 export const leadWhileAlone = ({ url, role, log, lead }: LeadOptions): { stop: () => Promise<void> } => {
   const stopping = new AbortController();
   const running = retry(
     async () => {
-      await holdRole({ url, name: `leader ${role}`, role }, async (_, lost) => {
-        log.info({ role }, 'leading');
-        await lead(AbortSignal.any([stopping.signal, lost]));
+      await holdRole({ url, name: `leader ${role}`, role }, async (session, lost) => {
+        await session.query(`set idle_session_timeout = ${SILENT_FOR_MS}`);
+        const beating = setInterval(() => void session.query('select 1').catch(() => {}), SIGN_OF_LIFE_EVERY_MS);
+        try {
+          log.info({ role }, 'leading');
+          await lead(AbortSignal.any([stopping.signal, lost]));
+        } finally {
+          clearInterval(beating);
+        }
       });
       if (!stopping.signal.aborted) throw new Error(`${role}: no longer the leader`);
     },

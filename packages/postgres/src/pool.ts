@@ -17,6 +17,8 @@ export interface PoolOptions {
 
 const CONNECT_WITHIN_MS = 3_000;
 const QUERY_WITHIN_MS = 15_000;
+// A process that is frozen within a transaction loses it, and with it the rows that others wait for.
+const IDLE_IN_TRANSACTION_MS = 5_000;
 
 /** A pool whose every wait has an end: for a connection and for an answer. */
 export const createPool = ({ url, name, max = 10, disposable = false, log }: PoolOptions): Pool => {
@@ -28,7 +30,10 @@ export const createPool = ({ url, name, max = 10, disposable = false, log }: Poo
     query_timeout: QUERY_WITHIN_MS,
     idleTimeoutMillis: 60_000,
     keepAlive: true,
-    ...(disposable && { options: '-c synchronous_commit=off' }),
+    options: [
+      `-c idle_in_transaction_session_timeout=${IDLE_IN_TRANSACTION_MS}`,
+      ...(disposable ? ['-c synchronous_commit=off'] : []),
+    ].join(' '),
   });
   // An idle connection that the server ended: the pool opens another.
   pool.on('error', (error) => log.warn({ err: error }, 'lost an idle database connection'));

@@ -13,6 +13,8 @@ export class RoleTakenError extends Error {
   override readonly name = 'RoleTakenError';
 }
 
+const IDLE_IN_TRANSACTION_MS = 5_000;
+
 /** Does `work` on a connection of its own that holds a role: a session advisory lock, which a process that dies lets go at once. What `work`
  *  does on this connection cannot happen after the role was lost, for it was lost with the connection; `lost` says so. Throws
  *  RoleTakenError when another has the role. */
@@ -25,6 +27,8 @@ export const holdRole = async <T>(
     application_name: name,
     connectionTimeoutMillis: 3_000,
     keepAlive: true,
+    // Should this process be frozen with locks in its hands, others do not wait for it.
+    options: `-c idle_in_transaction_session_timeout=${IDLE_IN_TRANSACTION_MS}`,
   });
   const lost = new AbortController();
   session.on('error', () => lost.abort());

@@ -1,11 +1,11 @@
 import type { LogPosition } from '@cpg/event-store';
-import type { Queryable } from '@cpg/postgres';
+import { type Pool, type Queryable, transaction } from '@cpg/postgres';
 
 /** Where a follower of the log stands, in `<schema>.checkpoints (name primary key, epoch, commit_position, prepare_position)`. Each new
  *  holder takes a new epoch, so that one that was paused while another took over can no longer move the checkpoint. */
 export interface Checkpoint {
+  /** Both throw FencedError when another holder has taken over since. */
   readonly load: () => Promise<LogPosition | null>;
-  /** Throws FencedError when another holder has taken over since. */
   readonly save: (db: Queryable, position: LogPosition) => Promise<void>;
 }
 
@@ -14,22 +14,28 @@ export class FencedError extends Error {
 }
 
 export const takeCheckpoint = async (
-  pool: Queryable,
+  pool: Pool,
   { schema, name }: { schema: string; name: string },
 ): Promise<Checkpoint> => {
-  const taken = await pool.query<{ epoch: string }>(
-    `insert into ${schema}.checkpoints as held (name, epoch) values ($1, 1)
-     on conflict (name) do update set epoch = held.epoch + 1 returning epoch`,
-    [name],
-  );
+  const taken = await transaction(pool, async (db) => {
+    // An epoch that a crash of PostgreSQL took back would be given to two.
+    await db.query('set local synchronous_commit = on');
+    return db.query<{ epoch: string }>(
+      `insert into ${schema}.checkpoints as held (name, epoch) values ($1, 1)
+       on conflict (name) do update set epoch = held.epoch + 1 returning epoch`,
+      [name],
+    );
+  });
   const epoch = taken.rows[0]!.epoch;
+  const fenced = () => new FencedError(`another ${schema}.${name} has taken over`);
   return {
     load: async () => {
       const { rows } = await pool.query<{ commit: string | null; prepare: string | null }>(
-        `select commit_position::text as commit, prepare_position::text as prepare from ${schema}.checkpoints where name = $1`,
-        [name],
+        `select commit_position::text as commit, prepare_position::text as prepare from ${schema}.checkpoints where name = $1 and epoch = $2`,
+        [name, epoch],
       );
-      const { commit, prepare } = rows[0] ?? {};
+      if (!rows[0]) throw fenced();
+      const { commit, prepare } = rows[0];
       return commit && prepare ? { commit, prepare } : null;
     },
     save: async (db, { commit, prepare }) => {
@@ -38,7 +44,7 @@ export const takeCheckpoint = async (
         text: `update ${schema}.checkpoints set commit_position = $3, prepare_position = $4 where name = $1 and epoch = $2`,
         values: [name, epoch, commit, prepare],
       });
-      if (saved.rowCount !== 1) throw new FencedError(`another ${name} has taken over`);
+      if (saved.rowCount !== 1) throw fenced();
     },
   };
 };

@@ -14,6 +14,9 @@ export interface FollowerOptions {
   readonly name: string;
   readonly prefixes: string[];
   readonly log: Logger;
+  /** Done each time before the checkpoint is read: shuts out whoever led before, wherever the checkpoint's epoch does not reach. That the
+   *  epoch is still ours afterwards is seen when the checkpoint is read. */
+  readonly shutOutOthers?: () => Promise<void>;
   /** From one batch to the next, at least, while there is no backlog. */
   readonly everyMs?: number;
 }
@@ -31,7 +34,7 @@ export interface Follower {
 
 /** Follows the log from a checkpoint, in one process at a time of all that run this: another takes over within seconds when it dies. */
 export const followAlone = (
-  { client, pool, databaseUrl, schema, name, prefixes, log, everyMs }: FollowerOptions,
+  { client, pool, databaseUrl, schema, name, prefixes, log, shutOutOthers, everyMs }: FollowerOptions,
   handleBatch: HandleBatch,
 ): Follower =>
   leadWhileAlone({
@@ -40,22 +43,27 @@ export const followAlone = (
     log,
     lead: async (signal) => {
       const fenced = new AbortController();
+      const stepDown = async <T>(work: () => Promise<T>): Promise<T> => {
+        try {
+          return await work();
+        } catch (error) {
+          if (error instanceof FencedError) fenced.abort();
+          throw error;
+        }
+      };
       const checkpoint = await takeCheckpoint(pool, { schema, name });
       await follow({
         client,
         prefixes,
-        checkpoint: checkpoint.load,
+        checkpoint: () =>
+          stepDown(async () => {
+            await shutOutOthers?.();
+            return checkpoint.load();
+          }),
         signal: AbortSignal.any([signal, fenced.signal]),
         ...(everyMs !== undefined && { everyMs }),
         log,
-        handle: async (events, position) => {
-          try {
-            await handleBatch(events, position, checkpoint);
-          } catch (error) {
-            if (error instanceof FencedError) fenced.abort();
-            throw error;
-          }
-        },
+        handle: (events, position) => stepDown(() => handleBatch(events, position, checkpoint)),
       });
     },
   });

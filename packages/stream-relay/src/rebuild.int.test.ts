@@ -7,6 +7,9 @@ import { rebuild } from './rebuild.ts';
 import { startTallies } from './testing/jest-tallies.ts';
 import { verify } from './verify.ts';
 
+// Enough for a machine that does much else besides.
+const SLOW = 120_000;
+
 let tallies: Awaited<ReturnType<typeof startTallies>>;
 
 beforeAll(async () => {
@@ -30,6 +33,7 @@ const busyWriters = (name: string, count: number) => {
       const id = `${name}-${which}-${n % 5}`;
       const revision = await tallies.tally(id, n);
       last.set(id, n);
+      await sleep(5);
       const seen = await tallies.revisionOf(id);
       if (seen === undefined || seen < revision) throw new Error(`${id} was at ${revision}, and is seen at ${seen}`);
     }
@@ -62,50 +66,58 @@ const spoil = async () => {
   await tallies.pool.query("insert into tallies.tallies (id, n, revision) values ('never', 1, 1)");
 };
 
-test('rebuilt again and again while it is written: each write is seen at once, and every row is right afterwards', async () => {
-  const before = await names();
-  const rows = await tallies.rows();
-  await spoil();
-  const writers = busyWriters('busy', 6);
-  for (let round = 0; round < 5; round += 1) {
-    const written = writers.last.size;
-    await rebuild(tallies.options());
-    await until(async () => writers.last.size >= Math.min(written + 1, 30));
-  }
-  const last = await writers.leave();
-  const now = await tallies.rows();
-  expect(now.filter(({ id }) => !id.startsWith('busy'))).toEqual(rows);
-  expect(new Map(now.filter(({ id }) => id.startsWith('busy')).map(({ id, n }) => [id, n]))).toEqual(last);
-  expect(await names()).toEqual(before);
-  expect(await leftovers()).toBe(0);
-});
+test(
+  'rebuilt again and again while it is written: each write is seen at once, and every row is right afterwards',
+  async () => {
+    const before = await names();
+    const rows = await tallies.rows();
+    await spoil();
+    const writers = busyWriters('busy', 6);
+    for (let round = 0; round < 5; round += 1) {
+      const written = writers.last.size;
+      await rebuild(tallies.options());
+      await until(async () => writers.last.size >= Math.min(written + 1, 30));
+    }
+    const last = await writers.leave();
+    const now = await tallies.rows();
+    expect(now.filter(({ id }) => !id.startsWith('busy'))).toEqual(rows);
+    expect(new Map(now.filter(({ id }) => id.startsWith('busy')).map(({ id, n }) => [id, n]))).toEqual(last);
+    expect(await names()).toEqual(before);
+    expect(await leftovers()).toBe(0);
+  },
+  SLOW,
+);
 
-test('a swap that is kept waiting gives way, and loses nothing of what is written until it comes about', async () => {
-  const application = 'beside tallies.tallies';
-  const waits = async () =>
-    (
-      await tallies.pool.query(
-        "select 1 from pg_stat_activity where application_name = $1 and wait_event_type = 'Lock' and query like 'drop table%'",
-        [application],
-      )
-    ).rowCount;
-  const reader = await tallies.pool.connect();
-  await reader.query('begin');
-  await reader.query('select count(*) from tallies.tallies');
-  const writers = busyWriters('waiting', 3);
-  const rebuilding = rebuild(tallies.options());
-  await until(waits);
-  await until(async () => !(await waits()));
-  const seen = writers.last.size;
-  await until(async () => writers.last.size > seen || writers.last.size === 15);
-  await reader.query('commit');
-  reader.release();
-  await rebuilding;
-  const last = await writers.leave();
-  const now = await tallies.rows();
-  expect(new Map(now.filter(({ id }) => id.startsWith('waiting')).map(({ id, n }) => [id, n]))).toEqual(last);
-  expect((await verify(tallies.options())).differ).toBe(0);
-});
+test(
+  'a swap that is kept waiting gives way, and loses nothing of what is written until it comes about',
+  async () => {
+    const application = 'beside tallies.tallies';
+    const waits = async () =>
+      (
+        await tallies.pool.query(
+          "select 1 from pg_stat_activity where application_name = $1 and wait_event_type = 'Lock' and query like 'drop table%'",
+          [application],
+        )
+      ).rowCount;
+    const reader = await tallies.pool.connect();
+    await reader.query('begin');
+    await reader.query('select count(*) from tallies.tallies');
+    const writers = busyWriters('waiting', 3);
+    const rebuilding = rebuild(tallies.options());
+    await until(waits);
+    await until(async () => !(await waits()));
+    const seen = writers.last.size;
+    await until(async () => writers.last.size > seen || writers.last.size === 15);
+    await reader.query('commit');
+    reader.release();
+    await rebuilding;
+    const last = await writers.leave();
+    const now = await tallies.rows();
+    expect(new Map(now.filter(({ id }) => id.startsWith('waiting')).map(({ id, n }) => [id, n]))).toEqual(last);
+    expect((await verify(tallies.options())).differ).toBe(0);
+  },
+  SLOW,
+);
 
 describe('dying on the way', () => {
   const statements = ['insert into tallies_beside', 'analyze', 'lock table', 'drop table', 'alter table'];
@@ -128,31 +140,31 @@ describe('dying on the way', () => {
 
   /** Options whose connection is cut when it is about to run a statement: as its process dies. */
   const dyingAt = (statement: string) => {
-    let session: { query: (...args: never[]) => unknown } | undefined;
-    const prepare = (db: never) => {
-      if (session) return;
-      session = db;
-      const query = session.query.bind(session) as (...args: unknown[]) => Promise<unknown>;
-      let dead = false;
-      session.query = async (...args: unknown[]) => {
-        const [first] = args;
-        const text = (typeof first === 'string' ? first : (first as { text: string }).text).trim();
-        if (text.startsWith(statement) && !dead) {
-          dead = true;
-          const { rows } = (await query('select pg_backend_pid() as pid')) as { rows: { pid: number }[] };
+    const { projection } = tallies;
+    let prepared = false;
+    const prepare = (session: Session) => {
+      const query = session.query.bind(session);
+      session.query = async (...args) => {
+        const text = typeof args[0] === 'string' ? args[0] : args[0].text;
+        if (text.trim().startsWith(statement)) {
+          const { rows } = await query('select pg_backend_pid() as pid');
           await tallies.pool.query('select pg_terminate_backend($1)', [rows[0]!.pid]);
         }
         return query(...args);
       };
     };
-    const { projection } = tallies;
     const apply: Projection['apply'] = (db, ...rest) => {
-      prepare(db as never);
+      if (!prepared) prepare(db);
+      prepared = true;
       return projection.apply(db, ...rest);
     };
     return tallies.options({ projection: { ...projection, apply } });
   };
 });
+
+interface Session {
+  query: (statement: string | { text: string }, values?: unknown[]) => Promise<{ rows: { pid: number }[] }>;
+}
 
 test('one at a time', async () => {
   let second: Promise<void> | undefined;
@@ -206,23 +218,31 @@ test('a table that a newer version has changed meanwhile is not replaced', async
 });
 
 describe('verifying', () => {
-  test('names each row that is not what the log says, and a rebuild makes them right', async () => {
-    await spoil();
-    await tallies.pool.query("update tallies.tallies set seen_by = 'an instance' where id = 'old-4'");
-    const { differ, differences } = await verify(tallies.options());
-    expect(differ).toBe(3);
-    expect(differences).toEqual([
-      { id: 'never', live: expect.objectContaining({ n: 1 }), replayed: null },
-      { id: 'old-1', live: expect.objectContaining({ n: 282 }), replayed: expect.objectContaining({ n: 281 }) },
-      { id: 'old-2', live: null, replayed: expect.objectContaining({ n: 282 }) },
-    ]);
-    await rebuild(tallies.options());
-    expect(await verify(tallies.options())).toMatchObject({ differ: 0, differences: [] });
-  });
+  test(
+    'names each row that is not what the log says, and a rebuild makes them right',
+    async () => {
+      await spoil();
+      await tallies.pool.query("update tallies.tallies set seen_by = 'an instance' where id = 'old-4'");
+      const { differ, differences } = await verify(tallies.options());
+      expect(differ).toBe(3);
+      expect(differences).toEqual([
+        { id: 'never', live: expect.objectContaining({ n: 1 }), replayed: null },
+        { id: 'old-1', live: expect.objectContaining({ n: 282 }), replayed: expect.objectContaining({ n: 281 }) },
+        { id: 'old-2', live: null, replayed: expect.objectContaining({ n: 282 }) },
+      ]);
+      await rebuild(tallies.options());
+      expect(await verify(tallies.options())).toMatchObject({ differ: 0, differences: [] });
+    },
+    SLOW,
+  );
 
-  test('finds nothing in a table that is right while it is written', async () => {
-    const writers = busyWriters('verified', 6);
-    for (let round = 0; round < 3; round += 1) expect(await verify(tallies.options())).toMatchObject({ differ: 0 });
-    await writers.leave();
-  });
+  test(
+    'finds nothing in a table that is right while it is written',
+    async () => {
+      const writers = busyWriters('verified', 6);
+      for (let round = 0; round < 3; round += 1) expect(await verify(tallies.options())).toMatchObject({ differ: 0 });
+      await writers.leave();
+    },
+    SLOW,
+  );
 });

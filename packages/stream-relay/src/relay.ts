@@ -1,9 +1,11 @@
 import type { DomainMessage } from '@cpg/contracts';
-import type { Publisher } from '@cpg/kafka';
+import { isShutOut, type Publisher } from '@cpg/kafka';
 import type { AllStreamResolvedEvent } from '@eventstore/db-client';
+import { FencedError } from './checkpoint.ts';
 import { followAlone, type Follower, type FollowerOptions } from './follower.ts';
 
-export interface RelayOptions extends Omit<FollowerOptions, 'name'> {
+export interface RelayOptions extends Omit<FollowerOptions, 'name' | 'shutOutOthers'> {
+  /** Of this relay and no other: it is opened anew for each term as leader. */
   readonly publisher: Publisher;
   readonly topic: string;
   /** The message of an event, or null when there is nothing to publish. The same event always makes the same message id. */
@@ -13,14 +15,21 @@ export interface RelayOptions extends Omit<FollowerOptions, 'name'> {
 // A message that comes after a rest goes out at once; under load, batches form.
 const EVERY_MS = 25;
 
-/** Publishes the log to a topic: in the order of the log, at least once, the checkpoint moving only after all replicas have the messages. */
-export const relay = ({ publisher, topic, messageOf, ...options }: RelayOptions): Follower =>
-  followAlone({ everyMs: EVERY_MS, ...options, name: 'relay' }, async (events, position, checkpoint) => {
+/** Publishes the log to a topic: in the order of the log, at least once, the checkpoint moving only after all replicas have the messages.
+ *  A relay that another has taken over from cannot publish any more, whatever it was held up in. */
+export const relay = ({ publisher, topic, messageOf, ...options }: RelayOptions): Follower => {
+  const follower = { everyMs: EVERY_MS, ...options, name: 'relay', shutOutOthers: publisher.open };
+  return followAlone(follower, async (events, position, checkpoint) => {
     const messages: DomainMessage[] = [];
     for (const event of events) {
       const message = await messageOf(event);
       if (message) messages.push(message);
     }
-    if (messages.length > 0) await publisher.publish(topic, messages);
+    if (messages.length > 0) await publisher.publish(topic, messages).catch(asFenced);
     await checkpoint.save(options.pool, position);
   });
+};
+
+const asFenced = (error: unknown): never => {
+  throw isShutOut(error) ? new FencedError('another relay publishes now', { cause: error }) : error;
+};

@@ -34,7 +34,7 @@ await runService(async () => {
   const readModel = createPool({ url: databaseUrl, name: 'orders', max: 12, log });
   const followerPool = createPool({ url: databaseUrl, name: 'orders followers', max: 4, disposable: true, log });
   const kafka = createKafka(config, { clientId: 'orders', log });
-  const publisher = createPublisher(kafka);
+  const publisher = createPublisher(kafka, { transactionalId: 'orders.relay' });
   const paymentsHttp = internalClient({ name: 'payments', url: config.PAYMENTS_URL, token: config.INTERNAL_TOKEN });
 
   const handler = commandHandler({

@@ -108,7 +108,7 @@ beforeAll(async () => {
 
   const kafka = createKafka({ KAFKA_BROKERS: [kafkaServer.brokers] }, { clientId: 'orders-test', log });
   await ensureTopics(kafka, [TOPICS.orders.name, TOPICS.payments.name], { partitions: 4, replication: 1 });
-  const publisher = createPublisher(kafka);
+  const publisher = createPublisher(kafka, { transactionalId: 'orders.relay' });
   const follower = { client, pool, databaseUrl: database.url, log };
   const projection = orderProjection(client);
   const { schema, prefixes } = projection;

@@ -39,7 +39,7 @@ await runService(async () => {
   const pool = createPool({ url: databaseUrl, name: 'payments', max: 12, log });
   const followerPool = createPool({ url: databaseUrl, name: 'payments followers', max: 4, disposable: true, log });
   const kafka = createKafka(config, { clientId: 'payments', log });
-  const publisher = createPublisher(kafka);
+  const publisher = createPublisher(kafka, { transactionalId: 'payments.relay' });
   const ordersHttp = internalClient({ name: 'orders', url: config.ORDERS_URL, token: config.INTERNAL_TOKEN });
 
   const handler = commandHandler({ client, decider: paymentDecider, schema: PaymentEvent, streamOf: paymentStreamOf });

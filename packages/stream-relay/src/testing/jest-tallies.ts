@@ -62,6 +62,8 @@ export const startTallies = async () => {
 
   return {
     pool,
+    databaseUrl: database.url,
+    eventStoreUrl: server.url,
     projection,
     migrations,
     /** What rebuilds and verifications take. */

@@ -31,13 +31,16 @@ beforeAll(async () => {
   const server = await startKafka({ databaseUrl: database.url, port: 0 });
   const kafka = createKafka({ KAFKA_BROKERS: [server.brokers] }, { clientId: 'payments-test', log });
   await ensureTopics(kafka, [TOPICS.orders.name, TOPICS.payments.name], { partitions: 4, replication: 1 });
-  publisher = createPublisher(kafka);
+  // What orders would publish.
+  publisher = createPublisher(kafka, { transactionalId: 'orders.relay' });
+  await publisher.open();
+  const own = createPublisher(kafka, { transactionalId: 'payments.relay' });
   const parts = [
     relay({
       ...follower,
       schema: 'payments',
       prefixes: [paymentStreamOf('')],
-      publisher,
+      publisher: own,
       topic: TOPICS.payments.name,
       messageOf: paymentMessages(client),
     }),
@@ -60,7 +63,7 @@ beforeAll(async () => {
   ];
   closing.push(
     () => Promise.all(parts.map((part) => part.stop())),
-    () => publisher.close(),
+    () => Promise.all([publisher.close(), own.close()]),
     () => server.stop(),
     () => payments.stop(),
     () => database.drop(),

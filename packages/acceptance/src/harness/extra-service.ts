@@ -4,12 +4,11 @@ import { fileURLToPath } from 'node:url';
 import type { StackFiles } from './stack-files.ts';
 import { until } from './until.ts';
 
-const GATEWAY = fileURLToPath(new URL('../../../../services/gateway/dist/main.js', import.meta.url));
-
-/** One more gateway beside that of the stack, as a second machine would run it. `env` goes over what the stack's own gateway has. */
-export const startExtraGateway = async (stack: StackFiles, env: NodeJS.ProcessEnv = {}) => {
+/** One more instance of a service beside that of the stack, as a second machine would run it. `env` goes over what the stack's own has. */
+export const startExtraService = async (name: 'gateway' | 'orders', stack: StackFiles, env: NodeJS.ProcessEnv = {}) => {
+  const main = fileURLToPath(new URL(`../../../../services/${name}/dist/main.js`, import.meta.url));
   const port = await freePort();
-  const child = spawn(process.execPath, [GATEWAY], {
+  const child = spawn(process.execPath, [main], {
     env: { ...process.env, NODE_OPTIONS: '', LOG_LEVEL: 'warn', ...stack.environment, PORT: String(port), ...env },
     stdio: 'ignore',
   });
@@ -23,13 +22,16 @@ export const startExtraGateway = async (stack: StackFiles, env: NodeJS.ProcessEn
   };
   const baseUrl = `http://127.0.0.1:${port}`;
   try {
-    await until('the extra gateway to be ready', async () => (await fetch(`${baseUrl}/health/ready`)).ok);
+    await until(`the extra ${name} to be ready`, async () => (await fetch(`${baseUrl}/health/ready`)).ok);
   } catch (error) {
     await stop();
     throw error;
   }
-  return { baseUrl, stop };
+  return { baseUrl, stop, freeze: () => void child.kill('SIGSTOP'), thaw: () => void child.kill('SIGCONT') };
 };
+
+export const startExtraGateway = (stack: StackFiles, env: NodeJS.ProcessEnv = {}) =>
+  startExtraService('gateway', stack, env);
 
 const freePort = (): Promise<number> =>
   new Promise((done, fail) => {

@@ -1,0 +1,107 @@
+import { startKafka } from '@cpg/embedded-kafka';
+import { connectEventStore } from '@cpg/event-store';
+import { createKafka, createPublisher, ensureTopics, type Publisher } from '@cpg/kafka';
+import { createPool, testDatabase } from '@cpg/postgres';
+import { createLogger } from '@cpg/runtime';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { relay } from './relay.ts';
+import { startTallies } from './testing/jest-tallies.ts';
+import { readTopic } from './testing/jest-topic.ts';
+
+const log = createLogger({ name: 'test', level: process.env.LOG_LEVEL ?? 'silent' });
+const topic = 'orders.v1';
+let tallies: Awaited<ReturnType<typeof startTallies>>;
+let kafka: ReturnType<typeof createKafka>;
+const closing: (() => unknown)[] = [];
+
+beforeAll(async () => {
+  tallies = await startTallies();
+  const database = await testDatabase();
+  const server = await startKafka({ databaseUrl: database.url, port: 0 });
+  kafka = createKafka({ KAFKA_BROKERS: [server.brokers] }, { clientId: 'test', log });
+  await ensureTopics(kafka, [topic], { partitions: 1, replication: 1 });
+  closing.push(server.stop, database.drop, tallies.stop);
+});
+
+afterAll(async () => {
+  for (const close of closing) await close();
+});
+
+const until = async (look: () => unknown) => {
+  while (!(await look())) await sleep(10);
+};
+
+/** A relay as a process of its own would run it; `hold` is asked before it publishes, as a process may be frozen there. */
+const startRelay = (hold: (ids: readonly string[]) => Promise<void>) => {
+  const { databaseUrl, projection, eventStoreUrl } = tallies;
+  const pool = createPool({ url: databaseUrl, name: 'relay', max: 2, log });
+  const client = connectEventStore(eventStoreUrl);
+  const publisher = createPublisher(kafka, { transactionalId: 'tallies.relay' });
+  const published: string[] = [];
+  const refused: unknown[] = [];
+  const holding: Publisher = {
+    ...publisher,
+    publish: async (to, messages) => {
+      const ids = messages.map(({ id }) => id);
+      await hold(ids);
+      await publisher.publish(to, messages).catch((error: unknown) => {
+        refused.push(error);
+        throw error;
+      });
+      published.push(...ids);
+    },
+  };
+  const { schema, prefixes } = projection;
+  const messageOf = async ({ event }: { event?: { id: string; created: Date } }) =>
+    ({ id: event!.id, orderid: 'ord_1', time: event!.created.toISOString() }) as never;
+  const follower = relay({ client, pool, databaseUrl, schema, prefixes, log, publisher: holding, topic, messageOf });
+  return {
+    published,
+    refused,
+    stop: async () => {
+      await follower.stop();
+      await publisher.close();
+      await client.dispose();
+      await pool.end();
+    },
+  };
+};
+
+const loseLeadership = () =>
+  tallies.pool.query(
+    "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'leader tallies.relay'",
+  );
+
+test('a relay that was held up while another took over publishes nothing any more, and leads again when it is its turn', async () => {
+  let thaw = () => {};
+  const frozen = new Promise<void>((done) => (thaw = done));
+  let caught = false;
+  const old = startRelay(async () => {
+    if (old.published.length === 0 || caught) return;
+    caught = true;
+    await frozen;
+  });
+  await tallies.tally('a', 1);
+  await until(() => old.published.length === 1);
+  await tallies.tally('a', 2);
+  await until(() => caught);
+
+  const successor = startRelay(async () => {});
+  await loseLeadership();
+  await tallies.tally('a', 3);
+  await until(() => successor.published.length >= 2);
+  thaw();
+  await until(() => old.refused.length === 1);
+  await tallies.tally('a', 4);
+  await until(() => successor.published.length === 3);
+
+  await successor.stop();
+  await tallies.tally('a', 5);
+  await until(() => old.published.length === 2);
+  await old.stop();
+
+  const ids = [...old.published.slice(0, 1), ...successor.published, ...old.published.slice(1)];
+  const [read] = await readTopic(kafka, topic, (seen) => seen.length === ids.length);
+  expect(read).toEqual(ids);
+  expect(new Set(read).size).toBe(5);
+});
