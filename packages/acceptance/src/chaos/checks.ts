@@ -5,6 +5,7 @@ import type { Api } from '../harness/api.ts';
 import type { KafkaLog } from '../harness/kafka-log.ts';
 import { ledgerOf, ledgerShown } from '../harness/ledger.ts';
 import { readOrderStream } from '../harness/order-stream.ts';
+import { projections } from '../harness/projections.ts';
 import type { Attempt, Receiver } from '../harness/receiver.ts';
 import { verified } from '../harness/signatures.ts';
 import type { StackFiles } from '../harness/stack-files.ts';
@@ -38,6 +39,7 @@ export const faultsIn = async (evidence: Evidence): Promise<string[]> => {
       ...faultsOfLists(acknowledged, orders, payments),
       ...perOrder,
       ...perDeletion,
+      ...(await faultsOfProjections(stack)),
       ...evidence.kafka.faults(),
       ...faultsOfAttempts(evidence),
     ];
@@ -170,6 +172,16 @@ const faultsOfAttempts = ({ receiver, hook }: Evidence): string[] => {
       return [`${key} does not verify: ${String(error)}`];
     }
   });
+};
+
+/** Every row of the read models is what a replay of the log makes. */
+const faultsOfProjections = async (stack: StackFiles): Promise<string[]> => {
+  const faults: string[] = [];
+  for (const name of ['orders', 'payments'] as const) {
+    const { code, said } = await projections(stack, 'verify', name).outcome();
+    if (code !== 0) faults.push(`the projection of ${name} is not what a replay makes: ${said}`);
+  }
+  return faults;
 };
 
 const faultsOfDeletion = async ({ api, kafka }: Evidence, store: EventStoreDBClient, id: string): Promise<string[]> => {
