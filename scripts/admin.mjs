@@ -10,6 +10,13 @@ Read models, made from the event store.
 
   projections rebuild [${PROJECTIONS.join('|')}]   makes it anew beside the live one, and swaps them, while everything runs
   projections verify [${PROJECTIONS.join('|')}]    compares each row with a replay; exit code 1 when there are differences
+
+Messages on Kafka that somebody could not process.
+
+  dlq list                             how many wait on the dead-letter topic of each topic
+  dlq show TOPIC [--offset N]          each of them and why, or all of one
+  dlq redrive TOPIC [--through N]      publishes them again, oldest first, for who could not process them
+  dlq discard TOPIC --through N        gives them up
 `;
 
 await setUp();
@@ -32,6 +39,8 @@ if (!process.env.DATABASE_URL) {
 
 const args = process.argv.slice(2);
 if (args[0] === 'projections' && !args.includes('--help')) await projections(args.slice(1));
+else if (args[0] === 'dlq' && !args.includes('--help'))
+  process.exitCode = await run(process.execPath, [join(CHECKOUT, 'services/orders/dist/admin.js'), ...args]);
 else {
   await import('../services/gateway/dist/admin.js');
   if (args.length === 0 || args.includes('--help')) process.stdout.write(HELP);

@@ -1,9 +1,9 @@
-import { deadLetterTopicOf } from '@cpg/contracts';
 import { isAppError } from '@cpg/core';
 import { type Logger, retry } from '@cpg/runtime';
-import { type EachBatchPayload, type Kafka, type KafkaMessage, Partitioners, type Producer } from 'kafkajs';
+import type { EachBatchPayload, Kafka, KafkaMessage } from 'kafkajs';
 import type { z } from 'zod';
 import { decode } from './decode.ts';
+import { isForAnother, type ParkingLot, parkingLot } from './parking.ts';
 
 export interface Topic<T> {
   readonly name: string;
@@ -49,7 +49,7 @@ export const consume = <T>(options: ConsumeOptions<T>): Consumption => {
     readUncommitted: true,
     retry: { initialRetryTime: 100, maxRetryTime: 2_000, retries: 20, restartOnFailure: async () => true },
   });
-  const parking = parkingLot(kafka);
+  const parking = parkingLot(kafka, groupId);
   let joined = false;
   consumer.on('consumer.group_join', () => {
     joined = true;
@@ -119,6 +119,7 @@ const handleRecords = async <T>(
 ): Promise<void> => {
   const readable: { record: KafkaMessage; message: T }[] = [];
   for (const record of records) {
+    if (isForAnother(record, options.groupId)) continue;
     const decoded = decode(topic, record.value);
     if (decoded === 'passed over') continue;
     if (decoded.ok) readable.push({ record, message: decoded.message });
@@ -164,34 +165,3 @@ const attempt = async <T>(
 
 const reasonOf = (error: unknown): string =>
   error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-
-type ParkingLot = ReturnType<typeof parkingLot>;
-
-/** Sets a record aside on its dead-letter topic, with where it came from and why. */
-const parkingLot = (kafka: Kafka) => {
-  let producer: Promise<Producer> | undefined;
-  const connected = () => {
-    producer ??= (async () => {
-      const made = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
-      await made.connect();
-      return made;
-    })();
-    return producer;
-  };
-  return {
-    park: async (topic: string, partition: number, record: KafkaMessage, reason: string, log: Logger) => {
-      const origin = { topic, partition: String(partition), offset: record.offset };
-      await (
-        await connected()
-      ).send({
-        topic: deadLetterTopicOf(topic),
-        acks: -1,
-        messages: [{ key: record.key, value: record.value, headers: { ...record.headers, ...origin, reason } }],
-      });
-      log.error({ ...origin, reason }, 'message parked on its dead-letter topic');
-    },
-    close: async () => {
-      await producer?.then((made) => made.disconnect());
-    },
-  };
-};

@@ -1,10 +1,16 @@
 import { join } from 'node:path';
+import { runDeadLetterCommand } from '@cpg/kafka';
 import { runProjectionCommand } from '@cpg/stream-relay';
 import { orderProjection } from './projections/order-projection.ts';
 
-process.exitCode = await runProjectionCommand({
-  args: process.argv.slice(2),
-  env: process.env,
-  projectionOf: orderProjection,
-  migrations: join(import.meta.dirname, '../migrations'),
-});
+const [noun, ...args] = process.argv.slice(2);
+
+process.exitCode =
+  noun === 'dlq'
+    ? await runDeadLetterCommand(args, process.env)
+    : await runProjectionCommand({
+        args: process.argv.slice(2),
+        env: process.env,
+        projectionOf: orderProjection,
+        migrations: join(import.meta.dirname, '../migrations'),
+      });

@@ -1,0 +1,100 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startKafka } from '@cpg/embedded-kafka';
+import { testDatabase } from '@cpg/postgres';
+import { createLogger } from '@cpg/runtime';
+import type { Kafka } from 'kafkajs';
+import { z } from 'zod';
+import { createKafka } from './connect.ts';
+import { consume } from './consume.ts';
+import { deadLetters } from './dead-letters.ts';
+import { ensureTopics } from './topics.ts';
+
+const Numbered = z.object({ n: z.number() });
+const TOPIC = 'numbers';
+const log = createLogger({ name: 'test', level: 'silent' });
+const closing: (() => unknown)[] = [];
+let kafka: Kafka;
+
+beforeAll(async () => {
+  const database = await testDatabase();
+  const server = await startKafka({ databaseUrl: database.url, port: 0 });
+  kafka = createKafka({ KAFKA_BROKERS: [server.brokers] }, { clientId: 'test', log });
+  await ensureTopics(kafka, [TOPIC], { partitions: 3, replication: 1 });
+  closing.push(server.stop, database.drop);
+});
+
+afterAll(async () => {
+  for (const close of closing) await close();
+});
+
+const until = async (look: () => boolean) => {
+  while (!look()) await sleep(20);
+};
+
+test('what one group could not process is redriven for it alone, in order, with key and headers; twice is once', async () => {
+  let broken = true;
+  const handled: Record<'careful' | 'careless', number[]> = { careful: [], careless: [] };
+  const reading = (['careful', 'careless'] as const).map((groupId) =>
+    consume({
+      kafka,
+      groupId,
+      topics: [{ name: TOPIC, message: Numbered }],
+      handle: async (messages) => {
+        for (const { n } of messages) {
+          if (groupId === 'careful' && broken && n % 2 === 0) throw new Error('no even numbers');
+          if (!handled[groupId].includes(n)) handled[groupId].push(n);
+        }
+      },
+      isOutage: () => false,
+      log,
+    }),
+  );
+  const heard: { n: number; key: string; headers: Record<string, string> }[] = [];
+  const listener = kafka.consumer({ groupId: 'listener', maxWaitTimeInMs: 100 });
+  await listener.connect();
+  await listener.subscribe({ topics: [TOPIC], fromBeginning: true });
+  await listener.run({
+    eachMessage: async ({ message: { key, value, headers = {} } }) => {
+      const { n } = Numbered.parse(JSON.parse(value!.toString()));
+      const texts = Object.entries(headers).map(([name, text]) => [name, text?.toString()]);
+      heard.push({ n, key: key!.toString(), headers: Object.fromEntries(texts) });
+    },
+  });
+  closing.unshift(...reading.map((each) => each.stop), () => listener.disconnect());
+
+  const letters = deadLetters(kafka, TOPIC);
+  expect(await letters.waiting()).toEqual([]);
+  const producer = kafka.producer();
+  await producer.connect();
+  for (const n of [1, 2, 3, 4, 5, 6, 8])
+    await producer.send({
+      topic: TOPIC,
+      messages: [{ key: 'k', value: JSON.stringify({ n }), headers: { trace: `t${n}` } }],
+    });
+  await producer.disconnect();
+  await until(() => handled.careless.length === 7 && handled.careful.length === 3);
+  let waiting = await letters.waiting();
+  while (waiting.length < 4) waiting = await letters.waiting();
+  expect(waiting.map(({ offset, group, key, value, reason }) => ({ offset, group, key, value, reason }))).toEqual(
+    [2, 4, 6, 8].map((n, index) => ({
+      offset: String(index),
+      group: 'careful',
+      key: 'k',
+      value: JSON.stringify({ n }),
+      reason: 'Error: no even numbers',
+    })),
+  );
+
+  broken = false;
+  expect(await letters.discard(0n)).toBe(1);
+  expect(await letters.redrive(2n)).toBe(2);
+  await until(() => handled.careful.length === 5);
+  expect((await letters.waiting()).map(({ offset }) => offset)).toEqual(['3']);
+  expect(await letters.redrive()).toBe(1);
+  expect(await letters.redrive()).toBe(0);
+  await until(() => handled.careful.length === 6 && heard.length === 10);
+  expect(handled.careful).toEqual([1, 3, 5, 4, 6, 8]);
+  expect(heard.slice(7)).toEqual(
+    [4, 6, 8].map((n) => ({ n, key: 'k', headers: { trace: `t${n}`, 'redriven-for': 'careful' } })),
+  );
+});
