@@ -32,6 +32,8 @@ export interface AppOptions {
   /** Requests by key, and failed authentications by address. */
   readonly limits: { readonly requests: TokenBuckets; readonly failures: TokenBuckets };
   readonly box: SecretBox;
+  /** The name by which other gateways can tell whether this one lives. */
+  readonly instance: () => string | null;
   readonly checkUrl: (url: string) => Promise<void>;
   readonly ready: ReadinessChecks;
   readonly now: () => Date;

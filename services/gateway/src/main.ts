@@ -13,6 +13,7 @@ import { verifySecret } from './keys/hash.ts';
 import { createLastUses } from './keys/last-uses.ts';
 import { tokenBuckets } from './limits/token-buckets.ts';
 import { migrateGateway } from './migrations.ts';
+import { showPresence } from './presence.ts';
 import { credentialByKid, noteLastUses } from './queries/credentials.ts';
 import { forgetExpiredRequests } from './queries/idempotency.ts';
 import { checkEndpointUrl } from './webhooks/endpoint-url.ts';
@@ -33,6 +34,7 @@ await runService(async () => {
     });
 
   const prepared = preparation(log);
+  const presence = showPresence({ url: config.DATABASE_URL, log });
   const now = () => new Date();
   const monotonicMs = () => performance.now();
   const lastUses = createLastUses({ write: (uses) => noteLastUses(pool, uses), log });
@@ -60,6 +62,7 @@ await runService(async () => {
       }),
       failures: tokenBuckets({ perSecond: perMinute / 60, burst: perMinute, now: monotonicMs }),
     },
+    instance: presence.instance,
     box: secretBox(config.WEBHOOK_ENCRYPTION_KEY),
     checkUrl: (url) => checkEndpointUrl(url, { allowLocal: config.WEBHOOK_ALLOW_LOCAL, isAllowed }),
     ready: {
@@ -82,6 +85,7 @@ await runService(async () => {
       prepared.stop,
       cleaning.stop,
       lastUses.stop,
+      presence.stop,
       () => Promise.all([orders.close(), payments.close(), dispatcher.close()]),
       () => pool.end(),
     ],

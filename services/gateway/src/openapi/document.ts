@@ -14,6 +14,7 @@ export const apiDocument = async (): Promise<OpenApi> => {
     authenticator: nothing,
     limits: { requests: nothing, failures: nothing },
     box: nothing,
+    instance: nothing,
     checkUrl: nothing,
     ready: {},
     now: nothing,

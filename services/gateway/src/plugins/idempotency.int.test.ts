@@ -126,6 +126,29 @@ test('who comes back after another took over does not overwrite its answer', asy
   expect(new Set(ordersMade()).size).toBe(1);
 });
 
+test('a request whose gateway lives is left to it; one whose gateway died is taken up at once, under the same id', async () => {
+  let release = () => {};
+  const held = new Promise<void>((resolve) => (release = resolve));
+  gateway.orders.answer = async (call) => {
+    if (gateway.orders.calls.length === 1) await held;
+    return ordersAnswer(call);
+  };
+  const cutOff = create('k1');
+  while (gateway.orders.calls.length === 0) await sleep(5);
+  expect((await create('k1')).body.code).toBe('idempotency_key_in_use');
+  await gateway.pool.query(
+    "update gateway.idempotency_keys set instance = 'gateway that died' where merchant_id = $1",
+    [shop.id],
+  );
+  expect((await create('k1', { external_reference_id: 'another' })).status).toBe(422);
+  const taken = await create('k1');
+  expect(taken.status).toBe(201);
+  release();
+  await cutOff;
+  expect((await create('k1')).text).toBe(taken.text);
+  expect(new Set(ordersMade())).toEqual(new Set([taken.body.id]));
+});
+
 test('an outage is not kept: the retry runs again at once, under the same id', async () => {
   gateway.orders.answer = () => refusal(503, 'dependency_unavailable');
   expect((await create('k1')).status).toBe(503);

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError, type ErrorCode } from '@cpg/core';
 import type { Pool } from '@cpg/postgres';
 import { invalid, type SecretBox } from '@cpg/runtime';
@@ -28,10 +29,17 @@ declare module 'fastify' {
   }
 }
 
+export interface AnswerOnceOptions {
+  readonly pool: Pool;
+  readonly box: SecretBox;
+  /** The name of this gateway's presence. */
+  readonly instance: () => string | null;
+}
+
 /** Same key, same answer: every POST of `app` that carries an Idempotency-Key has its effect once. The seed of its ids is reserved
  *  before the effect, so a repeat after a crash makes the same ids; what was answered finally is kept 24 hours. Registered
  *  after authentication; works on the validated body. A request without the header costs no query. */
-export const answerOnce = (app: FastifyInstance, { pool, box }: { pool: Pool; box: SecretBox }): void => {
+export const answerOnce = (app: FastifyInstance, { pool, box, instance }: AnswerOnceOptions): void => {
   app.decorateRequest('seed', '');
   app.decorateRequest('claim', null);
 
@@ -48,6 +56,7 @@ export const answerOnce = (app: FastifyInstance, { pool, box }: { pool: Pool; bo
       requestHash: hashOf(request),
       seed: request.seed,
       holder: request.id,
+      instance: instance(),
     };
     const seed = await claimRequest(pool, claim);
     if (seed !== null) {
@@ -65,7 +74,7 @@ export const answerOnce = (app: FastifyInstance, { pool, box }: { pool: Pool; bo
     if (!claim) return;
     request.claim = null;
     try {
-      await settle(claim, request, reply.statusCode, payload);
+      await within(SETTLE_WITHIN_MS, settle(claim, request, reply.statusCode, payload));
     } catch (error) {
       // The effect stands whether or not its answer is kept: a repeat takes it up with the same ids.
       request.log.warn({ err: error, requestId: request.id }, 'could not keep the answer under its idempotency key');
@@ -77,6 +86,22 @@ export const answerOnce = (app: FastifyInstance, { pool, box }: { pool: Pool; bo
     const sealed = request.routeOptions.config.answersSecret === true;
     await keepAnswer(pool, claim, { status, text: sealed ? box.seal(payload) : payload, sealed });
   };
+};
+
+// The answer does not wait longer for a database that has stopped answering.
+const SETTLE_WITHIN_MS = 2_000;
+
+const within = async (ms: number, work: Promise<void>): Promise<void> => {
+  const late = new AbortController();
+  const timeout = sleep(ms, undefined, { signal: late.signal }).then(() => {
+    throw new Error(`not within ${ms} ms`);
+  });
+  timeout.catch(() => {});
+  try {
+    await Promise.race([work, timeout]);
+  } finally {
+    late.abort();
+  }
 };
 
 const hashOf = (request: FastifyRequest): string =>

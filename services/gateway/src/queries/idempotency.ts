@@ -7,6 +7,8 @@ export interface Claim {
   readonly seed: string;
   /** Who works on it: no two requests have the same. */
   readonly holder: string;
+  /** The gateway it is in, by the name of its presence. */
+  readonly instance: string | null;
 }
 
 export interface KnownRequest {
@@ -20,24 +22,28 @@ const KEPT_FOR = '24 hours';
 /** Longer than any request runs. Were one to run longer, the repeat would make the same ids. */
 const LEASE = '30 seconds';
 
-/** Takes up a request: one that is new, whose 24 hours are over, or that nobody works on any more. Gives the seed to work with, the
+/** Takes up a request: one that is new, whose 24 hours are over, or that nobody works on any more: its lease is over, or its gateway dead. Gives the seed to work with, the
  *  one that was reserved first, or null when the key is taken by another request, a running one, or an answer. */
 export const claimRequest = async (db: Queryable, claim: Claim): Promise<string | null> => {
   const { rows } = await db.query<{ seed: string }>(
     `insert into gateway.idempotency_keys as known
-       (merchant_id, key, request_hash, seed, holder, leased_until, expires_at)
-     values ($1, $2, $3, $4, $5, now() + interval '${LEASE}', now() + interval '${KEPT_FOR}')
+       (merchant_id, key, request_hash, seed, holder, instance, leased_until, expires_at)
+     values ($1, $2, $3, $4, $5, $6, now() + interval '${LEASE}', now() + interval '${KEPT_FOR}')
      on conflict (merchant_id, key) do update set
        request_hash = excluded.request_hash,
        seed = case when known.expires_at <= now() then excluded.seed else known.seed end,
        expires_at = case when known.expires_at <= now() then excluded.expires_at else known.expires_at end,
        holder = excluded.holder,
+       instance = excluded.instance,
        leased_until = excluded.leased_until,
        status = null, answer = null, sealed = false
      where known.expires_at <= now()
-        or (known.status is null and known.leased_until <= now() and known.request_hash = excluded.request_hash)
+        or (known.status is null and known.request_hash = excluded.request_hash and case
+              when known.leased_until <= now() then true
+              when known.instance is not null then pg_try_advisory_xact_lock_shared(hashtextextended(known.instance, 1))
+              else false end)
      returning seed`,
-    [claim.merchantId, claim.key, claim.requestHash, claim.seed, claim.holder],
+    [claim.merchantId, claim.key, claim.requestHash, claim.seed, claim.holder, claim.instance],
   );
   return rows[0]?.seed ?? null;
 };

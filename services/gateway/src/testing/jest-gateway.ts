@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { CreateMerchantDto, MerchantCreateOrderDto, Order, Payment } from '@cpg/contracts';
 import { createPool, migrate, type Pool, testDatabase } from '@cpg/postgres';
@@ -15,6 +16,7 @@ import { Scope } from '../keys/scopes.ts';
 import { tokenBuckets } from '../limits/token-buckets.ts';
 import { migrateGateway } from '../migrations.ts';
 import * as examples from '../openapi/examples.ts';
+import { showPresence } from '../presence.ts';
 import { credentialByKid, noteLastUses } from '../queries/credentials.ts';
 import { insertMerchant } from '../queries/merchants.ts';
 import { newSeed } from '../seed.ts';
@@ -97,6 +99,8 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
   const lastUses = createLastUses({ write: (uses) => noteLastUses(pool, uses), log, everyMs: 60_000 });
   const monotonicMs = () => performance.now();
   const perMinute = options.failuresPerMinute ?? 0;
+  const presence = showPresence({ url: database.url, log });
+  while (presence.instance() === null) await sleep(5);
   const app = await buildApp({
     environment,
     pool,
@@ -115,6 +119,7 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
       requests: tokenBuckets({ perSecond: options.perSecond ?? 0, burst: options.burst ?? 0, now: monotonicMs }),
       failures: tokenBuckets({ perSecond: perMinute / 60, burst: perMinute, now: monotonicMs }),
     },
+    instance: presence.instance,
     box: secretBox(['key of the tests that seals, thirty-two characters']),
     checkUrl: (url) =>
       checkEndpointUrl(url, { allowLocal: options.allowLocal ?? false, resolve: options.resolve ?? publicHost }),
@@ -151,6 +156,7 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
     close: async () => {
       await app.close();
       await lastUses.stop();
+      await presence.stop();
       await Promise.all(clients.map((client) => client.close()));
       await Promise.all([orders.close(), payments.close(), dispatcher.close()]);
       await pool.end();
