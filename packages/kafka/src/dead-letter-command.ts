@@ -39,11 +39,9 @@ export const runDeadLetterCommand = async (args: readonly string[], env: NodeJS.
 const run = async (kafka: Kafka, args: readonly string[]): Promise<string[]> => {
   const { verb, topic, offset, through } = parsed(args);
   if (verb === 'list') {
-    const topics = Object.values(TOPICS).map(async ({ name }) => {
-      const { length } = await deadLetters(kafka, name).waiting();
-      return `${name}: ${length} waiting`;
-    });
-    return Promise.all(topics);
+    return Promise.all(
+      Object.values(TOPICS).map(async ({ name }) => `${name}: ${await deadLetters(kafka, name).count()} waiting`),
+    );
   }
   const letters = deadLetters(kafka, topic);
   switch (verb) {

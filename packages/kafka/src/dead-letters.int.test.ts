@@ -63,7 +63,7 @@ test('what one group could not process is redriven for it alone, in order, with 
   closing.unshift(...reading.map((each) => each.stop), () => listener.disconnect());
 
   const letters = deadLetters(kafka, TOPIC);
-  expect(await letters.waiting()).toEqual([]);
+  expect([await letters.count(), await letters.waiting()]).toEqual([0, []]);
   const producer = kafka.producer();
   await producer.connect();
   for (const n of [1, 2, 3, 4, 5, 6, 8])
@@ -85,6 +85,7 @@ test('what one group could not process is redriven for it alone, in order, with 
     })),
   );
 
+  expect(await letters.count()).toBe(4);
   broken = false;
   expect(await letters.discard(0n)).toBe(1);
   expect(await letters.redrive(2n)).toBe(2);

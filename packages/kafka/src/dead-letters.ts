@@ -18,6 +18,7 @@ export interface DeadLetter {
 
 /** The dead letters of one topic. What was redriven or discarded does not wait any more; it stays on the topic as long as that keeps it. */
 export interface DeadLetters {
+  readonly count: () => Promise<number>;
   readonly waiting: () => Promise<DeadLetter[]>;
   /** Publishes what waits again, oldest first, up to an offset or all, with its key, value and headers. Resolves with how many. Only the
    *  group that could not process a message takes it up again; other readers of the topic see a repeat. Each is marked as done right after it
@@ -100,6 +101,10 @@ export const deadLetters = (kafka: Kafka, topic: string): DeadLetters => {
   };
 
   return {
+    count: async () => {
+      const { first, end } = await span();
+      return end > first ? Number(end - first) : 0;
+    },
     waiting: async () => {
       const letters: DeadLetter[] = [];
       const groupId = `${DONE_GROUP}-${randomUUID()}`;
