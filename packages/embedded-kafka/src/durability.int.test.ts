@@ -15,7 +15,7 @@ import {
 import { execute, newDatabase } from './testing/database.ts';
 import { fetchFrom } from './testing/fetch.ts';
 import { startProxy } from './testing/proxy.ts';
-import { RawClient, commitOffset } from './testing/raw-client.ts';
+import { RawClient, commitOffset, commitOffsetNow } from './testing/raw-client.ts';
 import {
   addGroup,
   addPartitions,
@@ -106,7 +106,7 @@ test('while the database is away nothing is acknowledged, and afterwards everyth
   proxy.cut();
   expect(await sendBatch(raw, topic, batch(1))).toEqual({ error: 56, baseOffset: -1 });
   const groupId = newName('group');
-  expect(await commitOffset(kafka.brokers, groupId, topic, 1)).toBe(15);
+  expect(await commitOffsetNow(kafka.brokers, groupId, topic, 1)).toBe(15);
   expect(await sendBatch(raw, topic, batch(1))).toEqual({ error: 56, baseOffset: -1 });
   proxy.restore();
   await until(async () => (await sendBatch(raw, topic, batch(1))).error === 0);

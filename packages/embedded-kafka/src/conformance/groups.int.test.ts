@@ -1,3 +1,4 @@
+import { AssignerProtocol } from 'kafkajs';
 import {
   type Cluster,
   disconnectAll,
@@ -14,7 +15,7 @@ let cluster: Cluster;
 let admin: ReturnType<Cluster['client']['admin']>;
 let producer: Awaited<ReturnType<typeof producerOf>>;
 beforeAll(async () => {
-  cluster = await startCluster();
+  cluster = await startCluster({ minSessionTimeoutMs: 1_000 });
   admin = cluster.client.admin();
   await admin.connect();
   producer = await producerOf(cluster.client);
@@ -151,7 +152,7 @@ test('the partitions of a consumer that went silent go to the others', async () 
   });
   const silent = cluster.client.consumer({
     groupId,
-    sessionTimeout: 6_000,
+    sessionTimeout: 1_500,
     rebalanceTimeout: 6_000,
     heartbeatInterval: 100,
   });
@@ -170,6 +171,59 @@ test('the partitions of a consumer that went silent go to the others', async () 
   expect(values(stays.received)).toEqual(['m0', 'm1']);
   release();
   await disconnectAll(stays.consumer, silent);
+});
+
+test('the partitions of a consumer that crashed go to the others when its session is over', async () => {
+  const topic = await newTopic(admin, 2);
+  const groupId = newName('group');
+  const stays = await follow(cluster.client, topic, { groupId });
+  await until(() => stays.assigned().length === 2);
+  const crashes = await RawClient.connect(cluster.brokers);
+  const metadata = AssignerProtocol.MemberMetadata.encode({ version: 0, topics: [topic], userData: Buffer.alloc(0) });
+  const joined = await crashes.request(11, 3, (body) => {
+    body.string(groupId).int32(1_500).int32(6_000).string('').string('consumer');
+    body.array(['RoundRobinAssigner'], (name) => body.string(name).bytes(metadata));
+  });
+  joined.int32();
+  expect(joined.int16()).toBe(0);
+  await until(() => stays.assigned().length === 1);
+  crashes.close();
+  await until(() => stays.assigned().length === 2);
+  await stays.consumer.disconnect();
+});
+
+test('a group that is new starts at the end unless it asks for the beginning', async () => {
+  const topic = await newTopic(admin);
+  await producer.send({ topic, messages: [{ value: 'before' }] });
+  const late = await follow(cluster.client, topic, {}, { fromBeginning: false });
+  await until(() => late.fetching());
+  await producer.send({ topic, messages: [{ value: 'after' }] });
+  await until(() => late.received.length > 0);
+  await late.consumer.disconnect();
+  expect(values(late.received)).toEqual(['after']);
+});
+
+test('a group whose offset is set back reads again from there', async () => {
+  const topic = await newTopic(admin);
+  const groupId = newName('group');
+  await producer.send({ topic, messages: [{ value: 'a' }, { value: 'b' }, { value: 'c' }] });
+  expect(await commitOffset(cluster.brokers, groupId, topic, 3)).toBe(0);
+  expect(await commitOffset(cluster.brokers, groupId, topic, 1)).toBe(0);
+  const member = await follow(cluster.client, topic, { groupId });
+  await until(() => member.received.length === 2);
+  await member.consumer.disconnect();
+  expect(values(member.received)).toEqual(['b', 'c']);
+});
+
+test('a group whose offset is beyond the end starts over', async () => {
+  const topic = await newTopic(admin);
+  const groupId = newName('group');
+  await producer.send({ topic, messages: [{ value: 'a' }, { value: 'b' }] });
+  expect(await commitOffset(cluster.brokers, groupId, topic, 100)).toBe(0);
+  const member = await follow(cluster.client, topic, { groupId });
+  await until(() => member.received.length === 2);
+  await member.consumer.disconnect();
+  expect(values(member.received)).toEqual(['a', 'b']);
 });
 
 // Version 0, one topic "t", no user data: the real broker reads it. Source: ConsumerProtocolSubscription.json of Apache Kafka.

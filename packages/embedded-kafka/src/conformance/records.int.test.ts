@@ -38,6 +38,14 @@ test('a message comes back as it was sent: key, value, headers and time', async 
   expect(message!.headers).toEqual({ trace: Buffer.from('abc') });
 });
 
+test('a header may have several values, and none', async () => {
+  const topic = await newTopic(admin);
+  await producer.send({ topic, messages: [{ value: 'v', headers: { many: ['a', 'b'], empty: '' } }, { value: 'w' }] });
+  const [first, second] = await readMessages(cluster.client, topic, 2);
+  expect(first!.headers).toEqual({ many: [Buffer.from('a'), Buffer.from('b')], empty: Buffer.from('') });
+  expect(second!.headers).toEqual({});
+});
+
 test('messages without a key or a value are kept as such', async () => {
   const topic = await newTopic(admin);
   await producer.send({ topic, messages: [{ value: null }, { key: 'only', value: null }, { value: '' }] });

@@ -152,7 +152,7 @@ describe('a transaction', () => {
     await endTransaction(client, producer, false);
     await until(async () => (await readCommitted(topic, 3)).offsets.length === 1);
     const fetched = await readCommitted(topic, 0);
-    expect(fetched.offsets.slice(0, 2)).toEqual([0, 1]);
+    expect(fetched.offsets).toEqual([0, 1, 3]);
     expect(fetched.aborted).toEqual([{ producerId: producer.producerId, firstOffset: 1 }]);
     expect((await readCommitted(topic, 3)).aborted).toHaveLength(1);
     await sendBatch(client, topic, batchOf(['after']));

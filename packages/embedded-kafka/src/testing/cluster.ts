@@ -34,11 +34,11 @@ export const startCluster = async (options: Partial<KafkaOptions> = {}): Promise
 };
 
 /** Patient enough for a broker that comes back within seconds. */
-export const clientOf = (brokers: string): Kafka =>
+export const clientOf = (brokers: string, retries = 30): Kafka =>
   new Kafka({
     brokers: brokers.split(','),
     logLevel: logLevel.NOTHING,
-    retry: { initialRetryTime: 50, maxRetryTime: 500, retries: 30 },
+    retry: { initialRetryTime: 50, maxRetryTime: 500, retries },
   });
 
 export const producerOf = async (client: Kafka, config: ProducerConfig = {}) => {
@@ -57,13 +57,30 @@ export const newTopic = async (
   const topic = newName('topic');
   const configEntries = Object.entries(config).map(([name, value]) => ({ name, value }));
   await admin.createTopics({ topics: [{ topic, numPartitions, configEntries }] });
+  // The real broker says a topic is made before it serves it: what is sent until then is refused for some partitions and sent
+  // again for all.
+  await until(() => isServed(admin, topic));
   return topic;
 };
+
+const isServed = (admin: Admin, topic: string): Promise<boolean> =>
+  admin.fetchTopicOffsets(topic).then(
+    () => true,
+    (error: { retriable?: boolean }) => {
+      if (error.retriable) return false;
+      throw error;
+    },
+  );
 
 export type Received = KafkaMessage & { readonly topic: string; readonly partition: number };
 
 /** A running consumer of `topic`, from its beginning unless the group has committed, and what it has received. */
-export const follow = async (client: Kafka, topic: string, config: Partial<ConsumerConfig> = {}) => {
+export const follow = async (
+  client: Kafka,
+  topic: string,
+  config: Partial<ConsumerConfig> = {},
+  { fromBeginning = true } = {},
+) => {
   const quick = { heartbeatInterval: 100, maxWaitTimeInMs: 200, rebalanceTimeout: 10_000 };
   const consumer = client.consumer({ groupId: newName('group'), ...quick, ...config });
   const received: Received[] = [];
@@ -71,14 +88,18 @@ export const follow = async (client: Kafka, topic: string, config: Partial<Consu
   consumer.on(consumer.events.GROUP_JOIN, ({ payload }) => {
     assigned = payload.memberAssignment[topic] ?? [];
   });
+  let fetching = false;
+  consumer.on(consumer.events.FETCH, () => {
+    fetching = true;
+  });
   await consumer.connect();
-  await consumer.subscribe({ topics: [topic], fromBeginning: true });
+  await consumer.subscribe({ topics: [topic], fromBeginning });
   await consumer.run({
     eachMessage: async ({ topic: from, partition, message }) => {
       received.push({ ...message, topic: from, partition });
     },
   });
-  return { consumer, received, assigned: () => assigned };
+  return { consumer, received, assigned: () => assigned, fetching: () => fetching };
 };
 
 /** Values of the first `count` messages of the topic, whatever their partition. */

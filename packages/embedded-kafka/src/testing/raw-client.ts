@@ -69,23 +69,59 @@ export class RawClient {
   }
 }
 
+/** The broker is still busy with what came before, or with its own start: not yet. */
+const BUSY = [5, 6, 14, 15, 16, 51];
+
+/** Asks until the broker has time for it. */
+export const patiently = async <T extends { error: number }>(ask: () => Promise<T>): Promise<T> => {
+  for (;;) {
+    const answer = await ask();
+    if (!BUSY.includes(answer.error)) return answer;
+    await new Promise((done) => setTimeout(done, 20));
+  }
+};
+
+export const GROUP = 0;
+export const TRANSACTION = 1;
+
+/** Waits until there is a coordinator: the real broker has none before it was asked. */
+export const findCoordinator = (client: RawClient, name: string, type: number) =>
+  patiently(async () => {
+    const response = await client.request(10, 1, (body) => body.string(name).int8(type));
+    response.int32();
+    return { error: response.int16() };
+  });
+
 /** Commits an offset for partition 0 as a consumer without a group does; answers the error code. (The admin client of kafkajs
  *  makes a consumer for it, which takes seconds.) */
-export const commitOffset = async (
-  brokers: string,
-  groupId: string,
-  topic: string,
-  offset: number,
-): Promise<number> => {
+export const commitOffset = (brokers: string, groupId: string, topic: string, offset: number): Promise<number> =>
+  onConnection(brokers, async (client) => {
+    await findCoordinator(client, groupId, GROUP);
+    return (await patiently(() => tryToCommit(client, groupId, topic, offset))).error;
+  });
+
+/** The same, but told also that the broker cannot now. */
+export const commitOffsetNow = (brokers: string, groupId: string, topic: string, offset: number): Promise<number> =>
+  onConnection(brokers, async (client) => (await tryToCommit(client, groupId, topic, offset)).error);
+
+/** On a connection of its own. */
+export const onConnection = async <T>(brokers: string, act: (client: RawClient) => Promise<T>): Promise<T> => {
   const client = await RawClient.connect(brokers);
+  try {
+    return await act(client);
+  } finally {
+    client.close();
+  }
+};
+
+const tryToCommit = async (client: RawClient, groupId: string, topic: string, offset: number) => {
   const response = await client.request(8, 2, (body) => {
     body.string(groupId).int32(-1).string('').int64(-1);
-    body.array([topic], (name) => body.string(name).array([0], (index) => body.int32(index).int64(offset).string('')));
+    body.array([topic], (name) => body.string(name).array([0], (at) => body.int32(at).int64(offset).string('')));
   });
-  client.close();
   response.int32(); // one topic
   response.string();
   response.int32(); // one partition
   response.int32();
-  return response.int16();
+  return { error: response.int16() };
 };

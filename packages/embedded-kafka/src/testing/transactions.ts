@@ -1,6 +1,6 @@
 import type { Reader } from '../protocol/reader.ts';
 import { batchOf, sendBatch } from './batches.ts';
-import type { RawClient } from './raw-client.ts';
+import { type RawClient, TRANSACTION, findCoordinator, patiently } from './raw-client.ts';
 
 export interface ProducerId {
   readonly transactionalId: string;
@@ -9,24 +9,15 @@ export interface ProducerId {
 }
 
 const [INIT_PRODUCER_ID, ADD_PARTITIONS, ADD_OFFSETS, END, OFFSET_COMMIT] = [22, 24, 25, 26, 28];
-/** The coordinator is still busy with what came before, or with its own start: not yet. */
-const BUSY = [14, 15, 16, 51];
-
-const patiently = async <T extends { error: number }>(ask: () => Promise<T>): Promise<T> => {
-  for (;;) {
-    const answer = await ask();
-    if (!BUSY.includes(answer.error)) return answer;
-    await new Promise((done) => setTimeout(done, 20));
-  }
-};
-
-export const initProducer = (client: RawClient, transactionalId: string, timeoutMs = 60_000) =>
-  patiently(async (): Promise<ProducerId & { error: number }> => {
+export const initProducer = async (client: RawClient, transactionalId: string, timeoutMs = 60_000) => {
+  await findCoordinator(client, transactionalId, TRANSACTION);
+  return patiently(async (): Promise<ProducerId & { error: number }> => {
     const response = await client.request(INIT_PRODUCER_ID, 1, (body) => body.string(transactionalId).int32(timeoutMs));
     response.int32();
     const error = response.int16();
     return { transactionalId, error, producerId: response.int64(), epoch: response.int16() };
   });
+};
 
 /** Adds partitions of the topic; answers their error codes. */
 export const addPartitions = async (
@@ -106,7 +97,10 @@ export const sendInTransaction = (
   { sequence = 0, values = ['x'] }: { sequence?: number; values?: readonly string[] } = {},
 ) =>
   patiently(() =>
-    sendBatch(client, topic, batchOf(values, { producerId, epoch, sequence, attributes: TRANSACTIONAL }), {
-      transactionalId,
-    }),
+    sendBatch(
+      client,
+      topic,
+      batchOf(values, { producerId, epoch, sequence, attributes: TRANSACTIONAL, timestamp: Date.now() }),
+      { transactionalId },
+    ),
   );

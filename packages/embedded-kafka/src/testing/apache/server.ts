@@ -14,20 +14,27 @@ const JAVA = ['-Xmx512m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
 const LOGGING = '-Dorg.slf4j.simpleLogger.defaultLogLevel=error';
 const READY_WITHIN_MS = 60_000;
 
-/** A real broker on free ports and in a temporary folder. It ends with this process, however that ends. Throws NoApacheKafka. */
-export const startApacheKafka = async (): Promise<BrokerProcess> => {
+/** A real broker on free ports and in a temporary folder, with `more` settings than those of server.properties. It ends with this
+ *  process, however that ends. Throws NoApacheKafka. */
+export const startApacheKafka = async (more: Record<string, string> = {}): Promise<BrokerProcess> => {
   const java = [...JAVA, LOGGING, '-cp', await apacheJars()];
   const [port, controllerPort] = [await freePort(), await freePort()];
   const folder = await mkdtemp(join(tmpdir(), 'apache-kafka-'));
   const guard = startGuard(folder);
   const properties = join(folder, 'server.properties');
-  await writeFile(properties, await settings(folder, port, controllerPort));
+  const own = {
+    listeners: `PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controllerPort}`,
+    'controller.quorum.voters': `1@127.0.0.1:${controllerPort}`,
+    'log.dirs': join(folder, 'data'),
+  };
+  const lines = Object.entries({ ...own, ...more }).map(([name, value]) => `${name}=${value}\n`);
+  await writeFile(properties, (await readFile(join(APACHE, 'server.properties'), 'utf8')) + lines.join(''));
   const format = ['kafka.tools.StorageTool', 'format', '-t', 'cpg-conformance-tests0', '-c', properties];
   await promisify(execFile)('java', [...java, ...format]);
 
   let broker = await launch([...java, 'kafka.Kafka', properties], port, guard);
   const end = async (signal: NodeJS.Signals) => {
-    const ended = broker.exitCode === null && broker.signalCode === null ? once(broker, 'exit') : null;
+    const ended = hasEnded(broker) ? null : once(broker, 'exit');
     broker.kill(signal);
     await ended;
   };
@@ -45,13 +52,6 @@ export const startApacheKafka = async (): Promise<BrokerProcess> => {
   };
 };
 
-const settings = async (folder: string, port: number, controllerPort: number): Promise<string> => `
-${await readFile(join(APACHE, 'server.properties'), 'utf8')}
-listeners=PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controllerPort}
-controller.quorum.voters=1@127.0.0.1:${controllerPort}
-log.dirs=${join(folder, 'data')}
-`;
-
 const launch = async (args: readonly string[], port: number, guard: ChildProcess): Promise<ChildProcess> => {
   const broker = spawn('java', args, { stdio: ['ignore', 'ignore', 'pipe'], detached: true });
   guard.stdin!.write(`${broker.pid}\n`);
@@ -59,11 +59,13 @@ const launch = async (args: readonly string[], port: number, guard: ChildProcess
   broker.stderr.setEncoding('utf8').on('data', (text: string) => (complaints = (complaints + text).slice(-2_000)));
   const until = Date.now() + READY_WITHIN_MS;
   while (!(await answers(port))) {
-    if (broker.exitCode !== null || Date.now() > until) throw new Error(`Apache Kafka did not start: ${complaints}`);
+    if (hasEnded(broker) || Date.now() > until) throw new Error(`Apache Kafka did not start: ${complaints}`);
     await new Promise((done) => setTimeout(done, 100));
   }
   return broker;
 };
+
+const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode !== null || signalCode !== null;
 
 const answers = (port: number): Promise<boolean> =>
   new Promise((done) => {

@@ -1,0 +1,33 @@
+import type { BrokerProcess } from './broker-process.ts';
+import { until } from './cluster.ts';
+import { newDatabase } from './database.ts';
+import { type Program, buildMain, freePort, run } from './process.ts';
+
+/** The embedded broker as the program that it is outside of tests, on a free port and a database of its own. */
+export const startEmbeddedKafka = async (): Promise<BrokerProcess> => {
+  const [built, database, port] = [await buildMain(), await newDatabase(), await freePort()];
+  const brokers = `127.0.0.1:${port}`;
+  const launch = async (): Promise<Program> => {
+    const program = run(built.main, { KAFKA_DATABASE_URL: database.url, KAFKA_PORT: String(port) });
+    await until(() => program.output().includes(`ready on ${brokers}`));
+    return program;
+  };
+  let program = await launch();
+  const end = async (signal: NodeJS.Signals) => {
+    program.process.kill(signal);
+    await program.ended;
+  };
+  return {
+    brokers,
+    stop: () => end('SIGTERM'),
+    kill: () => end('SIGKILL'),
+    start: async () => {
+      program = await launch();
+    },
+    remove: async () => {
+      await end('SIGKILL');
+      await built.remove();
+      await database.drop();
+    },
+  };
+};
