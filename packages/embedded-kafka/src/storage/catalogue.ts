@@ -1,6 +1,7 @@
 import type { ClientBase } from 'pg';
 import { KafkaError, code } from '../protocol/errors.ts';
 import type { ProducerState } from './producers.ts';
+import { Queue } from './queue.ts';
 import type { Tail } from './tail-cache.ts';
 import type { TopicConfig } from './topic-config.ts';
 import type { Transaction } from './transaction.ts';
@@ -181,7 +182,7 @@ const emptyPartition = (topic: Topic, index: number): Partition => ({
   producers: new Map(),
   open: new Map(),
   lastAborted: -1,
-  tail: { batches: [] },
+  tail: new Queue(),
   waiting: new Set(),
 });
 
