@@ -7,7 +7,7 @@ import { sendShoppers, type Shoppers } from './harness/shoppers.ts';
 import { type Stack, startStack } from './harness/stack.ts';
 import { until } from './harness/until.ts';
 
-const ROUNDS = 3;
+const ROUNDS = 2;
 const SLOW = 180_000;
 
 let stack: Stack;

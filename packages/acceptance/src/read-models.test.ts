@@ -65,9 +65,9 @@ test(
   async () => {
     const merchant = attentiveMerchant();
     await until('purchases', () => merchant.kept.length >= 5);
-    for (let round = 0; round < 4; round += 1) {
+    for (let round = 0; round < 3; round += 1) {
       const killed = NAMES.map((name) => projections(stack, 'rebuild', name));
-      await sleep(150 * (round + 1));
+      await sleep(200 * (round + 1));
       for (const { kill, outcome } of killed) {
         kill();
         await outcome();
