@@ -124,9 +124,10 @@ test('a capture against the expiry: the held payment is applied once, and the or
     () => post(`/debug/orders/${order.id}/advance-time`, { minutes: 61 }),
   );
   expect(tally(captures!)).toEqual({ 201: AT_ONCE / 2 });
-  const moved = tally(clocks!);
-  expect(moved['201']).toBeGreaterThanOrEqual(1);
-  expect(moved).toEqual({ 201: moved['201'], '409 order_state_conflict': AT_ONCE / 2 - moved['201']! });
+  // All of them may come before the first one's expiry.
+  const { '201': moved, '409 order_state_conflict': tooLate = 0, ...others } = tally(clocks!);
+  expect(moved).toBeGreaterThanOrEqual(1);
+  expect([moved! + tooLate, others]).toEqual([AT_ONCE / 2, {}]);
   const after = await agreedOn(order);
   expect(after).toMatchObject({ status: 'partially_paid_expired', remaining_amount: '6.000000' });
   expect([count(after, 'applied'), applied(after)]).toEqual([1, 4_000_000n]);
