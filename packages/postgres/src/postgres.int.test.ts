@@ -27,6 +27,24 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
+test("sessions have the pool's settings and those of the address, and end a transaction that is left alone", async () => {
+  const url = new URL(database.url);
+  url.searchParams.set('options', '-c statement_timeout=4321');
+  const own = createPool({
+    url: url.toString(),
+    name: 'test',
+    disposable: true,
+    settings: { enable_seqscan: 'off' },
+    log,
+  });
+  const { rows } = await own.query(
+    `select current_setting('statement_timeout') as of_the_address, current_setting('enable_seqscan') as own,
+       current_setting('synchronous_commit') as disposable, current_setting('idle_in_transaction_session_timeout') as always`,
+  );
+  expect(rows).toEqual([{ of_the_address: '4321ms', own: 'off', disposable: 'off', always: '5s' }]);
+  await own.end();
+});
+
 test('migrations run once, in order, however many start at the same time, and only grow', async () => {
   writeFileSync(join(folder, '001-things.sql'), 'create table things (id int primary key);');
   const up = () => migrate(pool, { schema: 'mig', folder });

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { withSettings } from './settings.ts';
 
 export interface SessionOptions {
   readonly url: string;
@@ -13,8 +14,6 @@ export class RoleTakenError extends Error {
   override readonly name = 'RoleTakenError';
 }
 
-const IDLE_IN_TRANSACTION_MS = 5_000;
-
 /** Does `work` on a connection of its own that holds a role: a session advisory lock, which a process that dies lets go at once. What `work`
  *  does on this connection cannot happen after the role was lost, for it was lost with the connection; `lost` says so. Throws
  *  RoleTakenError when another has the role. */
@@ -23,12 +22,10 @@ export const holdRole = async <T>(
   work: (session: pg.Client, lost: AbortSignal) => Promise<T>,
 ): Promise<T> => {
   const session = new pg.Client({
-    connectionString: url,
+    connectionString: withSettings(url),
     application_name: name,
     connectionTimeoutMillis: 3_000,
     keepAlive: true,
-    // Should this process be frozen with locks in its hands, others do not wait for it.
-    options: `-c idle_in_transaction_session_timeout=${IDLE_IN_TRANSACTION_MS}`,
   });
   const lost = new AbortController();
   session.on('error', () => lost.abort());
