@@ -1,6 +1,6 @@
 import { openShop } from '../harness/merchants.ts';
 import { readKafkaLog } from '../harness/kafka-log.ts';
-import { freePortOffset } from '../harness/ports.ts';
+import { freePortOffset, STANDARD_PORTS } from '../harness/ports.ts';
 import { startReceiver } from '../harness/receiver.ts';
 import { startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
@@ -30,24 +30,13 @@ const HOOK = '/hook';
 /** Every this-many-th attempt on the merchant's endpoint fails. */
 const BAD_ATTEMPT = 23;
 const VIA_PORT_OFFSET = 1_000;
-/** Without an offset. */
-const PORTS = {
-  gateway: 4000,
-  orders: 4001,
-  payments: 4002,
-  'webhook-dispatcher-1': 4003,
-  'webhook-dispatcher-2': 4004,
-  eventstore: 2113,
-  kafka: 9092,
-  postgres: 5433,
-};
 
 /** A stack of its own with two dispatchers, shoppers who insist on every answer, and trouble for so many seconds. Then everything is
  *  left in peace, and what was acknowledged is compared with what is there. Throws where a client met what none may ever meet. */
 export const runChaos = async ({ seconds, seed, say }: ChaosOptions): Promise<ChaosReport> => {
   const offset = await freePortOffset(VIA_PORT_OFFSET);
   const network = await layWires(
-    Object.entries(PORTS).map(([name, port]) => ({
+    Object.entries(STANDARD_PORTS).map(([name, port]) => ({
       name,
       port: port + offset + VIA_PORT_OFFSET,
       target: port + offset,
@@ -79,11 +68,8 @@ export const runChaos = async ({ seconds, seed, say }: ChaosOptions): Promise<Ch
     say(`${seconds} s of trouble, SEED=${seed}`);
     const shoppers = sendShoppers(shop.api, { count: SHOPPERS, random: randomOf(seed + 1) });
     const trouble = makeTrouble({ dataDir: stack.dataDir, network, random: randomOf(seed), say });
-    await Promise.race([
-      new Promise((done) => setTimeout(done, seconds * 1_000)),
-      // What went wrong for a shopper is told by `leave`.
-      until('a shopper to give up', () => shoppers.gaveUp(), { withinMs: (seconds + 1) * 1_000 }).catch(() => {}),
-    ]);
+    // Ends early when one gives up; why is told by `leave`.
+    await until('a shopper to give up', shoppers.gaveUp, { withinMs: seconds * 1_000 }).catch(() => {});
     await trouble.end();
     say(`peace after ${trouble.count()} troubles and ${shoppers.count()} orders`);
     const acknowledged = await shoppers.leave();

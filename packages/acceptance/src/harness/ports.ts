@@ -1,8 +1,18 @@
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
-/** What the launcher listens on without an offset. */
-export const STANDARD_PORTS = [2113, 4000, 4001, 4002, 4003, 4004, 4005, 5433, 9092];
+/** What the processes of a stack listen on without an offset. */
+export const STANDARD_PORTS = {
+  gateway: 4000,
+  orders: 4001,
+  payments: 4002,
+  'webhook-dispatcher-1': 4003,
+  'webhook-dispatcher-2': 4004,
+  'webhook-dispatcher-3': 4005,
+  eventstore: 2113,
+  kafka: 9092,
+  postgres: 5433,
+};
 // Above what people run by hand, below the range that the system hands out to clients (from 32768).
 const OFFSETS = { from: 10_000, to: 23_000 };
 
@@ -10,7 +20,7 @@ const OFFSETS = { from: 10_000, to: 23_000 };
 export const freePortOffset = async (via = 0): Promise<number> => {
   for (;;) {
     const offset = randomInt(OFFSETS.from, OFFSETS.to);
-    const ports = new Set(STANDARD_PORTS.flatMap((port) => [port + offset, port + offset + via]));
+    const ports = new Set(Object.values(STANDARD_PORTS).flatMap((port) => [port + offset, port + offset + via]));
     const free = await Promise.all([...ports].map(isFree));
     if (free.every(Boolean)) return offset;
   }

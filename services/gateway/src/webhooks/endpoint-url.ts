@@ -1,17 +1,15 @@
 import { type LookupAddress } from 'node:dns';
 import { lookup } from 'node:dns/promises';
-import { BlockList, isIP } from 'node:net';
+import { isIP } from 'node:net';
 import { AppError } from '@cpg/core';
-import { invalid, isPublicAddress } from '@cpg/runtime';
+import { addressesIn, invalid, isPublicAddress } from '@cpg/runtime';
 
 /** All addresses of a host name, as `dns.lookup` gives them; rejects with its error. */
 export type Resolve = (host: string) => Promise<LookupAddress[]>;
 
 export const resolveHost: Resolve = (host) => lookup(host, { all: true });
 
-const LOOPBACK = new BlockList();
-LOOPBACK.addSubnet('127.0.0.0', 8);
-LOOPBACK.addAddress('::1', 'ipv6');
+const isLoopback = addressesIn(['127.0.0.0/8', '::1']);
 
 // Answers of the resolver that mean that the name has no address, not that it could not be asked.
 const NO_SUCH_HOST = new Set(['ENOTFOUND', 'ENODATA']);
@@ -69,7 +67,5 @@ const addressesOf = async (host: string, resolve: Resolve, allowLocal: boolean):
     });
   }
 };
-
-const isLoopback = (address: string): boolean => LOOPBACK.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
 
 const refused = (message: string): AppError => invalid([{ path: 'url', message }]);
