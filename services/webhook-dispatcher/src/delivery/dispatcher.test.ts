@@ -71,6 +71,35 @@ test('an endpoint whose attempts become slow gives way to those that wait', () =
   expect(sentTo()).toContain('sound');
 });
 
+test('an attempt that has ended keeps its slot until its result is durable, however long that takes', async () => {
+  let at = now;
+  const { dispatcher, end, results, sentTo } = set({ now: () => at, capacity: { ...CAPACITY, attempts: 1 } });
+  dispatcher.accept(['a', 'b'].map((webhookId) => aDelivery({ webhookId })));
+  await end(0);
+  at = new Date(now.getTime() + ENDPOINT_LIMITS.slowMs + 1);
+  dispatcher.tick();
+  expect(sentTo()).toEqual(['a']);
+  dispatcher.letGo(results.map(({ delivery }) => delivery));
+  expect(sentTo()).toEqual(['a', 'b']);
+});
+
+test('a slot that an unsound endpoint may not have goes to the next one', async () => {
+  const { dispatcher, end, results, sentTo } = set({ capacity: { ...CAPACITY, attempts: 4 } });
+  const accept = (webhookId: string, count = 1) =>
+    dispatcher.accept(Array.from({ length: count }, () => aDelivery({ webhookId })));
+  accept('unsound');
+  await end(0, failure);
+  dispatcher.letGo(results.map(({ delivery }) => delivery));
+  accept('a', 2);
+  accept('b', 2);
+  accept('unsound');
+  accept('c');
+  expect(sentTo().slice(1)).toEqual(['a', 'a', 'b', 'b']);
+  await end(1);
+  dispatcher.letGo(results.map(({ delivery }) => delivery));
+  expect(sentTo().slice(5)).toEqual(['c']);
+});
+
 test('the next of a lane begins when the attempt before it has ended, though it failed', async () => {
   const { dispatcher, sent, end, results } = set();
   const lane = [1, 2].map(() => aDelivery({ orderId: 'ord_a' }));

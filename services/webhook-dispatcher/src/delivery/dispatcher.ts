@@ -11,7 +11,7 @@ import { headersOf } from './sign.ts';
 export interface Capacity {
   readonly deliveries: number;
   readonly bytes: number;
-  /** Attempts at once, not counting those that have become slow: they only wait. */
+  /** Attempts at once, each until its result is durable, not counting those that have become slow: they only wait. */
   readonly attempts: number;
 }
 
@@ -48,8 +48,10 @@ export const createDispatcher = (options: DispatcherOptions) => {
   const lanes = createLanes();
   const held = new Map<string, Delivery>();
   let bytes = 0;
-  // In the order in which they started.
+  // Attempts under way that are not slow, in the order in which they started.
   const brisk = new Map<Delivery, number>();
+  // Those that have ended keep their slot: were we to die, they would be made again as those under way.
+  const unrecorded = new Set<Delivery>();
   const turns = new Set<Place>();
   let inFlight = 0;
   // Places that hold something.
@@ -74,6 +76,7 @@ export const createDispatcher = (options: DispatcherOptions) => {
     const place = placeOf(delivery.webhookId);
     place.held -= 1;
     if (place.held === 0) busy -= 1;
+    if (unrecorded.delete(delivery)) pass();
   };
   /** Takes out what waits and matches. What is in flight goes on. */
   const removeWaiting = (matches: (delivery: Delivery) => boolean): Delivery[] => {
@@ -97,21 +100,27 @@ export const createDispatcher = (options: DispatcherOptions) => {
 
   /** Connections are shared by all endpoints that have work. */
   const fairSlots = () => Math.max(1, Math.floor(capacity.attempts / Math.max(1, busy)));
-  const pump = (place: Place) => {
+  const hasSlot = (place: Place) => brisk.size + unrecorded.size < capacity.attempts * partOf(place);
+  /** Returns whether it started anything. */
+  const pump = (place: Place): boolean => {
+    let started = false;
     while (!stopping && mayAttempt() && place.ready.length > 0 && place.endpoint.mayStart(clock(), fairSlots())) {
-      if (brisk.size >= capacity.attempts * partOf(place)) {
+      if (!hasSlot(place)) {
         turns.add(place);
-        return;
+        break;
       }
       start(place, place.ready.shift()!);
+      started = true;
     }
+    return started;
   };
-  /** An attempt ended, or will not soon: whoever waited longest may start one instead. */
+  /** A slot is free: of those that may have it, who waited longest starts an attempt. */
   const pass = () => {
-    const [place] = turns;
-    if (!place) return;
-    turns.delete(place);
-    pump(place);
+    for (const place of turns) {
+      if (!hasSlot(place)) continue;
+      turns.delete(place);
+      if (pump(place)) return;
+    }
   };
   const start = (place: Place, delivery: Delivery) => {
     const webhook = webhooks.get(delivery.webhookId);
@@ -130,12 +139,14 @@ export const createDispatcher = (options: DispatcherOptions) => {
     void post(webhook, delivery).then((attempt) => {
       inFlight -= 1;
       brisk.delete(delivery);
-      if (attempt) conclude(place, delivery, attempt);
-      else {
+      if (attempt) {
+        unrecorded.add(delivery);
+        conclude(place, delivery, attempt);
+      } else {
         place.endpoint.abandon(delivery);
         onReturned([delivery]);
+        pass();
       }
-      pass();
     });
   };
   const post = async (webhook: Webhook, delivery: Delivery): Promise<Attempt | null> => {

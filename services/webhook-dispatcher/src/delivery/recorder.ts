@@ -25,6 +25,7 @@ export interface RecorderOptions {
 export const createRecorder = (options: RecorderOptions): Recorder => {
   const { write, onRecorded, log, gatherMs = 5, batch = 500 } = options;
   let waiting: Result[] = [];
+  let waitingSince = 0;
   let writing = 0;
   let running = false;
   let idle: (() => void)[] = [];
@@ -56,7 +57,8 @@ export const createRecorder = (options: RecorderOptions): Recorder => {
   const run = async () => {
     running = true;
     while (waiting.length > 0) {
-      if (waiting.length < batch) await sleep(gatherMs);
+      const gathered = performance.now() - waitingSince;
+      if (waiting.length < batch && gathered < gatherMs) await sleep(gatherMs - gathered);
       const results = waiting.slice(0, batch);
       waiting = waiting.slice(batch);
       writing = results.length;
@@ -70,6 +72,7 @@ export const createRecorder = (options: RecorderOptions): Recorder => {
   };
   return {
     push: (result) => {
+      if (waiting.length === 0) waitingSince = performance.now();
       waiting.push(result);
       if (!running) void run();
     },
