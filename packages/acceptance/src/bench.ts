@@ -3,13 +3,25 @@ import { engines } from './bench/engines.ts';
 import { orderCreates } from './bench/order-creates.ts';
 import { printReport, type Row } from './bench/report.ts';
 import { soak } from './bench/soak.ts';
-import { webhooks } from './bench/webhooks.ts';
+import { death } from './bench/webhooks/death.ts';
+import { drains } from './bench/webhooks/drain.ts';
+import { latency } from './bench/webhooks/latency.ts';
+import { neighbours } from './bench/webhooks/neighbours.ts';
 
 /** Each measures a stack of its own, and next to each number what the machine can do at all, in the same run. */
-const SUITES: Record<string, () => Promise<Row[]>> = { orders: orderCreates, engines, webhooks, soak };
-const BY_DEFAULT = ['orders', 'engines', 'webhooks'];
+const SUITES: Record<string, () => Promise<Row[]>> = {
+  orders: orderCreates,
+  engines,
+  'webhooks-drain': drains,
+  'webhooks-latency': latency,
+  'webhooks-neighbours': neighbours,
+  'webhooks-death': death,
+  soak,
+};
+const WEBHOOKS = Object.keys(SUITES).filter((name) => name.startsWith('webhooks-'));
+const BY_DEFAULT = ['orders', 'engines', ...WEBHOOKS];
 
-const chosen = process.argv.slice(2);
+const chosen = process.argv.slice(2).flatMap((name) => (name === 'webhooks' ? WEBHOOKS : name));
 const unknown = chosen.filter((name) => !(name in SUITES));
 if (unknown.length > 0) {
   console.error(`there is no benchmark ${unknown.join(', ')}: choose among ${Object.keys(SUITES).join(', ')}`);

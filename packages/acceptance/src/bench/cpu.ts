@@ -8,11 +8,20 @@ const TICKS_PER_SECOND = 100;
  *  tell (it is Linux that does). */
 export const cpuSeconds = (pids: readonly number[]): number | null => {
   try {
-    const own = pids.flatMap(processTree).reduce((sum, pid) => sum + ticks(pid, [11, 12]), 0);
+    const running = pids.flatMap(processTree).reduce((sum, pid) => sum + ticksIfRunning(pid), 0);
     const ended = pids.reduce((sum, pid) => sum + ticks(pid, [13, 14]), 0);
-    return (own + ended) / TICKS_PER_SECOND;
+    return (running + ended) / TICKS_PER_SECOND;
   } catch {
     return null;
+  }
+};
+
+/** Nothing of one that ended meanwhile: its parent counts it by now. */
+const ticksIfRunning = (pid: number): number => {
+  try {
+    return ticks(pid, [11, 12]);
+  } catch {
+    return 0;
   }
 };
 

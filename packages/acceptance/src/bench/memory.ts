@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { processTree } from '../harness/process-tree.ts';
+import { mib, type Row } from './report.ts';
 
 /** Resident memory of a process and all below it, in bytes: proportional set sizes, so that shared pages count once. Null where the
  *  system does not tell (it is Linux that does). */
@@ -15,3 +16,9 @@ const proportionalBytes = (pid: number): number => {
   const [, kilobytes] = /^Pss:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')) ?? [];
   return Number(kilobytes ?? 0) * 1_024;
 };
+
+/** What a dispatcher may take. */
+export const memoryRow = (measure: string, bytes: number | null): Row =>
+  bytes === null
+    ? { measure, measured: 'not told by this system' }
+    : { measure, measured: mib(bytes), goal: { text: '< 250 MiB', met: bytes < 250 * 2 ** 20 } };

@@ -1,4 +1,6 @@
 import type pg from 'pg';
+import { until } from '../../harness/until.ts';
+import { PATIENCE_MS } from './stage.ts';
 
 /** Webhooks as they are in the gateway's tables, each of a merchant of its own: copies of one that the API made, so with its secret.
  *  They are numbered after `from`. */
@@ -63,3 +65,6 @@ export const queueLength = async (db: pg.Pool): Promise<number> => {
   const { rows } = await db.query<{ count: string }>('select count(*) from webhooks.queue');
   return Number(rows[0]!.count);
 };
+
+export const untilDrained = (db: pg.Pool): Promise<unknown> =>
+  until('an empty queue', async () => (await queueLength(db)) === 0, { withinMs: PATIENCE_MS });

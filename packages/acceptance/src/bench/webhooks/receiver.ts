@@ -1,7 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Merchants' endpoints, as a program of its own with an IPC channel: /ok... acknowledges at once, /hang... never. Tells its port first,
+/** Merchants' endpoints, as a program of its own with an IPC channel: /ok... acknowledges at once, /slow... after a quarter
+ *  of a second, /hang... never. Tells its port first,
  *  and what came since it was last asked whenever it is asked. */
 export interface Received {
   readonly requests: number;
@@ -22,7 +23,8 @@ const server = createServer((request, response) => {
   deliveries.add(headers['x-delivery-id'] as string);
   const key = headers['x-idempotency-key'] as string;
   if (!delays.has(key)) delays.set(key, Date.now() - Number(headers['x-timestamp']));
-  response.writeHead(204).end();
+  if (url!.startsWith('/slow')) setTimeout(() => response.writeHead(204).end(), 250);
+  else response.writeHead(204).end();
 });
 server.listen(0, '127.0.0.1', () => process.send!({ port: (server.address() as AddressInfo).port }));
 process.on('message', () => {
