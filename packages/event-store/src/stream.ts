@@ -1,4 +1,5 @@
 import { AppError } from '@cpg/core';
+import { within } from '@cpg/runtime';
 import {
   type EventStoreDBClient,
   jsonEvent,
@@ -47,7 +48,8 @@ export const append = async (
   const options = { expectedRevision: expectedRevision < 0 ? ('no_stream' as const) : BigInt(expectedRevision) };
   for (let attempt = 1; ; attempt += 1) {
     try {
-      await within(client.appendToStream(stream, proposed, options), APPEND_WITHIN_MS);
+      // The client waits for ever for the answer to a batch append when the server has stopped answering.
+      await within(APPEND_WITHIN_MS, client.appendToStream(stream, proposed, options));
       return 'appended';
     } catch (error) {
       if (error instanceof WrongExpectedVersionError) return 'conflict';
@@ -68,16 +70,3 @@ export const tombstone = async (client: EventStoreDBClient, stream: string): Pro
 
 const asOutage = (cause: unknown): AppError =>
   new AppError('dependency_unavailable', 'the event store is not available right now: try again', { cause });
-
-// The client waits for ever for the answer to a batch append when the server has stopped answering.
-const within = async <T>(work: Promise<T>, ms: number): Promise<T> => {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, fail) => {
-    timer = setTimeout(() => fail(new Error(`no answer within ${ms} ms`)), ms);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-};

@@ -1,4 +1,5 @@
 import type { AnyApp } from './http.ts';
+import { within } from './within.ts';
 
 /** Checks by the name of what they look at; each one rejects while that is missing. */
 export type ReadinessChecks = Record<string, () => Promise<unknown>>;
@@ -19,7 +20,7 @@ const failing = async (checks: ReadinessChecks): Promise<string[]> => {
   const names = await Promise.all(
     Object.entries(checks).map(async ([name, check]) => {
       try {
-        await within(check(), CHECK_WITHIN_MS);
+        await within(CHECK_WITHIN_MS, check());
         return null;
       } catch {
         return name;
@@ -27,16 +28,4 @@ const failing = async (checks: ReadinessChecks): Promise<string[]> => {
     }),
   );
   return names.filter((name) => name !== null);
-};
-
-const within = async (promise: Promise<unknown>, ms: number): Promise<void> => {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise((_, fail) => {
-    timer = setTimeout(() => fail(new Error(`no answer within ${ms} ms`)), ms);
-  });
-  try {
-    await Promise.race([promise, timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
 };

@@ -24,7 +24,7 @@ export {
   invalid,
   requireInternalToken,
 } from './http.ts';
-export { newId, newRequestId } from './ids.ts';
+export { newId, newRequestId, newUlid } from './ids.ts';
 export { type InternalClient, internalClient } from './internal-client.ts';
 export { createLogger, type Logger } from './logger.ts';
 export { type Preparation, preparation } from './preparation.ts';
@@ -32,3 +32,4 @@ export { isPublicAddress } from './public-address.ts';
 export { retry, type RetryOptions } from './retry.ts';
 export { type SecretBox, secretBox } from './secret-box.ts';
 export { runService } from './shutdown.ts';
+export { within } from './within.ts';

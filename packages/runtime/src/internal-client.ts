@@ -39,6 +39,9 @@ export const internalClient = ({ name, url, token }: { name: string; url: string
   const pool = new Pool(url, {
     connections: 64,
     connect: { timeout: 2_000 },
+    // Each call has a limit of its own.
+    headersTimeout: 0,
+    bodyTimeout: 0,
     keepAliveTimeout: KEEP_ALIVE_MS,
     keepAliveMaxTimeout: KEEP_ALIVE_MS,
   });
@@ -77,13 +80,14 @@ type Request = {
 type Answer = { status: number; text: string };
 
 const request = async (pool: Pool, { timeoutMs, ...options }: Request): Promise<Answer> => {
-  const { statusCode, body } = await pool.request({
-    ...options,
-    headersTimeout: timeoutMs,
-    bodyTimeout: timeoutMs,
-    signal: AbortSignal.timeout(timeoutMs),
-  });
-  return { status: statusCode, text: await body.text() };
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(new DOMException(`no answer within ${timeoutMs} ms`, 'TimeoutError')), timeoutMs);
+  try {
+    const { statusCode, body } = await pool.request({ ...options, signal: late.signal });
+    return { status: statusCode, text: await body.text() };
+  } finally {
+    clearTimeout(timer);
+  }
 };
 
 const BROKEN = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);

@@ -6,4 +6,5 @@ export { catchUp, type CatchUpOptions, type Projection } from './projection.ts';
 export { type ProjectionCommandOptions, runProjectionCommand } from './projection-command.ts';
 export { rebuild } from './rebuild.ts';
 export { relay, type RelayOptions } from './relay.ts';
+export { unprojected } from './unprojected.ts';
 export { type Difference, type Verification, verify } from './verify.ts';

@@ -1,6 +1,4 @@
-import { monotonicFactory } from 'ulid';
+import { newUlid } from '@cpg/runtime';
 
-const ulid = monotonicFactory();
-
-/** A new ULID for the ids of what one request makes (`ord_<seed>`, `whk_<seed>`); later ones of this process sort after earlier ones. */
-export const newSeed = (): string => ulid();
+/** A new ULID for the ids of what one request makes (`ord_<seed>`, `whk_<seed>`). */
+export const newSeed = (): string => newUlid();

@@ -5,6 +5,7 @@ import { type CallContext, newId } from '@cpg/runtime';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
 import type { PaymentsClient } from './clients/payments.ts';
 import { type OrderHandler, outcomeOf } from './commands.ts';
+import { orderStreamOf } from './order/identity.ts';
 import { orderDecider } from './order/order.ts';
 import { type ExistingOrder, exists } from './order/state.ts';
 import { projectDeletion } from './projections/orders.ts';
@@ -63,7 +64,7 @@ export const orderDeletion = ({
     // What they have not heard yet they would never hear: nothing more of the order is published.
     await payments.recordOutcomes(order.payments.map(outcomeOf), context);
     await payments.forget(orderId, context);
-    await tombstone(client, `order-${orderId}`);
+    await tombstone(client, orderStreamOf(orderId));
     handler.forget(orderId);
   },
 });

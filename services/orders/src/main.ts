@@ -12,6 +12,7 @@ import { readOrdersConfig } from './config.ts';
 import { watchDeadlines } from './deadlines.ts';
 import { finishDeletions, orderDeletion } from './deletion.ts';
 import { orderMessages } from './messages.ts';
+import { orderStreamOf } from './order/identity.ts';
 import { orderDecider } from './order/order.ts';
 import { orderProjection } from './projections/order-projection.ts';
 import { projectOrders } from './projections/orders.ts';
@@ -41,7 +42,7 @@ await runService(async () => {
     client,
     decider: orderDecider,
     schema: OrderEvent,
-    streamOf: (id) => `order-${id}`,
+    streamOf: orderStreamOf,
   });
   const payments = paymentsClient(paymentsHttp);
   const market = marketRates({

@@ -2,7 +2,7 @@ import type { Pool, QueryResultRow } from 'pg';
 import { KafkaError, StorageAway, code } from '../protocol/errors.ts';
 import type { Catalogue, Topic } from './catalogue.ts';
 import { GroupCommit } from './group-commit.ts';
-import { type Writer, inTransaction } from './writer.ts';
+import type { Writer } from './writer.ts';
 
 export interface CommittedOffset {
   readonly topic: string;
@@ -77,20 +77,19 @@ export class Offsets {
       const offsets = [...rows.values()];
       const column = <T>(of: (offset: GroupOffset, topic: Topic) => T) =>
         offsets.map(([topic, offset]) => of(offset, topic));
-      await inTransaction(db, async () => {
-        await db.query({ name: 'groups', text: STORE_GROUPS, values: [[...groups.keys()], [...groups.values()]] });
-        await db.query({
-          name: 'offsets',
-          text: STORE_OFFSETS,
-          values: [
-            column((o) => o.groupId),
-            column((_, topic) => topic.id),
-            column((o) => o.partition),
-            column((o) => o.offset),
-            column((o) => o.leaderEpoch),
-            column((o) => o.metadata),
-          ],
-        });
+      await db.query({
+        name: 'offsets',
+        text: STORE_OFFSETS,
+        values: [
+          [...groups.keys()],
+          [...groups.values()],
+          column((o) => o.groupId),
+          column((_, topic) => topic.id),
+          column((o) => o.partition),
+          column((o) => o.offset),
+          column((o) => o.leaderEpoch),
+          column((o) => o.metadata),
+        ],
       });
       return requests.map(() => true);
     });
@@ -105,13 +104,13 @@ export class Offsets {
   }
 }
 
-const STORE_GROUPS = `
-  insert into kafka.consumer_group (id, protocol_type) select * from unnest($1::text[], $2::text[])
-  on conflict (id) do update set protocol_type = excluded.protocol_type
-  where consumer_group.protocol_type <> excluded.protocol_type and excluded.protocol_type <> ''`;
-
 const STORE_OFFSETS = `
+  with groups as (
+    insert into kafka.consumer_group (id, protocol_type) select * from unnest($1::text[], $2::text[])
+    on conflict (id) do update set protocol_type = excluded.protocol_type
+    where consumer_group.protocol_type <> excluded.protocol_type and excluded.protocol_type <> ''
+  )
   insert into kafka.group_offset (group_id, topic_id, partition, committed_offset, leader_epoch, metadata)
-  select * from unnest($1::text[], $2::int[], $3::int[], $4::bigint[], $5::int[], $6::bytea[])
+  select * from unnest($3::text[], $4::int[], $5::int[], $6::bigint[], $7::int[], $8::bytea[])
   on conflict (group_id, topic_id, partition)
   do update set committed_offset = excluded.committed_offset, leader_epoch = excluded.leader_epoch, metadata = excluded.metadata`;

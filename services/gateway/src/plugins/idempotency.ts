@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError, type ErrorCode } from '@cpg/core';
 import type { Pool } from '@cpg/postgres';
-import { invalid, type SecretBox } from '@cpg/runtime';
+import { invalid, type SecretBox, within } from '@cpg/runtime';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { canonicalJson } from '../canonical-json.ts';
 import {
@@ -90,19 +89,6 @@ export const answerOnce = (app: FastifyInstance, { pool, box, instance }: Answer
 
 // The answer does not wait longer for a database that has stopped answering.
 const SETTLE_WITHIN_MS = 2_000;
-
-const within = async (ms: number, work: Promise<void>): Promise<void> => {
-  const late = new AbortController();
-  const timeout = sleep(ms, undefined, { signal: late.signal }).then(() => {
-    throw new Error(`not within ${ms} ms`);
-  });
-  timeout.catch(() => {});
-  try {
-    await Promise.race([work, timeout]);
-  } finally {
-    late.abort();
-  }
-};
 
 const hashOf = (request: FastifyRequest): string =>
   createHash('sha256')

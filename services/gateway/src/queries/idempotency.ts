@@ -25,8 +25,9 @@ const LEASE = '30 seconds';
 /** Takes up a request: one that is new, whose 24 hours are over, or that nobody works on any more: its lease is over, or its gateway dead. Gives the seed to work with, the
  *  one that was reserved first, or null when the key is taken by another request, a running one, or an answer. */
 export const claimRequest = async (db: Queryable, claim: Claim): Promise<string | null> => {
-  const { rows } = await db.query<{ seed: string }>(
-    `insert into gateway.idempotency_keys as known
+  const { rows } = await db.query<{ seed: string }>({
+    name: 'claim-request',
+    text: `insert into gateway.idempotency_keys as known
        (merchant_id, key, request_hash, seed, holder, instance, leased_until, expires_at)
      values ($1, $2, $3, $4, $5, $6, now() + interval '${LEASE}', now() + interval '${KEPT_FOR}')
      on conflict (merchant_id, key) do update set
@@ -43,8 +44,8 @@ export const claimRequest = async (db: Queryable, claim: Claim): Promise<string 
               when known.instance is not null then pg_try_advisory_xact_lock_shared(hashtextextended(known.instance, 1))
               else false end)
      returning seed`,
-    [claim.merchantId, claim.key, claim.requestHash, claim.seed, claim.holder, claim.instance],
-  );
+    values: [claim.merchantId, claim.key, claim.requestHash, claim.seed, claim.holder, claim.instance],
+  });
   return rows[0]?.seed ?? null;
 };
 
@@ -65,11 +66,12 @@ export const keepAnswer = async (
   { merchantId, key, holder }: Claim,
   answer: { status: number; text: string; sealed: boolean },
 ): Promise<void> => {
-  await db.query(
-    `update gateway.idempotency_keys set status = $4, answer = $5, sealed = $6, holder = null
-      where merchant_id = $1 and key = $2 and holder = $3`,
-    [merchantId, key, holder, answer.status, answer.text, answer.sealed],
-  );
+  await db.query({
+    name: 'keep-answer',
+    text: `update gateway.idempotency_keys set status = $4, answer = $5, sealed = $6, holder = null
+            where merchant_id = $1 and key = $2 and holder = $3`,
+    values: [merchantId, key, holder, answer.status, answer.text, answer.sealed],
+  });
 };
 
 /** Lets a request go without an answer: it may be sent again at once. The seed stays, for its effect may be there. */

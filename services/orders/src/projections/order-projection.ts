@@ -1,8 +1,9 @@
 import { OrderDeletionRecorded, OrderEvent } from '@cpg/contracts';
 import { isTombstone, parseRecorded, stateAt } from '@cpg/event-store';
-import type { Projection } from '@cpg/stream-relay';
+import { type Projection, unprojected } from '@cpg/stream-relay';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { deletionStreamOf, isDeletionRecord } from '../deletion.ts';
+import { orderStreamOf } from '../order/identity.ts';
 import { orderDecider } from '../order/order.ts';
 import { exists } from '../order/state.ts';
 import { projectDeletion, type ProjectedOrder, projectOrders } from './orders.ts';
@@ -13,11 +14,11 @@ export const orderProjection = (client: EventStoreDBClient): Projection => {
   return {
     schema: 'orders',
     table: 'orders',
-    prefixes: ['order-', deletionStreamOf('')],
+    prefixes: [orderStreamOf(''), deletionStreamOf('')],
     passing: ['claimed_until'],
     apply: async (db, events, table) => {
       const newest = new Map<string, ProjectedOrder>();
-      for (const resolved of events) {
+      for (const resolved of await unprojected(db, table, orderStreamOf(''), events)) {
         if (isTombstone(resolved)) continue;
         if (isDeletionRecord(resolved)) {
           const { orderId, merchantId, sequence } = parseRecorded(OrderDeletionRecorded, resolved).event.data;

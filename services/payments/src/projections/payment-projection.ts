@@ -1,6 +1,6 @@
 import { PaymentEvent } from '@cpg/contracts';
 import { parseRecorded, stateAt } from '@cpg/event-store';
-import type { Projection } from '@cpg/stream-relay';
+import { type Projection, unprojected } from '@cpg/stream-relay';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { deletedPaymentId } from '../deletion.ts';
 import { paymentStreamOf } from '../payment/identity.ts';
@@ -19,7 +19,7 @@ export const paymentProjection = (client: EventStoreDBClient): Projection => {
     apply: async (db, events, table) => {
       const newest = new Map<string, ProjectedPayment>();
       const deleted: string[] = [];
-      for (const resolved of events) {
+      for (const resolved of await unprojected(db, table, paymentStreamOf(''), events)) {
         const deletedId = deletedPaymentId(resolved);
         if (deletedId) {
           deleted.push(deletedId);

@@ -1,6 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { createBase58check, hex } from '@scure/base';
 import { HDKey } from '@scure/bip32';
+import { pointCompress } from 'tiny-secp256k1';
 import { readAccountKey } from './account-key.ts';
 import { bitcoinAddress, evmAddress, isChecksummed } from './addresses.ts';
 
@@ -38,7 +39,7 @@ test('an address made from the public key is the one its private key owns', () =
   const account = readAccountKey(owner.publicExtendedKey);
   expect(account.fingerprint).toBe(owner.fingerprint.toString(16).padStart(8, '0'));
   for (let index = 0; index < 20; index += 1) {
-    expect(account.receiving(index).toBytes(true)).toEqual(owner.derive(`m/0/${index}`).publicKey);
+    expect(pointCompress(account.receiving(index), true)).toEqual(owner.derive(`m/0/${index}`).publicKey);
   }
 });
 
@@ -83,5 +84,5 @@ test('all public forms of a key make the same addresses', () => {
     readAccountKey(withVersion(BIP84_ZPUB, version)),
   );
   expect(forms.map(({ form }) => form)).toEqual(['xpub', 'zpub', 'tpub', 'vpub']);
-  expect(new Set(forms.map((account) => account.receiving(0).toHex(true))).size).toBe(1);
+  expect(new Set(forms.map((account) => hex.encode(account.receiving(0)))).size).toBe(1);
 });

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
-import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { createBase58check } from '@scure/base';
 import { HDKey } from '@scure/bip32';
+import { pointAddScalar, pointCompress } from 'tiny-secp256k1';
 
 /** An account's public key: it makes addresses and cannot spend. */
 export interface AccountKey {
@@ -14,14 +14,12 @@ export interface AccountKey {
   readonly fingerprint: string;
   /** How far below the master key: 3 for an account by BIP44 and BIP84. */
   readonly depth: number;
-  /** The public key at `0/index`. Costs about a quarter of a millisecond. */
+  /** The public key at `0/index`. Costs about a tenth of a millisecond. */
   readonly receiving: (index: number) => PublicKey;
 }
 
-/** A point of secp256k1: `toBytes(true)` is its compressed form. */
-export type PublicKey = InstanceType<typeof Point>;
-
-const { Point } = secp256k1;
+/** A point of secp256k1 in its uncompressed form, 65 bytes (SEC 1, 2.3.3). */
+export type PublicKey = Uint8Array;
 
 export type ExtendedKeyForm = 'xpub' | 'zpub' | 'tpub' | 'vpub';
 
@@ -67,16 +65,17 @@ export const readAccountKey = (text: string): AccountKey => {
   };
 };
 
-/** Derives public children of one key, as `HDKey.deriveChild` does. That one unpacks the parent's point each time and keeps the time of
- *  its arithmetic constant, which costs three times as much and hides nothing here: all of it is public. Source: BIP32, CKDpub. */
+/** Derives public children of one key, as `HDKey.deriveChild` does at five times the cost. Source: BIP32, CKDpub. */
 const childrenOf = ({ publicKey, chainCode }: HDKey): ((index: number) => PublicKey) => {
-  const parent = Point.fromBytes(publicKey!);
+  const parent = pointCompress(publicKey!, false);
   return (index) => {
     const data = Buffer.alloc(publicKey!.length + 4);
     data.set(publicKey!);
     data.writeUInt32BE(index, publicKey!.length);
     const digest = createHmac('sha512', chainCode!).update(data).digest();
-    return parent.add(Point.BASE.multiplyUnsafe(BigInt(`0x${digest.toString('hex', 0, 32)}`)));
+    const child = pointAddScalar(parent, digest.subarray(0, 32), false);
+    if (!child) throw new RangeError(`there is no key at ${receivingPath(index)}: take the next`);
+    return child;
   };
 };
 

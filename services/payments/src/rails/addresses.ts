@@ -1,15 +1,16 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { hex } from '@scure/base';
 import { NETWORK, p2wpkh, TEST_NETWORK } from '@scure/btc-signer';
+import { pointCompress } from 'tiny-secp256k1';
 import type { PublicKey } from './account-key.ts';
 
 /** The native segwit address (P2WPKH, bech32) of a public key. Source: BIP141, BIP173. */
 export const bitcoinAddress = (publicKey: PublicKey, chain: 'main' | 'test'): string =>
-  p2wpkh(publicKey.toBytes(true), chain === 'main' ? NETWORK : TEST_NETWORK).address;
+  p2wpkh(pointCompress(publicKey, true), chain === 'main' ? NETWORK : TEST_NETWORK).address;
 
 /** The account address of a public key, with the mixed-case checksum of EIP-55. */
 export const evmAddress = (publicKey: PublicKey): string =>
-  checksummed(hex.encode(keccak_256(publicKey.toBytes(false).subarray(1)).subarray(-20)));
+  checksummed(hex.encode(keccak_256(publicKey.subarray(1)).subarray(-20)));
 
 /** Writes 40 hex digits as an address with the checksum of EIP-55. */
 export const checksummed = (digits: string): string => {

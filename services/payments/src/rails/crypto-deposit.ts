@@ -38,11 +38,12 @@ const depositsOn = (network: Network, pool: Pool) => {
 
   const assign = async (orderId: string): Promise<Assigned> => {
     const next = await addresses.take();
-    const inserted = await pool.query(
-      `insert into payments.deposit_addresses (order_id, network, account, index, address) values ($1, $2, $3, $4, $5)
-       on conflict (order_id, network) do nothing`,
-      [orderId, network.name, account, next.index, next.address],
-    );
+    const inserted = await pool.query({
+      name: 'assign-address',
+      text: `insert into payments.deposit_addresses (order_id, network, account, index, address) values ($1, $2, $3, $4, $5)
+             on conflict (order_id, network) do nothing`,
+      values: [orderId, network.name, account, next.index, next.address],
+    });
     if (inserted.rowCount === 1) return next;
     addresses.giveBack(next);
     return assignedBefore(orderId);

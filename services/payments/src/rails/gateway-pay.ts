@@ -43,12 +43,13 @@ export const sandboxProvider = ({ pool, publicUrl }: { pool: Pool; publicUrl: st
     supports: () => true,
     create: async ({ orderId }) => {
       // An update that changes nothing returns the row that was there.
-      const { rows } = await pool.query<{ reference: string }>(
-        `insert into payments.payment_references as held (order_id, provider, reference) values ($1, $2, $3)
-         on conflict (order_id, provider) do update set reference = held.reference
-         returning reference`,
-        [orderId, name, base32nopad.encode(randomBytes(REFERENCE_BYTES))],
-      );
+      const { rows } = await pool.query<{ reference: string }>({
+        name: 'assign-reference',
+        text: `insert into payments.payment_references as held (order_id, provider, reference) values ($1, $2, $3)
+               on conflict (order_id, provider) do update set reference = held.reference
+               returning reference`,
+        values: [orderId, name, base32nopad.encode(randomBytes(REFERENCE_BYTES))],
+      });
       const { reference } = rows[0]!;
       return { reference, paymentUrl: `${publicUrl}/pay/${reference}` };
     },

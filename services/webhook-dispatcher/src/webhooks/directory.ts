@@ -68,10 +68,11 @@ export const createDirectory = (options: DirectoryOptions): Directory => {
   };
   return {
     ofMerchants: async (merchantIds) => {
-      const { rows } = await pool.query<Row>(
-        `select ${COLUMNS} from gateway.webhooks where merchant_id = any($1) and deleted_at is null`,
-        [merchantIds],
-      );
+      const { rows } = await pool.query<Row>({
+        name: 'webhooks-of-merchants',
+        text: `select ${COLUMNS} from gateway.webhooks where merchant_id = any($1) and deleted_at is null`,
+        values: [merchantIds],
+      });
       const webhooks = rows.map((row) => remember(row.id, row)!);
       trim();
       return webhooks;

@@ -1,0 +1,1 @@
+export const orderStreamOf = (orderId: string): string => `order-${orderId}`;
