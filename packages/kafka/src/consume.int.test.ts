@@ -122,3 +122,23 @@ test('what was handled is not handled again by the next member', async () => {
   }
   expect(runs).toEqual([[1], [2]]);
 });
+
+test('what was handled is committed though nothing follows it', async () => {
+  await ensureTopics(kafka, ['quiet'], { partitions: 1, replication: 1 });
+  await send('quiet', ['{"n":1}']);
+  const consumption = consume({
+    kafka,
+    groupId: 'quiet',
+    topics: [{ name: 'quiet', message: Numbered }],
+    handle: async () => {},
+    isOutage: () => false,
+    log,
+  });
+  const admin = kafka.admin();
+  await admin.connect();
+  const committed = async () =>
+    (await admin.fetchOffsets({ groupId: 'quiet', topics: ['quiet'] }))[0]!.partitions[0]!.offset;
+  while ((await committed()) !== '1') await sleep(20);
+  await admin.disconnect();
+  await consumption.stop();
+});

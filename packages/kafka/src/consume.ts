@@ -2,6 +2,7 @@ import { isAppError } from '@cpg/core';
 import { type Logger, retry } from '@cpg/runtime';
 import type { EachBatchPayload, Kafka, KafkaMessage } from 'kafkajs';
 import type { z } from 'zod';
+import { type Commits, startCommits } from './commits.ts';
 import { decode } from './decode.ts';
 import { isForAnother, type ParkingLot, parkingLot } from './parking.ts';
 
@@ -50,6 +51,7 @@ export const consume = <T>(options: ConsumeOptions<T>): Consumption => {
     retry: { initialRetryTime: 100, maxRetryTime: 2_000, retries: 20, restartOnFailure: async () => true },
   });
   const parking = parkingLot(kafka, groupId);
+  const commits = startCommits(log);
   let joined = false;
   consumer.on('consumer.group_join', () => {
     joined = true;
@@ -63,9 +65,10 @@ export const consume = <T>(options: ConsumeOptions<T>): Consumption => {
       await consumer.connect();
       await consumer.subscribe({ topics: topics.map(({ name }) => name), fromBeginning: true });
       await consumer.run({
+        autoCommit: false,
         eachBatchAutoResolve: false,
         partitionsConsumedConcurrently: 4,
-        eachBatch: (payload) => handleBatch(payload, options, parking, stopping.signal),
+        eachBatch: (payload) => handleBatch(payload, options, { parking, commits, signal: stopping.signal }),
       });
     },
     {
@@ -80,6 +83,7 @@ export const consume = <T>(options: ConsumeOptions<T>): Consumption => {
     stop: async () => {
       stopping.abort();
       await started;
+      await commits.stop();
       await consumer.disconnect();
       await parking.close();
     },
@@ -87,11 +91,11 @@ export const consume = <T>(options: ConsumeOptions<T>): Consumption => {
 };
 
 const handleBatch = async <T>(
-  { batch, resolveOffset, heartbeat, commitOffsetsIfNecessary, isRunning, isStale }: EachBatchPayload,
+  payload: EachBatchPayload,
   options: ConsumeOptions<T>,
-  parking: ParkingLot,
-  signal: AbortSignal,
+  { parking, commits, signal }: { parking: ParkingLot; commits: Commits; signal: AbortSignal },
 ): Promise<void> => {
+  const { batch, resolveOffset, heartbeat, isRunning, isStale } = payload;
   const topic = options.topics.find(({ name }) => name === batch.topic);
   if (!topic) return;
   for (let start = 0; start < batch.messages.length; start += CHUNK) {
@@ -101,7 +105,9 @@ const handleBatch = async <T>(
       parking.park(batch.topic, batch.partition, record, reason, options.log);
     await handleRecords(records, topic, { ...options, signal, heartbeat, park });
     resolveOffset(records.at(-1)!.offset);
-    await commitOffsetsIfNecessary();
+    commits.soon(payload);
+    // Its consumer stops: nobody comes back for it.
+    if (signal.aborted) await commits.now();
     await heartbeat();
   }
 };

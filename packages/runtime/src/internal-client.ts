@@ -81,7 +81,10 @@ type Answer = { status: number; text: string };
 
 const request = async (pool: Pool, { timeoutMs, ...options }: Request): Promise<Answer> => {
   const late = new AbortController();
-  const timer = setTimeout(() => late.abort(new DOMException(`no answer within ${timeoutMs} ms`, 'TimeoutError')), timeoutMs);
+  const timer = setTimeout(
+    () => late.abort(new DOMException(`no answer within ${timeoutMs} ms`, 'TimeoutError')),
+    timeoutMs,
+  );
   try {
     const { statusCode, body } = await pool.request({ ...options, signal: late.signal });
     return { status: statusCode, text: await body.text() };
