@@ -17,7 +17,14 @@ export {
   parseRecorded,
   type Recorded,
 } from './recorded.ts';
+export {
+  type HistoryOptions,
+  type HistoryPage,
+  type HistoryRange,
+  type HistoryStream,
+  readHistory,
+} from './history.ts';
 export { type LogReading, readLog } from './log.ts';
 export { stateAt, type StateAt } from './state-at.ts';
-export { append, type AppendResult, readStream, tombstone } from './stream.ts';
+export { append, type AppendResult, eventsOf, readStream, tombstone } from './stream.ts';
 export { follow, type SubscriptionOptions } from './subscription.ts';

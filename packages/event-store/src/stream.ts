@@ -32,6 +32,25 @@ export const readStream = async <E extends DomainEvent>(
   }
 };
 
+/** The events of a stream one at a time, from its first, so that a long one is never in memory whole. None when it was tombstoned, or
+ *  never was. */
+export async function* eventsOf<E extends DomainEvent>(
+  client: EventStoreDBClient,
+  stream: string,
+  schema: z.ZodType<E>,
+): AsyncGenerator<Recorded<E>> {
+  const reading = client.readStream(stream, { fromRevision: 'start', direction: 'forwards' });
+  try {
+    for await (const resolved of reading) yield parseRecorded(schema, resolved);
+  } catch (error) {
+    if (error instanceof StreamNotFoundError || error instanceof StreamDeletedError) return;
+    throw asOutage(error);
+  } finally {
+    // Whoever has enough leaves early: the server would go on sending.
+    await reading.cancel().catch(() => {});
+  }
+}
+
 export type AppendResult = 'appended' | 'conflict' | 'deleted';
 
 /** Appends events after `expectedRevision` (-1: the stream must not be there). An append without an answer is tried again with the same
