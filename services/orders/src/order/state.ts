@@ -38,6 +38,8 @@ export interface ExistingOrder {
   readonly metadata?: Metadata | undefined;
   readonly createdAt: string;
   readonly updatedAt: string;
+  /** The latest instant that an event of it bears. News of payments bears the instant of the payment, and may be late. */
+  readonly lastEventAt: string;
 }
 
 export type Order =
@@ -91,11 +93,12 @@ export const evolve = (order: Order, event: OrderEvent): Order => {
       renewals: 0,
       createdAt: at,
       updatedAt: at,
+      lastEventAt: at,
     };
   }
   if (!exists(order)) return order;
   const { at } = event.data;
-  const updated = { ...order, updatedAt: at };
+  const updated = { ...order, updatedAt: at, lastEventAt: later(order.lastEventAt, at) };
   switch (event.type) {
     case 'OrderInstructed':
       return { ...updated, instructions: event.data.instructions, ...transition(event.data) };

@@ -10,10 +10,10 @@ export interface ProjectedOrder {
 const LIVE = 'orders.orders';
 
 const upsert = (table: string) => `
-  insert into ${table} as row (id, merchant_id, external_reference_id, status, currency, created_at, revision, resource, due_at)
-  select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::bigint[], $8::json[], $9::timestamptz[])
+  insert into ${table} as row (id, merchant_id, external_reference_id, status, currency, created_at, revision, resource, due_at, last_event_at)
+  select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::bigint[], $8::json[], $9::timestamptz[], $10::timestamptz[])
   on conflict (id) do update set status = excluded.status, revision = excluded.revision, resource = excluded.resource,
-    due_at = excluded.due_at, claimed_until = null
+    due_at = excluded.due_at, last_event_at = excluded.last_event_at, claimed_until = null
   where row.revision < excluded.revision and not row.deleted`;
 
 /** Writes orders as they are after an event. A row that is already further, or deleted, stays as it is. */
@@ -30,6 +30,7 @@ export const projectOrders = async (db: Queryable, orders: readonly ProjectedOrd
     column(({ revision }) => revision),
     column(({ order }) => JSON.stringify(orderView(order))),
     column(({ order }) => dueAt(order)),
+    column(({ order }) => order.lastEventAt),
   ];
   await db.query({ name: `project-orders ${table}`, text: upsert(table), values });
 };
@@ -50,7 +51,8 @@ export const projectDeletion = async (
 ): Promise<void> => {
   await db.query(
     `insert into ${table} (id, merchant_id, revision, deleted) values ($1, $2, $3, true)
-     on conflict (id) do update set external_reference_id = null, status = null, currency = null, created_at = null, resource = null, due_at = null, revision = $3, deleted = true`,
+     on conflict (id) do update set external_reference_id = null, status = null, currency = null, created_at = null, resource = null, due_at = null,
+       last_event_at = null, revision = $3, deleted = true`,
     [orderId, merchantId, revision],
   );
 };
