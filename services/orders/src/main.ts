@@ -11,6 +11,7 @@ import { orderCommands } from './commands.ts';
 import { readOrdersConfig } from './config.ts';
 import { watchDeadlines } from './deadlines.ts';
 import { finishDeletions, orderDeletion } from './deletion.ts';
+import { orderHistory } from './history.ts';
 import { orderMessages } from './messages.ts';
 import { orderStreamOf } from './order/identity.ts';
 import { orderDecider } from './order/order.ts';
@@ -71,6 +72,7 @@ await runService(async () => {
     handler,
     deletion,
     payments,
+    history: orderHistory({ client, readModel }),
     sandbox: config.ENVIRONMENT === 'sandbox',
     now,
     log,

@@ -4,12 +4,12 @@ import {
   type OrderMessage,
   OrderMessage as OrderMessageSchema,
 } from '@cpg/contracts';
-import { isTombstone, parseRecorded, stateAt } from '@cpg/event-store';
+import { isTombstone, parseRecorded, type Recorded, stateAt } from '@cpg/event-store';
 import { messageFor, type MessageSubject } from '@cpg/stream-relay';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
 import { isDeletionRecord } from './deletion.ts';
 import { orderDecider } from './order/order.ts';
-import { exists } from './order/state.ts';
+import { exists, type Order } from './order/state.ts';
 import { orderView } from './order/view.ts';
 
 /** The message on `orders.v1` of an event in the log. Null for `OrderDeleted`, which the deletion's own record speaks for, and for
@@ -29,10 +29,15 @@ export const orderMessages = (client: EventStoreDBClient) => {
     const recorded = parseRecorded(OrderEvent, resolved);
     if (recorded.event.type === 'OrderDeleted') return null;
     const order = await states.after(recorded);
-    if (!order || !exists(order)) return null;
-    const { orderId, merchantId } = order;
-    return message(recorded, { orderId, merchantId, resource: orderView(order) });
+    return order && orderMessage(recorded, order);
   };
+};
+
+/** The message of an event that left its order like this. The same event always makes the same message. */
+export const orderMessage = (recorded: Recorded<OrderEvent>, order: Order): OrderMessage | null => {
+  if (!exists(order)) return null;
+  const { orderId, merchantId } = order;
+  return message(recorded, { orderId, merchantId, resource: orderView(order) });
 };
 
 const message = (

@@ -15,6 +15,7 @@ import { paymentsClient } from './clients/payments.ts';
 import { orderCommands } from './commands.ts';
 import { watchDeadlines } from './deadlines.ts';
 import { finishDeletions, orderDeletion } from './deletion.ts';
+import { orderHistory } from './history.ts';
 import { orderMessages } from './messages.ts';
 import { orderDecider } from './order/order.ts';
 import { orderProjection } from './projections/order-projection.ts';
@@ -104,7 +105,8 @@ beforeAll(async () => {
     projectOrders(pool, [{ order, revision }]);
   const commands = orderCommands({ handler, project, payments, rates, now, log });
   const deletion = orderDeletion({ client, handler, readModel: pool, payments });
-  app = buildApp({ token: TOKEN, commands, handler, deletion, payments, sandbox: true, now, log, checks: {} });
+  const history = orderHistory({ client, readModel: pool });
+  app = buildApp({ token: TOKEN, commands, handler, deletion, payments, history, sandbox: true, now, log, checks: {} });
 
   const kafka = createKafka({ KAFKA_BROKERS: [kafkaServer.brokers] }, { clientId: 'orders-test', log });
   await ensureTopics(kafka, [TOPICS.orders.name, TOPICS.payments.name], { partitions: 4, replication: 1 });
@@ -240,6 +242,116 @@ test('payments offered at once, each one twice, are each applied once', async ()
   await until(async () => messagesOf(order.id).some(({ type }) => type === 'order.paid'));
   const sequence = messagesOf(order.id).map((message) => Number(message.sequence));
   expect(sequence).toEqual(sequence.map((_, index) => index));
+});
+
+describe('the past of a merchant’s orders', () => {
+  const ALWAYS = { from: '2020-01-01T00:00:00.000Z', to: '2999-01-01T00:00:00.000Z' };
+  const query = (values: Record<string, string | number>) =>
+    new URLSearchParams(Object.entries(values).map(([name, value]): [string, string] => [name, String(value)]));
+  const ordersOf = async (merchantId: string, range: object = {}) =>
+    (await call('GET', `/merchants/${merchantId}/orders?${query({ ...ALWAYS, limit: 100, ...range })}`)).body;
+  const past = async (id: string, range: object = {}) =>
+    (await call('GET', `/orders/${id}/messages?${query({ ...ALWAYS, ...range })}`)).body;
+  const createFor = async (merchantId: string) => {
+    const order = body({ items: [{ name: 'x', quantity: 1, unit_price: '10', currency: 'USDC' }] });
+    return (await call('POST', '/orders', { order_id: newId('order'), merchant_id: merchantId, order })).body;
+  };
+  const offer = (id: string, n: number, amountMinor: bigint) =>
+    call('POST', `/orders/${id}/payments`, {
+      payment: { ...payment(n, amountMinor), seenAt: new Date().toISOString() },
+      confirmed: true,
+    });
+
+  test('is told byte by byte as the topic told it', async () => {
+    const order = await createFor(newId('merchant'));
+    await call('PATCH', `/orders/${order.id}`, {
+      merchant_id: order.merchant_id,
+      changes: { metadata: { 2: 'b', 1: 'a' } },
+    });
+    await offer(order.id, 901, 10_000_000n);
+    await until(async () => messagesOf(order.id).some(({ type }) => type === 'order.paid'));
+    const { messages, more } = await past(order.id);
+    expect(more).toBe(false);
+    expect(messages.map(({ message }: { message: unknown }) => JSON.stringify(message))).toEqual(
+      messagesOf(order.id).map((message) => JSON.stringify(message)),
+    );
+  });
+
+  test('goes on after a place, and leaves out what is not in the range', async () => {
+    const order = await createFor(newId('merchant'));
+    await offer(order.id, 902, 10_000_000n);
+    const all = (await past(order.id)).messages;
+    expect((await past(order.id, { after: all[0].place })).messages).toEqual(all.slice(1));
+    expect((await past(order.id, { to: '2020-01-02T00:00:00.000Z' })).messages).toEqual([]);
+  });
+
+  test('names the orders that were alive in the range, oldest first, page by page', async () => {
+    const merchantId = newId('merchant');
+    const created = [];
+    for (let n = 0; n < 5; n += 1) created.push(await createFor(merchantId));
+    await createFor(newId('merchant'));
+    const ids = created.map(({ id }) => id);
+    const found: string[] = [];
+    for (let after: string | null = null; ;) {
+      const { orders, next } = await ordersOf(merchantId, { limit: 2, ...(after !== null && { after }) });
+      found.push(...orders.map(({ id }: { id: string }) => id));
+      if (next === null) break;
+      after = next;
+    }
+    expect(found).toEqual(ids);
+    const before = new Date(Date.parse(created[0].created_at) - 1).toISOString();
+    expect(await ordersOf(merchantId, { to: before })).toEqual({ orders: [], next: null });
+    const afterAll = new Date(Date.now() + 60_000).toISOString();
+    expect(await ordersOf(merchantId, { from: afterAll })).toEqual({ orders: [], next: null });
+  });
+
+  test('has an order whose last event bears an earlier instant than the one before', async () => {
+    const order = await createFor(newId('merchant'));
+    await offer(order.id, 903, 10_000_000n);
+    const changed = await call('PATCH', `/orders/${order.id}`, {
+      merchant_id: order.merchant_id,
+      changes: { metadata: {} },
+    });
+    await call('POST', `/orders/${order.id}/payments/${payment(903, 1n).paymentId}/refunds`, {
+      refund_id: newId('refund'),
+      refunded_total_minor: '1000000',
+      at: order.created_at,
+    });
+    const { resource, last_event_at } = await rowOf(order.id);
+    expect(resource.updated_at).toBe(order.created_at);
+    expect(last_event_at.toISOString()).toBe(changed.body.updated_at);
+    const { orders } = await ordersOf(order.merchant_id, { from: changed.body.updated_at });
+    expect(orders.map(({ id }: { id: string }) => id)).toEqual([order.id]);
+  });
+
+  test('looks at a bounded number of orders for one answer, and says where it is', async () => {
+    const merchantId = newId('merchant');
+    await pool.query(
+      `insert into orders.orders (id, merchant_id, created_at, last_event_at, revision)
+       select 'old_' || lpad(n::text, 5, '0'), $1, $2::timestamptz + n * interval '1 ms', $2, 0 from generate_series(1, 4500) as n`,
+      [merchantId, '2024-01-01T00:00:00.000Z'],
+    );
+    const order = await createFor(merchantId);
+    const answers = [];
+    for (let after = ''; ; after = answers.at(-1).next) {
+      answers.push(await ordersOf(merchantId, { from: order.created_at, ...(after && { after }) }));
+      if (answers.at(-1).next === null) break;
+    }
+    await pool.query('delete from orders.orders where merchant_id = $1', [merchantId]);
+    expect(answers.map(({ orders }) => orders.map(({ id }: { id: string }) => id))).toEqual([[], [], [order.id]]);
+  });
+
+  test('does not have an order that was deleted', async () => {
+    const order = await createFor(newId('merchant'));
+    await call('DELETE', `/orders/${order.id}`, { merchant_id: order.merchant_id });
+    expect(await ordersOf(order.merchant_id)).toEqual({ orders: [], next: null });
+    expect(await past(order.id)).toEqual({ messages: [], more: false });
+  });
+
+  test('is only told to a caller with the services’ token', async () => {
+    for (const url of [`/merchants/${MERCHANT}/orders`, `/orders/${newId('order')}/messages`])
+      expect((await app.inject(`${url}?${query({ ...ALWAYS, limit: 1 })}`)).statusCode).toBe(401);
+  });
 });
 
 test('an order of another merchant is not found', async () => {

@@ -2,11 +2,15 @@ import {
   AdvanceTimeCall,
   CreateOrderCall,
   FailPaymentCall,
+  HistoryOrders,
+  HistoryOrdersQuery,
+  HistoryQuery,
   OfferPaymentCall,
   Order,
   OrderAndOutcomes,
   OrderCall,
   OrderDeletion,
+  OrderHistory,
   OrderSummary,
   RefundPaymentCall,
   UpdateOrderCall,
@@ -18,6 +22,7 @@ import { z } from 'zod';
 import type { PaymentsClient } from './clients/payments.ts';
 import type { OrderCommands, OrderHandler, RunResult } from './commands.ts';
 import type { Deletion } from './deletion.ts';
+import type { OrderPast } from './history.ts';
 import type { OrderCommand } from './order/command.ts';
 import { type ExistingOrder, exists } from './order/state.ts';
 import { orderView } from './order/view.ts';
@@ -27,6 +32,7 @@ export interface OrderRoutes {
   readonly handler: OrderHandler;
   readonly deletion: Deletion;
   readonly payments: PaymentsClient;
+  readonly history: OrderPast;
   /** Whether the clock of an order may be put forward. */
   readonly sandbox: boolean;
   readonly now: () => Date;
@@ -39,7 +45,7 @@ const PaymentPath = z.object({ id: z.string(), payment_id: z.string() });
 /** Commands on orders, for the other services. */
 export const orderRoutes: FastifyPluginAsyncZod<OrderRoutes> = async (
   app,
-  { commands, handler, deletion, payments, sandbox, now, log },
+  { commands, handler, deletion, payments, history, sandbox, now, log },
 ) => {
   app.post('/orders', { schema: { body: CreateOrderCall, response: { 201: Order } } }, async (request, reply) => {
     const { order_id, merchant_id, order } = request.body;
@@ -114,6 +120,18 @@ export const orderRoutes: FastifyPluginAsyncZod<OrderRoutes> = async (
       log.info({ orderId: id, merchantId, requestId: context.requestId }, 'order deleted');
       return { id, deleted: true as const };
     },
+  );
+
+  app.get(
+    '/merchants/:id/orders',
+    { schema: { params: Id, querystring: HistoryOrdersQuery, response: { 200: HistoryOrders } } },
+    (request) => history.ordersOf(request.params.id, request.query),
+  );
+
+  app.get(
+    '/orders/:id/messages',
+    { schema: { params: Id, querystring: HistoryQuery, response: { 200: OrderHistory } } },
+    (request) => history.messagesOf(request.params.id, request.query),
   );
 
   const timeCall = { params: Id, body: AdvanceTimeCall, response: { 200: Order } };

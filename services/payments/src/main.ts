@@ -11,6 +11,7 @@ import { ordersClient } from './clients/orders.ts';
 import { paymentCommands } from './commands.ts';
 import { readPaymentsConfig } from './config.ts';
 import { forgetPayments } from './deletion.ts';
+import { paymentHistory } from './history.ts';
 import { instructionsFrom } from './instructions.ts';
 import { registerPayments } from './matching.ts';
 import { paymentMessages } from './messages.ts';
@@ -66,6 +67,7 @@ await runService(async () => {
     changes: paymentChanges({ commands, tellOrder, now, log }),
     commands,
     forget,
+    history: paymentHistory({ client, readModel: pool }),
     log,
     checks: {
       database: () => pool.query('select 1'),

@@ -1,10 +1,10 @@
 import { PaymentEvent, type PaymentMessage, PaymentMessage as PaymentMessageSchema, paymentView } from '@cpg/contracts';
-import { parseRecorded, stateAt } from '@cpg/event-store';
+import { parseRecorded, type Recorded, stateAt } from '@cpg/event-store';
 import { messageFor } from '@cpg/stream-relay';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
 import { deletedPaymentId } from './deletion.ts';
 import { paymentDecider } from './payment/payment.ts';
-import { exists } from './payment/state.ts';
+import { exists, type Payment } from './payment/state.ts';
 
 /** The message on `payments.v1` of an event in the log. Null for a payment that has been deleted since, and for its deletion: the
  *  order's own says it. */
@@ -14,11 +14,16 @@ export const paymentMessages = (client: EventStoreDBClient) => {
     if (deletedPaymentId(resolved)) return null;
     const recorded = parseRecorded(PaymentEvent, resolved);
     const payment = await states.after(recorded);
-    if (!payment || !exists(payment)) return null;
-    const { paymentId: subject, orderId, merchantId } = payment;
-    const resource = paymentView(payment);
-    return PaymentMessageSchema.parse(
-      messageFor(recorded, { source: '/payments', subject, orderId, merchantId, resource }),
-    );
+    return payment && paymentMessage(recorded, payment);
   };
+};
+
+/** The message of an event that left its payment like this. The same event always makes the same message. */
+export const paymentMessage = (recorded: Recorded<PaymentEvent>, payment: Payment): PaymentMessage | null => {
+  if (!exists(payment)) return null;
+  const { paymentId: subject, orderId, merchantId } = payment;
+  const resource = paymentView(payment);
+  return PaymentMessageSchema.parse(
+    messageFor(recorded, { source: '/payments', subject, orderId, merchantId, resource }),
+  );
 };

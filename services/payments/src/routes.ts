@@ -2,9 +2,11 @@ import {
   type AssignedInstruction,
   ConfirmationCall,
   FailureCall,
+  HistoryQuery,
   Instructions,
   InstructionsCall,
   OutcomesCall,
+  PaymentHistory,
   RefundCall,
   RegisteredPayment,
   RegisterPaymentCall,
@@ -22,6 +24,7 @@ export interface PaymentRoutes {
   readonly changes: PaymentChanges;
   readonly commands: Pick<PaymentCommands, 'recordOutcomes'>;
   readonly forget: (orderId: string) => Promise<void>;
+  readonly history: (orderId: string, query: HistoryQuery) => Promise<PaymentHistory>;
 }
 
 const Id = z.object({ id: z.string() });
@@ -30,7 +33,7 @@ const Nothing = z.null().describe('No body.');
 /** Rails and payments, for the other services. */
 export const paymentRoutes: FastifyPluginAsyncZod<PaymentRoutes> = async (
   app,
-  { instructions, register, changes, commands, forget },
+  { instructions, register, changes, commands, forget, history },
 ) => {
   app.post(
     '/instructions',
@@ -69,4 +72,10 @@ export const paymentRoutes: FastifyPluginAsyncZod<PaymentRoutes> = async (
     await forget(request.params.id);
     return reply.code(204).send(null);
   });
+
+  app.get(
+    '/orders/:id/messages',
+    { schema: { params: Id, querystring: HistoryQuery, response: { 200: PaymentHistory } } },
+    (request) => history(request.params.id, request.query),
+  );
 };

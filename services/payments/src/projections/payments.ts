@@ -46,6 +46,15 @@ export const projectDeletion = async (db: Queryable, paymentId: string, table = 
   );
 };
 
+/** The payments of an order, first received first. */
+export const paymentsOfOrder = async (db: Queryable, orderId: string): Promise<{ id: string; createdAt: Date }[]> => {
+  const { rows } = await db.query<{ id: string; created_at: Date }>(
+    'select id, created_at from payments.payments where order_id = $1 and not deleted order by created_at, id',
+    [orderId],
+  );
+  return rows.map((row) => ({ id: row.id, createdAt: row.created_at }));
+};
+
 export const paymentIdsOfOrder = async (db: Queryable, orderId: string): Promise<string[]> => {
   const { rows } = await db.query<{ id: string }>(
     'select id from payments.payments where order_id = $1 and not deleted order by id',

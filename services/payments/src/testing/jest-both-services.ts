@@ -16,6 +16,7 @@ import { buildApp as buildOrders } from '../../../orders/src/app.ts';
 import { paymentsClient } from '../../../orders/src/clients/payments.ts';
 import { orderCommands } from '../../../orders/src/commands.ts';
 import { orderDeletion } from '../../../orders/src/deletion.ts';
+import { orderHistory } from '../../../orders/src/history.ts';
 import { orderDecider } from '../../../orders/src/order/order.ts';
 import { type ExistingOrder, exists as orderExists } from '../../../orders/src/order/state.ts';
 import { orderView } from '../../../orders/src/order/view.ts';
@@ -25,6 +26,7 @@ import { paymentChanges } from '../changes.ts';
 import { ordersClient } from '../clients/orders.ts';
 import { paymentCommands } from '../commands.ts';
 import { forgetPayments } from '../deletion.ts';
+import { paymentHistory } from '../history.ts';
 import { registerPayments } from '../matching.ts';
 import { FeeSchedule } from '../payment/fees.ts';
 import { paymentDecider } from '../payment/payment.ts';
@@ -134,6 +136,7 @@ export const startBothServices = () => {
     handler: orders,
     deletion,
     payments,
+    history: orderHistory({ client, readModel }),
     sandbox: true,
     now,
     log,
@@ -163,6 +166,7 @@ export const startBothServices = () => {
     changes: paymentChanges({ commands: paymentCommander, tellOrder, now, log }),
     commands: paymentCommander,
     forget,
+    history: paymentHistory({ client, readModel }),
     log,
     checks: {},
   });

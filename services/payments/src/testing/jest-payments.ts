@@ -12,6 +12,7 @@ import { paymentChanges } from '../changes.ts';
 import { ordersClient } from '../clients/orders.ts';
 import { paymentCommands } from '../commands.ts';
 import { forgetPayments } from '../deletion.ts';
+import { paymentHistory } from '../history.ts';
 import { instructionsFrom } from '../instructions.ts';
 import { registerPayments } from '../matching.ts';
 import { FeeSchedule } from '../payment/fees.ts';
@@ -74,13 +75,14 @@ export const startPayments = async () => {
     changes: paymentChanges({ commands, tellOrder, now, log }),
     commands,
     forget,
+    history: paymentHistory({ client, readModel: pool }),
     log,
     checks: {},
   });
   const follower = { client, pool, databaseUrl: database.url, log };
   const projection = catchUp({ ...follower, projection: paymentProjection(client) });
 
-  const call = async (method: 'POST' | 'DELETE', url: string, payload?: object) => {
+  const call = async (method: 'GET' | 'POST' | 'DELETE', url: string, payload?: object) => {
     const headers = { authorization: `Bearer ${TOKEN}`, 'x-actor': CONTEXT.actor, 'x-request-id': CONTEXT.requestId };
     const response = await app.inject({ method, url, headers, ...(payload && { payload }) });
     return { status: response.statusCode, body: response.body === '' ? null : response.json<unknown>() };
