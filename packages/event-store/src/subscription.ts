@@ -14,9 +14,9 @@ export interface SubscriptionOptions {
    *  of them. A throw is tried again from the checkpoint. */
   readonly handle: (events: AllStreamResolvedEvent[], position: LogPosition) => Promise<void>;
   readonly signal: AbortSignal;
-  /** From the start of one batch to the next, at least, while there is no backlog: what comes meanwhile shares its cost. An event that
-   *  comes after a rest is handled at once. */
-  readonly everyMs?: number;
+  /** How long to rest after a batch that took so many milliseconds, while there is no backlog: what comes meanwhile shares the cost of one
+   *  batch. An event that comes after a rest is handled at once. */
+  readonly restMs?: (workedMs: number) => number;
   readonly log: Logger;
 }
 
@@ -44,7 +44,7 @@ const followOnce = async ({
   checkpoint,
   handle,
   signal,
-  everyMs = 0,
+  restMs = () => 0,
 }: SubscriptionOptions): Promise<void> => {
   const from = await checkpoint();
   const subscription = client.subscribeToAll({
@@ -83,7 +83,7 @@ const followOnce = async ({
       if (waiting.length < BUFFERED / 2) subscription.resume();
       const { commit, prepare } = batch.at(-1)!.event!.position;
       await handle(batch, { commit: String(commit), prepare: String(prepare) });
-      const rest = everyMs - (performance.now() - began);
+      const rest = restMs(performance.now() - began);
       if (rest > 0 && waiting.length < BATCH) await sleep(rest, undefined, { signal }).catch(() => {});
     }
     const { error } = ended as { error?: Error };

@@ -22,6 +22,8 @@ export interface ConsumeOptions<T> {
   readonly handle: (messages: T[]) => Promise<void>;
   /** Whether an error means that something else is away: then the messages wait, however long. */
   readonly isOutage: (error: unknown) => boolean;
+  /** Nobody waits for it: messages may wait a moment for others to come along, which costs less for each. */
+  readonly unhurried?: boolean;
   readonly log: Logger;
 }
 
@@ -36,16 +38,18 @@ const CHUNK = 200;
 // The shortest session that brokers allow by default: how long the partitions of a member that died wait for another.
 const SESSION_MS = 6_000;
 const HEARTBEAT_MS = 1_500;
+const GATHERED_BYTES = 256 * 1_024;
+const GATHERED_MS = 500;
 
 /** Consumes topics as one member of a group, from the beginning at first. Connects in the background and again after every failure. */
 export const consume = <T>(options: ConsumeOptions<T>): Consumption => {
-  const { kafka, groupId, topics, log } = options;
+  const { kafka, groupId, topics, unhurried = false, log } = options;
   const consumer = kafka.consumer({
     groupId,
     sessionTimeout: SESSION_MS,
     heartbeatInterval: HEARTBEAT_MS,
     rebalanceTimeout: 10_000,
-    maxWaitTimeInMs: 1_000,
+    ...(unhurried ? { minBytes: GATHERED_BYTES, maxWaitTimeInMs: GATHERED_MS } : { maxWaitTimeInMs: 1_000 }),
     // The relay's transactions shut out a relay that was replaced. What they carry is true before they end, and need not wait for it.
     readUncommitted: true,
     retry: { initialRetryTime: 100, maxRetryTime: 2_000, retries: 20, restartOnFailure: async () => true },

@@ -17,8 +17,8 @@ export interface FollowerOptions {
   /** Done each time before the checkpoint is read: shuts out whoever led before, wherever the checkpoint's epoch does not reach. That the
    *  epoch is still ours afterwards is seen when the checkpoint is read. */
   readonly shutOutOthers?: () => Promise<void>;
-  /** From one batch to the next, at least, while there is no backlog. */
-  readonly everyMs?: number;
+  /** How long to rest after a batch that took so many milliseconds, while there is no backlog. */
+  readonly restMs?: (workedMs: number) => number;
 }
 
 /** Handles a batch of the log and saves the position through `checkpoint` when it is done. */
@@ -34,7 +34,7 @@ export interface Follower {
 
 /** Follows the log from a checkpoint, in one process at a time of all that run this: another takes over within seconds when it dies. */
 export const followAlone = (
-  { client, pool, databaseUrl, schema, name, prefixes, log, shutOutOthers, everyMs }: FollowerOptions,
+  { client, pool, databaseUrl, schema, name, prefixes, log, shutOutOthers, restMs }: FollowerOptions,
   handleBatch: HandleBatch,
 ): Follower =>
   leadWhileAlone({
@@ -61,7 +61,7 @@ export const followAlone = (
             return checkpoint.load();
           }),
         signal: AbortSignal.any([signal, fenced.signal]),
-        ...(everyMs !== undefined && { everyMs }),
+        ...(restMs && { restMs }),
         log,
         handle: (events, position) => stepDown(() => handleBatch(events, position, checkpoint)),
       });

@@ -24,12 +24,12 @@ export interface CatchUpOptions extends Omit<FollowerOptions, 'schema' | 'name' 
 }
 
 // Nobody waits for it: the service that appended has written the row already.
-const EVERY_MS = 250;
+const restAfter = (workedMs: number): number => 250 - workedMs;
 
 /** Projects what the service that appended did not: after a crash. Rows and checkpoint commit together. */
 export const catchUp = ({ projection, first, ...options }: CatchUpOptions): Follower => {
   const { schema, prefixes } = projection;
-  const follower = { everyMs: EVERY_MS, ...options, schema, prefixes, name: 'projection' };
+  const follower = { restMs: restAfter, ...options, schema, prefixes, name: 'projection' };
   return followAlone(follower, async (events, position, checkpoint) => {
     await first?.(events);
     await transaction(options.pool, async (db) => {

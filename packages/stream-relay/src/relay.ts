@@ -12,13 +12,13 @@ export interface RelayOptions extends Omit<FollowerOptions, 'name' | 'shutOutOth
   readonly messageOf: (event: AllStreamResolvedEvent) => Promise<DomainMessage | null>;
 }
 
-// A message that comes after a rest goes out at once; under load, batches form.
-const EVERY_MS = 25;
+// As long as it worked: under load batches form, and half of a busy process is left to those who wait for an answer.
+const restAfter = (workedMs: number): number => Math.min(workedMs, 25);
 
 /** Publishes the log to a topic: in the order of the log, at least once, the checkpoint moving only after all replicas have the messages.
  *  A relay that another has taken over from cannot publish any more, whatever it was held up in. */
 export const relay = ({ publisher, topic, messageOf, ...options }: RelayOptions): Follower => {
-  const follower = { everyMs: EVERY_MS, ...options, name: 'relay', shutOutOthers: publisher.open };
+  const follower = { restMs: restAfter, ...options, name: 'relay', shutOutOthers: publisher.open };
   return followAlone(follower, async (events, position, checkpoint) => {
     const messages: DomainMessage[] = [];
     for (const event of events) {

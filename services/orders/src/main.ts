@@ -110,6 +110,8 @@ await runService(async () => {
         topics: [{ ...TOPICS.payments, types: PAYMENT_NEWS }],
         handle: reactToPayments({ commands, payments, now }),
         isOutage: isDatabaseOutage,
+        // Whoever waits was told by a call.
+        unhurried: true,
         log,
       }),
     ];

@@ -101,6 +101,8 @@ await runService(async () => {
         topics: [{ ...TOPICS.orders, types: ORDER_NEWS }],
         handle: reactToOrders({ commands, forget }),
         isOutage: isDatabaseOutage,
+        // Whoever waits was told by a call.
+        unhurried: true,
         log,
       }),
     ];
