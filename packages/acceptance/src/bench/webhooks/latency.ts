@@ -5,7 +5,8 @@ import { type Timings, timingsOf } from '../timings.ts';
 import { onStage, type Stage } from './stage.ts';
 
 const ORDERS_PER_SECOND = 100;
-const WARM_UP_MS = 5_000;
+/** As long as it takes until the services' code is compiled. */
+const WARM_UP_MS = 20_000;
 const FOR_MS = 10_000;
 
 /** From when the event happened, which is just before its commit, to the first byte at the receiver. */
