@@ -4,6 +4,7 @@ import { Order, type OrderStatus, Payment, type PaymentStatus } from '@cpg/contr
 import type { Answer, Api, Method } from '../harness/api.ts';
 import { insist } from '../harness/insist.ts';
 import { orderBody } from '../harness/order-bodies.ts';
+import { until } from '../harness/until.ts';
 import type { Random } from './random.ts';
 
 /** What has to be true of one order for good, since every step towards it was acknowledged. */
@@ -165,6 +166,7 @@ const visit = async (api: Api, story: string): Promise<Acknowledged> => {
   };
   const created = Order.parse((await post('/v1/orders', orderBody({ external_reference_id: reference }))).body);
   const { id, currency } = created;
+  if (created.status === 'initialized') await instructed(api, id);
 
   const pay: Visit['pay'] = async (amount, outcome = 'confirmed') => {
     const hash = `0x${createHash('sha256').update(randomUUID()).digest('hex')}`;
@@ -186,6 +188,13 @@ const visit = async (api: Api, story: string): Promise<Acknowledged> => {
   });
   const payments = new Map(ending.payments.map(([{ hash }, stands]) => [hash, stands]));
   return { reference, orderId: id, story, status: ending.status, payments };
+};
+
+/** Nobody can pay an order that does not say yet where to. */
+const instructed = async (api: Api, id: string): Promise<void> => {
+  const path = `/v1/orders/${id}`;
+  const look = async () => Order.parse(accepted(200, 'GET', path, await insist(() => api.send('GET', path))).body);
+  await until(`the instructions of ${id}`, async () => (await look()).status !== 'initialized', { withinMs: 60_000 });
 };
 
 /** The clock moves again with each request: once one has come through, though its answer got lost, the order is not open any more. */
