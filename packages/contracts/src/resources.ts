@@ -374,7 +374,7 @@ export type WebhookPayload = z.infer<typeof WebhookPayload>;
 export const DeliveryWithAttempts = Delivery.extend({
   attempts: z.array(DeliveryAttempt).describe('Oldest first.'),
   payload: WebhookPayload.optional().describe(
-    'The body, as it was sent. Absent once it is no longer kept (30 days after the event, unless the operator chose otherwise, or when its order is deleted): then it cannot be delivered again.',
+    'The body, as it was sent. Absent once it is no longer kept (30 days after the event, or after the replay of an old one, unless the operator chose otherwise, or when its order is deleted): then it cannot be delivered again.',
   ),
 });
 export type DeliveryWithAttempts = z.infer<typeof DeliveryWithAttempts>;
@@ -385,7 +385,5 @@ export const Replay = z.object({
   from_date: Timestamp,
   to_date: Timestamp.describe('At most the instant of the request: what happens later is delivered anyway.'),
   event_types: z.array(WebhookEventType),
-  events: z.int().describe('How many events of the range are kept; each is delivered once more.'),
-  kept_since: Timestamp.describe('What happened before is no longer kept, and not replayed.'),
 });
 export type Replay = z.infer<typeof Replay>;

@@ -63,7 +63,7 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
   },
   delivery_expired: {
     when: 'The body of the delivery is no longer kept: it is older than 30 days, or its order was deleted.',
-    remedy: 'Read the order or payment itself.',
+    remedy: 'Replay the range in which it happened, unless its order was deleted.',
   },
   replay_running: {
     when: 'An earlier replay of the webhook still has events to queue.',

@@ -19,5 +19,14 @@ test.each([
   [{ ENVIRONMENT: 'production', WEBHOOK_ALLOW_LOCAL: 'true' }, 'WEBHOOK_ALLOW_LOCAL'],
   [{ WEBHOOK_BODY_RETENTION_DAYS: '91' }, 'WEBHOOK_BODY_RETENTION_DAYS'],
   [{ WEBHOOK_ALLOW_ADDRESSES: '10.0.0.0/8,shop.example' }, 'WEBHOOK_ALLOW_ADDRESSES'],
+  [{ ORDERS_URL: 'http://orders:4001' }, 'PAYMENTS_URL'],
+  [{ PAYMENTS_URL: 'http://payments:4002' }, 'ORDERS_URL'],
+  [{ ORDERS_URL: 'orders', PAYMENTS_URL: 'http://payments:4002' }, 'ORDERS_URL'],
   [{ WEBHOOK_PROXY_URL: 'socks5://proxy:1080' }, 'WEBHOOK_PROXY_URL'],
 ])('%p is refused by name', (wrong, name) => expect(() => readDispatcherConfig({ ...env, ...wrong })).toThrow(name));
+
+test('a dispatcher that is used alone needs no orders and payments', () => {
+  expect(readDispatcherConfig(env)).not.toHaveProperty('ORDERS_URL');
+  const both = { ORDERS_URL: 'http://orders:4001', PAYMENTS_URL: 'http://payments:4002' };
+  expect(readDispatcherConfig({ ...env, ...both })).toMatchObject(both);
+});

@@ -20,6 +20,9 @@ const Config = z
     WEBHOOK_ENCRYPTION_KEY: List.refine((keys) => keys.every((key) => key.length >= 32), {
       error: 'must have at least 32 characters each',
     }),
+    /** Both for replays, which ask there for what happened. */
+    ORDERS_URL: z.url().optional(),
+    PAYMENTS_URL: z.url().optional(),
     WEBHOOK_ALLOW_LOCAL: Flag.default(false),
     /** May be delivered to though they are not public: addresses and CIDR blocks. */
     WEBHOOK_ALLOW_ADDRESSES: AddressBlocks.optional(),
@@ -41,6 +44,10 @@ const Config = z
   .refine((config) => config.WEBHOOK_BODY_RETENTION_DAYS <= config.WEBHOOK_RETENTION_DAYS, {
     path: ['WEBHOOK_BODY_RETENTION_DAYS'],
     error: 'must not be longer than WEBHOOK_RETENTION_DAYS',
+  })
+  .refine((config) => (config.ORDERS_URL === undefined) === (config.PAYMENTS_URL === undefined), {
+    path: ['ORDERS_URL'],
+    error: 'and PAYMENTS_URL are needed both, or neither: then there are no replays',
   });
 export type Config = z.infer<typeof Config>;
 

@@ -3,9 +3,10 @@ import { type DomainMessage, TOPICS } from '@cpg/contracts';
 import { AppError } from '@cpg/core';
 import { consume, type Consumption, createKafka, ensureTopics, type Topic } from '@cpg/kafka';
 import { isDatabaseOutage, leadWhileAlone, migrate } from '@cpg/postgres';
-import { addressesIn, createLogger, preparation, runService, secretBox } from '@cpg/runtime';
+import { addressesIn, createLogger, internalClient, preparation, runService, secretBox } from '@cpg/runtime';
 import { buildApp } from './app.ts';
-import { readDispatcherConfig } from './config.ts';
+import { historyClient } from './clients/history.ts';
+import { type Config, readDispatcherConfig } from './config.ts';
 import { ENDPOINT_LIMITS } from './delivery/endpoint.ts';
 import { type Instance, startInstance } from './delivery/instance.ts';
 import { createSender } from './delivery/send.ts';
@@ -17,6 +18,9 @@ import { createDirectory } from './webhooks/directory.ts';
 
 /** Attempts in flight have this long to end when the service stops. */
 const STOP_WITHIN_MS = 6_500;
+
+const NO_REPLAYS =
+  'this webhook dispatcher was not told where orders and payments are: its operator sets ORDERS_URL and PAYMENTS_URL';
 
 await runService(async () => {
   const config = readDispatcherConfig(process.env);
@@ -34,6 +38,9 @@ await runService(async () => {
     connections: ENDPOINT_LIMITS.maxSlots,
     now,
   });
+
+  const past = pastServices(config);
+  if (!past) log.warn('there are no replays: ORDERS_URL and PAYMENTS_URL are not set');
 
   let instance: Instance | undefined;
   let consumption: Consumption | undefined;
@@ -65,8 +72,11 @@ await runService(async () => {
       pool,
       webhooks,
       takeIn: (arrival) => started().takeIn(arrival),
-      replay: (request) => started().replay(request),
-      retention,
+      replay: async (request) => {
+        const { replay } = started();
+        if (!replay) throw new AppError('dependency_unavailable', NO_REPLAYS);
+        return replay(request);
+      },
       isSandbox: config.ENVIRONMENT === 'sandbox',
       now,
     },
@@ -93,6 +103,7 @@ await runService(async () => {
         webhooks,
         schedule: config.WEBHOOK_RETRY_SECONDS,
         retention,
+        history: past && historyClient(past),
         now,
         random: Math.random,
         log,
@@ -137,7 +148,17 @@ await runService(async () => {
       () => Promise.all([consumption?.stop(), maintenance?.stop(), instance?.stop(STOP_WITHIN_MS)]),
       () => app.close(),
       () => sender.close(),
+      () => Promise.all([past?.orders.close(), past?.payments.close()]),
       () => pool.end(),
     ],
   };
 });
+
+/** The services that tell what happened; none for a dispatcher that is used alone. */
+function pastServices({ ORDERS_URL, PAYMENTS_URL, INTERNAL_TOKEN: token }: Config) {
+  if (ORDERS_URL === undefined || PAYMENTS_URL === undefined) return undefined;
+  return {
+    orders: internalClient({ name: 'orders', url: ORDERS_URL, token }),
+    payments: internalClient({ name: 'payments', url: PAYMENTS_URL, token }),
+  };
+}

@@ -6,7 +6,6 @@ import { z } from 'zod';
 import type { Intake } from './delivery/intake.ts';
 import type { Replays } from './delivery/replays.ts';
 import { sampleEvent } from './samples.ts';
-import { firstBodyDay, type Retention } from './storage/partitions.ts';
 import { dropOfWebhook } from './storage/queue.ts';
 import { redeliver, type Redelivery } from './storage/redelivery.ts';
 import type { ReplayRow } from './storage/replays.ts';
@@ -17,7 +16,6 @@ export interface WebhookRoutes {
   readonly webhooks: Directory;
   readonly takeIn: Intake;
   readonly replay: Replays['start'];
-  readonly retention: Retention;
   readonly isSandbox: boolean;
   readonly now: () => Date;
 }
@@ -26,7 +24,7 @@ const ROWS_PER_DROP = 5_000;
 
 /** What the gateway asks of the dispatcher. */
 export const webhookRoutes: FastifyPluginAsyncZod<WebhookRoutes> = async (app, options) => {
-  const { pool, webhooks, takeIn, replay, retention, isSandbox, now } = options;
+  const { pool, webhooks, takeIn, replay, isSandbox, now } = options;
   /** A webhook as it is now. */
   const webhookOf = async (id: string) => {
     await webhooks.load([id], 0);
@@ -67,15 +65,13 @@ export const webhookRoutes: FastifyPluginAsyncZod<WebhookRoutes> = async (app, o
       const { replay_id: id, from_date, to_date, event_types: types } = request.body;
       const webhook = await webhookOf(request.params.id);
       if (!webhook.isEnabled) throw REFUSALS.disabled();
-      const at = now();
       const started = await replay({
         id,
         webhookId: webhook.id,
         merchantId: webhook.merchantId,
         from: new Date(from_date),
-        to: new Date(Math.min(Date.parse(to_date), at.getTime())),
+        to: new Date(Math.min(Date.parse(to_date), now().getTime())),
         types,
-        keptSince: new Date(firstBodyDay(at, retention)),
       });
       if (!started)
         throw new AppError(
@@ -109,6 +105,4 @@ const shown = (replay: ReplayRow): Replay => ({
   from_date: replay.from_at.toISOString(),
   to_date: replay.to_at.toISOString(),
   event_types: replay.event_types as WebhookEventType[],
-  events: replay.events,
-  kept_since: replay.kept_since.toISOString(),
 });

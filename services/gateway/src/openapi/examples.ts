@@ -165,8 +165,6 @@ export const replay: Replay = {
   from_date: '2026-01-31T00:00:00.000Z',
   to_date: '2026-02-01T00:00:00.000Z',
   event_types: webhook.events,
-  events: 214,
-  kept_since: '2026-01-02T00:00:00.000Z',
 };
 
 export const error: ErrorBody = {

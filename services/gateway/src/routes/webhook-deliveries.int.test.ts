@@ -167,8 +167,6 @@ describe('a replay', () => {
     from_date: '2026-01-29T23:00:00.000Z',
     to_date: '2026-01-31T12:00:00.000Z',
     event_types: EVENTS,
-    events: 3,
-    kept_since: '2026-01-01T00:00:00.000Z',
   };
   beforeEach(() => {
     gateway.dispatcher.answer = () => ({ status: 201, body: { ...answered, webhook_id: webhook } });

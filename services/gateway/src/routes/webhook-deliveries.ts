@@ -69,7 +69,7 @@ export const webhookDeliveryRoutes: FastifyPluginAsyncZod<WebhookDeliveryRouteOp
         operationId: 'listDeliveries',
         summary: 'List the deliveries of a webhook',
         description:
-          'One for each event that was to be delivered to it, by creation time. They are kept for 90 days after the event, unless the operator chose otherwise. Stop when `page >= totalPages`.',
+          'One for each event that was to be delivered to it, by creation time. They are kept for 90 days after the event, or after the replay of an old one, unless the operator chose otherwise. Stop when `page >= totalPages`.',
         tags,
         params: pathId('webhook', 'whk'),
         querystring: DeliveryListQuery,
@@ -133,7 +133,7 @@ export const webhookDeliveryRoutes: FastifyPluginAsyncZod<WebhookDeliveryRouteOp
         operationId: 'replayEvents',
         summary: 'Deliver again what happened in a range',
         description:
-          'Queues every event of the range that is kept, oldest first: also what happened while the webhook was disabled, or before it was made if the merchant had another one then, and what it has received before (under the same `x-idempotency-key`, with the same bytes). The answer says how many. Those of one order keep their order. A long replay feeds the queue only as fast as the endpoint takes it. Events are kept for 30 days, unless the operator chose otherwise, and until their order is deleted. 409 `webhook_disabled` while the webhook is disabled, `replay_running` while an earlier replay of it has events to queue.',
+          'Delivers everything that happened to the merchant’s orders and payments in the range, however long ago: also what happened while the webhook was disabled or before it was made, and what it has received before (under the same `x-idempotency-key`, with the same bytes). Only what concerns deleted orders is gone. Orders come one after another, the oldest first, each with its events in the order in which they happened. The answer comes once the replay is on its way; what it queued is in the list of deliveries. A long replay feeds the queue only as fast as the endpoint takes it. 409 `webhook_disabled` while the webhook is disabled, `replay_running` while an earlier replay of it has events to queue.',
         tags,
         params: pathId('webhook', 'whk'),
         body: ReplayWebhookBody,

@@ -4,6 +4,7 @@ import { type Leases, startLeases } from '../storage/leases.ts';
 import { createPartitions, type Retention } from '../storage/partitions.ts';
 import { release, releaseAllBut } from '../storage/queue.ts';
 import { recordResults } from '../storage/results.ts';
+import type { History } from '../clients/history.ts';
 import type { Directory } from '../webhooks/directory.ts';
 import { type Claims, startClaims } from './claims.ts';
 import type { Delivery, Result } from './delivery.ts';
@@ -31,6 +32,8 @@ export interface InstanceOptions {
   readonly capacity?: Capacity;
   readonly leaseMs?: number;
   readonly lookEveryMs?: number;
+  /** Where replays learn what happened. Without it there are none. */
+  readonly history?: History | undefined;
   readonly replays?: ReplayPace;
 }
 
@@ -90,7 +93,18 @@ export const startInstance = async (options: InstanceOptions) => {
     changes,
     onResult: (result) => recorder.push(result),
   });
-  const replays = startReplays({ ...options.replays, pool, now, log });
+  const replays =
+    options.history &&
+    startReplays({
+      ...options.replays,
+      pool,
+      history: options.history,
+      partitions,
+      retention: options.retention,
+      holder: () => leases.holder(),
+      now,
+      log,
+    });
   const refresh = setInterval(() => {
     webhooks
       .load(dispatcher.webhookIds())
@@ -99,7 +113,8 @@ export const startInstance = async (options: InstanceOptions) => {
 
   return {
     takeIn: createIntake({ pool, partitions, leases, dispatcher, claims, changes, now }),
-    replay: replays.start,
+    /** Undefined when there is no history to replay. */
+    replay: replays?.start,
     partitions,
     beat: () => leases.beat(),
     counts: () => ({ ...dispatcher.counts(), unrecorded: recorder.pending() }),
@@ -107,7 +122,7 @@ export const startInstance = async (options: InstanceOptions) => {
     /** Takes up nothing more; attempts in flight have `withinMs` to end. What is not done is free for others at once. */
     stop: async (withinMs: number): Promise<void> => {
       clearInterval(refresh);
-      const replaysStopped = replays.stop();
+      const replaysStopped = replays?.stop();
       const stopping = dispatcher.stop(withinMs);
       await claims.stop();
       await Promise.all([stopping, replaysStopped]);

@@ -52,14 +52,18 @@ test('every webhook of the merchant that subscribed gets the same bytes, and nob
   expect(one!.body).toBe(two!.body);
 });
 
-test('what happens while no webhook is subscribed is kept for a replay; of a merchant without webhooks nothing is', async () => {
+test('only what is for somebody is kept', async () => {
   const { consume } = await system.start();
-  const { merchantId } = await system.webhook(receiver.url, { isEnabled: false });
+  const { merchantId } = await system.webhook(receiver.url, { events: ['order:created'] });
+  const off = await system.webhook(receiver.url, { isEnabled: false });
+  const created = message({ type: 'order.created', merchantId });
   await consume([
+    created,
     message({ type: 'order.paid', merchantId }),
-    message({ type: 'order.paid', merchantId: newId('merchant') }),
+    message({ type: 'order.created', merchantId: off.merchantId }),
+    message({ type: 'order.created', merchantId: newId('merchant') }),
   ]);
-  expect([await count('events'), await count('deliveries')]).toEqual([1, 0]);
+  expect((await system.pool.query('select id from webhooks.events')).rows).toEqual([{ id: created.id }]);
 });
 
 test('a deleted order is forgotten: its queue, its bodies, and what comes about it later', async () => {

@@ -29,14 +29,12 @@ export const deliverEvents =
     if (recent.length === 0 && deletedOrderIds.length === 0) return;
 
     const ofMerchant = await webhooksByMerchant(webhooks, recent);
-    // Of a merchant with webhooks everything is kept, subscribed or not and disabled or not, for a later replay.
-    const events = recent.filter(({ merchantId }) => ofMerchant.has(merchantId));
-    const recipients = events.flatMap((event) =>
-      ofMerchant
-        .get(event.merchantId)!
+    const recipients = recent.flatMap((event) =>
+      (ofMerchant.get(event.merchantId) ?? [])
         .filter((webhook) => webhook.isEnabled && webhook.events.includes(event.type))
         .map(({ id }) => ({ event, webhookId: id })),
     );
+    const events = [...new Set(recipients.map(({ event }) => event))];
     if (events.length > 0 || deletedOrderIds.length > 0) await takeIn({ events, recipients, deletedOrderIds });
   };
 

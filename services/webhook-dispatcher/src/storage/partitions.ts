@@ -32,6 +32,10 @@ const daysFrom = (day: string, days: number): string => dayOf(new Date(Date.pars
 /** The first day whose bodies are still kept. */
 export const firstBodyDay = (now: Date, { bodyDays }: Retention): string => daysFrom(dayOf(now), -bodyDays);
 
+/** The first day whose bodies are kept for half of their time more: longer than attempts go on, unless the operator keeps them briefly. */
+export const firstLastingDay = (now: Date, { bodyDays }: Retention): string =>
+  daysFrom(dayOf(now), -Math.floor(bodyDays / 2));
+
 /** Makes partitions, those of today and the next days ahead of need. Remembers what is there. */
 export const createPartitions = (pool: Pool, { now, retention }: { now: () => Date; retention: Retention }) => {
   const there = new Set<string>();

@@ -1,5 +1,4 @@
 import type { Queryable } from '@cpg/postgres';
-import type { Repeated } from './requeue.ts';
 
 export interface ReplayRequest {
   readonly id: string;
@@ -8,8 +7,6 @@ export interface ReplayRequest {
   readonly from: Date;
   readonly to: Date;
   readonly types: readonly string[];
-  /** Events before it are no longer kept. */
-  readonly keptSince: Date;
 }
 
 export interface ReplayRow {
@@ -19,82 +16,92 @@ export interface ReplayRow {
   readonly from_at: Date;
   readonly to_at: Date;
   readonly event_types: string[];
+  /** How many were queued so far. */
   readonly events: number;
-  readonly kept_since: Date;
-  readonly reached_at: Date;
-  readonly reached_sequence: string;
-  readonly reached_id: string;
+  readonly reached_order: string | null;
+  readonly order_id: string | null;
+  readonly order_place: string | null;
+  /** Tries that came to nothing since the last one that did. */
+  readonly failures: number;
+}
+
+/** How far a replay is: past an order, and within the one after it past a place. */
+export interface Reached {
+  readonly order: string | null;
+  readonly within: { readonly id: string; readonly place: string } | null;
 }
 
 export interface ReplayTurn extends ReplayRow {
+  /** The instance whose turn it is. */
+  readonly leased_by: string;
   /** Whether anything may be sent to the webhook. */
   readonly is_on: boolean;
 }
 
 /** Starts a replay, once per id. Null when another one of the webhook is not finished. */
 export const startReplay = async (db: Queryable, request: ReplayRequest, now: Date): Promise<ReplayRow | null> => {
-  const { id, webhookId, merchantId, from, to, types, keptSince } = request;
+  const { id, webhookId, merchantId, from, to, types } = request;
   await db.query(
-    `insert into webhooks.replays
-       (id, webhook_id, merchant_id, from_at, to_at, event_types, kept_since, reached_at, created_at, stepped_at, events)
-     select $1, $2, $3, $4::timestamptz, $5::timestamptz, $6, $7::timestamptz, $4, $8, $8, (
-       select count(*) from webhooks.events
-       where merchant_id = $3 and occurred_at between greatest($4, $7) and $5 and type = any($6) and not is_test)
-     on conflict do nothing`,
-    [id, webhookId, merchantId, from, to, types, keptSince, now],
+    `insert into webhooks.replays (id, webhook_id, merchant_id, from_at, to_at, event_types, created_at, stepped_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $7) on conflict do nothing`,
+    [id, webhookId, merchantId, from, to, types, now],
   );
   const { rows } = await db.query<ReplayRow>('select * from webhooks.replays where id = $1', [id]);
   return rows[0] ?? null;
 };
 
-/** Locks a replay that is not finished: the one named, or else that whose last turn is longest ago. Null when there is none that nobody
- *  else works on. */
-export const takeTurn = async (db: Queryable, id: string | null, now: Date): Promise<ReplayTurn | null> => {
+/** Leases the replay whose last turn is longest ago, of those that are not finished, not set aside, and in the hands of no other instance
+ *  that is alive. An instance takes one turn at a time: what it still holds is from a turn that broke. */
+export const takeTurn = async (db: Queryable, holder: string, now: Date): Promise<ReplayTurn | null> => {
   const { rows } = await db.query<ReplayTurn>(
-    `update webhooks.replays set stepped_at = $2 where id = (
-       select id from webhooks.replays where finished_at is null and ($1::text is null or id = $1)
+    `update webhooks.replays set stepped_at = $2, leased_by = $1 where id = (
+       select id from webhooks.replays
+       where finished_at is null and retry_at <= $2 and (leased_by is null or leased_by = $1 or not exists (
+         select from webhooks.instances i where i.id = leased_by and i.expires_at > now()))
        order by stepped_at limit 1 for update skip locked
      ) returning *, exists (
        select from gateway.webhooks w where w.id = webhook_id and w.is_enabled and w.deleted_at is null
      ) as is_on`,
-    [id, now],
+    [holder, now],
   );
   return rows[0] ?? null;
 };
 
-/** The next events of a replay, in the order in which they happened. */
-export const nextEvents = async (db: Queryable, replay: ReplayRow, limit: number) => {
-  const { rows } = await db.query<Repeated & { occurred_at: Date; sequence: string }>(
-    `select day::text, id, type, order_id, octet_length(body) as bytes, is_test, occurred_at, sequence
-     from webhooks.events
-     where merchant_id = $1 and type = any($2) and not is_test and occurred_at between greatest($3::timestamptz, $4::timestamptz) and $5::timestamptz
-       and day between (greatest($3::timestamptz, $4::timestamptz) at time zone 'UTC')::date and ($5 at time zone 'UTC')::date
-       and (occurred_at, length(sequence), sequence, id) > ($3, length($6::text), $6, $7)
-     order by occurred_at, length(sequence), sequence, id limit $8`,
-    [
-      replay.merchant_id,
-      replay.event_types,
-      replay.reached_at,
-      replay.kept_since,
-      replay.to_at,
-      replay.reached_sequence,
-      replay.reached_id,
-      limit,
-    ],
+/** Ends a turn: how far the replay is now. False when another instance has taken it over: then nothing may come of the turn. */
+export const moveReplay = async (
+  db: Queryable,
+  { id, leased_by }: ReplayTurn,
+  { order, within }: Reached,
+  finishedAt: Date | null,
+): Promise<boolean> => {
+  const { rowCount } = await db.query(
+    `update webhooks.replays set leased_by = null, failures = 0, reached_order = $3, order_id = $4, order_place = $5, finished_at = $6
+     where id = $1 and leased_by = $2`,
+    [id, leased_by, order, within?.id, within?.place, finishedAt],
   );
-  return rows;
+  return rowCount === 1;
 };
 
-export const moveReplay = (db: Queryable, id: string, last: { occurred_at: Date; sequence: string; id: string }) =>
-  db.query('update webhooks.replays set reached_at = $2, reached_sequence = $3, reached_id = $4 where id = $1', [
-    id,
-    last.occurred_at,
-    last.sequence,
-    last.id,
-  ]);
+export const countQueued = (db: Queryable, { id }: ReplayTurn, events: number) =>
+  db.query('update webhooks.replays set events = events + $2 where id = $1', [id, events]);
 
-export const finishReplay = (db: Queryable, id: string, now: Date) =>
-  db.query('update webhooks.replays set finished_at = $2 where id = $1', [id, now]);
+/** Ends a turn that came to nothing: the next one is not before `until`. */
+export const setAside = (
+  db: Queryable,
+  { id, leased_by }: ReplayTurn,
+  { until, failures }: { until: Date; failures: number },
+) =>
+  db.query(
+    'update webhooks.replays set leased_by = null, retry_at = $3, failures = $4 where id = $1 and leased_by = $2',
+    [id, leased_by, until, failures],
+  );
+
+export const finishReplay = (db: Queryable, { id, leased_by }: ReplayTurn, now: Date) =>
+  db.query('update webhooks.replays set leased_by = null, finished_at = $3 where id = $1 and leased_by = $2', [
+    id,
+    leased_by,
+    now,
+  ]);
 
 /** How many of a webhook's rows are in nobody's hands, counted up to `atMost`. */
 export const waitingOf = async (db: Queryable, webhookId: string, atMost: number): Promise<number> => {

@@ -12,30 +12,50 @@ export interface Repeated {
   readonly is_test: boolean;
 }
 
+interface Requeue {
+  readonly webhookId: string;
+  readonly events: readonly Repeated[];
+  readonly now: Date;
+}
+
 /** Queues stored events for a webhook once more, in this order: a delivery that ended starts anew with its first attempt, one that waits for
  *  a retry too, and an event that has none gets one. What is in an instance's hands, or of an order deleted meanwhile, is left alone. */
-export const requeue = async (
-  db: Queryable,
-  { webhookId, events, now }: { webhookId: string; events: readonly Repeated[]; now: Date },
-): Promise<void> => {
+export const requeue = async (db: Queryable, { webhookId, events, now }: Requeue): Promise<void> => {
   await lockOrders(db, [...new Set(events.map(({ order_id }) => order_id))]);
+  await queueAnew(db, { webhookId, events: await lift(db, webhookId, events), now });
+};
+
+/** Takes what waits out of the queue. Returns the stored events that are in nobody's hands: while their orders are locked it stays so. */
+export const lift = async (
+  db: Queryable,
+  webhookId: string,
+  events: readonly Repeated[],
+): Promise<readonly Repeated[]> => {
+  const stored = await db.query<{ id: string }>(
+    `select e.id from unnest($1::date[], $2::text[]) as w (day, id)
+     join webhooks.events e on e.id = w.id and e.day = w.day`,
+    [events.map(({ day }) => day), events.map(({ id }) => id)],
+  );
+  const there = new Set(stored.rows.map(({ id }) => id));
+  const wanted = events.filter(({ id }) => there.has(id));
+  const rows = 'webhooks.queue where webhook_id = $1 and order_id = any($2) and event_id = any($3)';
+  const values = [webhookId, [...new Set(wanted.map(({ order_id }) => order_id))], wanted.map(({ id }) => id)];
+  await db.query(`delete from ${rows} and leased_by is null`, values);
+  const left = await db.query<{ event_id: string }>(`select event_id from ${rows}`, values);
+  const held = new Set(left.rows.map(({ event_id }) => event_id));
+  return wanted.filter(({ id }) => !held.has(id));
+};
+
+export const queueAnew = async (db: Queryable, { webhookId, events, now }: Requeue): Promise<void> => {
+  if (events.length === 0) return;
   await db.query(
     `with wanted as materialized (
-       select w.* from unnest($3::date[], $4::text[], $5::text[], $6::text[], $7::int[], $8::bool[], $9::text[])
+       select * from unnest($3::date[], $4::text[], $5::text[], $6::text[], $7::int[], $8::bool[], $9::text[])
          with ordinality as w (day, event_id, event_type, order_id, bytes, is_test, id, turn)
-       where exists (select from webhooks.events e where e.id = w.event_id and e.day = w.day)
-         and not exists (
-           select from webhooks.queue q where q.order_id = w.order_id and q.webhook_id = $1 and q.event_id = w.event_id
-             and q.leased_by is not null)
-     ), lifted as (
-       delete from webhooks.queue q using wanted w
-       where q.order_id = w.order_id and q.webhook_id = $1 and q.event_id = w.event_id and q.leased_by is null
-       returning q.event_id
      ), anew as (
        insert into webhooks.deliveries (day, event_id, webhook_id, id, event_type, next_attempt_at, created_at)
        select day, event_id, $1, id, event_type, $2, $2 from wanted order by event_id
        on conflict (event_id, webhook_id, day) do update set status = 'pending', next_attempt_at = $2, updated_at = $2
-         where deliveries.status <> 'pending' or deliveries.event_id in (select event_id from lifted)
        returning event_id, id, attempts
      )
      insert into webhooks.queue (day, event_id, webhook_id, delivery_id, order_id, bytes, is_test, due_at, attempts_before)

@@ -11,6 +11,7 @@ import { sampleEvent } from '../samples.ts';
 import { DEFAULT_RETENTION } from '../storage/partitions.ts';
 import { openPool } from '../storage/pool.ts';
 import { createDirectory } from '../webhooks/directory.ts';
+import { pastOf } from './jest-history.ts';
 import { log } from './jest-log.ts';
 
 const GATEWAY = `
@@ -39,6 +40,7 @@ export const dispatchers = async () => {
   await pool.query(GATEWAY);
   await migrate(pool, { schema: 'webhooks', folder: join(import.meta.dirname, '../../migrations') });
   const closing: (() => Promise<unknown>)[] = [];
+  const past = pastOf();
 
   const start = async (options: Partial<InstanceOptions> = {}) => {
     const now = options.now ?? (() => new Date());
@@ -52,6 +54,7 @@ export const dispatchers = async () => {
       retention: DEFAULT_RETENTION,
       random: () => 0.5,
       lookEveryMs: 20,
+      history: past,
       log,
       now,
       ...options,
@@ -65,6 +68,8 @@ export const dispatchers = async () => {
   };
   return {
     pool,
+    /** What orders and payments have to tell. */
+    past,
     start,
     /** A webhook of a merchant of its own, unless one is given; subscribed to everything and enabled. */
     webhook: async (url: string, given: Partial<{ merchantId: string; events: string[]; isEnabled: boolean }> = {}) => {

@@ -1,0 +1,40 @@
+import {
+  HistoryOrders,
+  type HistoryOrdersQuery,
+  type HistoryQuery,
+  OrderHistory,
+  PaymentHistory,
+} from '@cpg/contracts';
+import { type CallContext, type InternalClient, newRequestId } from '@cpg/runtime';
+
+/** What happened, told by the services that own the streams. */
+export interface History {
+  readonly ordersOf: (merchantId: string, query: HistoryOrdersQuery) => Promise<HistoryOrders>;
+  readonly ofOrder: (orderId: string, query: HistoryQuery) => Promise<OrderHistory>;
+  /** Of the payments of an order. */
+  readonly ofPayments: (orderId: string, query: HistoryQuery) => Promise<PaymentHistory>;
+}
+
+/** Shorter than a dispatcher has for stopping. Who asks tries again, so nothing is tried again here. */
+const OPTIONS = { timeoutMs: 4_000, refusedMs: 0 };
+
+export const historyClient = ({ orders, payments }: Record<'orders' | 'payments', InternalClient>): History => ({
+  ordersOf: (merchantId, query) =>
+    orders.call('GET', `/merchants/${merchantId}/orders?${search(query)}`, { ...call(), response: HistoryOrders }),
+  ofOrder: (orderId, query) =>
+    orders.call('GET', `/orders/${orderId}/messages?${search(query)}`, { ...call(), response: OrderHistory }),
+  ofPayments: (orderId, query) =>
+    payments.call('GET', `/orders/${orderId}/messages?${search(query)}`, { ...call(), response: PaymentHistory }),
+});
+
+const call = (): typeof OPTIONS & { context: CallContext } => {
+  const requestId = newRequestId();
+  return { ...OPTIONS, context: { actor: 'service:webhook-dispatcher', requestId, correlationId: requestId } };
+};
+
+const search = (query: object): string =>
+  new URLSearchParams(
+    Object.entries(query).flatMap(([name, value]): [string, string][] =>
+      value === undefined ? [] : [[name, String(value)]],
+    ),
+  ).toString();
