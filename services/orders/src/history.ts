@@ -9,6 +9,7 @@ import { readHistory } from '@cpg/event-store';
 import type { Queryable } from '@cpg/postgres';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { orderMessage } from './messages.ts';
+import { orderStreamOf } from './order/identity.ts';
 import { orderDecider } from './order/order.ts';
 import { ordersInRange } from './projections/orders-in-range.ts';
 
@@ -29,6 +30,6 @@ export const orderHistory = ({
   const options = { client, decider: orderDecider, schema: OrderEvent, messageOf: orderMessage };
   return {
     ordersOf: (merchantId, query) => ordersInRange(readModel, merchantId, query),
-    messagesOf: (orderId, query) => readHistory(options, [{ name: `order-${orderId}`, since: '' }], query),
+    messagesOf: (orderId, query) => readHistory(options, [{ name: orderStreamOf(orderId), since: '' }], query),
   };
 };

@@ -2,6 +2,7 @@ import { openShop } from '../harness/merchants.ts';
 import { readKafkaLog } from '../harness/kafka-log.ts';
 import { freePortOffset, STANDARD_PORTS } from '../harness/ports.ts';
 import { startReceiver } from '../harness/receiver.ts';
+import { verified } from '../harness/signatures.ts';
 import { startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 import { faultsIn } from './checks.ts';
@@ -63,7 +64,17 @@ export const runChaos = async ({ seconds, seed, say }: ChaosOptions): Promise<Ch
     });
     await shop.api.updateWebhook(webhook.id, { is_enabled: true });
     let attempts = 0;
-    receiver.answer(HOOK, () => ((attempts += 1) % BAD_ATTEMPT === 0 ? 503 : 204));
+    const unverified: string[] = [];
+    receiver.answer(HOOK, (attempt) => {
+      attempts += 1;
+      // As it comes: a signature is good for five minutes.
+      try {
+        verified(attempt, webhook.secret);
+      } catch (error) {
+        unverified.push(`${attempt.headers['x-idempotency-key']} does not verify: ${String(error)}`);
+      }
+      return attempts % BAD_ATTEMPT === 0 ? 503 : 204;
+    });
 
     say(`${seconds} s of trouble, SEED=${seed}`);
     const shoppers = sendShoppers(shop.api, { count: SHOPPERS, random: randomOf(seed + 1) });
@@ -76,9 +87,8 @@ export const runChaos = async ({ seconds, seed, say }: ChaosOptions): Promise<Ch
 
     const kafka = await readKafkaLog(stack.kafkaBrokers);
     closing.push(() => kafka.close().catch(() => {}));
-    const hook = { path: HOOK, secret: webhook.secret };
-    const faults = await faultsIn({ stack, api: shop.api, acknowledged, kafka, receiver, hook });
-    return { orders: acknowledged.length, troubles: trouble.count(), attempts, faults };
+    const faults = await faultsIn({ stack, api: shop.api, acknowledged, kafka, receiver, hook: HOOK });
+    return { orders: acknowledged.length, troubles: trouble.count(), attempts, faults: [...faults, ...unverified] };
   } finally {
     for (const close of closing.reverse()) await close();
   }
