@@ -16,13 +16,15 @@ import type { z } from 'zod';
 import { drainWhenClosing } from './drain.ts';
 import { newRequestId } from './ids.ts';
 import type { Logger } from './logger.ts';
+import { limitTime } from './time-limit.ts';
 
 export const BODY_LIMIT_BYTES = 256 * 1024;
 
 const RETRY_AFTER_SECONDS = 1;
 
-/** Within which a request is answered, if only by 503. */
-export const ANSWER_WITHIN_MS = 12_000;
+const ANSWER_WITHIN_MS = 12_000;
+
+const TOO_LONG = 'this takes longer than it may: try again';
 
 // `error` and `message` of these are fixed by the API reference.
 const FIXED: Record<number, { error: string; message?: string }> = {
@@ -43,8 +45,6 @@ const FASTIFY_REFUSALS: Record<string, (error: FastifyError) => AppError> = {
   FST_ERR_CTP_INVALID_JSON_BODY: () => invalid([{ path: 'body', message: 'is not valid JSON' }]),
   // No id is written like that: it is answered as any other that does not exist.
   FST_ERR_BAD_URL: () => new AppError('not_found', 'there is nothing at this path'),
-  FST_ERR_HANDLER_TIMEOUT: (cause) =>
-    new AppError('dependency_unavailable', 'this takes longer than it may: try again', { cause }),
   FST_ERR_MAX_PARAM_LENGTH: () => new AppError('not_found', 'there is nothing at this path'),
 };
 
@@ -52,14 +52,21 @@ const FASTIFY_REFUSALS: Record<string, (error: FastifyError) => AppError> = {
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the type provider differs from plugin to plugin
 export type AnyApp = FastifyInstance<any, any, any, any, any>;
 
-export interface AppOptions extends Pick<FastifyServerOptions, 'trustProxy' | 'requestTimeout' | 'handlerTimeout'> {
+export interface AppOptions extends Pick<FastifyServerOptions, 'trustProxy' | 'requestTimeout'> {
   readonly log: Logger;
+  /** A request that has no answer by then gets 503. */
+  readonly answerWithinMs?: number;
   /** Whether an error says that something this service depends on is away: the answer is 503 then. */
   readonly isOutage?: (error: unknown) => boolean;
 }
 
 /** A Fastify instance with zod schemas, the error table and request ids. */
-export const createApp = ({ log, isOutage = () => false, ...options }: AppOptions) => {
+export const createApp = ({
+  log,
+  isOutage = () => false,
+  answerWithinMs = ANSWER_WITHIN_MS,
+  ...options
+}: AppOptions) => {
   // Typed by its interface, so that every app of ours has one type.
   const loggerInstance: FastifyBaseLogger = log;
   const app = Fastify({
@@ -68,7 +75,6 @@ export const createApp = ({ log, isOutage = () => false, ...options }: AppOption
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: 30_000,
     genReqId: newRequestId,
-    handlerTimeout: ANSWER_WITHIN_MS,
     // What still comes while it closes is answered, and told to connect anew.
     return503OnClosing: false,
     routerOptions: { maxParamLength: 512 },
@@ -76,6 +82,10 @@ export const createApp = ({ log, isOutage = () => false, ...options }: AppOption
     ...options,
   }).withTypeProvider<ZodTypeProvider>();
   drainWhenClosing(app);
+  limitTime(app, answerWithinMs, (request) => {
+    request.log.error({ requestId: request.id, route: request.routeOptions.url }, 'request took too long');
+    return JSON.stringify(errorBody(new AppError('dependency_unavailable', TOO_LONG), request.id));
+  });
   app.setValidatorCompiler(({ schema }) => (data: unknown) => {
     const parsed = (schema as z.ZodType).safeParse(data);
     return parsed.success ? { value: parsed.data } : { error: invalid(faultsOf(parsed.error)) };

@@ -39,12 +39,19 @@ export interface AppOptions {
   readonly now: () => Date;
   readonly log: Logger;
   readonly trustProxy: boolean | string[];
+  /** A request that has no answer by then gets 503. */
+  readonly answerWithinMs?: number;
 }
 
 /** The public API. What is registered first is checked first: 401, 429, 403 before the body is read, then 400, then the rest. */
 export const buildApp = async (options: AppOptions): Promise<FastifyInstance> => {
-  const { environment, authenticator, limits, log, trustProxy } = options;
-  const app = createApp({ log, trustProxy, isOutage: isDatabaseOutage }) as unknown as FastifyInstance;
+  const { environment, authenticator, limits, log, trustProxy, answerWithinMs } = options;
+  const app = createApp({
+    log,
+    trustProxy,
+    isOutage: isDatabaseOutage,
+    ...(answerWithinMs !== undefined && { answerWithinMs }),
+  }) as unknown as FastifyInstance;
   app.addHook('onRequest', async (request, reply) => void reply.header('x-request-id', request.id));
   await secureHeaders(app);
   refuseOtherMethods(app);

@@ -61,6 +61,7 @@ export const answerOnce = (app: FastifyInstance, { pool, box, instance }: Answer
     if (seed !== null) {
       request.seed = seed;
       request.claim = claim;
+      if (reply.sent) await finish(request, reply.statusCode, null);
       return;
     }
     const known = await knownRequest(pool, claim);
@@ -68,17 +69,20 @@ export const answerOnce = (app: FastifyInstance, { pool, box, instance }: Answer
     return reply;
   });
 
-  app.addHook('onSend', async (request, reply, payload) => {
+  const finish = async (request: FastifyRequest, status: number, payload: unknown): Promise<void> => {
     const { claim } = request;
     if (!claim) return;
     request.claim = null;
     try {
-      await within(SETTLE_WITHIN_MS, settle(claim, request, reply.statusCode, payload));
+      await within(SETTLE_WITHIN_MS, settle(claim, request, status, payload));
     } catch (error) {
       // The effect stands whether or not its answer is kept: a repeat takes it up with the same ids.
       request.log.warn({ err: error, requestId: request.id }, 'could not keep the answer under its idempotency key');
     }
-  });
+  };
+  app.addHook('onSend', (request, reply, payload) => finish(request, reply.statusCode, payload));
+  // A request that took too long was answered without being sent: it may come again at once.
+  app.addHook('onResponse', (request, reply) => finish(request, reply.statusCode, null));
 
   const settle = async (claim: Claim, request: FastifyRequest, status: number, payload: unknown): Promise<void> => {
     if (typeof payload !== 'string' || !isFinal(status, payload)) return releaseRequest(pool, claim);

@@ -69,6 +69,7 @@ export interface TestGatewayOptions {
   readonly resolve?: Resolve;
   readonly trustMs?: number;
   readonly now?: () => Date;
+  readonly answerWithinMs?: number;
   /** Another way to the database of the test. */
   readonly wayTo?: (url: string) => Promise<string>;
 }
@@ -127,6 +128,7 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
     now,
     log,
     trustProxy: ['127.0.0.1'],
+    ...(options.answerWithinMs !== undefined && { answerWithinMs: options.answerWithinMs }),
   });
 
   const merchant = async (grant: Partial<KeyGrant> = {}): Promise<TestMerchant> => {
