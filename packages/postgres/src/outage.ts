@@ -4,6 +4,10 @@ const TRANSIENT = /^(08|53|57|40|55P03)/;
 const NOT_THERE_YET = new Set(['3F000', '42P01']);
 const SYSTEM = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN']);
 
+/** Whether a query got no answer in time. Its connection still waits for one. */
+export const isUnanswered = (error: unknown): error is Error =>
+  error instanceof Error && error.message === 'Query read timeout';
+
 /** Whether an error of `pg` means that the database is away or busy, so that the same work may succeed later. */
 export const isDatabaseOutage = (error: unknown): boolean => {
   const { code, message } = error as { code?: string; message?: string };

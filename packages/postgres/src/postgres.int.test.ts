@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLogger } from '@cpg/runtime';
+import pg from 'pg';
 import { leadWhileAlone } from './leader.ts';
 import { migrate } from './migrate.ts';
 import { isDatabaseOutage } from './outage.ts';
@@ -89,6 +90,20 @@ test('a connection that is cut between two statements fails its transaction, not
   });
   await expect(work).rejects.toThrow();
   expect((await pool.query('select n from cut')).rows).toEqual([]);
+});
+
+test('nothing more waits for a statement that has got no answer: the transaction fails, and its connection goes', async () => {
+  const hasty = new pg.Pool({ connectionString: database.url, max: 1, query_timeout: 200 });
+  const said: string[] = [];
+  const work = transaction(hasty, async (db) => {
+    const query = db.query.bind(db) as (text: string) => Promise<unknown>;
+    db.query = ((text: string) => (said.push(text), query(text))) as never;
+    await db.query('select pg_sleep(20)');
+  });
+  await expect(work).rejects.toThrow('Query read timeout');
+  expect(said).toEqual(['select pg_sleep(20)']);
+  expect(hasty.totalCount).toBe(0);
+  await hasty.end();
 });
 
 test('one leads at a time, and another takes over when its connection is cut', async () => {

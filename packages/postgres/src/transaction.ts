@@ -1,3 +1,4 @@
+import { isUnanswered } from './outage.ts';
 import type { Pool, Queryable } from './pool.ts';
 
 /** Runs `work` in one transaction: committed when it resolves, rolled back when it throws. A connection whose state is unknown is not used again. */
@@ -29,7 +30,9 @@ export const transactionOn = async <T>(
     await session.query('commit');
     return result;
   } catch (error) {
-    await session.query('rollback').catch(stuck);
+    // A rollback would wait in line behind it.
+    if (isUnanswered(error)) stuck(error);
+    else await session.query('rollback').catch(stuck);
     throw error;
   }
 };
