@@ -1,8 +1,15 @@
 import { EventStoreDBClient } from '@eventstore/db-client';
+import { endWithin } from './end-within.ts';
+
+const ANSWERS_WITHIN_MS = 1_500;
 
 /** Rejects while the event store does not answer: for readiness. */
 export const checkEventStore = async (client: EventStoreDBClient): Promise<void> => {
-  for await (const _ of client.readAll({ maxCount: 1 }));
+  const reading = client.readAll({ maxCount: 1 });
+  const read = async () => {
+    for await (const _ of reading);
+  };
+  await endWithin(ANSWERS_WITHIN_MS, reading, read());
 };
 
 /** A client of the event store at an `esdb://` address. Connects when it is first used, and again whenever it must. */

@@ -8,8 +8,10 @@ import {
   WrongExpectedVersionError,
 } from '@eventstore/db-client';
 import type { z } from 'zod';
+import { endWithin } from './end-within.ts';
 import { type DomainEvent, eventUuid, parseRecorded, type Recorded } from './recorded.ts';
 
+const READ_WITHIN_MS = 5_000;
 const APPEND_WITHIN_MS = 4_000;
 const APPEND_TRIES = 2;
 
@@ -20,10 +22,12 @@ export const readStream = async <E extends DomainEvent>(
   schema: z.ZodType<E>,
 ): Promise<Recorded<E>[] | null> => {
   const recorded: Recorded<E>[] = [];
+  const reading = client.readStream(stream, { fromRevision: 'start', direction: 'forwards' });
+  const read = async () => {
+    for await (const resolved of reading) recorded.push(parseRecorded(schema, resolved));
+  };
   try {
-    for await (const resolved of client.readStream(stream, { fromRevision: 'start', direction: 'forwards' })) {
-      recorded.push(parseRecorded(schema, resolved));
-    }
+    await endWithin(READ_WITHIN_MS, reading, read());
     return recorded;
   } catch (error) {
     if (error instanceof StreamNotFoundError) return [];
