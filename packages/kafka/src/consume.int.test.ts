@@ -3,7 +3,7 @@ import { deadLetterTopicOf } from '@cpg/contracts';
 import { startKafka } from '@cpg/embedded-kafka';
 import { testDatabase } from '@cpg/postgres';
 import { createLogger } from '@cpg/runtime';
-import { type Kafka, Partitioners } from 'kafkajs';
+import { AssignerProtocol, type Kafka, type PartitionAssigner, PartitionAssigners, Partitioners } from 'kafkajs';
 import { z } from 'zod';
 import { createKafka } from './connect.ts';
 import { consume } from './consume.ts';
@@ -38,6 +38,16 @@ const send = async (topic: string, values: (string | null)[]) => {
 const until = async (look: () => boolean) => {
   while (!look()) await sleep(20);
 };
+
+/** As another kind of client would deal partitions out. */
+const foreignAssigner: PartitionAssigner = (config) => ({
+  ...PartitionAssigners.roundRobin(config),
+  name: 'foreign',
+  protocol: ({ topics }) => ({
+    name: 'foreign',
+    metadata: AssignerProtocol.MemberMetadata.encode({ version: 0, topics, userData: Buffer.alloc(0) }),
+  }),
+});
 
 /** What was parked of a topic: its value and the reason. */
 const parkedOf = async (topic: string, count: number) => {
@@ -140,5 +150,67 @@ test('what was handled is committed though nothing follows it', async () => {
     (await admin.fetchOffsets({ groupId: 'quiet', topics: ['quiet'] }))[0]!.partitions[0]!.offset;
   while ((await committed()) !== '1') await sleep(20);
   await admin.disconnect();
+  await consumption.stop();
+});
+
+test('it is ready while its group hears of it, not while Kafka is away, and works when Kafka is back', async () => {
+  const database = await testDatabase();
+  const first = await startKafka({ databaseUrl: database.url, port: 0 });
+  const own = createKafka({ KAFKA_BROKERS: [first.brokers] }, { clientId: 'test', log });
+  await ensureTopics(own, ['away'], { partitions: 1, replication: 1 });
+  const handled: number[] = [];
+  const consumption = consume({
+    kafka: own,
+    groupId: 'away',
+    topics: [{ name: 'away', message: Numbered }],
+    handle: async (messages) => void handled.push(...messages.map(({ n }) => n)),
+    isOutage: () => false,
+    log,
+  });
+  const isReady = () =>
+    consumption.ready().then(
+      () => true,
+      () => false,
+    );
+  const becomes = async (ready: boolean) => {
+    while ((await isReady()) !== ready) await sleep(20);
+  };
+  expect(await isReady()).toBe(false);
+  await becomes(true);
+  await first.stop();
+  await becomes(false);
+  const second = await startKafka({ databaseUrl: database.url, port: Number(first.brokers.split(':')[1]) });
+  await becomes(true);
+  const producer = own.producer({ createPartitioner: Partitioners.DefaultPartitioner });
+  await producer.connect();
+  await producer.send({ topic: 'away', messages: [{ value: '{"n":1}' }] });
+  await producer.disconnect();
+  await until(() => handled.length === 1);
+  await consumption.stop();
+  await second.stop();
+  await database.drop();
+});
+
+test('what the client takes for final is not: it joins once a member of another kind has left the group', async () => {
+  await ensureTopics(kafka, ['contested'], { partitions: 1, replication: 1 });
+  await send('contested', ['{"n":1}']);
+  const other = kafka.consumer({ groupId: 'contested', partitionAssigners: [foreignAssigner] });
+  await other.connect();
+  await other.subscribe({ topic: 'contested', fromBeginning: true });
+  await other.run({ autoCommit: false, eachMessage: async () => {} });
+  const refused: unknown[] = [];
+  const handled: number[] = [];
+  const consumption = consume({
+    kafka,
+    groupId: 'contested',
+    topics: [{ name: 'contested', message: Numbered }],
+    handle: async (messages) => void handled.push(...messages.map(({ n }) => n)),
+    isOutage: () => false,
+    log: Object.assign(Object.create(log) as typeof log, { error: (fault: unknown) => void refused.push(fault) }),
+  });
+  await until(() => refused.length > 0);
+  await expect(consumption.ready()).rejects.toThrow();
+  await other.disconnect();
+  await until(() => handled.length === 1);
   await consumption.stop();
 });

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isAppError } from '@cpg/core';
 import { type Logger, retry } from '@cpg/runtime';
 import type { EachBatchPayload, Kafka, KafkaMessage } from 'kafkajs';
@@ -28,7 +29,7 @@ export interface ConsumeOptions<T> {
 }
 
 export interface Consumption {
-  /** Rejects while the group has not been joined. */
+  /** Rejects while the group has not been joined, or has not been heard of for as long as it waits for a silent member. */
   readonly ready: () => Promise<void>;
   readonly stop: () => Promise<void>;
 }
@@ -40,6 +41,8 @@ const SESSION_MS = 6_000;
 const HEARTBEAT_MS = 1_500;
 const GATHERED_BYTES = 256 * 1_024;
 const GATHERED_MS = 500;
+/** Of its own accord kafkajs starts again only after what it takes for passing. */
+const GAVE_UP_MS = 2_000;
 
 /** Consumes topics as one member of a group, from the beginning at first. Connects in the background and again after every failure. */
 export const consume = <T>(options: ConsumeOptions<T>): Consumption => {
@@ -56,33 +59,40 @@ export const consume = <T>(options: ConsumeOptions<T>): Consumption => {
   });
   const parking = parkingLot(kafka, groupId);
   const commits = startCommits(log);
-  let joined = false;
-  consumer.on('consumer.group_join', () => {
-    joined = true;
-  });
-  consumer.on('consumer.crash', () => {
-    joined = false;
-  });
+  let heardAt = -Infinity;
+  const hear = () => {
+    heardAt = performance.now();
+  };
+  consumer.on('consumer.group_join', hear);
+  consumer.on('consumer.heartbeat', hear);
   const stopping = new AbortController();
-  const started = retry(
-    async () => {
-      await consumer.connect();
-      await consumer.subscribe({ topics: topics.map(({ name }) => name), fromBeginning: true });
-      await consumer.run({
-        autoCommit: false,
-        eachBatchAutoResolve: false,
-        partitionsConsumedConcurrently: 4,
-        eachBatch: (payload) => handleBatch(payload, options, { parking, commits, signal: stopping.signal }),
-      });
-    },
-    {
-      signal: stopping.signal,
-      onError: (error) => log.warn({ err: error, groupId }, 'cannot consume yet, trying again'),
-    },
-  ).catch(() => {});
+  const start = () =>
+    retry(
+      async () => {
+        await consumer.connect();
+        await consumer.subscribe({ topics: topics.map(({ name }) => name), fromBeginning: true });
+        await consumer.run({
+          autoCommit: false,
+          eachBatchAutoResolve: false,
+          partitionsConsumedConcurrently: 4,
+          eachBatch: (payload) => handleBatch(payload, options, { parking, commits, signal: stopping.signal }),
+        });
+      },
+      {
+        signal: stopping.signal,
+        onError: (error) => log.warn({ err: error, groupId }, 'cannot consume yet, trying again'),
+      },
+    ).catch(() => {});
+  let started = start();
+  consumer.on('consumer.crash', ({ payload: { error, restart } }) => {
+    heardAt = -Infinity;
+    if (restart || stopping.signal.aborted) return;
+    log.error({ err: error, groupId }, 'the consumer gave up: starting it again');
+    started = sleep(GAVE_UP_MS, undefined, { signal: stopping.signal }).then(start, () => {});
+  });
   return {
     ready: async () => {
-      if (!joined) throw new Error(`${groupId} has not joined its group`);
+      if (performance.now() - heardAt > SESSION_MS) throw new Error(`${groupId} is not in its group`);
     },
     stop: async () => {
       stopping.abort();
