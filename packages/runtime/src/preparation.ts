@@ -5,6 +5,8 @@ import { retry } from './retry.ts';
 export interface Preparation {
   /** Does `work` until it succeeds, and resolves to what it made. Rejects only when stopped. */
   readonly step: <T>(name: string, work: () => Promise<T>) => Promise<T>;
+  /** The same for what nobody who calls the service waits for: readiness does not ask for it. */
+  readonly aside: <T>(name: string, work: () => Promise<T>) => Promise<T>;
   /** Rejects while a step is to be done, naming it: for readiness. */
   readonly check: () => Promise<void>;
   readonly stop: () => void;
@@ -13,16 +15,19 @@ export interface Preparation {
 export const preparation = (log: Logger): Preparation => {
   const missing = new Set<string>();
   const stopping = new AbortController();
+  const aside = <T>(name: string, work: () => Promise<T>): Promise<T> =>
+    retry(work, {
+      signal: stopping.signal,
+      onError: (error) => log.warn({ err: error }, `${name} cannot be prepared yet, trying again`),
+    });
   return {
     step: async (name, work) => {
       missing.add(name);
-      const made = await retry(work, {
-        signal: stopping.signal,
-        onError: (error) => log.warn({ err: error }, `${name} cannot be prepared yet, trying again`),
-      });
+      const made = await aside(name, work);
       missing.delete(name);
       return made;
     },
+    aside,
     check: async () => {
       if (missing.size > 0) throw new Error([...missing].join(', '));
     },

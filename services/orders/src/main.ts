@@ -84,46 +84,45 @@ await runService(async () => {
   });
   await app.listen({ port: config.PORT, host: config.HOST });
 
-  const started = Promise.all([
-    prepared.step('migrations', () =>
-      migrate(readModel, { schema: 'orders', folder: join(import.meta.dirname, '../migrations') }),
-    ),
-    prepared.step('topics', () =>
-      ensureTopics(kafka, [TOPICS.orders.name, TOPICS.payments.name], {
-        partitions: config.KAFKA_PARTITIONS,
-        replication: config.KAFKA_REPLICATION,
-      }),
-    ),
-  ]).then(() => {
-    const projection = orderProjection(client);
-    const { schema, prefixes } = projection;
-    const follower = { client, pool: followerPool, databaseUrl, log };
-    const topic = TOPICS.orders.name;
-    return [
-      catchUp({ ...follower, projection, first: finishDeletions(client, deletion) }),
-      relay({ ...follower, schema, prefixes, publisher, topic, messageOf: orderMessages(client) }),
-      ...(fromMarket ? [market.start()] : []),
-      watchDeadlines({ readModel, handler, commands, now, log }),
-      consume({
-        kafka,
-        groupId: 'orders',
-        topics: [{ ...TOPICS.payments, types: PAYMENT_NEWS }],
-        handle: reactToPayments({ commands, payments, now }),
-        isOutage: isDatabaseOutage,
-        // Whoever waits was told by a call.
-        unhurried: true,
-        log,
-      }),
-    ];
-  });
-  started.catch(() => {});
+  const projection = orderProjection(client);
+  const { schema, prefixes } = projection;
+  const follower = { client, pool: followerPool, databaseUrl, log };
+  const migrated = prepared.step('migrations', () =>
+    migrate(readModel, { schema: 'orders', folder: join(import.meta.dirname, '../migrations') }),
+  );
+  const topics = prepared.aside('topics', () =>
+    ensureTopics(kafka, [TOPICS.orders.name, TOPICS.payments.name], {
+      partitions: config.KAFKA_PARTITIONS,
+      replication: config.KAFKA_REPLICATION,
+    }),
+  );
+  // Orders are taken and fall due, also while there is no Kafka.
+  const atHome = migrated.then(() => [
+    catchUp({ ...follower, projection, first: finishDeletions(client, deletion) }),
+    ...(fromMarket ? [market.start()] : []),
+    watchDeadlines({ readModel, handler, commands, now, log }),
+  ]);
+  const withOthers = Promise.all([migrated, topics]).then(() => [
+    relay({ ...follower, schema, prefixes, publisher, topic: TOPICS.orders.name, messageOf: orderMessages(client) }),
+    consume({
+      kafka,
+      groupId: 'orders',
+      topics: [{ ...TOPICS.payments, types: PAYMENT_NEWS }],
+      handle: reactToPayments({ commands, payments, now }),
+      isOutage: isDatabaseOutage,
+      // Whoever waits was told by a call.
+      unhurried: true,
+      log,
+    }),
+  ]);
+  const started = [atHome, withOthers].map((parts) => parts.catch(() => []));
 
   return {
     log,
     close: [
       () => app.close(),
       prepared.stop,
-      async () => Promise.all((await started.catch(() => [])).map((part) => part.stop())),
+      async () => Promise.all((await Promise.all(started)).flat().map((part) => part.stop())),
       () => publisher.close(),
       () => paymentsHttp.close(),
       () => readModel.end(),

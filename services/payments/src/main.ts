@@ -77,44 +77,48 @@ await runService(async () => {
   });
   await app.listen({ port: config.PORT, host: config.HOST });
 
-  const started = Promise.all([
-    prepared.step('migrations', () =>
-      migrate(pool, { schema: 'payments', folder: join(import.meta.dirname, '../migrations') }),
-    ),
-    prepared.step('topics', () =>
-      ensureTopics(kafka, [TOPICS.orders.name, TOPICS.payments.name], {
-        partitions: config.KAFKA_PARTITIONS,
-        replication: config.KAFKA_REPLICATION,
-      }),
-    ),
-  ]).then(() => {
-    const projection = paymentProjection(client);
-    const { schema, prefixes } = projection;
-    const follower = { client, pool: followerPool, databaseUrl, log };
-    const topic = TOPICS.payments.name;
-    return [
-      catchUp({ ...follower, projection }),
-      relay({ ...follower, schema, prefixes, publisher, topic, messageOf: paymentMessages(client) }),
-      consume({
-        kafka,
-        groupId: 'payments',
-        topics: [{ ...TOPICS.orders, types: ORDER_NEWS }],
-        handle: reactToOrders({ commands, forget }),
-        isOutage: isDatabaseOutage,
-        // Whoever waits was told by a call.
-        unhurried: true,
-        log,
-      }),
-    ];
-  });
-  started.catch(() => {});
+  const projection = paymentProjection(client);
+  const { schema, prefixes } = projection;
+  const follower = { client, pool: followerPool, databaseUrl, log };
+  const migrated = prepared.step('migrations', () =>
+    migrate(pool, { schema: 'payments', folder: join(import.meta.dirname, '../migrations') }),
+  );
+  const topics = prepared.aside('topics', () =>
+    ensureTopics(kafka, [TOPICS.orders.name, TOPICS.payments.name], {
+      partitions: config.KAFKA_PARTITIONS,
+      replication: config.KAFKA_REPLICATION,
+    }),
+  );
+  // Payments are taken, also while there is no Kafka.
+  const atHome = migrated.then(() => [catchUp({ ...follower, projection })]);
+  const withOthers = Promise.all([migrated, topics]).then(() => [
+    relay({
+      ...follower,
+      schema,
+      prefixes,
+      publisher,
+      topic: TOPICS.payments.name,
+      messageOf: paymentMessages(client),
+    }),
+    consume({
+      kafka,
+      groupId: 'payments',
+      topics: [{ ...TOPICS.orders, types: ORDER_NEWS }],
+      handle: reactToOrders({ commands, forget }),
+      isOutage: isDatabaseOutage,
+      // Whoever waits was told by a call.
+      unhurried: true,
+      log,
+    }),
+  ]);
+  const started = [atHome, withOthers].map((parts) => parts.catch(() => []));
 
   return {
     log,
     close: [
       () => app.close(),
       prepared.stop,
-      async () => Promise.all((await started.catch(() => [])).map((part) => part.stop())),
+      async () => Promise.all((await Promise.all(started)).flat().map((part) => part.stop())),
       () => publisher.close(),
       () => ordersHttp.close(),
       () => pool.end(),
