@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { processTree } from '../harness/process-tree.ts';
+import { freeze, signal } from '../harness/process-tree.ts';
 import { processesOf } from '../harness/stack-files.ts';
 import type { Network } from './network.ts';
 import type { Random } from './random.ts';
@@ -38,13 +38,7 @@ export const makeTrouble = ({ dataDir, network, random, say }: TroubleOptions): 
     freeze: (name, pid) => {
       const forMs = random.between(FREEZE_MS.from, FREEZE_MS.to);
       say(`freeze ${name} for ${forMs} ms`);
-      const pids = treeOf(pid);
-      for (const each of pids) signal(each, 'SIGSTOP');
-      thaws.push(
-        Promise.race([sleep(forMs), ended]).then(() => {
-          for (const each of pids) signal(each, 'SIGCONT');
-        }),
-      );
+      thaws.push(Promise.race([sleep(forMs), ended]).then(freeze(pid)));
     },
     cut: (name) => {
       say(`cut the connections to ${name}`);
@@ -74,22 +68,4 @@ export const makeTrouble = ({ dataDir, network, random, say }: TroubleOptions): 
       await Promise.all(thaws);
     },
   };
-};
-
-/** It may be gone already, or be another's: then there is nothing to do. */
-const signal = (pid: number, name: NodeJS.Signals): void => {
-  try {
-    process.kill(pid, name);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-  }
-};
-
-/** PostgreSQL works in children of its own. Where the system does not tell of them, only the first one freezes. */
-const treeOf = (pid: number): number[] => {
-  try {
-    return processTree(pid);
-  } catch {
-    return [pid];
-  }
 };

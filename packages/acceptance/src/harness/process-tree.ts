@@ -21,3 +21,30 @@ export const processTree = (rootPid: number): number[] => {
   const below = (pid: number): number[] => [pid, ...(children.get(pid) ?? []).flatMap(below)];
   return below(rootPid);
 };
+
+/** Sends a signal. A process that is gone, or another's by now, has no need of it. */
+export const signal = (pid: number, name: NodeJS.Signals): void => {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+};
+
+/** Stops a process and all below it where they stand (PostgreSQL works in children of its own), until the function it returns is called.
+ *  Where the system does not tell of children, only the first one freezes. */
+export const freeze = (pid: number): (() => void) => {
+  const pids = treeOf(pid);
+  for (const each of pids) signal(each, 'SIGSTOP');
+  return () => {
+    for (const each of pids) signal(each, 'SIGCONT');
+  };
+};
+
+const treeOf = (pid: number): number[] => {
+  try {
+    return processTree(pid);
+  } catch {
+    return [pid];
+  }
+};
