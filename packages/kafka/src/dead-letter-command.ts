@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { parseArgs } from 'node:util';
 import { TOPICS } from '@cpg/contracts';
 import { ConfigError, createLogger, KafkaConfig, readConfig, ServiceConfig } from '@cpg/runtime';
@@ -22,12 +23,14 @@ const Config = ServiceConfig.pick({ CAZ_DECIMALS: true }).extend(KafkaConfig.sha
 
 /** Runs an operator's command on the dead-letter topics. Resolves with the exit code: 0, or 2 for what could not be done. */
 export const runDeadLetterCommand = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> => {
+  // Whoever read it, `head` for one, has enough.
+  process.stdout.once('error', () => process.exit(0));
   try {
     const kafka = createKafka(readConfig(Config, env), {
       clientId: 'dead-letters',
       log: createLogger({ name: 'dead-letters', level: 'silent' }),
     });
-    for (const line of await run(kafka, args)) process.stdout.write(`${line}\n`);
+    await run(kafka, args, print);
     return 0;
   } catch (error) {
     const expected = error instanceof DeadLetterFault || error instanceof ConfigError;
@@ -36,27 +39,35 @@ export const runDeadLetterCommand = async (args: readonly string[], env: NodeJS.
   }
 };
 
-const run = async (kafka: Kafka, args: readonly string[]): Promise<string[]> => {
+/** Waits for whoever reads it. */
+const print = async (line: string): Promise<void> => {
+  if (!process.stdout.write(`${line}\n`)) await once(process.stdout, 'drain');
+};
+
+const run = async (kafka: Kafka, args: readonly string[], say: typeof print): Promise<void> => {
   const { verb, topic, offset, through } = parsed(args);
   if (verb === 'list') {
-    return Promise.all(
-      Object.values(TOPICS).map(async ({ name }) => `${name}: ${await deadLetters(kafka, name).count()} waiting`),
-    );
+    for (const { name } of Object.values(TOPICS))
+      await say(`${name}: ${await deadLetters(kafka, name).count()} waiting`);
+    return;
   }
   const letters = deadLetters(kafka, topic);
   switch (verb) {
     case 'show': {
-      const waiting = await letters.waiting();
-      if (offset === undefined) return waiting.length > 0 ? waiting.map(line) : ['nothing waits'];
-      const letter = waiting.find((candidate) => candidate.offset === String(offset));
-      if (!letter) throw new DeadLetterFault(`nothing waits at offset ${offset}`);
-      return [JSON.stringify(letter, null, 2)];
+      if (offset === undefined) {
+        const shown = await letters.read((letter) => say(line(letter)));
+        return shown > 0 ? undefined : say('nothing waits');
+      }
+      const one = { from: offset, through: offset };
+      const shown = await letters.read((letter) => say(JSON.stringify(letter, null, 2)), one);
+      if (shown === 0) throw new DeadLetterFault(`nothing waits at offset ${offset}`);
+      return;
     }
     case 'redrive':
-      return [`${await letters.redrive(through)} published again on ${topic}`];
+      return say(`${await letters.redrive(through)} published again on ${topic}`);
     case 'discard':
       if (through === undefined) throw new DeadLetterFault('--through is missing: name the last offset to give up');
-      return [`${await letters.discard(through)} given up`];
+      return say(`${await letters.discard(through)} given up`);
     default:
       throw new DeadLetterFault(USAGE);
   }

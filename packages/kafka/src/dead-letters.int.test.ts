@@ -6,7 +6,7 @@ import type { Kafka } from 'kafkajs';
 import { z } from 'zod';
 import { createKafka } from './connect.ts';
 import { consume } from './consume.ts';
-import { deadLetters } from './dead-letters.ts';
+import { type DeadLetter, deadLetters, type Range } from './dead-letters.ts';
 import { ensureTopics } from './topics.ts';
 
 const Numbered = z.object({ n: z.number() });
@@ -63,7 +63,20 @@ test('what one group could not process is redriven for it alone, in order, with 
   closing.unshift(...reading.map((each) => each.stop), () => listener.disconnect());
 
   const letters = deadLetters(kafka, TOPIC);
-  expect([await letters.count(), await letters.waiting()]).toEqual([0, []]);
+  const waitingLetters = async (range?: Range) => {
+    const read: DeadLetter[] = [];
+    let looking = false;
+    const look = async (letter: DeadLetter) => {
+      expect(looking).toBe(false);
+      looking = true;
+      await sleep(5);
+      read.push(letter);
+      looking = false;
+    };
+    expect(await letters.read(look, range)).toBe(read.length);
+    return read;
+  };
+  expect([await letters.count(), await waitingLetters()]).toEqual([0, []]);
   const producer = kafka.producer();
   await producer.connect();
   for (const n of [1, 2, 3, 4, 5, 6, 8])
@@ -73,8 +86,8 @@ test('what one group could not process is redriven for it alone, in order, with 
     });
   await producer.disconnect();
   await until(() => handled.careless.length === 7 && handled.careful.length === 3);
-  let waiting = await letters.waiting();
-  while (waiting.length < 4) waiting = await letters.waiting();
+  while ((await letters.count()) < 4) await sleep(20);
+  const waiting = await waitingLetters();
   expect(waiting.map(({ offset, group, key, value, reason }) => ({ offset, group, key, value, reason }))).toEqual(
     [2, 4, 6, 8].map((n, index) => ({
       offset: String(index),
@@ -85,12 +98,14 @@ test('what one group could not process is redriven for it alone, in order, with 
     })),
   );
 
-  expect(await letters.count()).toBe(4);
+  expect(await waitingLetters({ from: 2n, through: 2n })).toEqual([waiting[2]]);
+  expect(await waitingLetters({ from: 4n, through: 4n })).toEqual([]);
   broken = false;
   expect(await letters.discard(0n)).toBe(1);
   expect(await letters.redrive(2n)).toBe(2);
   await until(() => handled.careful.length === 5);
-  expect((await letters.waiting()).map(({ offset }) => offset)).toEqual(['3']);
+  expect((await waitingLetters()).map(({ offset }) => offset)).toEqual(['3']);
+  expect(await waitingLetters({ from: 1n, through: 1n })).toEqual([]);
   expect(await letters.redrive()).toBe(1);
   expect(await letters.redrive()).toBe(0);
   await until(() => handled.careful.length === 6 && heard.length === 10);

@@ -16,10 +16,18 @@ export interface DeadLetter {
   readonly value: string | null;
 }
 
+/** Offsets on the dead-letter topic, both included. */
+export interface Range {
+  readonly from?: bigint | undefined;
+  readonly through?: bigint | undefined;
+}
+
 /** The dead letters of one topic. What was redriven or discarded does not wait any more; it stays on the topic as long as that keeps it. */
 export interface DeadLetters {
   readonly count: () => Promise<number>;
-  readonly waiting: () => Promise<DeadLetter[]>;
+  /** Hands over what waits, oldest first, one after another however long each takes, so that no more of them than a fetch brings are in
+   *  memory. Resolves with how many. */
+  readonly read: (look: (letter: DeadLetter) => Promise<void>, range?: Range) => Promise<number>;
   /** Publishes what waits again, oldest first, up to an offset or all, with its key, value and headers. Resolves with how many. Only the
    *  group that could not process a message takes it up again; other readers of the topic see a repeat. Each is marked as done right after it
    *  was published: run again after a crash, at most the last one is published twice. */
@@ -31,16 +39,17 @@ export interface DeadLetters {
 // Remembers, by its committed offset, what is done.
 const DONE_GROUP = 'dead-letters';
 const NOTHING_COMES_MS = 15_000;
+const HEARTBEAT_MS = 1_500;
 
 export const deadLetters = (kafka: Kafka, topic: string): DeadLetters => {
-  const from = deadLetterTopicOf(topic);
+  const letters = deadLetterTopicOf(topic);
 
   const span = async (): Promise<{ first: bigint; end: bigint }> => {
     const admin = kafka.admin();
     await admin.connect();
     try {
-      const [there] = await admin.fetchTopicOffsets(from);
-      const [done] = await admin.fetchOffsets({ groupId: DONE_GROUP, topics: [from] });
+      const [there] = await admin.fetchTopicOffsets(letters);
+      const [done] = await admin.fetchOffsets({ groupId: DONE_GROUP, topics: [letters] });
       const offset = BigInt(done?.partitions[0]?.offset ?? '-1');
       const low = BigInt(there!.low);
       return { first: offset > low ? offset : low, end: BigInt(there!.high) };
@@ -49,50 +58,51 @@ export const deadLetters = (kafka: Kafka, topic: string): DeadLetters => {
     }
   };
 
-  /** Hands over the records that wait, in order, up to an offset; the group's offset moves after each that `done` resolved for. */
+  /** Hands over the records that wait, in order; the group's offset moves after each that `work` resolved for. */
   const each = async (
-    { groupId, through }: { groupId: string; through?: bigint | undefined },
+    { groupId, from = 0n, through }: Range & { groupId: string },
     work: (record: KafkaMessage) => Promise<void>,
   ): Promise<number> => {
     const { first, end } = await span();
     const stop = through !== undefined && through < end ? through + 1n : end;
-    if (first >= stop) return 0;
+    let next = from > first ? from : first;
+    if (next >= stop) return 0;
     let count = 0;
     const consumer = kafka.consumer({
       groupId,
       maxWaitTimeInMs: 200,
       sessionTimeout: 6_000,
-      heartbeatInterval: 1_500,
+      heartbeatInterval: HEARTBEAT_MS,
     });
     await consumer.connect();
     try {
-      await consumer.subscribe({ topics: [from], fromBeginning: true });
+      await consumer.subscribe({ topics: [letters], fromBeginning: true });
       await new Promise<void>((done, fail) => {
-        const alarm = setTimeout(
-          () => fail(new Error(`nothing came from ${from}: another redrives it now, or Kafka is away`)),
-          NOTHING_COMES_MS,
-        );
+        const nothingComes = () =>
+          fail(new Error(`nothing came from ${letters}: another redrives it now, or Kafka is away`));
+        let alarm = setTimeout(nothingComes, NOTHING_COMES_MS);
         consumer.on('consumer.crash', ({ payload }) => fail(payload.error));
         void consumer
           .run({
             autoCommit: false,
-            eachMessage: async ({ partition, message }) => {
+            eachMessage: async ({ partition, message, heartbeat }) => {
               const offset = BigInt(message.offset);
-              if (offset < first) return;
-              if (offset < stop) {
-                await work(message);
-                if (groupId === DONE_GROUP)
-                  await consumer.commitOffsets([{ topic: from, partition, offset: String(offset + 1n) }]);
-                count += 1;
-                alarm.refresh();
-              }
-              if (offset + 1n < stop) return;
+              // A group that is dealt anew begins where it committed last.
+              if (offset < next) return;
               clearTimeout(alarm);
-              done();
+              if (offset < stop) {
+                await whileBeating(heartbeat, () => work(message));
+                if (groupId === DONE_GROUP)
+                  await consumer.commitOffsets([{ topic: letters, partition, offset: String(offset + 1n) }]);
+                count += 1;
+                next = offset + 1n;
+              }
+              if (offset + 1n >= stop) done();
+              else alarm = setTimeout(nothingComes, NOTHING_COMES_MS);
             },
           })
           .catch(fail);
-        consumer.seek({ topic: from, partition: 0, offset: String(first) });
+        consumer.seek({ topic: letters, partition: 0, offset: String(next) });
       });
       return count;
     } finally {
@@ -105,12 +115,11 @@ export const deadLetters = (kafka: Kafka, topic: string): DeadLetters => {
       const { first, end } = await span();
       return end > first ? Number(end - first) : 0;
     },
-    waiting: async () => {
-      const letters: DeadLetter[] = [];
+    read: async (look, range = {}) => {
       const groupId = `${DONE_GROUP}-${randomUUID()}`;
-      await each({ groupId }, async (record) => void letters.push(letterOf(record)));
-      if (letters.length > 0) await forgetGroup(kafka, groupId);
-      return letters;
+      const count = await each({ ...range, groupId }, (record) => look(letterOf(record)));
+      if (count > 0) await forgetGroup(kafka, groupId);
+      return count;
     },
     redrive: async (through) => {
       const producer = kafka.producer({
@@ -132,6 +141,16 @@ export const deadLetters = (kafka: Kafka, topic: string): DeadLetters => {
     },
     discard: (through) => each({ groupId: DONE_GROUP, through }, async () => {}),
   };
+};
+
+/** However long the work takes, the member stays in its group. */
+const whileBeating = async (heartbeat: () => Promise<void>, work: () => Promise<void>): Promise<void> => {
+  const beating = setInterval(() => void heartbeat().catch(() => {}), HEARTBEAT_MS);
+  try {
+    await work();
+  } finally {
+    clearInterval(beating);
+  }
 };
 
 const letterOf = ({ offset, key, value, headers = {} }: KafkaMessage): DeadLetter => {
