@@ -19,9 +19,6 @@ import { createDirectory } from './webhooks/directory.ts';
 /** Attempts in flight have this long to end when the service stops. */
 const STOP_WITHIN_MS = 6_500;
 
-const NO_REPLAYS =
-  'this webhook dispatcher was not told where orders and payments are: its operator sets ORDERS_URL and PAYMENTS_URL';
-
 await runService(async () => {
   const config = readDispatcherConfig(process.env);
   const log = createLogger({ name: 'webhook-dispatcher', level: config.LOG_LEVEL });
@@ -40,7 +37,7 @@ await runService(async () => {
   });
 
   const past = pastServices(config);
-  if (!past) log.warn('there are no replays: ORDERS_URL and PAYMENTS_URL are not set');
+  if (!past) log.info('there are no replays: ORDERS_URL and PAYMENTS_URL are not set');
 
   let instance: Instance | undefined;
   let consumption: Consumption | undefined;
@@ -72,11 +69,7 @@ await runService(async () => {
       pool,
       webhooks,
       takeIn: (arrival) => started().takeIn(arrival),
-      replay: async (request) => {
-        const { replay } = started();
-        if (!replay) throw new AppError('dependency_unavailable', NO_REPLAYS);
-        return replay(request);
-      },
+      replay: async (request) => started().replay(request),
       isSandbox: config.ENVIRONMENT === 'sandbox',
       now,
     },

@@ -19,10 +19,11 @@ afterEach(async () => {
 });
 
 const authorization = 'Bearer a token';
-const open = async ({ isSandbox = true } = {}) => {
+const open = async ({ isSandbox = true, alone = false } = {}) => {
   const recorded: Result[] = [];
   const { instance, webhooks, consume } = await system.start({
     schedule: [3_600],
+    ...(alone && { history: undefined }),
     onRecorded: (results) => recorded.push(...results),
   });
   const now = () => new Date();
@@ -36,7 +37,7 @@ const open = async ({ isSandbox = true } = {}) => {
       pool: system.pool,
       webhooks,
       takeIn: instance.takeIn,
-      replay: instance.replay!,
+      replay: instance.replay,
       isSandbox,
       now,
     },
@@ -131,6 +132,29 @@ test('a redelivery and a replay are answered once they are durable, or refused b
   expect((await again()).json()).toMatchObject({ statusCode: 409, code: 'delivery_expired' });
   await system.pool.query('update gateway.webhooks set is_enabled = false');
   expect((await replay('two')).json()).toMatchObject({ statusCode: 409, code: 'webhook_disabled' });
+});
+
+test('a dispatcher that was not told where orders and payments are says so to whoever asks for a replay, and delivers', async () => {
+  const { app, consume } = await open({ alone: true });
+  const { id, merchantId } = await system.webhook(receiver.url);
+  const answer = await app.inject({
+    method: 'POST',
+    url: `/webhooks/${id}/replays`,
+    headers: { authorization },
+    payload: {
+      replay_id: 'one',
+      event_types: ['order:paid'],
+      from_date: '2020-01-01T00:00:00.000Z',
+      to_date: '2999-01-01T00:00:00.000Z',
+    },
+  });
+  expect(answer.json()).toMatchObject({
+    statusCode: 503,
+    code: 'dependency_unavailable',
+    message: expect.stringMatching(/ORDERS_URL and PAYMENTS_URL/),
+  });
+  await consume([message({ type: 'order.paid', merchantId })]);
+  await receiver.arrived(1);
 });
 
 test('only health and metrics answer without the services’ token', async () => {

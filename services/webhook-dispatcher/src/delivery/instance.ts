@@ -14,7 +14,7 @@ import { createIntake } from './intake.ts';
 import { createLeaseChanges } from './lease-changes.ts';
 import { outcomeLog } from './outcome-log.ts';
 import { createRecorder } from './recorder.ts';
-import { type ReplayPace, startReplays } from './replays.ts';
+import { noReplays, type ReplayPace, startReplays } from './replays.ts';
 import type { Schedule } from './schedule.ts';
 import type { Sender } from './send.ts';
 
@@ -93,18 +93,14 @@ export const startInstance = async (options: InstanceOptions) => {
     changes,
     onResult: (result) => recorder.push(result),
   });
-  const replays =
-    options.history &&
-    startReplays({
-      ...options.replays,
-      pool,
-      history: options.history,
-      partitions,
-      retention: options.retention,
-      holder: () => leases.holder(),
-      now,
-      log,
-    });
+  const { history, retention } = options;
+  const replays = history
+    ? startReplays({
+        ...options.replays,
+        ...{ pool, history, partitions, retention, now, log },
+        holder: () => leases.holder(),
+      })
+    : noReplays;
   const refresh = setInterval(() => {
     webhooks
       .load(dispatcher.webhookIds())
@@ -113,8 +109,7 @@ export const startInstance = async (options: InstanceOptions) => {
 
   return {
     takeIn: createIntake({ pool, partitions, leases, dispatcher, claims, changes, now }),
-    /** Undefined when there is no history to replay. */
-    replay: replays?.start,
+    replay: replays.start,
     partitions,
     beat: () => leases.beat(),
     counts: () => ({ ...dispatcher.counts(), unrecorded: recorder.pending() }),
@@ -122,7 +117,7 @@ export const startInstance = async (options: InstanceOptions) => {
     /** Takes up nothing more; attempts in flight have `withinMs` to end. What is not done is free for others at once. */
     stop: async (withinMs: number): Promise<void> => {
       clearInterval(refresh);
-      const replaysStopped = replays?.stop();
+      const replaysStopped = replays.stop();
       const stopping = dispatcher.stop(withinMs);
       await claims.stop();
       await Promise.all([stopping, replaysStopped]);

@@ -25,7 +25,7 @@ const replay = (
 ) => {
   const { from = ago(400 * DAY_MS), to = new Date(), types = ALL_EVENTS, id = `replay_${newId('event')}` } = more;
   const { id: webhookId, merchantId } = webhook;
-  return instance.replay!({ id, webhookId, merchantId, from, to, types });
+  return instance.replay({ id, webhookId, merchantId, from, to, types });
 };
 /** Events of orders of a merchant, one order each, the oldest first. */
 const paidOrders = (count: number, merchantId: string, newestAgoMs = 0) =>

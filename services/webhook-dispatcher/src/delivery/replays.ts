@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { AppError } from '@cpg/core';
 import { type Pool, transaction } from '@cpg/postgres';
 import type { Logger } from '@cpg/runtime';
 import type { History } from '../clients/history.ts';
@@ -43,13 +44,24 @@ export interface ReplaysOptions extends ReplayPace {
   readonly log: Logger;
 }
 
+/** For a dispatcher that was not told where to ask. */
+export const noReplays: Replays = {
+  start: async () => {
+    throw new AppError(
+      'dependency_unavailable',
+      'this webhook dispatcher was not told where orders and payments are: its operator sets ORDERS_URL and PAYMENTS_URL',
+    );
+  },
+  stop: async () => {},
+};
+
 const RETRY_AT_MOST_MS = 60_000;
 
 /** Feeds replays into the queue, turn by turn: asks for what comes next, with no transaction open, then queues it in one together with how
  *  far that is. A turn that breaks leaves nothing behind, and any instance goes on where another one died. */
 export const startReplays = (options: ReplaysOptions): Replays => {
   const { pool, history, partitions, retention, holder, now, log } = options;
-  const { ordersAtOnce = 20, waitingAtMost = 1_000, restMs = 1_000 } = options;
+  const { ordersAtOnce = 10, waitingAtMost = 1_000, restMs = 1_000 } = options;
   const stopping = new AbortController();
   let wake = () => {};
 

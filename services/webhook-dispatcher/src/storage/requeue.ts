@@ -1,5 +1,6 @@
 import type { Queryable } from '@cpg/postgres';
 import { newId } from '@cpg/runtime';
+import { groupBy } from '../group-by.ts';
 import { lockOrders } from './queue.ts';
 
 /** A stored event, as a row of work needs it. */
@@ -31,13 +32,15 @@ export const lift = async (
   webhookId: string,
   events: readonly Repeated[],
 ): Promise<readonly Repeated[]> => {
-  const stored = await db.query<{ id: string }>(
-    `select e.id from unnest($1::date[], $2::text[]) as w (day, id)
-     join webhooks.events e on e.id = w.id and e.day = w.day`,
-    [events.map(({ day }) => day), events.map(({ id }) => id)],
-  );
-  const there = new Set(stored.rows.map(({ id }) => id));
-  const wanted = events.filter(({ id }) => there.has(id));
+  const stored = new Set<string>();
+  for (const [day, group] of groupBy(events, (event) => event.day)) {
+    const { rows } = await db.query<{ id: string }>('select id from webhooks.events where day = $1 and id = any($2)', [
+      day,
+      group.map(({ id }) => id),
+    ]);
+    for (const { id } of rows) stored.add(id);
+  }
+  const wanted = events.filter(({ id }) => stored.has(id));
   const rows = 'webhooks.queue where webhook_id = $1 and order_id = any($2) and event_id = any($3)';
   const values = [webhookId, [...new Set(wanted.map(({ order_id }) => order_id))], wanted.map(({ id }) => id)];
   await db.query(`delete from ${rows} and leased_by is null`, values);
