@@ -24,7 +24,7 @@ export const recall = async (
   signal: AbortSignal,
 ): Promise<Recalled> => {
   const { merchant_id: merchantId, event_types: types, reached_order, order_id, order_place } = replay;
-  const range = { from: replay.from_at.toISOString(), to: replay.to_at.toISOString() };
+  const range = { from: sinceEpoch(replay.from_at), to: sinceEpoch(replay.to_at) };
   const { orders, next } = await history.ordersOf(merchantId, {
     ...range,
     after: reached_order ?? undefined,
@@ -50,6 +50,9 @@ export const recall = async (
   }
   return { events, reached: { order: next ?? passed, within: null }, isEnd: next === null };
 };
+
+/** Nothing happened before. PostgreSQL writes years before the first in another way than ISO 8601. */
+const sinceEpoch = (at: Date): string => new Date(Math.max(0, at.getTime())).toISOString();
 
 /** What orders and payments tell of one order, merged as far as both have told. */
 const chapterOf = async (
