@@ -1,9 +1,10 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chownSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
+import { diskFault } from './disk-fault.ts';
 import { asAccount, unprivilegedAccount } from './unprivileged.ts';
 
 export interface PostgresOptions {
@@ -13,6 +14,8 @@ export interface PostgresOptions {
   readonly password: string;
   /** One call per line that the server logs. */
   readonly onLog?: (line: string) => void;
+  /** Told now and then, in a sentence with what to do, while the disk takes nothing. */
+  readonly onDiskFault?: (sentence: string) => void;
   /** Called as soon as the server's process exists, which is before it accepts connections. */
   readonly onSpawn?: (child: ChildProcess) => void;
 }
@@ -29,6 +32,7 @@ export interface PostgresServer {
 
 const USER = 'postgres';
 const READY_WITHIN_MS = 30_000;
+const SAID_AGAIN_AFTER_MS = 30_000;
 
 // One machine, many small transactions. Durability stays on: fsync and synchronous_commit keep their defaults.
 const SETTINGS = {
@@ -43,12 +47,13 @@ const SETTINGS = {
 
 /** Starts a PostgreSQL server of the binaries that npm brought, in a process group of its own, on 127.0.0.1.
  *  Resolves once it accepts connections. Throws a sentence with what to do for a data folder of another version,
- *  a folder that cannot be written, a taken port. */
+ *  a disk that takes nothing, a taken port. */
 export const startPostgres = async ({
   dataDir,
   port,
   password,
   onLog = () => {},
+  onDiskFault = () => {},
   onSpawn = () => {},
 }: PostgresOptions): Promise<PostgresServer> => {
   const folder = resolve(dataDir);
@@ -59,7 +64,19 @@ export const startPostgres = async ({
   const run = asAccount(unprivilegedAccount(), postgres, ['-D', folder, '-p', String(port), ...flags], [folder]);
   const child = spawn(run.file, run.args, { ...run.options, detached: true, stdio: ['ignore', 'ignore', 'pipe'] });
   onSpawn(child);
-  await accepting(child, port, onLog);
+  // While it starts, a fault is told by how the start ends.
+  let saidAt = Infinity;
+  const onLine = (line: string) => {
+    onLog(line);
+    const fault = diskFault(line, folder);
+    if (!fault || performance.now() - saidAt < SAID_AGAIN_AFTER_MS) return;
+    saidAt = performance.now();
+    onDiskFault(
+      `${fault}. Until then nothing is taken, and nothing that was taken is lost; afterwards it goes on by itself`,
+    );
+  };
+  await accepting(child, { port, folder, onLine });
+  saidAt = -Infinity;
 
   const url = (database: string) => `postgres://${USER}:${password}@127.0.0.1:${port}/${database}`;
   return {
@@ -97,32 +114,44 @@ const initialise = async (folder: string, initdb: string, password: string): Pro
     return;
   }
   const account = unprivilegedAccount();
-  // A folder without PG_VERSION is what an interrupted initialisation leaves: initdb wants it empty.
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  // Put in place when it is whole: initdb writes PG_VERSION first, and may be killed at any time.
+  const unfinished = `${folder}.new`;
+  for (const left of [folder, unfinished]) rmSync(left, { recursive: true, force: true });
+  mkdirSync(unfinished, { recursive: true, mode: 0o700 });
   const passwordFile = join(dirname(folder), `.pgpass-${randomBytes(6).toString('hex')}`);
   writeFileSync(passwordFile, `${password}\n`, { mode: 0o600 });
   try {
-    if (account) for (const path of [folder, passwordFile]) chownSync(path, account.uid, account.gid);
-    const args = [`--pgdata=${folder}`, '--auth=scram-sha-256', `--username=${USER}`, `--pwfile=${passwordFile}`];
+    if (account) for (const path of [unfinished, passwordFile]) chownSync(path, account.uid, account.gid);
+    const args = [`--pgdata=${unfinished}`, '--auth=scram-sha-256', `--username=${USER}`, `--pwfile=${passwordFile}`];
     const run = asAccount(
       account,
       initdb,
       [...args, '--encoding=UTF8', '--locale=C', '--no-instructions'],
-      [folder, passwordFile],
+      [unfinished, passwordFile],
     );
     await promisify(execFile)(run.file, run.args, run.options);
+    renameSync(unfinished, folder);
   } catch (cause) {
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(unfinished, { recursive: true, force: true });
     const lines = (cause as { stderr?: string }).stderr?.trim().split('\n') ?? [(cause as Error).message];
-    const reason = lines.find((line) => /\b(FATAL|PANIC|error): /.test(line)) ?? lines.at(-1);
+    const fault = diskFault(lines.join('\n'), folder);
+    if (fault) throw new Error(`PostgreSQL could not be initialised: ${fault}`, { cause });
+    const reason = lines.find((line) => GRAVE.test(line) || line.includes('error: ')) ?? lines.at(-1);
     throw new Error(`PostgreSQL could not be initialised in ${folder}: ${reason}`, { cause });
   } finally {
     rmSync(passwordFile, { force: true });
   }
 };
 
-const accepting = (child: ChildProcess, port: number, onLog: (line: string) => void): Promise<void> =>
+const GRAVE = /\b(FATAL|PANIC): /;
+
+interface Starting {
+  readonly port: number;
+  readonly folder: string;
+  readonly onLine: (line: string) => void;
+}
+
+const accepting = (child: ChildProcess, { port, folder, onLine }: Starting): Promise<void> =>
   new Promise((done, fail) => {
     const lines: string[] = [];
     const timer = setTimeout(
@@ -139,8 +168,11 @@ const accepting = (child: ChildProcess, port: number, onLog: (line: string) => v
     const exited = () => {
       const log = lines.join('\n');
       if (/could not bind|Address already in use/.test(log)) {
-        end(new Error(`port ${port} for PostgreSQL is taken: set POSTGRES_PORT (or PORT_OFFSET) to a free one`));
-      } else end(new Error(`PostgreSQL ended while starting: ${lines.slice(-3).join(' | ')}`));
+        return end(new Error(`port ${port} for PostgreSQL is taken: set POSTGRES_PORT (or PORT_OFFSET) to a free one`));
+      }
+      const grave = lines.findLast((line) => GRAVE.test(line));
+      const reason = diskFault(log, folder) ?? grave ?? lines.slice(-3).join(' | ');
+      end(new Error(`PostgreSQL ended while starting: ${reason}`));
     };
     let rest = '';
     child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
@@ -148,7 +180,7 @@ const accepting = (child: ChildProcess, port: number, onLog: (line: string) => v
       rest = parts.pop() ?? '';
       for (const line of parts) {
         if (lines.length < 200) lines.push(line);
-        onLog(line);
+        onLine(line);
         if (line.includes('database system is ready to accept connections')) end();
       }
     });

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { startPostgres } from '@cpg/embedded-postgres';
+import { type PostgresOptions, startPostgres } from '@cpg/embedded-postgres';
 import type { Secrets } from './data/secrets.ts';
 import { ownDatabase } from './environment.ts';
 import { LaunchError } from './launch-error.ts';
@@ -20,10 +20,12 @@ export interface ProgramsOptions {
   /** Show what PostgreSQL says in passing, too. */
   readonly showAll: boolean;
   readonly onLine: (name: string, line: string) => void;
+  /** Something that the person in front of it has to see to. */
+  readonly warn: (sentence: string) => void;
 }
 
 /** What runs: PostgreSQL, unless there is one already, and then everything else at once. */
-export const programsOf = ({ ports, secrets, dataDir, databaseUrl, env, showAll, onLine }: ProgramsOptions) => {
+export const programsOf = ({ ports, secrets, dataDir, databaseUrl, env, showAll, onLine, warn }: ProgramsOptions) => {
   const own = ports.find(({ process }) => process === 'postgres');
   const databaseOf = (name: string) => databaseUrl ?? ownDatabase(ports, secrets, name);
   const programOf = ({ process: name, port, via }: PortPlan): Program => {
@@ -47,8 +49,14 @@ export const programsOf = ({ ports, secrets, dataDir, databaseUrl, env, showAll,
   };
   const postgres =
     own &&
-    postgresProgram(own.port, secrets.POSTGRES_PASSWORD, dataDir, (line) => {
-      if (showAll || isWorthShowing(line)) onLine('postgres', line);
+    postgresProgram({
+      port: own.port,
+      password: secrets.POSTGRES_PASSWORD,
+      dataDir: postgresFolder(dataDir),
+      onDiskFault: warn,
+      onLog: (line) => {
+        if (showAll || isWorthShowing(line)) onLine('postgres', line);
+      },
     });
   return { postgres, others: ports.filter((plan) => plan !== own).map(programOf) };
 };
@@ -77,11 +85,10 @@ const nodeProgram = ({ name, module, env, dataDir, onLine }: NodeProgram): Progr
   },
 });
 
-const postgresProgram = (port: number, password: string, dataDir: string, onLog: (line: string) => void): Program => ({
+const postgresProgram = (options: PostgresOptions): Program => ({
   name: 'postgres',
   launch: async (spawned) => {
-    const options = { dataDir: postgresFolder(dataDir), port, password, onLog, onSpawn: spawned };
-    const server = await startPostgres(options).catch((cause: Error) => {
+    const server = await startPostgres({ ...options, onSpawn: spawned }).catch((cause: Error) => {
       throw new LaunchError(cause.message, { cause });
     });
     for (const name of ['app', 'eventstore', 'kafka']) await server.createDatabase(name);

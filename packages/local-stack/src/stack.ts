@@ -93,6 +93,7 @@ export const createStack = ({ dispatchers = 1, log = () => {}, colour = false, .
       env: { ...env, ...shared },
       showAll: config.LOG_LEVEL === 'debug' || config.LOG_LEVEL === 'trace',
       onLine: (name, line) => log(renderLine(name, line, style)),
+      warn,
     });
     if (programs.postgres) await group.run(programs.postgres);
     await Promise.all(programs.others.map(group.run));

@@ -1,9 +1,10 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { emptyDataFolder, openDataFolder } from './folder.ts';
 import { lockFolder } from './lock.ts';
 import { secretsOf } from './secrets.ts';
+import { inDataFolder } from './write.ts';
 
 let base: string;
 beforeEach(() => (base = mkdtempSync(join(tmpdir(), 'data folder '))));
@@ -35,6 +36,24 @@ const onLinux = process.platform === 'linux' ? test : test.skip;
 onLinux('it refuses a place where no folder can be made', () =>
   expect(() => openDataFolder('/proc/data')).toThrow(/it cannot be made there: set DATA_DIR/),
 );
+
+test.each([
+  ['ENOSPC', 'there is no space left: make room there, or set DATA_DIR to another'],
+  ['EROFS', 'it is read-only: set DATA_DIR to another'],
+  ['EACCES', 'this account may not write there: set DATA_DIR to another'],
+])('%s of the system is told in words', (code, told) => {
+  const write = () => {
+    throw Object.assign(new Error(code), { code });
+  };
+  expect(() => inDataFolder('/data', write)).toThrow(`the data folder /data cannot be used, ${told}`);
+});
+
+// Nothing is closed to root.
+const asOneOfMany = process.getuid?.() === 0 ? test.skip : test;
+asOneOfMany('it refuses a folder that this account may not write', () => {
+  chmodSync(base, 0o500);
+  expect(() => openDataFolder(join(base, 'data'))).toThrow(/this account may not write there: set DATA_DIR/);
+});
 
 test('secrets are made once and only their owner reads them', () => {
   const folder = openDataFolder(base);

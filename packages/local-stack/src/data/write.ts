@@ -32,6 +32,7 @@ export const inDataFolder = <T>(folder: string, work: () => T): T => {
     const { code } = cause as NodeJS.ErrnoException;
     if (!code) throw cause;
     const reason = REASONS[code] ?? code;
-    throw new LaunchError(`the data folder ${folder} cannot be used, ${reason}: set DATA_DIR to another`, { cause });
+    const advice = `${code === 'ENOSPC' || code === 'EDQUOT' ? 'make room there, or ' : ''}set DATA_DIR to another`;
+    throw new LaunchError(`the data folder ${folder} cannot be used, ${reason}: ${advice}`, { cause });
   }
 };
