@@ -30,7 +30,10 @@ export default {
     {
       ...base,
       displayName: 'apache-kafka',
-      testMatch: ['<rootDir>/packages/embedded-kafka/src/conformance/*.int.test.ts'],
+      testMatch: [
+        '<rootDir>/packages/embedded-kafka/src/conformance/*.int.test.ts',
+        '<rootDir>/packages/kafka/src/{consume,publish,dead-letters}.int.test.ts',
+      ],
       globalSetup: '<rootDir>/packages/embedded-kafka/src/testing/apache/global-setup.ts',
       globalTeardown: '<rootDir>/packages/embedded-kafka/src/testing/apache/global-teardown.ts',
       setupFilesAfterEnv: ['<rootDir>/packages/embedded-kafka/src/testing/apache/setup-file.ts'],

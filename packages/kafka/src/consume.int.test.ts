@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { deadLetterTopicOf } from '@cpg/contracts';
-import { startKafka } from '@cpg/embedded-kafka';
-import { testDatabase } from '@cpg/postgres';
 import { createLogger } from '@cpg/runtime';
 import { AssignerProtocol, type Kafka, type PartitionAssigner, PartitionAssigners, Partitioners } from 'kafkajs';
 import { z } from 'zod';
 import { createKafka } from './connect.ts';
 import { consume } from './consume.ts';
+import { startBroker } from './testing/jest-broker.ts';
 import { ensureTopics } from './topics.ts';
 
 const log = createLogger({ name: 'test', level: 'silent' });
@@ -15,13 +14,9 @@ const closing: (() => unknown)[] = [];
 let kafka: Kafka;
 
 beforeAll(async () => {
-  const database = await testDatabase();
-  const server = await startKafka({ databaseUrl: database.url, port: 0 });
+  const server = await startBroker();
   kafka = createKafka({ KAFKA_BROKERS: [server.brokers] }, { clientId: 'test', log });
-  closing.push(
-    () => server.stop(),
-    () => database.drop(),
-  );
+  closing.push(server.stop);
 });
 
 afterAll(async () => {
@@ -151,44 +146,6 @@ test('what was handled is committed though nothing follows it', async () => {
   while ((await committed()) !== '1') await sleep(20);
   await admin.disconnect();
   await consumption.stop();
-});
-
-test('it is ready while its group hears of it, not while Kafka is away, and works when Kafka is back', async () => {
-  const database = await testDatabase();
-  const first = await startKafka({ databaseUrl: database.url, port: 0 });
-  const own = createKafka({ KAFKA_BROKERS: [first.brokers] }, { clientId: 'test', log });
-  await ensureTopics(own, ['away'], { partitions: 1, replication: 1 });
-  const handled: number[] = [];
-  const consumption = consume({
-    kafka: own,
-    groupId: 'away',
-    topics: [{ name: 'away', message: Numbered }],
-    handle: async (messages) => void handled.push(...messages.map(({ n }) => n)),
-    isOutage: () => false,
-    log,
-  });
-  const isReady = () =>
-    consumption.ready().then(
-      () => true,
-      () => false,
-    );
-  const becomes = async (ready: boolean) => {
-    while ((await isReady()) !== ready) await sleep(20);
-  };
-  expect(await isReady()).toBe(false);
-  await becomes(true);
-  await first.stop();
-  await becomes(false);
-  const second = await startKafka({ databaseUrl: database.url, port: Number(first.brokers.split(':')[1]) });
-  await becomes(true);
-  const producer = own.producer({ createPartitioner: Partitioners.DefaultPartitioner });
-  await producer.connect();
-  await producer.send({ topic: 'away', messages: [{ value: '{"n":1}' }] });
-  await producer.disconnect();
-  await until(() => handled.length === 1);
-  await consumption.stop();
-  await second.stop();
-  await database.drop();
 });
 
 test('what the client takes for final is not: it joins once a member of another kind has left the group', async () => {

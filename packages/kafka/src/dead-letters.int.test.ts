@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startKafka } from '@cpg/embedded-kafka';
-import { testDatabase } from '@cpg/postgres';
 import { createLogger } from '@cpg/runtime';
 import type { Kafka } from 'kafkajs';
 import { z } from 'zod';
 import { createKafka } from './connect.ts';
 import { consume } from './consume.ts';
 import { type DeadLetter, deadLetters, type Range } from './dead-letters.ts';
+import { startBroker } from './testing/jest-broker.ts';
 import { ensureTopics } from './topics.ts';
 
 const Numbered = z.object({ n: z.number() });
@@ -16,11 +15,10 @@ const closing: (() => unknown)[] = [];
 let kafka: Kafka;
 
 beforeAll(async () => {
-  const database = await testDatabase();
-  const server = await startKafka({ databaseUrl: database.url, port: 0 });
+  const server = await startBroker();
   kafka = createKafka({ KAFKA_BROKERS: [server.brokers] }, { clientId: 'test', log });
   await ensureTopics(kafka, [TOPIC], { partitions: 3, replication: 1 });
-  closing.push(server.stop, database.drop);
+  closing.push(server.stop);
 });
 
 afterAll(async () => {

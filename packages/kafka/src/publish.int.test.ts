@@ -1,9 +1,8 @@
 import { TOPICS } from '@cpg/contracts';
-import { startKafka } from '@cpg/embedded-kafka';
-import { testDatabase } from '@cpg/postgres';
 import { createLogger } from '@cpg/runtime';
 import { createKafka } from './connect.ts';
 import { createPublisher, isShutOut, type Publisher } from './publish.ts';
+import { startBroker } from './testing/jest-broker.ts';
 import { ensureTopics } from './topics.ts';
 
 type Message = Parameters<Publisher['publish']>[1][number];
@@ -14,11 +13,10 @@ const closing: (() => unknown)[] = [];
 let kafka: ReturnType<typeof createKafka>;
 
 beforeAll(async () => {
-  const database = await testDatabase();
-  const server = await startKafka({ databaseUrl: database.url, port: 0 });
+  const server = await startBroker();
   kafka = createKafka({ KAFKA_BROKERS: [server.brokers] }, { clientId: 'test', log });
   await ensureTopics(kafka, [topic], { partitions: 2, replication: 1 });
-  closing.push(server.stop, database.drop);
+  closing.push(server.stop);
 });
 
 afterAll(async () => {
