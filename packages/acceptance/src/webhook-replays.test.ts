@@ -12,7 +12,7 @@ const ORDERS = 120;
 const EVENTS: WebhookEventType[] = ['order:created', 'order:updated', 'order:paid', 'payment:applied'];
 const SLOW = 180_000;
 
-// Its dispatchers are killed: it is not the one that other files share.
+// Its processes are killed: it is not the one that other files share.
 let stack: Stack;
 let shop: Shop;
 let receiver: Receiver;
@@ -54,8 +54,8 @@ const replayOf = async (webhookId: string) => {
 
 test.each([
   ['one dispatcher', ['webhook-dispatcher-1']],
-  ['the other', ['webhook-dispatcher-2']],
   ['both', ['webhook-dispatcher-1', 'webhook-dispatcher-2']],
+  ['orders and payments', ['orders', 'payments']],
 ] as const)(
   'a replay of what happened before there was any webhook loses nothing when kill -9 hits %s in its midst',
   async (_, victims) => {

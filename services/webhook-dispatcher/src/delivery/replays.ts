@@ -55,7 +55,7 @@ export const noReplays: Replays = {
   stop: async () => {},
 };
 
-const RETRY_AT_MOST_MS = 60_000;
+const RETRY_AT_MOST_MS = 15_000;
 
 /** Feeds replays into the queue, turn by turn: asks for what comes next, with no transaction open, then queues it in one together with how
  *  far that is. A turn that breaks leaves nothing behind, and any instance goes on where another one died. */
