@@ -1,7 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { deadLetterTopicOf } from '@cpg/contracts';
 import { createLogger } from '@cpg/runtime';
-import { AssignerProtocol, type Kafka, type PartitionAssigner, PartitionAssigners, Partitioners } from 'kafkajs';
+import {
+  AssignerProtocol,
+  type ConsumerConfig,
+  type Kafka,
+  type PartitionAssigner,
+  PartitionAssigners,
+  Partitioners,
+} from 'kafkajs';
 import { z } from 'zod';
 import { createKafka } from './connect.ts';
 import { consume } from './consume.ts';
@@ -170,4 +177,49 @@ test('what the client takes for final is not: it joins once a member of another 
   await other.disconnect();
   await until(() => handled.length === 1);
   await consumption.stop();
+});
+
+test('while handling waits, no more is fetched than what one answer of the broker holds', async () => {
+  await ensureTopics(kafka, ['crowded'], { partitions: 1, replication: 1 });
+  const numbers = (from: number) => Array.from({ length: 500 }, (_, n) => JSON.stringify({ n: from + n }));
+  await send('crowded', numbers(0));
+  const handed: number[] = [];
+  let goOn = () => {};
+  const waiting = new Promise<void>((done) => (goOn = done));
+  const seen = { fetches: 0, heartbeats: 0 };
+  const watched = Object.create(kafka, {
+    consumer: {
+      value: (options: ConsumerConfig) => {
+        const consumer = kafka.consumer(options);
+        consumer.on('consumer.fetch', () => void (seen.fetches += 1));
+        consumer.on('consumer.heartbeat', () => void (seen.heartbeats += 1));
+        return consumer;
+      },
+    },
+  }) as Kafka;
+  const consumption = consume({
+    kafka: watched,
+    groupId: 'patient',
+    topics: [{ name: 'crowded', message: Numbered }],
+    handle: async (messages) => {
+      handed.push(...messages.map(({ n }) => n));
+      await waiting;
+    },
+    isOutage: () => false,
+    log,
+  });
+  await until(() => handed.length > 0);
+  const [handedFirst, fetches] = [handed.length, seen.fetches];
+  for (const from of [500, 1_000]) {
+    const { heartbeats } = seen;
+    await send('crowded', numbers(from));
+    await until(() => seen.heartbeats > heartbeats);
+  }
+  expect(handedFirst).toBeLessThan(500);
+  expect([handed.length, seen.fetches]).toEqual([handedFirst, fetches]);
+
+  goOn();
+  await until(() => handed.length === 1_500);
+  await consumption.stop();
+  expect(handed).toEqual(Array.from({ length: 1_500 }, (_, n) => n));
 });
