@@ -3,7 +3,7 @@ import type { Logger } from '@cpg/runtime';
 import type { Leases } from '../storage/leases.ts';
 import { claim, dropOfWebhook, eventsOf, type QueueRow, type Turn, waitingWebhooks } from '../storage/queue.ts';
 import type { Directory } from '../webhooks/directory.ts';
-import type { Delivery, Result, StoredEvent } from './delivery.ts';
+import type { Delivery, StoredEvent } from './delivery.ts';
 import type { WebhookDispatcher } from './dispatcher.ts';
 import type { LeaseChanges } from './lease-changes.ts';
 
@@ -21,7 +21,6 @@ export interface ClaimOptions {
   readonly dispatcher: WebhookDispatcher;
   readonly webhooks: Directory;
   readonly changes: LeaseChanges;
-  readonly onResult: (result: Result) => void;
   readonly now: () => Date;
   readonly log: Logger;
   /** How often the queue is asked which webhooks have work that is due. */
@@ -37,7 +36,7 @@ const AFTER_FAULT_MS = 500;
 /** Claims what is due and in nobody's hands: retries, what there was no room for, what an instance left behind. Webhooks with due work take
  *  turns, and none gets more than its endpoint stands, so a million deliveries to dead endpoints cost as much as a few. */
 export const startClaims = (options: ClaimOptions): Claims => {
-  const { pool, leases, dispatcher, webhooks, changes, onResult, now, log, lookEveryMs = 200 } = options;
+  const { pool, leases, dispatcher, webhooks, changes, now, log, lookEveryMs = 200 } = options;
   // In the order of their turns.
   const backlog = new Set<string>();
   let cursor = '';
@@ -90,19 +89,13 @@ export const startClaims = (options: ClaimOptions): Claims => {
   const claimTurns = async (turns: readonly Turn[]): Promise<number> => {
     const rows = await claim(pool, { turns, bytes: dispatcher.roomBytes(), holder: leases.holder(), now: now() });
     const events = rows.length > 0 ? await eventsOf(pool, rows) : new Map<string, StoredEvent>();
-    const found: Delivery[] = [];
-    for (const row of rows) {
-      const event = events.get(row.event_id);
-      if (event) found.push(deliveryOf(row, event));
-      else onResult({ delivery: deliveryOf(row, bodiless(row)), attempt: null, status: 'failed', nextAt: null });
-    }
     const counts = new Map<string, number>();
     for (const { webhook_id } of rows) counts.set(webhook_id, (counts.get(webhook_id) ?? 0) + 1);
     for (const { webhookId, room } of turns) {
       backlog.delete(webhookId);
       if ((counts.get(webhookId) ?? 0) >= room) backlog.add(webhookId);
     }
-    dispatcher.accept(found);
+    dispatcher.accept(rows.map((row) => deliveryOf(row, events.get(row.event_id) ?? bodiless(row))));
     return rows.length;
   };
   const round = async (): Promise<number> => {
@@ -119,8 +112,8 @@ export const startClaims = (options: ClaimOptions): Claims => {
           lookedAt = performance.now();
           await changes.settle();
           await look();
+          dispatcher.tick();
         }
-        dispatcher.tick();
         if ((await round()) === 0 && !stopped) await rest(lookedAt + lookEveryMs - performance.now());
       } catch (error) {
         log.warn({ err: error }, 'due deliveries could not be claimed, trying again');
@@ -140,7 +133,7 @@ export const startClaims = (options: ClaimOptions): Claims => {
   return {
     expect: (webhookId) => {
       backlog.add(webhookId);
-      wakeUp();
+      if (dispatcher.appetite(webhookId) > 0) wakeUp();
     },
     wake: () => {
       if (backlog.size > 0) wakeUp();

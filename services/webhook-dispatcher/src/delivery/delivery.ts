@@ -1,4 +1,4 @@
-/** What merchants are told of one event. `body` is the bytes of every attempt, to every endpoint. */
+/** What merchants are told of one event. `body` is the bytes of every attempt, to every endpoint; none when it is no longer kept. */
 export interface StoredEvent {
   readonly id: string;
   /** When it happened, Unix milliseconds: `timestamp` of the body. */

@@ -140,6 +140,15 @@ test('a test goes to a disabled webhook too', () => {
   expect(sent).toHaveLength(1);
 });
 
+test('what is no longer kept is not sent, and takes its room until that is recorded', () => {
+  const { dispatcher, sent, results } = set();
+  const delivery = aDelivery();
+  dispatcher.accept([{ ...delivery, event: { ...delivery.event, body: Buffer.alloc(0) } }]);
+  expect(sent).toEqual([]);
+  expect(results).toMatchObject([{ status: 'failed', attempt: null }]);
+  expect(dispatcher.counts().held).toBe(1);
+});
+
 test('what cannot be told of a webhook that was not read is given back, not dropped', () => {
   const { dispatcher, returned, results } = set();
   const delivery = aDelivery({ webhookId: 'unknown' });

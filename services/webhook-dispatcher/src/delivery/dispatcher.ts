@@ -128,7 +128,7 @@ export const createDispatcher = (options: DispatcherOptions) => {
       place.ready.unshift(delivery);
       return giveBack(({ webhookId }) => webhookId === place.webhookId);
     }
-    if (webhook === null || (!webhook.isEnabled && !delivery.isTest)) {
+    if (webhook === null || (!webhook.isEnabled && !delivery.isTest) || delivery.event.body.length === 0) {
       finish(place, { delivery, attempt: null, status: 'failed', nextAt: null });
       return;
     }

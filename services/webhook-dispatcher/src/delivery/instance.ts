@@ -86,13 +86,7 @@ export const startInstance = async (options: InstanceOptions) => {
 
   await partitions.ensureAhead();
   const leases: Leases = await startLeases({ ...options, onLost: () => dispatcher.abandonAll() });
-  const claims: Claims = startClaims({
-    ...options,
-    leases,
-    dispatcher,
-    changes,
-    onResult: (result) => recorder.push(result),
-  });
+  const claims: Claims = startClaims({ ...options, leases, dispatcher, changes });
   const { history, retention } = options;
   const replays = history
     ? startReplays({

@@ -67,6 +67,7 @@ export const dispatchers = async () => {
     return { instance, webhooks, consume };
   };
   return {
+    databaseUrl: database.url,
     pool,
     /** What orders and payments have to tell. */
     past,
