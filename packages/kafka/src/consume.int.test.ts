@@ -135,24 +135,36 @@ test('what was handled is not handled again by the next member', async () => {
   expect(runs).toEqual([[1], [2]]);
 });
 
-test('what was handled is committed though nothing follows it', async () => {
+test('what was handled is committed though nothing follows it, and so is the end of its transaction', async () => {
   await ensureTopics(kafka, ['quiet'], { partitions: 1, replication: 1 });
-  await send('quiet', ['{"n":1}']);
+  let handled = 0;
   const consumption = consume({
     kafka,
     groupId: 'quiet',
     topics: [{ name: 'quiet', message: Numbered }],
-    handle: async () => {},
+    handle: async (messages) => void (handled += messages.length),
     isOutage: () => false,
     log,
   });
+  const producer = kafka.producer({
+    transactionalId: 'quiet',
+    idempotent: true,
+    maxInFlightRequests: 1,
+    createPartitioner: Partitioners.DefaultPartitioner,
+  });
   const admin = kafka.admin();
-  await admin.connect();
+  await Promise.all([producer.connect(), admin.connect()]);
   const committed = async () =>
     (await admin.fetchOffsets({ groupId: 'quiet', topics: ['quiet'] }))[0]!.partitions[0]!.offset;
+
+  const transaction = await producer.transaction();
+  await transaction.send({ topic: 'quiet', messages: [{ value: '{"n":1}' }] });
+  await until(() => handled === 1);
   while ((await committed()) !== '1') await sleep(20);
-  await admin.disconnect();
-  await consumption.stop();
+  await transaction.commit();
+  while ((await committed()) !== '2') await sleep(20);
+
+  await Promise.all([producer.disconnect(), admin.disconnect(), consumption.stop()]);
 });
 
 test('what the client takes for final is not: it joins once a member of another kind has left the group', async () => {

@@ -59,6 +59,11 @@ export const consume = <T>(options: ConsumeOptions<T>): Consumption => {
   });
   const parking = parkingLot(kafka, groupId);
   const commits = startCommits(log);
+  let latest: EachBatchPayload | null = null;
+  // The end of a transaction is a record too. It often comes by itself, and then to nobody: a group that is done would seem to lag.
+  consumer.on('consumer.end_batch_process', ({ payload: { batchSize } }) => {
+    if (batchSize === 0 && latest) commits.soon(latest);
+  });
   let heardAt = -Infinity;
   const hear = () => {
     heardAt = performance.now();
@@ -75,7 +80,10 @@ export const consume = <T>(options: ConsumeOptions<T>): Consumption => {
           autoCommit: false,
           eachBatchAutoResolve: false,
           partitionsConsumedConcurrently: 4,
-          eachBatch: (payload) => handleBatch(payload, options, { parking, commits, signal: stopping.signal }),
+          eachBatch: (payload) => {
+            latest = payload;
+            return handleBatch(payload, options, { parking, commits, signal: stopping.signal });
+          },
         });
       },
       {
@@ -86,6 +94,7 @@ export const consume = <T>(options: ConsumeOptions<T>): Consumption => {
   let started = start();
   consumer.on('consumer.crash', ({ payload: { error, restart } }) => {
     heardAt = -Infinity;
+    latest = null;
     if (restart || stopping.signal.aborted) return;
     log.error({ err: error, groupId }, 'the consumer gave up: starting it again');
     started = sleep(GAVE_UP_MS, undefined, { signal: stopping.signal }).then(start, () => {});
