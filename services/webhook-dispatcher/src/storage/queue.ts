@@ -42,6 +42,17 @@ export const lockOrders = (db: Queryable, orderIds: readonly string[]) =>
     [orderIds],
   );
 
+/** Values for `webhooks.events`, a column each: id, merchant_id, order_id, type, occurred_at, sequence, body. */
+export const eventColumns = (events: readonly ToldEvent[]): string[][] => [
+  events.map(({ id }) => id),
+  events.map(({ merchantId }) => merchantId),
+  events.map(({ orderId }) => orderId),
+  events.map(({ type }) => type),
+  events.map(({ occurredMs }) => new Date(occurredMs).toISOString()),
+  events.map(({ sequence }) => sequence),
+  events.map(({ body }) => body.toString('utf8')),
+];
+
 /** Stores events and their deliveries, each one once. A row is born leased to `holder`, unless the first attempt of an earlier event of its
  *  lane is in other hands. What was there already, and what belongs to a forgotten order, is not returned. */
 export const enqueue = async (
@@ -81,13 +92,7 @@ export const enqueue = async (
      returning delivery_id as id, position, leased_by is not null as leased`,
     [
       events.map(({ day }) => day),
-      events.map(({ id }) => id),
-      events.map(({ merchantId }) => merchantId),
-      events.map(({ orderId }) => orderId),
-      events.map(({ type }) => type),
-      events.map(({ occurredMs }) => new Date(occurredMs).toISOString()),
-      events.map(({ sequence }) => sequence),
-      events.map(({ body }) => body.toString('utf8')),
+      ...eventColumns(events),
       addressed.map(({ event }) => event.day),
       addressed.map(({ event }) => event.id),
       addressed.map(({ webhookId }) => webhookId),

@@ -1,6 +1,6 @@
 import type { Queryable } from '@cpg/postgres';
 import type { ToldEvent } from '../delivery/payload.ts';
-import { lockOrders } from './queue.ts';
+import { eventColumns, lockOrders } from './queue.ts';
 import { lift, queueAnew, type Repeated } from './requeue.ts';
 
 export interface Retelling {
@@ -45,16 +45,7 @@ const store = (db: Queryable, { events, ...days }: Retelling) =>
        as e (day, id, merchant_id, order_id, type, occurred_at, sequence, body)
      where not exists (select from webhooks.forgotten_orders f where f.order_id = e.order_id)
      on conflict do nothing`,
-    [
-      events.map((event) => rowDayOf(event, days)),
-      events.map(({ id }) => id),
-      events.map(({ merchantId }) => merchantId),
-      events.map(({ orderId }) => orderId),
-      events.map(({ type }) => type),
-      events.map(({ occurredMs }) => new Date(occurredMs).toISOString()),
-      events.map(({ sequence }) => sequence),
-      events.map(({ body }) => body.toString('utf8')),
-    ],
+    [events.map((event) => rowDayOf(event, days)), ...eventColumns(events)],
   );
 
 /** Moves the deliveries of events to a day, with their attempts: an event has one delivery per webhook, whenever it is told. */
