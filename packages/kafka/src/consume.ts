@@ -5,6 +5,7 @@ import type { EachBatchPayload, Kafka, KafkaMessage } from 'kafkajs';
 import type { z } from 'zod';
 import { type Commits, startCommits } from './commits.ts';
 import { decode } from './decode.ts';
+import { HEARTBEAT_MS, whileBeating } from './heartbeat.ts';
 import { isForAnother, type ParkingLot, parkingLot } from './parking.ts';
 
 export interface Topic<T> {
@@ -38,7 +39,6 @@ const ATTEMPTS = 5;
 const CHUNK = 200;
 // The shortest session that brokers allow by default: how long the partitions of a member that died wait for another.
 const SESSION_MS = 6_000;
-const HEARTBEAT_MS = 1_500;
 const GATHERED_BYTES = 256 * 1_024;
 const GATHERED_MS = 500;
 /** Of its own accord kafkajs starts again only after what it takes for passing. */
@@ -175,10 +175,8 @@ const attempt = async <T>(
   attempts: number,
 ): Promise<void> => {
   let failures = 0;
-  // However long the work takes, the member stays in its group.
-  const beating = setInterval(() => void heartbeat().catch(() => {}), HEARTBEAT_MS);
-  try {
-    await retry(work, {
+  await whileBeating(heartbeat, () =>
+    retry(work, {
       signal,
       onError: (error) => {
         if (isOutage(error) || isAppError(error, 'dependency_unavailable')) return;
@@ -186,10 +184,8 @@ const attempt = async <T>(
         log.warn({ err: error, failures }, 'a message could not be processed');
         if (failures >= attempts) throw error;
       },
-    });
-  } finally {
-    clearInterval(beating);
-  }
+    }),
+  );
 };
 
 const reasonOf = (error: unknown): string =>

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { deadLetterTopicOf } from '@cpg/contracts';
 import { type IHeaders, type Kafka, type KafkaMessage, Partitioners } from 'kafkajs';
+import { HEARTBEAT_MS, whileBeating } from './heartbeat.ts';
 import { PARKED_HEADERS, REDRIVEN_FOR } from './parking.ts';
 
 /** A message that some group could not process. */
@@ -39,7 +40,6 @@ export interface DeadLetters {
 // Remembers, by its committed offset, what is done.
 const DONE_GROUP = 'dead-letters';
 const NOTHING_COMES_MS = 15_000;
-const HEARTBEAT_MS = 1_500;
 
 export const deadLetters = (kafka: Kafka, topic: string): DeadLetters => {
   const letters = deadLetterTopicOf(topic);
@@ -141,16 +141,6 @@ export const deadLetters = (kafka: Kafka, topic: string): DeadLetters => {
     },
     discard: (through) => each({ groupId: DONE_GROUP, through }, async () => {}),
   };
-};
-
-/** However long the work takes, the member stays in its group. */
-const whileBeating = async (heartbeat: () => Promise<void>, work: () => Promise<void>): Promise<void> => {
-  const beating = setInterval(() => void heartbeat().catch(() => {}), HEARTBEAT_MS);
-  try {
-    await work();
-  } finally {
-    clearInterval(beating);
-  }
 };
 
 const letterOf = ({ offset, key, value, headers = {} }: KafkaMessage): DeadLetter => {
