@@ -27,4 +27,4 @@ export {
 export { type LogReading, readLog } from './log.ts';
 export { stateAt, type StateAt } from './state-at.ts';
 export { append, type AppendResult, eventsOf, readStream, tombstone } from './stream.ts';
-export { follow, type SubscriptionOptions } from './subscription.ts';
+export { follow, type Settling, type SubscriptionOptions } from './subscription.ts';

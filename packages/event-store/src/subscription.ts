@@ -10,14 +10,22 @@ export interface SubscriptionOptions {
   readonly prefixes: string[];
   /** Where to go on: read again after every break. Null is the start of the log. */
   readonly checkpoint: () => Promise<LogPosition | null>;
-  /** Handles events in log order, and remembers `position` as the checkpoint once they are done. Must be safe to run again for any
-   *  of them. A throw is tried again from the checkpoint. */
+  /** Handles events in log order, and remembers `position` as the checkpoint once they are done, unless `settle` does. Must be safe to
+   *  run again for any of them. A throw is tried again from the checkpoint. */
   readonly handle: (events: AllStreamResolvedEvent[], position: LogPosition) => Promise<void>;
+  /** Finishes what was handled up to `position`. Also before a follower ends that can still do so. */
+  readonly settle?: Settling & { readonly run: (position: LogPosition) => Promise<void> };
   readonly signal: AbortSignal;
   /** How long to rest after a batch that took so many milliseconds, while there is no backlog: what comes meanwhile shares the cost of one
    *  batch. An event that comes after a rest is handled at once. */
   readonly restMs?: (workedMs: number) => number;
   readonly log: Logger;
+}
+
+/** When what was handled is finished: once nothing came for so long, and so long after the first of it at the latest. */
+export interface Settling {
+  readonly quietMs: number;
+  readonly withinMs: number;
 }
 
 const BATCH = 256;
@@ -43,6 +51,7 @@ const followOnce = async ({
   prefixes,
   checkpoint,
   handle,
+  settle,
   signal,
   restMs = () => 0,
 }: SubscriptionOptions): Promise<void> => {
@@ -53,6 +62,7 @@ const followOnce = async ({
   });
   const waiting: AllStreamResolvedEvent[] = [];
   let ended: { error?: Error | undefined } | null = null;
+  let unsettled = null as { position: LogPosition; since: number; dueAt: number } | null;
   let wake = () => {};
   const end = (error?: Error) => {
     ended ??= { error };
@@ -71,18 +81,32 @@ const followOnce = async ({
     .on('close', () => end());
   try {
     for (;;) {
+      if (unsettled && (ended || performance.now() >= unsettled.dueAt)) {
+        const { position } = unsettled;
+        unsettled = null;
+        await settle!.run(position);
+      }
       if (ended) break;
       if (waiting.length === 0) {
+        let timer: NodeJS.Timeout | undefined;
         await new Promise<void>((resolve) => {
           wake = resolve;
+          if (unsettled) timer = setTimeout(resolve, unsettled.dueAt - performance.now());
         });
+        clearTimeout(timer);
         continue;
       }
       const began = performance.now();
       const batch = waiting.splice(0, BATCH);
       if (waiting.length < BUFFERED / 2) subscription.resume();
       const { commit, prepare } = batch.at(-1)!.event!.position;
-      await handle(batch, { commit: String(commit), prepare: String(prepare) });
+      const position = { commit: String(commit), prepare: String(prepare) };
+      await handle(batch, position);
+      if (settle) {
+        const now = performance.now();
+        const since = unsettled?.since ?? now;
+        unsettled = { position, since, dueAt: Math.min(since + settle.withinMs, now + settle.quietMs) };
+      }
       const rest = restMs(performance.now() - began);
       if (rest > 0 && waiting.length < BATCH) await sleep(rest, undefined, { signal }).catch(() => {});
     }

@@ -5,7 +5,7 @@ import { createPublisher, isShutOut, type Publisher } from './publish.ts';
 import { startBroker } from './testing/jest-broker.ts';
 import { ensureTopics } from './topics.ts';
 
-type Message = Parameters<Publisher['publish']>[1][number];
+type Message = Parameters<Publisher['send']>[1][number];
 
 const log = createLogger({ name: 'test', level: 'silent' });
 const topic = TOPICS.orders.name;
@@ -31,36 +31,61 @@ const publisher = () => {
 const numbered = (n: number) =>
   ({ id: `evt_${n}`, orderid: 'ord_1', time: '2026-01-31T12:00:00.000Z' }) as unknown as Message;
 
-test('whoever opens last publishes; the one before is shut out, and stays so until it opens again', async () => {
-  const [first, second] = [publisher(), publisher()];
-  await first.open();
-  await first.publish(topic, [numbered(1)]);
-  await second.open();
-  for (const n of [2, 3]) {
-    const refused = await first.publish(topic, [numbered(n)]).catch((error: unknown) => error);
-    expect(refused).toBeInstanceOf(Error);
-    if (n === 2) expect(isShutOut(refused)).toBe(true);
-  }
-  await second.publish(topic, [numbered(4)]);
+/** One message in a transaction of its own. */
+const publish = async (by: Publisher, n: number) => {
+  await by.send(topic, [numbered(n)]);
+  await by.commit();
+};
 
-  await first.open();
-  expect(isShutOut(await second.publish(topic, [numbered(5)]).catch((error: unknown) => error))).toBe(true);
-  await first.publish(topic, [numbered(6)]);
-
+/** Ids in the topic, once the one with this number is among them. */
+const readUntil = async (last: number, readUncommitted: boolean) => {
   const seen: string[] = [];
-  const reader = kafka.consumer({ groupId: 'reader', maxWaitTimeInMs: 100 });
+  const reader = kafka.consumer({ groupId: `reader-${Math.random()}`, maxWaitTimeInMs: 100, readUncommitted });
   await reader.connect();
   await reader.subscribe({ topics: [topic], fromBeginning: true });
   await new Promise<void>((done) => {
     void reader.run({
       eachMessage: async ({ message }) => {
         seen.push((JSON.parse(message.value!.toString()) as { id: string }).id);
-        if (seen.at(-1) === 'evt_6') done();
+        if (seen.at(-1) === `evt_${last}`) done();
       },
     });
   });
   await reader.disconnect();
-  expect(seen).toEqual(['evt_1', 'evt_4', 'evt_6']);
+  return seen;
+};
+
+test('whoever opens last publishes; the one before is shut out, and stays so until it opens again', async () => {
+  const [first, second] = [publisher(), publisher()];
+  await first.open();
+  await publish(first, 1);
+  await second.open();
+  for (const n of [2, 3]) {
+    const refused = await publish(first, n).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(Error);
+    if (n === 2) expect(isShutOut(refused)).toBe(true);
+  }
+  await publish(second, 4);
+
+  await first.open();
+  expect(isShutOut(await publish(second, 5).catch((error: unknown) => error))).toBe(true);
+  await publish(first, 6);
+  expect(await readUntil(6, false)).toEqual(['evt_1', 'evt_4', 'evt_6']);
+});
+
+test('what is sent is seen before it is committed; what a publisher left uncommitted when another opened never counts', async () => {
+  const [first, second] = [publisher(), publisher()];
+  await first.open();
+  await first.send(topic, [numbered(11)]);
+  await first.send(topic, [numbered(12)]);
+  expect((await readUntil(12, true)).slice(-2)).toEqual(['evt_11', 'evt_12']);
+  await second.open();
+  expect(isShutOut(await first.commit().catch((error: unknown) => error))).toBe(true);
+  await second.send(topic, [numbered(12)]);
+  await second.send(topic, [numbered(13)]);
+  await second.commit();
+  expect((await readUntil(13, false)).slice(-2)).toEqual(['evt_12', 'evt_13']);
+  expect((await readUntil(13, true)).slice(-4)).toEqual(['evt_11', 'evt_12', 'evt_12', 'evt_13']);
 });
 
 test('another failure is not taken for it', () => {

@@ -1,13 +1,16 @@
 import { type DomainMessage, partitionKeyOf } from '@cpg/contracts';
-import { type Kafka, type Message, Partitioners, type Producer } from 'kafkajs';
+import { type Kafka, type Message, Partitioners, type Producer, type Transaction } from 'kafkajs';
 
 export interface Publisher {
   /** Takes over: from here on whoever published under the same id before cannot any more, however long it was held up, and what it left
    *  half done never was. Again after each failure, for its place in the sequence is unknown then. */
   readonly open: () => Promise<void>;
-  /** Publishes in the given order, all or none; resolves once all replicas have them. `isShutOut` of its error says that another has taken
-   *  over since. */
-  readonly publish: (topic: string, messages: readonly DomainMessage[]) => Promise<void>;
+  /** Sends in the given order, as part of the transaction under way; resolves once all replicas have them. Those who read uncommitted see
+   *  them from here on. */
+  readonly send: (topic: string, messages: readonly DomainMessage[]) => Promise<void>;
+  /** Commits what was sent since the last commit, all or none: what a publisher that dies had not committed is as if it never was, and is
+   *  to be sent again. `isShutOut` of an error of either says that another has taken over since. */
+  readonly commit: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -16,9 +19,11 @@ const TRANSACTION_WITHIN_MS = 30_000;
 /** A transactional producer: the one thing of Kafka's by which a publisher that was replaced without knowing can be shut out. */
 export const createPublisher = (kafka: Kafka, { transactionalId }: { transactionalId: string }): Publisher => {
   let producer: Producer | undefined;
+  let transaction: Transaction | undefined;
   const close = async () => {
     const old = producer;
     producer = undefined;
+    transaction = undefined;
     await old?.disconnect().catch(() => {});
   };
   return {
@@ -37,11 +42,15 @@ export const createPublisher = (kafka: Kafka, { transactionalId }: { transaction
       // It is with its first transaction that a producer takes over.
       await (await opening.transaction()).abort();
     },
-    publish: async (topic, messages) => {
+    send: async (topic, messages) => {
       if (!producer) throw new Error('the publisher is not open');
-      const transaction = await producer.transaction();
+      transaction ??= await producer.transaction();
       await transaction.send({ topic, acks: -1, messages: messages.map(encode) });
-      await transaction.commit();
+    },
+    commit: async () => {
+      const ending = transaction;
+      transaction = undefined;
+      await ending?.commit();
     },
     close,
   };
@@ -49,7 +58,7 @@ export const createPublisher = (kafka: Kafka, { transactionalId }: { transaction
 
 const SHUT_OUT = new Set(['INVALID_PRODUCER_EPOCH', 'PRODUCER_FENCED']);
 
-/** Whether an error of `publish` says that another has taken over. */
+/** Whether an error of `send` or `commit` says that another has taken over. */
 export const isShutOut = (error: unknown): boolean => {
   const { type, cause, originalError } = (error ?? {}) as { type?: string; cause?: unknown; originalError?: unknown };
   if (type !== undefined && SHUT_OUT.has(type)) return true;

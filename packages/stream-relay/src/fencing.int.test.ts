@@ -41,10 +41,10 @@ const startRelay = (hold: (ids: readonly string[]) => Promise<void>) => {
   const refused: unknown[] = [];
   const holding: Publisher = {
     ...publisher,
-    publish: async (to, messages) => {
+    send: async (to, messages) => {
       const ids = messages.map(({ id }) => id);
       await hold(ids);
-      await publisher.publish(to, messages).catch((error: unknown) => {
+      await publisher.send(to, messages).catch((error: unknown) => {
         refused.push(error);
         throw error;
       });
@@ -67,6 +67,10 @@ const startRelay = (hold: (ids: readonly string[]) => Promise<void>) => {
   };
 };
 
+const isSaved = async () =>
+  (await tallies.pool.query("select from tallies.checkpoints where name = 'relay' and commit_position is not null"))
+    .rowCount;
+
 const loseLeadership = () =>
   tallies.pool.query(
     "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'leader tallies.relay'",
@@ -83,6 +87,7 @@ test('a relay that was held up while another took over publishes nothing any mor
   });
   await tallies.tally('a', 1);
   await until(() => old.published.length === 1);
+  await until(isSaved);
   await tallies.tally('a', 2);
   await until(() => caught);
 

@@ -1,4 +1,4 @@
-import { follow, type LogPosition } from '@cpg/event-store';
+import { follow, type LogPosition, type Settling } from '@cpg/event-store';
 import { leadWhileAlone, type Pool } from '@cpg/postgres';
 import type { Logger } from '@cpg/runtime';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
@@ -21,12 +21,13 @@ export interface FollowerOptions {
   readonly restMs?: (workedMs: number) => number;
 }
 
-/** Handles a batch of the log and saves the position through `checkpoint` when it is done. */
-export type HandleBatch = (
-  events: AllStreamResolvedEvent[],
-  position: LogPosition,
-  checkpoint: Checkpoint,
-) => Promise<void>;
+/** What is done with the log. Whichever of the two finishes something saves the position through `checkpoint`. */
+export interface Following {
+  /** Handles a batch. */
+  readonly handle: (events: AllStreamResolvedEvent[], position: LogPosition, checkpoint: Checkpoint) => Promise<void>;
+  /** Finishes what was handled up to `position`. */
+  readonly settle?: Settling & { readonly run: (position: LogPosition, checkpoint: Checkpoint) => Promise<void> };
+}
 
 export interface Follower {
   readonly stop: () => Promise<void>;
@@ -35,7 +36,7 @@ export interface Follower {
 /** Follows the log from a checkpoint, in one process at a time of all that run this: another takes over within seconds when it dies. */
 export const followAlone = (
   { client, pool, databaseUrl, schema, name, prefixes, log, shutOutOthers, restMs }: FollowerOptions,
-  handleBatch: HandleBatch,
+  { handle, settle }: Following,
 ): Follower =>
   leadWhileAlone({
     url: databaseUrl,
@@ -63,7 +64,10 @@ export const followAlone = (
         signal: AbortSignal.any([signal, fenced.signal]),
         ...(restMs && { restMs }),
         log,
-        handle: (events, position) => stepDown(() => handleBatch(events, position, checkpoint)),
+        handle: (events, position) => stepDown(() => handle(events, position, checkpoint)),
+        ...(settle && {
+          settle: { ...settle, run: (position) => stepDown(() => settle.run(position, checkpoint)) },
+        }),
       });
     },
   });

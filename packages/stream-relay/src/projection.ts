@@ -30,11 +30,13 @@ const restAfter = (workedMs: number): number => 250 - workedMs;
 export const catchUp = ({ projection, first, ...options }: CatchUpOptions): Follower => {
   const { schema, prefixes } = projection;
   const follower = { restMs: restAfter, ...options, schema, prefixes, name: 'projection' };
-  return followAlone(follower, async (events, position, checkpoint) => {
-    await first?.(events);
-    await transaction(options.pool, async (db) => {
-      await projection.apply(db, events, tableOf(projection));
-      await checkpoint.save(db, position);
-    });
+  return followAlone(follower, {
+    handle: async (events, position, checkpoint) => {
+      await first?.(events);
+      await transaction(options.pool, async (db) => {
+        await projection.apply(db, events, tableOf(projection));
+        await checkpoint.save(db, position);
+      });
+    },
   });
 };

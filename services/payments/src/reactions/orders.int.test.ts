@@ -156,7 +156,7 @@ test("what an order decided is recorded at the order's time, caused by the order
       at,
     }),
   ];
-  await publisher.publish(TOPICS.orders.name, [...events, ...events]);
+  await publisher.send(TOPICS.orders.name, [...events, ...events]);
   const rows = await until(async () => {
     const found = await Promise.all(ids.map(payments.rowOf));
     return found.every(({ status }) => status !== 'received') && found;
@@ -185,7 +185,7 @@ test('the payments of a deleted order are forgotten, and later ones published', 
     sequence: 3,
     at,
   };
-  await publisher.publish(TOPICS.orders.name, [message(payment.order_id, 'order.deleted', change)]);
+  await publisher.send(TOPICS.orders.name, [message(payment.order_id, 'order.deleted', change)]);
   expect(
     await until(async () => (await payments.rowOf(payment.id)).deleted && payments.rowOf(payment.id)),
   ).toMatchObject({
