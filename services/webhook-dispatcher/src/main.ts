@@ -13,6 +13,7 @@ import { createSender } from './delivery/send.ts';
 import { maintain } from './maintenance.ts';
 import { createMetrics } from './metrics.ts';
 import { deliverEvents } from './reactions/events.ts';
+import { together } from './reactions/together.ts';
 import { openPool } from './storage/pool.ts';
 import { createDirectory } from './webhooks/directory.ts';
 
@@ -126,7 +127,7 @@ await runService(async () => {
       kafka,
       groupId: 'webhook-dispatcher',
       topics,
-      handle: deliverEvents({ webhooks, takeIn: running.takeIn, retention, now, log }),
+      handle: together(deliverEvents({ webhooks, takeIn: running.takeIn, retention, now, log })),
       isOutage: isDatabaseOutage,
       log,
     });

@@ -13,6 +13,8 @@ export interface Arrival {
   readonly events: readonly ToldEvent[];
   readonly recipients: readonly { readonly event: ToldEvent; readonly webhookId: string }[];
   readonly deletedOrderIds?: readonly string[];
+  /** By merchant: of the webhooks that `recipients` were chosen from. */
+  readonly versions?: ReadonlyMap<string, string>;
 }
 
 export interface IntakeOptions {
@@ -26,10 +28,11 @@ export interface IntakeOptions {
 }
 
 /** Takes in events: durable rows first, all in one transaction, then the first attempts of those that this instance has room for.
- *  Returns the ids of the deliveries that are new. Taking in the same events again changes nothing. */
+ *  Returns the ids of the deliveries that are new; null, and nothing is taken in, when a merchant's webhooks are not of its version any
+ *  more. Taking in the same events again changes nothing. */
 export const createIntake =
   ({ pool, partitions, leases, dispatcher, claims, changes, now }: IntakeOptions) =>
-  ({ events, recipients, deletedOrderIds = [] }: Arrival): Promise<string[]> =>
+  ({ events, recipients, deletedOrderIds = [], versions }: Arrival): Promise<string[] | null> =>
     changes.exclusively(async () => {
       await partitions.ensure(events.map(({ day }) => day));
       const at = now();
@@ -41,12 +44,17 @@ export const createIntake =
         webhookId,
         lease: leases.valid() && admits(webhookId, event.body.length),
       }));
-      const rows = await transaction(pool, async (db) => {
-        await lockOrders(db, [...new Set([...deletedOrderIds, ...events.map(({ orderId }) => orderId)])]);
-        if (deletedOrderIds.length > 0) await forgetOrders(db, deletedOrderIds, at);
-        return enqueue(db, { events, addressed, holder, now: at });
-      });
+      const arrival = { events, addressed, versions, holder, now: at };
+      const rows =
+        deletedOrderIds.length === 0
+          ? await enqueue(pool, arrival)
+          : await transaction(pool, async (db) => {
+              await lockOrders(db, [...new Set([...deletedOrderIds, ...events.map(({ orderId }) => orderId)])]);
+              await forgetOrders(db, deletedOrderIds, at);
+              return enqueue(db, arrival);
+            });
       dispatcher.forget(new Set(deletedOrderIds));
+      if (!rows) return null;
 
       const enqueued = new Map(rows.map((row) => [row.id, row]));
       const mine: Delivery[] = [];

@@ -5,13 +5,14 @@ import { createRecorder } from './recorder.ts';
 
 const result = (): Result => ({ delivery: aDelivery(), attempt: null, status: 'failed', nextAt: null });
 
-const record = (write: (results: readonly Result[]) => Promise<void>) => {
+const record = (write: (results: readonly Result[]) => Promise<void>, gatherMs = 1) => {
   const recorded: Result[] = [];
   const recorder = createRecorder({
     write,
     onRecorded: (results) => recorded.push(...results),
     log,
-    gatherMs: 1,
+    gatherMs,
+    enough: 4,
     batch: 10,
   });
   return { recorder, recorded };
@@ -26,6 +27,17 @@ test('results that come together share a write; none is lost, none is written tw
   expect(writes.map(({ length }) => length)).toEqual([10, 10, 5]);
   expect(recorded).toEqual(results);
   expect(recorder.pending()).toBe(0);
+});
+
+test('they wait for others only until there are enough', async () => {
+  const writes: (readonly Result[])[] = [];
+  const { recorder } = record(async (results) => void writes.push(results), 600_000);
+  recorder.push(result());
+  await new Promise((done) => setImmediate(done));
+  expect(writes).toEqual([]);
+  for (let n = 0; n < 3; n += 1) recorder.push(result());
+  await recorder.flush();
+  expect(writes.map(({ length }) => length)).toEqual([4]);
 });
 
 test('it goes on through an outage', async () => {

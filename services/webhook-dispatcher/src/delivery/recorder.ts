@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { isDatabaseOutage } from '@cpg/postgres';
 import { type Logger, retry } from '@cpg/runtime';
 import type { Result } from './delivery.ts';
@@ -15,20 +14,22 @@ export interface RecorderOptions {
   readonly write: (results: readonly Result[]) => Promise<void>;
   readonly onRecorded: (results: readonly Result[]) => void;
   readonly log: Logger;
-  /** How long a result waits for others to share its commit. */
+  /** How long a result waits for others to share its commit, and for how many. */
   readonly gatherMs?: number;
+  readonly enough?: number;
   /** Results of one commit at most. */
   readonly batch?: number;
 }
 
 /** Records results many at a time: what comes in while one commit runs shares the next. It goes on through an outage of the database. */
 export const createRecorder = (options: RecorderOptions): Recorder => {
-  const { write, onRecorded, log, gatherMs = 5, batch = 500 } = options;
+  const { write, onRecorded, log, gatherMs = 20, enough = 32, batch = 500 } = options;
   let waiting: Result[] = [];
   let waitingSince = 0;
   let writing = 0;
   let running = false;
   let idle: (() => void)[] = [];
+  let goOn = () => {};
 
   const writeDown = (results: readonly Result[]): Promise<void> =>
     retry(() => write(results), {
@@ -54,11 +55,20 @@ export const createRecorder = (options: RecorderOptions): Recorder => {
       );
     }
   };
+  const gather = () =>
+    new Promise<void>((done) => {
+      const leftMs = gatherMs - (performance.now() - waitingSince);
+      if (waiting.length >= enough || leftMs <= 0) return done();
+      const timer = setTimeout(done, leftMs);
+      goOn = () => {
+        clearTimeout(timer);
+        done();
+      };
+    });
   const run = async () => {
     running = true;
     while (waiting.length > 0) {
-      const gathered = performance.now() - waitingSince;
-      if (waiting.length < batch && gathered < gatherMs) await sleep(gatherMs - gathered);
+      await gather();
       const results = waiting.slice(0, batch);
       waiting = waiting.slice(batch);
       writing = results.length;
@@ -74,6 +84,7 @@ export const createRecorder = (options: RecorderOptions): Recorder => {
     push: (result) => {
       if (waiting.length === 0) waitingSince = performance.now();
       waiting.push(result);
+      if (waiting.length === enough) goOn();
       if (!running) void run();
     },
     pending: () => waiting.length + writing,

@@ -52,6 +52,28 @@ test('every webhook of the merchant that subscribed gets the same bytes, and nob
   expect(one!.body).toBe(two!.body);
 });
 
+test("a merchant's webhooks are told as they are now, whatever they were when they were last read", async () => {
+  const { consume } = await system.start();
+  const merchantId = newId('merchant');
+  const tell = () => consume([message({ type: 'order.paid', merchantId })]);
+  const change = (id: string, to: string) => system.pool.query(`update gateway.webhooks set ${to} where id = $1`, [id]);
+
+  await tell();
+  const one = await system.webhook(`${receiver.url}/one`, { merchantId });
+  await tell();
+  const two = await system.webhook(`${receiver.url}/two`, { merchantId, isEnabled: false });
+  await tell();
+  await change(two.id, 'is_enabled = true');
+  await change(one.id, 'is_enabled = false');
+  await tell();
+  await change(two.id, `url = '${receiver.url}/moved'`);
+  await tell();
+  await change(two.id, 'deleted_at = now()');
+  await tell();
+  await allDelivered();
+  expect(receiver.received.map(({ path }) => path)).toEqual(['/one', '/one', '/two', '/moved']);
+});
+
 test('only what is for somebody is kept', async () => {
   const { consume } = await system.start();
   const { merchantId } = await system.webhook(receiver.url, { events: ['order:created'] });

@@ -1,10 +1,9 @@
 import type { DomainMessage } from '@cpg/contracts';
 import type { Logger } from '@cpg/runtime';
 import type { Intake } from '../delivery/intake.ts';
-import { type ToldEvent, tell } from '../delivery/payload.ts';
-import { groupBy } from '../group-by.ts';
+import { tell } from '../delivery/payload.ts';
 import { firstBodyDay, type Retention } from '../storage/partitions.ts';
-import type { Directory, Webhook } from '../webhooks/directory.ts';
+import type { Directory, Subscriptions } from '../webhooks/directory.ts';
 
 export interface EventsOptions {
   readonly webhooks: Directory;
@@ -28,21 +27,18 @@ export const deliverEvents =
       log.warn({ events: told.length - recent.length, oldest }, 'events older than what is kept are not delivered');
     if (recent.length === 0 && deletedOrderIds.length === 0) return;
 
-    const ofMerchant = await webhooksByMerchant(webhooks, recent);
-    const recipients = recent.flatMap((event) =>
-      (ofMerchant.get(event.merchantId) ?? [])
-        .filter((webhook) => webhook.isEnabled && webhook.events.includes(event.type))
-        .map(({ id }) => ({ event, webhookId: id })),
-    );
-    const events = [...new Set(recipients.map(({ event }) => event))];
-    if (events.length > 0 || deletedOrderIds.length > 0) await takeIn({ events, recipients, deletedOrderIds });
+    const merchantIds = [...new Set(recent.map(({ merchantId }) => merchantId))];
+    const takeInBy = (subscriptions: ReadonlyMap<string, Subscriptions>) => {
+      const recipients = recent.flatMap((event) =>
+        subscriptions
+          .get(event.merchantId)!
+          .webhooks.filter((webhook) => webhook.isEnabled && webhook.events.includes(event.type))
+          .map(({ id }) => ({ event, webhookId: id })),
+      );
+      const events = [...new Set(recipients.map(({ event }) => event))];
+      const versions = new Map([...subscriptions].map(([merchantId, { version }]) => [merchantId, version]));
+      return takeIn({ events, recipients, deletedOrderIds, versions });
+    };
+    let taken = await takeInBy(await webhooks.ofMerchants(merchantIds));
+    while (!taken) taken = await takeInBy(await webhooks.ofMerchants(merchantIds, { anew: true }));
   };
-
-const webhooksByMerchant = async (
-  webhooks: Directory,
-  events: readonly ToldEvent[],
-): Promise<Map<string, Webhook[]>> => {
-  if (events.length === 0) return new Map();
-  const found = await webhooks.ofMerchants([...new Set(events.map(({ merchantId }) => merchantId))]);
-  return groupBy(found, ({ merchantId }) => merchantId);
-};

@@ -35,12 +35,7 @@ export interface Enqueued {
 /** Takes turns with whoever takes in events of the same orders, until the transaction ends: the order in which they commit is the order
  *  in which they are told. */
 export const lockOrders = (db: Queryable, orderIds: readonly string[]) =>
-  db.query(
-    `select pg_advisory_xact_lock(key) from (
-       select distinct hashtextextended(id, 4003) as key from unnest($1::text[]) as id order by key
-     ) as keys`,
-    [orderIds],
-  );
+  db.query({ name: 'lock', text: 'select webhooks.lock_orders($1)', values: [orderIds] });
 
 /** Values for `webhooks.events`, a column each: id, merchant_id, order_id, type, occurred_at, sequence, body. */
 export const eventColumns = (events: readonly ToldEvent[]): string[][] => [
@@ -53,46 +48,33 @@ export const eventColumns = (events: readonly ToldEvent[]): string[][] => [
   events.map(({ body }) => body.toString('utf8')),
 ];
 
-/** Stores events and their deliveries, each one once. A row is born leased to `holder`, unless the first attempt of an earlier event of its
- *  lane is in other hands. What was there already, and what belongs to a forgotten order, is not returned. */
+/** Stores events and their deliveries, each one once, under the locks of their orders. A row is born leased to `holder`, unless the first
+ *  attempt of an earlier event of its lane is in other hands. What was there already, and what belongs to a forgotten order, is not
+ *  returned. Null, and nothing is stored, when the webhooks of a merchant are not as `versions` has them any more. */
 export const enqueue = async (
   db: Queryable,
   {
     events,
     addressed,
+    versions = new Map(),
     holder,
     now,
-  }: { events: readonly ToldEvent[]; addressed: readonly Addressed[]; holder: string; now: Date },
-): Promise<Enqueued[]> => {
-  const { rows } = await db.query<Enqueued>(
-    `with stored as (
-       insert into webhooks.events (day, id, merchant_id, order_id, type, occurred_at, sequence, body, is_test)
-       select * from unnest($1::date[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::text[], $8::text[], $20::bool[])
-         as e (day, id, merchant_id, order_id, type, occurred_at, sequence, body, is_test)
-       where not exists (select from webhooks.forgotten_orders f where f.order_id = e.order_id)
-       on conflict do nothing
-     ), addressed as (
-       select * from unnest($9::date[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::int[], $16::bool[], $17::bool[])
-         with ordinality as a (day, event_id, webhook_id, id, event_type, order_id, bytes, is_test, lease, turn)
-     ), fresh as (
-       insert into webhooks.deliveries (day, event_id, webhook_id, id, event_type, next_attempt_at, created_at)
-       select day, event_id, webhook_id, id, event_type, $18, $18 from addressed a
-       where not exists (select from webhooks.forgotten_orders f where f.order_id = a.order_id)
-       on conflict do nothing
-       returning id
-     )
-     insert into webhooks.queue (day, event_id, webhook_id, delivery_id, order_id, bytes, is_test, due_at, leased_by)
-     select a.day, a.event_id, a.webhook_id, a.id, a.order_id, a.bytes, a.is_test, $18,
-       case when a.lease and not exists (
-         select from webhooks.queue earlier
-         where earlier.order_id = a.order_id and earlier.webhook_id = a.webhook_id and earlier.attempts = 0
-           and earlier.leased_by is distinct from $19
-       ) then $19 end
-     from addressed a join fresh using (id) order by a.turn
-     returning delivery_id as id, position, leased_by is not null as leased`,
-    [
+  }: {
+    events: readonly ToldEvent[];
+    addressed: readonly Addressed[];
+    versions?: ReadonlyMap<string, string> | undefined;
+    holder: string;
+    now: Date;
+  },
+): Promise<Enqueued[] | null> => {
+  const { rows } = await db.query<Enqueued | { id: null }>({
+    name: 'take in',
+    text: `select id, position, leased from webhooks.take_in(
+      $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)`,
+    values: [
       events.map(({ day }) => day),
       ...eventColumns(events),
+      events.map(({ isTest }) => isTest),
       addressed.map(({ event }) => event.day),
       addressed.map(({ event }) => event.id),
       addressed.map(({ webhookId }) => webhookId),
@@ -104,10 +86,11 @@ export const enqueue = async (
       addressed.map(({ lease }) => lease),
       now,
       holder,
-      events.map(({ isTest }) => isTest),
+      [...versions.keys()],
+      [...versions.values()],
     ],
-  );
-  return rows;
+  });
+  return rows.some(({ id }) => id === null) ? null : (rows as Enqueued[]);
 };
 
 /** Webhooks that have work nobody holds, after `after` in the order of their ids, each with its earliest due time. One look at the index

@@ -1,6 +1,7 @@
 import type { Pool } from '@cpg/postgres';
 import type { SecretBox } from '@cpg/runtime';
 import { signingKey } from '../delivery/sign.ts';
+import { groupBy } from '../group-by.ts';
 
 /** A webhook's configuration, as the gateway keeps it. */
 export interface Webhook {
@@ -13,10 +14,20 @@ export interface Webhook {
   readonly keys: (now: Date) => Buffer[];
 }
 
+/** All webhooks of a merchant but deleted ones. */
+export interface Subscriptions {
+  readonly webhooks: readonly Webhook[];
+  /** Another one as soon as one of them is another: `webhooks.take_in` compares it. */
+  readonly version: string;
+}
+
 /** What is known of webhooks, a few seconds old at most. */
 export interface Directory {
-  /** All webhooks of the merchants but deleted ones, fresh from the database. */
-  readonly ofMerchants: (merchantIds: readonly string[]) => Promise<Webhook[]>;
+  /** By merchant, as they were last read, however long ago; those never read, and all when asked to read `anew`, from the database. */
+  readonly ofMerchants: (
+    merchantIds: readonly string[],
+    options?: { anew: boolean },
+  ) => Promise<ReadonlyMap<string, Subscriptions>>;
   /** Reads those that are not known, or for longer than `olderThanMs`. */
   readonly load: (ids: readonly string[], olderThanMs?: number) => Promise<void>;
   /** What was last read: null for one that is deleted or never was, undefined for one that was not read. */
@@ -51,6 +62,7 @@ export interface DirectoryOptions {
 export const createDirectory = (options: DirectoryOptions): Directory => {
   const { pool, box, now, freshMs = 2_000, capacity = 20_000 } = options;
   const entries = new Map<string, { webhook: Webhook | null; readMs: number; row?: Row }>();
+  const merchants = new Map<string, { ids: readonly string[]; version: string }>();
 
   const remember = (id: string, row: Row | undefined) => {
     const known = entries.get(id);
@@ -60,22 +72,43 @@ export const createDirectory = (options: DirectoryOptions): Directory => {
     entries.set(id, { webhook, readMs: performance.now(), ...(row && { row }) });
     return webhook;
   };
-  const trim = () => {
-    for (const id of entries.keys()) {
-      if (entries.size <= capacity) return;
-      entries.delete(id);
+  const readMerchants = async (ids: readonly string[]) => {
+    const { rows } = await pool.query<Row & { version: string }>({
+      name: 'webhooks-of-merchants',
+      text: `select ${COLUMNS}, xmin::text as version from gateway.webhooks
+        where merchant_id = any($1) and deleted_at is null order by id collate "C"`,
+      values: [ids],
+    });
+    const found = groupBy(rows, (row) => row.merchant_id);
+    for (const id of ids) {
+      const own = found.get(id) ?? [];
+      for (const { version: _, ...row } of own) remember(row.id, row);
+      merchants.delete(id);
+      merchants.set(id, {
+        ids: own.map((row) => row.id),
+        version: own.map((row) => `${row.id} ${row.version}`).join(','),
+      });
+    }
+  };
+  const isKnown = (merchantId: string) => merchants.get(merchantId)?.ids.every((id) => entries.has(id)) ?? false;
+  const subscriptionsOf = (merchantId: string): Subscriptions => {
+    const { ids, version } = merchants.get(merchantId)!;
+    return { webhooks: ids.flatMap((id) => entries.get(id)?.webhook ?? []), version };
+  };
+  const trim = (cache: Map<string, unknown>) => {
+    for (const id of cache.keys()) {
+      if (cache.size <= capacity) return;
+      cache.delete(id);
     }
   };
   return {
-    ofMerchants: async (merchantIds) => {
-      const { rows } = await pool.query<Row>({
-        name: 'webhooks-of-merchants',
-        text: `select ${COLUMNS} from gateway.webhooks where merchant_id = any($1) and deleted_at is null`,
-        values: [merchantIds],
-      });
-      const webhooks = rows.map((row) => remember(row.id, row)!);
-      trim();
-      return webhooks;
+    ofMerchants: async (merchantIds, { anew } = { anew: false }) => {
+      const wanted = merchantIds.filter((id) => anew || !isKnown(id));
+      if (wanted.length > 0) await readMerchants(wanted);
+      const found = new Map(merchantIds.map((id) => [id, subscriptionsOf(id)]));
+      trim(entries);
+      trim(merchants);
+      return found;
     },
     load: async (ids, olderThanMs = freshMs) => {
       const old = performance.now() - olderThanMs;
@@ -87,7 +120,7 @@ export const createDirectory = (options: DirectoryOptions): Directory => {
       );
       const found = new Map(rows.map((row) => [row.id, row]));
       for (const id of wanted) remember(id, found.get(id));
-      trim();
+      trim(entries);
     },
     get: (id) => entries.get(id)?.webhook,
     disable: async (ids, reason) => {
