@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { BACKWARDS, END, EventStoreDBClient } from '@eventstore/db-client';
+import { ulidToUUID } from 'ulid';
 import { creator } from '../orders.ts';
 import { ms, type Row } from '../report.ts';
 import { type Timings, timingsOf } from '../timings.ts';
@@ -7,9 +9,9 @@ import { onStage, type Stage } from './stage.ts';
 const ORDERS_PER_SECOND = 100;
 /** As long as it takes until the services' code is compiled. */
 const WARM_UP_MS = 20_000;
-const FOR_MS = 10_000;
+const FOR_MS = 20_000;
 
-/** From when the event happened, which is just before its commit, to the first byte at the receiver. */
+/** From when the event store wrote the event, which is just before the commit ends, to the first byte at the receiver. */
 export const latency = async (): Promise<Row[]> => {
   const { median, p99 } = await onStage(1, async (stage) => {
     console.log(`${ORDERS_PER_SECOND} orders a second`);
@@ -38,6 +40,23 @@ const feel = async ({ stack, endpoints }: Stage, forMs: number): Promise<Timings
   await Promise.all(created);
   await sleep(1_000);
   await orders.close();
-  const { delays } = await endpoints.received();
-  return timingsOf(delays.map(([, delayMs]) => delayMs));
+  const { events } = await endpoints.received();
+  const came = new Map(events.map(([id, { cameAt }]) => [uuidOf(id), cameAt]));
+  const written = await writtenAt(stack.eventstoreUrl, came);
+  return timingsOf([...came].map(([uuid, cameAt]) => cameAt - written.get(uuid)!));
+};
+
+/** `evt_` and a ULID, whose bits the event store has as a UUID. */
+const uuidOf = (eventId: string): string => ulidToUUID(eventId.slice('evt_'.length)).toLowerCase();
+
+/** When the event store wrote these events, Unix milliseconds by UUID. They are among the latest. */
+const writtenAt = async (url: string, wanted: ReadonlyMap<string, unknown>): Promise<Map<string, number>> => {
+  const client = EventStoreDBClient.connectionString(url);
+  const found = new Map<string, number>();
+  for await (const { event } of client.readAll({ direction: BACKWARDS, fromPosition: END })) {
+    if (event && wanted.has(event.id)) found.set(event.id, event.created.getTime());
+    if (found.size === wanted.size) break;
+  }
+  await client.dispose();
+  return found;
 };

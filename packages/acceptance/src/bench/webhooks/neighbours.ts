@@ -30,10 +30,10 @@ const measure = async ({ stack, db, endpoints, webhookId }: Stage): Promise<Row[
     const mixed = sound.flatMap(({ merchantId }, index) => [merchantId, neighbours[index]!.merchantId]);
     const sent = await feed.send(mixed, { perSecond: EVENTS_PER_SECOND, forMs: FOR_MS });
     await sleep(2_000);
-    const { delays } = await endpoints.received();
+    const { events } = await endpoints.received();
     const healthy = new Set(sound.map(({ merchantId }) => merchantId));
     const wanted = [...sent].filter(([, merchantId]) => healthy.has(merchantId)).map(([id]) => id);
-    const came = new Map(delays);
+    const came = new Map(events.map(([id, { cameAt, happenedAt }]) => [id, cameAt - happenedAt]));
     return timingsOf(wanted.map((id) => came.get(id) ?? Infinity));
   };
 

@@ -8,13 +8,14 @@ export interface Received {
   readonly requests: number;
   /** Different ones among them, by x-delivery-id. */
   readonly deliveries: number;
-  /** By x-idempotency-key: milliseconds from when the event happened to its first byte here. Endpoints that hang do not count. */
-  readonly delays: readonly (readonly [string, number])[];
+  /** The events, by x-idempotency-key, and in Unix milliseconds when the first byte of each was here and when it had happened. Endpoints
+   *  that hang do not count. */
+  readonly events: readonly (readonly [string, { readonly cameAt: number; readonly happenedAt: number }])[];
 }
 
 let requests = 0;
 const deliveries = new Set<string>();
-const delays = new Map<string, number>();
+const events = new Map<string, { cameAt: number; happenedAt: number }>();
 const server = createServer((request, response) => {
   const { headers, url } = request;
   request.resume();
@@ -22,16 +23,16 @@ const server = createServer((request, response) => {
   requests += 1;
   deliveries.add(headers['x-delivery-id'] as string);
   const key = headers['x-idempotency-key'] as string;
-  if (!delays.has(key)) delays.set(key, Date.now() - Number(headers['x-timestamp']));
+  if (!events.has(key)) events.set(key, { cameAt: Date.now(), happenedAt: Number(headers['x-timestamp']) });
   if (url!.startsWith('/slow')) setTimeout(() => response.writeHead(204).end(), 250);
   else response.writeHead(204).end();
 });
 server.listen(0, '127.0.0.1', () => process.send!({ port: (server.address() as AddressInfo).port }));
 process.on('message', () => {
-  const received: Received = { requests, deliveries: deliveries.size, delays: [...delays] };
+  const received: Received = { requests, deliveries: deliveries.size, events: [...events] };
   process.send!(received);
   requests = 0;
   deliveries.clear();
-  delays.clear();
+  events.clear();
 });
 process.on('disconnect', () => process.exit());
