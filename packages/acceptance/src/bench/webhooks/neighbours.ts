@@ -8,7 +8,7 @@ import { onStage, type Stage } from './stage.ts';
 
 const WEBHOOKS = 100;
 const EVENTS_PER_SECOND = 200;
-const FOR_MS = 20_000;
+const FOR_MS = 40_000;
 const DEAD_BACKLOG = 1_000_000;
 
 /** What endpoints that answer feel of as many others that hang, and of deliveries that wait for the dead. */
