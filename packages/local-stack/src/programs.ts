@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { availableParallelism } from 'node:os';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { type PostgresOptions, startPostgres } from '@cpg/embedded-postgres';
@@ -27,10 +28,13 @@ export interface ProgramsOptions {
 /** What runs: PostgreSQL, unless there is one already, and then everything else at once. */
 export const programsOf = ({ ports, secrets, dataDir, databaseUrl, env, showAll, onLine, warn }: ProgramsOptions) => {
   const own = ports.find(({ process }) => process === 'postgres');
+  // Where the programs are more than the cores, the helper threads of their garbage collectors keep the others from running: a collection of
+  // 2 ms takes 12, and everyone waits for it.
+  const flags = availableParallelism() < ports.length ? ['--single-threaded-gc'] : [];
   const databaseOf = (name: string) => databaseUrl ?? ownDatabase(ports, secrets, name);
   const programOf = ({ process: name, port, via }: PortPlan): Program => {
     const node = (module: string, more: NodeJS.ProcessEnv) =>
-      nodeProgram({ name, module, env: { ...env, ...more }, dataDir, onLine: (line) => onLine(name, line) });
+      nodeProgram({ name, module, flags, env: { ...env, ...more }, dataDir, onLine: (line) => onLine(name, line) });
     const PORT = String(port);
     if (name === 'eventstore') {
       return node('@cpg/embedded-eventstore/main.js', {
@@ -65,17 +69,19 @@ interface NodeProgram {
   readonly name: string;
   /** Its entry point, as a package exports it: `@cpg/orders/main.js`. */
   readonly module: string;
+  /** Of Node.js. */
+  readonly flags: readonly string[];
   readonly env: NodeJS.ProcessEnv;
   readonly dataDir: string;
   readonly onLine: (line: string) => void;
 }
 
 // Each in a session of its own, so that Ctrl-C reaches the launcher alone.
-const nodeProgram = ({ name, module, env, dataDir, onLine }: NodeProgram): Program => ({
+const nodeProgram = ({ name, module, flags, env, dataDir, onLine }: NodeProgram): Program => ({
   name,
   launch: async (spawned) => {
     const main = fileURLToPath(import.meta.resolve(module));
-    const child = spawn(process.execPath, [main, markOf(dataDir)], {
+    const child = spawn(process.execPath, [...flags, main, markOf(dataDir)], {
       env,
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
