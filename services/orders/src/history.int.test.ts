@@ -1,0 +1,111 @@
+import { newId } from '@cpg/runtime';
+import { type OrdersService, startOrders, until } from './testing/jest-orders.ts';
+import { payment } from './testing/orders.ts';
+
+let service: OrdersService;
+beforeAll(async () => {
+  service = await startOrders();
+});
+afterAll(() => service.stop());
+
+const ALWAYS = { from: '2020-01-01T00:00:00.000Z', to: '2999-01-01T00:00:00.000Z' };
+const query = (values: Record<string, string | number>) =>
+  new URLSearchParams(Object.entries(values).map(([name, value]): [string, string] => [name, String(value)]));
+const ordersOf = async (merchantId: string, range: object = {}) =>
+  (await service.call('GET', `/merchants/${merchantId}/orders?${query({ ...ALWAYS, limit: 100, ...range })}`)).body;
+const past = async (id: string, range: object = {}) =>
+  (await service.call('GET', `/orders/${id}/messages?${query({ ...ALWAYS, ...range })}`)).body;
+const TEN_USDC = { items: [{ name: 'x', quantity: 1, unit_price: '10', currency: 'USDC' }] };
+/** An order of 10 USDC, by a merchant of its own unless one is given. */
+const create = (merchantId = newId('merchant')) => service.create(TEN_USDC, merchantId);
+
+test('the past of an order is told byte by byte as the topic told it', async () => {
+  const order = await create();
+  await service.call('PATCH', `/orders/${order.id}`, {
+    merchant_id: order.merchant_id,
+    changes: { metadata: { 2: 'b', 1: 'a' } },
+  });
+  await service.offer(order.id, 901, 10_000_000n);
+  await until(async () => service.messagesOf(order.id).some(({ type }) => type === 'order.paid'));
+  const { messages, more } = await past(order.id);
+  expect(more).toBe(false);
+  expect(messages.map(({ message }: { message: unknown }) => JSON.stringify(message))).toEqual(
+    service.messagesOf(order.id).map((message) => JSON.stringify(message)),
+  );
+});
+
+test('the past of an order goes on after a place, and leaves out what is not in the range', async () => {
+  const order = await create();
+  await service.offer(order.id, 902, 10_000_000n);
+  const all = (await past(order.id)).messages;
+  expect((await past(order.id, { after: all[0].place })).messages).toEqual(all.slice(1));
+  expect((await past(order.id, { to: '2020-01-02T00:00:00.000Z' })).messages).toEqual([]);
+});
+
+test('a range names the orders that were alive in it, oldest first, page by page', async () => {
+  const merchantId = newId('merchant');
+  const created = [];
+  for (let n = 0; n < 5; n += 1) created.push(await create(merchantId));
+  await create();
+  const ids = created.map(({ id }) => id);
+  const found: string[] = [];
+  for (let after: string | null = null; ;) {
+    const { orders, next } = await ordersOf(merchantId, { limit: 2, ...(after !== null && { after }) });
+    found.push(...orders.map(({ id }: { id: string }) => id));
+    if (next === null) break;
+    after = next;
+  }
+  expect(found).toEqual(ids);
+  const before = new Date(Date.parse(created[0].created_at) - 1).toISOString();
+  expect(await ordersOf(merchantId, { to: before })).toEqual({ orders: [], next: null });
+  const afterAll = new Date(Date.now() + 60_000).toISOString();
+  expect(await ordersOf(merchantId, { from: afterAll })).toEqual({ orders: [], next: null });
+});
+
+test('a range has an order whose last event bears an earlier instant than the one before', async () => {
+  const order = await create();
+  await service.offer(order.id, 903, 10_000_000n);
+  const changed = await service.call('PATCH', `/orders/${order.id}`, {
+    merchant_id: order.merchant_id,
+    changes: { metadata: {} },
+  });
+  await service.call('POST', `/orders/${order.id}/payments/${payment(903, 1n).paymentId}/refunds`, {
+    refund_id: newId('refund'),
+    refunded_total_minor: '1000000',
+    at: order.created_at,
+  });
+  const { resource, last_event_at } = await service.rowOf(order.id);
+  expect(resource.updated_at).toBe(order.created_at);
+  expect(last_event_at.toISOString()).toBe(changed.body.updated_at);
+  const { orders } = await ordersOf(order.merchant_id, { from: changed.body.updated_at });
+  expect(orders.map(({ id }: { id: string }) => id)).toEqual([order.id]);
+});
+
+test('one answer looks at a bounded number of orders, and says where it is', async () => {
+  const merchantId = newId('merchant');
+  await service.pool.query(
+    `insert into orders.orders (id, merchant_id, created_at, last_event_at, revision)
+     select 'old_' || lpad(n::text, 5, '0'), $1, $2::timestamptz + n * interval '1 ms', $2, 0 from generate_series(1, 4500) as n`,
+    [merchantId, '2024-01-01T00:00:00.000Z'],
+  );
+  const order = await create(merchantId);
+  const answers = [];
+  for (let after = ''; ; after = answers.at(-1).next) {
+    answers.push(await ordersOf(merchantId, { from: order.created_at, ...(after && { after }) }));
+    if (answers.at(-1).next === null) break;
+  }
+  await service.pool.query("delete from orders.orders where id like 'old\\_%'");
+  expect(answers.map(({ orders }) => orders.map(({ id }: { id: string }) => id))).toEqual([[], [], [order.id]]);
+});
+
+test('the past does not have an order that was deleted', async () => {
+  const order = await create();
+  await service.call('DELETE', `/orders/${order.id}`, { merchant_id: order.merchant_id });
+  expect(await ordersOf(order.merchant_id)).toEqual({ orders: [], next: null });
+  expect(await past(order.id)).toEqual({ messages: [], more: false });
+});
+
+test('the past is only told to a caller with the services’ token', async () => {
+  for (const url of [`/merchants/${newId('merchant')}/orders`, `/orders/${newId('order')}/messages`])
+    expect((await service.app.inject(`${url}?${query({ ...ALWAYS, limit: 1 })}`)).statusCode).toBe(401);
+});

@@ -1,0 +1,34 @@
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AssignedInstruction } from '@cpg/contracts';
+import { instruction } from './orders.ts';
+
+/** The payments service as orders sees it: it hands out one instruction and remembers what it was told. */
+export const startPaymentsStub = async () => {
+  const told: { path: string; body: unknown }[] = [];
+  let slow = false;
+  const bodyOf = async (request: IncomingMessage) => {
+    let text = '';
+    for await (const chunk of request) text += chunk;
+    return text === '' ? null : JSON.parse(text);
+  };
+  const server: Server = createServer(async (request, response) => {
+    told.push({ path: `${request.method} ${request.url}`, body: await bodyOf(request) });
+    if (request.url === '/instructions' && slow) return;
+    const answer =
+      request.url === '/instructions' ? { instructions: [instruction] satisfies AssignedInstruction[] } : undefined;
+    response
+      .writeHead(answer ? 200 : 204, { 'content-type': 'application/json' })
+      .end(answer && JSON.stringify(answer));
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const { port } = server.address() as { port: number };
+  return {
+    url: `http://127.0.0.1:${port}`,
+    told,
+    setSlow: (value: boolean) => void (slow = value),
+    stop: () => {
+      server.closeAllConnections();
+      return new Promise((done) => server.close(done));
+    },
+  };
+};
