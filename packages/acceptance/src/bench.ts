@@ -27,6 +27,8 @@ if (unknown.length > 0) {
   console.error(`there is no benchmark ${unknown.join(', ')}: choose among ${Object.keys(SUITES).join(', ')}`);
   process.exit(2);
 }
+// Told to end, it takes its stack along, which ends with its `exit`.
+process.once('SIGTERM', () => process.exit(143));
 console.log(`on ${cpus().length} CPUs, Node.js ${process.versions.node}`);
 for (const name of chosen.length > 0 ? chosen : BY_DEFAULT) {
   console.log(`\n${name}`);
