@@ -1,7 +1,7 @@
 import { newId } from '@cpg/runtime';
 import { rebuild, verify } from '@cpg/stream-relay';
 import { body, MERCHANT, type OrdersService, startOrders, until } from './testing/jest-orders.ts';
-import { paymentId } from './testing/orders.ts';
+import { capabilities, paymentId } from './testing/orders.ts';
 
 let service: OrdersService;
 beforeAll(async () => {
@@ -100,7 +100,7 @@ test('an order expires by the clock', async () => {
 test('an order that renews gets a new deadline', async () => {
   const order = await service.create({
     expiration_minutes: 5,
-    capabilities: { ...body().capabilities, expiration_auto_renewal: true },
+    capabilities: { ...capabilities, expiration_auto_renewal: true },
   });
   service.putForward(6 * 60_000);
   const row = await until(async () => {
@@ -126,8 +126,7 @@ describe('a clock that is put forward', () => {
   });
 
   test('shows at once what fell due: expiry, of which payments hear, or new quotes', async () => {
-    const flags = body().capabilities;
-    const order = await service.create({ capabilities: { ...flags, partial_payments: false } });
+    const order = await service.create({ capabilities: { ...capabilities, partial_payments: false } });
     await service.offer(order.id, 21, 1_000_000n);
     expect((await advance(order.id, 61)).body).toMatchObject({ status: 'expired', payments: [{ status: 'orphan' }] });
     expect(service.stub.told.at(-1)).toMatchObject({
@@ -135,7 +134,7 @@ describe('a clock that is put forward', () => {
       body: { outcomes: [{ orphan_reason: 'late' }] },
     });
     expect(await advance(order.id, 1)).toMatchObject({ status: 409, body: { code: 'order_state_conflict' } });
-    const renewing = await service.create({ capabilities: { ...flags, expiration_auto_renewal: true } });
+    const renewing = await service.create({ capabilities: { ...capabilities, expiration_auto_renewal: true } });
     const renewed = (await advance(renewing.id, 61)).body;
     expect(renewed.status).toBe('awaiting_payment');
     expect(renewed.expiration_date > renewing.expiration_date).toBe(true);
@@ -150,8 +149,14 @@ test('while a provider is slow the order is initialized, and gets its instructio
   service.stub.setSlow(true);
   const order = await service.create();
   expect(order).toMatchObject({ status: 'initialized', deposit_instructions: [] });
+  service.putForward(3_000);
+  const asked = () => service.stub.told.filter(({ body: sent }) => JSON.stringify(sent)?.includes(order.id)).length;
+  await until(async () => asked() === 2);
   service.stub.setSlow(false);
-  service.putForward(60_000);
+  // Asked in vain, it is soon to be asked again.
+  const SOON_MS = 6_000;
+  await until(async () => (await service.rowOf(order.id)).claimed_until - service.now().getTime() < SOON_MS);
+  service.putForward(SOON_MS);
   const row = await until(async () => {
     const found = await service.rowOf(order.id);
     return found.status === 'awaiting_payment' && found;

@@ -20,7 +20,7 @@ import { orderProjection } from '../projections/order-projection.ts';
 import { projectOrders } from '../projections/orders.ts';
 import { readRateTable, tableRates } from '../rates/table.ts';
 import { startPaymentsStub } from './jest-payments-stub.ts';
-import { payment } from './orders.ts';
+import { capabilities, payment } from './orders.ts';
 
 const SERVICE = join(import.meta.dirname, '../..');
 const TOKEN = 'a-token-that-services-share-in-tests';
@@ -41,14 +41,7 @@ export const body = (changes: Record<string, unknown> = {}) => ({
   ],
   enable_rails: ['gateway_pay'],
   payment_currency: 'USDC',
-  capabilities: {
-    can_cancel: true,
-    can_update: true,
-    can_overpay: false,
-    partial_payments: true,
-    express_checkout: false,
-    expiration_auto_renewal: false,
-  },
+  capabilities,
   ...changes,
 });
 

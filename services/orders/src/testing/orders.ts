@@ -11,7 +11,7 @@ export const ORDER_ID = id('ord', 1);
 export const MERCHANT_ID = id('mer', 1);
 export const paymentId = (n: number): string => id('pay', n);
 
-const capabilities = {
+export const capabilities = {
   can_cancel: true,
   can_update: true,
   can_overpay: false,
