@@ -62,7 +62,8 @@ export interface DirectoryOptions {
 export const createDirectory = (options: DirectoryOptions): Directory => {
   const { pool, box, now, freshMs = 2_000, capacity = 20_000 } = options;
   const entries = new Map<string, { webhook: Webhook | null; readMs: number; row?: Row }>();
-  const merchants = new Map<string, { ids: readonly string[]; version: string }>();
+  // The webhooks beside their version, and not by their ids: an entry may have been read before or after it.
+  const merchants = new Map<string, Subscriptions>();
 
   const remember = (id: string, row: Row | undefined) => {
     const known = entries.get(id);
@@ -72,7 +73,8 @@ export const createDirectory = (options: DirectoryOptions): Directory => {
     entries.set(id, { webhook, readMs: performance.now(), ...(row && { row }) });
     return webhook;
   };
-  const readMerchants = async (ids: readonly string[]) => {
+  const readMerchants = async (ids: readonly string[]): Promise<Map<string, Subscriptions>> => {
+    if (ids.length === 0) return new Map();
     const { rows } = await pool.query<Row & { version: string }>({
       name: 'webhooks-of-merchants',
       text: `select ${COLUMNS}, xmin::text as version from gateway.webhooks
@@ -80,34 +82,40 @@ export const createDirectory = (options: DirectoryOptions): Directory => {
       values: [ids],
     });
     const found = groupBy(rows, (row) => row.merchant_id);
-    for (const id of ids) {
-      const own = found.get(id) ?? [];
-      for (const { version: _, ...row } of own) remember(row.id, row);
-      merchants.delete(id);
-      merchants.set(id, {
-        ids: own.map((row) => row.id),
-        version: own.map((row) => `${row.id} ${row.version}`).join(','),
-      });
+    return new Map(
+      ids.map((id) => {
+        const own = found.get(id) ?? [];
+        const webhooks = own.map(({ version: _, ...row }) => remember(row.id, row)!);
+        return [id, { webhooks, version: own.map((row) => `${row.id} ${row.version}`).join(',') }];
+      }),
+    );
+  };
+  const trim = () => {
+    for (const [id, { webhook }] of entries) {
+      if (entries.size <= capacity) break;
+      entries.delete(id);
+      if (webhook) merchants.delete(webhook.merchantId);
     }
-  };
-  const isKnown = (merchantId: string) => merchants.get(merchantId)?.ids.every((id) => entries.has(id)) ?? false;
-  const subscriptionsOf = (merchantId: string): Subscriptions => {
-    const { ids, version } = merchants.get(merchantId)!;
-    return { webhooks: ids.flatMap((id) => entries.get(id)?.webhook ?? []), version };
-  };
-  const trim = (cache: Map<string, unknown>) => {
-    for (const id of cache.keys()) {
-      if (cache.size <= capacity) return;
-      cache.delete(id);
+    for (const id of merchants.keys()) {
+      if (merchants.size <= capacity) break;
+      merchants.delete(id);
     }
   };
   return {
     ofMerchants: async (merchantIds, { anew } = { anew: false }) => {
-      const wanted = merchantIds.filter((id) => anew || !isKnown(id));
-      if (wanted.length > 0) await readMerchants(wanted);
-      const found = new Map(merchantIds.map((id) => [id, subscriptionsOf(id)]));
-      trim(entries);
-      trim(merchants);
+      const found = new Map<string, Subscriptions>();
+      const unknown: string[] = [];
+      for (const id of merchantIds) {
+        const known = anew ? undefined : merchants.get(id);
+        if (known) found.set(id, known);
+        else unknown.push(id);
+      }
+      for (const [id, subscriptions] of await readMerchants(unknown)) {
+        found.set(id, subscriptions);
+        merchants.delete(id);
+        merchants.set(id, subscriptions);
+      }
+      trim();
       return found;
     },
     load: async (ids, olderThanMs = freshMs) => {
@@ -120,7 +128,7 @@ export const createDirectory = (options: DirectoryOptions): Directory => {
       );
       const found = new Map(rows.map((row) => [row.id, row]));
       for (const id of wanted) remember(id, found.get(id));
-      trim(entries);
+      trim();
     },
     get: (id) => entries.get(id)?.webhook,
     disable: async (ids, reason) => {
