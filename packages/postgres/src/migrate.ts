@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { ClientConfig, QueryConfig } from 'pg';
 import type { Pool, Queryable } from './pool.ts';
 import { transaction } from './transaction.ts';
 
@@ -21,7 +22,7 @@ export const migrate = async (pool: Pool, migrations: Migrations): Promise<void>
 /** The same in a transaction that runs already. Afterwards `search_path` is the schema until that transaction ends. */
 export const migrateWithin = async (db: Queryable, { schema, folder }: Migrations): Promise<void> => {
   const files = await migrationsIn(folder);
-  await db.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`migrate ${schema}`]);
+  await db.query(unhurried('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`migrate ${schema}`]));
   await db.query(`create schema if not exists ${schema}`);
   await db.query(
     `create table if not exists ${schema}.migrations (number int primary key, name text not null, hash text not null, applied_at timestamptz not null default now())`,
@@ -40,7 +41,7 @@ export const migrateWithin = async (db: Queryable, { schema, folder }: Migration
   const done = new Set(applied.rows.map((row) => row.number));
   for (const file of files.filter((candidate) => !done.has(candidate.number))) {
     await db.query(`set local search_path to ${schema}`);
-    await db.query(file.sql);
+    await db.query(unhurried(file.sql));
     await db.query(`insert into ${schema}.migrations (number, name, hash) values ($1, $2, $3)`, [
       file.number,
       file.name,
@@ -48,6 +49,15 @@ export const migrateWithin = async (db: Queryable, { schema, folder }: Migration
     ]);
   }
 };
+
+const ALL_DAY_MS = 24 * 60 * 60 * 1000;
+
+/** A statement that the time limit of its pool does not end: one over a large table would be given up, rolled back and begun again for ever. */
+const unhurried = (text: string, values?: unknown[]): QueryConfig & ClientConfig => ({
+  text,
+  ...(values && { values }),
+  query_timeout: ALL_DAY_MS,
+});
 
 const migrationsIn = async (folder: string) => {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();

@@ -67,6 +67,16 @@ test('a migration that fails leaves nothing', async () => {
   rmSync(broken, { recursive: true });
 });
 
+test('a migration takes as long as it takes, and who starts meanwhile waits for it', async () => {
+  const large = mkdtempSync(join(tmpdir(), 'migrations-'));
+  writeFileSync(join(large, '001-large.sql'), 'create table large (id int); select pg_sleep(1);');
+  const hasty = new pg.Pool({ connectionString: database.url, query_timeout: 200 });
+  await Promise.all([1, 2].map(() => migrate(hasty, { schema: 'large', folder: large })));
+  expect((await pool.query('select number from large.migrations')).rows).toEqual([{ number: 1 }]);
+  await hasty.end();
+  rmSync(large, { recursive: true });
+});
+
 test('a transaction commits all of its work or none', async () => {
   await pool.query('create table counts (n int)');
   await expect(
