@@ -11,6 +11,7 @@ let looked: string[];
 let verified: number;
 let used: string[];
 let records: Map<string, KnownCredential>;
+let delivered: Promise<void>;
 let authenticator: Authenticator;
 let key: ApiKey;
 
@@ -46,6 +47,7 @@ beforeEach(() => {
   looked = [];
   verified = 0;
   used = [];
+  delivered = Promise.resolve();
   key = makeApiKey('sandbox');
   records = new Map([[key.kid, recordOf(key)]]);
   authenticator = createAuthenticator({
@@ -56,7 +58,9 @@ beforeEach(() => {
     },
     find: async (kid) => {
       looked.push(kid);
-      return records.get(kid) ?? null;
+      const record = records.get(kid) ?? null;
+      await delivered;
+      return record;
     },
     onUse: (kid) => used.push(kid),
     now: () => new Date(clock),
@@ -94,6 +98,42 @@ test('a revocation takes effect once the record is read again', async () => {
   expect(await ask()).not.toBeNull();
   clock += 1;
   expect(await ask()).toBeNull();
+});
+
+describe('while the database answers late', () => {
+  let deliver: () => void;
+  beforeEach(() => {
+    delivered = new Promise((done) => (deliver = done));
+  });
+
+  test('a record is believed from the moment it was asked for', async () => {
+    const early = ask();
+    change({ status: 'revoked' });
+    clock += TRUST_MS;
+    deliver();
+    expect(await early).not.toBeNull();
+    expect(await ask()).toBeNull();
+  });
+
+  test('a revocation takes effect for who comes later', async () => {
+    const early = ask();
+    change({ status: 'revoked' });
+    clock += TRUST_MS;
+    const late = ask();
+    deliver();
+    expect([await early, await late]).toEqual([expect.anything(), null]);
+  });
+
+  test('what was asked for earlier and comes later does not replace what is known', async () => {
+    const early = ask();
+    delivered = Promise.resolve();
+    change({ status: 'revoked' });
+    clock += TRUST_MS - 1;
+    expect(await ask(key.text, FROM, true)).toBeNull();
+    deliver();
+    await early;
+    expect(await ask()).toBeNull();
+  });
 });
 
 test('an expiry takes effect at its instant, whatever is kept', async () => {

@@ -38,7 +38,13 @@ interface Verified {
   readonly credential: KnownCredential;
   readonly caller: Caller;
   readonly mayComeFrom: (address: string) => boolean;
-  readonly readAt: number;
+  /** When it was asked for: the answer may have been long on its way. */
+  readonly askedAt: number;
+}
+
+interface Look {
+  readonly askedAt: number;
+  readonly found: Promise<Verified | null>;
 }
 
 /** Verifies API keys. What was verified is kept under the hash of the key, so the hot path needs neither query nor key derivation;
@@ -46,9 +52,10 @@ interface Verified {
 export const createAuthenticator = (options: AuthenticatorOptions): Authenticator => {
   const { environment, verify, find, onUse, now, trustMs = TRUST_MS } = options;
   const verified = new LruMap<string, Verified>(KEPT);
-  const running = new Map<string, Promise<Verified | null>>();
+  const running = new Map<string, Look>();
 
   const check = async (key: ApiKey, known: Verified | undefined, sparing: boolean): Promise<Verified | null> => {
+    const askedAt = now().getTime();
     const credential = await find(key.kid);
     if (!credential) return null;
     const proven = known?.credential.secret_hash === credential.secret_hash;
@@ -63,27 +70,36 @@ export const createAuthenticator = (options: AuthenticatorOptions): Authenticato
         paymentMethods: credential.payment_methods,
       },
       mayComeFrom: credential.allowed_ips.length === 0 ? () => true : addressesIn(credential.allowed_ips),
-      readAt: now().getTime(),
+      askedAt,
     };
   };
 
-  /** Requests that need the same look-up share it. */
+  const isFresh = ({ askedAt }: Pick<Verified, 'askedAt'>): boolean => now().getTime() - askedAt < trustMs;
+
+  /** Requests that need the same look-up share it, unless it has been on its way for too long. */
   const lookUp = (key: ApiKey, sparing: boolean): Promise<Verified | null> => {
     const fingerprint = createHash('sha256').update(key.text).digest('base64');
     const known = verified.get(fingerprint);
-    if (known && now().getTime() - known.readAt < trustMs) return Promise.resolve(known);
-    const look = `${fingerprint} ${sparing}`;
-    const shared = running.get(look);
-    if (shared) return shared;
-    const looking = check(key, known, sparing)
-      .then((found) => {
-        if (found) verified.set(fingerprint, found);
-        else verified.delete(fingerprint);
-        return found;
-      })
-      .finally(() => running.delete(look));
-    running.set(look, looking);
-    return looking;
+    if (known && isFresh(known)) return Promise.resolve(known);
+    const name = `${fingerprint} ${sparing}`;
+    const shared = running.get(name);
+    if (shared && isFresh(shared)) return shared.found;
+    const look: Look = {
+      askedAt: now().getTime(),
+      found: check(key, known, sparing)
+        .then((found) => {
+          // A look that was begun later may have ended earlier.
+          const kept = verified.get(fingerprint);
+          if (found && found.askedAt >= (kept?.askedAt ?? 0)) verified.set(fingerprint, found);
+          if (!found && kept === known) verified.delete(fingerprint);
+          return found;
+        })
+        .finally(() => {
+          if (running.get(name) === look) running.delete(name);
+        }),
+    };
+    running.set(name, look);
+    return look.found;
   };
 
   return {
