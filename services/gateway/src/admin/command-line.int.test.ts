@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { CreateMerchantDto } from '@cpg/contracts';
 import { createPool, type Pool, testDatabase } from '@cpg/postgres';
 import { createAuthenticator } from '../keys/authenticator.ts';
@@ -160,6 +161,37 @@ test('a revoked key works no more, and is neither revoked nor rotated again', as
   expect(await isGood(key)).toBe(false);
   await expect(run('keys', 'revoke', kid)).rejects.toThrow(/revoked already/);
   await expect(run('keys', 'rotate', kid)).rejects.toThrow(/is revoked/);
+});
+
+test('a key is rotated once, for its own end became that of the overlap; the one that took its place may be', async () => {
+  const { id, kid } = await createKey();
+  const rotations = await Promise.allSettled([1, 2].map(() => run('keys', 'rotate', kid)));
+  expect(rotations.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+  await expect(run('keys', 'rotate', kid)).rejects.toThrow(/was rotated already/);
+  const successor = /^(\S{12}) .* 2 /m.exec(await run('keys', 'list', id))![1]!;
+  const [fresh = ''] = (await run('keys', 'rotate', successor)).split('\n');
+  clock = new Date(clock.getTime() + 48 * HOUR);
+  expect(await isGood(fresh)).toBe(true);
+});
+
+test('a key that has expired is not rotated: the new one would have, too', async () => {
+  const { kid } = await createKey('--expires', '2026-01-31T13:00:00Z');
+  clock = new Date(clock.getTime() + HOUR);
+  await expect(run('keys', 'rotate', kid)).rejects.toThrow(/has expired/);
+});
+
+test('a key that is revoked while it is being rotated has no successor', async () => {
+  const { id, kid } = await createKey();
+  const revoking = await pool.connect();
+  await revoking.query('begin');
+  await revoking.query("update gateway.api_keys set status = 'revoked' where kid = $1", [kid]);
+  const rotation = run('keys', 'rotate', kid);
+  const isWaiting = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+  while ((await pool.query(isWaiting)).rowCount === 0) await sleep(5);
+  await revoking.query('commit');
+  revoking.release();
+  await expect(rotation).rejects.toThrow(/is revoked/);
+  expect(await run('keys', 'list', id)).not.toMatch(/active/);
 });
 
 test.each([

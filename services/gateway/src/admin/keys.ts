@@ -7,6 +7,7 @@ import {
   type Credential,
   credentialByKid,
   credentialsOf,
+  lockCredential,
   retireCredential,
   revokeCredential,
 } from '../queries/credentials.ts';
@@ -44,16 +45,20 @@ export const createKey = async (
   return issueKey(pool, grant, { pepper, at: now() });
 };
 
-/** Makes a key that may do what the old one may; the old one works on for `overlapMs`. */
+/** Makes a key that may do what the old one may, and as long as that might have; the old one works on for `overlapMs`. */
 export const rotateKey = (
   { pool, pepper, now }: KeyAdmin,
   { kid, overlapMs }: { kid: string; overlapMs: number },
 ): Promise<ApiKey> =>
   transaction(pool, async (db) => {
+    await lockCredential(db, kid);
     const old = await credentialByKid(db, kid);
+    const at = now();
     if (!old) throw new AdminFault(`there is no key ${kid}`);
     if (old.status === 'revoked') throw new AdminFault(`key ${kid} is revoked: create a new one`);
-    const at = now();
+    // Its expiry is the end of the overlap by now, and not one for a successor.
+    if (old.rotated_at) throw new AdminFault(`key ${kid} was rotated already: rotate the one that took its place`);
+    if (stateOf(old, at) === 'expired') throw new AdminFault(`key ${kid} has expired: create a new one`);
     await retireCredential(db, kid, at, new Date(at.getTime() + overlapMs));
     const grant = {
       merchantId: old.merchant_id,

@@ -39,6 +39,11 @@ export const credentialByKid = async (db: Queryable, kid: string): Promise<Known
   return rows[0] ?? null;
 };
 
+/** Until the transaction ends nobody else changes the record of that kid. */
+export const lockCredential = async (db: Queryable, kid: string): Promise<void> => {
+  await db.query('select from gateway.api_keys where kid = $1 for update', [kid]);
+};
+
 export const credentialsOf = async (db: Queryable, merchantId: string): Promise<Credential[]> => {
   const { rows } = await db.query<Credential>(
     'select * from gateway.api_keys where merchant_id = $1 order by created_at, id',
