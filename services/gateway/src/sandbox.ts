@@ -23,8 +23,14 @@ export interface SandboxMerchant {
   readonly apiKey: string | null;
 }
 
+/** The key that was given is known, and good no more. */
+export class EndedKeyError extends Error {
+  override readonly name = 'EndedKeyError';
+}
+
 /** Makes sure that a sandbox has a demo merchant that takes every currency on every rail, with a key of all scopes. Can be repeated.
- *  Migrates the schema `gateway` first. Throws RangeError when the given key has the wrong form. */
+ *  Migrates the schema `gateway` first. Throws RangeError when the given key has the wrong form, and EndedKeyError when it was revoked or has
+ *  expired: it stays so. */
 export const ensureSandboxMerchant = async ({
   databaseUrl,
   pepper,
@@ -69,6 +75,9 @@ const takeUp = async (pool: Pool, merchantId: string, key: ApiKey, pepper: strin
   const known = await credentialByKid(pool, key.kid);
   if (!known) return false;
   if (known.merchant_id !== merchantId) throw new RangeError('another merchant has a key that begins like this one');
+  if (known.status === 'revoked' || (known.expires_at !== null && known.expires_at <= new Date())) {
+    throw new EndedKeyError('SANDBOX_API_KEY was revoked or has expired: set another one, or none');
+  }
   if (!(await verifySecret(key.secret, known, pepper))) {
     await replaceSecret(
       pool,
