@@ -8,8 +8,10 @@ import { createAuthenticator } from '../keys/authenticator.ts';
 import { verifySecret } from '../keys/hash.ts';
 import { migrateGateway } from '../migrations.ts';
 import { credentialByKid } from '../queries/credentials.ts';
+import { merchantById } from '../queries/merchants.ts';
 import { log } from '../testing/jest-gateway.ts';
 import { runCommand } from './command-line.ts';
+import { changeMerchant } from './merchants.ts';
 
 const PEPPER = 'pepper of the tests, thirty-two characters';
 const HOUR = 3_600_000;
@@ -60,6 +62,21 @@ const createKey = async (...options: string[]) => {
   const [key = ''] = (await run('keys', 'create', id, '--scopes', 'all', ...options)).split('\n');
   return { id, key, kid: key.slice('ak_live_'.length).slice(0, 12) };
 };
+/** Runs a statement in a transaction that ends when what comes back is called. */
+const hold = async (statement: string, id: string) => {
+  const session = await pool.connect();
+  await session.query('begin');
+  await session.query(statement, [id]);
+  return async () => {
+    await session.query('commit');
+    session.release();
+  };
+};
+/** Resolves once so many statements wait for a lock. */
+const waiting = async (count: number) => {
+  const locked = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+  while ((await pool.query(locked)).rowCount !== count) await sleep(5);
+};
 const isGood = async (key: string, from = '127.0.0.1') =>
   (await createAuthenticator({
     environment: 'live',
@@ -94,6 +111,20 @@ test('a merchant is created, listed and changed field by field', async () => {
     individual_profile: { first_name: 'Ada', last_name: 'Byron', email: 'ada@shop.example' },
   });
   expect(JSON.parse(await run('merchants', 'update', id, '--file', individual))).not.toHaveProperty('business_profile');
+});
+
+test('of two changes at once none is lost', async () => {
+  const { id } = await createMerchant();
+  const payment_methods = [{ type: 'gateway_pay', supported_currencies: ['USDC'], deposit_instructions: {} }];
+  const letGo = await hold('select from gateway.merchants where id = $1 for update', id);
+  const changes = [
+    changeMerchant(pool, id, { payment_methods }, clock),
+    changeMerchant(pool, id, { external_reference_id: 'crm-2' }, clock),
+  ];
+  await waiting(2);
+  await letGo();
+  await Promise.all(changes);
+  expect((await merchantById(pool, id))?.resource).toMatchObject({ payment_methods, external_reference_id: 'crm-2' });
 });
 
 test.each([
@@ -182,14 +213,10 @@ test('a key that has expired is not rotated: the new one would have, too', async
 
 test('a key that is revoked while it is being rotated has no successor', async () => {
   const { id, kid } = await createKey();
-  const revoking = await pool.connect();
-  await revoking.query('begin');
-  await revoking.query("update gateway.api_keys set status = 'revoked' where kid = $1", [kid]);
+  const revoke = await hold("update gateway.api_keys set status = 'revoked' where kid = $1", kid);
   const rotation = run('keys', 'rotate', kid);
-  const isWaiting = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
-  while ((await pool.query(isWaiting)).rowCount === 0) await sleep(5);
-  await revoking.query('commit');
-  revoking.release();
+  await waiting(1);
+  await revoke();
   await expect(rotation).rejects.toThrow(/is revoked/);
   expect(await run('keys', 'list', id)).not.toMatch(/active/);
 });

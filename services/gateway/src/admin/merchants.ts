@@ -1,10 +1,11 @@
 import type { CreateMerchantDto, Merchant } from '@cpg/contracts';
-import type { Pool } from '@cpg/postgres';
+import { type Pool, type Queryable, transaction } from '@cpg/postgres';
 import { faultsOf } from '@cpg/runtime';
 import {
   insertMerchant,
   type KeptMerchant,
   listMerchants,
+  lockMerchant,
   merchantById,
   updateMerchant,
 } from '../queries/merchants.ts';
@@ -27,15 +28,18 @@ export const changeMerchant = async (pool: Pool, id: string, changes: unknown, a
   if (typeof changes !== 'object' || changes === null || Array.isArray(changes)) {
     throw new AdminFault('the changes are not a JSON object');
   }
-  const { definition } = await known(pool, id);
-  const merged = Object.entries({ ...definition, ...changes }).filter(([, value]) => value !== null);
   try {
-    await updateMerchant(pool, id, valid(Object.fromEntries(merged)), at);
+    return await transaction(pool, async (db) => {
+      await lockMerchant(db, id);
+      const { definition } = await known(db, id);
+      const merged = Object.entries({ ...definition, ...changes }).filter(([, value]) => value !== null);
+      await updateMerchant(db, id, valid(Object.fromEntries(merged)), at);
+      return (await known(db, id)).resource;
+    });
   } catch (error) {
     if ((error as { code?: string }).code !== UNIQUE_VIOLATION) throw error;
     throw new AdminFault('another merchant has this external_reference_id');
   }
-  return (await known(pool, id)).resource;
 };
 
 export const showMerchants = async (pool: Pool): Promise<string> => {
@@ -55,8 +59,8 @@ export const showMerchants = async (pool: Pool): Promise<string> => {
 
 const UNIQUE_VIOLATION = '23505';
 
-const known = async (pool: Pool, id: string): Promise<KeptMerchant> => {
-  const merchant = await merchantById(pool, id);
+const known = async (db: Queryable, id: string): Promise<KeptMerchant> => {
+  const merchant = await merchantById(db, id);
   if (!merchant) throw new AdminFault(`there is no merchant ${id}`);
   return merchant;
 };

@@ -18,6 +18,11 @@ export const merchantById = async (db: Queryable, id: string): Promise<KeptMerch
   return rows[0] ? keptOf(rows[0]) : null;
 };
 
+/** Until the transaction ends nobody else changes the merchant, and whoever else would lock it waits. */
+export const lockMerchant = async (db: Queryable, id: string): Promise<void> => {
+  await db.query('select from gateway.merchants where id = $1 for no key update', [id]);
+};
+
 export const merchantByReference = async (db: Queryable, reference: string): Promise<KeptMerchant | null> => {
   const { rows } = await db.query<MerchantRow>('select * from gateway.merchants where external_reference_id = $1', [
     reference,

@@ -1,6 +1,7 @@
 import type { UpdateWebhookDto, Webhook, WebhookEventType } from '@cpg/contracts';
 import { type Pool, type Queryable, transaction } from '@cpg/postgres';
 import type { ListQuery } from '../list-query.ts';
+import { lockMerchant } from './merchants.ts';
 import { mapPage, type PageOf, selectPage } from './page.ts';
 
 interface WebhookRow {
@@ -38,7 +39,7 @@ const RETURNED = `id, created_at, ${COLUMNS}, secret_box`;
 export const insertWebhook = (pool: Pool, webhook: NewWebhook, max: number): Promise<WebhookWithSecret | null> =>
   transaction(pool, async (db) => {
     const { id, merchantId, url, events, secretBox, seed, at } = webhook;
-    await db.query('select from gateway.merchants where id = $1 for no key update', [merchantId]);
+    await lockMerchant(db, merchantId);
     const made = await db.query<WebhookRow & { secret_box: string }>(
       `select ${RETURNED} from gateway.webhooks where id = $1 and merchant_id = $2`,
       [id, merchantId],
