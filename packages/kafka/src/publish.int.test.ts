@@ -88,6 +88,15 @@ test('what is sent is seen before it is committed; what a publisher left uncommi
   expect((await readUntil(13, true)).slice(-4)).toEqual(['evt_11', 'evt_12', 'evt_12', 'evt_13']);
 });
 
+test('what comes at once may be more than the broker takes in one batch', async () => {
+  const by = publisher();
+  await by.open();
+  const large = [21, 22, 23, 24].map((n) => ({ ...numbered(n), data: 'x'.repeat(400 * 1_024) }) as unknown as Message);
+  await by.send(topic, [numbered(20), ...large, numbered(25)]);
+  await by.commit();
+  expect((await readUntil(25, false)).slice(-6)).toEqual([20, 21, 22, 23, 24, 25].map((n) => `evt_${n}`));
+});
+
 test('another failure is not taken for it', () => {
   expect(isShutOut(new Error('connection lost', { cause: { type: 'NOT_LEADER_FOR_PARTITION' } }))).toBe(false);
   expect(isShutOut(undefined)).toBe(false);

@@ -15,6 +15,8 @@ export interface Publisher {
 }
 
 const TRANSACTION_WITHIN_MS = 30_000;
+/** Half of what brokers take by default as one batch of a partition: what is larger is refused, however often it is sent. */
+const AT_ONCE_BYTES = 512 * 1_024;
 
 /** A transactional producer: the one thing of Kafka's by which a publisher that was replaced without knowing can be shut out. */
 export const createPublisher = (kafka: Kafka, { transactionalId }: { transactionalId: string }): Publisher => {
@@ -45,7 +47,7 @@ export const createPublisher = (kafka: Kafka, { transactionalId }: { transaction
     send: async (topic, messages) => {
       if (!producer) throw new Error('the publisher is not open');
       transaction ??= await producer.transaction();
-      await transaction.send({ topic, acks: -1, messages: messages.map(encode) });
+      for (const part of inParts(messages.map(encode))) await transaction.send({ topic, acks: -1, messages: part });
     },
     commit: async () => {
       const ending = transaction;
@@ -65,9 +67,26 @@ export const isShutOut = (error: unknown): boolean => {
   return [cause, originalError].some((inner) => inner !== undefined && inner !== error && isShutOut(inner));
 };
 
-const encode = (message: DomainMessage): Message => ({
+/** The same messages in the same order, as many at a time as may go at once. One that is larger than that goes by itself. */
+const inParts = (messages: readonly Encoded[]): Encoded[][] => {
+  const parts: Encoded[][] = [];
+  let bytes = Infinity;
+  for (const message of messages) {
+    bytes += message.value.length;
+    if (bytes > AT_ONCE_BYTES) {
+      parts.push([]);
+      bytes = message.value.length;
+    }
+    parts.at(-1)!.push(message);
+  }
+  return parts;
+};
+
+type Encoded = Message & { readonly value: Buffer };
+
+const encode = (message: DomainMessage): Encoded => ({
   key: partitionKeyOf(message),
-  value: JSON.stringify(message),
+  value: Buffer.from(JSON.stringify(message)),
   timestamp: String(Date.parse(message.time)),
   headers: { 'content-type': 'application/cloudevents+json; charset=utf-8' },
 });
