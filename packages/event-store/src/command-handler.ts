@@ -37,7 +37,7 @@ export interface CommandHandler<State, Command, E extends DomainEvent> {
   ) => Promise<Handled<State, E>>;
   /** The stream as this process last saw it, read only when it never did. Throws `not_found` when it was tombstoned. */
   readonly peek: (id: string) => Promise<Loaded<State>>;
-  /** Drops what is remembered of a stream: after it was tombstoned. */
+  /** Drops what is remembered of a stream: after it was tombstoned, or where `peek` must not be behind. */
   readonly forget: (id: string) => void;
 }
 

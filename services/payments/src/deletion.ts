@@ -26,6 +26,8 @@ export const forgetPayments =
   };
 
 const statusOf = async (handler: PaymentHandler, paymentId: string): Promise<PaymentStatus | 'none' | 'deleted'> => {
+  // Another process may have recorded what became of it.
+  handler.forget(paymentId);
   try {
     return (await handler.peek(paymentId)).state.status;
   } catch (error) {

@@ -55,6 +55,20 @@ describe('forgetting the payments of a deleted order', () => {
     expect(await payments.rowOf(payment.id)).toMatchObject({ deleted: true });
   });
 
+  test('goes by what another process recorded of them, whatever this one remembers', async () => {
+    const orderId = payments.orderThat(held);
+    const { payment } = await payments.register(money(orderId));
+    const outcome = {
+      status: 'applied',
+      appliedMinor: 10_000_000n,
+      unappliedMinor: 0n,
+      at: new Date(DECIDED_AT),
+    } as const;
+    await payments.anotherHandler().handle(payment.id, { type: 'RecordOutcome', outcome }, CONTEXT);
+    expect((await payments.call('DELETE', `/orders/${orderId}/payments`)).status).toBe(204);
+    expect(await payments.rowOf(payment.id)).toMatchObject({ deleted: true, resource: null });
+  });
+
   test('keeps money that its order never settled', async () => {
     const orderId = payments.orderThat(held);
     const { payment } = await payments.register(money(orderId));

@@ -53,7 +53,9 @@ export const startPayments = async () => {
   const pool = createPool({ url: database.url, name: 'payments-test', disposable: true, log });
   await migrate(pool, { schema: 'payments', folder: join(SERVICE, 'migrations') });
   const http = internalClient({ name: 'orders', url: stub.url, token: TOKEN });
-  const handler = commandHandler({ client, decider: paymentDecider, schema: PaymentEvent, streamOf: paymentStreamOf });
+  const anotherHandler = () =>
+    commandHandler({ client, decider: paymentDecider, schema: PaymentEvent, streamOf: paymentStreamOf });
+  const handler = anotherHandler();
   const commands = paymentCommands({ handler, project: (projected) => projectPayments(pool, [projected]) });
   const forget = forgetPayments({ client, handler, readModel: pool });
   const fees = FeeSchedule.parse(JSON.parse(readFileSync(join(SERVICE, 'config/fees.json'), 'utf8')));
@@ -93,6 +95,8 @@ export const startPayments = async () => {
     client,
     pool,
     handler,
+    /** As another process has one, with a memory of its own. */
+    anotherHandler,
     commands,
     forget,
     app,
