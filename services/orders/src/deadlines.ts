@@ -65,7 +65,12 @@ const actOn = async (orderId: string, { readModel, handler, commands, now, log }
     const { state } = await handler.peek(orderId);
     if (!exists(state)) return;
     const done = await commands.due(state, context);
-    if (done || state.status !== 'initialized') return;
+    if (done) return;
+    if (state.status !== 'initialized') {
+      // Its row says that it is due: what this process remembers may be behind, and is read anew once the claim runs out.
+      handler.forget(orderId);
+      return;
+    }
   } catch (error) {
     if (isAppError(error, 'not_found')) return;
     log.warn({ err: error, orderId }, 'what is due could not be done yet');

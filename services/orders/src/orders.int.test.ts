@@ -97,6 +97,16 @@ test('an order expires by the clock', async () => {
   expect(row.due_at).toBeNull();
 });
 
+test('an order expires by the deadline that another process gave it, whatever this one remembers', async () => {
+  const order = await service.create({ expiration_minutes: 60 });
+  await service.anotherProcess(order.id, { type: 'UpdateOrder', expirationMinutes: 5, at: service.now() });
+  service.putForward(6 * 60_000);
+  await until(async () => (await service.rowOf(order.id)).claimed_until);
+  // A claim that came to nothing runs out.
+  service.putForward(31_000);
+  await until(async () => (await service.rowOf(order.id)).status === 'expired');
+});
+
 test('an order that renews gets a new deadline', async () => {
   const order = await service.create({
     expiration_minutes: 5,

@@ -10,11 +10,12 @@ import { createLogger, internalClient, newId } from '@cpg/runtime';
 import { catchUp, relay } from '@cpg/stream-relay';
 import { buildApp } from '../app.ts';
 import { paymentsClient } from '../clients/payments.ts';
-import { orderCommands } from '../commands.ts';
+import { orderCommands, type OrderHandler } from '../commands.ts';
 import { watchDeadlines } from '../deadlines.ts';
 import { finishDeletions, orderDeletion } from '../deletion.ts';
 import { orderHistory } from '../history.ts';
 import { orderMessages } from '../messages.ts';
+import type { OrderCommand } from '../order/command.ts';
 import { orderDecider } from '../order/order.ts';
 import { orderProjection } from '../projections/order-projection.ts';
 import { projectOrders } from '../projections/orders.ts';
@@ -24,6 +25,8 @@ import { capabilities, payment } from './orders.ts';
 
 const SERVICE = join(import.meta.dirname, '../..');
 const TOKEN = 'a-token-that-services-share-in-tests';
+
+const CONTEXT = { actor: 'key:test', requestId: 'req_test', correlationId: 'req_test' };
 
 export const MERCHANT = newId('merchant');
 
@@ -70,18 +73,21 @@ export const startOrders = async () => {
   await migrate(pool, { schema: 'orders', folder: migrations });
   const http = internalClient({ name: 'payments', url: stub.url, token: TOKEN });
   const streamOf = (id: string) => `order-${id}`;
-  const handler = commandHandler({ client, decider: orderDecider, schema: OrderEvent, streamOf });
+  const makeHandler = () => commandHandler({ client, decider: orderDecider, schema: OrderEvent, streamOf });
+  const handler = makeHandler();
   const payments = paymentsClient(http);
   let putForward = 0;
   const now = () => new Date(Date.now() + putForward);
-  const commands = orderCommands({
-    handler,
-    project: (order, revision) => projectOrders(pool, [{ order, revision }]),
-    payments,
-    rates: tableRates(readRateTable(join(SERVICE, 'config/sandbox-rates.json'))),
-    now,
-    log,
-  });
+  const commandsBy = (by: OrderHandler) =>
+    orderCommands({
+      handler: by,
+      project: (order, revision) => projectOrders(pool, [{ order, revision }]),
+      payments,
+      rates: tableRates(readRateTable(join(SERVICE, 'config/sandbox-rates.json'))),
+      now,
+      log,
+    });
+  const commands = commandsBy(handler);
   const deletion = orderDeletion({ client, handler, readModel: pool, payments });
   const history = orderHistory({ client, readModel: pool });
   const app = buildApp({
@@ -146,6 +152,8 @@ export const startOrders = async () => {
         payment: { ...payment(n, amountMinor), seenAt: now().toISOString() },
         confirmed: true,
       }),
+    /** A command that another process of the service is given. */
+    anotherProcess: (id: string, command: OrderCommand) => commandsBy(makeHandler()).run(id, command, CONTEXT),
     rowOf: async (id: string) => (await pool.query('select * from orders.orders where id = $1', [id])).rows[0],
     recordedOf: (id: string) => readStream(client, streamOf(id), OrderEvent),
     messagesOf: (id: string) => heard.filter((message) => message.subject === id),
