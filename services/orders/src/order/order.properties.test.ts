@@ -165,6 +165,18 @@ test('money is neither made nor lost, and the status follows from the sum', () =
   );
 });
 
+test('an open order to which nothing is applied costs what its items cost at the locked rates', () => {
+  fc.assert(
+    fc.property(history, (random) => {
+      run(random, (_, after) => {
+        if (exists(after) && isOpen(after) && appliedMinor(after) === 0n)
+          expect(after.totalMinor).toBe(after.pricedMinor);
+      });
+    }),
+    RUNS,
+  );
+});
+
 test('no transition but the allowed ones happens', () => {
   fc.assert(
     fc.property(history, (random) => {

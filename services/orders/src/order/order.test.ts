@@ -369,6 +369,48 @@ describe('deadline', () => {
     expect(remainingMinor(existing(after(...once)))).toBe(10_000_000n);
     expect(remainingMinor(existing(after(...once, renewAt(120))))).toBe(10_000_000n);
   });
+  test.each([
+    ['a payment failed', { type: 'FailPayment', payment: payment(1, 5_000_000n), failureReason: 'reorg', at: dueAt }],
+    [
+      'a payment was refunded whole',
+      {
+        type: 'RefundPayment',
+        paymentId: paymentId(1),
+        refundId: `rfd_${'0'.repeat(26)}`,
+        refundedTotalMinor: 5_000_000n,
+        at: dueAt,
+      },
+    ],
+  ] satisfies [string, OrderCommand][])(
+    'after %s nothing of its value is kept: its part is due at the new quotes',
+    (_, taken) => {
+      const renewed: OrderCommand = { type: 'RenewOrder', rates: {}, pricedMinor: 20_000_001n, at: dueAt };
+      const renewing = createOrder({ allow: { expiration_auto_renewal: true } });
+      const only = existing(after(renewing, offer(1, 5_000_000n), renewed, taken));
+      expect([only.totalMinor, remainingMinor(only)]).toEqual([20_000_001n, 20_000_001n]);
+      const another = existing(after(renewing, offer(1, 5_000_000n), offer(2, 2_000_000n), renewed, taken));
+      expect([another.totalMinor, remainingMinor(another)]).toEqual([18_000_002n, 16_000_002n]);
+    },
+  );
+  test('what was paid at earlier quotes is what is due again when a paid order is reversed', () => {
+    const renewed: OrderCommand = { type: 'RenewOrder', rates: {}, pricedMinor: 20_000_000n, at: dueAt };
+    const failed: OrderCommand = {
+      type: 'FailPayment',
+      payment: payment(1, 5_000_000n),
+      failureReason: 'reorg',
+      at: dueAt,
+    };
+    const order = existing(
+      after(
+        createOrder({ allow: { expiration_auto_renewal: true } }),
+        offer(1, 5_000_000n),
+        renewed,
+        offer(2, 10_000_000n),
+        failed,
+      ),
+    );
+    expect([order.status, remainingMinor(order)]).toEqual(['reversed', 5_000_000n]);
+  });
   test('it renews 24 times, then it expires', () => {
     const renewals = Array.from({ length: 24 }, (_, n): OrderCommand => ({
       type: 'RenewOrder',

@@ -12,7 +12,7 @@ import type {
   PaymentState,
   Rates,
 } from '@cpg/contracts';
-import { later } from '@cpg/contracts';
+import { divideUp, later } from '@cpg/contracts';
 import { fold, unreachable } from '@cpg/core';
 
 export interface ExistingOrder {
@@ -29,6 +29,8 @@ export interface ExistingOrder {
   readonly totalMinor: bigint;
   /** What all items cost at the locked rates: what `totalMinor` is, until a renewal prices anew what was not paid yet. */
   readonly pricedMinor: bigint;
+  /** What `pricedMinor` was when a payment applied, by payment: what part of the order it stands for. */
+  readonly pricedWhenApplied: Readonly<Record<string, bigint>>;
   readonly instructions: readonly AssignedInstruction[];
   /** Oldest first. */
   readonly payments: readonly PaymentState[];
@@ -88,6 +90,7 @@ export const evolve = (order: Order, event: OrderEvent): Order => {
       statusReason: reason,
       totalMinor: BigInt(totalMinor),
       pricedMinor: BigInt(totalMinor),
+      pricedWhenApplied: {},
       instructions: instructions ?? [],
       payments: [],
       renewals: 0,
@@ -115,7 +118,10 @@ export const evolve = (order: Order, event: OrderEvent): Order => {
     }
     case 'OrderPaymentsApplied': {
       const amounts = new Map(event.data.allocations.map((allocation) => [allocation.paymentId, allocation]));
-      return withPayments({ ...updated, ...transition(event.data) }, [...amounts.keys()], (payment) => ({
+      const priced = Object.fromEntries([...amounts.keys()].map((paymentId) => [paymentId, order.pricedMinor]));
+      const pricedWhenApplied = { ...order.pricedWhenApplied, ...priced };
+      const applied = { ...updated, pricedWhenApplied, ...transition(event.data) };
+      return withPayments(applied, [...amounts.keys()], (payment) => ({
         ...payment,
         status: 'applied',
         orphanReason: undefined,
@@ -128,7 +134,8 @@ export const evolve = (order: Order, event: OrderEvent): Order => {
       return withPayments(updated, event.data.paymentIds, orphaned(event.data.orphanReason, at));
     case 'OrderPaymentFailed': {
       const { paymentId, failureReason } = event.data;
-      return withPayments({ ...updated, ...transition(event.data) }, [paymentId], (payment) => ({
+      const failed = { ...updated, totalMinor: totalWithout(order, paymentId), ...transition(event.data) };
+      return withPayments(failed, [paymentId], (payment) => ({
         ...payment,
         status: 'failed',
         failureReason,
@@ -138,11 +145,14 @@ export const evolve = (order: Order, event: OrderEvent): Order => {
       }));
     }
     case 'OrderPaymentRefunded': {
+      const { paymentId } = event.data;
       const refundedMinor = BigInt(event.data.refundedTotalMinor);
-      return withPayments({ ...updated, ...transition(event.data) }, [event.data.paymentId], (payment) =>
-        refundedMinor < payment.amountMinor
-          ? { ...payment, refundedMinor, updatedAt: later(payment.updatedAt, at) }
-          : { ...payment, refundedMinor, status: 'refunded', appliedMinor: 0n, unappliedMinor: 0n, updatedAt: at },
+      const isWhole = order.payments.some((each) => each.paymentId === paymentId && each.amountMinor <= refundedMinor);
+      const totalMinor = isWhole ? totalWithout(order, paymentId) : order.totalMinor;
+      return withPayments({ ...updated, totalMinor, ...transition(event.data) }, [paymentId], (payment) =>
+        isWhole
+          ? { ...payment, refundedMinor, status: 'refunded', appliedMinor: 0n, unappliedMinor: 0n, updatedAt: at }
+          : { ...payment, refundedMinor, updatedAt: later(payment.updatedAt, at) },
       );
     }
     case 'OrderPaid':
@@ -193,6 +203,15 @@ export const evolve = (order: Order, event: OrderEvent): Order => {
     default:
       return unreachable(event);
   }
+};
+
+/** The total once a payment does not count any more. Applied money keeps its value through renewals; without it, the part of an open order
+ *  that it stood for is due at the rates locked now. An order that was paid keeps its price: the same money again settles it. */
+const totalWithout = (order: ExistingOrder, paymentId: string): bigint => {
+  const value = order.payments.find((payment) => payment.paymentId === paymentId)?.appliedMinor ?? 0n;
+  if (value === 0n || !isOpen(order)) return order.totalMinor;
+  if (value === appliedMinor(order)) return order.pricedMinor;
+  return order.totalMinor - value + divideUp(order.pricedMinor * value, order.pricedWhenApplied[paymentId]!);
 };
 
 const transition = ({ status, reason }: { status: OrderStatus; reason: string }) => ({ status, statusReason: reason });
