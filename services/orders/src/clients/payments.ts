@@ -11,6 +11,8 @@ export interface PaymentsClient {
 }
 
 const INSTRUCTIONS_WITHIN_MS = 3_000;
+/** A call may have 256 KiB, and an order any number of payments. */
+const OUTCOMES_AT_ONCE = 500;
 const Nothing = z.unknown();
 
 export const paymentsClient = (client: InternalClient): PaymentsClient => ({
@@ -29,7 +31,10 @@ export const paymentsClient = (client: InternalClient): PaymentsClient => ({
     }
   },
   recordOutcomes: async (outcomes, context) => {
-    if (outcomes.length > 0) await client.call('POST', '/outcomes', { body: { outcomes }, context, response: Nothing });
+    for (let start = 0; start < outcomes.length; start += OUTCOMES_AT_ONCE) {
+      const body = { outcomes: outcomes.slice(start, start + OUTCOMES_AT_ONCE) };
+      await client.call('POST', '/outcomes', { body, context, response: Nothing });
+    }
   },
   forget: async (orderId, context) => {
     await client.call('DELETE', `/orders/${orderId}/payments`, { context, response: Nothing });
