@@ -17,12 +17,12 @@ afterEach(async () => {
 });
 
 const inDays = (days: number) => new Date(Date.now() + days * DAY_MS);
-const chores = (webhooks: MaintenanceOptions['webhooks'], now: () => Date) =>
+const chores = (webhooks: MaintenanceOptions['webhooks'], now: () => Date, retention = DEFAULT_RETENTION) =>
   maintainOnce({
     pool: system.pool,
-    partitions: createPartitions(system.pool, { now, retention: DEFAULT_RETENTION }),
+    partitions: createPartitions(system.pool, { now, retention }),
     webhooks,
-    retention: DEFAULT_RETENTION,
+    retention,
     disableAfterMs: 5 * DAY_MS,
     now,
     log,
@@ -52,6 +52,37 @@ test('bodies go after 30 days, deliveries and attempts after 90, days ahead are 
   expect(
     (await system.pool.query('select to_regclass($1) as there', [`webhooks.deliveries_${tomorrow}`])).rows[0].there,
   ).not.toBeNull();
+});
+
+test.each([
+  ['its body', 30, DEFAULT_RETENTION],
+  ['all of it', 1, { metadataDays: 1, bodyDays: 1 }],
+])('what waits for a retry while %s goes ends, and holds up no other', async (_what, days, retention) => {
+  const { consume, webhooks } = await system.start({ schedule: [1], retention });
+  const { id, merchantId } = await system.webhook(receiver.url);
+  receiver.answer = respond(500);
+  const old = message({ type: 'order.paid', merchantId, time: inDays(-days).toISOString() });
+  await consume([old]);
+  await system.eventually('select 1 from webhooks.attempts');
+  await chores(webhooks, () => inDays(1), retention);
+
+  receiver.answer = respond(200);
+  await system.eventually('select 1 where not exists (select from webhooks.queue)');
+  await consume([message({ type: 'order.paid', merchantId })]);
+  await system.eventually("select 1 from webhooks.deliveries where webhook_id = $1 and status = 'delivered'", [id]);
+  expect(receiver.received).toHaveLength(2);
+});
+
+test('what waits for a webhook that is off ends, though its rows are gone', async () => {
+  const retention = { metadataDays: 1, bodyDays: 1 };
+  const { consume, webhooks } = await system.start({ schedule: [1], retention });
+  const { merchantId } = await system.webhook(receiver.url);
+  receiver.answer = respond(500);
+  await consume([message({ type: 'order.paid', merchantId, time: inDays(-1).toISOString() })]);
+  await system.eventually('select 1 from webhooks.attempts');
+  await system.pool.query('update gateway.webhooks set is_enabled = false');
+  await chores(webhooks, () => inDays(1), retention);
+  await system.eventually('select 1 where not exists (select from webhooks.queue)');
 });
 
 describe('a webhook of which every attempt fails', () => {

@@ -182,9 +182,9 @@ export const dropOfWebhook = (
     );
     for (const [day, dropped] of groupBy(rows, (row) => row.day)) {
       await db.query(
-        `update webhooks.${partitionOf('deliveries', day)} set status = 'failed', next_attempt_at = null, updated_at = $3
-         where webhook_id = $1 and event_id = any($2)`,
-        [webhookId, dropped.map((row) => row.event_id), now],
+        `update webhooks.deliveries set status = 'failed', next_attempt_at = null, updated_at = $3
+         where day = $4 and webhook_id = $1 and event_id = any($2)`,
+        [webhookId, dropped.map((row) => row.event_id), now, day],
       );
     }
     return rows.length;
@@ -210,13 +210,13 @@ export const forgetOrders = async (db: Queryable, orderIds: readonly string[], n
   }
 };
 
-/** The stored events of claimed rows, by id. Those whose body is no longer kept are missing. */
+/** The stored events of claimed rows, by id. Those whose body is no longer kept are missing: a partition goes whatever waits of its day. */
 export const eventsOf = async (db: Queryable, rows: readonly QueueRow[]): Promise<Map<string, StoredEvent>> => {
   const events = new Map<string, StoredEvent>();
   for (const [day, group] of groupBy(rows, (row) => row.day)) {
     const found = await db.query<{ id: string; occurred_at: Date; sequence: string; body: string }>(
-      `select id, occurred_at, sequence, body from webhooks.${partitionOf('events', day)} where id = any($1)`,
-      [[...new Set(group.map((row) => row.event_id))]],
+      'select id, occurred_at, sequence, body from webhooks.events where day = $1 and id = any($2)',
+      [day, [...new Set(group.map((row) => row.event_id))]],
     );
     for (const { id, occurred_at, sequence, body } of found.rows) {
       events.set(id, { id, sequence, occurredMs: occurred_at.getTime(), body: Buffer.from(body) });

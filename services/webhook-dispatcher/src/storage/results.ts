@@ -4,20 +4,21 @@ import { groupBy } from '../group-by.ts';
 import { partitionOf } from './partitions.ts';
 
 /** Records what became of deliveries: the attempt, the delivery's state, its row in the queue, and which webhooks fail. One statement
- *  and one commit per day of events. Recording the same results again changes nothing. */
+ *  and one commit per day of events. Recording the same results again changes nothing. What is past its retention only leaves the queue. */
 export const recordResults = async (
   db: Queryable,
   { results, holder, now }: { results: readonly Result[]; holder: string; now: Date },
 ): Promise<void> => {
   for (const [day, group] of groupBy(results, ({ delivery }) => delivery.day)) {
-    await db.query({
+    const positions = group.map(({ delivery }) => delivery.position);
+    const recording = {
       name: `record ${day}`,
       text: recordInto(day),
       values: [
         day,
         holder,
         now,
-        group.map(({ delivery }) => delivery.position),
+        positions,
         group.map(({ delivery }) => delivery.event.id),
         group.map(({ delivery }) => delivery.webhookId),
         group.map(({ delivery }) => delivery.id),
@@ -32,9 +33,15 @@ export const recordResults = async (
         group.map(({ attempt }) => attempt?.response),
         group.map(({ delivery }) => delivery.attemptsBefore ?? 0),
       ],
+    };
+    await db.query(recording).catch(async (error: { code?: string }) => {
+      if (error.code !== UNDEFINED_TABLE) throw error;
+      await db.query('delete from webhooks.queue where position = any($1::bigint[])', [positions]);
     });
   }
 };
+
+const UNDEFINED_TABLE = '42P01';
 
 // The partition goes by its own name: of one that is new the planner has no statistics, and a condition on the day would mislead it.
 // A result that comes late, from an instance that had lost its lease, changes neither what another holds nor what is delivered already.
