@@ -7,6 +7,7 @@ import { type DatabaseLine, layDatabaseLine } from '../testing/jest-database-lin
 import { type Dispatchers, dispatchers, message } from '../testing/jest-dispatchers.ts';
 import { log } from '../testing/jest-log.ts';
 import { type Receiver, respond, startReceiver } from '../testing/jest-receiver.ts';
+import { ENDPOINT_LIMITS } from './endpoint.ts';
 
 const CAPACITY = { deliveries: 40, bytes: 1_048_576, attempts: 5 };
 
@@ -70,4 +71,24 @@ test.each([
   await Promise.all(takingIn);
   await system.eventually("select 1 from webhooks.deliveries having count(*) = 50 and bool_and(status = 'delivered')");
   expect(new Set(receiver.received.map(({ headers }) => headers['x-delivery-id'])).size).toBe(50);
+});
+
+test('what is to be given back while the database is away is attempted all the same', async () => {
+  const limits = { ...ENDPOINT_LIMITS, slots: 1, failuresToHold: 1, holdMs: 50 };
+  const { instance, consume } = await system.start({ pool, limits, schedule: [0.1] });
+  const { merchantId } = await system.webhook(receiver.url);
+  const some = () => [1, 2, 3].map(() => message({ type: 'order.created', merchantId }));
+  const answering: (() => void)[] = [];
+  receiver.answer = (_request, response) => void answering.push(() => response.writeHead(500).end());
+  await consume(some());
+  await receiver.arrived(1);
+
+  line.cut();
+  await expect(consume(some())).rejects.toThrow();
+  receiver.answer = respond(200);
+  answering.shift()!();
+  while (instance.counts().unrecorded < 1) await sleep(10);
+  await sleep(100);
+  line.mend();
+  await system.eventually("select 1 from webhooks.deliveries having count(*) = 3 and bool_and(status = 'delivered')");
 });

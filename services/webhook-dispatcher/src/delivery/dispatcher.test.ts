@@ -32,7 +32,7 @@ const set = (given: Partial<DispatcherOptions> = {}) => {
     capacity: CAPACITY,
     mayAttempt: () => true,
     onResult: (result) => results.push(result),
-    onReturned: (deliveries) => returned.push(...deliveries),
+    onReturned: (take) => returned.push(...take()),
     now: () => now,
     random: () => 0.5,
     log,

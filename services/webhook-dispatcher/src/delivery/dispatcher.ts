@@ -26,8 +26,9 @@ export interface DispatcherOptions {
   /** Whether what is held here is still ours to attempt. */
   readonly mayAttempt: () => boolean;
   readonly onResult: (result: Result) => void;
-  /** Deliveries that this instance will not attempt for now: to be given back. */
-  readonly onReturned: (deliveries: readonly Delivery[]) => void;
+  /** There are deliveries that this instance will not attempt for now: to be given back. They are taken out when nothing else changes what
+   *  is leased, and wait in their places until then: what is leased meanwhile finds them before it. */
+  readonly onReturned: (take: () => readonly Delivery[]) => void;
   readonly now: () => Date;
   readonly random: () => number;
   readonly log: Logger;
@@ -93,10 +94,7 @@ export const createDispatcher = (options: DispatcherOptions) => {
     }
     return removed;
   };
-  const giveBack = (matches: (delivery: Delivery) => boolean) => {
-    const returned = removeWaiting(matches);
-    if (returned.length > 0) onReturned(returned);
-  };
+  const giveBack = (matches: (delivery: Delivery) => boolean) => onReturned(() => removeWaiting(matches));
 
   /** Connections are shared by all endpoints that have work. */
   const fairSlots = () => Math.max(1, Math.floor(capacity.attempts / Math.max(1, busy)));
@@ -109,7 +107,12 @@ export const createDispatcher = (options: DispatcherOptions) => {
         turns.add(place);
         break;
       }
-      start(place, place.ready.shift()!);
+      const webhook = webhooks.get(place.webhookId);
+      if (webhook === undefined) {
+        giveBack(({ webhookId }) => webhookId === place.webhookId);
+        break;
+      }
+      start(place, webhook, place.ready.shift()!);
       started = true;
     }
     return started;
@@ -122,12 +125,7 @@ export const createDispatcher = (options: DispatcherOptions) => {
       if (pump(place)) return;
     }
   };
-  const start = (place: Place, delivery: Delivery) => {
-    const webhook = webhooks.get(delivery.webhookId);
-    if (webhook === undefined) {
-      place.ready.unshift(delivery);
-      return giveBack(({ webhookId }) => webhookId === place.webhookId);
-    }
+  const start = (place: Place, webhook: Webhook | null, delivery: Delivery) => {
     if (webhook === null || (!webhook.isEnabled && !delivery.isTest) || delivery.event.body.length === 0) {
       finish(place, { delivery, attempt: null, status: 'failed', nextAt: null });
       return;
@@ -144,7 +142,7 @@ export const createDispatcher = (options: DispatcherOptions) => {
         conclude(place, delivery, attempt);
       } else {
         place.endpoint.abandon(delivery);
-        onReturned([delivery]);
+        onReturned(() => [delivery]);
         pass();
       }
     });
@@ -221,7 +219,7 @@ export const createDispatcher = (options: DispatcherOptions) => {
       const touched = new Set<Place>();
       // Claimed anew after a lease ran out, while the attempt made under it is still in flight.
       const again = deliveries.filter(({ position }) => held.has(position));
-      if (again.length > 0) onReturned(again);
+      if (again.length > 0) onReturned(() => again);
       for (const delivery of deliveries) {
         if (again.includes(delivery)) continue;
         const place = placeOf(delivery.webhookId);

@@ -68,9 +68,11 @@ export const startInstance = async (options: InstanceOptions) => {
       onRecorded?.(results);
     },
   });
-  const giveBack = (deliveries: readonly Delivery[]) =>
+  const giveBack = (take: () => readonly Delivery[]) =>
     changes
       .exclusively(async () => {
+        const deliveries = take();
+        if (deliveries.length === 0) return;
         const positions = deliveries.map(({ position }) => position);
         await release(pool, leases.holder(), positions).finally(() => dispatcher.letGo(deliveries));
       })
@@ -81,7 +83,7 @@ export const startInstance = async (options: InstanceOptions) => {
     capacity,
     mayAttempt: () => leases.valid(),
     onResult: (result) => recorder.push(result),
-    onReturned: (deliveries) => void giveBack(deliveries),
+    onReturned: (take) => void giveBack(take),
   });
 
   await partitions.ensureAhead();

@@ -1,0 +1,44 @@
+import { newId } from '@cpg/runtime';
+import { type Dispatchers, dispatchers, message } from '../testing/jest-dispatchers.ts';
+import { latePool } from '../testing/jest-late-pool.ts';
+import { type Receiver, respond, startReceiver } from '../testing/jest-receiver.ts';
+import { ENDPOINT_LIMITS } from './endpoint.ts';
+
+let system: Dispatchers;
+let receiver: Receiver;
+beforeEach(async () => {
+  [system, receiver] = await Promise.all([dispatchers(), startReceiver()]);
+});
+afterEach(async () => {
+  await system.close();
+  await receiver.close();
+});
+
+const told = () => receiver.received.map(({ headers }) => headers['x-idempotency-key']);
+
+test('what is taken in does not overtake what is given back because its endpoint is left alone', async () => {
+  const line = latePool(system.pool, 'take in');
+  const { consume } = await system.start({
+    pool: line.pool,
+    schedule: [3_600],
+    limits: { ...ENDPOINT_LIMITS, failuresToHold: 1, holdMs: 50 },
+  });
+  const { merchantId } = await system.webhook(receiver.url);
+  const orderId = newId('order');
+  const events = [1, 2, 3].map(() => message({ type: 'order.updated', merchantId, orderId }));
+  const answering: (() => void)[] = [];
+  receiver.answer = (_request, response) => void answering.push(() => response.writeHead(500).end());
+  await consume(events.slice(0, 2));
+  await receiver.arrived(1);
+  const late = line.holdBack();
+  const consuming = consume(events.slice(2));
+  await late;
+
+  receiver.answer = respond(200);
+  answering.shift()!();
+  await system.eventually('select 1 from webhooks.attempts');
+  line.letArrive();
+  await consuming;
+  await receiver.arrived(3);
+  expect(told()).toEqual(events.map(({ id }) => id));
+});
