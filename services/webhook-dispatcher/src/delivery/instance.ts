@@ -45,7 +45,7 @@ export const startInstance = async (options: InstanceOptions) => {
   const { pool, webhooks, now, log, limits = ENDPOINT_LIMITS, capacity = CAPACITY, onRecorded } = options;
   const changes = createLeaseChanges(async () => {
     await releaseAllBut(pool, leases.holder(), dispatcher.positions());
-  });
+  }, options.leaseMs);
   const logOutcomes = outcomeLog(log);
   const partitions = createPartitions(pool, { now, retention: options.retention });
 

@@ -42,3 +42,24 @@ test('what is taken in does not overtake what is given back because its endpoint
   await receiver.arrived(3);
   expect(told()).toEqual(events.map(({ id }) => id));
 });
+
+test('what was leased after its answer was given up is attempted all the same', async () => {
+  const late: (() => Promise<unknown>)[] = [];
+  const query = async (...args: unknown[]) => {
+    const ask = () => (system.pool.query as (...args: unknown[]) => Promise<unknown>).apply(system.pool, args);
+    if ((args[0] as { name?: string }).name !== 'take in' || late.length > 0) return ask();
+    late.push(ask);
+    throw new Error('Query read timeout');
+  };
+  const pool = new Proxy(system.pool, {
+    get: (target, key) => (key === 'query' ? query : Reflect.get(target, key, target)),
+  });
+  const { consume } = await system.start({ pool, leaseMs: 2_000 });
+  const { merchantId } = await system.webhook(receiver.url);
+  const event = message({ type: 'order.created', merchantId });
+  await expect(consume([event])).rejects.toThrow('Query read timeout');
+  await new Promise((done) => setTimeout(done, 200));
+  await late[0]!();
+  await consume([event]);
+  expect((await receiver.arrived(1))[0]!.headers['x-idempotency-key']).toBe(event.id);
+});

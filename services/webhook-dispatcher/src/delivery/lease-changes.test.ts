@@ -26,3 +26,14 @@ test('after a change that failed strays are given back before the next, until th
   await settle();
   expect(seen).toEqual(['strays', 'strays', 'change']);
 });
+
+test('strays are looked for every so often, though no change failed', async () => {
+  const looksEvery = async (everyMs: number) => {
+    let looks = 0;
+    const { settle } = createLeaseChanges(async () => void (looks += 1), everyMs);
+    await settle();
+    return looks;
+  };
+  expect(await looksEvery(0)).toBe(1);
+  expect(await looksEvery(600_000)).toBe(0);
+});
