@@ -87,7 +87,8 @@ export const startClaims = (options: ClaimOptions): Claims => {
     return kept;
   };
   const claimTurns = async (turns: readonly Turn[]): Promise<number> => {
-    const rows = await claim(pool, { turns, bytes: dispatcher.roomBytes(), holder: leases.holder(), now: now() });
+    const holder = leases.holder();
+    const rows = await claim(pool, { turns, bytes: dispatcher.roomBytes(), holder, now: now() });
     const events = rows.length > 0 ? await eventsOf(pool, rows) : new Map<string, StoredEvent>();
     const counts = new Map<string, number>();
     for (const { webhook_id } of rows) counts.set(webhook_id, (counts.get(webhook_id) ?? 0) + 1);
@@ -95,6 +96,8 @@ export const startClaims = (options: ClaimOptions): Claims => {
       backlog.delete(webhookId);
       if ((counts.get(webhookId) ?? 0) >= room) backlog.add(webhookId);
     }
+    // Under another name by now, it has lost what it leased: others make the attempts.
+    if (leases.holder() !== holder) return 0;
     dispatcher.accept(rows.map((row) => deliveryOf(row, events.get(row.event_id) ?? bodiless(row))));
     return rows.length;
   };

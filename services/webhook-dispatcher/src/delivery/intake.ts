@@ -74,7 +74,8 @@ export const createIntake =
           });
         else if (row) claims.expect(webhookId);
       }
-      dispatcher.accept(mine);
+      // Under another name by now, it has lost what it leased: others make the attempts.
+      if (leases.holder() === holder) dispatcher.accept(mine);
       return rows.map(({ id }) => id);
     });
 

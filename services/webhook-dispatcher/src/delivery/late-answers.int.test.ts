@@ -63,3 +63,53 @@ test('what was leased after its answer was given up is attempted all the same', 
   await consume([event]);
   expect((await receiver.arrived(1))[0]!.headers['x-idempotency-key']).toBe(event.id);
 });
+
+test.each(['take in', 'claim'])('what "%s" leased under a lease that ran out is left to the others', async (change) => {
+  const { merchantId } = await system.webhook(receiver.url);
+  const events = [message({ type: 'order.created', merchantId })];
+  if (change === 'claim') {
+    const gone = await system.start();
+    await gone.instance.stop(0);
+    await gone.consume(events);
+  }
+  const line = latePool(system.pool, change);
+  const late = line.holdBack();
+  const one = await system.start({ pool: line.pool });
+  const consuming = one.consume(events);
+  await late;
+  await system.letLeasesRunOut();
+  await one.instance.beat();
+  await system.start();
+  await system.eventually("select 1 from webhooks.deliveries where status = 'delivered'");
+
+  line.letArrive();
+  await consuming;
+  await one.consume(events);
+  await one.instance.stop(1_000);
+  expect(receiver.received).toHaveLength(1);
+});
+
+test('nor is it attempted when it comes while another lease is taken', async () => {
+  const line = latePool(system.pool, 'take in');
+  const registry = latePool(line.pool, 'insert into webhooks.instances');
+  const one = await system.start({ pool: registry.pool });
+  const { merchantId } = await system.webhook(receiver.url);
+  const late = line.holdBack();
+  const consuming = one.consume([message({ type: 'order.created', merchantId })]);
+  await late;
+  await system.letLeasesRunOut();
+  const registering = registry.holdBack();
+  const beating = one.instance.beat();
+  await registering;
+  const other = await system.start();
+  await other.instance.beat();
+  await system.eventually("select 1 from webhooks.deliveries where status = 'delivered'");
+
+  line.letArrive();
+  await consuming;
+  registry.letArrive();
+  await beating;
+  await new Promise((done) => setTimeout(done, 100));
+  await one.instance.stop(1_000);
+  expect(receiver.received).toHaveLength(1);
+});

@@ -21,7 +21,7 @@ export interface LeaseOptions {
   readonly pool: Pool;
   readonly log: Logger;
   readonly leaseMs?: number;
-  /** The lease ran out, and others may hold by now what was leased: forget it. A new name is taken. */
+  /** The lease ran out, and others may hold by now what was leased: forget it. Called right before a new name is taken. */
   readonly onLost: () => void;
 }
 
@@ -31,13 +31,14 @@ export const startLeases = async ({ pool, log, leaseMs = LEASE_MS, onLost }: Lea
   let holder = '';
   let validUntil = 0;
 
-  const register = async () => {
+  const register = async (forget = () => {}) => {
     const asked = performance.now();
     const name = newRequestId().replace('req_', 'dispatcher_');
     await pool.query(`insert into webhooks.instances (id, expires_at) values ($1, now() + $2 * interval '1 ms')`, [
       name,
       leaseMs,
     ]);
+    forget();
     holder = name;
     validUntil = asked + leaseMs - MARGIN_MS;
   };
@@ -53,8 +54,7 @@ export const startLeases = async ({ pool, log, leaseMs = LEASE_MS, onLost }: Lea
     }
     validUntil = 0;
     log.warn({ holder }, 'the lease ran out: starting anew');
-    onLost();
-    await register();
+    await register(onLost);
   };
   const beat = async () => {
     await renew();

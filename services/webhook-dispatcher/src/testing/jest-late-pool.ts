@@ -1,12 +1,13 @@
 import type { Pool } from '@cpg/postgres';
 
-/** A pool on which the answers to one statement, which goes by its name, may come late. */
+/** A pool on which the answers to one statement, which goes by its name or else by how it begins, may come late. */
 export const latePool = (pool: Pool, statement: string) => {
   let isLate = false;
   let arrive: (() => void)[] = [];
   let answered = () => {};
   const query = async (...args: unknown[]) => {
-    const late = isLate && (args[0] as { name?: string }).name === statement;
+    const [asked] = args as [string | { name?: string }];
+    const late = isLate && (typeof asked === 'string' ? asked : (asked.name ?? '')).startsWith(statement);
     const answer: unknown = await (pool.query as (...args: unknown[]) => Promise<unknown>).apply(pool, args);
     if (late) {
       await new Promise<void>((done) => {
