@@ -127,11 +127,21 @@ test('an endpoint that keeps failing is left alone: what waits for it is given b
   expect(dispatcher.appetite('whk_1')).toBe(0);
 });
 
-test.each(['a disabled webhook', 'a deleted webhook'])('nothing is sent to %s', (webhookId) => {
+test('nothing is sent to a deleted webhook', () => {
   const { dispatcher, sent, results } = set();
-  dispatcher.accept([aDelivery({ webhookId })]);
+  dispatcher.accept([aDelivery({ webhookId: 'deleted' })]);
   expect(sent).toEqual([]);
   expect(results).toMatchObject([{ status: 'failed', attempt: null }]);
+});
+
+test('nothing is sent to a disabled webhook but tests: the rest is given back, for it may be enabled by now', () => {
+  const { dispatcher, sent, results, returned } = set();
+  const [delivery, sample] = [false, true].map((isTest) => aDelivery({ webhookId: 'disabled', isTest }));
+  dispatcher.accept([delivery!, sample!]);
+  dispatcher.tick();
+  expect(sent).toHaveLength(1);
+  expect(returned).toEqual([delivery]);
+  expect(results).toEqual([]);
 });
 
 test('a test goes to a disabled webhook too', () => {

@@ -108,8 +108,10 @@ export const createDispatcher = (options: DispatcherOptions) => {
         break;
       }
       const webhook = webhooks.get(place.webhookId);
-      if (webhook === undefined) {
-        giveBack(({ webhookId }) => webhookId === place.webhookId);
+      const isOff = webhook?.isEnabled === false && !place.ready[0]!.isTest;
+      // Off as far as is known here: whether it still is, the database says when they are claimed.
+      if (webhook === undefined || isOff) {
+        giveBack(({ webhookId, isTest }) => webhookId === place.webhookId && !(isOff && isTest));
         break;
       }
       start(place, webhook, place.ready.shift()!);
@@ -126,7 +128,7 @@ export const createDispatcher = (options: DispatcherOptions) => {
     }
   };
   const start = (place: Place, webhook: Webhook | null, delivery: Delivery) => {
-    if (webhook === null || (!webhook.isEnabled && !delivery.isTest) || delivery.event.body.length === 0) {
+    if (webhook === null || delivery.event.body.length === 0) {
       finish(place, { delivery, attempt: null, status: 'failed', nextAt: null });
       return;
     }

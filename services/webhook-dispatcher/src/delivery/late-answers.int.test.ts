@@ -1,7 +1,8 @@
 import { newId } from '@cpg/runtime';
-import { type Dispatchers, dispatchers, message } from '../testing/jest-dispatchers.ts';
+import { box, type Dispatchers, dispatchers, message } from '../testing/jest-dispatchers.ts';
 import { latePool } from '../testing/jest-late-pool.ts';
 import { type Receiver, respond, startReceiver } from '../testing/jest-receiver.ts';
+import { createDirectory } from '../webhooks/directory.ts';
 import { ENDPOINT_LIMITS } from './endpoint.ts';
 
 let system: Dispatchers;
@@ -112,4 +113,29 @@ test('nor is it attempted when it comes while another lease is taken', async () 
   await new Promise((done) => setTimeout(done, 100));
   await one.instance.stop(1_000);
   expect(receiver.received).toHaveLength(1);
+});
+
+test('an answer that a webhook is off ends nothing once it is enabled', async () => {
+  const { id, merchantId } = await system.webhook(receiver.url);
+  const enable = (isEnabled: boolean) =>
+    system.pool.query('update gateway.webhooks set is_enabled = $2 where id = $1', [id, isEnabled]);
+  const orderId = newId('order');
+  const [first, second] = [1, 2].map(() => message({ type: 'order.updated', merchantId, orderId }));
+  const stopped = await system.start();
+  await stopped.instance.stop(0);
+  await stopped.consume([first!]);
+  await enable(false);
+
+  const line = latePool(system.pool, 'select id, merchant_id');
+  const late = line.holdBack();
+  const webhooks = createDirectory({ pool: line.pool, box, now: () => new Date(), freshMs: 0 });
+  await system.start({ webhooks });
+  await late;
+  line.letArrive();
+  await line.holdBack();
+  await enable(true);
+  await stopped.consume([second!]);
+  line.letArrive();
+  await receiver.arrived(2);
+  expect(told()).toEqual([first!.id, second!.id]);
 });

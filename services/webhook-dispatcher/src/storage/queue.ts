@@ -167,7 +167,8 @@ export const releaseAllBut = (db: Queryable, holder: string, positions: readonly
     holder,
   ]);
 
-/** Ends what is queued for a webhook that nothing may be sent to; tests only when it is gone itself. Returns how many, at most `limit`. */
+/** Ends what is queued for a webhook that nothing may be sent to; tests only when it is gone itself. Returns how many, at most `limit`. None
+ *  of one that was enabled meanwhile: what was queued since then is to be sent. */
 export const dropOfWebhook = (
   pool: Pool,
   { webhookId, withTests, limit, now }: { webhookId: string; withTests: boolean; limit: number; now: Date },
@@ -176,6 +177,7 @@ export const dropOfWebhook = (
     const { rows } = await db.query<{ day: string; event_id: string }>(
       `delete from webhooks.queue where position in (
          select position from webhooks.queue where webhook_id = $1 and leased_by is null and ($2 or not is_test)
+           and not exists (select from gateway.webhooks w where w.id = $1 and w.is_enabled and w.deleted_at is null)
          order by webhook_id, due_at limit $3 for update skip locked
        ) returning day::text, event_id`,
       [webhookId, withTests, limit],
