@@ -84,8 +84,10 @@ export class Log {
     this.find(FIRST_AT_OR_AFTER, [partition.topic.id, partition.index, timestamp]);
 
   /** The offset of the first batch that counts as not older than `timestamp` (ms), or the log's end. */
-  startOfTime = async (partition: Partition, timestamp: number): Promise<number> =>
-    (await this.firstAtOrAfter(partition, timestamp)) ?? partition.logEnd;
+  async startOfTime(partition: Partition, timestamp: number): Promise<number> {
+    const { logEnd } = partition; // what is appended during the look-up is not among what was looked at
+    return (await this.firstAtOrAfter(partition, timestamp)) ?? logEnd;
+  }
 
   /** The offset from which on the last `bytes` bytes are, to whole batches and rather more than less. */
   async startOfLast(partition: Partition, bytes: number): Promise<number> {
