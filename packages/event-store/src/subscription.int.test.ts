@@ -62,6 +62,30 @@ test('a follower sees every event once in order, though its handler fails and th
   await database.drop();
 });
 
+test('a follower that is stopped while its checkpoint is read ends with it', async () => {
+  const database = await testDatabase();
+  const server = await startEventStore({ databaseUrl: database.url, port: 0 });
+  const client = connectEventStore(server.url);
+  const stopping = new AbortController();
+  let handled = 0;
+  await client.appendToStream('seen-1', jsonEvent({ type: 'Numbered', data: { n: 1 } }));
+  await follow({
+    client,
+    prefixes: ['seen-'],
+    checkpoint: async () => {
+      stopping.abort();
+      return null;
+    },
+    signal: stopping.signal,
+    log,
+    handle: async (events) => void (handled += events.length),
+  });
+  expect(handled).toBe(0);
+  await client.dispose();
+  await server.stop();
+  await database.drop();
+});
+
 describe('settling', () => {
   const NEVER = 600_000;
   let database: Awaited<ReturnType<typeof testDatabase>>;

@@ -56,6 +56,8 @@ const followOnce = async ({
   restMs = () => 0,
 }: SubscriptionOptions): Promise<void> => {
   const from = await checkpoint();
+  // What aborted meanwhile does not say so again.
+  signal.throwIfAborted();
   const subscription = client.subscribeToAll({
     fromPosition: from ? { commit: BigInt(from.commit), prepare: BigInt(from.prepare) } : START,
     filter: streamNameFilter({ prefixes }),
