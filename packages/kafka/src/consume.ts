@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isAppError } from '@cpg/core';
-import { type Logger, retry } from '@cpg/runtime';
+import { type Logger, retry, within } from '@cpg/runtime';
 import type { EachBatchPayload, Kafka, KafkaMessage } from 'kafkajs';
 import type { z } from 'zod';
 import { type Commits, startCommits } from './commits.ts';
@@ -32,6 +32,7 @@ export interface ConsumeOptions<T> {
 export interface Consumption {
   /** Rejects while the group has not been joined, or has not been heard of for as long as it waits for a silent member. */
   readonly ready: () => Promise<void>;
+  /** Finishes what runs, commits, and leaves the group, or gives that up while Kafka is away: what was not committed comes again. */
   readonly stop: () => Promise<void>;
 }
 
@@ -43,6 +44,8 @@ const GATHERED_BYTES = 256 * 1_024;
 const GATHERED_MS = 500;
 /** Of its own accord kafkajs starts again only after what it takes for passing. */
 const GAVE_UP_MS = 2_000;
+// Of the 10 s that a service has to stop. While Kafka is away, kafkajs would try for longer than that.
+const LEAVES_WITHIN_MS = 6_000;
 
 /** Consumes topics as one member of a group, from the beginning at first. Connects in the background and again after every failure. */
 export const consume = <T>(options: ConsumeOptions<T>): Consumption => {
@@ -99,16 +102,21 @@ export const consume = <T>(options: ConsumeOptions<T>): Consumption => {
     log.error({ err: error, groupId }, 'the consumer gave up: starting it again');
     started = sleep(GAVE_UP_MS, undefined, { signal: stopping.signal }).then(start, () => {});
   });
+  const leave = async () => {
+    await started;
+    await commits.stop();
+    await consumer.disconnect();
+    await parking.close();
+  };
   return {
     ready: async () => {
       if (performance.now() - heardAt > SESSION_MS) throw new Error(`${groupId} is not in its group`);
     },
     stop: async () => {
       stopping.abort();
-      await started;
-      await commits.stop();
-      await consumer.disconnect();
-      await parking.close();
+      await within(LEAVES_WITHIN_MS, leave()).catch((error: unknown) =>
+        log.warn({ err: error, groupId }, 'could not leave the group'),
+      );
     },
   };
 };

@@ -48,3 +48,31 @@ test('it is ready while its group hears of it, not while Kafka is away, and work
   await second.stop();
   await database.drop();
 });
+
+test('it stops in time, though Kafka is away', async () => {
+  const database = await testDatabase();
+  const server = await startKafka({ databaseUrl: database.url, port: 0 });
+  const kafka = createKafka({ KAFKA_BROKERS: [server.brokers] }, { clientId: 'test', log });
+  await ensureTopics(kafka, ['away'], { partitions: 1, replication: 1 });
+  let handled = 0;
+  const consumption = consume({
+    kafka,
+    groupId: 'away',
+    topics: [{ name: 'away', message: Numbered }],
+    handle: async (messages) => void (handled += messages.length),
+    isOutage: () => false,
+    log,
+  });
+  const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
+  await producer.connect();
+  await producer.send({ topic: 'away', messages: [{ value: '{"n":1}' }] });
+  while (handled === 0) await sleep(5);
+  await producer.disconnect();
+  await server.stop();
+  // It is joining its group again.
+  await sleep(500);
+  const began = performance.now();
+  await consumption.stop();
+  expect(performance.now() - began).toBeLessThan(7_000);
+  await database.drop();
+});
