@@ -189,6 +189,31 @@ test('what is held is bounded, in number and in bytes', () => {
   expect([heavy('a', 999), heavy('b', 999), heavy('c', 1)]).toEqual([true, true, false]);
 });
 
+test('an endpoint that was quick and hangs now leaves the room that it had to the others', async () => {
+  let at = now;
+  const { dispatcher, sent, returned, results, end } = set({
+    now: () => at,
+    capacity: { deliveries: 20, bytes: 1_000_000, attempts: 10 },
+    onReturned: (take) => {
+      const deliveries = take();
+      returned.push(...deliveries);
+      dispatcher.letGo(deliveries);
+    },
+  });
+  dispatcher.accept([aDelivery({ webhookId: 'quick' })]);
+  await end(0);
+  dispatcher.letGo(results.map(({ delivery }) => delivery));
+  dispatcher.accept(Array.from({ length: 20 }, () => aDelivery({ webhookId: 'quick' })));
+  expect(dispatcher.appetite('other')).toBe(0);
+  dispatcher.tick();
+  expect(returned).toEqual([]);
+  at = new Date(now.getTime() + ENDPOINT_LIMITS.slowMs + 1);
+  dispatcher.tick();
+  expect(dispatcher.appetite('other')).toBeGreaterThan(0);
+  expect(dispatcher.counts()).toEqual({ held: sent.length - 1, inFlight: sent.length - 1 });
+  expect(returned).toHaveLength(20 - (sent.length - 1));
+});
+
 test('once there was no room for an event there is none for later ones of the same webhook', () => {
   const { dispatcher } = set({ capacity: { deliveries: 100, bytes: 100, attempts: 10 } });
   const admits = dispatcher.admission();

@@ -253,8 +253,12 @@ export const createDispatcher = (options: DispatcherOptions) => {
         if (at - startedAt < limits.slowMs) break;
         brisk.delete(delivery);
       }
+      const isTight = held.size > capacity.deliveries / 2 || bytes > capacity.bytes / 2;
       for (const [webhookId, place] of places) {
         pump(place);
+        // An endpoint that was quick when this was taken up for it, and is not any more, leaves the room to the others.
+        const waiting = place.held - place.endpoint.inFlight();
+        if (isTight && waiting > 2 * place.endpoint.share(at)) giveBack((delivery) => delivery.webhookId === webhookId);
         if (place.held === 0 && place.endpoint.isStale(at)) places.delete(webhookId);
       }
     },
