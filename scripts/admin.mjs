@@ -11,6 +11,11 @@ Read models, made from the event store.
   projections rebuild [${PROJECTIONS.join('|')}]   makes it anew beside the live one, and swaps them, while everything runs
   projections verify [${PROJECTIONS.join('|')}]    compares each row with a replay; exit code 1 when there are differences
 
+For auditors, read from the event store itself.
+
+  audit verify [orders|payments]    whether any event was changed or left out, and any row differs; exit code 1 when so
+  audit export [orders|payments]    every event as a line of JSON, stream after stream; nothing of deleted orders
+
 Messages on Kafka that somebody could not process.
 
   dlq list                             how many wait on the dead-letter topic of each topic
@@ -38,7 +43,8 @@ if (!process.env.DATABASE_URL) {
 }
 
 const args = process.argv.slice(2);
-if (args[0] === 'projections' && !args.includes('--help')) await projections(args.slice(1));
+const isForEach = args[0] === 'projections' || (args[0] === 'audit' && ['verify', 'export'].includes(args[1]));
+if (isForEach && !args.includes('--help')) await forEachProjection(args);
 else if (args[0] === 'dlq' && !args.includes('--help'))
   process.exitCode = await run(process.execPath, [join(CHECKOUT, 'services/orders/dist/admin.js'), ...args]);
 else {
@@ -46,7 +52,7 @@ else {
   if (args.length === 0 || args.includes('--help')) process.stdout.write(HELP);
 }
 
-async function projections([verb = '', ...names]) {
+async function forEachProjection([noun, verb = '', ...names]) {
   const unknown = names.find((name) => !PROJECTIONS.includes(name));
   if (unknown !== undefined || names.length > 1) {
     process.stderr.write(
@@ -55,7 +61,7 @@ async function projections([verb = '', ...names]) {
     process.exit(2);
   }
   for (const name of names.length > 0 ? names : PROJECTIONS) {
-    const code = await run(process.execPath, [join(CHECKOUT, `services/${name}/dist/admin.js`), 'projections', verb]);
+    const code = await run(process.execPath, [join(CHECKOUT, `services/${name}/dist/admin.js`), noun, verb]);
     process.exitCode = Math.max(Number(process.exitCode ?? 0), code);
   }
 }

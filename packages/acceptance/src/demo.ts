@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { request } from 'undici';
 import { tellStory } from './demo/checks.ts';
 import { buyEverything } from './demo/purchases.ts';
-import { hearEverything, readStreams, walkLists } from './demo/read-back.ts';
+import { hearEverything, readHistory, readStreams, walkLists } from './demo/read-back.ts';
 import { createApi } from './harness/api.ts';
 import { startReceiver } from './harness/receiver.ts';
 import { readStackFiles, type StackFiles } from './harness/stack-files.ts';
@@ -57,6 +57,9 @@ const demo = async (stack: StackFiles): Promise<boolean> => {
 
     story.chapter('The lists, page by page');
     await walkLists(api, story, bought, since);
+
+    story.chapter('What happened to the first of them');
+    await readHistory(api, story, bought);
 
     story.chapter(`The streams, read back from EventStoreDB at ${hostOf(stack.eventstoreUrl)}`);
     await readStreams(stack, story, bought);

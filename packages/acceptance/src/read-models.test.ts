@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { openShop, type Shop } from './harness/merchants.ts';
 import { orderBody } from './harness/order-bodies.ts';
-import { type ProjectionName, projections } from './harness/projections.ts';
+import { type ServiceName, serviceAdmin } from './harness/service-admin.ts';
 import { sharedStack } from './harness/shared-stack.ts';
 import { purchase, type Purchase } from './harness/shoppers.ts';
 import { until } from './harness/until.ts';
 
-const NAMES: ProjectionName[] = ['orders', 'payments'];
+const NAMES: ServiceName[] = ['orders', 'payments'];
 const SLOW = 120_000;
 
 const stack = sharedStack();
@@ -66,16 +66,19 @@ test(
     const merchant = attentiveMerchant();
     await until('purchases', () => merchant.kept.length >= 5);
     for (let round = 0; round < 3; round += 1) {
-      const killed = NAMES.map((name) => projections(stack, 'rebuild', name));
+      const killed = NAMES.map((name) => serviceAdmin(stack, name, 'projections rebuild'));
       await sleep(200 * (round + 1));
       for (const { kill, outcome } of killed) {
         kill();
         await outcome();
       }
-      const rebuilt = NAMES.map((name) => projections(stack, 'rebuild', name).outcome());
+      const rebuilt = NAMES.map((name) => serviceAdmin(stack, name, 'projections rebuild').outcome());
       expect(await Promise.all(rebuilt)).toEqual([done, done]);
     }
-    expect(await Promise.all(NAMES.map((name) => projections(stack, 'verify', name).outcome()))).toEqual([done, done]);
+    expect(await Promise.all(NAMES.map((name) => serviceAdmin(stack, name, 'projections verify').outcome()))).toEqual([
+      done,
+      done,
+    ]);
     const before = merchant.kept.length;
     await until('purchases after it', () => merchant.kept.length > before + 5 && merchant.deleted.length > 0);
     await merchant.leave();
@@ -86,7 +89,10 @@ test(
       expect((await shop.api.send('GET', `/v1/orders/${order.id}`)).status).toBe(404);
       expect((await shop.api.send('GET', `/v1/payments/${order.payments[0]!.id}`)).status).toBe(404);
     }
-    expect(await Promise.all(NAMES.map((name) => projections(stack, 'verify', name).outcome()))).toEqual([done, done]);
+    expect(await Promise.all(NAMES.map((name) => serviceAdmin(stack, name, 'projections verify').outcome()))).toEqual([
+      done,
+      done,
+    ]);
   },
   SLOW,
 );
@@ -100,16 +106,21 @@ test(
     const paymentId = order.payments[0]!.id;
     await database.query("update payments.payments set currency = 'ETH' where id = $1", [paymentId]);
 
-    const [orders, payments] = await Promise.all(NAMES.map((name) => projections(stack, 'verify', name).outcome()));
+    const [orders, payments] = await Promise.all(
+      NAMES.map((name) => serviceAdmin(stack, name, 'projections verify').outcome()),
+    );
     expect(orders).toMatchObject({ code: 1 });
     expect(orders!.said).toContain(`${open.id}: status is "expired", the event store says "awaiting_payment"`);
     expect(orders!.said).toContain(`${open.id}: due_at is null, the event store says "`);
     expect(payments).toMatchObject({ code: 1 });
     expect(payments!.said).toContain(`${paymentId}: currency is "ETH", the event store says "${order.currency}"`);
 
-    const rebuilt = NAMES.map((name) => projections(stack, 'rebuild', name).outcome());
+    const rebuilt = NAMES.map((name) => serviceAdmin(stack, name, 'projections rebuild').outcome());
     expect(await Promise.all(rebuilt)).toEqual([done, done]);
-    expect(await Promise.all(NAMES.map((name) => projections(stack, 'verify', name).outcome()))).toEqual([done, done]);
+    expect(await Promise.all(NAMES.map((name) => serviceAdmin(stack, name, 'projections verify').outcome()))).toEqual([
+      done,
+      done,
+    ]);
     expect((await shop.api.orders({ status: 'awaiting_payment' })).items).toContainEqual(open);
     const found = await shop.api.payments({ currency: order.currency });
     expect(found.items).toContainEqual(order.payments[0]);
@@ -120,6 +131,6 @@ test(
 test('a rebuild that cannot be done says why, and changes nothing', async () => {
   const nowhere = { ...stack, environment: { ...stack.environment, EVENTSTORE_URL: 'esdb://127.0.0.1:1?tls=false' } };
   const before = (await shop.api.orders({ limit: 1 })).total;
-  expect(await projections(nowhere, 'rebuild', 'orders').outcome()).toMatchObject({ code: 2 });
+  expect(await serviceAdmin(nowhere, 'orders', 'projections rebuild').outcome()).toMatchObject({ code: 2 });
   expect((await shop.api.orders({ limit: 1 })).total).toBe(before);
 });

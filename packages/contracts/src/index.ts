@@ -1,5 +1,6 @@
 export * from './currencies.ts';
 export * from './envelope.ts';
+export * from './history.ts';
 export * from './ids.ts';
 export * from './internal.ts';
 export * from './money.ts';

@@ -12,7 +12,6 @@ import {
   UpdateOrderDto,
   WebhookEventType,
 } from './resources.ts';
-import { OrderMessage, PaymentMessage } from './topics.ts';
 
 /** Headers of every call between services. */
 export const INTERNAL_HEADERS = {
@@ -145,41 +144,6 @@ export const OutcomesCall = z.object({ outcomes: z.array(PaymentOutcome) });
 export type OutcomesCall = z.infer<typeof OutcomesCall>;
 
 /** `DELETE /orders/:id/payments` -> 204: forget the payments of a deleted order. Idempotent. */
-
-// ---- history: what orders and payments tell of the past -------------------------------------------------------------
-
-/** What happened at these instants and between them. `after` is a place that an earlier answer named: what comes up to it is left out. */
-export const HistoryQuery = z.object({ from: Timestamp, to: Timestamp, after: z.string().optional() });
-export type HistoryQuery = z.infer<typeof HistoryQuery>;
-
-export const MAX_HISTORY_ORDERS = 100;
-
-/** `GET /merchants/:id/orders` of orders -> 200 HistoryOrders. */
-export const HistoryOrdersQuery = HistoryQuery.extend({
-  limit: z.coerce.number().int().min(1).max(MAX_HISTORY_ORDERS),
-});
-export type HistoryOrdersQuery = z.infer<typeof HistoryOrdersQuery>;
-
-/** Orders of a merchant to which something may have happened in the range, oldest first. More of them come after `next`; there are no more
- *  when it is null. There may be some when `orders` is empty: one answer looks at a bounded number. */
-export const HistoryOrders = z.object({
-  orders: z.array(z.object({ id: OrderId, place: z.string() })),
-  next: z.string().nullable(),
-});
-export type HistoryOrders = z.infer<typeof HistoryOrders>;
-
-/** Messages of one order, in the order of their places, which compare as text. `more` may follow the last of them, of which there is one
- *  then. */
-const historyOf = <M extends z.ZodType>(message: M) =>
-  z.object({ messages: z.array(z.object({ place: z.string(), message })), more: z.boolean() });
-
-/** `GET /orders/:id/messages` of orders -> 200: what happened to the order, as it was told on `orders.v1`. */
-export const OrderHistory = historyOf(OrderMessage);
-export type OrderHistory = z.infer<typeof OrderHistory>;
-
-/** `GET /orders/:id/messages` of payments -> 200: what happened to the payments of the order, as it was told on `payments.v1`. */
-export const PaymentHistory = historyOf(PaymentMessage);
-export type PaymentHistory = z.infer<typeof PaymentHistory>;
 
 // ---- webhook-dispatcher -------------------------------------------------------------------------------------------
 

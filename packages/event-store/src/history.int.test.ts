@@ -1,10 +1,11 @@
+import type { HistoryPage } from '@cpg/contracts';
 import { startEventStore } from '@cpg/embedded-eventstore';
 import { testDatabase } from '@cpg/postgres';
 import { newId } from '@cpg/runtime';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { z } from 'zod';
 import { connectEventStore } from './connect.ts';
-import { type HistoryPage, type HistoryRange, readHistory } from './history.ts';
+import { type HistoryRange, readHistory } from './history.ts';
 import { append, tombstone } from './stream.ts';
 
 const Noted = z.object({ type: z.literal('Noted'), data: z.object({ text: z.string(), at: z.string() }) });

@@ -1,3 +1,4 @@
+import type { HistoryPage } from '@cpg/contracts';
 import type { Decider } from '@cpg/core';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import type { z } from 'zod';
@@ -23,12 +24,6 @@ export interface HistoryStream {
   readonly name: string;
   /** Nothing on it happened before. */
   readonly since: string;
-}
-
-export interface HistoryPage<M> {
-  /** At least one when there is more. */
-  readonly messages: { readonly place: string; readonly message: M }[];
-  readonly more: boolean;
 }
 
 const MESSAGES_AT_MOST = 50;

@@ -1,3 +1,4 @@
+export { CHAIN_FAULTS_SHOWN, type ChainFault, type ChainVerification, verifyChains } from './chain.ts';
 export {
   type CommandHandler,
   commandHandler,
@@ -8,6 +9,7 @@ export {
 } from './command-handler.ts';
 export { checkEventStore, connectEventStore } from './connect.ts';
 export {
+  AnyEvent,
   type DomainEvent,
   eventHash,
   EventMetadata,
@@ -17,13 +19,7 @@ export {
   parseRecorded,
   type Recorded,
 } from './recorded.ts';
-export {
-  type HistoryOptions,
-  type HistoryPage,
-  type HistoryRange,
-  type HistoryStream,
-  readHistory,
-} from './history.ts';
+export { type HistoryOptions, type HistoryRange, type HistoryStream, readHistory } from './history.ts';
 export { type LogReading, readLog } from './log.ts';
 export { stateAt, type StateAt } from './state-at.ts';
 export { append, type AppendResult, eventsOf, readStream, tombstone } from './stream.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { Minor } from '@cpg/contracts';
+import { Minor, Timestamp } from '@cpg/contracts';
 import type { ResolvedEvent } from '@eventstore/db-client';
 import canonicalize from 'canonicalize';
 import { ulidToUUID, uuidToULID } from 'ulid';
@@ -34,9 +34,15 @@ export interface Recorded<E extends DomainEvent = DomainEvent> {
   readonly id: string;
   readonly event: E;
   readonly metadata: EventMetadata;
+  /** When the event store wrote it; absent until it is read. */
+  readonly recordedAt?: Date;
   /** Its place in $all; absent when it was read from its stream. */
   readonly position?: LogPosition;
 }
+
+/** An event of any kind, its data as they are stored. */
+export const AnyEvent = z.object({ type: z.string(), data: z.looseObject({ at: Timestamp }) });
+export type AnyEvent = z.infer<typeof AnyEvent>;
 
 const PREFIX = 'evt_';
 
@@ -54,6 +60,7 @@ export const parseRecorded = <E extends DomainEvent>(schema: z.ZodType<E>, { eve
     id: eventId(event.id),
     event: schema.parse({ type: event.type, data: event.data }),
     metadata: EventMetadata.parse(event.metadata),
+    recordedAt: event.created,
     ...(position && { position: { commit: String(position.commit), prepare: String(position.prepare) } }),
   };
 };

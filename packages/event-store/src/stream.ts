@@ -3,6 +3,7 @@ import { within } from '@cpg/runtime';
 import {
   type EventStoreDBClient,
   jsonEvent,
+  type ResolvedEvent,
   StreamDeletedError,
   StreamNotFoundError,
   WrongExpectedVersionError,
@@ -54,6 +55,32 @@ export async function* eventsOf<E extends DomainEvent>(
     await reading.cancel().catch(() => {});
   }
 }
+
+/** The newest event of a stream before that number; null when there is none. */
+export const eventBefore = async (
+  client: EventStoreDBClient,
+  stream: string,
+  revision: number,
+): Promise<ResolvedEvent | 'deleted' | null> => {
+  const reading = client.readStream(stream, {
+    fromRevision: BigInt(revision - 1),
+    direction: 'backwards',
+    maxCount: 1,
+  });
+  const read = async () => {
+    let newest: ResolvedEvent | null = null;
+    // To its end: a read that is left early stays open.
+    for await (const resolved of reading) newest = resolved;
+    return newest;
+  };
+  try {
+    return await endWithin(READ_WITHIN_MS, reading, read());
+  } catch (error) {
+    if (error instanceof StreamNotFoundError) return null;
+    if (error instanceof StreamDeletedError) return 'deleted';
+    throw asOutage(error);
+  }
+};
 
 export type AppendResult = 'appended' | 'conflict' | 'deleted';
 

@@ -1,7 +1,6 @@
-import { once } from 'node:events';
 import { parseArgs } from 'node:util';
 import { TOPICS } from '@cpg/contracts';
-import { ConfigError, createLogger, KafkaConfig, readConfig, ServiceConfig } from '@cpg/runtime';
+import { ConfigError, createLogger, KafkaConfig, readConfig, ServiceConfig, writeLine } from '@cpg/runtime';
 import type { Kafka } from 'kafkajs';
 import { createKafka } from './connect.ts';
 import { type DeadLetter, deadLetters } from './dead-letters.ts';
@@ -23,14 +22,12 @@ const Config = ServiceConfig.pick({ CAZ_DECIMALS: true }).extend(KafkaConfig.sha
 
 /** Runs an operator's command on the dead-letter topics. Resolves with the exit code: 0, or 2 for what could not be done. */
 export const runDeadLetterCommand = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> => {
-  // Whoever read it, `head` for one, has enough.
-  process.stdout.once('error', () => process.exit(0));
   try {
     const kafka = createKafka(readConfig(Config, env), {
       clientId: 'dead-letters',
       log: createLogger({ name: 'dead-letters', level: 'silent' }),
     });
-    await run(kafka, args, print);
+    await run(kafka, args, writeLine);
     return 0;
   } catch (error) {
     const expected = error instanceof DeadLetterFault || error instanceof ConfigError;
@@ -39,12 +36,7 @@ export const runDeadLetterCommand = async (args: readonly string[], env: NodeJS.
   }
 };
 
-/** Waits for whoever reads it. */
-const print = async (line: string): Promise<void> => {
-  if (!process.stdout.write(`${line}\n`)) await once(process.stdout, 'drain');
-};
-
-const run = async (kafka: Kafka, args: readonly string[], say: typeof print): Promise<void> => {
+const run = async (kafka: Kafka, args: readonly string[], say: typeof writeLine): Promise<void> => {
   const { verb, topic, offset, through } = parsed(args);
   if (verb === 'list') {
     for (const { name } of Object.values(TOPICS))

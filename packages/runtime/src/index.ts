@@ -33,3 +33,4 @@ export { retry, type RetryOptions } from './retry.ts';
 export { type SecretBox, secretBox } from './secret-box.ts';
 export { runService } from './shutdown.ts';
 export { within } from './within.ts';
+export { writeLine } from './write-line.ts';

@@ -19,6 +19,8 @@ export interface InternalClient {
 export interface CallOptions<T extends z.ZodType> {
   readonly context: CallContext;
   readonly response: T;
+  /** What is undefined of it is left out. */
+  readonly query?: object;
   readonly body?: unknown;
   /** From the moment it is sent. */
   readonly timeoutMs?: number;
@@ -34,6 +36,13 @@ const REFUSED_MS = 8_000;
 // Shorter than a service that stops leaves an idle connection open (drain.ts).
 const KEEP_ALIVE_MS = 500;
 
+const search = (query: object): string =>
+  new URLSearchParams(
+    Object.entries(query).flatMap(([name, value]): [string, string][] =>
+      value === undefined ? [] : [[name, String(value)]],
+    ),
+  ).toString();
+
 /** Calls to one service, over kept-alive connections. `name` is what an error calls it. */
 export const internalClient = ({ name, url, token }: { name: string; url: string; token: string }): InternalClient => {
   const pool = new Pool(url, {
@@ -47,10 +56,10 @@ export const internalClient = ({ name, url, token }: { name: string; url: string
   });
   const send = untilDelivered((call: Request) => request(pool, call));
   return {
-    call: async (method, path, { context, response, body, ...options }) => {
+    call: async (method, path, { context, response, query, body, ...options }) => {
       const call = {
         method,
-        path,
+        path: query ? `${path}?${search(query)}` : path,
         headers: {
           ...contextHeaders(context),
           authorization: `Bearer ${token}`,

@@ -1,31 +1,49 @@
 import { createPool } from '@cpg/postgres';
-import { ConfigError, createLogger } from '@cpg/runtime';
+import { ConfigError, createLogger, internalClient, writeLine } from '@cpg/runtime';
+import { runAudit } from './admin/audit.ts';
 import { runCommand, USAGE } from './admin/command-line.ts';
 import { AdminFault } from './admin/fault.ts';
 import { runWebhooks } from './admin/webhooks.ts';
-import { readAdminConfig, readEnvironment } from './config.ts';
+import { ordersClient } from './clients/orders.ts';
+import { paymentsClient } from './clients/payments.ts';
+import { readAdminConfig, readAuditConfig, readEnvironment } from './config.ts';
+import { historyOf } from './history.ts';
 import { keyEnvironmentOf } from './keys/api-key.ts';
 import { migrateGateway } from './migrations.ts';
 
-const run = async (args: readonly string[]): Promise<string> => {
-  if (args.length === 0 || args.includes('--help')) return USAGE;
+const run = async (args: readonly string[]): Promise<void> => {
+  if (args.length === 0 || args.includes('--help')) return print(USAGE);
   if (args[0] === 'webhooks') {
     const environment = readEnvironment(process.env);
-    return runWebhooks(args.slice(1), { environment, print, signal: interrupted() });
+    return print(await runWebhooks(args.slice(1), { environment, print, signal: interrupted() }));
   }
+  if (args[0] === 'audit') return audit(args.slice(1));
   const config = readAdminConfig(process.env);
   const log = createLogger({ name: 'gateway-admin', level: 'warn' });
   const pool = createPool({ url: config.DATABASE_URL, name: 'gateway-admin', max: 1, log });
   try {
     await migrateGateway(pool);
-    return await runCommand(args, {
+    const said = await runCommand(args, {
       pool,
       pepper: config.API_KEY_PEPPER,
       environment: keyEnvironmentOf(config.ENVIRONMENT),
       now: () => new Date(),
     });
+    print(said);
   } finally {
     await pool.end();
+  }
+};
+
+const audit = async (args: readonly string[]): Promise<void> => {
+  const { ORDERS_URL, PAYMENTS_URL, INTERNAL_TOKEN: token } = readAuditConfig(process.env);
+  const orders = internalClient({ name: 'orders', url: ORDERS_URL, token });
+  const payments = internalClient({ name: 'payments', url: PAYMENTS_URL, token });
+  const clients = { orders: ordersClient(orders), payments: paymentsClient(payments) };
+  try {
+    await runAudit(args, { orders: clients.orders, readHistory: historyOf(clients), print: writeLine });
+  } finally {
+    await Promise.all([orders.close(), payments.close()]);
   }
 };
 
@@ -39,7 +57,7 @@ const interrupted = (): AbortSignal => {
 };
 
 try {
-  print(await run(process.argv.slice(2)));
+  await run(process.argv.slice(2));
 } catch (error) {
   const expected = error instanceof AdminFault || error instanceof ConfigError;
   process.stderr.write(`${expected ? error.message : `that failed: ${(error as Error).message || error}`}\n`);

@@ -50,6 +50,14 @@ export type AdminConfig = z.infer<typeof AdminConfig>;
 /** What the administration of merchants and keys needs. */
 export const readAdminConfig = (env: NodeJS.ProcessEnv): AdminConfig => read(AdminConfig, env);
 
+const AuditConfig = ServiceConfig.pick({ INTERNAL_TOKEN: true, CAZ_DECIMALS: true }).extend({
+  ORDERS_URL: ServiceUrl,
+  PAYMENTS_URL: ServiceUrl,
+});
+
+/** What it takes to ask the services what is recorded. */
+export const readAuditConfig = (env: NodeJS.ProcessEnv) => read(AuditConfig, env);
+
 /** Which environment this is. */
 export const readEnvironment = (env: NodeJS.ProcessEnv) =>
   read(ServiceConfig.pick({ ENVIRONMENT: true, CAZ_DECIMALS: true }), env).ENVIRONMENT;

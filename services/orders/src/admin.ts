@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { runDeadLetterCommand } from '@cpg/kafka';
-import { runProjectionCommand } from '@cpg/stream-relay';
+import { runAdminCommand } from '@cpg/stream-relay';
 import { orderProjection } from './projections/order-projection.ts';
 
 const [noun, ...args] = process.argv.slice(2);
@@ -8,7 +8,7 @@ const [noun, ...args] = process.argv.slice(2);
 process.exitCode =
   noun === 'dlq'
     ? await runDeadLetterCommand(args, process.env)
-    : await runProjectionCommand({
+    : await runAdminCommand({
         args: process.argv.slice(2),
         env: process.env,
         projectionOf: orderProjection,

@@ -1,3 +1,4 @@
+import type { HistoryEntry } from '@cpg/contracts';
 import { newId } from '@cpg/runtime';
 import { type OrdersService, startOrders, until } from './testing/jest-orders.ts';
 import { payment } from './testing/orders.ts';
@@ -15,6 +16,7 @@ const ordersOf = async (merchantId: string, range: object = {}) =>
   (await service.call('GET', `/merchants/${merchantId}/orders?${query({ ...ALWAYS, limit: 100, ...range })}`)).body;
 const past = async (id: string, range: object = {}) =>
   (await service.call('GET', `/orders/${id}/messages?${query({ ...ALWAYS, ...range })}`)).body;
+const recorded = async (id: string) => (await service.call('GET', `/orders/${id}/history?${query(ALWAYS)}`)).body;
 const TEN_USDC = { items: [{ name: 'x', quantity: 1, unit_price: '10', currency: 'USDC' }] };
 /** An order of 10 USDC, by a merchant of its own unless one is given. */
 const create = (merchantId = newId('merchant')) => service.create(TEN_USDC, merchantId);
@@ -105,7 +107,52 @@ test('the past does not have an order that was deleted', async () => {
   expect(await past(order.id)).toEqual({ messages: [], more: false });
 });
 
+test('what is recorded of an order is told event by event, and the order as it was after each', async () => {
+  const order = await create();
+  const changed = await service.call('PATCH', `/orders/${order.id}`, {
+    merchant_id: order.merchant_id,
+    changes: { metadata: { table: 'B7' } },
+  });
+  const { messages } = await recorded(order.id);
+  const events = (await service.recordedOf(order.id))!;
+  expect(messages.map(({ message }: { message: HistoryEntry }) => message)).toEqual(
+    events.map(({ id, event, revision, metadata }) => ({
+      id,
+      stream: `order-${order.id}`,
+      sequence: revision,
+      type: event.type,
+      at: event.data.at,
+      recorded_at: expect.any(String),
+      actor: metadata.actor,
+      request_id: metadata.requestId,
+      correlation_id: metadata.$correlationId,
+      causation_id: metadata.$causationId,
+      previous_hash: metadata.previousHash,
+      hash: metadata.hash,
+      data: event.data,
+    })),
+  );
+  const at = async (instant: string) => service.call('GET', `/orders/${order.id}/state?${query({ at: instant })}`);
+  expect((await at(order.created_at)).body).toEqual(order);
+  expect((await at(ALWAYS.to)).body).toEqual(changed.body);
+  expect((await at(ALWAYS.from)).status).toBe(404);
+});
+
+test('of a deleted order only its deletion is told', async () => {
+  const order = await create();
+  await service.call('DELETE', `/orders/${order.id}`, { merchant_id: order.merchant_id });
+  const { messages, more } = await recorded(order.id);
+  expect(more).toBe(false);
+  expect(messages.map(({ message }: { message: HistoryEntry }) => message.type)).toEqual(['OrderDeletionRecorded']);
+});
+
 test('the past is only told to a caller with the services’ token', async () => {
-  for (const url of [`/merchants/${newId('merchant')}/orders`, `/orders/${newId('order')}/messages`])
+  const id = newId('order');
+  for (const url of [
+    `/merchants/${newId('merchant')}/orders`,
+    `/orders/${id}/messages`,
+    `/orders/${id}/history`,
+    `/orders/${id}/state`,
+  ])
     expect((await service.app.inject(`${url}?${query({ ...ALWAYS, limit: 1 })}`)).statusCode).toBe(401);
 });

@@ -11,7 +11,9 @@ import {
   OrderCall,
   OrderDeletion,
   OrderHistory,
+  OrderStateQuery,
   OrderSummary,
+  RecordedHistory,
   RefundPaymentCall,
   UpdateOrderCall,
 } from '@cpg/contracts';
@@ -132,6 +134,22 @@ export const orderRoutes: FastifyPluginAsyncZod<OrderRoutes> = async (
     '/orders/:id/messages',
     { schema: { params: Id, querystring: HistoryQuery, response: { 200: OrderHistory } } },
     (request) => history.messagesOf(request.params.id, request.query),
+  );
+
+  app.get(
+    '/orders/:id/history',
+    { schema: { params: Id, querystring: HistoryQuery, response: { 200: RecordedHistory } } },
+    (request) => history.entriesOf(request.params.id, request.query),
+  );
+
+  app.get(
+    '/orders/:id/state',
+    { schema: { params: Id, querystring: OrderStateQuery, response: { 200: Order } } },
+    async (request) => {
+      const order = await history.orderAt(request.params.id, request.query.at);
+      if (!order) throw new AppError('not_found', 'there was no such order then');
+      return orderView(order);
+    },
   );
 
   const timeCall = { params: Id, body: AdvanceTimeCall, response: { 200: Order } };

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { runProjectionCommand } from '@cpg/stream-relay';
+import { runAdminCommand } from '@cpg/stream-relay';
 import { paymentProjection } from './projections/payment-projection.ts';
 
-process.exitCode = await runProjectionCommand({
+process.exitCode = await runAdminCommand({
   args: process.argv.slice(2),
   env: process.env,
   projectionOf: paymentProjection,

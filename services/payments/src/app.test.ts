@@ -19,7 +19,7 @@ test('while the database is away the caller is told to try again, and health say
     changes: { confirm: nothing, fail: nothing, refund: nothing },
     commands: { recordOutcomes: nothing },
     forget: nothing,
-    history: nothing,
+    history: { messagesOf: nothing, entriesOf: nothing },
     log,
     checks: { database: () => pool.query('select 1') },
   });

@@ -1,4 +1,4 @@
-import type { PaymentHistory } from '@cpg/contracts';
+import { type PaymentHistory, RecordedHistory } from '@cpg/contracts';
 import { newId } from '@cpg/runtime';
 import type { AllStreamResolvedEvent } from '@eventstore/db-client';
 import { paymentMessages } from './messages.ts';
@@ -63,6 +63,20 @@ test('many payments are told page by page, each event once', async () => {
   expect(told).toHaveLength(80);
   expect(new Set(told.map(({ id }) => id)).size).toBe(80);
   expect(new Set(told.map(({ subject }) => subject))).toEqual(new Set(ids));
+});
+
+test('what is recorded of the payments of an order is told, by when it happened', async () => {
+  const orderId = payments.orderThat(applied);
+  const { payment } = await payments.register(money(orderId));
+  const query = new URLSearchParams({ from: '2020-01-01T00:00:00.000Z', to: '2999-01-01T00:00:00.000Z' });
+  const { status, body } = await payments.call('GET', `/orders/${orderId}/history?${query}`);
+  expect(status).toBe(200);
+  const entries = RecordedHistory.parse(body).messages.map(({ message }) => message);
+  expect(entries.map(({ type, stream, sequence }) => [type, stream, sequence])).toEqual([
+    ['PaymentReceived', `payment-${payment.id}`, 0],
+    ['PaymentApplied', `payment-${payment.id}`, 1],
+  ]);
+  expect(entries[1]!.previous_hash).toBe(entries[0]!.hash);
 });
 
 test('of a deleted order nothing is told', async () => {

@@ -7,6 +7,7 @@ import {
   InstructionsCall,
   OutcomesCall,
   PaymentHistory,
+  RecordedHistory,
   RefundCall,
   RegisteredPayment,
   RegisterPaymentCall,
@@ -16,6 +17,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { PaymentChanges } from './changes.ts';
 import type { PaymentCommands } from './commands.ts';
+import type { PaymentPast } from './history.ts';
 import type { RegisterPayment } from './matching.ts';
 
 export interface PaymentRoutes {
@@ -24,7 +26,7 @@ export interface PaymentRoutes {
   readonly changes: PaymentChanges;
   readonly commands: Pick<PaymentCommands, 'recordOutcomes'>;
   readonly forget: (orderId: string) => Promise<void>;
-  readonly history: (orderId: string, query: HistoryQuery) => Promise<PaymentHistory>;
+  readonly history: PaymentPast;
 }
 
 const Id = z.object({ id: z.string() });
@@ -76,6 +78,12 @@ export const paymentRoutes: FastifyPluginAsyncZod<PaymentRoutes> = async (
   app.get(
     '/orders/:id/messages',
     { schema: { params: Id, querystring: HistoryQuery, response: { 200: PaymentHistory } } },
-    (request) => history(request.params.id, request.query),
+    (request) => history.messagesOf(request.params.id, request.query),
+  );
+
+  app.get(
+    '/orders/:id/history',
+    { schema: { params: Id, querystring: HistoryQuery, response: { 200: RecordedHistory } } },
+    (request) => history.entriesOf(request.params.id, request.query),
   );
 };

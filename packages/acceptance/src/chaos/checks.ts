@@ -5,7 +5,7 @@ import type { Api } from '../harness/api.ts';
 import type { KafkaLog } from '../harness/kafka-log.ts';
 import { ledgerOf, ledgerShown } from '../harness/ledger.ts';
 import { readOrderStream } from '../harness/order-stream.ts';
-import { projections } from '../harness/projections.ts';
+import { serviceAdmin } from '../harness/service-admin.ts';
 import type { Attempt, Receiver } from '../harness/receiver.ts';
 import type { StackFiles } from '../harness/stack-files.ts';
 import { until } from '../harness/until.ts';
@@ -39,7 +39,7 @@ export const faultsIn = async (evidence: Evidence): Promise<string[]> => {
       ...faultsOfLists(acknowledged, orders, payments),
       ...perOrder,
       ...perDeletion,
-      ...(await faultsOfProjections(stack)),
+      ...(await faultsOfRecords(stack)),
       ...evidence.kafka.faults(),
       ...faultsOfAttempts(evidence),
     ];
@@ -168,12 +168,12 @@ const faultsOfAttempts = ({ receiver, hook }: Evidence): string[] => {
   });
 };
 
-/** Every row of the read models is what a replay of the log makes. */
-const faultsOfProjections = async (stack: StackFiles): Promise<string[]> => {
+/** Every event follows the one before it, and every row of the read models is what a replay of the log makes. */
+const faultsOfRecords = async (stack: StackFiles): Promise<string[]> => {
   const faults: string[] = [];
   for (const name of ['orders', 'payments'] as const) {
-    const { code, said } = await projections(stack, 'verify', name).outcome();
-    if (code !== 0) faults.push(`the projection of ${name} is not what a replay makes: ${said}`);
+    const { code, said } = await serviceAdmin(stack, name, 'audit verify').outcome();
+    if (code !== 0) faults.push(`the records of ${name} are not what they should be: ${said}`);
   }
   return faults;
 };

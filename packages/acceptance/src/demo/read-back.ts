@@ -3,7 +3,7 @@ import { EventStoreDBClient } from '@eventstore/db-client';
 import type { Api } from '../harness/api.ts';
 import { readKafkaLog } from '../harness/kafka-log.ts';
 import { ledgerOf, ledgerShown } from '../harness/ledger.ts';
-import { readOrderStream } from '../harness/order-stream.ts';
+import { readOrderStream, wholeStreamsIn } from '../harness/order-stream.ts';
 import type { Attempt, Receiver } from '../harness/receiver.ts';
 import { verified } from '../harness/signatures.ts';
 import type { StackFiles } from '../harness/stack-files.ts';
@@ -36,6 +36,21 @@ export const walkLists = async (api: Api, story: Story, bought: readonly Bought[
   );
   const { total } = await api.orders({ from_date: since, status: 'awaiting_payment' });
   story.same('none of them awaits payment any more', total, 0);
+};
+
+/** What happened to the first order, as its merchant reads it. */
+export const readHistory = async (api: Api, story: Story, [bought]: readonly Bought[]): Promise<void> => {
+  const { order } = bought!;
+  const { items } = await api.history(order.id);
+  for (const { at, type, actor } of items) story.line(`${at} ${type} by ${actor}`);
+  const streams = [`order-${order.id}`, ...order.payments.map(({ id }) => `payment-${id}`)];
+  story.same('nothing of it was changed or left out, say its hashes', wholeStreamsIn(items).sort(), streams.sort());
+  const asCreated = await api.order(order.id, { at: order.created_at });
+  story.same(
+    'the order is read as it was when it was created',
+    [asCreated.status, asCreated.payments],
+    ['awaiting_payment', []],
+  );
 };
 
 /** The streams in EventStoreDB: unbroken, and adding up to what the API shows. */

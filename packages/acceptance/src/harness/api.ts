@@ -4,6 +4,7 @@ import {
   Delivery,
   DeliveryWithAttempts,
   ErrorBody,
+  HistoryEntry,
   type MerchantCreateOrderDto,
   Merchant,
   Order,
@@ -53,6 +54,7 @@ export const OrderPage = pageOf(Order);
 export const PaymentPage = pageOf(Payment);
 export const WebhookPage = pageOf(Webhook);
 export const DeliveryPage = pageOf(Delivery);
+const HistoryPage = z.strictObject({ items: z.array(HistoryEntry), next: z.string().optional() });
 export const WebhookWithSecret = Webhook.extend({ secret: z.string().regex(/^whsec_[A-Za-z0-9+/]{43}=$/) });
 export type WebhookWithSecret = z.infer<typeof WebhookWithSecret>;
 const WebhookDeletion = z.object({ id: WebhookId, deleted: z.literal(true) });
@@ -105,7 +107,9 @@ export const createApi = ({ baseUrl, apiKey }: { baseUrl: string; apiKey?: strin
     merchant: () => call(200, Merchant, 'GET', '/v1/merchants/me'),
 
     createOrder: (order: MerchantCreateOrderDto, headers?: Headers) => post(Order, '/v1/orders', order, headers),
-    order: (id: string) => call(200, Order, 'GET', `/v1/orders/${id}`),
+    order: (id: string, query: Query = {}) => call(200, Order, 'GET', `/v1/orders/${id}${search(query)}`),
+    history: (id: string, query: Query = {}) =>
+      call(200, HistoryPage, 'GET', `/v1/orders/${id}/history${search(query)}`),
     orders: (query: Query = {}) => call(200, OrderPage, 'GET', `/v1/orders${search(query)}`),
     cancel: (id: string, headers?: Headers) => post(Order, `/v1/orders/${id}/cancel`, undefined, headers),
     capture: (id: string, headers?: Headers) => post(Order, `/v1/orders/${id}/capture`, undefined, headers),

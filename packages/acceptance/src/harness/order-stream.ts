@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { OrderEvent } from '@cpg/contracts';
+import { type HistoryEntry, OrderEvent } from '@cpg/contracts';
 import { type EventStoreDBClient, StreamDeletedError } from '@eventstore/db-client';
 import { z } from 'zod';
 
@@ -27,7 +27,7 @@ export const readOrderStream = async (client: EventStoreDBClient, orderId: strin
     for await (const { event } of client.readStream(stream)) {
       if (!event) throw new Error(`${stream} holds a link`);
       const metadata = Metadata.parse(event.metadata);
-      const hash = sha256(`${previousHash}\n${event.type}\n${canonicalJson(event.data)}`);
+      const hash = hashOf(previousHash, { type: event.type, data: event.data });
       if (metadata.previousHash !== previousHash || metadata.hash !== hash) {
         throw new Error(`the hash chain of ${stream} is broken at event ${event.revision}`);
       }
@@ -44,6 +44,24 @@ export const readOrderStream = async (client: EventStoreDBClient, orderId: strin
     throw error;
   }
 };
+
+/** The streams that a history tells of whole and unchanged, as its reader can find out from the history alone. */
+export const wholeStreamsIn = (history: readonly HistoryEntry[]): string[] => {
+  const streams = [...new Set(history.map(({ stream }) => stream))];
+  return streams.filter((stream) => {
+    let previousHash = sha256(stream);
+    return history
+      .filter((entry) => entry.stream === stream)
+      .every((entry, index) => {
+        const follows = entry.sequence === index && entry.previous_hash === previousHash;
+        previousHash = hashOf(previousHash, entry);
+        return follows && entry.hash === previousHash;
+      });
+  });
+};
+
+const hashOf = (previousHash: string, { type, data }: { type: string; data: unknown }): string =>
+  sha256(`${previousHash}\n${type}\n${canonicalJson(data)}`);
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 

@@ -6,8 +6,9 @@ import { AdminFault } from './fault.ts';
 import { createKey, type KeyAdmin, revokeKey, rotateKey, showKeys, spanIn } from './keys.ts';
 import { changeMerchant, createMerchant, showMerchants } from './merchants.ts';
 import { WEBHOOKS_USAGE } from './webhooks.ts';
+import { AUDIT_USAGE } from './audit.ts';
 
-export const USAGE = `Merchants and their API keys, and the webhooks of a sandbox.
+export const USAGE = `Merchants and their API keys, the webhooks of a sandbox, and the history of orders.
 
   merchants create --file merchant.json          as CreateMerchantDto; - reads standard input
   merchants list
@@ -19,6 +20,8 @@ export const USAGE = `Merchants and their API keys, and the webhooks of a sandbo
   keys revoke KID
 
 ${WEBHOOKS_USAGE}
+
+${AUDIT_USAGE}
 
 LIST is separated by commas. INSTANT is like 2027-01-31T12:00:00Z, a span like 30m, 24h, 7d.
 DATABASE_URL, API_KEY_PEPPER and ENVIRONMENT are read from the environment.`;

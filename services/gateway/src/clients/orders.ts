@@ -1,5 +1,13 @@
-import type { AdvanceTimeCall, CreateOrderCall } from '@cpg/contracts';
-import { type MerchantCreateOrderDto, Order, OrderDeletion, type UpdateOrderDto } from '@cpg/contracts';
+import {
+  type AdvanceTimeCall,
+  type CreateOrderCall,
+  type HistoryQuery,
+  type MerchantCreateOrderDto,
+  Order,
+  OrderDeletion,
+  RecordedHistory,
+  type UpdateOrderDto,
+} from '@cpg/contracts';
 import { isAppError } from '@cpg/core';
 import type { CallContext, InternalClient } from '@cpg/runtime';
 import type { z } from 'zod';
@@ -46,6 +54,22 @@ export const ordersClient = (client: InternalClient) => {
           repeatable: false,
         }),
       ),
+    /** What is recorded of an order. */
+    history: (orderId: string, query: HistoryQuery, context: CallContext): Promise<RecordedHistory> =>
+      client.call('GET', `/orders/${orderId}/history`, { context, query, response: RecordedHistory }),
+    /** The order as it was recorded by an instant; null before it was there. */
+    at: async (orderId: string, instant: string, context: CallContext): Promise<Order | null> => {
+      try {
+        return await client.call('GET', `/orders/${orderId}/state`, {
+          context,
+          query: { at: instant },
+          response: Order,
+        });
+      } catch (error) {
+        if (isAppError(error, 'not_found')) return null;
+        throw error;
+      }
+    },
   };
 };
 

@@ -1,6 +1,8 @@
 import {
   type ConfirmationCall,
   type FailureCall,
+  type HistoryQuery,
+  RecordedHistory,
   type RefundCall,
   RegisteredPayment,
   type RegisterPaymentCall,
@@ -25,6 +27,9 @@ export const paymentsClient = (client: InternalClient) => {
     confirm: (id: string, call: ConfirmationCall, context: CallContext) => change(id, 'confirmation', call, context),
     fail: (id: string, call: FailureCall, context: CallContext) => change(id, 'failure', call, context),
     refund: (id: string, call: RefundCall, context: CallContext) => change(id, 'refunds', call, context),
+    /** What is recorded of the payments of an order. */
+    history: (orderId: string, query: HistoryQuery, context: CallContext): Promise<RecordedHistory> =>
+      client.call('GET', `/orders/${orderId}/history`, { context, query, response: RecordedHistory }),
   };
 };
 

@@ -10,6 +10,7 @@ import {
   DepositInstruction,
   ErrorBody,
   GatewayPayInstruction,
+  HistoryEntry,
   IndividualProfile,
   Item,
   Merchant,
@@ -31,7 +32,7 @@ import {
 import { z } from 'zod';
 import { AdvanceTimeBody, TestWebhookBody } from '../routes/debug.ts';
 import { FailPaymentBody, RegisterPaymentBody } from '../routes/debug-payments.ts';
-import { OrderPage } from '../routes/orders.ts';
+import { OrderHistoryPage, OrderPage } from '../routes/orders.ts';
 import { PaymentPage, RefundPaymentBody } from '../routes/payments.ts';
 import { DeliveryPage, ReplayWebhookBody } from '../routes/webhook-deliveries.ts';
 import { UpdateWebhookBody, WebhookCreated, WebhookDeletion, WebhookPage } from '../routes/webhooks.ts';
@@ -41,6 +42,8 @@ import * as examples from './examples.ts';
 const COMPONENTS: Record<string, readonly [schema: z.ZodType, example?: unknown]> = {
   Order: [Order, examples.order],
   OrderPage: [OrderPage],
+  OrderHistoryPage: [OrderHistoryPage],
+  HistoryEntry: [HistoryEntry, examples.historyEntry],
   OrderDeletion: [OrderDeletion, { id: examples.order.id, deleted: true }],
   MerchantCreateOrderDto: [MerchantCreateOrderDto, examples.createOrder],
   UpdateOrderDto: [UpdateOrderDto, { metadata: { table: 'B7' } }],

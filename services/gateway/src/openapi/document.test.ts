@@ -43,6 +43,7 @@ test('every endpoint of the reference is in it, and those we added', () => {
     'GET /v1/merchants/me',
     'GET /v1/orders',
     'GET /v1/orders/{id}',
+    'GET /v1/orders/{id}/history',
     'GET /v1/payments',
     'GET /v1/payments/{id}',
     'GET /v1/webhooks',

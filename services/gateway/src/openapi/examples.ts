@@ -2,6 +2,7 @@ import type {
   Delivery,
   DeliveryWithAttempts,
   ErrorBody,
+  HistoryEntry,
   Merchant,
   MerchantCreateOrderDto,
   Order,
@@ -95,6 +96,22 @@ export const payment: Payment = {
   applied_amount: '52.472200',
   created_at: '2026-01-31T12:04:10.000Z',
   updated_at: '2026-01-31T12:04:34.000Z',
+};
+
+export const historyEntry: HistoryEntry = {
+  id: 'evt_01KG9Q2T8Q1A2B3C4D5E6F7G8H',
+  stream: `payment-${payment.id}`,
+  sequence: 2,
+  type: 'PaymentApplied',
+  at: '2026-01-31T12:04:34.000Z',
+  recorded_at: '2026-01-31T12:04:34.004Z',
+  actor: 'service:payments',
+  request_id: 'req_01KG9Q5H6J7K8M9N0P1Q2R3S4T',
+  correlation_id: 'req_01KG9Q5H6J7K8M9N0P1Q2R3S4T',
+  causation_id: 'req_01KG9Q5H6J7K8M9N0P1Q2R3S4T',
+  previous_hash: 'b75aedb286182cb48e80da7b68430054aee738fb786cf29bf37255aab3b19750',
+  hash: '738382d599f02600f331d68ed2c78ba057d8541deb65712d27531059bb86191e',
+  data: { orderId, appliedMinor: '52472200', unappliedMinor: '0', at: '2026-01-31T12:04:34.000Z' },
 };
 
 export const registerPayment = {

@@ -1,4 +1,5 @@
 import { Order } from '@cpg/contracts';
+import { historyEntry } from '../openapi/examples.ts';
 import { newSeed } from '../seed.ts';
 import {
   orderBody,
@@ -169,6 +170,55 @@ describe('reading orders', () => {
     ]);
     expect(new Set(answers.map(({ body }) => JSON.stringify({ ...body, request_id: '' }))).size).toBe(1);
     expect(answers[0].status).toBe(404);
+  });
+
+  test('the history and the past of an order are for its merchant only', async () => {
+    const { id } = made[0]!;
+    for (const path of [`/v1/orders/${id}/history`, `/v1/orders/${id}?at=2026-01-31T12:00:00Z`]) {
+      expect((await other.send('GET', path)).status).toBe(404);
+      expect(gateway.orders.calls).toEqual([]);
+    }
+  });
+
+  test('merges what orders and payments have recorded, as far as both have told', async () => {
+    const entry = (n: number) => ({ ...historyEntry, sequence: n });
+    const told = (places: number[], more: boolean) => ({
+      status: 200,
+      body: { messages: places.map((n) => ({ place: `p ${n}`, message: entry(n) })), more },
+    });
+    gateway.orders.answer = () => told([1, 4], true);
+    gateway.payments.answer = () => told([2, 3, 5], false);
+    const { body } = await reader.send('GET', `/v1/orders/${made[0]!.id}/history`);
+    expect(body.items).toEqual([1, 2, 3, 4].map(entry));
+
+    gateway.orders.answer = gateway.payments.answer = () => told([], false);
+    const last = await reader.send('GET', `/v1/orders/${made[0]!.id}/history?after=${body.next}`);
+    expect(last.body).toEqual({ items: [] });
+    for (const { calls } of [gateway.orders, gateway.payments])
+      expect(new URL(calls.at(-1)!.path, 'http://x').searchParams.get('after')).toBe('p 4');
+  });
+
+  test.each(['', '%00', 'cCA0=', 'AAAA', 'x'.repeat(129)])('a history after %j is refused by name', async (after) => {
+    const { status, body } = await reader.send('GET', `/v1/orders/${made[0]!.id}/history?after=${after}`);
+    expect([status, body.details?.[0]?.path]).toEqual([400, 'after']);
+  });
+
+  test.each([
+    ['0000-01-01T00:00:00+12:00', '1970-01-01T00:00:00.000Z'],
+    ['2026-01-31T12:00:00.1234+02:00', '2026-01-31T10:00:00.123Z'],
+    ['9999-12-31T23:59:59-12:00', '9999-12-31T23:59:59.999Z'],
+  ])('an order at %s is asked for at %s', async (at, asked) => {
+    const then = { ...made[0]!, status: 'awaiting_payment' as const };
+    gateway.orders.answer = () => ({ status: 200, body: then });
+    const { body } = await reader.send('GET', `/v1/orders/${made[0]!.id}?at=${encodeURIComponent(at)}`);
+    expect(body).toEqual(then);
+    expect(new URL(gateway.orders.calls[0]!.path, 'http://x').searchParams.get('at')).toBe(asked);
+  });
+
+  test('an order that was not there yet is 404, and says so', async () => {
+    gateway.orders.answer = () => refusal(404, 'not_found');
+    const { status, body } = await reader.send('GET', `/v1/orders/${made[0]!.id}?at=2020-01-01T00:00:00Z`);
+    expect([status, body.message]).toEqual([404, 'the order was not there yet']);
   });
 
   test('lists them newest first, ten to a page', async () => {

@@ -1,4 +1,5 @@
 import {
+  HistoryEntry,
   MerchantCreateOrderDto,
   Order,
   OrderDeletion,
@@ -9,10 +10,15 @@ import {
   UpdateOrderDto,
 } from '@cpg/contracts';
 import type { Pool } from '@cpg/postgres';
+import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { AppError } from '@cpg/core';
+import { invalid } from '@cpg/runtime';
 import type { OrdersClient } from '../clients/orders.ts';
-import { ListQuery } from '../list-query.ts';
+import type { PaymentsClient } from '../clients/payments.ts';
+import { historyOf, isoWithin } from '../history.ts';
+import { Instant, ListQuery } from '../list-query.ts';
 import { found, idIn } from '../not-found.ts';
 import { listOrders, orderById } from '../queries/orders.ts';
 import { callerOf, contextOf } from '../request.ts';
@@ -28,18 +34,42 @@ const OrderListQuery = z.strictObject({
   currency: PaymentCurrency.optional(),
 });
 
+const StateQuery = z.object({
+  at: Instant.optional().describe(
+    'With what happened up to this instant, read from its events. Without it, as it is now.',
+  ),
+});
+
+export const HistoryQuery = z.strictObject({
+  after: z.string().min(1).max(128).optional().describe('The `next` of the page before.'),
+});
+
+export const OrderHistoryPage = z.object({
+  items: z.array(HistoryEntry),
+  next: z.string().optional().describe('Where the next page begins, for `after`; absent on the last one.'),
+});
+
 const params = pathId('order', 'ord');
 const tags = ['Orders'];
 
+export interface OrderRouteOptions {
+  readonly orders: OrdersClient;
+  readonly payments: PaymentsClient;
+  readonly pool: Pool;
+}
+
 /** `/v1/orders`: commands go to the orders service, reads to its read model. */
-export const orderRoutes: FastifyPluginAsyncZod<{ orders: OrdersClient; pool: Pool }> = async (
-  app,
-  { orders, pool },
-) => {
+export const orderRoutes: FastifyPluginAsyncZod<OrderRouteOptions> = async (app, { orders, payments, pool }) => {
+  const readHistory = historyOf({ orders, payments });
   const refOf = (request: Parameters<typeof callerOf>[0], id: string) => ({
     orderId: idIn(OrderId, 'order', id),
     merchantId: callerOf(request).merchantId,
   });
+
+  const ownOrder = async (request: FastifyRequest, id: string): Promise<Order> => {
+    const { orderId, merchantId } = refOf(request, id);
+    return found('order', await orderById(pool, merchantId, orderId));
+  };
 
   app.post(
     '/orders',
@@ -83,11 +113,48 @@ export const orderRoutes: FastifyPluginAsyncZod<{ orders: OrdersClient; pool: Po
     '/orders/:id',
     {
       config: { scope: 'orders:self:read' },
-      schema: { operationId: 'getOrder', summary: 'Read an order', tags, params, response: { 200: Order } },
+      schema: {
+        operationId: 'getOrder',
+        summary: 'Read an order',
+        description: 'As it is now, or as it was `at` an instant: 404 `not_found` when it was not there yet.',
+        tags,
+        params,
+        querystring: StateQuery,
+        response: { 200: Order },
+      },
     },
     async (request) => {
-      const { orderId, merchantId } = refOf(request, request.params.id);
-      return found('order', await orderById(pool, merchantId, orderId));
+      const { at } = request.query;
+      const order = await ownOrder(request, request.params.id);
+      if (!at) return order;
+      const then = await orders.at(order.id, isoWithin(at), contextOf(request));
+      if (!then) throw new AppError('not_found', 'the order was not there yet');
+      return then;
+    },
+  );
+
+  app.get(
+    '/orders/:id/history',
+    {
+      config: { scope: 'orders:self:read' },
+      schema: {
+        operationId: 'listOrderHistory',
+        summary: 'What happened to an order',
+        description:
+          'Every event of the order and of its payments, oldest first, as it is recorded: what, when, by whom, in which request, and because of what. Each stream is chained by hashes, so whoever keeps one can prove later that nothing before it was changed. Stop when there is no `next`.',
+        tags,
+        params,
+        querystring: HistoryQuery,
+        response: { 200: OrderHistoryPage },
+      },
+    },
+    async (request) => {
+      const { id } = await ownOrder(request, request.params.id);
+      const { messages, more } = await readHistory(id, placeIn(request.query.after), contextOf(request));
+      return {
+        items: messages.map(({ message }) => message),
+        ...(more && { next: cursorOf(messages.at(-1)!.place) }),
+      };
     },
   );
 
@@ -164,4 +231,16 @@ export const orderRoutes: FastifyPluginAsyncZod<{ orders: OrdersClient; pool: Po
     async (request, reply) =>
       reply.code(201).send(await orders.capture(refOf(request, request.params.id), contextOf(request))),
   );
+};
+
+const PLACE = /^[\x20-\x7e]+$/;
+
+const cursorOf = (place: string): string => Buffer.from(place).toString('base64url');
+
+const placeIn = (cursor: string | undefined): string | undefined => {
+  if (cursor === undefined) return undefined;
+  const place = Buffer.from(cursor, 'base64url').toString();
+  if (!PLACE.test(place) || cursorOf(place) !== cursor)
+    throw invalid([{ path: 'after', message: 'must be the `next` of an earlier answer' }]);
+  return place;
 };

@@ -20,21 +20,14 @@ const OPTIONS = { timeoutMs: 4_000, refusedMs: 0 };
 
 export const historyClient = ({ orders, payments }: Record<'orders' | 'payments', InternalClient>): History => ({
   ordersOf: (merchantId, query) =>
-    orders.call('GET', `/merchants/${merchantId}/orders?${search(query)}`, { ...call(), response: HistoryOrders }),
+    orders.call('GET', `/merchants/${merchantId}/orders`, { ...call(), query, response: HistoryOrders }),
   ofOrder: (orderId, query) =>
-    orders.call('GET', `/orders/${orderId}/messages?${search(query)}`, { ...call(), response: OrderHistory }),
+    orders.call('GET', `/orders/${orderId}/messages`, { ...call(), query, response: OrderHistory }),
   ofPayments: (orderId, query) =>
-    payments.call('GET', `/orders/${orderId}/messages?${search(query)}`, { ...call(), response: PaymentHistory }),
+    payments.call('GET', `/orders/${orderId}/messages`, { ...call(), query, response: PaymentHistory }),
 });
 
 const call = (): typeof OPTIONS & { context: CallContext } => {
   const requestId = newRequestId();
   return { ...OPTIONS, context: { actor: 'service:webhook-dispatcher', requestId, correlationId: requestId } };
 };
-
-const search = (query: object): string =>
-  new URLSearchParams(
-    Object.entries(query).flatMap(([name, value]): [string, string][] =>
-      value === undefined ? [] : [[name, String(value)]],
-    ),
-  ).toString();

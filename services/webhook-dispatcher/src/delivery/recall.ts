@@ -1,4 +1,4 @@
-import type { DomainMessage } from '@cpg/contracts';
+import { type DomainMessage, type HistoryPage, mergeHistory } from '@cpg/contracts';
 import type { History } from '../clients/history.ts';
 import type { Reached, ReplayRow } from '../storage/replays.ts';
 import { type ToldEvent, tell } from './payload.ts';
@@ -9,11 +9,6 @@ export interface Recalled {
   /** How far these come. */
   readonly reached: Reached;
   readonly isEnd: boolean;
-}
-
-interface Chapter {
-  readonly messages: { readonly place: string; readonly message: DomainMessage }[];
-  readonly more: boolean;
 }
 
 /** What comes next in a replay: all of some orders, or a part of one in which a lot happened. Rejects once `signal` aborts. */
@@ -60,17 +55,11 @@ const chapterOf = async (
   orderId: string,
   query: Parameters<History['ofOrder']>[1],
   types: readonly string[],
-): Promise<Chapter> => {
+): Promise<HistoryPage<DomainMessage>> => {
   const tells = (kind: string) => types.some((type) => type.startsWith(kind));
-  const pages: Chapter[] = await Promise.all([
+  const pages: HistoryPage<DomainMessage>[] = await Promise.all([
     ...(tells('order:') ? [history.ofOrder(orderId, query)] : []),
     ...(tells('payment:') ? [history.ofPayments(orderId, query)] : []),
   ]);
-  const ends = pages.filter(({ more }) => more).map(({ messages }) => messages.at(-1)!.place);
-  const end = ends.sort()[0];
-  const messages = pages.flatMap((page) => page.messages).sort((a, b) => (a.place < b.place ? -1 : 1));
-  return {
-    messages: end === undefined ? messages : messages.filter(({ place }) => place <= end),
-    more: end !== undefined,
-  };
+  return mergeHistory(pages);
 };

@@ -1,0 +1,137 @@
+import type { HistoryEntry } from '@cpg/contracts';
+import pg from 'pg';
+import { admin, openShop, type Shop } from './harness/merchants.ts';
+import { orderBody } from './harness/order-bodies.ts';
+import { wholeStreamsIn } from './harness/order-stream.ts';
+import { type ServiceName, serviceAdmin } from './harness/service-admin.ts';
+import { sharedStack } from './harness/shared-stack.ts';
+import { purchase } from './harness/shoppers.ts';
+
+const SLOW = 120_000;
+
+const stack = sharedStack();
+let shop: Shop;
+
+beforeAll(async () => {
+  shop = await openShop(stack);
+});
+afterAll(() => shop.api.close());
+
+const linesOf = (said: string): HistoryEntry[] =>
+  said
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as HistoryEntry);
+const outcomeOf = (name: ServiceName, command: string) => serviceAdmin(stack, name, command).outcome();
+
+test('a merchant reads all that happened to an order, and proves that nothing of it was changed', async () => {
+  const { order } = await purchase(shop.api);
+  const { items, next } = await shop.api.history(order.id);
+  expect(next).toBeUndefined();
+  const streams = [`order-${order.id}`, `payment-${order.payments[0]!.id}`];
+  expect(new Set(items.map(({ stream }) => stream))).toEqual(new Set(streams));
+  expect(items[0]).toMatchObject({ type: 'OrderCreated', sequence: 0, actor: `key:${shop.key.slice(11, 23)}` });
+  expect(items.map(({ type }) => type)).toEqual(
+    expect.arrayContaining(['OrderPaymentsApplied', 'OrderPaid', 'PaymentReceived', 'PaymentApplied']),
+  );
+  expect(wholeStreamsIn(items).sort()).toEqual(streams.sort());
+  const forged = items.map((entry) => ({ ...entry, data: { ...entry.data, at: '2020-01-01T00:00:00.000Z' } }));
+  expect(wholeStreamsIn(forged)).toEqual([]);
+  const said = await admin(stack, ['audit', 'history', order.id, '--json']);
+  expect(linesOf(said)).toEqual(items);
+  expect(await admin(stack, ['audit', 'history', order.id])).toContain('#0  OrderCreated  by key:');
+});
+
+test('a long history comes page by page, nothing twice and nothing missing', async () => {
+  const { id } = await shop.api.createOrder(orderBody());
+  for (let n = 0; n < 70; n += 1) await shop.api.updateOrder(id, { metadata: { n } });
+  const sequences: number[] = [];
+  for (let after: string | undefined, pages = 1; ; pages += 1) {
+    const { items, next } = await shop.api.history(id, { after });
+    sequences.push(...items.map(({ sequence }) => sequence));
+    if (next === undefined) {
+      expect(pages).toBeGreaterThan(1);
+      break;
+    }
+    after = next;
+  }
+  expect(sequences).toEqual(Array.from({ length: 71 }, (_, n) => n));
+  expect((await shop.api.send('GET', `/v1/orders/${id}/history?after=nonsense`)).status).toBe(400);
+});
+
+test('an order is read as it was at any instant', async () => {
+  const created = await shop.api.createOrder(orderBody());
+  const changed = await shop.api.updateOrder(created.id, { metadata: { table: 'B7' } });
+  const canceled = await shop.api.cancel(created.id);
+  for (const then of [created, changed, canceled]) {
+    expect(await shop.api.order(created.id, { at: then.updated_at! })).toEqual(then);
+    expect(JSON.parse(await admin(stack, ['audit', 'at', created.id, then.updated_at!]))).toEqual(then);
+  }
+  const before = new Date(Date.parse(created.created_at!) - 1).toISOString();
+  expect((await shop.api.send('GET', `/v1/orders/${created.id}?at=${before}`)).status).toBe(404);
+  expect((await shop.api.send('GET', `/v1/orders/${created.id}?at=yesterday`)).status).toBe(400);
+});
+
+test('of a deleted order a merchant reads nothing, and an auditor that it was deleted, and by whom', async () => {
+  const { id } = await shop.api.createOrder(orderBody());
+  await shop.api.deleteOrder(id);
+  for (const path of [`/v1/orders/${id}/history`, `/v1/orders/${id}?at=${new Date().toISOString()}`])
+    expect((await shop.api.send('GET', path)).status).toBe(404);
+  const [record, ...more] = linesOf(await admin(stack, ['audit', 'history', id, '--json']));
+  expect(more).toEqual([]);
+  expect(record).toMatchObject({ stream: `deletion-${id}`, type: 'OrderDeletionRecorded' });
+  expect(record!.data.actor).toBe(`key:${shop.key.slice(11, 23)}`);
+  await expect(admin(stack, ['audit', 'at', id, new Date().toISOString()])).rejects.toThrow('or is deleted since');
+  expect((await outcomeOf('orders', 'audit export')).said).not.toContain(`"order-${id}"`);
+});
+
+test(
+  'an event that somebody changed in the database is found, and named',
+  async () => {
+    const { order } = await purchase(shop.api);
+    const paymentId = order.payments[0]!.id;
+    expect(await outcomeOf('payments', 'audit verify')).toMatchObject({ code: 0 });
+
+    const events = new pg.Client({ connectionString: stack.databaseUrl.replace(/\/app$/, '/eventstore') });
+    await events.connect();
+    const change = (from: string, to: string) =>
+      events.query(
+        `update eventstore.event set data = convert_to(replace(convert_from(data, 'utf8'), $2, $3), 'utf8')
+         where stream = $1 and revision = 0`,
+        [`payment-${paymentId}`, `"amountMinor":"${from}"`, `"amountMinor":"${to}"`],
+      );
+    try {
+      expect((await change('10000000', '10000001')).rowCount).toBe(1);
+      const { code, said } = await outcomeOf('payments', 'audit verify');
+      expect(code).toBe(1);
+      expect(said).toContain(`payment-${paymentId}, event 0: it is not what was hashed`);
+      expect(said).toMatch(/payment-\*: 1 of \d+ events are not as they were recorded/);
+    } finally {
+      await change('10000001', '10000000');
+      await events.end();
+    }
+    expect(await outcomeOf('payments', 'audit verify')).toMatchObject({ code: 0 });
+    expect(await outcomeOf('orders', 'audit verify')).toMatchObject({ code: 0 });
+  },
+  SLOW,
+);
+
+test('everything is exported, as the merchant reads it', async () => {
+  const { order } = await purchase(shop.api);
+  const { items } = await shop.api.history(order.id);
+  const exported = (await Promise.all([outcomeOf('orders', 'audit export'), outcomeOf('payments', 'audit export')]))
+    .flatMap(({ said }) => linesOf(said))
+    .filter(({ stream }) => stream.includes(order.id) || stream.includes(order.payments[0]!.id));
+  expect(exported).toHaveLength(items.length);
+  expect(exported).toEqual(expect.arrayContaining(items));
+});
+
+test.each([
+  [['audit', 'history', 'ord_none'], 'is no order'],
+  [['audit', 'history', 'ord_01KG9Q1S5T6V7W8X9Y0Z1A2B3C'], 'nothing is recorded'],
+  [['audit', 'at', 'ord_01KG9Q1S5T6V7W8X9Y0Z1A2B3C', 'noon'], 'must be ISO 8601'],
+  [['audit', 'at', 'ord_01KG9Q1S5T6V7W8X9Y0Z1A2B3C', '2026-01-31T12:00:00Z'], 'was not there'],
+  [['audit', 'forge'], 'audit history ORDER'],
+])('%j says why it cannot be done', async (args, why) => {
+  await expect(admin(stack, args)).rejects.toThrow(why);
+});

@@ -1,0 +1,115 @@
+import { startEventStore } from '@cpg/embedded-eventstore';
+import { createPool, type Pool, testDatabase } from '@cpg/postgres';
+import { createLogger, newId } from '@cpg/runtime';
+import type { EventStoreDBClient } from '@eventstore/db-client';
+import { verifyChains } from './chain.ts';
+import { connectEventStore } from './connect.ts';
+import { eventHash, genesisHash } from './recorded.ts';
+import { append, tombstone } from './stream.ts';
+
+const closing: (() => unknown)[] = [];
+let client: EventStoreDBClient;
+let database: Pool;
+let serial = 0;
+
+beforeAll(async () => {
+  const made = await testDatabase();
+  const server = await startEventStore({ databaseUrl: made.url, port: 0 });
+  client = connectEventStore(server.url);
+  database = createPool({ url: made.url, name: 'chain-test', log: createLogger({ name: 'test', level: 'silent' }) });
+  closing.push(
+    () => client.dispose(),
+    () => server.stop(),
+    () => database.end(),
+    () => made.drop(),
+  );
+});
+
+afterAll(async () => {
+  for (const close of closing) await close();
+});
+
+const counted = (n: number) => ({ type: 'Counted', data: { n, at: '2026-01-31T12:00:00.000Z' } });
+
+/** A stream of so many events, chained. Its name begins as no other's. */
+const chain = async (length: number): Promise<string> => {
+  const stream = `chain${(serial += 1)}-x`;
+  await prolong(stream, { from: 0, to: length });
+  return stream;
+};
+const prolong = (stream: string, { from, to }: { from: number; to: number }) => {
+  let previousHash = genesisHash(stream);
+  const events = Array.from({ length: to }, (_, n) => {
+    const hash = eventHash(previousHash, counted(n));
+    const metadata = { actor: 'a', requestId: 'r', $correlationId: 'c', $causationId: 'c', previousHash, hash };
+    previousHash = hash;
+    return { id: newId('event'), event: counted(n), metadata };
+  });
+  return append(client, stream, events.slice(from), from - 1);
+};
+
+const verify = (...prefixes: string[]) => verifyChains(client, { prefixes, signal: new AbortController().signal });
+const rewrite = (stream: string, revision: number, column: 'data' | 'metadata', from: string, to: string) =>
+  database.query(
+    `update eventstore.event set ${column} = convert_to(replace(convert_from(${column}, 'utf8'), $3, $4), 'utf8')
+     where stream = $1 and revision = $2`,
+    [stream, revision, from, to],
+  );
+
+test('whole chains are whole, those of deleted streams too', async () => {
+  const streams = [await chain(3), await chain(1), await chain(5)];
+  await tombstone(client, streams[1]!);
+  const { events, faults, shown } = await verify(...streams);
+  expect({ faults, shown }).toEqual({ faults: 0, shown: [] });
+  expect(events).toBeGreaterThanOrEqual(8);
+});
+
+test('an event that was changed is named, and no other', async () => {
+  const stream = await chain(4);
+  await rewrite(stream, 1, 'data', '"n":1', '"n":7');
+  expect(await verify(stream)).toEqual({
+    events: 4,
+    faults: 1,
+    shown: [{ stream, revision: 1, fault: 'it is not what was hashed' }],
+  });
+});
+
+test.each([0, 2])('event %i that was taken out is missed', async (revision) => {
+  const stream = await chain(4);
+  await database.query('delete from eventstore.event where stream = $1 and revision = $2', [stream, revision]);
+  const fault = `event ${revision} is missing before it`;
+  expect(await verify(stream)).toEqual({ events: 3, faults: 1, shown: [{ stream, revision: revision + 1, fault }] });
+});
+
+test('an event that was changed together with its hash does not fit with the next', async () => {
+  const stream = await chain(3);
+  const [first, changed] = [0, 9].map((n) => eventHash(genesisHash(stream), counted(n)));
+  await rewrite(stream, 0, 'data', '"n":0', '"n":9');
+  await rewrite(stream, 0, 'metadata', first!, changed!);
+  expect(await verify(stream)).toEqual({
+    events: 3,
+    faults: 1,
+    shown: [{ stream, revision: 1, fault: 'it does not follow the event before it' }],
+  });
+});
+
+test('what is no event of ours is named, and the rest is looked at', async () => {
+  const stream = await chain(3);
+  await rewrite(stream, 1, 'metadata', '"hash"', '"hush"');
+  expect(await verify(stream)).toEqual({
+    events: 3,
+    faults: 1,
+    shown: [{ stream, revision: 1, fault: 'it is no event of this system' }],
+  });
+});
+
+test('chains that the memory has no room for are followed all the same', async () => {
+  const streams = [await chain(1), await chain(1), await chain(1)];
+  for (const stream of streams) await prolong(stream, { from: 1, to: 2 });
+  const options = { prefixes: streams, signal: new AbortController().signal, remembered: 1 };
+  expect(await verifyChains(client, options)).toMatchObject({ events: 6, faults: 0 });
+  await database.query('delete from eventstore.event where stream = $1 and revision = 0', [streams[0]]);
+  expect(await verifyChains(client, options)).toMatchObject({
+    shown: [{ stream: streams[0], revision: 1, fault: 'event 0 is missing before it' }],
+  });
+});
