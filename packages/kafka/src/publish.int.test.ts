@@ -1,3 +1,4 @@
+import { newId } from '@cpg/runtime';
 import { TOPICS } from '@cpg/contracts';
 import { createLogger } from '@cpg/runtime';
 import { createKafka } from './connect.ts';
@@ -95,6 +96,16 @@ test('what comes at once may be more than the broker takes in one batch', async 
   await by.send(topic, [numbered(20), ...large, numbered(25)]);
   await by.commit();
   expect((await readUntil(25, false)).slice(-6)).toEqual([20, 21, 22, 23, 24, 25].map((n) => `evt_${n}`));
+});
+
+test('a message may be larger than a batch, and is read as any other', async () => {
+  const by = publisher();
+  await by.open();
+  const payments = Array.from({ length: 8_000 }, () => ({ id: newId('payment'), status: 'applied', currency: 'USDC' }));
+  const large = { ...numbered(31), data: { payments, note: 'x'.repeat(1_024 * 1_024) } } as unknown as Message;
+  await by.send(topic, [numbered(30), large, numbered(32)]);
+  await by.commit();
+  expect((await readUntil(32, false)).slice(-3)).toEqual([30, 31, 32].map((n) => `evt_${n}`));
 });
 
 test('another failure is not taken for it', () => {

@@ -1,5 +1,5 @@
 import { type DomainMessage, partitionKeyOf } from '@cpg/contracts';
-import { type Kafka, type Message, Partitioners, type Producer, type Transaction } from 'kafkajs';
+import { CompressionTypes, type Kafka, type Message, Partitioners, type Producer, type Transaction } from 'kafkajs';
 
 export interface Publisher {
   /** Takes over: from here on whoever published under the same id before cannot any more, however long it was held up, and what it left
@@ -47,7 +47,10 @@ export const createPublisher = (kafka: Kafka, { transactionalId }: { transaction
     send: async (topic, messages) => {
       if (!producer) throw new Error('the publisher is not open');
       transaction ??= await producer.transaction();
-      for (const part of inParts(messages.map(encode))) await transaction.send({ topic, acks: -1, messages: part });
+      for (const part of inParts(messages.map(encode))) {
+        const compression = sizeOf(part) > AT_ONCE_BYTES ? CompressionTypes.GZIP : CompressionTypes.None;
+        await transaction.send({ topic, acks: -1, compression, messages: part });
+      }
     },
     commit: async () => {
       const ending = transaction;
@@ -67,7 +70,10 @@ export const isShutOut = (error: unknown): boolean => {
   return [cause, originalError].some((inner) => inner !== undefined && inner !== error && isShutOut(inner));
 };
 
-/** The same messages in the same order, as many at a time as may go at once. One that is larger than that goes by itself. */
+const sizeOf = (part: readonly Encoded[]): number => part.reduce((bytes, { value }) => bytes + value.length, 0);
+
+/** The same messages in the same order, as many at a time as may go at once. One that is larger than that goes by itself, compressed: of an
+ *  order with many payments little is left. */
 const inParts = (messages: readonly Encoded[]): Encoded[][] => {
   const parts: Encoded[][] = [];
   let bytes = Infinity;
