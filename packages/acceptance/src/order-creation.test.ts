@@ -49,6 +49,24 @@ describe('an order', () => {
     expect(order.updated_at).toBe(order.created_at);
   });
 
+  test('may be as large as a body may be', async () => {
+    const bodyOf = (length: number) => {
+      const modifier = (name: string) => ({ name, quantity: 1, unit_price: '1', currency: 'USDT' as const });
+      const full = (items: number) =>
+        Array.from({ length: items }, () =>
+          item('1', 'USDT', { modifiers: Array(20).fill(modifier('x'.repeat(256))) }),
+        );
+      const body = orderBody({ items: [...full(40), item('1', 'USDT')] });
+      const missing = length - JSON.stringify(body).length;
+      return { ...body, metadata: { note: 'x'.repeat(missing - ',"metadata":{"note":""}'.length) } };
+    };
+    const LIMIT = 256 * 1024;
+    const largest = bodyOf(LIMIT);
+    expect(JSON.stringify(largest)).toHaveLength(LIMIT);
+    expect((await shop.api.createOrder(largest)).items).toEqual(largest.items);
+    expect((await shop.api.send('POST', '/v1/orders', { body: bodyOf(LIMIT + 1) })).status).toBe(413);
+  });
+
   test('expires after an hour unless it says when', async () => {
     const { expiration_date, created_at } = await shop.api.createOrder(orderBody());
     expect(Date.parse(expiration_date!) - Date.parse(created_at!)).toBe(60 * 60_000);

@@ -19,6 +19,8 @@ import type { Logger } from './logger.ts';
 import { limitTime } from './time-limit.ts';
 
 export const BODY_LIMIT_BYTES = 256 * 1024;
+/** What a service takes from another: what a client may send has more around it by then. */
+export const INTERNAL_BODY_LIMIT_BYTES = 4 * BODY_LIMIT_BYTES;
 
 const RETRY_AFTER_SECONDS = 1;
 
@@ -52,7 +54,7 @@ const FASTIFY_REFUSALS: Record<string, (error: FastifyError) => AppError> = {
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the type provider differs from plugin to plugin
 export type AnyApp = FastifyInstance<any, any, any, any, any>;
 
-export interface AppOptions extends Pick<FastifyServerOptions, 'trustProxy' | 'requestTimeout'> {
+export interface AppOptions extends Pick<FastifyServerOptions, 'trustProxy' | 'requestTimeout' | 'bodyLimit'> {
   readonly log: Logger;
   /** A request that has no answer by then gets 503. */
   readonly answerWithinMs?: number;

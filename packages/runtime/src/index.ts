@@ -21,6 +21,7 @@ export {
   createApp,
   errorBody,
   faultsOf,
+  INTERNAL_BODY_LIMIT_BYTES,
   invalid,
   requireInternalToken,
 } from './http.ts';

@@ -1,5 +1,12 @@
 import { isDatabaseOutage } from '@cpg/postgres';
-import { createApp, healthRoutes, type Logger, type ReadinessChecks, requireInternalToken } from '@cpg/runtime';
+import {
+  createApp,
+  healthRoutes,
+  INTERNAL_BODY_LIMIT_BYTES,
+  type Logger,
+  type ReadinessChecks,
+  requireInternalToken,
+} from '@cpg/runtime';
 import { type OrderRoutes, orderRoutes } from './routes.ts';
 
 /** The internal HTTP interface of orders. Only health answers without the services' token. */
@@ -8,7 +15,7 @@ export const buildApp = ({
   checks,
   ...routes
 }: OrderRoutes & { token: string; checks: ReadinessChecks; log: Logger }) => {
-  const app = createApp({ log: routes.log, isOutage: isDatabaseOutage });
+  const app = createApp({ log: routes.log, isOutage: isDatabaseOutage, bodyLimit: INTERNAL_BODY_LIMIT_BYTES });
   healthRoutes(app, checks);
   void app.register(async (internal) => {
     requireInternalToken(internal, token);

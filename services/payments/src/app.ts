@@ -1,5 +1,12 @@
 import { isDatabaseOutage } from '@cpg/postgres';
-import { createApp, healthRoutes, type Logger, type ReadinessChecks, requireInternalToken } from '@cpg/runtime';
+import {
+  createApp,
+  healthRoutes,
+  INTERNAL_BODY_LIMIT_BYTES,
+  type Logger,
+  type ReadinessChecks,
+  requireInternalToken,
+} from '@cpg/runtime';
 import { type PaymentRoutes, paymentRoutes } from './routes.ts';
 
 /** The internal HTTP interface of payments. Only health answers without the services' token. */
@@ -9,7 +16,7 @@ export const buildApp = ({
   log,
   ...routes
 }: PaymentRoutes & { token: string; checks: ReadinessChecks; log: Logger }) => {
-  const app = createApp({ log, isOutage: isDatabaseOutage });
+  const app = createApp({ log, isOutage: isDatabaseOutage, bodyLimit: INTERNAL_BODY_LIMIT_BYTES });
   healthRoutes(app, checks);
   void app.register(async (internal) => {
     requireInternalToken(internal, token);

@@ -1,5 +1,12 @@
 import { isDatabaseOutage } from '@cpg/postgres';
-import { createApp, healthRoutes, type Logger, type ReadinessChecks, requireInternalToken } from '@cpg/runtime';
+import {
+  createApp,
+  healthRoutes,
+  INTERNAL_BODY_LIMIT_BYTES,
+  type Logger,
+  type ReadinessChecks,
+  requireInternalToken,
+} from '@cpg/runtime';
 import type { Metrics } from './metrics.ts';
 import { type WebhookRoutes, webhookRoutes } from './routes.ts';
 
@@ -14,7 +21,7 @@ export interface AppOptions {
 
 /** The internal HTTP interface of the dispatcher. Only health and metrics answer without the services' token. */
 export const buildApp = ({ token, checks, metrics, log, routes }: AppOptions) => {
-  const app = createApp({ log, isOutage: isDatabaseOutage });
+  const app = createApp({ log, isOutage: isDatabaseOutage, bodyLimit: INTERNAL_BODY_LIMIT_BYTES });
   healthRoutes(app, checks);
   app.get('/metrics', async (_request, reply) => reply.type(metrics.contentType).send(await metrics.text()));
   app.register(async (internal) => {
