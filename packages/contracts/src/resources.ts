@@ -25,6 +25,7 @@ export const OrphanReason = z.enum([
   'wrong_currency',
   'unknown_order',
   'unknown_address',
+  'too_many_payments',
 ]);
 export type OrphanReason = z.infer<typeof OrphanReason>;
 

@@ -38,7 +38,7 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
     remedy: 'Let it expire, or create orders with `can_cancel` true.',
   },
   update_not_allowed: {
-    when: 'The order was created with `can_update` false.',
+    when: 'The order was created with `can_update` false, or was changed 1,000 times.',
     remedy: 'Create a new order, with `can_update` true if it may change.',
   },
   order_has_unsettled_funds: {

@@ -75,7 +75,14 @@ export interface Payment {
   unapplied_amount?: string | undefined;
   refunded_amount?: string | undefined;
   orphan_reason?:
-    'already_paid' | 'canceled' | 'late' | 'wrong_currency' | 'unknown_order' | 'unknown_address' | undefined;
+    | 'already_paid'
+    | 'canceled'
+    | 'late'
+    | 'wrong_currency'
+    | 'unknown_order'
+    | 'unknown_address'
+    | 'too_many_payments'
+    | undefined;
   failure_reason?: string | undefined;
   tx_hash?: string | undefined;
   confirmations?: number | undefined;

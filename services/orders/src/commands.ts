@@ -144,7 +144,16 @@ const outcomesOf = (order: ExistingOrder, command: OrderCommand, events: readonl
   const touched = new Set(events.flatMap(paymentsDecidedBy));
   if ('payment' in command) touched.add(command.payment.paymentId);
   if ('paymentId' in command) touched.add(command.paymentId);
-  return order.payments.filter(({ paymentId }) => touched.has(paymentId)).map(outcomeOf);
+  const known = order.payments.filter(({ paymentId }) => touched.has(paymentId)).map(outcomeOf);
+  return [...known, ...untakenOf(order, command)];
+};
+
+/** The payment that the order takes no note of, for it has too many. */
+const untakenOf = (order: ExistingOrder, command: OrderCommand): PaymentOutcome[] => {
+  if (command.type !== 'OfferPayment' || !command.confirmed) return [];
+  const { paymentId: payment_id } = command.payment;
+  if (order.payments.some(({ paymentId }) => paymentId === payment_id)) return [];
+  return [{ status: 'orphan', payment_id, orphan_reason: 'too_many_payments', at: command.at.toISOString() }];
 };
 
 /** How a payment stands on its order, for the payment's own record. */

@@ -1,7 +1,9 @@
+import { append } from '@cpg/event-store';
 import { newId } from '@cpg/runtime';
 import { rebuild, verify } from '@cpg/stream-relay';
+import { MAX_PAYMENTS } from './order/state.ts';
 import { body, MERCHANT, type OrdersService, startOrders, until } from './testing/jest-orders.ts';
-import { capabilities, paymentId } from './testing/orders.ts';
+import { capabilities, payment, paymentId } from './testing/orders.ts';
 
 let service: OrdersService;
 beforeAll(async () => {
@@ -211,6 +213,28 @@ test('a deletion lets payments know the last of its payments before they are for
     path: 'POST /outcomes',
     body: { outcomes: [expect.objectContaining(applied)] },
   });
+});
+
+test('money beyond what an order takes note of is due for refund, and says so', async () => {
+  const order = await service.create();
+  const metadata = { actor: 'a', requestId: 'r', $correlationId: 'c', $causationId: 'c', previousHash: '', hash: '' };
+  const received = Array.from({ length: MAX_PAYMENTS }, (_, n) => ({
+    id: newId('event'),
+    event: {
+      type: 'OrderPaymentReceived',
+      data: { payment: payment(5_000 + n, 1n), confirmed: false, at: order.created_at },
+    },
+    metadata,
+  }));
+  await append(service.client, `order-${order.id}`, received, 0);
+  const offered = async (n: number, confirmed: boolean) =>
+    (await service.call('POST', `/orders/${order.id}/payments`, { payment: payment(n, 1n), confirmed })).body;
+  const { outcomes } = await offered(6_000, true);
+  expect(outcomes).toMatchObject([{ status: 'orphan', orphan_reason: 'too_many_payments' }]);
+  expect((await offered(6_001, false)).outcomes).toEqual([]);
+  expect((await offered(5_000, true)).outcomes).toMatchObject([
+    { payment_id: payment(5_000, 1n).paymentId, status: 'applied' },
+  ]);
 });
 
 test('what comes after a deletion is still told and projected', async () => {

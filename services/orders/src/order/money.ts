@@ -9,6 +9,7 @@ import {
   heldOpen,
   isExpired,
   isOpen,
+  MAX_PAYMENTS,
   PENDING_HOLDS_OPEN_MS,
   remainingMinor,
   renews,
@@ -23,6 +24,7 @@ export const offer = (
   const at = now.toISOString();
   const { paymentId, confirmations } = payment;
   const known = order.payments.find((candidate) => candidate.paymentId === paymentId);
+  if (!known && isFull(order)) return [];
   if (!known) {
     // The deadline is kept even where its timer is late.
     const lapsed =
@@ -45,6 +47,9 @@ export const offer = (
     known.status === 'received' ? place(noticed, paymentId, now) : [],
   );
 };
+
+/** Whether it takes note of no further payment: their money is due for refund. */
+const isFull = ({ payments }: ExistingOrder): boolean => payments.length >= MAX_PAYMENTS;
 
 /** What a confirmed payment does to its order: it applies, is held, or is an orphan. */
 const place = (order: ExistingOrder, paymentId: string, now: Date): OrderEvent[] => {
@@ -121,7 +126,7 @@ export const failPayment = (
   const at = now.toISOString();
   const { paymentId } = payment;
   const known = order.payments.find((candidate) => candidate.paymentId === paymentId);
-  if (known && (known.status === 'failed' || known.status === 'refunded')) return [];
+  if (known ? known.status === 'failed' || known.status === 'refunded' : isFull(order)) return [];
   // News of the failure may overtake news of the payment.
   const notice: OrderEvent[] = known ? [] : [{ type: 'OrderPaymentReceived', data: { payment, confirmed: false, at } }];
   return [

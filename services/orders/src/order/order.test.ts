@@ -461,6 +461,38 @@ describe('a clock that is put forward', () => {
   );
 });
 
+describe('an order that has all the payments that it takes note of', () => {
+  const payments = Array.from({ length: 250 }, (_, n) => offer(n + 1, 1n));
+  const fail = (n: number): OrderCommand => ({
+    type: 'FailPayment',
+    payment: payment(n, 1n),
+    failureReason: 'reorg',
+    at: NOON,
+  });
+  const full = past(createOrder(), ...payments);
+
+  test('knows no other', () => {
+    given(...full)
+      .when(offer(251, 10_000_000n))
+      .thenNothing();
+    given(...full)
+      .when(fail(251))
+      .thenNothing();
+  });
+  test('goes on with those that it knows', () =>
+    given(...full)
+      .when(fail(7))
+      .thenLike({ type: 'OrderPaymentFailed' }));
+  test('took the last of them', () =>
+    given(...past(createOrder(), ...payments.slice(1)))
+      .when(offer(1, 10_000_000n))
+      .thenLike(
+        { type: 'OrderPaymentReceived' },
+        { type: 'OrderPaymentsApplied', data: { status: 'paid' } },
+        { type: 'OrderPaid' },
+      ));
+});
+
 describe('update', () => {
   test('metadata and deadline', () =>
     given(orderCreated())
@@ -473,6 +505,19 @@ describe('update', () => {
     given(orderCreated({ allow: { can_update: false } }))
       .when({ type: 'UpdateOrder', metadata: {}, at: NOON })
       .thenRefused('update_not_allowed'));
+  test('a thousand times at most', () => {
+    const update: OrderCommand = { type: 'UpdateOrder', metadata: {}, at: NOON };
+    const often = past(createOrder(), ...Array<OrderCommand>(999).fill(update));
+    given(...often)
+      .when(update)
+      .thenLike({ type: 'OrderUpdated' });
+    given(...often, ...past(createOrder(), update).slice(1))
+      .when(update)
+      .thenRefused('update_not_allowed');
+    given(...often, ...past(createOrder(), update).slice(1))
+      .when({ type: 'AdvanceTime', minutes: 1, at: NOON })
+      .thenRefused('update_not_allowed');
+  });
   test('the deadline moves only while it is open', () =>
     given(...past(createOrder(), cancel))
       .when({ type: 'UpdateOrder', expirationMinutes: 10, at: NOON })

@@ -3,7 +3,7 @@ import { AppError, type Decider, unreachable } from '@cpg/core';
 import type { CreateOrder, OrderCommand } from './command.ts';
 import { advanceTime, expire, plusMinutes, renew } from './deadline.ts';
 import { capture, failPayment, offer, refundPayment, settle } from './money.ts';
-import { evolve, type ExistingOrder, exists, isOpen, type Order, then } from './state.ts';
+import { evolve, type ExistingOrder, exists, isOpen, MAX_CHANGES, type Order, then } from './state.ts';
 
 const decide = (command: OrderCommand, order: Order): OrderEvent[] => {
   if (command.type === 'CreateOrder') return order.status === 'none' ? [created(command)] : [];
@@ -41,6 +41,7 @@ const decide = (command: OrderCommand, order: Order): OrderEvent[] => {
     case 'ExpireOrder':
       return expire(order, command.at);
     case 'AdvanceTime':
+      refuseTooMany(order);
       return advanceTime(command, order);
     case 'DeleteOrder':
       return remove(order, at);
@@ -81,6 +82,7 @@ const update = (
 ): OrderEvent[] => {
   if (!order.capabilities.can_update)
     throw new AppError('update_not_allowed', 'the order was created with can_update false');
+  refuseTooMany(order);
   if (expirationMinutes !== undefined && !isOpen(order))
     throw new AppError('order_state_conflict', `the deadline of an order that is ${order.status} cannot be moved`);
   const deadline = expirationMinutes !== undefined && {
@@ -88,6 +90,11 @@ const update = (
     expiresAt: plusMinutes(now, expirationMinutes),
   };
   return [{ type: 'OrderUpdated', data: { ...(metadata && { metadata }), ...deadline, at: now.toISOString() } }];
+};
+
+const refuseTooMany = ({ changes }: ExistingOrder): void => {
+  if (changes >= MAX_CHANGES)
+    throw new AppError('update_not_allowed', `an order is changed ${MAX_CHANGES} times at most: create a new one`);
 };
 
 const remove = (order: ExistingOrder, at: string): OrderEvent[] => {

@@ -37,6 +37,8 @@ export interface ExistingOrder {
   readonly expirationMinutes: number;
   readonly expiresAt: string;
   readonly renewals: number;
+  /** How often its merchant changed it. */
+  readonly changes: number;
   readonly metadata?: Metadata | undefined;
   readonly createdAt: string;
   readonly updatedAt: string;
@@ -48,6 +50,10 @@ export type Order =
   { readonly status: 'none' } | { readonly status: 'deleted'; readonly was: ExistingOrder } | ExistingOrder;
 
 export const MAX_RENEWALS = 24;
+/** How many payments an order takes note of, and how often it is changed. Every message shows all of an order, and every reader reads its whole
+ *  stream: without an end to both, one order would hold up all others. */
+export const MAX_PAYMENTS = 250;
+export const MAX_CHANGES = 1_000;
 /** How long a payment that its rail saw in time, but has not confirmed, keeps its order open past the deadline. */
 export const PENDING_HOLDS_OPEN_MS = 24 * 60 * 60_000;
 
@@ -94,6 +100,7 @@ export const evolve = (order: Order, event: OrderEvent): Order => {
       instructions: instructions ?? [],
       payments: [],
       renewals: 0,
+      changes: 0,
       createdAt: at,
       updatedAt: at,
       lastEventAt: at,
@@ -161,6 +168,7 @@ export const evolve = (order: Order, event: OrderEvent): Order => {
       const { metadata, expirationMinutes, expiresAt } = event.data;
       return {
         ...updated,
+        changes: order.changes + 1,
         ...(metadata && { metadata }),
         ...(expirationMinutes !== undefined && { expirationMinutes }),
         ...(expiresAt && { expiresAt }),
@@ -184,7 +192,7 @@ export const evolve = (order: Order, event: OrderEvent): Order => {
         ...payment,
         seenAt: minutesBefore(payment.seenAt, minutes),
       }));
-      return { ...updated, payments, expiresAt };
+      return { ...updated, payments, expiresAt, changes: order.changes + 1 };
     }
     case 'OrderExpired':
       return withPayments(

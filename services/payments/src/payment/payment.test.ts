@@ -194,6 +194,20 @@ describe('refunding', () => {
   test('refuses nothing', () => given(received(), applied).when(refund(0n)).thenRefused('invalid_request'));
   test('refuses when nothing is left', () =>
     given(received(), applied, refunded('10000')).when(refund(1n, RFD2)).thenRefused('nothing_to_refund'));
+  test('in a hundred parts at most, and then all that is left', () => {
+    const parts = Array.from({ length: 100 }, (_, n) =>
+      refunded('1', String(n + 1), `${RFD2.slice(0, -3)}${String(n).padStart(3, '0')}`),
+    );
+    given(received(), applied, ...parts)
+      .when(refund(1n))
+      .thenRefused('payment_conflict');
+    given(received(), applied, ...parts)
+      .when(refund())
+      .then(refunded('9900', '10000'));
+    given(received(), applied, ...parts.slice(1))
+      .when(refund(1n))
+      .thenLike({ type: 'PaymentRefunded' });
+  });
   test('refuses a failed payment', () => given(received(), failed).when(refund()).thenRefused('payment_conflict'));
   test('refuses what is not settled', () => given(received()).when(refund()).thenRefused('payment_conflict'));
 });

@@ -205,6 +205,8 @@ const refund = ({ refundId, amountMinor, reason, at }: RefundPayment, payment: E
   }
   const amount = amountMinor ?? left;
   if (amount <= 0n) throw refusedAmount('must be positive');
+  if (amount < left && payment.refundIds.length >= MAX_PARTS)
+    throw new AppError('payment_conflict', `the payment was refunded in ${MAX_PARTS} parts: refund all that is left`);
   if (amount > left) throw refusedAmount(`only ${fromMinor(left, payment.currency)} is left to refund`);
   return [
     {
@@ -219,6 +221,9 @@ const refund = ({ refundId, amountMinor, reason, at }: RefundPayment, payment: E
     },
   ];
 };
+
+/** Each part is an event of the payment and of its order. */
+const MAX_PARTS = 100;
 
 const refusedAmount = (message: string): AppError =>
   new AppError('invalid_request', `amount: ${message}`, { details: [{ path: 'amount', message }] });
