@@ -110,6 +110,20 @@ describe('a webhook of which every attempt fails', () => {
     expect(disabled_reason).toMatch(/^every delivery attempt has failed since \d{4}-/);
   });
 
+  test('is disabled, too, while what is old cannot be dropped: somebody reads it', async () => {
+    const { webhooks } = await failOnce();
+    const reader = await system.pool.connect();
+    try {
+      await reader.query('begin; lock table webhooks.events in access share mode');
+      await chores(webhooks, () => inDays(31));
+      expect(await state()).toMatchObject({ is_enabled: false });
+      expect(await system.pool.query('select from webhooks.events')).toMatchObject({ rowCount: 1 });
+    } finally {
+      await reader.query('rollback');
+      reader.release();
+    }
+  });
+
   test('is not when one succeeds in between', async () => {
     const { consume, webhooks, merchantId } = await failOnce();
     receiver.answer = respond(200);

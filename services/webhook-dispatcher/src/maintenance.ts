@@ -27,20 +27,26 @@ export const maintain = async (options: MaintenanceOptions, signal: AbortSignal)
   }
 };
 
+/** Does all of them; one that cannot be done now keeps no other from being done. */
 export const maintainOnce = async (options: MaintenanceOptions): Promise<void> => {
   const { pool, partitions, retention, now, log } = options;
-  await partitions.ensureAhead();
-  const dropped = await partitions.dropOld();
-  if (dropped.length > 0) log.info({ partitions: dropped }, 'dropped what is past its retention');
-  await pool.query(
-    "delete from webhooks.forgotten_orders where forgotten_at < $1::timestamptz - $2 * interval '1 day'",
-    [now(), retention.metadataDays],
-  );
-  await pool.query("delete from webhooks.replays where finished_at < $1::timestamptz - $2 * interval '1 day'", [
-    now(),
-    retention.metadataDays,
-  ]);
-  await disableFailing(options);
+  const forget = (table: string, column: string) =>
+    pool.query(`delete from webhooks.${table} where ${column} < $1::timestamptz - $2 * interval '1 day'`, [
+      now(),
+      retention.metadataDays,
+    ]);
+  const chores = {
+    'partitions ahead': () => partitions.ensureAhead(),
+    'partitions past their retention': async () => {
+      const dropped = await partitions.dropOld();
+      if (dropped.length > 0) log.info({ partitions: dropped }, 'dropped what is past its retention');
+    },
+    'orders forgotten long ago': () => forget('forgotten_orders', 'forgotten_at'),
+    'replays finished long ago': () => forget('replays', 'finished_at'),
+    'failing webhooks': () => disableFailing(options),
+  };
+  for (const [chore, work] of Object.entries(chores))
+    await work().catch((error: unknown) => log.warn({ err: error, chore }, 'a chore could not be done, trying again'));
 };
 
 /** Disables webhooks that only failed for too long. One that its owner changed since is given the time anew. */
