@@ -1,5 +1,6 @@
 import type { DomainMessage } from '@cpg/contracts';
 import { isShutOut, type Publisher } from '@cpg/kafka';
+import { within } from '@cpg/runtime';
 import type { AllStreamResolvedEvent } from '@eventstore/db-client';
 import { FencedError } from './checkpoint.ts';
 import { followAlone, type Follower, type FollowerOptions } from './follower.ts';
@@ -16,10 +17,13 @@ export interface RelayOptions extends Omit<FollowerOptions, 'name' | 'shutOutOth
 // committed waits so long: not at all to speak of, but while events come one upon another.
 const COMMIT = { quietMs: 25, withinMs: 500 };
 
+// Of the 10 s that a service has to stop. While Kafka is away, its client would try for longer than that.
+const STOPS_WITHIN_MS = 6_000;
+
 /** Publishes the log to a topic: in the order of the log, at least once, the checkpoint moving only after all replicas have the messages
  *  and they are committed. A relay that another has taken over from cannot publish any more, whatever it was held up in. */
-export const relay = ({ publisher, topic, messageOf, ...options }: RelayOptions): Follower =>
-  followAlone(
+export const relay = ({ publisher, topic, messageOf, ...options }: RelayOptions): Follower => {
+  const follower = followAlone(
     { ...options, name: 'relay', shutOutOthers: publisher.open },
     {
       handle: async (events) => {
@@ -39,6 +43,13 @@ export const relay = ({ publisher, topic, messageOf, ...options }: RelayOptions)
       },
     },
   );
+  return {
+    stop: () =>
+      within(STOPS_WITHIN_MS, follower.stop()).catch((error: unknown) =>
+        options.log.warn({ err: error }, 'the relay was left as it was: what it had under way comes again'),
+      ),
+  };
+};
 
 const asFenced = (error: unknown): never => {
   throw isShutOut(error) ? new FencedError('another relay publishes now', { cause: error }) : error;
