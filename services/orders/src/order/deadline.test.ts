@@ -1,0 +1,150 @@
+import { fold } from '@cpg/core';
+import { after, cancel, dueAt, existing, expireAt, given, past } from '../testing/jest-deciding.ts';
+import { createOrder, minutesAfterNoon, NOON, offer, orderCreated, payment, paymentId } from '../testing/orders.ts';
+import type { OrderCommand } from './command.ts';
+import { orderDecider } from './order.ts';
+import { remainingMinor } from './state.ts';
+
+describe('deadline', () => {
+  test('an open order expires at the instant it is due', () =>
+    given(orderCreated())
+      .when(expireAt(dueAt))
+      .thenLike({ type: 'OrderExpired', data: { status: 'expired' } }));
+  test('it refuses to expire a millisecond early', () =>
+    given(orderCreated())
+      .when(expireAt(new Date(dueAt.getTime() - 1)))
+      .thenRefused('order_state_conflict'));
+  test('expiring it twice changes nothing', () =>
+    given(...past(createOrder(), expireAt(dueAt)))
+      .when(expireAt(dueAt))
+      .thenNothing());
+  test('partly paid it is partially_paid_expired', () =>
+    expect(after(createOrder(), offer(1, 4_000_000n), expireAt(dueAt)).status).toBe('partially_paid_expired'));
+  test('held payments become orphans', () => {
+    const order = after(createOrder({ allow: { partial_payments: false } }), offer(1, 4_000_000n), expireAt(dueAt));
+    expect(order.status).toBe('expired');
+    expect(existing(order).payments[0]).toMatchObject({ status: 'orphan', orphanReason: 'late' });
+  });
+  test('an unconfirmed payment that was seen in time keeps it open, at most 24 hours', () => {
+    const pending = past(createOrder(), offer(1, 10_000_000n, { confirmed: false }));
+    given(...pending)
+      .when(expireAt(dueAt))
+      .thenNothing();
+    given(...pending)
+      .when(expireAt(minutesAfterNoon(60 + 24 * 60)))
+      .thenLike({ type: 'OrderExpired' });
+  });
+  test('with auto renewal it gets new quotes instead, and what was applied keeps its value', () => {
+    const renewing = past(createOrder({ allow: { expiration_auto_renewal: true } }), offer(1, 5_000_000n));
+    given(...renewing)
+      .when(expireAt(dueAt))
+      .thenRefused('order_state_conflict');
+    given(...renewing)
+      .when({ type: 'RenewOrder', rates: {}, pricedMinor: 12_000_001n, at: dueAt })
+      .thenLike({
+        type: 'OrderRenewed',
+        data: { totalMinor: '11000001', renewal: 1, expiresAt: minutesAfterNoon(120).toISOString() },
+      });
+  });
+  test('a second renewal at the same price leaves what is due as it is', () => {
+    const renewAt = (minutes: number): OrderCommand => ({
+      type: 'RenewOrder',
+      rates: {},
+      pricedMinor: 20_000_000n,
+      at: minutesAfterNoon(minutes),
+    });
+    const once = [createOrder({ allow: { expiration_auto_renewal: true } }), offer(1, 5_000_000n), renewAt(60)];
+    expect(remainingMinor(existing(after(...once)))).toBe(10_000_000n);
+    expect(remainingMinor(existing(after(...once, renewAt(120))))).toBe(10_000_000n);
+  });
+  test.each([
+    ['a payment failed', { type: 'FailPayment', payment: payment(1, 5_000_000n), failureReason: 'reorg', at: dueAt }],
+    [
+      'a payment was refunded whole',
+      {
+        type: 'RefundPayment',
+        paymentId: paymentId(1),
+        refundId: `rfd_${'0'.repeat(26)}`,
+        refundedTotalMinor: 5_000_000n,
+        at: dueAt,
+      },
+    ],
+  ] satisfies [string, OrderCommand][])(
+    'after %s nothing of its value is kept: its part is due at the new quotes',
+    (_, taken) => {
+      const renewed: OrderCommand = { type: 'RenewOrder', rates: {}, pricedMinor: 20_000_001n, at: dueAt };
+      const renewing = createOrder({ allow: { expiration_auto_renewal: true } });
+      const only = existing(after(renewing, offer(1, 5_000_000n), renewed, taken));
+      expect([only.totalMinor, remainingMinor(only)]).toEqual([20_000_001n, 20_000_001n]);
+      const another = existing(after(renewing, offer(1, 5_000_000n), offer(2, 2_000_000n), renewed, taken));
+      expect([another.totalMinor, remainingMinor(another)]).toEqual([18_000_002n, 16_000_002n]);
+    },
+  );
+  test('what was paid at earlier quotes is what is due again when a paid order is reversed', () => {
+    const renewed: OrderCommand = { type: 'RenewOrder', rates: {}, pricedMinor: 20_000_000n, at: dueAt };
+    const failed: OrderCommand = {
+      type: 'FailPayment',
+      payment: payment(1, 5_000_000n),
+      failureReason: 'reorg',
+      at: dueAt,
+    };
+    const order = existing(
+      after(
+        createOrder({ allow: { expiration_auto_renewal: true } }),
+        offer(1, 5_000_000n),
+        renewed,
+        offer(2, 10_000_000n),
+        failed,
+      ),
+    );
+    expect([order.status, remainingMinor(order)]).toEqual(['reversed', 5_000_000n]);
+  });
+  test('it renews 24 times, then it expires', () => {
+    const renewals = Array.from({ length: 24 }, (_, n): OrderCommand => ({
+      type: 'RenewOrder',
+      rates: {},
+      pricedMinor: 10_000_000n,
+      at: minutesAfterNoon(60 * (n + 1)),
+    }));
+    const events = past(createOrder({ allow: { expiration_auto_renewal: true } }), ...renewals);
+    expect(events.filter(({ type }) => type === 'OrderRenewed')).toHaveLength(24);
+    given(...events)
+      .when({ type: 'RenewOrder', rates: {}, pricedMinor: 1n, at: minutesAfterNoon(60 * 25) })
+      .thenNothing();
+    given(...events)
+      .when(expireAt(minutesAfterNoon(60 * 25)))
+      .thenLike({ type: 'OrderExpired' });
+  });
+});
+
+describe('a clock that is put forward', () => {
+  const advance = (minutes: number, at = NOON): OrderCommand => ({ type: 'AdvanceTime', minutes, at });
+
+  test('brings the deadline nearer', () =>
+    given(orderCreated())
+      .when(advance(45))
+      .then({
+        type: 'OrderTimeAdvanced',
+        data: { minutes: 45, expiresAt: minutesAfterNoon(15).toISOString(), at: NOON.toISOString() },
+      }));
+  test('lets it expire', () =>
+    expect(after(createOrder(), advance(60), expireAt(NOON))).toMatchObject({ status: 'expired' }));
+  test('makes what was paid before that much older, so a pending payment still holds the order open for 24 hours', () => {
+    const pending = past(createOrder(), offer(1, 10_000_000n, { confirmed: false }), advance(90));
+    given(...pending)
+      .when(expireAt(NOON))
+      .thenNothing();
+    given(...pending, ...orderDecider.decide(advance(24 * 60), fold(orderDecider, orderDecider.initial, pending)))
+      .when(expireAt(NOON))
+      .thenLike({ type: 'OrderExpired' });
+  });
+  test.each([
+    ['paid', past(createOrder(), offer(1, 10_000_000n))],
+    ['canceled', past(createOrder(), cancel)],
+    ['expired', past(createOrder(), expireAt(dueAt))],
+  ])('is refused once it is %s', (_, events) =>
+    given(...events)
+      .when(advance(1))
+      .thenRefused('order_state_conflict'),
+  );
+});
