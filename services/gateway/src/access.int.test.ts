@@ -11,6 +11,7 @@ const ENDPOINTS = [
   ['POST', '/v1/orders', 'orders:self:create'],
   ['GET', '/v1/orders', 'orders:self:read'],
   ['GET', `/v1/orders/${order}`, 'orders:self:read'],
+  ['GET', `/v1/orders/${order}/history`, 'orders:self:read'],
   ['PATCH', `/v1/orders/${order}`, 'orders:self:update'],
   ['DELETE', `/v1/orders/${order}`, 'orders:self:delete'],
   ['POST', `/v1/orders/${order}/cancel`, 'orders:self:update'],
