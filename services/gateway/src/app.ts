@@ -15,6 +15,7 @@ import { limitRate } from './plugins/rate-limit.ts';
 import { requireScopes } from './plugins/scope.ts';
 import { secureHeaders } from './plugins/secure-headers.ts';
 import { refuseUnstorableText } from './plugins/storable-text.ts';
+import { takeTurns } from './plugins/turns.ts';
 import { debugRoutes } from './routes/debug.ts';
 import { merchantRoutes } from './routes/merchants.ts';
 import { orderRoutes } from './routes/orders.ts';
@@ -68,6 +69,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
         limitRate(v1, limits.requests);
         requireScopes(v1);
         answerOnce(v1, options);
+        takeTurns(v1);
         await v1.register(merchantRoutes, options);
         await v1.register(orderRoutes, options);
         await v1.register(paymentRoutes, options);
