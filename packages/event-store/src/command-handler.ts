@@ -4,7 +4,7 @@ import type { EventStoreDBClient } from '@eventstore/db-client';
 import { LRUCache } from 'lru-cache';
 import type { z } from 'zod';
 import { type DomainEvent, eventHash, genesisHash, type Recorded } from './recorded.ts';
-import { append, readStream } from './stream.ts';
+import { append, eachEvent } from './stream.ts';
 
 /** A stream folded up to its newest event. `revision` is -1 and `hash` the genesis before the first one. */
 export interface Loaded<State> {
@@ -68,19 +68,12 @@ export const commandHandler = <State, Command, E extends DomainEvent>({
   });
 
   const read = async (stream: string): Promise<Loaded<State>> => {
-    const recorded = await readStream(client, stream, schema);
-    if (recorded === null) throw new AppError('not_found', 'it was deleted');
-    const last = recorded.at(-1);
-    if (!last) return empty(stream);
-    return {
-      state: fold(
-        decider,
-        decider.initial,
-        recorded.map(({ event }) => event),
-      ),
-      revision: last.revision,
-      hash: last.metadata.hash,
-    };
+    let loaded = empty(stream);
+    const there = await eachEvent(client, stream, schema, ({ event, revision, metadata: { hash } }) => {
+      loaded = { state: decider.evolve(loaded.state, event), revision, hash };
+    });
+    if (!there) throw new AppError('not_found', 'it was deleted');
+    return loaded;
   };
 
   const handle = async (

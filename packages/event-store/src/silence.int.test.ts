@@ -1,8 +1,12 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { EventStoreDBClient } from '@eventstore/db-client';
 import { z } from 'zod';
 import { checkEventStore, connectEventStore } from './connect.ts';
-import { append, readStream } from './stream.ts';
+import { stateAt } from './state-at.ts';
+import { append, eventsOf, readStream } from './stream.ts';
 
 const Noted = z.object({ type: z.literal('Noted'), data: z.object({}) });
 const event = { type: 'Noted', data: {} };
@@ -19,6 +23,7 @@ test('a server that takes connections and says nothing is away: nothing waits fo
     expect(
       append(client, 'notes-1', [{ id: 'evt_01ARZ3NDEKTSV4RRFFQ69G5FAV', event, metadata }], -1),
     ).rejects.toMatchObject(away),
+    expect(eventsOf(client, 'notes-1', Noted).next()).rejects.toMatchObject(away),
     expect(checkEventStore(client)).rejects.toThrow(),
   ]);
   expect(sockets).not.toEqual([]);
@@ -26,3 +31,28 @@ test('a server that takes connections and says nothing is away: nothing waits fo
   silent.close();
   await client.dispose();
 });
+
+test('a stream takes as long as it takes while its events keep coming: what has to read it would never get past it otherwise', async () => {
+  const EVENTS = 7;
+  const slow = {
+    readStream: (streamId: string) => {
+      const reading = Readable.from(
+        (async function* () {
+          for (let revision = 0; revision < EVENTS; revision += 1) {
+            await sleep(900);
+            const id = `00000000-0000-4000-8000-00000000000${revision}`;
+            yield { event: { streamId, revision: BigInt(revision), id, ...event, metadata } };
+          }
+        })(),
+      );
+      return Object.assign(reading, { cancel: async () => {} });
+    },
+  } as unknown as EventStoreDBClient;
+  const counting = { initial: 0, evolve: (count: number) => count + 1 };
+  const { after } = stateAt({ client: slow, decider: counting, schema: Noted });
+  const [recorded, state] = await Promise.all([
+    readStream(slow, 'notes-1', Noted),
+    after({ stream: 'notes-1', revision: EVENTS, id: 'evt_1', event: { type: 'Noted', data: {} }, metadata }),
+  ]);
+  expect([recorded?.length, state]).toEqual([EVENTS, EVENTS + 1]);
+}, 15_000);

@@ -1,9 +1,9 @@
-import { type Decider, fold } from '@cpg/core';
+import type { Decider } from '@cpg/core';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { LRUCache } from 'lru-cache';
 import type { z } from 'zod';
 import type { DomainEvent, Recorded } from './recorded.ts';
-import { readStream } from './stream.ts';
+import { eachEvent } from './stream.ts';
 
 export interface StateAt<State, E extends DomainEvent> {
   /** The state right after an event, or null when its stream has been deleted since. */
@@ -31,10 +31,11 @@ export const stateAt = <State, E extends DomainEvent>({
     if (count === 0) return decider.initial;
     const remembered = seen.get(stream);
     if (remembered?.revision === count - 1) return remembered.state;
-    const recorded = await readStream(client, stream, schema);
-    if (recorded === null) return null;
-    const past = recorded.filter(({ revision }) => revision < count).map(({ event }) => event);
-    return fold(decider, decider.initial, past);
+    let state = decider.initial;
+    const fold = ({ event }: Recorded<E>) => {
+      state = decider.evolve(state, event);
+    };
+    return (await eachEvent(client, stream, schema, fold, count)) ? state : null;
   };
 
   const before = ({ stream, revision }: Recorded<E>) => stateOf(stream, revision);

@@ -9,10 +9,10 @@ import {
   WrongExpectedVersionError,
 } from '@eventstore/db-client';
 import type { z } from 'zod';
-import { endWithin } from './end-within.ts';
 import { type DomainEvent, eventUuid, parseRecorded, type Recorded } from './recorded.ts';
 
-const READ_WITHIN_MS = 5_000;
+/** A read of which nothing has come for so long has failed. A limit for all of it would be one that a long stream never meets. */
+const SILENT_FOR_MS = 5_000;
 const APPEND_WITHIN_MS = 4_000;
 const APPEND_TRIES = 2;
 
@@ -23,36 +23,68 @@ export const readStream = async <E extends DomainEvent>(
   schema: z.ZodType<E>,
 ): Promise<Recorded<E>[] | null> => {
   const recorded: Recorded<E>[] = [];
-  const reading = client.readStream(stream, { fromRevision: 'start', direction: 'forwards' });
-  const read = async () => {
-    for await (const resolved of reading) recorded.push(parseRecorded(schema, resolved));
-  };
+  const there = await eachEvent(client, stream, schema, (event) => void recorded.push(event));
+  return there ? recorded : null;
+};
+
+/** Hands over the events of a stream as they come, from its first, so that a long one is never in memory whole. False when it was
+ *  tombstoned; nothing comes of one that never was. */
+export const eachEvent = async <E extends DomainEvent>(
+  client: EventStoreDBClient,
+  stream: string,
+  schema: z.ZodType<E>,
+  take: (recorded: Recorded<E>) => void,
+  atMost?: number,
+): Promise<boolean> => {
   try {
-    await endWithin(READ_WITHIN_MS, reading, read());
-    return recorded;
+    for await (const recorded of arriving(client, stream, schema, atMost)) take(recorded);
+    return true;
   } catch (error) {
-    if (error instanceof StreamNotFoundError) return [];
-    if (error instanceof StreamDeletedError) return null;
+    if (error instanceof StreamNotFoundError) return true;
+    if (error instanceof StreamDeletedError) return false;
     throw asOutage(error);
   }
 };
 
-/** The events of a stream one at a time, from its first, so that a long one is never in memory whole. None when it was tombstoned, or
- *  never was. */
+/** The events of a stream one at a time, for whoever may have enough before its end. None when it was tombstoned, or never was. */
 export async function* eventsOf<E extends DomainEvent>(
   client: EventStoreDBClient,
   stream: string,
   schema: z.ZodType<E>,
 ): AsyncGenerator<Recorded<E>> {
-  const reading = client.readStream(stream, { fromRevision: 'start', direction: 'forwards' });
   try {
-    for await (const resolved of reading) yield parseRecorded(schema, resolved);
+    yield* arriving(client, stream, schema);
   } catch (error) {
     if (error instanceof StreamNotFoundError || error instanceof StreamDeletedError) return;
     throw asOutage(error);
+  }
+}
+
+async function* arriving<E extends DomainEvent>(
+  client: EventStoreDBClient,
+  stream: string,
+  schema: z.ZodType<E>,
+  atMost?: number,
+): AsyncGenerator<Recorded<E>> {
+  const reading = client.readStream(stream, {
+    fromRevision: 'start',
+    direction: 'forwards',
+    ...(atMost !== undefined && { maxCount: atMost }),
+  });
+  // The client sets no end to reads, whatever it is told.
+  const silence = setTimeout(
+    () => void reading.destroy(new Error(`nothing came for ${SILENT_FOR_MS} ms`)),
+    SILENT_FOR_MS,
+  );
+  try {
+    for await (const resolved of reading) {
+      silence.refresh();
+      yield parseRecorded(schema, resolved);
+    }
   } finally {
-    // Whoever has enough leaves early: the server would go on sending.
-    await reading.cancel().catch(() => {});
+    clearTimeout(silence);
+    // Whoever has enough leaves early: the server would go on sending. One that is silent does not even hear of it.
+    void reading.cancel().catch(() => {});
   }
 }
 
