@@ -123,7 +123,7 @@ export interface Turn {
 }
 
 /** Leases due rows to `holder`, for each webhook those due longest. A first attempt is claimed only when those before it in its lane
- *  are, too, or are its holder's already. `bytes` bounds the bodies of all of them together, but for the last one. */
+ *  are, too, or are its holder's already: what holds a lane up is looked for once per lane. `bytes` bounds the bodies of all of them together, but for the last one. */
 export const claim = async (
   db: Queryable,
   { turns, bytes, holder, now }: { turns: readonly Turn[]; bytes: number; holder: string; now: Date },
@@ -137,14 +137,18 @@ export const claim = async (
          where q.webhook_id = turn.webhook_id and q.leased_by is null and q.due_at <= $3
          order by q.due_at, q.position limit turn.room for update skip locked
        ) as due
-     ), claimable as (
-       select position, sum(bytes) over (order by position) - bytes as before from candidate c
-       where attempts > 0 or not exists (
-         select from webhooks.queue earlier
+     ), lane as (
+       select c.*, case when attempts = 0 and row_number() over (partition by order_id, webhook_id, attempts order by position) = 1 then (
+         select earlier.position from webhooks.queue earlier
          where earlier.order_id = c.order_id and earlier.webhook_id = c.webhook_id and earlier.attempts = 0
-           and earlier.position < c.position and earlier.leased_by is distinct from $4
-           and not exists (select from candidate taken where taken.position = earlier.position)
-       )
+           and earlier.leased_by is distinct from $4 and earlier.position not in (select position from candidate)
+         order by earlier.position limit 1
+       ) end as held_up
+       from candidate c
+     ), claimable as (
+       select position, sum(bytes) over (order by position) - bytes as before
+       from (select *, min(held_up) over (partition by order_id, webhook_id) as held_up_from from lane) as known
+       where attempts > 0 or held_up_from is null or position < held_up_from
      )
      update webhooks.queue q set leased_by = $4 from claimable
      where q.position = claimable.position and claimable.before < $5
