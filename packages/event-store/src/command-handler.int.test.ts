@@ -111,3 +111,13 @@ test('a tombstoned stream takes no commands', async () => {
   });
   expect(await readStream(client, `till-${id}`, TillEvent)).toBeNull();
 });
+
+test('what is remembered of streams is bounded in bytes, not in number alone: who makes them says how large they are', async () => {
+  const [here, there] = [handlerOn(), handlerOn()];
+  const ids = Array.from({ length: 160 }, newTill);
+  for (const id of ids) await here.handle(id, { type: 'PayIn', amount: 1, by: 'x'.repeat(500_000) }, context);
+  const [first, last] = [ids[0]!, ids.at(-1)!];
+  for (const id of [first, last]) await there.handle(id, { type: 'PayIn', amount: 1, by: 'b' }, context);
+  const sumOf = async (id: string) => (await here.peek(id)).state.sum;
+  expect([await sumOf(first), await sumOf(last)]).toEqual([2, 1]);
+}, 60_000);

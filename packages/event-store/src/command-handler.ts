@@ -1,9 +1,9 @@
 import { AppError, type Decider, fold } from '@cpg/core';
 import { type CallContext, newId } from '@cpg/runtime';
 import type { EventStoreDBClient } from '@eventstore/db-client';
-import { LRUCache } from 'lru-cache';
 import type { z } from 'zod';
 import { type DomainEvent, eventHash, genesisHash, type Recorded } from './recorded.ts';
+import { rememberedStreams } from './remembered.ts';
 import { append, eachEvent } from './stream.ts';
 
 /** A stream folded up to its newest event. `revision` is -1 and `hash` the genesis before the first one. */
@@ -49,7 +49,6 @@ export interface CommandHandlerOptions<State, Command, E extends DomainEvent> {
 }
 
 const CONFLICT_TRIES = 12;
-const REMEMBERED = 5_000;
 
 export const commandHandler = <State, Command, E extends DomainEvent>({
   client,
@@ -58,7 +57,7 @@ export const commandHandler = <State, Command, E extends DomainEvent>({
   streamOf,
 }: CommandHandlerOptions<State, Command, E>): CommandHandler<State, Command, E> => {
   // Only ever a shortcut: the expected revision finds out when it is behind.
-  const remembered = new LRUCache<string, Loaded<State>>({ max: REMEMBERED });
+  const remembered = rememberedStreams<Loaded<State>>();
   const oneAtATime = serialByKey();
 
   const empty = (stream: string): Loaded<State> => ({

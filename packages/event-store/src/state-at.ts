@@ -1,8 +1,8 @@
 import type { Decider } from '@cpg/core';
 import type { EventStoreDBClient } from '@eventstore/db-client';
-import { LRUCache } from 'lru-cache';
 import type { z } from 'zod';
 import type { DomainEvent, Recorded } from './recorded.ts';
+import { rememberedStreams } from './remembered.ts';
 import { eachEvent } from './stream.ts';
 
 export interface StateAt<State, E extends DomainEvent> {
@@ -11,8 +11,6 @@ export interface StateAt<State, E extends DomainEvent> {
   /** The state right before it, likewise. */
   readonly before: (recorded: Recorded<E>) => Promise<State | null>;
 }
-
-const REMEMBERED = 5_000;
 
 /** Folds streams along a log: an event that follows the last one seen of its stream costs one `evolve`, any other one read of its stream. */
 export const stateAt = <State, E extends DomainEvent>({
@@ -24,7 +22,7 @@ export const stateAt = <State, E extends DomainEvent>({
   decider: Pick<Decider<State, never, E>, 'initial' | 'evolve'>;
   schema: z.ZodType<E>;
 }): StateAt<State, E> => {
-  const seen = new LRUCache<string, { revision: number; state: State }>({ max: REMEMBERED });
+  const seen = rememberedStreams<{ revision: number; state: State }>();
 
   /** The state after the first `count` events of a stream. */
   const stateOf = async (stream: string, count: number): Promise<State | null> => {
