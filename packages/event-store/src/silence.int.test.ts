@@ -32,7 +32,7 @@ test('a server that takes connections and says nothing is away: nothing waits fo
   await client.dispose();
 });
 
-test('a stream takes as long as it takes while its events keep coming: what has to read it would never get past it otherwise', async () => {
+test('a stream takes as long as it takes while its events keep coming, and as its reader takes over one: nobody would get past it otherwise', async () => {
   const EVENTS = 7;
   const slow = {
     readStream: (streamId: string) => {
@@ -50,9 +50,18 @@ test('a stream takes as long as it takes while its events keep coming: what has 
   } as unknown as EventStoreDBClient;
   const counting = { initial: 0, evolve: (count: number) => count + 1 };
   const { after } = stateAt({ client: slow, decider: counting, schema: Noted });
-  const [recorded, state] = await Promise.all([
+  const readLeisurely = async () => {
+    let read = 0;
+    for await (const { revision } of eventsOf(slow, 'notes-1', Noted)) {
+      if (revision === 0) await sleep(5_500);
+      read += 1;
+    }
+    return read;
+  };
+  const [recorded, state, read] = await Promise.all([
     readStream(slow, 'notes-1', Noted),
     after({ stream: 'notes-1', revision: EVENTS, id: 'evt_1', event: { type: 'Noted', data: {} }, metadata }),
+    readLeisurely(),
   ]);
-  expect([recorded?.length, state]).toEqual([EVENTS, EVENTS + 1]);
+  expect([recorded?.length, state, read]).toEqual([EVENTS, EVENTS + 1, EVENTS]);
 }, 15_000);

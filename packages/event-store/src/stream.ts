@@ -9,6 +9,7 @@ import {
   WrongExpectedVersionError,
 } from '@eventstore/db-client';
 import type { z } from 'zod';
+import { endWithin } from './end-within.ts';
 import { type DomainEvent, eventUuid, parseRecorded, type Recorded } from './recorded.ts';
 
 /** A read of which nothing has come for so long has failed. A limit for all of it would be one that a long stream never meets. */
@@ -71,15 +72,15 @@ async function* arriving<E extends DomainEvent>(
     direction: 'forwards',
     ...(atMost !== undefined && { maxCount: atMost }),
   });
-  // The client sets no end to reads, whatever it is told.
-  const silence = setTimeout(
-    () => void reading.destroy(new Error(`nothing came for ${SILENT_FOR_MS} ms`)),
-    SILENT_FOR_MS,
-  );
+  // The client sets no end to reads, whatever it is told. Whoever takes their time over an event is not to blame the store for it.
+  const listen = () =>
+    setTimeout(() => void reading.destroy(new Error(`nothing came for ${SILENT_FOR_MS} ms`)), SILENT_FOR_MS);
+  let silence = listen();
   try {
     for await (const resolved of reading) {
-      silence.refresh();
+      clearTimeout(silence);
       yield parseRecorded(schema, resolved);
+      silence = listen();
     }
   } finally {
     clearTimeout(silence);
@@ -106,7 +107,7 @@ export const eventBefore = async (
     return newest;
   };
   try {
-    return await endWithin(READ_WITHIN_MS, reading, read());
+    return await endWithin(SILENT_FOR_MS, reading, read());
   } catch (error) {
     if (error instanceof StreamNotFoundError) return null;
     if (error instanceof StreamDeletedError) return 'deleted';
