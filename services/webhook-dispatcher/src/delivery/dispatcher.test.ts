@@ -32,7 +32,7 @@ const set = (given: Partial<DispatcherOptions> = {}) => {
     capacity: CAPACITY,
     mayAttempt: () => true,
     onResult: (result) => results.push(result),
-    onReturned: (take) => returned.push(...take()),
+    onReturned: () => void returned.push(...dispatcher.takeReturned()),
     now: () => now,
     random: () => 0.5,
     log,
@@ -127,6 +127,18 @@ test('an endpoint that keeps failing is left alone: what waits for it is given b
   expect(dispatcher.appetite('whk_1')).toBe(0);
 });
 
+test('what several endpoints leave is given back in one go, when it may be', async () => {
+  let asked = 0;
+  const { dispatcher, end, sentTo } = set({ onReturned: () => void (asked += 1) });
+  const deliveries = ['a', 'b', 'a', 'b', 'a', 'b'].map((webhookId) => aDelivery({ webhookId }));
+  dispatcher.accept(deliveries);
+  expect(sentTo()).toEqual(['a', 'a', 'b', 'b']);
+  for (const index of [0, 1, 2, 3]) await end(index, failure);
+  expect([asked, dispatcher.counts().held]).toEqual([2, 6]);
+  expect(dispatcher.takeReturned().map(({ id }) => id)).toEqual(deliveries.slice(4).map(({ id }) => id));
+  expect(dispatcher.takeReturned()).toEqual([]);
+});
+
 test('nothing is sent to a deleted webhook', () => {
   const { dispatcher, sent, results } = set();
   dispatcher.accept([aDelivery({ webhookId: 'deleted' })]);
@@ -194,8 +206,8 @@ test('an endpoint that was quick and hangs now leaves the room that it had to th
   const { dispatcher, sent, returned, results, end } = set({
     now: () => at,
     capacity: { deliveries: 20, bytes: 1_000_000, attempts: 10 },
-    onReturned: (take) => {
-      const deliveries = take();
+    onReturned: () => {
+      const deliveries = dispatcher.takeReturned();
       returned.push(...deliveries);
       dispatcher.letGo(deliveries);
     },

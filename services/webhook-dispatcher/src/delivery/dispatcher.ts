@@ -26,9 +26,8 @@ export interface DispatcherOptions {
   /** Whether what is held here is still ours to attempt. */
   readonly mayAttempt: () => boolean;
   readonly onResult: (result: Result) => void;
-  /** There are deliveries that this instance will not attempt for now: to be given back. They are taken out when nothing else changes what
-   *  is leased, and wait in their places until then: what is leased meanwhile finds them before it. */
-  readonly onReturned: (take: () => readonly Delivery[]) => void;
+  /** There are deliveries that this instance will not attempt for now: `takeReturned` has them, to be given back. Said until they are taken. */
+  readonly onReturned: () => void;
   readonly now: () => Date;
   readonly random: () => number;
   readonly log: Logger;
@@ -54,6 +53,9 @@ export const createDispatcher = (options: DispatcherOptions) => {
   // Those that have ended keep their slot: were we to die, they would be made again as those under way.
   const unrecorded = new Set<Delivery>();
   const turns = new Set<Place>();
+  // What is to be given back: what waits for some webhooks, with its tests or without, and what was in flight.
+  const leaving = new Map<string, { withTests: boolean }>();
+  const given: Delivery[] = [];
   let inFlight = 0;
   // Places that hold something.
   let busy = 0;
@@ -94,7 +96,14 @@ export const createDispatcher = (options: DispatcherOptions) => {
     }
     return removed;
   };
-  const giveBack = (matches: (delivery: Delivery) => boolean) => onReturned(() => removeWaiting(matches));
+  const giveBack = ({ webhookId }: Place, withTests = true) => {
+    leaving.set(webhookId, { withTests: withTests || (leaving.get(webhookId)?.withTests ?? false) });
+    onReturned();
+  };
+  const isLeaving = ({ webhookId, isTest }: Delivery): boolean => {
+    const left = leaving.get(webhookId);
+    return left !== undefined && (left.withTests || !isTest);
+  };
 
   /** Connections are shared by all endpoints that have work. */
   const fairSlots = () => Math.max(1, Math.floor(capacity.attempts / Math.max(1, busy)));
@@ -111,7 +120,7 @@ export const createDispatcher = (options: DispatcherOptions) => {
       const isOff = webhook?.isEnabled === false && !place.ready[0]!.isTest;
       // Off as far as is known here: whether it still is, the database says when they are claimed.
       if (webhook === undefined || isOff) {
-        giveBack(({ webhookId, isTest }) => webhookId === place.webhookId && !(isOff && isTest));
+        giveBack(place, !isOff);
         break;
       }
       start(place, webhook, place.ready.shift()!);
@@ -144,7 +153,8 @@ export const createDispatcher = (options: DispatcherOptions) => {
         conclude(place, delivery, attempt);
       } else {
         place.endpoint.abandon(delivery);
-        onReturned(() => [delivery]);
+        given.push(delivery);
+        onReturned();
         pass();
       }
     });
@@ -170,7 +180,7 @@ export const createDispatcher = (options: DispatcherOptions) => {
     const nextAt =
       statusCode === GONE ? null : nextAttemptAt(schedule, delivery.attempts + 1, { now: at, random, retryAfter });
     finish(place, { delivery, attempt, status: nextAt ? 'pending' : 'failed', nextAt });
-    if (leftAlone) giveBack(({ webhookId }) => webhookId === delivery.webhookId);
+    if (leftAlone) giveBack(place);
   };
   const finish = (place: Place, result: Result) => {
     const next = lanes.leave(result.delivery);
@@ -221,7 +231,10 @@ export const createDispatcher = (options: DispatcherOptions) => {
       const touched = new Set<Place>();
       // Claimed anew after a lease ran out, while the attempt made under it is still in flight.
       const again = deliveries.filter(({ position }) => held.has(position));
-      if (again.length > 0) onReturned(() => again);
+      if (again.length > 0) {
+        given.push(...again);
+        onReturned();
+      }
       for (const delivery of deliveries) {
         if (again.includes(delivery)) continue;
         const place = placeOf(delivery.webhookId);
@@ -258,9 +271,17 @@ export const createDispatcher = (options: DispatcherOptions) => {
         pump(place);
         // An endpoint that was quick when this was taken up for it, and is not any more, leaves the room to the others.
         const waiting = place.held - place.endpoint.inFlight();
-        if (isTight && waiting > 2 * place.endpoint.share(at)) giveBack((delivery) => delivery.webhookId === webhookId);
+        if (isTight && waiting > 2 * place.endpoint.share(at)) giveBack(place);
         if (place.held === 0 && place.endpoint.isStale(at)) places.delete(webhookId);
       }
+      if (leaving.size > 0 || given.length > 0) onReturned();
+    },
+    /** Takes out what is to be given back. To be called when nothing else changes what is leased: it waits in its places until then, and what
+     *  is leased meanwhile finds it before it. */
+    takeReturned: (): Delivery[] => {
+      const waiting = stopping || leaving.size > 0 ? removeWaiting(stopping ? () => true : isLeaving) : [];
+      leaving.clear();
+      return [...given.splice(0), ...waiting];
     },
     positions: () => [...held.keys()],
     webhookIds: () => [...places.values()].filter((place) => place.held > 0).map(({ webhookId }) => webhookId),
@@ -275,7 +296,7 @@ export const createDispatcher = (options: DispatcherOptions) => {
     /** Takes up nothing more and gives back what waits. Attempts in flight have `withinMs` to end; then they are given up and given back. */
     stop: async (withinMs: number): Promise<void> => {
       stopping = true;
-      giveBack(() => true);
+      onReturned();
       const deadline = performance.now() + withinMs;
       while (inFlight > 0 && performance.now() < deadline) await new Promise((done) => setTimeout(done, 20));
       sender.abort();

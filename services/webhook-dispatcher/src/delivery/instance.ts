@@ -7,7 +7,7 @@ import { recordResults } from '../storage/results.ts';
 import type { History } from '../clients/history.ts';
 import type { Directory } from '../webhooks/directory.ts';
 import { type Claims, startClaims } from './claims.ts';
-import type { Delivery, Result } from './delivery.ts';
+import type { Result } from './delivery.ts';
 import { type Capacity, CAPACITY, createDispatcher } from './dispatcher.ts';
 import { ENDPOINT_LIMITS, type EndpointLimits } from './endpoint.ts';
 import { createIntake } from './intake.ts';
@@ -68,22 +68,31 @@ export const startInstance = async (options: InstanceOptions) => {
       onRecorded?.(results);
     },
   });
-  const giveBack = (take: () => readonly Delivery[]) =>
+  // Asked for a hundred times at once, when as many endpoints time out together: all goes back by one statement.
+  let isAsked = false;
+  const giveBack = () => {
+    if (isAsked) return;
+    isAsked = true;
     changes
       .exclusively(async () => {
-        const deliveries = take();
+        isAsked = false;
+        const deliveries = dispatcher.takeReturned();
         if (deliveries.length === 0) return;
         const positions = deliveries.map(({ position }) => position);
         await release(pool, leases.holder(), positions).finally(() => dispatcher.letGo(deliveries));
       })
-      .catch((error: unknown) => log.warn({ err: error }, 'deliveries could not be given back, trying again'));
+      .catch((error: unknown) => {
+        isAsked = false;
+        log.warn({ err: error }, 'deliveries could not be given back, trying again');
+      });
+  };
   const dispatcher = createDispatcher({
     ...options,
     limits,
     capacity,
     mayAttempt: () => leases.valid(),
     onResult: (result) => recorder.push(result),
-    onReturned: (take) => void giveBack(take),
+    onReturned: giveBack,
   });
 
   await partitions.ensureAhead();
