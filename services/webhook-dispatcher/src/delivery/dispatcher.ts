@@ -266,7 +266,7 @@ export const createDispatcher = (options: DispatcherOptions) => {
         if (at - startedAt < limits.slowMs) break;
         brisk.delete(delivery);
       }
-      const isTight = held.size > capacity.deliveries / 2 || bytes > capacity.bytes / 2;
+      const isTight = held.size > capacity.deliveries * TIGHT || bytes > capacity.bytes * TIGHT;
       for (const [webhookId, place] of places) {
         pump(place);
         // An endpoint that was quick when this was taken up for it, and is not any more, leaves the room to the others.
@@ -306,5 +306,7 @@ export const createDispatcher = (options: DispatcherOptions) => {
 };
 
 const GONE = 410;
+/** Which part of the memory makes it scarce. With less, what is given back would be claimed again at once. */
+const TIGHT = 7 / 8;
 
 export type WebhookDispatcher = ReturnType<typeof createDispatcher>;
