@@ -81,22 +81,13 @@ java('go on where their group had committed, and from where it is reset to', asy
   expect(await read(topic, 2, group)).toEqual(['2', '3']);
 });
 
-java('copy a topic in transactions, some of them aborted, each message once', async () => {
-  const [from, to] = [await newTopic(admin), await newTopic(admin)];
-  const values = numbers(100);
-  await send(from, values);
-  const copier = {
-    'broker-list': cluster.brokers,
-    'input-topic': from,
-    'input-partition': '0',
-    'output-topic': to,
-    'transactional-id': newName('tx'),
-    'consumer-group': newName('group'),
-    'transaction-size': '20',
-  };
-  const args = Object.entries(copier).flatMap(([name, value]) => [`--${name}`, value]);
-  const switches = ['--group-mode', '--use-group-metadata', '--enable-random-aborts'];
-  await tool!('TransactionalMessageCopier', [...args, ...switches]);
-  expect(await read(to, values.length, ['--isolation-level', 'read_committed'])).toEqual(values);
-  expect(await readValues(cluster.client, to, values.length)).toEqual(values);
+java('write in transactions, and read what was committed', async () => {
+  const topic = await newTopic(admin);
+  const load = ['--topic', topic, '--num-records', '100', '--record-size', '10', '--throughput', '-1'];
+  const transactions = ['--transactional-id', newName('tx'), '--transaction-duration-ms', '1'];
+  const props = ['--producer-props', `bootstrap.servers=${cluster.brokers}`];
+  await tool!('ProducerPerformance', [...load, ...transactions, ...props]);
+  const committed = await read(topic, 100, ['--isolation-level', 'read_committed']);
+  expect(committed).toHaveLength(100);
+  expect(await readValues(cluster.client, topic, 100)).toEqual(committed);
 });

@@ -11,7 +11,6 @@ import {
   isOverdue,
   joined,
 } from './storage/transaction.ts';
-import type { CommittedOffset } from './storage/offsets.ts';
 import type { Writer } from './storage/writer.ts';
 
 /** As with groups, longer ids do not fit an index of PostgreSQL. */
@@ -70,25 +69,7 @@ export class Transactions {
   }
 
   addPartitions = (claim: ProducerClaim, partitions: readonly PartitionName[]): Promise<void> =>
-    this.log.change((next) => next.keep(joined(next.demand(claim), { partitions }, Date.now())));
-
-  addGroup = (claim: ProducerClaim, groupId: string): Promise<void> =>
-    this.log.change((next) => next.keep(joined(next.demand(claim), { groups: [groupId] }, Date.now())));
-
-  /** The group's offsets once the transaction is committed. */
-  commitOffsets = (claim: ProducerClaim, groupId: string, offsets: readonly CommittedOffset[]): Promise<void> =>
-    this.log.change((next) => {
-      const { id, state, groups } = next.demand(claim);
-      if (state !== 'ongoing' || !groups.includes(groupId)) {
-        throw new KafkaError(code.invalidTransactionState, `${groupId} was not added to a transaction of "${id}"`);
-      }
-      next.addOffsets(
-        offsets.flatMap((offset) => {
-          const topic = this.catalogue.topic(offset.topic);
-          return topic ? [{ ...offset, transactionalId: id, groupId, topicId: topic.id }] : [];
-        }),
-      );
-    });
+    this.log.change((next) => next.keep(joined(next.demand(claim), partitions, Date.now())));
 
   /** Ending it again in the same way is fine: the answer may have been lost. */
   end = (claim: ProducerClaim, commit: boolean): Promise<void> =>
@@ -115,7 +96,7 @@ export class Transactions {
 
 const finish = (next: Next, transaction: Transaction, commit: boolean, epoch: number): void => {
   next.end(transaction, commit, epoch);
-  next.keep({ ...transaction, epoch, state: commit ? 'committed' : 'aborted', partitions: [], groups: [] });
+  next.keep({ ...transaction, epoch, state: commit ? 'committed' : 'aborted', partitions: [] });
 };
 
 const NEXT_ID = `select nextval('kafka.producer_id')::float8 as id`;

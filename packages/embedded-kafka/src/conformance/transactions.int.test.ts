@@ -15,9 +15,7 @@ import { type FetchOptions, fetchFrom } from '../testing/fetch.ts';
 import { RawClient } from '../testing/raw-client.ts';
 import {
   TRANSACTIONAL,
-  addGroup,
   addPartitions,
-  commitInTransaction,
   endTransaction,
   initProducer,
   sendInTransaction,
@@ -244,35 +242,6 @@ describe('a producer that starts under the same name', () => {
   });
 });
 
-describe('offsets of a group', () => {
-  const offsetOf = async (groupId: string, topic: string) =>
-    (await admin.fetchOffsets({ groupId, topics: [topic] }))[0]!.partitions[0]!.offset;
-
-  test('are committed with the transaction, and not without', async () => {
-    const topic = await newTopic(admin);
-    const groupId = newName('group');
-    const producer = await transactional();
-    const offsets = (offset: string) => ({
-      consumerGroupId: groupId,
-      topics: [{ topic, partitions: [{ partition: 0, offset }] }],
-    });
-    const kept = await producer.transaction();
-    await kept.send({ topic, messages: messages('a', 'b', 'c') });
-    await kept.sendOffsets(offsets('2'));
-    expect(await offsetOf(groupId, topic)).toBe('-1');
-    await kept.commit();
-    await until(async () => (await offsetOf(groupId, topic)) === '2');
-    const dropped = await producer.transaction();
-    await onceFree(() => dropped.sendOffsets(offsets('3')));
-    await dropped.abort();
-    const last = await producer.transaction();
-    await onceFree(() => last.sendOffsets(offsets('1')));
-    await last.commit();
-    await until(async () => (await offsetOf(groupId, topic)) === '1');
-    await producer.disconnect();
-  });
-});
-
 describe('refused is', () => {
   test('an end without a beginning, and another end than the first', async () => {
     const topic = await newTopic(admin);
@@ -310,16 +279,6 @@ describe('refused is', () => {
     const producer = await initProducer(client, newName('tx'));
     expect(await sendInTransaction(client, producer, topic)).toMatchObject({ error: 48 });
     expect(await endOffset(topic, {})).toBe(0);
-  });
-
-  test('a group in the name of another epoch, and not in its own', async () => {
-    const topic = await newTopic(admin);
-    const groupId = newName('group');
-    const producer = await initProducer(client, newName('tx'));
-    expect(await addGroup(client, { ...producer, epoch: 9 }, groupId)).toBe(47);
-    expect(await addGroup(client, producer, groupId)).toBe(0);
-    expect(await commitInTransaction(client, producer, groupId, topic, 1)).toBe(0);
-    expect(await endTransaction(client, producer, false)).toBe(0);
   });
 
   test('a plain message of a producer that is in a transaction', async () => {

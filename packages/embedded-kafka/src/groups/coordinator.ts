@@ -52,16 +52,11 @@ export class Coordinator {
   /** Refuses a consumer that is no member of the group's generation; otherwise resolves once the offsets are stored. */
   async commit(groupId: string, identity: Identity, offsets: readonly CommittedOffset[]): Promise<void> {
     checkId(groupId);
-    this.checkMember(groupId, identity);
-    const protocolType = this.groups.get(groupId)?.protocolType ?? '';
-    await this.offsets.commit(offsets.map((offset) => ({ ...offset, groupId, protocolType })));
-  }
-
-  /** Throws KafkaError for who may not commit offsets of the group (now). */
-  checkMember(groupId: string, identity: Identity): void {
     const group = this.groups.get(groupId);
     if (group) group.checkCommit(identity);
     else if (identity.generation >= 0) throw new KafkaError(code.illegalGeneration, 'the group starts anew');
+    const protocolType = group?.protocolType ?? '';
+    await this.offsets.commit(offsets.map((offset) => ({ ...offset, groupId, protocolType })));
   }
 
   async committed(groupId: string): Promise<CommittedOffset[]> {

@@ -11,7 +11,7 @@ import { listOffsets } from './list-offsets.ts';
 import { metadata } from './metadata.ts';
 import { offsetCommit, offsetFetch, offsetForLeaderEpoch } from './offsets.ts';
 import { produce } from './produce.ts';
-import { addOffsetsToTxn, addPartitionsToTxn, endTxn, txnOffsetCommit } from './transactions.ts';
+import { addPartitionsToTxn, endTxn } from './transactions.ts';
 import { createPartitions, createTopics, deleteTopics } from './topics.ts';
 
 /** Everything that this broker speaks: what is advertised is what is here. */
@@ -36,9 +36,7 @@ export const apis: readonly Api[] = [
   initProducerId,
   offsetForLeaderEpoch,
   addPartitionsToTxn,
-  addOffsetsToTxn,
   endTxn,
-  txnOffsetCommit,
   describeConfigs,
   createPartitions,
   deleteGroups,

@@ -51,7 +51,7 @@ export const offsetCommit: Api = {
 };
 
 /** Why a single offset cannot be committed, or `none`. */
-export const offsetFault = ({ offset, metadata }: { offset: number; metadata: Buffer }, exists: boolean): ErrorCode => {
+const offsetFault = ({ offset, metadata }: { offset: number; metadata: Buffer }, exists: boolean): ErrorCode => {
   if (!exists) return code.unknownTopicOrPartition;
   if (metadata.length > LARGEST_METADATA) return code.offsetMetadataTooLarge;
   return Math.abs(offset) < Number.MAX_SAFE_INTEGER ? code.none : code.offsetOutOfRange;

@@ -1,8 +1,6 @@
 import type { Api, Call } from '../broker.ts';
-import type { CommittedOffset } from '../storage/offsets.ts';
 import type { PartitionName, ProducerClaim } from '../storage/transaction.ts';
 import { type ErrorCode, code, codeOf } from './errors.ts';
-import { offsetFault } from './offsets.ts';
 
 const PRODUCER_FENCED_FROM = 2;
 
@@ -38,21 +36,6 @@ export const addPartitionsToTxn: Api = {
   },
 };
 
-export const addOffsetsToTxn: Api = {
-  key: 25,
-  name: 'AddOffsetsToTxn',
-  min: 0,
-  max: 2,
-  handle: async (call, { transactions }) => {
-    const claim = readClaim(call);
-    const groupId = call.reader.string();
-    const error = await outcome(call, transactions.addGroup(claim, groupId));
-    return (response) => {
-      response.int32(0).int16(error); // after the throttle time
-    };
-  },
-};
-
 export const endTxn: Api = {
   key: 26,
   name: 'EndTxn',
@@ -64,63 +47,6 @@ export const endTxn: Api = {
     const error = await outcome(call, transactions.end(claim, commit));
     return (response) => {
       response.int32(0).int16(error); // after the throttle time
-    };
-  },
-};
-
-const GROUP_MEMBER_FROM = 3;
-
-/** Offsets that count once the transaction is committed. */
-export const txnOffsetCommit: Api = {
-  key: 28,
-  name: 'TxnOffsetCommit',
-  min: 0,
-  max: 3,
-  flexibleFrom: 3,
-  handle: async ({ reader, version }, { catalogue, groups, transactions }) => {
-    const transactionalId = reader.string();
-    const groupId = reader.string();
-    const claim = { transactionalId, producerId: reader.int64(), epoch: reader.int16() };
-    const member =
-      version >= GROUP_MEMBER_FROM
-        ? { generation: reader.int32(), memberId: reader.string(), instanceId: reader.nullableString() }
-        : null;
-    const topics = reader.array(() => {
-      const topic = reader.string();
-      const partitions = reader.array((): CommittedOffset => {
-        const [partition, offset] = [reader.int32(), reader.int64()];
-        const leaderEpoch = version >= 2 ? reader.int32() : -1;
-        const metadata = Buffer.from(reader.nullableString() ?? '');
-        reader.tags();
-        return { topic, partition, offset, leaderEpoch, metadata };
-      });
-      reader.tags();
-      return { topic, partitions };
-    });
-    const faultOf = (offset: CommittedOffset) =>
-      offsetFault(offset, catalogue.partition(offset.topic, offset.partition) !== undefined);
-    const offsets = topics.flatMap(({ partitions }) => partitions).filter((offset) => faultOf(offset) === code.none);
-    const commit = async () => {
-      if (member && member.generation >= 0) groups.checkMember(groupId, member);
-      await transactions.commitOffsets(claim, groupId, offsets);
-    };
-    const error = await commit().then(
-      (): ErrorCode => code.none,
-      (refused: unknown) => codeOf(refused, code.coordinatorNotAvailable),
-    );
-    return (response) => {
-      response.int32(0); // throttle time
-      response.array(topics, ({ topic, partitions }) => {
-        response.string(topic).array(partitions, (offset) => {
-          const fault = faultOf(offset);
-          response
-            .int32(offset.partition)
-            .int16(fault === code.none ? error : fault)
-            .tags();
-        });
-        response.tags();
-      });
-      response.tags();
     };
   },
 };

@@ -142,7 +142,6 @@ export class Catalogue {
       await inTransaction(db, async () => {
         await db.query('update kafka.topic set deleted = true where id = $1', [topic.id]);
         await db.query('delete from kafka.group_offset where topic_id = $1', [topic.id]);
-        await db.query('delete from kafka.transaction_offset where topic_id = $1', [topic.id]);
       });
       this.topics.delete(name);
       topic.partitions.forEach(wake);
@@ -226,5 +225,5 @@ const LOAD_PRODUCERS = `
 
 const LOAD_TRANSACTIONS = `
   select id, producer_id::float8 as "producerId", epoch, timeout_ms as "timeoutMs", state, started_at::float8 as "startedAt",
-         partitions, groups
+         partitions
   from kafka.transaction`;

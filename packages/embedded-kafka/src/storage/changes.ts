@@ -1,7 +1,6 @@
 import type { Partition } from './catalogue.ts';
 import type { ProducerState } from './producers.ts';
 import type { Transaction } from './transaction.ts';
-import { type TransactionOffset, endOffsets, storeOffsets } from './transaction-offsets.ts';
 
 export interface Statement {
   readonly name: string;
@@ -9,17 +8,15 @@ export interface Statement {
   readonly values: unknown[];
 }
 
-/** What one commit stores: a column per parameter, the records of all batches behind one another. Everything but the offsets of
- *  consumers goes into one statement, so that it takes one round trip. */
+/** What one commit stores: a column per parameter, the records of all batches behind one another.
+ *  One statement stores it all, so that it takes one round trip. */
 export class Changes {
   private readonly batches = columns(8);
   private readonly records: Buffer[] = [];
   private length = 0;
   private readonly producers = columns(6);
   private readonly aborted = columns(5);
-  private readonly transactions = columns(8);
-  private readonly offsets: TransactionOffset[] = [];
-  private readonly endedOffsets = new Map<string, boolean>();
+  private readonly transactions = columns(7);
 
   addBatch(
     { topic, index }: Partition,
@@ -43,29 +40,16 @@ export class Changes {
     push(this.aborted, [topic.id, index, producerId, first, last]);
   }
 
-  addTransaction({ id, producerId, epoch, timeoutMs, state, startedAt, partitions, groups }: Transaction): void {
-    const members = [JSON.stringify(partitions), JSON.stringify(groups)];
-    push(this.transactions, [id, producerId, epoch, timeoutMs, state, startedAt, ...members]);
+  addTransaction({ id, producerId, epoch, timeoutMs, state, startedAt, partitions }: Transaction): void {
+    push(this.transactions, [id, producerId, epoch, timeoutMs, state, startedAt, JSON.stringify(partitions)]);
   }
 
-  addOffsets(offsets: readonly TransactionOffset[]): void {
-    this.offsets.push(...offsets);
-  }
-
-  endOffsets(transactionalId: string, committed: boolean): void {
-    this.endedOffsets.set(transactionalId, committed);
-  }
-
-  statements(): Statement[] {
-    const statements: Statement[] = [];
-    if (this.offsets.length > 0) statements.push(storeOffsets(this.offsets));
-    if (this.endedOffsets.size > 0) statements.push(endOffsets(this.endedOffsets));
-    if (this.records.length > 0 || this.transactions[0]!.length > 0) {
-      const records = Buffer.concat(this.records, this.length);
-      const values = [...this.batches, records, ...this.producers, ...this.aborted, ...this.transactions];
-      statements.push({ name: 'append', text: APPEND, values });
-    }
-    return statements;
+  /** Null where there is nothing to store. */
+  statement(): Statement | null {
+    if (this.records.length === 0 && this.transactions[0]!.length === 0) return null;
+    const records = Buffer.concat(this.records, this.length);
+    const values = [...this.batches, records, ...this.producers, ...this.aborted, ...this.transactions];
+    return { name: 'append', text: APPEND, values };
   }
 }
 
@@ -91,7 +75,7 @@ const APPEND = `
     select * from unnest($16::int[], $17::int[], $18::bigint[], $19::bigint[], $20::bigint[])
   )
   insert into kafka.transaction (id, producer_id, epoch, timeout_ms, state, started_at, partitions, groups)
-  select * from unnest($21::text[], $22::bigint[], $23::int[], $24::int[], $25::text[], $26::bigint[], $27::jsonb[], $28::jsonb[])
+  select *, '[]'::jsonb from unnest($21::text[], $22::bigint[], $23::int[], $24::int[], $25::text[], $26::bigint[], $27::jsonb[])
   on conflict (id) do update set
     producer_id = excluded.producer_id, epoch = excluded.epoch, timeout_ms = excluded.timeout_ms, state = excluded.state,
-    started_at = excluded.started_at, partitions = excluded.partitions, groups = excluded.groups, used_at = now()`;
+    started_at = excluded.started_at, partitions = excluded.partitions, used_at = now()`;

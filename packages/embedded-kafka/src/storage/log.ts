@@ -5,7 +5,7 @@ import type { Catalogue, Partition } from './catalogue.ts';
 import { GroupCommit } from './group-commit.ts';
 import { Next, outdatedIn } from './next.ts';
 import { type TailCache, cachedFrom } from './tail-cache.ts';
-import { type Writer, inTransaction } from './writer.ts';
+import type { Writer } from './writer.ts';
 
 const COMMIT_BYTES = 16 * 1024 * 1024;
 /** Of one read from the database, however much a client asks for. */
@@ -114,13 +114,8 @@ export class Log {
     return this.writer.run(async (db) => {
       const next = new Next(this.catalogue);
       const results = changes.map(({ apply }) => attempt(() => apply(next)));
-      const statements = next.statements();
-      if (statements.length === 1) await db.query(statements[0]!);
-      if (statements.length > 1) {
-        await inTransaction(db, async () => {
-          for (const statement of statements) await db.query(statement);
-        });
-      }
+      const statement = next.statement();
+      if (statement) await db.query(statement);
       next.publish(this.cache);
       return results;
     });

@@ -6,7 +6,6 @@ import { Changes, type Statement } from './changes.ts';
 import { type ProducerState, checkSequence, remember } from './producers.ts';
 import type { TailCache } from './tail-cache.ts';
 import { type ProducerClaim, type Transaction, ofClaim, takesPart } from './transaction.ts';
-import type { TransactionOffset } from './transaction-offsets.ts';
 
 /** A log as it will be. */
 interface NextLog {
@@ -61,12 +60,8 @@ export class Next {
     this.transactions.set(transaction.id, transaction);
   }
 
-  addOffsets(offsets: readonly TransactionOffset[]): void {
-    this.changes.addOffsets(offsets);
-  }
-
   /** Writes the end of an ongoing transaction into its logs, in the name of `epoch`: nothing of an older one is stored there any more. */
-  end({ id, producerId, partitions, groups }: Transaction, committed: boolean, epoch: number): void {
+  end({ producerId, partitions }: Transaction, committed: boolean, epoch: number): void {
     for (const { topic, topicId, index } of partitions) {
       const partition = this.catalogue.partition(topic, index);
       if (partition?.topic.id !== topicId) continue; // deleted since
@@ -82,14 +77,13 @@ export class Next {
       const producer = log.producers.get(producerId) ?? partition.producers.get(producerId);
       log.producers.set(producerId, { epoch, batches: producer?.epoch === epoch ? producer.batches : [] });
     }
-    if (groups.length > 0) this.changes.endOffsets(id, committed);
   }
 
-  /** What has to be stored, all or nothing. */
-  statements(): Statement[] {
+  /** Stores everything, or nothing: null where nothing changes. */
+  statement(): Statement | null {
     for (const [partition, { producers, open }] of this.logs) this.changes.addProducers(partition, producers, open);
     for (const transaction of this.transactions.values()) this.changes.addTransaction(transaction);
-    return this.changes.statements();
+    return this.changes.statement();
   }
 
   /** Lets everyone see what is stored now. */

@@ -58,8 +58,9 @@ const TABLES = `
     primary key (group_id, topic_id, partition)
   );`;
 
-// `open_since` is the first offset of the producer's open transaction in the log. `partitions` and `groups` take part in the ongoing
-// transaction, or did in the last one. Offsets wait in `transaction_offset` until theirs is committed.
+// `open_since` is the first offset of the producer's open transaction in the log. `partitions` take part in the ongoing transaction,
+// or did in the last one. `groups` and `transaction_offset` are unused: they served transactional offset commits, which are no longer
+// supported. They stay, so that an earlier version can still open the data.
 const TRANSACTIONS = `
   alter table kafka.producer add open_since bigint;
   create table kafka.transaction (

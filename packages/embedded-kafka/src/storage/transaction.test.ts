@@ -28,16 +28,15 @@ test('without epochs left it gets a fresh id, and one epoch is always left to fe
 });
 
 test('the first partition begins the transaction, later ones join it, none twice', () => {
-  const begun = joined(fresh, { partitions: [partition(0)] }, 100);
+  const begun = joined(fresh, [partition(0)], 100);
   expect(begun).toMatchObject({ state: 'ongoing', startedAt: 100 });
-  const both = joined(begun, { partitions: [partition(0), partition(1)], groups: ['g'] }, 200);
-  expect(both).toMatchObject({ startedAt: 100, partitions: [partition(0), partition(1)], groups: ['g'] });
-  expect(joined(both, { groups: ['g'] }, 300).groups).toEqual(['g']);
+  const both = joined(begun, [partition(0), partition(1)], 200);
+  expect(both).toMatchObject({ startedAt: 100, partitions: [partition(0), partition(1)] });
 });
 
 test('a transaction after another one starts empty', () => {
-  const committed: Transaction = { ...fresh, state: 'committed', startedAt: 1, partitions: [partition(0)], groups: [] };
-  expect(joined(committed, { partitions: [partition(1)] }, 300)).toMatchObject({
+  const committed: Transaction = { ...fresh, state: 'committed', startedAt: 1, partitions: [partition(0)] };
+  expect(joined(committed, [partition(1)], 300)).toMatchObject({
     startedAt: 300,
     partitions: [partition(1)],
   });
@@ -53,7 +52,7 @@ test('what is ongoing can be ended either way, and what was ended only like befo
 });
 
 test('only an ongoing transaction can be overdue, a millisecond after its time', () => {
-  const begun = joined(fresh, { partitions: [partition(0)] }, 100);
+  const begun = joined(fresh, [partition(0)], 100);
   expect([isOverdue(begun, 1_100), isOverdue(begun, 1_101)]).toEqual([false, true]);
   expect(isOverdue({ ...begun, state: 'aborted' }, 1_101)).toBe(false);
 });

@@ -11,8 +11,6 @@ export interface Transaction {
   /** Of the ongoing one, in ms since 1970. */
   readonly startedAt: number;
   readonly partitions: readonly PartitionName[];
-  /** Consumer groups whose offsets are to be committed with it. */
-  readonly groups: readonly string[];
 }
 
 export interface PartitionName {
@@ -38,24 +36,15 @@ export const initialised = (
 ): Transaction => {
   const [producerId, epoch] =
     current && current.epoch < LAST_EPOCH ? [current.producerId, current.epoch + 1] : [freshId, 0];
-  return { id, producerId, epoch, timeoutMs, state: 'empty', startedAt: 0, partitions: [], groups: [] };
+  return { id, producerId, epoch, timeoutMs, state: 'empty', startedAt: 0, partitions: [] };
 };
 
-/** The state once `partitions` and `groups` take part: the first of them begin the transaction. */
-export const joined = (
-  current: Transaction,
-  { partitions = [], groups = [] }: { partitions?: readonly PartitionName[]; groups?: readonly string[] },
-  now: number,
-): Transaction => {
+/** The state once `partitions` take part: the first ones begin the transaction. */
+export const joined = (current: Transaction, partitions: readonly PartitionName[], now: number): Transaction => {
   const ongoing: Transaction =
-    current.state === 'ongoing'
-      ? current
-      : { ...current, state: 'ongoing', startedAt: now, partitions: [], groups: [] };
-  return {
-    ...ongoing,
-    partitions: [...ongoing.partitions, ...partitions.filter((partition) => !takesPart(ongoing, partition))],
-    groups: [...new Set([...ongoing.groups, ...groups])],
-  };
+    current.state === 'ongoing' ? current : { ...current, state: 'ongoing', startedAt: now, partitions: [] };
+  const added = partitions.filter((partition) => !takesPart(ongoing, partition));
+  return { ...ongoing, partitions: [...ongoing.partitions, ...added] };
 };
 
 export const takesPart = ({ partitions }: Transaction, { topicId, index }: Omit<PartitionName, 'topic'>): boolean =>

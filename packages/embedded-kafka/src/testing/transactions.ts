@@ -8,7 +8,8 @@ export interface ProducerId {
   readonly epoch: number;
 }
 
-const [INIT_PRODUCER_ID, ADD_PARTITIONS, ADD_OFFSETS, END, OFFSET_COMMIT] = [22, 24, 25, 26, 28];
+const [INIT_PRODUCER_ID, ADD_PARTITIONS, END] = [22, 24, 26];
+
 export const initProducer = async (client: RawClient, transactionalId: string, timeoutMs = 60_000) => {
   await findCoordinator(client, transactionalId, TRANSACTION);
   return patiently(async (): Promise<ProducerId & { error: number }> => {
@@ -52,37 +53,6 @@ export const endTransaction = async (
     );
     response.int32();
     return { error: response.int16() };
-  });
-  return error;
-};
-
-export const addGroup = async (client: RawClient, producer: ProducerId, groupId: string): Promise<number> => {
-  const { error } = await patiently(async () => {
-    const response = await client.request(ADD_OFFSETS, 1, (body) =>
-      body.string(producer.transactionalId).int64(producer.producerId).int16(producer.epoch).string(groupId),
-    );
-    response.int32();
-    return { error: response.int16() };
-  });
-  return error;
-};
-
-/** Commits an offset for partition 0 of the topic, as part of the transaction. */
-export const commitInTransaction = async (
-  client: RawClient,
-  producer: ProducerId,
-  groupId: string,
-  topic: string,
-  offset: number,
-): Promise<number> => {
-  const { error } = await patiently(async () => {
-    const response = await client.request(OFFSET_COMMIT, 1, (body) => {
-      body.string(producer.transactionalId).string(groupId).int64(producer.producerId).int16(producer.epoch);
-      body.array([topic], (name) => body.string(name).array([0], (at) => body.int32(at).int64(offset).string(null)));
-    });
-    response.int32();
-    const errors = response.array(() => (response.string(), response.array(() => errorOf(response)))).flat();
-    return { error: errors[0]! };
   });
   return error;
 };
