@@ -1,6 +1,8 @@
 import { CreateMerchantDto } from '@cpg/contracts';
+import { iso31661 } from 'iso-3166';
 
-import { COUNTRIES } from './countries.ts';
+/** The officially assigned codes of ISO 3166-1 alpha-2. */
+const COUNTRIES: ReadonlySet<string> = new Set(iso31661.map(({ alpha2 }) => alpha2));
 
 /** A merchant's definition: CreateMerchantDto, its country one that exists, and each rail once. */
 export const MerchantDefinition = CreateMerchantDto.superRefine((merchant, context) => {

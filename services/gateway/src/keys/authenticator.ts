@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { PaymentMethod } from '@cpg/contracts';
 import { addressesIn } from '@cpg/runtime';
-import { LruMap } from '../lru.ts';
+import { LRUCache } from 'lru-cache';
 import type { KnownCredential } from '../queries/credentials.ts';
 import { type ApiKey, type KeyEnvironment, parseApiKey } from './api-key.ts';
 import { isExpensive, type SecretHash } from './hash.ts';
@@ -51,7 +51,7 @@ interface Look {
  *  a record that is read again is verified again only if its hash changed. */
 export const createAuthenticator = (options: AuthenticatorOptions): Authenticator => {
   const { environment, verify, find, onUse, now, trustMs = TRUST_MS } = options;
-  const verified = new LruMap<string, Verified>(KEPT);
+  const verified = new LRUCache<string, Verified>({ max: KEPT });
   const running = new Map<string, Look>();
 
   const check = async (key: ApiKey, known: Verified | undefined, sparing: boolean): Promise<Verified | null> => {

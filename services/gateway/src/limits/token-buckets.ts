@@ -1,4 +1,4 @@
-import { LruMap } from '../lru.ts';
+import { LRUCache } from 'lru-cache';
 
 /** What is left after one request. Whole tokens; seconds are rounded up. */
 export interface Turn {
@@ -32,7 +32,7 @@ export const tokenBuckets = ({
   now: () => number;
 }): TokenBuckets => {
   if (perSecond === 0 || burst === 0) return { take: () => null, isEmpty: () => false };
-  const buckets = new LruMap<string, { tokens: number; at: number }>(KEPT);
+  const buckets = new LRUCache<string, { tokens: number; at: number }>({ max: KEPT });
   const level = (id: string, at: number): number => {
     const bucket = buckets.get(id);
     return bucket ? Math.min(burst, bucket.tokens + ((at - bucket.at) / 1000) * perSecond) : burst;

@@ -1,9 +1,7 @@
-import { createHash } from 'node:crypto';
 import { AppError, type ErrorCode } from '@cpg/core';
 import type { Pool } from '@cpg/postgres';
 import { invalid, type SecretBox, within } from '@cpg/runtime';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { canonicalJson } from '../canonical-json.ts';
 import {
   type Claim,
   claimRequest,
@@ -14,6 +12,7 @@ import {
 } from '../queries/idempotency.ts';
 import { callerOf } from '../request.ts';
 import { newSeed } from '../seed.ts';
+import { requestFingerprint } from './request-fingerprint.ts';
 
 const HEADER = 'idempotency-key';
 const VISIBLE = /^[\x21-\x7e]{1,255}$/;
@@ -52,7 +51,7 @@ export const answerOnce = (app: FastifyInstance, { pool, box, instance }: Answer
     const claim = {
       merchantId: callerOf(request).merchantId,
       key,
-      requestHash: hashOf(request),
+      requestHash: requestFingerprint(request),
       seed: request.seed,
       holder: request.id,
       instance: instance(),
@@ -93,11 +92,6 @@ export const answerOnce = (app: FastifyInstance, { pool, box, instance }: Answer
 
 // The answer does not wait longer for a database that has stopped answering.
 const SETTLE_WITHIN_MS = 2_000;
-
-const hashOf = (request: FastifyRequest): string =>
-  createHash('sha256')
-    .update(canonicalJson([request.method, request.url, request.body ?? null]))
-    .digest('hex');
 
 type Answered = KnownRequest & { status: number; answer: string };
 
