@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type HistoryEntry, OrderEvent } from '@cpg/contracts';
 import { type EventStoreDBClient, StreamDeletedError } from '@eventstore/db-client';
+import canonicalize from 'canonicalize';
 import { z } from 'zod';
 
 const Metadata = z.object({
@@ -61,16 +62,6 @@ export const wholeStreamsIn = (history: readonly HistoryEntry[]): string[] => {
 };
 
 const hashOf = (previousHash: string, { type, data }: { type: string; data: unknown }): string =>
-  sha256(`${previousHash}\n${type}\n${canonicalJson(data)}`);
+  sha256(`${previousHash}\n${type}\n${canonicalize(data)}`);
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
-
-/** RFC 8785 for what JSON.parse can return: names sorted by UTF-16 code units, numbers and strings as JSON.stringify writes them. */
-const canonicalJson = (value: unknown): string => {
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
-  if (value === null || typeof value !== 'object') return JSON.stringify(value);
-  const members = Object.entries(value)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, member]) => `${JSON.stringify(name)}:${canonicalJson(member)}`);
-  return `{${members.join(',')}}`;
-};
