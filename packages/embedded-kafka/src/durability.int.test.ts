@@ -142,7 +142,7 @@ test('a broker waits for its database at the start', async () => {
   await until(() => lines.length > 0);
   proxy.restore();
   const kafka = await starting;
-  expect(lines).toEqual([expect.stringContaining('waiting for the database'), 'the database is back']);
+  expect(lines).toEqual([expect.stringContaining('waiting for the database'), 'the database is available again']);
   await kafka.stop();
   await proxy.stop();
 });

@@ -53,7 +53,7 @@ export const startKafka = async ({ databaseUrl, port, ...options }: KafkaOptions
       clusterId = await prepareSchema(db);
       await catalogue.load(db);
     },
-    lost: () => records.lost(),
+    onLost: () => records.lost(),
   });
   const records = new Log(writer, reads, catalogue, new TailCache(settings.tailCacheBytes));
   const offsets = new Offsets(writer, reads, catalogue);

@@ -1,1 +1,2 @@
+export { FencedWriter, type FencedWriterOptions, WriterLockTaken, WriterUnavailable } from './fenced-writer.ts';
 export { type PostgresOptions, type PostgresServer, startPostgres } from './server.ts';

@@ -1,0 +1,187 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+
+export interface FencedWriterOptions {
+  readonly databaseUrl: string;
+  /** Shown in pg_stat_activity. */
+  readonly applicationName: string;
+  /** Key of the session advisory lock. One process at a time holds it in a database. */
+  readonly lockKey: number;
+  /** How log lines and errors call the process that holds the lock, for instance "broker". */
+  readonly holder: string;
+  /** PostgreSQL settings of the session, by name. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** How long `start` waits for the lock, in ms. Without it, `start` waits until the lock is free. */
+  readonly lockWaitMs?: number;
+  readonly log: (line: string) => void;
+  /** Prepares the schema and loads the state that writes build on. Runs under the lock, at the start of each session. */
+  readonly load: (db: pg.ClientBase) => Promise<void>;
+  /** Called when a session ends unexpectedly. State in memory may differ from the database until the next `load`. */
+  readonly onLost: () => void;
+  /** Whether an error of `load` is permanent, so that `start` throws it instead of retrying. */
+  readonly isPermanent: (error: unknown) => boolean;
+  /** Whether an error of a task only refuses that task. Any other error ends the session. */
+  readonly isRefusal: (error: unknown) => boolean;
+}
+
+/** There is no session, or it ended before the task did. The task's writes may or may not be stored. */
+export class WriterUnavailable extends Error {
+  override readonly name = 'WriterUnavailable';
+}
+
+/** Another process holds the lock of this database. */
+export class WriterLockTaken extends Error {
+  override readonly name = 'WriterLockTaken';
+}
+
+const CONNECT_TIMEOUT_MS = 5_000;
+const QUERY_TIMEOUT_MS = 30_000;
+const LOCK_POLL_MS = 250;
+const BACKOFF_MS = { first: 50, max: 2_000 };
+
+/** The only way to write to a database: one session that holds an advisory lock and runs one task at a time.
+ *  The lock is the fence: when the session ends, PostgreSQL frees the lock, and nothing can be written through it.
+ *  A lost session is replaced, with backoff, until `stop`. Commits are durable whatever the database's default is. */
+export class FencedWriter {
+  readonly #options: FencedWriterOptions;
+  readonly #stopping = new AbortController();
+  #session: pg.Client | null = null;
+  #lastTask: Promise<unknown> = Promise.resolve();
+  #connecting: Promise<void> = Promise.resolve();
+
+  constructor(options: FencedWriterOptions) {
+    this.#options = options;
+  }
+
+  /** Whether tasks are accepted now. */
+  get isOpen(): boolean {
+    return this.#session !== null && !this.#stopping.signal.aborted;
+  }
+
+  /** Resolves once tasks are accepted. Retries while the database is unavailable.
+   *  Throws permanent errors of `load`, WriterLockTaken after `lockWaitMs`, and WriterUnavailable after `stop`. */
+  start(): Promise<void> {
+    const connected = this.#connect(Date.now() + (this.#options.lockWaitMs ?? Infinity), this.#options.isPermanent);
+    this.#connecting = connected.catch(() => {});
+    return connected;
+  }
+
+  /** Runs `task` after all earlier ones. Throws its refusals, and WriterUnavailable if the session of now ends before. */
+  run<T>(task: (db: pg.ClientBase) => Promise<T>): Promise<T> {
+    if (!this.isOpen) return Promise.reject(new WriterUnavailable('the database is unavailable'));
+    const session = this.#session!;
+    const result = this.#lastTask.then(async () => {
+      if (session !== this.#session) throw new WriterUnavailable('the database session was lost');
+      try {
+        return await task(session);
+      } catch (error) {
+        if (this.#options.isRefusal(error)) throw error;
+        this.#lose(session, error as Error);
+        throw new WriterUnavailable('the database session was lost', { cause: error });
+      }
+    });
+    this.#lastTask = result.catch(() => {});
+    return result;
+  }
+
+  /** Finishes the tasks that were accepted, then ends the session and so frees the lock. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#lastTask;
+    await this.#connecting;
+    const session = this.#session;
+    this.#session = null;
+    await session?.end().catch(() => {});
+  }
+
+  async #connect(giveUpLockAt: number, isPermanent: (error: unknown) => boolean): Promise<void> {
+    const { log } = this.#options;
+    const { signal } = this.#stopping;
+    await this.#lastTask; // `load` must not overlap a task of the lost session
+    let reported = '';
+    const report = (reason: string) => {
+      if (reason !== reported) log(`waiting for the database: ${reason}`);
+      reported = reason;
+    };
+    for (let backoffMs = BACKOFF_MS.first; !signal.aborted; backoffMs = Math.min(2 * backoffMs, BACKOFF_MS.max)) {
+      try {
+        await this.#open(giveUpLockAt, report);
+        if (reported) log('the database is available again');
+        return;
+      } catch (error) {
+        if (signal.aborted) break;
+        if (error instanceof WriterLockTaken || isPermanent(error)) throw error;
+        report(describe(error as Error));
+      }
+      await sleep(backoffMs, undefined, { signal }).catch(() => {});
+    }
+    throw new WriterUnavailable('stopped while waiting for the database');
+  }
+
+  async #open(giveUpLockAt: number, report: (reason: string) => void): Promise<void> {
+    const { databaseUrl, applicationName, settings, load } = this.#options;
+    const session = new pg.Client({
+      connectionString: databaseUrl,
+      application_name: applicationName,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      query_timeout: QUERY_TIMEOUT_MS,
+      keepAlive: true,
+    });
+    let ended: Error | null = null;
+    const onEnd = (error: Error) => {
+      ended ??= error;
+      this.#lose(session, error);
+    };
+    session.on('error', onEnd);
+    session.on('end', () => onEnd(new Error('the session ended')));
+    try {
+      await session.connect();
+      // Set by a query, because `pg` ignores the option `options` when the connection string has one.
+      await applySettings(session, { ...settings, synchronous_commit: 'on' });
+      await this.#takeLock(session, giveUpLockAt, report);
+      await load(session);
+      this.#stopping.signal.throwIfAborted();
+      if (ended) throw ended as Error;
+    } catch (error) {
+      await session.end().catch(() => {});
+      throw error;
+    }
+    this.#session = session;
+  }
+
+  async #takeLock(session: pg.Client, giveUpAt: number, report: (reason: string) => void): Promise<void> {
+    const { lockKey, holder } = this.#options;
+    const taken = `another ${holder} writes to this database: stop it, or use another database`;
+    while (!(await tryLock(session, lockKey))) {
+      if (Date.now() > giveUpAt) throw new WriterLockTaken(taken);
+      report(taken);
+      await sleep(LOCK_POLL_MS, undefined, { signal: this.#stopping.signal });
+    }
+  }
+
+  #lose(session: pg.Client, error: Error): void {
+    if (session !== this.#session) return;
+    this.#session = null;
+    void session.end().catch(() => {});
+    if (this.#stopping.signal.aborted) return;
+    this.#options.log(`lost the database: ${describe(error)}`);
+    this.#options.onLost();
+    this.#connecting = this.#connect(Infinity, () => false).catch(() => {});
+  }
+}
+
+const tryLock = async (session: pg.Client, key: number): Promise<boolean> => {
+  const { rows } = await session.query<{ locked: boolean }>('select pg_try_advisory_lock($1) as locked', [key]);
+  return rows[0]!.locked;
+};
+
+const applySettings = async (session: pg.Client, settings: Readonly<Record<string, string>>): Promise<void> => {
+  await session.query('select set_config(name, value, false) from unnest($1::text[], $2::text[]) as s(name, value)', [
+    Object.keys(settings),
+    Object.values(settings),
+  ]);
+};
+
+// A refused connection is an AggregateError with an empty message.
+const describe = (error: Error): string =>
+  (error.message || (error as NodeJS.ErrnoException).code || error.name).split('\n')[0]!;
