@@ -104,8 +104,8 @@ test(
       expect((await change('10000000', '10000001')).rowCount).toBe(1);
       const { code, said } = await outcomeOf('payments', 'audit verify');
       expect(code).toBe(1);
-      expect(said).toContain(`payment-${paymentId}, event 0: it is not what was hashed`);
-      expect(said).toMatch(/payment-\*: 1 of \d+ events are not as they were recorded/);
+      expect(said).toContain(`payment-${paymentId}, event 0: its hash does not match its data`);
+      expect(said).toMatch(/payment-\*: 1 of \d+ events fail verification/);
     } finally {
       await change('10000001', '10000000');
       await events.end();

@@ -70,14 +70,14 @@ test('an event that was changed is named, and no other', async () => {
   expect(await verify(stream)).toEqual({
     events: 4,
     faults: 1,
-    shown: [{ stream, revision: 1, fault: 'it is not what was hashed' }],
+    shown: [{ stream, revision: 1, fault: 'its hash does not match its data' }],
   });
 });
 
 test.each([0, 2])('event %i that was taken out is missed', async (revision) => {
   const stream = await chain(4);
   await database.query('delete from eventstore.event where stream = $1 and revision = $2', [stream, revision]);
-  const fault = `event ${revision} is missing before it`;
+  const fault = `the preceding event ${revision} is missing`;
   expect(await verify(stream)).toEqual({ events: 3, faults: 1, shown: [{ stream, revision: revision + 1, fault }] });
 });
 
@@ -89,7 +89,7 @@ test('an event that was changed together with its hash does not fit with the nex
   expect(await verify(stream)).toEqual({
     events: 3,
     faults: 1,
-    shown: [{ stream, revision: 1, fault: 'it does not follow the event before it' }],
+    shown: [{ stream, revision: 1, fault: 'its previous hash does not match the preceding event' }],
   });
 });
 
@@ -99,17 +99,17 @@ test('what is no event of ours is named, and the rest is looked at', async () =>
   expect(await verify(stream)).toEqual({
     events: 3,
     faults: 1,
-    shown: [{ stream, revision: 1, fault: 'it is no event of this system' }],
+    shown: [{ stream, revision: 1, fault: 'it is not a valid event' }],
   });
 });
 
 test('chains that the memory has no room for are followed all the same', async () => {
   const streams = [await chain(1), await chain(1), await chain(1)];
   for (const stream of streams) await prolong(stream, { from: 1, to: 2 });
-  const options = { prefixes: streams, signal: new AbortController().signal, remembered: 1 };
+  const options = { prefixes: streams, signal: new AbortController().signal, cachedStreams: 1 };
   expect(await verifyChains(client, options)).toMatchObject({ events: 6, faults: 0 });
   await database.query('delete from eventstore.event where stream = $1 and revision = 0', [streams[0]]);
   expect(await verifyChains(client, options)).toMatchObject({
-    shown: [{ stream: streams[0], revision: 1, fault: 'event 0 is missing before it' }],
+    shown: [{ stream: streams[0], revision: 1, fault: 'the preceding event 0 is missing' }],
   });
 });

@@ -118,6 +118,6 @@ test('what is remembered of streams is bounded in bytes, not in number alone: wh
   for (const id of ids) await here.handle(id, { type: 'PayIn', amount: 1, by: 'x'.repeat(500_000) }, context);
   const [first, last] = [ids[0]!, ids.at(-1)!];
   for (const id of [first, last]) await there.handle(id, { type: 'PayIn', amount: 1, by: 'b' }, context);
-  const sumOf = async (id: string) => (await here.peek(id)).state.sum;
+  const sumOf = async (id: string) => (await here.load(id)).state.sum;
   expect([await sumOf(first), await sumOf(last)]).toEqual([2, 1]);
 }, 60_000);

@@ -3,17 +3,17 @@ import { type CallContext, newId } from '@cpg/runtime';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import type { z } from 'zod';
 import { type DomainEvent, eventHash, genesisHash, type Recorded } from './recorded.ts';
-import { rememberedStreams } from './remembered.ts';
+import { streamCache } from './stream-cache.ts';
 import { append, eachEvent } from './stream.ts';
 
 /** A stream folded up to its newest event. `revision` is -1 and `hash` the genesis before the first one. */
-export interface Loaded<State> {
+export interface LoadedStream<State> {
   readonly state: State;
   readonly revision: number;
   readonly hash: string;
 }
 
-export interface Handled<State, E extends DomainEvent> extends Loaded<State> {
+export interface HandledCommand<State, E extends DomainEvent> extends LoadedStream<State> {
   /** What the command made happen: empty when it changed nothing. */
   readonly events: Recorded<E>[];
 }
@@ -34,11 +34,11 @@ export interface CommandHandler<State, Command, E extends DomainEvent> {
     command: Command,
     context: CallContext,
     options?: HandleOptions,
-  ) => Promise<Handled<State, E>>;
+  ) => Promise<HandledCommand<State, E>>;
   /** The stream as this process last saw it, read only when it never did. Throws `not_found` when it was tombstoned. */
-  readonly peek: (id: string) => Promise<Loaded<State>>;
+  readonly load: (id: string) => Promise<LoadedStream<State>>;
   /** Drops what is remembered of a stream: after it was tombstoned, or where `peek` must not be behind. */
-  readonly forget: (id: string) => void;
+  readonly evict: (id: string) => void;
 }
 
 export interface CommandHandlerOptions<State, Command, E extends DomainEvent> {
@@ -57,16 +57,16 @@ export const commandHandler = <State, Command, E extends DomainEvent>({
   streamOf,
 }: CommandHandlerOptions<State, Command, E>): CommandHandler<State, Command, E> => {
   // Only ever a shortcut: the expected revision finds out when it is behind.
-  const remembered = rememberedStreams<Loaded<State>>();
+  const remembered = streamCache<LoadedStream<State>>();
   const oneAtATime = serialByKey();
 
-  const empty = (stream: string): Loaded<State> => ({
+  const empty = (stream: string): LoadedStream<State> => ({
     state: decider.initial,
     revision: -1,
     hash: genesisHash(stream),
   });
 
-  const read = async (stream: string): Promise<Loaded<State>> => {
+  const read = async (stream: string): Promise<LoadedStream<State>> => {
     let loaded = empty(stream);
     const there = await eachEvent(client, stream, schema, ({ event, revision, metadata: { hash } }) => {
       loaded = { state: decider.evolve(loaded.state, event), revision, hash };
@@ -80,7 +80,7 @@ export const commandHandler = <State, Command, E extends DomainEvent>({
     command: Command,
     context: CallContext,
     { causationId = context.requestId, fresh = false }: HandleOptions,
-  ): Promise<Handled<State, E>> => {
+  ): Promise<HandledCommand<State, E>> => {
     for (let attempt = 1; attempt <= CONFLICT_TRIES; attempt += 1) {
       const before = remembered.get(stream) ?? (fresh && attempt === 1 ? empty(stream) : await read(stream));
       const decided = decideOn(before, command);
@@ -103,7 +103,7 @@ export const commandHandler = <State, Command, E extends DomainEvent>({
     }
     throw new AppError('concurrent_update', 'others kept changing it at the same time: try again');
 
-    function decideOn({ state }: Loaded<State>, toDecide: Command): E[] | 'stale' {
+    function decideOn({ state }: LoadedStream<State>, toDecide: Command): E[] | 'stale' {
       try {
         return decider.decide(toDecide, state);
       } catch (error) {
@@ -119,18 +119,18 @@ export const commandHandler = <State, Command, E extends DomainEvent>({
       const stream = streamOf(id);
       return oneAtATime(stream, () => handle(stream, command, context, options));
     },
-    peek: async (id) => {
+    load: async (id) => {
       const stream = streamOf(id);
       return remembered.get(stream) ?? (await read(stream));
     },
-    forget: (id) => void remembered.delete(streamOf(id)),
+    evict: (id) => void remembered.delete(streamOf(id)),
   };
 };
 
 const chained = <E extends DomainEvent>(
   events: readonly E[],
   stream: string,
-  { revision, hash }: Loaded<unknown>,
+  { revision, hash }: LoadedStream<unknown>,
   { actor, requestId, correlationId }: CallContext,
   causationId: string,
 ): Recorded<E>[] => {

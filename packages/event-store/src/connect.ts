@@ -1,5 +1,5 @@
 import { EventStoreDBClient } from '@eventstore/db-client';
-import { endWithin } from './end-within.ts';
+import { withReadTimeout } from './read-timeout.ts';
 
 const ANSWERS_WITHIN_MS = 1_500;
 
@@ -9,7 +9,7 @@ export const checkEventStore = async (client: EventStoreDBClient): Promise<void>
   const read = async () => {
     for await (const _ of reading);
   };
-  await endWithin(ANSWERS_WITHIN_MS, reading, read());
+  await withReadTimeout(ANSWERS_WITHIN_MS, reading, read());
 };
 
 /** A client of the event store at an `esdb://` address. Connects when it is first used, and again whenever it must. */

@@ -44,10 +44,10 @@ const note = async (seconds: readonly number[], text = (n: number) => String(n))
     metadata,
   }));
   await append(client, name, events, -1);
-  return { name, since: second(seconds[0]!) };
+  return { name, startedAt: second(seconds[0]!) };
 };
 
-const read = (of: { name: string; since: string }[], range: HistoryRange = ALWAYS) =>
+const read = (of: { name: string; startedAt: string }[], range: HistoryRange = ALWAYS) =>
   readHistory<number, Noted, Told>(
     {
       client,
@@ -59,7 +59,7 @@ const read = (of: { name: string; since: string }[], range: HistoryRange = ALWAY
     range,
   );
 
-const readAll = async (of: { name: string; since: string }[]) => {
+const readAll = async (of: { name: string; startedAt: string }[]) => {
   const pages: HistoryPage<Told>[] = [];
   for (let after = ''; ; after = pages.at(-1)!.messages.at(-1)!.place) {
     pages.push(await read(of, { ...ALWAYS, after }));
@@ -109,5 +109,5 @@ test('large messages make short pages, and one that is too large comes alone', a
 test('a stream that was deleted, or never was, tells nothing', async () => {
   const [gone, there] = [await note([0]), await note([1])];
   await tombstone(client, gone.name);
-  expect(textsOf(await read([gone, { name: 'note-never', since: '' }, there]))).toEqual(['1']);
+  expect(textsOf(await read([gone, { name: 'note-never', startedAt: '' }, there]))).toEqual(['1']);
 });

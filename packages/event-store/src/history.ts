@@ -23,7 +23,7 @@ export interface HistoryRange {
 export interface HistoryStream {
   readonly name: string;
   /** Nothing on it happened before. */
-  readonly since: string;
+  readonly startedAt: string;
 }
 
 const MESSAGES_AT_MOST = 50;
@@ -39,7 +39,7 @@ export const readHistory = async <State, E extends DomainEvent & { data: { at: s
   { from, to, after = '' }: HistoryRange,
 ): Promise<HistoryPage<M>> => {
   const page = boundedPage<M>();
-  for (const { name, since } of streams) {
+  for (const { name, startedAt: since } of streams) {
     if (page.endsBefore(since)) break;
     let state = decider.initial;
     let furthest = '';

@@ -1,13 +1,9 @@
-export { CHAIN_FAULTS_SHOWN, type ChainFault, type ChainVerification, verifyChains } from './chain.ts';
-export {
-  type CommandHandler,
-  commandHandler,
-  type CommandHandlerOptions,
-  type Handled,
-  type HandleOptions,
-  type Loaded,
-} from './command-handler.ts';
+export { type ChainVerification, verifyChains } from './chain.ts';
+export { type CommandHandler, commandHandler, type HandledCommand, type HandleOptions } from './command-handler.ts';
 export { checkEventStore, connectEventStore } from './connect.ts';
+export type { FlushTiming } from './flush-timer.ts';
+export { type HistoryRange, type HistoryStream, readHistory } from './history.ts';
+export { readLog } from './read-log.ts';
 export {
   AnyEvent,
   type DomainEvent,
@@ -19,8 +15,6 @@ export {
   parseRecorded,
   type Recorded,
 } from './recorded.ts';
-export { type HistoryOptions, type HistoryRange, type HistoryStream, readHistory } from './history.ts';
-export { type LogReading, readLog } from './log.ts';
-export { stateAt, type StateAt } from './state-at.ts';
-export { append, type AppendResult, eventsOf, readStream, tombstone } from './stream.ts';
-export { follow, type Settling, type SubscriptionOptions } from './subscription.ts';
+export { stateAt } from './state-at.ts';
+export { append, eventsOf, readStream, tombstone } from './stream.ts';
+export { runSubscription } from './subscription.ts';

@@ -2,7 +2,7 @@ import type { Decider } from '@cpg/core';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import type { z } from 'zod';
 import type { DomainEvent, Recorded } from './recorded.ts';
-import { rememberedStreams } from './remembered.ts';
+import { streamCache } from './stream-cache.ts';
 import { eachEvent } from './stream.ts';
 
 export interface StateAt<State, E extends DomainEvent> {
@@ -22,7 +22,7 @@ export const stateAt = <State, E extends DomainEvent>({
   decider: Pick<Decider<State, never, E>, 'initial' | 'evolve'>;
   schema: z.ZodType<E>;
 }): StateAt<State, E> => {
-  const seen = rememberedStreams<{ revision: number; state: State }>();
+  const seen = streamCache<{ revision: number; state: State }>();
 
   /** The state after the first `count` events of a stream. */
   const stateOf = async (stream: string, count: number): Promise<State | null> => {

@@ -9,7 +9,7 @@ import {
   WrongExpectedVersionError,
 } from '@eventstore/db-client';
 import type { z } from 'zod';
-import { endWithin } from './end-within.ts';
+import { withReadTimeout } from './read-timeout.ts';
 import { type DomainEvent, eventUuid, parseRecorded, type Recorded } from './recorded.ts';
 
 /** A read of which nothing has come for so long has failed. A limit for all of it would be one that a long stream never meets. */
@@ -107,7 +107,7 @@ export const eventBefore = async (
     return newest;
   };
   try {
-    return await endWithin(SILENT_FOR_MS, reading, read());
+    return await withReadTimeout(SILENT_FOR_MS, reading, read());
   } catch (error) {
     if (error instanceof StreamNotFoundError) return null;
     if (error instanceof StreamDeletedError) return 'deleted';

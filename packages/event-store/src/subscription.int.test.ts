@@ -5,7 +5,7 @@ import { createLogger } from '@cpg/runtime';
 import { jsonEvent } from '@eventstore/db-client';
 import { connectEventStore } from './connect.ts';
 import type { LogPosition } from './recorded.ts';
-import { follow } from './subscription.ts';
+import { runSubscription } from './subscription.ts';
 
 const log = createLogger({ name: 'test', level: 'silent' });
 
@@ -18,7 +18,7 @@ test('a follower sees every event once in order, though its handler fails and th
   const seen: number[] = [];
   let checkpoint: LogPosition | null = null;
   let failures = 2;
-  const following = follow({
+  const following = runSubscription({
     client,
     prefixes: ['seen-'],
     checkpoint: async () => checkpoint,
@@ -69,7 +69,7 @@ test('a follower that is stopped while its checkpoint is read ends with it', asy
   const stopping = new AbortController();
   let handled = 0;
   await client.appendToStream('seen-1', jsonEvent({ type: 'Numbered', data: { n: 1 } }));
-  await follow({
+  await runSubscription({
     client,
     prefixes: ['seen-'],
     checkpoint: async () => {
@@ -112,18 +112,18 @@ describe('settling', () => {
     while (!look()) await sleep(5);
   };
   /** A follower whose checkpoint is what it settled last. */
-  const start = (prefix: string, when: { quietMs: number; withinMs: number }, fault: () => void = () => {}) => {
+  const start = (prefix: string, when: { idleMs: number; maxDelayMs: number }, fault: () => void = () => {}) => {
     const stopping = new AbortController();
     const settled: LogPosition[] = [];
     const handled: number[] = [];
-    const ended = follow({
+    const ended = runSubscription({
       client,
       prefixes: [prefix],
       checkpoint: async () => settled.at(-1) ?? null,
       signal: stopping.signal,
       log,
       handle: async (events) => void handled.push(...events.map(({ event }) => Number(event!.revision))),
-      settle: {
+      flush: {
         ...when,
         run: async (position) => {
           fault();
@@ -139,7 +139,7 @@ describe('settling', () => {
   };
 
   test('what was handled is settled once it is quiet', async () => {
-    const { settled, stop } = start('quiet-', { quietMs: 10, withinMs: NEVER });
+    const { settled, stop } = start('quiet-', { idleMs: 10, maxDelayMs: NEVER });
     const last = await append('quiet-', 3);
     await until(() => settled.length > 0);
     expect(settled.at(-1)).toEqual(last);
@@ -147,7 +147,7 @@ describe('settling', () => {
   });
 
   test('where it never gets quiet it is settled all the same', async () => {
-    const { settled, stop } = start('busy-', { quietMs: NEVER, withinMs: 20 });
+    const { settled, stop } = start('busy-', { idleMs: NEVER, maxDelayMs: 20 });
     while (settled.length < 3) await append('busy-', 1);
     const commits = settled.map(({ commit }) => BigInt(commit));
     expect(commits).toEqual([...commits].sort((a, b) => (a < b ? -1 : 1)));
@@ -155,7 +155,7 @@ describe('settling', () => {
   });
 
   test('a follower that stops settles first', async () => {
-    const { settled, handled, stop } = start('stop-', { quietMs: NEVER, withinMs: NEVER });
+    const { settled, handled, stop } = start('stop-', { idleMs: NEVER, maxDelayMs: NEVER });
     const last = await append('stop-', 2);
     await until(() => handled.length === 2);
     expect(settled).toEqual([]);
@@ -165,7 +165,7 @@ describe('settling', () => {
 
   test('what cannot be settled is handled again, from what was settled last', async () => {
     let faults = 0;
-    const { settled, handled, stop } = start('fault-', { quietMs: 5, withinMs: NEVER }, () => {
+    const { settled, handled, stop } = start('fault-', { idleMs: 5, maxDelayMs: NEVER }, () => {
       if (handled.length === 3 && faults++ === 0) throw new Error('not this time');
     });
     const first = await append('fault-', 1);

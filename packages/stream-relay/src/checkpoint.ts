@@ -1,10 +1,10 @@
 import type { LogPosition } from '@cpg/event-store';
 import { type Pool, type Queryable, transaction } from '@cpg/postgres';
 
-/** Where a follower of the log stands, in `<schema>.checkpoints (name primary key, epoch, commit_position, prepare_position)`. Each new
- *  holder takes a new epoch, so that one that was paused while another took over can no longer move the checkpoint. */
+/** The position of a subscription in the log, stored in `<schema>.checkpoints (name primary key, epoch, commit_position,
+ *  prepare_position)`. `epoch` is a fencing token: each new leader increments it, so an earlier leader can no longer move the checkpoint. */
 export interface Checkpoint {
-  /** Both throw FencedError when another holder has taken over since. */
+  /** Both throw FencedError when another process has become leader since. */
   readonly load: () => Promise<LogPosition | null>;
   readonly save: (db: Queryable, position: LogPosition) => Promise<void>;
 }
@@ -13,21 +13,21 @@ export class FencedError extends Error {
   override readonly name = 'FencedError';
 }
 
-export const takeCheckpoint = async (
+export const acquireCheckpoint = async (
   pool: Pool,
   { schema, name }: { schema: string; name: string },
 ): Promise<Checkpoint> => {
-  const taken = await transaction(pool, async (db) => {
-    // An epoch that a crash of PostgreSQL took back would be given to two.
+  const acquired = await transaction(pool, async (db) => {
+    // If a PostgreSQL crash lost this commit, two leaders would get the same epoch.
     await db.query('set local synchronous_commit = on');
     return db.query<{ epoch: string }>(
-      `insert into ${schema}.checkpoints as held (name, epoch) values ($1, 1)
-       on conflict (name) do update set epoch = held.epoch + 1 returning epoch`,
+      `insert into ${schema}.checkpoints as stored (name, epoch) values ($1, 1)
+       on conflict (name) do update set epoch = stored.epoch + 1 returning epoch`,
       [name],
     );
   });
-  const epoch = taken.rows[0]!.epoch;
-  const fenced = () => new FencedError(`another ${schema}.${name} has taken over`);
+  const epoch = acquired.rows[0]!.epoch;
+  const fenced = () => new FencedError(`another process is the leader of ${schema}.${name} now`);
   return {
     load: async () => {
       const { rows } = await pool.query<{ commit: string | null; prepare: string | null }>(

@@ -4,7 +4,7 @@ import { createKafka, createPublisher, ensureTopics, type Publisher } from '@cpg
 import { createPool, testDatabase } from '@cpg/postgres';
 import { createLogger } from '@cpg/runtime';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { relay } from './relay.ts';
+import { startRelay } from './relay.ts';
 import { startTallies } from './testing/jest-tallies.ts';
 import { readTopic } from './testing/jest-topic.ts';
 
@@ -32,7 +32,7 @@ const until = async (look: () => unknown) => {
 };
 
 /** A relay as a process of its own would run it; `hold` is asked before it publishes, as a process may be frozen there. */
-const startRelay = (hold: (ids: readonly string[]) => Promise<void>) => {
+const startRelayProcess = (hold: (ids: readonly string[]) => Promise<void>) => {
   const { databaseUrl, projection, eventStoreUrl } = tallies;
   const pool = createPool({ url: databaseUrl, name: 'relay', max: 2, log });
   const client = connectEventStore(eventStoreUrl);
@@ -54,12 +54,12 @@ const startRelay = (hold: (ids: readonly string[]) => Promise<void>) => {
   const { schema, prefixes } = projection;
   const messageOf = async ({ event }: { event?: { id: string; created: Date } }) =>
     ({ id: event!.id, orderid: 'ord_1', time: event!.created.toISOString() }) as never;
-  const follower = relay({ client, pool, databaseUrl, schema, prefixes, log, publisher: holding, topic, messageOf });
+  const relay = startRelay({ client, pool, databaseUrl, schema, prefixes, log, publisher: holding, topic, messageOf });
   return {
     published,
     refused,
     stop: async () => {
-      await follower.stop();
+      await relay.stop();
       await publisher.close();
       await client.dispose();
       await pool.end();
@@ -80,7 +80,7 @@ test('a relay that was held up while another took over publishes nothing any mor
   let thaw = () => {};
   const frozen = new Promise<void>((done) => (thaw = done));
   let caught = false;
-  const old = startRelay(async () => {
+  const old = startRelayProcess(async () => {
     if (old.published.length === 0 || caught) return;
     caught = true;
     await frozen;
@@ -91,7 +91,7 @@ test('a relay that was held up while another took over publishes nothing any mor
   await tallies.tally('a', 2);
   await until(() => caught);
 
-  const successor = startRelay(async () => {});
+  const successor = startRelayProcess(async () => {});
   await loseLeadership();
   await tallies.tally('a', 3);
   await until(() => successor.published.length >= 2);

@@ -1,11 +1,8 @@
-export { type AdminCommandOptions, runAdminCommand } from './admin-command.ts';
-export { type BesideOptions, ProjectionFault } from './beside.ts';
-export { type Checkpoint, FencedError, takeCheckpoint } from './checkpoint.ts';
-export { readEntries } from './entry.ts';
-export { followAlone, type Follower, type FollowerOptions } from './follower.ts';
+export { runAdminCommand } from './admin-command.ts';
+export { readHistoryEntries } from './history-entry.ts';
 export { messageFor, type MessageSubject } from './message.ts';
-export { catchUp, type CatchUpOptions, type Projection } from './projection.ts';
+export { type Projection, startProjection } from './projection.ts';
 export { rebuild } from './rebuild.ts';
-export { relay, type RelayOptions } from './relay.ts';
-export { unprojected } from './unprojected.ts';
-export { type Difference, type Verification, verify } from './verify.ts';
+export { startRelay } from './relay.ts';
+export { verify } from './verify.ts';
+export { withoutProjected } from './without-projected.ts';

@@ -8,13 +8,13 @@ export interface MessageSubject {
   readonly subject: string;
   readonly orderId: string;
   readonly merchantId: string;
-  /** As the API shows it right after the event; null once it is deleted. */
+  /** The order or payment right after the event, as the API shows it; null once it is deleted. */
   readonly resource: unknown;
-  /** When it is not the one of the event's name. */
+  /** Message type; by default derived from the event type. */
   readonly type?: string;
 }
 
-/** The CloudEvents message of a recorded event. The same event always makes the same message. */
+/** The CloudEvents message of a recorded event. The same event always gives the same message. */
 export const messageFor = (
   {
     id,

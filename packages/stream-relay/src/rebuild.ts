@@ -1,71 +1,73 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LogPosition } from '@cpg/event-store';
 import { transactionOn } from '@cpg/postgres';
-import { type Beside, type BesideOptions, ProjectionFault, withTableBeside } from './beside.ts';
 import { type Projection, tableOf } from './projection.ts';
+import { ProjectionError, type ShadowTable, type ShadowTableOptions, withShadowTable } from './shadow-table.ts';
 
-// How long writers, and after them readers, may have to wait for a swap that does not come about.
-const LOCK_WITHIN_MS = 1_000;
-const LAST_EVENTS_WITHIN_MS = 2_000;
-const SWAP_TRIES = 30;
-const AGAIN_AFTER_MS = 500;
+// These bound how long one attempt to swap blocks writers and, behind them, readers.
+const LOCK_TIMEOUT_MS = 1_000;
+const LAST_EVENTS_TIMEOUT_MS = 2_000;
+const SWAP_ATTEMPTS = 30;
+const RETRY_DELAY_MS = 500;
 
-/** Makes a projection anew from the log while it is written and read, and puts it in the place of the live one in one transaction. Whatever
- *  dies on the way, the live table is either the old one, whole, or the new one. Throws ProjectionFault. */
-export const rebuild = (options: BesideOptions): Promise<void> =>
-  withTableBeside(options, async (beside, signal) => {
-    let reached = beside.built;
+/** Builds a projection again from the log while its table is in use, and replaces the live table in one transaction. After a crash at any
+ *  point the live table is either the old one or the new one, complete. Throws ProjectionError. */
+export const rebuild = (options: ShadowTableOptions): Promise<void> =>
+  withShadowTable(options, async (shadow, signal) => {
+    let position = shadow.built;
     for (let attempt = 1; ; attempt += 1) {
-      reached = await beside.catchUp(reached, signal);
+      position = await shadow.catchUp(position, signal);
       try {
-        return await swap(options.projection, beside, reached, signal);
+        return await swap(options.projection, shadow, position, signal);
       } catch (error) {
-        if (attempt === SWAP_TRIES || !isPassing(error)) throw error;
-        await sleep(AGAIN_AFTER_MS, undefined, { signal });
+        if (attempt === SWAP_ATTEMPTS || !isRetryable(error)) throw error;
+        await sleep(RETRY_DELAY_MS, undefined, { signal });
       }
     }
   });
 
-/** What was answered before the lock was got is in the log by then, and so in the new table; whoever writes after it waits, finds the new
- *  table under the old name, and is guarded there by revision. */
+/** The lock blocks writers, so the last `catchUp` applies every event that was answered before. Blocked writers then find the new table
+ *  under the same name. Its revision check keeps their writes in order. */
 const swap = (
   projection: Projection,
-  beside: Beside,
-  reached: LogPosition | null,
+  shadow: ShadowTable,
+  position: LogPosition | null,
   signal: AbortSignal,
 ): Promise<void> =>
-  transactionOn(beside.session, async (db) => {
+  transactionOn(shadow.session, async (db) => {
     const live = tableOf(projection);
-    await db.query(`set local lock_timeout = ${LOCK_WITHIN_MS}`);
+    await db.query(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
     await db.query('set local synchronous_commit = on');
     await db.query(`lock table ${live} in share row exclusive mode`);
-    await beside.catchUp(reached, AbortSignal.any([signal, AbortSignal.timeout(LAST_EVENTS_WITHIN_MS)]));
-    await requireSameShape(projection, beside);
-    for (const grant of await grantsOn(beside, live)) await db.query(grant);
+    await shadow.catchUp(position, AbortSignal.any([signal, AbortSignal.timeout(LAST_EVENTS_TIMEOUT_MS)]));
+    await requireSameVersion(projection, shadow);
+    for (const grant of await grantsOn(shadow, live)) await db.query(grant);
     await db.query(`drop table ${live}`);
-    await db.query(`alter table ${beside.table} set schema ${projection.schema}`);
+    await db.query(`alter table ${shadow.table} set schema ${projection.schema}`);
   });
 
-const LOCK_TIMEOUT = '55P03';
-const DEADLOCK = '40P01';
+const LOCK_NOT_AVAILABLE = '55P03';
+const DEADLOCK_DETECTED = '40P01';
 
-/** A lock or the last events were not to be had in time. */
-const isPassing = (error: unknown): boolean => {
+/** Whether the lock or the last events timed out. */
+const isRetryable = (error: unknown): boolean => {
   const { code, name } = error as { code?: string; name?: string };
-  return code === LOCK_TIMEOUT || code === DEADLOCK || name === 'TimeoutError';
+  return code === LOCK_NOT_AVAILABLE || code === DEADLOCK_DETECTED || name === 'TimeoutError';
 };
 
-/** A service of another version may have changed the live table meanwhile. */
-const requireSameShape = async ({ schema }: Projection, beside: Beside): Promise<void> => {
-  const migrations = async (of: string) =>
-    (await beside.session.query<{ hash: string }>(`select hash from ${of}.migrations order by number`)).rows;
-  const [there, here] = [await migrations(schema), await migrations(beside.schema)];
-  if (JSON.stringify(there) === JSON.stringify(here)) return;
-  throw new ProjectionFault(`the tables of ${schema} are of another version: rebuild with the version that runs`);
+/** Another version of the service may have migrated the live table since the rebuild started. */
+const requireSameVersion = async ({ schema }: Projection, shadow: ShadowTable): Promise<void> => {
+  const migrationsOf = async (schemaName: string) =>
+    (await shadow.session.query<{ hash: string }>(`select hash from ${schemaName}.migrations order by number`)).rows;
+  const [live, rebuilt] = [await migrationsOf(schema), await migrationsOf(shadow.schema)];
+  if (JSON.stringify(live) === JSON.stringify(rebuilt)) return;
+  throw new ProjectionError(
+    `the tables of ${schema} belong to another version: rebuild with the version that is running`,
+  );
 };
 
-/** Who may use the live table, for the new one. */
-const grantsOn = async ({ session, table }: Beside, live: string): Promise<string[]> => {
+/** Statements that grant the privileges on the live table to the shadow table. */
+const grantsOn = async ({ session, table }: ShadowTable, live: string): Promise<string[]> => {
   const { rows } = await session.query<{ statement: string }>(
     `select format('grant %s on %s to %s%s', privilege_type, $2::text, coalesce(quote_ident(role.rolname), 'public'),
                    case when is_grantable then ' with grant option' else '' end) as statement

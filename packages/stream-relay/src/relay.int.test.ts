@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import { connectEventStore } from '@cpg/event-store';
 import { createPool } from '@cpg/postgres';
 import { createLogger } from '@cpg/runtime';
-import { relay } from './relay.ts';
+import { startRelay } from './relay.ts';
 import { startTallies } from './testing/jest-tallies.ts';
 
 const log = createLogger({ name: 'test', level: process.env.LOG_LEVEL ?? 'silent' });
@@ -20,14 +20,14 @@ test('a relay stops though Kafka does not answer', async () => {
       giveUp = fail;
       opening.emit('open');
     });
-  const follower = relay({
+  const relay = startRelay({
     ...{ client, pool, databaseUrl, schema, prefixes, log },
     publisher: { open, send: never, commit: never, close: never },
     topic: 'orders.v1',
     messageOf: async () => null,
   });
   await once(opening, 'open');
-  await follower.stop();
+  await relay.stop();
   giveUp(new Error('Kafka does not answer'));
   await client.dispose();
   await pool.end();

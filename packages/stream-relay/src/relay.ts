@@ -3,28 +3,28 @@ import { isShutOut, type Publisher } from '@cpg/kafka';
 import { within } from '@cpg/runtime';
 import type { AllStreamResolvedEvent } from '@eventstore/db-client';
 import { FencedError } from './checkpoint.ts';
-import { followAlone, type Follower, type FollowerOptions } from './follower.ts';
+import { type LeaderSubscription, type LeaderSubscriptionOptions, subscribeAsLeader } from './leader-subscription.ts';
 
-export interface RelayOptions extends Omit<FollowerOptions, 'name' | 'shutOutOthers'> {
-  /** Of this relay and no other: it is opened anew for each term as leader. */
+export interface RelayOptions extends Omit<LeaderSubscriptionOptions, 'name' | 'fencePredecessors'> {
+  /** Used by this relay only: each term as leader opens it again. */
   readonly publisher: Publisher;
   readonly topic: string;
-  /** The message of an event, or null when there is nothing to publish. The same event always makes the same message id. */
+  /** The message of an event, or null when the event is not published. The same event always gives the same message id. */
   readonly messageOf: (event: AllStreamResolvedEvent) => Promise<DomainMessage | null>;
 }
 
-// The end of a transaction and the start of the next cost more than most batches, and nobody here waits for them. Who reads only what is
-// committed waits so long: not at all to speak of, but while events come one upon another.
-const COMMIT = { quietMs: 25, withinMs: 500 };
+// A Kafka transaction costs more than most batches, so several batches share one.
+// `read_committed` consumers see events up to `maxDelayMs` late, only under continuous load.
+const COMMIT = { idleMs: 25, maxDelayMs: 500 };
 
-// Of the 10 s that a service has to stop. While Kafka is away, its client would try for longer than that.
-const STOPS_WITHIN_MS = 6_000;
+// A service has 10 s to stop. During a Kafka outage the client would retry for longer.
+const STOP_TIMEOUT_MS = 6_000;
 
-/** Publishes the log to a topic: in the order of the log, at least once, the checkpoint moving only after all replicas have the messages
- *  and they are committed. A relay that another has taken over from cannot publish any more, whatever it was held up in. */
-export const relay = ({ publisher, topic, messageOf, ...options }: RelayOptions): Follower => {
-  const follower = followAlone(
-    { ...options, name: 'relay', shutOutOthers: publisher.open },
+/** Publishes the log to a topic in log order, at least once. The checkpoint moves only after all replicas have the messages and the
+ *  transaction is committed. A relay that lost its leadership is fenced and cannot publish, however long it was paused. */
+export const startRelay = ({ publisher, topic, messageOf, ...options }: RelayOptions): LeaderSubscription => {
+  const subscription = subscribeAsLeader(
+    { ...options, name: 'relay', fencePredecessors: publisher.open },
     {
       handle: async (events) => {
         const messages: DomainMessage[] = [];
@@ -34,7 +34,7 @@ export const relay = ({ publisher, topic, messageOf, ...options }: RelayOptions)
         }
         if (messages.length > 0) await publisher.send(topic, messages).catch(asFenced);
       },
-      settle: {
+      flush: {
         ...COMMIT,
         run: async (position, checkpoint) => {
           await publisher.commit().catch(asFenced);
@@ -45,12 +45,12 @@ export const relay = ({ publisher, topic, messageOf, ...options }: RelayOptions)
   );
   return {
     stop: () =>
-      within(STOPS_WITHIN_MS, follower.stop()).catch((error: unknown) =>
-        options.log.warn({ err: error }, 'the relay was left as it was: what it had under way comes again'),
+      within(STOP_TIMEOUT_MS, subscription.stop()).catch((error: unknown) =>
+        options.log.warn({ err: error }, 'relay did not stop in time: uncommitted events are published again'),
       ),
   };
 };
 
 const asFenced = (error: unknown): never => {
-  throw isShutOut(error) ? new FencedError('another relay publishes now', { cause: error }) : error;
+  throw isShutOut(error) ? new FencedError('another relay is the leader now', { cause: error }) : error;
 };

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Beside, type BesideOptions, withTableBeside } from './beside.ts';
 import { type Projection, tableOf } from './projection.ts';
+import { type ShadowTable, type ShadowTableOptions, withShadowTable } from './shadow-table.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** A row that is not what the log says. Null where there is no row. */
+/** A live row that differs from its replay. Null stands for a missing row. */
 export interface Difference {
   readonly id: string;
   readonly live: Row | null;
@@ -13,56 +13,59 @@ export interface Difference {
 
 export interface Verification {
   readonly rows: number;
-  /** At most `DIFFERENCES_SHOWN` of them. */
+  /** At most `MAX_DIFFERENCES` of them. */
   readonly differences: readonly Difference[];
+  /** How many rows differ. */
   readonly differ: number;
 }
 
-const ROUNDS = 8;
-const ROUND_EVERY_MS = 500;
-export const DIFFERENCES_SHOWN = 50;
+const ATTEMPTS = 8;
+const RETRY_DELAY_MS = 500;
+export const MAX_DIFFERENCES = 50;
 
-/** Compares each row with a replay of the log, while it is written. A row that its writer is about to write differs for a moment: what
- *  differs is looked at again, several times over some seconds, and is right when it once was. Throws ProjectionFault. */
-export const verify = (options: BesideOptions): Promise<Verification> =>
-  withTableBeside(options, async (beside, signal) => {
-    const suspects = differences(beside, options.projection);
-    let reached = beside.built;
-    let ids = await suspects.ids(null);
-    for (let round = 1; round <= ROUNDS && ids.length > 0; round += 1) {
-      reached = await beside.catchUp(reached, signal);
-      ids = await suspects.ids(ids);
-      if (ids.length > 0 && round < ROUNDS) await sleep(ROUND_EVERY_MS, undefined, { signal });
+/** Compares each row of a projection with a replay of the log, while the table is in use. A row may differ for a moment because a write to it
+ *  is in progress: only rows that differ in every attempt over some seconds are reported. Throws ProjectionError. */
+export const verify = (options: ShadowTableOptions): Promise<Verification> =>
+  withShadowTable(options, async (shadow, signal) => {
+    const compare = comparison(shadow, options.projection);
+    let position = shadow.built;
+    let ids = await compare.differingIds(null);
+    for (let attempt = 1; attempt <= ATTEMPTS && ids.length > 0; attempt += 1) {
+      position = await shadow.catchUp(position, signal);
+      ids = await compare.differingIds(ids);
+      if (ids.length > 0 && attempt < ATTEMPTS) await sleep(RETRY_DELAY_MS, undefined, { signal });
     }
     return {
-      rows: await suspects.rows(),
+      rows: await compare.countRows(),
       differ: ids.length,
-      differences: await suspects.shown(ids.slice(0, DIFFERENCES_SHOWN)),
+      differences: await compare.differences(ids.slice(0, MAX_DIFFERENCES)),
     };
   });
 
-const differences = ({ session, table }: Beside, projection: Projection) => {
+const comparison = ({ session, table }: ShadowTable, projection: Projection) => {
   const live = tableOf(projection);
-  const facts = (row: string) => `to_jsonb(${row}) - $1::text[]`;
-  const among = (of: string) => `(select * from ${of} where $2::text[] is null or id = any($2))`;
-  const compared = `${among(live)} as live full join ${among(table)} as replayed using (id)`;
-  const { passing } = projection;
+  const withoutTransient = (row: string) => `to_jsonb(${row}) - $1::text[]`;
+  const only = (name: string) => `(select * from ${name} where $2::text[] is null or id = any($2))`;
+  const joined = `${only(live)} as live full join ${only(table)} as replayed using (id)`;
+  const [liveRow, replayedRow] = [withoutTransient('live'), withoutTransient('replayed')];
+  const { transientColumns } = projection;
   return {
-    ids: async (only: string[] | null) => {
+    /** Among `ids`, or among all rows for null. */
+    differingIds: async (ids: string[] | null) => {
       const { rows } = await session.query<{ id: string }>(
-        `select id from ${compared} where ${facts('live')} is distinct from ${facts('replayed')} order by id`,
-        [passing, only],
+        `select id from ${joined} where ${liveRow} is distinct from ${replayedRow} order by id`,
+        [transientColumns, ids],
       );
       return rows.map(({ id }) => id);
     },
-    shown: async (only: string[]) => {
+    differences: async (ids: string[]) => {
       const { rows } = await session.query<Difference>(
-        `select id, ${facts('live')} as live, ${facts('replayed')} as replayed from ${compared} order by id`,
-        [passing, only],
+        `select id, ${liveRow} as live, ${replayedRow} as replayed from ${joined} order by id`,
+        [transientColumns, ids],
       );
       return rows;
     },
-    rows: async () => {
+    countRows: async () => {
       const { rows } = await session.query<{ count: string }>(`select count(*) from ${live}`);
       return Number(rows[0]!.count);
     },

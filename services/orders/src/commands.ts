@@ -7,7 +7,7 @@ import type {
 } from '@cpg/contracts';
 import { DEFAULT_EXPIRATION_MINUTES } from '@cpg/contracts';
 import { AppError } from '@cpg/core';
-import type { CommandHandler, Handled } from '@cpg/event-store';
+import type { CommandHandler, HandledCommand } from '@cpg/event-store';
 import type { CallContext, Logger } from '@cpg/runtime';
 import type { PaymentsClient } from './clients/payments.ts';
 import type { OrderCommand } from './order/command.ts';
@@ -53,7 +53,7 @@ export interface OrderCommandsOptions {
 }
 
 export const orderCommands = ({ handler, project, payments, rates, now, log }: OrderCommandsOptions): OrderCommands => {
-  const projected = async ({ state, revision }: Handled<Order, OrderEvent>): Promise<ExistingOrder> => {
+  const projected = async ({ state, revision }: HandledCommand<Order, OrderEvent>): Promise<ExistingOrder> => {
     if (!exists(state)) throw new AppError('not_found', 'there is no such order');
     await project(state, revision);
     return state;
@@ -74,7 +74,7 @@ export const orderCommands = ({ handler, project, payments, rates, now, log }: O
   };
 
   const ownedBy = async (merchantId: string, orderId: string) => {
-    const { state } = await handler.peek(orderId);
+    const { state } = await handler.load(orderId);
     if (!exists(state) || state.merchantId !== merchantId) throw new AppError('not_found', 'there is no such order');
   };
 

@@ -62,13 +62,13 @@ const actOn = async (orderId: string, { readModel, handler, commands, now, log }
   const requestId = newRequestId();
   const context: CallContext = { actor: 'service:orders', requestId, correlationId: requestId };
   try {
-    const { state } = await handler.peek(orderId);
+    const { state } = await handler.load(orderId);
     if (!exists(state)) return;
     const done = await commands.due(state, context);
     if (done) return;
     if (state.status !== 'initialized') {
       // Its row says that it is due: what this process remembers may be behind, and is read anew once the claim runs out.
-      handler.forget(orderId);
+      handler.evict(orderId);
       return;
     }
   } catch (error) {

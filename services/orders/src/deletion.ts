@@ -65,7 +65,7 @@ export const orderDeletion = ({
     await payments.recordOutcomes(order.payments.map(outcomeOf), context);
     await payments.forget(orderId, context);
     await tombstone(client, orderStreamOf(orderId));
-    handler.forget(orderId);
+    handler.evict(orderId);
   },
 });
 

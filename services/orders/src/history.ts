@@ -8,7 +8,7 @@ import {
 } from '@cpg/contracts';
 import { eventsOf, readHistory } from '@cpg/event-store';
 import type { Queryable } from '@cpg/postgres';
-import { readEntries } from '@cpg/stream-relay';
+import { readHistoryEntries } from '@cpg/stream-relay';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { deletionStreamOf } from './deletion.ts';
 import { orderMessage } from './messages.ts';
@@ -38,12 +38,12 @@ export const orderHistory = ({
   const options = { client, decider: orderDecider, schema: OrderEvent, messageOf: orderMessage };
   return {
     ordersOf: (merchantId, query) => ordersInRange(readModel, merchantId, query),
-    messagesOf: (orderId, query) => readHistory(options, [{ name: orderStreamOf(orderId), since: '' }], query),
+    messagesOf: (orderId, query) => readHistory(options, [{ name: orderStreamOf(orderId), startedAt: '' }], query),
     entriesOf: (orderId, query) => {
       const streams = [orderStreamOf(orderId), deletionStreamOf(orderId)];
-      return readEntries(
+      return readHistoryEntries(
         client,
-        streams.map((name) => ({ name, since: '' })),
+        streams.map((name) => ({ name, startedAt: '' })),
         query,
       );
     },

@@ -4,7 +4,7 @@ import { checkEventStore, commandHandler, connectEventStore } from '@cpg/event-s
 import { consume, createKafka, createPublisher, ensureTopics } from '@cpg/kafka';
 import { createPool, isDatabaseOutage, migrate } from '@cpg/postgres';
 import { createLogger, internalClient, preparation, runService } from '@cpg/runtime';
-import { catchUp, relay } from '@cpg/stream-relay';
+import { startProjection, startRelay } from '@cpg/stream-relay';
 import { buildApp } from './app.ts';
 import { paymentsClient } from './clients/payments.ts';
 import { orderCommands } from './commands.ts';
@@ -98,12 +98,19 @@ await runService(async () => {
   );
   // Orders are taken and fall due, also while there is no Kafka.
   const atHome = migrated.then(() => [
-    catchUp({ ...follower, projection, first: finishDeletions(client, deletion) }),
+    startProjection({ ...follower, projection, beforeProjecting: finishDeletions(client, deletion) }),
     ...(fromMarket ? [market.start()] : []),
     watchDeadlines({ readModel, handler, commands, now, log }),
   ]);
   const withOthers = Promise.all([migrated, topics]).then(() => [
-    relay({ ...follower, schema, prefixes, publisher, topic: TOPICS.orders.name, messageOf: orderMessages(client) }),
+    startRelay({
+      ...follower,
+      schema,
+      prefixes,
+      publisher,
+      topic: TOPICS.orders.name,
+      messageOf: orderMessages(client),
+    }),
     consume({
       kafka,
       groupId: 'orders',

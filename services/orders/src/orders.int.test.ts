@@ -257,19 +257,19 @@ describe('the read model made anew from the streams', () => {
     expect(before.some(({ deleted }) => deleted)).toBe(true);
     expect(before.some(({ due_at }) => due_at)).toBe(true);
     const [, deleted] = await Promise.all([
-      rebuild(service.beside()),
+      rebuild(service.shadowTableOptions()),
       service.call('DELETE', `/orders/${doomed.id}`, { merchant_id: MERCHANT }),
     ]);
     expect(deleted.status).toBe(200);
     expect(await service.rowOf(doomed.id)).toMatchObject({ deleted: true, resource: null });
     const others = (all: { id: string }[]) => all.filter(({ id }) => id !== doomed.id);
     expect(others(await rows())).toEqual(others(before));
-    expect(await verify(service.beside())).toMatchObject({ rows: before.length, differ: 0 });
+    expect(await verify(service.shadowTableOptions())).toMatchObject({ rows: before.length, differ: 0 });
   });
 
   test('expires what is due, as before', async () => {
     const order = await service.create({ expiration_minutes: 5 });
-    await rebuild(service.beside());
+    await rebuild(service.shadowTableOptions());
     service.putForward(6 * 60_000);
     await until(async () => (await service.rowOf(order.id)).status === 'expired');
   });

@@ -56,13 +56,13 @@ export const orderRoutes: FastifyPluginAsyncZod<OrderRoutes> = async (
   });
 
   const owned = async (id: string, merchantId: string): Promise<ExistingOrder> => {
-    const { state } = await handler.peek(id);
+    const { state } = await handler.load(id);
     if (!exists(state) || state.merchantId !== merchantId) throw new AppError('not_found', 'there is no such order');
     return state;
   };
 
   app.get('/orders/:id/summary', { schema: { params: Id, response: { 200: OrderSummary } } }, async (request) => {
-    const { state } = await handler.peek(request.params.id);
+    const { state } = await handler.load(request.params.id);
     if (!exists(state)) throw new AppError('not_found', 'there is no such order');
     return { id: state.orderId, merchant_id: state.merchantId, currency: state.currency };
   });

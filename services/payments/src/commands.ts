@@ -45,7 +45,7 @@ export const paymentCommands = ({ handler, project }: PaymentCommandsOptions): P
     return payment;
   };
   return {
-    find: async (paymentId) => known((await handler.peek(paymentId)).state),
+    find: async (paymentId) => known((await handler.load(paymentId)).state),
     run,
     recordOutcomes: async (outcomes, context, options) => {
       const each = outcomes.map(async (decided) => {

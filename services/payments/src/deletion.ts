@@ -19,7 +19,7 @@ export const forgetPayments =
       if (status !== 'deleted') {
         if (!SETTLED.includes(status)) continue;
         await tombstone(client, paymentStreamOf(paymentId));
-        handler.forget(paymentId);
+        handler.evict(paymentId);
       }
       await projectDeletion(readModel, paymentId);
     }
@@ -27,9 +27,9 @@ export const forgetPayments =
 
 const statusOf = async (handler: PaymentHandler, paymentId: string): Promise<PaymentStatus | 'none' | 'deleted'> => {
   // Another process may have recorded what became of it.
-  handler.forget(paymentId);
+  handler.evict(paymentId);
   try {
-    return (await handler.peek(paymentId)).state.status;
+    return (await handler.load(paymentId)).state.status;
   } catch (error) {
     if (isAppError(error, 'not_found')) return 'deleted';
     throw error;

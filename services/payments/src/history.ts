@@ -1,7 +1,7 @@
 import { type HistoryQuery, PaymentEvent, type PaymentHistory, type RecordedHistory } from '@cpg/contracts';
 import { type HistoryStream, readHistory } from '@cpg/event-store';
 import type { Queryable } from '@cpg/postgres';
-import { readEntries } from '@cpg/stream-relay';
+import { readHistoryEntries } from '@cpg/stream-relay';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { paymentMessage } from './messages.ts';
 import { paymentStreamOf } from './payment/identity.ts';
@@ -25,10 +25,10 @@ export const paymentHistory = ({
   const options = { client, decider: paymentDecider, schema: PaymentEvent, messageOf: paymentMessage };
   const streamsOf = async (orderId: string): Promise<HistoryStream[]> => {
     const payments = await paymentsOfOrder(readModel, orderId);
-    return payments.map(({ id, createdAt }) => ({ name: paymentStreamOf(id), since: createdAt.toISOString() }));
+    return payments.map(({ id, createdAt }) => ({ name: paymentStreamOf(id), startedAt: createdAt.toISOString() }));
   };
   return {
     messagesOf: async (orderId, query) => readHistory(options, await streamsOf(orderId), query),
-    entriesOf: async (orderId, query) => readEntries(client, await streamsOf(orderId), query),
+    entriesOf: async (orderId, query) => readHistoryEntries(client, await streamsOf(orderId), query),
   };
 };

@@ -4,7 +4,7 @@ import { checkEventStore, commandHandler, connectEventStore } from '@cpg/event-s
 import { consume, createKafka, createPublisher, ensureTopics } from '@cpg/kafka';
 import { createPool, isDatabaseOutage, migrate } from '@cpg/postgres';
 import { createLogger, internalClient, preparation, runService } from '@cpg/runtime';
-import { catchUp, relay } from '@cpg/stream-relay';
+import { startProjection, startRelay } from '@cpg/stream-relay';
 import { buildApp } from './app.ts';
 import { paymentChanges } from './changes.ts';
 import { ordersClient } from './clients/orders.ts';
@@ -90,9 +90,9 @@ await runService(async () => {
     }),
   );
   // Payments are taken, also while there is no Kafka.
-  const atHome = migrated.then(() => [catchUp({ ...follower, projection })]);
+  const atHome = migrated.then(() => [startProjection({ ...follower, projection })]);
   const withOthers = Promise.all([migrated, topics]).then(() => [
-    relay({
+    startRelay({
       ...follower,
       schema,
       prefixes,

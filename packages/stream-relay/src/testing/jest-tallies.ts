@@ -6,7 +6,7 @@ import { connectEventStore } from '@cpg/event-store';
 import { createPool, migrate, type Queryable, testDatabase } from '@cpg/postgres';
 import { createLogger } from '@cpg/runtime';
 import { jsonEvent } from '@eventstore/db-client';
-import type { BesideOptions } from '../beside.ts';
+import type { ShadowTableOptions } from '../shadow-table.ts';
 import type { Projection } from '../projection.ts';
 
 const MIGRATION = `
@@ -46,7 +46,7 @@ export const startTallies = async () => {
     schema: 'tallies',
     table: 'tallies',
     prefixes: ['tally-'],
-    passing: ['seen_by'],
+    transientColumns: ['seen_by'],
     apply: async (db, events, table) => {
       const newest = new Map<string, Row>();
       const deleted: string[] = [];
@@ -67,7 +67,7 @@ export const startTallies = async () => {
     projection,
     migrations,
     /** What rebuilds and verifications take. */
-    options: (changes: Partial<BesideOptions> = {}): BesideOptions => ({
+    options: (changes: Partial<ShadowTableOptions> = {}): ShadowTableOptions => ({
       client,
       databaseUrl: database.url,
       projection,

@@ -1,6 +1,6 @@
 import { OrderDeletionRecorded, OrderEvent } from '@cpg/contracts';
 import { isTombstone, parseRecorded, stateAt } from '@cpg/event-store';
-import { type Projection, unprojected } from '@cpg/stream-relay';
+import { type Projection, withoutProjected } from '@cpg/stream-relay';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { deletionStreamOf, isDeletionRecord } from '../deletion.ts';
 import { orderStreamOf } from '../order/identity.ts';
@@ -15,10 +15,10 @@ export const orderProjection = (client: EventStoreDBClient): Projection => {
     schema: 'orders',
     table: 'orders',
     prefixes: [orderStreamOf(''), deletionStreamOf('')],
-    passing: ['claimed_until'],
+    transientColumns: ['claimed_until'],
     apply: async (db, events, table) => {
       const newest = new Map<string, ProjectedOrder>();
-      for (const resolved of await unprojected(db, table, orderStreamOf(''), events)) {
+      for (const resolved of await withoutProjected(db, table, orderStreamOf(''), events)) {
         if (isTombstone(resolved)) continue;
         if (isDeletionRecord(resolved)) {
           const { orderId, merchantId, sequence } = parseRecorded(OrderDeletionRecorded, resolved).event.data;

@@ -7,7 +7,7 @@ import { commandHandler, connectEventStore, readStream } from '@cpg/event-store'
 import { consume, createKafka, createPublisher, ensureTopics } from '@cpg/kafka';
 import { createPool, migrate, testDatabase } from '@cpg/postgres';
 import { createLogger, internalClient, newId } from '@cpg/runtime';
-import { catchUp, relay } from '@cpg/stream-relay';
+import { startProjection, startRelay } from '@cpg/stream-relay';
 import { buildApp } from '../app.ts';
 import { paymentsClient } from '../clients/payments.ts';
 import { orderCommands, type OrderHandler } from '../commands.ts';
@@ -111,8 +111,15 @@ export const startOrders = async () => {
   const { schema, prefixes } = projection;
   const heard: OrderMessage[] = [];
   const followers = [
-    catchUp({ ...follower, projection, first: finishDeletions(client, deletion) }),
-    relay({ ...follower, schema, prefixes, publisher, topic: TOPICS.orders.name, messageOf: orderMessages(client) }),
+    startProjection({ ...follower, projection, beforeProjecting: finishDeletions(client, deletion) }),
+    startRelay({
+      ...follower,
+      schema,
+      prefixes,
+      publisher,
+      topic: TOPICS.orders.name,
+      messageOf: orderMessages(client),
+    }),
     watchDeadlines({ readModel: pool, handler, commands, now, log, everyMs: 20 }),
     consume({
       kafka,
@@ -158,7 +165,7 @@ export const startOrders = async () => {
     recordedOf: (id: string) => readStream(client, streamOf(id), OrderEvent),
     messagesOf: (id: string) => heard.filter((message) => message.subject === id),
     /** What rebuilding and verifying the read model take. */
-    beside: () => ({
+    shadowTableOptions: () => ({
       client,
       databaseUrl: database.url,
       projection,

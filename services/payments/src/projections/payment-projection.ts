@@ -1,6 +1,6 @@
 import { PaymentEvent } from '@cpg/contracts';
 import { parseRecorded, stateAt } from '@cpg/event-store';
-import { type Projection, unprojected } from '@cpg/stream-relay';
+import { type Projection, withoutProjected } from '@cpg/stream-relay';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { deletedPaymentId } from '../deletion.ts';
 import { paymentStreamOf } from '../payment/identity.ts';
@@ -15,11 +15,11 @@ export const paymentProjection = (client: EventStoreDBClient): Projection => {
     schema: 'payments',
     table: 'payments',
     prefixes: [paymentStreamOf('')],
-    passing: [],
+    transientColumns: [],
     apply: async (db, events, table) => {
       const newest = new Map<string, ProjectedPayment>();
       const deleted: string[] = [];
-      for (const resolved of await unprojected(db, table, paymentStreamOf(''), events)) {
+      for (const resolved of await withoutProjected(db, table, paymentStreamOf(''), events)) {
         const deletedId = deletedPaymentId(resolved);
         if (deletedId) {
           deleted.push(deletedId);

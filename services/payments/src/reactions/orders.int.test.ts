@@ -4,7 +4,7 @@ import { readStream } from '@cpg/event-store';
 import { consume, createKafka, createPublisher, ensureTopics, type Publisher } from '@cpg/kafka';
 import { isDatabaseOutage, testDatabase } from '@cpg/postgres';
 import { newId } from '@cpg/runtime';
-import { relay } from '@cpg/stream-relay';
+import { startRelay } from '@cpg/stream-relay';
 import { paymentMessages } from '../messages.ts';
 import { paymentStreamOf } from '../payment/identity.ts';
 import {
@@ -36,7 +36,7 @@ beforeAll(async () => {
   await publisher.open();
   const own = createPublisher(kafka, { transactionalId: 'payments.relay' });
   const parts = [
-    relay({
+    startRelay({
       ...follower,
       schema: 'payments',
       prefixes: [paymentStreamOf('')],

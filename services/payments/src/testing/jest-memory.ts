@@ -49,8 +49,8 @@ export const memoryHandler = <State, Command, E extends DomainEvent>(
       const { state, revision, hash } = stream;
       return { state, revision, hash, events: recorded };
     },
-    peek: async (id) => streamOf(id),
-    forget: () => {},
+    load: async (id) => streamOf(id),
+    evict: () => {},
     tombstone: (id) => void (streams.get(id)!.deleted = true),
     clear: () => streams.clear(),
     lastOf: (id) => streams.get(id)?.state ?? decider.initial,

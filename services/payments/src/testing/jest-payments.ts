@@ -6,7 +6,7 @@ import { startEventStore } from '@cpg/embedded-eventstore';
 import { commandHandler, connectEventStore, readStream } from '@cpg/event-store';
 import { createPool, migrate, testDatabase } from '@cpg/postgres';
 import { createLogger, internalClient, newId } from '@cpg/runtime';
-import { catchUp } from '@cpg/stream-relay';
+import { startProjection } from '@cpg/stream-relay';
 import { buildApp } from '../app.ts';
 import { paymentChanges } from '../changes.ts';
 import { ordersClient } from '../clients/orders.ts';
@@ -82,7 +82,7 @@ export const startPayments = async () => {
     checks: {},
   });
   const follower = { client, pool, databaseUrl: database.url, log };
-  const projection = catchUp({ ...follower, projection: paymentProjection(client) });
+  const projection = startProjection({ ...follower, projection: paymentProjection(client) });
 
   const call = async (method: 'GET' | 'POST' | 'DELETE', url: string, payload?: object) => {
     const headers = { authorization: `Bearer ${TOKEN}`, 'x-actor': CONTEXT.actor, 'x-request-id': CONTEXT.requestId };
@@ -128,7 +128,7 @@ export const startPayments = async () => {
     rowOf: async (paymentId: string) =>
       (await pool.query('select * from payments.payments where id = $1', [paymentId])).rows[0],
     /** What rebuilding and verifying the read model take. */
-    beside: () => ({
+    shadowTableOptions: () => ({
       client,
       databaseUrl: database.url,
       projection: paymentProjection(client),

@@ -2,8 +2,15 @@ import type { HistoryEntry, RecordedHistory } from '@cpg/contracts';
 import { AnyEvent, type HistoryRange, type HistoryStream, readHistory, type Recorded } from '@cpg/event-store';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 
-/** A recorded event as auditors see it. */
-export const entryOf = ({ id, stream, revision, event, metadata, recordedAt }: Recorded<AnyEvent>): HistoryEntry => ({
+/** A recorded event in the format of the audit export. */
+export const historyEntry = ({
+  id,
+  stream,
+  revision,
+  event,
+  metadata,
+  recordedAt,
+}: Recorded<AnyEvent>): HistoryEntry => ({
   id,
   stream,
   sequence: revision,
@@ -21,10 +28,10 @@ export const entryOf = ({ id, stream, revision, event, metadata, recordedAt }: R
 
 const stateless = { initial: null, evolve: () => null };
 
-/** `readHistory` of what is recorded. */
-export const readEntries = (
+/** Reads recorded events of some streams page by page, as `readHistory` does. */
+export const readHistoryEntries = (
   client: EventStoreDBClient,
   streams: readonly HistoryStream[],
   range: HistoryRange,
 ): Promise<RecordedHistory> =>
-  readHistory({ client, decider: stateless, schema: AnyEvent, messageOf: entryOf }, streams, range);
+  readHistory({ client, decider: stateless, schema: AnyEvent, messageOf: historyEntry }, streams, range);

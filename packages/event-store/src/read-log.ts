@@ -1,7 +1,7 @@
 import { type AllStreamResolvedEvent, type EventStoreDBClient, START } from '@eventstore/db-client';
 import type { LogPosition } from './recorded.ts';
 
-export interface LogReading {
+export interface ReadLogOptions {
   /** The last entry that was handled, which comes again; null is the start of the log. */
   readonly from: LogPosition | null;
   /** Streams whose names begin with one of these. */
@@ -17,7 +17,7 @@ const BATCH = 256;
 /** Reads the log up to its end: what was appended before this was called is among it. Resolves with the place it came to. */
 export const readLog = async (
   client: EventStoreDBClient,
-  { from, prefixes, handle, signal }: LogReading,
+  { from, prefixes, handle, signal }: ReadLogOptions,
 ): Promise<LogPosition | null> => {
   signal.throwIfAborted();
   // Not filtered by the server: a filter is for subscriptions only.

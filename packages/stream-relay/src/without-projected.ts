@@ -1,9 +1,9 @@
 import type { Queryable } from '@cpg/postgres';
 import type { AllStreamResolvedEvent } from '@eventstore/db-client';
 
-/** The events that the rows of a table do not show yet. Nearly all are shown: the service that appended them wrote the row. `table` has
- *  the columns `id` and `revision`, and its streams are called `prefix` and the id. */
-export const unprojected = async (
+/** Filters out events that the rows of `table` already include. Most are included, because the service that appends an event also writes the
+ *  row. `table` has the columns `id` and `revision`; a stream's name is `prefix` followed by the id. */
+export const withoutProjected = async (
   db: Queryable,
   table: string,
   prefix: string,
@@ -16,6 +16,6 @@ export const unprojected = async (
     text: `select id, revision from ${table} where id = any($1)`,
     values: [[...new Set(own.map(idOf))]],
   });
-  const shown = new Map(rows.map(({ id, revision }) => [prefix + id, BigInt(revision)]));
-  return events.filter(({ event }) => event!.revision > (shown.get(event!.streamId) ?? -1n));
+  const projected = new Map(rows.map(({ id, revision }) => [prefix + id, BigInt(revision)]));
+  return events.filter(({ event }) => event!.revision > (projected.get(event!.streamId) ?? -1n));
 };

@@ -1,0 +1,72 @@
+import { type FlushTiming, type LogPosition, runSubscription } from '@cpg/event-store';
+import { leadWhileAlone, type Pool } from '@cpg/postgres';
+import type { Logger } from '@cpg/runtime';
+import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
+import { acquireCheckpoint, type Checkpoint, FencedError } from './checkpoint.ts';
+
+export interface LeaderSubscriptionOptions {
+  readonly client: EventStoreDBClient;
+  readonly pool: Pool;
+  /** For the connection that holds the leader's lock. */
+  readonly databaseUrl: string;
+  readonly schema: string;
+  /** Names the checkpoint and, with the schema, the leader role. */
+  readonly name: string;
+  readonly prefixes: string[];
+  readonly log: Logger;
+  /** Fences earlier leaders where the checkpoint's epoch does not protect, for example in Kafka. Runs before each load of the checkpoint,
+   *  which then shows whether this process still leads. */
+  readonly fencePredecessors?: () => Promise<void>;
+  /** Milliseconds to pause after a batch that took `workedMs`, while there is no backlog. */
+  readonly pauseMs?: (workedMs: number) => number;
+}
+
+/** What a leader does with the log. `flush` saves the position through `checkpoint`; without `flush`, `handle` does. */
+export interface SubscriptionWork {
+  readonly handle: (events: AllStreamResolvedEvent[], position: LogPosition, checkpoint: Checkpoint) => Promise<void>;
+  /** Completes all events handled up to `position`. */
+  readonly flush?: FlushTiming & { readonly run: (position: LogPosition, checkpoint: Checkpoint) => Promise<void> };
+}
+
+export interface LeaderSubscription {
+  readonly stop: () => Promise<void>;
+}
+
+/** Runs a catch-up subscription from a checkpoint in one elected process. When the leader dies, another process takes over within seconds. */
+export const subscribeAsLeader = (
+  { client, pool, databaseUrl, schema, name, prefixes, log, fencePredecessors, pauseMs }: LeaderSubscriptionOptions,
+  { handle, flush }: SubscriptionWork,
+): LeaderSubscription =>
+  leadWhileAlone({
+    url: databaseUrl,
+    role: `${schema}.${name}`,
+    log,
+    lead: async (signal) => {
+      const fenced = new AbortController();
+      const stopWhenFenced = async <T>(work: () => Promise<T>): Promise<T> => {
+        try {
+          return await work();
+        } catch (error) {
+          if (error instanceof FencedError) fenced.abort();
+          throw error;
+        }
+      };
+      const checkpoint = await acquireCheckpoint(pool, { schema, name });
+      await runSubscription({
+        client,
+        prefixes,
+        checkpoint: () =>
+          stopWhenFenced(async () => {
+            await fencePredecessors?.();
+            return checkpoint.load();
+          }),
+        signal: AbortSignal.any([signal, fenced.signal]),
+        ...(pauseMs && { pauseMs }),
+        log,
+        handle: (events, position) => stopWhenFenced(() => handle(events, position, checkpoint)),
+        ...(flush && {
+          flush: { ...flush, run: (position) => stopWhenFenced(() => flush.run(position, checkpoint)) },
+        }),
+      });
+    },
+  });

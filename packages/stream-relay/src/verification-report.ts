@@ -1,0 +1,36 @@
+import type { ChainVerification } from '@cpg/event-store';
+import { type Difference, MAX_DIFFERENCES, type Verification } from './verify.ts';
+
+/** The lines that `audit verify` prints for the hash chains of streams. */
+export const chainReport = (prefixes: readonly string[], { events, faults, shown }: ChainVerification): string[] => {
+  const streams = `streams ${prefixes.map((prefix) => `${prefix}*`).join(', ')}`;
+  if (faults === 0) return [`${streams}: ${events} events, all hash chains are intact`];
+  const more = faults > shown.length ? [`and ${faults - shown.length} more`] : [];
+  return [
+    ...shown.map(({ stream, revision, fault }) => `${stream}, event ${revision}: ${fault}`),
+    ...more,
+    `${streams}: ${faults} of ${events} events fail verification`,
+  ];
+};
+
+/** The lines that `projections verify` prints for a table. */
+export const rowReport = (table: string, { rows, differ, differences }: Verification): string[] => {
+  if (differ === 0) return [`${table}: ${rows} rows, all match the event store`];
+  const more = differ > MAX_DIFFERENCES ? [`and ${differ - MAX_DIFFERENCES} more`] : [];
+  return [
+    ...differences.flatMap(describeDifference),
+    ...more,
+    `${table}: ${differ} of ${rows} rows differ: run "projections rebuild" to correct them`,
+  ];
+};
+
+const describeDifference = ({ id, live, replayed }: Difference): string[] => {
+  if (!live) return [`${id}: the row is missing`];
+  if (!replayed) return [`${id}: the event store has no such stream`];
+  const columns = Object.keys(replayed).filter((column) => text(live[column]) !== text(replayed[column]));
+  return columns.map(
+    (column) => `${id}: ${column} is ${text(live[column])}, the event store says ${text(replayed[column])}`,
+  );
+};
+
+const text = (value: unknown): string => JSON.stringify(value) ?? 'absent';
