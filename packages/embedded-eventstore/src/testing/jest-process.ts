@@ -1,6 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,14 +9,7 @@ const folder = fileURLToPath(new URL('../..', import.meta.url));
 /** The sources, compiled beside the package's own dependencies, so that `main.js` runs as it does when installed. */
 export const compile = (): { main: string; remove: () => void } => {
   const out = mkdtempSync(join(folder, 'node_modules', '.main-'));
-  const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
-  execFileSync(
-    process.execPath,
-    [tsc, '-p', 'tsconfig.build.json', '--noCheck', '--declaration', 'false', '--outDir', out],
-    {
-      cwd: folder,
-    },
-  );
+  execFileSync(process.execPath, ['../../scripts/transpile.mjs', '--out', out], { cwd: folder });
   writeFileSync(join(out, 'package.json'), '{"type":"module"}');
   return { main: join(out, 'main.js'), remove: () => rmSync(out, { recursive: true, force: true }) };
 };

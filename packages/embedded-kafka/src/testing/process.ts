@@ -1,9 +1,8 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
@@ -12,8 +11,7 @@ const PACKAGE = fileURLToPath(new URL('../..', import.meta.url));
 /** The program of this package, compiled from the sources as they are now. */
 export const buildMain = async (): Promise<{ main: string; remove: () => Promise<void> }> => {
   const outDir = join(PACKAGE, 'node_modules', '.cache', `main-${process.pid}`);
-  const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc');
-  await promisify(execFile)(process.execPath, [tsc, '-p', 'tsconfig.build.json', '--outDir', outDir], { cwd: PACKAGE });
+  await promisify(execFile)(process.execPath, ['../../scripts/transpile.mjs', '--out', outDir], { cwd: PACKAGE });
   return { main: join(outDir, 'main.js'), remove: () => rm(outDir, { recursive: true }) };
 };
 
