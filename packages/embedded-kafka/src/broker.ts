@@ -1,22 +1,22 @@
-import type { Coordinator } from './groups/coordinator.ts';
-import type { Reader } from './protocol/reader.ts';
-import type { Writer as ResponseWriter } from './protocol/writer.ts';
+import type { GroupCoordinator } from './groups/group-coordinator.ts';
+import type { RequestReader } from './protocol/request-reader.ts';
+import type { ResponseWriter } from './protocol/response-writer.ts';
 import type { Catalogue } from './storage/catalogue.ts';
 import type { Log } from './storage/log.ts';
 import type { TopicConfig } from './storage/topic-config.ts';
-import type { Writer } from './storage/writer.ts';
-import type { Transactions } from './transactions.ts';
+import type { StorageWriter } from './storage/storage-writer.ts';
+import type { TransactionCoordinator } from './transaction-coordinator.ts';
 
 /** What the handlers of requests work with. */
 export interface Broker {
   readonly settings: Settings;
   readonly address: { readonly host: string; readonly port: number };
   readonly clusterId: string;
-  readonly writer: Writer;
+  readonly writer: StorageWriter;
   readonly catalogue: Catalogue;
   readonly log: Log;
-  readonly groups: Coordinator;
-  readonly transactions: Transactions;
+  readonly groups: GroupCoordinator;
+  readonly transactions: TransactionCoordinator;
 }
 
 export interface Settings {
@@ -59,9 +59,9 @@ export const DEFAULT_SETTINGS: Settings = {
 export const NODE_ID = 1;
 
 /** One request, its header read, its body still to be. */
-export interface Call {
+export interface ApiRequest {
   readonly version: number;
-  readonly reader: Reader;
+  readonly reader: RequestReader;
   readonly clientId: string;
   readonly clientHost: string;
   /** Aborted when the client is gone or the broker stops: nobody waits for the answer. */
@@ -69,9 +69,9 @@ export interface Call {
 }
 
 /** Writes the response's body, or nothing where the client wants none (null). */
-export type Answer = ((response: ResponseWriter) => void) | null;
+export type ResponseBody = ((response: ResponseWriter) => void) | null;
 
-export type Handler = (call: Call, broker: Broker) => Promise<Answer> | Answer;
+export type ApiHandler = (call: ApiRequest, broker: Broker) => Promise<ResponseBody> | ResponseBody;
 
 /** One API and the versions of it that this broker speaks. */
 export interface Api {
@@ -83,5 +83,5 @@ export interface Api {
   readonly flexibleFrom?: number;
   /** The next request of the connection may start before this one is answered: order is kept by the log. */
   readonly pipelined?: true;
-  readonly handle: Handler;
+  readonly handle: ApiHandler;
 }

@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net';
-import type { Api, Answer, Broker, Call } from './broker.ts';
+import type { Api, ResponseBody, Broker, ApiRequest } from './broker.ts';
 import { unsupportedApiVersions } from './protocol/api-versions.ts';
-import { apiOf } from './protocol/apis.ts';
-import { MalformedRequest, Reader } from './protocol/reader.ts';
-import { Writer } from './protocol/writer.ts';
+import { findApi } from './protocol/apis.ts';
+import { MalformedRequest, RequestReader } from './protocol/request-reader.ts';
+import { ResponseWriter } from './protocol/response-writer.ts';
 
 const API_VERSIONS = 18;
 /** Requests of one connection that may be under way together. */
@@ -11,7 +11,7 @@ const IN_FLIGHT = 16;
 
 /** Serves one client until it goes. Requests are taken one after the other, as the real broker does; only appends may overlap,
  *  so that they share a commit. `answering` holds the answers under way. Answers leave in the order of the requests. Throws MalformedRequest for bytes that are no request. */
-export const serve = async (
+export const serveConnection = async (
   socket: Socket,
   broker: Broker,
   signal: AbortSignal,
@@ -21,7 +21,7 @@ export const serve = async (
   let answered: Promise<void> = Promise.resolve();
   for await (const bytes of frames(socket, broker.settings.maxRequestBytes)) {
     const { api, correlationId, call } = readHeader(bytes, socket, signal);
-    const answer = api ? api.handle(call, broker) : unsupportedApiVersions([apiOf(API_VERSIONS)!]);
+    const answer = api ? api.handle(call, broker) : unsupportedApiVersions([findApi(API_VERSIONS)!]);
     const before = answered;
     answered = Promise.all([answer, before]).then(([write]) => send(socket, api, correlationId, call, write));
     track(answered, answering, socket);
@@ -38,35 +38,41 @@ const track = (answer: Promise<void>, answering: Set<Promise<void>>, socket: Soc
 };
 
 const readHeader = (bytes: Buffer, socket: Socket, signal: AbortSignal) => {
-  const reader = new Reader(bytes);
+  const reader = new RequestReader(bytes);
   const key = reader.int16();
   const version = reader.int16();
   const correlationId = reader.int32();
   const clientId = reader.nullableString() ?? '';
-  const api = apiOf(key);
+  const api = findApi(key);
   const spoken = api && version >= api.min && version <= api.max;
   if (!spoken && key !== API_VERSIONS) throw new MalformedRequest(`API ${key} version ${version} is not spoken here`);
   if (spoken && version >= (api.flexibleFrom ?? Infinity)) {
     reader.flexible = true;
-    reader.tags();
+    reader.skipTaggedFields();
   }
   const clientHost = `/${socket.remoteAddress ?? ''}`;
-  const call: Call = { version, reader, clientId, clientHost, signal };
+  const call: ApiRequest = { version, reader, clientId, clientHost, signal };
   return { api: spoken ? api : undefined, correlationId, call };
 };
 
 /** Sends one answer and waits until the client has room for more. */
-const send = async (socket: Socket, api: Api | undefined, correlationId: number, { reader }: Call, write: Answer) => {
+const send = async (
+  socket: Socket,
+  api: Api | undefined,
+  correlationId: number,
+  { reader }: ApiRequest,
+  write: ResponseBody,
+) => {
   if (!write || socket.destroyed) return;
-  const response = new Writer();
+  const response = new ResponseWriter();
   response.int32(correlationId);
   if (reader.flexible) {
     response.flexible = true;
     // ApiVersions answers with the old header, so that a client can read it before it knows what the broker speaks (KIP-511).
-    if (api?.key !== API_VERSIONS) response.tags();
+    if (api?.key !== API_VERSIONS) response.taggedFields();
   }
   write(response);
-  const parts = response.finish();
+  const parts = response.toBuffers();
   const size = Buffer.allocUnsafe(4);
   size.writeInt32BE(parts.reduce((sum, part) => sum + part.length, 0));
   socket.cork();

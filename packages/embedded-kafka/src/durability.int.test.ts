@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { ForeignFormat, SecondBroker, startKafka } from './index.ts';
+import { UnsupportedSchemaVersion, WriterLockTaken, startKafka } from './index.ts';
 import { batchOf, sendBatch } from './testing/batches.ts';
 import {
   clientOf,
@@ -13,10 +13,10 @@ import {
   until,
 } from './testing/cluster.ts';
 import { execute, newDatabase } from './testing/database.ts';
-import { fetchFrom } from './testing/fetch.ts';
-import { startProxy } from './testing/proxy.ts';
+import { fetchFrom } from './testing/fetch-client.ts';
+import { startProxy } from './testing/database-proxy.ts';
 import { RawClient, commitOffset, commitOffsetNow } from './testing/raw-client.ts';
-import { addPartitions, endTransaction, initProducer, sendInTransaction } from './testing/transactions.ts';
+import { addPartitions, endTransaction, initProducer, sendInTransaction } from './testing/transaction-client.ts';
 
 // What only the embedded broker promises: it keeps everything in a database, and lives with that one going away.
 let database: Awaited<ReturnType<typeof newDatabase>>;
@@ -160,14 +160,14 @@ test('a second broker waits for the first to end, and writes only then', async (
 
 test('a second broker gives up on a first that stays', async () => {
   const first = await start();
-  await expect(startKafka({ databaseUrl: database.url, port: 0, lockWaitMs: 100 })).rejects.toThrow(SecondBroker);
+  await expect(startKafka({ databaseUrl: database.url, port: 0, lockWaitMs: 100 })).rejects.toThrow(WriterLockTaken);
   await first.stop();
 });
 
 test('data of another format is refused, and left alone', async () => {
   await (await start()).stop();
   await execute(database.url, 'update kafka.format set version = 99');
-  await expect(start()).rejects.toThrow(ForeignFormat);
+  await expect(start()).rejects.toThrow(UnsupportedSchemaVersion);
   await expect(start()).rejects.toThrow(/format 99.*reads format 2/);
 });
 

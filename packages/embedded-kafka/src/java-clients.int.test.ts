@@ -1,5 +1,5 @@
 import type { Admin, Producer } from 'kafkajs';
-import { skipped } from './testing/apache/skipped.ts';
+import { skipped } from './testing/apache/report-skipped.ts';
 import { kafkaTools } from './testing/apache/tools.ts';
 import {
   type Cluster,

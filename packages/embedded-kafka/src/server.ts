@@ -1,8 +1,8 @@
 import { type Server, type Socket, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Broker } from './broker.ts';
-import { serve } from './connection.ts';
-import { MalformedRequest } from './protocol/reader.ts';
+import { serveConnection } from './connection.ts';
+import { MalformedRequest } from './protocol/request-reader.ts';
 
 /** How long the end waits for answers that are under way. */
 const LAST_ANSWERS_MS = 1_000;
@@ -10,7 +10,7 @@ const LAST_ANSWERS_MS = 1_000;
 export interface Listener {
   readonly port: number;
   /** From here on requests are served; clients that connected earlier have waited. */
-  readonly open: (broker: Broker) => void;
+  readonly startServing: (broker: Broker) => void;
   /** Gives the last answers and ends all connections. Resolves when the port is free. */
   readonly close: () => Promise<void>;
 }
@@ -32,7 +32,7 @@ export const listen = async (host: string, port: number, log: (line: string) => 
       gone.abort();
     });
     broker
-      .then((ready) => serve(socket, ready, gone.signal, answering))
+      .then((ready) => serveConnection(socket, ready, gone.signal, answering))
       .then(
         () => socket.end(),
         (error: Error) => {
@@ -44,7 +44,7 @@ export const listen = async (host: string, port: number, log: (line: string) => 
   await bound(server, host, port);
   return {
     port: (server.address() as { port: number }).port,
-    open,
+    startServing: open,
     close: async () => {
       const closed = new Promise<void>((done) => server.close(() => done()));
       for (const gone of connections.values()) gone.abort();

@@ -1,15 +1,15 @@
 import pg from 'pg';
 import { type Broker, DEFAULT_SETTINGS, type Settings } from './broker.ts';
-import { Coordinator } from './groups/coordinator.ts';
+import { GroupCoordinator } from './groups/group-coordinator.ts';
 import { listen } from './server.ts';
 import { Catalogue } from './storage/catalogue.ts';
 import { startCleanup } from './storage/cleanup.ts';
 import { Log } from './storage/log.ts';
-import { Offsets } from './storage/offsets.ts';
+import { OffsetStore } from './storage/offset-store.ts';
 import { prepareSchema } from './storage/schema.ts';
 import { TailCache } from './storage/tail-cache.ts';
-import { Writer } from './storage/writer.ts';
-import { Transactions } from './transactions.ts';
+import { StorageWriter } from './storage/storage-writer.ts';
+import { TransactionCoordinator } from './transaction-coordinator.ts';
 
 export interface KafkaOptions extends Partial<Settings> {
   /** A PostgreSQL database of the broker's own: it keeps all it has in the schema `kafka` there. */
@@ -45,7 +45,7 @@ export const startKafka = async ({ databaseUrl, port, ...options }: KafkaOptions
   const reads = new pg.Pool({ connectionString: databaseUrl, max: READ_CONNECTIONS, query_timeout: READ_TIMEOUT_MS });
   reads.on('error', () => {}); // the pool replaces an idle connection that breaks
   let clusterId = '';
-  const writer = new Writer({
+  const writer = new StorageWriter({
     databaseUrl,
     lockWaitMs: settings.lockWaitMs,
     log,
@@ -53,12 +53,12 @@ export const startKafka = async ({ databaseUrl, port, ...options }: KafkaOptions
       clusterId = await prepareSchema(db);
       await catalogue.load(db);
     },
-    onLost: () => records.lost(),
+    onLost: () => records.onSessionLost(),
   });
   const records = new Log(writer, reads, catalogue, new TailCache(settings.tailCacheBytes));
-  const offsets = new Offsets(writer, reads, catalogue);
-  const groups = new Coordinator(offsets, settings);
-  const transactions = new Transactions(records, writer, catalogue, settings);
+  const offsets = new OffsetStore(writer, reads, catalogue);
+  const groups = new GroupCoordinator(offsets, settings);
+  const transactions = new TransactionCoordinator(records, writer, catalogue, settings);
   const close = async () => {
     await listener.close();
     groups.close();
@@ -76,7 +76,7 @@ export const startKafka = async ({ databaseUrl, port, ...options }: KafkaOptions
   const address = { host: advertisedHost ?? host, port: advertisedPort ?? listener.port };
   const broker: Broker = { settings, address, clusterId, writer, catalogue, log: records, groups, transactions };
   const stopCleanup = startCleanup(broker, log);
-  listener.open(broker);
+  listener.startServing(broker);
   return {
     port: listener.port,
     brokers: `${address.host}:${address.port}`,

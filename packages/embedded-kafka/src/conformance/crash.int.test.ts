@@ -20,7 +20,7 @@ import {
   endTransaction,
   initProducer,
   sendInTransaction,
-} from '../testing/transactions.ts';
+} from '../testing/transaction-client.ts';
 
 /** On a busy machine the real broker takes its time. */
 const RETRIES = 200;

@@ -1,7 +1,7 @@
 import type { Admin } from 'kafkajs';
 import { type Cluster, newName, newTopic, readValues, startCluster, until } from '../testing/cluster.ts';
 import { batchOf, sealed, sendBatch } from '../testing/batches.ts';
-import { fetchFrom } from '../testing/fetch.ts';
+import { fetchFrom } from '../testing/fetch-client.ts';
 import { RawClient } from '../testing/raw-client.ts';
 
 let cluster: Cluster;
@@ -30,7 +30,7 @@ describe('what is spoken', () => {
       API_VERSIONS,
       version,
       (body) => {
-        if (flexible) body.string('raw').string('1.0').tags();
+        if (flexible) body.string('raw').string('1.0').taggedFields();
       },
       flexible,
     );
@@ -38,7 +38,7 @@ describe('what is spoken', () => {
     expect(response.int16()).toBe(0);
     const ranges = response.array(() => {
       const range = [response.int16(), response.int16(), response.int16()] as const;
-      response.tags();
+      response.skipTaggedFields();
       return range;
     });
     expect(ranges.find(([key]) => key === API_VERSIONS)![1]).toBe(0);

@@ -11,7 +11,7 @@ import {
   startCluster,
   until,
 } from '../testing/cluster.ts';
-import { type FetchOptions, fetchFrom } from '../testing/fetch.ts';
+import { type FetchOptions, fetchFrom } from '../testing/fetch-client.ts';
 import { RawClient } from '../testing/raw-client.ts';
 import {
   TRANSACTIONAL,
@@ -19,7 +19,7 @@ import {
   endTransaction,
   initProducer,
   sendInTransaction,
-} from '../testing/transactions.ts';
+} from '../testing/transaction-client.ts';
 
 let cluster: Cluster;
 let admin: Admin;

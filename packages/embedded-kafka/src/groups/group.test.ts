@@ -1,6 +1,6 @@
-import { KafkaError, code } from '../protocol/errors.ts';
+import { KafkaError, errorCode } from '../errors.ts';
 import { Group } from './group.ts';
-import { type JoinRequest, type Joined, MemberIdRequired } from './member.ts';
+import { type JoinRequest, type JoinResult, MemberIdRequired } from './member.ts';
 
 /** A clock that only moves when told to. */
 const manualClock = () => {
@@ -36,7 +36,7 @@ const request = (more: Partial<JoinRequest> = {}): JoinRequest => ({
   rebalanceTimeoutMs: REBALANCE,
   protocolType: 'consumer',
   protocols: [{ name: 'range', metadata: Buffer.from('m') }],
-  asksForId: false,
+  supportsMemberIdRequired: false,
   ...more,
 });
 
@@ -47,7 +47,7 @@ beforeEach(() => {
   group = new Group('g', clock);
 });
 
-const identity = ({ memberId, generation }: Joined, instanceId: string | null = null) => ({
+const identity = ({ memberId, generation }: JoinResult, instanceId: string | null = null) => ({
   memberId,
   generation,
   instanceId,
@@ -101,33 +101,33 @@ test('a newcomer makes everyone join again, and each gets what the leader assign
 test('members hear of a rebalance in their heartbeat, sync and commit', async () => {
   const first = await stableAlone();
   void group.join(request());
-  expect(refusalOf(() => group.heartbeat(identity(first)))).toEqual(refused(code.rebalanceInProgress));
-  expect(refusalOf(() => group.sync(identity(first), new Map()))).toEqual(refused(code.rebalanceInProgress));
-  group.checkCommit(identity(first)); // what was read may still be committed
+  expect(refusalOf(() => group.heartbeat(identity(first)))).toEqual(refused(errorCode.rebalanceInProgress));
+  expect(refusalOf(() => group.sync(identity(first), new Map()))).toEqual(refused(errorCode.rebalanceInProgress));
+  group.checkMayCommit(identity(first)); // what was read may still be committed
   await group.join(request({ memberId: first.memberId }));
   const current = { ...identity(first), generation: 2 };
   group.heartbeat(current);
-  expect(refusalOf(() => group.checkCommit(current))).toEqual(refused(code.rebalanceInProgress));
+  expect(refusalOf(() => group.checkMayCommit(current))).toEqual(refused(errorCode.rebalanceInProgress));
 });
 
 test('a client that knows how is given its id first and joins with it', async () => {
-  const error = refusalOf(() => group.join(request({ asksForId: true }))) as MemberIdRequired;
+  const error = refusalOf(() => group.join(request({ supportsMemberIdRequired: true }))) as MemberIdRequired;
   expect(error).toBeInstanceOf(MemberIdRequired);
   expect(group.members.size).toBe(0);
-  const joined = await group.join(request({ asksForId: true, memberId: error.memberId }));
+  const joined = await group.join(request({ supportsMemberIdRequired: true, memberId: error.memberId }));
   expect(joined.memberId).toBe(error.memberId);
 });
 
 test('an id that is not taken up is forgotten after the session time-out, and holds up nobody', async () => {
   const first = await stableAlone();
-  const { memberId } = refusalOf(() => group.join(request({ asksForId: true }))) as MemberIdRequired;
+  const { memberId } = refusalOf(() => group.join(request({ supportsMemberIdRequired: true }))) as MemberIdRequired;
   const joining = group.join(request());
   const again = group.join(request({ memberId: first.memberId }));
   expect(group.state).toBe('PreparingRebalance');
   clock.pass(SESSION);
   expect((await again).generation).toBe(2);
   await joining;
-  expect(refusalOf(() => group.join(request({ memberId })))).toEqual(refused(code.unknownMemberId));
+  expect(refusalOf(() => group.join(request({ memberId })))).toEqual(refused(errorCode.unknownMemberId));
 });
 
 test('a member that is silent for its session time-out is out, and the others share its work', async () => {
@@ -136,7 +136,7 @@ test('a member that is silent for its session time-out is out, and the others sh
   group.heartbeat(identity(leader));
   clock.pass(1);
   expect(group.state).toBe('PreparingRebalance');
-  expect(refusalOf(() => group.heartbeat(identity(follower)))).toEqual(refused(code.unknownMemberId));
+  expect(refusalOf(() => group.heartbeat(identity(follower)))).toEqual(refused(errorCode.unknownMemberId));
   const alone = await group.join(request({ memberId: leader.memberId }));
   expect(alone.members.map(({ memberId }) => memberId)).toEqual([leader.memberId]);
 });
@@ -165,7 +165,7 @@ test('a leader that never assigns is out after the rebalance time-out, though it
   const leader = await group.join(request({ memberId: first.memberId }));
   const follower = await joining;
   const waiting = group.sync(identity(follower), new Map());
-  const failed = expect(waiting).rejects.toEqual(refused(code.rebalanceInProgress));
+  const failed = expect(waiting).rejects.toEqual(refused(errorCode.rebalanceInProgress));
   for (let passed = 0; passed < REBALANCE; passed += SESSION / 2) {
     group.heartbeat(identity(leader));
     clock.pass(SESSION / 2);
@@ -185,16 +185,16 @@ test('the last member leaves an empty group, and its generations go on from ther
 test('what an earlier generation says is refused', async () => {
   const { leader } = await stablePair();
   const old = { ...identity(leader), generation: 1 };
-  expect(refusalOf(() => group.heartbeat(old))).toEqual(refused(code.illegalGeneration));
-  expect(refusalOf(() => group.checkCommit(old))).toEqual(refused(code.illegalGeneration));
-  expect(refusalOf(() => group.sync(old, new Map()))).toEqual(refused(code.illegalGeneration));
+  expect(refusalOf(() => group.heartbeat(old))).toEqual(refused(errorCode.illegalGeneration));
+  expect(refusalOf(() => group.checkMayCommit(old))).toEqual(refused(errorCode.illegalGeneration));
+  expect(refusalOf(() => group.sync(old, new Map()))).toEqual(refused(errorCode.illegalGeneration));
 });
 
 test('who is no member may commit only while there are none', async () => {
   const outsider = { memberId: '', instanceId: null, generation: -1 };
-  group.checkCommit(outsider);
+  group.checkMayCommit(outsider);
   await stableAlone();
-  expect(refusalOf(() => group.checkCommit(outsider))).toEqual(refused(code.unknownMemberId));
+  expect(refusalOf(() => group.checkMayCommit(outsider))).toEqual(refused(errorCode.unknownMemberId));
 });
 
 test('a follower that joins again unchanged gets the same generation, a changed one a new one', async () => {
@@ -223,7 +223,7 @@ test.each([
   ['without protocols', { protocols: [] }],
 ])('a newcomer %s is refused, and the group goes on', async (_, more) => {
   const joined = await stableAlone();
-  expect(refusalOf(() => group.join(request(more)))).toEqual(refused(code.inconsistentGroupProtocol));
+  expect(refusalOf(() => group.join(request(more)))).toEqual(refused(errorCode.inconsistentGroupProtocol));
   group.heartbeat(identity(joined));
 });
 
@@ -242,10 +242,12 @@ describe('a static member', () => {
   test('fences who had its name before', async () => {
     const before = await stableAlone({ instanceId });
     const back = await group.join(request({ instanceId }));
-    expect(refusalOf(() => group.heartbeat(identity(before, instanceId)))).toEqual(refused(code.fencedInstanceId));
-    expect(refusalOf(() => group.checkCommit(identity(before, instanceId)))).toEqual(refused(code.fencedInstanceId));
+    expect(refusalOf(() => group.heartbeat(identity(before, instanceId)))).toEqual(refused(errorCode.fencedInstanceId));
+    expect(refusalOf(() => group.checkMayCommit(identity(before, instanceId)))).toEqual(
+      refused(errorCode.fencedInstanceId),
+    );
     expect(refusalOf(() => group.join(request({ instanceId, memberId: before.memberId })))).toEqual(
-      refused(code.fencedInstanceId),
+      refused(errorCode.fencedInstanceId),
     );
     group.heartbeat(identity(back, instanceId));
   });
@@ -280,7 +282,7 @@ test('a refusal is of the protocol, never a crash', () => {
     () => group.heartbeat(stranger),
     () => group.sync(stranger, new Map()),
     () => group.leave('x', null),
-    () => group.checkCommit(stranger),
+    () => group.checkMayCommit(stranger),
     () => group.join(request({ memberId: 'x' })),
   ]) {
     expect(refusalOf(act)).toBeInstanceOf(KafkaError);

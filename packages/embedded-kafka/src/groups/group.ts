@@ -1,19 +1,19 @@
-import { type ErrorCode, KafkaError, code } from '../protocol/errors.ts';
+import { type ErrorCode, KafkaError, errorCode } from '../errors.ts';
 import {
-  EMPTY,
-  type Identity,
+  EMPTY_ASSIGNMENT,
+  type MemberIdentity,
   type JoinRequest,
-  type Joined,
+  type JoinResult,
   type Member,
   MemberIdRequired,
   newMember,
-  sameProtocols,
+  hasSameProtocols,
 } from './member.ts';
 
 export type GroupState = 'Empty' | 'PreparingRebalance' | 'CompletingRebalance' | 'Stable';
 
 /** What a group needs of the world around it. */
-export interface GroupClock {
+export interface GroupEnvironment {
   readonly after: (ms: number, run: () => void) => () => void;
   readonly newMemberId: (prefix: string) => string;
 }
@@ -29,25 +29,25 @@ export class Group {
   protocol = '';
   leader = '';
   readonly members = new Map<string, Member>();
-  private readonly clock: GroupClock;
+  private readonly clock: GroupEnvironment;
   /** Ids given out with MEMBER_ID_REQUIRED that have not come back: how to stop waiting for each. */
   private readonly promised = new Map<string, () => void>();
   private cancelRebalance = () => {};
 
-  constructor(id: string, clock: GroupClock) {
+  constructor(id: string, clock: GroupEnvironment) {
     this.id = id;
     this.clock = clock;
   }
 
   /** Resolves when the group has a new generation. Rejects with KafkaError. */
-  join(request: JoinRequest): Promise<Joined> {
+  join(request: JoinRequest): Promise<JoinResult> {
     this.checkProtocols(request);
     const known = request.instanceId === null ? undefined : this.memberOfInstance(request.instanceId);
     if (request.memberId === '') {
       if (known) return this.replaceInstance(known, request);
       return this.welcome(request);
     }
-    if (known && known.id !== request.memberId) throw refusal(code.fencedInstanceId);
+    if (known && known.id !== request.memberId) throw refusal(errorCode.fencedInstanceId);
     const cancel = this.promised.get(request.memberId);
     if (cancel) {
       cancel();
@@ -55,15 +55,15 @@ export class Group {
       return this.add(request.memberId, request);
     }
     const member = this.members.get(request.memberId);
-    if (!member) throw refusal(code.unknownMemberId);
+    if (!member) throw refusal(errorCode.unknownMemberId);
     return this.rejoin(member, request);
   }
 
   /** Resolves to the member's assignment. `assignments` come from the leader alone. */
-  sync(identity: Identity, assignments: ReadonlyMap<string, Buffer>): Promise<Buffer> {
+  sync(identity: MemberIdentity, assignments: ReadonlyMap<string, Buffer>): Promise<Buffer> {
     const member = this.demand(identity);
     this.touch(member);
-    if (this.state === 'PreparingRebalance') throw refusal(code.rebalanceInProgress);
+    if (this.state === 'PreparingRebalance') throw refusal(errorCode.rebalanceInProgress);
     if (this.state === 'Stable') return Promise.resolve(member.assignment);
     const answer = new Promise<Buffer>((resolve, reject) => {
       member.syncing = { resolve, reject };
@@ -72,19 +72,19 @@ export class Group {
     return answer;
   }
 
-  heartbeat(identity: Identity): void {
+  heartbeat(identity: MemberIdentity): void {
     const member = this.demand(identity);
     this.touch(member);
-    if (this.state === 'PreparingRebalance') throw refusal(code.rebalanceInProgress);
+    if (this.state === 'PreparingRebalance') throw refusal(errorCode.rebalanceInProgress);
   }
 
   /** Throws KafkaError unless the speaker may commit offsets now. A consumer without a group (generation below 0) may
    *  while nobody else consumes. */
-  checkCommit(identity: Identity): void {
+  checkMayCommit(identity: MemberIdentity): void {
     if (identity.generation < 0 && this.state === 'Empty') return;
     const member = this.demand(identity);
     this.touch(member);
-    if (this.state === 'CompletingRebalance') throw refusal(code.rebalanceInProgress);
+    if (this.state === 'CompletingRebalance') throw refusal(errorCode.rebalanceInProgress);
   }
 
   leave(memberId: string, instanceId: string | null): void {
@@ -96,9 +96,9 @@ export class Group {
       return;
     }
     const known = instanceId === null ? undefined : this.memberOfInstance(instanceId);
-    if (known && memberId !== '' && known.id !== memberId) throw refusal(code.fencedInstanceId);
+    if (known && memberId !== '' && known.id !== memberId) throw refusal(errorCode.fencedInstanceId);
     const member = known ?? this.members.get(memberId);
-    if (!member) throw refusal(code.unknownMemberId);
+    if (!member) throw refusal(errorCode.unknownMemberId);
     this.remove(member);
   }
 
@@ -110,10 +110,10 @@ export class Group {
   }
 
   private checkProtocols({ protocolType, protocols }: JoinRequest): void {
-    if (protocolType === '' || protocols.length === 0) throw refusal(code.inconsistentGroupProtocol);
+    if (protocolType === '' || protocols.length === 0) throw refusal(errorCode.inconsistentGroupProtocol);
     if (this.members.size === 0) return;
     const fits = protocolType === this.protocolType && protocols.some(({ name }) => this.supportedByAll(name));
-    if (!fits) throw refusal(code.inconsistentGroupProtocol);
+    if (!fits) throw refusal(errorCode.inconsistentGroupProtocol);
   }
 
   private supportedByAll(name: string): boolean {
@@ -124,18 +124,18 @@ export class Group {
     return [...this.members.values()].find((member) => member.instanceId === instanceId);
   }
 
-  private demand({ memberId, instanceId, generation }: Identity): Member {
+  private demand({ memberId, instanceId, generation }: MemberIdentity): Member {
     const known = instanceId === null ? undefined : this.memberOfInstance(instanceId);
-    if (known && known.id !== memberId) throw refusal(code.fencedInstanceId);
+    if (known && known.id !== memberId) throw refusal(errorCode.fencedInstanceId);
     const member = this.members.get(memberId);
-    if (!member) throw refusal(code.unknownMemberId);
-    if (generation !== this.generation) throw refusal(code.illegalGeneration);
+    if (!member) throw refusal(errorCode.unknownMemberId);
+    if (generation !== this.generation) throw refusal(errorCode.illegalGeneration);
     return member;
   }
 
-  private welcome(request: JoinRequest): Promise<Joined> {
+  private welcome(request: JoinRequest): Promise<JoinResult> {
     const id = this.clock.newMemberId(request.instanceId ?? request.clientId);
-    if (request.instanceId !== null || !request.asksForId) return this.add(id, request);
+    if (request.instanceId !== null || !request.supportsMemberIdRequired) return this.add(id, request);
     const forget = () => {
       this.promised.delete(id);
       this.completeIfAllJoined();
@@ -144,7 +144,7 @@ export class Group {
     throw new MemberIdRequired(id);
   }
 
-  private add(id: string, request: JoinRequest): Promise<Joined> {
+  private add(id: string, request: JoinRequest): Promise<JoinResult> {
     if (this.members.size === 0) this.protocolType = request.protocolType;
     const member = newMember(id, request);
     this.members.set(id, member);
@@ -152,8 +152,8 @@ export class Group {
     return this.await(member);
   }
 
-  private rejoin(member: Member, request: JoinRequest): Promise<Joined> {
-    const unchanged = sameProtocols(member.protocols, request.protocols);
+  private rejoin(member: Member, request: JoinRequest): Promise<JoinResult> {
+    const unchanged = hasSameProtocols(member.protocols, request.protocols);
     this.touch(member);
     // The answer to an earlier join was lost: it is given again.
     if (this.state === 'CompletingRebalance' && unchanged) return Promise.resolve(this.joined(member));
@@ -165,17 +165,17 @@ export class Group {
   }
 
   /** A static member is back under a new id. The old id is fenced; unless what it can do has changed, nobody else notices. */
-  private replaceInstance(old: Member, request: JoinRequest): Promise<Joined> {
+  private replaceInstance(old: Member, request: JoinRequest): Promise<JoinResult> {
     const member = newMember(this.clock.newMemberId(request.instanceId!), request);
     member.assignment = old.assignment;
     old.cancelSession();
-    old.joining?.reject(refusal(code.fencedInstanceId));
-    old.syncing?.reject(refusal(code.fencedInstanceId));
+    old.joining?.reject(refusal(errorCode.fencedInstanceId));
+    old.syncing?.reject(refusal(errorCode.fencedInstanceId));
     this.members.delete(old.id);
     this.members.set(member.id, member);
     const oldLeader = this.leader;
     if (this.leader === old.id) this.leader = member.id;
-    if (this.state === 'Stable' && sameProtocols(old.protocols, member.protocols)) {
+    if (this.state === 'Stable' && hasSameProtocols(old.protocols, member.protocols)) {
       this.touch(member);
       // Told that another member leads, it takes up its assignment instead of making a new one.
       return Promise.resolve({ ...this.joined(member), leader: oldLeader, members: [] });
@@ -183,10 +183,10 @@ export class Group {
     return this.await(member);
   }
 
-  private await(member: Member): Promise<Joined> {
-    member.joining?.reject(refusal(code.unknownMemberId));
+  private await(member: Member): Promise<JoinResult> {
+    member.joining?.reject(refusal(errorCode.unknownMemberId));
     member.cancelSession();
-    const answer = new Promise<Joined>((resolve, reject) => {
+    const answer = new Promise<JoinResult>((resolve, reject) => {
       member.joining = { resolve, reject };
     });
     this.prepareRebalance();
@@ -197,7 +197,7 @@ export class Group {
     if (this.state !== 'PreparingRebalance') {
       this.state = 'PreparingRebalance';
       for (const member of this.members.values()) {
-        member.syncing?.reject(refusal(code.rebalanceInProgress));
+        member.syncing?.reject(refusal(errorCode.rebalanceInProgress));
         if (member.syncing) this.touch(member);
         member.syncing = null;
       }
@@ -241,7 +241,7 @@ export class Group {
     this.protocol = this.vote();
     this.state = 'CompletingRebalance';
     for (const member of members) {
-      member.assignment = EMPTY;
+      member.assignment = EMPTY_ASSIGNMENT;
       this.touch(member);
       member.joining?.resolve(this.joined(member));
       member.joining = null;
@@ -260,7 +260,7 @@ export class Group {
     this.cancelRebalance();
     this.state = 'Stable';
     for (const member of this.members.values()) {
-      member.assignment = assignments.get(member.id) ?? EMPTY;
+      member.assignment = assignments.get(member.id) ?? EMPTY_ASSIGNMENT;
       this.touch(member);
       member.syncing?.resolve(member.assignment);
       member.syncing = null;
@@ -277,7 +277,7 @@ export class Group {
     return [...votes].reduce((best, next) => (next[1] > best[1] ? next : best))[0];
   }
 
-  private joined(member: Member): Joined {
+  private joined(member: Member): JoinResult {
     const metadata = ({ protocols }: Member) => protocols.find(({ name }) => name === this.protocol)!.metadata;
     const all = [...this.members.values()].map((m) => ({
       memberId: m.id,
@@ -310,8 +310,8 @@ export class Group {
 
   private forget(member: Member): void {
     member.cancelSession();
-    member.joining?.reject(refusal(code.unknownMemberId));
-    member.syncing?.reject(refusal(code.unknownMemberId));
+    member.joining?.reject(refusal(errorCode.unknownMemberId));
+    member.syncing?.reject(refusal(errorCode.unknownMemberId));
     this.members.delete(member.id);
     if (this.leader === member.id) this.leader = this.members.keys().next().value ?? '';
   }

@@ -1,4 +1,4 @@
-import { KafkaError, code } from '../protocol/errors.ts';
+import { KafkaError, errorCode } from '../errors.ts';
 
 export interface Protocol {
   readonly name: string;
@@ -17,10 +17,10 @@ export interface JoinRequest {
   readonly protocolType: string;
   readonly protocols: readonly Protocol[];
   /** The client knows MEMBER_ID_REQUIRED (JoinGroup 4 and later). */
-  readonly asksForId: boolean;
+  readonly supportsMemberIdRequired: boolean;
 }
 
-export interface Joined {
+export interface JoinResult {
   readonly generation: number;
   readonly protocol: string;
   readonly leader: string;
@@ -38,13 +38,13 @@ export interface Member {
   sessionTimeoutMs: number;
   rebalanceTimeoutMs: number;
   assignment: Buffer;
-  joining: Pending<Joined> | null;
+  joining: Pending<JoinResult> | null;
   syncing: Pending<Buffer> | null;
   cancelSession: () => void;
 }
 
 /** Who speaks: the claims of a heartbeat, sync or commit. */
-export interface Identity {
+export interface MemberIdentity {
   readonly memberId: string;
   readonly instanceId: string | null;
   readonly generation: number;
@@ -55,14 +55,14 @@ interface Pending<T> {
   readonly reject: (error: KafkaError) => void;
 }
 
-export const EMPTY = Buffer.alloc(0);
+export const EMPTY_ASSIGNMENT = Buffer.alloc(0);
 
 /** A new consumer has to join again with this id, so that a lost answer does not leave a member behind (KIP-394). */
 export class MemberIdRequired extends KafkaError {
   readonly memberId: string;
 
   constructor(memberId: string) {
-    super(code.memberIdRequired, `join again as ${memberId}`);
+    super(errorCode.memberIdRequired, `join again as ${memberId}`);
     this.memberId = memberId;
   }
 }
@@ -75,11 +75,11 @@ export const newMember = (id: string, request: JoinRequest): Member => ({
   protocols: request.protocols,
   sessionTimeoutMs: request.sessionTimeoutMs,
   rebalanceTimeoutMs: request.rebalanceTimeoutMs,
-  assignment: EMPTY,
+  assignment: EMPTY_ASSIGNMENT,
   joining: null,
   syncing: null,
   cancelSession: () => {},
 });
 
-export const sameProtocols = (a: readonly Protocol[], b: readonly Protocol[]): boolean =>
+export const hasSameProtocols = (a: readonly Protocol[], b: readonly Protocol[]): boolean =>
   a.length === b.length && a.every(({ name, metadata }, n) => name === b[n]!.name && metadata.equals(b[n]!.metadata));

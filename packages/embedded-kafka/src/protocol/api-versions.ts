@@ -1,6 +1,6 @@
 import type { Api } from '../broker.ts';
-import { type ErrorCode, code } from './errors.ts';
-import type { Writer } from './writer.ts';
+import { type ErrorCode, errorCode } from '../errors.ts';
+import type { ResponseWriter } from './response-writer.ts';
 
 type Range = Pick<Api, 'key' | 'min' | 'max'>;
 
@@ -15,20 +15,20 @@ export const apiVersions = (all: () => readonly Range[]): Api => ({
     if (version >= 3) {
       reader.string(); // client software
       reader.string(); // its version
-      reader.tags();
+      reader.skipTaggedFields();
     }
-    return writeVersions(version, code.none, all());
+    return writeVersions(version, errorCode.none, all());
   },
 });
 
 /** To a version that is not spoken, the answer is in version 0: the client learns from it what is (KIP-511). */
-export const unsupportedApiVersions = (all: readonly Range[]) => writeVersions(0, code.unsupportedVersion, all);
+export const unsupportedApiVersions = (all: readonly Range[]) => writeVersions(0, errorCode.unsupportedVersion, all);
 
-const writeVersions = (version: number, error: ErrorCode, all: readonly Range[]) => (response: Writer) => {
+const writeVersions = (version: number, error: ErrorCode, all: readonly Range[]) => (response: ResponseWriter) => {
   response.flexible = version >= 3;
   response.int16(error).array(all, ({ key, min, max }) => {
-    response.int16(key).int16(min).int16(max).tags();
+    response.int16(key).int16(min).int16(max).taggedFields();
   });
   if (version >= 1) response.int32(0); // throttle time
-  response.tags();
+  response.taggedFields();
 };

@@ -43,4 +43,4 @@ export const apis: readonly Api[] = [
   describeCluster,
 ];
 
-export const apiOf = (key: number): Api | undefined => apis.find((api) => api.key === key);
+export const findApi = (key: number): Api | undefined => apis.find((api) => api.key === key);

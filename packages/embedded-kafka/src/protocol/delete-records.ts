@@ -1,5 +1,5 @@
 import type { Api } from '../broker.ts';
-import { type ErrorCode, code, codeOf } from './errors.ts';
+import { type ErrorCode, errorCode, errorCodeOf } from '../errors.ts';
 
 const UP_TO_THE_END = -1;
 
@@ -17,11 +17,11 @@ export const deleteRecords: Api = {
     reader.int32(); // timeout
     const trim = async (topic: string, index: number, before: number) => {
       try {
-        const partition = catalogue.demand(topic, index);
-        const logStart = await log.trim(partition, before === UP_TO_THE_END ? partition.logEnd : before);
-        return { index, error: code.none as ErrorCode, logStart };
+        const partition = catalogue.requirePartition(topic, index);
+        const logStart = await log.moveLogStart(partition, before === UP_TO_THE_END ? partition.logEnd : before);
+        return { index, error: errorCode.none as ErrorCode, logStart };
       } catch (error) {
-        return { index, error: codeOf(error, code.storageError), logStart: -1 };
+        return { index, error: errorCodeOf(error, errorCode.storageError), logStart: -1 };
       }
     };
     const trimmed = await Promise.all(

@@ -1,5 +1,5 @@
 import { type Api, NODE_ID } from '../broker.ts';
-import { code } from './errors.ts';
+import { errorCode } from '../errors.ts';
 
 const NOT_ASKED_FOR = -2147483648;
 
@@ -13,10 +13,10 @@ export const describeCluster: Api = {
     (_, { address, clusterId }) =>
     (response) => {
       response.int32(0); // throttle time
-      response.int16(code.none).string(null).string(clusterId).int32(NODE_ID);
+      response.int16(errorCode.none).string(null).string(clusterId).int32(NODE_ID);
       response.array([NODE_ID], (id) => {
-        response.int32(id).string(address.host).int32(address.port).string(null).tags();
+        response.int32(id).string(address.host).int32(address.port).string(null).taggedFields();
       });
-      response.int32(NOT_ASKED_FOR).tags();
+      response.int32(NOT_ASKED_FOR).taggedFields();
     },
 };

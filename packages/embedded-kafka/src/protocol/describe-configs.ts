@@ -1,6 +1,6 @@
 import { type Api, type Broker, NODE_ID } from '../broker.ts';
-import { describeConfig } from '../storage/topic-config.ts';
-import { code } from './errors.ts';
+import { describeTopicConfig } from '../storage/topic-config.ts';
+import { errorCode } from '../errors.ts';
 
 interface Setting {
   readonly name: string;
@@ -52,15 +52,15 @@ const describe = (broker: Broker, type: number, name: string, wanted: readonly s
     type === TOPIC ? ofTopic(broker, name) : type === BROKER && name === String(NODE_ID) ? ofBroker(broker) : null;
   if (settings) {
     const chosen = settings.filter((setting) => wanted === null || wanted.includes(setting.name));
-    return { error: code.none, message: null, settings: chosen };
+    return { error: errorCode.none, message: null, settings: chosen };
   }
-  const error = type === TOPIC ? code.unknownTopicOrPartition : code.invalidRequest;
+  const error = type === TOPIC ? errorCode.unknownTopicOrPartition : errorCode.invalidRequest;
   return { error, message: `there is no ${type === TOPIC ? 'topic' : 'broker'} ${name} with settings`, settings: [] };
 };
 
 const ofTopic = ({ catalogue, settings }: Broker, name: string): Setting[] | null => {
   const topic = catalogue.topic(name);
-  return topic ? describeConfig({ ...settings.topicDefaults, ...topic.config }, topic.config) : null;
+  return topic ? describeTopicConfig({ ...settings.topicDefaults, ...topic.config }, topic.config) : null;
 };
 
 const ofBroker = ({ settings: { topicDefaults, ...settings } }: Broker): Setting[] =>

@@ -1,5 +1,5 @@
 import type { Api } from '../broker.ts';
-import { type ErrorCode, code, codeOf } from './errors.ts';
+import { type ErrorCode, errorCode, errorCodeOf } from '../errors.ts';
 
 const NOT_ASKED_FOR = -2147483648;
 
@@ -11,17 +11,20 @@ export const describeGroups: Api = {
   handle: async ({ reader, version }, { groups }) => {
     const ids = reader.array(reader.string);
     if (version >= 3) reader.boolean(); // authorized operations
-    const { error, stored } = await groups.list().then(
+    const { error, stored } = await groups.listGroups().then(
       (all) => ({
-        error: code.none as ErrorCode,
+        error: errorCode.none as ErrorCode,
         stored: new Map(all.map(({ id, protocolType }) => [id, protocolType])),
       }),
-      (away: unknown) => ({ error: codeOf(away, code.coordinatorNotAvailable), stored: new Map<string, string>() }),
+      (away: unknown) => ({
+        error: errorCodeOf(away, errorCode.coordinatorNotAvailable),
+        stored: new Map<string, string>(),
+      }),
     );
     return (response) => {
       if (version >= 1) response.int32(0); // throttle time
       response.array(ids, (id) => {
-        const group = groups.find(id);
+        const group = groups.findGroup(id);
         const members = [...(group?.members.values() ?? [])];
         const protocol = group?.protocol ?? '';
         response
@@ -48,9 +51,9 @@ export const listGroups: Api = {
   min: 0,
   max: 2,
   handle: async ({ version }, { groups }) => {
-    const { error, all } = await groups.list().then(
-      (found) => ({ error: code.none as ErrorCode, all: found }),
-      (away: unknown) => ({ error: codeOf(away, code.coordinatorNotAvailable), all: [] }),
+    const { error, all } = await groups.listGroups().then(
+      (found) => ({ error: errorCode.none as ErrorCode, all: found }),
+      (away: unknown) => ({ error: errorCodeOf(away, errorCode.coordinatorNotAvailable), all: [] }),
     );
     return (response) => {
       if (version >= 1) response.int32(0); // throttle time
@@ -69,9 +72,9 @@ export const deleteGroups: Api = {
     const ids = reader.array(reader.string);
     const outcomes = await Promise.all(
       ids.map((id) =>
-        groups.remove(id).then(
-          () => ({ id, error: code.none as ErrorCode }),
-          (error: unknown) => ({ id, error: codeOf(error, code.coordinatorNotAvailable) }),
+        groups.deleteGroup(id).then(
+          () => ({ id, error: errorCode.none as ErrorCode }),
+          (error: unknown) => ({ id, error: errorCodeOf(error, errorCode.coordinatorNotAvailable) }),
         ),
       ),
     );

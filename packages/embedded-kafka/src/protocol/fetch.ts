@@ -1,9 +1,9 @@
-import type { Api, Broker, Call } from '../broker.ts';
+import type { Api, Broker, ApiRequest } from '../broker.ts';
 import { LEADER_EPOCH, lastStableOffset } from '../storage/catalogue.ts';
-import type { Aborted } from '../storage/log.ts';
+import type { AbortedTransaction } from '../storage/log.ts';
 import { lastOffsetOf } from '../records/batch.ts';
-import { type ErrorCode, KafkaError, code, codeOf } from './errors.ts';
-import type { Writer } from './writer.ts';
+import { type ErrorCode, KafkaError, errorCode, errorCodeOf } from '../errors.ts';
+import type { ResponseWriter } from './response-writer.ts';
 
 interface Wanted {
   readonly topic: string;
@@ -20,7 +20,7 @@ interface Fetched {
   readonly logEnd: number;
   readonly lastStable: number;
   readonly batches: readonly Buffer[];
-  readonly aborted: readonly Aborted[];
+  readonly aborted: readonly AbortedTransaction[];
 }
 
 interface Round {
@@ -44,7 +44,7 @@ export const fetch: Api = {
   handle: async (call, broker) => {
     const { version } = call;
     const request = decode(call);
-    if (request.sessionId !== NO_SESSION) return answer(version, code.fetchSessionIdNotFound, [], []);
+    if (request.sessionId !== NO_SESSION) return answer(version, errorCode.fetchSessionIdNotFound, [], []);
     const { wanted, maxWaitMs } = request;
     const until = Date.now() + Math.min(maxWaitMs, LONGEST_WAIT_MS);
     for (;;) {
@@ -53,14 +53,14 @@ export const fetch: Api = {
       const { partitions, enough } = await readAll(broker, request);
       if (enough || Date.now() >= until || call.signal.aborted) {
         news.cancel();
-        return answer(version, code.none, wanted, partitions);
+        return answer(version, errorCode.none, wanted, partitions);
       }
       await news.heard;
     }
   },
 };
 
-const decode = ({ reader, version }: Call) => {
+const decode = ({ reader, version }: ApiRequest) => {
   reader.int32(); // replica id
   const maxWaitMs = reader.int32();
   const minBytes = reader.int32();
@@ -92,7 +92,7 @@ const readAll = async (broker: Broker, { wanted, minBytes, maxBytes, committedOn
     const fetched = await read(broker, partition, { limit, first: bytes === 0, committedOnly });
     partitions.push(fetched);
     bytes += sizeOf(fetched.batches);
-    failed ||= fetched.error !== code.none;
+    failed ||= fetched.error !== errorCode.none;
   }
   return { partitions, enough: failed || bytes >= minBytes || wanted.length === 0 };
 };
@@ -110,10 +110,11 @@ const read = async ({ catalogue, log }: Broker, wanted: Wanted, limits: Limits):
   const { topic, index, offset } = wanted;
   const { limit, first, committedOnly } = limits;
   try {
-    const partition = catalogue.demand(topic, index);
+    const partition = catalogue.requirePartition(topic, index);
     checkEpoch(wanted.leaderEpoch);
     const { logStart, logEnd } = partition;
-    if (offset < logStart || offset > logEnd) throw new KafkaError(code.offsetOutOfRange, `${offset} is not stored`);
+    if (offset < logStart || offset > logEnd)
+      throw new KafkaError(errorCode.offsetOutOfRange, `${offset} is not stored`);
     const lastStable = lastStableOffset(partition);
     const ends = { logStart, logEnd, lastStable };
     const found =
@@ -122,10 +123,11 @@ const read = async ({ catalogue, log }: Broker, wanted: Wanted, limits: Limits):
         : [];
     const batches = first || sizeOf(found) <= limit ? found : [];
     const last = batches.at(-1);
-    const aborted = committedOnly && last ? await log.abortedIn(partition, offset, lastOffsetOf(last) + 1) : [];
-    return { index, error: code.none, ...ends, batches, aborted };
+    const aborted =
+      committedOnly && last ? await log.abortedTransactions(partition, offset, lastOffsetOf(last) + 1) : [];
+    return { index, error: errorCode.none, ...ends, batches, aborted };
   } catch (error) {
-    return { index, error: codeOf(error, code.storageError), ...NOWHERE, batches: [], aborted: [] };
+    return { index, error: errorCodeOf(error, errorCode.storageError), ...NOWHERE, batches: [], aborted: [] };
   }
 };
 
@@ -133,7 +135,7 @@ const NOWHERE = { logStart: -1, logEnd: -1, lastStable: -1 };
 
 /** Throws KafkaError when the client believes in another leader epoch than the only one there is. */
 export const checkEpoch = (epoch: number): void => {
-  if (epoch > LEADER_EPOCH) throw new KafkaError(code.unknownLeaderEpoch, `epoch ${epoch} is not known`);
+  if (epoch > LEADER_EPOCH) throw new KafkaError(errorCode.unknownLeaderEpoch, `epoch ${epoch} is not known`);
 };
 
 /** Resolves when one of the partitions has news, at `until` (ms since 1970), or when nobody waits any more. */
@@ -145,18 +147,18 @@ const listen = ({ catalogue }: Broker, wanted: readonly Wanted[], until: number,
     cancel = () => {
       clearTimeout(timer);
       signal.removeEventListener('abort', cancel);
-      for (const { waiting } of partitions) waiting.delete(cancel);
+      for (const { waitingReaders: waiting } of partitions) waiting.delete(cancel);
       done();
     };
     signal.addEventListener('abort', cancel);
-    for (const { waiting } of partitions) waiting.add(cancel);
+    for (const { waitingReaders: waiting } of partitions) waiting.add(cancel);
   });
   return { heard, cancel };
 };
 
 const answer =
   (version: number, error: ErrorCode, wanted: readonly Wanted[], partitions: readonly Fetched[]) =>
-  (response: Writer): void => {
+  (response: ResponseWriter): void => {
     response.int32(0); // throttle time
     if (version >= 7) response.int16(error).int32(NO_SESSION);
     response.array(byTopic(wanted, partitions), ([topic, fetched]) => {
@@ -168,7 +170,7 @@ const answer =
           response.int64(producerId).int64(firstOffset);
         });
         if (version >= 11) response.int32(-1); // preferred replica
-        response.chunks(partition.batches);
+        response.joinedBytes(partition.batches);
       });
     });
   };

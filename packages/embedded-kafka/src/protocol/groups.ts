@@ -1,6 +1,6 @@
-import { type Api, type Call, NODE_ID } from '../broker.ts';
+import { type Api, type ApiRequest, NODE_ID } from '../broker.ts';
 import { MemberIdRequired } from '../groups/member.ts';
-import { type ErrorCode, StorageAway, code, codeOf } from './errors.ts';
+import { type ErrorCode, StorageUnavailable, errorCode, errorCodeOf } from '../errors.ts';
 
 const REBALANCE_TIMEOUT_FROM = 1;
 const MEMBER_ID_REQUIRED_FROM = 4;
@@ -16,7 +16,7 @@ export const findCoordinator: Api = {
     ({ version }, { address }) =>
     (response) => {
       if (version >= 1) response.int32(0); // throttle time
-      response.int16(code.none);
+      response.int16(errorCode.none);
       if (version >= 1) response.string(null); // error message
       response.int32(NODE_ID).string(address.host).int32(address.port);
     },
@@ -46,11 +46,11 @@ export const joinGroup: Api = {
         rebalanceTimeoutMs,
         protocolType,
         protocols,
-        asksForId,
+        supportsMemberIdRequired: asksForId,
       }),
       signal,
     ).then(
-      (result) => ({ error: code.none as ErrorCode, joined: result }),
+      (result) => ({ error: errorCode.none as ErrorCode, joined: result }),
       (refused: unknown) => ({ error: groupCode(refused), joined: notJoined(refused, memberId) }),
     );
     return (response) => {
@@ -85,7 +85,7 @@ export const syncGroup: Api = {
       groups.sync(groupId, { generation, memberId, instanceId }, assignments),
       signal,
     ).then(
-      (result) => ({ error: code.none as ErrorCode, assignment: result }),
+      (result) => ({ error: errorCode.none as ErrorCode, assignment: result }),
       (refused: unknown) => ({ error: groupCode(refused), assignment: Buffer.alloc(0) }),
     );
     return (response) => {
@@ -127,7 +127,7 @@ export const leaveGroup: Api = {
     }));
     return (response) => {
       if (version >= 1) response.int32(0); // throttle time
-      response.int16(version >= 3 ? code.none : left[0]!.error);
+      response.int16(version >= 3 ? errorCode.none : left[0]!.error);
       if (version < 3) return;
       response.array(left, ({ memberId, instanceId, error }) =>
         response.string(memberId).string(instanceId).int16(error),
@@ -137,7 +137,7 @@ export const leaveGroup: Api = {
 };
 
 /** Version 3 names several members, the earlier ones one. */
-const leaving = ({ reader, version }: Pick<Call, 'reader' | 'version'>) => {
+const leaving = ({ reader, version }: Pick<ApiRequest, 'reader' | 'version'>) => {
   const one = () => ({ memberId: reader.string(), instanceId: version >= 3 ? reader.nullableString() : null });
   return version >= 3 ? reader.array(one) : [one()];
 };
@@ -145,13 +145,13 @@ const leaving = ({ reader, version }: Pick<Call, 'reader' | 'version'>) => {
 const attempt = (act: () => void): ErrorCode => {
   try {
     act();
-    return code.none;
+    return errorCode.none;
   } catch (error) {
     return groupCode(error);
   }
 };
 
-const groupCode = (error: unknown): ErrorCode => codeOf(error, code.coordinatorNotAvailable);
+const groupCode = (error: unknown): ErrorCode => errorCodeOf(error, errorCode.coordinatorNotAvailable);
 
 const notJoined = (error: unknown, memberId: string) => ({
   generation: -1,
@@ -164,7 +164,7 @@ const notJoined = (error: unknown, memberId: string) => ({
 /** The answer, or a refusal nobody will read once the client is gone. */
 const orGone = <T>(answer: Promise<T>, signal: AbortSignal): Promise<T> =>
   new Promise<T>((done, fail) => {
-    const gone = () => fail(new StorageAway());
+    const gone = () => fail(new StorageUnavailable());
     signal.addEventListener('abort', gone);
     answer.then(done, fail).finally(() => signal.removeEventListener('abort', gone));
   });

@@ -1,5 +1,5 @@
 import type { Api } from '../broker.ts';
-import { type ErrorCode, code, codeOf } from './errors.ts';
+import { type ErrorCode, errorCode, errorCodeOf } from '../errors.ts';
 
 /** A producer id that was never given out before, or that of the transactional id in an epoch that replaces all earlier ones. */
 export const initProducerId: Api = {
@@ -13,10 +13,14 @@ export const initProducerId: Api = {
     const fresh = async () =>
       transactionalId === null
         ? { producerId: await transactions.newProducerId(), epoch: 0 }
-        : transactions.initialise(transactionalId, timeoutMs);
+        : transactions.initProducer(transactionalId, timeoutMs);
     const { error, producerId, epoch } = await fresh().then(
-      (producer) => ({ error: code.none as ErrorCode, ...producer }),
-      (refused: unknown) => ({ error: codeOf(refused, code.coordinatorLoadInProgress), producerId: -1, epoch: -1 }),
+      (producer) => ({ error: errorCode.none as ErrorCode, ...producer }),
+      (refused: unknown) => ({
+        error: errorCodeOf(refused, errorCode.coordinatorLoadInProgress),
+        producerId: -1,
+        epoch: -1,
+      }),
     );
     return (response) => {
       response.int32(0).int16(error).int64(producerId).int16(epoch);

@@ -3,7 +3,7 @@ import { firstRecordAtOrAfter } from '../records/records.ts';
 import { lastOffsetOf } from '../records/batch.ts';
 import { LEADER_EPOCH, type Partition, lastStableOffset } from '../storage/catalogue.ts';
 import { checkEpoch } from './fetch.ts';
-import { code, codeOf } from './errors.ts';
+import { errorCode, errorCodeOf } from '../errors.ts';
 
 const LATEST = -1;
 const EARLIEST = -2;
@@ -57,19 +57,19 @@ interface Wanted {
 const find = async (broker: Broker, topic: string, wanted: Wanted) => {
   const { index, timestamp } = wanted;
   try {
-    const partition = broker.catalogue.demand(topic, index);
+    const partition = broker.catalogue.requirePartition(topic, index);
     checkEpoch(wanted.leaderEpoch);
     const end = wanted.committedOnly ? lastStableOffset(partition) : partition.logEnd;
-    return { index, error: code.none, ...(await resolve(broker, partition, timestamp, end)) };
+    return { index, error: errorCode.none, ...(await resolve(broker, partition, timestamp, end)) };
   } catch (error) {
-    return { index, error: codeOf(error, code.storageError), ...NOT_FOUND };
+    return { index, error: errorCodeOf(error, errorCode.storageError), ...NOT_FOUND };
   }
 };
 
 const resolve = async ({ log }: Broker, partition: Partition, timestamp: number, end: number) => {
   if (timestamp === LATEST) return { offset: end, timestamp: -1 };
   if (timestamp === EARLIEST) return { offset: partition.logStart, timestamp: -1 };
-  const start = await log.firstAtOrAfter(partition, timestamp);
+  const start = await log.firstBatchAtOrAfter(partition, timestamp);
   if (start === null) return NOT_FOUND;
   // Usually it is in the first batch: only where the one with the largest time is deleted, the search goes on.
   for (let offset = Math.max(start, partition.logStart); ;) {

@@ -1,7 +1,7 @@
 import { type Api, type Broker, NODE_ID } from '../broker.ts';
 import type { Topic } from '../storage/catalogue.ts';
 import { LEADER_EPOCH } from '../storage/catalogue.ts';
-import { type ErrorCode, KafkaError, code, codeOf } from './errors.ts';
+import { type ErrorCode, KafkaError, errorCode, errorCodeOf } from '../errors.ts';
 
 interface Described {
   readonly name: string;
@@ -22,7 +22,7 @@ export const metadata: Api = {
     const mayCreate = version >= 4 ? reader.boolean() : true;
     const everything = names === null || (version === 0 && names.length === 0);
     const topics = everything
-      ? broker.catalogue.all().map(described)
+      ? broker.catalogue.allTopics().map(described)
       : await Promise.all([...new Set(names)].map((name) => find(broker, name, mayCreate)));
     const { host, port } = broker.address;
     return (response) => {
@@ -39,7 +39,7 @@ export const metadata: Api = {
         response.array(
           Array.from({ length: partitions }, (_, index) => index),
           (index) => {
-            response.int16(code.none).int32(index).int32(NODE_ID);
+            response.int16(errorCode.none).int32(index).int32(NODE_ID);
             if (version >= 7) response.int32(LEADER_EPOCH);
             response.array([NODE_ID], response.int32).array([NODE_ID], response.int32); // replicas, in sync
             if (version >= 5) response.array([], response.int32); // offline
@@ -54,7 +54,7 @@ export const metadata: Api = {
 
 const described = ({ name, partitions }: Topic): Described => ({
   name,
-  error: code.none,
+  error: errorCode.none,
   partitions: partitions.length,
 });
 
@@ -63,12 +63,12 @@ const find = async (broker: Broker, name: string, mayCreate: boolean): Promise<D
   const topic = catalogue.topic(name);
   if (topic) return described(topic);
   try {
-    catalogue.checkNew(name, settings.defaultPartitions);
+    catalogue.checkNewTopic(name, settings.defaultPartitions);
     if (!mayCreate || !settings.autoCreateTopics)
-      throw new KafkaError(code.unknownTopicOrPartition, `there is no ${name}`);
-    return described(await catalogue.create(writer, name, settings.defaultPartitions, {}));
+      throw new KafkaError(errorCode.unknownTopicOrPartition, `there is no ${name}`);
+    return described(await catalogue.createTopic(writer, name, settings.defaultPartitions, {}));
   } catch (error) {
     const made = catalogue.topic(name); // by another client, meanwhile
-    return made ? described(made) : { name, error: codeOf(error, code.leaderNotAvailable), partitions: 0 };
+    return made ? described(made) : { name, error: errorCodeOf(error, errorCode.leaderNotAvailable), partitions: 0 };
   }
 };

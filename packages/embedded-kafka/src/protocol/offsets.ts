@@ -1,8 +1,8 @@
 import type { Api } from '../broker.ts';
 import { LEADER_EPOCH } from '../storage/catalogue.ts';
-import type { CommittedOffset } from '../storage/offsets.ts';
+import type { CommittedOffset } from '../storage/offset-store.ts';
 import { checkEpoch } from './fetch.ts';
-import { type ErrorCode, KafkaError, code, codeOf } from './errors.ts';
+import { type ErrorCode, KafkaError, errorCode, errorCodeOf } from '../errors.ts';
 
 const LARGEST_METADATA = 4096;
 
@@ -31,13 +31,13 @@ export const offsetCommit: Api = {
     for (const { topic, partitions } of topics) {
       for (const asked of partitions) {
         const error = offsetFault(asked, catalogue.partition(topic, asked.partition) !== undefined);
-        if (error === code.none) offsets.push({ topic, ...asked });
+        if (error === errorCode.none) offsets.push({ topic, ...asked });
         else errors.set(asked, error);
       }
     }
-    const error = await groups.commit(groupId, { generation, memberId, instanceId }, offsets).then(
-      (): ErrorCode => code.none,
-      (refused: unknown) => codeOf(refused, code.coordinatorNotAvailable),
+    const error = await groups.commitOffsets(groupId, { generation, memberId, instanceId }, offsets).then(
+      (): ErrorCode => errorCode.none,
+      (refused: unknown) => errorCodeOf(refused, errorCode.coordinatorNotAvailable),
     );
     return (response) => {
       if (version >= 3) response.int32(0); // throttle time
@@ -52,9 +52,9 @@ export const offsetCommit: Api = {
 
 /** Why a single offset cannot be committed, or `none`. */
 const offsetFault = ({ offset, metadata }: { offset: number; metadata: Buffer }, exists: boolean): ErrorCode => {
-  if (!exists) return code.unknownTopicOrPartition;
-  if (metadata.length > LARGEST_METADATA) return code.offsetMetadataTooLarge;
-  return Math.abs(offset) < Number.MAX_SAFE_INTEGER ? code.none : code.offsetOutOfRange;
+  if (!exists) return errorCode.unknownTopicOrPartition;
+  if (metadata.length > LARGEST_METADATA) return errorCode.offsetMetadataTooLarge;
+  return Math.abs(offset) < Number.MAX_SAFE_INTEGER ? errorCode.none : errorCode.offsetOutOfRange;
 };
 
 const NO_OFFSET = { offset: -1, leaderEpoch: -1, metadata: Buffer.alloc(0) };
@@ -67,9 +67,9 @@ export const offsetFetch: Api = {
   handle: async ({ reader, version }, { groups }) => {
     const groupId = reader.string();
     const asked = reader.nullableArray(() => ({ topic: reader.string(), partitions: reader.array(reader.int32) }));
-    const { error, committed } = await groups.committed(groupId).then(
-      (found) => ({ error: code.none as ErrorCode, committed: found }),
-      (away: unknown) => ({ error: codeOf(away, code.coordinatorNotAvailable), committed: [] }),
+    const { error, committed } = await groups.committedOffsets(groupId).then(
+      (found) => ({ error: errorCode.none as ErrorCode, committed: found }),
+      (away: unknown) => ({ error: errorCodeOf(away, errorCode.coordinatorNotAvailable), committed: [] }),
     );
     const of = (topic: string, partition: number) =>
       committed.find((offset) => offset.topic === topic && offset.partition === partition) ?? {
@@ -118,11 +118,11 @@ export const offsetForLeaderEpoch: Api = {
     }));
     const endOf = (topic: string, index: number, believed: number, epoch: number) => {
       try {
-        const { logEnd } = catalogue.demand(topic, index);
+        const { logEnd } = catalogue.requirePartition(topic, index);
         checkEpoch(believed);
         return epoch === LEADER_EPOCH
-          ? { error: code.none, epoch, end: logEnd }
-          : { error: code.none, epoch: -1, end: -1 };
+          ? { error: errorCode.none, epoch, end: logEnd }
+          : { error: errorCode.none, epoch: -1, end: -1 };
       } catch (error) {
         if (error instanceof KafkaError) return { error: error.code, epoch: -1, end: -1 };
         throw error;

@@ -1,6 +1,6 @@
-import type { Api, Broker, Call } from '../broker.ts';
+import type { Api, Broker, ApiRequest } from '../broker.ts';
 import { parseBatch } from '../records/batch.ts';
-import { type ErrorCode, KafkaError, code, codeOf } from './errors.ts';
+import { type ErrorCode, KafkaError, errorCode, errorCodeOf } from '../errors.ts';
 
 interface Stored {
   readonly index: number;
@@ -29,7 +29,7 @@ export const produce: Api = {
       topic: reader.string(),
       partitions: reader.array(() => ({ index: reader.int32(), records: reader.nullableBytes() })),
     }));
-    const refuseAll = acks < -1 || acks > 1 ? code.invalidRequiredAcks : null;
+    const refuseAll = acks < -1 || acks > 1 ? errorCode.invalidRequiredAcks : null;
     // All appends are handed over before the first wait: the next request of this connection comes after them.
     const topics = await Promise.all(
       data.map(async ({ topic, partitions }) => ({
@@ -64,23 +64,23 @@ interface Sent {
   readonly transactionalId: string | null;
 }
 
-const store = async ({ version }: Call, { catalogue, log, settings }: Broker, sent: Sent): Promise<Stored> => {
+const store = async ({ version }: ApiRequest, { catalogue, log, settings }: Broker, sent: Sent): Promise<Stored> => {
   const { topic, index, records, transactionalId } = sent;
   try {
-    const partition = catalogue.demand(topic, index);
+    const partition = catalogue.requirePartition(topic, index);
     if (version < FORMAT_2_FROM)
-      throw new KafkaError(code.unsupportedForMessageFormat, 'these versions carry old formats only');
+      throw new KafkaError(errorCode.unsupportedForMessageFormat, 'these versions carry old formats only');
     const { 'max.message.bytes': maxBytes } = { ...settings.topicDefaults, ...partition.topic.config };
     const batch = parseBatch(records, maxBytes);
     if (batch.compression === ZSTD && version < ZSTD_FROM) {
-      throw new KafkaError(code.unsupportedCompressionType, `zstd needs Produce ${ZSTD_FROM}`);
+      throw new KafkaError(errorCode.unsupportedCompressionType, `zstd needs Produce ${ZSTD_FROM}`);
     }
     if (batch.transactional && transactionalId === null) {
-      throw new KafkaError(code.transactionalIdAuthorizationFailed, 'a transaction needs its transactional id');
+      throw new KafkaError(errorCode.transactionalIdAuthorizationFailed, 'a transaction needs its transactional id');
     }
     const baseOffset = await log.append(partition, batch, transactionalId);
-    return { index, error: code.none, baseOffset, logStart: partition.logStart };
+    return { index, error: errorCode.none, baseOffset, logStart: partition.logStart };
   } catch (error) {
-    return refused(index, codeOf(error, code.storageError));
+    return refused(index, errorCodeOf(error, errorCode.storageError));
   }
 };

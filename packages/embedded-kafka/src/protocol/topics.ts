@@ -1,7 +1,7 @@
 import type { Api, Broker } from '../broker.ts';
-import { parseConfig } from '../storage/topic-config.ts';
-import type { StorageAway } from './errors.ts';
-import { type ErrorCode, KafkaError, code, codeOf } from './errors.ts';
+import { parseTopicConfig } from '../storage/topic-config.ts';
+import type { StorageUnavailable } from '../errors.ts';
+import { type ErrorCode, KafkaError, errorCode, errorCodeOf } from '../errors.ts';
 
 interface Outcome {
   readonly name: string;
@@ -51,22 +51,22 @@ const create = async (
   validateOnly: boolean,
 ): Promise<void> => {
   const { name, replicas, assignments } = topic;
-  const config = parseConfig(topic.config);
+  const config = parseTopicConfig(topic.config);
   checkAssignments(topic);
   if (assignments.length === 0 && replicas !== 1 && replicas !== BROKER_DEFAULT) {
-    throw new KafkaError(code.invalidReplicationFactor, `one broker holds one replica, not ${replicas}`);
+    throw new KafkaError(errorCode.invalidReplicationFactor, `one broker holds one replica, not ${replicas}`);
   }
   const asked = topic.partitions === BROKER_DEFAULT ? settings.defaultPartitions : topic.partitions;
   const partitions = assignments.length || asked;
-  if (validateOnly) catalogue.checkNew(name, partitions);
-  else await catalogue.create(writer, name, partitions, config);
+  if (validateOnly) catalogue.checkNewTopic(name, partitions);
+  else await catalogue.createTopic(writer, name, partitions, config);
 };
 
 const checkAssignments = ({ assignments }: NewTopic): void => {
   const indexes = new Set(assignments.map(([index]) => index));
   const complete = assignments.every((_, index) => indexes.has(index)) && indexes.size === assignments.length;
   if (!complete || assignments.some(([, brokers]) => brokers.length !== 1)) {
-    throw new KafkaError(code.invalidReplicaAssignment, 'each partition from 0 on is assigned to the one broker');
+    throw new KafkaError(errorCode.invalidReplicaAssignment, 'each partition from 0 on is assigned to the one broker');
   }
 };
 
@@ -78,7 +78,7 @@ export const deleteTopics: Api = {
   handle: async ({ reader, version }, { catalogue, writer }) => {
     const topics = reader.array(() => ({ name: reader.string() }));
     reader.int32(); // timeout
-    const outcomes = await oneByOne(topics, ({ name }) => catalogue.remove(writer, name));
+    const outcomes = await oneByOne(topics, ({ name }) => catalogue.deleteTopic(writer, name));
     return (response) => {
       if (version >= 1) response.int32(0); // throttle time
       response.array(outcomes, ({ name, error }) => response.string(name).int16(error));
@@ -100,7 +100,7 @@ export const createPartitions: Api = {
     reader.int32(); // timeout
     const validateOnly = reader.boolean();
     const outcomes = await oneByOne(topics, async ({ name, total }) => {
-      if (validateOnly) catalogue.checkGrowth(name, total);
+      if (validateOnly) catalogue.checkNewPartitionCount(name, total);
       else await catalogue.addPartitions(writer, name, total);
     });
     return (response) => {
@@ -121,9 +121,9 @@ const oneByOne = async <T extends { name: string }>(
 
 const outcomeOf = (act: Promise<void>): Promise<Omit<Outcome, 'name'>> =>
   act.then(
-    () => ({ error: code.none, message: null }),
+    () => ({ error: errorCode.none, message: null }),
     (error: unknown) => ({
-      error: codeOf(error, code.notController),
-      message: (error as KafkaError | StorageAway).message,
+      error: errorCodeOf(error, errorCode.notController),
+      message: (error as KafkaError | StorageUnavailable).message,
     }),
   );

@@ -1,6 +1,6 @@
-import type { Api, Call } from '../broker.ts';
-import type { PartitionName, ProducerClaim } from '../storage/transaction.ts';
-import { type ErrorCode, code, codeOf } from './errors.ts';
+import type { Api, ApiRequest } from '../broker.ts';
+import type { TransactionPartition, ProducerIdentity } from '../storage/transaction.ts';
+import { type ErrorCode, errorCode, errorCodeOf } from '../errors.ts';
 
 const PRODUCER_FENCED_FROM = 2;
 
@@ -13,7 +13,7 @@ export const addPartitionsToTxn: Api = {
     const claim = readClaim(call);
     const { reader } = call;
     const topics = reader.array(() => ({ topic: reader.string(), indexes: reader.array(reader.int32) }));
-    const known: PartitionName[] = [];
+    const known: TransactionPartition[] = [];
     const unknown = new Set<string>();
     for (const { topic, indexes } of topics) {
       for (const index of indexes) {
@@ -24,12 +24,14 @@ export const addPartitionsToTxn: Api = {
     }
     // All of them or none.
     const error =
-      unknown.size > 0 ? code.operationNotAttempted : await outcome(call, transactions.addPartitions(claim, known));
+      unknown.size > 0
+        ? errorCode.operationNotAttempted
+        : await outcome(call, transactions.addPartitions(claim, known));
     return (response) => {
       response.int32(0); // throttle time
       response.array(topics, ({ topic, indexes }) => {
         response.string(topic).array(indexes, (index) => {
-          response.int32(index).int16(unknown.has(`${topic}-${index}`) ? code.unknownTopicOrPartition : error);
+          response.int32(index).int16(unknown.has(`${topic}-${index}`) ? errorCode.unknownTopicOrPartition : error);
         });
       });
     };
@@ -51,18 +53,20 @@ export const endTxn: Api = {
   },
 };
 
-const readClaim = ({ reader }: Call): ProducerClaim => ({
+const readClaim = ({ reader }: ApiRequest): ProducerIdentity => ({
   transactionalId: reader.string(),
   producerId: reader.int64(),
   epoch: reader.int16(),
 });
 
 /** Later versions have a code of their own for a producer that another one has replaced. */
-const outcome = ({ version }: Call, act: Promise<void>): Promise<ErrorCode> =>
+const outcome = ({ version }: ApiRequest, act: Promise<void>): Promise<ErrorCode> =>
   act.then(
-    () => code.none,
+    () => errorCode.none,
     (refused: unknown) => {
-      const error = codeOf(refused, code.coordinatorNotAvailable);
-      return error === code.invalidProducerEpoch && version >= PRODUCER_FENCED_FROM ? code.producerFenced : error;
+      const error = errorCodeOf(refused, errorCode.coordinatorNotAvailable);
+      return error === errorCode.invalidProducerEpoch && version >= PRODUCER_FENCED_FROM
+        ? errorCode.producerFenced
+        : error;
     },
   );

@@ -1,5 +1,5 @@
-import { KafkaError, code } from '../protocol/errors.ts';
-import { safeInteger } from '../protocol/reader.ts';
+import { KafkaError, errorCode } from '../errors.ts';
+import { safeInteger } from '../protocol/request-reader.ts';
 import { crc32c } from './crc32c.ts';
 
 /** A record batch of format 2 as a producer sent it. Only its header was read: the records may be compressed.
@@ -43,7 +43,8 @@ const ZSTD = 4;
 export const parseBatch = (bytes: Buffer | null, maxBytes: number): Batch => {
   if (!bytes || bytes.length <= AT.magic) throw invalid('a produce request needs one record batch per partition');
   if (bytes[AT.magic] !== 2) throw invalid('only record batches of format 2 are taken');
-  if (bytes.length > maxBytes) throw new KafkaError(code.messageTooLarge, `${bytes.length} bytes, ${maxBytes} allowed`);
+  if (bytes.length > maxBytes)
+    throw new KafkaError(errorCode.messageTooLarge, `${bytes.length} bytes, ${maxBytes} allowed`);
   const length = bytes.readInt32BE(AT.length) + AT.leaderEpoch;
   if (bytes.length < AT.records || length > bytes.length || length < AT.records) throw corrupt('the batch is cut off');
   if (length < bytes.length) throw invalid('a produce request takes one record batch per partition');
@@ -52,7 +53,7 @@ export const parseBatch = (bytes: Buffer | null, maxBytes: number): Batch => {
   const attributes = bytes.readInt16BE(AT.attributes);
   if (attributes & CONTROL) throw invalid('clients do not write control batches');
   const compression = attributes & COMPRESSION;
-  if (compression > ZSTD) throw new KafkaError(code.unsupportedCompressionType, 'unknown compression');
+  if (compression > ZSTD) throw new KafkaError(errorCode.unsupportedCompressionType, 'unknown compression');
   const lastOffsetDelta = bytes.readInt32BE(AT.lastOffsetDelta);
   if (lastOffsetDelta < 0 || bytes.readInt32BE(AT.count) !== lastOffsetDelta + 1)
     throw invalid('the record count is wrong');
@@ -77,7 +78,7 @@ export const parseBatch = (bytes: Buffer | null, maxBytes: number): Batch => {
 };
 
 /** Gives the batch its place in the log: base offset and leader epoch lie outside of the checksum. */
-export const place = ({ bytes }: Batch, baseOffset: number, leaderEpoch: number): void => {
+export const setBaseOffset = ({ bytes }: Batch, baseOffset: number, leaderEpoch: number): void => {
   bytes.writeBigInt64BE(BigInt(baseOffset), 0);
   bytes.writeInt32BE(leaderEpoch, AT.leaderEpoch);
 };
@@ -85,5 +86,5 @@ export const place = ({ bytes }: Batch, baseOffset: number, leaderEpoch: number)
 export const baseOffsetOf = (bytes: Buffer): number => Number(bytes.readBigInt64BE(0));
 export const lastOffsetOf = (bytes: Buffer): number => baseOffsetOf(bytes) + bytes.readInt32BE(AT.lastOffsetDelta);
 
-const invalid = (message: string) => new KafkaError(code.invalidRecord, message);
-const corrupt = (message: string) => new KafkaError(code.corruptMessage, message);
+const invalid = (message: string) => new KafkaError(errorCode.invalidRecord, message);
+const corrupt = (message: string) => new KafkaError(errorCode.corruptMessage, message);

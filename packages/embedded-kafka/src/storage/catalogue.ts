@@ -1,11 +1,11 @@
 import type { ClientBase } from 'pg';
-import { KafkaError, code } from '../protocol/errors.ts';
+import { KafkaError, errorCode } from '../errors.ts';
 import type { ProducerState } from './producers.ts';
 import { Queue } from './queue.ts';
 import type { Tail } from './tail-cache.ts';
 import type { TopicConfig } from './topic-config.ts';
 import type { Transaction } from './transaction.ts';
-import { inTransaction, type Writer } from './writer.ts';
+import { inTransaction, type StorageWriter } from './storage-writer.ts';
 
 export interface Topic {
   readonly id: number;
@@ -27,12 +27,12 @@ export interface Partition {
   maxTimestamp: number;
   readonly producers: Map<number, ProducerState>;
   /** The first offset of each producer's open transaction, in the order of the offsets. */
-  open: ReadonlyMap<number, number>;
+  openTransactions: ReadonlyMap<number, number>;
   /** The offset of the last marker that aborted a transaction, -1 without any. */
-  lastAborted: number;
+  lastAbortOffset: number;
   readonly tail: Tail;
   /** Called when there is something new to read, or no partition any more. */
-  readonly waiting: Set<() => void>;
+  readonly waitingReaders: Set<() => void>;
 }
 
 export const MAX_PARTITIONS = 10_000;
@@ -46,15 +46,15 @@ export class Catalogue {
   /** By transactional id. */
   readonly transactions = new Map<string, Transaction>();
 
-  all = (): Topic[] => [...this.topics.values()];
-  partitions = (): Partition[] => this.all().flatMap((topic) => topic.partitions);
+  allTopics = (): Topic[] => [...this.topics.values()];
+  allPartitions = (): Partition[] => this.allTopics().flatMap((topic) => topic.partitions);
   topic = (name: string): Topic | undefined => this.topics.get(name);
   partition = (name: string, index: number): Partition | undefined => this.topics.get(name)?.partitions[index];
 
   /** Throws KafkaError(unknownTopicOrPartition) where `partition` answers undefined. */
-  demand(name: string, index: number): Partition {
+  requirePartition(name: string, index: number): Partition {
     const partition = this.partition(name, index);
-    if (!partition) throw new KafkaError(code.unknownTopicOrPartition, `there is no ${name}-${index}`);
+    if (!partition) throw new KafkaError(errorCode.unknownTopicOrPartition, `there is no ${name}-${index}`);
     return partition;
   }
 
@@ -63,7 +63,7 @@ export class Catalogue {
     const partitions = await db.query<PartitionRow>(LOAD_PARTITIONS);
     const producers = await db.query<ProducerRow>(LOAD_PRODUCERS);
     const transactions = await db.query<Transaction>(LOAD_TRANSACTIONS);
-    const before = this.partitions();
+    const before = this.allPartitions();
     this.topics.clear();
     const byId = new Map<number, Topic>();
     for (const row of partitions.rows) {
@@ -81,70 +81,74 @@ export class Catalogue {
         logEnd: Math.max(row.log_start, (row.last_offset ?? -1) + 1),
         position: row.position ?? 0,
         maxTimestamp: row.max_timestamp ?? -1,
-        lastAborted: row.last_aborted ?? -1,
+        lastAbortOffset: row.last_aborted ?? -1,
       });
     }
     for (const { topic_id, partition: index, producer_id, epoch, batches, open_since } of producers.rows) {
       const partition = byId.get(topic_id)?.partitions[index];
       partition?.producers.set(producer_id, { epoch, batches });
-      if (partition && open_since !== null) partition.open = new Map([...partition.open, [producer_id, open_since]]);
+      if (partition && open_since !== null)
+        partition.openTransactions = new Map([...partition.openTransactions, [producer_id, open_since]]);
     }
     this.transactions.clear();
     for (const transaction of transactions.rows) this.transactions.set(transaction.id, transaction);
-    before.forEach(wake);
+    before.forEach(notifyReaders);
   }
 
   /** Makes a topic. Throws KafkaError for a name that is taken or not allowed and for a number of partitions out of range. */
-  create(writer: Writer, name: string, partitions: number, config: Partial<TopicConfig>): Promise<Topic> {
+  createTopic(writer: StorageWriter, name: string, partitions: number, config: Partial<TopicConfig>): Promise<Topic> {
     return writer.run(async (db) => {
-      this.checkNew(name, partitions);
+      this.checkNewTopic(name, partitions);
       const { rows } = await db.query<{ id: number }>(
         'insert into kafka.topic (name, partitions, config) values ($1, $2, $3) returning id',
         [name, partitions, config],
       );
       const topic: Topic = { id: rows[0]!.id, name, config, partitions: [] };
-      grow(topic, partitions);
+      addEmptyPartitions(topic, partitions);
       this.topics.set(name, topic);
       return topic;
     });
   }
 
-  checkNew(name: string, partitions: number): void {
-    if (!isTopicName(name)) throw new KafkaError(code.invalidTopic, `"${name}" is no name for a topic`);
-    if (this.topics.has(name)) throw new KafkaError(code.topicAlreadyExists, `topic ${name} exists`);
+  checkNewTopic(name: string, partitions: number): void {
+    if (!isTopicName(name)) throw new KafkaError(errorCode.invalidTopic, `"${name}" is no name for a topic`);
+    if (this.topics.has(name)) throw new KafkaError(errorCode.topicAlreadyExists, `topic ${name} exists`);
     checkPartitions(partitions);
   }
 
   /** Adds partitions up to `total`. */
-  addPartitions(writer: Writer, name: string, total: number): Promise<void> {
+  addPartitions(writer: StorageWriter, name: string, total: number): Promise<void> {
     return writer.run(async (db) => {
-      const topic = this.checkGrowth(name, total);
+      const topic = this.checkNewPartitionCount(name, total);
       await db.query('update kafka.topic set partitions = $2 where id = $1', [topic.id, total]);
-      grow(topic, total);
+      addEmptyPartitions(topic, total);
     });
   }
 
-  checkGrowth(name: string, total: number): Topic {
+  checkNewPartitionCount(name: string, total: number): Topic {
     const topic = this.topics.get(name);
-    if (!topic) throw new KafkaError(code.unknownTopicOrPartition, `there is no topic ${name}`);
+    if (!topic) throw new KafkaError(errorCode.unknownTopicOrPartition, `there is no topic ${name}`);
     checkPartitions(total);
     if (total <= topic.partitions.length) {
-      throw new KafkaError(code.invalidPartitions, `topic ${name} has ${topic.partitions.length} partitions already`);
+      throw new KafkaError(
+        errorCode.invalidPartitions,
+        `topic ${name} has ${topic.partitions.length} partitions already`,
+      );
     }
     return topic;
   }
 
   /** Takes the topic away at once, with its committed offsets; its records are swept up later. */
-  remove(writer: Writer, name: string): Promise<void> {
+  deleteTopic(writer: StorageWriter, name: string): Promise<void> {
     return writer.run(async (db) => {
       const topic = this.topics.get(name);
-      if (!topic) throw new KafkaError(code.unknownTopicOrPartition, `there is no topic ${name}`);
+      if (!topic) throw new KafkaError(errorCode.unknownTopicOrPartition, `there is no topic ${name}`);
       await inTransaction(db, async () => {
         await db.query('update kafka.topic set deleted = true where id = $1', [topic.id]);
         await db.query('delete from kafka.group_offset where topic_id = $1', [topic.id]);
       });
       this.topics.delete(name);
-      topic.partitions.forEach(wake);
+      topic.partitions.forEach(notifyReaders);
     });
   }
 }
@@ -154,19 +158,19 @@ export const isTopicName = (name: string): boolean =>
   /^[a-zA-Z0-9._-]{1,249}$/.test(name) && name !== '.' && name !== '..';
 
 /** Where the first open transaction begins, or the log's end: what is before is decided. */
-export const lastStableOffset = ({ open, logStart, logEnd }: Partition): number => {
+export const lastStableOffset = ({ openTransactions: open, logStart, logEnd }: Partition): number => {
   const [first = logEnd] = open.values();
   return Math.max(first, logStart);
 };
 
-export const wake = (partition: Partition): void => partition.waiting.forEach((resume) => resume());
+export const notifyReaders = (partition: Partition): void => partition.waitingReaders.forEach((resume) => resume());
 
 const checkPartitions = (count: number): void => {
   if (count >= 1 && count <= MAX_PARTITIONS) return;
-  throw new KafkaError(code.invalidPartitions, `a topic has 1 to ${MAX_PARTITIONS} partitions`);
+  throw new KafkaError(errorCode.invalidPartitions, `a topic has 1 to ${MAX_PARTITIONS} partitions`);
 };
 
-const grow = (topic: Topic, total: number): void => {
+const addEmptyPartitions = (topic: Topic, total: number): void => {
   for (let index = topic.partitions.length; index < total; index += 1)
     topic.partitions.push(emptyPartition(topic, index));
 };
@@ -179,10 +183,10 @@ const emptyPartition = (topic: Topic, index: number): Partition => ({
   position: 0,
   maxTimestamp: -1,
   producers: new Map(),
-  open: new Map(),
-  lastAborted: -1,
+  openTransactions: new Map(),
+  lastAbortOffset: -1,
   tail: new Queue(),
-  waiting: new Set(),
+  waitingReaders: new Set(),
 });
 
 interface PartitionRow {

@@ -1,5 +1,5 @@
 import type { Broker } from '../broker.ts';
-import { StorageAway } from '../protocol/errors.ts';
+import { StorageUnavailable } from '../errors.ts';
 import type { Partition } from './catalogue.ts';
 
 /** As the real broker: an idempotent producer that was silent for a day is forgotten. */
@@ -14,7 +14,7 @@ export const startCleanup = (broker: Broker, log: (line: string) => void): (() =
   let running: Promise<void> = Promise.resolve();
   const run = async () => {
     try {
-      for (const partition of broker.catalogue.partitions()) {
+      for (const partition of broker.catalogue.allPartitions()) {
         if (stopped) return;
         await retain(broker, partition, Date.now());
         await sweep(broker, partition.topic.id, partition.index, partition.logStart);
@@ -23,7 +23,7 @@ export const startCleanup = (broker: Broker, log: (line: string) => void): (() =
       if (!stopped) await forgetProducers(broker);
       if (!stopped) await forgetTransactions(broker);
     } catch (error) {
-      if (!(error instanceof StorageAway)) log(`cleanup failed: ${(error as Error).message}`);
+      if (!(error instanceof StorageUnavailable)) log(`cleanup failed: ${(error as Error).message}`);
     }
   };
   const timer = setInterval(() => {
@@ -40,10 +40,10 @@ export const startCleanup = (broker: Broker, log: (line: string) => void): (() =
 const retain = async ({ log, settings }: Broker, partition: Partition, now: number): Promise<void> => {
   const config = { ...settings.topicDefaults, ...partition.topic.config };
   const start = Math.max(
-    config['retention.ms'] < 0 ? 0 : await log.startOfTime(partition, now - config['retention.ms']),
-    config['retention.bytes'] < 0 ? 0 : await log.startOfLast(partition, config['retention.bytes']),
+    config['retention.ms'] < 0 ? 0 : await log.startForRetentionTime(partition, now - config['retention.ms']),
+    config['retention.bytes'] < 0 ? 0 : await log.startForRetentionBytes(partition, config['retention.bytes']),
   );
-  if (start > partition.logStart) await log.trim(partition, start);
+  if (start > partition.logStart) await log.moveLogStart(partition, start);
 };
 
 /** Deletes batches before `logStart`, some at a time, so that nobody who writes waits for long. */

@@ -1,4 +1,4 @@
-import { StorageAway } from '../protocol/errors.ts';
+import { StorageUnavailable } from '../errors.ts';
 
 interface Waiting<Item, Result> {
   readonly item: Item;
@@ -35,7 +35,7 @@ export class GroupCommit<Item, Result> {
 
   /** Refuses what has not been handed on yet. */
   refuseWaiting(): void {
-    for (const { fail } of this.waiting.splice(0)) fail(new StorageAway());
+    for (const { fail } of this.waiting.splice(0)) fail(new StorageUnavailable());
   }
 
   private async drain(): Promise<void> {

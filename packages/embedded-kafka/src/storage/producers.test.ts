@@ -1,6 +1,6 @@
 import { parseBatch } from '../records/batch.ts';
 import { batchOf } from '../testing/batches.ts';
-import { type ProducerState, checkSequence, remember } from './producers.ts';
+import { type ProducerState, checkSequence, withStoredBatch } from './producers.ts';
 
 const batch = (sequence: number, count = 1, epoch = 0) =>
   parseBatch(
@@ -14,7 +14,7 @@ const batch = (sequence: number, count = 1, epoch = 0) =>
 /** The state after batches of one record each, at offsets that equal their sequences. */
 const after = (...sequences: number[]) =>
   sequences.reduce<ProducerState | undefined>(
-    (state, sequence) => remember(state, batch(sequence), sequence),
+    (state, sequence) => withStoredBatch(state, batch(sequence), sequence),
     undefined,
   );
 
@@ -42,7 +42,7 @@ test('five batches are remembered', () => {
 test('after the largest sequence comes 0, also within a batch', () => {
   const largest = 0x7fffffff;
   expect(checkSequence(after(largest), batch(0))).toBeNull();
-  const across = remember(undefined, batch(largest - 1, 4), 0);
+  const across = withStoredBatch(undefined, batch(largest - 1, 4), 0);
   expect(across.batches[0]).toMatchObject({ baseSequence: largest - 1, lastSequence: 1 });
   expect(checkSequence(across, batch(2))).toBeNull();
 });
@@ -51,7 +51,7 @@ test('a new epoch starts at 0 and ends the old one', () => {
   const state = after(0, 1);
   expect(() => checkSequence(state, batch(2, 1, 1))).toThrow();
   expect(checkSequence(state, batch(0, 1, 1))).toBeNull();
-  const next = remember(state, batch(0, 1, 1), 2);
+  const next = withStoredBatch(state, batch(0, 1, 1), 2);
   expect(() => checkSequence(next, batch(2))).toThrow('epoch 0 was replaced by 1');
   expect(next.batches).toHaveLength(1);
 });

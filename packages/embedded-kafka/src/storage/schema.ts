@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg';
 
-export class ForeignFormat extends Error {
+export class UnsupportedSchemaVersion extends Error {
   override readonly name = 'ForeignFormat';
 }
 
@@ -108,7 +108,7 @@ export const prepareSchema = async (db: ClientBase): Promise<string> => {
   const { rows } = await db.query<{ version: number; cluster_id: string }>('select * from kafka.format');
   const [format] = rows;
   if (rows.length !== 1 || !format || format.version > FORMATS.length) {
-    throw new ForeignFormat(
+    throw new UnsupportedSchemaVersion(
       `The Kafka data was written in format ${format?.version}, this broker reads format ${FORMATS.length}: ` +
         'run the version that wrote it, or empty the data folder with "npm run reset".',
     );

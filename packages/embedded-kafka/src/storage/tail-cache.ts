@@ -7,7 +7,7 @@ export type Tail = Queue<Buffer>;
 /** What keeping a buffer costs beside its bytes, about: many small batches would take a multiple of their own size. */
 const OVERHEAD_BYTES = 512;
 
-export const weightOf = (batch: Buffer): number => batch.length + OVERHEAD_BYTES;
+export const memoryBytesOf = (batch: Buffer): number => batch.length + OVERHEAD_BYTES;
 
 /** Keeps the newest batches of all partitions within `maxBytes`, so that consumers at the end of a log are served without
  *  asking the database. The oldest batch goes first, whichever partition it is of. */
@@ -23,7 +23,7 @@ export class TailCache {
   add(tail: Tail, batch: Buffer): void {
     tail.push(batch);
     this.order.push(tail);
-    this.bytes += weightOf(batch);
+    this.bytes += memoryBytesOf(batch);
     while (this.bytes > this.maxBytes) this.dropOldest();
   }
 
@@ -33,13 +33,13 @@ export class TailCache {
   }
 
   private dropOldest(): void {
-    this.bytes -= weightOf(this.order.shift().shift());
+    this.bytes -= memoryBytesOf(this.order.shift().shift());
   }
 }
 
 /** At most `maxBytes` of cached batches from the one that holds `offset` on, the first one however large it is; null when that one
  *  is no longer (or was never) in memory. */
-export const cachedFrom = (batches: Tail, offset: number, maxBytes: number): Buffer[] | null => {
+export const readCached = (batches: Tail, offset: number, maxBytes: number): Buffer[] | null => {
   if (batches.length === 0 || baseOffsetOf(batches.at(0)) > offset) return null;
   let low = 0;
   for (let high = batches.length; low < high;) {

@@ -1,4 +1,4 @@
-import { KafkaError, code } from '../protocol/errors.ts';
+import { KafkaError, errorCode } from '../errors.ts';
 
 /** The settings of a topic that this broker honours, under the real broker's names. -1 means without limit. */
 export interface TopicConfig {
@@ -20,7 +20,7 @@ const FIXED: Record<string, string> = {
 const LOWEST: TopicConfig = { 'retention.ms': -1, 'retention.bytes': -1, 'max.message.bytes': 0 };
 
 /** What a topic's creator asked for, checked. Throws KafkaError(invalidConfig) for a setting that would not be honoured. */
-export const parseConfig = (entries: readonly (readonly [string, string | null])[]): Partial<TopicConfig> => {
+export const parseTopicConfig = (entries: readonly (readonly [string, string | null])[]): Partial<TopicConfig> => {
   const config: Partial<Record<ConfigName, number>> = {};
   for (const [name, value] of entries) {
     if (name in LOWEST) {
@@ -34,7 +34,7 @@ export const parseConfig = (entries: readonly (readonly [string, string | null])
 };
 
 /** All settings as the protocol describes them. */
-export const describeConfig = (config: TopicConfig, own: Partial<TopicConfig>) => [
+export const describeTopicConfig = (config: TopicConfig, own: Partial<TopicConfig>) => [
   ...Object.entries(config).map(([name, value]) => ({
     name,
     value: String(value),
@@ -44,4 +44,4 @@ export const describeConfig = (config: TopicConfig, own: Partial<TopicConfig>) =
   ...Object.entries(FIXED).map(([name, value]) => ({ name, value, isDefault: true, readOnly: true })),
 ];
 
-const invalid = (message: string) => new KafkaError(code.invalidConfig, message);
+const invalid = (message: string) => new KafkaError(errorCode.invalidConfig, message);

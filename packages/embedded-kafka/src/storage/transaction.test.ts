@@ -1,7 +1,14 @@
-import { type Transaction, endOf, initialised, isOverdue, joined, ofClaim } from './transaction.ts';
+import {
+  type Transaction,
+  checkEnd,
+  startProducer,
+  hasTimedOut,
+  withPartitions,
+  checkProducer,
+} from './transaction.ts';
 
 const start = { id: 'tx', timeoutMs: 1_000, freshId: 7 };
-const fresh = initialised(undefined, start);
+const fresh = startProducer(undefined, start);
 const partition = (index: number) => ({ topicId: 1, topic: 't', index });
 const codeOf = (act: () => unknown) => {
   try {
@@ -14,7 +21,7 @@ const codeOf = (act: () => unknown) => {
 
 test('a new name gets the fresh producer id in epoch 0, a known one keeps its id in the next epoch', () => {
   expect(fresh).toMatchObject({ producerId: 7, epoch: 0, state: 'empty' });
-  expect(initialised(fresh, { ...start, freshId: 8, timeoutMs: 5 })).toMatchObject({
+  expect(startProducer(fresh, { ...start, freshId: 8, timeoutMs: 5 })).toMatchObject({
     producerId: 7,
     epoch: 1,
     timeoutMs: 5,
@@ -23,20 +30,23 @@ test('a new name gets the fresh producer id in epoch 0, a known one keeps its id
 
 test('without epochs left it gets a fresh id, and one epoch is always left to fence with', () => {
   const last = { ...fresh, epoch: 32_765 };
-  expect(initialised(last, start).epoch).toBe(32_766);
-  expect(initialised(initialised(last, start), { ...start, freshId: 9 })).toMatchObject({ producerId: 9, epoch: 0 });
+  expect(startProducer(last, start).epoch).toBe(32_766);
+  expect(startProducer(startProducer(last, start), { ...start, freshId: 9 })).toMatchObject({
+    producerId: 9,
+    epoch: 0,
+  });
 });
 
 test('the first partition begins the transaction, later ones join it, none twice', () => {
-  const begun = joined(fresh, [partition(0)], 100);
+  const begun = withPartitions(fresh, [partition(0)], 100);
   expect(begun).toMatchObject({ state: 'ongoing', startedAt: 100 });
-  const both = joined(begun, [partition(0), partition(1)], 200);
+  const both = withPartitions(begun, [partition(0), partition(1)], 200);
   expect(both).toMatchObject({ startedAt: 100, partitions: [partition(0), partition(1)] });
 });
 
 test('a transaction after another one starts empty', () => {
   const committed: Transaction = { ...fresh, state: 'committed', startedAt: 1, partitions: [partition(0)] };
-  expect(joined(committed, [partition(1)], 300)).toMatchObject({
+  expect(withPartitions(committed, [partition(1)], 300)).toMatchObject({
     startedAt: 300,
     partitions: [partition(1)],
   });
@@ -44,24 +54,24 @@ test('a transaction after another one starts empty', () => {
 
 test('what is ongoing can be ended either way, and what was ended only like before', () => {
   const states = ['empty', 'ongoing', 'committed', 'aborted'] as const;
-  const outcomes = (commit: boolean) => states.map((state) => codeOf(() => endOf({ ...fresh, state }, commit)));
+  const outcomes = (commit: boolean) => states.map((state) => codeOf(() => checkEnd({ ...fresh, state }, commit)));
   expect(outcomes(true)).toEqual([48, 0, 0, 48]);
   expect(outcomes(false)).toEqual([48, 0, 48, 0]);
-  expect(endOf({ ...fresh, state: 'ongoing' }, true)).toBe('end');
-  expect(endOf({ ...fresh, state: 'committed' }, true)).toBe('repeat');
+  expect(checkEnd({ ...fresh, state: 'ongoing' }, true)).toBe('end');
+  expect(checkEnd({ ...fresh, state: 'committed' }, true)).toBe('repeat');
 });
 
 test('only an ongoing transaction can be overdue, a millisecond after its time', () => {
-  const begun = joined(fresh, [partition(0)], 100);
-  expect([isOverdue(begun, 1_100), isOverdue(begun, 1_101)]).toEqual([false, true]);
-  expect(isOverdue({ ...begun, state: 'aborted' }, 1_101)).toBe(false);
+  const begun = withPartitions(fresh, [partition(0)], 100);
+  expect([hasTimedOut(begun, 1_100), hasTimedOut(begun, 1_101)]).toEqual([false, true]);
+  expect(hasTimedOut({ ...begun, state: 'aborted' }, 1_101)).toBe(false);
 });
 
 test('a claim is good for this id in this epoch alone', () => {
   const claim = { transactionalId: 'tx', producerId: 7, epoch: 0 };
-  expect(ofClaim(fresh, claim)).toBe(fresh);
-  expect(codeOf(() => ofClaim(undefined, claim))).toBe(49);
-  expect(codeOf(() => ofClaim(fresh, { ...claim, producerId: 8 }))).toBe(49);
-  expect(codeOf(() => ofClaim({ ...fresh, epoch: 1 }, claim))).toBe(47);
-  expect(codeOf(() => ofClaim(fresh, { ...claim, epoch: 1 }))).toBe(47);
+  expect(checkProducer(fresh, claim)).toBe(fresh);
+  expect(codeOf(() => checkProducer(undefined, claim))).toBe(49);
+  expect(codeOf(() => checkProducer(fresh, { ...claim, producerId: 8 }))).toBe(49);
+  expect(codeOf(() => checkProducer({ ...fresh, epoch: 1 }, claim))).toBe(47);
+  expect(codeOf(() => checkProducer(fresh, { ...claim, epoch: 1 }))).toBe(47);
 });

@@ -1,12 +1,12 @@
 import { type Socket, connect } from 'node:net';
 import { once } from 'node:events';
-import { Reader } from '../protocol/reader.ts';
-import { Writer } from '../protocol/writer.ts';
+import { RequestReader } from '../protocol/request-reader.ts';
+import { ResponseWriter } from '../protocol/response-writer.ts';
 
 /** Speaks the protocol byte by byte, for what a well-behaved client never sends. */
 export class RawClient {
   private readonly socket: Socket;
-  private readonly waiting: ((response: Reader) => void)[] = [];
+  private readonly waiting: ((response: RequestReader) => void)[] = [];
   private buffered = Buffer.alloc(0);
   private correlationId = 0;
   /** Correlation ids in the order of the answers. */
@@ -28,23 +28,28 @@ export class RawClient {
   }
 
   /** The body of the answer; the header was checked. */
-  request(key: number, version: number, write: (body: Writer) => void, flexible = false): Promise<Reader> {
-    const answer = new Promise<Reader>((done) => this.waiting.push(done));
+  request(
+    key: number,
+    version: number,
+    write: (body: ResponseWriter) => void,
+    flexible = false,
+  ): Promise<RequestReader> {
+    const answer = new Promise<RequestReader>((done) => this.waiting.push(done));
     this.send(key, version, write, flexible);
     return answer;
   }
 
-  send(key: number, version: number, write: (body: Writer) => void, flexible = false): void {
-    const request = new Writer();
+  send(key: number, version: number, write: (body: ResponseWriter) => void, flexible = false): void {
+    const request = new ResponseWriter();
     request
       .int16(key)
       .int16(version)
       .int32((this.correlationId += 1))
       .string('raw');
     request.flexible = flexible;
-    request.tags();
+    request.taggedFields();
     write(request);
-    const bytes = Buffer.concat(request.finish());
+    const bytes = Buffer.concat(request.toBuffers());
     this.sendBytes(Buffer.concat([Buffer.from([0, 0, 0, 0]), bytes]), bytes.length);
   }
 
@@ -61,7 +66,7 @@ export class RawClient {
     this.buffered = Buffer.concat([this.buffered, chunk]);
     while (this.buffered.length >= 4 && this.buffered.length >= 4 + this.buffered.readInt32BE()) {
       const length = this.buffered.readInt32BE();
-      const response = new Reader(this.buffered.subarray(4, 4 + length));
+      const response = new RequestReader(this.buffered.subarray(4, 4 + length));
       this.buffered = this.buffered.subarray(4 + length);
       this.answered.push(response.int32());
       this.waiting.shift()?.(response);

@@ -1,4 +1,4 @@
-import type { Reader } from '../protocol/reader.ts';
+import type { RequestReader } from '../protocol/request-reader.ts';
 import { batchOf, sendBatch } from './batches.ts';
 import { type RawClient, TRANSACTION, findCoordinator, patiently } from './raw-client.ts';
 
@@ -39,7 +39,7 @@ export const addPartitions = async (
   return errors;
 };
 
-const errorOf = (response: Reader): number => (response.int32(), response.int16());
+const errorOf = (response: RequestReader): number => (response.int32(), response.int16());
 
 export const endTransaction = async (
   client: RawClient,

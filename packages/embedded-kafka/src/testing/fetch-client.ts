@@ -1,4 +1,4 @@
-import type { Reader } from '../protocol/reader.ts';
+import type { RequestReader } from '../protocol/request-reader.ts';
 import type { RawClient } from './raw-client.ts';
 
 export interface FetchOptions {
@@ -32,7 +32,7 @@ export const fetchFrom = async (client: RawClient, topic: string, offset: number
   return partitions![0]!;
 };
 
-const partition = (response: Reader) => {
+const partition = (response: RequestReader) => {
   response.int32();
   const error = response.int16();
   const [highWatermark, lastStable] = [response.int64(), response.int64()];

@@ -1,13 +1,14 @@
-import { MalformedRequest, Reader } from './reader.ts';
-import { Writer } from './writer.ts';
+import { MalformedRequest, RequestReader } from './request-reader.ts';
+import { ResponseWriter } from './response-writer.ts';
 
-const written = (write: (writer: Writer) => void, flexible = false): Buffer => {
-  const writer = new Writer();
+const written = (write: (writer: ResponseWriter) => void, flexible = false): Buffer => {
+  const writer = new ResponseWriter();
   writer.flexible = flexible;
   write(writer);
-  return Buffer.concat(writer.finish());
+  return Buffer.concat(writer.toBuffers());
 };
-const readerOf = (bytes: Buffer, flexible = false): Reader => Object.assign(new Reader(bytes), { flexible });
+const readerOf = (bytes: Buffer, flexible = false): RequestReader =>
+  Object.assign(new RequestReader(bytes), { flexible });
 
 test.each([false, true])('what is written is read again (flexible: %s)', (flexible) => {
   const long = 'é'.repeat(700);
@@ -17,14 +18,14 @@ test.each([false, true])('what is written is read again (flexible: %s)', (flexib
       .bytes(null)
       .array([1, 2, 3], w.int32)
       .array(null, w.int32)
-      .tags();
+      .taggedFields();
   }, flexible);
   const r = readerOf(bytes, flexible);
   expect([r.int8(), r.int16(), r.int32(), r.int64(), r.boolean()]).toEqual([-1, -2, -3, -4, true]);
   expect([r.string(), r.nullableString(), r.string()]).toEqual(['kafka', null, long]);
   expect([r.bytes(), r.nullableBytes()]).toEqual([Buffer.from([1, 2]), null]);
   expect([r.array(r.int32), r.nullableArray(r.int32)]).toEqual([[1, 2, 3], null]);
-  r.tags();
+  r.skipTaggedFields();
   expect(r.remaining).toBe(0);
 });
 
@@ -36,18 +37,18 @@ test('lengths are what the protocol says', () => {
   expect(written((w) => w.string(null), true)).toEqual(Buffer.from([0]));
   expect(written((w) => w.string('x'.repeat(200)), true).subarray(0, 2)).toEqual(Buffer.from([0xc9, 0x01]));
   expect(written((w) => w.array([], w.int8))).toEqual(Buffer.from([0, 0, 0, 0]));
-  expect(written((w) => w.array([], w.int8).tags(), true)).toEqual(Buffer.from([1, 0]));
+  expect(written((w) => w.array([], w.int8).taggedFields(), true)).toEqual(Buffer.from([1, 0]));
 });
 
 test('several pieces are written as one byte string, in any size', () => {
   const pieces = [Buffer.alloc(5_000, 1), Buffer.alloc(10, 2), Buffer.alloc(0), Buffer.alloc(3_000, 3)];
-  const r = readerOf(written((w) => w.int8(9).chunks(pieces).int8(8)));
+  const r = readerOf(written((w) => w.int8(9).joinedBytes(pieces).int8(8)));
   expect([r.int8(), r.bytes(), r.int8()]).toEqual([9, Buffer.concat(pieces), 8]);
 });
 
 test('tagged fields that nobody knows are skipped', () => {
   const r = readerOf(Buffer.from([2, 0, 3, 1, 2, 3, 7, 0, 42]), true);
-  r.tags();
+  r.skipTaggedFields();
   expect(r.int8()).toBe(42);
 });
 
@@ -58,7 +59,7 @@ test('numbers beyond the safe integers are clamped', () => {
   expect(readerOf(smallest).int64()).toBe(-Number.MAX_SAFE_INTEGER);
 });
 
-test.each<[string, number[], boolean, (r: Reader) => unknown]>([
+test.each<[string, number[], boolean, (r: RequestReader) => unknown]>([
   ['a number that is cut off', [0, 0, 0], false, (r) => r.int32()],
   ['a string longer than the rest', [0, 9, 97], false, (r) => r.string()],
   ['a string of negative length', [0xff, 0xfe], false, (r) => r.string()],
@@ -66,7 +67,7 @@ test.each<[string, number[], boolean, (r: Reader) => unknown]>([
   ['an array longer than the rest', [0x7f, 0xff, 0xff, 0xff, 1], false, (r) => r.array(r.int8)],
   ['an array of negative length', [0xff, 0xff, 0xff, 0xfe], false, (r) => r.array(r.int8)],
   ['a length that never ends', [0xff, 0xff, 0xff, 0xff, 0xff, 1], true, (r) => r.string()],
-  ['a tag longer than the rest', [1, 0, 9, 1], true, (r) => r.tags()],
+  ['a tag longer than the rest', [1, 0, 9, 1], true, (r) => r.skipTaggedFields()],
 ])('%s is malformed', (_, bytes, flexible, read) => {
   expect(() => read(readerOf(Buffer.from(bytes), flexible))).toThrow(MalformedRequest);
 });

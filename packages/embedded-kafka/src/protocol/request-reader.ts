@@ -6,7 +6,7 @@ export class MalformedRequest extends Error {
 /** Reads the protocol's primitive types from a request. `flexible` requests (KIP-482) have compact lengths and tagged fields.
  *  64-bit numbers beyond the safe integers are clamped to them: no offset or time of this broker gets there.
  *  Throws MalformedRequest where the bytes end early or a length makes no sense. */
-export class Reader {
+export class RequestReader {
   private position = 0;
   private readonly buffer: Buffer;
   flexible = false;
@@ -47,7 +47,7 @@ export class Reader {
   };
 
   /** Skips the tagged fields that end each structure of a flexible request: none of them means anything to this broker. */
-  tags = (): void => {
+  skipTaggedFields = (): void => {
     if (!this.flexible) return;
     for (let count = this.varuint(); count > 0; count -= 1) {
       this.varuint();

@@ -1,5 +1,5 @@
 /** The protocol's error codes that this broker answers with. Source: kafka.apache.org/protocol, "Error Codes". */
-export const code = {
+export const errorCode = {
   none: 0,
   offsetOutOfRange: 1,
   corruptMessage: 2,
@@ -45,7 +45,7 @@ export const code = {
   producerFenced: 90,
 } as const;
 
-export type ErrorCode = (typeof code)[keyof typeof code];
+export type ErrorCode = (typeof errorCode)[keyof typeof errorCode];
 
 /** A refusal that the protocol has a code for: part of an answer, never the end of a connection. */
 export class KafkaError extends Error {
@@ -59,7 +59,7 @@ export class KafkaError extends Error {
 }
 
 /** PostgreSQL is away, or took back what it was given: nothing was acknowledged, the client may try again. */
-export class StorageAway extends Error {
+export class StorageUnavailable extends Error {
   override readonly name = 'StorageAway';
 
   constructor(cause?: unknown) {
@@ -69,8 +69,8 @@ export class StorageAway extends Error {
 
 /** The code that tells a client about `error`; `away` is the retriable one that its API has for a broker without storage.
  *  Anything unforeseen is thrown on: it is a bug, and ends the connection. */
-export const codeOf = (error: unknown, away: ErrorCode): ErrorCode => {
+export const errorCodeOf = (error: unknown, away: ErrorCode): ErrorCode => {
   if (error instanceof KafkaError) return error.code;
-  if (error instanceof StorageAway) return away;
+  if (error instanceof StorageUnavailable) return away;
   throw error;
 };

@@ -1,8 +1,8 @@
 import type { Pool, QueryResultRow } from 'pg';
-import { KafkaError, StorageAway, code } from '../protocol/errors.ts';
+import { KafkaError, StorageUnavailable, errorCode } from '../errors.ts';
 import type { Catalogue, Topic } from './catalogue.ts';
 import { GroupCommit } from './group-commit.ts';
-import type { Writer } from './writer.ts';
+import type { StorageWriter } from './storage-writer.ts';
 
 export interface CommittedOffset {
   readonly topic: string;
@@ -20,13 +20,13 @@ export interface GroupOffset extends CommittedOffset {
 const COMMIT_OFFSETS = 5_000;
 
 /** Committed offsets, in the database alone. */
-export class Offsets {
-  private readonly writer: Writer;
+export class OffsetStore {
+  private readonly writer: StorageWriter;
   private readonly reads: Pool;
   private readonly catalogue: Catalogue;
   private readonly commits: GroupCommit<readonly GroupOffset[], true>;
 
-  constructor(writer: Writer, reads: Pool, catalogue: Catalogue) {
+  constructor(writer: StorageWriter, reads: Pool, catalogue: Catalogue) {
     this.writer = writer;
     this.reads = reads;
     this.catalogue = catalogue;
@@ -43,7 +43,7 @@ export class Offsets {
   };
 
   /** All offsets of the group on topics that exist. */
-  async of(groupId: string): Promise<CommittedOffset[]> {
+  async committedOffsets(groupId: string): Promise<CommittedOffset[]> {
     return this.read(
       `select t.name as topic, o.partition, o.committed_offset::float8 as offset, o.leader_epoch as "leaderEpoch", o.metadata
        from kafka.group_offset o join kafka.topic t on t.id = o.topic_id and not t.deleted
@@ -52,14 +52,14 @@ export class Offsets {
     );
   }
 
-  groups = (): Promise<{ id: string; protocolType: string }[]> =>
+  listGroups = (): Promise<{ id: string; protocolType: string }[]> =>
     this.read('select id, protocol_type as "protocolType" from kafka.consumer_group order by id', []);
 
   /** Throws KafkaError(groupIdNotFound) for a group without offsets. */
-  removeGroup(groupId: string): Promise<void> {
+  deleteGroup(groupId: string): Promise<void> {
     return this.writer.run(async (db) => {
       const { rowCount } = await db.query('delete from kafka.consumer_group where id = $1', [groupId]);
-      if (!rowCount) throw new KafkaError(code.groupIdNotFound, `there is no group ${groupId}`);
+      if (!rowCount) throw new KafkaError(errorCode.groupIdNotFound, `there is no group ${groupId}`);
     });
   }
 
@@ -99,7 +99,7 @@ export class Offsets {
     try {
       return (await this.reads.query<T>(text, values)).rows;
     } catch (error) {
-      throw new StorageAway(error);
+      throw new StorageUnavailable(error);
     }
   }
 }

@@ -2,7 +2,7 @@ const FIRST_BYTES = 256;
 const BY_REFERENCE = 1024;
 
 /** Builds a response of the protocol's primitive types. Long byte strings are kept by reference, not copied. */
-export class Writer {
+export class ResponseWriter {
   private readonly done: Buffer[] = [];
   private current = Buffer.allocUnsafe(FIRST_BYTES);
   private start = 0;
@@ -22,10 +22,10 @@ export class Writer {
     return bytes ? this.raw(bytes) : this;
   };
 
-  bytes = (value: Buffer | null): this => this.chunks(value && [value]);
+  bytes = (value: Buffer | null): this => this.joinedBytes(value && [value]);
 
   /** One byte string that is made of several pieces. */
-  chunks = (pieces: readonly Buffer[] | null): this => {
+  joinedBytes = (pieces: readonly Buffer[] | null): this => {
     const length = pieces === null ? -1 : pieces.reduce((sum, piece) => sum + piece.length, 0);
     if (this.flexible) this.varuint(length + 1);
     else this.int32(length);
@@ -41,10 +41,10 @@ export class Writer {
   };
 
   /** No tagged fields, where the response has room for them. */
-  tags = (): this => (this.flexible ? this.varuint(0) : this);
+  taggedFields = (): this => (this.flexible ? this.varuint(0) : this);
 
   /** What was written so far, in order. */
-  finish(): Buffer[] {
+  toBuffers(): Buffer[] {
     this.seal();
     return this.done;
   }

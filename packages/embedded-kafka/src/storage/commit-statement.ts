@@ -10,7 +10,7 @@ export interface Statement {
 
 /** What one commit stores: a column per parameter, the records of all batches behind one another.
  *  One statement stores it all, so that it takes one round trip. */
-export class Changes {
+export class CommitStatement {
   private readonly batches = columns(8);
   private readonly records: Buffer[] = [];
   private length = 0;
@@ -45,7 +45,7 @@ export class Changes {
   }
 
   /** Null where there is nothing to store. */
-  statement(): Statement | null {
+  build(): Statement | null {
     if (this.records.length === 0 && this.transactions[0]!.length === 0) return null;
     const records = Buffer.concat(this.records, this.length);
     const values = [...this.batches, records, ...this.producers, ...this.aborted, ...this.transactions];
