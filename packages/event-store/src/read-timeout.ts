@@ -1,11 +1,11 @@
-import { within } from '@cpg/runtime';
+import { withTimeout } from '@cpg/runtime';
 import type { StreamingRead } from '@eventstore/db-client';
 
 /** Resolves to the result of `work` on a read, or rejects after `ms` milliseconds: the client ignores its own deadline option for reads.
  *  Closes the read when it rejects. */
 export const withReadTimeout = async <T>(ms: number, reading: StreamingRead<unknown>, work: Promise<T>): Promise<T> => {
   try {
-    return await within(ms, work);
+    return await withTimeout(ms, work);
   } catch (error) {
     void reading.cancel().catch(() => {});
     reading.destroy();

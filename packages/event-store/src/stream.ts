@@ -1,5 +1,5 @@
 import { AppError } from '@cpg/core';
-import { within } from '@cpg/runtime';
+import { withTimeout } from '@cpg/runtime';
 import {
   type EventStoreDBClient,
   jsonEvent,
@@ -132,7 +132,7 @@ export const append = async (
   for (let attempt = 1; ; attempt += 1) {
     try {
       // The client waits for ever for the answer to a batch append when the server has stopped answering.
-      await within(APPEND_WITHIN_MS, client.appendToStream(stream, proposed, options));
+      await withTimeout(APPEND_WITHIN_MS, client.appendToStream(stream, proposed, options));
       return 'appended';
     } catch (error) {
       if (error instanceof WrongExpectedVersionError) return 'conflict';

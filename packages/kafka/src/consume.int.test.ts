@@ -10,7 +10,7 @@ import {
   Partitioners,
 } from 'kafkajs';
 import { z } from 'zod';
-import { createKafka } from './connect.ts';
+import { createKafka } from './create-kafka.ts';
 import { consume } from './consume.ts';
 import { startBroker } from './testing/jest-broker.ts';
 import { ensureTopics } from './topics.ts';
@@ -75,7 +75,7 @@ test('what cannot be read is parked with the reason, and the rest is handled', a
     groupId: 'reader',
     topics: [{ name: 'unreadable', message: Numbered }],
     handle: async (messages) => void handled.push(...messages.map(({ n }) => n)),
-    isOutage: () => false,
+    isTransientError: () => false,
     log,
   });
   await until(() => handled.length === 2);
@@ -106,7 +106,7 @@ test('a message that always fails is parked alone; one that fails during an outa
         handled.add(n);
       }
     },
-    isOutage: (error) => error instanceof Outage,
+    isTransientError: (error) => error instanceof Outage,
     log,
   });
   await until(() => handled.has(4));
@@ -125,7 +125,7 @@ test('what was handled is not handled again by the next member', async () => {
       groupId: 'once',
       topics: [{ name: 'once', message: Numbered }],
       handle: async (messages) => void run.push(...messages.map(({ n }) => n)),
-      isOutage: () => false,
+      isTransientError: () => false,
       log,
     });
     await until(() => run.length > 0);
@@ -143,7 +143,7 @@ test('what was handled is committed though nothing follows it, and so is the end
     groupId: 'quiet',
     topics: [{ name: 'quiet', message: Numbered }],
     handle: async (messages) => void (handled += messages.length),
-    isOutage: () => false,
+    isTransientError: () => false,
     log,
   });
   const producer = kafka.producer({
@@ -181,7 +181,7 @@ test('what the client takes for final is not: it joins once a member of another 
     groupId: 'contested',
     topics: [{ name: 'contested', message: Numbered }],
     handle: async (messages) => void handled.push(...messages.map(({ n }) => n)),
-    isOutage: () => false,
+    isTransientError: () => false,
     log: Object.assign(Object.create(log) as typeof log, { error: (fault: unknown) => void refused.push(fault) }),
   });
   await until(() => refused.length > 0);
@@ -217,7 +217,7 @@ test('while handling waits, no more is fetched than what one answer of the broke
       handed.push(...messages.map(({ n }) => n));
       await waiting;
     },
-    isOutage: () => false,
+    isTransientError: () => false,
     log,
   });
   await until(() => handed.length > 0);

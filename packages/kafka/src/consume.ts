@@ -1,14 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isAppError } from '@cpg/core';
-import { type Logger, retry, within } from '@cpg/runtime';
+import { type Logger, retry, withTimeout } from '@cpg/runtime';
 import type { EachBatchPayload, Kafka, KafkaMessage } from 'kafkajs';
 import type { z } from 'zod';
-import { type Commits, startCommits } from './commits.ts';
+import { type OffsetCommitter, createOffsetCommitter } from './offset-committer.ts';
 import { decode } from './decode.ts';
-import { HEARTBEAT_MS, whileBeating } from './heartbeat.ts';
-import { isForAnother, type ParkingLot, parkingLot } from './parking.ts';
+import { HEARTBEAT_MS, withHeartbeats } from './heartbeats.ts';
+import {
+  isRedrivenForAnotherGroup,
+  type DeadLetterProducer,
+  createDeadLetterProducer,
+} from './dead-letter-producer.ts';
 
-export interface Topic<T> {
+export interface ConsumedTopic<T> {
   readonly name: string;
   readonly message: z.ZodType<T>;
   /** The types of message that concern this consumer; others are passed over unread. All of them, when absent. */
@@ -18,18 +22,18 @@ export interface Topic<T> {
 export interface ConsumeOptions<T> {
   readonly kafka: Kafka;
   readonly groupId: string;
-  readonly topics: ReadonlyArray<Topic<T>>;
+  readonly topics: ReadonlyArray<ConsumedTopic<T>>;
   /** Handles messages of one partition, oldest first. Must be safe to run again for any of them: offsets are committed only after it
    *  resolved. A throw is tried again; a message that fails alone, `ATTEMPTS` times, is parked. */
   readonly handle: (messages: T[]) => Promise<void>;
   /** Whether an error means that something else is away: then the messages wait, however long. */
-  readonly isOutage: (error: unknown) => boolean;
+  readonly isTransientError: (error: unknown) => boolean;
   /** Nobody waits for it: messages may wait a moment for others to come along, which costs less for each. */
-  readonly unhurried?: boolean;
+  readonly preferThroughput?: boolean;
   readonly log: Logger;
 }
 
-export interface Consumption {
+export interface RunningConsumer {
   /** Rejects while the group has not been joined, or has not been heard of for as long as it waits for a silent member. */
   readonly ready: () => Promise<void>;
   /** Finishes what runs, commits, and leaves the group, or gives that up while Kafka is away: what was not committed comes again. */
@@ -48,24 +52,24 @@ const GAVE_UP_MS = 2_000;
 const LEAVES_WITHIN_MS = 6_000;
 
 /** Consumes topics as one member of a group, from the beginning at first. Connects in the background and again after every failure. */
-export const consume = <T>(options: ConsumeOptions<T>): Consumption => {
-  const { kafka, groupId, topics, unhurried = false, log } = options;
+export const consume = <T>(options: ConsumeOptions<T>): RunningConsumer => {
+  const { kafka, groupId, topics, preferThroughput = false, log } = options;
   const consumer = kafka.consumer({
     groupId,
     sessionTimeout: SESSION_MS,
     heartbeatInterval: HEARTBEAT_MS,
     rebalanceTimeout: 10_000,
-    ...(unhurried ? { minBytes: GATHERED_BYTES, maxWaitTimeInMs: GATHERED_MS } : { maxWaitTimeInMs: 1_000 }),
+    ...(preferThroughput ? { minBytes: GATHERED_BYTES, maxWaitTimeInMs: GATHERED_MS } : { maxWaitTimeInMs: 1_000 }),
     // The relay's transactions shut out a relay that was replaced. What they carry is true before they end, and need not wait for it.
     readUncommitted: true,
     retry: { initialRetryTime: 100, maxRetryTime: 2_000, retries: 20, restartOnFailure: async () => true },
   });
-  const parking = parkingLot(kafka, groupId);
-  const commits = startCommits(log);
+  const parking = createDeadLetterProducer(kafka, groupId);
+  const commits = createOffsetCommitter(log);
   let latest: EachBatchPayload | null = null;
   // The end of a transaction is a record too. It often comes by itself, and then to nobody: a group that is done would seem to lag.
   consumer.on('consumer.end_batch_process', ({ payload: { batchSize } }) => {
-    if (batchSize === 0 && latest) commits.soon(latest);
+    if (batchSize === 0 && latest) commits.schedule(latest);
   });
   let heardAt = -Infinity;
   const hear = () => {
@@ -114,7 +118,7 @@ export const consume = <T>(options: ConsumeOptions<T>): Consumption => {
     },
     stop: async () => {
       stopping.abort();
-      await within(LEAVES_WITHIN_MS, leave()).catch((error: unknown) =>
+      await withTimeout(LEAVES_WITHIN_MS, leave()).catch((error: unknown) =>
         log.warn({ err: error, groupId }, 'could not leave the group'),
       );
     },
@@ -124,7 +128,7 @@ export const consume = <T>(options: ConsumeOptions<T>): Consumption => {
 const handleBatch = async <T>(
   payload: EachBatchPayload,
   options: ConsumeOptions<T>,
-  { parking, commits, signal }: { parking: ParkingLot; commits: Commits; signal: AbortSignal },
+  { parking, commits, signal }: { parking: DeadLetterProducer; commits: OffsetCommitter; signal: AbortSignal },
 ): Promise<void> => {
   const { batch, resolveOffset, heartbeat, isRunning, isStale } = payload;
   const topic = options.topics.find(({ name }) => name === batch.topic);
@@ -136,9 +140,9 @@ const handleBatch = async <T>(
       parking.park(batch.topic, batch.partition, record, reason, options.log);
     await handleRecords(records, topic, { ...options, signal, heartbeat, park });
     resolveOffset(records.at(-1)!.offset);
-    commits.soon(payload);
+    commits.schedule(payload);
     // Its consumer stops: nobody comes back for it.
-    if (signal.aborted) await commits.now();
+    if (signal.aborted) await commits.flush();
     await heartbeat();
   }
 };
@@ -151,12 +155,12 @@ interface Handling {
 
 const handleRecords = async <T>(
   records: KafkaMessage[],
-  topic: Topic<T>,
+  topic: ConsumedTopic<T>,
   options: ConsumeOptions<T> & Handling,
 ): Promise<void> => {
   const readable: { record: KafkaMessage; message: T }[] = [];
   for (const record of records) {
-    if (isForAnother(record, options.groupId)) continue;
+    if (isRedrivenForAnotherGroup(record, options.groupId)) continue;
     const decoded = decode(topic, record.value);
     if (decoded === 'passed over') continue;
     if (decoded.ok) readable.push({ record, message: decoded.message });
@@ -179,15 +183,15 @@ const handleRecords = async <T>(
 
 const attempt = async <T>(
   work: () => Promise<void>,
-  { isOutage, heartbeat, signal, log }: ConsumeOptions<T> & Handling,
+  { isTransientError, heartbeat, signal, log }: ConsumeOptions<T> & Handling,
   attempts: number,
 ): Promise<void> => {
   let failures = 0;
-  await whileBeating(heartbeat, () =>
+  await withHeartbeats(heartbeat, () =>
     retry(work, {
       signal,
       onError: (error) => {
-        if (isOutage(error) || isAppError(error, 'dependency_unavailable')) return;
+        if (isTransientError(error) || isAppError(error, 'dependency_unavailable')) return;
         failures += 1;
         log.warn({ err: error, failures }, 'a message could not be processed');
         if (failures >= attempts) throw error;

@@ -2,8 +2,8 @@ import { parseArgs } from 'node:util';
 import { TOPICS } from '@cpg/contracts';
 import { ConfigError, createLogger, KafkaConfig, readConfig, ServiceConfig, writeLine } from '@cpg/runtime';
 import type { Kafka } from 'kafkajs';
-import { createKafka } from './connect.ts';
-import { type DeadLetter, deadLetters } from './dead-letters.ts';
+import { createKafka } from './create-kafka.ts';
+import { type DeadLetter, createDeadLetters } from './dead-letters.ts';
 
 const USAGE = `  dlq list                             how many messages wait on the dead-letter topic of each topic
   dlq show TOPIC                       each of them: its offset there, who could not process it, and why
@@ -40,10 +40,10 @@ const run = async (kafka: Kafka, args: readonly string[], say: typeof writeLine)
   const { verb, topic, offset, through } = parsed(args);
   if (verb === 'list') {
     for (const { name } of Object.values(TOPICS))
-      await say(`${name}: ${await deadLetters(kafka, name).count()} waiting`);
+      await say(`${name}: ${await createDeadLetters(kafka, name).count()} waiting`);
     return;
   }
-  const letters = deadLetters(kafka, topic);
+  const letters = createDeadLetters(kafka, topic);
   switch (verb) {
     case 'show': {
       if (offset === undefined) {

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createLogger } from '@cpg/runtime';
 import type { Kafka } from 'kafkajs';
 import { z } from 'zod';
-import { createKafka } from './connect.ts';
+import { createKafka } from './create-kafka.ts';
 import { consume } from './consume.ts';
-import { type DeadLetter, deadLetters, type Range } from './dead-letters.ts';
+import { type DeadLetter, createDeadLetters, type OffsetRange } from './dead-letters.ts';
 import { startBroker } from './testing/jest-broker.ts';
 import { ensureTopics } from './topics.ts';
 
@@ -43,7 +43,7 @@ test('what one group could not process is redriven for it alone, in order, with 
           if (!handled[groupId].includes(n)) handled[groupId].push(n);
         }
       },
-      isOutage: () => false,
+      isTransientError: () => false,
       log,
     }),
   );
@@ -60,8 +60,8 @@ test('what one group could not process is redriven for it alone, in order, with 
   });
   closing.unshift(...reading.map((each) => each.stop), () => listener.disconnect());
 
-  const letters = deadLetters(kafka, TOPIC);
-  const waitingLetters = async (range?: Range) => {
+  const letters = createDeadLetters(kafka, TOPIC);
+  const waitingLetters = async (range?: OffsetRange) => {
     const read: DeadLetter[] = [];
     let looking = false;
     const look = async (letter: DeadLetter) => {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { deadLetterTopicOf } from '@cpg/contracts';
 import { type IHeaders, type Kafka, type KafkaMessage, Partitioners } from 'kafkajs';
-import { HEARTBEAT_MS, whileBeating } from './heartbeat.ts';
-import { PARKED_HEADERS, REDRIVEN_FOR } from './parking.ts';
+import { HEARTBEAT_MS, withHeartbeats } from './heartbeats.ts';
+import { DEAD_LETTER_HEADERS, REDRIVEN_FOR_HEADER } from './dead-letter-producer.ts';
 
 /** A message that some group could not process. */
 export interface DeadLetter {
@@ -18,7 +18,7 @@ export interface DeadLetter {
 }
 
 /** Offsets on the dead-letter topic, both included. */
-export interface Range {
+export interface OffsetRange {
   readonly from?: bigint | undefined;
   readonly through?: bigint | undefined;
 }
@@ -28,7 +28,7 @@ export interface DeadLetters {
   readonly count: () => Promise<number>;
   /** Hands over what waits, oldest first, one after another however long each takes, so that no more of them than a fetch brings are in
    *  memory. Resolves with how many. */
-  readonly read: (look: (letter: DeadLetter) => Promise<void>, range?: Range) => Promise<number>;
+  readonly read: (look: (letter: DeadLetter) => Promise<void>, range?: OffsetRange) => Promise<number>;
   /** Publishes what waits again, oldest first, up to an offset or all, with its key, value and headers. Resolves with how many. Only the
    *  group that could not process a message takes it up again; other readers of the topic see a repeat. Each is marked as done right after it
    *  was published: run again after a crash, at most the last one is published twice. */
@@ -41,7 +41,7 @@ export interface DeadLetters {
 const DONE_GROUP = 'dead-letters';
 const NOTHING_COMES_MS = 15_000;
 
-export const deadLetters = (kafka: Kafka, topic: string): DeadLetters => {
+export const createDeadLetters = (kafka: Kafka, topic: string): DeadLetters => {
   const letters = deadLetterTopicOf(topic);
 
   const span = async (): Promise<{ first: bigint; end: bigint }> => {
@@ -60,7 +60,7 @@ export const deadLetters = (kafka: Kafka, topic: string): DeadLetters => {
 
   /** Hands over the records that wait, in order; the group's offset moves after each that `work` resolved for. */
   const each = async (
-    { groupId, from = 0n, through }: Range & { groupId: string },
+    { groupId, from = 0n, through }: OffsetRange & { groupId: string },
     work: (record: KafkaMessage) => Promise<void>,
   ): Promise<number> => {
     const { first, end } = await span();
@@ -91,7 +91,7 @@ export const deadLetters = (kafka: Kafka, topic: string): DeadLetters => {
               if (offset < next) return;
               clearTimeout(alarm);
               if (offset < stop) {
-                await whileBeating(heartbeat, () => work(message));
+                await withHeartbeats(heartbeat, () => work(message));
                 if (groupId === DONE_GROUP)
                   await consumer.commitOffsets([{ topic: letters, partition, offset: String(offset + 1n) }]);
                 count += 1;
@@ -131,8 +131,10 @@ export const deadLetters = (kafka: Kafka, topic: string): DeadLetters => {
       try {
         return await each({ groupId: DONE_GROUP, through }, async (record) => {
           const { key, value, headers = {}, timestamp } = record;
-          const own = Object.entries(headers).filter(([name]) => !(PARKED_HEADERS as readonly string[]).includes(name));
-          const again: IHeaders = { ...Object.fromEntries(own), [REDRIVEN_FOR]: headers['group'] };
+          const own = Object.entries(headers).filter(
+            ([name]) => !(DEAD_LETTER_HEADERS as readonly string[]).includes(name),
+          );
+          const again: IHeaders = { ...Object.fromEntries(own), [REDRIVEN_FOR_HEADER]: headers['group'] };
           await producer.send({ topic, acks: -1, messages: [{ key, value, timestamp, headers: again }] });
         });
       } finally {
@@ -144,7 +146,7 @@ export const deadLetters = (kafka: Kafka, topic: string): DeadLetters => {
 };
 
 const letterOf = ({ offset, key, value, headers = {} }: KafkaMessage): DeadLetter => {
-  const header = (name: (typeof PARKED_HEADERS)[number]) => headers[name]?.toString() ?? '';
+  const header = (name: (typeof DEAD_LETTER_HEADERS)[number]) => headers[name]?.toString() ?? '';
   return {
     offset,
     group: header('group'),

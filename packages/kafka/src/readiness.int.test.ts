@@ -4,7 +4,7 @@ import { testDatabase } from '@cpg/postgres';
 import { createLogger } from '@cpg/runtime';
 import { Partitioners } from 'kafkajs';
 import { z } from 'zod';
-import { createKafka } from './connect.ts';
+import { createKafka } from './create-kafka.ts';
 import { consume } from './consume.ts';
 import { ensureTopics } from './topics.ts';
 
@@ -22,7 +22,7 @@ test('it is ready while its group hears of it, not while Kafka is away, and work
     groupId: 'away',
     topics: [{ name: 'away', message: Numbered }],
     handle: async (messages) => void handled.push(...messages.map(({ n }) => n)),
-    isOutage: () => false,
+    isTransientError: () => false,
     log,
   });
   const isReady = () =>
@@ -60,7 +60,7 @@ test('it stops in time, though Kafka is away', async () => {
     groupId: 'away',
     topics: [{ name: 'away', message: Numbered }],
     handle: async (messages) => void (handled += messages.length),
-    isOutage: () => false,
+    isTransientError: () => false,
     log,
   });
   const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });

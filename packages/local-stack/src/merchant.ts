@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EndedKeyError, ensureSandboxMerchant } from '@cpg/gateway/sandbox.js';
-import { isDatabaseOutage } from '@cpg/postgres';
+import { isTransientDatabaseError } from '@cpg/postgres';
 import { readSandbox } from './data/sandbox.ts';
 import { LaunchError } from './launch-error.ts';
 
@@ -20,7 +20,7 @@ export const demoMerchant = async (
       const { merchantId } = await ensureSandboxMerchant({ databaseUrl, pepper, apiKey });
       return { merchantId, apiKey };
     } catch (cause) {
-      if (isDatabaseOutage(cause) && Date.now() < end) continue;
+      if (isTransientDatabaseError(cause) && Date.now() < end) continue;
       if (cause instanceof EndedKeyError && !wanted) {
         apiKey = newKey();
         continue;

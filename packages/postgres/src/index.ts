@@ -1,7 +1,7 @@
-export { leadWhileAlone, type LeadOptions } from './leader.ts';
-export { migrate, type Migrations, migrateWithin } from './migrate.ts';
-export { isDatabaseOutage } from './outage.ts';
+export { type AdvisoryLockOptions, AdvisoryLockTakenError, withAdvisoryLock } from './advisory-lock.ts';
+export { type LeaderElectionOptions, startLeaderElection } from './leader-election.ts';
+export { migrate, migrateInTransaction, type Migrations } from './migrate.ts';
 export { createPool, type Pool, type PoolOptions, type Queryable } from './pool.ts';
-export { holdRole, RoleTakenError, type SessionOptions } from './session.ts';
 export { testDatabase } from './testing.ts';
-export { transaction, transactionOn } from './transaction.ts';
+export { transaction, transactionOnConnection } from './transaction.ts';
+export { isTransientDatabaseError } from './transient-errors.ts';

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLogger } from '@cpg/runtime';
 import pg from 'pg';
-import { leadWhileAlone } from './leader.ts';
+import { startLeaderElection } from './leader-election.ts';
 import { migrate } from './migrate.ts';
-import { isDatabaseOutage } from './outage.ts';
+import { isTransientDatabaseError } from './transient-errors.ts';
 import { createPool, type Pool } from './pool.ts';
 import { testDatabase } from './testing.ts';
 import { transaction } from './transaction.ts';
@@ -34,7 +34,7 @@ test("sessions have the pool's settings and those of the address, and end a tran
   const own = createPool({
     url: url.toString(),
     name: 'test',
-    disposable: true,
+    asyncCommit: true,
     settings: { enable_seqscan: 'off' },
     log,
   });
@@ -119,7 +119,7 @@ test('nothing more waits for a statement that has got no answer: the transaction
 test('one leads at a time, and another takes over when its connection is cut', async () => {
   const leading: string[] = [];
   const start = (name: string) =>
-    leadWhileAlone({
+    startLeaderElection({
       url: database.url,
       role: 'tests.leader',
       log,
@@ -151,6 +151,6 @@ test('an outage is told from a fault of the statement', async () => {
   const nowhere = createPool({ url: 'postgres://x:y@127.0.0.1:1/none', name: 'test', log });
   const away = await nowhere.query('select 1').catch((error: unknown) => error);
   const wrong = await pool.query('select nonsense').catch((error: unknown) => error);
-  expect([isDatabaseOutage(away), isDatabaseOutage(wrong)]).toEqual([true, false]);
+  expect([isTransientDatabaseError(away), isTransientDatabaseError(wrong)]).toEqual([true, false]);
   await nowhere.end();
 });

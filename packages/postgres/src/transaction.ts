@@ -1,38 +1,38 @@
-import { isUnanswered } from './outage.ts';
 import type { Pool, Queryable } from './pool.ts';
+import { isQueryTimeout } from './transient-errors.ts';
 
-/** Runs `work` in one transaction: committed when it resolves, rolled back when it throws. A connection whose state is unknown is not used again. */
+/** Runs `work` in a transaction: commits when it resolves, rolls back when it throws. Closes the connection if its state is unknown. */
 export const transaction = async <T>(pool: Pool, work: (db: Queryable) => Promise<T>): Promise<T> => {
   const client = await pool.connect();
-  let broken: Error | undefined;
-  // A connection that the server ends between two statements says so here, and nowhere else.
-  const lost = (error: Error) => {
-    broken = error;
+  let connectionError: Error | undefined;
+  // `pg` reports a connection lost between two statements only through this event.
+  const onConnectionError = (error: Error) => {
+    connectionError = error;
   };
-  client.on('error', lost);
+  client.on('error', onConnectionError);
   try {
-    return await transactionOn(client, work, lost);
+    return await transactionOnConnection(client, work, onConnectionError);
   } finally {
-    client.off('error', lost);
-    client.release(broken);
+    client.off('error', onConnectionError);
+    client.release(connectionError);
   }
 };
 
-/** The same on one connection. `stuck` hears of a transaction that could not be rolled back. */
-export const transactionOn = async <T>(
-  session: Queryable,
+/** Runs `work` in a transaction on the given connection. Calls `onRollbackFailed` when the transaction could not be rolled back. */
+export const transactionOnConnection = async <T>(
+  connection: Queryable,
   work: (db: Queryable) => Promise<T>,
-  stuck: (fault: Error) => void = () => {},
+  onRollbackFailed: (error: Error) => void = () => {},
 ): Promise<T> => {
   try {
-    await session.query('begin');
-    const result = await work(session);
-    await session.query('commit');
+    await connection.query('begin');
+    const result = await work(connection);
+    await connection.query('commit');
     return result;
   } catch (error) {
-    // A rollback would wait in line behind it.
-    if (isUnanswered(error)) stuck(error);
-    else await session.query('rollback').catch(stuck);
+    // After a timeout the rollback would queue behind the statement that is still running.
+    if (isQueryTimeout(error)) onRollbackFailed(error);
+    else await connection.query('rollback').catch(onRollbackFailed);
     throw error;
   }
 };

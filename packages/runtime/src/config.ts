@@ -1,6 +1,6 @@
 import { configureCaz } from '@cpg/contracts';
 import { z } from 'zod';
-import { isAddressOrBlock } from './address-blocks.ts';
+import { isAddressOrCidr } from './address-matcher.ts';
 
 /** The environment does not hold what a service needs. The message names every variable that is wrong. */
 export class ConfigError extends Error {
@@ -10,7 +10,7 @@ export class ConfigError extends Error {
 export const Port = z.coerce.number().int().min(0).max(65_535);
 
 /** A comma-separated list, at least one entry. */
-export const List = z
+export const CommaSeparatedList = z
   .string()
   .transform((text) =>
     text
@@ -21,7 +21,7 @@ export const List = z
   .refine((parts) => parts.length > 0, { error: 'must name at least one' });
 
 /** A comma-separated list of IP addresses and CIDR blocks. */
-export const AddressBlocks = List.refine((list) => list.every(isAddressOrBlock), {
+export const AddressList = CommaSeparatedList.refine((list) => list.every(isAddressOrCidr), {
   error: 'must be a list of addresses and CIDR blocks',
 });
 
@@ -50,7 +50,7 @@ export const EventStoreConfig = z.object({
 
 /** Addresses and credentials of Kafka. */
 export const KafkaConfig = z.object({
-  KAFKA_BROKERS: List,
+  KAFKA_BROKERS: CommaSeparatedList,
   KAFKA_TLS: Flag.default(false),
   /** Certificates of the authorities that signed the brokers', PEM; without it those that Node.js trusts. */
   KAFKA_TLS_CA_FILE: z.string().optional(),

@@ -10,7 +10,7 @@ const LOOK_EVERY_MS = 20;
 
 /** Makes closing cut nobody off: new connections are refused at once, so that clients go elsewhere or come again; what runs is answered; a
  *  request that still comes over a connection kept alive is answered too, with `connection: close`. Idle ones are closed after a while. */
-export const drainWhenClosing = (app: AnyApp): void => {
+export const drainConnectionsOnClose = (app: AnyApp): void => {
   const server = app.server as HttpServer;
   const working = new Map<Socket, number>();
   server.on('connection', (socket) => {

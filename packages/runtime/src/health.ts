@@ -1,5 +1,5 @@
 import type { AnyApp } from './http.ts';
-import { within } from './within.ts';
+import { withTimeout } from './with-timeout.ts';
 
 /** Checks by the name of what they look at; each one rejects while that is missing. */
 export type ReadinessChecks = Record<string, () => Promise<unknown>>;
@@ -20,7 +20,7 @@ const failing = async (checks: ReadinessChecks): Promise<string[]> => {
   const names = await Promise.all(
     Object.entries(checks).map(async ([name, check]) => {
       try {
-        await within(CHECK_WITHIN_MS, check());
+        await withTimeout(CHECK_WITHIN_MS, check());
         return null;
       } catch {
         return name;

@@ -11,7 +11,7 @@ let thrown: unknown;
 
 const app = createApp({
   log: createLogger({ name: 'test', level: 'silent' }),
-  isOutage: (error) => error === OUTAGE,
+  isTransientError: (error) => error === OUTAGE,
 });
 app.get('/throw', async () => {
   throw thrown;

@@ -13,10 +13,10 @@ import Fastify, {
 } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { z } from 'zod';
-import { drainWhenClosing } from './drain.ts';
+import { drainConnectionsOnClose } from './drain.ts';
 import { newRequestId } from './ids.ts';
 import type { Logger } from './logger.ts';
-import { limitTime } from './time-limit.ts';
+import { limitResponseTime } from './response-timeout.ts';
 
 export const BODY_LIMIT_BYTES = 256 * 1024;
 /** What a service takes from another: what a client may send has more around it by then. */
@@ -41,10 +41,10 @@ const FASTIFY_REFUSALS: Record<string, (error: FastifyError) => AppError> = {
     new AppError('payload_too_large', `the body is larger than ${BODY_LIMIT_BYTES / 1024} KiB`),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () => new AppError('unsupported_media_type', 'send the body as application/json'),
   FST_ERR_CTP_EMPTY_JSON_BODY: () =>
-    invalid([{ path: 'body', message: 'is empty: send a JSON object, or no content-type' }]),
+    invalidRequest([{ path: 'body', message: 'is empty: send a JSON object, or no content-type' }]),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
-    invalid([{ path: 'body', message: 'is not as long as content-length says' }]),
-  FST_ERR_CTP_INVALID_JSON_BODY: () => invalid([{ path: 'body', message: 'is not valid JSON' }]),
+    invalidRequest([{ path: 'body', message: 'is not as long as content-length says' }]),
+  FST_ERR_CTP_INVALID_JSON_BODY: () => invalidRequest([{ path: 'body', message: 'is not valid JSON' }]),
   // No id is written like that: it is answered as any other that does not exist.
   FST_ERR_BAD_URL: () => new AppError('not_found', 'there is nothing at this path'),
   FST_ERR_MAX_PARAM_LENGTH: () => new AppError('not_found', 'there is nothing at this path'),
@@ -54,21 +54,21 @@ const FASTIFY_REFUSALS: Record<string, (error: FastifyError) => AppError> = {
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the type provider differs from plugin to plugin
 export type AnyApp = FastifyInstance<any, any, any, any, any>;
 
-export interface AppOptions extends Pick<FastifyServerOptions, 'trustProxy' | 'requestTimeout' | 'bodyLimit'> {
+export interface CreateAppOptions extends Pick<FastifyServerOptions, 'trustProxy' | 'requestTimeout' | 'bodyLimit'> {
   readonly log: Logger;
   /** A request that has no answer by then gets 503. */
-  readonly answerWithinMs?: number;
+  readonly responseTimeoutMs?: number;
   /** Whether an error says that something this service depends on is away: the answer is 503 then. */
-  readonly isOutage?: (error: unknown) => boolean;
+  readonly isTransientError?: (error: unknown) => boolean;
 }
 
 /** A Fastify instance with zod schemas, the error table and request ids. */
 export const createApp = ({
   log,
-  isOutage = () => false,
-  answerWithinMs = ANSWER_WITHIN_MS,
+  isTransientError: isOutage = () => false,
+  responseTimeoutMs: answerWithinMs = ANSWER_WITHIN_MS,
   ...options
-}: AppOptions) => {
+}: CreateAppOptions) => {
   // Typed by its interface, so that every app of ours has one type.
   const loggerInstance: FastifyBaseLogger = log;
   const app = Fastify({
@@ -83,14 +83,14 @@ export const createApp = ({
     frameworkErrors: (error, request, reply) => void answerError(error, request, reply),
     ...options,
   }).withTypeProvider<ZodTypeProvider>();
-  drainWhenClosing(app);
-  limitTime(app, answerWithinMs, (request) => {
+  drainConnectionsOnClose(app);
+  limitResponseTime(app, answerWithinMs, (request) => {
     request.log.error({ requestId: request.id, route: request.routeOptions.url }, 'request took too long');
     return JSON.stringify(errorBody(new AppError('dependency_unavailable', TOO_LONG), request.id));
   });
   app.setValidatorCompiler(({ schema }) => (data: unknown) => {
     const parsed = (schema as z.ZodType).safeParse(data);
-    return parsed.success ? { value: parsed.data } : { error: invalid(faultsOf(parsed.error)) };
+    return parsed.success ? { value: parsed.data } : { error: invalidRequest(validationDetails(parsed.error)) };
   });
   // Answers are typed values, checked when they were made and again by who reads them: their schemas document them.
   app.setSerializerCompiler(() => (value) => JSON.stringify(value));
@@ -119,7 +119,7 @@ export const requireInternalToken = (app: AnyApp, token: string): void => {
 };
 
 /** The faults of a zod error, one per field; an unknown field is named itself. */
-export const faultsOf = (error: z.ZodError): FaultDetail[] =>
+export const validationDetails = (error: z.ZodError): FaultDetail[] =>
   error.issues.flatMap((issue) => {
     const at = (...more: PropertyKey[]) => [...issue.path, ...more].map(String).join('.') || 'body';
     if (issue.code === 'unrecognized_keys')
@@ -127,7 +127,7 @@ export const faultsOf = (error: z.ZodError): FaultDetail[] =>
     return [{ path: at(), message: issue.message }];
   });
 
-export const invalid = (details: FaultDetail[]): AppError =>
+export const invalidRequest = (details: FaultDetail[]): AppError =>
   new AppError('invalid_request', details.map(({ path, message }) => `${path}: ${message}`).join('; '), { details });
 
 /** The body of an error answer. */

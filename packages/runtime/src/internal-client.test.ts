@@ -144,7 +144,7 @@ test('a call whose connection broke is made again when it may be made twice', as
   await expect(call()).resolves.toEqual({ ok: true });
   expect(calls).toBe(2);
   calls = 0;
-  await expect(client.call('DELETE', '/orders/1', { context, response, repeatable: false })).rejects.toMatchObject(
+  await expect(client.call('DELETE', '/orders/1', { context, response, idempotent: false })).rejects.toMatchObject(
     away,
   );
   expect(calls).toBe(1);
@@ -152,7 +152,7 @@ test('a call whose connection broke is made again when it may be made twice', as
 
 test('a service that is not there is an outage', async () => {
   const nobody = internalClient({ name: 'orders', url: 'http://127.0.0.1:1', token: 't' });
-  const ask = (refusedMs: number) => nobody.call('GET', '/', { context, response, refusedMs });
+  const ask = (refusedMs: number) => nobody.call('GET', '/', { context, response, connectRetryMs: refusedMs });
   await expect(ask(0)).rejects.toMatchObject(away);
   await expect(ask(200)).rejects.toMatchObject(away);
   await nobody.close();
@@ -162,7 +162,7 @@ test('a service that refuses connections while it starts anew is called when it 
   const { port } = server.address() as AddressInfo;
   await new Promise((closed) => server.close(closed));
   const asked = call();
-  await expect(client.call('GET', '/', { context, response, refusedMs: 0 })).rejects.toMatchObject(away);
+  await expect(client.call('GET', '/', { context, response, connectRetryMs: 0 })).rejects.toMatchObject(away);
   answering(200, { ok: true });
   await new Promise<void>((listening) => server.listen(port, '127.0.0.1', listening));
   await expect(asked).resolves.toEqual({ ok: true });

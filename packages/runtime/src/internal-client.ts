@@ -3,7 +3,7 @@ import { ErrorBody } from '@cpg/contracts';
 import { AppError, ERROR_CODES, type ErrorCode } from '@cpg/core';
 import { Pool } from 'undici';
 import type { z } from 'zod';
-import { type CallContext, contextHeaders } from './context.ts';
+import { type CallContext, contextHeaders } from './call-context.ts';
 
 export interface InternalClient {
   /** Calls another service and parses its answer. A refusal comes back as the AppError it was there; no answer in time, or a
@@ -25,10 +25,10 @@ export interface CallOptions<T extends z.ZodType> {
   /** From the moment it is sent. */
   readonly timeoutMs?: number;
   /** How long to try again while the service refuses connections, as it does for a moment when it starts anew. */
-  readonly refusedMs?: number;
+  readonly connectRetryMs?: number;
   /** Whether the call may be made twice, as nearly all may. Then it is made again when its connection breaks: a service that stops resets
    *  those it has not accepted yet, and the call may have been on its way through one. */
-  readonly repeatable?: boolean;
+  readonly idempotent?: boolean;
 }
 
 const TIMEOUT_MS = 10_000;
@@ -111,7 +111,10 @@ const untilDelivered = (send: (call: Request) => Promise<Answer>) => {
   let refusing: { readonly since: number; last: number } | null = null;
   return async (
     call: Request,
-    { refusedMs = REFUSED_MS, repeatable = true }: Pick<CallOptions<never>, 'refusedMs' | 'repeatable'>,
+    {
+      connectRetryMs: refusedMs = REFUSED_MS,
+      idempotent: repeatable = true,
+    }: Pick<CallOptions<never>, 'connectRetryMs' | 'idempotent'>,
   ): Promise<Answer> => {
     let broken = 0;
     for (let attempt = 0; ; attempt += 1) {

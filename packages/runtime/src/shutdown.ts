@@ -3,7 +3,7 @@ import { ConfigError } from './config.ts';
 
 const STOP_WITHIN_MS = 9_000;
 
-export interface Running {
+export interface RunningService {
   readonly log: Logger;
   /** Steps that close what was opened: stop taking work first, let go of connections last. */
   readonly close: ReadonlyArray<() => unknown>;
@@ -11,8 +11,8 @@ export interface Running {
 
 /** Runs a service: SIGTERM or SIGINT closes what `start` opened, in that order, once, and exits 0 within 10 s; before `start` is done there
  *  is nothing to finish. A fault at start is one clear line and exit code 1. */
-export const runService = async (start: () => Promise<Running>): Promise<void> => {
-  let running: Running | undefined;
+export const runService = async (start: () => Promise<RunningService>): Promise<void> => {
+  let running: RunningService | undefined;
   let stopping = false;
   const onSignal = (signal: NodeJS.Signals) => {
     if (!running) process.exit(0);
@@ -30,7 +30,7 @@ export const runService = async (start: () => Promise<Running>): Promise<void> =
   }
 };
 
-const stop = async ({ log, close }: Running, signal: string): Promise<void> => {
+const stop = async ({ log, close }: RunningService, signal: string): Promise<void> => {
   log.info({ signal }, 'stopping');
   setTimeout(() => {
     log.error('did not stop in time');

@@ -1,5 +1,5 @@
 import { type FlushTiming, type LogPosition, runSubscription } from '@cpg/event-store';
-import { leadWhileAlone, type Pool } from '@cpg/postgres';
+import { startLeaderElection, type Pool } from '@cpg/postgres';
 import type { Logger } from '@cpg/runtime';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
 import { acquireCheckpoint, type Checkpoint, FencedError } from './checkpoint.ts';
@@ -37,7 +37,7 @@ export const subscribeAsLeader = (
   { client, pool, databaseUrl, schema, name, prefixes, log, fencePredecessors, pauseMs }: LeaderSubscriptionOptions,
   { handle, flush }: SubscriptionWork,
 ): LeaderSubscription =>
-  leadWhileAlone({
+  startLeaderElection({
     url: databaseUrl,
     role: `${schema}.${name}`,
     log,

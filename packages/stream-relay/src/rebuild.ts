@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LogPosition } from '@cpg/event-store';
-import { transactionOn } from '@cpg/postgres';
+import { transactionOnConnection } from '@cpg/postgres';
 import { type Projection, tableOf } from './projection.ts';
 import { ProjectionError, type ShadowTable, type ShadowTableOptions, withShadowTable } from './shadow-table.ts';
 
@@ -34,7 +34,7 @@ const swap = (
   position: LogPosition | null,
   signal: AbortSignal,
 ): Promise<void> =>
-  transactionOn(shadow.session, async (db) => {
+  transactionOnConnection(shadow.session, async (db) => {
     const live = tableOf(projection);
     await db.query(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
     await db.query('set local synchronous_commit = on');

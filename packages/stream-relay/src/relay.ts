@@ -1,6 +1,6 @@
 import type { DomainMessage } from '@cpg/contracts';
-import { isShutOut, type Publisher } from '@cpg/kafka';
-import { within } from '@cpg/runtime';
+import { isFenced, type Publisher } from '@cpg/kafka';
+import { withTimeout } from '@cpg/runtime';
 import type { AllStreamResolvedEvent } from '@eventstore/db-client';
 import { FencedError } from './checkpoint.ts';
 import { type LeaderSubscription, type LeaderSubscriptionOptions, subscribeAsLeader } from './leader-subscription.ts';
@@ -45,12 +45,12 @@ export const startRelay = ({ publisher, topic, messageOf, ...options }: RelayOpt
   );
   return {
     stop: () =>
-      within(STOP_TIMEOUT_MS, subscription.stop()).catch((error: unknown) =>
+      withTimeout(STOP_TIMEOUT_MS, subscription.stop()).catch((error: unknown) =>
         options.log.warn({ err: error }, 'relay did not stop in time: uncommitted events are published again'),
       ),
   };
 };
 
 const asFenced = (error: unknown): never => {
-  throw isShutOut(error) ? new FencedError('another relay is the leader now', { cause: error }) : error;
+  throw isFenced(error) ? new FencedError('another relay is the leader now', { cause: error }) : error;
 };

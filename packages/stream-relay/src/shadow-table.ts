@@ -1,5 +1,11 @@
 import { type LogPosition, readLog } from '@cpg/event-store';
-import { holdRole, migrateWithin, type Queryable, RoleTakenError, transactionOn } from '@cpg/postgres';
+import {
+  withAdvisoryLock,
+  migrateInTransaction,
+  type Queryable,
+  AdvisoryLockTakenError,
+  transactionOnConnection,
+} from '@cpg/postgres';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { type Projection, tableOf } from './projection.ts';
 
@@ -44,7 +50,7 @@ export const withShadowTable = async <T>(
   const lock = `beside ${tableOf(projection)}`;
   const schema = `${projection.schema}_beside`;
   try {
-    return await holdRole({ url: databaseUrl, name: lock, role: lock }, async (session, lost) => {
+    return await withAdvisoryLock({ url: databaseUrl, applicationName: lock, lock }, async (session, lost) => {
       const signal = AbortSignal.any([options.signal, lost]);
       await createEmpty(session, schema, options);
       try {
@@ -54,7 +60,7 @@ export const withShadowTable = async <T>(
       }
     });
   } catch (error) {
-    if (!(error instanceof RoleTakenError)) throw error;
+    if (!(error instanceof AdvisoryLockTakenError)) throw error;
     throw new ProjectionError(
       `${tableOf(projection)} is being rebuilt or verified by another process: wait until it has finished`,
     );
@@ -67,9 +73,9 @@ const createEmpty = async (session: Queryable, schema: string, { projection, mig
   if (!rows[0]?.exists) throw new ProjectionError(`${live} does not exist yet: start its service first`);
   // A lost commit does no harm: the table is not in use yet and can be built again.
   await session.query('set synchronous_commit = off');
-  await transactionOn(session, async (db) => {
+  await transactionOnConnection(session, async (db) => {
     await db.query(`drop schema if exists ${schema} cascade`);
-    await migrateWithin(db, { schema, folder: migrations });
+    await migrateInTransaction(db, { schema, folder: migrations });
   });
 };
 

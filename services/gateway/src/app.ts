@@ -1,4 +1,4 @@
-import { isDatabaseOutage, type Pool } from '@cpg/postgres';
+import { isTransientDatabaseError, type Pool } from '@cpg/postgres';
 import { createApp, healthRoutes, type Logger, type ReadinessChecks, type SecretBox } from '@cpg/runtime';
 import type { FastifyInstance } from 'fastify';
 import type { OrdersClient } from './clients/orders.ts';
@@ -50,8 +50,8 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
   const app = createApp({
     log,
     trustProxy,
-    isOutage: isDatabaseOutage,
-    ...(answerWithinMs !== undefined && { answerWithinMs }),
+    isTransientError: isTransientDatabaseError,
+    ...(answerWithinMs !== undefined && { responseTimeoutMs: answerWithinMs }),
   }) as unknown as FastifyInstance;
   app.addHook('onRequest', async (request, reply) => void reply.header('x-request-id', request.id));
   await secureHeaders(app);

@@ -1,8 +1,8 @@
 import {
-  AddressBlocks,
+  AddressList,
   Flag,
-  isAddressOrBlock,
-  List,
+  isAddressOrCidr,
+  CommaSeparatedList,
   Port,
   Secret,
   ServiceConfig,
@@ -15,7 +15,10 @@ const TRUST_PROXY_FAULT = 'must be true, false, or a list of addresses and CIDR 
 const Limit = z.coerce.number().int().min(0);
 
 /** Whose `X-Forwarded-For` is believed: nobody's, everybody's, or that of these addresses and CIDR blocks. */
-const TrustProxy = z.union([Flag, List.refine((list) => list.every(isAddressOrBlock), { error: TRUST_PROXY_FAULT })]);
+const TrustProxy = z.union([
+  Flag,
+  CommaSeparatedList.refine((list) => list.every(isAddressOrCidr), { error: TRUST_PROXY_FAULT }),
+]);
 
 const GatewayConfig = ServiceConfig.extend({
   PORT: Port.default(4000),
@@ -24,13 +27,13 @@ const GatewayConfig = ServiceConfig.extend({
   WEBHOOK_DISPATCHER_URL: ServiceUrl,
   API_KEY_PEPPER: Secret,
   /** The first one seals, any of them opens. */
-  WEBHOOK_ENCRYPTION_KEY: List.pipe(z.array(Secret)),
+  WEBHOOK_ENCRYPTION_KEY: CommaSeparatedList.pipe(z.array(Secret)),
   RATE_LIMIT_PER_SECOND: Limit.default(100),
   RATE_LIMIT_BURST: Limit.default(200),
   RATE_LIMIT_AUTH_PER_MINUTE: Limit.default(10),
   WEBHOOK_ALLOW_LOCAL: Flag.default(false),
   /** May be delivered to though they are not public: as the dispatcher has it. */
-  WEBHOOK_ALLOW_ADDRESSES: AddressBlocks.optional(),
+  WEBHOOK_ALLOW_ADDRESSES: AddressList.optional(),
   TRUST_PROXY: TrustProxy.default(false),
 }).refine((config) => !(config.ENVIRONMENT === 'production' && config.WEBHOOK_ALLOW_LOCAL), {
   path: ['WEBHOOK_ALLOW_LOCAL'],

@@ -1,5 +1,12 @@
 import { createPool } from '@cpg/postgres';
-import { addressesIn, createLogger, internalClient, preparation, runService, secretBox } from '@cpg/runtime';
+import {
+  createAddressMatcher,
+  createLogger,
+  internalClient,
+  createStartupTasks,
+  runService,
+  secretBox,
+} from '@cpg/runtime';
 import { z } from 'zod';
 import { buildApp } from './app.ts';
 import { startCleaning } from './cleaning.ts';
@@ -30,16 +37,16 @@ await runService(async () => {
     client.call('GET', '/health', {
       context: { actor: 'service:gateway', requestId: 'readiness', correlationId: 'readiness' },
       response: z.object({ status: z.literal('ok') }),
-      refusedMs: 0,
+      connectRetryMs: 0,
     });
 
-  const prepared = preparation(log);
+  const prepared = createStartupTasks(log);
   const presence = showPresence({ url: config.DATABASE_URL, log });
   const now = () => new Date();
   const monotonicMs = () => performance.now();
   const lastUses = createLastUses({ write: (uses) => noteLastUses(pool, uses), log });
   const cleaning = startCleaning({ clean: () => forgetExpiredRequests(pool), log });
-  const isAllowed = addressesIn(config.WEBHOOK_ALLOW_ADDRESSES ?? []);
+  const isAllowed = createAddressMatcher(config.WEBHOOK_ALLOW_ADDRESSES ?? []);
   const perMinute = config.RATE_LIMIT_AUTH_PER_MINUTE;
   const app = await buildApp({
     environment: config.ENVIRONMENT,
@@ -77,7 +84,7 @@ await runService(async () => {
   });
   await app.listen({ port: config.PORT, host: config.HOST });
   log.info({ port: config.PORT, environment: config.ENVIRONMENT }, 'gateway is listening');
-  prepared.step('migrations', () => migrateGateway(pool)).catch(() => {});
+  prepared.run('migrations', () => migrateGateway(pool)).catch(() => {});
   return {
     log,
     close: [

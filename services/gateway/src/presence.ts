@@ -1,4 +1,4 @@
-import { leadWhileAlone } from '@cpg/postgres';
+import { startLeaderElection } from '@cpg/postgres';
 import { type Logger, newRequestId } from '@cpg/runtime';
 
 /** Says to the other gateways that this one lives: an advisory lock on a name of its own, which ends with the process, or soon after it is frozen. */
@@ -11,7 +11,7 @@ export interface Presence {
 export const showPresence = ({ url, log }: { url: string; log: Logger }): Presence => {
   const name = `gateway ${newRequestId()}`;
   let held = false;
-  const { stop } = leadWhileAlone({
+  const { stop } = startLeaderElection({
     url,
     role: name,
     log,

@@ -1,4 +1,4 @@
-import { isDatabaseOutage } from '@cpg/postgres';
+import { isTransientDatabaseError } from '@cpg/postgres';
 import {
   createApp,
   healthRoutes,
@@ -15,7 +15,11 @@ export const buildApp = ({
   checks,
   ...routes
 }: OrderRoutes & { token: string; checks: ReadinessChecks; log: Logger }) => {
-  const app = createApp({ log: routes.log, isOutage: isDatabaseOutage, bodyLimit: INTERNAL_BODY_LIMIT_BYTES });
+  const app = createApp({
+    log: routes.log,
+    isTransientError: isTransientDatabaseError,
+    bodyLimit: INTERNAL_BODY_LIMIT_BYTES,
+  });
   healthRoutes(app, checks);
   void app.register(async (internal) => {
     requireInternalToken(internal, token);

@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { OrderEvent, TOPICS } from '@cpg/contracts';
 import { checkEventStore, commandHandler, connectEventStore } from '@cpg/event-store';
 import { consume, createKafka, createPublisher, ensureTopics } from '@cpg/kafka';
-import { createPool, isDatabaseOutage, migrate } from '@cpg/postgres';
-import { createLogger, internalClient, preparation, runService } from '@cpg/runtime';
+import { createPool, isTransientDatabaseError, migrate } from '@cpg/postgres';
+import { createLogger, internalClient, createStartupTasks, runService } from '@cpg/runtime';
 import { startProjection, startRelay } from '@cpg/stream-relay';
 import { buildApp } from './app.ts';
 import { paymentsClient } from './clients/payments.ts';
@@ -34,7 +34,7 @@ await runService(async () => {
   const client = connectEventStore(config.EVENTSTORE_URL);
   const databaseUrl = config.DATABASE_URL;
   const readModel = createPool({ url: databaseUrl, name: 'orders', max: 12, log });
-  const followerPool = createPool({ url: databaseUrl, name: 'orders followers', max: 4, disposable: true, log });
+  const followerPool = createPool({ url: databaseUrl, name: 'orders followers', max: 4, asyncCommit: true, log });
   const kafka = createKafka(config, { clientId: 'orders', log });
   const publisher = createPublisher(kafka, { transactionalId: 'orders.relay' });
   const paymentsHttp = internalClient({ name: 'payments', url: config.PAYMENTS_URL, token: config.INTERNAL_TOKEN });
@@ -65,7 +65,7 @@ await runService(async () => {
   });
   const deletion = orderDeletion({ client, handler, readModel, payments });
 
-  const prepared = preparation(log);
+  const prepared = createStartupTasks(log);
   const app = buildApp({
     token: config.INTERNAL_TOKEN,
     commands,
@@ -87,10 +87,10 @@ await runService(async () => {
   const projection = orderProjection(client);
   const { schema, prefixes } = projection;
   const follower = { client, pool: followerPool, databaseUrl, log };
-  const migrated = prepared.step('migrations', () =>
+  const migrated = prepared.run('migrations', () =>
     migrate(readModel, { schema: 'orders', folder: join(import.meta.dirname, '../migrations') }),
   );
-  const topics = prepared.aside('topics', () =>
+  const topics = prepared.runOptional('topics', () =>
     ensureTopics(kafka, [TOPICS.orders.name, TOPICS.payments.name], {
       partitions: config.KAFKA_PARTITIONS,
       replication: config.KAFKA_REPLICATION,
@@ -116,9 +116,9 @@ await runService(async () => {
       groupId: 'orders',
       topics: [{ ...TOPICS.payments, types: PAYMENT_NEWS }],
       handle: reactToPayments({ commands, payments, now }),
-      isOutage: isDatabaseOutage,
+      isTransientError: isTransientDatabaseError,
       // Whoever waits was told by a call.
-      unhurried: true,
+      preferThroughput: true,
       log,
     }),
   ]);

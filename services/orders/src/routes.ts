@@ -18,7 +18,7 @@ import {
   UpdateOrderCall,
 } from '@cpg/contracts';
 import { AppError } from '@cpg/core';
-import { type CallContext, contextOf, type Logger } from '@cpg/runtime';
+import { type CallContext, readCallContext, type Logger } from '@cpg/runtime';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { PaymentsClient } from './clients/payments.ts';
@@ -51,7 +51,7 @@ export const orderRoutes: FastifyPluginAsyncZod<OrderRoutes> = async (
 ) => {
   app.post('/orders', { schema: { body: CreateOrderCall, response: { 201: Order } } }, async (request, reply) => {
     const { order_id, merchant_id, order } = request.body;
-    const created = await commands.create(order_id, merchant_id, order, contextOf(request));
+    const created = await commands.create(order_id, merchant_id, order, readCallContext(request));
     return reply.code(201).send(orderView(created));
   });
 
@@ -87,7 +87,12 @@ export const orderRoutes: FastifyPluginAsyncZod<OrderRoutes> = async (
   const merchantCall = { params: Id, body: OrderCall, response: { 200: Order } };
 
   app.post('/orders/:id/cancel', { schema: merchantCall }, (request) =>
-    forMerchant(request.params.id, request.body.merchant_id, { type: 'CancelOrder', at: now() }, contextOf(request)),
+    forMerchant(
+      request.params.id,
+      request.body.merchant_id,
+      { type: 'CancelOrder', at: now() },
+      readCallContext(request),
+    ),
   );
 
   app.post('/orders/:id/capture', { schema: merchantCall }, (request) =>
@@ -95,7 +100,7 @@ export const orderRoutes: FastifyPluginAsyncZod<OrderRoutes> = async (
       request.params.id,
       request.body.merchant_id,
       { type: 'CapturePayments', at: now() },
-      contextOf(request),
+      readCallContext(request),
     ),
   );
 
@@ -107,7 +112,7 @@ export const orderRoutes: FastifyPluginAsyncZod<OrderRoutes> = async (
       expirationMinutes: changes.expiration_minutes,
       at: now(),
     };
-    return forMerchant(request.params.id, merchant_id, command, contextOf(request));
+    return forMerchant(request.params.id, merchant_id, command, readCallContext(request));
   });
 
   app.delete(
@@ -115,7 +120,7 @@ export const orderRoutes: FastifyPluginAsyncZod<OrderRoutes> = async (
     { schema: { params: Id, body: OrderCall, response: { 200: OrderDeletion } } },
     async (request) => {
       const { id } = request.params;
-      const context = contextOf(request);
+      const context = readCallContext(request);
       const { merchantId } = await owned(id, request.body.merchant_id);
       const { state, events } = await handler.handle(id, { type: 'DeleteOrder', at: now() }, context);
       if (state.status === 'deleted') await deletion.finish(events.at(-1)!, state.was, context);
@@ -156,7 +161,7 @@ export const orderRoutes: FastifyPluginAsyncZod<OrderRoutes> = async (
 
   if (sandbox) {
     app.post('/orders/:id/time', { schema: timeCall }, async (request) => {
-      const context = contextOf(request);
+      const context = readCallContext(request);
       const { minutes } = request.body;
       const { order } = await commands.run(request.params.id, { type: 'AdvanceTime', minutes, at: now() }, context);
       const done = await commands.due(order, context);
@@ -175,7 +180,7 @@ export const orderRoutes: FastifyPluginAsyncZod<OrderRoutes> = async (
         await commands.run(
           request.params.id,
           { type: 'OfferPayment', payment, confirmed, at: now() },
-          contextOf(request),
+          readCallContext(request),
         ),
       );
     },
@@ -190,7 +195,7 @@ export const orderRoutes: FastifyPluginAsyncZod<OrderRoutes> = async (
         await commands.run(
           request.params.id,
           { type: 'FailPayment', payment, failureReason, at: new Date(at) },
-          contextOf(request),
+          readCallContext(request),
         ),
       );
     },
@@ -209,7 +214,7 @@ export const orderRoutes: FastifyPluginAsyncZod<OrderRoutes> = async (
         refundedTotalMinor: BigInt(refunded_total_minor),
         at: new Date(at),
       };
-      return answer(await commands.run(id, command, contextOf(request)));
+      return answer(await commands.run(id, command, readCallContext(request)));
     },
   );
 };

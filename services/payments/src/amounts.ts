@@ -1,9 +1,9 @@
 import { type PaymentCurrency, toMinor } from '@cpg/contracts';
-import { invalid } from '@cpg/runtime';
+import { invalidRequest } from '@cpg/runtime';
 
 /** The amount of a call in minor units. Throws `invalid_request` naming `amount` for nothing, and for more decimals than the currency has. */
 export const amountOf = ({ amount, currency }: { amount: string; currency: PaymentCurrency }): bigint => {
-  const refused = (message: string) => invalid([{ path: 'amount', message }]);
+  const refused = (message: string) => invalidRequest([{ path: 'amount', message }]);
   let minor: bigint;
   try {
     minor = toMinor(amount, currency);

@@ -1,4 +1,4 @@
-import { isDatabaseOutage } from '@cpg/postgres';
+import { isTransientDatabaseError } from '@cpg/postgres';
 import {
   createApp,
   healthRoutes,
@@ -16,7 +16,7 @@ export const buildApp = ({
   log,
   ...routes
 }: PaymentRoutes & { token: string; checks: ReadinessChecks; log: Logger }) => {
-  const app = createApp({ log, isOutage: isDatabaseOutage, bodyLimit: INTERNAL_BODY_LIMIT_BYTES });
+  const app = createApp({ log, isTransientError: isTransientDatabaseError, bodyLimit: INTERNAL_BODY_LIMIT_BYTES });
   healthRoutes(app, checks);
   void app.register(async (internal) => {
     requireInternalToken(internal, token);

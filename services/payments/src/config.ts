@@ -1,6 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ConfigError, EventStoreConfig, faultsOf, KafkaConfig, Port, readConfig, ServiceConfig } from '@cpg/runtime';
+import {
+  ConfigError,
+  EventStoreConfig,
+  validationDetails,
+  KafkaConfig,
+  Port,
+  readConfig,
+  ServiceConfig,
+} from '@cpg/runtime';
 import { z } from 'zod';
 import { FeeSchedule } from './payment/fees.ts';
 import { type Network, NetworksFile, networksOf } from './rails/networks.ts';
@@ -45,7 +53,7 @@ export const readPaymentsConfig = (env: NodeJS.ProcessEnv): Config => {
 const readJson = <T extends z.ZodType>(variable: string, path: string, schema: T): z.output<T> => {
   const parsed = schema.safeParse(jsonAt(variable, path));
   if (parsed.success) return parsed.data;
-  const faults = faultsOf(parsed.error).map((fault) => `  ${fault.path}: ${fault.message}`);
+  const faults = validationDetails(parsed.error).map((fault) => `  ${fault.path}: ${fault.message}`);
   throw new ConfigError(`${variable} (${path}) is not right:\n${faults.join('\n')}`);
 };
 

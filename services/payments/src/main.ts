@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { PaymentEvent, TOPICS } from '@cpg/contracts';
 import { checkEventStore, commandHandler, connectEventStore } from '@cpg/event-store';
 import { consume, createKafka, createPublisher, ensureTopics } from '@cpg/kafka';
-import { createPool, isDatabaseOutage, migrate } from '@cpg/postgres';
-import { createLogger, internalClient, preparation, runService } from '@cpg/runtime';
+import { createPool, isTransientDatabaseError, migrate } from '@cpg/postgres';
+import { createLogger, internalClient, createStartupTasks, runService } from '@cpg/runtime';
 import { startProjection, startRelay } from '@cpg/stream-relay';
 import { buildApp } from './app.ts';
 import { paymentChanges } from './changes.ts';
@@ -38,7 +38,7 @@ await runService(async () => {
   const client = connectEventStore(config.EVENTSTORE_URL);
   const databaseUrl = config.DATABASE_URL;
   const pool = createPool({ url: databaseUrl, name: 'payments', max: 12, log });
-  const followerPool = createPool({ url: databaseUrl, name: 'payments followers', max: 4, disposable: true, log });
+  const followerPool = createPool({ url: databaseUrl, name: 'payments followers', max: 4, asyncCommit: true, log });
   const kafka = createKafka(config, { clientId: 'payments', log });
   const publisher = createPublisher(kafka, { transactionalId: 'payments.relay' });
   const ordersHttp = internalClient({ name: 'orders', url: config.ORDERS_URL, token: config.INTERNAL_TOKEN });
@@ -51,7 +51,7 @@ await runService(async () => {
   const providers = config.ENVIRONMENT === 'sandbox' ? [sandboxProvider({ pool, publicUrl: config.PUBLIC_URL })] : [];
   const rails = [gatewayPay(providers), cryptoDeposit({ networks: config.networks, pool })];
 
-  const prepared = preparation(log);
+  const prepared = createStartupTasks(log);
   const app = buildApp({
     token: config.INTERNAL_TOKEN,
     instructions: instructionsFrom(rails),
@@ -80,10 +80,10 @@ await runService(async () => {
   const projection = paymentProjection(client);
   const { schema, prefixes } = projection;
   const follower = { client, pool: followerPool, databaseUrl, log };
-  const migrated = prepared.step('migrations', () =>
+  const migrated = prepared.run('migrations', () =>
     migrate(pool, { schema: 'payments', folder: join(import.meta.dirname, '../migrations') }),
   );
-  const topics = prepared.aside('topics', () =>
+  const topics = prepared.runOptional('topics', () =>
     ensureTopics(kafka, [TOPICS.orders.name, TOPICS.payments.name], {
       partitions: config.KAFKA_PARTITIONS,
       replication: config.KAFKA_REPLICATION,
@@ -105,9 +105,9 @@ await runService(async () => {
       groupId: 'payments',
       topics: [{ ...TOPICS.orders, types: ORDER_NEWS }],
       handle: reactToOrders({ commands, forget }),
-      isOutage: isDatabaseOutage,
+      isTransientError: isTransientDatabaseError,
       // Whoever waits was told by a call.
-      unhurried: true,
+      preferThroughput: true,
       log,
     }),
   ]);

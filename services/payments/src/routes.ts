@@ -12,7 +12,7 @@ import {
   RegisteredPayment,
   RegisterPaymentCall,
 } from '@cpg/contracts';
-import { contextOf } from '@cpg/runtime';
+import { readCallContext } from '@cpg/runtime';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { PaymentChanges } from './changes.ts';
@@ -48,25 +48,25 @@ export const paymentRoutes: FastifyPluginAsyncZod<PaymentRoutes> = async (
   app.post(
     '/payments',
     { schema: { body: RegisterPaymentCall, response: { 201: RegisteredPayment } } },
-    async (request, reply) => reply.code(201).send(await register(request.body, contextOf(request))),
+    async (request, reply) => reply.code(201).send(await register(request.body, readCallContext(request))),
   );
 
   const changeOf = <T extends z.ZodType>(body: T) => ({ params: Id, body, response: { 200: RegisteredPayment } });
 
   app.post('/payments/:id/confirmation', { schema: changeOf(ConfirmationCall) }, (request) =>
-    changes.confirm(request.params.id, request.body, contextOf(request)),
+    changes.confirm(request.params.id, request.body, readCallContext(request)),
   );
 
   app.post('/payments/:id/failure', { schema: changeOf(FailureCall) }, (request) =>
-    changes.fail(request.params.id, request.body, contextOf(request)),
+    changes.fail(request.params.id, request.body, readCallContext(request)),
   );
 
   app.post('/payments/:id/refunds', { schema: changeOf(RefundCall) }, (request) =>
-    changes.refund(request.params.id, request.body, contextOf(request)),
+    changes.refund(request.params.id, request.body, readCallContext(request)),
   );
 
   app.post('/outcomes', { schema: { body: OutcomesCall, response: { 204: Nothing } } }, async (request, reply) => {
-    await commands.recordOutcomes(request.body.outcomes, contextOf(request));
+    await commands.recordOutcomes(request.body.outcomes, readCallContext(request));
     return reply.code(204).send(null);
   });
 

@@ -1,4 +1,4 @@
-import { isDatabaseOutage } from '@cpg/postgres';
+import { isTransientDatabaseError } from '@cpg/postgres';
 import {
   createApp,
   healthRoutes,
@@ -21,7 +21,7 @@ export interface AppOptions {
 
 /** The internal HTTP interface of the dispatcher. Only health and metrics answer without the services' token. */
 export const buildApp = ({ token, checks, metrics, log, routes }: AppOptions) => {
-  const app = createApp({ log, isOutage: isDatabaseOutage, bodyLimit: INTERNAL_BODY_LIMIT_BYTES });
+  const app = createApp({ log, isTransientError: isTransientDatabaseError, bodyLimit: INTERNAL_BODY_LIMIT_BYTES });
   healthRoutes(app, checks);
   app.get('/metrics', async (_request, reply) => reply.type(metrics.contentType).send(await metrics.text()));
   app.register(async (internal) => {

@@ -1,10 +1,10 @@
-import { AddressBlocks, Flag, KafkaConfig, List, Port, readConfig, ServiceConfig } from '@cpg/runtime';
+import { AddressList, Flag, KafkaConfig, CommaSeparatedList, Port, readConfig, ServiceConfig } from '@cpg/runtime';
 import { z } from 'zod';
 import { DEFAULT_SCHEDULE } from './delivery/schedule.ts';
 import { DISABLE_AFTER_MS } from './maintenance.ts';
 import { DEFAULT_RETENTION } from './storage/partitions.ts';
 
-const Seconds = List.transform((parts) => parts.map(Number)).refine(
+const Seconds = CommaSeparatedList.transform((parts) => parts.map(Number)).refine(
   (waits) => waits.every((wait) => Number.isFinite(wait) && wait > 0),
   { error: 'must be a comma-separated list of seconds' },
 );
@@ -17,7 +17,7 @@ const Config = z
     ...KafkaConfig.shape,
     PORT: Port.default(4003),
     /** Opens the secrets of webhooks: the gateway's keys. */
-    WEBHOOK_ENCRYPTION_KEY: List.refine((keys) => keys.every((key) => key.length >= 32), {
+    WEBHOOK_ENCRYPTION_KEY: CommaSeparatedList.refine((keys) => keys.every((key) => key.length >= 32), {
       error: 'must have at least 32 characters each',
     }),
     /** Both for replays, which ask there for what happened. */
@@ -25,7 +25,7 @@ const Config = z
     PAYMENTS_URL: z.url().optional(),
     WEBHOOK_ALLOW_LOCAL: Flag.default(false),
     /** May be delivered to though they are not public: addresses and CIDR blocks. */
-    WEBHOOK_ALLOW_ADDRESSES: AddressBlocks.optional(),
+    WEBHOOK_ALLOW_ADDRESSES: AddressList.optional(),
     /** Deliveries go by this HTTP proxy. */
     WEBHOOK_PROXY_URL: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' }).optional(),
     /** Seconds before the second, third, ... attempt. */

@@ -1,9 +1,16 @@
 import { join } from 'node:path';
 import { type DomainMessage, TOPICS } from '@cpg/contracts';
 import { AppError } from '@cpg/core';
-import { consume, type Consumption, createKafka, ensureTopics, type Topic } from '@cpg/kafka';
-import { isDatabaseOutage, leadWhileAlone, migrate } from '@cpg/postgres';
-import { addressesIn, createLogger, internalClient, preparation, runService, secretBox } from '@cpg/runtime';
+import { consume, type RunningConsumer, createKafka, ensureTopics, type ConsumedTopic } from '@cpg/kafka';
+import { isTransientDatabaseError, startLeaderElection, migrate } from '@cpg/postgres';
+import {
+  createAddressMatcher,
+  createLogger,
+  internalClient,
+  createStartupTasks,
+  runService,
+  secretBox,
+} from '@cpg/runtime';
 import { buildApp } from './app.ts';
 import { historyClient } from './clients/history.ts';
 import { type Config, readDispatcherConfig } from './config.ts';
@@ -31,7 +38,7 @@ await runService(async () => {
   const webhooks = createDirectory({ pool, box: secretBox(config.WEBHOOK_ENCRYPTION_KEY), now });
   const sender = createSender({
     allowLocal: config.WEBHOOK_ALLOW_LOCAL,
-    isAllowed: addressesIn(config.WEBHOOK_ALLOW_ADDRESSES ?? []),
+    isAllowed: createAddressMatcher(config.WEBHOOK_ALLOW_ADDRESSES ?? []),
     proxy: config.WEBHOOK_PROXY_URL === undefined ? undefined : new URL(config.WEBHOOK_PROXY_URL),
     connections: ENDPOINT_LIMITS.maxSlots,
     now,
@@ -41,8 +48,8 @@ await runService(async () => {
   if (!past) log.info('there are no replays: ORDERS_URL and PAYMENTS_URL are not set');
 
   let instance: Instance | undefined;
-  let consumption: Consumption | undefined;
-  let maintenance: ReturnType<typeof leadWhileAlone> | undefined;
+  let consumption: RunningConsumer | undefined;
+  let maintenance: ReturnType<typeof startLeaderElection> | undefined;
   const started = (): Instance => {
     if (!instance) throw new AppError('dependency_unavailable', 'the dispatcher is still starting: try again');
     return instance;
@@ -77,20 +84,20 @@ await runService(async () => {
   });
   await app.listen({ port: config.PORT, host: config.HOST });
 
-  const prepared = preparation(log);
+  const prepared = createStartupTasks(log);
   const start = async () => {
     const folder = join(import.meta.dirname, '../migrations');
-    await prepared.step('migrations', () => migrate(pool, { schema: 'webhooks', folder }));
-    await prepared.step('webhooks of the gateway', () => webhooks.load(['']));
-    const topics = [TOPICS.orders, TOPICS.payments] as Topic<DomainMessage>[];
-    await prepared.step('topics', () =>
+    await prepared.run('migrations', () => migrate(pool, { schema: 'webhooks', folder }));
+    await prepared.run('webhooks of the gateway', () => webhooks.load(['']));
+    const topics = [TOPICS.orders, TOPICS.payments] as ConsumedTopic<DomainMessage>[];
+    await prepared.run('topics', () =>
       ensureTopics(
         kafka,
         topics.map(({ name }) => name),
         { partitions: config.KAFKA_PARTITIONS, replication: config.KAFKA_REPLICATION },
       ),
     );
-    const running = await prepared.step('instance', () =>
+    const running = await prepared.run('instance', () =>
       startInstance({
         pool,
         sender,
@@ -105,7 +112,7 @@ await runService(async () => {
       }),
     );
     instance = running;
-    maintenance = leadWhileAlone({
+    maintenance = startLeaderElection({
       url: config.DATABASE_URL,
       role: 'webhook maintenance',
       log,
@@ -128,7 +135,7 @@ await runService(async () => {
       groupId: 'webhook-dispatcher',
       topics,
       handle: together(deliverEvents({ webhooks, takeIn: running.takeIn, retention, now, log })),
-      isOutage: isDatabaseOutage,
+      isTransientError: isTransientDatabaseError,
       log,
     });
   };

@@ -1,3 +1,3 @@
 import { join } from 'node:path';
 
-export const COMMITTED = join(import.meta.dirname, '../../../../docs/errors.md');
+export const CATALOGUE_PATH = join(import.meta.dirname, '../../../../docs/errors.md');

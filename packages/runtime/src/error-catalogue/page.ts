@@ -15,7 +15,7 @@ status. Checks run in this order: 401, 429, 403, 400, 404, 409.
 `;
 
 /** `docs/errors.md`: every code, with the status and the words that callers get. Markdown. */
-export const errorCatalogue = (): string =>
+export const renderErrorCatalogue = (): string =>
   INTRODUCTION +
   (Object.keys(ERROR_CODES) as ErrorCode[])
     .map((code) => {

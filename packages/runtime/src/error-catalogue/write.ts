@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
-import { COMMITTED } from './committed.ts';
-import { errorCatalogue } from './page.ts';
+import { CATALOGUE_PATH } from './committed.ts';
+import { renderErrorCatalogue } from './page.ts';
 
 // `pnpm --filter @cpg/runtime errors`
-writeFileSync(COMMITTED, errorCatalogue());
+writeFileSync(CATALOGUE_PATH, renderErrorCatalogue());

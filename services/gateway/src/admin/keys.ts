@@ -1,5 +1,5 @@
 import { type Pool, transaction } from '@cpg/postgres';
-import { isAddressOrBlock } from '@cpg/runtime';
+import { isAddressOrCidr } from '@cpg/runtime';
 import type { ApiKey, KeyEnvironment } from '../keys/api-key.ts';
 import { issueKey } from '../keys/issue.ts';
 import { Scope } from '../keys/scopes.ts';
@@ -126,7 +126,7 @@ const scopesIn = (text: string): Scope[] => {
 
 const addressesIn = (text: string | undefined): string[] => {
   const addresses = listIn(text ?? '');
-  const wrong = addresses.filter((address) => !isAddressOrBlock(address));
+  const wrong = addresses.filter((address) => !isAddressOrCidr(address));
   if (wrong.length > 0) throw new AdminFault(`not an IP address or CIDR block: ${wrong.join(', ')}`);
   return addresses;
 };

@@ -1,6 +1,6 @@
 import type { CreateMerchantDto, Merchant } from '@cpg/contracts';
 import { type Pool, type Queryable, transaction } from '@cpg/postgres';
-import { faultsOf } from '@cpg/runtime';
+import { validationDetails } from '@cpg/runtime';
 import {
   insertMerchant,
   type KeptMerchant,
@@ -68,7 +68,7 @@ const known = async (db: Queryable, id: string): Promise<KeptMerchant> => {
 const valid = (definition: unknown): CreateMerchantDto => {
   const parsed = MerchantDefinition.safeParse(definition);
   if (parsed.success) return parsed.data;
-  const faults = faultsOf(parsed.error).map(({ path, message }) => `  ${path}: ${message}`);
+  const faults = validationDetails(parsed.error).map(({ path, message }) => `  ${path}: ${message}`);
   throw new AdminFault(`the merchant is not right:\n${faults.join('\n')}`);
 };
 

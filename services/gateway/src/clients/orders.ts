@@ -42,7 +42,7 @@ export const ordersClient = (client: InternalClient) => {
     /** Puts the order's clock forward, and does what falls due by it. Sandboxes only; again is further forward. */
     advanceTime: (orderId: string, call: AdvanceTimeCall, context: CallContext): Promise<Order> =>
       known(
-        client.call('POST', `/orders/${orderId}/time`, { context, response: Order, body: call, repeatable: false }),
+        client.call('POST', `/orders/${orderId}/time`, { context, response: Order, body: call, idempotent: false }),
       ),
     /** Again, it is not found. */
     remove: (ref: OrderRef, context: CallContext): Promise<OrderDeletion> =>
@@ -51,7 +51,7 @@ export const ordersClient = (client: InternalClient) => {
           context,
           response: OrderDeletion,
           body: owner(ref),
-          repeatable: false,
+          idempotent: false,
         }),
       ),
     /** What is recorded of an order. */

@@ -5,11 +5,11 @@ import { z } from 'zod';
 /** Calls to the service that delivers webhooks. */
 export const webhookDispatcherClient = (client: InternalClient) => ({
   sendTest: (test: TestDeliveryCall, context: CallContext): Promise<TestDelivery> =>
-    client.call('POST', '/test-deliveries', { context, response: TestDelivery, body: test, repeatable: false }),
+    client.call('POST', '/test-deliveries', { context, response: TestDelivery, body: test, idempotent: false }),
   /** Makes a delivery anew. Again is again, unless the first one still waits. */
   redeliver: async (webhookId: string, deliveryId: string, context: CallContext): Promise<void> => {
     const path = `/webhooks/${webhookId}/deliveries/${deliveryId}/redelivery`;
-    await client.call('POST', path, { context, response: z.unknown(), repeatable: false });
+    await client.call('POST', path, { context, response: z.unknown(), idempotent: false });
   },
   /** Delivers events of a range once more. The same replay id again is the same replay. */
   replay: (webhookId: string, call: ReplayCall, context: CallContext): Promise<Replay> =>

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { PaymentMethod } from '@cpg/contracts';
-import { addressesIn } from '@cpg/runtime';
+import { createAddressMatcher } from '@cpg/runtime';
 import { LRUCache } from 'lru-cache';
 import type { KnownCredential } from '../queries/credentials.ts';
 import { type ApiKey, type KeyEnvironment, parseApiKey } from './api-key.ts';
@@ -69,7 +69,7 @@ export const createAuthenticator = (options: AuthenticatorOptions): Authenticato
         scopes: new Set(credential.scopes),
         paymentMethods: credential.payment_methods,
       },
-      mayComeFrom: credential.allowed_ips.length === 0 ? () => true : addressesIn(credential.allowed_ips),
+      mayComeFrom: credential.allowed_ips.length === 0 ? () => true : createAddressMatcher(credential.allowed_ips),
       askedAt,
     };
   };

@@ -1,6 +1,6 @@
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
-import { errorCatalogue } from '@cpg/runtime';
+import { renderErrorCatalogue } from '@cpg/runtime';
 import type { FastifyInstance } from 'fastify';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import { nameComponents } from './components.ts';
@@ -47,7 +47,7 @@ export const documentApi = async (app: FastifyInstance): Promise<void> => {
     reply
       .type('text/markdown; charset=utf-8')
       .serializer((text: string) => text)
-      .send(errorCatalogue()),
+      .send(renderErrorCatalogue()),
   );
 };
 

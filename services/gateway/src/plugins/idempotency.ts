@@ -1,6 +1,6 @@
 import { AppError, type ErrorCode } from '@cpg/core';
 import type { Pool } from '@cpg/postgres';
-import { invalid, type SecretBox, within } from '@cpg/runtime';
+import { invalidRequest, type SecretBox, withTimeout } from '@cpg/runtime';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import {
   type Claim,
@@ -46,7 +46,7 @@ export const answerOnce = (app: FastifyInstance, { pool, box, instance }: Answer
     request.seed = newSeed();
     if (request.method !== 'POST' || key === undefined) return;
     if (typeof key !== 'string' || !VISIBLE.test(key)) {
-      throw invalid([{ path: HEADER, message: 'must be 1 to 255 visible characters' }]);
+      throw invalidRequest([{ path: HEADER, message: 'must be 1 to 255 visible characters' }]);
     }
     const claim = {
       merchantId: callerOf(request).merchantId,
@@ -73,7 +73,7 @@ export const answerOnce = (app: FastifyInstance, { pool, box, instance }: Answer
     if (!claim) return;
     request.claim = null;
     try {
-      await within(SETTLE_WITHIN_MS, settle(claim, request, status, payload));
+      await withTimeout(SETTLE_WITHIN_MS, settle(claim, request, status, payload));
     } catch (error) {
       // The effect stands whether or not its answer is kept: a repeat takes it up with the same ids.
       request.log.warn({ err: error, requestId: request.id }, 'could not keep the answer under its idempotency key');

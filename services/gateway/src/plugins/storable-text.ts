@@ -1,5 +1,5 @@
 import type { FaultDetail } from '@cpg/core';
-import { invalid } from '@cpg/runtime';
+import { invalidRequest } from '@cpg/runtime';
 import type { FastifyInstance } from 'fastify';
 
 const MAX_DEPTH = 32;
@@ -8,7 +8,7 @@ const MAX_DEPTH = 32;
 export const refuseUnstorableText = (app: FastifyInstance): void => {
   app.addHook('preValidation', async (request) => {
     const fault = faultIn(request.query, []) ?? faultIn(request.body, []);
-    if (fault) throw invalid([fault]);
+    if (fault) throw invalidRequest([fault]);
   });
 };
 

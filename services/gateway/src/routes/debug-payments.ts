@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Amount, Order, OrderId, PaymentCurrency, PaymentId, PaymentRail, toMinor } from '@cpg/contracts';
 import type { Pool } from '@cpg/postgres';
-import { invalid } from '@cpg/runtime';
+import { invalidRequest } from '@cpg/runtime';
 import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
@@ -138,7 +138,7 @@ export const debugPaymentRoutes: FastifyPluginAsyncZod<{ pool: Pool; payments: P
 };
 
 const checkAmount = (amount: string, currency: PaymentCurrency): void => {
-  const refused = (message: string) => invalid([{ path: 'amount', message }]);
+  const refused = (message: string) => invalidRequest([{ path: 'amount', message }]);
   try {
     if (toMinor(amount, currency) === 0n) throw refused('must be more than zero');
   } catch (error) {

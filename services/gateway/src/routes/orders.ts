@@ -14,7 +14,7 @@ import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { AppError } from '@cpg/core';
-import { invalid } from '@cpg/runtime';
+import { invalidRequest } from '@cpg/runtime';
 import type { OrdersClient } from '../clients/orders.ts';
 import type { PaymentsClient } from '../clients/payments.ts';
 import { historyOf, isoWithin } from '../history.ts';
@@ -241,6 +241,6 @@ const placeIn = (cursor: string | undefined): string | undefined => {
   if (cursor === undefined) return undefined;
   const place = Buffer.from(cursor, 'base64url').toString();
   if (!PLACE.test(place) || cursorOf(place) !== cursor)
-    throw invalid([{ path: 'after', message: 'must be the `next` of an earlier answer' }]);
+    throw invalidRequest([{ path: 'after', message: 'must be the `next` of an earlier answer' }]);
   return place;
 };

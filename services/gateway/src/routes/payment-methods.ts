@@ -1,6 +1,6 @@
 import type { MerchantCreateOrderDto, PaymentMethod } from '@cpg/contracts';
 import type { FaultDetail } from '@cpg/core';
-import { invalid } from '@cpg/runtime';
+import { invalidRequest } from '@cpg/runtime';
 
 /** Refuses rails that the merchant does not take, or not in the order's currency. */
 export const checkPaymentMethods = (
@@ -14,5 +14,5 @@ export const checkPaymentMethods = (
     if (method.supported_currencies.includes(payment_currency)) return [];
     return [{ path, message: `${rail} is not set up for ${payment_currency} at this merchant` }];
   });
-  if (faults.length > 0) throw invalid(faults);
+  if (faults.length > 0) throw invalidRequest(faults);
 };

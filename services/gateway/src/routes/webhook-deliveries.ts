@@ -11,7 +11,7 @@ import {
 } from '@cpg/contracts';
 import { isAppError } from '@cpg/core';
 import type { Pool } from '@cpg/postgres';
-import { invalid } from '@cpg/runtime';
+import { invalidRequest } from '@cpg/runtime';
 import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
@@ -145,7 +145,7 @@ export const webhookDeliveryRoutes: FastifyPluginAsyncZod<WebhookDeliveryRouteOp
       const { from_date, to_date, event_types = events } = request.body;
       const others = event_types.flatMap((type, index) => (events.includes(type) ? [] : [{ type, index }]));
       if (others.length > 0)
-        throw invalid(
+        throw invalidRequest(
           others.map(({ type, index }) => ({
             path: `event_types.${index}`,
             message: `the webhook is not subscribed to ${type}`,

@@ -1,4 +1,4 @@
-import { addressesIn } from '@cpg/runtime';
+import { createAddressMatcher } from '@cpg/runtime';
 import { checkEndpointUrl, type Resolve } from './endpoint-url.ts';
 
 const failing =
@@ -11,7 +11,7 @@ const at =
     addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
 
 const check = (url: string, { resolve = at('93.184.216.34'), allowLocal = false, allowed = [] as string[] } = {}) =>
-  checkEndpointUrl(url, { allowLocal, resolve, isAllowed: addressesIn(allowed) });
+  checkEndpointUrl(url, { allowLocal, resolve, isAllowed: createAddressMatcher(allowed) });
 
 const refusal = { code: 'invalid_request', details: [expect.objectContaining({ path: 'url' })] };
 

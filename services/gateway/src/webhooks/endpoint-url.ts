@@ -2,14 +2,14 @@ import { type LookupAddress } from 'node:dns';
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { AppError } from '@cpg/core';
-import { addressesIn, invalid, isPublicAddress } from '@cpg/runtime';
+import { createAddressMatcher, invalidRequest, isPublicAddress } from '@cpg/runtime';
 
 /** All addresses of a host name, as `dns.lookup` gives them; rejects with its error. */
 export type Resolve = (host: string) => Promise<LookupAddress[]>;
 
 export const resolveHost: Resolve = (host) => lookup(host, { all: true });
 
-const isLoopback = addressesIn(['127.0.0.0/8', '::1']);
+const isLoopback = createAddressMatcher(['127.0.0.0/8', '::1']);
 
 // Answers of the resolver that mean that the name has no address, not that it could not be asked.
 const NO_SUCH_HOST = new Set(['ENOTFOUND', 'ENODATA']);
@@ -68,4 +68,4 @@ const addressesOf = async (host: string, resolve: Resolve, allowLocal: boolean):
   }
 };
 
-const refused = (message: string): AppError => invalid([{ path: 'url', message }]);
+const refused = (message: string): AppError => invalidRequest([{ path: 'url', message }]);

@@ -68,7 +68,7 @@ export const startOrders = async () => {
   ]);
   const stub = await startPaymentsStub();
   const client = connectEventStore(eventStore.url);
-  const pool = createPool({ url: database.url, name: 'orders-test', disposable: true, log });
+  const pool = createPool({ url: database.url, name: 'orders-test', asyncCommit: true, log });
   const migrations = join(SERVICE, 'migrations');
   await migrate(pool, { schema: 'orders', folder: migrations });
   const http = internalClient({ name: 'payments', url: stub.url, token: TOKEN });
@@ -126,7 +126,7 @@ export const startOrders = async () => {
       groupId: 'listener',
       topics: [TOPICS.orders],
       handle: async (messages) => void heard.push(...messages),
-      isOutage: () => true,
+      isTransientError: () => true,
       log,
     }),
   ];

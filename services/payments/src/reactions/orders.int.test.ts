@@ -2,7 +2,7 @@ import { type OrderMessage, PaymentEvent, type PaymentMessage, TOPICS } from '@c
 import { startKafka } from '@cpg/embedded-kafka';
 import { readStream } from '@cpg/event-store';
 import { consume, createKafka, createPublisher, ensureTopics, type Publisher } from '@cpg/kafka';
-import { isDatabaseOutage, testDatabase } from '@cpg/postgres';
+import { isTransientDatabaseError, testDatabase } from '@cpg/postgres';
 import { newId } from '@cpg/runtime';
 import { startRelay } from '@cpg/stream-relay';
 import { paymentMessages } from '../messages.ts';
@@ -49,7 +49,7 @@ beforeAll(async () => {
       groupId: 'payments',
       topics: [TOPICS.orders],
       handle: reactToOrders({ commands, forget }),
-      isOutage: isDatabaseOutage,
+      isTransientError: isTransientDatabaseError,
       log,
     }),
     consume({
@@ -57,7 +57,7 @@ beforeAll(async () => {
       groupId: 'listener',
       topics: [TOPICS.payments],
       handle: async (messages) => void heard.push(...messages),
-      isOutage: () => true,
+      isTransientError: () => true,
       log,
     }),
   ];

@@ -50,7 +50,7 @@ export const startPayments = async () => {
   const eventStore = await startEventStore({ databaseUrl: forEvents.url, port: 0 });
   const stub = await startOrdersStub();
   const client = connectEventStore(eventStore.url);
-  const pool = createPool({ url: database.url, name: 'payments-test', disposable: true, log });
+  const pool = createPool({ url: database.url, name: 'payments-test', asyncCommit: true, log });
   await migrate(pool, { schema: 'payments', folder: join(SERVICE, 'migrations') });
   const http = internalClient({ name: 'orders', url: stub.url, token: TOKEN });
   const anotherHandler = () =>

@@ -16,7 +16,7 @@ export interface History {
 }
 
 /** Shorter than a dispatcher has for stopping. Who asks tries again, so nothing is tried again here. */
-const OPTIONS = { timeoutMs: 4_000, refusedMs: 0 };
+const OPTIONS = { timeoutMs: 4_000, connectRetryMs: 0 };
 
 export const historyClient = ({ orders, payments }: Record<'orders' | 'payments', InternalClient>): History => ({
   ordersOf: (merchantId, query) =>

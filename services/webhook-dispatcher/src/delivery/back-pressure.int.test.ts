@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isDatabaseOutage, type Pool } from '@cpg/postgres';
+import { isTransientDatabaseError, type Pool } from '@cpg/postgres';
 import { retry } from '@cpg/runtime';
 import type { PoolClient } from 'pg';
 import { openPool } from '../storage/pool.ts';
@@ -65,7 +65,7 @@ test.each([
   expect(receiver.received).toHaveLength(CAPACITY.attempts);
   expect(instance.counts()).toMatchObject({ inFlight: 0, unrecorded: CAPACITY.attempts });
   expect(takenIn).toBe(0);
-  expect(outages.filter((error) => !isDatabaseOutage(error))).toEqual([]);
+  expect(outages.filter((error) => !isTransientDatabaseError(error))).toEqual([]);
 
   await database.goOn();
   await Promise.all(takingIn);

@@ -1,4 +1,4 @@
-import { addressesIn } from '@cpg/runtime';
+import { createAddressMatcher } from '@cpg/runtime';
 import { createServer, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { type Dispatchers, dispatchers, message } from '../testing/jest-dispatchers.ts';
@@ -152,7 +152,7 @@ describe('a receiver that', () => {
 });
 
 describe('a receiver with a certificate that is', () => {
-  const production = { allowLocal: false, isAllowed: addressesIn(['127.0.0.1']), ca: TEST_AUTHORITY } as const;
+  const production = { allowLocal: false, isAllowed: createAddressMatcher(['127.0.0.1']), ca: TEST_AUTHORITY } as const;
   const resolve = async () => ['127.0.0.1'];
 
   test.each([

@@ -1,5 +1,5 @@
 import { type AddressInfo, createServer } from 'node:net';
-import { addressesIn } from '@cpg/runtime';
+import { createAddressMatcher } from '@cpg/runtime';
 import { startProxy } from '../testing/jest-proxy.ts';
 import { startTlsReceiver, TEST_AUTHORITY } from '../testing/jest-tls-receiver.ts';
 import { createSender, type SenderOptions } from './send.ts';
@@ -80,7 +80,7 @@ describe('it does not dial', () => {
 });
 
 describe('an operator may allow addresses', () => {
-  const isAllowed = addressesIn(['127.0.0.0/8']);
+  const isAllowed = createAddressMatcher(['127.0.0.0/8']);
   const resolve = async () => ['127.0.0.1'];
 
   test('they are dialled, by address and by name', async () => {

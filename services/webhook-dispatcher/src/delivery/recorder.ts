@@ -1,4 +1,4 @@
-import { isDatabaseOutage } from '@cpg/postgres';
+import { isTransientDatabaseError } from '@cpg/postgres';
 import { type Logger, retry } from '@cpg/runtime';
 import type { Result } from './delivery.ts';
 
@@ -37,7 +37,7 @@ export const createRecorder = (options: RecorderOptions): Recorder => {
       maxMs: 1_000,
       onError: (error) => {
         log.warn({ err: error, results: results.length }, 'attempts could not be recorded');
-        if (!isDatabaseOutage(error)) throw error;
+        if (!isTransientDatabaseError(error)) throw error;
       },
     });
   const writeAll = async (results: readonly Result[]): Promise<void> => {

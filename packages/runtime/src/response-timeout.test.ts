@@ -10,7 +10,7 @@ let finished: Promise<unknown> | undefined;
 let answered: number[];
 
 beforeEach(async () => {
-  app = createApp({ log: createLogger({ name: 'test', level: 'silent' }), answerWithinMs: 50 });
+  app = createApp({ log: createLogger({ name: 'test', level: 'silent' }), responseTimeoutMs: 50 });
   const held = new Promise<void>((done) => (finish = done));
   answered = [];
   finished = undefined;

@@ -1,8 +1,8 @@
 import { newId } from '@cpg/runtime';
 import { TOPICS } from '@cpg/contracts';
 import { createLogger } from '@cpg/runtime';
-import { createKafka } from './connect.ts';
-import { createPublisher, isShutOut, type Publisher } from './publish.ts';
+import { createKafka } from './create-kafka.ts';
+import { createPublisher, isFenced, type Publisher } from './publisher.ts';
 import { startBroker } from './testing/jest-broker.ts';
 import { ensureTopics } from './topics.ts';
 
@@ -64,12 +64,12 @@ test('whoever opens last publishes; the one before is shut out, and stays so unt
   for (const n of [2, 3]) {
     const refused = await publish(first, n).catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(Error);
-    if (n === 2) expect(isShutOut(refused)).toBe(true);
+    if (n === 2) expect(isFenced(refused)).toBe(true);
   }
   await publish(second, 4);
 
   await first.open();
-  expect(isShutOut(await publish(second, 5).catch((error: unknown) => error))).toBe(true);
+  expect(isFenced(await publish(second, 5).catch((error: unknown) => error))).toBe(true);
   await publish(first, 6);
   expect(await readUntil(6, false)).toEqual(['evt_1', 'evt_4', 'evt_6']);
 });
@@ -81,7 +81,7 @@ test('what is sent is seen before it is committed; what a publisher left uncommi
   await first.send(topic, [numbered(12)]);
   expect((await readUntil(12, true)).slice(-2)).toEqual(['evt_11', 'evt_12']);
   await second.open();
-  expect(isShutOut(await first.commit().catch((error: unknown) => error))).toBe(true);
+  expect(isFenced(await first.commit().catch((error: unknown) => error))).toBe(true);
   await second.send(topic, [numbered(12)]);
   await second.send(topic, [numbered(13)]);
   await second.commit();
@@ -109,6 +109,6 @@ test('a message may be larger than a batch, and is read as any other', async () 
 });
 
 test('another failure is not taken for it', () => {
-  expect(isShutOut(new Error('connection lost', { cause: { type: 'NOT_LEADER_FOR_PARTITION' } }))).toBe(false);
-  expect(isShutOut(undefined)).toBe(false);
+  expect(isFenced(new Error('connection lost', { cause: { type: 'NOT_LEADER_FOR_PARTITION' } }))).toBe(false);
+  expect(isFenced(undefined)).toBe(false);
 });

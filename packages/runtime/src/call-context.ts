@@ -15,7 +15,7 @@ export const contextHeaders = (context: CallContext): Record<string, string> => 
 });
 
 /** Reads the context of a call between services. What a caller left out is filled from the request's own id. */
-export const contextOf = (request: { id: string; headers: Record<string, unknown> }): CallContext => {
+export const readCallContext = (request: { id: string; headers: Record<string, unknown> }): CallContext => {
   const header = (name: string) => (typeof request.headers[name] === 'string' ? request.headers[name] : undefined);
   const requestId = header(INTERNAL_HEADERS.requestId) ?? request.id;
   return {

@@ -1,7 +1,7 @@
-import { addressesIn, isAddressOrBlock } from './address-blocks.ts';
+import { createAddressMatcher, isAddressOrCidr } from './address-matcher.ts';
 
 test('no entries hold no address', () => {
-  expect(addressesIn([])('203.0.113.9')).toBe(false);
+  expect(createAddressMatcher([])('203.0.113.9')).toBe(false);
 });
 
 test.each([
@@ -14,7 +14,7 @@ test.each([
   ['2001:db9::5', false],
   ['nonsense', false],
 ])('%s is in them: %s', (address, isIn) => {
-  expect(addressesIn(['203.0.113.9', '10.1.0.0/16', '2001:db8::/32'])(address)).toBe(isIn);
+  expect(createAddressMatcher(['203.0.113.9', '10.1.0.0/16', '2001:db8::/32'])(address)).toBe(isIn);
 });
 
 test.each([
@@ -28,5 +28,5 @@ test.each([
   ['shop.example', false],
   ['', false],
 ])('%j is an address or a block: %s', (text, is) => {
-  expect(isAddressOrBlock(text)).toBe(is);
+  expect(isAddressOrCidr(text)).toBe(is);
 });

@@ -4,11 +4,11 @@ import type { EachBatchPayload } from 'kafkajs';
 type Batch = Pick<EachBatchPayload, 'commitOffsetsIfNecessary' | 'uncommittedOffsets'>;
 
 /** Commits the offsets that a consumer has resolved. */
-export interface Commits {
+export interface OffsetCommitter {
   /** Within `EVERY_MS`, for all partitions together: a commit after every batch costs more than most batches. */
-  readonly soon: (batch: Batch) => void;
+  readonly schedule: (batch: Batch) => void;
   /** Resolves when all that was resolved is committed, or could not be. */
-  readonly now: () => Promise<void>;
+  readonly flush: () => Promise<void>;
   readonly stop: () => Promise<void>;
 }
 
@@ -16,7 +16,7 @@ const EVERY_MS = 200;
 // The partitions are in other hands, and whoever has them reads again what was not committed.
 const MOVED_ON = new Set(['UNKNOWN_MEMBER_ID', 'ILLEGAL_GENERATION', 'FENCED_INSTANCE_ID']);
 
-export const startCommits = (log: Logger): Commits => {
+export const createOffsetCommitter = (log: Logger): OffsetCommitter => {
   let due: Batch | null = null;
   let timer: NodeJS.Timeout | undefined;
   let last: Promise<void> = Promise.resolve();
@@ -43,8 +43,8 @@ export const startCommits = (log: Logger): Commits => {
     return last;
   };
   return {
-    soon,
-    now,
+    schedule: soon,
+    flush: now,
     stop: () => {
       stopped = true;
       return now();

@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 
 /** Whether `text` is an IP address or a CIDR block. */
-export const isAddressOrBlock = (text: string): boolean => {
+export const isAddressOrCidr = (text: string): boolean => {
   const [address = '', bits, ...rest] = text.split('/');
   const family = isIP(address);
   if (family === 0 || rest.length > 0) return false;
@@ -9,7 +9,7 @@ export const isAddressOrBlock = (text: string): boolean => {
 };
 
 /** A test for the addresses that are in `entries` (addresses and CIDR blocks). An IPv4 address is itself in its mapped form, too. */
-export const addressesIn = (entries: readonly string[]): ((address: string) => boolean) => {
+export const createAddressMatcher = (entries: readonly string[]): ((address: string) => boolean) => {
   const list = new BlockList();
   for (const entry of entries) {
     const [address = '', bits] = entry.split('/');

@@ -1,7 +1,7 @@
 export const HEARTBEAT_MS = 1_500;
 
 /** However long the work takes, the member stays in its group. */
-export const whileBeating = async <T>(heartbeat: () => Promise<void>, work: () => Promise<T>): Promise<T> => {
+export const withHeartbeats = async <T>(heartbeat: () => Promise<void>, work: () => Promise<T>): Promise<T> => {
   const beating = setInterval(() => void heartbeat().catch(() => {}), HEARTBEAT_MS);
   try {
     return await work();

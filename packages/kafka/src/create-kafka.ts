@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Logger } from '@cpg/runtime';
 import { Kafka, logLevel, type SASLOptions } from 'kafkajs';
 
-export interface KafkaAddress {
+export interface KafkaConnectionConfig {
   readonly KAFKA_BROKERS: string[];
   readonly KAFKA_TLS?: boolean;
   readonly KAFKA_TLS_CA_FILE?: string | undefined;
@@ -19,7 +19,10 @@ const LEVELS = {
 } as const;
 
 /** A client of the brokers in the environment. It connects when it is first used, and again whenever it must. */
-export const createKafka = (address: KafkaAddress, { clientId, log }: { clientId: string; log: Logger }): Kafka =>
+export const createKafka = (
+  address: KafkaConnectionConfig,
+  { clientId, log }: { clientId: string; log: Logger },
+): Kafka =>
   new Kafka({
     clientId,
     brokers: address.KAFKA_BROKERS,

@@ -5,7 +5,7 @@ import type { AnyApp } from './http.ts';
 /** Answers 503 with the body of `refuse` to what has no answer after `ms`, whatever it waits for: a hook, its body, its handler. What comes
  *  of that later goes nowhere; onSend hooks see nothing of it, onResponse hooks do. (Fastify's own `handlerTimeout` forgets the time once
  *  a body has been read, and sends beside an answer that is on its way.) */
-export const limitTime = (app: AnyApp, ms: number, refuse: (request: FastifyRequest) => string): void => {
+export const limitResponseTime = (app: AnyApp, ms: number, refuse: (request: FastifyRequest) => string): void => {
   const alarms = new WeakMap<FastifyRequest, NodeJS.Timeout>();
   app.addHook('onRequest', (request: FastifyRequest, reply: FastifyReply, next) => {
     const giveUp = () => {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLogger } from '@cpg/runtime';
 import type { OffsetsByTopicPartition } from 'kafkajs';
-import { startCommits } from './commits.ts';
+import { createOffsetCommitter } from './offset-committer.ts';
 
 const log = createLogger({ name: 'test', level: 'silent' });
 
@@ -30,33 +30,33 @@ const until = async (look: () => boolean) => {
 };
 
 test('what is resolved in quick succession is one commit, of the last, without being asked for', async () => {
-  const commits = startCommits(log);
+  const commits = createOffsetCommitter(log);
   const { committed, resolve } = partition();
-  for (const offset of ['1', '2', '3']) commits.soon(resolve(offset));
+  for (const offset of ['1', '2', '3']) commits.schedule(resolve(offset));
   await until(() => committed.length > 0);
-  commits.soon(resolve('4'));
+  commits.schedule(resolve('4'));
   await commits.stop();
   expect(committed).toEqual(['3', '4']);
 });
 
 test('a commit that fails is tried again, with what was resolved since', async () => {
-  const commits = startCommits(log);
+  const commits = createOffsetCommitter(log);
   const { committed, resolve } = partition(new Error('away'));
-  commits.soon(resolve('1'));
-  await commits.now();
+  commits.schedule(resolve('1'));
+  await commits.flush();
   expect(committed).toEqual([]);
-  commits.soon(resolve('2'));
+  commits.schedule(resolve('2'));
   await until(() => committed.length > 0);
   expect(committed).toEqual(['2']);
   await commits.stop();
 });
 
 test('what another member will read again is not tried again', async () => {
-  const commits = startCommits(log);
+  const commits = createOffsetCommitter(log);
   const { committed, resolve } = partition(Object.assign(new Error('gone'), { type: 'ILLEGAL_GENERATION' }));
-  commits.soon(resolve('1'));
-  await commits.now();
-  await commits.now();
+  commits.schedule(resolve('1'));
+  await commits.flush();
+  await commits.flush();
   expect(committed).toEqual([]);
   await commits.stop();
 });

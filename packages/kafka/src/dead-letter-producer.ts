@@ -3,20 +3,20 @@ import type { Logger } from '@cpg/runtime';
 import { type Kafka, type KafkaMessage, Partitioners, type Producer } from 'kafkajs';
 
 /** What a parked record says of itself, over its own headers: where it came from, who could not process it, and why. */
-export const PARKED_HEADERS = ['topic', 'partition', 'offset', 'group', 'reason'] as const;
+export const DEAD_LETTER_HEADERS = ['topic', 'partition', 'offset', 'group', 'reason'] as const;
 
 /** On a record that was redriven: the group it is for. The others had no trouble with it. */
-export const REDRIVEN_FOR = 'redriven-for';
+export const REDRIVEN_FOR_HEADER = 'redriven-for';
 
-export const isForAnother = ({ headers }: KafkaMessage, groupId: string): boolean => {
-  const group = headers?.[REDRIVEN_FOR]?.toString();
+export const isRedrivenForAnotherGroup = ({ headers }: KafkaMessage, groupId: string): boolean => {
+  const group = headers?.[REDRIVEN_FOR_HEADER]?.toString();
   return group !== undefined && group !== groupId;
 };
 
-export type ParkingLot = ReturnType<typeof parkingLot>;
+export type DeadLetterProducer = ReturnType<typeof createDeadLetterProducer>;
 
 /** Sets records aside on their dead-letter topics, for one group. */
-export const parkingLot = (kafka: Kafka, group: string) => {
+export const createDeadLetterProducer = (kafka: Kafka, group: string) => {
   let producer: Promise<Producer> | undefined;
   const connected = () => {
     producer ??= (async () => {

@@ -64,10 +64,10 @@ export const createPublisher = (kafka: Kafka, { transactionalId }: { transaction
 const SHUT_OUT = new Set(['INVALID_PRODUCER_EPOCH', 'PRODUCER_FENCED']);
 
 /** Whether an error of `send` or `commit` says that another has taken over. */
-export const isShutOut = (error: unknown): boolean => {
+export const isFenced = (error: unknown): boolean => {
   const { type, cause, originalError } = (error ?? {}) as { type?: string; cause?: unknown; originalError?: unknown };
   if (type !== undefined && SHUT_OUT.has(type)) return true;
-  return [cause, originalError].some((inner) => inner !== undefined && inner !== error && isShutOut(inner));
+  return [cause, originalError].some((inner) => inner !== undefined && inner !== error && isFenced(inner));
 };
 
 const sizeOf = (part: readonly Encoded[]): number => part.reduce((bytes, { value }) => bytes + value.length, 0);

@@ -1,0 +1,45 @@
+import pg from 'pg';
+import { withSessionSettings } from './session-settings.ts';
+
+export interface AdvisoryLockOptions {
+  readonly url: string;
+  /** Shown in pg_stat_activity. */
+  readonly applicationName: string;
+  /** Name of the lock. One session in the whole database can hold it. */
+  readonly lock: string;
+}
+
+/** Another session holds the lock. */
+export class AdvisoryLockTakenError extends Error {
+  override readonly name = 'AdvisoryLockTakenError';
+}
+
+/** Runs `work` on its own connection, which holds a session advisory lock until `work` ends.
+ *  PostgreSQL releases the lock when the connection closes, so a crashed process releases it at once.
+ *  A statement on this connection can only succeed while the lock is held. `lost` aborts when the connection closes.
+ *  Throws AdvisoryLockTakenError when another session holds the lock. */
+export const withAdvisoryLock = async <T>(
+  { url, applicationName, lock }: AdvisoryLockOptions,
+  work: (session: pg.Client, lost: AbortSignal) => Promise<T>,
+): Promise<T> => {
+  const session = new pg.Client({
+    connectionString: withSessionSettings(url),
+    application_name: applicationName,
+    connectionTimeoutMillis: 3_000,
+    keepAlive: true,
+  });
+  const lost = new AbortController();
+  session.on('error', () => lost.abort());
+  session.on('end', () => lost.abort());
+  try {
+    await session.connect();
+    const { rows } = await session.query<{ locked: boolean }>(
+      'select pg_try_advisory_lock(hashtextextended($1, 1)) as locked',
+      [lock],
+    );
+    if (!rows[0]?.locked) throw new AdvisoryLockTakenError(`another session holds the lock ${lock}`);
+    return await work(session, lost.signal);
+  } finally {
+    await session.end().catch(() => {});
+  }
+};

@@ -1,0 +1,54 @@
+import type { Logger } from '@cpg/runtime';
+import { retry } from '@cpg/runtime';
+import { AdvisoryLockTakenError, withAdvisoryLock } from './advisory-lock.ts';
+
+export interface LeaderElectionOptions {
+  readonly url: string;
+  /** Name of the role. The database has one leader for each role. */
+  readonly role: string;
+  readonly log: Logger;
+  /** The leader's work. It must end when `signal` aborts: the role was lost or the service stops. After a throw it is retried. */
+  readonly lead: (signal: AbortSignal) => Promise<void>;
+}
+
+const RETRY_EVERY_MS = 1_000;
+const KEEPALIVE_EVERY_MS = 1_000;
+// A frozen process keeps its connection open but sends nothing. PostgreSQL ends its session after this time.
+const SESSION_TIMEOUT_MS = 4_000;
+
+/** Campaigns for a role and runs `lead` while this process holds it. The role is a session advisory lock.
+ *  A crashed leader loses the role at once, a frozen one within seconds. A frozen leader can resume without noticing
+ *  that it lost the role, so its writes must carry a fencing token. `stop` ends the work and releases the role. */
+export const startLeaderElection = (options: LeaderElectionOptions): { stop: () => Promise<void> } => {
+  const { role, log } = options;
+  const stopping = new AbortController();
+  const running = retry(() => leadOnce(options, stopping.signal), {
+    signal: stopping.signal,
+    maxMs: RETRY_EVERY_MS,
+    firstMs: RETRY_EVERY_MS / 4,
+    onError: (error) => {
+      if (!(error instanceof AdvisoryLockTakenError)) log.warn({ err: error, role }, 'lost the leader role, retrying');
+    },
+  }).catch(() => {});
+  return {
+    stop: async () => {
+      stopping.abort();
+      await running;
+    },
+  };
+};
+
+/** Leads until the role is lost or the service stops. Throws unless the service stops. */
+const leadOnce = async ({ url, role, log, lead }: LeaderElectionOptions, stopping: AbortSignal): Promise<void> => {
+  await withAdvisoryLock({ url, applicationName: `leader ${role}`, lock: role }, async (session, lost) => {
+    await session.query(`set idle_session_timeout = ${SESSION_TIMEOUT_MS}`);
+    const keepalive = setInterval(() => void session.query('select 1').catch(() => {}), KEEPALIVE_EVERY_MS);
+    try {
+      log.info({ role }, 'leading');
+      await lead(AbortSignal.any([stopping, lost]));
+    } finally {
+      clearInterval(keepalive);
+    }
+  });
+  if (!stopping.aborted) throw new Error(`${role}: no longer the leader`);
+};
