@@ -1,13 +1,13 @@
+import { testDatabase } from '@cpg/postgres';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type EventStoreDBClient, START, UnavailableError, WrongExpectedVersionError } from '@eventstore/db-client';
-import pg from 'pg';
 import { startEventStore } from './index.ts';
 import { freePort } from './testing/jest-process.ts';
 import {
   administer,
   connect,
   counted,
-  createDatabase,
+  inDatabase,
   newStream,
   numberOf,
   numbersIn,
@@ -16,20 +16,10 @@ import {
 } from './testing/jest-store.ts';
 
 let database: TestDatabase;
-beforeEach(async () => (database = await createDatabase()));
+beforeEach(async () => (database = await testDatabase()));
 afterEach(() => database.drop());
 
 const start = (log: (line: string) => void = () => {}) => startEventStore({ databaseUrl: database.url, port: 0, log });
-
-const inDatabase = async <T extends pg.QueryResultRow>(sql: string): Promise<T[]> => {
-  const client = new pg.Client({ connectionString: database.url });
-  await client.connect();
-  try {
-    return (await client.query<T>(sql)).rows;
-  } finally {
-    await client.end();
-  }
-};
 
 /** Repeats what fails as unavailable, as a client does; the same event ids make that safe. */
 const persist = async <T>(attempt: () => Promise<T>): Promise<T> => {
@@ -175,7 +165,10 @@ describe('when its database goes away', () => {
     for (const writer of range(0, 8)) {
       expect(await persist(() => numbersIn(client, `${stream}-${writer}`))).toEqual(range(writer * 100, 25));
     }
-    const [log] = await inDatabase<{ gaps: string }>('select max(position) - count(*) as gaps from eventstore.event');
+    const [log] = await inDatabase<{ gaps: string }>(
+      database.url,
+      'select max(position) - count(*) as gaps from eventstore.event',
+    );
     expect(log!.gaps).toBe('0');
   });
 
@@ -233,7 +226,7 @@ test('a second server on the same database waits until the first one ends', asyn
 
 test('data of another format is refused with a sentence', async () => {
   await (await start()).stop();
-  await inDatabase('update eventstore.format set version = 99');
+  await inDatabase(database.url, 'update eventstore.format set version = 99');
   await expect(start()).rejects.toThrow('the event store database has data format 99, this server reads format 1');
 });
 

@@ -30,8 +30,6 @@ export const TOMBSTONE = 9_223_372_036_854_775_807n;
 
 export const METADATA_TYPE = '$metadata';
 export const DELETED_TYPE = '$streamDeleted';
-/** Type of an event that stands for another one. Its data is `<revision>@<stream>`. */
-export const LINK_TYPE = '$>';
 
 const META_PREFIX = '$$';
 export const isMetastream = (stream: string): boolean => stream.startsWith(META_PREFIX);

@@ -1,19 +1,12 @@
-import {
-  connect,
-  counted,
-  createDatabase,
-  newStream,
-  numbersIn,
-  range,
-  type TestDatabase,
-} from './testing/jest-store.ts';
+import { testDatabase } from '@cpg/postgres';
+import { connect, counted, newStream, numbersIn, range, type TestDatabase } from './testing/jest-store.ts';
 import { compile, freePort, spawnMain, type ServerProcess } from './testing/jest-process.ts';
 
 let compiled: ReturnType<typeof compile>;
 let database: TestDatabase;
 beforeAll(async () => {
   compiled = compile();
-  database = await createDatabase();
+  database = await testDatabase();
 });
 const children: ServerProcess[] = [];
 afterEach(async () => {

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { LiveTail } from './live.ts';
-import { Groups } from './persistent/groups.ts';
 import { Calls } from './protocol/calls.ts';
 import { addServices } from './protocol/services.ts';
 import { Reader } from './storage/reader.ts';
@@ -41,17 +40,15 @@ export const startEventStore = async (options: EventStoreOptions): Promise<Event
     log,
     now,
     onOpen: (lastPosition) => live.reset(lastPosition),
-    onClose: () => groups.forget(),
+    onClose: () => {},
     onCommit: (events) => live.push(events),
   });
   const store = { writer, reader, live };
-  const groups = new Groups({ store, writer, now, log });
   const calls = new Calls(log);
   const server = new Server({ 'grpc.max_receive_message_length': MAX_MESSAGE_BYTES });
   const node = { id: randomUUID(), host, port };
   addServices(server, {
     store,
-    groups,
     calls,
     maxAppendBytes: MAX_APPEND_BYTES,
     node: () => node,
@@ -61,7 +58,6 @@ export const startEventStore = async (options: EventStoreOptions): Promise<Event
   const stop = async () => {
     calls.stop();
     await shutDown(server);
-    await groups.stop();
     await writer.stop();
     await reader.close();
   };

@@ -29,7 +29,6 @@ describe('a stream', () => {
     ['backwards from a revision', { direction: BACKWARDS, fromRevision: 2n }, [2, 1, 0]],
     ['backwards from beyond its end', { direction: BACKWARDS, fromRevision: 50n, maxCount: 2 }, [9, 8]],
     ['backwards from its start: the first event', { direction: BACKWARDS, fromRevision: START }, [0]],
-    ['links resolved where there are none', { resolveLinkTos: true, maxCount: 1 }, [0]],
   ])('%s', async (_, options, expected) => {
     expect(await numbersIn(client, stream, options)).toEqual(expected);
   });

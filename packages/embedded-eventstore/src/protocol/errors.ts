@@ -6,7 +6,7 @@ import anyPb from 'google-protobuf/google/protobuf/any_pb.js';
 import emptyPb from 'google-protobuf/google/protobuf/empty_pb.js';
 import type { Message } from 'google-protobuf';
 import { type Expectation, NO_REVISION } from '../events.ts';
-import { type GroupRefusal, type Refusal, RefusedError } from '../refusals.ts';
+import { type Refusal, RefusedError } from '../refusals.ts';
 import { streamIdentifier } from './messages.ts';
 
 const { Any } = anyPb;
@@ -30,16 +30,6 @@ export const toServiceError = (error: unknown): ServiceError => {
         exception: 'stream-deleted',
         'stream-name': refusal.stream,
       });
-    case 'persistent-subscription-exists':
-      return groupError(status.ALREADY_EXISTS, refusal, `${groupName(refusal)} exists.`);
-    case 'persistent-subscription-does-not-exist':
-      return groupError(status.NOT_FOUND, refusal, `${groupName(refusal)} does not exist.`);
-    case 'persistent-subscription-failed':
-      return groupError(status.INTERNAL, refusal, `${groupName(refusal)} failed: '${refusal.reason}'`);
-    case 'persistent-subscription-dropped':
-      return groupError(status.CANCELLED, refusal, `${groupName(refusal)} was dropped.`);
-    case 'maximum-subscribers-reached':
-      return groupError(status.FAILED_PRECONDITION, refusal, `Maximum subscriptions reached: ${groupName(refusal)}.`);
     case 'append-too-large':
       return serviceError(status.INVALID_ARGUMENT, `Maximum Append Size of ${refusal.limit} Exceeded.`, {
         exception: 'maximum-append-size-exceeded',
@@ -54,6 +44,8 @@ export const toServiceError = (error: unknown): ServiceError => {
       return serviceError(status.INVALID_ARGUMENT, refusal.reason);
     case 'deadline-exceeded':
       return serviceError(status.DEADLINE_EXCEEDED, 'Deadline Exceeded');
+    case 'unsupported':
+      return serviceError(status.UNIMPLEMENTED, refusal.reason);
     case 'unavailable':
       return serviceError(status.UNAVAILABLE, refusal.reason);
   }
@@ -94,16 +86,6 @@ const serviceError = (code: status, details: string, trailers: Record<string, st
   for (const [key, value] of Object.entries(trailers)) metadata.set(key, asciiOf(value));
   return Object.assign(new Error(details), { code, details, metadata });
 };
-
-const groupName = ({ stream, group }: GroupRefusal): string => `Subscription group ${group} on stream ${stream}`;
-
-const groupError = (code: status, { kind, stream, group, reason }: GroupRefusal, details: string): ServiceError =>
-  serviceError(code, details, {
-    exception: kind,
-    'stream-name': stream,
-    'group-name': group,
-    ...(reason !== undefined && { reason }),
-  });
 
 // Trailers are ASCII; stream names need not be.
 const asciiOf = (value: string): string => (/^[\x20-\x7e]*$/.test(value) ? value : encodeURI(value));

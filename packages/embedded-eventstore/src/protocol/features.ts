@@ -7,6 +7,7 @@ const SERVER_VERSION = '24.2.0';
 const FEATURES: Record<string, readonly string[]> = {
   'event_store.client.streams.streams/read': ['position', 'events'],
 };
+// Persistent subscriptions are refused, yet listed: without them the client falls back to HTTP or reports a wrong version.
 const PERSISTENT_SUBSCRIPTIONS = 'event_store.client.persistent_subscriptions.persistentsubscriptions';
 
 const featuresOf = (service: string, name: string): readonly string[] =>

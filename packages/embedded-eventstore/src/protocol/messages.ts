@@ -1,4 +1,3 @@
-import type persistentPb from '@eventstore/db-client/generated/persistent_pb.js';
 import sharedPb from '@eventstore/db-client/generated/shared_pb.js';
 import streamsPb from '@eventstore/db-client/generated/streams_pb.js';
 import { type ProposedEvent, type RecordedEvent, TOMBSTONE } from '../events.ts';
@@ -77,9 +76,8 @@ export const readResponse = (message: ReadMessage, uuids: UuidForm): streamsPb.R
   switch (message.kind) {
     case 'event': {
       const event = new ReadEvent();
-      if (message.event) event.setEvent(recorded(new ReadEvent.RecordedEvent(), message.event, uuids));
-      if (message.link) event.setLink(recorded(new ReadEvent.RecordedEvent(), message.link, uuids));
-      event.setCommitPosition(String((message.link ?? message.event)!.position));
+      event.setEvent(recordedEventMessage(message.event, uuids));
+      event.setCommitPosition(String(message.event.position));
       response.setEvent(event);
       return response;
     }
@@ -114,10 +112,8 @@ export const readResponse = (message: ReadMessage, uuids: UuidForm): streamsPb.R
   }
 };
 
-type RecordedMessage = streamsPb.ReadResp.ReadEvent.RecordedEvent | persistentPb.ReadResp.ReadEvent.RecordedEvent;
-
-/** `message`, filled with the event. */
-export const recorded = <M extends RecordedMessage>(message: M, event: RecordedEvent, uuids: UuidForm): M => {
+const recordedEventMessage = (event: RecordedEvent, uuids: UuidForm): streamsPb.ReadResp.ReadEvent.RecordedEvent => {
+  const message = new ReadEvent.RecordedEvent();
   message.setId(uuidMessage(event.id, uuids));
   message.setStreamIdentifier(streamIdentifier(event.stream));
   message.setStreamRevision(String(event.revision));

@@ -1,8 +1,7 @@
 import streamsPb from '@eventstore/db-client/generated/streams_pb.js';
 import { eventFilter, type EventFilter } from '../filter.ts';
-import { withLinks } from '../links.ts';
 import { readAll, readStream } from '../read.ts';
-import { invalid } from '../refusals.ts';
+import { invalid, unsupported } from '../refusals.ts';
 import type { Store } from '../store.ts';
 import type { ReadMessage } from '../subscriptions/messages.ts';
 import { subscribeToAll } from '../subscriptions/subscribe-all.ts';
@@ -20,10 +19,9 @@ export async function* read(
 ): AsyncGenerator<streamsPb.ReadResp> {
   const options = request.getOptions();
   if (!options) throw invalid('options are required');
+  if (options.getResolveLinks()) throw unsupported('the embedded event store does not resolve links');
   const uuids = options.getUuidOption()?.hasString() ? 'string' : 'structured';
-  const read = messagesFor(store, options, signal);
-  const messages = options.getResolveLinks() ? withLinks(store.reader, read) : read;
-  for await (const message of messages) yield readResponse(message, uuids);
+  for await (const message of messagesFor(store, options, signal)) yield readResponse(message, uuids);
 }
 
 const messagesFor = (store: Store, options: Options, signal: AbortSignal): AsyncGenerator<ReadMessage> => {

@@ -1,11 +1,9 @@
 import featuresGrpc from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
 import persistentGrpc from '@eventstore/db-client/generated/persistent_grpc_pb.js';
-import type persistentPb from '@eventstore/db-client/generated/persistent_pb.js';
 import gossipGrpc from '@eventstore/db-client/generated/gossip_grpc_pb.js';
 import streamsGrpc from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import type streamsPb from '@eventstore/db-client/generated/streams_pb.js';
 import type { Server } from '@grpc/grpc-js';
-import type { Groups } from '../persistent/groups.ts';
 import type { Store } from '../store.ts';
 import { append } from './append.ts';
 import { batchAppend } from './batch-append.ts';
@@ -13,9 +11,7 @@ import type { Calls } from './calls.ts';
 import { softDelete, tombstone } from './delete.ts';
 import { supportedMethods } from './features.ts';
 import { clusterOf, type Node } from './gossip.ts';
-import { getInfo, list } from './persistent/info.ts';
-import { create, remove, replayParked, restartSubsystem, update } from './persistent/manage.ts';
-import { read as readGroup } from './persistent/read.ts';
+import { refusePersistentSubscriptions } from './persistent-subscriptions.ts';
 import { read } from './read.ts';
 
 const { StreamsService } = streamsGrpc;
@@ -25,7 +21,6 @@ const { ServerFeaturesService } = featuresGrpc;
 
 export interface Services {
   readonly store: Store;
-  readonly groups: Groups;
   readonly calls: Calls;
   readonly maxAppendBytes: number;
   readonly node: () => Node;
@@ -34,7 +29,7 @@ export interface Services {
 
 /** Everything that is served. What is not here gRPC itself refuses with UNIMPLEMENTED. */
 export const addServices = (server: Server, services: Services): void => {
-  const { store, groups, calls, maxAppendBytes, node, now } = services;
+  const { store, calls, maxAppendBytes, node, now } = services;
   server.addService(StreamsService, {
     append: calls.clientStream((call, signal) => append(store, maxAppendBytes, call, signal)),
     batchAppend: calls.bidirectional((call, signal) => batchAppend(store, maxAppendBytes, call, signal)),
@@ -42,16 +37,7 @@ export const addServices = (server: Server, services: Services): void => {
     delete: calls.unary((request: streamsPb.DeleteReq, signal) => softDelete(store, request, signal)),
     tombstone: calls.unary((request: streamsPb.TombstoneReq, signal) => tombstone(store, request, signal)),
   });
-  server.addService(PersistentSubscriptionsService, {
-    create: calls.unary((request: persistentPb.CreateReq) => create(groups, request)),
-    update: calls.unary((request: persistentPb.UpdateReq) => update(groups, request)),
-    delete: calls.unary((request: persistentPb.DeleteReq) => remove(groups, request)),
-    read: calls.bidirectional((call, signal) => readGroup(groups, call, signal)),
-    getInfo: calls.unary((request: persistentPb.GetInfoReq) => getInfo(groups, request, now())),
-    replayParked: calls.unary((request: persistentPb.ReplayParkedReq) => replayParked(groups, request)),
-    list: calls.unary((request: persistentPb.ListReq) => list(groups, request, now())),
-    restartSubsystem: calls.unary(() => restartSubsystem(groups)),
-  });
+  server.addService(PersistentSubscriptionsService, refusePersistentSubscriptions(calls));
   server.addService(GossipService, { read: calls.unary(async () => clusterOf(node(), now())) });
   server.addService(ServerFeaturesService, {
     getSupportedMethods: calls.unary(async () =>

@@ -1,9 +1,10 @@
+import { testDatabase } from '@cpg/postgres';
 import pg from 'pg';
 import { startEventStore } from '../index.ts';
-import { connect, counted, createDatabase, newStream, numbersIn, range } from '../testing/jest-store.ts';
+import { connect, counted, newStream, numbersIn, range } from '../testing/jest-store.ts';
 
 test('in a stream that has just grown, appends and pages touch what they return, not the whole stream', async () => {
-  const database = await createDatabase();
+  const database = await testDatabase();
   const server = await startEventStore({ databaseUrl: database.url, port: 0 });
   const client = connect(server.url);
   const stream = newStream();

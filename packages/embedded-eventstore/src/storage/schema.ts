@@ -22,14 +22,6 @@ const SCHEMA = `
   );
   create unique index if not exists event_by_revision on eventstore.event (stream, revision);
   create index if not exists event_by_id on eventstore.event (stream, id);
-  create table if not exists eventstore.persistent_subscription (
-    source     text   collate "C" not null,
-    name       text   collate "C" not null,
-    settings   json   not null,
-    start      bigint not null,
-    checkpoint bigint,
-    primary key (source, name)
-  );
   insert into eventstore.format (version) values (${FORMAT}) on conflict do nothing;
 `;
 

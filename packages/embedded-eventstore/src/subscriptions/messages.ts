@@ -1,8 +1,8 @@
-import type { Resolved } from '../links.ts';
+import type { RecordedEvent } from '../events.ts';
 
 /** What a reader is sent, in the words of the protocol. */
 export type ReadMessage =
-  | ({ readonly kind: 'event' } & Resolved)
+  | { readonly kind: 'event'; readonly event: RecordedEvent }
   | { readonly kind: 'confirmation'; readonly subscriptionId: string }
   | { readonly kind: 'checkpoint'; readonly position: bigint }
   | { readonly kind: 'caught-up' }

@@ -1,31 +1,24 @@
 import { randomUUID } from 'node:crypto';
+import { testDatabase } from '@cpg/postgres';
 import { EventStoreDBClient, type EventType, jsonEvent, type ResolvedEvent } from '@eventstore/db-client';
 import pg from 'pg';
 import { startEventStore } from '../index.ts';
 
-/** A database of its own on the PostgreSQL of the test run. */
-export interface TestDatabase {
-  readonly url: string;
-  readonly drop: () => Promise<void>;
-}
+export type TestDatabase = Awaited<ReturnType<typeof testDatabase>>;
 
-export const createDatabase = async (): Promise<TestDatabase> => {
-  const name = `eventstore_${randomUUID().replaceAll('-', '')}`;
-  const url = new URL(process.env.POSTGRES_URL!);
-  await administer(`create database ${name}`);
-  url.pathname = `/${name}`;
-  return { url: url.href, drop: () => administer(`drop database ${name} with (force)`) };
-};
-
-export const administer = async (sql: string): Promise<void> => {
-  const client = new pg.Client({ connectionString: process.env.POSTGRES_URL });
+/** Runs SQL in the database of `url` on a connection of its own. */
+export const inDatabase = async <Row extends pg.QueryResultRow>(url: string, sql: string): Promise<Row[]> => {
+  const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    await client.query(sql);
+    return (await client.query<Row>(sql)).rows;
   } finally {
     await client.end();
   }
 };
+
+/** Runs SQL in the administration database of the test run. */
+export const administer = (sql: string) => inDatabase(process.env.POSTGRES_URL!, sql);
 
 /** For the tests of one file, from their `beforeAll` on: the server that EVENTSTORE_URL names, or an embedded one of its
  *  own, and a client of it. */
@@ -51,7 +44,7 @@ export const useStore = (): { readonly url: string; readonly client: EventStoreD
 };
 
 const startOwnStore = async () => {
-  const database = await createDatabase();
+  const database = await testDatabase();
   const server = await startEventStore({ databaseUrl: database.url, port: 0 });
   const stop = async () => {
     await server.stop();
