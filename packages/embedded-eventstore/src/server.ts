@@ -40,7 +40,6 @@ export const startEventStore = async (options: EventStoreOptions): Promise<Event
     log,
     now,
     onOpen: (lastPosition) => live.reset(lastPosition),
-    onClose: () => {},
     onCommit: (events) => live.push(events),
   });
   const store = { writer, reader, live };

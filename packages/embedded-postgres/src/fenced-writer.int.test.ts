@@ -53,7 +53,6 @@ const createWriter = (options: Partial<FencedWriterOptions> = {}): FencedWriter 
     holder: 'server',
     log: (line) => lines.push(line),
     load: async (db) => void loads.push(await namesIn(db)),
-    onLost: () => {},
     isPermanent: (error) => error instanceof Permanent,
     isRefusal: (error) => error instanceof Refusal,
     ...options,

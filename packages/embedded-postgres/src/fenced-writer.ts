@@ -17,11 +17,11 @@ export interface FencedWriterOptions {
   /** Prepares the schema and loads the state that writes build on. Runs under the lock, at the start of each session. */
   readonly load: (db: pg.ClientBase) => Promise<void>;
   /** Called when a session ends unexpectedly. State in memory may differ from the database until the next `load`. */
-  readonly onLost: () => void;
+  readonly onLost?: () => void;
   /** Whether an error of `load` is permanent, so that `start` throws it instead of retrying. */
   readonly isPermanent: (error: unknown) => boolean;
-  /** Whether an error of a task only refuses that task. Any other error ends the session. */
-  readonly isRefusal: (error: unknown) => boolean;
+  /** Whether an error of a task only refuses that task. Any other error ends the session; without it, every error does. */
+  readonly isRefusal?: (error: unknown) => boolean;
 }
 
 /** There is no session, or it ended before the task did. The task's writes may or may not be stored. */
@@ -75,7 +75,7 @@ export class FencedWriter {
       try {
         return await task(session);
       } catch (error) {
-        if (this.#options.isRefusal(error)) throw error;
+        if (this.#options.isRefusal?.(error)) throw error;
         this.#lose(session, error as Error);
         throw new WriterUnavailable('the database session was lost', { cause: error });
       }
@@ -165,7 +165,7 @@ export class FencedWriter {
     void session.end().catch(() => {});
     if (this.#stopping.signal.aborted) return;
     this.#options.log(`lost the database: ${describe(error)}`);
-    this.#options.onLost();
+    this.#options.onLost?.();
     this.#connecting = this.#connect(Infinity, () => false).catch(() => {});
   }
 }

@@ -1,5 +1,9 @@
-/** Connection options: every statement of this package is meant to be a range scan of an index, also while
- *  PostgreSQL has no statistics of a log that has just grown and would rather sort or hash all of it. */
-export const INDEX_SCANS = ['seqscan', 'bitmapscan', 'hashjoin', 'mergejoin', 'sort']
-  .map((plan) => `-c enable_${plan}=off`)
-  .join(' ');
+/** PostgreSQL settings that leave index scans only. Each statement of this package is a range scan of an index.
+ *  Without statistics, for instance of a log that has just grown, PostgreSQL would sort or hash the whole log. */
+export const INDEX_SCANS: Readonly<Record<string, string>> = {
+  enable_seqscan: 'off',
+  enable_bitmapscan: 'off',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+  enable_sort: 'off',
+};

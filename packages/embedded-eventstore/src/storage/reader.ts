@@ -43,7 +43,9 @@ export class Reader {
       connectionString: databaseUrl,
       max: MAX_CONNECTIONS,
       connectionTimeoutMillis: CONNECT_WITHIN_MS,
-      options: INDEX_SCANS,
+      options: Object.entries(INDEX_SCANS)
+        .map(([name, value]) => `-c ${name}=${value}`)
+        .join(' '),
       application_name: 'embedded-eventstore reader',
     });
     this.#pool.on('error', (error) => log(`lost a connection to PostgreSQL: ${error.message}`));
