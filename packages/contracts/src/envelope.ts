@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { EventId, MerchantId, Timestamp } from './ids.ts';
 
-/** CloudEvents 1.0, structured JSON, with the extensions `sequence`, `correlationid`, `causationid`, `merchantid` and `orderid`. */
-const attributes = {
+/** Attributes of every Kafka message: CloudEvents 1.0, structured JSON, with the extensions `sequence`, `correlationid`, `causationid`,
+ *  `merchantid` and `orderid`. */
+export const ENVELOPE = {
   specversion: z.literal('1.0'),
   id: EventId,
   source: z.string(),
@@ -10,17 +11,11 @@ const attributes = {
   time: Timestamp,
   datacontenttype: z.literal('application/json'),
   dataschema: z.string(),
-  /** The event's number on its stream, from 0, as the CloudEvents sequence extension writes it. */
+  /** The number of the event on its stream, from 0, in the form of the CloudEvents sequence extension. */
   sequence: z.string().regex(/^\d+$/),
   correlationid: z.string(),
   causationid: z.string(),
   merchantid: MerchantId,
-  orderid: z.string().describe('The order concerned: the partition key.'),
+  orderid: z.string().describe('The order of the event. It is the partition key.'),
 };
-
-/** The envelope of one event type: `data.change` is the event's own data, `data.resource` the resource right after it (null once it is deleted). */
-export const envelopeOf = <T extends string, C extends z.ZodType, R extends z.ZodType>(
-  type: T,
-  change: C,
-  resource: R,
-) => z.object({ ...attributes, type: z.literal(type), data: z.object({ change, resource }) });
+export type Envelope = z.infer<z.ZodObject<typeof ENVELOPE>>;

@@ -2,16 +2,12 @@ import { z } from 'zod';
 import { PaymentCurrency, PaymentRail } from './currencies.ts';
 import { MerchantId, OrderId, PaymentId, RefundId, Timestamp } from './ids.ts';
 import { Amount, Minor } from './money.ts';
-import { AssignedInstruction, OfferedPayment } from './order-events.ts';
-import {
-  Metadata,
-  MerchantCreateOrderDto,
-  Order,
-  OrphanReason,
-  Payment,
-  UpdateOrderDto,
-  WebhookEventType,
-} from './resources.ts';
+import { OfferedPayment } from './order-events.ts';
+import { AssignedInstruction } from './recorded-values.ts';
+import { Metadata } from './resources/metadata.ts';
+import { MerchantCreateOrderDto, Order, UpdateOrderDto } from './resources/order.ts';
+import { OrphanReason, Payment } from './resources/payment.ts';
+import { WebhookEventType } from './resources/webhook.ts';
 
 /** Headers of every call between services. */
 export const INTERNAL_HEADERS = {

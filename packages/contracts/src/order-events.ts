@@ -1,35 +1,21 @@
 import { z } from 'zod';
 import { PaymentCurrency, PaymentRail } from './currencies.ts';
+import { defineEvent, type EventOf, newEvent, openObject, recordedEvent } from './event-definition.ts';
 import { MerchantId, OrderId, PaymentId, RefundId, Timestamp } from './ids.ts';
 import { Minor } from './money.ts';
-import { Capabilities, Item, Metadata, OrderStatus, OrphanReason, Rates } from './resources.ts';
+import {
+  AssignedInstruction,
+  RecordedCapabilities,
+  RecordedItem,
+  RecordedMetadata,
+  RecordedRates,
+} from './recorded-values.ts';
+import { Item } from './resources/item.ts';
+import { Metadata } from './resources/metadata.ts';
+import { Capabilities, OrderStatus, Rates } from './resources/order.ts';
+import { OrphanReason } from './resources/payment.ts';
 
-/** Where to pay, as it was assigned: what of it follows the remaining amount is computed when it is shown. */
-export const AssignedInstruction = z.discriminatedUnion('rail', [
-  z.object({
-    rail: z.literal('crypto_deposit'),
-    currency: PaymentCurrency,
-    network: z.string(),
-    chainId: z.string(),
-    asset: z.string(),
-    address: z.string(),
-    decimals: z.int(),
-    requiredConfirmations: z.int(),
-    /** Which key made the address: BIP32 fingerprint of the account xpub, and the path below it. */
-    derivation: z.object({ fingerprint: z.string(), path: z.string() }),
-  }),
-  z.object({
-    rail: z.literal('gateway_pay'),
-    currency: PaymentCurrency,
-    provider: z.string(),
-    paymentReference: z.string(),
-    paymentUrl: z.string(),
-  }),
-]);
-export type AssignedInstruction = z.infer<typeof AssignedInstruction>;
-
-/** A payment as it is offered to its order. */
-export const OfferedPayment = z.object({
+const offeredPayment = {
   paymentId: PaymentId,
   rail: PaymentRail,
   providerId: z.string(),
@@ -38,130 +24,188 @@ export const OfferedPayment = z.object({
   feeMinor: Minor,
   txHash: z.string().optional(),
   confirmations: z.int().optional(),
-  metadata: Metadata.optional(),
-  /** When the rail first saw the money: what counts against the order's deadline. */
+  metadata: RecordedMetadata.optional(),
+  /** When the rail first saw the money. This instant is compared with the order's deadline. */
   seenAt: Timestamp,
-  /** When the rail confirmed it. */
+  /** When the rail confirmed the money. */
   confirmedAt: Timestamp.optional(),
   receivedAt: Timestamp,
-});
+};
+
+/** A payment as payments offers it to its order. */
+export const OfferedPayment = z.strictObject({ ...offeredPayment, metadata: Metadata.optional() });
 export type OfferedPayment = z.infer<typeof OfferedPayment>;
 
-/** The status after the event, and why it is that. */
+/** The status after the event, and the reason for it. */
 const Transition = { status: OrderStatus, reason: z.string() };
 
+/** When it happened. Every event has it. */
 const At = { at: Timestamp };
 
-const Allocation = z.object({ paymentId: PaymentId, appliedMinor: Minor, unappliedMinor: Minor });
+const Allocation = openObject({ paymentId: PaymentId, appliedMinor: Minor, unappliedMinor: Minor });
 export type Allocation = z.infer<typeof Allocation>;
 
-const event = <T extends string, D extends z.ZodType>(type: T, data: D) => z.object({ type: z.literal(type), data });
-
-export const OrderCreated = event(
-  'OrderCreated',
-  z.object({
+export const OrderCreated = defineEvent({
+  type: 'OrderCreated',
+  message: 'order.created',
+  webhook: 'order:created',
+  summary: 'An order was created. Its total amount and its rates are locked.',
+  data: {
     orderId: OrderId,
     merchantId: MerchantId,
     externalReferenceId: z.string(),
-    items: z.array(Item),
+    items: z.array(RecordedItem),
     rails: z.array(PaymentRail),
     currency: PaymentCurrency,
-    capabilities: Capabilities,
-    rates: Rates,
+    capabilities: RecordedCapabilities,
+    rates: RecordedRates,
     totalMinor: Minor,
     expirationMinutes: z.int(),
     expiresAt: Timestamp,
-    metadata: Metadata.optional(),
+    metadata: RecordedMetadata.optional(),
     /** Absent while a provider is slow: the order is `initialized` until `OrderInstructed`. */
     instructions: z.array(AssignedInstruction).optional(),
     ...Transition,
     ...At,
-  }),
-);
+  },
+  limits: { items: z.array(Item), capabilities: Capabilities, rates: Rates, metadata: Metadata.optional() },
+});
 
-export const OrderInstructed = event(
-  'OrderInstructed',
-  z.object({ instructions: z.array(AssignedInstruction), ...Transition, ...At }),
-);
+export const OrderInstructed = defineEvent({
+  type: 'OrderInstructed',
+  message: 'order.instructed',
+  webhook: 'order:updated',
+  summary: 'An order that was created without deposit instructions received them.',
+  data: { instructions: z.array(AssignedInstruction), ...Transition, ...At },
+});
 
-/** The order learns of a payment. It stays `received` until it is confirmed and may apply. */
-export const OrderPaymentReceived = event(
-  'OrderPaymentReceived',
-  z.object({ payment: OfferedPayment, confirmed: z.boolean(), ...At }),
-);
+/** The order knows about a payment. The payment stays `received` until it is confirmed and may be applied. */
+export const OrderPaymentReceived = defineEvent({
+  type: 'OrderPaymentReceived',
+  message: 'order.payment_received',
+  webhook: null,
+  summary: 'A payment was offered to an order. It does not count until it is confirmed and applied.',
+  data: { payment: openObject(offeredPayment), confirmed: z.boolean(), ...At },
+  limits: { payment: OfferedPayment },
+});
 
-export const OrderPaymentConfirmed = event(
-  'OrderPaymentConfirmed',
-  z.object({ paymentId: PaymentId, confirmations: z.int().optional(), confirmedAt: Timestamp.optional(), ...At }),
-);
+export const OrderPaymentConfirmed = defineEvent({
+  type: 'OrderPaymentConfirmed',
+  message: 'order.payment_confirmed',
+  webhook: null,
+  summary: 'The rail confirmed a payment of an order.',
+  data: { paymentId: PaymentId, confirmations: z.int().optional(), confirmedAt: Timestamp.optional(), ...At },
+});
 
-export const OrderPaymentsApplied = event(
-  'OrderPaymentsApplied',
-  z.object({ allocations: z.array(Allocation).min(1), ...Transition, ...At }),
-);
+export const OrderPaymentsApplied = defineEvent({
+  type: 'OrderPaymentsApplied',
+  message: 'order.payments_applied',
+  webhook: 'order:updated',
+  summary: 'Payments were applied to their order. They determine its status and remaining amount.',
+  data: { allocations: z.array(Allocation).min(1), ...Transition, ...At },
+});
 
-export const OrderPaymentsOrphaned = event(
-  'OrderPaymentsOrphaned',
-  z.object({ paymentIds: z.array(PaymentId).min(1), orphanReason: OrphanReason, ...At }),
-);
+export const OrderPaymentsOrphaned = defineEvent({
+  type: 'OrderPaymentsOrphaned',
+  message: 'order.payments_orphaned',
+  webhook: null,
+  summary: 'Payments became orphans: they are due for refund.',
+  data: { paymentIds: z.array(PaymentId).min(1), orphanReason: OrphanReason, ...At },
+});
 
-/** A payment came to nothing: dropped before it applied, or taken back after (a reorg, a provider's reversal). */
-export const OrderPaymentFailed = event(
-  'OrderPaymentFailed',
-  z.object({ paymentId: PaymentId, failureReason: z.string(), ...Transition, ...At }),
-);
+/** A payment failed: its rail dropped it before it was applied, or reversed it afterwards (a chain reorganization, a provider's reversal). */
+export const OrderPaymentFailed = defineEvent({
+  type: 'OrderPaymentFailed',
+  message: 'order.payment_failed',
+  webhook: 'order:updated',
+  summary: 'A payment failed: its rail dropped it before it was applied, or reversed it afterwards.',
+  data: { paymentId: PaymentId, failureReason: z.string(), ...Transition, ...At },
+});
 
-export const OrderPaymentRefunded = event(
-  'OrderPaymentRefunded',
-  z.object({ paymentId: PaymentId, refundId: RefundId, refundedTotalMinor: Minor, ...Transition, ...At }),
-);
+export const OrderPaymentRefunded = defineEvent({
+  type: 'OrderPaymentRefunded',
+  message: 'order.payment_refunded',
+  webhook: 'order:updated',
+  summary: 'A payment of an order was refunded, in full or in part.',
+  data: { paymentId: PaymentId, refundId: RefundId, refundedTotalMinor: Minor, ...Transition, ...At },
+});
 
-/** Entry into `paid`, always right after the event that made it so. */
-export const OrderPaid = event('OrderPaid', z.object({ reason: z.string(), ...At }));
+/** Entry into `paid`. It always follows directly after the event that caused it. */
+export const OrderPaid = defineEvent({
+  type: 'OrderPaid',
+  message: 'order.paid',
+  webhook: 'order:paid',
+  summary: 'An order became paid. This message follows the message of the event that caused it.',
+  data: { reason: z.string(), ...At },
+});
 
-export const OrderUpdated = event(
-  'OrderUpdated',
-  z.object({
-    metadata: Metadata.optional(),
+export const OrderUpdated = defineEvent({
+  type: 'OrderUpdated',
+  message: 'order.updated',
+  webhook: 'order:updated',
+  summary: 'The merchant changed the metadata or the deadline of an order.',
+  data: {
+    metadata: RecordedMetadata.optional(),
     expirationMinutes: z.int().optional(),
     expiresAt: Timestamp.optional(),
     ...At,
-  }),
-);
+  },
+  limits: { metadata: Metadata.optional() },
+});
 
-export const OrderRenewed = event(
-  'OrderRenewed',
-  z.object({
-    rates: Rates,
+export const OrderRenewed = defineEvent({
+  type: 'OrderRenewed',
+  message: 'order.renewed',
+  webhook: 'order:updated',
+  summary: 'An order was renewed at its deadline: new rates, a new total amount and a later deadline.',
+  data: {
+    rates: RecordedRates,
     totalMinor: Minor,
-    /** What all items cost at these rates; the total is less where a part was paid at earlier ones. */
+    /** The price of all items at these rates. The total is lower if a part was paid at earlier rates. */
     pricedMinor: Minor.optional(),
     expiresAt: Timestamp,
     renewal: z.int(),
     ...At,
-  }),
-);
+  },
+  limits: { rates: Rates },
+});
 
-/** The order's clock was put forward, in a sandbox: its deadline, and all that it knows of the past, is that much earlier to it. */
-export const OrderTimeAdvanced = event(
-  'OrderTimeAdvanced',
-  z.object({ minutes: z.int().positive(), expiresAt: Timestamp, ...At }),
-);
+/** Sandbox only: the order's clock moved forward. Its deadline and the instants of its payments become that much earlier. */
+export const OrderTimeAdvanced = defineEvent({
+  type: 'OrderTimeAdvanced',
+  message: 'order.time_advanced',
+  webhook: 'order:updated',
+  summary: 'The clock of a sandbox order was advanced. Its deadline is earlier by that time.',
+  data: { minutes: z.int().positive(), expiresAt: Timestamp, ...At },
+});
 
-export const OrderExpired = event(
-  'OrderExpired',
-  z.object({ orphanedPaymentIds: z.array(PaymentId), ...Transition, ...At }),
-);
+export const OrderExpired = defineEvent({
+  type: 'OrderExpired',
+  message: 'order.expired',
+  webhook: 'order:updated',
+  summary: 'An order expired at its deadline.',
+  data: { orphanedPaymentIds: z.array(PaymentId), ...Transition, ...At },
+});
 
-export const OrderCanceled = event(
-  'OrderCanceled',
-  z.object({ orphanedPaymentIds: z.array(PaymentId), ...Transition, ...At }),
-);
+export const OrderCanceled = defineEvent({
+  type: 'OrderCanceled',
+  message: 'order.canceled',
+  webhook: 'order:updated',
+  summary: 'The merchant canceled an order.',
+  data: { orphanedPaymentIds: z.array(PaymentId), ...Transition, ...At },
+});
 
-/** The last event of an order's stream before it is tombstoned. */
-export const OrderDeleted = event('OrderDeleted', z.object({ reason: z.string(), ...At }));
+/** The last event of an order's stream before the stream is tombstoned. `OrderDeletionRecorded` is published in its place. */
+export const OrderDeleted = defineEvent({
+  type: 'OrderDeleted',
+  message: null,
+  webhook: null,
+  summary: 'The merchant deleted an order.',
+  data: { reason: z.string(), ...At },
+});
 
-export const OrderEvent = z.discriminatedUnion('type', [
+/** Every event of an order's stream. A new event is added here; the compiler names the other places. */
+export const ORDER_EVENTS = [
   OrderCreated,
   OrderInstructed,
   OrderPaymentReceived,
@@ -177,20 +221,30 @@ export const OrderEvent = z.discriminatedUnion('type', [
   OrderExpired,
   OrderCanceled,
   OrderDeleted,
-]);
-export type OrderEvent = z.infer<typeof OrderEvent>;
+] as const;
 
-/** What stays of a deleted order, on a stream of its own (`deletion-<order id>`): nothing personal or commercial. */
-export const OrderDeletionRecorded = event(
-  'OrderDeletionRecorded',
-  z.object({
+export const OrderEvent = recordedEvent(ORDER_EVENTS);
+export type OrderEvent = EventOf<(typeof ORDER_EVENTS)[number]>;
+
+export const NewOrderEvent = newEvent(ORDER_EVENTS);
+
+/** The record of a deletion, on its own stream `deletion-<order id>`. It holds no personal or commercial data. */
+export const OrderDeletionRecorded = defineEvent({
+  type: 'OrderDeletionRecorded',
+  message: 'order.deleted',
+  webhook: null,
+  summary: 'An order and its payments were deleted. Delete your copies of them. The message has no resource.',
+  data: {
     orderId: OrderId,
     merchantId: MerchantId,
     actor: z.string(),
-    /** Hash of the last event of the deleted stream, and that event's number. */
+    /** Hash of the last event of the deleted stream, and the number of that event. */
     lastHash: z.string(),
     sequence: z.int(),
     ...At,
-  }),
-);
-export type OrderDeletionRecorded = z.infer<typeof OrderDeletionRecorded>;
+  },
+});
+
+export type OrderDeletionRecorded = EventOf<typeof OrderDeletionRecorded>;
+
+export const OrderDeletionEvent = recordedEvent([OrderDeletionRecorded]);

@@ -1,66 +1,101 @@
 import { z } from 'zod';
 import { PaymentCurrency, PaymentRail } from './currencies.ts';
+import { defineEvent, type EventOf, newEvent, recordedEvent } from './event-definition.ts';
 import { MerchantId, PaymentId, RefundId, Timestamp } from './ids.ts';
 import { Minor } from './money.ts';
-import { Metadata, OrphanReason } from './resources.ts';
+import { RecordedMetadata } from './recorded-values.ts';
+import { Metadata } from './resources/metadata.ts';
+import { OrphanReason } from './resources/payment.ts';
 
+/** When it happened. Every event has it. */
 const At = { at: Timestamp };
 
-const event = <T extends string, D extends z.ZodType>(type: T, data: D) => z.object({ type: z.literal(type), data });
-
-export const PaymentReceived = event(
-  'PaymentReceived',
-  z.object({
+export const PaymentReceived = defineEvent({
+  type: 'PaymentReceived',
+  message: 'payment.received',
+  webhook: null,
+  summary: 'A rail saw a payment.',
+  data: {
     paymentId: PaymentId,
     merchantId: MerchantId,
-    /** What the money named: an order, or an address that is no order's. */
+    /** The order that the payment names, or the deposit address if that address belongs to no order. */
     orderId: z.string(),
-    /** Where it came to, when that is all its rail knew. */
+    /** The deposit address, when the rail knows the address and not the order. */
     address: z.string().optional(),
     rail: PaymentRail,
     providerId: z.string(),
     currency: PaymentCurrency,
     amountMinor: Minor,
     feeMinor: Minor,
-    /** Version of the fee schedule that `feeMinor` was computed by. */
+    /** Version of the fee schedule used to compute `feeMinor`. */
     feeSchedule: z.string(),
     confirmed: z.boolean(),
     txHash: z.string().optional(),
     confirmations: z.int().optional(),
-    metadata: Metadata.optional(),
+    metadata: RecordedMetadata.optional(),
     seenAt: Timestamp,
     ...At,
-  }),
-);
+  },
+  limits: { metadata: Metadata.optional() },
+});
 
-export const PaymentConfirmed = event('PaymentConfirmed', z.object({ confirmations: z.int().optional(), ...At }));
+export const PaymentConfirmed = defineEvent({
+  type: 'PaymentConfirmed',
+  message: 'payment.confirmed',
+  webhook: null,
+  summary: 'The rail of a payment confirmed it.',
+  data: { confirmations: z.int().optional(), ...At },
+});
 
-export const PaymentApplied = event(
-  'PaymentApplied',
-  z.object({ orderId: z.string(), appliedMinor: Minor, unappliedMinor: Minor, ...At }),
-);
+export const PaymentApplied = defineEvent({
+  type: 'PaymentApplied',
+  message: 'payment.applied',
+  webhook: 'payment:applied',
+  summary: 'A payment was applied to its order.',
+  data: { orderId: z.string(), appliedMinor: Minor, unappliedMinor: Minor, ...At },
+});
 
-export const PaymentOrphaned = event('PaymentOrphaned', z.object({ orphanReason: OrphanReason, ...At }));
+export const PaymentOrphaned = defineEvent({
+  type: 'PaymentOrphaned',
+  message: 'payment.orphaned',
+  webhook: null,
+  summary: 'A payment could not be applied and is due for refund.',
+  data: { orphanReason: OrphanReason, ...At },
+});
 
-export const PaymentFailed = event('PaymentFailed', z.object({ failureReason: z.string(), ...At }));
+export const PaymentFailed = defineEvent({
+  type: 'PaymentFailed',
+  message: 'payment.failed',
+  webhook: 'payment:failed',
+  summary: 'A payment failed: its rail dropped it, or reversed it afterwards.',
+  data: { failureReason: z.string(), ...At },
+});
 
-export const PaymentRefunded = event(
-  'PaymentRefunded',
-  z.object({
+export const PaymentRefunded = defineEvent({
+  type: 'PaymentRefunded',
+  message: 'payment.refunded',
+  webhook: 'payment:refunded',
+  summary: 'A payment was refunded, in full or in part.',
+  data: {
     refundId: RefundId,
     amountMinor: Minor,
     refundedTotalMinor: Minor,
     reason: z.string().optional(),
     ...At,
-  }),
-);
+  },
+});
 
-export const PaymentEvent = z.discriminatedUnion('type', [
+/** Every event of a payment's stream. A new event is added here; the compiler names the other places. */
+export const PAYMENT_EVENTS = [
   PaymentReceived,
   PaymentConfirmed,
   PaymentApplied,
   PaymentOrphaned,
   PaymentFailed,
   PaymentRefunded,
-]);
-export type PaymentEvent = z.infer<typeof PaymentEvent>;
+] as const;
+
+export const PaymentEvent = recordedEvent(PAYMENT_EVENTS);
+export type PaymentEvent = EventOf<(typeof PAYMENT_EVENTS)[number]>;
+
+export const NewPaymentEvent = newEvent(PAYMENT_EVENTS);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { type PaymentState, paymentView, whereabouts } from './payment-view.ts';
 import { maxMinor, parseDecimal } from './money.ts';
-import { Payment, PaymentStatus } from './resources.ts';
+import { Payment, PaymentStatus } from './resources/payment.ts';
 
 const received: PaymentState = {
   paymentId: 'pay_01KGA4T1C2E4G6J8M0P2R4T6V8',

@@ -1,6 +1,7 @@
 import type { PaymentCurrency, PaymentRail } from './currencies.ts';
 import { fromMinor } from './money.ts';
-import type { Metadata, OrphanReason, Payment, PaymentStatus } from './resources.ts';
+import type { Metadata } from './resources/metadata.ts';
+import type { OrphanReason, Payment, PaymentStatus } from './resources/payment.ts';
 
 /** A payment as an aggregate holds it: amounts in minor units, `feeMinor` not more than `amountMinor`. */
 export interface PaymentState {

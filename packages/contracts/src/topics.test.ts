@@ -1,22 +1,22 @@
-import { OrderEvent } from './order-events.ts';
-import { PaymentEvent } from './payment-events.ts';
+import { ORDER_EVENTS } from './order-events.ts';
+import { PAYMENT_EVENTS } from './payment-events.ts';
 import { exampleMessage } from './publish/examples.ts';
 import { MESSAGE_TYPES } from './publish/schemas.ts';
-import { type Order, type Payment, WebhookEventType, WebhookPayload } from './resources.ts';
+import type { Order } from './resources/order.ts';
+import type { Payment } from './resources/payment.ts';
+import { WebhookEventType, WebhookPayload } from './resources/webhook.ts';
 import {
   deadLetterTopicOf,
   type DomainMessage,
   messageTypeOf,
+  ORDER_MESSAGES,
   OrderMessage,
   partitionKeyOf,
+  PAYMENT_MESSAGES,
   PaymentMessage,
   webhookEventOf,
 } from './topics.ts';
 
-const typesOf = (message: typeof OrderMessage | typeof PaymentMessage): string[] =>
-  message.options.map(({ shape }) => shape.type.value);
-const eventsOf = (event: typeof OrderEvent | typeof PaymentEvent): string[] =>
-  event.options.map(({ shape }) => shape.type.value);
 const messageOf = (type: DomainMessage['type']) => exampleMessage(type) as DomainMessage;
 
 test.each([
@@ -25,17 +25,56 @@ test.each([
   ['PaymentReceived', 'payment.received'],
 ])('%s is published as %s', (event, type) => expect(messageTypeOf(event)).toBe(type));
 
-test('every event of an order has its message, and no message is without an event', () => {
-  expect(eventsOf(OrderEvent).map(messageTypeOf)).toEqual(typesOf(OrderMessage));
+test('every event of an order is published, a deletion by its own record', () => {
+  const published = ORDER_EVENTS.filter(({ type }) => type !== 'OrderDeleted').map(({ type }) => messageTypeOf(type));
+  expect([...published, 'order.deleted']).toEqual(ORDER_MESSAGES.map(({ message }) => message));
+  expect(messageTypeOf('OrderDeleted')).toBeNull();
+  expect(messageTypeOf('OrderDeletionRecorded')).toBe('order.deleted');
 });
 
-test('every event of a payment has its message, and no message is without an event', () => {
-  expect(eventsOf(PaymentEvent).map(messageTypeOf)).toEqual(typesOf(PaymentMessage));
+test('every event of a payment is published', () => {
+  expect(PAYMENT_EVENTS.map(({ type }) => messageTypeOf(type))).toEqual(PAYMENT_MESSAGES.map(({ message }) => message));
 });
 
-test('what merchants hear of, by type; the rest is not for them', () => {
-  const heard = Object.fromEntries(MESSAGE_TYPES.map((type) => [type, webhookEventOf(messageOf(type))]));
-  expect(heard).toEqual({
+test('an event type of a newer version has no message', () => expect(messageTypeOf('OrderGifted')).toBeNull());
+
+test('the message type is the event type, dotted', () => {
+  const words = (type: string) => type.match(/[A-Z][a-z]*/g)!.map((word) => word.toLowerCase());
+  for (const { type, message } of [...ORDER_EVENTS, ...PAYMENT_EVENTS]) {
+    const [noun, ...rest] = words(type);
+    if (message !== null) expect(message).toBe(`${noun}.${rest.join('_')}`);
+  }
+});
+
+describe('a message of a newer version', () => {
+  const message = messageOf('order.paid');
+
+  test('keeps the fields that are unknown, wherever they are', () => {
+    const newer = {
+      ...message,
+      traceparent: '00-1',
+      data: { change: { ...message.data.change, tip: '1' }, resource: { ...message.data.resource, tip: '1' } },
+    };
+    expect(OrderMessage.parse(newer)).toEqual(newer);
+  });
+
+  test('is accepted when its type is unknown, and has no webhook event', () => {
+    const newer = { ...message, type: 'order.gifted', data: { change: { giftedTo: 'Ana' }, resource: null } };
+    expect(OrderMessage.parse(newer)).toEqual(newer);
+    expect(PaymentMessage.parse({ ...newer, type: 'payment.gifted' })).toMatchObject({ type: 'payment.gifted' });
+    expect(webhookEventOf(newer as unknown as DomainMessage)).toBeNull();
+  });
+
+  test('is refused when its envelope is broken or a known field is missing', () => {
+    expect(OrderMessage.safeParse({ ...message, type: 'order.gifted', orderid: undefined }).success).toBe(false);
+    const change = { reason: 'payment_applied' };
+    expect(OrderMessage.safeParse({ ...message, data: { ...message.data, change } }).success).toBe(false);
+  });
+});
+
+test('merchants receive these message types as webhook events, and no others', () => {
+  const webhookEvents = Object.fromEntries(MESSAGE_TYPES.map((type) => [type, webhookEventOf(messageOf(type))]));
+  expect(webhookEvents).toEqual({
     'order.created': 'order:created',
     'order.instructed': 'order:updated',
     'order.payment_received': null,
@@ -60,12 +99,12 @@ test('what merchants hear of, by type; the rest is not for them', () => {
   });
 });
 
-test('every webhook event that can be subscribed is emitted by some message', () => {
+test('every webhook event type has a message that causes it', () => {
   const emitted = new Set(MESSAGE_TYPES.map((type) => webhookEventOf(messageOf(type))));
   expect(WebhookEventType.options.filter((event) => !emitted.has(event))).toEqual([]);
 });
 
-test('the resource of a message is the body of its webhook', () => {
+test('the resource of a message is the data of its webhook', () => {
   for (const type of MESSAGE_TYPES) {
     const message = messageOf(type);
     const event = webhookEventOf(message);
@@ -76,9 +115,9 @@ test('the resource of a message is the body of its webhook', () => {
   }
 });
 
-test('messages of an order and of its payments have one key', () => {
+test('an order and its payments share one partition key', () => {
   const keys = new Set(MESSAGE_TYPES.map((type) => partitionKeyOf(messageOf(type))));
   expect(keys).toEqual(new Set([messageOf('order.created').subject]));
 });
 
-test('dead letters have a topic of their own', () => expect(deadLetterTopicOf('orders.v1')).toBe('orders.v1.dlq'));
+test('each topic has its own dead-letter topic', () => expect(deadLetterTopicOf('orders.v1')).toBe('orders.v1.dlq'));

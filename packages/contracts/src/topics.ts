@@ -1,49 +1,53 @@
 import { z } from 'zod';
-import { envelopeOf } from './envelope.ts';
-import * as orderEvents from './order-events.ts';
-import * as paymentEvents from './payment-events.ts';
-import { Order, Payment, type WebhookEventType } from './resources.ts';
+import { ENVELOPE, type Envelope } from './envelope.ts';
+import { type EventDefinition, openObject, withUnknownTypes } from './event-definition.ts';
+import { ORDER_EVENTS, OrderDeletionRecorded } from './order-events.ts';
+import { PAYMENT_EVENTS } from './payment-events.ts';
+import type { Order } from './resources/order.ts';
+import type { Payment } from './resources/payment.ts';
+import type { WebhookEventType } from './resources/webhook.ts';
 
-const order = <T extends string, S extends { shape: { data: z.ZodType } }>(type: T, event: S) =>
-  envelopeOf(type, event.shape.data as S['shape']['data'], Order);
+/** The Kafka message of an event. `change` is the event's data; `resource` is the order or payment right after it. */
+type MessageOf<D, R> =
+  D extends EventDefinition<string, infer M extends string, infer S>
+    ? Envelope & { type: M; data: { change: z.output<z.ZodObject<S>>; resource: R } }
+    : never;
 
-const payment = <T extends string, S extends { shape: { data: z.ZodType } }>(type: T, event: S) =>
-  envelopeOf(type, event.shape.data as S['shape']['data'], Payment);
+/** A message on topic `orders.v1`. `order.deleted` has no resource. */
+export type OrderMessage =
+  MessageOf<(typeof ORDER_EVENTS)[number], Order> | MessageOf<typeof OrderDeletionRecorded, null>;
 
-/** Topic `orders.v1`: one CloudEvents type per domain event of an order. */
-export const OrderMessage = z.discriminatedUnion('type', [
-  order('order.created', orderEvents.OrderCreated),
-  order('order.instructed', orderEvents.OrderInstructed),
-  order('order.payment_received', orderEvents.OrderPaymentReceived),
-  order('order.payment_confirmed', orderEvents.OrderPaymentConfirmed),
-  order('order.payments_applied', orderEvents.OrderPaymentsApplied),
-  order('order.payments_orphaned', orderEvents.OrderPaymentsOrphaned),
-  order('order.payment_failed', orderEvents.OrderPaymentFailed),
-  order('order.payment_refunded', orderEvents.OrderPaymentRefunded),
-  order('order.paid', orderEvents.OrderPaid),
-  order('order.updated', orderEvents.OrderUpdated),
-  order('order.renewed', orderEvents.OrderRenewed),
-  order('order.time_advanced', orderEvents.OrderTimeAdvanced),
-  order('order.expired', orderEvents.OrderExpired),
-  order('order.canceled', orderEvents.OrderCanceled),
-  envelopeOf('order.deleted', orderEvents.OrderDeletionRecorded.shape.data, z.null()),
-]);
-export type OrderMessage = z.infer<typeof OrderMessage>;
-
-/** Topic `payments.v1`: one CloudEvents type per domain event of a payment. */
-export const PaymentMessage = z.discriminatedUnion('type', [
-  payment('payment.received', paymentEvents.PaymentReceived),
-  payment('payment.confirmed', paymentEvents.PaymentConfirmed),
-  payment('payment.applied', paymentEvents.PaymentApplied),
-  payment('payment.orphaned', paymentEvents.PaymentOrphaned),
-  payment('payment.failed', paymentEvents.PaymentFailed),
-  payment('payment.refunded', paymentEvents.PaymentRefunded),
-]);
-export type PaymentMessage = z.infer<typeof PaymentMessage>;
+/** A message on topic `payments.v1`. */
+export type PaymentMessage = MessageOf<(typeof PAYMENT_EVENTS)[number], Payment>;
 
 export type DomainMessage = OrderMessage | PaymentMessage;
 
-/** The topics, their messages and their key. Every message of an order and of its payments has the same key, so it is read in order. */
+type PublishedEvent = EventDefinition<string, DomainMessage['type']>;
+
+const published = (definitions: readonly EventDefinition[]): PublishedEvent[] =>
+  definitions.filter((definition): definition is PublishedEvent => definition.message !== null);
+
+export const ORDER_MESSAGES: readonly PublishedEvent[] = published([...ORDER_EVENTS, OrderDeletionRecorded]);
+export const PAYMENT_MESSAGES: readonly PublishedEvent[] = published(PAYMENT_EVENTS);
+const ALL_MESSAGES = [...ORDER_MESSAGES, ...PAYMENT_MESSAGES];
+
+/** Resources in messages are carried unchecked: the service that published them rendered them, maybe with newer fields. */
+const Resource = z.custom<unknown>((value) => typeof value === 'object');
+
+/** Schema for consumers. It accepts a message of an unknown type, which a newer version published; handlers ignore such messages. */
+const messageSchema = (definitions: readonly PublishedEvent[]): z.ZodType =>
+  withUnknownTypes(
+    definitions.map(({ message: type, recorded: change }) => ({
+      type,
+      schema: openObject({ ...ENVELOPE, type: z.literal(type), data: openObject({ change, resource: Resource }) }),
+    })),
+    ENVELOPE,
+  );
+
+export const OrderMessage = messageSchema(ORDER_MESSAGES) as z.ZodType<OrderMessage>;
+export const PaymentMessage = messageSchema(PAYMENT_MESSAGES) as z.ZodType<PaymentMessage>;
+
+/** The Kafka topics and the schemas of their messages. */
 export const TOPICS = {
   orders: { name: 'orders.v1', message: OrderMessage },
   payments: { name: 'payments.v1', message: PaymentMessage },
@@ -51,34 +55,21 @@ export const TOPICS = {
 
 export const DEFAULT_PARTITIONS = 12;
 
+/** The key of a message. An order and its payments share one key, so a consumer reads their messages in order. */
 export const partitionKeyOf = (message: DomainMessage): string => message.orderid;
 
-/** Where a consumer parks what it cannot process. */
+/** The topic for messages that a consumer cannot process. */
 export const deadLetterTopicOf = (topic: string): string => `${topic}.dlq`;
 
-/** The CloudEvents type of a domain event: `OrderPaymentsApplied` is `order.payments_applied`. */
-export const messageTypeOf = (eventType: string): string => {
-  const words = eventType.match(/[A-Z][a-z]*/g) ?? [eventType];
-  const [noun, ...rest] = words.map((word) => word.toLowerCase());
-  return `${noun}.${rest.join('_')}`;
-};
+const MESSAGE_TYPES = new Map(ALL_MESSAGES.map(({ type, message }) => [type, message]));
 
-const WEBHOOK_EVENTS: Partial<Record<DomainMessage['type'], WebhookEventType>> = {
-  'order.created': 'order:created',
-  'order.instructed': 'order:updated',
-  'order.payments_applied': 'order:updated',
-  'order.payment_failed': 'order:updated',
-  'order.payment_refunded': 'order:updated',
-  'order.updated': 'order:updated',
-  'order.renewed': 'order:updated',
-  'order.time_advanced': 'order:updated',
-  'order.expired': 'order:updated',
-  'order.canceled': 'order:updated',
-  'order.paid': 'order:paid',
-  'payment.applied': 'payment:applied',
-  'payment.failed': 'payment:failed',
-  'payment.refunded': 'payment:refunded',
-};
+/** The CloudEvents type of an event: `order.payments_applied` for `OrderPaymentsApplied`. Null for an event that is not published, and for an
+ *  event type that this version does not know. */
+export const messageTypeOf = (eventType: string): DomainMessage['type'] | null => MESSAGE_TYPES.get(eventType) ?? null;
 
-/** The webhook event that a message is delivered as, or null: what changes neither status, amounts, deadline nor metadata is not for merchants. */
-export const webhookEventOf = (message: DomainMessage): WebhookEventType | null => WEBHOOK_EVENTS[message.type] ?? null;
+const WEBHOOK_EVENTS = new Map(ALL_MESSAGES.map(({ message, webhook }) => [message, webhook]));
+
+/** The webhook event of a message, or null when merchants do not receive it: it changes no status, amount, deadline or metadata of theirs,
+ *  or this version does not know its type. */
+export const webhookEventOf = ({ type }: Pick<DomainMessage, 'type'>): WebhookEventType | null =>
+  WEBHOOK_EVENTS.get(type) ?? null;

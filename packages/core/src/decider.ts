@@ -1,5 +1,5 @@
-/** An aggregate as two pure functions and a first state. `decide` turns a command into the events that follow from it, none when
- *  nothing changes, and throws `AppError` to refuse; `evolve` folds one recorded event into the state and never refuses. */
+/** An aggregate: two pure functions and an initial state. `decide` turns a command into new events, none if nothing changes, and throws
+ *  `AppError` to refuse. `evolve` folds one recorded event into the state. It never refuses, and ignores events of unknown types. */
 export interface Decider<State, Command, Event> {
   readonly initial: State;
   readonly decide: (command: Command, state: State) => Event[];
@@ -13,7 +13,11 @@ export const fold = <State, Event>(
   events: readonly Event[],
 ): State => events.reduce(decider.evolve, state);
 
-/** For the default branch of an exhaustive switch: a value that the types rule out is a bug. */
+/** For the default branch of `evolve`. The compiler still checks that every known event has a branch. At run time an event of an unknown
+ *  type, which a newer version recorded, leaves the state unchanged. */
+export const ignoreUnknownEvent = <State>(_event: never, state: State): State => state;
+
+/** For the default branch of an exhaustive switch: a value that the types exclude is a bug. */
 export const unreachable = (value: never): never => {
   throw new Error(`unreachable: ${JSON.stringify(value)}`);
 };

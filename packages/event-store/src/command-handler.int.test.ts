@@ -52,7 +52,13 @@ afterAll(async () => {
 });
 
 const handlerOn = (connected = client) =>
-  commandHandler({ client: connected, decider: till, schema: TillEvent, streamOf: (id) => `till-${id}` });
+  commandHandler({
+    client: connected,
+    decider: till,
+    schema: TillEvent,
+    newEvent: TillEvent,
+    streamOf: (id) => `till-${id}`,
+  });
 const newTill = () => `${process.pid}-${(serial += 1)}`;
 
 test('commands of two processes on one stream lose nothing and double nothing', async () => {

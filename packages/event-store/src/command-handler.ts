@@ -44,7 +44,10 @@ export interface CommandHandler<State, Command, E extends DomainEvent> {
 export interface CommandHandlerOptions<State, Command, E extends DomainEvent> {
   readonly client: EventStoreDBClient;
   readonly decider: Decider<State, Command, E>;
+  /** Reads recorded events. It accepts what earlier and newer versions recorded. */
   readonly schema: z.ZodType<E>;
+  /** Checks new events before they are appended. An event that it refuses is a bug: nothing is appended. */
+  readonly newEvent: z.ZodType<E>;
   readonly streamOf: (id: string) => string;
 }
 
@@ -54,6 +57,7 @@ export const commandHandler = <State, Command, E extends DomainEvent>({
   client,
   decider,
   schema,
+  newEvent,
   streamOf,
 }: CommandHandlerOptions<State, Command, E>): CommandHandler<State, Command, E> => {
   // Only ever a shortcut: the expected revision finds out when it is behind.
@@ -91,6 +95,7 @@ export const commandHandler = <State, Command, E extends DomainEvent>({
         remembered.set(stream, before);
         return { ...before, events: [] };
       }
+      for (const event of decided) newEvent.parse(event);
       const events = chained(decided, stream, before, context, causationId);
       remembered.delete(stream);
       const result = await append(client, stream, events, before.revision);

@@ -50,7 +50,8 @@ export const eventUuid = (id: string): string => ulidToUUID(id.slice(PREFIX.leng
 
 const eventId = (uuid: string): string => PREFIX + uuidToULID(uuid.toUpperCase());
 
-/** Reads what the client received through the schema of the stream's events. Throws ZodError for what is not one. */
+/** Reads an event from the client with the schema of its stream. Throws ZodError for malformed data. The schema decides about event types
+ *  that it does not know: those of orders and payments accept them as they are recorded. */
 export const parseRecorded = <E extends DomainEvent>(schema: z.ZodType<E>, { event }: ResolvedEvent): Recorded<E> => {
   if (!event) throw new Error('a link to an event that is gone');
   const position = 'position' in event ? (event.position as { commit: bigint; prepare: bigint }) : undefined;

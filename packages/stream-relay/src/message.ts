@@ -10,11 +10,10 @@ export interface MessageSubject {
   readonly merchantId: string;
   /** The order or payment right after the event, as the API shows it; null once it is deleted. */
   readonly resource: unknown;
-  /** Message type; by default derived from the event type. */
-  readonly type?: string;
 }
 
-/** The CloudEvents message of a recorded event. The same event always gives the same message. */
+/** The CloudEvents message of a recorded event. The same event always gives the same message. Null for an event that is not published,
+ *  and for an event of an unknown type, which a newer version recorded. */
 export const messageFor = (
   {
     id,
@@ -22,20 +21,24 @@ export const messageFor = (
     metadata,
     revision,
   }: Pick<Recorded<DomainEvent & { data: { at: string } }>, 'id' | 'event' | 'metadata' | 'revision'>,
-  { source, subject, orderId, merchantId, resource, type = messageTypeOf(event.type) }: MessageSubject,
-) => ({
-  specversion: '1.0' as const,
-  id,
-  source,
-  type,
-  subject,
-  time: event.data.at,
-  datacontenttype: 'application/json' as const,
-  dataschema: `/schemas/${type}.v1.json`,
-  sequence: String(revision),
-  correlationid: metadata.$correlationId,
-  causationid: metadata.$causationId,
-  merchantid: merchantId,
-  orderid: orderId,
-  data: { change: event.data, resource },
-});
+  { source, subject, orderId, merchantId, resource }: MessageSubject,
+) => {
+  const type = messageTypeOf(event.type);
+  if (type === null) return null;
+  return {
+    specversion: '1.0' as const,
+    id,
+    source,
+    type,
+    subject,
+    time: event.data.at,
+    datacontenttype: 'application/json' as const,
+    dataschema: `/schemas/${type}.v1.json`,
+    sequence: String(revision),
+    correlationid: metadata.$correlationId,
+    causationid: metadata.$causationId,
+    merchantid: merchantId,
+    orderid: orderId,
+    data: { change: event.data, resource },
+  };
+};

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { OrderEvent, TOPICS } from '@cpg/contracts';
+import { NewOrderEvent, OrderEvent, TOPICS } from '@cpg/contracts';
 import { checkEventStore, commandHandler, connectEventStore } from '@cpg/event-store';
 import { consume, createKafka, createPublisher, ensureTopics } from '@cpg/kafka';
 import { createPool, isTransientDatabaseError, migrate } from '@cpg/postgres';
@@ -43,6 +43,7 @@ await runService(async () => {
     client,
     decider: orderDecider,
     schema: OrderEvent,
+    newEvent: NewOrderEvent,
     streamOf: orderStreamOf,
   });
   const payments = paymentsClient(paymentsHttp);

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { PaymentEvent, TOPICS } from '@cpg/contracts';
+import { NewPaymentEvent, PaymentEvent, TOPICS } from '@cpg/contracts';
 import { checkEventStore, commandHandler, connectEventStore } from '@cpg/event-store';
 import { consume, createKafka, createPublisher, ensureTopics } from '@cpg/kafka';
 import { createPool, isTransientDatabaseError, migrate } from '@cpg/postgres';
@@ -43,7 +43,13 @@ await runService(async () => {
   const publisher = createPublisher(kafka, { transactionalId: 'payments.relay' });
   const ordersHttp = internalClient({ name: 'orders', url: config.ORDERS_URL, token: config.INTERNAL_TOKEN });
 
-  const handler = commandHandler({ client, decider: paymentDecider, schema: PaymentEvent, streamOf: paymentStreamOf });
+  const handler = commandHandler({
+    client,
+    decider: paymentDecider,
+    schema: PaymentEvent,
+    newEvent: NewPaymentEvent,
+    streamOf: paymentStreamOf,
+  });
   const commands = paymentCommands({ handler, project: (projected) => projectPayments(pool, [projected]) });
   const forget = forgetPayments({ client, handler, readModel: pool });
   const orders = ordersClient(ordersHttp);

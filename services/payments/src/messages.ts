@@ -23,7 +23,6 @@ export const paymentMessage = (recorded: Recorded<PaymentEvent>, payment: Paymen
   if (!exists(payment)) return null;
   const { paymentId: subject, orderId, merchantId } = payment;
   const resource = paymentView(payment);
-  return PaymentMessageSchema.parse(
-    messageFor(recorded, { source: '/payments', subject, orderId, merchantId, resource }),
-  );
+  const message = messageFor(recorded, { source: '/payments', subject, orderId, merchantId, resource });
+  return message && PaymentMessageSchema.parse(message);
 };

@@ -1,27 +1,27 @@
 import { DEFAULT_PARTITIONS, deadLetterTopicOf, type DomainMessage, TOPICS } from '../topics.ts';
 import { exampleMessage } from './examples.ts';
 import { documentOf, VERSION } from './names.ts';
-import { DESCRIPTIONS, MESSAGE_TYPES } from './schemas.ts';
+import { MESSAGE_TYPES, messageTypesOn, summaryOf } from './schemas.ts';
 
 const DIALECT = 'application/schema+json;version=2020-12';
 const KAFKA_BINDING = '0.5.0';
 
-/** The AsyncAPI 3.0 document of the topics. Its schemas are the documents beside it. */
+/** The AsyncAPI 3.0 document of the topics. It refers to the published JSON Schemas. */
 export const asyncApi = () => ({
   asyncapi: '3.0.0',
   info: {
     title: 'Domain events of the crypto payment gateway',
     version: '1.0.0',
     description:
-      'What happened to orders and payments, for teams inside the company. Delivery is at least once, and in order for each order: ' +
-      'the key of every message is the id of the order concerned, and the same event always has the same `id`, so a reader drops what it has ' +
-      'seen. Readers ignore types, properties and enum values they do not know: these are added without a new version.',
+      'Events of orders and payments, for internal teams. Delivery is at least once. Messages of one order arrive in order, because its id ' +
+      'is the key of every message. The same event always has the same `id`, so a consumer can drop duplicates. ' +
+      'Consumers must ignore message types, properties and enum values that they do not know: new ones are added without a new version.',
   },
   defaultContentType: 'application/json',
   channels: Object.fromEntries(Object.values(TOPICS).flatMap(({ name }) => [topic(name), deadLetters(name)])),
   operations: {
-    publishOrderEvents: publishing(TOPICS.orders.name, 'What happened to orders, in the order of each stream.'),
-    publishPaymentEvents: publishing(TOPICS.payments.name, 'What happened to payments, in the order of each stream.'),
+    publishOrderEvents: publishing(TOPICS.orders.name, 'Events of orders, in the sequence of each stream.'),
+    publishPaymentEvents: publishing(TOPICS.payments.name, 'Events of payments, in the sequence of each stream.'),
   },
   components: {
     messages: { ...Object.fromEntries(MESSAGE_TYPES.map((type) => [type, message(type)])), parked: PARKED },
@@ -33,12 +33,7 @@ const topic = (name: string): [string, object] => [
   {
     address: name,
     title: name,
-    messages: Object.fromEntries(
-      MESSAGE_TYPES.filter((type) => topicOf(type) === name).map((type) => [
-        type,
-        { $ref: `#/components/messages/${type}` },
-      ]),
-    ),
+    messages: Object.fromEntries(messageTypesOn(name).map((type) => [type, { $ref: `#/components/messages/${type}` }])),
     bindings: { kafka: { topic: name, partitions: DEFAULT_PARTITIONS, bindingVersion: KAFKA_BINDING } },
   },
 ];
@@ -47,14 +42,11 @@ const deadLetters = (name: string): [string, object] => [
   deadLetterTopicOf(name),
   {
     address: deadLetterTopicOf(name),
-    title: `What a consumer of ${name} could not process`,
+    title: `Messages of ${name} that a consumer could not process`,
     messages: { parked: { $ref: '#/components/messages/parked' } },
     bindings: { kafka: { topic: deadLetterTopicOf(name), partitions: 1, bindingVersion: KAFKA_BINDING } },
   },
 ];
-
-const topicOf = (type: DomainMessage['type']): string =>
-  type.startsWith('order.') ? TOPICS.orders.name : TOPICS.payments.name;
 
 const publishing = (name: string, summary: string) => ({
   action: 'send',
@@ -65,11 +57,11 @@ const publishing = (name: string, summary: string) => ({
 const message = (type: DomainMessage['type']) => ({
   name: type,
   title: type,
-  summary: DESCRIPTIONS[type],
+  summary: summaryOf(type),
   contentType: 'application/cloudevents+json',
   correlationId: { location: '$message.payload#/correlationid' },
   bindings: {
-    kafka: { key: { type: 'string', description: 'The id of the order concerned.' }, bindingVersion: KAFKA_BINDING },
+    kafka: { key: { type: 'string', description: 'The id of the order.' }, bindingVersion: KAFKA_BINDING },
   },
   payload: {
     schemaFormat: DIALECT,
@@ -89,8 +81,8 @@ const message = (type: DomainMessage['type']) => ({
 
 const PARKED = {
   name: 'parked',
-  title: 'A message set aside',
-  summary: 'The key, value and headers of the message as it was, with where it came from and why it was set aside.',
+  title: 'A dead letter',
+  summary: 'The original key, value and headers, with headers that name the origin of the message and the reason.',
   headers: {
     type: 'object',
     properties: {

@@ -1,10 +1,10 @@
 import type { DomainMessage } from '../topics.ts';
 
-/** Raised with a breaking change: the documents of the version before then stay as they are. */
+/** Version of the published schemas. A breaking change raises it; the documents of earlier versions stay unchanged. */
 export const VERSION = 'v1';
 
-/** The name of the document that describes the data of a message type. */
+/** File name of the schema of a message type's data. */
 export const documentOf = (type: DomainMessage['type']): string => `${type}.${VERSION}.json`;
 
-/** What a message says in `dataschema`. */
+/** Value of the `dataschema` attribute of a message. */
 export const dataSchemaOf = (type: DomainMessage['type']): string => `/schemas/${documentOf(type)}`;

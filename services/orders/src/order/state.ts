@@ -13,7 +13,7 @@ import type {
   Rates,
 } from '@cpg/contracts';
 import { divideUp, later } from '@cpg/contracts';
-import { fold, unreachable } from '@cpg/core';
+import { fold, ignoreUnknownEvent } from '@cpg/core';
 
 export interface ExistingOrder {
   readonly status: OrderStatus;
@@ -209,7 +209,7 @@ export const evolve = (order: Order, event: OrderEvent): Order => {
     case 'OrderDeleted':
       return { status: 'deleted', was: order };
     default:
-      return unreachable(event);
+      return ignoreUnknownEvent(event, order);
   }
 };
 

@@ -1,4 +1,4 @@
-import { OrderDeletionRecorded, OrderEvent } from '@cpg/contracts';
+import { OrderDeletionEvent, OrderDeletionRecorded, OrderEvent } from '@cpg/contracts';
 import { isTombstone, parseRecorded, stateAt } from '@cpg/event-store';
 import { type Projection, withoutProjected } from '@cpg/stream-relay';
 import type { EventStoreDBClient } from '@eventstore/db-client';
@@ -8,7 +8,7 @@ import { orderDecider } from '../order/order.ts';
 import { exists } from '../order/state.ts';
 import { projectDeletion, type ProjectedOrder, projectOrders } from './orders.ts';
 
-/** The read model of orders, as the log tells it. A deletion takes effect with its record, not with `OrderDeleted`. */
+/** The read model of orders, built from the event log. A deletion takes effect with its deletion record, not with `OrderDeleted`. */
 export const orderProjection = (client: EventStoreDBClient): Projection => {
   const states = stateAt({ client, decider: orderDecider, schema: OrderEvent });
   return {
@@ -21,7 +21,9 @@ export const orderProjection = (client: EventStoreDBClient): Projection => {
       for (const resolved of await withoutProjected(db, table, orderStreamOf(''), events)) {
         if (isTombstone(resolved)) continue;
         if (isDeletionRecord(resolved)) {
-          const { orderId, merchantId, sequence } = parseRecorded(OrderDeletionRecorded, resolved).event.data;
+          const { event } = parseRecorded(OrderDeletionEvent, resolved);
+          if (event.type !== OrderDeletionRecorded.type) continue;
+          const { orderId, merchantId, sequence } = event.data;
           newest.delete(orderId);
           await projectDeletion(db, { orderId, merchantId, revision: sequence }, table);
           continue;

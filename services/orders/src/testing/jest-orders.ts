@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { OrderEvent, type OrderMessage, TOPICS } from '@cpg/contracts';
+import { NewOrderEvent, OrderEvent, type OrderMessage, TOPICS } from '@cpg/contracts';
 import { startEventStore } from '@cpg/embedded-eventstore';
 import { startKafka } from '@cpg/embedded-kafka';
 import { commandHandler, connectEventStore, readStream } from '@cpg/event-store';
@@ -73,7 +73,8 @@ export const startOrders = async () => {
   await migrate(pool, { schema: 'orders', folder: migrations });
   const http = internalClient({ name: 'payments', url: stub.url, token: TOKEN });
   const streamOf = (id: string) => `order-${id}`;
-  const makeHandler = () => commandHandler({ client, decider: orderDecider, schema: OrderEvent, streamOf });
+  const makeHandler = () =>
+    commandHandler({ client, decider: orderDecider, schema: OrderEvent, newEvent: NewOrderEvent, streamOf });
   const handler = makeHandler();
   const payments = paymentsClient(http);
   let putForward = 0;

@@ -1,5 +1,5 @@
 import { later, type PaymentEvent, type PaymentState } from '@cpg/contracts';
-import { unreachable } from '@cpg/core';
+import { ignoreUnknownEvent } from '@cpg/core';
 
 export interface ExistingPayment extends PaymentState {
   /** The refunds made of it, oldest first. */
@@ -65,7 +65,7 @@ export const evolve = (payment: Payment, event: PaymentEvent): Payment => {
       return refundedMinor < payment.amountMinor ? refunded : whole;
     }
     default:
-      return unreachable(event);
+      return ignoreUnknownEvent(event, payment);
   }
 };
 

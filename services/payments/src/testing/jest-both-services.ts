@@ -80,7 +80,7 @@ export const startBothServices = () => {
       [{ data, metadata }]: [{ data: DeletionData; metadata: EventMetadata }],
     ) => {
       const { orderId, merchantId, sequence: revision } = data;
-      const recorded = { id: newId('event'), revision, event: { type: 'OrderDeleted', data }, metadata };
+      const recorded = { id: newId('event'), revision, event: { type: 'OrderDeletionRecorded', data }, metadata };
       onTheWay.push(messageOf(recorded, '/orders', { subject: orderId, orderId, merchantId, resource: null }));
     },
     tombstoneStream: async (stream: string) => {

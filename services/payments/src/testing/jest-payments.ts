@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PaymentEvent, RegisteredPayment } from '@cpg/contracts';
+import { NewPaymentEvent, PaymentEvent, RegisteredPayment } from '@cpg/contracts';
 import { startEventStore } from '@cpg/embedded-eventstore';
 import { commandHandler, connectEventStore, readStream } from '@cpg/event-store';
 import { createPool, migrate, testDatabase } from '@cpg/postgres';
@@ -54,7 +54,13 @@ export const startPayments = async () => {
   await migrate(pool, { schema: 'payments', folder: join(SERVICE, 'migrations') });
   const http = internalClient({ name: 'orders', url: stub.url, token: TOKEN });
   const anotherHandler = () =>
-    commandHandler({ client, decider: paymentDecider, schema: PaymentEvent, streamOf: paymentStreamOf });
+    commandHandler({
+      client,
+      decider: paymentDecider,
+      schema: PaymentEvent,
+      newEvent: NewPaymentEvent,
+      streamOf: paymentStreamOf,
+    });
   const handler = anotherHandler();
   const commands = paymentCommands({ handler, project: (projected) => projectPayments(pool, [projected]) });
   const forget = forgetPayments({ client, handler, readModel: pool });

@@ -1,0 +1,77 @@
+import { z } from 'zod';
+import { Timestamp } from './ids.ts';
+import type { WebhookEventType } from './resources/webhook.ts';
+
+/** An object schema for reading: it keeps fields that it does not know, because a newer version may have written them.
+ *  The TypeScript type stays closed, so writers cannot add a field that the schema does not name. */
+export const openObject = <S extends z.ZodRawShape>(shape: S): z.ZodObject<S> =>
+  z.looseObject(shape) as unknown as z.ZodObject<S>;
+
+/** Everything the contracts say about one type of event. */
+export interface EventDefinition<
+  T extends string = string,
+  M extends string | null = string | null,
+  S extends z.ZodRawShape = z.ZodRawShape,
+> {
+  /** Type on the event stream: past tense, noun first. */
+  readonly type: T;
+  /** CloudEvents type of the Kafka message, or null when the event is not published. */
+  readonly message: M;
+  /** Webhook event that merchants receive, or null when merchants do not receive this event. */
+  readonly webhook: WebhookEventType | null;
+  /** One sentence for the published documents. */
+  readonly summary: string;
+  /** Data of a recorded event, for readers: open objects without API limits. */
+  readonly recorded: z.ZodObject<S>;
+  /** Data of a new event, for writers and for the published JSON Schema: API limits apply, unknown fields are refused. */
+  readonly written: z.ZodType<z.output<z.ZodObject<S>>>;
+}
+
+/** Defines an event. `data` describes what readers accept for ever, so a field that is added later is optional.
+ *  `limits` replaces fields of `data` by stricter schemas of the same type for new events; they may be tightened at any time. */
+export const defineEvent = <const T extends string, const M extends string | null, S extends z.ZodRawShape>({
+  data,
+  limits,
+  ...definition
+}: Pick<EventDefinition<T, M>, 'type' | 'message' | 'webhook' | 'summary'> & {
+  data: S;
+  limits?: { readonly [F in keyof S]?: z.ZodType<z.output<S[F]>> };
+}): EventDefinition<T, M, S> => ({
+  ...definition,
+  recorded: openObject(data),
+  written: z.strictObject({ ...data, ...limits }) as unknown as z.ZodType<z.output<z.ZodObject<S>>>,
+});
+
+/** The event that a definition describes, as decoders return it and deciders emit it. */
+export type EventOf<D> =
+  D extends EventDefinition<infer T, string | null, infer S> ? { type: T; data: z.output<z.ZodObject<S>> } : never;
+
+/** Schema for reading the events of a stream. It accepts an event of an unknown type, which a newer version wrote, with the data as recorded.
+ *  The type does not show such events: every fold and every handler ignores types that it does not know. */
+export const recordedEvent = <D extends EventDefinition>(definitions: readonly D[]): z.ZodType<EventOf<D>> =>
+  withUnknownTypes(
+    definitions.map(({ type, recorded }) => ({ type, schema: z.object({ type: z.literal(type), data: recorded }) })),
+    { data: z.looseObject({ at: Timestamp }) },
+  ) as unknown as z.ZodType<EventOf<D>>;
+
+/** Schema for new events, checked before they are appended. */
+export const newEvent = <D extends EventDefinition>(definitions: readonly D[]): z.ZodType<EventOf<D>> =>
+  z.discriminatedUnion(
+    'type',
+    nonEmpty(definitions.map(({ type, written }) => z.strictObject({ type: z.literal(type), data: written }))),
+  ) as unknown as z.ZodType<EventOf<D>>;
+
+/** A union by `type` that also accepts objects of any other type, of which only `unknown` is checked. */
+export const withUnknownTypes = (
+  known: readonly { readonly type: string; readonly schema: z.ZodObject }[],
+  unknown: z.ZodRawShape,
+): z.ZodType => {
+  const types = new Set(known.map(({ type }) => type));
+  const unknownType = z.string().refine((type) => !types.has(type));
+  return z.union([
+    z.discriminatedUnion('type', nonEmpty(known.map(({ schema }) => schema))),
+    z.looseObject({ type: unknownType, ...unknown }),
+  ]);
+};
+
+const nonEmpty = <T>(values: T[]) => values as [T, ...T[]];

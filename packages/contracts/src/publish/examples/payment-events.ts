@@ -1,0 +1,64 @@
+import type { PaymentMessage } from '../../topics.ts';
+import {
+  appliedPayment,
+  failedPayment,
+  MERCHANT,
+  ORDER,
+  PAID,
+  payment,
+  PAYMENT,
+  PROVIDER_ID,
+  REFUND,
+  REFUNDED,
+  refundedPayment,
+  SEEN,
+  TX,
+} from './values.ts';
+
+type Examples = { [T in PaymentMessage['type']]: Extract<PaymentMessage, { type: T }>['data'] };
+
+/** An example of `data` for every message of a payment: change and resource. */
+export const PAYMENT_EXAMPLES: Examples = {
+  'payment.received': {
+    change: {
+      paymentId: PAYMENT,
+      merchantId: MERCHANT,
+      orderId: ORDER,
+      rail: 'crypto_deposit',
+      providerId: PROVIDER_ID,
+      currency: 'USDT',
+      amountMinor: '14030000',
+      feeMinor: '140300',
+      feeSchedule: '1',
+      confirmed: false,
+      txHash: TX,
+      confirmations: 0,
+      seenAt: SEEN,
+      at: SEEN,
+    },
+    resource: payment(),
+  },
+  'payment.confirmed': { change: { confirmations: 20, at: PAID }, resource: payment({ confirmations: 20 }) },
+  'payment.applied': {
+    change: { orderId: ORDER, appliedMinor: '14030000', unappliedMinor: '0', at: PAID },
+    resource: appliedPayment(),
+  },
+  'payment.orphaned': {
+    change: { orphanReason: 'late', at: PAID },
+    resource: payment({ status: 'orphan', orphan_reason: 'late' }),
+  },
+  'payment.failed': {
+    change: { failureReason: 'dropped from the chain', at: PAID },
+    resource: failedPayment(),
+  },
+  'payment.refunded': {
+    change: {
+      refundId: REFUND,
+      amountMinor: '14030000',
+      refundedTotalMinor: '14030000',
+      reason: 'goods returned',
+      at: REFUNDED,
+    },
+    resource: refundedPayment(),
+  },
+};

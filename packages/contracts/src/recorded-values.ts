@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import { ItemCurrency, PaymentCurrency } from './currencies.ts';
+import { openObject } from './event-definition.ts';
+import { Timestamp } from './ids.ts';
+
+// Values inside recorded events. They have the shape of the API values of the same name, without the limits of the API:
+// tightening a limit must not make recorded events unreadable. Fields are never removed, and new fields are optional.
+
+export const RecordedMetadata = z.record(z.string(), z.json());
+
+const line = { name: z.string(), quantity: z.number(), unit_price: z.string(), currency: ItemCurrency };
+
+export const RecordedItem = openObject({ ...line, modifiers: z.array(openObject(line)).optional() });
+
+export const RecordedCapabilities = openObject({
+  can_cancel: z.boolean(),
+  can_update: z.boolean(),
+  can_overpay: z.boolean(),
+  partial_payments: z.boolean(),
+  express_checkout: z.boolean(),
+  expiration_auto_renewal: z.boolean(),
+});
+
+const RecordedRate = openObject({ rate: z.string(), source: z.string(), quoted_at: Timestamp, expires_at: Timestamp });
+
+export const RecordedRates = z.partialRecord(ItemCurrency, RecordedRate);
+
+/** Where to pay, as assigned by the rail. Fields that depend on the remaining amount are computed when the order is rendered. */
+export const AssignedInstruction = z.discriminatedUnion('rail', [
+  openObject({
+    rail: z.literal('crypto_deposit'),
+    currency: PaymentCurrency,
+    network: z.string(),
+    chainId: z.string(),
+    asset: z.string(),
+    address: z.string(),
+    decimals: z.int(),
+    requiredConfirmations: z.int(),
+    /** Which key produced the address: BIP32 fingerprint of the account xpub, and the path below it. */
+    derivation: openObject({ fingerprint: z.string(), path: z.string() }),
+  }),
+  openObject({
+    rail: z.literal('gateway_pay'),
+    currency: PaymentCurrency,
+    provider: z.string(),
+    paymentReference: z.string(),
+    paymentUrl: z.string(),
+  }),
+]);
+export type AssignedInstruction = z.infer<typeof AssignedInstruction>;

@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import { DeliveryId, EventId, Timestamp, WebhookId } from '../ids.ts';
+import { WebhookEventType, WebhookPayload } from './webhook.ts';
+
+export const DeliveryStatus = z.enum(['pending', 'delivered', 'failed']);
+export type DeliveryStatus = z.infer<typeof DeliveryStatus>;
+
+export const Delivery = z.object({
+  id: DeliveryId.describe('`x-delivery-id` of every attempt.'),
+  webhook_id: WebhookId,
+  event_id: EventId.describe('`x-idempotency-key` of every attempt.'),
+  event_type: WebhookEventType,
+  status: DeliveryStatus.describe(
+    '`pending`: another attempt is planned. `failed`: no further attempt is planned, because all attempts failed or the webhook was disabled or deleted.',
+  ),
+  attempt_count: z.int(),
+  next_attempt_at: Timestamp.optional().describe(
+    'When the next attempt is due. Present only while the delivery is `pending`.',
+  ),
+  created_at: Timestamp,
+  updated_at: Timestamp.optional(),
+});
+export type Delivery = z.infer<typeof Delivery>;
+
+export const AttemptOutcome = z.enum(['delivered', 'refused', 'timed_out', 'unreachable', 'blocked']);
+export type AttemptOutcome = z.infer<typeof AttemptOutcome>;
+
+export const DeliveryAttempt = z.object({
+  number: z.int(),
+  outcome: AttemptOutcome.describe(
+    '`refused`: the endpoint answered with a status other than 2xx. `unreachable`: the connection could not be made, or it broke. `blocked`: the address is not public.',
+  ),
+  started_at: Timestamp,
+  duration_ms: z.int(),
+  status_code: z.int().optional().describe('HTTP status of the answer, if there was one.'),
+  error: z.string().optional().describe('Why there was no complete answer.'),
+  response: z.string().optional().describe('The first part of the answer body, as text.'),
+});
+export type DeliveryAttempt = z.infer<typeof DeliveryAttempt>;
+
+export const DeliveryWithAttempts = Delivery.extend({
+  attempts: z.array(DeliveryAttempt).describe('Oldest first.'),
+  payload: WebhookPayload.optional().describe(
+    'The request body, as it was sent. It is kept for 30 days after the event (or after the replay of an older event) unless the operator configures another period, and is removed when its order is deleted. Without it the delivery cannot be sent again.',
+  ),
+});
+export type DeliveryWithAttempts = z.infer<typeof DeliveryWithAttempts>;
+
+/** A request to deliver the events of a time range to a webhook again. */
+export const Replay = z.object({
+  webhook_id: WebhookId,
+  from_date: Timestamp,
+  to_date: Timestamp.describe('Never later than the time of the request: later events are delivered as usual.'),
+  event_types: z.array(WebhookEventType),
+});
+export type Replay = z.infer<typeof Replay>;

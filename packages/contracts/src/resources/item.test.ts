@@ -1,0 +1,53 @@
+import fc from 'fast-check';
+import { decimalsOf, ItemCurrency } from '../currencies.ts';
+import { faultsIn } from '../testing/jest-faults.ts';
+import { Item, Quantity } from './item.ts';
+
+const item = { name: 'Coffee', quantity: 2, unit_price: '45.50', currency: 'MXN' as const };
+
+describe('a quantity', () => {
+  test.each([0.000001, 0.1, 1, 2.5, 999_999.999999, 1_000_000])('accepts %p', (value) => {
+    expect(Quantity.safeParse(value).success).toBe(true);
+  });
+
+  test.each([0, -1, 1_000_000.000001, 0.0000001, 1e-7, 1.1234567, NaN, Infinity, '1', null])('refuses %p', (value) => {
+    expect(Quantity.safeParse(value).success).toBe(false);
+  });
+
+  test('accepts every multiple of 0.000001 up to 1,000,000', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 1_000_000_000_000 }), (millionths) => {
+        expect(Quantity.safeParse(Number(`${millionths}e-6`)).success).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('an item', () => {
+  test('refuses a price with more decimals than its currency', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...ItemCurrency.options), fc.integer({ min: 0, max: 18 }), (currency, decimals) => {
+        const unit_price = decimals === 0 ? '1' : `1.${'1'.repeat(decimals)}`;
+        const allowed = decimalsOf(currency);
+        expect(faultsIn(Item, { ...item, unit_price, currency })).toEqual(
+          decimals <= allowed ? [] : [`unit_price: ${currency} has ${allowed} decimals, this amount has ${decimals}`],
+        );
+      }),
+    );
+  });
+
+  test('accepts a price of zero', () => expect(Item.safeParse({ ...item, unit_price: '0' }).success).toBe(true));
+
+  test('reports the path of a modifier price with too many decimals', () => {
+    const modifiers = [item, { ...item, unit_price: '0.123' }];
+    expect(faultsIn(Item, { ...item, modifiers })).toEqual([
+      'modifiers.1.unit_price: MXN has 2 decimals, this amount has 3',
+    ]);
+  });
+
+  test('accepts up to 20 modifiers, and no modifiers of modifiers', () => {
+    expect(Item.safeParse({ ...item, modifiers: Array(20).fill(item) }).success).toBe(true);
+    expect(Item.safeParse({ ...item, modifiers: Array(21).fill(item) }).success).toBe(false);
+    expect(Item.safeParse({ ...item, modifiers: [{ ...item, modifiers: [] }] }).success).toBe(false);
+  });
+});

@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import { decimalsOf, ItemCurrency } from '../currencies.ts';
+import { Amount } from '../money.ts';
+
+const QUANTITY_MAX = 1_000_000;
+const QUANTITY_DECIMALS = 6;
+
+/** A quantity in a request. Its shortest decimal form is used in exact arithmetic. */
+export const Quantity = z
+  .number()
+  .positive()
+  .max(QUANTITY_MAX)
+  .refine((value) => new RegExp(`^\\d+(\\.\\d{1,${QUANTITY_DECIMALS}})?$`).test(String(value)), {
+    error: `must have at most ${QUANTITY_DECIMALS} decimals`,
+  });
+
+const line = { name: z.string().min(1).max(256), quantity: Quantity, unit_price: Amount, currency: ItemCurrency };
+
+const checkDecimals = (
+  { unit_price, currency }: { unit_price: string; currency: ItemCurrency },
+  context: z.RefinementCtx,
+) => {
+  const given = unit_price.split('.')[1]?.length ?? 0;
+  const allowed = decimalsOf(currency);
+  if (given > allowed)
+    context.addIssue({
+      code: 'custom',
+      path: ['unit_price'],
+      message: `${currency} has ${allowed} decimals, this amount has ${given}`,
+    });
+};
+
+export const Modifier = z.strictObject(line).superRefine(checkDecimals);
+export type Modifier = z.infer<typeof Modifier>;
+
+export const Item = z
+  .strictObject({ ...line, modifiers: z.array(Modifier).max(20).optional() })
+  .superRefine(checkDecimals);
+export type Item = z.infer<typeof Item>;

@@ -1,0 +1,63 @@
+import { faultsIn } from '../testing/jest-faults.ts';
+import { MerchantCreateOrderDto, UpdateOrderDto } from './order.ts';
+
+const capabilities = {
+  can_cancel: true,
+  can_update: true,
+  can_overpay: false,
+  partial_payments: false,
+  express_checkout: false,
+  expiration_auto_renewal: false,
+};
+const item = { name: 'Coffee', quantity: 2, unit_price: '45.50', currency: 'MXN' as const };
+const order = {
+  external_reference_id: 'order-1',
+  items: [item],
+  enable_rails: ['crypto_deposit'],
+  payment_currency: 'USDT',
+  capabilities,
+};
+
+describe('a new order', () => {
+  test('accepts the body of the API reference', () => expect(MerchantCreateOrderDto.parse(order)).toEqual(order));
+
+  test.each([
+    ['the order', { ...order, tip: '1' }],
+    ['an item', { ...order, items: [{ ...item, colour: 'red' }] }],
+    ['the capabilities', { ...order, capabilities: { ...capabilities, can_fly: true } }],
+  ])('refuses an unknown field in %s', (_, body) => {
+    const parsed = MerchantCreateOrderDto.safeParse(body);
+    expect(parsed.error?.issues.map(({ code }) => code)).toEqual(['unrecognized_keys']);
+  });
+
+  test.each([
+    ['no item', { items: [] }],
+    ['101 items', { items: Array(101).fill(item) }],
+    ['no rail', { enable_rails: [] }],
+    ['a rail twice', { enable_rails: ['crypto_deposit', 'crypto_deposit'] }],
+    ['an unknown rail', { enable_rails: ['cash'] }],
+    ['an item currency as payment currency', { payment_currency: 'MXN' }],
+    ['an empty reference', { external_reference_id: '' }],
+    ['a reference of 129 characters', { external_reference_id: 'x'.repeat(129) }],
+    ['an expiration of 4 minutes', { expiration_minutes: 4 }],
+    ['an expiration of more than 30 days', { expiration_minutes: 43_201 }],
+    ['a fraction of a minute', { expiration_minutes: 5.5 }],
+  ])('refuses %s', (_, difference) => {
+    expect(MerchantCreateOrderDto.safeParse({ ...order, ...difference }).success).toBe(false);
+  });
+
+  test.each(Object.keys(order))('requires %s', (field) => {
+    const { [field as keyof typeof order]: _, ...rest } = order;
+    expect(MerchantCreateOrderDto.safeParse(rest).success).toBe(false);
+  });
+
+  test.each(Object.keys(capabilities))('requires the capability %s', (flag) => {
+    const { [flag as keyof typeof capabilities]: _, ...rest } = capabilities;
+    expect(faultsIn(MerchantCreateOrderDto, { ...order, capabilities: rest })[0]).toMatch(`capabilities.${flag}: `);
+  });
+});
+
+test('an update of an order must change something', () => {
+  expect(faultsIn(UpdateOrderDto, {})).toEqual([': must have metadata, expiration_minutes, or both']);
+  expect(UpdateOrderDto.safeParse({ metadata: {} }).success).toBe(true);
+});

@@ -1,0 +1,122 @@
+import { z } from 'zod';
+import { ItemCurrency, PaymentCurrency, PaymentRail } from '../currencies.ts';
+import { MerchantId, OrderId, Timestamp } from '../ids.ts';
+import { Amount } from '../money.ts';
+import { Item } from './item.ts';
+import { Metadata } from './metadata.ts';
+import { Payment } from './payment.ts';
+
+export const OrderStatus = z.enum([
+  'initialized',
+  'awaiting_payment',
+  'partially_paid',
+  'paid',
+  'reversed',
+  'partially_paid_expired',
+  'expired',
+  'canceled',
+]);
+export type OrderStatus = z.infer<typeof OrderStatus>;
+
+export const Capabilities = z.strictObject({
+  can_cancel: z.boolean(),
+  can_update: z.boolean(),
+  can_overpay: z.boolean(),
+  partial_payments: z.boolean(),
+  express_checkout: z.boolean(),
+  expiration_auto_renewal: z.boolean(),
+});
+export type Capabilities = z.infer<typeof Capabilities>;
+
+/** One unit of the item currency is worth `rate` units of the order's payment currency. */
+export const Rate = z.object({
+  rate: z.string(),
+  source: z.string(),
+  quoted_at: Timestamp,
+  expires_at: Timestamp,
+});
+export type Rate = z.infer<typeof Rate>;
+
+export const Rates = z.partialRecord(ItemCurrency, Rate);
+export type Rates = z.infer<typeof Rates>;
+
+export const CryptoDepositInstruction = z.object({
+  rail: z.literal('crypto_deposit'),
+  currency: PaymentCurrency,
+  network: z.string(),
+  chain_id: z.string().describe('CAIP-2'),
+  asset: z.string().describe('CAIP-19'),
+  address: z.string(),
+  amount: Amount,
+  amount_units: z.string(),
+  decimals: z.int(),
+  payment_uri: z.string().describe('BIP21 or EIP-681'),
+  required_confirmations: z.int(),
+  expires_at: Timestamp,
+});
+
+export const GatewayPayInstruction = z.object({
+  rail: z.literal('gateway_pay'),
+  currency: PaymentCurrency,
+  amount: Amount,
+  provider: z.string(),
+  payment_reference: z.string(),
+  payment_url: z.url(),
+  qr_content: z.string(),
+  expires_at: Timestamp,
+});
+
+export const DepositInstruction = z.discriminatedUnion('rail', [CryptoDepositInstruction, GatewayPayInstruction]);
+export type DepositInstruction = z.infer<typeof DepositInstruction>;
+
+export const Order = z.object({
+  id: OrderId,
+  external_reference_id: z.string(),
+  merchant_id: MerchantId,
+  items: z.array(Item),
+  payments: z.array(Payment),
+  status: OrderStatus,
+  status_reason: z.string().optional(),
+  total_amount: Amount,
+  remaining_amount: Amount,
+  currency: PaymentCurrency,
+  rates: Rates,
+  capabilities: Capabilities,
+  deposit_instructions: z.array(DepositInstruction),
+  payment_reference: z.string().optional(),
+  expiration_date: Timestamp.optional(),
+  metadata: Metadata.optional(),
+  created_at: Timestamp.optional(),
+  updated_at: Timestamp.optional(),
+});
+export type Order = z.infer<typeof Order>;
+
+export const MIN_EXPIRATION_MINUTES = 5;
+export const MAX_EXPIRATION_MINUTES = 43_200;
+export const DEFAULT_EXPIRATION_MINUTES = 60;
+
+const ExpirationMinutes = z.int().min(MIN_EXPIRATION_MINUTES).max(MAX_EXPIRATION_MINUTES);
+
+export const MerchantCreateOrderDto = z.strictObject({
+  external_reference_id: z.string().min(1).max(128),
+  items: z.array(Item).min(1).max(100),
+  enable_rails: z
+    .array(PaymentRail)
+    .min(1)
+    .max(2)
+    .refine((rails) => new Set(rails).size === rails.length, { error: 'must not repeat a rail' })
+    .meta({ uniqueItems: true }),
+  payment_currency: PaymentCurrency,
+  capabilities: Capabilities,
+  expiration_minutes: ExpirationMinutes.optional(),
+  metadata: Metadata.optional(),
+});
+export type MerchantCreateOrderDto = z.infer<typeof MerchantCreateOrderDto>;
+
+export const UpdateOrderDto = z
+  .strictObject({ metadata: Metadata.optional(), expiration_minutes: ExpirationMinutes.optional() })
+  .refine((body) => body.metadata !== undefined || body.expiration_minutes !== undefined, {
+    error: 'must have metadata, expiration_minutes, or both',
+  })
+  .meta({ minProperties: 1 });
+export type UpdateOrderDto = z.infer<typeof UpdateOrderDto>;

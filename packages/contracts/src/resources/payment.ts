@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import { PaymentCurrency, PaymentRail } from '../currencies.ts';
+import { MerchantId, PaymentId, Timestamp } from '../ids.ts';
+import { Amount } from '../money.ts';
+import { Metadata } from './metadata.ts';
+
+export const PaymentStatus = z.enum(['received', 'applied', 'orphan', 'failed', 'refunded']);
+export type PaymentStatus = z.infer<typeof PaymentStatus>;
+
+export const OrphanReason = z.enum([
+  'already_paid',
+  'canceled',
+  'late',
+  'wrong_currency',
+  'unknown_order',
+  'unknown_address',
+  'too_many_payments',
+]);
+export type OrphanReason = z.infer<typeof OrphanReason>;
+
+export const Payment = z.object({
+  id: PaymentId,
+  merchant_id: MerchantId,
+  order_id: z
+    .string()
+    .describe(
+      'The order that the payer named. For an orphan it may be an unknown order, or the deposit address if that address belongs to no order.',
+    ),
+  status: PaymentStatus,
+  payment_rail: PaymentRail,
+  provider_id: z.string(),
+  paid_amount: Amount,
+  fee_amount: Amount,
+  net_amount: Amount,
+  currency: PaymentCurrency,
+  metadata: Metadata.optional(),
+  applied_amount: Amount.optional(),
+  unapplied_amount: Amount.optional(),
+  refunded_amount: Amount.optional(),
+  orphan_reason: OrphanReason.optional(),
+  failure_reason: z.string().optional(),
+  tx_hash: z.string().optional(),
+  confirmations: z.int().optional(),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+});
+export type Payment = z.infer<typeof Payment>;
