@@ -1,4 +1,12 @@
-// Sources are run as they are: packages resolve to each other's src by the export condition "source".
+// Packages resolve to each other's sources by the export condition "source": tests need no build, except those of packages/acceptance.
+//
+// The name of a test file decides when it runs:
+//   x.test.ts                  needs nothing running                       npm test, project "unit"
+//   x.int.test.ts              needs PostgreSQL or an engine               npm test, project "integration"
+//   packages/acceptance/src/   needs the whole stack, which files share    npm test, project "acceptance"
+//   …/acceptance/src/crashes/  kills processes of a stack of its own       npm test, project "crashes"
+//   x.extended.test.ts, x.extended.int.test.ts: slow, or needs more        npm run test:extended, projects "extended" and
+//     than Node.js; starts what it needs                                     "extended-integration"
 const base = {
   transform: {
     '^.+\\.ts$': [
@@ -11,6 +19,13 @@ const base = {
   testEnvironmentOptions: { customExportConditions: ['source', 'node', 'node-addons'] },
   modulePathIgnorePatterns: ['<rootDir>/.*/dist/', '<rootDir>/.data/'],
 };
+const EXTENDED = '\\.extended\\.(int\\.)?test\\.ts$';
+const INTEGRATION = '\\.int\\.test\\.ts$';
+const CRASHES = '/acceptance/src/crashes/';
+const engines = {
+  globalSetup: '<rootDir>/scripts/jest/start-engines.ts',
+  globalTeardown: '<rootDir>/scripts/jest/stop-engines.ts',
+};
 
 export default {
   projects: [
@@ -18,16 +33,42 @@ export default {
       ...base,
       displayName: 'unit',
       testMatch: ['<rootDir>/{packages,services}/*/src/**/*.test.ts'],
-      testPathIgnorePatterns: ['\\.int\\.test\\.ts$', '/acceptance/'],
+      testPathIgnorePatterns: [EXTENDED, INTEGRATION, '/acceptance/'],
     },
     {
       ...base,
+      ...engines,
       displayName: 'integration',
       testMatch: ['<rootDir>/{packages,services}/*/src/**/*.int.test.ts'],
-      globalSetup: '<rootDir>/scripts/jest/start-engines.ts',
-      globalTeardown: '<rootDir>/scripts/jest/stop-engines.ts',
+      testPathIgnorePatterns: [EXTENDED],
     },
     {
+      ...base,
+      displayName: 'acceptance',
+      testMatch: ['<rootDir>/packages/acceptance/src/**/*.test.ts'],
+      testPathIgnorePatterns: [EXTENDED, CRASHES],
+      globalSetup: '<rootDir>/packages/acceptance/src/harness/global-setup.ts',
+      globalTeardown: '<rootDir>/packages/acceptance/src/harness/global-teardown.ts',
+    },
+    {
+      ...base,
+      displayName: 'crashes',
+      testMatch: [`<rootDir>/packages${CRASHES}**/*.test.ts`],
+      testPathIgnorePatterns: [EXTENDED],
+    },
+    {
+      ...base,
+      displayName: 'extended',
+      testMatch: ['<rootDir>/{packages,services}/*/src/**/*.extended.test.ts'],
+    },
+    {
+      ...base,
+      ...engines,
+      displayName: 'extended-integration',
+      testMatch: ['<rootDir>/{packages,services}/*/src/**/*.extended.int.test.ts'],
+    },
+    {
+      // Tests of the embedded Kafka and of our clients, against the real one.
       ...base,
       displayName: 'apache-kafka',
       testMatch: [
@@ -37,13 +78,6 @@ export default {
       globalSetup: '<rootDir>/packages/embedded-kafka/src/testing/apache/global-setup.ts',
       globalTeardown: '<rootDir>/packages/embedded-kafka/src/testing/apache/global-teardown.ts',
       setupFilesAfterEnv: ['<rootDir>/packages/embedded-kafka/src/testing/apache/setup-file.ts'],
-    },
-    {
-      ...base,
-      displayName: 'acceptance',
-      testMatch: ['<rootDir>/packages/acceptance/src/**/*.test.ts'],
-      globalSetup: '<rootDir>/packages/acceptance/src/harness/global-setup.ts',
-      globalTeardown: '<rootDir>/packages/acceptance/src/harness/global-teardown.ts',
     },
   ],
   testTimeout: 30_000,

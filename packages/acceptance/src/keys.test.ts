@@ -177,8 +177,8 @@ describe('the life of a key', () => {
   });
 
   test('it works from the addresses that it is for', async () => {
-    const near = await createKey(stack, shop.id, 'all', ['--allow-ip', '127.0.0.0/8']);
-    const far = await createKey(stack, shop.id, 'all', ['--allow-ip', '203.0.113.7']);
+    const near = await createKey(stack, shop.id, 'all', { allowedIps: '127.0.0.0/8' });
+    const far = await createKey(stack, shop.id, 'all', { allowedIps: '203.0.113.7' });
     expect([await statusFor(near), await statusFor(far)]).toEqual([200, 401]);
   });
 

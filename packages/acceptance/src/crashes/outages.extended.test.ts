@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { type Order, WebhookPayload } from '@cpg/contracts';
-import type { Answer } from './harness/api.ts';
-import { insist } from './harness/insist.ts';
-import { type KafkaLog, readKafkaLog } from './harness/kafka-log.ts';
-import { openShop, type Shop } from './harness/merchants.ts';
-import { orderBody } from './harness/order-bodies.ts';
-import { freeze } from './harness/process-tree.ts';
-import { type Receiver, startReceiver } from './harness/receiver.ts';
-import { type Stack, startStack } from './harness/stack.ts';
-import { until } from './harness/until.ts';
+import type { Answer } from '../harness/api.ts';
+import { insist } from '../harness/insist.ts';
+import { type KafkaLog, readKafkaLog } from '../harness/kafka-log.ts';
+import { openShop, type Shop } from '../harness/merchants.ts';
+import { orderBody } from '../harness/order-bodies.ts';
+import { freeze } from '../harness/process-tree.ts';
+import { type Receiver, startReceiver } from '../harness/receiver.ts';
+import { type Stack, startStack } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
 
 const HOOK = '/hook';
 const SLOW = 120_000;

@@ -1,11 +1,11 @@
 import { TOPICS } from '@cpg/contracts';
 import { Kafka, logLevel } from 'kafkajs';
 import pg from 'pg';
-import { startExtraService } from './harness/extra-service.ts';
-import { openShop, type Shop } from './harness/merchants.ts';
-import { sendShoppers, type Shoppers } from './harness/shoppers.ts';
-import { type Stack, startStack } from './harness/stack.ts';
-import { until } from './harness/until.ts';
+import { startExtraService } from '../harness/extra-service.ts';
+import { openShop, type Shop } from '../harness/merchants.ts';
+import { sendShoppers, type Shoppers } from '../harness/shoppers.ts';
+import { type Stack, startStack } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
 
 const ROUNDS = 2;
 const SLOW = 180_000;

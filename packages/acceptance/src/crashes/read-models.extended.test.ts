@@ -1,29 +1,31 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { openShop, type Shop } from './harness/merchants.ts';
-import { orderBody } from './harness/order-bodies.ts';
-import { type ServiceName, serviceAdmin } from './harness/service-admin.ts';
-import { sharedStack } from './harness/shared-stack.ts';
-import { purchase, type Purchase } from './harness/shoppers.ts';
-import { until } from './harness/until.ts';
+import { openShop, type Shop } from '../harness/merchants.ts';
+import { orderBody } from '../harness/order-bodies.ts';
+import { type ServiceName, serviceAdmin } from '../harness/service-admin.ts';
+import { purchase, type Purchase } from '../harness/shoppers.ts';
+import { type Stack, startStack } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
 
 const NAMES: ServiceName[] = ['orders', 'payments'];
 const SLOW = 120_000;
 
-const stack = sharedStack();
+let stack: Stack;
 let shop: Shop;
 let database: pg.Client;
 
 beforeAll(async () => {
+  stack = await startStack();
   shop = await openShop(stack);
   database = new pg.Client({ connectionString: stack.databaseUrl });
   await database.connect();
-});
+}, SLOW);
 
 afterAll(async () => {
-  await shop.api.close();
-  await database.end();
-});
+  await shop?.api.close();
+  await database?.end();
+  await stack?.stop();
+}, SLOW);
 
 const done = { code: 0, said: expect.any(String) };
 

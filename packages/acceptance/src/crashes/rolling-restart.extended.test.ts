@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Order } from '@cpg/contracts';
-import type { Answer, Method, SendOptions } from './harness/api.ts';
-import { type KafkaLog, readKafkaLog } from './harness/kafka-log.ts';
-import { openShop, type Shop } from './harness/merchants.ts';
-import { orderBody } from './harness/order-bodies.ts';
-import { type Receiver, startReceiver } from './harness/receiver.ts';
-import { type Stack, startStack } from './harness/stack.ts';
-import { until } from './harness/until.ts';
+import type { Answer, Method, SendOptions } from '../harness/api.ts';
+import { type KafkaLog, readKafkaLog } from '../harness/kafka-log.ts';
+import { openShop, type Shop } from '../harness/merchants.ts';
+import { orderBody } from '../harness/order-bodies.ts';
+import { type Receiver, startReceiver } from '../harness/receiver.ts';
+import { type Stack, startStack } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
 
 const HOOK = '/hook';
 const SERVICES = ['orders', 'gateway', 'payments', 'webhook-dispatcher-1'];

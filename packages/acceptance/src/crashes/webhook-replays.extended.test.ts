@@ -1,12 +1,12 @@
 import type { WebhookEventType } from '@cpg/contracts';
 import { Client } from 'pg';
-import { consumedBy } from './harness/kafka-group.ts';
-import { openShop, type Shop } from './harness/merchants.ts';
-import { type Attempt, type Receiver, startReceiver } from './harness/receiver.ts';
-import { purchase } from './harness/shoppers.ts';
-import { verified } from './harness/signatures.ts';
-import { type Stack, startStack } from './harness/stack.ts';
-import { until } from './harness/until.ts';
+import { consumedBy } from '../harness/kafka-group.ts';
+import { openShop, type Shop } from '../harness/merchants.ts';
+import { type Attempt, type Receiver, startReceiver } from '../harness/receiver.ts';
+import { purchase } from '../harness/shoppers.ts';
+import { verified } from '../harness/signatures.ts';
+import { type Stack, startStack } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
 
 const ORDERS = 120;
 const EVENTS: WebhookEventType[] = ['order:created', 'order:updated', 'order:paid', 'payment:applied'];

@@ -1,0 +1,62 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { CHECKOUT, manifest, run } from './setup.mjs';
+
+const SLOWEST_SHOWN = 15;
+
+/** Runs jest once per list of arguments, one run after the other, and resolves with the sum of their tests. Prints the slowest files, and
+ *  why tests were skipped. `patterns` select test files by path. */
+export const runJest = async (runs, patterns) => {
+  const folder = mkdtempSync(join(tmpdir(), 'cpg-report-'));
+  const skippedBecause = join(folder, 'skipped-because');
+  const results = [];
+  for (const [index, args] of runs.entries()) {
+    results.push(
+      await runOnce([...args, ...patterns.map((pattern) => `--testPathPatterns=${pattern}`)], {
+        report: join(folder, `${index}.json`),
+        skippedBecause,
+      }),
+    );
+  }
+  console.log(`\nslowest test files\n${slowest(results.flatMap(({ files }) => files)).join('\n')}`);
+  if (existsSync(skippedBecause)) process.stdout.write(readFileSync(skippedBecause, 'utf8'));
+  rmSync(folder, { recursive: true, force: true });
+  return sum(results);
+};
+
+/** The sum of several counts of tests. */
+export const sum = (counts) => {
+  const total = (name) => counts.reduce((all, count) => all + count[name], 0);
+  return { passed: total('passed'), failed: total('failed'), skipped: total('skipped') };
+};
+
+/** Prints the line that CI reads, and sets the exit code: a run in which no test passed has failed. */
+export const conclude = ({ passed, failed, skipped }) => {
+  process.exitCode = failed > 0 || passed === 0 ? 1 : 0;
+  console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
+};
+
+/** A file that cannot be run counts as one failed test, and so does a run that leaves no report. */
+const runOnce = async (args, { report, skippedBecause }) => {
+  const [, ...jest] = manifest.scripts.jest.split(' ');
+  const options = ['--passWithNoTests', '--json', `--outputFile=${report}`];
+  const env = { ...process.env, SKIPPED_BECAUSE: skippedBecause };
+  const code = await run(process.execPath, [...jest, ...args, ...options], { env });
+  if (!existsSync(report)) return { passed: 0, failed: 1, skipped: 0, files: [] };
+  const result = JSON.parse(readFileSync(report, 'utf8'));
+  const failed = result.numFailedTests + result.numRuntimeErrorTestSuites;
+  return {
+    passed: result.numPassedTests,
+    failed: code === 0 ? failed : Math.max(failed, 1),
+    skipped: result.numPendingTests + result.numTodoTests,
+    files: result.testResults,
+  };
+};
+
+const slowest = (files) =>
+  files
+    .map(({ name, startTime, endTime }) => ({ name, seconds: (endTime - startTime) / 1_000 }))
+    .sort((a, b) => b.seconds - a.seconds)
+    .slice(0, SLOWEST_SHOWN)
+    .map(({ name, seconds }) => `${seconds.toFixed(1).padStart(7)} s  ${relative(CHECKOUT, name)}`);

@@ -1,0 +1,28 @@
+import { conclude, runJest, sum } from './jest-runs.mjs';
+import { CHECKOUT, run, setUp } from './setup.mjs';
+
+// Long runs, and tests that need Java or Python. jest.config.js says which file belongs where.
+const RUNS = [
+  ['--selectProjects', 'extended-integration', 'apache-kafka', '--maxWorkers=100%'],
+  ['--selectProjects', 'extended', '--runInBand'],
+];
+/** The same requests in every run, so that a new fault comes from the commit. */
+const FUZZ_SEED = '133453178';
+const FUZZ_CANNOT_RUN = 3;
+
+/** Sends generated requests to every endpoint. Counts as one test. */
+const fuzz = async () => {
+  const env = { ...process.env, FUZZ_SEED: process.env.FUZZ_SEED || FUZZ_SEED };
+  const code = await run(process.execPath, [`${CHECKOUT}/packages/acceptance/dist/fuzz.js`], { env });
+  return {
+    passed: Number(code === 0),
+    failed: Number(code !== 0 && code !== FUZZ_CANNOT_RUN),
+    skipped: Number(code === FUZZ_CANNOT_RUN),
+  };
+};
+
+await setUp();
+const patterns = process.argv.slice(2);
+const results = [await runJest(RUNS, patterns)];
+if (patterns.length === 0) results.push(await fuzz());
+conclude(sum(results));
