@@ -1,109 +1,109 @@
 import type { ErrorCode } from './errors.ts';
 
 export interface ErrorText {
-  /** When a caller hears it. */
+  /** The cause of the error. */
   readonly when: string;
-  /** What the caller does about it. */
+  /** The action that the caller takes. */
   readonly remedy: string;
 }
 
-/** What the error catalogue says of each code. */
+/** Texts of the error catalogue (`docs/errors.md`), in Markdown. */
 export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
   invalid_request: {
-    when: 'The JSON, a field, a query parameter or a header is not valid; a field or parameter that does not exist counts too.',
-    remedy: '`details` names every fault by its path: correct them. The same request fails again.',
+    when: 'The JSON, a field, a query parameter or a header is invalid or unknown.',
+    remedy: 'Correct each fault that `details` lists. Do not retry the same request.',
   },
   unauthorized: {
-    when: 'The API key is missing, malformed, unknown, revoked, expired, of the other environment, or not allowed from this address.',
-    remedy: 'Send a valid key in `x-api-key`. Do not retry: failed authentications are limited per address.',
+    when: 'The API key is missing, malformed, unknown, revoked, expired, from the other environment, or not allowed from this IP address.',
+    remedy: 'Send a valid key in `x-api-key`. Do not retry: failed authentications are rate limited per address.',
   },
   insufficient_scope: {
-    when: 'The key is good but lacks the scope of this endpoint.',
-    remedy: 'Use a key with the scope that the endpoint names.',
+    when: 'The API key is valid but lacks the scope that this endpoint requires.',
+    remedy: 'Use a key with the scope named in the description of the endpoint.',
   },
   not_found: {
-    when: 'There is no such path, or no such resource: it never was, is deleted, or belongs to another merchant. All three are answered alike.',
-    remedy: 'Check the id and the key. A malformed id is answered so too.',
+    when: 'The path or the resource does not exist, the resource was deleted, or it belongs to another merchant. A malformed id gives the same response.',
+    remedy: 'Check the id, and check that the key belongs to the right merchant.',
   },
   method_not_allowed: {
-    when: 'The path exists, and takes other methods.',
-    remedy: 'Use a method that the header `Allow` names.',
+    when: 'The path exists but does not support this method.',
+    remedy: 'Use a method from the `Allow` header.',
   },
   order_state_conflict: {
-    when: 'The status of the order does not allow it: to cancel or move the deadline of one that is closed, to capture a canceled one.',
-    remedy: 'Read the order again and decide by its `status`.',
+    when: 'The status of the order does not allow the operation. Examples: canceling a closed order, changing its deadline, capturing a canceled order.',
+    remedy: 'Read the order again and decide based on its `status`.',
   },
   cancel_not_allowed: {
-    when: 'The order was created with `can_cancel` false.',
-    remedy: 'Let it expire, or create orders with `can_cancel` true.',
+    when: 'The order was created with `can_cancel` set to false.',
+    remedy: 'Let the order expire. Set `can_cancel` to true in orders that you may want to cancel.',
   },
   update_not_allowed: {
-    when: 'The order was created with `can_update` false, or was changed 1,000 times.',
-    remedy: 'Create a new order, with `can_update` true if it may change.',
+    when: 'The order was created with `can_update` set to false, or it was already changed 1,000 times.',
+    remedy: 'Create a new order. Set `can_update` to true in orders that you may want to change.',
   },
   order_has_unsettled_funds: {
-    when: 'The order to delete holds money: it is paid in part, or has a payment that is received or an orphan not refunded.',
-    remedy: 'Capture or refund its payments first, then delete it.',
+    when: 'The order cannot be deleted because it has money: it is partly paid, or it has a received payment or an orphan that is not refunded.',
+    remedy: 'Capture or refund its payments, then delete the order.',
   },
   payment_conflict: {
-    when: 'The money is known with another amount, currency or order, or the status of the payment does not allow it.',
-    remedy: 'Read the payment again. Other money needs a hash of its own.',
+    when: 'The payment is already recorded with another amount, currency or order, or its status does not allow the operation.',
+    remedy: 'Read the payment again. Report a different payment with its own transaction hash.',
   },
   nothing_to_refund: {
-    when: 'All of the payment is refunded already.',
-    remedy: 'Nothing: the payer has the money back.',
+    when: 'The payment is already fully refunded.',
+    remedy: 'No action is needed.',
   },
   too_many_webhooks: {
-    when: 'The merchant has 20 webhooks.',
-    remedy: 'Delete one, or subscribe an existing one to more events.',
+    when: 'The merchant already has 20 webhooks.',
+    remedy: 'Delete a webhook, or subscribe an existing webhook to more events.',
   },
   webhook_disabled: {
-    when: 'The webhook to deliver to is disabled.',
-    remedy: 'Enable it with PATCH; `disabled_reason` says why the service turned it off, if it did.',
+    when: 'The webhook is disabled.',
+    remedy: 'Enable it with PATCH. If the service disabled it, `disabled_reason` gives the reason.',
   },
   delivery_expired: {
-    when: 'The body of the delivery is no longer kept: it is older than 30 days, or its order was deleted.',
-    remedy: 'Replay the range in which it happened, unless its order was deleted.',
+    when: 'The body of the delivery is no longer stored: the delivery is older than 30 days, or its order was deleted.',
+    remedy: 'Replay the time range of the event. Events of a deleted order cannot be replayed.',
   },
   replay_running: {
-    when: 'An earlier replay of the webhook still has events to queue.',
-    remedy: 'Wait until it is done, or disable the webhook, which ends it.',
+    when: 'An earlier replay of the webhook is still queueing events.',
+    remedy: 'Wait until it is done, or disable the webhook to end it.',
   },
   idempotency_key_in_use: {
-    when: 'A request with this `Idempotency-Key` is running.',
-    remedy: 'Send the same request again in a moment: it gets the answer of the first.',
+    when: 'Another request with this `Idempotency-Key` is still running.',
+    remedy: 'Retry after a moment: the response is the same as for the first request.',
   },
   concurrent_update: {
-    when: 'Others kept changing the resource at the same time.',
-    remedy: 'Send the same request again. Nothing was done.',
+    when: 'Concurrent requests kept changing the resource. Nothing was changed by this request.',
+    remedy: 'Retry the request.',
   },
   payload_too_large: {
     when: 'The body is larger than 256 KiB.',
-    remedy: 'Send less: fewer items, smaller `metadata`.',
+    remedy: 'Send fewer items or a smaller `metadata`.',
   },
   unsupported_media_type: {
-    when: 'The body is not `application/json`.',
-    remedy: 'Send JSON, with `content-type: application/json`.',
+    when: 'The content type of the body is not `application/json`.',
+    remedy: 'Send JSON with the header `content-type: application/json`.',
   },
   idempotency_key_reused: {
-    when: 'This `Idempotency-Key` was used with another request in the last 24 hours.',
-    remedy: 'Make a new key for each request, and keep it only to repeat that request.',
+    when: 'This `Idempotency-Key` was used with a different request in the last 24 hours.',
+    remedy: 'Generate a new key for each request. Reuse a key only to retry the same request.',
   },
   rate_limited: {
-    when: 'The key sent more requests than its limit, or the address too many bad keys.',
-    remedy: 'Wait as many seconds as `Retry-After` says.',
+    when: 'The API key exceeded its rate limit, or too many requests with invalid keys came from this IP address.',
+    remedy: 'Wait for the number of seconds in `Retry-After`.',
   },
   internal_error: {
-    when: 'A fault of ours.',
+    when: 'The service has a fault.',
     remedy:
-      'Send the same request again, a POST under the same `Idempotency-Key`; report the `request_id` if it stays.',
+      'Retry the request; retry a POST with the same `Idempotency-Key`. If the error persists, report the `request_id`.',
   },
   rate_unavailable: {
-    when: 'There is no fresh rate for a currency of the order. No order was created.',
-    remedy: 'Send the same request again after `Retry-After` seconds.',
+    when: 'There is no recent exchange rate for a currency of the order. No order was created.',
+    remedy: 'Retry after the number of seconds in `Retry-After`.',
   },
   dependency_unavailable: {
-    when: 'Something that the service depends on is down. Nothing was half done.',
-    remedy: 'Send the same request again after `Retry-After` seconds, a POST under the same `Idempotency-Key`.',
+    when: 'A dependency of the service is unavailable. No operation is left half done.',
+    remedy: 'Retry after the number of seconds in `Retry-After`; retry a POST with the same `Idempotency-Key`.',
   },
 };

@@ -1,6 +1,6 @@
 import { createAddressMatcher, isAddressOrCidr } from './address-matcher.ts';
 
-test('no entries hold no address', () => {
+test('matches no address without entries', () => {
   expect(createAddressMatcher([])('203.0.113.9')).toBe(false);
 });
 
@@ -13,8 +13,8 @@ test.each([
   ['2001:db8::5', true],
   ['2001:db9::5', false],
   ['nonsense', false],
-])('%s is in them: %s', (address, isIn) => {
-  expect(createAddressMatcher(['203.0.113.9', '10.1.0.0/16', '2001:db8::/32'])(address)).toBe(isIn);
+])('matches %s: %s', (address, expected) => {
+  expect(createAddressMatcher(['203.0.113.9', '10.1.0.0/16', '2001:db8::/32'])(address)).toBe(expected);
 });
 
 test.each([
@@ -27,6 +27,6 @@ test.each([
   ['10.0.0.0/8/8', false],
   ['shop.example', false],
   ['', false],
-])('%j is an address or a block: %s', (text, is) => {
-  expect(isAddressOrCidr(text)).toBe(is);
+])('recognises %j as an IP address or CIDR block: %s', (text, expected) => {
+  expect(isAddressOrCidr(text)).toBe(expected);
 });

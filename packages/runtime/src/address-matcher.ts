@@ -8,7 +8,8 @@ export const isAddressOrCidr = (text: string): boolean => {
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
 };
 
-/** A test for the addresses that are in `entries` (addresses and CIDR blocks). An IPv4 address is itself in its mapped form, too. */
+/** Returns a function that tells whether an IP address is in `entries`, a list of addresses and CIDR blocks.
+ *  An IPv4 address also matches in its IPv4-mapped IPv6 form. */
 export const createAddressMatcher = (entries: readonly string[]): ((address: string) => boolean) => {
   const list = new BlockList();
   for (const entry of entries) {

@@ -1,6 +1,6 @@
 import { INTERNAL_HEADERS } from '@cpg/contracts';
 
-/** Who asked, in which request, and as part of what: carried across services and into every event. */
+/** Identifies the caller and the request. Services pass it on in headers and record it in every event. */
 export interface CallContext {
   /** `key:<kid>`, `service:<name>` or `debug`. */
   readonly actor: string;
@@ -14,7 +14,7 @@ export const contextHeaders = (context: CallContext): Record<string, string> => 
   [INTERNAL_HEADERS.correlationId]: context.correlationId,
 });
 
-/** Reads the context of a call between services. What a caller left out is filled from the request's own id. */
+/** Reads the call context from the headers of an internal request. Missing ids default to the id of this request. */
 export const readCallContext = (request: { id: string; headers: Record<string, unknown> }): CallContext => {
   const header = (name: string) => (typeof request.headers[name] === 'string' ? request.headers[name] : undefined);
   const requestId = header(INTERNAL_HEADERS.requestId) ?? request.id;

@@ -12,9 +12,9 @@ const env = {
   KAFKA_BROKERS: 'one.test:9092, two.test:9092,',
 };
 
-const faultOf = (differences: Record<string, string>): string => {
+const errorMessageFor = (changes: Record<string, string>): string => {
   try {
-    readConfig(Config, { ...env, ...differences });
+    readConfig(Config, { ...env, ...changes });
   } catch (error) {
     if (error instanceof ConfigError) return error.message;
     throw error;
@@ -24,7 +24,7 @@ const faultOf = (differences: Record<string, string>): string => {
 
 afterEach(() => void readConfig(Config, env));
 
-test('what is given is read, what is left out has its default', () => {
+test('reads the given variables and fills in the defaults', () => {
   expect(readConfig(Config, env)).toEqual({
     ...env,
     KAFKA_BROKERS: ['one.test:9092', 'two.test:9092'],
@@ -37,7 +37,7 @@ test('what is given is read, what is left out has its default', () => {
   });
 });
 
-test('what a client of Kafka needs to trust and to show passes through', () => {
+test('reads the TLS and SASL settings of Kafka', () => {
   const security = {
     KAFKA_TLS_CA_FILE: '/run/secrets/ca.pem',
     KAFKA_SASL_MECHANISM: 'scram-sha-512',
@@ -50,15 +50,15 @@ test('what a client of Kafka needs to trust and to show passes through', () => {
   });
 });
 
-test('an empty value counts as absent', () => {
+test('treats an empty value as absent', () => {
   expect(readConfig(Config, { ...env, LOG_LEVEL: '', CAZ_DECIMALS: '' })).toMatchObject({
     LOG_LEVEL: 'info',
     CAZ_DECIMALS: 18,
   });
-  expect(faultOf({ ENVIRONMENT: '' })).toMatch('ENVIRONMENT: ');
+  expect(errorMessageFor({ ENVIRONMENT: '' })).toMatch('ENVIRONMENT: ');
 });
 
-test('every variable at fault is named at once', () => {
+test('names all invalid variables in one error', () => {
   let message = '';
   try {
     readConfig(Config, { KAFKA_TLS: 'yes', CAZ_DECIMALS: '19', LOG_LEVEL: 'loud' });
@@ -87,19 +87,19 @@ test.each([
   ['KAFKA_PARTITIONS', '0'],
   ['KAFKA_SASL_MECHANISM', 'md5'],
   ['CAZ_DECIMALS', '1.5'],
-])('%s cannot be %j', (name, value) => expect(faultOf({ [name]: value })).toMatch(`\n  ${name}: `));
+])('rejects %s=%j', (name, value) => expect(errorMessageFor({ [name]: value })).toMatch(`\n  ${name}: `));
 
 test.each([
   'too short',
   'change-me-change-me-change-me-change-me',
   'an_EXAMPLE_of_more_than_32_characters',
   'default'.repeat(5),
-])('a secret cannot be %j, and a fault does not tell it', (INTERNAL_TOKEN) => {
-  expect(faultOf({ INTERNAL_TOKEN })).toMatch('\n  INTERNAL_TOKEN: ');
-  expect(faultOf({ INTERNAL_TOKEN })).not.toMatch(INTERNAL_TOKEN);
+])('rejects the secret %j without showing it in the message', (INTERNAL_TOKEN) => {
+  expect(errorMessageFor({ INTERNAL_TOKEN })).toMatch('\n  INTERNAL_TOKEN: ');
+  expect(errorMessageFor({ INTERNAL_TOKEN })).not.toMatch(INTERNAL_TOKEN);
 });
 
-test('the decimals of CAZ hold from here on', () => {
+test('sets the decimals of CAZ', () => {
   readConfig(Config, { ...env, CAZ_DECIMALS: '6' });
   expect(decimalsOf('CAZ')).toBe(6);
 });

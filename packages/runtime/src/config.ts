@@ -2,14 +2,14 @@ import { configureCaz } from '@cpg/contracts';
 import { z } from 'zod';
 import { isAddressOrCidr } from './address-matcher.ts';
 
-/** The environment does not hold what a service needs. The message names every variable that is wrong. */
+/** The environment is invalid. The message names every invalid variable. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
 export const Port = z.coerce.number().int().min(0).max(65_535);
 
-/** A comma-separated list, at least one entry. */
+/** A comma-separated list with at least one entry. */
 export const CommaSeparatedList = z
   .string()
   .transform((text) =>
@@ -18,41 +18,43 @@ export const CommaSeparatedList = z
       .map((part) => part.trim())
       .filter((part) => part !== ''),
   )
-  .refine((parts) => parts.length > 0, { error: 'must name at least one' });
+  .refine((parts) => parts.length > 0, { error: 'needs at least one entry' });
 
 /** A comma-separated list of IP addresses and CIDR blocks. */
 export const AddressList = CommaSeparatedList.refine((list) => list.every(isAddressOrCidr), {
-  error: 'must be a list of addresses and CIDR blocks',
+  error: 'must be a comma-separated list of IP addresses and CIDR blocks',
 });
 
 export const Flag = z.enum(['true', 'false']).transform((text) => text === 'true');
 
-/** A secret of at least 32 characters that is not one of the examples. */
+/** A secret of at least 32 characters. Rejects placeholders such as `change-me`. */
 export const Secret = z
   .string()
   .min(32, { error: 'must have at least 32 characters' })
-  .refine((text) => !/change[-_ ]?me|example|default/i.test(text), { error: 'is an example: make one of your own' });
+  .refine((text) => !/change[-_ ]?me|example|default/i.test(text), {
+    error: 'is a placeholder: generate a secret of your own',
+  });
 
-/** What every service reads. */
+/** Variables that every service reads. */
 export const ServiceConfig = z.object({
   ENVIRONMENT: z.enum(['sandbox', 'production']),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   HOST: z.string().default('127.0.0.1'),
   INTERNAL_TOKEN: Secret,
-  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address' }),
+  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' }),
   CAZ_DECIMALS: z.coerce.number().int().min(0).max(18).default(18),
 });
 
-/** Address of the event store, for the services that own streams. */
+/** Address of the event store, for the services that write event streams. */
 export const EventStoreConfig = z.object({
-  EVENTSTORE_URL: z.string().regex(/^esdb(\+discover)?:\/\//, { error: 'must be an esdb:// address' }),
+  EVENTSTORE_URL: z.string().regex(/^esdb(\+discover)?:\/\//, { error: 'must be an esdb:// URL' }),
 });
 
 /** Addresses and credentials of Kafka. */
 export const KafkaConfig = z.object({
   KAFKA_BROKERS: CommaSeparatedList,
   KAFKA_TLS: Flag.default(false),
-  /** Certificates of the authorities that signed the brokers', PEM; without it those that Node.js trusts. */
+  /** PEM file of the certificate authorities that signed the brokers' certificates. Default: the ones that Node.js trusts. */
   KAFKA_TLS_CA_FILE: z.string().optional(),
   KAFKA_SASL_MECHANISM: z.enum(['plain', 'scram-sha-256', 'scram-sha-512']).optional(),
   KAFKA_SASL_USERNAME: z.string().optional(),
@@ -61,7 +63,7 @@ export const KafkaConfig = z.object({
   KAFKA_REPLICATION: z.coerce.number().int().positive().default(1),
 });
 
-/** Parses the environment once, at start. Empty values count as absent. Throws ConfigError naming every variable at fault. */
+/** Parses the environment at start, and sets the decimals of CAZ. Empty values count as absent. Throws ConfigError. */
 export const readConfig = <T extends z.ZodType<{ CAZ_DECIMALS: number }>>(
   schema: T,
   env: NodeJS.ProcessEnv,
@@ -70,7 +72,7 @@ export const readConfig = <T extends z.ZodType<{ CAZ_DECIMALS: number }>>(
   const parsed = schema.safeParse(present);
   if (!parsed.success) {
     const faults = parsed.error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
-    throw new ConfigError(`the environment is not right:\n${faults.join('\n')}`);
+    throw new ConfigError(`invalid environment variables:\n${faults.join('\n')}`);
   }
   configureCaz(parsed.data.CAZ_DECIMALS);
   return parsed.data;

@@ -1,23 +1,24 @@
 import type { AddressInfo } from 'node:net';
 import { Agent, type Dispatcher, request } from 'undici';
-import { type AnyApp, createApp } from './http.ts';
+import type { AnyApp } from './any-app.ts';
+import { createApp } from './http.ts';
 import { createLogger } from './logger.ts';
 
 let app: AnyApp;
 let url: string;
 let client: Agent;
-let finish: () => void;
-let begun: Promise<void>;
+let finishSlowRequest: () => void;
+let slowRequestStarted: Promise<void>;
 
 beforeEach(async () => {
   app = createApp({ log: createLogger({ name: 'test', level: 'silent' }) });
-  let began = () => {};
-  begun = new Promise((done) => (began = done));
-  const held = new Promise<void>((done) => (finish = done));
+  let onStart = () => {};
+  slowRequestStarted = new Promise((resolve) => (onStart = resolve));
+  const finished = new Promise<void>((resolve) => (finishSlowRequest = resolve));
   app.get('/quick', async () => ({ ok: true }));
   app.get('/slow', async () => {
-    began();
-    await held;
+    onStart();
+    await finished;
     return { ok: true };
   });
   await app.listen({ port: 0, host: '127.0.0.1' });
@@ -25,47 +26,47 @@ beforeEach(async () => {
   client = new Agent({ connections: 1, pipelining: 1 });
 });
 afterEach(async () => {
-  finish();
+  finishSlowRequest();
   await client.destroy();
   await app.close();
 });
 
 const get = async (path: string, dispatcher: Dispatcher = client) => {
-  const answer = await request(`${url}${path}`, { dispatcher });
-  return { status: answer.statusCode, connection: answer.headers['connection'], body: await answer.body.json() };
+  const response = await request(`${url}${path}`, { dispatcher });
+  return { status: response.statusCode, connection: response.headers['connection'], body: await response.body.json() };
 };
-const refused = async () => {
-  const other = new Agent();
+const isRefused = async () => {
+  const newConnection = new Agent();
   try {
-    return await get('/quick', other).then(
+    return await get('/quick', newConnection).then(
       () => false,
       (error: { code?: string }) => error.code === 'ECONNREFUSED',
     );
   } finally {
-    await other.destroy();
+    await newConnection.destroy();
   }
 };
 
-test('what runs is answered, and new connections are refused meanwhile', async () => {
+test('answers requests in flight and refuses new connections while closing', async () => {
   const slow = get('/slow');
-  await begun;
+  await slowRequestStarted;
   const closing = app.close();
-  while (!(await refused()));
-  finish();
+  while (!(await isRefused()));
+  finishSlowRequest();
   expect(await slow).toMatchObject({ status: 200, body: { ok: true } });
   await closing;
 });
 
-test('a request over a connection kept alive is answered, and told that it was the last', async () => {
+test('answers a request on a kept-alive connection with connection: close', async () => {
   expect(await get('/quick')).toMatchObject({ status: 200, connection: 'keep-alive' });
   const closing = app.close();
-  while (!(await refused()));
+  while (!(await isRefused()));
   expect(await get('/quick')).toEqual({ status: 200, connection: 'close', body: { ok: true } });
   await closing;
 });
 
-test('a connection that nobody uses does not keep it from closing', async () => {
+test('closes despite an idle connection', async () => {
   await get('/quick');
   await app.close();
-  expect(await refused()).toBe(true);
+  expect(await isRefused()).toBe(true);
 });

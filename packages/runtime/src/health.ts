@@ -1,26 +1,26 @@
-import type { AnyApp } from './http.ts';
+import type { AnyApp } from './any-app.ts';
 import { withTimeout } from './with-timeout.ts';
 
-/** Checks by the name of what they look at; each one rejects while that is missing. */
+/** Readiness checks by dependency. A check rejects while its dependency is unavailable. */
 export type ReadinessChecks = Record<string, () => Promise<unknown>>;
 
-const CHECK_WITHIN_MS = 2_000;
+const CHECK_TIMEOUT_MS = 2_000;
 
-/** `GET /health`: 200 while the process runs. `GET /health/ready`: 200, or 503 naming what is missing. */
+/** `GET /health` answers 200 while the process runs. `GET /health/ready` answers 200, or 503 with the names of the failed checks. */
 export const healthRoutes = (app: AnyApp, checks: ReadinessChecks): void => {
   app.get('/health', async () => ({ status: 'ok' }));
   app.get('/health/ready', async (_request, reply) => {
-    const missing = await failing(checks);
+    const missing = await failedChecks(checks);
     if (missing.length === 0) return { status: 'ok' };
     return reply.code(503).header('retry-after', 1).send({ status: 'unavailable', missing });
   });
 };
 
-const failing = async (checks: ReadinessChecks): Promise<string[]> => {
+const failedChecks = async (checks: ReadinessChecks): Promise<string[]> => {
   const names = await Promise.all(
     Object.entries(checks).map(async ([name, check]) => {
       try {
-        await withTimeout(CHECK_WITHIN_MS, check());
+        await withTimeout(CHECK_TIMEOUT_MS, check());
         return null;
       } catch {
         return name;

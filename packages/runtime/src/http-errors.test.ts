@@ -1,17 +1,19 @@
 import { AppError, ERROR_CODES, type ErrorCode } from '@cpg/core';
 import { z } from 'zod';
 import { healthRoutes } from './health.ts';
-import { BODY_LIMIT_BYTES, createApp, requireInternalToken } from './http.ts';
+import { BODY_LIMIT_BYTES } from './http-errors.ts';
+import { createApp } from './http.ts';
+import { requireInternalToken } from './internal-token.ts';
 import { createLogger } from './logger.ts';
 
 const TOKEN = 'a token that the services share, 32';
-const OUTAGE = new Error('ECONNREFUSED 10.0.0.7:5432');
+const TRANSIENT_ERROR = new Error('ECONNREFUSED 10.0.0.7:5432');
 
 let thrown: unknown;
 
 const app = createApp({
   log: createLogger({ name: 'test', level: 'silent' }),
-  isTransientError: (error) => error === OUTAGE,
+  isTransientError: (error) => error === TRANSIENT_ERROR,
 });
 app.get('/throw', async () => {
   throw thrown;
@@ -21,7 +23,7 @@ app.post('/things', { schema: { body } }, async (request) => request.body);
 healthRoutes(app, {
   database: async () => 1,
   broker: async () => {
-    throw new Error('away');
+    throw new Error('unavailable');
   },
   store: () => new Promise(() => {}),
 });
@@ -39,9 +41,9 @@ const answerTo = async (error: unknown) => {
 const post = (payload: string, type = 'application/json') =>
   app.inject({ method: 'POST', url: '/things', headers: { 'content-type': type }, payload });
 
-describe('a refusal', () => {
+describe('an AppError', () => {
   test.each(Object.entries(ERROR_CODES))(
-    '%s is answered with %d, its code and the id of the request',
+    '%s is answered with status %d, its code and the request id',
     async (code, status) => {
       const answer = await answerTo(new AppError(code as ErrorCode, 'because'));
       expect(answer.statusCode).toBe(status);
@@ -61,41 +63,41 @@ describe('a refusal', () => {
     ['unauthorized', 'Unauthorized', 'Invalid API key provided'],
     ['insufficient_scope', 'Forbidden', 'Insufficient scope'],
     ['rate_limited', 'Rate limit exceeded', 'Too many requests. Please try again later.'],
-  ])('%s has the words of the reference', async (code, error, message) => {
-    expect((await answerTo(new AppError(code, 'the reason, which is not for them'))).json()).toMatchObject({
+  ])('%s has the texts of the API reference', async (code, error, message) => {
+    expect((await answerTo(new AppError(code, 'an internal reason'))).json()).toMatchObject({
       error,
       message,
     });
   });
 
-  test('says where the fault is', async () => {
+  test('carries its details', async () => {
     const details = [{ path: 'items.0', message: 'is wrong' }];
     expect((await answerTo(new AppError('invalid_request', 'no', { details }))).json()).toMatchObject({ details });
   });
 });
 
-test('a bug is 500 and tells nothing of itself', async () => {
+test('an unexpected error is answered with 500 and hides its message', async () => {
   const answer = await answerTo(new Error('column "secret_box" does not exist'));
   expect(answer.statusCode).toBe(500);
   expect(answer.json()).toMatchObject({ code: 'internal_error', error: 'Internal Server Error' });
   expect(answer.body).not.toMatch('secret_box');
 });
 
-test('an outage is 503, to be tried again, and tells no address', async () => {
-  const answer = await answerTo(OUTAGE);
+test('a transient error is answered with 503 and Retry-After, and hides its message', async () => {
+  const answer = await answerTo(TRANSIENT_ERROR);
   expect(answer.statusCode).toBe(503);
   expect(answer.headers['retry-after']).toBe('1');
   expect(answer.json()).toMatchObject({ code: 'dependency_unavailable' });
   expect(answer.body).not.toMatch('10.0.0.7');
 });
 
-describe('a body', () => {
-  test('that is right is parsed', async () => {
-    const right = { amount: '1', lines: [{ count: 1 }] };
-    expect((await post(JSON.stringify(right))).json()).toEqual(right);
+describe('a request body', () => {
+  test('is parsed when it is valid', async () => {
+    const valid = { amount: '1', lines: [{ count: 1 }] };
+    expect((await post(JSON.stringify(valid))).json()).toEqual(valid);
   });
 
-  test('has all its faults named by path, unknown fields by their names', async () => {
+  test('is rejected with the path of every invalid or unknown field', async () => {
     const answer = await post(JSON.stringify({ lines: [{ count: 1.5, colour: 'red' }], tip: 1 }));
     expect(answer.statusCode).toBe(400);
     const paths = answer.json<{ details: { path: string; message: string }[] }>().details.map(({ path }) => path);
@@ -108,16 +110,16 @@ describe('a body', () => {
   test.each([
     ['not JSON', '{"amount":'],
     ['empty', ''],
-    ['an attack on prototypes', '{"__proto__":{"admin":true}}'],
-    ['a list', '[]'],
-    ['nothing', 'null'],
-  ])('that is %s is 400', async (_, payload) => {
+    ['a prototype pollution attempt', '{"__proto__":{"admin":true}}'],
+    ['an array', '[]'],
+    ['null', 'null'],
+  ])('is rejected with 400 when it is %s', async (_, payload) => {
     const answer = await post(payload);
     expect(answer.statusCode).toBe(400);
     expect(answer.json()).toMatchObject({ code: 'invalid_request', error: 'Bad Request' });
   });
 
-  test('that is too long is 413, and one of another type 415', async () => {
+  test('is rejected with 413 when it is too large and with 415 when it is not JSON', async () => {
     expect((await post(' '.repeat(BODY_LIMIT_BYTES + 1))).json()).toMatchObject({
       statusCode: 413,
       code: 'payload_too_large',
@@ -129,26 +131,26 @@ describe('a body', () => {
   });
 });
 
-describe('a call between services', () => {
+describe('an internal call', () => {
   test.each([
     ['no token', undefined],
-    ['the token alone', TOKEN],
+    ['the token without Bearer', TOKEN],
     ['another token of the same length', `Bearer ${TOKEN.replace('a', 'b')}`],
-    ['the beginning of it', `Bearer ${TOKEN.slice(0, -1)}`],
-    ['more than it', `Bearer ${TOKEN}0`],
-    ['as many characters, but more bytes', `Bearer ${TOKEN.replace('a', 'é')}`],
-  ])('with %s is refused', async (_, authorization) => {
+    ['a truncated token', `Bearer ${TOKEN.slice(0, -1)}`],
+    ['a longer token', `Bearer ${TOKEN}0`],
+    ['a token with as many characters but more bytes', `Bearer ${TOKEN.replace('a', 'é')}`],
+  ])('with %s is rejected', async (_, authorization) => {
     const answer = await app.inject({ url: '/internal', headers: { ...(authorization && { authorization }) } });
     expect(answer.statusCode).toBe(401);
   });
 
-  test('with the token is let in', async () => {
+  test('with the token is accepted', async () => {
     const answer = await app.inject({ url: '/internal', headers: { authorization: `Bearer ${TOKEN}` } });
     expect(answer.json()).toEqual({ ok: true });
   });
 });
 
-test('a process that runs is healthy, and not ready while something is missing or does not answer', async () => {
+test('a running process is healthy, but not ready while a check fails or times out', async () => {
   expect((await app.inject('/health')).json()).toEqual({ status: 'ok' });
   const ready = await app.inject('/health/ready');
   expect(ready.statusCode).toBe(503);

@@ -7,9 +7,9 @@ afterAll(() => app.close());
 
 test.each([
   ['a path that cannot be decoded', '/things/%ff'],
-  ['a parameter without end', `/things/${'x'.repeat(600)}`],
-  ['a path that is not there', '/nothing'],
-])('%s is 404 in the form of every error', async (_, url) => {
+  ['a parameter that is too long', `/things/${'x'.repeat(600)}`],
+  ['an unknown path', '/nothing'],
+])('%s is answered with 404 and the common error body', async (_, url) => {
   const answer = await app.inject(url);
   expect(answer.statusCode).toBe(404);
   expect(answer.json()).toEqual({

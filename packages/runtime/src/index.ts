@@ -1,37 +1,30 @@
 export { createAddressMatcher, isAddressOrCidr } from './address-matcher.ts';
+export type { AnyApp } from './any-app.ts';
+export { type CallContext, contextHeaders, readCallContext } from './call-context.ts';
 export {
   AddressList,
+  CommaSeparatedList,
   ConfigError,
   EventStoreConfig,
   Flag,
   KafkaConfig,
-  CommaSeparatedList,
   Port,
   readConfig,
   Secret,
   ServiceConfig,
 } from './config.ts';
-export { type CallContext, contextHeaders, readCallContext } from './call-context.ts';
 export { renderErrorCatalogue } from './error-catalogue/page.ts';
 export { healthRoutes, type ReadinessChecks } from './health.ts';
-export {
-  type AnyApp,
-  type CreateAppOptions,
-  BODY_LIMIT_BYTES,
-  createApp,
-  errorBody,
-  validationDetails,
-  INTERNAL_BODY_LIMIT_BYTES,
-  invalidRequest,
-  requireInternalToken,
-} from './http.ts';
+export { BODY_LIMIT_BYTES, errorBody, invalidRequest, validationDetails } from './http-errors.ts';
+export { createApp, type CreateAppOptions, INTERNAL_BODY_LIMIT_BYTES } from './http.ts';
 export { newId, newRequestId, newUlid } from './ids.ts';
 export { type InternalClient, internalClient } from './internal-client.ts';
+export { requireInternalToken } from './internal-token.ts';
 export { createLogger, type Logger } from './logger.ts';
-export { type StartupTasks, createStartupTasks } from './startup-tasks.ts';
 export { isPublicAddress } from './public-address.ts';
 export { retry, type RetryOptions } from './retry.ts';
 export { type SecretBox, secretBox } from './secret-box.ts';
 export { runService } from './shutdown.ts';
+export { createStartupTasks, type StartupTasks } from './startup-tasks.ts';
 export { withTimeout } from './with-timeout.ts';
 export { writeLine } from './write-line.ts';

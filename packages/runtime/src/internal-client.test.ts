@@ -23,15 +23,15 @@ afterEach(async () => {
   await Promise.all([client.close(), new Promise((closed) => server.close(closed))]);
 });
 
-const answering = (status: number, body: unknown) => {
+const answerWith = (status: number, body: unknown) => {
   answer = (_, reply) => reply.writeHead(status).end(typeof body === 'string' ? body : JSON.stringify(body));
 };
-const refused = (status: number, code: string, more = {}) => {
-  answering(status, { error: 'Refused', message: 'because', statusCode: status, code, request_id: 'req_1', ...more });
+const answerWithError = (status: number, code: string, more = {}) => {
+  answerWith(status, { error: 'Refused', message: 'because', statusCode: status, code, request_id: 'req_1', ...more });
 };
 const call = (timeoutMs = 5_000) => client.call('GET', '/orders/1', { context, response, timeoutMs });
 
-test('a call carries who asks, in which request, and the token; the answer is parsed', async () => {
+test('sends the call context and the token, and parses the response', async () => {
   const seen: { headers?: IncomingMessage['headers']; line?: string; body: string } = { body: '' };
   answer = (request, reply) => {
     request.setEncoding('utf8').on('data', (chunk: string) => (seen.body += chunk));
@@ -53,17 +53,17 @@ test('a call carries who asks, in which request, and the token; the answer is pa
   });
 });
 
-test('an answer without a body is undefined', async () => {
-  answering(204, '');
+test('resolves to undefined for a response without a body', async () => {
+  answerWith(204, '');
   await expect(client.call('DELETE', '/orders/1', { context, response: z.undefined() })).resolves.toBeUndefined();
 });
 
-test.each([400, 404, 409, 422, 503])('a refusal with %d arrives as the refusal it was', async (status) => {
+test.each([400, 404, 409, 422, 503])('rethrows an AppError with status %d unchanged', async (status) => {
   const codes = Object.entries(ERROR_CODES).filter(([, of]) => of === status);
   expect(codes.length).toBeGreaterThan(0);
   for (const [code] of codes) {
     const details = [{ path: 'items.0', message: 'is wrong' }];
-    refused(status, code, { details });
+    answerWithError(status, code, { details });
     await expect(call()).rejects.toMatchObject({
       name: 'AppError',
       code,
@@ -74,23 +74,23 @@ test.each([400, 404, 409, 422, 503])('a refusal with %d arrives as the refusal i
   }
 });
 
-test("a refused token or a fault there is our fault, not the caller's", async () => {
-  refused(401, 'unauthorized');
+test('turns 401 and 500 of the other service into an internal error', async () => {
+  answerWithError(401, 'unauthorized');
   await expect(call()).rejects.toMatchObject({ code: 'internal_error', message: 'orders answered 401' });
-  refused(500, 'internal_error');
+  answerWithError(500, 'internal_error');
   await expect(call()).rejects.toMatchObject({ code: 'internal_error', message: 'orders answered 500' });
 });
 
 test.each([
-  ['in no form we know', 404, '<html>'],
-  ['with a code we do not know', 409, { error: 'E', message: 'm', statusCode: 409, code: 'surprise', request_id: 'r' }],
+  ['in an unknown format', 404, '<html>'],
+  ['with an unknown code', 409, { error: 'E', message: 'm', statusCode: 409, code: 'surprise', request_id: 'r' }],
   [
-    'with a code that every object has',
+    'with the name of an object property as its code',
     409,
     { error: 'E', message: 'm', statusCode: 409, code: 'constructor', request_id: 'r' },
   ],
-])('a refusal %s is our fault', async (_, status, body) => {
-  answering(status, body);
+])('turns an error response %s into an internal error', async (_, status, body) => {
+  answerWith(status, body);
   await expect(call()).rejects.toMatchObject({
     code: 'internal_error',
     statusCode: 500,
@@ -98,43 +98,43 @@ test.each([
   });
 });
 
-test('a proxy that answers 503 in its own words is an outage', async () => {
-  answering(503, 'no backend');
+test('treats a 503 of a proxy as unavailable', async () => {
+  answerWith(503, 'no backend');
   await expect(call()).rejects.toMatchObject({ code: 'dependency_unavailable' });
 });
 
-test('an answer of another shape is not passed on', async () => {
-  answering(200, { ok: 'yes' });
+test('rejects a response that does not match the schema', async () => {
+  answerWith(200, { ok: 'yes' });
   await expect(call()).rejects.toThrow(z.ZodError);
 });
 
-const away = {
+const unavailable = {
   name: 'AppError',
   code: 'dependency_unavailable',
   statusCode: 503,
-  message: 'orders is not available right now: try again',
+  message: 'orders is temporarily unavailable: retry the request',
 };
 
-test('no answer in time is an outage', async () => {
+test('treats a timeout as unavailable', async () => {
   answer = () => {};
   const started = performance.now();
-  await expect(call(150)).rejects.toMatchObject(away);
+  await expect(call(150)).rejects.toMatchObject(unavailable);
   expect(performance.now() - started).toBeLessThan(3_000);
 });
 
-test('half an answer in time is an outage', async () => {
+test('treats an incomplete response as unavailable', async () => {
   answer = (_, reply) => void reply.writeHead(200).write('{"ok":');
-  await expect(call(150)).rejects.toMatchObject(away);
+  await expect(call(150)).rejects.toMatchObject(unavailable);
 });
 
-test('a connection that breaks is an outage, and the next call finds the service again', async () => {
+test('treats a broken connection as unavailable, and reconnects for the next call', async () => {
   answer = (request) => request.socket.destroy();
-  await expect(call()).rejects.toMatchObject(away);
-  answering(200, { ok: true });
+  await expect(call()).rejects.toMatchObject(unavailable);
+  answerWith(200, { ok: true });
   await expect(call()).resolves.toEqual({ ok: true });
 });
 
-test('a call whose connection broke is made again when it may be made twice', async () => {
+test('retries a call on a broken connection once, only if it is idempotent', async () => {
   let calls = 0;
   answer = (request, reply) => {
     calls += 1;
@@ -145,25 +145,25 @@ test('a call whose connection broke is made again when it may be made twice', as
   expect(calls).toBe(2);
   calls = 0;
   await expect(client.call('DELETE', '/orders/1', { context, response, idempotent: false })).rejects.toMatchObject(
-    away,
+    unavailable,
   );
   expect(calls).toBe(1);
 });
 
-test('a service that is not there is an outage', async () => {
-  const nobody = internalClient({ name: 'orders', url: 'http://127.0.0.1:1', token: 't' });
-  const ask = (refusedMs: number) => nobody.call('GET', '/', { context, response, connectRetryMs: refusedMs });
-  await expect(ask(0)).rejects.toMatchObject(away);
-  await expect(ask(200)).rejects.toMatchObject(away);
-  await nobody.close();
+test('treats refused connections as unavailable', async () => {
+  const unreachable = internalClient({ name: 'orders', url: 'http://127.0.0.1:1', token: 't' });
+  const call = (connectRetryMs: number) => unreachable.call('GET', '/', { context, response, connectRetryMs });
+  await expect(call(0)).rejects.toMatchObject(unavailable);
+  await expect(call(200)).rejects.toMatchObject(unavailable);
+  await unreachable.close();
 });
 
-test('a service that refuses connections while it starts anew is called when it is back', async () => {
+test('retries refused connections until the service has restarted', async () => {
   const { port } = server.address() as AddressInfo;
   await new Promise((closed) => server.close(closed));
-  const asked = call();
-  await expect(client.call('GET', '/', { context, response, connectRetryMs: 0 })).rejects.toMatchObject(away);
-  answering(200, { ok: true });
+  const pending = call();
+  await expect(client.call('GET', '/', { context, response, connectRetryMs: 0 })).rejects.toMatchObject(unavailable);
+  answerWith(200, { ok: true });
   await new Promise<void>((listening) => server.listen(port, '127.0.0.1', listening));
-  await expect(asked).resolves.toEqual({ ok: true });
+  await expect(pending).resolves.toEqual({ ok: true });
 });

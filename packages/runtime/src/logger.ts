@@ -2,7 +2,7 @@ import { type Logger, pino } from 'pino';
 
 export type { Logger };
 
-const SECRETS = [
+const REDACTED_FIELDS = [
   'authorization',
   'x-api-key',
   'x-signature',
@@ -15,7 +15,7 @@ const SECRETS = [
   'token',
 ];
 
-/** One JSON line per entry, to standard output. Keys, secrets, signatures and bodies never come out. */
+/** Logs one JSON object per line to standard output. Redacts API keys, secrets, tokens and signatures. */
 export const createLogger = ({ name, level }: { name: string; level: string }): Logger =>
   pino({
     name,
@@ -25,7 +25,7 @@ export const createLogger = ({ name, level }: { name: string; level: string }): 
     formatters: { level: (label) => ({ level: label }) },
     serializers: { err: pino.stdSerializers.err, error: pino.stdSerializers.err },
     redact: {
-      paths: SECRETS.flatMap((key) => [`["${key}"]`, `*["${key}"]`, `*.headers["${key}"]`]),
+      paths: REDACTED_FIELDS.flatMap((key) => [`["${key}"]`, `*["${key}"]`, `*.headers["${key}"]`]),
       censor: '[redacted]',
     },
   });

@@ -1,27 +1,27 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { AnyApp } from './http.ts';
+import type { AnyApp } from './any-app.ts';
 
-/** Answers 503 with the body of `refuse` to what has no answer after `ms`, whatever it waits for: a hook, its body, its handler. What comes
- *  of that later goes nowhere; onSend hooks see nothing of it, onResponse hooks do. (Fastify's own `handlerTimeout` forgets the time once
- *  a body has been read, and sends beside an answer that is on its way.) */
-export const limitResponseTime = (app: AnyApp, ms: number, refuse: (request: FastifyRequest) => string): void => {
-  const alarms = new WeakMap<FastifyRequest, NodeJS.Timeout>();
+/** Answers 503 when a request has no response after `ms`, whether it waits in a hook, for its body or in its handler.
+ *  A later result of the handler is discarded. onSend hooks do not run for the 503, onResponse hooks do.
+ *  (Fastify's `handlerTimeout` stops counting once the body is read, and sends even if a response is on its way.) */
+export const limitResponseTime = (app: AnyApp, ms: number, renderBody: (request: FastifyRequest) => string): void => {
+  const timers = new WeakMap<FastifyRequest, NodeJS.Timeout>();
   app.addHook('onRequest', (request: FastifyRequest, reply: FastifyReply, next) => {
-    const giveUp = () => {
-      const someoneWaits = !reply.raw.closed;
-      if (someoneWaits) answerAtOnce(reply, refuse(request));
+    const onTimeout = () => {
+      const clientIsConnected = !reply.raw.closed;
+      if (clientIsConnected) sendUnavailable(reply, renderBody(request));
     };
-    alarms.set(request, setTimeout(giveUp, ms));
+    timers.set(request, setTimeout(onTimeout, ms));
     next();
   });
   app.addHook('onSend', (request: FastifyRequest, _reply: FastifyReply, payload, next) => {
-    clearTimeout(alarms.get(request));
+    clearTimeout(timers.get(request));
     next(null, payload);
   });
 };
 
-const answerAtOnce = (reply: FastifyReply, body: string): void => {
+const sendUnavailable = (reply: FastifyReply, body: string): void => {
   const headers = reply.getHeaders() as OutgoingHttpHeaders;
   reply.hijack();
   reply.raw

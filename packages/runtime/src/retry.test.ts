@@ -12,15 +12,15 @@ const failing = (times: number) => {
   };
 };
 
-test('it tries until it works, and tells of every failure', async () => {
+test('retries until the work succeeds, and reports every failure', async () => {
   const { work } = failing(3);
-  const told: string[] = [];
-  const onError = (error: unknown, attempt: number) => void told.push(`${attempt}: ${(error as Error).message}`);
+  const reported: string[] = [];
+  const onError = (error: unknown, attempt: number) => void reported.push(`${attempt}: ${(error as Error).message}`);
   await expect(retry(work, { firstMs: 1, onError })).resolves.toBe(4);
-  expect(told).toEqual(['1: failure 1', '2: failure 2', '3: failure 3']);
+  expect(reported).toEqual(['1: failure 1', '2: failure 2', '3: failure 3']);
 });
 
-test('it gives up when it is told a failure that is thrown on', async () => {
+test('stops when onError throws', async () => {
   const { work, calls } = failing(9);
   const onError = (error: unknown, attempt: number) => {
     if (attempt === 2) throw error;
@@ -29,12 +29,12 @@ test('it gives up when it is told a failure that is thrown on', async () => {
   expect(calls()).toBe(2);
 });
 
-test('stopping ends the wait at once, and nothing is tried after', async () => {
+test('an abort ends the wait at once and prevents further attempts', async () => {
   const { work, calls } = failing(9);
   const stopping = new AbortController();
-  const trying = retry(work, { signal: stopping.signal, firstMs: 60_000, maxMs: 60_000 });
+  const retrying = retry(work, { signal: stopping.signal, firstMs: 60_000, maxMs: 60_000 });
   setTimeout(() => stopping.abort(), 10);
-  await expect(trying).rejects.toThrow('abort');
+  await expect(retrying).rejects.toThrow('abort');
   expect(calls()).toBe(1);
   await expect(retry(work, { signal: stopping.signal })).rejects.toThrow('abort');
   expect(calls()).toBe(1);

@@ -4,11 +4,13 @@ export interface RetryOptions {
   readonly signal?: AbortSignal;
   readonly firstMs?: number;
   readonly maxMs?: number;
-  /** Called before each wait; throw from it to give up. */
+  /** Called before each wait; `attempt` starts at 1. Throw from it to stop retrying. */
   readonly onError?: (error: unknown, attempt: number) => void;
 }
 
-/** Runs `work` until it succeeds, waiting between tries with exponential backoff and full jitter. Rejects only when `signal` aborts. */
+/** Retries `work` until it succeeds. Rejects when `signal` aborts or `onError` throws.
+ *  The waits grow exponentially from `firstMs` to `maxMs`; jitter shortens each by up to half.
+ *  (The package `p-retry` never retries a TypeError, and has no jitter once the waits reach their maximum.) */
 export const retry = async <T>(work: () => Promise<T>, options: RetryOptions = {}): Promise<T> => {
   const { signal, firstMs = 50, maxMs = 2_000, onError } = options;
   for (let attempt = 1; ; attempt += 1) {
@@ -18,8 +20,8 @@ export const retry = async <T>(work: () => Promise<T>, options: RetryOptions = {
     } catch (error) {
       signal?.throwIfAborted();
       onError?.(error, attempt);
-      const ceiling = Math.min(maxMs, firstMs * 2 ** Math.min(attempt - 1, 20));
-      await sleep(ceiling / 2 + (Math.random() * ceiling) / 2, undefined, { signal });
+      const backoffMs = Math.min(maxMs, firstMs * 2 ** Math.min(attempt - 1, 20));
+      await sleep(backoffMs / 2 + (Math.random() * backoffMs) / 2, undefined, { signal });
     }
   }
 };

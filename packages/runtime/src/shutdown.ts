@@ -1,31 +1,31 @@
-import type { Logger } from './logger.ts';
 import { ConfigError } from './config.ts';
+import type { Logger } from './logger.ts';
 
-const STOP_WITHIN_MS = 9_000;
+const SHUTDOWN_TIMEOUT_MS = 9_000;
 
 export interface RunningService {
   readonly log: Logger;
-  /** Steps that close what was opened: stop taking work first, let go of connections last. */
+  /** Steps of the shutdown, in order: first those that stop accepting work, last those that close connections. */
   readonly close: ReadonlyArray<() => unknown>;
 }
 
-/** Runs a service: SIGTERM or SIGINT closes what `start` opened, in that order, once, and exits 0 within 10 s; before `start` is done there
- *  is nothing to finish. A fault at start is one clear line and exit code 1. */
+/** Starts a service and stops it on SIGTERM or SIGINT: runs the `close` steps in order, once, and exits with 0.
+ *  Exits with 1 after 9 s. A signal during the start exits at once. A failed start prints one message and exits with 1. */
 export const runService = async (start: () => Promise<RunningService>): Promise<void> => {
-  let running: RunningService | undefined;
+  let service: RunningService | undefined;
   let stopping = false;
   const onSignal = (signal: NodeJS.Signals) => {
-    if (!running) process.exit(0);
+    if (!service) process.exit(0);
     if (stopping) return;
     stopping = true;
-    void stop(running, signal);
+    void stop(service, signal);
   };
   process.on('SIGTERM', onSignal);
   process.on('SIGINT', onSignal);
   try {
-    running = await start();
+    service = await start();
   } catch (error) {
-    process.stderr.write(`${startFault(error)}\n`);
+    process.stderr.write(`${startErrorMessage(error)}\n`);
     process.exit(1);
   }
 };
@@ -33,23 +33,23 @@ export const runService = async (start: () => Promise<RunningService>): Promise<
 const stop = async ({ log, close }: RunningService, signal: string): Promise<void> => {
   log.info({ signal }, 'stopping');
   setTimeout(() => {
-    log.error('did not stop in time');
+    log.error({ timeoutMs: SHUTDOWN_TIMEOUT_MS }, 'shutdown timed out');
     process.exit(1);
-  }, STOP_WITHIN_MS).unref();
+  }, SHUTDOWN_TIMEOUT_MS).unref();
   for (const step of close) {
     try {
       await step();
     } catch (error) {
-      log.warn({ err: error }, 'a step of stopping failed');
+      log.warn({ err: error }, 'a shutdown step failed');
     }
   }
   log.info('stopped');
   process.exit(0);
 };
 
-const startFault = (error: unknown): string => {
+const startErrorMessage = (error: unknown): string => {
   if (error instanceof ConfigError) return error.message;
   const { code, port } = error as { code?: string; port?: number };
-  if (code === 'EADDRINUSE') return `port ${port} is taken: set PORT (with npm start: PORT_OFFSET) to a free one`;
+  if (code === 'EADDRINUSE') return `port ${port} is in use: set PORT to a free port (with npm start: PORT_OFFSET)`;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 };

@@ -1,35 +1,35 @@
 import type { Logger } from './logger.ts';
 import { retry } from './retry.ts';
 
-/** What a service needs done once before it works in full, in whatever order the others come up. */
+/** Work that a service does once at its start and retries until it succeeds. Services can therefore start in any order. */
 export interface StartupTasks {
-  /** Does `work` until it succeeds, and resolves to what it made. Rejects only when stopped. */
+  /** Retries `work` until it succeeds. The service is not ready before that. Rejects only after `stop`. */
   readonly run: <T>(name: string, work: () => Promise<T>) => Promise<T>;
-  /** The same for what nobody who calls the service waits for: readiness does not ask for it. */
+  /** Like `run`, but readiness does not wait for it. */
   readonly runOptional: <T>(name: string, work: () => Promise<T>) => Promise<T>;
-  /** Rejects while a step is to be done, naming it: for readiness. */
+  /** Readiness check. Rejects with the names of the unfinished tasks. */
   readonly check: () => Promise<void>;
   readonly stop: () => void;
 }
 
 export const createStartupTasks = (log: Logger): StartupTasks => {
-  const missing = new Set<string>();
+  const unfinished = new Set<string>();
   const stopping = new AbortController();
-  const aside = <T>(name: string, work: () => Promise<T>): Promise<T> =>
+  const runOptional = <T>(name: string, work: () => Promise<T>): Promise<T> =>
     retry(work, {
       signal: stopping.signal,
-      onError: (error) => log.warn({ err: error }, `${name} cannot be prepared yet, trying again`),
+      onError: (error) => log.warn({ err: error, task: name }, 'startup task failed, retrying'),
     });
   return {
     run: async (name, work) => {
-      missing.add(name);
-      const made = await aside(name, work);
-      missing.delete(name);
-      return made;
+      unfinished.add(name);
+      const result = await runOptional(name, work);
+      unfinished.delete(name);
+      return result;
     },
-    runOptional: aside,
+    runOptional,
     check: async () => {
-      if (missing.size > 0) throw new Error([...missing].join(', '));
+      if (unfinished.size > 0) throw new Error(`unfinished startup tasks: ${[...unfinished].join(', ')}`);
     },
     stop: () => stopping.abort(),
   };

@@ -8,18 +8,18 @@ const rows = renderErrorCatalogue()
   .filter((line) => line.startsWith('| `'))
   .map((line) => line.split('|').map((cell) => cell.trim()));
 
-test('it has one row for every code, with its status', () => {
+test('has one row with the status of each code', () => {
   expect(Object.fromEntries(rows.map(([, code, status]) => [code!.replaceAll('`', ''), Number(status)]))).toEqual(
     ERROR_CODES,
   );
 });
 
-test('it has the words of the reference for 401, 403 and 429', () => {
+test('has the texts of the API reference for 401, 403 and 429', () => {
   const errors = Object.fromEntries(rows.map(([, , status, error]) => [status, error]));
   expect(errors).toMatchObject({ 401: 'Unauthorized', 403: 'Forbidden', 429: 'Rate limit exceeded' });
 });
 
-test('every row has all its cells, and no text breaks the table', () => {
+test('fills all cells of every row, without breaking the table', () => {
   for (const cells of rows) {
     expect(cells).toHaveLength(7);
     expect(cells.slice(1, -1).filter((cell) => cell === '')).toEqual([]);
@@ -27,6 +27,6 @@ test('every row has all its cells, and no text breaks the table', () => {
   expect(Object.keys(ERROR_TEXTS).sort()).toEqual(Object.keys(ERROR_CODES).sort());
 });
 
-test('the committed one is up to date: `pnpm --filter @cpg/runtime errors` writes it', () => {
+test('matches the committed file, which `pnpm --filter @cpg/runtime errors` writes', () => {
   expect(readFileSync(CATALOGUE_PATH, 'utf8')).toBe(renderErrorCatalogue());
 });

@@ -2,5 +2,5 @@ import { writeFileSync } from 'node:fs';
 import { CATALOGUE_PATH } from './committed.ts';
 import { renderErrorCatalogue } from './page.ts';
 
-// `pnpm --filter @cpg/runtime errors`
+// Run by `pnpm --filter @cpg/runtime errors`.
 writeFileSync(CATALOGUE_PATH, renderErrorCatalogue());

@@ -1,0 +1,82 @@
+import { STATUS_CODES } from 'node:http';
+import type { ErrorBody } from '@cpg/contracts';
+import { AppError, type FaultDetail } from '@cpg/core';
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+
+/** Largest request body of the public API. */
+export const BODY_LIMIT_BYTES = 256 * 1024;
+
+const RETRY_AFTER_SECONDS = 1;
+
+// The API reference fixes `error` and `message` of these statuses.
+const FIXED_TEXTS: Record<number, { error: string; message: string }> = {
+  401: { error: 'Unauthorized', message: 'Invalid API key provided' },
+  403: { error: 'Forbidden', message: 'Insufficient scope' },
+  429: { error: 'Rate limit exceeded', message: 'Too many requests. Please try again later.' },
+};
+
+// Requests that Fastify rejects itself, by Fastify's error code.
+const FASTIFY_ERRORS: Record<string, () => AppError> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: () =>
+    new AppError('payload_too_large', `the body is larger than ${BODY_LIMIT_BYTES / 1024} KiB`),
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: () => new AppError('unsupported_media_type', 'send the body as application/json'),
+  FST_ERR_CTP_EMPTY_JSON_BODY: () =>
+    invalidRequest([{ path: 'body', message: 'is empty: send a JSON object, or omit content-type' }]),
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
+    invalidRequest([{ path: 'body', message: 'does not have the length given in content-length' }]),
+  FST_ERR_CTP_INVALID_JSON_BODY: () => invalidRequest([{ path: 'body', message: 'is not valid JSON' }]),
+  // No valid id looks like this, so the answer is the same as for an unknown id.
+  FST_ERR_BAD_URL: () => new AppError('not_found', 'there is no resource at this path'),
+  FST_ERR_MAX_PARAM_LENGTH: () => new AppError('not_found', 'there is no resource at this path'),
+};
+
+/** One detail per issue of a zod error. An unknown field is reported at its own path. */
+export const validationDetails = (error: z.ZodError): FaultDetail[] =>
+  error.issues.flatMap((issue) => {
+    const pathTo = (...keys: PropertyKey[]) => [...issue.path, ...keys].map(String).join('.') || 'body';
+    if (issue.code === 'unrecognized_keys')
+      return issue.keys.map((key) => ({ path: pathTo(key), message: 'is not a known field' }));
+    return [{ path: pathTo(), message: issue.message }];
+  });
+
+/** A 400 that names each fault. */
+export const invalidRequest = (details: FaultDetail[]): AppError =>
+  new AppError('invalid_request', details.map(({ path, message }) => `${path}: ${message}`).join('; '), { details });
+
+/** The response body of an error. */
+export const errorBody = (error: AppError, requestId: string): ErrorBody => {
+  const fixed = FIXED_TEXTS[error.statusCode];
+  return {
+    error: fixed?.error ?? STATUS_CODES[error.statusCode] ?? 'Error',
+    message: fixed?.message ?? error.message,
+    statusCode: error.statusCode,
+    code: error.code,
+    request_id: requestId,
+    ...(error.details.length > 0 && { details: [...error.details] }),
+  };
+};
+
+/** Answers a request with an error, and logs it from status 500 on. */
+export const sendError = (error: FastifyError | AppError, request: FastifyRequest, reply: FastifyReply) => {
+  const appError = toAppError(error);
+  if (appError.statusCode >= 500)
+    request.log.error({ err: error, requestId: request.id, route: request.routeOptions.url }, 'request failed');
+  if (appError.statusCode === 503) reply.header('retry-after', RETRY_AFTER_SECONDS);
+  // A plain string bypasses the route's response schema.
+  return reply
+    .code(appError.statusCode)
+    .type('application/json; charset=utf-8')
+    .serializer((body: string) => body)
+    .send(JSON.stringify(errorBody(appError, request.id)));
+};
+
+const toAppError = (error: FastifyError | AppError): AppError => {
+  if (error instanceof AppError) return error;
+  const known = FASTIFY_ERRORS[error.code];
+  if (known) return known();
+  if (error.statusCode && error.statusCode >= 400 && error.statusCode < 500) {
+    return new AppError('invalid_request', error.message, { cause: error });
+  }
+  return new AppError('internal_error', 'an internal error occurred; your request did not cause it', { cause: error });
+};
