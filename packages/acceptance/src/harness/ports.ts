@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 
 /** What the processes of a stack listen on without an offset. */
 export const STANDARD_PORTS = {
@@ -25,6 +25,16 @@ export const freePortOffset = async (via = 0): Promise<number> => {
     if (free.every(Boolean)) return offset;
   }
 };
+
+/** A port that no program listens on now. */
+export const freePort = (): Promise<number> =>
+  new Promise((done, fail) => {
+    const server = createServer().once('error', fail);
+    server.listen({ port: 0, host: '127.0.0.1' }, () => {
+      const { port } = server.address() as AddressInfo;
+      server.close(() => done(port));
+    });
+  });
 
 const isFree = (port: number): Promise<boolean> =>
   new Promise((done) => {

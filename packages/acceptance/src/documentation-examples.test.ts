@@ -1,0 +1,20 @@
+import { runShellExamples, shellExamples } from './harness/shell-examples.ts';
+import { sharedStack } from './harness/shared-stack.ts';
+
+const DOCUMENTS = ['README.md', 'docs/merchants.md', 'docs/events.md', 'docs/operators.md', 'docs/auditors.md'];
+
+test.each(DOCUMENTS)(
+  'every shell example of %s runs as it stands and prints what it promises',
+  async (document) => expect(await runShellExamples(document, sharedStack())).toBeNull(),
+  120_000,
+);
+
+test('an example is left out for a reason, or where its program is missing', () => {
+  const markdown = [
+    '```sh\necho one # prints one\n```',
+    '<!-- not tested here: stops the stack -->\n\n```sh\nnpm stop\n```',
+    '<!-- needs kcat -->\n\n```sh\nkcat\n```',
+  ].join('\n\n');
+  expect(shellExamples(markdown, () => false)).toEqual([{ line: 1, code: 'echo one # prints one\n', prints: ['one'] }]);
+  expect(shellExamples(markdown, () => true).map(({ code }) => code)).toEqual(['echo one # prints one\n', 'kcat\n']);
+});
