@@ -12,6 +12,8 @@ export interface StackOptions {
   /** Goes over the environment of this process. */
   readonly env?: NodeJS.ProcessEnv;
   readonly dispatchers?: number;
+  /** The launcher to run instead of the one of this checkout. */
+  readonly launcher?: string;
 }
 
 /** A stack that this process started: the launcher and below it every engine and service, as `npm start` runs them. */
@@ -28,6 +30,8 @@ export interface Stack extends StackFiles {
   readonly interrupt: () => Promise<number | null>;
   /** The same launcher again, on the same data and ports, after `interrupt`. */
   readonly startAgain: () => Promise<Stack>;
+  /** The launcher of this checkout, on the same data and ports, after `interrupt`. */
+  readonly startThisVersion: () => Promise<Stack>;
   /** Stops what still runs and removes the data. Never leaves anything behind. */
   readonly stop: () => Promise<void>;
 }
@@ -40,7 +44,11 @@ const API_KEY = 'ak_sandbox_acceptanceKeyForEveryTestOfThisStack0123456789';
 
 /** Starts a stack of its own on an empty temporary folder and free ports. Throws with the end of the launcher's log when it does not
  *  get ready. ACCEPTANCE_LOG=1 shows the whole log. */
-export const startStack = async ({ env = {}, dispatchers = 1 }: StackOptions = {}): Promise<Stack> => {
+export const startStack = async ({
+  env = {},
+  dispatchers = 1,
+  launcher = LAUNCHER,
+}: StackOptions = {}): Promise<Stack> => {
   const dataDir = mkdtempSync(join(tmpdir(), 'cpg-acceptance-'));
   const settings = {
     ...process.env,
@@ -54,19 +62,20 @@ export const startStack = async ({ env = {}, dispatchers = 1 }: StackOptions = {
     NODE_OPTIONS: '',
     ...env,
   };
-  return launch({ dataDir, settings, dispatchers });
+  return launch({ dataDir, settings, dispatchers, path: launcher });
 };
 
 interface Launch {
   readonly dataDir: string;
   readonly settings: NodeJS.ProcessEnv;
   readonly dispatchers: number;
+  readonly path: string;
 }
 
 const launch = async (options: Launch): Promise<Stack> => {
-  const { dataDir, settings, dispatchers } = options;
+  const { dataDir, settings, dispatchers, path } = options;
   const began = performance.now();
-  const launcher = spawn(process.execPath, [LAUNCHER, '--dispatchers', String(dispatchers)], {
+  const launcher = spawn(process.execPath, [path, '--dispatchers', String(dispatchers)], {
     env: settings,
     // In a session of its own: Ctrl-C on the tests reaches it only by us.
     detached: true,
@@ -104,6 +113,7 @@ const launch = async (options: Launch): Promise<Stack> => {
       return launcher.exitCode;
     },
     startAgain: () => launch(options),
+    startThisVersion: () => launch({ ...options, path: LAUNCHER }),
     stop: async () => {
       await end(launcher, ended);
       remove();

@@ -1,12 +1,16 @@
 import { runShellExamples, shellExamples } from './harness/shell-examples.ts';
-import { sharedStack } from './harness/shared-stack.ts';
+import { type Stack, startStack } from './harness/stack.ts';
 
 const DOCUMENTS = ['README.md', 'docs/merchants.md', 'docs/events.md', 'docs/operators.md', 'docs/auditors.md'];
 
+let stack: Stack;
+beforeAll(async () => void (stack = await startStack()), 120_000);
+afterAll(() => stack.stop(), 30_000);
+
 test.each(DOCUMENTS)(
   'every shell example of %s runs as it stands and prints what it promises',
-  async (document) => expect(await runShellExamples(document, sharedStack())).toBeNull(),
-  120_000,
+  async (document) => expect(await runShellExamples(document, stack)).toBeNull(),
+  180_000,
 );
 
 test('an example is left out for a reason, or where its program is missing', () => {
