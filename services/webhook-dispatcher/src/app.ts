@@ -15,11 +15,11 @@ export interface AppOptions {
   readonly checks: ReadinessChecks;
   readonly metrics: Metrics;
   readonly log: Logger;
-  /** The routes' dependencies: they answer once the instance has started. */
+  /** Dependencies of the routes. */
   readonly routes: WebhookRoutes;
 }
 
-/** The internal HTTP interface of the dispatcher. Only health and metrics answer without the services' token. */
+/** The internal HTTP API of the dispatcher. All routes but health and metrics need the internal token. */
 export const buildApp = ({ token, checks, metrics, log, routes }: AppOptions) => {
   const app = createApp({ log, isTransientError: isTransientDatabaseError, bodyLimit: INTERNAL_BODY_LIMIT_BYTES });
   healthRoutes(app, checks);

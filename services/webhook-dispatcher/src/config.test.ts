@@ -8,7 +8,7 @@ const env = {
   WEBHOOK_ENCRYPTION_KEY: 'a key of more than thirty-two characters',
 };
 
-test('the schedule is the contract’s unless it is set', () => {
+test('the retry schedule defaults to the one of the contract', () => {
   expect(readDispatcherConfig(env).WEBHOOK_RETRY_SECONDS).toHaveLength(9);
   expect(readDispatcherConfig({ ...env, WEBHOOK_RETRY_SECONDS: '0.1, 2' }).WEBHOOK_RETRY_SECONDS).toEqual([0.1, 2]);
 });
@@ -23,9 +23,11 @@ test.each([
   [{ PAYMENTS_URL: 'http://payments:4002' }, 'ORDERS_URL'],
   [{ ORDERS_URL: 'orders', PAYMENTS_URL: 'http://payments:4002' }, 'ORDERS_URL'],
   [{ WEBHOOK_PROXY_URL: 'socks5://proxy:1080' }, 'WEBHOOK_PROXY_URL'],
-])('%p is refused by name', (wrong, name) => expect(() => readDispatcherConfig({ ...env, ...wrong })).toThrow(name));
+])('refuses %p and names the variable', (wrong, name) =>
+  expect(() => readDispatcherConfig({ ...env, ...wrong })).toThrow(name),
+);
 
-test('a dispatcher that is used alone needs no orders and payments', () => {
+test('ORDERS_URL and PAYMENTS_URL are optional together', () => {
   expect(readDispatcherConfig(env)).not.toHaveProperty('ORDERS_URL');
   const both = { ORDERS_URL: 'http://orders:4001', PAYMENTS_URL: 'http://payments:4002' };
   expect(readDispatcherConfig({ ...env, ...both })).toMatchObject(both);

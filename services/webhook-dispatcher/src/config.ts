@@ -16,17 +16,17 @@ const Config = z
     ...ServiceConfig.shape,
     ...KafkaConfig.shape,
     PORT: Port.default(4003),
-    /** Opens the secrets of webhooks: the gateway's keys. */
+    /** Decrypts webhook secrets: the keys of the gateway. */
     WEBHOOK_ENCRYPTION_KEY: CommaSeparatedList.refine((keys) => keys.every((key) => key.length >= 32), {
       error: 'must have at least 32 characters each',
     }),
-    /** Both for replays, which ask there for what happened. */
+    /** Replays read past events from these services. */
     ORDERS_URL: z.url().optional(),
     PAYMENTS_URL: z.url().optional(),
     WEBHOOK_ALLOW_LOCAL: Flag.default(false),
-    /** May be delivered to though they are not public: addresses and CIDR blocks. */
+    /** Addresses and CIDR blocks that may receive deliveries although they are not public. */
     WEBHOOK_ALLOW_ADDRESSES: AddressList.optional(),
-    /** Deliveries go by this HTTP proxy. */
+    /** The HTTP proxy for deliveries. */
     WEBHOOK_PROXY_URL: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' }).optional(),
     /** Seconds before the second, third, ... attempt. */
     WEBHOOK_RETRY_SECONDS: Seconds.default([...DEFAULT_SCHEDULE]),
@@ -39,7 +39,7 @@ const Config = z
   })
   .refine((config) => !(config.ENVIRONMENT === 'production' && config.WEBHOOK_ALLOW_LOCAL), {
     path: ['WEBHOOK_ALLOW_LOCAL'],
-    error: 'is for a sandbox only',
+    error: 'is allowed in a sandbox only',
   })
   .refine((config) => config.WEBHOOK_BODY_RETENTION_DAYS <= config.WEBHOOK_RETENTION_DAYS, {
     path: ['WEBHOOK_BODY_RETENTION_DAYS'],
@@ -47,7 +47,7 @@ const Config = z
   })
   .refine((config) => (config.ORDERS_URL === undefined) === (config.PAYMENTS_URL === undefined), {
     path: ['ORDERS_URL'],
-    error: 'and PAYMENTS_URL are needed both, or neither: then there are no replays',
+    error: 'must be set together with PAYMENTS_URL, or neither: then replays are disabled',
   });
 export type Config = z.infer<typeof Config>;
 

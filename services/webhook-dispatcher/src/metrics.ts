@@ -1,125 +1,152 @@
 import type { Queryable } from '@cpg/postgres';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Result } from './delivery/delivery.ts';
-import { ENDPOINT_STATES, type EndpointReport } from './delivery/endpoint.ts';
-import { dueWork } from './storage/queue.ts';
+import type { EndpointReport, EndpointState } from './delivery/endpoint.ts';
+import { countDue } from './storage/claim.ts';
 
 const ATTEMPT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
-/** Counting what is due reads the whole index of it: not more often than this. */
+const FIRST_ATTEMPT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5, 30, 300];
+/** Counting due deliveries reads their whole index, so the count is cached this long. */
 const COUNT_EVERY_MS = 10_000;
-/** Held endpoints that have a series of their own, those left alone longest: an outage of many must not drown Prometheus. */
-const HELD_SHOWN = 100;
+/** How many open endpoints get a series of their own, so that an outage of many does not overload Prometheus. */
+const MAX_OPEN_SERIES = 100;
+
+/** The values of the label `state` of `webhook_endpoints`. */
+const STATE_LABELS: Record<EndpointState, string> = {
+  healthy: 'sound',
+  slow: 'slow',
+  failing: 'failing',
+  'half-open': 'probed',
+  open: 'held',
+};
 
 export interface MetricsOptions {
   readonly db: Queryable;
-  readonly counts: () => { held: number; inFlight: number; unrecorded: number };
+  readonly counts: () => { leased: number; inFlight: number; unrecorded: number };
   readonly endpoints: () => readonly EndpointReport[];
   readonly now: () => Date;
 }
 
-/** What Prometheus reads. */
+/** The Prometheus metrics of this instance. */
 export const createMetrics = ({ db, counts, endpoints, now }: MetricsOptions) => {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  addQueueMetrics(registry, db, now);
+  addInstanceMetrics(registry, counts);
+  addEndpointMetrics(registry, endpoints, now);
+  return {
+    contentType: registry.contentType,
+    text: () => registry.metrics(),
+    observe: addAttemptMetrics(registry),
+  };
+};
+
+export type Metrics = ReturnType<typeof createMetrics>;
+
+/** Returns a function that counts recorded results. */
+const addAttemptMetrics = (registry: Registry) => {
   const registers = [registry];
   const attempts = new Counter({
     name: 'webhook_attempts_total',
-    help: 'Attempts recorded, by outcome',
+    help: 'Recorded attempts by outcome',
     labelNames: ['outcome'] as const,
     registers,
   });
   const ended = new Counter({
     name: 'webhook_deliveries_ended_total',
-    help: 'Deliveries that arrived, and that failed for good',
+    help: 'Deliveries that are delivered or have failed for good',
     labelNames: ['status'] as const,
     registers,
   });
   const seconds = new Histogram({
     name: 'webhook_attempt_seconds',
-    help: 'How long attempts took',
+    help: 'Duration of attempts',
     buckets: ATTEMPT_BUCKETS,
     registers,
   });
   const firstAttempt = new Histogram({
     name: 'webhook_first_attempt_delay_seconds',
-    help: 'From the event to the start of its first attempt',
-    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5, 30, 300],
+    help: 'Time from the event to the start of its first attempt',
+    buckets: FIRST_ATTEMPT_BUCKETS,
     registers,
   });
-  let counted = { due: 0, oldestDueAt: null as Date | null };
+  return (results: readonly Result[]): void => {
+    for (const { attempt, delivery, status } of results) {
+      if (status !== 'pending') ended.inc({ status });
+      if (!attempt) continue;
+      attempts.inc({ outcome: attempt.outcome });
+      seconds.observe(attempt.durationMs / 1_000);
+      if (delivery.attempts === 0 && delivery.attemptsBefore === null)
+        firstAttempt.observe(Math.max(0, (attempt.startedAt.getTime() - delivery.event.occurredMs) / 1_000));
+    }
+  };
+};
+
+const addQueueMetrics = (registry: Registry, db: Queryable, now: () => Date): void => {
+  let cached = { due: 0, oldestDueAt: null as Date | null };
   let countedMs = -Infinity;
   const count = async () => {
-    if (performance.now() - countedMs < COUNT_EVERY_MS) return counted;
+    if (performance.now() - countedMs < COUNT_EVERY_MS) return cached;
     countedMs = performance.now();
-    counted = await dueWork(db, now());
-    return counted;
+    cached = await countDue(db, now());
+    return cached;
   };
-  new Gauge({
-    name: 'webhook_deliveries_due',
-    help: 'Deliveries that are due and in no instance’s hands',
-    registers,
-    async collect() {
-      this.set((await count()).due);
-    },
-  });
-  new Gauge({
-    name: 'webhook_oldest_due_age_seconds',
-    help: 'For how long the delivery that waits longest has been due',
-    registers,
-    async collect() {
+  addGauge(registry, 'webhook_deliveries_due', 'Due, unleased deliveries', async () => (await count()).due);
+  addGauge(
+    registry,
+    'webhook_oldest_due_age_seconds',
+    'How long the oldest due, unleased delivery has been due',
+    async () => {
       const { oldestDueAt } = await count();
-      this.set(oldestDueAt ? Math.max(0, (now().getTime() - oldestDueAt.getTime()) / 1_000) : 0);
+      return oldestDueAt ? Math.max(0, (now().getTime() - oldestDueAt.getTime()) / 1_000) : 0;
     },
-  });
-  const gauge = (name: string, help: string, value: () => number) =>
-    new Gauge({
-      name,
-      help,
-      registers,
-      collect() {
-        this.set(value());
-      },
-    });
+  );
+};
+
+const addInstanceMetrics = (registry: Registry, counts: MetricsOptions['counts']): void => {
+  addGauge(registry, 'webhook_deliveries_held', 'Deliveries leased to this instance', () => counts().leased);
+  addGauge(registry, 'webhook_attempts_in_flight', 'Attempts in flight', () => counts().inFlight);
+  addGauge(
+    registry,
+    'webhook_attempts_unrecorded',
+    'Ended attempts whose result is not durable yet',
+    () => counts().unrecorded,
+  );
+};
+
+const addEndpointMetrics = (registry: Registry, endpoints: MetricsOptions['endpoints'], now: () => Date): void => {
   new Gauge({
     name: 'webhook_endpoints',
-    help: 'Endpoints that this instance remembers, by how they stand',
+    help: 'Endpoints that this instance has in memory, by state; held: circuit breaker open, probed: half-open',
     labelNames: ['state'] as const,
-    registers,
+    registers: [registry],
     collect() {
       const states = endpoints().map(({ state }) => state);
-      for (const state of ENDPOINT_STATES) this.set({ state }, states.filter((other) => other === state).length);
+      for (const [state, label] of Object.entries(STATE_LABELS))
+        this.set({ state: label }, states.filter((other) => other === state).length);
     },
   });
   new Gauge({
     name: 'webhook_endpoint_held_seconds',
-    help: `For how much longer an endpoint is left alone after failures in a row; the ${HELD_SHOWN} longest`,
+    help: `Time until an open circuit breaker lets an attempt through; the ${MAX_OPEN_SERIES} longest`,
     labelNames: ['webhook_id'] as const,
-    registers,
+    registers: [registry],
     collect() {
       this.reset();
-      const held = endpoints().filter(({ state }) => state === 'held');
-      for (const { webhookId, heldUntilMs } of held.sort((a, b) => b.heldUntilMs - a.heldUntilMs).slice(0, HELD_SHOWN))
-        this.set({ webhook_id: webhookId }, (heldUntilMs - now().getTime()) / 1_000);
+      const open = endpoints().filter(({ state }) => state === 'open');
+      const longest = open.sort((a, b) => b.openUntilMs - a.openUntilMs).slice(0, MAX_OPEN_SERIES);
+      for (const { webhookId, openUntilMs } of longest)
+        this.set({ webhook_id: webhookId }, (openUntilMs - now().getTime()) / 1_000);
     },
   });
-  gauge('webhook_deliveries_held', 'Deliveries in the hands of this instance', () => counts().held);
-  gauge('webhook_attempts_in_flight', 'Attempts under way', () => counts().inFlight);
-  gauge('webhook_attempts_unrecorded', 'Attempts that ended and are not durable yet', () => counts().unrecorded);
-
-  return {
-    contentType: registry.contentType,
-    text: () => registry.metrics(),
-    observe: (results: readonly Result[]) => {
-      for (const { attempt, delivery, status } of results) {
-        if (status !== 'pending') ended.inc({ status });
-        if (!attempt) continue;
-        attempts.inc({ outcome: attempt.outcome });
-        seconds.observe(attempt.durationMs / 1_000);
-        if (delivery.attempts === 0 && delivery.attemptsBefore === null)
-          firstAttempt.observe(Math.max(0, (attempt.startedAt.getTime() - delivery.event.occurredMs) / 1_000));
-      }
-    },
-  };
 };
 
-export type Metrics = ReturnType<typeof createMetrics>;
+const addGauge = (registry: Registry, name: string, help: string, value: () => number | Promise<number>) =>
+  new Gauge({
+    name,
+    help,
+    registers: [registry],
+    async collect() {
+      this.set(await value());
+    },
+  });

@@ -19,11 +19,11 @@ afterEach(async () => {
 });
 
 const authorization = 'Bearer a token';
-const open = async ({ isSandbox = true, alone = false } = {}) => {
+const openApp = async ({ isSandbox = true, withoutHistory = false } = {}) => {
   const recorded: Result[] = [];
   const { instance, webhooks, consume } = await system.start({
     schedule: [3_600],
-    ...(alone && { history: undefined }),
+    ...(withoutHistory && { history: undefined }),
     onRecorded: (results) => recorded.push(...results),
   });
   const now = () => new Date();
@@ -36,8 +36,8 @@ const open = async ({ isSandbox = true, alone = false } = {}) => {
     routes: {
       pool: system.pool,
       webhooks,
-      takeIn: instance.takeIn,
-      replay: instance.replay,
+      ingest: instance.ingest,
+      startReplay: instance.startReplay,
       isSandbox,
       now,
     },
@@ -52,57 +52,54 @@ const open = async ({ isSandbox = true, alone = false } = {}) => {
   return { app, instance, metrics, recorded, consume, test };
 };
 
-test.each(ALL_EVENTS)(
-  'a test of %s arrives as a real one would, marked, though the webhook is disabled',
-  async (type) => {
-    const { test } = await open();
-    const { id, secret, merchantId } = await system.webhook(receiver.url, { isEnabled: false });
-    const answer = await test(id, type);
-    expect(answer.statusCode).toBe(201);
-    const [request] = await receiver.arrived(1);
-    expect(request!.headers['x-delivery-id']).toBe(answer.json().delivery_id);
-    const payload = WebhookPayload.parse(new Webhook(secret).verify(request!.body, request!.headers));
-    expect(payload).toMatchObject({
-      event: type,
-      object_type: type.split(':')[0],
-      data: { merchant_id: merchantId, metadata: { test: true } },
-    });
-  },
-);
+test.each(ALL_EVENTS)('a test delivery of %s is marked as a test, and goes to a disabled webhook too', async (type) => {
+  const { test } = await openApp();
+  const { id, secret, merchantId } = await system.webhook(receiver.url, { isEnabled: false });
+  const answer = await test(id, type);
+  expect(answer.statusCode).toBe(201);
+  const [request] = await receiver.arrived(1);
+  expect(request!.headers['x-delivery-id']).toBe(answer.json().delivery_id);
+  const payload = WebhookPayload.parse(new Webhook(secret).verify(request!.body, request!.headers));
+  expect(payload).toMatchObject({
+    event: type,
+    object_type: type.split(':')[0],
+    data: { merchant_id: merchantId, metadata: { test: true } },
+  });
+});
 
-test('a test of an unknown webhook is 404, and there is none in production', async () => {
-  const { test } = await open();
+test('a test delivery to an unknown webhook is 404, and production has no test deliveries', async () => {
+  const { test } = await openApp();
   expect((await test(newId('webhook'), 'order:paid')).statusCode).toBe(404);
-  const production = await open({ isSandbox: false });
+  const production = await openApp({ isSandbox: false });
   const { id } = await system.webhook(receiver.url);
   expect((await production.test(id, 'order:paid')).statusCode).toBe(404);
   expect(receiver.received).toEqual([]);
 });
 
-test('dropping a webhook’s deliveries ends those that wait, and can be repeated', async () => {
-  const { app, consume } = await open();
-  const [doomed, other] = [await system.webhook(receiver.url), await system.webhook(receiver.url)];
+test('deleting the deliveries of a webhook fails its waiting ones, and can be repeated', async () => {
+  const { app, consume } = await openApp();
+  const [deleted, other] = [await system.webhook(receiver.url), await system.webhook(receiver.url)];
   receiver.answer = respond(500);
-  await consume([doomed, other].map(({ merchantId }) => message({ type: 'order.paid', merchantId })));
+  await consume([deleted, other].map(({ merchantId }) => message({ type: 'order.paid', merchantId })));
   await system.eventually('select 1 from webhooks.queue where attempts = 1 having count(*) = 2');
-  await system.pool.query('update gateway.webhooks set deleted_at = now() where id = $1', [doomed.id]);
-  const drop = () =>
-    app.inject({ method: 'DELETE', url: `/webhooks/${doomed.id}/deliveries`, headers: { authorization } });
-  expect([(await drop()).statusCode, (await drop()).statusCode]).toEqual([204, 204]);
+  await system.pool.query('update gateway.webhooks set deleted_at = now() where id = $1', [deleted.id]);
+  const deleteAll = () =>
+    app.inject({ method: 'DELETE', url: `/webhooks/${deleted.id}/deliveries`, headers: { authorization } });
+  expect([(await deleteAll()).statusCode, (await deleteAll()).statusCode]).toEqual([204, 204]);
   const { rows } = await system.pool.query('select webhook_id, status from webhooks.deliveries order by status');
   expect(rows).toEqual([
-    { webhook_id: doomed.id, status: 'failed' },
+    { webhook_id: deleted.id, status: 'failed' },
     { webhook_id: other.id, status: 'pending' },
   ]);
   expect((await system.pool.query('select webhook_id from webhooks.queue')).rows).toEqual([{ webhook_id: other.id }]);
 });
 
-test('a redelivery and a replay are answered once they are durable, or refused by a code', async () => {
-  const { app, consume } = await open();
+test('answers a redelivery and a replay once they are durable, and refuses them with an error code', async () => {
+  const { app, consume } = await openApp();
   const { id, merchantId } = await system.webhook(receiver.url);
   const paid = message({ type: 'order.paid', merchantId });
   await consume([paid]);
-  system.past.happened.push(paid);
+  system.history.happened.push(paid);
   const delivery = await system.eventually<{ id: string }>(
     `select id from webhooks.deliveries where status = 'delivered'`,
   );
@@ -119,7 +116,7 @@ test('a redelivery and a replay are answered once they are durable, or refused b
 
   expect((await again()).statusCode).toBe(204);
   await receiver.arrived(2);
-  // While the attempt is not recorded the delivery is under way, and a replay leaves it alone.
+  // Until the attempt is recorded the delivery is leased, and the replay would skip it.
   await system.eventually(`select 1 from webhooks.deliveries where status = 'delivered' and attempts = 2`);
   const started = await replay('one');
   expect(started.statusCode).toBe(201);
@@ -135,8 +132,8 @@ test('a redelivery and a replay are answered once they are durable, or refused b
   expect((await replay('two')).json()).toMatchObject({ statusCode: 409, code: 'webhook_disabled' });
 });
 
-test('a dispatcher that was not told where orders and payments are says so to whoever asks for a replay, and delivers', async () => {
-  const { app, consume } = await open({ alone: true });
+test('without ORDERS_URL and PAYMENTS_URL replays are refused, and deliveries continue', async () => {
+  const { app, consume } = await openApp({ withoutHistory: true });
   const { id, merchantId } = await system.webhook(receiver.url);
   const answer = await app.inject({
     method: 'POST',
@@ -158,8 +155,8 @@ test('a dispatcher that was not told where orders and payments are says so to wh
   await receiver.arrived(1);
 });
 
-test('only health and metrics answer without the services’ token', async () => {
-  const { app } = await open();
+test('only health and metrics answer without the internal token', async () => {
+  const { app } = await openApp();
   const status = async (method: 'GET' | 'POST' | 'DELETE', url: string) =>
     (await app.inject({ method, url })).statusCode;
   expect(await status('POST', '/test-deliveries')).toBe(401);
@@ -170,8 +167,8 @@ test('only health and metrics answer without the services’ token', async () =>
   expect([ready.statusCode, ready.json().missing]).toEqual([503, ['kafka']]);
 });
 
-test('the metrics tell what is due and how attempts ended', async () => {
-  const { app, instance, metrics, recorded, consume } = await open();
+test('the metrics count due deliveries and attempts by outcome', async () => {
+  const { app, instance, metrics, recorded, consume } = await openApp();
   const { merchantId } = await system.webhook(receiver.url);
   await consume([message({ type: 'order.paid', merchantId })]);
   await system.eventually(`select 1 from webhooks.deliveries where status = 'delivered'`);

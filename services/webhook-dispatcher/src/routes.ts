@@ -3,10 +3,10 @@ import { AppError } from '@cpg/core';
 import type { Pool } from '@cpg/postgres';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import type { Intake } from './delivery/intake.ts';
+import type { Ingest } from './delivery/ingest.ts';
 import type { Replays } from './delivery/replays.ts';
 import { sampleEvent } from './samples.ts';
-import { dropOfWebhook } from './storage/queue.ts';
+import { failDeliveriesOfWebhook } from './storage/deletions.ts';
 import { redeliver, type Redelivery } from './storage/redelivery.ts';
 import type { ReplayRow } from './storage/replays.ts';
 import type { Directory } from './webhooks/directory.ts';
@@ -14,18 +14,18 @@ import type { Directory } from './webhooks/directory.ts';
 export interface WebhookRoutes {
   readonly pool: Pool;
   readonly webhooks: Directory;
-  readonly takeIn: Intake;
-  readonly replay: Replays['start'];
+  readonly ingest: Ingest;
+  readonly startReplay: Replays['start'];
   readonly isSandbox: boolean;
   readonly now: () => Date;
 }
 
-const ROWS_PER_DROP = 5_000;
+const ROWS_PER_STATEMENT = 5_000;
 
-/** What the gateway asks of the dispatcher. */
+/** The routes that the gateway calls. */
 export const webhookRoutes: FastifyPluginAsyncZod<WebhookRoutes> = async (app, options) => {
-  const { pool, webhooks, takeIn, replay, isSandbox, now } = options;
-  /** A webhook as it is now. */
+  const { pool, webhooks, ingest, startReplay, isSandbox, now } = options;
+  /** Reads a webhook from the database. */
   const webhookOf = async (id: string) => {
     await webhooks.load([id], 0);
     const webhook = webhooks.get(id);
@@ -41,8 +41,8 @@ export const webhookRoutes: FastifyPluginAsyncZod<WebhookRoutes> = async (app, o
         const { webhook_id: webhookId, event_type: type } = request.body;
         const { merchantId } = await webhookOf(webhookId);
         const event = sampleEvent(type, merchantId, now());
-        const taken = await takeIn({ events: [event], recipients: [{ event, webhookId }] });
-        return reply.code(201).send({ delivery_id: taken![0]! });
+        const deliveryIds = await ingest({ events: [event], recipients: [{ event, webhookId }] });
+        return reply.code(201).send({ delivery_id: deliveryIds![0]! });
       },
     );
   }
@@ -52,8 +52,8 @@ export const webhookRoutes: FastifyPluginAsyncZod<WebhookRoutes> = async (app, o
     { schema: { params: z.object({ id: z.string(), delivery_id: z.string() }), response: { 204: z.null() } } },
     async (request, reply) => {
       const { id: webhookId, delivery_id: deliveryId } = request.params;
-      const became = await redeliver(pool, { webhookId, deliveryId, now: now() });
-      if (became !== 'queued') throw REFUSALS[became]();
+      const outcome = await redeliver(pool, { webhookId, deliveryId, now: now() });
+      if (outcome !== 'queued') throw REFUSALS[outcome]();
       return reply.code(204).send(null);
     },
   );
@@ -65,7 +65,7 @@ export const webhookRoutes: FastifyPluginAsyncZod<WebhookRoutes> = async (app, o
       const { replay_id: id, from_date, to_date, event_types: types } = request.body;
       const webhook = await webhookOf(request.params.id);
       if (!webhook.isEnabled) throw REFUSALS.disabled();
-      const started = await replay({
+      const replay = await startReplay({
         id,
         webhookId: webhook.id,
         merchantId: webhook.merchantId,
@@ -73,12 +73,9 @@ export const webhookRoutes: FastifyPluginAsyncZod<WebhookRoutes> = async (app, o
         to: new Date(Math.min(Date.parse(to_date), now().getTime())),
         types,
       });
-      if (!started)
-        throw new AppError(
-          'replay_running',
-          'an earlier replay of this webhook still has events to queue: wait until it is done',
-        );
-      return reply.code(201).send(shown(started));
+      if (!replay)
+        throw new AppError('replay_running', 'an earlier replay of this webhook is still running: wait until it ends');
+      return reply.code(201).send(viewOf(replay));
     },
   );
 
@@ -86,9 +83,10 @@ export const webhookRoutes: FastifyPluginAsyncZod<WebhookRoutes> = async (app, o
     '/webhooks/:id/deliveries',
     { schema: { params: z.object({ id: z.string() }), response: { 204: z.null() } } },
     async (request, reply) => {
-      const drop = () =>
-        dropOfWebhook(pool, { webhookId: request.params.id, withTests: true, limit: ROWS_PER_DROP, now: now() });
-      while ((await drop()) === ROWS_PER_DROP);
+      const { id: webhookId } = request.params;
+      const failSome = () =>
+        failDeliveriesOfWebhook(pool, { webhookId, withTests: true, limit: ROWS_PER_STATEMENT, now: now() });
+      while ((await failSome()) === ROWS_PER_STATEMENT);
       return reply.code(204).send(null);
     },
   );
@@ -96,11 +94,13 @@ export const webhookRoutes: FastifyPluginAsyncZod<WebhookRoutes> = async (app, o
 
 const REFUSALS: Record<Exclude<Redelivery, 'queued'>, () => AppError> = {
   unknown: () => new AppError('not_found', 'the webhook has no such delivery'),
-  disabled: () => new AppError('webhook_disabled', 'nothing is delivered to a disabled webhook: enable it first'),
-  expired: () => new AppError('delivery_expired', 'the body is no longer kept: the delivery cannot be made again'),
+  disabled: () =>
+    new AppError('webhook_disabled', 'the webhook is disabled and receives no deliveries: enable it first'),
+  expired: () =>
+    new AppError('delivery_expired', 'the body of the delivery is no longer stored, so it cannot be resent'),
 };
 
-const shown = (replay: ReplayRow): Replay => ({
+const viewOf = (replay: ReplayRow): Replay => ({
   webhook_id: replay.webhook_id,
   from_date: replay.from_at.toISOString(),
   to_date: replay.to_at.toISOString(),

@@ -1,12 +1,12 @@
 import { Order, Payment, type WebhookEventType } from '@cpg/contracts';
 import { newId } from '@cpg/runtime';
-import { type ToldEvent, told } from './delivery/payload.ts';
+import { type RenderedEvent, renderEvent } from './delivery/render.ts';
 
-/** A realistic event of a type, marked `"test": true` in its resource's metadata. It belongs to no order that exists. */
-export const sampleEvent = (type: WebhookEventType, merchantId: string, now: Date): ToldEvent => {
+/** A realistic event for a test delivery, marked by `"test": true` in the resource's metadata. Its order does not exist. */
+export const sampleEvent = (type: WebhookEventType, merchantId: string, now: Date): RenderedEvent => {
   const orderId = newId('order', now);
   const sample = { merchantId, orderId, paymentId: newId('payment', now), at: now };
-  return told({
+  return renderEvent({
     id: newId('event', now),
     type,
     time: now.toISOString(),

@@ -7,15 +7,15 @@ import {
 } from '@cpg/contracts';
 import { type CallContext, type InternalClient, newRequestId } from '@cpg/runtime';
 
-/** What happened, told by the services that own the streams. */
+/** Past events, read from the services that own the streams. */
 export interface History {
   readonly ordersOf: (merchantId: string, query: HistoryOrdersQuery) => Promise<HistoryOrders>;
   readonly ofOrder: (orderId: string, query: HistoryQuery) => Promise<OrderHistory>;
-  /** Of the payments of an order. */
+  /** Events of all payments of an order. */
   readonly ofPayments: (orderId: string, query: HistoryQuery) => Promise<PaymentHistory>;
 }
 
-/** Shorter than a dispatcher has for stopping. Who asks tries again, so nothing is tried again here. */
+/** Shorter than the time a stopping dispatcher has. The replay itself retries, so a call does not. */
 const OPTIONS = { timeoutMs: 4_000, connectRetryMs: 0 };
 
 export const historyClient = ({ orders, payments }: Record<'orders' | 'payments', InternalClient>): History => ({

@@ -5,41 +5,41 @@ import { isPublicAddress } from '@cpg/runtime';
 import { buildConnector } from 'undici';
 import { openTunnel } from './tunnel.ts';
 
-/** The endpoint's address is one that we do not dial. */
+/** The endpoint's address is not allowed. */
 export class BlockedAddressError extends Error {
   override readonly name = 'BlockedAddressError';
 }
 
 export interface ConnectOptions {
-  /** Whether loopback may be dialled, by plain http and with a self-signed certificate too. */
+  /** Allows loopback addresses, with plain http and self-signed certificates. */
   readonly allowLocal: boolean;
-  /** Addresses that may be dialled though they are not public. */
+  /** Non-public addresses that are allowed. */
   readonly isAllowed?: (address: string) => boolean;
-  /** Goes by this HTTP proxy, but for what is local. */
+  /** The HTTP proxy for all but local connections. */
   readonly proxy?: URL | undefined;
   readonly timeoutMs: number;
-  /** Authorities to trust instead of those of Node.js, as PEM. */
+  /** Certificate authorities to trust instead of those of Node.js, as PEM. */
   readonly ca?: string;
-  /** Addresses of a host name. */
+  /** Looks up the addresses of a host name. */
   readonly resolve?: (hostname: string) => Promise<string[]>;
 }
 
-/** Connects sockets to public addresses only. The check is made on the addresses that are then dialled, so a name that changes
- *  between two look-ups (DNS rebinding) gains nothing. */
+/** Connects to public addresses only. Checks the very addresses it then connects to, which defeats DNS rebinding: a name that resolves to
+ *  another address the second time. */
 export const guardedConnector = (options: ConnectOptions) => {
   const { allowLocal, isAllowed = () => false, proxy, timeoutMs, ca, resolve = resolveHost } = options;
-  const permits = (address: string) =>
+  const isPermitted = (address: string) =>
     isPublicAddress(address) || isAllowed(address) || (allowLocal && isLoopback(address));
-  const permittedOf = async (hostname: string): Promise<string[]> => {
+  const permittedAddressesOf = async (hostname: string): Promise<string[]> => {
     const addresses = await resolve(hostname);
-    const refused = addresses.find((address) => !permits(address));
+    const refused = addresses.find((address) => !isPermitted(address));
     if (refused !== undefined) throw new BlockedAddressError(`${hostname} resolves to ${refused}, which is not public`);
     return addresses;
   };
   const lookup: LookupFunction = (hostname, options, done) => {
     const wanted =
       options.family === 4 || options.family === 'IPv4' ? 4 : options.family === 6 || options.family === 'IPv6' ? 6 : 0;
-    permittedOf(hostname).then(
+    permittedAddressesOf(hostname).then(
       (addresses) => {
         const found = addresses
           .map((address) => ({ address, family: isIP(address) }))
@@ -56,14 +56,14 @@ export const guardedConnector = (options: ConnectOptions) => {
   const connect: buildConnector.connector = (options, done) => {
     const host = options.hostname.replace(/^\[|\]$/g, '');
     const local = allowLocal && (isLoopback(host) || isLocalName(host));
-    // A literal address is dialled without a look-up.
-    if (isIP(host) && !permits(host)) return done(new BlockedAddressError(`${host} is not a public address`), null);
+    // A literal address is connected to without a lookup.
+    if (isIP(host) && !isPermitted(host)) return done(new BlockedAddressError(`${host} is not a public address`), null);
     if (options.protocol !== 'https:' && !local)
       return done(new BlockedAddressError('the endpoint does not use https'), null);
     if (local) return lenient(options, done);
     if (!proxy) return strict(options, done);
     const tunnel = async () => {
-      const [address] = isIP(host) ? [host] : await permittedOf(host);
+      const [address] = isIP(host) ? [host] : await permittedAddressesOf(host);
       if (!address) throw new Error(`${host} has no address`);
       return openTunnel({ proxy, address, port: Number(options.port || HTTPS_PORT), timeoutMs });
     };
@@ -81,7 +81,7 @@ const isLoopback = (address: string): boolean => /^127\.\d+\.\d+\.\d+$/.test(add
 
 const isLocalName = (hostname: string): boolean => hostname === 'localhost' || hostname.endsWith('.localhost');
 
-// Not dns.lookup: its few threads are shared by the process, and names that never answer would hold up everybody's.
+// Not dns.lookup: it uses the few threads of libuv's pool, which slow lookups would block for the whole process.
 const resolver = new dns.Resolver({ timeout: 1_500, tries: 2 });
 
 const resolveHost = async (hostname: string): Promise<string[]> => {

@@ -1,36 +1,37 @@
-/** What merchants are told of one event. `body` is the bytes of every attempt, to every endpoint; none when it is no longer kept. */
+/** An event as merchants receive it. */
 export interface StoredEvent {
   readonly id: string;
-  /** When it happened, Unix milliseconds: `timestamp` of the body. */
+  /** When it happened, Unix milliseconds: the `timestamp` of the body. */
   readonly occurredMs: number;
-  /** The event's number on its stream. */
+  /** The event's number in its stream. */
   readonly sequence: string;
+  /** The bytes of every attempt to every endpoint; empty once retention has deleted them. */
   readonly body: Buffer;
 }
 
-/** One event on its way to one webhook, leased to this instance. */
+/** One event for one webhook, leased to this instance. */
 export interface Delivery {
-  /** Its place in the queue: a lower one was taken in earlier. */
+  /** Its number in the queue: earlier events have lower ones. */
   readonly position: string;
   readonly id: string;
-  /** UTC day of the event, `2026-01-31`: the partition of its rows. */
+  /** UTC day whose partition holds its rows, `2026-01-31`: the day of the event, or of the replay that stored it again. */
   readonly day: string;
   readonly webhookId: string;
   readonly orderId: string;
-  /** Attempts made before, of those that the schedule has. */
+  /** Attempts made so far under the current schedule. */
   readonly attempts: number;
-  /** Attempts made before it was queued anew, by a redelivery or a replay; null when it never was. */
+  /** Attempts made before the last redelivery or replay restarted the schedule; null if there was none. */
   readonly attemptsBefore: number | null;
-  /** A test goes to a disabled webhook too. */
+  /** Test deliveries go to disabled webhooks too. */
   readonly isTest: boolean;
   readonly event: StoredEvent;
 }
 
-/** Deliveries of one lane make their first attempts one after another. */
-export const laneOf = ({ webhookId, orderId }: Pick<Delivery, 'webhookId' | 'orderId'>): string =>
+/** First attempts of deliveries with the same ordering key run one after another. */
+export const orderingKeyOf = ({ webhookId, orderId }: Pick<Delivery, 'webhookId' | 'orderId'>): string =>
   `${webhookId} ${orderId}`;
 
-/** One HTTP request and what came of it. */
+/** One HTTP request and its outcome. */
 export interface Attempt {
   readonly outcome: 'delivered' | 'refused' | 'timed_out' | 'unreachable' | 'blocked';
   readonly startedAt: Date;
@@ -39,14 +40,16 @@ export interface Attempt {
   readonly error?: string | undefined;
   /** The first bytes of the response's body, as text. */
   readonly response?: string | undefined;
+  /** The response's Retry-After header. */
   readonly retryAfter?: string | undefined;
 }
 
-/** What an attempt means for its delivery. `dropped` made no attempt. */
+/** The new state of a delivery. */
 export interface Result {
   readonly delivery: Delivery;
+  /** Null when the delivery failed without an attempt: its webhook is deleted or its body no longer stored. */
   readonly attempt: Attempt | null;
   readonly status: 'pending' | 'delivered' | 'failed';
-  /** When it is tried again; null unless `pending`. */
+  /** When the next attempt is due; null unless `pending`. */
   readonly nextAt: Date | null;
 }

@@ -1,8 +1,8 @@
 import { createEndpoint, ENDPOINT_LIMITS } from './endpoint.ts';
 
-const limits = { ...ENDPOINT_LIMITS, failuresToHold: 3, holdMs: 1_000, maxHoldMs: 4_000 };
+const limits = { ...ENDPOINT_LIMITS, failuresToOpen: 3, openMs: 1_000, maxOpenMs: 4_000 };
 
-/** Starts what it may, and returns it. */
+/** Starts as many attempts as the endpoint allows. */
 const fill = (endpoint: ReturnType<typeof createEndpoint>, now: number) => {
   const attempts: object[] = [];
   while (endpoint.mayStart(now)) {
@@ -17,77 +17,77 @@ const fail = (endpoint: ReturnType<typeof createEndpoint>, now: number) => {
   return endpoint.fail(endpoint, now);
 };
 
-test('an endpoint begins with few attempts at once and earns more by answering, up to a bound', () => {
+test('starts with few concurrent attempts and allows more with each success, up to a limit', () => {
   const endpoint = createEndpoint(limits);
-  expect(fill(endpoint, 0)).toHaveLength(limits.slots);
+  expect(fill(endpoint, 0)).toHaveLength(limits.concurrency.initial);
   for (let n = 0; n < 10_000; n += 1) endpoint.succeed({});
-  expect(endpoint.inFlight() + fill(endpoint, 0).length).toBe(limits.maxSlots);
+  expect(endpoint.inFlight() + fill(endpoint, 0).length).toBe(limits.concurrency.max);
 });
 
-test('no more may start than the others leave', () => {
+test('allows no more attempts than the caller permits', () => {
   const endpoint = createEndpoint(limits);
   endpoint.start({}, 0);
   expect(endpoint.mayStart(0, 1)).toBe(false);
   expect(endpoint.mayStart(0, 2)).toBe(true);
 });
 
-test('one that keeps failing is left alone, then tried once, each time after twice as long, up to a bound', () => {
+test('buffers and starts nothing while the circuit breaker is open, and one delivery while it is half-open', () => {
   const endpoint = createEndpoint(limits);
   expect([fail(endpoint, 0), fail(endpoint, 0), fail(endpoint, 0)]).toEqual([false, false, true]);
   let now = 0;
-  for (const held of [1_000, 2_000, 4_000, 4_000]) {
-    expect(endpoint.mayStart(now + held - 1)).toBe(false);
-    expect(endpoint.share(now + held - 1)).toBe(0);
-    now += held;
-    expect(endpoint.share(now)).toBe(1);
+  for (const openMs of [1_000, 2_000, 4_000, 4_000]) {
+    expect(endpoint.mayStart(now + openMs - 1)).toBe(false);
+    expect(endpoint.bufferSize(now + openMs - 1)).toBe(0);
+    now += openMs;
+    expect(endpoint.bufferSize(now)).toBe(1);
     const [probe, ...others] = fill(endpoint, now);
     expect(others).toEqual([]);
     expect(endpoint.fail(probe!, now)).toBe(true);
   }
 });
 
-test('attempts that were under way together and fail together hold it once', () => {
+test('opens the circuit breaker once for attempts that fail together', () => {
   const endpoint = createEndpoint(limits);
   const attempts = [1, 2, 3, 4, 5].map(() => ({}));
   for (const attempt of attempts) endpoint.start(attempt, 0);
   expect(attempts.map((attempt) => endpoint.fail(attempt, 0))).toEqual([false, false, true, false, false]);
-  expect(endpoint.heldUntil()).toBe(1_000);
+  expect(endpoint.openUntil()).toBe(1_000);
 });
 
-test('one success makes it sound again', () => {
+test('is healthy again after one success', () => {
   const endpoint = createEndpoint(limits);
   for (let n = 0; n < 3; n += 1) fail(endpoint, 0);
   endpoint.succeed({});
-  expect(endpoint.isHeld(0)).toBe(false);
-  expect(endpoint.isSound(0)).toBe(true);
+  expect(endpoint.state(0)).toBe('healthy');
+  expect(endpoint.capacityShare(0)).toBe(1);
 });
 
-test('one that does not answer promptly is not sound, and gets no more than its first share', () => {
+test('uses half of the capacity and its initial buffer while an attempt is slow', () => {
   const endpoint = createEndpoint(limits);
   endpoint.start({}, 0);
-  expect(endpoint.isSound(limits.slowMs)).toBe(true);
-  expect(endpoint.isSound(limits.slowMs + 1)).toBe(false);
-  expect(endpoint.share(limits.slowMs + 1)).toBe(limits.slots);
+  expect(endpoint.capacityShare(limits.slowMs)).toBe(1);
+  expect(endpoint.capacityShare(limits.slowMs + 1)).toBe(0.5);
+  expect(endpoint.bufferSize(limits.slowMs + 1)).toBe(limits.concurrency.initial);
 });
 
-test('how it stands can be told', () => {
+test('reports its state', () => {
   const endpoint = createEndpoint(limits);
-  expect(endpoint.state(0)).toBe('sound');
+  expect(endpoint.state(0)).toBe('healthy');
   fail(endpoint, 0);
   expect(endpoint.state(0)).toBe('failing');
   for (let n = 0; n < 2; n += 1) fail(endpoint, 0);
-  expect(endpoint.state(0)).toBe('held');
-  expect(endpoint.state(endpoint.heldUntil())).toBe('probed');
+  expect(endpoint.state(0)).toBe('open');
+  expect(endpoint.state(endpoint.openUntil())).toBe('half-open');
   endpoint.succeed({});
   endpoint.start({}, 0);
-  expect([endpoint.state(limits.slowMs), endpoint.state(limits.slowMs + 1)]).toEqual(['sound', 'slow']);
+  expect([endpoint.state(limits.slowMs), endpoint.state(limits.slowMs + 1)]).toEqual(['healthy', 'slow']);
 });
 
-test('an attempt that we gave up says nothing of the endpoint', () => {
+test('ignores aborted attempts', () => {
   const endpoint = createEndpoint(limits);
   const attempt = {};
   endpoint.start(attempt, 0);
-  endpoint.abandon(attempt);
+  endpoint.abort(attempt);
   expect(endpoint.inFlight()).toBe(0);
-  expect(endpoint.isSound(0)).toBe(true);
+  expect(endpoint.state(0)).toBe('healthy');
 });

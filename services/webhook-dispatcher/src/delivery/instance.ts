@@ -1,20 +1,23 @@
 import type { Pool } from '@cpg/postgres';
 import type { Logger } from '@cpg/runtime';
-import { type Leases, startLeases } from '../storage/leases.ts';
-import { createPartitions, type Retention } from '../storage/partitions.ts';
-import { release, releaseAllBut } from '../storage/queue.ts';
-import { recordResults } from '../storage/results.ts';
 import type { History } from '../clients/history.ts';
+import { releaseLeasesExcept } from '../storage/claim.ts';
+import { type Leases, startLeases } from '../storage/leases.ts';
+import { createPartitions, type Partitions, type Retention } from '../storage/partitions.ts';
+import { recordResults } from '../storage/results.ts';
 import type { Directory } from '../webhooks/directory.ts';
+import { GONE } from './attempt.ts';
+import { type Capacity, CAPACITY } from './capacity.ts';
 import { type Claims, startClaims } from './claims.ts';
 import type { Result } from './delivery.ts';
-import { type Capacity, CAPACITY, createDispatcher } from './dispatcher.ts';
+import { createDispatcher } from './dispatcher.ts';
 import { ENDPOINT_LIMITS, type EndpointLimits } from './endpoint.ts';
-import { createIntake } from './intake.ts';
+import { createIngest } from './ingest.ts';
 import { createLeaseChanges } from './lease-changes.ts';
-import { outcomeLog } from './outcome-log.ts';
+import { createOutcomeLog } from './outcome-log.ts';
 import { createRecorder } from './recorder.ts';
-import { noReplays, type ReplayPace, startReplays } from './replays.ts';
+import { replaysUnavailable, type Replays, type ReplayPace, startReplays } from './replays.ts';
+import { createRequeuer } from './requeuer.ts';
 import type { Schedule } from './schedule.ts';
 import type { Sender } from './send.ts';
 
@@ -31,106 +34,93 @@ export interface InstanceOptions {
   readonly limits?: EndpointLimits;
   readonly capacity?: Capacity;
   readonly leaseMs?: number;
-  readonly lookEveryMs?: number;
-  /** Where replays learn what happened. Without it there are none. */
+  readonly pollMs?: number;
+  /** The source of replayed events. Without it replays are refused. */
   readonly history?: History | undefined;
   readonly replays?: ReplayPace;
 }
 
-const GONE_REASON = 'the endpoint answered 410 Gone';
 const REFRESH_EVERY_MS = 1_000;
 
-/** One dispatcher among any number: what it holds is leased in the queue, and whatever it cannot finish goes to the others. */
+/** Starts one instance of the dispatcher. Any number of them share the queue; other instances take over what one leaves unfinished. */
 export const startInstance = async (options: InstanceOptions) => {
   const { pool, webhooks, now, log, limits = ENDPOINT_LIMITS, capacity = CAPACITY, onRecorded } = options;
-  const changes = createLeaseChanges(async () => {
-    await releaseAllBut(pool, leases.holder(), dispatcher.positions());
-  }, options.leaseMs);
-  const logOutcomes = outcomeLog(log);
   const partitions = createPartitions(pool, { now, retention: options.retention });
+  await partitions.ensureAhead();
 
+  const leases: Leases = await startLeases({ ...options, onLost: () => dispatcher.dropWaiting() });
+  const changes = createLeaseChanges(async () => {
+    await releaseLeasesExcept(pool, leases.holder(), dispatcher.positions());
+  }, options.leaseMs);
+  const logOutcomes = createOutcomeLog(log);
   const recorder = createRecorder({
     log,
     write: async (results) => {
-      const gone = results
-        .filter(({ attempt }) => attempt?.statusCode === 410)
-        .map(({ delivery }) => delivery.webhookId);
-      if (gone.length > 0) {
-        await webhooks.disable([...new Set(gone)], GONE_REASON);
-        log.info({ webhookIds: [...new Set(gone)] }, 'webhooks disabled: their endpoints answered 410');
-      }
+      await disableGone(results, options);
       await recordResults(pool, { results, holder: leases.holder(), now: now() });
     },
     onRecorded: (results) => {
-      dispatcher.letGo(results.map(({ delivery }) => delivery));
+      dispatcher.release(results.map(({ delivery }) => delivery));
       claims.wake();
       logOutcomes(results);
       onRecorded?.(results);
     },
   });
-  // Asked for a hundred times at once, when as many endpoints time out together: all goes back by one statement.
-  let isAsked = false;
-  const giveBack = () => {
-    if (isAsked) return;
-    isAsked = true;
-    changes
-      .exclusively(async () => {
-        isAsked = false;
-        const deliveries = dispatcher.takeReturned();
-        if (deliveries.length === 0) return;
-        const positions = deliveries.map(({ position }) => position);
-        await release(pool, leases.holder(), positions).finally(() => dispatcher.letGo(deliveries));
-      })
-      .catch((error: unknown) => {
-        isAsked = false;
-        log.warn({ err: error }, 'deliveries could not be given back, trying again');
-      });
-  };
   const dispatcher = createDispatcher({
     ...options,
     limits,
     capacity,
-    mayAttempt: () => leases.valid(),
-    onResult: (result) => recorder.push(result),
-    onReturned: giveBack,
+    mayAttempt: leases.isValid,
+    onResult: recorder.push,
+    onRequeue: () => requeue(),
   });
-
-  await partitions.ensureAhead();
-  const leases: Leases = await startLeases({ ...options, onLost: () => dispatcher.abandonAll() });
+  const requeue = createRequeuer({ pool, leases, dispatcher, changes, log });
   const claims: Claims = startClaims({ ...options, leases, dispatcher, changes });
-  const { history, retention } = options;
-  const replays = history
-    ? startReplays({
-        ...options.replays,
-        ...{ pool, history, partitions, retention, now, log },
-        holder: () => leases.holder(),
-      })
-    : noReplays;
+  const replays = replaysOf(options, { partitions, holder: leases.holder });
   const refresh = setInterval(() => {
     webhooks
       .load(dispatcher.webhookIds())
-      .catch((error: unknown) => log.warn({ err: error }, 'webhooks could not be read, trying again'));
+      .catch((error: unknown) => log.warn({ err: error }, 'reading webhooks failed, will retry'));
   }, REFRESH_EVERY_MS);
 
   return {
-    takeIn: createIntake({ pool, partitions, leases, dispatcher, claims, changes, now }),
-    replay: replays.start,
+    ingest: createIngest({ pool, partitions, leases, dispatcher, claims, changes, now }),
+    startReplay: replays.start,
     partitions,
-    beat: () => leases.beat(),
+    heartbeat: leases.heartbeat,
     counts: () => ({ ...dispatcher.counts(), unrecorded: recorder.pending() }),
-    endpoints: () => dispatcher.endpoints(),
-    /** Takes up nothing more; attempts in flight have `withinMs` to end. What is not done is free for others at once. */
+    endpoints: dispatcher.endpoints,
+    /** Claims nothing more. Attempts in flight have `withinMs` to end. Everything unfinished is free for other instances at once. */
     stop: async (withinMs: number): Promise<void> => {
       clearInterval(refresh);
       const replaysStopped = replays.stop();
-      const stopping = dispatcher.stop(withinMs);
+      const drained = dispatcher.stop(withinMs);
       await claims.stop();
-      await Promise.all([stopping, replaysStopped]);
+      await Promise.all([drained, replaysStopped]);
       await recorder.flush();
-      await changes.settle();
+      await changes.reconcile();
       await leases.end();
     },
   };
 };
 
 export type Instance = Awaited<ReturnType<typeof startInstance>>;
+
+const GONE_REASON = 'the endpoint answered 410 Gone';
+
+const disableGone = async (
+  results: readonly Result[],
+  { webhooks, log }: Pick<InstanceOptions, 'webhooks' | 'log'>,
+): Promise<void> => {
+  const gone = results.filter(({ attempt }) => attempt?.statusCode === GONE);
+  if (gone.length === 0) return;
+  const webhookIds = [...new Set(gone.map(({ delivery }) => delivery.webhookId))];
+  await webhooks.disable(webhookIds, GONE_REASON);
+  log.info({ webhookIds }, 'webhooks disabled: their endpoints answered 410');
+};
+
+const replaysOf = (
+  { history, replays, pool, retention, now, log }: InstanceOptions,
+  { partitions, holder }: { partitions: Partitions; holder: Leases['holder'] },
+): Replays =>
+  history ? startReplays({ ...replays, history, pool, partitions, retention, holder, now, log }) : replaysUnavailable;

@@ -1,6 +1,6 @@
 import { newId } from '@cpg/runtime';
 import { box, type Dispatchers, dispatchers, message } from '../testing/jest-dispatchers.ts';
-import { latePool } from '../testing/jest-late-pool.ts';
+import { delayedPool } from '../testing/jest-delayed-pool.ts';
 import { type Receiver, respond, startReceiver } from '../testing/jest-receiver.ts';
 import { createDirectory } from '../webhooks/directory.ts';
 import { ENDPOINT_LIMITS } from './endpoint.ts';
@@ -15,14 +15,14 @@ afterEach(async () => {
   await receiver.close();
 });
 
-const told = () => receiver.received.map(({ headers }) => headers['x-idempotency-key']);
+const receivedKeys = () => receiver.received.map(({ headers }) => headers['x-idempotency-key']);
 
-test('what is taken in does not overtake what is given back because its endpoint is left alone', async () => {
-  const line = latePool(system.pool, 'take in');
+test('a new event does not overtake requeued ones of its order when the circuit breaker opens', async () => {
+  const delayed = delayedPool(system.pool, 'enqueue');
   const { consume } = await system.start({
-    pool: line.pool,
+    pool: delayed.pool,
     schedule: [3_600],
-    limits: { ...ENDPOINT_LIMITS, failuresToHold: 1, holdMs: 50 },
+    limits: { ...ENDPOINT_LIMITS, failuresToOpen: 1, openMs: 50 },
   });
   const { merchantId } = await system.webhook(receiver.url);
   const orderId = newId('order');
@@ -31,24 +31,24 @@ test('what is taken in does not overtake what is given back because its endpoint
   receiver.answer = (_request, response) => void answering.push(() => response.writeHead(500).end());
   await consume(events.slice(0, 2));
   await receiver.arrived(1);
-  const late = line.holdBack();
+  const late = delayed.delayAnswers();
   const consuming = consume(events.slice(2));
   await late;
 
   receiver.answer = respond(200);
   answering.shift()!();
   await system.eventually('select 1 from webhooks.attempts');
-  line.letArrive();
+  delayed.deliverAnswers();
   await consuming;
   await receiver.arrived(3);
-  expect(told()).toEqual(events.map(({ id }) => id));
+  expect(receivedKeys()).toEqual(events.map(({ id }) => id));
 });
 
-test('what was leased after its answer was given up is attempted all the same', async () => {
+test('a delivery that was leased after its statement timed out is attempted', async () => {
   const late: (() => Promise<unknown>)[] = [];
   const query = async (...args: unknown[]) => {
     const ask = () => (system.pool.query as (...args: unknown[]) => Promise<unknown>).apply(system.pool, args);
-    if ((args[0] as { name?: string }).name !== 'take in' || late.length > 0) return ask();
+    if ((args[0] as { name?: string }).name !== 'enqueue' || late.length > 0) return ask();
     late.push(ask);
     throw new Error('Query read timeout');
   };
@@ -65,57 +65,60 @@ test('what was leased after its answer was given up is attempted all the same', 
   expect((await receiver.arrived(1))[0]!.headers['x-idempotency-key']).toBe(event.id);
 });
 
-test.each(['take in', 'claim'])('what "%s" leased under a lease that ran out is left to the others', async (change) => {
-  const { merchantId } = await system.webhook(receiver.url);
-  const events = [message({ type: 'order.created', merchantId })];
-  if (change === 'claim') {
-    const gone = await system.start();
-    await gone.instance.stop(0);
-    await gone.consume(events);
-  }
-  const line = latePool(system.pool, change);
-  const late = line.holdBack();
-  const one = await system.start({ pool: line.pool });
-  const consuming = one.consume(events);
-  await late;
-  await system.letLeasesRunOut();
-  await one.instance.beat();
-  await system.start();
-  await system.eventually("select 1 from webhooks.deliveries where status = 'delivered'");
+test.each(['enqueue', 'claim'])(
+  'a delivery that "%s" leased under an expired lease is left to other instances',
+  async (change) => {
+    const { merchantId } = await system.webhook(receiver.url);
+    const events = [message({ type: 'order.created', merchantId })];
+    if (change === 'claim') {
+      const stopped = await system.start();
+      await stopped.instance.stop(0);
+      await stopped.consume(events);
+    }
+    const delayed = delayedPool(system.pool, change);
+    const late = delayed.delayAnswers();
+    const one = await system.start({ pool: delayed.pool });
+    const consuming = one.consume(events);
+    await late;
+    await system.expireLeases();
+    await one.instance.heartbeat();
+    await system.start();
+    await system.eventually("select 1 from webhooks.deliveries where status = 'delivered'");
 
-  line.letArrive();
-  await consuming;
-  await one.consume(events);
-  await one.instance.stop(1_000);
-  expect(receiver.received).toHaveLength(1);
-});
+    delayed.deliverAnswers();
+    await consuming;
+    await one.consume(events);
+    await one.instance.stop(1_000);
+    expect(receiver.received).toHaveLength(1);
+  },
+);
 
-test('nor is it attempted when it comes while another lease is taken', async () => {
-  const line = latePool(system.pool, 'take in');
-  const registry = latePool(line.pool, 'insert into webhooks.instances');
+test('a delivery leased under an expired lease is not attempted while the instance registers again', async () => {
+  const delayed = delayedPool(system.pool, 'enqueue');
+  const registry = delayedPool(delayed.pool, 'insert into webhooks.instances');
   const one = await system.start({ pool: registry.pool });
   const { merchantId } = await system.webhook(receiver.url);
-  const late = line.holdBack();
+  const late = delayed.delayAnswers();
   const consuming = one.consume([message({ type: 'order.created', merchantId })]);
   await late;
-  await system.letLeasesRunOut();
-  const registering = registry.holdBack();
-  const beating = one.instance.beat();
+  await system.expireLeases();
+  const registering = registry.delayAnswers();
+  const heartbeat = one.instance.heartbeat();
   await registering;
   const other = await system.start();
-  await other.instance.beat();
+  await other.instance.heartbeat();
   await system.eventually("select 1 from webhooks.deliveries where status = 'delivered'");
 
-  line.letArrive();
+  delayed.deliverAnswers();
   await consuming;
-  registry.letArrive();
-  await beating;
+  registry.deliverAnswers();
+  await heartbeat;
   await new Promise((done) => setTimeout(done, 100));
   await one.instance.stop(1_000);
   expect(receiver.received).toHaveLength(1);
 });
 
-test('an answer that a webhook is off ends nothing once it is enabled', async () => {
+test('a late answer that a webhook is disabled fails no delivery once the webhook is enabled', async () => {
   const { id, merchantId } = await system.webhook(receiver.url);
   const enable = (isEnabled: boolean) =>
     system.pool.query('update gateway.webhooks set is_enabled = $2 where id = $1', [id, isEnabled]);
@@ -126,16 +129,16 @@ test('an answer that a webhook is off ends nothing once it is enabled', async ()
   await stopped.consume([first!]);
   await enable(false);
 
-  const line = latePool(system.pool, 'select id, merchant_id');
-  const late = line.holdBack();
-  const webhooks = createDirectory({ pool: line.pool, box, now: () => new Date(), freshMs: 0 });
+  const delayed = delayedPool(system.pool, 'select id, merchant_id');
+  const late = delayed.delayAnswers();
+  const webhooks = createDirectory({ pool: delayed.pool, box, now: () => new Date(), maxAgeMs: 0 });
   await system.start({ webhooks });
   await late;
-  line.letArrive();
-  await line.holdBack();
+  delayed.deliverAnswers();
+  await delayed.delayAnswers();
   await enable(true);
   await stopped.consume([second!]);
-  line.letArrive();
+  delayed.deliverAnswers();
   await receiver.arrived(2);
-  expect(told()).toEqual([first!.id, second!.id]);
+  expect(receivedKeys()).toEqual([first!.id, second!.id]);
 });

@@ -1,39 +1,39 @@
 import { createLeaseChanges } from './lease-changes.ts';
 
-test('changes are made one at a time, in the order in which they came', async () => {
+test('runs changes one at a time, in the order of their requests', async () => {
   const seen: string[] = [];
   const { exclusively } = createLeaseChanges(async () => {});
   const change = (name: string) =>
     exclusively(async () => {
-      seen.push(`${name} begins`);
+      seen.push(`${name} starts`);
       await new Promise((done) => setImmediate(done));
       seen.push(`${name} ends`);
     });
   await Promise.all([change('a'), change('b')]);
-  expect(seen).toEqual(['a begins', 'a ends', 'b begins', 'b ends']);
+  expect(seen).toEqual(['a starts', 'a ends', 'b starts', 'b ends']);
 });
 
-test('after a change that failed strays are given back before the next, until that has worked', async () => {
+test('releases unknown leases before the change after a failed one, until that succeeds', async () => {
   const seen: string[] = [];
   let faults = 1;
-  const { exclusively, settle } = createLeaseChanges(async () => {
-    seen.push('strays');
-    if (faults-- > 0) throw new Error('still away');
+  const { exclusively, reconcile } = createLeaseChanges(async () => {
+    seen.push('release');
+    if (faults-- > 0) throw new Error('still unavailable');
   });
   await expect(exclusively(() => Promise.reject(new Error('commit lost')))).rejects.toThrow('commit lost');
-  await expect(settle()).rejects.toThrow('still away');
+  await expect(reconcile()).rejects.toThrow('still unavailable');
   await exclusively(async () => void seen.push('change'));
-  await settle();
-  expect(seen).toEqual(['strays', 'strays', 'change']);
+  await reconcile();
+  expect(seen).toEqual(['release', 'release', 'change']);
 });
 
-test('strays are looked for every so often, though no change failed', async () => {
-  const looksEvery = async (everyMs: number) => {
-    let looks = 0;
-    const { settle } = createLeaseChanges(async () => void (looks += 1), everyMs);
-    await settle();
-    return looks;
+test('releases unknown leases at intervals when no change fails', async () => {
+  const releasesEvery = async (everyMs: number) => {
+    let releases = 0;
+    const { reconcile } = createLeaseChanges(async () => void (releases += 1), everyMs);
+    await reconcile();
+    return releases;
   };
-  expect(await looksEvery(0)).toBe(1);
-  expect(await looksEvery(600_000)).toBe(0);
+  expect(await releasesEvery(0)).toBe(1);
+  expect(await releasesEvery(600_000)).toBe(0);
 });

@@ -1,37 +1,37 @@
 import { LEASE_MS } from '../storage/leases.ts';
 
-/** Changes of what is leased to this instance, one at a time and in the order in which they came. */
+/** Runs the changes of this instance's leases one at a time, in the order in which they were requested. */
 export interface LeaseChanges {
   readonly exclusively: <T>(change: () => Promise<T>) => Promise<T>;
-  /** Makes good for a change that failed, if one did lately or may have been made since. */
-  readonly settle: () => Promise<void>;
+  /** Releases unknown leases if that is due, and waits for the changes requested before. */
+  readonly reconcile: () => Promise<void>;
 }
 
-/** After a change that failed it is unknown whether the database made it. Before the next one, `giveBackStrays` frees what is leased to us but
- *  not in memory. So what the queue says is leased to us is always in memory, in its place: that is what the order of a lane rests on. A
- *  change whose answer was given up may be made long afterwards: strays are looked for every `everyMs` besides. */
-export const createLeaseChanges = (giveBackStrays: () => Promise<void>, everyMs = LEASE_MS): LeaseChanges => {
+/** After a failed change it is unknown whether the database made it. `releaseUnknown`, which releases leases that are in the database but
+ *  not in memory, then runs before the next change. So every lease in the database is also in memory, which the order of first attempts
+ *  relies on. A statement that timed out here may still run later: `releaseUnknown` also runs every `everyMs`. */
+export const createLeaseChanges = (releaseUnknown: () => Promise<void>, everyMs = LEASE_MS): LeaseChanges => {
   let last: Promise<unknown> = Promise.resolve();
-  let inDoubt = false;
-  let lookedAt = performance.now();
+  let hasFailed = false;
+  let reconciledAt = performance.now();
 
-  const change = async <T>(work: () => Promise<T>): Promise<T> => {
+  const run = async <T>(change: () => Promise<T>): Promise<T> => {
     try {
-      if (inDoubt || performance.now() - lookedAt >= everyMs) {
-        await giveBackStrays();
-        lookedAt = performance.now();
+      if (hasFailed || performance.now() - reconciledAt >= everyMs) {
+        await releaseUnknown();
+        reconciledAt = performance.now();
       }
-      inDoubt = false;
-      return await work();
+      hasFailed = false;
+      return await change();
     } catch (error) {
-      inDoubt = true;
+      hasFailed = true;
       throw error;
     }
   };
-  const exclusively = <T>(work: () => Promise<T>): Promise<T> => {
-    const done = last.then(() => change(work));
+  const exclusively = <T>(change: () => Promise<T>): Promise<T> => {
+    const done = last.then(() => run(change));
     last = done.catch(() => {});
     return done;
   };
-  return { exclusively, settle: () => exclusively(async () => {}) };
+  return { exclusively, reconcile: () => exclusively(async () => {}) };
 };

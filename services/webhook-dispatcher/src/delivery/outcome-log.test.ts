@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { aDelivery } from '../testing/jest-deliveries.ts';
 import type { Attempt, Result } from './delivery.ts';
-import { outcomeLog } from './outcome-log.ts';
+import { createOutcomeLog } from './outcome-log.ts';
 
 const delivery = aDelivery({ attempts: 1, attemptsBefore: 3 });
 const about = {
@@ -14,7 +14,7 @@ const attempt = (more: Partial<Attempt>): Attempt => ({
   outcome: 'refused',
   startedAt: new Date(0),
   durationMs: 12,
-  response: 'the body of an answer',
+  response: 'the body of a response',
   retryAfter: '5',
   ...more,
 });
@@ -23,11 +23,11 @@ const written = (result: Omit<Result, 'delivery'>): unknown[] => {
   const lines: unknown[] = [];
   const base = { base: null, timestamp: false, formatters: { level: (label: string) => ({ level: label }) } };
   const log = pino(base, { write: (line: string) => void lines.push(JSON.parse(line)) });
-  outcomeLog(log)([{ delivery, ...result }]);
+  createOutcomeLog(log)([{ delivery, ...result }]);
   return lines;
 };
 
-test('what arrived is one line, without what was sent or answered', () => {
+test('logs one line per delivered event, without request or response bodies', () => {
   const result = {
     attempt: attempt({ outcome: 'delivered', statusCode: 204 }),
     status: 'delivered',
@@ -38,7 +38,7 @@ test('what arrived is one line, without what was sent or answered', () => {
   ]);
 });
 
-test('what did not is one that says why, and when it is tried again', () => {
+test('logs why an attempt failed, and when it is retried', () => {
   const failed = attempt({ outcome: 'unreachable', error: 'connect ECONNREFUSED' });
   const line = {
     level: 'warn',
@@ -49,13 +49,11 @@ test('what did not is one that says why, and when it is tried again', () => {
     reason: 'connect ECONNREFUSED',
   };
   expect(written({ attempt: failed, status: 'pending', nextAt: new Date(1_000) })).toEqual([
-    { ...line, nextAttemptAt: '1970-01-01T00:00:01.000Z', msg: 'not delivered, to be tried again' },
+    { ...line, nextAttemptAt: '1970-01-01T00:00:01.000Z', msg: 'attempt failed, will retry' },
   ]);
-  expect(written({ attempt: failed, status: 'failed', nextAt: null })).toEqual([
-    { ...line, msg: 'not delivered, and given up' },
-  ]);
+  expect(written({ attempt: failed, status: 'failed', nextAt: null })).toEqual([{ ...line, msg: 'delivery failed' }]);
 });
 
-test('so is what ended without an attempt', () => {
+test('logs deliveries that failed without an attempt', () => {
   expect(written({ attempt: null, status: 'failed', nextAt: null })).toMatchObject([{ level: 'info', ...about }]);
 });

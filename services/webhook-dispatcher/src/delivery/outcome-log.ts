@@ -1,17 +1,17 @@
 import type { Logger } from '@cpg/runtime';
 import type { Result } from './delivery.ts';
 
-/** Writes a line for each result: what it was about, how it ended and why. Never what was sent or answered. */
-export const outcomeLog =
+/** Writes one log line per result: ids, outcome and reason. Never bodies, signatures or responses. */
+export const createOutcomeLog =
   (log: Logger) =>
   (results: readonly Result[]): void => {
     for (const result of results) {
       const line = lineOf(result);
       if (result.status === 'delivered') log.info(line, 'delivered');
       else if (result.nextAt)
-        log.warn({ ...line, nextAttemptAt: result.nextAt.toISOString() }, 'not delivered, to be tried again');
-      else if (result.attempt) log.warn(line, 'not delivered, and given up');
-      else log.info(line, 'dropped: the webhook is off or gone, or the body is no longer kept');
+        log.warn({ ...line, nextAttemptAt: result.nextAt.toISOString() }, 'attempt failed, will retry');
+      else if (result.attempt) log.warn(line, 'delivery failed');
+      else log.info(line, 'delivery failed without an attempt: webhook deleted or body no longer stored');
     }
   };
 

@@ -13,12 +13,12 @@ const record = (write: (results: readonly Result[]) => Promise<void>, gatherMs =
     log,
     gatherMs,
     enough: 4,
-    batch: 10,
+    maxBatch: 10,
   });
   return { recorder, recorded };
 };
 
-test('results that come together share a write; none is lost, none is written twice', async () => {
+test('writes results in batches, each result once', async () => {
   const writes: (readonly Result[])[] = [];
   const { recorder, recorded } = record(async (results) => void writes.push(results));
   const results = Array.from({ length: 25 }, result);
@@ -29,7 +29,7 @@ test('results that come together share a write; none is lost, none is written tw
   expect(recorder.pending()).toBe(0);
 });
 
-test('they wait for others only until there are enough', async () => {
+test('writes as soon as a batch has enough results', async () => {
   const writes: (readonly Result[])[] = [];
   const { recorder } = record(async (results) => void writes.push(results), 600_000);
   recorder.push(result());
@@ -40,7 +40,7 @@ test('they wait for others only until there are enough', async () => {
   expect(writes.map(({ length }) => length)).toEqual([4]);
 });
 
-test('it goes on through an outage', async () => {
+test('retries during an outage', async () => {
   let faults = 2;
   const { recorder, recorded } = record(async () => {
     if (faults-- > 0) throw Object.assign(new Error('down'), { code: 'ECONNREFUSED' });
@@ -50,7 +50,7 @@ test('it goes on through an outage', async () => {
   expect(recorded).toHaveLength(1);
 });
 
-test('one result that cannot be written does not keep the others from it', async () => {
+test('writes the other results of a batch when one cannot be written', async () => {
   const [good, bad, also] = [result(), result(), result()];
   const written: Result[] = [];
   const { recorder } = record(async (results) => {

@@ -4,9 +4,9 @@ import type { Result } from './delivery.ts';
 
 export interface Recorder {
   readonly push: (result: Result) => void;
-  /** Results that are not durable yet. */
+  /** How many results are not durable yet. */
   readonly pending: () => number;
-  /** Resolves once all that was pushed is durable, or given up. */
+  /** Resolves once every pushed result is durable or discarded. */
   readonly flush: () => Promise<void>;
 }
 
@@ -14,84 +14,85 @@ export interface RecorderOptions {
   readonly write: (results: readonly Result[]) => Promise<void>;
   readonly onRecorded: (results: readonly Result[]) => void;
   readonly log: Logger;
-  /** How long a result waits for others to share its commit, and for how many. */
+  /** A batch is written when its first result is this old, or when it has `enough` results. */
   readonly gatherMs?: number;
   readonly enough?: number;
-  /** Results of one commit at most. */
-  readonly batch?: number;
+  /** Results per commit at most. */
+  readonly maxBatch?: number;
 }
 
-/** Records results many at a time: what comes in while one commit runs shares the next. It goes on through an outage of the database. */
+/** Records results in batches, one at a time. Retries while the database is unavailable. */
 export const createRecorder = (options: RecorderOptions): Recorder => {
-  const { write, onRecorded, log, gatherMs = 20, enough = 32, batch = 500 } = options;
+  const { onRecorded, gatherMs = 20, enough = 32, maxBatch = 500 } = options;
   let waiting: Result[] = [];
   let waitingSince = 0;
   let writing = 0;
-  let running = false;
-  let idle: (() => void)[] = [];
-  let goOn = () => {};
+  let isRunning = false;
+  let flushed: (() => void)[] = [];
+  let endGathering = () => {};
 
-  const writeDown = (results: readonly Result[]): Promise<void> =>
-    retry(() => write(results), {
-      firstMs: 20,
-      maxMs: 1_000,
-      onError: (error) => {
-        log.warn({ err: error, results: results.length }, 'attempts could not be recorded');
-        if (!isTransientDatabaseError(error)) throw error;
-      },
-    });
-  const writeAll = async (results: readonly Result[]): Promise<void> => {
-    try {
-      await writeDown(results);
-    } catch (error) {
-      if (results.length > 1) {
-        // One of them cannot be written: the others shall not suffer.
-        for (const result of results) await writeAll([result]);
-        return;
-      }
-      log.error(
-        { err: error, deliveryId: results[0]?.delivery.id },
-        'an attempt cannot be recorded: it will be made again',
-      );
-    }
-  };
   const gather = () =>
     new Promise<void>((done) => {
       const leftMs = gatherMs - (performance.now() - waitingSince);
       if (waiting.length >= enough || leftMs <= 0) return done();
       const timer = setTimeout(done, leftMs);
-      goOn = () => {
+      endGathering = () => {
         clearTimeout(timer);
         done();
       };
     });
   const run = async () => {
-    running = true;
+    isRunning = true;
     while (waiting.length > 0) {
       await gather();
-      const results = waiting.slice(0, batch);
-      waiting = waiting.slice(batch);
+      const results = waiting.slice(0, maxBatch);
+      waiting = waiting.slice(maxBatch);
       writing = results.length;
-      await writeAll(results);
+      await writeOrDiscard(results, options);
       writing = 0;
       onRecorded(results);
     }
-    running = false;
-    for (const done of idle) done();
-    idle = [];
+    isRunning = false;
+    for (const done of flushed) done();
+    flushed = [];
   };
   return {
     push: (result) => {
       if (waiting.length === 0) waitingSince = performance.now();
       waiting.push(result);
-      if (waiting.length === enough) goOn();
-      if (!running) void run();
+      if (waiting.length === enough) endGathering();
+      if (!isRunning) void run();
     },
     pending: () => waiting.length + writing,
     flush: () =>
       new Promise((done) => {
-        if (running) idle.push(done);
+        if (isRunning) flushed.push(done);
         else done();
       }),
   };
+};
+
+/** Writes results. If that fails for another reason than an outage, writes them one by one and discards those that fail again: their
+ *  attempts are repeated later. */
+const writeOrDiscard = async (results: readonly Result[], options: RecorderOptions): Promise<void> => {
+  const { write, log } = options;
+  try {
+    await retry(() => write(results), {
+      firstMs: 20,
+      maxMs: 1_000,
+      onError: (error) => {
+        log.warn({ err: error, results: results.length }, 'recording attempts failed');
+        if (!isTransientDatabaseError(error)) throw error;
+      },
+    });
+  } catch (error) {
+    if (results.length > 1) {
+      for (const result of results) await writeOrDiscard([result], options);
+      return;
+    }
+    log.error(
+      { err: error, deliveryId: results[0]?.delivery.id },
+      'an attempt cannot be recorded and will be repeated',
+    );
+  }
 };

@@ -4,14 +4,14 @@ import { DEFAULT_SCHEDULE, delaySeconds, nextAttemptAt, retryAfterSeconds } from
 const now = new Date('2026-01-31T12:00:00.000Z');
 const middle = () => 0.5;
 
-test('the first attempt is made at once', () => expect(delaySeconds(DEFAULT_SCHEDULE, 1, middle)).toBe(0));
+test('the first attempt is immediate', () => expect(delaySeconds(DEFAULT_SCHEDULE, 1, middle)).toBe(0));
 
-test('the waits are those of the contract', () => {
+test('the default schedule has the waits of the contract', () => {
   const waits = Array.from({ length: 11 }, (_, n) => delaySeconds(DEFAULT_SCHEDULE, n + 1, middle));
   expect(waits).toEqual([0, 5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400, null]);
 });
 
-test('each wait is spread by a fifth either way', () =>
+test('jitter changes each wait by at most 20 %', () =>
   fc.assert(
     fc.property(fc.integer({ min: 2, max: 10 }), fc.double({ min: 0, max: 0.999, noNaN: true }), (attempt, random) => {
       const planned = DEFAULT_SCHEDULE[attempt - 2]!;
@@ -21,7 +21,7 @@ test('each wait is spread by a fifth either way', () =>
     }),
   ));
 
-test.each([0, -1, 1.5])('there is no attempt %p', (attempt) =>
+test.each([0, -1, 1.5])('refuses %p as the number of an attempt', (attempt) =>
   expect(() => delaySeconds(DEFAULT_SCHEDULE, attempt, middle)).toThrow(RangeError),
 );
 
@@ -37,7 +37,7 @@ test.each([
   ['', null],
 ])('Retry-After %p asks for %p seconds', (header, seconds) => expect(retryAfterSeconds(header, now)).toBe(seconds));
 
-describe('after a first attempt, planned to be repeated in 5 s', () => {
+describe('after a first attempt, whose retry is planned in 5 s', () => {
   const secondsUntilNext = (retryAfter?: string) =>
     (nextAttemptAt(DEFAULT_SCHEDULE, 1, { now, random: middle, retryAfter })!.getTime() - now.getTime()) / 1_000;
 
@@ -48,8 +48,8 @@ describe('after a first attempt, planned to be repeated in 5 s', () => {
     ['1', 5],
     ['nonsense', 5],
     ['Sat, 31 Jan 2026 12:00:07 GMT', 7],
-  ])('Retry-After %p makes it wait %p s', (header, seconds) => expect(secondsUntilNext(header)).toBe(seconds));
+  ])('Retry-After %p leads to a wait of %p s', (header, seconds) => expect(secondsUntilNext(header)).toBe(seconds));
 });
 
-test('once the schedule is spent there is no next attempt, whatever the receiver asks', () =>
+test('there is no attempt after the schedule is spent, whatever Retry-After asks for', () =>
   expect(nextAttemptAt(DEFAULT_SCHEDULE, 10, { now, random: middle, retryAfter: '5' })).toBeNull());

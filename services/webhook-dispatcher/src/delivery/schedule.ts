@@ -1,23 +1,25 @@
-/** Waits before the second, third, ... attempt, in seconds; the first attempt is made at once. */
+/** Waits before the second, third, ... attempt, in seconds. The first attempt is immediate. */
 export type Schedule = readonly number[];
 
 export const DEFAULT_SCHEDULE: Schedule = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400];
 
-const SPREAD = 0.2;
-const RETRY_AFTER_AT_MOST = 2;
+const JITTER = 0.2;
+/** A Retry-After header lengthens the planned wait up to this factor. */
+const MAX_RETRY_AFTER_FACTOR = 2;
 
 /** Seconds to wait before delivery attempt `attempt` (1 is the first), or null once the schedule is spent.
  *  `random` is in [0, 1) and spreads the wait by ±20 %, so endpoints that failed together do not return together.
  *  Throws RangeError unless `attempt` is a positive integer. Source: Standard Webhooks 1.0.0, "Deliverability and reliability". */
 export const delaySeconds = (schedule: Schedule, attempt: number, random: () => number): number | null => {
-  if (!Number.isInteger(attempt) || attempt < 1) throw new RangeError(`there is no attempt ${attempt}`);
+  if (!Number.isInteger(attempt) || attempt < 1)
+    throw new RangeError(`attempt must be a positive integer, not ${attempt}`);
   if (attempt === 1) return 0;
   const planned = schedule[attempt - 2];
-  return planned === undefined ? null : planned * (1 - SPREAD + 2 * SPREAD * random());
+  return planned === undefined ? null : planned * (1 - JITTER + 2 * JITTER * random());
 };
 
-/** When to try again after `made` attempts, or null once the schedule is spent. A receiver's Retry-After lengthens the wait, up to
- *  twice what was planned; it never shortens it, or a hasty receiver would use up its attempts within seconds. */
+/** When to retry after `made` attempts, or null once the schedule is spent. A Retry-After header lengthens the wait, up to twice the
+ *  planned one. It never shortens it: an endpoint that asks for `0` would use up all its attempts within seconds. */
 export const nextAttemptAt = (
   schedule: Schedule,
   made: number,
@@ -25,13 +27,13 @@ export const nextAttemptAt = (
 ): Date | null => {
   const planned = delaySeconds(schedule, made + 1, random);
   if (planned === null) return null;
-  const asked = retryAfter === undefined ? 0 : (retryAfterSeconds(retryAfter, now) ?? 0);
-  const wait = Math.max(planned, Math.min(asked, planned * RETRY_AFTER_AT_MOST));
+  const requested = retryAfter === undefined ? 0 : (retryAfterSeconds(retryAfter, now) ?? 0);
+  const wait = Math.max(planned, Math.min(requested, planned * MAX_RETRY_AFTER_FACTOR));
   return new Date(now.getTime() + Math.round(wait * 1_000));
 };
 
-/** Seconds that a Retry-After header asks to wait, 0 for a date that is past, null when it is neither of the header's two forms:
- *  whole seconds, or an HTTP date. Source: RFC 9110, section 10.2.3. */
+/** The seconds of a Retry-After header, which has whole seconds or an HTTP date; 0 for a past date, null for any other text.
+ *  Source: RFC 9110, section 10.2.3. */
 export const retryAfterSeconds = (header: string, now: Date): number | null => {
   const text = header.trim();
   if (/^\d+$/.test(text)) return Number(text);

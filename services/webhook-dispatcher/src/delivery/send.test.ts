@@ -1,7 +1,8 @@
 import { createServer, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { type Receiver, respond, startReceiver } from '../testing/jest-receiver.ts';
-import { createSender, RESPONSE_BYTES, type Sender, type SenderOptions } from './send.ts';
+import { RESPONSE_BYTES } from './exchange.ts';
+import { createSender, type Sender, type SenderOptions } from './send.ts';
 
 let receiver: Receiver;
 const senders: Sender[] = [];
@@ -21,23 +22,23 @@ const sender = (options: Partial<SenderOptions> = {}) => {
 const post = (url: string, from: Sender = sender(), webhookId = 'whk_1') =>
   from.post({ webhookId, url: new URL(url), headers: ['content-type', 'application/json'], body: Buffer.from('{}') });
 
-test.each([200, 201, 204, 299])('%i acknowledges', async (status) => {
+test.each([200, 201, 204, 299])('%i means delivered', async (status) => {
   receiver.answer = respond(status);
   expect(await post(receiver.url)).toMatchObject({ outcome: 'delivered', statusCode: status });
 });
 
-test.each([300, 301, 307, 304, 400, 404, 410, 429, 500, 503])('%i is a failure', async (status) => {
+test.each([300, 301, 307, 304, 400, 404, 410, 429, 500, 503])('%i means refused', async (status) => {
   receiver.answer = respond(status, { location: `${receiver.url}/elsewhere`, 'retry-after': '7' });
   expect(await post(`${receiver.url}/hook`)).toMatchObject({ outcome: 'refused', statusCode: status, retryAfter: '7' });
   expect(receiver.received.map(({ path }) => path)).toEqual(['/hook']);
 });
 
-test('the beginning of the response is kept, as text that the database can hold', async () => {
+test('records the start of the response as text that the database can store', async () => {
   receiver.answer = (_request, response) => void response.writeHead(500).end('down\0 for \xff lunch');
   expect(await post(receiver.url)).toMatchObject({ response: 'down for \xff lunch' });
 });
 
-test('of an endless response no more is read than is kept', async () => {
+test('stops reading an endless response', async () => {
   let written = 0;
   receiver.answer = (_request, response) => {
     response.writeHead(200);
@@ -51,7 +52,7 @@ test('of an endless response no more is read than is kept', async () => {
   expect(written).toBeGreaterThanOrEqual(RESPONSE_BYTES);
 });
 
-test('a response that trickles in ends with the attempt', async () => {
+test('ends a response that arrives byte by byte when the attempt times out', async () => {
   let trickle: NodeJS.Timeout | undefined;
   receiver.answer = (_request, response) => {
     response.writeHead(200);
@@ -64,12 +65,12 @@ test('a response that trickles in ends with the attempt', async () => {
   clearInterval(trickle);
 });
 
-test('no answer at all ends with the attempt', async () => {
+test('times out without an answer', async () => {
   receiver.answer = () => {};
   expect(await post(receiver.url, sender({ attemptWithinMs: 50 }))).toMatchObject({ outcome: 'timed_out' });
 });
 
-test('headers without end are refused', async () => {
+test('refuses endless headers', async () => {
   receiver.answer = respond(200, { 'x-long': 'x'.repeat(64 * 1_024) });
   const attempt = await post(receiver.url);
   expect(attempt).toMatchObject({
@@ -78,7 +79,7 @@ test('headers without end are refused', async () => {
   });
 });
 
-describe('on a connection', () => {
+describe('the attempt fails on a connection', () => {
   const listen = async (serve: (socket: Socket) => void) => {
     const server = createServer(serve);
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
@@ -86,27 +87,27 @@ describe('on a connection', () => {
     return { url, close: () => new Promise((done) => server.close(done)) };
   };
   test.each([
-    ['closed without a word', ''],
+    ['closed without an answer', ''],
     ['closed within the headers', 'HTTP/1.1 200 OK\r\nx-a: '],
     ['closed within the body', 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nok'],
-    ['that talks something else', 'SSH-2.0-OpenSSH_9.6\r\n'],
-  ])('%s the attempt fails', async (_what, said) => {
+    ['with another protocol', 'SSH-2.0-OpenSSH_9.6\r\n'],
+  ])('%s', async (_case, answer) => {
     const server = await listen((socket) => {
       socket.on('error', () => {});
-      socket.once('data', () => socket.end(said));
+      socket.once('data', () => socket.end(answer));
     });
     expect(await post(server.url)).toMatchObject({ outcome: 'unreachable' });
     await server.close();
   });
 
-  test('that nobody accepts the attempt fails', async () => {
+  test('that is refused', async () => {
     const server = await listen(() => {});
     await server.close();
     expect(await post(server.url)).toMatchObject({ outcome: 'unreachable' });
   });
 });
 
-test('connections are used again', async () => {
+test('reuses connections', async () => {
   const ports = new Set<number | undefined>();
   receiver.answer = (_request, response, raw) => {
     ports.add(raw.socket.remotePort);
@@ -117,28 +118,28 @@ test('connections are used again', async () => {
   expect(ports.size).toBe(1);
 });
 
-test('one webhook that hangs takes no connection from another on the same host', async () => {
-  receiver.answer = ({ path }, response) => void (path === '/sound' && response.end());
+test('an endpoint that hangs takes no connection from another webhook on its host', async () => {
+  receiver.answer = ({ path }, response) => void (path === '/healthy' && response.end());
   const one = sender({ connections: 1 });
   const hung = [1, 2, 3].map(() => post(`${receiver.url}/hung`, one, 'whk_hung'));
-  expect(await post(`${receiver.url}/sound`, one, 'whk_sound')).toMatchObject({ outcome: 'delivered' });
+  expect(await post(`${receiver.url}/healthy`, one, 'whk_healthy')).toMatchObject({ outcome: 'delivered' });
   one.abort();
   expect(await Promise.all(hung)).toEqual([null, null, null]);
 });
 
-describe('it does not dial', () => {
+describe('does not connect', () => {
   const strict = (addresses: string[]) => sender({ allowLocal: false, resolve: async () => addresses });
 
   test('by plain http', async () =>
     expect(await post('http://merchant.example/', strict(['93.184.216.34']))).toMatchObject({ outcome: 'blocked' }));
 
-  test('private addresses, even where loopback is allowed', async () => {
+  test('to private addresses, even where loopback is allowed', async () => {
     const local = sender({ resolve: async () => ['192.168.0.1'] });
     expect(await post('https://merchant.example/', local)).toMatchObject({ outcome: 'blocked' });
     expect(await post('http://10.0.0.1/', local)).toMatchObject({ outcome: 'blocked' });
   });
 
-  test('plain http by a public name, even where loopback is allowed', async () => {
+  test('by plain http to a public name, even where loopback is allowed', async () => {
     const local = sender({ resolve: async () => ['127.0.0.1'] });
     expect(await post(receiver.url.replace('127.0.0.1', 'merchant.example'), local)).toMatchObject({
       outcome: 'blocked',
@@ -146,11 +147,11 @@ describe('it does not dial', () => {
   });
 });
 
-test('where loopback is allowed, so is its name', async () => {
+test('allows localhost where loopback is allowed', async () => {
   expect(await post(receiver.url.replace('127.0.0.1', 'localhost'))).toMatchObject({ outcome: 'delivered' });
 });
 
-test('a name that does not resolve is a failure like any other', async () => {
+test('a name that does not resolve means unreachable', async () => {
   const lost = sender({ resolve: async () => Promise.reject(new Error('queryA ENOTFOUND merchant.example')) });
   expect(await post('https://merchant.example/', lost)).toMatchObject({
     outcome: 'unreachable',

@@ -1,18 +1,15 @@
-import { type Dispatcher, Pool } from 'undici';
-import { BlockedAddressError, type ConnectOptions, guardedConnector } from './connect.ts';
+import { Pool } from 'undici';
+import { type ConnectOptions, guardedConnector } from './connect.ts';
 import type { Attempt } from './delivery.ts';
+import { AbortedError, createExchange } from './exchange.ts';
 
 export const CONNECT_WITHIN_MS = 5_000;
 export const ATTEMPT_WITHIN_MS = 15_000;
-/** Of a response's body this much is read. */
-export const RESPONSE_BYTES = 16 * 1_024;
-/** Of what was read, this much is recorded. */
-const RECORDED_CHARACTERS = 1_024;
 const IDLE_MS = 60_000;
 
 export interface SenderOptions extends Omit<ConnectOptions, 'timeoutMs'> {
   readonly now: () => Date;
-  /** Connections to one endpoint at most. */
+  /** Maximum connections per endpoint. */
   readonly connections: number;
   readonly connectWithinMs?: number;
   readonly attemptWithinMs?: number;
@@ -26,14 +23,14 @@ export interface Request {
 }
 
 export interface Sender {
-  /** Posts once. Never rejects: a failure is an attempt with its reason. Null when it was given up by `abort`. */
+  /** Posts once. Never rejects: a failure is an attempt with an error. Null when `abort` ended it. */
   readonly post: (request: Request) => Promise<Attempt | null>;
-  /** Gives up all attempts in flight. */
+  /** Aborts all attempts in flight. */
   readonly abort: () => void;
   readonly close: () => Promise<void>;
 }
 
-/** Sends over kept-alive connections. Each webhook has its own, so one that hangs takes nothing from others on the same host. */
+/** Sends over keep-alive connections. Each webhook has its own pool, so an endpoint that hangs does not delay others on its host. */
 export const createSender = (options: SenderOptions): Sender => {
   const { now, connections, connectWithinMs = CONNECT_WITHIN_MS, attemptWithinMs = ATTEMPT_WITHIN_MS } = options;
   const connect = guardedConnector({ ...options, timeoutMs: connectWithinMs });
@@ -59,25 +56,25 @@ export const createSender = (options: SenderOptions): Sender => {
 
   return {
     post: ({ webhookId, url, headers, body }) =>
-      new Promise((settle) => {
+      new Promise((resolve) => {
         const startedAt = now();
         const startedMs = performance.now();
         const exchange = createExchange((ending) => {
           clearTimeout(timer);
-          running.delete(exchange.giveUp);
+          running.delete(exchange.abort);
           const attempt = ending && { startedAt, durationMs: Math.round(performance.now() - startedMs), ...ending };
-          // undici frees a connection one turn of the event loop after it reported the response: whoever posts next shall find it.
-          setImmediate(() => setImmediate(settle, attempt));
+          // undici frees the connection one turn of the event loop after the response. Wait, so that the next attempt can use it.
+          setImmediate(() => setImmediate(resolve, attempt));
         });
         const timer = setTimeout(exchange.timeOut, attemptWithinMs);
-        running.add(exchange.giveUp);
+        running.add(exchange.abort);
         poolOf(webhookId, url).dispatch(
           { method: 'POST', path: url.pathname + url.search, headers, body },
           exchange.handler,
         );
       }),
     abort: () => {
-      for (const giveUp of running) giveUp(new AbandonedError());
+      for (const abort of running) abort(new AbortedError());
     },
     close: async () => {
       clearInterval(sweep);
@@ -85,89 +82,3 @@ export const createSender = (options: SenderOptions): Sender => {
     },
   };
 };
-
-type Ending = Omit<Attempt, 'startedAt' | 'durationMs'>;
-
-class AbandonedError extends Error {}
-class TimeoutError extends Error {}
-
-/** Follows one request to its end and says once how it ended; null when it was given up. */
-const createExchange = (end: (ending: Ending | null) => void) => {
-  let controller: Dispatcher.DispatchController | undefined;
-  let status = 0;
-  let retryAfter: string | undefined;
-  let received = 0;
-  let ended = false;
-  const chunks: Buffer[] = [];
-
-  const finish = (ending: Ending | null) => {
-    if (ended) return;
-    ended = true;
-    end(ending);
-  };
-  const answered = (): Ending => ({
-    outcome: status >= 200 && status < 300 ? 'delivered' : 'refused',
-    statusCode: status,
-    retryAfter,
-    response: textOf(chunks),
-  });
-  const fail = (error: Error) => {
-    if (error instanceof AbandonedError) return finish(null);
-    finish({
-      outcome: outcomeOf(error),
-      ...(status > 0 && { statusCode: status, response: textOf(chunks) }),
-      error: printable(describe(error)),
-    });
-  };
-  const stop = (error: Error) => {
-    fail(error);
-    controller?.abort(error);
-  };
-  const handler: Dispatcher.DispatchHandler = {
-    onRequestStart: (started) => {
-      controller = started;
-      // The time was up while it waited for a connection.
-      if (ended) started.abort(new TimeoutError('too late'));
-    },
-    onResponseStart: (_controller, statusCode, headers) => {
-      if (statusCode < 200) return;
-      status = statusCode;
-      const header = headers['retry-after'];
-      retryAfter = Array.isArray(header) ? header[0] : header;
-    },
-    onResponseData: (current, chunk) => {
-      if (received < RESPONSE_BYTES) chunks.push(chunk.subarray(0, RESPONSE_BYTES - received));
-      received += chunk.length;
-      if (received <= RESPONSE_BYTES) return;
-      // The answer is known; the rest of the body is not worth a connection.
-      finish(answered());
-      current.abort(new AbandonedError('the response is too long to be read'));
-    },
-    onResponseEnd: () => finish(answered()),
-    onResponseError: (_controller, error) => fail(error),
-  };
-  return {
-    handler,
-    timeOut: () => stop(new TimeoutError('the attempt took too long')),
-    giveUp: stop,
-  };
-};
-
-const outcomeOf = (error: Error): Attempt['outcome'] => {
-  if (error instanceof BlockedAddressError) return 'blocked';
-  const timedOut = error instanceof TimeoutError || (error as { code?: string }).code === 'UND_ERR_CONNECT_TIMEOUT';
-  return timedOut ? 'timed_out' : 'unreachable';
-};
-
-/** Node names a host whose addresses all failed by an error without a message of its own. */
-const describe = (error: Error): string => {
-  if (error instanceof AggregateError && error.message === '') return error.errors.map(String).join('; ');
-  const { code } = error as { code?: string };
-  return code && !error.message.includes(code) ? `${code}: ${error.message}` : error.message;
-};
-
-const textOf = (chunks: readonly Buffer[]): string | undefined =>
-  chunks.length === 0 ? undefined : printable(Buffer.concat(chunks).toString('utf8'));
-
-// PostgreSQL's text holds every character but NUL.
-const printable = (text: string): string => text.replaceAll('\0', '').slice(0, RECORDED_CHARACTERS);

@@ -11,19 +11,19 @@ const headers = (keys: Buffer[], now = new Date()) => {
 const delivery = aDelivery();
 const payload = delivery.event.body.toString();
 
-test('a stock verifier accepts what was signed, and nothing else', () => {
+test('the Standard Webhooks library accepts the signature, and no other body or secret', () => {
   const signed = headers([signingKey(secrets[0]!)]);
   expect(new Webhook(secrets[0]!).verify(payload, signed)).toEqual({ event: 'order:paid' });
   expect(() => new Webhook(secrets[0]!).verify(`${payload} `, signed)).toThrow();
   expect(() => new Webhook(secrets[1]!).verify(payload, signed)).toThrow();
 });
 
-test('during a rotation each of both secrets verifies', () => {
+test('either secret verifies during a rotation', () => {
   const signed = headers(secrets.map(signingKey));
   for (const secret of secrets) expect(new Webhook(secret).verify(payload, signed)).toBeTruthy();
 });
 
-test('x-signature carries the same MAC in hex, over id, seconds and raw body', () => {
+test('x-signature has the same MAC in hex, over id, seconds and raw body', () => {
   const signed = headers(secrets.map(signingKey), new Date('2026-01-31T12:00:00.900Z'));
   const macs = secrets.map((secret) =>
     createHmac('sha256', Buffer.from(secret.slice(6), 'base64'))
@@ -33,7 +33,7 @@ test('x-signature carries the same MAC in hex, over id, seconds and raw body', (
   expect(signed['x-signature']).toBe(`t=1769860800,v1=${macs[0]},v1=${macs[1]}`);
 });
 
-test('the other headers say which event and delivery it is', () =>
+test('the other headers identify the event and the delivery', () =>
   expect(headers([signingKey(secrets[0]!)])).toMatchObject({
     'content-type': 'application/json',
     'x-timestamp': '1769860800123',
@@ -43,4 +43,4 @@ test('the other headers say which event and delivery it is', () =>
     'webhook-id': delivery.event.id,
   }));
 
-test('a secret of another form is refused', () => expect(() => signingKey('secret')).toThrow(RangeError));
+test('refuses a secret of another form', () => expect(() => signingKey('secret')).toThrow(RangeError));

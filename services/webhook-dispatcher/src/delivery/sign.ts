@@ -4,9 +4,9 @@ import type { Delivery } from './delivery.ts';
 const SECRET_PREFIX = 'whsec_';
 export const USER_AGENT = 'crypto-payment-gateway-webhooks/1';
 
-/** The key that a webhook's secret stands for: `whsec_` and base64. */
+/** The signing key in a webhook secret, which is `whsec_` and the key in base64. */
 export const signingKey = (secret: string): Buffer => {
-  if (!secret.startsWith(SECRET_PREFIX)) throw new RangeError('a webhook secret begins with whsec_');
+  if (!secret.startsWith(SECRET_PREFIX)) throw new RangeError('a webhook secret must begin with whsec_');
   return Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64');
 };
 
@@ -14,8 +14,8 @@ export const signingKey = (secret: string): Buffer => {
 const macOf = (key: Buffer, eventId: string, seconds: number, body: Buffer): Buffer =>
   createHmac('sha256', key).update(`${eventId}.${seconds}.`).update(body).digest();
 
-/** The headers of an attempt made at `now`, names and values in turn. Each key adds a signature; two are valid while a secret is
- *  rotated. The same MAC goes out twice: as `x-signature` and as Standard Webhooks 1.0.0 writes it. */
+/** The headers of an attempt at `now`: name, value, name, value, and so on. Each key adds a signature; during a secret rotation there are
+ *  two keys. Each MAC is sent twice: in `x-signature`, and in `webhook-signature` as Standard Webhooks 1.0.0 defines it. */
 export const headersOf = ({ id, event }: Delivery, keys: readonly Buffer[], now: Date): string[] => {
   const seconds = Math.floor(now.getTime() / 1_000);
   const macs = keys.map((key) => macOf(key, event.id, seconds, event.body));

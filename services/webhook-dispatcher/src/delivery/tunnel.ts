@@ -4,15 +4,15 @@ import { isIPv6, type Socket } from 'node:net';
 import { errors } from 'undici';
 
 export interface TunnelOptions {
-  /** `http://` or `https://`, with credentials where the proxy asks for them. */
+  /** `http://` or `https://`, with credentials if the proxy needs them. */
   readonly proxy: URL;
   readonly address: string;
   readonly port: number;
   readonly timeoutMs: number;
 }
 
-/** A connection to an address through an HTTP proxy, by CONNECT. The proxy is given the address and not its name: what it dials is what was
- *  checked. Rejects when the proxy is away, refuses, or takes longer than `timeoutMs`. */
+/** Opens a connection to an address through an HTTP proxy with CONNECT. The proxy gets the checked address, not the host name, which could
+ *  resolve to another one. Rejects when the proxy is unavailable, refuses, or takes longer than `timeoutMs`. */
 export const openTunnel = ({ proxy, address, port, timeoutMs }: TunnelOptions): Promise<Socket> =>
   new Promise((done, fail) => {
     const authority = `${isIPv6(address) ? `[${address}]` : address}:${port}`;

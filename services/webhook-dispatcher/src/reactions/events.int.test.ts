@@ -17,7 +17,7 @@ const count = async (table: string) =>
 const allDelivered = () =>
   system.eventually(`select 1 from webhooks.deliveries having bool_and(status = 'delivered') and count(*) > 0`);
 
-test('a batch that is handled twice is told once', async () => {
+test('delivers a batch that is handled twice once', async () => {
   const { consume } = await system.start();
   const { merchantId } = await system.webhook(receiver.url);
   const batch = [1, 2, 3].map(() => message({ type: 'order.updated', merchantId }));
@@ -28,7 +28,7 @@ test('a batch that is handled twice is told once', async () => {
   expect(receiver.received).toHaveLength(3);
 });
 
-test('a batch that another instance handles again is told once', async () => {
+test('delivers a batch that two instances handle once', async () => {
   const [one, other] = [await system.start(), await system.start()];
   const { merchantId } = await system.webhook(receiver.url);
   const batch = [1, 2, 3].map(() => message({ type: 'order.updated', merchantId }));
@@ -37,14 +37,14 @@ test('a batch that another instance handles again is told once', async () => {
   expect(receiver.received).toHaveLength(3);
 });
 
-test('every webhook of the merchant that subscribed gets the same bytes, and nobody else any', async () => {
+test('sends the same bytes to every subscribed webhook of the merchant, and to no other', async () => {
   const { consume } = await system.start();
   const merchantId = newId('merchant');
   await system.webhook(`${receiver.url}/one`, { merchantId });
   await system.webhook(`${receiver.url}/two`, { merchantId, events: ['order:paid'] });
   await system.webhook(`${receiver.url}/other-events`, { merchantId, events: ['payment:failed'] });
   await system.webhook(`${receiver.url}/disabled`, { merchantId, isEnabled: false });
-  await system.webhook(`${receiver.url}/stranger`);
+  await system.webhook(`${receiver.url}/other-merchant`);
   await consume([message({ type: 'order.paid', merchantId }), message({ type: 'order.payment_received', merchantId })]);
   const [one, two] = await receiver.arrived(2);
   await allDelivered();
@@ -52,43 +52,43 @@ test('every webhook of the merchant that subscribed gets the same bytes, and nob
   expect(one!.body).toBe(two!.body);
 });
 
-test("a merchant's webhooks are told as they are now, whatever they were when they were last read", async () => {
+test('uses the current webhooks of a merchant, even if the cache is outdated', async () => {
   const { consume } = await system.start();
   const merchantId = newId('merchant');
-  const tell = () => consume([message({ type: 'order.paid', merchantId })]);
+  const deliverOne = () => consume([message({ type: 'order.paid', merchantId })]);
   const change = (id: string, to: string) => system.pool.query(`update gateway.webhooks set ${to} where id = $1`, [id]);
 
-  await tell();
+  await deliverOne();
   const one = await system.webhook(`${receiver.url}/one`, { merchantId });
-  await tell();
+  await deliverOne();
   const two = await system.webhook(`${receiver.url}/two`, { merchantId, isEnabled: false });
-  await tell();
+  await deliverOne();
   await change(two.id, 'is_enabled = true');
   await change(one.id, 'is_enabled = false');
-  await tell();
+  await deliverOne();
   await change(two.id, `url = '${receiver.url}/moved'`);
-  await tell();
+  await deliverOne();
   await change(two.id, 'deleted_at = now()');
-  await tell();
+  await deliverOne();
   await allDelivered();
   expect(receiver.received.map(({ path }) => path)).toEqual(['/one', '/one', '/two', '/moved']);
 });
 
-test('only what is for somebody is kept', async () => {
+test('stores only events that have a recipient', async () => {
   const { consume } = await system.start();
   const { merchantId } = await system.webhook(receiver.url, { events: ['order:created'] });
-  const off = await system.webhook(receiver.url, { isEnabled: false });
+  const disabled = await system.webhook(receiver.url, { isEnabled: false });
   const created = message({ type: 'order.created', merchantId });
   await consume([
     created,
     message({ type: 'order.paid', merchantId }),
-    message({ type: 'order.created', merchantId: off.merchantId }),
+    message({ type: 'order.created', merchantId: disabled.merchantId }),
     message({ type: 'order.created', merchantId: newId('merchant') }),
   ]);
   expect((await system.pool.query('select id from webhooks.events')).rows).toEqual([{ id: created.id }]);
 });
 
-test('a deleted order is forgotten: its queue, its bodies, and what comes about it later', async () => {
+test('deletes the queued work and bodies of a deleted order, and ignores its later events', async () => {
   const { consume } = await system.start({ schedule: [3_600] });
   const { merchantId } = await system.webhook(receiver.url);
   receiver.answer = respond(500);
@@ -114,7 +114,7 @@ test('a deleted order is forgotten: its queue, its bodies, and what comes about 
   expect(receiver.received).toHaveLength(2);
 });
 
-test('an event of a day gone by has its partition made; one older than what is kept is not told', async () => {
+test('creates the partition of an older event, and skips events past the body retention', async () => {
   const { consume } = await system.start();
   const { merchantId } = await system.webhook(receiver.url);
   const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();

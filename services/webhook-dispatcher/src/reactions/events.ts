@@ -1,34 +1,34 @@
 import type { DomainMessage } from '@cpg/contracts';
 import type { Logger } from '@cpg/runtime';
-import type { Intake } from '../delivery/intake.ts';
-import { tell } from '../delivery/payload.ts';
+import type { Ingest } from '../delivery/ingest.ts';
+import { renderMessage } from '../delivery/render.ts';
 import { firstBodyDay, type Retention } from '../storage/partitions.ts';
 import type { Directory, Subscriptions } from '../webhooks/directory.ts';
 
 export interface EventsOptions {
   readonly webhooks: Directory;
-  readonly takeIn: Intake;
+  readonly ingest: Ingest;
   readonly retention: Retention;
   readonly now: () => Date;
   readonly log: Logger;
 }
 
-/** Messages of orders and payments become one delivery per webhook that subscribed to them. Safe to run again for any of them. */
+/** Turns order and payment messages into deliveries, one per subscribed webhook. Idempotent. */
 export const deliverEvents =
-  ({ webhooks, takeIn, retention, now, log }: EventsOptions) =>
+  ({ webhooks, ingest, retention, now, log }: EventsOptions) =>
   async (messages: readonly DomainMessage[]): Promise<void> => {
     const deletedOrderIds = [
       ...new Set(messages.filter(({ type }) => type === 'order.deleted').map(({ orderid }) => orderid)),
     ];
     const oldest = firstBodyDay(now(), retention);
-    const told = messages.map(tell).filter((event) => event !== null);
-    const recent = told.filter(({ day }) => day >= oldest);
-    if (recent.length < told.length)
-      log.warn({ events: told.length - recent.length, oldest }, 'events older than what is kept are not delivered');
+    const rendered = messages.map(renderMessage).filter((event) => event !== null);
+    const recent = rendered.filter(({ day }) => day >= oldest);
+    if (recent.length < rendered.length)
+      log.warn({ events: rendered.length - recent.length, oldest }, 'skipped events older than the body retention');
     if (recent.length === 0 && deletedOrderIds.length === 0) return;
 
     const merchantIds = [...new Set(recent.map(({ merchantId }) => merchantId))];
-    const takeInBy = (subscriptions: ReadonlyMap<string, Subscriptions>) => {
+    const ingestFor = (subscriptions: ReadonlyMap<string, Subscriptions>) => {
       const recipients = recent.flatMap((event) =>
         subscriptions
           .get(event.merchantId)!
@@ -37,8 +37,9 @@ export const deliverEvents =
       );
       const events = [...new Set(recipients.map(({ event }) => event))];
       const versions = new Map([...subscriptions].map(([merchantId, { version }]) => [merchantId, version]));
-      return takeIn({ events, recipients, deletedOrderIds, versions });
+      return ingest({ events, recipients, deletedOrderIds, versions });
     };
-    let taken = await takeInBy(await webhooks.ofMerchants(merchantIds));
-    while (!taken) taken = await takeInBy(await webhooks.ofMerchants(merchantIds, { anew: true }));
+    let deliveryIds = await ingestFor(await webhooks.ofMerchants(merchantIds));
+    // Null: the cached webhooks are outdated.
+    while (!deliveryIds) deliveryIds = await ingestFor(await webhooks.ofMerchants(merchantIds, { refresh: true }));
   };

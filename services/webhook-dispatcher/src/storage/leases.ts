@@ -3,17 +3,17 @@ import { type Logger, newRequestId } from '@cpg/runtime';
 
 export const LEASE_MS = 6_000;
 const RENEW_EVERY_MS = 2_000;
-/** A lease is taken for over this much before the database says so, whatever the renewal took on the way. */
+/** This instance treats its lease as expired this much earlier than the database does, however long the renewal took. */
 const MARGIN_MS = 1_500;
 
+/** The lease of one instance: a row renewed by a heartbeat, which covers everything that the instance has leased. */
 export interface Leases {
-  /** Under which name this instance leases now. */
+  /** The id under which this instance leases now. */
   readonly holder: () => string;
-  /** Whether what it leased is still its own. */
-  readonly valid: () => boolean;
-  /** Renews; frees what instances that are gone had leased. Called by the heartbeat. */
-  readonly beat: () => Promise<void>;
-  /** Ends this instance: what it leased is free at once. */
+  readonly isValid: () => boolean;
+  /** Renews the lease, and frees what expired instances had leased. Runs on a timer; tests call it too. */
+  readonly heartbeat: () => Promise<void>;
+  /** Ends the lease: everything still leased is free at once. */
   readonly end: () => Promise<void>;
 }
 
@@ -21,64 +21,63 @@ export interface LeaseOptions {
   readonly pool: Pool;
   readonly log: Logger;
   readonly leaseMs?: number;
-  /** The lease ran out, and others may hold by now what was leased: forget it. Called right before a new name is taken. */
+  /** The lease expired, and other instances may have leased its deliveries. Called right before a new id is taken. */
   readonly onLost: () => void;
 }
 
-/** Takes part as one instance: a row that is renewed by a heartbeat stands for all that the instance leased. Times are the
- *  database's, so instances need not agree on the clock. */
+/** Registers this instance and keeps its lease alive. Expiry is decided by the database's clock, so the instances' clocks may differ. */
 export const startLeases = async ({ pool, log, leaseMs = LEASE_MS, onLost }: LeaseOptions): Promise<Leases> => {
   let holder = '';
   let validUntil = 0;
 
-  const register = async (forget = () => {}) => {
-    const asked = performance.now();
-    const name = newRequestId().replace('req_', 'dispatcher_');
+  const register = async (onRegistered = () => {}) => {
+    const startedAt = performance.now();
+    const id = newRequestId().replace('req_', 'dispatcher_');
     await pool.query(`insert into webhooks.instances (id, expires_at) values ($1, now() + $2 * interval '1 ms')`, [
-      name,
+      id,
       leaseMs,
     ]);
-    forget();
-    holder = name;
-    validUntil = asked + leaseMs - MARGIN_MS;
+    onRegistered();
+    holder = id;
+    validUntil = startedAt + leaseMs - MARGIN_MS;
   };
   const renew = async () => {
-    const asked = performance.now();
+    const startedAt = performance.now();
     const { rowCount } = await pool.query(
       `update webhooks.instances set expires_at = now() + $2 * interval '1 ms' where id = $1 and expires_at > now()`,
       [holder, leaseMs],
     );
     if (rowCount) {
-      validUntil = asked + leaseMs - MARGIN_MS;
+      validUntil = startedAt + leaseMs - MARGIN_MS;
       return;
     }
     validUntil = 0;
-    log.warn({ holder }, 'the lease ran out: starting anew');
+    log.warn({ holder }, 'lease expired, registering under a new id');
     await register(onLost);
   };
-  const beat = async () => {
+  const heartbeat = async () => {
     await renew();
     const freed = await freeOrphans(pool);
-    if (freed > 0) log.warn({ freed }, 'took over deliveries of an instance that is gone');
+    if (freed > 0) log.warn({ freed }, 'freed deliveries of expired instances');
   };
 
   await register();
-  let beating = Promise.resolve();
+  let lastHeartbeat = Promise.resolve();
   const timer = setInterval(
     () => {
-      beating = beating
-        .then(beat)
-        .catch((error: unknown) => log.warn({ err: error }, 'the lease could not be renewed, trying again'));
+      lastHeartbeat = lastHeartbeat
+        .then(heartbeat)
+        .catch((error: unknown) => log.warn({ err: error }, 'renewing the lease failed, will retry'));
     },
     Math.min(RENEW_EVERY_MS, leaseMs / 4),
   );
   return {
     holder: () => holder,
-    valid: () => performance.now() < validUntil,
-    beat,
+    isValid: () => performance.now() < validUntil,
+    heartbeat,
     end: async () => {
       clearInterval(timer);
-      await beating;
+      await lastHeartbeat;
       validUntil = 0;
       await pool.query('delete from webhooks.instances where id = $1', [holder]);
       await freeOrphans(pool);
@@ -86,7 +85,8 @@ export const startLeases = async ({ pool, log, leaseMs = LEASE_MS, onLost }: Lea
   };
 };
 
-/** Frees what is leased by nobody alive. An instance that renews in the same moment keeps its row: the two statements meet on it. */
+/** Frees what expired instances had leased. The delete locks their rows, so an instance that renews at the same moment either keeps its row
+ *  or sees that its lease expired. */
 const freeOrphans = (pool: Pool): Promise<number> =>
   transaction(pool, async (db) => {
     await db.query('delete from webhooks.instances where expires_at <= now()');

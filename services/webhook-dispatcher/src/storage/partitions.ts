@@ -1,6 +1,6 @@
 import { type Pool, transaction } from '@cpg/postgres';
 
-/** Days for which rows are kept. */
+/** How many days rows are kept. */
 export interface Retention {
   /** Deliveries and their attempts. */
   readonly metadataDays: number;
@@ -12,11 +12,11 @@ export const DEFAULT_RETENTION: Retention = { metadataDays: 90, bodyDays: 30 };
 const DAY_MS = 86_400_000;
 const DAYS_AHEAD = 2;
 const LOCK = "select pg_advisory_xact_lock(hashtextextended('webhooks partitions', 0))";
-// A partition comes or goes under a lock on its whole table: better late than holding up deliveries behind a long query.
-const BRIEFLY = "set local lock_timeout = '2s'";
+// Creating or dropping a partition locks its whole table: fail soon and retry rather than block deliveries behind a long query.
+const SHORT_LOCK_TIMEOUT = "set local lock_timeout = '2s'";
 
-// Rows of deliveries change once or twice: the space left on a page keeps the new version beside the old one.
-// Bodies stay beside their row up to the size of a page.
+// Deliveries are updated once or twice: free space on each page keeps the new row version on the same page.
+// Bodies up to the size of a page are stored in the row.
 const TABLES = {
   events: 'toast_tuple_target = 8160',
   deliveries: 'fillfactor = 70',
@@ -29,22 +29,22 @@ export const dayOf = (at: Date): string => at.toISOString().slice(0, 10);
 
 const daysFrom = (day: string, days: number): string => dayOf(new Date(Date.parse(day) + days * DAY_MS));
 
-/** The first day whose bodies are still kept. */
+/** The oldest day whose bodies are stored. */
 export const firstBodyDay = (now: Date, { bodyDays }: Retention): string => daysFrom(dayOf(now), -bodyDays);
 
-/** The first day whose bodies are kept for half of their time more: longer than attempts go on, unless the operator keeps them briefly. */
+/** The oldest day whose bodies stay stored for at least half of their retention, which is longer than the retry schedule by default. */
 export const firstLastingDay = (now: Date, { bodyDays }: Retention): string =>
   daysFrom(dayOf(now), -Math.floor(bodyDays / 2));
 
-/** Makes partitions, those of today and the next days ahead of need. Remembers what is there. */
+/** Creates and drops the daily partitions. Caches which ones exist. */
 export const createPartitions = (pool: Pool, { now, retention }: { now: () => Date; retention: Retention }) => {
-  const there = new Set<string>();
+  const existing = new Set<string>();
   const ensure = async (days: Iterable<string>): Promise<void> => {
-    const missing = [...new Set(days)].filter((day) => !there.has(day));
+    const missing = [...new Set(days)].filter((day) => !existing.has(day));
     if (missing.length === 0) return;
     await transaction(pool, async (db) => {
       await db.query(LOCK);
-      await db.query(BRIEFLY);
+      await db.query(SHORT_LOCK_TIMEOUT);
       for (const day of missing) {
         for (const [table, settings] of Object.entries(TABLES) as [Table, string][]) {
           await db.query(
@@ -54,12 +54,13 @@ export const createPartitions = (pool: Pool, { now, retention }: { now: () => Da
         }
       }
     });
-    for (const day of missing) there.add(day);
+    for (const day of missing) existing.add(day);
   };
   return {
     ensure,
+    /** Creates the partitions of today and the next days. */
     ensureAhead: () => ensure(Array.from({ length: DAYS_AHEAD + 1 }, (_, days) => daysFrom(dayOf(now()), days))),
-    /** Drops what is older than retention allows. Returns the names of the partitions. */
+    /** Drops partitions past their retention, and returns their names. */
     dropOld: async (): Promise<string[]> => {
       const oldest = {
         events: firstBodyDay(now(), retention),
@@ -70,10 +71,10 @@ export const createPartitions = (pool: Pool, { now, retention }: { now: () => Da
       for (const { name } of dropped) {
         await transaction(pool, async (db) => {
           await db.query(LOCK);
-          await db.query(BRIEFLY);
+          await db.query(SHORT_LOCK_TIMEOUT);
           await db.query(`drop table if exists webhooks.${name}`);
         });
-        there.delete(dayIn(name));
+        existing.delete(dayIn(name));
       }
       return dropped.map(({ name }) => name);
     },

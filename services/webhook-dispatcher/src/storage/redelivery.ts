@@ -1,16 +1,16 @@
 import { type Pool, transaction } from '@cpg/postgres';
-import { type Repeated, requeue } from './requeue.ts';
+import { type RepeatedEvent, enqueueRepeats } from './repeats.ts';
 
 export type Redelivery = 'queued' | 'unknown' | 'disabled' | 'expired';
 
-/** Queues a delivery anew, under its own id. `expired` when its body is no longer kept. A sample goes to a disabled webhook too. */
+/** Queues a delivery again under its own id. `expired`: its body is no longer stored. `disabled` never applies to test deliveries. */
 export const redeliver = (
   pool: Pool,
   { webhookId, deliveryId, now }: { webhookId: string; deliveryId: string; now: Date },
 ): Promise<Redelivery> =>
   transaction(pool, async (db) => {
-    const { rows } = await db.query<Repeated & { is_on: boolean }>(
-      `select d.day::text, e.id, e.type, e.order_id, octet_length(e.body) as bytes, e.is_test, w.is_enabled as is_on
+    const { rows } = await db.query<RepeatedEvent & { is_enabled: boolean }>(
+      `select d.day::text, e.id, e.type, e.order_id, octet_length(e.body) as bytes, e.is_test, w.is_enabled
        from webhooks.deliveries d
        join gateway.webhooks w on w.id = d.webhook_id and w.deleted_at is null
        left join webhooks.events e on e.id = d.event_id and e.day = d.day
@@ -20,7 +20,7 @@ export const redeliver = (
     const [found] = rows;
     if (!found) return 'unknown';
     if (found.id === null) return 'expired';
-    if (!found.is_on && !found.is_test) return 'disabled';
-    await requeue(db, { webhookId, events: [found], now });
+    if (!found.is_enabled && !found.is_test) return 'disabled';
+    await enqueueRepeats(db, { webhookId, events: [found], now });
     return 'queued';
   });

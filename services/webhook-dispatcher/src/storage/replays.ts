@@ -16,30 +16,34 @@ export interface ReplayRow {
   readonly from_at: Date;
   readonly to_at: Date;
   readonly event_types: string[];
-  /** How many were queued so far. */
+  /** How many events were queued so far. */
   readonly events: number;
+  /** `ReplayCursor.order`. */
   readonly reached_order: string | null;
+  /** `ReplayCursor.within`. */
   readonly order_id: string | null;
   readonly order_place: string | null;
-  /** Tries that came to nothing since the last one that did. */
+  /** Failed steps since the last successful one. */
   readonly failures: number;
 }
 
-/** How far a replay is: past an order, and within the one after it past a place. */
-export interface Reached {
+/** How far a replay is. */
+export interface ReplayCursor {
+  /** Position in the merchant's history of the last order that is finished; null before the first. */
   readonly order: string | null;
+  /** The order after it if it is partly queued, and the position of its last queued event. */
   readonly within: { readonly id: string; readonly place: string } | null;
 }
 
-export interface ReplayTurn extends ReplayRow {
-  /** The instance whose turn it is. */
+/** A replay leased to an instance, for one step. */
+export interface ClaimedReplay extends ReplayRow {
   readonly leased_by: string;
-  /** Whether anything may be sent to the webhook. */
+  /** Whether its webhook is enabled. */
   readonly is_on: boolean;
 }
 
-/** Starts a replay, once per id. Null when another one of the webhook is not finished. */
-export const startReplay = async (db: Queryable, request: ReplayRequest, now: Date): Promise<ReplayRow | null> => {
+/** Creates a replay, once per id. Null when the webhook has another unfinished replay. */
+export const createReplay = async (db: Queryable, request: ReplayRequest, now: Date): Promise<ReplayRow | null> => {
   const { id, webhookId, merchantId, from, to, types } = request;
   await db.query(
     `insert into webhooks.replays (id, webhook_id, merchant_id, from_at, to_at, event_types, created_at, stepped_at)
@@ -50,10 +54,10 @@ export const startReplay = async (db: Queryable, request: ReplayRequest, now: Da
   return rows[0] ?? null;
 };
 
-/** Leases the replay whose last turn is longest ago, of those that are not finished, not set aside, and in the hands of no other instance
- *  that is alive. An instance takes one turn at a time: what it still holds is from a turn that broke. */
-export const takeTurn = async (db: Queryable, holder: string, now: Date): Promise<ReplayTurn | null> => {
-  const { rows } = await db.query<ReplayTurn>(
+/** Leases the unfinished replay whose last step is longest ago, unless it is postponed or leased to another live instance. An instance runs
+ *  one step at a time, so what it still has leased is from a failed step. */
+export const claimReplay = async (db: Queryable, holder: string, now: Date): Promise<ClaimedReplay | null> => {
+  const { rows } = await db.query<ClaimedReplay>(
     `update webhooks.replays set stepped_at = $2, leased_by = $1 where id = (
        select id from webhooks.replays
        where finished_at is null and retry_at <= $2 and (leased_by is null or leased_by = $1 or not exists (
@@ -67,11 +71,11 @@ export const takeTurn = async (db: Queryable, holder: string, now: Date): Promis
   return rows[0] ?? null;
 };
 
-/** Ends a turn: how far the replay is now. False when another instance has taken it over: then nothing may come of the turn. */
-export const moveReplay = async (
+/** Ends a step and saves the new cursor. False when another instance has taken the replay over: the step must then be rolled back. */
+export const advanceReplay = async (
   db: Queryable,
-  { id, leased_by }: ReplayTurn,
-  { order, within }: Reached,
+  { id, leased_by }: ClaimedReplay,
+  { order, within }: ReplayCursor,
   finishedAt: Date | null,
 ): Promise<boolean> => {
   const { rowCount } = await db.query(
@@ -82,13 +86,13 @@ export const moveReplay = async (
   return rowCount === 1;
 };
 
-export const countQueued = (db: Queryable, { id }: ReplayTurn, events: number) =>
+export const addQueuedEvents = (db: Queryable, { id }: ClaimedReplay, events: number) =>
   db.query('update webhooks.replays set events = events + $2 where id = $1', [id, events]);
 
-/** Ends a turn that came to nothing: the next one is not before `until`. */
-export const setAside = (
+/** Ends a step without progress: the next one starts at `until` or later. */
+export const postponeReplay = (
   db: Queryable,
-  { id, leased_by }: ReplayTurn,
+  { id, leased_by }: ClaimedReplay,
   { until, failures }: { until: Date; failures: number },
 ) =>
   db.query(
@@ -96,20 +100,20 @@ export const setAside = (
     [id, leased_by, until, failures],
   );
 
-export const finishReplay = (db: Queryable, { id, leased_by }: ReplayTurn, now: Date) =>
+export const finishReplay = (db: Queryable, { id, leased_by }: ClaimedReplay, now: Date) =>
   db.query('update webhooks.replays set leased_by = null, finished_at = $3 where id = $1 and leased_by = $2', [
     id,
     leased_by,
     now,
   ]);
 
-/** How many of a webhook's rows are in nobody's hands, counted up to `atMost`. */
-export const waitingOf = async (db: Queryable, webhookId: string, atMost: number): Promise<number> => {
+/** Counts a webhook's unleased rows of work, up to `max`. */
+export const countUnleased = async (db: Queryable, webhookId: string, max: number): Promise<number> => {
   const { rows } = await db.query<{ count: string }>(
     `select count(*) from (
        select from webhooks.queue where webhook_id = $1 and leased_by is null limit $2
-     ) as waiting`,
-    [webhookId, atMost],
+     ) as unleased`,
+    [webhookId, max],
   );
   return Number(rows[0]!.count);
 };

@@ -2,7 +2,7 @@ import type { Delivery } from '../delivery/delivery.ts';
 
 let position = 0;
 
-/** A delivery of an order of its own, unless one is given. */
+/** A delivery, by default of a new order. */
 export const aDelivery = (given: Partial<Delivery> = {}): Delivery => {
   position += 1;
   return {

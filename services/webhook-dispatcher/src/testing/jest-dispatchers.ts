@@ -11,7 +11,7 @@ import { sampleEvent } from '../samples.ts';
 import { DEFAULT_RETENTION } from '../storage/partitions.ts';
 import { openPool } from '../storage/pool.ts';
 import { createDirectory } from '../webhooks/directory.ts';
-import { pastOf } from './jest-history.ts';
+import { testHistory } from './jest-history.ts';
 import { log } from './jest-log.ts';
 
 const GATEWAY = `
@@ -33,19 +33,19 @@ export const ALL_EVENTS: WebhookEventType[] = [
 export const box = secretBox(['a key of at least 32 characters for tests']);
 export const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`;
 
-/** Dispatchers on a database of their own, as many as a test starts. */
+/** A database of its own, on which a test starts any number of dispatcher instances. */
 export const dispatchers = async () => {
   const database = await testDatabase();
   const pool = openPool(database.url, { max: 10, log });
   await pool.query(GATEWAY);
   await migrate(pool, { schema: 'webhooks', folder: join(import.meta.dirname, '../../migrations') });
   const closing: (() => Promise<unknown>)[] = [];
-  const past = pastOf();
+  const history = testHistory();
 
   const start = async (options: Partial<InstanceOptions> = {}) => {
     const now = options.now ?? (() => new Date());
-    const webhooks = createDirectory({ pool, box, now, freshMs: 0 });
-    const sender = createSender({ allowLocal: true, connections: ENDPOINT_LIMITS.maxSlots, now });
+    const webhooks = createDirectory({ pool, box, now, maxAgeMs: 0 });
+    const sender = createSender({ allowLocal: true, connections: ENDPOINT_LIMITS.concurrency.max, now });
     const instance = await startInstance({
       pool,
       sender,
@@ -53,8 +53,8 @@ export const dispatchers = async () => {
       schedule: [0.02, 0.02],
       retention: DEFAULT_RETENTION,
       random: () => 0.5,
-      lookEveryMs: 20,
-      history: past,
+      pollMs: 20,
+      history,
       log,
       now,
       ...options,
@@ -63,16 +63,16 @@ export const dispatchers = async () => {
       await instance.stop(0);
       await sender.close();
     });
-    const consume = deliverEvents({ webhooks, takeIn: instance.takeIn, retention: DEFAULT_RETENTION, now, log });
+    const consume = deliverEvents({ webhooks, ingest: instance.ingest, retention: DEFAULT_RETENTION, now, log });
     return { instance, webhooks, consume };
   };
   return {
     databaseUrl: database.url,
     pool,
-    /** What orders and payments have to tell. */
-    past,
+    /** The past events of orders and payments. */
+    history,
     start,
-    /** A webhook of a merchant of its own, unless one is given; subscribed to everything and enabled. */
+    /** Creates a webhook: by default of a new merchant, subscribed to all events, and enabled. */
     webhook: async (url: string, given: Partial<{ merchantId: string; events: string[]; isEnabled: boolean }> = {}) => {
       const { merchantId = newId('merchant'), events = ALL_EVENTS, isEnabled = true } = given;
       const secret = newSecret();
@@ -83,7 +83,7 @@ export const dispatchers = async () => {
       );
       return { id, merchantId, secret };
     },
-    /** Resolves once the query has a row, which it returns. */
+    /** Repeats the query until it returns a row, and resolves with it. */
     eventually: async <T>(sql: string, values: unknown[] = []): Promise<T> => {
       for (;;) {
         const { rows } = await pool.query(sql, values);
@@ -91,8 +91,8 @@ export const dispatchers = async () => {
         await new Promise((done) => setTimeout(done, 10));
       }
     },
-    /** What a dispatcher's death leaves behind: leases that nobody renews. */
-    letLeasesRunOut: () => pool.query("update webhooks.instances set expires_at = now() - interval '1 ms'"),
+    /** Expires the leases of all instances, as if they had crashed. */
+    expireLeases: () => pool.query("update webhooks.instances set expires_at = now() - interval '1 ms'"),
     close: async () => {
       await Promise.all(closing.map((stop) => stop()));
       await pool.end();
@@ -105,7 +105,7 @@ export type Dispatchers = Awaited<ReturnType<typeof dispatchers>>;
 
 type Message = Pick<DomainMessage, 'type'> & { merchantId: string; orderId?: string; time?: string; sequence?: string };
 
-/** A message as it is on Kafka. */
+/** A message of an order or payment topic. */
 export const message = ({
   type,
   merchantId,

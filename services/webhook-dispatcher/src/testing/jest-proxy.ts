@@ -1,13 +1,13 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 
-/** An HTTP proxy on loopback that tunnels everything to 127.0.0.1, whatever address it is asked for; or refuses by a status. */
+/** An HTTP proxy on loopback. It tunnels every request to 127.0.0.1, whatever the address; with another `status` than 200 it refuses all. */
 export const startProxy = async ({ status = 200 } = {}) => {
-  const asked: { authority: string; authorization: string | undefined }[] = [];
+  const requests: { authority: string; authorization: string | undefined }[] = [];
   const sockets = new Set<Socket>();
   const server = createServer().on('connect', (request: IncomingMessage, client: Socket) => {
     const authority = request.url ?? '';
-    asked.push({ authority, authorization: request.headers['proxy-authorization'] });
+    requests.push({ authority, authorization: request.headers['proxy-authorization'] });
     sockets.add(client);
     client.on('error', () => {});
     if (status !== 200) {
@@ -24,7 +24,7 @@ export const startProxy = async ({ status = 200 } = {}) => {
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   const { port } = server.address() as AddressInfo;
   return {
-    asked,
+    requests,
     url: (credentials = '') => new URL(`http://${credentials}127.0.0.1:${port}`),
     close: () =>
       new Promise((done) => {

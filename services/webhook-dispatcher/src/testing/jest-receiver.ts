@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A request as it arrived. */
+/** A received request. */
 export interface Received {
   readonly path: string;
   readonly headers: Record<string, string>;
@@ -13,7 +13,7 @@ export type Answer = (request: Received, response: ServerResponse, raw: Incoming
 export interface Receiver {
   readonly url: string;
   readonly received: Received[];
-  /** What it answers from now on; 200 at first. */
+  /** How it answers; 200 by default. */
   answer: Answer;
   /** Resolves once `count` requests have arrived. */
   readonly arrived: (count: number) => Promise<Received[]>;
@@ -25,7 +25,7 @@ export const respond =
   (_request, response) =>
     void response.writeHead(status, headers).end();
 
-/** A merchant's endpoint on loopback. */
+/** A webhook endpoint on loopback. */
 export const startReceiver = async (): Promise<Receiver> => {
   const received: Received[] = [];
   const waiting: { count: number; done: () => void }[] = [];

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 
 const file = (name: string) => readFileSync(join(import.meta.dirname, 'certificates', name), 'utf8');
 
-/** The authority that signed `good` and `expired`. */
+/** The certificate authority that signed `good` and `expired`. */
 export const TEST_AUTHORITY = file('authority.pem');
 
-/** An endpoint on loopback that speaks TLS, with one of the certificates of the tests. It answers 204 and counts what got that far. */
+/** A webhook endpoint on loopback with TLS and one of the test certificates. It answers 204 and counts requests. */
 export const startTlsReceiver = async (certificate: 'good' | 'expired' | 'self-signed') => {
   let received = 0;
   const server = createServer(
@@ -24,8 +24,8 @@ export const startTlsReceiver = async (certificate: 'good' | 'expired' | 'self-s
     port,
     url: `https://localhost:${port}/hook`,
     received: () => received,
-    /** Closes the connections that are open. */
-    letGo: () => server.closeAllConnections(),
+    /** Closes open connections. */
+    disconnect: () => server.closeAllConnections(),
     close: () =>
       new Promise((done) => {
         server.closeAllConnections();

@@ -11,17 +11,17 @@ afterEach(() => system.close());
 
 const enable = (id: string) => system.pool.query('update gateway.webhooks set is_enabled = true where id = $1', [id]);
 
-test('an answer of the database that comes late does not pass for the version that came before it', async () => {
+test('a late answer of the database does not replace the webhooks of a newer version', async () => {
   const { id, merchantId } = await system.webhook('http://127.0.0.1:1', { isEnabled: false });
-  const line = new EventEmitter();
+  const answers = new EventEmitter();
   let isSlow = true;
   const pool = system.pool as { query: (...args: unknown[]) => Promise<unknown> };
   const query = async (...args: unknown[]) => {
     const slow = isSlow;
     const answer = await pool.query(...args);
     if (slow) {
-      line.emit('answered');
-      await once(line, 'arrives');
+      answers.emit('answered');
+      await once(answers, 'arrives');
     }
     return answer;
   };
@@ -29,17 +29,17 @@ test('an answer of the database that comes late does not pass for the version th
   const isEnabled = async () => (await directory.ofMerchants([merchantId])).get(merchantId)!.webhooks[0]!.isEnabled;
 
   const loading = directory.load([id]);
-  await once(line, 'answered');
+  await once(answers, 'answered');
   isSlow = false;
   await enable(id);
   expect(await isEnabled()).toBe(true);
-  line.emit('arrives');
+  answers.emit('arrives');
   await loading;
   expect(directory.get(id)).toMatchObject({ isEnabled: false });
   expect(await isEnabled()).toBe(true);
 });
 
-test('it knows no more webhooks than it has room for', async () => {
+test('evicts webhooks over its capacity', async () => {
   const directory = createDirectory({ pool: system.pool, box, now: () => new Date(), capacity: 2 });
   const made = [];
   for (let i = 0; i < 3; i++) made.push(await system.webhook(`http://127.0.0.1:1/${i}`));

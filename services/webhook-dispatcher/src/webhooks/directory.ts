@@ -1,134 +1,75 @@
 import type { Pool } from '@cpg/postgres';
 import type { SecretBox } from '@cpg/runtime';
-import { signingKey } from '../delivery/sign.ts';
+import { LRUCache } from 'lru-cache';
 import { groupBy } from '../group-by.ts';
+import { isSameRow, type Webhook, WEBHOOK_COLUMNS, webhookOf, type WebhookRow } from './webhook.ts';
 
-/** A webhook's configuration, as the gateway keeps it. */
-export interface Webhook {
-  readonly id: string;
-  readonly merchantId: string;
-  readonly url: URL;
-  readonly events: readonly string[];
-  readonly isEnabled: boolean;
-  /** The keys that sign at `now`: the current one, and during rotation the one before. Throws when a secret cannot be decrypted. */
-  readonly keys: (now: Date) => Buffer[];
-}
-
-/** All webhooks of a merchant but deleted ones. */
+/** All webhooks of a merchant except deleted ones. */
 export interface Subscriptions {
   readonly webhooks: readonly Webhook[];
-  /** Another one as soon as one of them is another: `webhooks.take_in` compares it. */
+  /** Changes whenever one of the webhooks changes. The function `webhooks.take_in` compares it with the database. */
   readonly version: string;
 }
 
-/** What is known of webhooks, a few seconds old at most. */
+/** A cache of webhooks. Entries are at most a few seconds old when they are used for attempts. */
 export interface Directory {
-  /** By merchant, as they were last read, however long ago; those never read, and all when asked to read `anew`, from the database. */
+  /** Cached subscriptions by merchant, of any age: `ingest` rejects outdated ones. `refresh` reads all of them from the database. */
   readonly ofMerchants: (
     merchantIds: readonly string[],
-    options?: { anew: boolean },
+    options?: { refresh: boolean },
   ) => Promise<ReadonlyMap<string, Subscriptions>>;
-  /** Reads those that are not known, or for longer than `olderThanMs`. */
-  readonly load: (ids: readonly string[], olderThanMs?: number) => Promise<void>;
-  /** What was last read: null for one that is deleted or never was, undefined for one that was not read. */
+  /** Reads webhooks that are not cached or whose entry is older than `maxAgeMs`. */
+  readonly load: (ids: readonly string[], maxAgeMs?: number) => Promise<void>;
+  /** The cached webhook: null if it does not exist or is deleted, undefined if it is not cached. */
   readonly get: (id: string) => Webhook | null | undefined;
-  /** Turns a webhook off, for a reason that its owner can read. */
+  /** Disables webhooks. Merchants can read the reason. */
   readonly disable: (ids: readonly string[], reason: string) => Promise<void>;
 }
-
-interface Row {
-  id: string;
-  merchant_id: string;
-  url: string;
-  events: string[];
-  is_enabled: boolean;
-  secret_box: string;
-  previous_secret_box: string | null;
-  previous_secret_until: Date | null;
-}
-
-const COLUMNS = 'id, merchant_id, url, events, is_enabled, secret_box, previous_secret_box, previous_secret_until';
 
 export interface DirectoryOptions {
   readonly pool: Pool;
   readonly box: SecretBox;
   readonly now: () => Date;
-  /** How long an entry is taken as it is. */
-  readonly freshMs?: number;
-  /** Entries kept at most: those read longest ago go first. */
+  /** The default maximum age of an entry for `load`. */
+  readonly maxAgeMs?: number;
+  /** Maximum entries. The least recently used are evicted. */
   readonly capacity?: number;
 }
 
 export const createDirectory = (options: DirectoryOptions): Directory => {
-  const { pool, box, now, freshMs = 2_000, capacity = 20_000 } = options;
-  const entries = new Map<string, { webhook: Webhook | null; readMs: number; row?: Row }>();
-  // The webhooks beside their version, and not by their ids: an entry may have been read before or after it.
-  const merchants = new Map<string, Subscriptions>();
-
-  const remember = (id: string, row: Row | undefined) => {
-    const known = entries.get(id);
-    const unchanged = known?.row && row && isSame(known.row, row);
-    const webhook = unchanged ? known.webhook : row ? webhookOf(row, box) : null;
-    entries.delete(id);
-    entries.set(id, { webhook, readMs: performance.now(), ...(row && { row }) });
-    return webhook;
-  };
-  const readMerchants = async (ids: readonly string[]): Promise<Map<string, Subscriptions>> => {
-    if (ids.length === 0) return new Map();
-    const { rows } = await pool.query<Row & { version: string }>({
-      name: 'webhooks-of-merchants',
-      text: `select ${COLUMNS}, xmin::text as version from gateway.webhooks
-        where merchant_id = any($1) and deleted_at is null order by id collate "C"`,
-      values: [ids],
-    });
-    const found = groupBy(rows, (row) => row.merchant_id);
-    return new Map(
-      ids.map((id) => {
-        const own = found.get(id) ?? [];
-        const webhooks = own.map(({ version: _, ...row }) => remember(row.id, row)!);
-        return [id, { webhooks, version: own.map((row) => `${row.id} ${row.version}`).join(',') }];
-      }),
-    );
-  };
-  const trim = () => {
-    for (const [id, { webhook }] of entries) {
-      if (entries.size <= capacity) break;
-      entries.delete(id);
-      if (webhook) merchants.delete(webhook.merchantId);
-    }
-    for (const id of merchants.keys()) {
-      if (merchants.size <= capacity) break;
-      merchants.delete(id);
-    }
-  };
+  const { pool, now, maxAgeMs: defaultMaxAgeMs = 2_000, capacity = 20_000 } = options;
+  const entries = createEntries(options, { onEvict: ({ merchantId }) => merchants.delete(merchantId) });
+  // These hold webhooks, not their ids: webhooks and version must be from the same read.
+  const merchants = new LRUCache<string, Subscriptions>({ max: capacity });
   return {
-    ofMerchants: async (merchantIds, { anew } = { anew: false }) => {
+    ofMerchants: async (merchantIds, { refresh } = { refresh: false }) => {
       const found = new Map<string, Subscriptions>();
-      const unknown: string[] = [];
+      const missing: string[] = [];
       for (const id of merchantIds) {
-        const known = anew ? undefined : merchants.get(id);
-        if (known) found.set(id, known);
-        else unknown.push(id);
+        const cached = refresh ? undefined : merchants.get(id);
+        if (cached) found.set(id, cached);
+        else missing.push(id);
       }
-      for (const [id, subscriptions] of await readMerchants(unknown)) {
+      const rows = await rowsOfMerchants(pool, missing);
+      for (const id of missing) {
+        const own = rows.get(id) ?? [];
+        const webhooks = own.map(({ version: _, ...row }) => entries.put(row.id, row)!);
+        const subscriptions = { webhooks, version: own.map((row) => `${row.id} ${row.version}`).join(',') };
         found.set(id, subscriptions);
-        merchants.delete(id);
         merchants.set(id, subscriptions);
       }
-      trim();
       return found;
     },
-    load: async (ids, olderThanMs = freshMs) => {
-      const old = performance.now() - olderThanMs;
-      const wanted = [...new Set(ids)].filter((id) => (entries.get(id)?.readMs ?? -Infinity) < old);
-      if (wanted.length === 0) return;
-      const { rows } = await pool.query<Row>(
-        `select ${COLUMNS} from gateway.webhooks where id = any($1) and deleted_at is null`,
-        [wanted],
+    load: async (ids, maxAgeMs = defaultMaxAgeMs) => {
+      const oldest = performance.now() - maxAgeMs;
+      const outdated = [...new Set(ids)].filter((id) => (entries.get(id)?.readMs ?? -Infinity) < oldest);
+      if (outdated.length === 0) return;
+      const { rows } = await pool.query<WebhookRow>(
+        `select ${WEBHOOK_COLUMNS} from gateway.webhooks where id = any($1) and deleted_at is null`,
+        [outdated],
       );
       const found = new Map(rows.map((row) => [row.id, row]));
-      for (const id of wanted) remember(id, found.get(id));
-      trim();
+      for (const id of outdated) entries.put(id, found.get(id));
     },
     get: (id) => entries.get(id)?.webhook,
     disable: async (ids, reason) => {
@@ -137,35 +78,54 @@ export const createDirectory = (options: DirectoryOptions): Directory => {
         [ids, reason, now()],
       );
       for (const id of ids) {
-        const entry = entries.get(id);
-        if (entry?.row) remember(id, { ...entry.row, is_enabled: false });
+        const row = entries.get(id)?.row;
+        if (row) entries.put(id, { ...row, is_enabled: false });
       }
     },
   };
 };
 
-const isSame = (a: Row, b: Row): boolean =>
-  a.url === b.url &&
-  a.is_enabled === b.is_enabled &&
-  a.secret_box === b.secret_box &&
-  a.previous_secret_box === b.previous_secret_box &&
-  a.previous_secret_until?.getTime() === b.previous_secret_until?.getTime() &&
-  a.events.join() === b.events.join();
+interface Entry {
+  readonly webhook: Webhook | null;
+  readonly row: WebhookRow | undefined;
+  /** When it was read, as `performance.now()`. */
+  readonly readMs: number;
+}
 
-const webhookOf = (row: Row, box: SecretBox): Webhook => {
-  let current: Buffer | undefined;
-  let previous: Buffer | undefined;
+const createEntries = (
+  { box, capacity = 20_000 }: DirectoryOptions,
+  { onEvict }: { onEvict: (webhook: Webhook) => void },
+) => {
+  const cache = new LRUCache<string, Entry>({
+    max: capacity,
+    dispose: ({ webhook }, _id, reason) => {
+      if (reason === 'evict' && webhook) onEvict(webhook);
+    },
+  });
   return {
-    id: row.id,
-    merchantId: row.merchant_id,
-    url: new URL(row.url),
-    events: row.events,
-    isEnabled: row.is_enabled,
-    keys: (now) => {
-      current ??= signingKey(box.open(row.secret_box));
-      if (!row.previous_secret_box || !row.previous_secret_until || row.previous_secret_until <= now) return [current];
-      previous ??= signingKey(box.open(row.previous_secret_box));
-      return [current, previous];
+    get: (id: string) => cache.get(id),
+    /** Caches a row, or with undefined that there is none. Returns its webhook: the cached one if the row has not changed, since that has
+     *  decrypted its secrets. */
+    put: (id: string, row: WebhookRow | undefined): Webhook | null => {
+      const cached = cache.get(id);
+      const isUnchanged = cached?.row && row && isSameRow(cached.row, row);
+      const webhook = isUnchanged ? cached.webhook : row ? webhookOf(row, box) : null;
+      cache.set(id, { webhook, row, readMs: performance.now() });
+      return webhook;
     },
   };
+};
+
+const rowsOfMerchants = async (
+  pool: Pool,
+  merchantIds: readonly string[],
+): Promise<Map<string, (WebhookRow & { version: string })[]>> => {
+  if (merchantIds.length === 0) return new Map();
+  const { rows } = await pool.query<WebhookRow & { version: string }>({
+    name: 'webhooks-of-merchants',
+    text: `select ${WEBHOOK_COLUMNS}, xmin::text as version from gateway.webhooks
+      where merchant_id = any($1) and deleted_at is null order by id collate "C"`,
+    values: [merchantIds],
+  });
+  return groupBy(rows, (row) => row.merchant_id);
 };

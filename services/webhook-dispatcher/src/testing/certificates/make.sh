@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the certificates of this folder anew, here. Needs OpenSSL 3.
+# Creates the certificates of this folder again. Needs OpenSSL 3.
 set -eu
 cd "$(dirname "$0")"
 work=$(mktemp -d)

@@ -1,7 +1,7 @@
-import { together } from './together.ts';
+import { batchCalls } from './batch-calls.ts';
 
-/** A handler that goes on when it is told to, and what it was given. */
-const slow = () => {
+/** A handler whose calls end when the test says so. */
+const manual = () => {
   const given: string[][] = [];
   const pending: { go: () => void; fail: (error: Error) => void }[] = [];
   const handle = (items: readonly string[]) =>
@@ -12,16 +12,16 @@ const slow = () => {
   return { given, pending, handle };
 };
 
-const turn = () => new Promise((done) => setImmediate(done));
+const nextTurn = () => new Promise((done) => setImmediate(done));
 
-test('what comes while it is at work is handled in one go afterwards, each call in its order', async () => {
-  const { given, pending, handle } = slow();
-  const call = together(handle);
+test('batches the calls that arrive while a batch runs, in their order', async () => {
+  const { given, pending, handle } = manual();
+  const call = batchCalls(handle);
   const calls = [call(['a']), call(['b1', 'b2']), call(['c'])];
   expect(given).toEqual([['a']]);
   pending[0]!.go();
   await calls[0];
-  await turn();
+  await nextTurn();
   expect(given).toEqual([['a'], ['b1', 'b2', 'c']]);
   pending[1]!.go();
   await Promise.all(calls);
@@ -31,17 +31,17 @@ test('what comes while it is at work is handled in one go afterwards, each call 
   await later;
 });
 
-test('of calls that fail together each is tried by itself, and fails or not by itself', async () => {
-  const { given, pending, handle } = slow();
-  const call = together(handle);
+test('handles each call of a failed batch by itself', async () => {
+  const { given, pending, handle } = manual();
+  const call = batchCalls(handle);
   const outcomes = Promise.allSettled([call(['a']), call(['bad']), call(['c'])]);
   pending[0]!.go();
-  await turn();
+  await nextTurn();
   pending[1]!.fail(new Error('one of them'));
-  await turn();
+  await nextTurn();
   expect(given).toEqual([['a'], ['bad', 'c'], ['bad']]);
   pending[2]!.fail(new Error('that one'));
-  await turn();
+  await nextTurn();
   pending[3]!.go();
   expect(await outcomes).toEqual([
     { status: 'fulfilled', value: undefined },

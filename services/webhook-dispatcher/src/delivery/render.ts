@@ -1,24 +1,24 @@
 import { type DomainMessage, type WebhookEventType, webhookEventOf } from '@cpg/contracts';
 import type { StoredEvent } from './delivery.ts';
 
-/** An event as it is stored and sent, with what decides who gets it. */
-export interface ToldEvent extends StoredEvent {
+/** An event as it is stored and sent, with the fields that select its recipients. */
+export interface RenderedEvent extends StoredEvent {
   /** UTC day on which it happened, `2026-01-31`. */
   readonly day: string;
   readonly type: WebhookEventType;
   readonly merchantId: string;
   readonly orderId: string;
-  /** A sample, which tells of nothing that happened. */
+  /** A sample event of a test delivery. */
   readonly isTest: boolean;
 }
 
-/** What merchants are told of a message, rendered once for all endpoints and attempts; null when it is not for them. */
-export const tell = (message: DomainMessage): ToldEvent | null => {
+/** Renders a message once, for all endpoints and attempts. Null when no webhook event stands for it. */
+export const renderMessage = (message: DomainMessage): RenderedEvent | null => {
   const type = webhookEventOf(message);
-  return type && told({ ...message, type, resource: message.data.resource });
+  return type && renderEvent({ ...message, type, resource: message.data.resource });
 };
 
-interface Telling {
+interface EventFields {
   readonly id: string;
   readonly type: WebhookEventType;
   readonly time: string;
@@ -29,16 +29,8 @@ interface Telling {
   readonly isTest?: boolean;
 }
 
-export const told = ({
-  id,
-  type,
-  time,
-  sequence,
-  merchantid,
-  orderid,
-  resource,
-  isTest = false,
-}: Telling): ToldEvent => {
+export const renderEvent = (fields: EventFields): RenderedEvent => {
+  const { id, type, time, sequence, merchantid, orderid, resource, isTest = false } = fields;
   const occurredMs = Date.parse(time);
   const payload = { event: type, data: resource, object_type: type.split(':')[0], timestamp: occurredMs };
   return {

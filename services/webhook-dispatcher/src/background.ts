@@ -1,0 +1,120 @@
+import { join } from 'node:path';
+import { type DomainMessage, TOPICS } from '@cpg/contracts';
+import { AppError } from '@cpg/core';
+import { consume, type RunningConsumer, ensureTopics, type ConsumedTopic } from '@cpg/kafka';
+import { isTransientDatabaseError, startLeaderElection, migrate, type Pool } from '@cpg/postgres';
+import { type Logger, createStartupTasks } from '@cpg/runtime';
+import type { Kafka } from 'kafkajs';
+import type { History } from './clients/history.ts';
+import type { Config } from './config.ts';
+import { type Instance, startInstance } from './delivery/instance.ts';
+import type { Sender } from './delivery/send.ts';
+import { maintain } from './maintenance.ts';
+import type { Metrics } from './metrics.ts';
+import { batchCalls } from './reactions/batch-calls.ts';
+import { deliverEvents } from './reactions/events.ts';
+import type { Retention } from './storage/partitions.ts';
+import type { Directory } from './webhooks/directory.ts';
+
+export interface BackgroundOptions {
+  readonly config: Config;
+  readonly pool: Pool;
+  readonly kafka: Kafka;
+  readonly sender: Sender;
+  readonly webhooks: Directory;
+  readonly history: History | undefined;
+  readonly onRecorded: Metrics['observe'];
+  readonly now: () => Date;
+  readonly log: Logger;
+}
+
+/** Everything that runs besides HTTP: the dispatcher instance, the Kafka consumer and maintenance. `start` prepares the database and topics
+ *  first and retries each step until it succeeds, so that HTTP can answer meanwhile. */
+export const createBackground = (options: BackgroundOptions) => {
+  const { config, log } = options;
+  const retention = { metadataDays: config.WEBHOOK_RETENTION_DAYS, bodyDays: config.WEBHOOK_BODY_RETENTION_DAYS };
+  const prepared = createStartupTasks(log);
+  let instance: Instance | undefined;
+  let consumption: RunningConsumer | undefined;
+  let maintenance: ReturnType<typeof startLeaderElection> | undefined;
+  let starting = Promise.resolve();
+
+  const start = async () => {
+    await prepare(prepared.run, options);
+    instance = await prepared.run('instance', () =>
+      startInstance({ ...options, schedule: config.WEBHOOK_RETRY_SECONDS, retention, random: Math.random }),
+    );
+    maintenance = startMaintenance(instance, retention, options);
+    consumption = startConsumer(instance, retention, options);
+  };
+  return {
+    start: () => {
+      // Rejects only when `stop` aborts it.
+      starting = start().catch(() => {});
+    },
+    /** Throws `dependency_unavailable` before the instance has started. */
+    instance: (): Instance => {
+      if (!instance) throw new AppError('dependency_unavailable', 'the dispatcher is still starting: try again');
+      return instance;
+    },
+    counts: () => instance?.counts() ?? { leased: 0, inFlight: 0, unrecorded: 0 },
+    endpoints: () => instance?.endpoints() ?? [],
+    /** Rejects unless the consumer is ready. */
+    checkConsumer: async (): Promise<void> => {
+      if (!consumption) throw new Error('not consuming yet');
+      await consumption.ready();
+    },
+    /** Attempts in flight have `withinMs` to end. */
+    stop: async (withinMs: number): Promise<void> => {
+      prepared.stop();
+      await starting;
+      await Promise.all([consumption?.stop(), maintenance?.stop(), instance?.stop(withinMs)]);
+    },
+  };
+};
+
+const topics = [TOPICS.orders, TOPICS.payments] as ConsumedTopic<DomainMessage>[];
+
+const prepare = async (
+  run: ReturnType<typeof createStartupTasks>['run'],
+  { config, pool, kafka, webhooks }: BackgroundOptions,
+): Promise<void> => {
+  const folder = join(import.meta.dirname, '../migrations');
+  await run('migrations', () => migrate(pool, { schema: 'webhooks', folder }));
+  await run('webhooks of the gateway', () => webhooks.load(['']));
+  await run('topics', () =>
+    ensureTopics(
+      kafka,
+      topics.map(({ name }) => name),
+      { partitions: config.KAFKA_PARTITIONS, replication: config.KAFKA_REPLICATION },
+    ),
+  );
+};
+
+const startMaintenance = (
+  { partitions }: Instance,
+  retention: Retention,
+  { config, pool, webhooks, now, log }: BackgroundOptions,
+) => {
+  const disableAfterMs = config.WEBHOOK_DISABLE_AFTER_HOURS * 3_600_000;
+  return startLeaderElection({
+    url: config.DATABASE_URL,
+    role: 'webhook maintenance',
+    log,
+    lead: (signal) => maintain({ pool, partitions, webhooks, retention, disableAfterMs, now, log }, signal),
+  });
+};
+
+const startConsumer = (
+  { ingest }: Instance,
+  retention: Retention,
+  { kafka, webhooks, now, log }: BackgroundOptions,
+): RunningConsumer =>
+  consume({
+    kafka,
+    groupId: 'webhook-dispatcher',
+    topics,
+    handle: batchCalls(deliverEvents({ webhooks, ingest, retention, now, log })),
+    isTransientError: isTransientDatabaseError,
+    log,
+  });

@@ -1,0 +1,90 @@
+import { type Pool, transaction } from '@cpg/postgres';
+import { newId } from '@cpg/runtime';
+import { deleteOrders } from '../storage/deletions.ts';
+import type { Leases } from '../storage/leases.ts';
+import type { Partitions } from '../storage/partitions.ts';
+import { enqueue, type EnqueuedRow, lockOrders, type NewDelivery } from '../storage/queue.ts';
+import type { Claims } from './claims.ts';
+import type { Delivery } from './delivery.ts';
+import type { WebhookDispatcher } from './dispatcher.ts';
+import type { LeaseChanges } from './lease-changes.ts';
+import type { RenderedEvent } from './render.ts';
+
+export interface EventBatch {
+  readonly events: readonly RenderedEvent[];
+  readonly recipients: readonly { readonly event: RenderedEvent; readonly webhookId: string }[];
+  readonly deletedOrderIds?: readonly string[];
+  /** By merchant: the version of the webhooks from which `recipients` were chosen. */
+  readonly versions?: ReadonlyMap<string, string>;
+}
+
+export interface IngestOptions {
+  readonly pool: Pool;
+  readonly partitions: Partitions;
+  readonly leases: Leases;
+  readonly dispatcher: WebhookDispatcher;
+  readonly claims: Claims;
+  readonly changes: LeaseChanges;
+  readonly now: () => Date;
+}
+
+/** Ingests events: first stores them and their deliveries in one transaction, then starts the first attempts for which this instance has
+ *  room. Returns the ids of new deliveries; null, with nothing stored, when a merchant's webhooks have changed since `versions`. Ingesting
+ *  the same events again changes nothing. */
+export const createIngest =
+  ({ pool, partitions, leases, dispatcher, claims, changes, now }: IngestOptions) =>
+  (batch: EventBatch): Promise<string[] | null> =>
+    changes.exclusively(async () => {
+      const { events, recipients, deletedOrderIds = [], versions } = batch;
+      await partitions.ensure(events.map(({ day }) => day));
+      const at = now();
+      const holder = leases.holder();
+      const admits = dispatcher.admission();
+      const deliveries: NewDelivery[] = recipients.map(({ event, webhookId }) => ({
+        id: newId('delivery', at),
+        event,
+        webhookId,
+        lease: leases.isValid() && admits(webhookId, event.body.length),
+      }));
+      const rows = await store(pool, { events, deliveries, versions, holder, now: at }, deletedOrderIds);
+      dispatcher.dropOrders(new Set(deletedOrderIds));
+      if (!rows) return null;
+
+      const rowOf = new Map(rows.map((row) => [row.id, row]));
+      const leased: Delivery[] = [];
+      for (const delivery of deliveries) {
+        const row = rowOf.get(delivery.id);
+        if (row?.leased) leased.push(firstDelivery(delivery, row));
+        else if (row) claims.expect(delivery.webhookId);
+      }
+      // Otherwise the leases expired meanwhile: other instances make these attempts.
+      if (leases.holder() === holder) dispatcher.accept(leased);
+      return rows.map(({ id }) => id);
+    });
+
+export type Ingest = ReturnType<typeof createIngest>;
+
+const store = (
+  pool: Pool,
+  work: Parameters<typeof enqueue>[1],
+  deletedOrderIds: readonly string[],
+): Promise<EnqueuedRow[] | null> => {
+  if (deletedOrderIds.length === 0) return enqueue(pool, work);
+  return transaction(pool, async (db) => {
+    await lockOrders(db, [...new Set([...deletedOrderIds, ...work.events.map(({ orderId }) => orderId)])]);
+    await deleteOrders(db, deletedOrderIds, work.now);
+    return enqueue(db, work);
+  });
+};
+
+const firstDelivery = ({ id, event, webhookId }: NewDelivery, { position }: EnqueuedRow): Delivery => ({
+  position,
+  id,
+  day: event.day,
+  webhookId,
+  orderId: event.orderId,
+  attempts: 0,
+  attemptsBefore: null,
+  isTest: event.isTest,
+  event,
+});

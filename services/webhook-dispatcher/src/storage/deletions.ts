@@ -1,0 +1,49 @@
+import { type Pool, type Queryable, transaction } from '@cpg/postgres';
+import { groupBy } from '../group-by.ts';
+import { partitionOf } from './partitions.ts';
+
+/** Removes the unleased work of a disabled or deleted webhook and marks its deliveries as failed, at most `limit` of them. `withTests`
+ *  includes test deliveries, which a disabled webhook still receives. Does nothing if the database has the webhook enabled: the caller's
+ *  view of it was outdated. Returns how many deliveries failed. */
+export const failDeliveriesOfWebhook = (
+  pool: Pool,
+  { webhookId, withTests, limit, now }: { webhookId: string; withTests: boolean; limit: number; now: Date },
+): Promise<number> =>
+  transaction(pool, async (db) => {
+    const { rows } = await db.query<{ day: string; event_id: string }>(
+      `delete from webhooks.queue where position in (
+         select position from webhooks.queue where webhook_id = $1 and leased_by is null and ($2 or not is_test)
+           and not exists (select from gateway.webhooks w where w.id = $1 and w.is_enabled and w.deleted_at is null)
+         order by webhook_id, due_at limit $3 for update skip locked
+       ) returning day::text, event_id`,
+      [webhookId, withTests, limit],
+    );
+    for (const [day, removed] of groupBy(rows, (row) => row.day)) {
+      await db.query(
+        `update webhooks.deliveries set status = 'failed', next_attempt_at = null, updated_at = $3
+         where day = $4 and webhook_id = $1 and event_id = any($2)`,
+        [webhookId, removed.map((row) => row.event_id), now, day],
+      );
+    }
+    return rows.length;
+  });
+
+/** Deletes the stored bodies, pending deliveries and queued work of orders. Later events of these orders are not stored. */
+export const deleteOrders = async (db: Queryable, orderIds: readonly string[], now: Date): Promise<void> => {
+  await db.query(
+    `insert into webhooks.forgotten_orders (order_id, forgotten_at) select id, $2 from unnest($1::text[]) as id
+     on conflict do nothing`,
+    [orderIds, now],
+  );
+  await db.query('delete from webhooks.queue where order_id = any($1)', [orderIds]);
+  const { rows } = await db.query<{ day: string; id: string }>(
+    'delete from webhooks.events where order_id = any($1) returning day::text, id',
+    [orderIds],
+  );
+  for (const [day, events] of groupBy(rows, (row) => row.day)) {
+    const deliveries = partitionOf('deliveries', day);
+    await db.query(`delete from webhooks.${deliveries} where event_id = any($1) and status = 'pending'`, [
+      events.map(({ id }) => id),
+    ]);
+  }
+};

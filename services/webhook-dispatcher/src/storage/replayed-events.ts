@@ -1,0 +1,78 @@
+import type { Queryable } from '@cpg/postgres';
+import type { RenderedEvent } from '../delivery/render.ts';
+import { eventColumns } from './events.ts';
+import { lockOrders } from './queue.ts';
+import { insertRepeats, removeUnleased, type RepeatedEvent } from './repeats.ts';
+
+export interface ReplayedEvents {
+  readonly webhookId: string;
+  readonly events: readonly RenderedEvent[];
+  /** Events of earlier days are stored in the partition of `today`: retention would drop their own partition too soon. */
+  readonly lastingFrom: string;
+  readonly today: string;
+  readonly now: Date;
+}
+
+/** The day whose partition stores a replayed event. */
+export const partitionDayOf = (
+  { day }: RenderedEvent,
+  { lastingFrom, today }: Pick<ReplayedEvents, 'lastingFrom' | 'today'>,
+) => (day >= lastingFrom ? day : today);
+
+/** Stores replayed events that are not stored, and queues all of them for a webhook again, in this order. Returns how many were queued: not
+ *  those that are leased, nor those of deleted orders. The partitions must exist. */
+export const enqueueReplayedEvents = async (db: Queryable, replayed: ReplayedEvents): Promise<number> => {
+  const { webhookId, events, today, now } = replayed;
+  if (events.length === 0) return 0;
+  await lockOrders(db, [...new Set(events.map(({ orderId }) => orderId))]);
+  await storeEvents(db, replayed);
+  const repeats = events.map((event): RepeatedEvent => ({
+    day: partitionDayOf(event, replayed),
+    id: event.id,
+    type: event.type,
+    order_id: event.orderId,
+    bytes: event.body.length,
+    is_test: false,
+  }));
+  const unleased = await removeUnleased(db, webhookId, repeats);
+  const old = new Set(events.filter((event) => partitionDayOf(event, replayed) !== event.day).map(({ id }) => id));
+  const moving = unleased.filter(({ id }) => old.has(id)).map(({ id }) => id);
+  await moveDeliveries(db, today, webhookId, moving);
+  await insertRepeats(db, { webhookId, events: unleased, now });
+  return unleased.length;
+};
+
+const storeEvents = (db: Queryable, { events, ...days }: ReplayedEvents) =>
+  db.query(
+    `insert into webhooks.events (day, id, merchant_id, order_id, type, occurred_at, sequence, body)
+     select * from unnest($1::date[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::text[], $8::text[])
+       as e (day, id, merchant_id, order_id, type, occurred_at, sequence, body)
+     where not exists (select from webhooks.forgotten_orders f where f.order_id = e.order_id)
+     on conflict do nothing`,
+    [events.map((event) => partitionDayOf(event, days)), ...eventColumns(events)],
+  );
+
+/** Moves the deliveries of events, with their attempts, to the partition of a day, so that an event keeps one delivery per webhook. */
+const moveDeliveries = async (
+  db: Queryable,
+  day: string,
+  webhookId: string,
+  eventIds: readonly string[],
+): Promise<void> => {
+  if (eventIds.length === 0) return;
+  const { rows } = await db.query<{ id: string; day: string }>(
+    `select distinct on (event_id) id, day::text from webhooks.deliveries d
+     where event_id = any($1) and webhook_id = $2 and day <> $3 and not exists (
+       select from webhooks.deliveries here where here.event_id = d.event_id and here.webhook_id = $2 and here.day = $3)
+     order by event_id, day desc`,
+    [eventIds, webhookId, day],
+  );
+  if (rows.length === 0) return;
+  const from = [day, rows.map((row) => row.id), rows.map((row) => row.day)];
+  const moved = 'from unnest($2::text[], $3::date[]) as w (id, day)';
+  await db.query(
+    `update webhooks.deliveries d set day = $1 ${moved} where d.webhook_id = $4 and d.id = w.id and d.day = w.day`,
+    [...from, webhookId],
+  );
+  await db.query(`update webhooks.attempts a set day = $1 ${moved} where a.delivery_id = w.id and a.day = w.day`, from);
+};
