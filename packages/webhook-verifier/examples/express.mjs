@@ -3,7 +3,7 @@ import { verify, WebhookVerificationError } from '@cpg/webhook-verifier';
 
 export const app = express();
 
-// Before any app.use(express.json()): the route needs the bytes that came.
+// Register this route before app.use(express.json()), which would parse the body.
 app.post('/hook', express.raw({ type: 'application/json' }), (request, response) => {
   try {
     const event = verify(request.body, request.headers, process.env.WEBHOOK_SECRET);

@@ -3,7 +3,7 @@ import { verify, WebhookVerificationError } from '@cpg/webhook-verifier';
 
 export const app = Fastify();
 
-// Within this plugin only, JSON stays the bytes that came.
+// Only in this plugin: keep the body as bytes instead of parsing it.
 app.register(async (hooks) => {
   hooks.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => done(null, body));
   hooks.setErrorHandler((error, request, reply) =>

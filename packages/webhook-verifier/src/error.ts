@@ -1,16 +1,17 @@
-/** What was wrong with a delivery, to decide by. */
+/** Why a delivery was refused. */
 export type VerificationFault =
   | 'missing_header'
   | 'malformed_header'
-  /** No signature is of these bytes under any of the secrets: another secret, another body, or not ours. */
+  /** No signature matches: the secret is another webhook's, the body was changed or parsed, or the gateway did not send it. */
   | 'signature_mismatch'
-  /** It is ours, and was sent longer ago than is tolerated: perhaps recorded and sent again by somebody else. */
+  /** The signature is valid, but the delivery is older than the tolerance: it may be a recorded one that somebody sent again. */
   | 'timestamp_too_old'
+  /** The signature is valid, but its time is in the future: check the clock of this machine. */
   | 'timestamp_too_new'
-  /** It is ours, and not the event of a webhook. */
+  /** The signature is valid, but the body is not a webhook event. */
   | 'malformed_body';
 
-/** The delivery is not to be trusted: answer it with 400, and do nothing. */
+/** The delivery must not be trusted. Answer it with 400 and do nothing else. */
 export class WebhookVerificationError extends Error {
   override readonly name = 'WebhookVerificationError';
   readonly fault: VerificationFault;

@@ -1,25 +1,25 @@
-/** What a webhook is told of. Amounts are decimal strings, times ISO 8601 in UTC. Fields and event types may be added: ignore what you do
- *  not know. */
+/** A verified event. Amounts are decimal strings, times ISO 8601 in UTC. The gateway may add fields and event types: ignore those that you
+ *  do not know. */
 export type WebhookEvent = OrderEvent | PaymentEvent;
 
 export type WebhookEventType = OrderEvent['event'] | PaymentEvent['event'];
 
-interface Told {
-  /** `evt_...`, the same on every attempt, redelivery and replay: what you have acted on already. */
+interface EventBase {
+  /** `evt_...`, the same on every attempt, redelivery and replay. Store it to process each event once. */
   readonly id: string;
-  /** When it happened, Unix milliseconds. */
+  /** When the event happened, Unix milliseconds. */
   readonly timestamp: number;
 }
 
-/** `data` is the order right after the event. */
-export interface OrderEvent extends Told {
+/** `data` is the order as it was right after the event. */
+export interface OrderEvent extends EventBase {
   readonly event: 'order:created' | 'order:updated' | 'order:paid';
   readonly object_type: 'order';
   readonly data: Order;
 }
 
-/** `data` is the payment right after the event. */
-export interface PaymentEvent extends Told {
+/** `data` is the payment as it was right after the event. */
+export interface PaymentEvent extends EventBase {
   readonly event: 'payment:applied' | 'payment:failed' | 'payment:refunded';
   readonly object_type: 'payment';
   readonly data: Payment;

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 const pathOf = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.url));
 const EXAMPLES = ['node', 'fastify', 'express'] as const;
 
-/** Each example as a server that listens, however its framework does it. */
+/** The HTTP server of each example. */
 const serverOf: Record<(typeof EXAMPLES)[number], (example: never) => Promise<Server>> = {
   node: async ({ server }: { server: Server }) => server,
   fastify: async ({ app }: { app: { ready: () => Promise<unknown>; server: Server } }) => {
@@ -22,15 +22,15 @@ describe.each(EXAMPLES)('the example for %s', (name) => {
   const body = '{"event":"order:paid","object_type":"order","timestamp":1,"data":{"external_reference_id":"cart-1"}}';
   let server: Server;
   const { log } = console;
-  let said: unknown[] = [];
+  let logged: unknown[] = [];
   beforeAll(async () => {
     process.env.WEBHOOK_SECRET = secret;
     server = await serverOf[name]((await import(pathOf(`examples/${name}.mjs`))) as never);
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-    console.log = (text: unknown) => void said.push(text);
+    console.log = (text: unknown) => void logged.push(text);
   });
   beforeEach(() => {
-    said = [];
+    logged = [];
   });
   afterAll(async () => {
     console.log = log;
@@ -52,18 +52,18 @@ describe.each(EXAMPLES)('the example for %s', (name) => {
     return (await fetch(url, { method: 'POST', headers, body: sent })).status;
   };
 
-  test('is what the README shows', () => {
+  test('is shown in the README', () => {
     const code = readFileSync(pathOf(`examples/${name}.mjs`), 'utf8');
     expect(readFileSync(pathOf('README.md'), 'utf8')).toContain(`\`\`\`js\n${code}\`\`\``);
   });
 
-  test('acknowledges what is ours, and acts on it', async () => {
+  test('accepts a delivery of the gateway and acts on it', async () => {
     expect(await deliver(body)).toBe(204);
-    expect(said).toEqual(['ship cart-1']);
+    expect(logged).toEqual(['ship cart-1']);
   });
 
-  test('refuses what was changed on the way', async () => {
+  test('refuses a changed body', async () => {
     expect(await deliver(body.replace('cart-1', 'cart-2'))).toBe(400);
-    expect(said).toEqual([]);
+    expect(logged).toEqual([]);
   });
 });

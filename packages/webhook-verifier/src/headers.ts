@@ -1,26 +1,27 @@
 import { WebhookVerificationError } from './error.ts';
 
-/** The headers of a request: as Node has them, or as `fetch` has. Names in any case. */
+/** The headers of a request, as Node.js or as `fetch` represents them. Names are case-insensitive. */
 export type DeliveryHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** What a delivery says about its signature: the event's id, when the attempt was made, and one MAC per secret in use. */
+/** The signature in the headers of a delivery. */
 export interface SignatureHeaders {
   readonly eventId: string;
-  /** As it was signed, Unix seconds. */
+  /** When the attempt was made, Unix seconds, as it was signed. */
   readonly sentAt: string;
+  /** One MAC per secret in use. */
   readonly macs: readonly Buffer[];
 }
 
-/** Reads `x-signature` and `x-idempotency-key`, or the headers of Standard Webhooks where there is no `x-signature`: both carry the
- *  same MACs. */
+/** Reads `x-signature` and `x-idempotency-key`, or the headers of Standard Webhooks if there is no `x-signature`. Both forms have the same
+ *  MACs. */
 export const signatureIn = (headers: DeliveryHeaders): SignatureHeaders => {
   const own = headerIn(headers, 'x-signature');
-  if (own !== undefined) return { ...readOwn(own), eventId: eventIdIn(headers, 'x-idempotency-key') };
+  if (own !== undefined) return { ...parseSignature(own), eventId: eventIdIn(headers, 'x-idempotency-key') };
   if (headerIn(headers, 'webhook-signature') === undefined)
-    throw new WebhookVerificationError('missing_header', 'neither x-signature nor webhook-signature is there');
-  const sentAt = needed(headers, 'webhook-timestamp');
+    throw new WebhookVerificationError('missing_header', 'the headers x-signature and webhook-signature are missing');
+  const sentAt = requiredHeader(headers, 'webhook-timestamp');
   if (!SECONDS.test(sentAt)) throw malformed('webhook-timestamp');
-  const macs = needed(headers, 'webhook-signature')
+  const macs = requiredHeader(headers, 'webhook-signature')
     .split(' ')
     .filter((part) => part.startsWith('v1,'))
     .map((part) => Buffer.from(part.slice(3), 'base64'));
@@ -31,7 +32,7 @@ export const signatureIn = (headers: DeliveryHeaders): SignatureHeaders => {
 const SECONDS = /^\d{1,12}$/;
 
 /** `t=1769860800,v1=5257...,v1=...` */
-const readOwn = (text: string): Omit<SignatureHeaders, 'eventId'> => {
+const parseSignature = (text: string): Omit<SignatureHeaders, 'eventId'> => {
   const parts = text.split(',').map((part) => part.trim().split('=', 2) as [string, string?]);
   const sentAt = parts.find(([name]) => name === 't')?.[1] ?? '';
   const macs = parts.filter(([name]) => name === 'v1').map(([, hex = '']) => Buffer.from(hex, 'hex'));
@@ -39,16 +40,17 @@ const readOwn = (text: string): Omit<SignatureHeaders, 'eventId'> => {
   return { sentAt, macs };
 };
 
-// A dot parts what is signed: with one in the id, the same MAC would be of another body, too.
+// A dot separates the signed parts. An id with a dot would let one MAC fit several combinations of id, time and body.
 const EVENT_ID = /^[\w-]{1,128}$/;
 
 const eventIdIn = (headers: DeliveryHeaders, name: string): string => {
-  const id = needed(headers, name);
-  if (!EVENT_ID.test(id)) throw new WebhookVerificationError('malformed_header', `${name} is not an id of ours`);
+  const id = requiredHeader(headers, name);
+  if (!EVENT_ID.test(id))
+    throw new WebhookVerificationError('malformed_header', `${name} is not an event id of the gateway`);
   return id;
 };
 
-const needed = (headers: DeliveryHeaders, name: string): string => {
+const requiredHeader = (headers: DeliveryHeaders, name: string): string => {
   const value = headerIn(headers, name);
   if (value === undefined || value === '') throw new WebhookVerificationError('missing_header', `${name} is missing`);
   return value;
@@ -59,12 +61,12 @@ const headerIn = (headers: DeliveryHeaders, name: string): string | undefined =>
   const key = name in headers ? name : Object.keys(headers).find((other) => other.toLowerCase() === name);
   const value = key === undefined ? undefined : headers[key];
   if (value === undefined || typeof value === 'string') return value;
-  if (value.length !== 1) throw new WebhookVerificationError('malformed_header', `${name} is there more than once`);
+  if (value.length !== 1) throw new WebhookVerificationError('malformed_header', `${name} occurs more than once`);
   return value[0];
 };
 
-// Not by instanceof: libraries bring classes of their own.
+// Not `instanceof`: some libraries have their own class of headers.
 const isFetchHeaders = (headers: DeliveryHeaders): headers is Headers => typeof headers.get === 'function';
 
 const malformed = (name: string) =>
-  new WebhookVerificationError('malformed_header', `${name} does not have the form of a signature of ours`);
+  new WebhookVerificationError('malformed_header', `${name} does not have the form of the gateway's signatures`);

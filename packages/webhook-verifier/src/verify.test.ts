@@ -5,7 +5,7 @@ import { WebhookVerificationError } from './error.ts';
 import type { Order, Payment, WebhookEvent, WebhookEventType } from './events.ts';
 import { verify, type VerifyOptions } from './verify.ts';
 
-// The compiler says so when the API and these types differ.
+// A type error here means that the types of the API and of this package differ.
 type Same<A, B> = [A, B] extends [B, A] ? true : never;
 const _order: Same<Order, ApiOrder> = true;
 const _payment: Same<Payment, ApiPayment> = true;
@@ -55,29 +55,29 @@ const faultOf = (run: () => unknown): string => {
 const EVENT = { ...(JSON.parse(BODY) as object), id: ID };
 
 test.each([
-  ['our headers', own(SECRET)],
-  ['those of Standard Webhooks', standard(SECRET)],
-  ['both', { ...own(SECRET), ...standard(SECRET) }],
-  ['names in any case', { 'X-Signature': own(SECRET)['x-signature'], 'X-Idempotency-Key': ID }],
-  ['lists of one value', { 'x-signature': [own(SECRET)['x-signature']], 'x-idempotency-key': [ID] }],
+  ['the x- headers', own(SECRET)],
+  ['the headers of Standard Webhooks', standard(SECRET)],
+  ['both forms', { ...own(SECRET), ...standard(SECRET) }],
+  ['names in mixed case', { 'X-Signature': own(SECRET)['x-signature'], 'X-Idempotency-Key': ID }],
+  ['arrays of one value', { 'x-signature': [own(SECRET)['x-signature']], 'x-idempotency-key': [ID] }],
   ['the headers of fetch', new Headers(standard(SECRET))],
-])('a delivery is verified by %s', (_, headers) => {
+])('verifies a delivery by %s', (_, headers) => {
   expect(check(headers)).toEqual(EVENT);
 });
 
-test('the event tells by its type what its data is', () => {
+test('the type of the event narrows the type of its data', () => {
   const event: WebhookEvent = check(own(SECRET));
   if (event.event === 'order:paid') expect(event.data.id).toBe('ord_1');
-  // @ts-expect-error -- only a payment has it
+  // @ts-expect-error -- only payments have this field
   expect(event.data.paid_amount).toBeUndefined();
 });
 
-test('bytes are taken as well as text', () => {
+test('accepts the body as bytes', () => {
   expect(check(own(SECRET), { body: Buffer.from(BODY) })).toEqual(EVENT);
   expect(check(own(SECRET), { body: new TextEncoder().encode(BODY) })).toEqual(EVENT);
 });
 
-test('while a secret is replaced, either one verifies, and so does a receiver that has both', () => {
+test('verifies with either secret during a rotation, and with both', () => {
   const next = newSecret();
   for (const signed of [own(SECRET, next), standard(SECRET, next)])
     for (const secret of [SECRET, next, [SECRET, next], [newSecret(), next]])
@@ -85,10 +85,10 @@ test('while a secret is replaced, either one verifies, and so does a receiver th
   expect(check(own(next), { secret: [SECRET, next] })).toEqual(EVENT);
 });
 
-test('what the stock library signs is accepted, and the sample of the specification, too', () => {
+test('accepts signatures of the Standard Webhooks library, and the sample of its specification', () => {
   const signature = new StandardWebhook(SECRET).sign(ID, now(), BODY);
   expect(check({ ...standard(SECRET), 'webhook-signature': signature })).toEqual(EVENT);
-  // Of standardwebhooks.com; its body is no event of ours, which is noticed only once the signature was found good.
+  // From standardwebhooks.com. Its body is not an event of the gateway, which is checked after the signature.
   const sample = {
     'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
     'webhook-timestamp': '1614265330',
@@ -101,8 +101,8 @@ test('what the stock library signs is accepted, and the sample of the specificat
 
 test.each([
   ['another secret', own(newSecret()), BODY],
-  ['a body that was changed', own(SECRET), BODY.replace('paid', 'lost')],
-  ['a body that was parsed and written anew', own(SECRET), JSON.stringify(JSON.parse(BODY), null, 1)],
+  ['a changed body', own(SECRET), BODY.replace('paid', 'lost')],
+  ['a body that was parsed and serialized again', own(SECRET), JSON.stringify(JSON.parse(BODY), null, 1)],
   ['another event', { ...own(SECRET), 'x-idempotency-key': 'evt_2' }, BODY],
   [
     'another time',
@@ -110,8 +110,8 @@ test.each([
     BODY,
   ],
   ['half a signature', { ...own(SECRET), 'x-signature': own(SECRET)['x-signature'].slice(0, -32) }, BODY],
-  ['the key of the other form', { ...standard(newSecret()) }, BODY],
-])('%s is a mismatch', (_, headers, body) => {
+  ['another secret in the other form', { ...standard(newSecret()) }, BODY],
+])('refuses %s as a mismatch', (_, headers, body) => {
   expect(faultOf(() => check(headers, { body }))).toBe('signature_mismatch');
 });
 
@@ -128,7 +128,7 @@ test.each([
   [{ ...own(SECRET), 'x-idempotency-key': 'evt_1.2' }, 'malformed_header'],
   [{ ...standard(SECRET), 'webhook-signature': 'v2,AAAA' }, 'malformed_header'],
   [{ ...standard(SECRET), 'webhook-timestamp': 'yesterday' }, 'malformed_header'],
-])('%j is refused: %s', (headers, fault) => {
+])('refuses the headers %j: %s', (headers, fault) => {
   expect(faultOf(() => check(headers))).toBe(fault);
 });
 
@@ -137,28 +137,28 @@ test.each([
   [301, 'timestamp_too_old'],
   [-300, 'none'],
   [-301, 'timestamp_too_new'],
-])('%i seconds after it was sent: %s', (seconds, fault) => {
+])('%i seconds after the attempt: %s', (seconds, fault) => {
   expect(faultOf(() => check(own(SECRET), { now: () => new Date((AT + seconds) * 1_000) }))).toBe(fault);
 });
 
-test('the tolerance is the receiver’s to choose', () => {
+test('accepts another tolerance', () => {
   const later = { now: () => new Date((AT + 60) * 1_000) };
   expect(faultOf(() => check(own(SECRET), { ...later, toleranceSeconds: 59 }))).toBe('timestamp_too_old');
   expect(faultOf(() => check(own(SECRET), { ...later, toleranceSeconds: 60 }))).toBe('none');
 });
 
 test.each(['', 'not json', 'null', '"text"', '{"event":"order:paid"}', '{"data":{}}'])(
-  'the signed body %j is no event',
+  'refuses the signed body %j, which is not an event',
   (body) => {
     const signature = `t=${AT},v1=${macOf(SECRET, { body }).toString('hex')}`;
     expect(faultOf(() => check({ ...own(SECRET), 'x-signature': signature }, { body }))).toBe('malformed_body');
   },
 );
 
-test.each([undefined, '', 'secret', 'whsec_', 'whsec_AAAA', []])('%j is not a secret', (secret) => {
+test.each([undefined, '', 'secret', 'whsec_', 'whsec_AAAA', []])('refuses %j as a secret', (secret) => {
   expect(() => verify(BODY, own(SECRET), secret as string)).toThrow(TypeError);
 });
 
-test('a body that was parsed before is a mistake of the caller', () => {
-  expect(() => verify(JSON.parse(BODY) as never, own(SECRET), SECRET)).toThrow(/as it was received/);
+test('throws a TypeError for a parsed body', () => {
+  expect(() => verify(JSON.parse(BODY) as never, own(SECRET), SECRET)).toThrow(/raw body/);
 });

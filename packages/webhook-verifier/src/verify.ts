@@ -4,17 +4,16 @@ import type { WebhookEvent } from './events.ts';
 import { type DeliveryHeaders, signatureIn, type SignatureHeaders } from './headers.ts';
 
 export interface VerifyOptions {
-  /** How far the time of the attempt may be from now, in seconds. Infinity accepts any. */
+  /** Maximum difference between the time of the attempt and now, in seconds; 300 by default. Infinity accepts any time. */
   readonly toleranceSeconds?: number;
   readonly now?: () => Date;
 }
 
 const TOLERANCE_SECONDS = 300;
 
-/** The event that a delivery tells of, once it is certain that the gateway sent exactly these bytes, lately. `rawBody` is the body as it
- *  was received, before any parsing; `secret` is the `whsec_...` of the webhook, or several while one replaces another. Throws
- *  WebhookVerificationError, whose `fault` says what was wrong with the delivery; a TypeError when the body was parsed already, or the
- *  secret is none. */
+/** Verifies that the gateway sent exactly these bytes recently, and returns their event. `rawBody` is the body as received, before any
+ *  parsing. `secret` is the `whsec_...` of the webhook, or both secrets during a rotation. Throws WebhookVerificationError if the delivery
+ *  must not be trusted; its `fault` says why. Throws TypeError if the body is already parsed or the secret is not a webhook secret. */
 export const verify = (
   rawBody: string | Uint8Array,
   headers: DeliveryHeaders,
@@ -22,32 +21,32 @@ export const verify = (
   { toleranceSeconds = TOLERANCE_SECONDS, now = () => new Date() }: VerifyOptions = {},
 ): WebhookEvent => {
   if (typeof rawBody !== 'string' && !(rawBody instanceof Uint8Array))
-    throw new TypeError('pass the body as it was received: a string or bytes, before it is parsed');
+    throw new TypeError('pass the raw body as it was received, a string or bytes, not parsed JSON');
   const keys = keysOf(secret);
   const signature = signatureIn(headers);
   if (!isSigned(rawBody, signature, keys))
     throw new WebhookVerificationError(
       'signature_mismatch',
-      'no signature is of this body under this secret: is it the secret of this webhook, and the body exactly as received?',
+      'no signature matches: use the secret of this webhook, and the body exactly as received',
     );
   checkTime(Number(signature.sentAt), now().getTime() / 1_000, toleranceSeconds);
   return { ...eventIn(rawBody), id: signature.eventId };
 };
 
 const PREFIX = 'whsec_';
-const LEAST_KEY_BYTES = 16;
+const MIN_KEY_BYTES = 16;
 
 const keysOf = (secret: string | readonly string[]): Buffer[] => {
   const keys = [secret].flat().map((one) => {
     const text = String(one);
     return Buffer.from(text.startsWith(PREFIX) ? text.slice(PREFIX.length) : '', 'base64');
   });
-  if (keys.length === 0 || keys.some((key) => key.length < LEAST_KEY_BYTES))
-    throw new TypeError('the secret is not whsec_ and base64: is it set?');
+  if (keys.length === 0 || keys.some((key) => key.length < MIN_KEY_BYTES))
+    throw new TypeError('the secret must be whsec_ and base64: check that it is set');
   return keys;
 };
 
-/** Every signature is compared with that of every key, each in constant time, and none is left out. */
+/** Compares every signature with every key. Each comparison takes constant time, and none is skipped. */
 const isSigned = (body: string | Uint8Array, { eventId, sentAt, macs }: SignatureHeaders, keys: readonly Buffer[]) => {
   let matches = false;
   for (const key of keys) {
@@ -61,17 +60,17 @@ const checkTime = (sentAt: number, now: number, tolerance: number) => {
   if (sentAt < now - tolerance)
     throw new WebhookVerificationError(
       'timestamp_too_old',
-      `it was sent ${Math.round(now - sentAt)} s ago, and ${tolerance} s are tolerated`,
+      `the delivery was sent ${Math.round(now - sentAt)} s ago; the tolerance is ${tolerance} s`,
     );
   if (sentAt > now + tolerance)
     throw new WebhookVerificationError(
       'timestamp_too_new',
-      `it was sent ${Math.round(sentAt - now)} s from now: is the clock of this machine right?`,
+      `the delivery was sent ${Math.round(sentAt - now)} s in the future: check the clock of this machine`,
     );
 };
 
 const eventIn = (body: string | Uint8Array): WebhookEvent => {
-  const malformed = () => new WebhookVerificationError('malformed_body', 'the body is not the event of a webhook');
+  const malformed = () => new WebhookVerificationError('malformed_body', 'the body is not a webhook event');
   let parsed: unknown;
   try {
     parsed = JSON.parse(typeof body === 'string' ? body : new TextDecoder().decode(body));
