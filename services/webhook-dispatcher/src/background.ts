@@ -33,15 +33,15 @@ export interface BackgroundOptions {
 export const createBackground = (options: BackgroundOptions) => {
   const { config, log } = options;
   const retention = { metadataDays: config.WEBHOOK_RETENTION_DAYS, bodyDays: config.WEBHOOK_BODY_RETENTION_DAYS };
-  const prepared = createStartupTasks(log);
+  const startupTasks = createStartupTasks(log);
   let instance: Instance | undefined;
   let consumption: RunningConsumer | undefined;
   let maintenance: ReturnType<typeof startLeaderElection> | undefined;
   let starting = Promise.resolve();
 
   const start = async () => {
-    await prepare(prepared.run, options);
-    instance = await prepared.run('instance', () =>
+    await prepare(startupTasks.run, options);
+    instance = await startupTasks.run('instance', () =>
       startInstance({ ...options, schedule: config.WEBHOOK_RETRY_SECONDS, retention, random: Math.random }),
     );
     maintenance = startMaintenance(instance, retention, options);
@@ -66,7 +66,7 @@ export const createBackground = (options: BackgroundOptions) => {
     },
     /** Attempts in flight have `withinMs` to end. */
     stop: async (withinMs: number): Promise<void> => {
-      prepared.stop();
+      startupTasks.stop();
       await starting;
       await Promise.all([consumption?.stop(), maintenance?.stop(), instance?.stop(withinMs)]);
     },
