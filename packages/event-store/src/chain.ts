@@ -10,8 +10,8 @@ export type Link = { readonly revision: number; readonly hash: string };
 /** Precedes the first event of a stream. */
 const genesisOf = (stream: string): Link => ({ revision: -1, hash: genesisHash(stream) });
 
-/** The fault of an event that follows `previous` on its stream, or null. With `previous` null only the event's own hash is checked: its
- *  predecessor is unreadable. */
+/** The fault of an event that follows `previous` on its stream, or null. With `previous` null only the event's own hash
+ *  is checked: its predecessor is unreadable. */
 export const chainFault = ({ revision, event, metadata }: Recorded, previous: Link | null): string | null => {
   if (previous && revision !== previous.revision + 1) return `the preceding event ${previous.revision + 1} is missing`;
   if (previous && metadata.previousHash !== previous.hash)
@@ -54,8 +54,8 @@ export interface ChainsOptions {
   readonly cachedStreams?: number;
 }
 
-/** Verifies the hash chains of all streams with these name prefixes in one pass over the log. Memory is bounded: on a cache miss the
- *  preceding event is read from its stream. */
+/** Verifies the hash chains of all streams with these name prefixes in one pass over the log. Memory is bounded: on a
+ *  cache miss the preceding event is read from its stream. */
 export const verifyChains = async (
   client: EventStoreDBClient,
   { prefixes, signal, cachedStreams = 20_000 }: ChainsOptions,

@@ -26,9 +26,9 @@ export interface HandleOptions {
 }
 
 export interface CommandHandler<State, Command, E extends DomainEvent> {
-  /** Load, decide, append with the expected revision, fold. A conflict is decided again on the new state. Nothing is returned before it
-   *  is durable. Throws what `decide` refuses with;
-   *  `not_found` for a tombstoned stream; `concurrent_update` when others kept winning; `dependency_unavailable`. */
+  /** Load, decide, append with the expected revision, fold. A conflict is decided again on the new state. Nothing is
+   *  returned before it is durable. Throws what `decide` refuses with; `not_found` for a tombstoned stream;
+   *  `concurrent_update` when others kept winning; `dependency_unavailable`. */
   readonly handle: (
     id: string,
     command: Command,
@@ -154,7 +154,8 @@ const chained = <E extends DomainEvent>(
   });
 };
 
-/** Runs work of one key one after another, of different keys at once: commands on one stream need not collide within a process. */
+/** Runs work of one key one after another, of different keys at once: commands on one stream need not collide within a
+ *  process. */
 const serialByKey = () => {
   const tails = new Map<string, Promise<unknown>>();
   return <T>(key: string, work: () => Promise<T>): Promise<T> => {

@@ -2,7 +2,8 @@ import type { AllStreamSubscription, AllStreamResolvedEvent } from '@eventstore/
 
 const CAPACITY = 1_024;
 
-/** Buffers the events of a subscription until they are taken. Pauses the subscription while the buffer is full (backpressure). */
+/** Buffers the events of a subscription until they are taken. Pauses the subscription while the buffer is full
+ *  (backpressure). */
 export const bufferEvents = (subscription: AllStreamSubscription, signal: AbortSignal) => {
   const events: AllStreamResolvedEvent[] = [];
   let ended: { error?: Error | undefined } | null = null;

@@ -13,7 +13,8 @@ export interface HistoryOptions<State, E extends DomainEvent, M> {
   readonly messageOf: (recorded: Recorded<E>, state: State) => M | null;
 }
 
-/** Instants in ISO 8601 with milliseconds, both inclusive; `after` is the place of the last message that is known already. */
+/** Instants in ISO 8601 with milliseconds, both inclusive; `after` is the place of the last message that is known
+ *  already. */
 export interface HistoryRange {
   readonly from: string;
   readonly to: string;
@@ -30,9 +31,10 @@ const MESSAGES_AT_MOST = 50;
 /** Of JSON, but for a message that is larger by itself. */
 const CHARACTERS_AT_MOST = 256 * 1024;
 
-/** Reads some streams, given by when they begin, as one history: what happened in the range, in order of places. A place is when the event
- *  happened, or the latest one before it on its stream if that is later, for a stream keeps its own order. Places compare as text, also
- *  those of other services. Memory is bounded by the page, whatever the streams hold. */
+/** Reads some streams, given by when they begin, as one history: what happened in the range, in order of places. A
+ *  place is when the event happened, or the latest one before it on its stream if that is later, for a stream keeps its
+ *  own order. Places compare as text, also those of other services. Memory is bounded by the page, whatever the streams
+ *  hold. */
 export const readHistory = async <State, E extends DomainEvent & { data: { at: string } }, M>(
   { client, decider, schema, messageOf }: HistoryOptions<State, E, M>,
   streams: readonly HistoryStream[],

@@ -14,7 +14,8 @@ export interface ReadLogOptions {
 
 const BATCH = 256;
 
-/** Reads the log up to its end: what was appended before this was called is among it. Resolves with the place it came to. */
+/** Reads the log up to its end: what was appended before this was called is among it. Resolves with the place it came
+ *  to. */
 export const readLog = async (
   client: EventStoreDBClient,
   { from, prefixes, handle, signal }: ReadLogOptions,

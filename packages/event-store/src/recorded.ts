@@ -5,7 +5,8 @@ import canonicalize from 'canonicalize';
 import { ulidToUUID, uuidToULID } from 'ulid';
 import { z } from 'zod';
 
-/** What auditors need to know of every event, in its metadata. `$correlationId` and `$causationId` are EventStoreDB's own names. */
+/** What auditors need to know of every event, in its metadata. `$correlationId` and `$causationId` are EventStoreDB's
+ *  own names. */
 export const EventMetadata = z.object({
   actor: z.string(),
   requestId: z.string(),

@@ -12,7 +12,8 @@ export interface StateAt<State, E extends DomainEvent> {
   readonly before: (recorded: Recorded<E>) => Promise<State | null>;
 }
 
-/** Folds streams along a log: an event that follows the last one seen of its stream costs one `evolve`, any other one read of its stream. */
+/** Folds streams along a log: an event that follows the last one seen of its stream costs one `evolve`, any other one
+ *  read of its stream. */
 export const stateAt = <State, E extends DomainEvent>({
   client,
   decider,

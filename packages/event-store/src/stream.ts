@@ -12,7 +12,8 @@ import type { z } from 'zod';
 import { withReadTimeout } from './read-timeout.ts';
 import { type DomainEvent, eventUuid, parseRecorded, type Recorded } from './recorded.ts';
 
-/** A read of which nothing has come for so long has failed. A limit for all of it would be one that a long stream never meets. */
+/** A read of which nothing has come for so long has failed. A limit for all of it would be one that a long stream never
+ *  meets. */
 const SILENT_FOR_MS = 5_000;
 const APPEND_WITHIN_MS = 4_000;
 const APPEND_TRIES = 2;
@@ -28,8 +29,8 @@ export const readStream = async <E extends DomainEvent>(
   return there ? recorded : null;
 };
 
-/** Hands over the events of a stream as they come, from its first, so that a long one is never in memory whole. False when it was
- *  tombstoned; nothing comes of one that never was. */
+/** Hands over the events of a stream as they come, from its first, so that a long one is never in memory whole. False
+ *  when it was tombstoned; nothing comes of one that never was. */
 export const eachEvent = async <E extends DomainEvent>(
   client: EventStoreDBClient,
   stream: string,
@@ -47,7 +48,8 @@ export const eachEvent = async <E extends DomainEvent>(
   }
 };
 
-/** The events of a stream one at a time, for whoever may have enough before its end. None when it was tombstoned, or never was. */
+/** The events of a stream one at a time, for whoever may have enough before its end. None when it was tombstoned, or
+ *  never was. */
 export async function* eventsOf<E extends DomainEvent>(
   client: EventStoreDBClient,
   stream: string,
@@ -72,7 +74,8 @@ async function* arriving<E extends DomainEvent>(
     direction: 'forwards',
     ...(atMost !== undefined && { maxCount: atMost }),
   });
-  // The client sets no end to reads, whatever it is told. Whoever takes their time over an event is not to blame the store for it.
+  // The client sets no end to reads, whatever it is told. Whoever takes their time over an event is not to blame the
+  // store for it.
   const listen = () =>
     setTimeout(() => void reading.destroy(new Error(`nothing came for ${SILENT_FOR_MS} ms`)), SILENT_FOR_MS);
   let silence = listen();
@@ -117,8 +120,9 @@ export const eventBefore = async (
 
 export type AppendResult = 'appended' | 'conflict' | 'deleted';
 
-/** Appends events after `expectedRevision` (-1: the stream must not be there). An append without an answer is tried again with the same
- *  event ids, which EventStoreDB recognises; when it stays without one, whether it took effect is unknown: `dependency_unavailable`. */
+/** Appends events after `expectedRevision` (-1: the stream must not be there). An append without an answer is tried
+ *  again with the same event ids, which EventStoreDB recognises; when it stays without one, whether it took effect is
+ *  unknown: `dependency_unavailable`. */
 export const append = async (
   client: EventStoreDBClient,
   stream: string,

@@ -12,22 +12,22 @@ export interface SubscriptionOptions {
   readonly prefixes: string[];
   /** Loads the position to continue from, again after each reconnect. Null is the start of the log. */
   readonly checkpoint: () => Promise<LogPosition | null>;
-  /** Handles events in log order, then saves `position` as the checkpoint, unless `flush` does. Must be idempotent. When it throws, the
-   *  subscription restarts from the checkpoint. */
+  /** Handles events in log order, then saves `position` as the checkpoint, unless `flush` does. Must be idempotent.
+   *  When it throws, the subscription restarts from the checkpoint. */
   readonly handle: (events: AllStreamResolvedEvent[], position: LogPosition) => Promise<void>;
   /** Completes handled events. Also runs before the subscription ends, unless a handler failed. */
   readonly flush?: Flush;
   readonly signal: AbortSignal;
-  /** Milliseconds to pause after a batch that took `workedMs`, while there is no backlog, so that more events share the cost of one batch.
-   *  An event that arrives after the pause is handled at once. */
+  /** Milliseconds to pause after a batch that took `workedMs`, while there is no backlog, so that more events share the
+   *  cost of one batch. An event that arrives after the pause is handled at once. */
   readonly pauseMs?: (workedMs: number) => number;
   readonly log: Logger;
 }
 
 const BATCH = 256;
 
-/** Runs a catch-up subscription: reads the log from the checkpoint, then follows it live, in batches, until `signal` aborts. Reconnects
- *  with backoff. */
+/** Runs a catch-up subscription: reads the log from the checkpoint, then follows it live, in batches, until `signal`
+ *  aborts. Reconnects with backoff. */
 export const runSubscription = (options: SubscriptionOptions): Promise<void> => {
   const { signal, log, prefixes } = options;
   return retry(

@@ -23,8 +23,9 @@ const USAGE = `  projections rebuild  builds the read model again from the event
 
 const Config = ServiceConfig.pick({ DATABASE_URL: true, CAZ_DECIMALS: true }).extend(EventStoreConfig.shape);
 
-/** Runs an operator's or auditor's command on the streams and the projection of a service, in a separate process. Resolves to the exit code:
- *  0, 1 for differences, 2 for a failure. It is safe to stop at any moment: the live table stays complete. */
+/** Runs an operator's or auditor's command on the streams and the projection of a service, in a separate process.
+ *  Resolves to the exit code: 0, 1 for differences, 2 for a failure. It is safe to stop at any moment: the live table
+ *  stays complete. */
 export const runAdminCommand = async ({ args, env, ...service }: AdminCommandOptions): Promise<number> => {
   const stopping = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)

@@ -1,8 +1,9 @@
 import type { LogPosition } from '@cpg/event-store';
 import { type Pool, type Queryable, transaction } from '@cpg/postgres';
 
-/** The position of a subscription in the log, stored in `<schema>.checkpoints (name primary key, epoch, commit_position,
- *  prepare_position)`. `epoch` is a fencing token: each new leader increments it, so an earlier leader can no longer move the checkpoint. */
+/** The position of a subscription in the log, stored in `<schema>.checkpoints (name primary key, epoch,
+ *  commit_position, prepare_position)`. `epoch` is a fencing token: each new leader increments it, so an earlier leader
+ *  can no longer move the checkpoint. */
 export interface Checkpoint {
   /** Both throw FencedError when another process has become leader since. */
   readonly load: () => Promise<LogPosition | null>;

@@ -1,4 +1,6 @@
 export { runAdminCommand } from './admin-command.ts';
+export { startBackgroundWork } from './background-work.ts';
+export { openConnections } from './connections.ts';
 export { readHistoryEntries } from './history-entry.ts';
 export { messageFor, type MessageSubject } from './message.ts';
 export { type Projection, startProjection } from './projection.ts';

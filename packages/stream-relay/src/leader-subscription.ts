@@ -14,8 +14,8 @@ export interface LeaderSubscriptionOptions {
   readonly name: string;
   readonly prefixes: string[];
   readonly log: Logger;
-  /** Fences earlier leaders where the checkpoint's epoch does not protect, for example in Kafka. Runs before each load of the checkpoint,
-   *  which then shows whether this process still leads. */
+  /** Fences earlier leaders where the checkpoint's epoch does not protect, for example in Kafka. Runs before each load
+   *  of the checkpoint, which then shows whether this process still leads. */
   readonly fencePredecessors?: () => Promise<void>;
   /** Milliseconds to pause after a batch that took `workedMs`, while there is no backlog. */
   readonly pauseMs?: (workedMs: number) => number;
@@ -32,7 +32,8 @@ export interface LeaderSubscription {
   readonly stop: () => Promise<void>;
 }
 
-/** Runs a catch-up subscription from a checkpoint in one elected process. When the leader dies, another process takes over within seconds. */
+/** Runs a catch-up subscription from a checkpoint in one elected process. When the leader dies, another process takes
+ *  over within seconds. */
 export const subscribeAsLeader = (
   { client, pool, databaseUrl, schema, name, prefixes, log, fencePredecessors, pauseMs }: LeaderSubscriptionOptions,
   { handle, flush }: SubscriptionWork,

@@ -26,7 +26,8 @@ export interface ProjectionOptions extends Omit<LeaderSubscriptionOptions, 'sche
 // No caller waits for this projection: the service that appended an event has already written the row.
 const pauseAfter = (workedMs: number): number => 250 - workedMs;
 
-/** Projects events whose rows were not written when they were appended, for example after a crash. Rows and checkpoint commit together. */
+/** Projects events whose rows were not written when they were appended, for example after a crash. Rows and checkpoint
+ *  commit together. */
 export const startProjection = ({
   projection,
   beforeProjecting,

@@ -24,7 +24,8 @@ const until = async (look: () => Promise<unknown>) => {
   while (!(await look())) await sleep(10);
 };
 
-/** Writers that read back each of their writes at once, until they are told to leave. Resolves with the last number of each. */
+/** Writers that read back each of their writes at once, until they are told to leave. Resolves with the last number of
+ *  each. */
 const busyWriters = (name: string, count: number) => {
   let open = true;
   const last = new Map<string, number>();
@@ -141,7 +142,7 @@ describe('dying on the way', () => {
   /** Options whose connection is cut when it is about to run a statement: as its process dies. */
   const dyingAt = (statement: string) => {
     const { projection } = tallies;
-    let prepared = false;
+    let startupTasks = false;
     const prepare = (session: Session) => {
       const query = session.query.bind(session);
       session.query = async (...args) => {
@@ -154,8 +155,8 @@ describe('dying on the way', () => {
       };
     };
     const apply: Projection['apply'] = (db, ...rest) => {
-      if (!prepared) prepare(db);
-      prepared = true;
+      if (!startupTasks) prepare(db);
+      startupTasks = true;
       return projection.apply(db, ...rest);
     };
     return tallies.options({ projection: { ...projection, apply } });

@@ -10,8 +10,8 @@ const LAST_EVENTS_TIMEOUT_MS = 2_000;
 const SWAP_ATTEMPTS = 30;
 const RETRY_DELAY_MS = 500;
 
-/** Builds a projection again from the log while its table is in use, and replaces the live table in one transaction. After a crash at any
- *  point the live table is either the old one or the new one, complete. Throws ProjectionError. */
+/** Builds a projection again from the log while its table is in use, and replaces the live table in one transaction.
+ *  After a crash at any point the live table is either the old one or the new one, complete. Throws ProjectionError. */
 export const rebuild = (options: ShadowTableOptions): Promise<void> =>
   withShadowTable(options, async (shadow, signal) => {
     let position = shadow.built;
@@ -26,8 +26,8 @@ export const rebuild = (options: ShadowTableOptions): Promise<void> =>
     }
   });
 
-/** The lock blocks writers, so the last `catchUp` applies every event that was answered before. Blocked writers then find the new table
- *  under the same name. Its revision check keeps their writes in order. */
+/** The lock blocks writers, so the last `catchUp` applies every event that was answered before. Blocked writers then
+ *  find the new table under the same name. Its revision check keeps their writes in order. */
 const swap = (
   projection: Projection,
   shadow: ShadowTable,

@@ -20,8 +20,9 @@ const COMMIT = { idleMs: 25, maxDelayMs: 500 };
 // A service has 10 s to stop. During a Kafka outage the client would retry for longer.
 const STOP_TIMEOUT_MS = 6_000;
 
-/** Publishes the log to a topic in log order, at least once. The checkpoint moves only after all replicas have the messages and the
- *  transaction is committed. A relay that lost its leadership is fenced and cannot publish, however long it was paused. */
+/** Publishes the log to a topic in log order, at least once. The checkpoint moves only after all replicas have the
+ *  messages and the transaction is committed. A relay that lost its leadership is fenced and cannot publish, however
+ *  long it was paused. */
 export const startRelay = ({ publisher, topic, messageOf, ...options }: RelayOptions): LeaderSubscription => {
   const subscription = subscribeAsLeader(
     { ...options, name: 'relay', fencePredecessors: publisher.open },

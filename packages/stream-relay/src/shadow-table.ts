@@ -20,7 +20,8 @@ export interface ShadowTableOptions {
   readonly onProgress?: (events: number, upTo: Date) => void;
 }
 
-/** A copy of a projection's table, built from the whole log in a schema of its own. It has the same name as the live table. */
+/** A copy of a projection's table, built from the whole log in a schema of its own. It has the same name as the live
+ *  table. */
 export interface ShadowTable {
   readonly schema: string;
   readonly table: string;
@@ -39,14 +40,15 @@ export class ProjectionError extends Error {
 
 const PROGRESS_EVERY = 5_000;
 
-/** Builds a shadow table, passes it to `work`, and drops its schema. An advisory lock admits one shadow table per projection and database.
- *  The next run cleans up after a crashed one. Throws ProjectionError. */
+/** Builds a shadow table, passes it to `work`, and drops its schema. An advisory lock admits one shadow table per
+ *  projection and database. The next run cleans up after a crashed one. Throws ProjectionError. */
 export const withShadowTable = async <T>(
   options: ShadowTableOptions,
   work: (shadow: ShadowTable, signal: AbortSignal) => Promise<T>,
 ): Promise<T> => {
   const { databaseUrl, projection } = options;
-  // Lock and schema keep the names that earlier versions use, so that two versions exclude each other during an upgrade.
+  // Lock and schema keep the names that earlier versions use, so that two versions exclude each other during an
+  // upgrade.
   const lock = `beside ${tableOf(projection)}`;
   const schema = `${projection.schema}_beside`;
   try {

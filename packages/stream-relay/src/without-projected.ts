@@ -1,8 +1,9 @@
 import type { Queryable } from '@cpg/postgres';
 import type { AllStreamResolvedEvent } from '@eventstore/db-client';
 
-/** Filters out events that the rows of `table` already include. Most are included, because the service that appends an event also writes the
- *  row. `table` has the columns `id` and `revision`; a stream's name is `prefix` followed by the id. */
+/** Filters out events that the rows of `table` already include. Most are included, because the service that appends an
+ *  event also writes the row. `table` has the columns `id` and `revision`; a stream's name is `prefix` followed by the
+ *  id. */
 export const withoutProjected = async (
   db: Queryable,
   table: string,

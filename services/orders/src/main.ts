@@ -1,14 +1,12 @@
 import { join } from 'node:path';
 import { NewOrderEvent, OrderEvent, TOPICS } from '@cpg/contracts';
-import { checkEventStore, commandHandler, connectEventStore } from '@cpg/event-store';
-import { consume, createKafka, createPublisher, ensureTopics } from '@cpg/kafka';
-import { createPool, isTransientDatabaseError, migrate } from '@cpg/postgres';
-import { createLogger, internalClient, createStartupTasks, runService } from '@cpg/runtime';
-import { startProjection, startRelay } from '@cpg/stream-relay';
+import { commandHandler } from '@cpg/event-store';
+import { createLogger, internalClient, type Logger, createStartupTasks, runService } from '@cpg/runtime';
+import { openConnections, startBackgroundWork } from '@cpg/stream-relay';
 import { buildApp } from './app.ts';
 import { paymentsClient } from './clients/payments.ts';
 import { orderCommands } from './commands.ts';
-import { readOrdersConfig } from './config.ts';
+import { type Config, readOrdersConfig } from './config.ts';
 import { watchDeadlines } from './deadlines.ts';
 import { finishDeletions, orderDeletion } from './deletion.ts';
 import { orderHistory } from './history.ts';
@@ -31,12 +29,8 @@ await runService(async () => {
   const log = createLogger({ name: 'orders', level: config.LOG_LEVEL });
   const now = () => new Date();
 
-  const client = connectEventStore(config.EVENTSTORE_URL);
-  const databaseUrl = config.DATABASE_URL;
-  const readModel = createPool({ url: databaseUrl, name: 'orders', max: 12, log });
-  const followerPool = createPool({ url: databaseUrl, name: 'orders followers', max: 4, asyncCommit: true, log });
-  const kafka = createKafka(config, { clientId: 'orders', log });
-  const publisher = createPublisher(kafka, { transactionalId: 'orders.relay' });
+  const connections = openConnections(config, { name: 'orders', log });
+  const { client, readModel } = connections;
   const paymentsHttp = internalClient({ name: 'payments', url: config.PAYMENTS_URL, token: config.INTERNAL_TOKEN });
 
   const handler = commandHandler({
@@ -47,26 +41,18 @@ await runService(async () => {
     streamOf: orderStreamOf,
   });
   const payments = paymentsClient(paymentsHttp);
-  const market = marketRates({
-    sources: [kraken, coinbase, bitso, ecb],
-    fixed: config.FIXED_USD_PRICES ?? new Map(),
-    read: readUrl,
-    now,
-    log,
-  });
-  const fromMarket = (config.RATES ?? (config.ENVIRONMENT === 'production' ? 'market' : 'table')) === 'market';
-  const rates = fromMarket ? market : tableRates(readRateTable(config.RATES_FILE));
+  const market = publicMarket(config, now, log);
   const commands = orderCommands({
     handler,
     project: (order, revision) => projectOrders(readModel, [{ order, revision }]),
     payments,
-    rates,
+    rates: market ?? tableRates(readRateTable(config.RATES_FILE)),
     now,
     log,
   });
   const deletion = orderDeletion({ client, handler, readModel, payments });
 
-  const prepared = createStartupTasks(log);
+  const startupTasks = createStartupTasks(log);
   const app = buildApp({
     token: config.INTERNAL_TOKEN,
     commands,
@@ -77,65 +63,41 @@ await runService(async () => {
     sandbox: config.ENVIRONMENT === 'sandbox',
     now,
     log,
-    checks: {
-      database: () => readModel.query('select 1'),
-      eventstore: () => checkEventStore(client),
-      preparation: prepared.check,
-    },
+    checks: { ...connections.checks, preparation: startupTasks.check },
   });
   await app.listen({ port: config.PORT, host: config.HOST });
 
-  const projection = orderProjection(client);
-  const { schema, prefixes } = projection;
-  const follower = { client, pool: followerPool, databaseUrl, log };
-  const migrated = prepared.run('migrations', () =>
-    migrate(readModel, { schema: 'orders', folder: join(import.meta.dirname, '../migrations') }),
-  );
-  const topics = prepared.runOptional('topics', () =>
-    ensureTopics(kafka, [TOPICS.orders.name, TOPICS.payments.name], {
-      partitions: config.KAFKA_PARTITIONS,
-      replication: config.KAFKA_REPLICATION,
-    }),
-  );
-  // Orders are taken and fall due, also while there is no Kafka.
-  const atHome = migrated.then(() => [
-    startProjection({ ...follower, projection, beforeProjecting: finishDeletions(client, deletion) }),
-    ...(fromMarket ? [market.start()] : []),
-    watchDeadlines({ readModel, handler, commands, now, log }),
-  ]);
-  const withOthers = Promise.all([migrated, topics]).then(() => [
-    startRelay({
-      ...follower,
-      schema,
-      prefixes,
-      publisher,
-      topic: TOPICS.orders.name,
-      messageOf: orderMessages(client),
-    }),
-    consume({
-      kafka,
-      groupId: 'orders',
-      topics: [{ ...TOPICS.payments, types: PAYMENT_NEWS }],
-      handle: reactToPayments({ commands, payments, now }),
-      isTransientError: isTransientDatabaseError,
-      // Whoever waits was told by a call.
-      preferThroughput: true,
-      log,
-    }),
-  ]);
-  const started = [atHome, withOthers].map((parts) => parts.catch(() => []));
+  const work = startBackgroundWork({
+    connections,
+    topicSettings: config,
+    startupTasks,
+    migrations: join(import.meta.dirname, '../migrations'),
+    projection: orderProjection(client),
+    beforeProjecting: finishDeletions(client, deletion),
+    startWithoutKafka: () => [
+      ...(market ? [market.start()] : []),
+      watchDeadlines({ readModel, handler, commands, now, log }),
+    ],
+    publish: { topic: TOPICS.orders.name, messageOf: orderMessages(client) },
+    consume: { ...TOPICS.payments, types: PAYMENT_NEWS, handle: reactToPayments({ commands, payments, now }) },
+    log,
+  });
 
   return {
     log,
-    close: [
-      () => app.close(),
-      prepared.stop,
-      async () => Promise.all((await Promise.all(started)).flat().map((part) => part.stop())),
-      () => publisher.close(),
-      () => paymentsHttp.close(),
-      () => readModel.end(),
-      () => followerPool.end(),
-      () => client.dispose(),
-    ],
+    close: [() => app.close(), work.stop, () => paymentsHttp.close(), ...connections.close],
   };
 });
+
+/** Rates from public sources; null where the configuration asks for the fixed table of a sandbox. */
+function publicMarket({ RATES, ENVIRONMENT, FIXED_USD_PRICES }: Config, now: () => Date, log: Logger) {
+  const source = RATES ?? (ENVIRONMENT === 'production' ? 'market' : 'table');
+  if (source === 'table') return null;
+  return marketRates({
+    sources: [kraken, coinbase, bitso, ecb],
+    fixed: FIXED_USD_PRICES ?? new Map(),
+    read: readUrl,
+    now,
+    log,
+  });
+}

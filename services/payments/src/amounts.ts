@@ -1,7 +1,8 @@
 import { type PaymentCurrency, toMinor } from '@cpg/contracts';
 import { invalidRequest } from '@cpg/runtime';
 
-/** The amount of a call in minor units. Throws `invalid_request` naming `amount` for nothing, and for more decimals than the currency has. */
+/** Parses an amount to minor units. Throws `invalid_request` naming `amount` for zero and for more decimals than the
+ *  currency has. */
 export const amountOf = ({ amount, currency }: { amount: string; currency: PaymentCurrency }): bigint => {
   const refused = (message: string) => invalidRequest([{ path: 'amount', message }]);
   let minor: bigint;

@@ -6,20 +6,20 @@ import { gatewayPay, sandboxProvider } from './rails/gateway-pay.ts';
 
 const TOKEN = 'a-token-that-services-share-in-tests';
 const log = createLogger({ name: 'payments', level: 'silent' });
-const nothing = async () => {
+const notCalled = async () => {
   throw new Error('not called');
 };
 
-test('while the database is away the caller is told to try again, and health says what is missing', async () => {
-  const pool = createPool({ url: 'postgres://nobody@127.0.0.1:1/none', name: 'away', log });
+test('answers 503 with Retry-After during a database outage, and readiness names the database', async () => {
+  const pool = createPool({ url: 'postgres://nobody@127.0.0.1:1/none', name: 'unreachable', log });
   const app = buildApp({
     token: TOKEN,
     instructions: instructionsFrom([gatewayPay([sandboxProvider({ pool, publicUrl: 'http://127.0.0.1:4000' })])]),
-    register: nothing,
-    changes: { confirm: nothing, fail: nothing, refund: nothing },
-    commands: { recordOutcomes: nothing },
-    forget: nothing,
-    history: { messagesOf: nothing, entriesOf: nothing },
+    register: notCalled,
+    changes: { confirm: notCalled, fail: notCalled, refund: notCalled },
+    commands: { recordOutcomes: notCalled },
+    deletePayments: notCalled,
+    history: { messagesOf: notCalled, entriesOf: notCalled },
     log,
     checks: { database: () => pool.query('select 1') },
   });

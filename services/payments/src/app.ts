@@ -9,7 +9,7 @@ import {
 } from '@cpg/runtime';
 import { type PaymentRoutes, paymentRoutes } from './routes.ts';
 
-/** The internal HTTP interface of payments. Only health answers without the services' token. */
+/** The internal HTTP API of payments. Every route except health requires the internal token. */
 export const buildApp = ({
   token,
   checks,

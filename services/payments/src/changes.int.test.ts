@@ -1,5 +1,6 @@
 import { newId } from '@cpg/runtime';
-import { applied, held, MERCHANT, money, type PaymentsService, startPayments } from './testing/jest-payments.ts';
+import { applied, held, MERCHANT, report } from './testing/jest-fixtures.ts';
+import { type PaymentsService, startPayments } from './testing/jest-payments.ts';
 
 let payments: PaymentsService;
 
@@ -10,14 +11,14 @@ beforeAll(async () => {
 afterAll(() => payments.stop());
 
 const registered = async (decide = applied, changes: object = {}) =>
-  (await payments.register(money(payments.orderThat(decide), changes))).payment;
+  (await payments.register(report(payments.addOrder(decide), changes))).payment;
 const confirm = (id: string, body: object = {}) => payments.call('POST', `/payments/${id}/confirmation`, body);
 const fail = (id: string, body: object = {}) => payments.call('POST', `/payments/${id}/failure`, body);
 const refund = (id: string, body: object = {}) =>
   payments.call('POST', `/payments/${id}/refunds`, { merchant_id: MERCHANT, refund_id: newId('refund'), ...body });
 
 describe('confirmation', () => {
-  test('is recorded, told to the order, and decided by it', async () => {
+  test('records the confirmation, sends it to the order, and records its decision', async () => {
     const id = (
       await registered((payment, confirmed) => (confirmed ? applied : held)(payment, confirmed), {
         confirmed: false,
@@ -25,7 +26,7 @@ describe('confirmation', () => {
     ).id;
     expect(payments.stub.calls.at(-1)).toMatch(/^POST .*\/payments$/);
     expect(await payments.rowOf(id)).toMatchObject({ status: 'received' });
-    payments.stub.forget(id);
+    payments.stub.resetDecision(id);
     const { status, body } = await confirm(id, { confirmations: 2 });
     expect({ status, body }).toMatchObject({
       status: 200,
@@ -35,7 +36,7 @@ describe('confirmation', () => {
     expect(await payments.typesOf(id)).toEqual(['PaymentReceived', 'PaymentConfirmed', 'PaymentApplied']);
   });
 
-  test('of what failed is refused, of what never was is not found', async () => {
+  test('refuses to confirm a failed payment, and answers 404 for an unknown one', async () => {
     const { id } = await registered();
     await fail(id);
     expect(await confirm(id)).toMatchObject({ status: 409, body: { code: 'payment_conflict' } });
@@ -47,48 +48,48 @@ describe('failure', () => {
   test.each([
     ['dropped', held, { confirmed: false }],
     ['reorg', applied, {}],
-  ] as const)('is recorded as %s, and told to the order', async (failure_reason, decide, changes) => {
+  ] as const)('records the failure as %s and sends it to the order', async (failure_reason, decide, changes) => {
     const { id } = await registered(decide, changes);
     const { status, body } = await fail(id);
     expect({ status, body }).toMatchObject({ status: 200, body: { payment: { status: 'failed', failure_reason } } });
-    expect(payments.stub.told.at(-1)).toMatchObject({ payment: { paymentId: id }, failure_reason });
+    expect(payments.stub.notices.at(-1)).toMatchObject({ payment: { paymentId: id }, failure_reason });
     expect(await payments.rowOf(id)).toMatchObject({ status: 'failed', resource: { failure_reason } });
     expect((await fail(id, { failure_reason: 'another' })).body).toMatchObject({ payment: { failure_reason } });
   });
 
-  test('of an orphan, and of what is refunded, is refused', async () => {
-    const { payment: orphan } = await payments.register(money(newId('order')));
+  test('refuses to fail an orphan or a refunded payment', async () => {
+    const { payment: orphan } = await payments.register(report(newId('order')));
     const { id } = await registered();
     await refund(id);
     for (const paymentId of [orphan.id, id])
       expect(await fail(paymentId)).toMatchObject({ status: 409, body: { code: 'payment_conflict' } });
   });
 
-  test('that its order could not be told is told when it is repeated', async () => {
+  test('sends a failure to the order on retry when the order was unavailable', async () => {
     const { id } = await registered();
-    payments.stub.setAway(true);
+    payments.stub.setUnavailable(true);
     expect((await fail(id)).status).toBe(503);
-    payments.stub.setAway(false);
+    payments.stub.setUnavailable(false);
     expect(await fail(id)).toMatchObject({ status: 200, body: { payment: { status: 'failed' } } });
-    expect(payments.stub.told.at(-1)).toMatchObject({ payment: { paymentId: id } });
+    expect(payments.stub.notices.at(-1)).toMatchObject({ payment: { paymentId: id } });
   });
 });
 
 describe('refund', () => {
-  test('of a part, then of what is left', async () => {
+  test('refunds a part, then the rest', async () => {
     const { id } = await registered();
     const part = { amount: '4', reason: 'one cup was broken' };
     expect(await refund(id, part)).toMatchObject({
       status: 200,
       body: { payment: { status: 'applied', applied_amount: '6.000000', refunded_amount: '4.000000' }, order: {} },
     });
-    expect(payments.stub.told.at(-1)).toMatchObject({ refunded_total_minor: '4000000' });
+    expect(payments.stub.notices.at(-1)).toMatchObject({ refunded_total_minor: '4000000' });
     expect(await refund(id)).toMatchObject({ body: { payment: { status: 'refunded', refunded_amount: '10.000000' } } });
-    expect(payments.stub.told.at(-1)).toMatchObject({ refunded_total_minor: '10000000' });
+    expect(payments.stub.notices.at(-1)).toMatchObject({ refunded_total_minor: '10000000' });
     expect(await refund(id)).toMatchObject({ status: 409, body: { code: 'nothing_to_refund' } });
   });
 
-  test('twice under one id is one refund', async () => {
+  test('refunds once when the same refund id is repeated', async () => {
     const { id } = await registered();
     const same = { amount: '4', refund_id: newId('refund') };
     const first = await refund(id, same);
@@ -97,10 +98,10 @@ describe('refund', () => {
   });
 
   test.each([
-    ['11', /only 10.000000 is left/],
+    ['11', /only 10.000000 can still be refunded/],
     ['0', /positive/],
     ['1.0000001', /6 decimals/],
-  ])('of %s is refused by name', async (amount, message) => {
+  ])('refuses an amount of %s and names the field', async (amount, message) => {
     const { id } = await registered();
     expect(await refund(id, { amount })).toMatchObject({
       status: 400,
@@ -108,23 +109,23 @@ describe('refund', () => {
     });
   });
 
-  test('of what is not settled, or failed, is refused', async () => {
+  test('refuses to refund a received or a failed payment', async () => {
     const { id } = await registered(held);
     expect(await refund(id)).toMatchObject({ status: 409, body: { code: 'payment_conflict' } });
     await fail(id);
     expect(await refund(id)).toMatchObject({ status: 409, body: { code: 'payment_conflict' } });
   });
 
-  test("of another merchant's payment is not found", async () => {
+  test("answers 404 for another merchant's payment", async () => {
     const { id } = await registered();
     expect((await refund(id, { merchant_id: newId('merchant') })).status).toBe(404);
     expect((await refund(newId('payment'))).status).toBe(404);
   });
 
-  test('is done once it is recorded, though its order is away', async () => {
+  test('succeeds once it is recorded, even while orders is unavailable', async () => {
     const { id } = await registered();
-    payments.stub.setAway(true);
+    payments.stub.setUnavailable(true);
     expect(await refund(id)).toMatchObject({ status: 200, body: { payment: { status: 'refunded' }, order: null } });
-    payments.stub.setAway(false);
+    payments.stub.setUnavailable(false);
   });
 });

@@ -9,45 +9,50 @@ import { AppError, isAppError } from '@cpg/core';
 import type { CallContext, Logger } from '@cpg/runtime';
 import { amountOf } from './amounts.ts';
 import type { PaymentCommands } from './commands.ts';
+import type { NotifyOrder } from './order-notifier.ts';
 import type { PaymentCommand } from './payment/payment.ts';
-import type { TellOrder, Told } from './telling.ts';
 
-/** What happens to a payment after it was received: recorded on its own stream first, then told to its order. Each may be repeated. */
+/** Changes to a received payment. Each is recorded on the payment's stream first and then sent to its order. All are
+ *  idempotent. */
 export interface PaymentChanges {
-  /** Its rail vouches for it. Throws `payment_conflict` once it failed. */
+  /** The rail confirms the payment. Throws `payment_conflict` once it failed. */
   readonly confirm: (paymentId: string, call: ConfirmationCall, context: CallContext) => Promise<RegisteredPayment>;
-  /** Its rail dropped it, or took it back. Throws `payment_conflict` for an orphan and once all is refunded. */
+  /** The rail dropped or reversed the payment. Throws `payment_conflict` for an orphan and once everything is refunded. */
   readonly fail: (paymentId: string, call: FailureCall, context: CallContext) => Promise<RegisteredPayment>;
-  /** Its merchant gives back all that is left, or a part. Throws `not_found` for another merchant's, `nothing_to_refund`,
-   *  `payment_conflict` for what is not settled or failed, `invalid_request` naming `amount`. */
+  /** The merchant refunds a part, or the rest. Throws `not_found` for a payment of another merchant,
+   *  `nothing_to_refund`, `payment_conflict` while the payment is received or once it failed, `invalid_request` naming
+   *  `amount`. */
   readonly refund: (paymentId: string, call: RefundCall, context: CallContext) => Promise<RegisteredPayment>;
 }
 
 export const paymentChanges = ({
   commands,
-  tellOrder,
+  notifyOrder,
   now,
   log,
 }: {
   commands: PaymentCommands;
-  tellOrder: TellOrder;
+  notifyOrder: NotifyOrder;
   now: () => Date;
   log: Logger;
 }): PaymentChanges => {
-  const change = async (paymentId: string, command: PaymentCommand, context: CallContext, tell = tellOrder) => {
-    const { payment, order } = await tell(await commands.run(paymentId, command, context), context);
+  const change = async (paymentId: string, command: PaymentCommand, context: CallContext, notify = notifyOrder) => {
+    const { payment, order } = await notify(await commands.run(paymentId, command, context), context);
     const { orderId, status } = payment;
     log.info({ paymentId, orderId, status, command: command.type, requestId: context.requestId }, 'payment changed');
     return { payment: paymentView(payment), order };
   };
 
-  /** A refund is done once it is recorded: while orders is away it is told by Kafka, for a caller who heard of a failure might repeat it. */
-  const tellIfThere: TellOrder = async (payment, context): Promise<Told> => {
+  // A recorded refund succeeds even during an outage of orders, because a caller that sees an error might refund again.
+  const notifyIfAvailable: NotifyOrder = async (payment, context) => {
     try {
-      return await tellOrder(payment, context);
+      return await notifyOrder(payment, context);
     } catch (error) {
       if (!isAppError(error, 'dependency_unavailable')) throw error;
-      log.warn({ err: error, paymentId: payment.paymentId }, 'the order will hear of the refund from Kafka');
+      log.warn(
+        { err: error, paymentId: payment.paymentId },
+        'orders is unavailable: the refund reaches it through Kafka',
+      );
       return { payment, order: null };
     }
   };
@@ -59,10 +64,10 @@ export const paymentChanges = ({
       change(paymentId, { type: 'FailPayment', failureReason, at: now() }, context),
     refund: async (paymentId, { merchant_id, refund_id: refundId, amount, reason }, context) => {
       const { merchantId, currency } = await commands.find(paymentId);
-      if (merchantId !== merchant_id) throw new AppError('not_found', 'there is no such payment');
+      if (merchantId !== merchant_id) throw new AppError('not_found', 'the payment does not exist');
       const amountMinor = amount === undefined ? undefined : amountOf({ amount, currency });
       const command: PaymentCommand = { type: 'RefundPayment', refundId, amountMinor, reason, at: now() };
-      return change(paymentId, command, context, tellIfThere);
+      return change(paymentId, command, context, notifyIfAvailable);
     },
   };
 };

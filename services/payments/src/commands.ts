@@ -9,16 +9,16 @@ import type { ProjectedPayment } from './projections/payments.ts';
 export type PaymentHandler = CommandHandler<Payment, PaymentCommand, PaymentEvent>;
 
 export interface PaymentCommands {
-  /** The payment as this process last saw it: what of it never changes. Throws `not_found`. */
+  /** The payment, perhaps from the cache: use only properties that never change. Throws `not_found`. */
   readonly find: (paymentId: string) => Promise<ExistingPayment>;
-  /** Decides, records and projects one command. */
+  /** Executes one command: decides, appends its events and updates the read model. */
   readonly run: (
     paymentId: string,
     command: PaymentCommand,
     context: CallContext,
     options?: HandleOptions,
   ) => Promise<ExistingPayment>;
-  /** Records what orders decided of their payments, and resolves to those payments. What was deleted since is passed over. */
+  /** Records what orders decided about their payments, and resolves to those payments. Skips deleted payments. */
   readonly recordOutcomes: (
     outcomes: readonly PaymentOutcome[],
     context: CallContext,
@@ -28,24 +28,24 @@ export interface PaymentCommands {
 
 export interface PaymentCommandsOptions {
   readonly handler: PaymentHandler;
-  /** Writes the payment to the read model, so that it is visible before the command is answered. */
+  /** Writes the payment to the read model, so that reads show it before the command is answered. */
   readonly project: (projected: ProjectedPayment) => Promise<void>;
 }
 
 export const paymentCommands = ({ handler, project }: PaymentCommandsOptions): PaymentCommands => {
-  const known = (payment: Payment): ExistingPayment => {
-    if (!exists(payment)) throw new AppError('not_found', 'there is no such payment');
+  const requireExisting = (payment: Payment): ExistingPayment => {
+    if (!exists(payment)) throw new AppError('not_found', 'the payment does not exist');
     return payment;
   };
   const run: PaymentCommands['run'] = async (...command) => {
     const { state, revision } = await handler.handle(...command);
-    const payment = known(state);
-    // Also when nothing changed: then a crash may have kept an earlier run from it.
+    const payment = requireExisting(state);
+    // Also without new events: a crash may have prevented an earlier projection.
     await project({ payment, revision });
     return payment;
   };
   return {
-    find: async (paymentId) => known((await handler.load(paymentId)).state),
+    find: async (paymentId) => requireExisting((await handler.load(paymentId)).state),
     run,
     recordOutcomes: async (outcomes, context, options) => {
       const each = outcomes.map(async (decided) => {
@@ -63,7 +63,7 @@ export const paymentCommands = ({ handler, project }: PaymentCommandsOptions): P
   };
 };
 
-/** What an order decided, or null where it decided nothing: of a failure or a refund the payment itself knew first. */
+/** Null for statuses that the order did not decide: received, and failures and refunds, which start at the payment. */
 const outcomeOf = (decided: PaymentOutcome): Outcome | null => {
   switch (decided.status) {
     case 'applied': {

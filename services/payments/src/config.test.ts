@@ -11,13 +11,13 @@ const ENV = {
   KAFKA_BROKERS: '127.0.0.1:9092',
   ORDERS_URL: 'http://127.0.0.1:4001',
 };
-// Of the public test mnemonic "abandon ... about": m/84'/0'/0' and m/44'/60'/0'.
+// Keys of the public test mnemonic "abandon ... about": m/84'/0'/0' and m/44'/60'/0'.
 const ZPUB =
   'zpub6rFR7y4Q2AijBEqTUquhVz398htDFrtymD9xYYfG1m4wAcvPhXNfE3EfH1r1ADqtfSdVCToUG868RvUUkgDKf31mGDtKsAYz2oz2AGutZYs';
 const XPUB =
   'xpub6DCoCpSuQZB2jawqnGMEPS63ePKWkwWPH4TU45Q7LPXWuNd8TMtVxRrgjtEshuqpK3mdhaWHPFsBngh5GFZaM6si3yZdUsT8ddYM3PwnATt';
 
-test('a sandbox takes deposits of every currency on test chains', () => {
+test('a sandbox accepts deposits in every currency on test chains', () => {
   const { networks } = readPaymentsConfig(ENV);
   expect(networks.flatMap(({ assets }) => Object.keys(assets)).sort()).toEqual([
     'BTC',
@@ -32,7 +32,7 @@ test('a sandbox takes deposits of every currency on test chains', () => {
   expect(ethereum!.addressAt(0)).toBe('0x9858EfFD232B4033E47d90003D41EC34EcaEda94');
 });
 
-test('production needs account keys of its own', () => {
+test('production requires account keys', () => {
   const production = { ...ENV, ENVIRONMENT: 'production' };
   expect(() => readPaymentsConfig(production)).toThrow(
     'the account key of bitcoin is missing: set BITCOIN_XPUB and EVM_XPUB',
@@ -42,14 +42,14 @@ test('production needs account keys of its own', () => {
   expect(networks[0]!.addressAt(0)).toBe('bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu');
 });
 
-test('a key of another chain is refused by name', () => {
+test('refuses a key of another chain and names the network', () => {
   expect(() => readPaymentsConfig({ ...ENV, BITCOIN_XPUB: ZPUB })).toThrow(
-    /bitcoin-testnet is a zpub: it takes tpub or vpub/,
+    /bitcoin-testnet is a zpub: it must be tpub or vpub/,
   );
-  expect(() => readPaymentsConfig({ ...ENV, EVM_XPUB: ZPUB })).toThrow(/ethereum-sepolia is a zpub: it takes xpub/);
+  expect(() => readPaymentsConfig({ ...ENV, EVM_XPUB: ZPUB })).toThrow(/ethereum-sepolia is a zpub: it must be xpub/);
 });
 
-describe('a file', () => {
+describe('a configuration file', () => {
   let folder: string;
   beforeAll(() => void (folder = mkdtempSync(join(tmpdir(), 'payments-config-'))));
   afterAll(() => rmSync(folder, { recursive: true }));
@@ -59,15 +59,15 @@ describe('a file', () => {
     return path;
   };
 
-  test('that is not there is named by its variable', () =>
+  test('is named by its variable when it is missing', () =>
     expect(() => readPaymentsConfig({ ...ENV, FEES_FILE: join(folder, 'none.json') })).toThrow(
       /^FEES_FILE .* cannot be read/,
     ));
-  test('that is wrong is refused where it is wrong', () => {
+  test('is refused with the path of the invalid value', () => {
     const FEES_FILE = file('fees.json', '{"version":"1","rails":{"gateway_pay":{"percent_bps":-1}}}');
     expect(() => readPaymentsConfig({ ...ENV, FEES_FILE })).toThrow(/rails.gateway_pay.percent_bps/);
   });
-  test('with a contract that was mistyped is refused', () => {
+  test('is refused when a contract address has a wrong checksum', () => {
     const contract = '0xdAC17F958D2ee523a2206206994597C13D831eC7';
     const networks = [
       {

@@ -21,15 +21,15 @@ const Config = z.object({
   ...KafkaConfig.shape,
   PORT: Port.default(4002),
   ORDERS_URL: z.url(),
-  /** Where payers reach the gateway: payment pages are below it. */
+  /** Public address of the gateway, which serves the payment pages. */
   PUBLIC_URL: z
     .url()
     .default('http://127.0.0.1:4000')
     .transform((url) => url.replace(/\/+$/, '')),
   FEES_FILE: z.string().default(join(CONFIG_FOLDER, 'fees.json')),
-  /** Chains and tokens; by default those of the environment. */
+  /** Chains and tokens. Defaults to the file of the environment. */
   NETWORKS_FILE: z.string().optional(),
-  /** Extended public keys of the accounts that deposits go to. A sandbox has well-known test keys. */
+  /** Extended public keys of the accounts that receive deposits. A sandbox defaults to well-known test keys. */
   BITCOIN_XPUB: z.string().optional(),
   EVM_XPUB: z.string().optional(),
 });
@@ -39,7 +39,7 @@ export type Config = Omit<z.infer<typeof Config>, 'FEES_FILE' | 'NETWORKS_FILE' 
   readonly networks: readonly Network[];
 };
 
-/** Reads the environment and the files it names. Throws ConfigError that says what is wrong where. */
+/** Reads the environment and the files it names. Throws ConfigError naming the variable and the fault. */
 export const readPaymentsConfig = (env: NodeJS.ProcessEnv): Config => {
   const { FEES_FILE, NETWORKS_FILE, BITCOIN_XPUB, EVM_XPUB, ...config } = readConfig(Config, env);
   const networksFile = NETWORKS_FILE ?? join(CONFIG_FOLDER, `networks.${config.ENVIRONMENT}.json`);
@@ -54,7 +54,7 @@ const readJson = <T extends z.ZodType>(variable: string, path: string, schema: T
   const parsed = schema.safeParse(jsonAt(variable, path));
   if (parsed.success) return parsed.data;
   const faults = validationDetails(parsed.error).map((fault) => `  ${fault.path}: ${fault.message}`);
-  throw new ConfigError(`${variable} (${path}) is not right:\n${faults.join('\n')}`);
+  throw new ConfigError(`${variable} (${path}) is invalid:\n${faults.join('\n')}`);
 };
 
 const jsonAt = (variable: string, path: string): unknown => {

@@ -5,28 +5,39 @@ import type { Pool } from '@cpg/postgres';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
 import type { PaymentHandler } from './commands.ts';
 import { paymentStreamOf } from './payment/identity.ts';
-import { paymentIdsOfOrder, projectDeletion } from './projections/payments.ts';
+import { paymentsOfOrder, projectDeletion } from './projections/payments.ts';
 
-// What is not settled came while its order was being deleted, and the order never knew of it: that money stays on record.
-const SETTLED: ReadonlyArray<PaymentStatus | 'none'> = ['applied', 'failed', 'refunded'];
+// A payment with another status arrived while its order was being deleted, and the order never knew it: it stays on
+// record.
+const DELETABLE: ReadonlyArray<PaymentStatus | 'none'> = ['applied', 'failed', 'refunded'];
 
-/** Takes the settled payments of a deleted order from the read model and makes their streams unreadable. Safe to run again. */
-export const forgetPayments =
-  ({ client, handler, readModel }: { client: EventStoreDBClient; handler: PaymentHandler; readModel: Pool }) =>
-  async (orderId: string): Promise<void> => {
-    for (const paymentId of await paymentIdsOfOrder(readModel, orderId)) {
-      const status = await statusOf(handler, paymentId);
+/** Deletes the payments of a deleted order: tombstones their streams and clears their rows. Idempotent. */
+export type DeletePayments = (orderId: string) => Promise<void>;
+
+export const paymentDeletion =
+  ({
+    client,
+    handler,
+    readModel,
+  }: {
+    client: EventStoreDBClient;
+    handler: PaymentHandler;
+    readModel: Pool;
+  }): DeletePayments =>
+  async (orderId) => {
+    for (const { id } of await paymentsOfOrder(readModel, orderId)) {
+      const status = await statusOf(handler, id);
       if (status !== 'deleted') {
-        if (!SETTLED.includes(status)) continue;
-        await tombstone(client, paymentStreamOf(paymentId));
-        handler.evict(paymentId);
+        if (!DELETABLE.includes(status)) continue;
+        await tombstone(client, paymentStreamOf(id));
+        handler.evict(id);
       }
-      await projectDeletion(readModel, paymentId);
+      await projectDeletion(readModel, id);
     }
   };
 
 const statusOf = async (handler: PaymentHandler, paymentId: string): Promise<PaymentStatus | 'none' | 'deleted'> => {
-  // Another process may have recorded what became of it.
+  // The cached state may be out of date: another process may have changed the payment.
   handler.evict(paymentId);
   try {
     return (await handler.load(paymentId)).state.status;
@@ -36,6 +47,6 @@ const statusOf = async (handler: PaymentHandler, paymentId: string): Promise<Pay
   }
 };
 
-/** The payment whose stream this entry of the log says was tombstoned, or null for any other entry. */
+/** The payment whose stream was tombstoned by this log entry, or null for any other entry. */
 export const deletedPaymentId = (resolved: AllStreamResolvedEvent): string | null =>
   isTombstone(resolved) ? resolved.event!.streamId.slice(paymentStreamOf('').length) : null;

@@ -2,7 +2,8 @@ import { type PaymentHistory, RecordedHistory } from '@cpg/contracts';
 import { newId } from '@cpg/runtime';
 import type { AllStreamResolvedEvent } from '@eventstore/db-client';
 import { paymentMessages } from './messages.ts';
-import { applied, MERCHANT, money, type PaymentsService, startPayments } from './testing/jest-payments.ts';
+import { applied, MERCHANT, report } from './testing/jest-fixtures.ts';
+import { type PaymentsService, startPayments } from './testing/jest-payments.ts';
 
 let payments: PaymentsService;
 
@@ -12,13 +13,13 @@ beforeAll(async () => {
 
 afterAll(() => payments.stop());
 
-const past = async (orderId: string, range: object = {}) => {
+const historyOf = async (orderId: string, range: object = {}) => {
   const query = new URLSearchParams({ from: '2020-01-01T00:00:00.000Z', to: '2999-01-01T00:00:00.000Z', ...range });
   const { status, body } = await payments.call('GET', `/orders/${orderId}/messages?${query}`);
   expect(status).toBe(200);
   return body as PaymentHistory;
 };
-/** What the relay tells of a payment. */
+/** The messages that the relay publishes for a payment. */
 const relayed = async (paymentId: string) => {
   const messageOf = paymentMessages(payments.client);
   const messages: unknown[] = [];
@@ -29,45 +30,47 @@ const relayed = async (paymentId: string) => {
 const refund = (id: string, amount: string) =>
   payments.call('POST', `/payments/${id}/refunds`, { merchant_id: MERCHANT, refund_id: newId('refund'), amount });
 
-test('what happened to the payments of an order is told byte by byte as the topic tells it, and nothing of another order', async () => {
-  const orderId = payments.orderThat(applied);
+test('returns the messages of an order exactly as the topic has them, and none of another order', async () => {
+  const orderId = payments.addOrder(applied);
   const [one, other] = [
-    (await payments.register(money(orderId))).payment,
-    (await payments.register(money(orderId))).payment,
+    (await payments.register(report(orderId))).payment,
+    (await payments.register(report(orderId))).payment,
   ];
-  await payments.register(money(payments.orderThat(applied)));
+  await payments.register(report(payments.addOrder(applied)));
   await refund(one.id, '4');
-  const { messages, more } = await past(orderId);
+  const { messages, more } = await historyOf(orderId);
   expect(more).toBe(false);
   for (const id of [one.id, other.id]) {
-    const told = messages.filter(({ message }) => message.subject === id).map(({ message }) => message);
-    expect(told.map((message) => JSON.stringify(message))).toEqual((await relayed(id)).map((m) => JSON.stringify(m)));
+    const received = messages.filter(({ message }) => message.subject === id).map(({ message }) => message);
+    expect(received.map((message) => JSON.stringify(message))).toEqual(
+      (await relayed(id)).map((m) => JSON.stringify(m)),
+    );
   }
   expect(new Set(messages.map(({ message }) => message.subject))).toEqual(new Set([one.id, other.id]));
   expect(messages.map(({ place }) => place)).toEqual(messages.map(({ place }) => place).sort());
-  expect((await past(orderId, { after: messages[1]!.place })).messages).toEqual(messages.slice(2));
+  expect((await historyOf(orderId, { after: messages[1]!.place })).messages).toEqual(messages.slice(2));
 });
 
-test('many payments are told page by page, each event once', async () => {
-  const orderId = payments.orderThat(applied);
+test('returns the events of many payments page by page, each once', async () => {
+  const orderId = payments.addOrder(applied);
   const ids: string[] = [];
-  for (let n = 0; n < 40; n += 1) ids.push((await payments.register(money(orderId))).payment.id);
-  const told: { id: string; subject: string }[] = [];
+  for (let n = 0; n < 40; n += 1) ids.push((await payments.register(report(orderId))).payment.id);
+  const received: { id: string; subject: string }[] = [];
   for (let after = ''; ;) {
-    const { messages, more } = await past(orderId, { after });
+    const { messages, more } = await historyOf(orderId, { after });
     expect(messages.length).toBeLessThanOrEqual(50);
-    told.push(...messages.map(({ message }) => message));
+    received.push(...messages.map(({ message }) => message));
     if (!more) break;
     after = messages.at(-1)!.place;
   }
-  expect(told).toHaveLength(80);
-  expect(new Set(told.map(({ id }) => id)).size).toBe(80);
-  expect(new Set(told.map(({ subject }) => subject))).toEqual(new Set(ids));
+  expect(received).toHaveLength(80);
+  expect(new Set(received.map(({ id }) => id)).size).toBe(80);
+  expect(new Set(received.map(({ subject }) => subject))).toEqual(new Set(ids));
 });
 
-test('what is recorded of the payments of an order is told, by when it happened', async () => {
-  const orderId = payments.orderThat(applied);
-  const { payment } = await payments.register(money(orderId));
+test('returns the recorded events of an order, oldest first', async () => {
+  const orderId = payments.addOrder(applied);
+  const { payment } = await payments.register(report(orderId));
   const query = new URLSearchParams({ from: '2020-01-01T00:00:00.000Z', to: '2999-01-01T00:00:00.000Z' });
   const { status, body } = await payments.call('GET', `/orders/${orderId}/history?${query}`);
   expect(status).toBe(200);
@@ -79,9 +82,9 @@ test('what is recorded of the payments of an order is told, by when it happened'
   expect(entries[1]!.previous_hash).toBe(entries[0]!.hash);
 });
 
-test('of a deleted order nothing is told', async () => {
-  const orderId = payments.orderThat(applied);
-  await payments.register(money(orderId));
-  await payments.forget(orderId);
-  expect(await past(orderId)).toEqual({ messages: [], more: false });
+test('returns nothing for a deleted order', async () => {
+  const orderId = payments.addOrder(applied);
+  await payments.register(report(orderId));
+  await payments.deletePayments(orderId);
+  expect(await historyOf(orderId)).toEqual({ messages: [], more: false });
 });

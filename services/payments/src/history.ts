@@ -8,20 +8,21 @@ import { paymentStreamOf } from './payment/identity.ts';
 import { paymentDecider } from './payment/payment.ts';
 import { paymentsOfOrder } from './projections/payments.ts';
 
-export interface PaymentPast {
+export interface PaymentHistoryReader {
+  /** The messages on `payments.v1` about the payments of an order. */
   readonly messagesOf: (orderId: string, query: HistoryQuery) => Promise<PaymentHistory>;
-  /** What is recorded of the payments of an order. */
+  /** The recorded events of the payments of an order. */
   readonly entriesOf: (orderId: string, query: HistoryQuery) => Promise<RecordedHistory>;
 }
 
-/** What happened to the payments of an order: the read model says which payments, their streams say what. */
+/** Reads the history of an order's payments. The read model lists the payments, the event store has their events. */
 export const paymentHistory = ({
   client,
   readModel,
 }: {
   client: EventStoreDBClient;
   readModel: Queryable;
-}): PaymentPast => {
+}): PaymentHistoryReader => {
   const options = { client, decider: paymentDecider, schema: PaymentEvent, messageOf: paymentMessage };
   const streamsOf = async (orderId: string): Promise<HistoryStream[]> => {
     const payments = await paymentsOfOrder(readModel, orderId);

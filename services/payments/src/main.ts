@@ -1,46 +1,36 @@
 import { join } from 'node:path';
 import { NewPaymentEvent, PaymentEvent, TOPICS } from '@cpg/contracts';
-import { checkEventStore, commandHandler, connectEventStore } from '@cpg/event-store';
-import { consume, createKafka, createPublisher, ensureTopics } from '@cpg/kafka';
-import { createPool, isTransientDatabaseError, migrate } from '@cpg/postgres';
-import { createLogger, internalClient, createStartupTasks, runService } from '@cpg/runtime';
-import { startProjection, startRelay } from '@cpg/stream-relay';
+import { commandHandler } from '@cpg/event-store';
+import { createLogger, internalClient, type Logger, createStartupTasks, runService } from '@cpg/runtime';
+import { openConnections, startBackgroundWork } from '@cpg/stream-relay';
 import { buildApp } from './app.ts';
 import { paymentChanges } from './changes.ts';
 import { ordersClient } from './clients/orders.ts';
 import { paymentCommands } from './commands.ts';
 import { readPaymentsConfig } from './config.ts';
-import { forgetPayments } from './deletion.ts';
+import { paymentDeletion } from './deletion.ts';
 import { paymentHistory } from './history.ts';
 import { instructionsFrom } from './instructions.ts';
 import { registerPayments } from './matching.ts';
 import { paymentMessages } from './messages.ts';
+import { orderNotifier } from './order-notifier.ts';
 import { paymentStreamOf } from './payment/identity.ts';
 import { paymentDecider } from './payment/payment.ts';
 import { paymentProjection } from './projections/payment-projection.ts';
 import { projectPayments } from './projections/payments.ts';
 import { cryptoDeposit, orderOfAddress } from './rails/crypto-deposit.ts';
 import { gatewayPay, sandboxProvider } from './rails/gateway-pay.ts';
-import { ORDER_NEWS, reactToOrders } from './reactions/orders.ts';
-import { orderTeller } from './telling.ts';
+import type { Network } from './rails/networks.ts';
+import { ORDER_MESSAGE_TYPES, reactToOrders } from './reactions/orders.ts';
 
 await runService(async () => {
   const config = readPaymentsConfig(process.env);
   const log = createLogger({ name: 'payments', level: config.LOG_LEVEL });
   const now = () => new Date();
-  for (const { name, account } of config.networks) {
-    const { fingerprint, depth } = account;
-    log.info({ network: name, fingerprint, depth }, 'deposits go to this account key');
-    if (depth !== 3)
-      log.warn({ network: name, depth }, 'account keys are usually at depth 3: check that the wallet finds path 0/i');
-  }
+  logAccountKeys(config.networks, log);
 
-  const client = connectEventStore(config.EVENTSTORE_URL);
-  const databaseUrl = config.DATABASE_URL;
-  const pool = createPool({ url: databaseUrl, name: 'payments', max: 12, log });
-  const followerPool = createPool({ url: databaseUrl, name: 'payments followers', max: 4, asyncCommit: true, log });
-  const kafka = createKafka(config, { clientId: 'payments', log });
-  const publisher = createPublisher(kafka, { transactionalId: 'payments.relay' });
+  const connections = openConnections(config, { name: 'payments', log });
+  const { client, readModel } = connections;
   const ordersHttp = internalClient({ name: 'orders', url: config.ORDERS_URL, token: config.INTERNAL_TOKEN });
 
   const handler = commandHandler({
@@ -50,86 +40,59 @@ await runService(async () => {
     newEvent: NewPaymentEvent,
     streamOf: paymentStreamOf,
   });
-  const commands = paymentCommands({ handler, project: (projected) => projectPayments(pool, [projected]) });
-  const forget = forgetPayments({ client, handler, readModel: pool });
+  const commands = paymentCommands({ handler, project: (projected) => projectPayments(readModel, [projected]) });
+  const deletePayments = paymentDeletion({ client, handler, readModel });
   const orders = ordersClient(ordersHttp);
-  const tellOrder = orderTeller({ commands, orders, now });
-  const providers = config.ENVIRONMENT === 'sandbox' ? [sandboxProvider({ pool, publicUrl: config.PUBLIC_URL })] : [];
-  const rails = [gatewayPay(providers), cryptoDeposit({ networks: config.networks, pool })];
+  const notifyOrder = orderNotifier({ commands, orders, now });
+  const providers =
+    config.ENVIRONMENT === 'sandbox' ? [sandboxProvider({ pool: readModel, publicUrl: config.PUBLIC_URL })] : [];
+  const rails = [gatewayPay(providers), cryptoDeposit({ networks: config.networks, pool: readModel })];
 
-  const prepared = createStartupTasks(log);
+  const startupTasks = createStartupTasks(log);
   const app = buildApp({
     token: config.INTERNAL_TOKEN,
     instructions: instructionsFrom(rails),
     register: registerPayments({
       commands,
       orders,
-      tellOrder,
-      orderOfAddress: (address) => orderOfAddress(pool, address),
+      notifyOrder,
+      orderOfAddress: (address) => orderOfAddress(readModel, address),
       fees: config.fees,
       now,
       log,
     }),
-    changes: paymentChanges({ commands, tellOrder, now, log }),
+    changes: paymentChanges({ commands, notifyOrder, now, log }),
     commands,
-    forget,
-    history: paymentHistory({ client, readModel: pool }),
+    deletePayments,
+    history: paymentHistory({ client, readModel }),
     log,
-    checks: {
-      database: () => pool.query('select 1'),
-      eventstore: () => checkEventStore(client),
-      preparation: prepared.check,
-    },
+    checks: { ...connections.checks, preparation: startupTasks.check },
   });
   await app.listen({ port: config.PORT, host: config.HOST });
 
-  const projection = paymentProjection(client);
-  const { schema, prefixes } = projection;
-  const follower = { client, pool: followerPool, databaseUrl, log };
-  const migrated = prepared.run('migrations', () =>
-    migrate(pool, { schema: 'payments', folder: join(import.meta.dirname, '../migrations') }),
-  );
-  const topics = prepared.runOptional('topics', () =>
-    ensureTopics(kafka, [TOPICS.orders.name, TOPICS.payments.name], {
-      partitions: config.KAFKA_PARTITIONS,
-      replication: config.KAFKA_REPLICATION,
-    }),
-  );
-  // Payments are taken, also while there is no Kafka.
-  const atHome = migrated.then(() => [startProjection({ ...follower, projection })]);
-  const withOthers = Promise.all([migrated, topics]).then(() => [
-    startRelay({
-      ...follower,
-      schema,
-      prefixes,
-      publisher,
-      topic: TOPICS.payments.name,
-      messageOf: paymentMessages(client),
-    }),
-    consume({
-      kafka,
-      groupId: 'payments',
-      topics: [{ ...TOPICS.orders, types: ORDER_NEWS }],
-      handle: reactToOrders({ commands, forget }),
-      isTransientError: isTransientDatabaseError,
-      // Whoever waits was told by a call.
-      preferThroughput: true,
-      log,
-    }),
-  ]);
-  const started = [atHome, withOthers].map((parts) => parts.catch(() => []));
+  const work = startBackgroundWork({
+    connections,
+    topicSettings: config,
+    startupTasks,
+    migrations: join(import.meta.dirname, '../migrations'),
+    projection: paymentProjection(client),
+    publish: { topic: TOPICS.payments.name, messageOf: paymentMessages(client) },
+    consume: { ...TOPICS.orders, types: ORDER_MESSAGE_TYPES, handle: reactToOrders({ commands, deletePayments }) },
+    log,
+  });
 
   return {
     log,
-    close: [
-      () => app.close(),
-      prepared.stop,
-      async () => Promise.all((await Promise.all(started)).flat().map((part) => part.stop())),
-      () => publisher.close(),
-      () => ordersHttp.close(),
-      () => pool.end(),
-      () => followerPool.end(),
-      () => client.dispose(),
-    ],
+    close: [() => app.close(), work.stop, () => ordersHttp.close(), ...connections.close],
   };
 });
+
+/** Lets the operator check that deposits go to the intended wallet. */
+function logAccountKeys(networks: readonly Network[], log: Logger): void {
+  for (const { name, account } of networks) {
+    const { fingerprint, depth } = account;
+    log.info({ network: name, fingerprint, depth }, 'account key for deposits');
+    if (depth !== 3)
+      log.warn({ network: name, depth }, 'account key is not at depth 3: check that the wallet finds path 0/i');
+  }
+}

@@ -1,16 +1,7 @@
 import { newId } from '@cpg/runtime';
 import { paymentIdOf } from './payment/identity.ts';
-import { UNCLAIMED_MERCHANT } from './payment/state.ts';
-import {
-  applied,
-  CONTEXT,
-  DECIDED_AT,
-  held,
-  MERCHANT,
-  money,
-  type PaymentsService,
-  startPayments,
-} from './testing/jest-payments.ts';
+import { applied, DECIDED_AT, held, MERCHANT, report } from './testing/jest-fixtures.ts';
+import { type PaymentsService, startPayments } from './testing/jest-payments.ts';
 
 let payments: PaymentsService;
 
@@ -20,9 +11,9 @@ beforeAll(async () => {
 
 afterAll(() => payments.stop());
 
-test('money is recorded with its fee, applied by its order, and visible at once', async () => {
-  const orderId = payments.orderThat(applied);
-  const { payment, order } = await payments.register(money(orderId, { tx_hash: '0xf00d', metadata: { till: 3 } }));
+test('records a payment with its fee, applies it to its order, and shows it at once', async () => {
+  const orderId = payments.addOrder(applied);
+  const { payment, order } = await payments.register(report(orderId, { tx_hash: '0xf00d', metadata: { till: 3 } }));
   expect(payment).toMatchObject({
     merchant_id: MERCHANT,
     order_id: orderId,
@@ -48,9 +39,9 @@ test('money is recorded with its fee, applied by its order, and visible at once'
   });
 });
 
-test('the same money reported fifty times at once is one payment', async () => {
-  const orderId = payments.orderThat(applied);
-  const body = money(orderId);
+test('records one payment when it is reported fifty times concurrently', async () => {
+  const orderId = payments.addOrder(applied);
+  const body = report(orderId);
   const answers = await Promise.all(Array.from({ length: 50 }, () => payments.register(body)));
   expect(new Set(answers.map(({ payment }) => payment.id)).size).toBe(1);
   expect(answers.map(({ payment }) => payment.status)).toEqual(Array(50).fill('applied'));
@@ -60,10 +51,10 @@ test('the same money reported fifty times at once is one payment', async () => {
   );
 });
 
-test('the same money for another order, or of another amount, is a conflict that says what differs', async () => {
-  const body = money(payments.orderThat(applied));
+test('refuses the same payment for another order or with another amount, and names the difference', async () => {
+  const body = report(payments.addOrder(applied));
   await payments.register(body);
-  const other = payments.orderThat(applied);
+  const other = payments.addOrder(applied);
   expect(await payments.call('POST', '/payments', { ...body, order_id: other })).toMatchObject({
     status: 409,
     body: { code: 'payment_conflict', message: expect.stringContaining(`another order (${body.order_id})`) },
@@ -75,121 +66,19 @@ test('the same money for another order, or of another amount, is a conflict that
   expect(payments.stub.calls).not.toContain(`POST /orders/${other}/payments`);
 });
 
-test('money that was recorded and not offered is offered when it is reported again', async () => {
-  const orderId = payments.orderThat(applied);
-  const body = money(orderId);
-  const id = paymentIdOf('gateway_pay', body.provider_id);
-  payments.stub.setAway(true);
-  expect(await payments.call('POST', '/payments', body)).toMatchObject({
-    status: 503,
-    body: { code: 'dependency_unavailable' },
-  });
-  payments.stub.setAway(false);
-  expect(await payments.typesOf(id)).toEqual(['PaymentReceived']);
-  expect(await payments.rowOf(id)).toMatchObject({ status: 'received' });
-  expect((await payments.register(body)).payment).toMatchObject({ id, status: 'applied' });
-  expect(await payments.typesOf(id)).toEqual(['PaymentReceived', 'PaymentApplied']);
-});
-
-test('an outcome whose answer was lost is learnt when the money is reported again', async () => {
-  let decisions = 0;
-  const orderId = payments.orderThat((payment, confirmed) => {
-    decisions += 1;
-    return applied(payment, confirmed);
-  });
-  const body = money(orderId);
-  const id = paymentIdOf('gateway_pay', body.provider_id);
-  payments.stub.setLosing(true);
-  expect((await payments.call('POST', '/payments', body)).status).toBe(503);
-  payments.stub.setLosing(false);
-  expect(await payments.typesOf(id)).toEqual(['PaymentReceived']);
-  expect((await payments.register(body)).payment).toMatchObject({ id, status: 'applied', applied_amount: '10.000000' });
-  expect(decisions).toBe(1);
-});
-
-test("money for an order we do not have is kept, as nobody's orphan", async () => {
-  for (const orderId of [newId('order'), 'invoice 7/../x']) {
-    const { payment, order } = await payments.register(money(orderId));
-    expect(order).toBeNull();
-    expect(payment).toMatchObject({
-      merchant_id: UNCLAIMED_MERCHANT,
-      order_id: orderId,
-      status: 'orphan',
-      orphan_reason: 'unknown_order',
-    });
-    expect(await payments.rowOf(payment.id)).toMatchObject({ status: 'orphan', resource: payment });
-  }
-});
-
-test('money that names an address is for the order that has it', async () => {
-  const orderId = payments.orderThat(applied);
-  const address = '0x52908400098527886E0F7030069857D2E4169EE7';
-  await payments.giveAddress(orderId, address);
-  const body = money(orderId, { order_id: undefined, address });
-  const { payment, order } = await payments.register(body);
-  expect(payment).toMatchObject({ order_id: orderId, merchant_id: MERCHANT, status: 'applied' });
-  expect(order).toMatchObject({ id: orderId });
-  expect((await payments.register({ ...body, address: undefined, order_id: orderId })).payment).toEqual(payment);
-});
-
-test("money at an address of no order is kept, as nobody's orphan, and stays that when an order gets the address", async () => {
-  const address = '0x8617E340B3D01FA5F11F306F4090FD50E238070D';
-  const body = money(address, { order_id: undefined, address });
-  const { payment, order } = await payments.register(body);
-  expect(order).toBeNull();
-  expect(payment).toMatchObject({
-    merchant_id: UNCLAIMED_MERCHANT,
-    order_id: address,
-    status: 'orphan',
-    orphan_reason: 'unknown_address',
-  });
-  await payments.giveAddress(payments.orderThat(applied), address);
-  expect((await payments.register(body)).payment).toEqual(payment);
-});
-
-test('money has to name its order or its address, and not both', async () => {
-  const orderId = payments.orderThat(applied);
-  for (const names of [{ order_id: undefined }, { address: '0x52908400098527886E0F7030069857D2E4169EE7' }]) {
-    expect(await payments.call('POST', '/payments', money(orderId, names))).toMatchObject({
+test('requires either an order or an address, not both', async () => {
+  const orderId = payments.addOrder(applied);
+  for (const fields of [{ order_id: undefined }, { address: '0x52908400098527886E0F7030069857D2E4169EE7' }]) {
+    expect(await payments.call('POST', '/payments', report(orderId, fields))).toMatchObject({
       status: 400,
       body: { details: [{ path: 'order_id', message: expect.stringContaining('either its order or the address') }] },
     });
   }
 });
 
-test('an order that is gone by the time its money is offered leaves an orphan', async () => {
-  const orderId = payments.orderThat(applied);
-  const body = money(orderId);
-  payments.stub.setAway(true);
-  await payments.call('POST', '/payments', body);
-  payments.stub.setAway(false);
-  payments.stub.remove(orderId);
-  const { payment } = await payments.register(body);
-  expect(payment).toMatchObject({ merchant_id: MERCHANT, status: 'orphan', orphan_reason: 'unknown_order' });
-});
-
-test('an order that missed a failure or a refund hears of it when the money is reported again', async () => {
-  const at = new Date(DECIDED_AT);
-  const refundId = newId('refund');
-  const [failing, refunding] = [money(payments.orderThat(applied)), money(payments.orderThat(applied))];
-  const failed = (await payments.register(failing)).payment.id;
-  await payments.commands.run(failed, { type: 'FailPayment', failureReason: 'reorg', at }, CONTEXT);
-  const refunded = (await payments.register(refunding)).payment.id;
-  await payments.commands.run(refunded, { type: 'RefundPayment', refundId, at }, CONTEXT);
-  expect((await payments.register(failing)).payment).toMatchObject({ status: 'failed', failure_reason: 'reorg' });
-  expect((await payments.register(refunding)).payment).toMatchObject({
-    status: 'refunded',
-    refunded_amount: '10.000000',
-  });
-  expect(payments.stub.told).toMatchObject([
-    { payment: { paymentId: failed }, failure_reason: 'reorg', at: DECIDED_AT },
-    { refund_id: refundId, refunded_total_minor: '10000000', at: DECIDED_AT },
-  ]);
-});
-
-test('what is not confirmed waits, and is told to its order again once it is', async () => {
-  const orderId = payments.orderThat(held);
-  const body = money(orderId, { confirmed: false });
+test('offers a payment to its order again once it is confirmed', async () => {
+  const orderId = payments.addOrder(held);
+  const body = report(orderId, { confirmed: false });
   expect((await payments.register(body)).payment).toMatchObject({ status: 'received' });
   const { payment } = await payments.register({ ...body, confirmed: true });
   expect(await payments.typesOf(payment.id)).toEqual(['PaymentReceived', 'PaymentConfirmed']);
@@ -199,8 +88,8 @@ test.each([
   ['0', /must be positive/],
   ['1.0000001', /USDC has 6 decimals/],
   ['-1', /decimal string/],
-])('an amount of %s is refused', async (amount, message) => {
-  const body = money(payments.orderThat(applied), { amount });
+])('refuses an amount of %s', async (amount, message) => {
+  const body = report(payments.addOrder(applied), { amount });
   expect(await payments.call('POST', '/payments', body)).toMatchObject({
     status: 400,
     body: { code: 'invalid_request', details: [{ path: 'amount', message: expect.stringMatching(message) }] },
@@ -208,17 +97,17 @@ test.each([
   expect(await payments.typesOf(paymentIdOf('gateway_pay', body.provider_id))).toEqual([]);
 });
 
-test('only the services may ask', async () => {
+test('requires the internal token', async () => {
   const response = await payments.app.inject({
     method: 'POST',
     url: '/payments',
-    payload: money(payments.orderThat(applied)),
+    payload: report(payments.addOrder(applied)),
   });
   expect(response.statusCode).toBe(401);
 });
 
-test('outcomes that orders tell are recorded once, those of payments that are gone passed over', async () => {
-  const { payment } = await payments.register(money(payments.orderThat(held)));
+test('records outcomes from orders once and skips deleted payments', async () => {
+  const { payment } = await payments.register(report(payments.addOrder(held)));
   const outcomes = [
     { status: 'orphan', payment_id: payment.id, orphan_reason: 'late', at: DECIDED_AT },
     { status: 'orphan', payment_id: newId('payment'), orphan_reason: 'late', at: DECIDED_AT },

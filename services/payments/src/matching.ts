@@ -3,16 +3,16 @@ import type { CallContext, Logger } from '@cpg/runtime';
 import { amountOf } from './amounts.ts';
 import type { OrdersClient } from './clients/orders.ts';
 import type { PaymentCommands } from './commands.ts';
+import type { NotifyOrder } from './order-notifier.ts';
 import { feeOf, type FeeSchedule } from './payment/fees.ts';
 import { paymentIdOf } from './payment/identity.ts';
 import { type ExistingPayment, UNCLAIMED_MERCHANT } from './payment/state.ts';
-import type { TellOrder } from './telling.ts';
 
 export interface MatchingOptions {
   readonly commands: PaymentCommands;
   readonly orders: Pick<OrdersClient, 'summary'>;
-  readonly tellOrder: TellOrder;
-  /** The order that a deposit address was given to, or null for an address of nobody. */
+  readonly notifyOrder: NotifyOrder;
+  /** The order that a deposit address belongs to, or null. */
   readonly orderOfAddress: (address: string) => Promise<string | null>;
   readonly fees: FeeSchedule;
   readonly now: () => Date;
@@ -21,13 +21,14 @@ export interface MatchingOptions {
 
 export type RegisterPayment = (call: RegisterPaymentCall, context: CallContext) => Promise<RegisteredPayment>;
 
-/** Money that a rail saw meets its order: it is recorded on a stream of its own, offered to the order, and what the order decides is
- *  recorded. Every step may be repeated, so the same call again goes on where an earlier one stopped; once the first step is durable,
- *  Kafka drives the others too. Throws `payment_conflict` for the same money with another order, amount or currency. */
+/** Registers a payment that a rail reports: records it on its own stream, offers it to its order, and records what the
+ *  order decides. Every step is idempotent, so a repeated call continues where the last one stopped. Once the payment
+ *  is recorded, Kafka also drives the other steps. Throws `payment_conflict` when the same payment is reported with
+ *  another order, amount or currency. */
 export const registerPayments = ({
   commands,
   orders,
-  tellOrder,
+  notifyOrder,
   orderOfAddress,
   fees,
   now,
@@ -69,7 +70,7 @@ export const registerPayments = ({
   };
 
   return async (call, context) => {
-    const { payment, order } = await tellOrder(await receive(call, context), context);
+    const { payment, order } = await notifyOrder(await receive(call, context), context);
     const { paymentId, orderId, status } = payment;
     log.info({ paymentId, orderId, status, requestId: context.requestId }, 'payment registered');
     return { payment: paymentView(payment), order };

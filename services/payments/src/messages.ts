@@ -6,8 +6,8 @@ import { deletedPaymentId } from './deletion.ts';
 import { paymentDecider } from './payment/payment.ts';
 import { exists, type Payment } from './payment/state.ts';
 
-/** The message on `payments.v1` of an event in the log. Null for a payment that has been deleted since, and for its deletion: the
- *  order's own says it. */
+/** Converts events of the log to messages on `payments.v1`. Null for a payment that is deleted by now, and for its
+ *  deletion: `order.deleted` announces that. */
 export const paymentMessages = (client: EventStoreDBClient) => {
   const states = stateAt({ client, decider: paymentDecider, schema: PaymentEvent });
   return async (resolved: AllStreamResolvedEvent): Promise<PaymentMessage | null> => {
@@ -18,7 +18,7 @@ export const paymentMessages = (client: EventStoreDBClient) => {
   };
 };
 
-/** The message of an event that left its payment like this. The same event always makes the same message. */
+/** The message of an event; `payment` is the state right after it. The same event always gives the same message. */
 export const paymentMessage = (recorded: Recorded<PaymentEvent>, payment: Payment): PaymentMessage | null => {
   if (!exists(payment)) return null;
   const { paymentId: subject, orderId, merchantId } = payment;

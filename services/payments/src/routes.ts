@@ -17,7 +17,8 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { PaymentChanges } from './changes.ts';
 import type { PaymentCommands } from './commands.ts';
-import type { PaymentPast } from './history.ts';
+import type { DeletePayments } from './deletion.ts';
+import type { PaymentHistoryReader } from './history.ts';
 import type { RegisterPayment } from './matching.ts';
 
 export interface PaymentRoutes {
@@ -25,17 +26,17 @@ export interface PaymentRoutes {
   readonly register: RegisterPayment;
   readonly changes: PaymentChanges;
   readonly commands: Pick<PaymentCommands, 'recordOutcomes'>;
-  readonly forget: (orderId: string) => Promise<void>;
-  readonly history: PaymentPast;
+  readonly deletePayments: DeletePayments;
+  readonly history: PaymentHistoryReader;
 }
 
 const Id = z.object({ id: z.string() });
 const Nothing = z.null().describe('No body.');
 
-/** Rails and payments, for the other services. */
+/** Internal routes: deposit instructions, payments and their history. */
 export const paymentRoutes: FastifyPluginAsyncZod<PaymentRoutes> = async (
   app,
-  { instructions, register, changes, commands, forget, history },
+  { instructions, register, changes, commands, deletePayments, history },
 ) => {
   app.post(
     '/instructions',
@@ -71,7 +72,7 @@ export const paymentRoutes: FastifyPluginAsyncZod<PaymentRoutes> = async (
   });
 
   app.delete('/orders/:id/payments', { schema: { params: Id, response: { 204: Nothing } } }, async (request, reply) => {
-    await forget(request.params.id);
+    await deletePayments(request.params.id);
     return reply.code(204).send(null);
   });
 

@@ -3,7 +3,8 @@ import { newId } from '@cpg/runtime';
 import fc from 'fast-check';
 import { paymentIdOf } from './payment/identity.ts';
 import type { ExistingPayment } from './payment/state.ts';
-import { type BothServices, type Fate, startBothServices } from './testing/jest-both-services.ts';
+import { type BothServices, startBothServices } from './testing/jest-both-services.ts';
+import { history, type Step } from './testing/jest-order-histories.ts';
 
 let both: BothServices;
 
@@ -13,74 +14,19 @@ beforeAll(() => {
 
 afterAll(() => both.stop());
 
-/** Something that happens to an order and its payments. `index` picks a message on its way. */
-type Step =
-  | { do: 'register'; n: number; confirmed: boolean }
-  | { do: 'confirm' | 'fail'; n: number }
-  | { do: 'refund'; n: number; amount: string | undefined }
-  | { do: 'capture' | 'cancel' | 'delete' | 'watch' | 'crash' }
-  | { do: 'advance'; minutes: number }
-  | { do: 'wait'; minutes: number }
-  | { do: 'reprice'; rate: string }
-  | { do: 'deliver'; index: number; again: boolean };
-
-// Few, so that much happens to each.
-const n = fc.constantFrom(1, 2, 2, 2, 3, 4);
-const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 6, arbitrary: fc.record({ do: fc.constant('register' as const), n, confirmed: fc.boolean() }) },
-  { weight: 4, arbitrary: fc.record({ do: fc.constantFrom('confirm' as const, 'fail' as const), n }) },
-  {
-    weight: 4,
-    arbitrary: fc.record({
-      do: fc.constant('refund' as const),
-      n,
-      amount: fc.constantFrom(undefined, undefined, '1', '3.5'),
-    }),
-  },
-  { weight: 5, arbitrary: fc.record({ do: fc.constantFrom('capture', 'cancel', 'delete', 'watch', 'crash') }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('advance' as const), minutes: fc.constantFrom(1, 61, 1441) }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('wait' as const), minutes: fc.constantFrom(1, 61, 1441) }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('reprice' as const), rate: fc.constantFrom('0.5', '1', '2') }) },
-  {
-    weight: 4,
-    arbitrary: fc.record({ do: fc.constant('deliver' as const), index: fc.nat(100), again: fc.boolean() }),
-  },
-);
-
-const fate = fc.constantFrom<Fate>('through', 'through', 'lost', 'unanswered');
-
-const history = fc.record({
-  allow: fc.record({
-    can_cancel: fc.constant(true),
-    can_update: fc.constant(true),
-    can_overpay: fc.boolean(),
-    partial_payments: fc.boolean(),
-    express_checkout: fc.constant(false),
-    expiration_auto_renewal: fc.boolean(),
-  }),
-  steps: fc.array(fc.record({ step, fates: fc.array(fate, { maxLength: 3, size: 'max' }) }), {
-    minLength: 3,
-    maxLength: 25,
-    size: 'max',
-  }),
-  relayIsBehind: fc.boolean(),
-  /** In which order what is still on its way arrives at the end. */
-  last: fc.infiniteStream(fc.nat(100)),
-});
-
 const AMOUNTS = ['10', '4', '6', '12'];
 
-/** Money of this run: the same number is the same money. */
-const moneyOf = (run: string, number: number) => `${run}-${number}`;
+/** The provider id of payment `number` of this run. */
+const providerIdOf = (run: string, number: number) => `${run}-${number}`;
 
 const act = async (step: Step, orderId: string, merchantId: string): Promise<unknown> => {
-  const paymentOf = (number: number) => paymentIdOf('gateway_pay', moneyOf(orderId, number));
+  const paymentOf = (number: number) => paymentIdOf('gateway_pay', providerIdOf(orderId, number));
   switch (step.do) {
     case 'register':
       return both.payments('POST', '/payments', {
         order_id: orderId,
         rail: 'gateway_pay',
-        provider_id: moneyOf(orderId, step.n),
+        provider_id: providerIdOf(orderId, step.n),
         amount: AMOUNTS[step.n - 1],
         currency: 'USDC',
         confirmed: step.confirmed,
@@ -110,17 +56,17 @@ const act = async (step: Step, orderId: string, merchantId: string): Promise<unk
     case 'reprice':
       return both.setPrice(step.rate);
     case 'deliver': {
-      const message = both.onTheWay[step.index % both.onTheWay.length];
+      const message = both.inFlight[step.index % both.inFlight.length];
       return message && both.deliver(message, step);
     }
   }
 };
 
-const untilNothingIsOnTheWay = async (last: Iterable<number>) => {
+const deliverAll = async (order: Iterable<number>) => {
   both.setFates([]);
   await both.finishDeletions();
-  for (const index of last) {
-    const message = both.onTheWay[index % both.onTheWay.length];
+  for (const index of order) {
+    const message = both.inFlight[index % both.inFlight.length];
     if (!message) return;
     await both.deliver(message, { again: false });
   }
@@ -147,17 +93,17 @@ const sumOf = (payments: readonly ExistingPayment[]) => {
 
 const byId = (one: Payment, other: Payment) => (one.id < other.id ? -1 : 1);
 
-test('whatever happens, is lost, late or told twice: an order and its payments agree in the end', async () => {
+test('an order and its payments agree in the end, whatever is lost, late or repeated', async () => {
   await fc.assert(
-    fc.asyncProperty(history, async ({ allow, steps, relayIsBehind, last }) => {
+    fc.asyncProperty(history, async ({ allow, steps, relayIsBehind, lastDeliveries }) => {
       const [orderId, merchantId] = [newId('order'), newId('merchant')];
-      both.begin(relayIsBehind);
+      both.reset(relayIsBehind);
       await create(orderId, merchantId, allow);
       for (const { step, fates } of steps) {
         both.setFates(fates);
         await act(step, orderId, merchantId);
       }
-      await untilNothingIsOnTheWay(last);
+      await deliverAll(lastDeliveries);
 
       const { order, deleted } = both.orderOf(orderId);
       const payments = both.paymentsOf(orderId);

@@ -31,7 +31,8 @@ const erase = (db: Queryable, id: string, table = LIVE) =>
     [id],
   );
 
-/** A service in small: streams of numbers, and one row for each with the last of them, written before a write is answered. */
+/** A service in small: streams of numbers, and one row for each with the last of them, written before a write is
+ *  answered. */
 export const startTallies = async () => {
   const [database, forEvents] = await Promise.all([testDatabase(), testDatabase()]);
   const server = await startEventStore({ databaseUrl: forEvents.url, port: 0 });

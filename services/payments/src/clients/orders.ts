@@ -8,29 +8,29 @@ import {
 import { isAppError } from '@cpg/core';
 import type { CallContext, InternalClient } from '@cpg/runtime';
 
-type Told = Promise<OrderAndOutcomes | null>;
+type Answer = Promise<OrderAndOutcomes | null>;
 
-/** What payments asks of orders. Null where there is no such order, or it was deleted. Every call may be repeated. */
+/** Calls to the orders service. They resolve to null when the order does not exist or was deleted. All are idempotent. */
 export interface OrdersClient {
   readonly summary: (orderId: string, context: CallContext) => Promise<OrderSummary | null>;
-  readonly offer: (orderId: string, call: OfferPaymentCall, context: CallContext) => Told;
-  readonly fail: (orderId: string, call: FailPaymentCall, context: CallContext) => Told;
-  readonly refund: (orderId: string, paymentId: string, call: RefundPaymentCall, context: CallContext) => Told;
+  readonly offer: (orderId: string, call: OfferPaymentCall, context: CallContext) => Answer;
+  readonly fail: (orderId: string, call: FailPaymentCall, context: CallContext) => Answer;
+  readonly refund: (orderId: string, paymentId: string, call: RefundPaymentCall, context: CallContext) => Answer;
 }
 
 export const ordersClient = (client: InternalClient): OrdersClient => {
-  const post = (path: string, body: unknown, context: CallContext): Told =>
-    unlessGone(client.call('POST', path, { body, context, response: OrderAndOutcomes }));
+  const post = (path: string, body: unknown, context: CallContext): Answer =>
+    nullWhenNotFound(client.call('POST', path, { body, context, response: OrderAndOutcomes }));
   return {
     summary: (id, context) =>
-      unlessGone(client.call('GET', `/orders/${id}/summary`, { context, response: OrderSummary })),
+      nullWhenNotFound(client.call('GET', `/orders/${id}/summary`, { context, response: OrderSummary })),
     offer: (id, call, context) => post(`/orders/${id}/payments`, call, context),
     fail: (id, call, context) => post(`/orders/${id}/payments/${call.payment.paymentId}/failure`, call, context),
     refund: (id, paymentId, call, context) => post(`/orders/${id}/payments/${paymentId}/refunds`, call, context),
   };
 };
 
-const unlessGone = async <T>(answer: Promise<T>): Promise<T | null> => {
+const nullWhenNotFound = async <T>(answer: Promise<T>): Promise<T | null> => {
   try {
     return await answer;
   } catch (error) {

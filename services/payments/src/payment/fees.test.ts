@@ -11,10 +11,10 @@ const scheduleOf = (rule: FeeRule): FeeSchedule => ({
   rails: { gateway_pay: rule, crypto_deposit: rule },
   merchants: {},
 });
-const paid = (amountMinor: bigint, rule: FeeRule) =>
+const feeFor = (amountMinor: bigint, rule: FeeRule) =>
   feeOf(scheduleOf(rule), { merchantId: MERCHANT, rail: 'gateway_pay', currency: 'USDC', amountMinor });
 
-test('by default gateway_pay costs 50 basis points, a deposit 100', () => {
+test('the default fee is 50 basis points for gateway_pay and 100 for deposits', () => {
   const payment = { merchantId: MERCHANT, currency: 'USDC', amountMinor: 100_000_000n } as const;
   expect(feeOf(shipped, { ...payment, rail: 'gateway_pay' })).toBe(500_000n);
   expect(feeOf(shipped, { ...payment, rail: 'crypto_deposit' })).toBe(1_000_000n);
@@ -25,22 +25,22 @@ test.each([
   [101n, 1n],
   [300n, 2n],
   [500n, 2n],
-])('half a percent of %s is %s: a tie goes to the even neighbour', (amount, fee) =>
-  expect(paid(amount, { percent_bps: 50 })).toBe(fee),
+])('half a percent of %s is %s, rounded half-even', (amount, fee) =>
+  expect(feeFor(amount, { percent_bps: 50 })).toBe(fee),
 );
 
-test('a fixed part comes on top, within min and max', () => {
+test('adds the fixed part, within min and max', () => {
   const rule: FeeRule = { percent_bps: 100, fixed: { USDC: '0.10' }, min: { USDC: '0.50' }, max: { USDC: '2' } };
-  expect(paid(1_000_000n, rule)).toBe(500_000n);
-  expect(paid(100_000_000n, rule)).toBe(1_100_000n);
-  expect(paid(1_000_000_000n, rule)).toBe(2_000_000n);
-  expect(paid(400_000n, rule)).toBe(400_000n);
+  expect(feeFor(1_000_000n, rule)).toBe(500_000n);
+  expect(feeFor(100_000_000n, rule)).toBe(1_100_000n);
+  expect(feeFor(1_000_000_000n, rule)).toBe(2_000_000n);
+  expect(feeFor(400_000n, rule)).toBe(400_000n);
 });
 
-test('amounts of another currency do not count', () =>
-  expect(paid(1_000_000n, { percent_bps: 0, fixed: { USDT: '0.10' }, min: { BTC: '1' } })).toBe(0n));
+test('ignores amounts of another currency', () =>
+  expect(feeFor(1_000_000n, { percent_bps: 0, fixed: { USDT: '0.10' }, min: { BTC: '1' } })).toBe(0n));
 
-test('a merchant with terms of its own pays by them, on the rails they name', () => {
+test('applies special terms of a merchant on the rails they name', () => {
   const schedule = FeeSchedule.parse({
     ...shipped,
     version: '2',
@@ -51,7 +51,7 @@ test('a merchant with terms of its own pays by them, on the rails they name', ()
   expect(feeOf(schedule, { ...payment, rail: 'crypto_deposit' })).toBe(100n);
 });
 
-test('a schedule with more decimals than a currency has is refused', () =>
+test('refuses a schedule with more decimals than the currency has', () =>
   expect(
     FeeSchedule.safeParse({
       ...shipped,
@@ -59,7 +59,7 @@ test('a schedule with more decimals than a currency has is refused', () =>
     }).success,
   ).toBe(false));
 
-test('a fee is never negative nor more than the payment, and never less for more money without a cap', () => {
+test('a fee is between zero and the payment, and without a cap it never falls as the payment grows', () => {
   const amount = fc.bigInt({ min: 1n, max: 10n ** 24n });
   const decimal = fc.bigInt({ min: 0n, max: 10n ** 9n }).map(String);
   const rule = fc.record({
@@ -69,9 +69,9 @@ test('a fee is never negative nor more than the payment, and never less for more
   });
   fc.assert(
     fc.property(amount, amount, rule, (one, more, terms) => {
-      const fee = paid(one, terms);
+      const fee = feeFor(one, terms);
       expect(fee >= 0n && fee <= one).toBe(true);
-      expect(paid(one + more, terms) >= fee).toBe(true);
+      expect(feeFor(one + more, terms) >= fee).toBe(true);
     }),
   );
 });

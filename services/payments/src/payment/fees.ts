@@ -9,7 +9,7 @@ import {
 } from '@cpg/contracts';
 import { z } from 'zod';
 
-/** Amounts by currency; a currency that is not named has none. Read once CAZ has its decimals. */
+/** Amounts by currency, each optional. Parse only after the decimals of CAZ are configured. */
 const Amounts = z.partialRecord(PaymentCurrency, Amount).superRefine((amounts, context) => {
   for (const [currency, amount] of Object.entries(amounts) as [PaymentCurrency, string][]) {
     if ((amount.split('.')[1]?.length ?? 0) > decimalsOf(currency)) {
@@ -33,8 +33,8 @@ export type FeeRule = z.infer<typeof FeeRule>;
 
 const FeeRules = { gateway_pay: FeeRule, crypto_deposit: FeeRule };
 
-/** What is charged, by rail, and by merchant where one has terms of its own. Every change of it has a version of its own, which is
- *  recorded with each fee. */
+/** Fee rules by rail, and by merchant for special terms. Every change needs a new version, because each payment records
+ *  the version of its fee. */
 export const FeeSchedule = z.strictObject({
   version: z.string().min(1).max(64),
   rails: z.strictObject(FeeRules),
@@ -49,7 +49,8 @@ export interface Charged {
   readonly amountMinor: bigint;
 }
 
-/** The fee of a payment in minor units of its currency: the percentage rounded half-even, never more than the payment. */
+/** The fee of a payment in minor units of its currency. The percentage is rounded half-even; the fee never exceeds the
+ *  payment. */
 export const feeOf = (schedule: FeeSchedule, { merchantId, rail, currency, amountMinor }: Charged): bigint => {
   const rule = schedule.merchants[merchantId]?.[rail] ?? schedule.rails[rail];
   const minor = (amounts: FeeRule['fixed']) => {

@@ -5,8 +5,8 @@ const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const ULID_LENGTH = 26;
 const BYTES = 16;
 
-/** The id of a payment: `pay_` and 128 bits of SHA-256 over where the money is, written as a ULID is. The same money is the same id,
- *  thus the same stream; see docs/adr/0004. */
+/** The id of a payment: `pay_` and 128 bits of SHA-256 over its rail and provider id, encoded as a ULID. The same
+ *  payment always gets the same id and stream, so a repeated report is found; see docs/adr/0004. */
 export const paymentIdOf = (rail: PaymentRail, providerId: string): string => {
   const digest = createHash('sha256').update(`${rail}\n${providerId}`).digest().subarray(0, BYTES);
   let rest = BigInt(`0x${digest.toString('hex')}`);

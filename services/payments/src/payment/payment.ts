@@ -12,9 +12,9 @@ import { evolve, type ExistingPayment, exists, type Payment, refundableMinor, UN
 export type ReceivePayment = {
   readonly type: 'ReceivePayment';
   readonly paymentId: string;
-  /** `UNCLAIMED_MERCHANT` when there is no such order. */
+  /** `UNCLAIMED_MERCHANT` when the order does not exist. */
   readonly merchantId: string;
-  /** The order that the money is for; the address itself when it is no order's. */
+  /** The order that the payment is for; the deposit address when that belongs to no order. */
   readonly orderId: string;
   readonly address?: string | undefined;
   readonly rail: PaymentRail;
@@ -23,17 +23,17 @@ export type ReceivePayment = {
   readonly amountMinor: bigint;
   readonly feeMinor: bigint;
   readonly feeSchedule: string;
-  /** Whether its rail vouches for it. */
+  /** Whether the rail guarantees the payment. */
   readonly confirmed: boolean;
   readonly txHash?: string | undefined;
   readonly confirmations?: number | undefined;
   readonly metadata?: Metadata | undefined;
-  /** When its rail first saw it. */
+  /** When the rail first saw it. */
   readonly seenAt: Date;
   readonly at: Date;
 };
 
-/** What its order decided, at the time it did. */
+/** What the order decided. `at` is the time of that decision. */
 export type Outcome =
   | { readonly status: 'applied'; readonly appliedMinor: bigint; readonly unappliedMinor: bigint; readonly at: Date }
   | { readonly status: 'orphan'; readonly orphanReason: OrphanReason; readonly at: Date };
@@ -41,7 +41,7 @@ export type Outcome =
 export type RefundPayment = {
   readonly type: 'RefundPayment';
   readonly refundId: string;
-  /** All that is left when absent. */
+  /** Defaults to everything not refunded yet. */
   readonly amountMinor?: bigint | undefined;
   readonly reason?: string | undefined;
   readonly at: Date;
@@ -51,23 +51,24 @@ export type PaymentCommand =
   | ReceivePayment
   | { readonly type: 'ConfirmPayment'; readonly confirmations?: number | undefined; readonly at: Date }
   | { readonly type: 'RecordOutcome'; readonly outcome: Outcome }
-  /** Without a reason it was dropped before it was settled, or taken back by a reorganisation after. */
+  /** The reason defaults to `dropped` before the order applied the payment, and to `reorg` (a chain reorganisation)
+   *  after. */
   | { readonly type: 'FailPayment'; readonly failureReason?: string | undefined; readonly at: Date }
   | RefundPayment;
 
 const decide = (command: PaymentCommand, payment: Payment): PaymentEvent[] => {
   if (command.type === 'ReceivePayment') return receive(command, payment);
-  if (!exists(payment)) throw new AppError('not_found', 'there is no such payment');
+  if (!exists(payment)) throw new AppError('not_found', 'the payment does not exist');
   switch (command.type) {
     case 'ConfirmPayment':
       if (payment.status === 'failed')
         throw new AppError(
           'payment_conflict',
-          `the payment failed (${payment.failureReason}) and is not confirmed any more`,
+          `the payment failed (${payment.failureReason}) and can no longer be confirmed`,
         );
       return confirm(payment, command.confirmations, command.at);
     case 'RecordOutcome':
-      return record(command.outcome, payment);
+      return recordOutcome(command.outcome, payment);
     case 'FailPayment':
       return fail(command, payment);
     case 'RefundPayment':
@@ -83,7 +84,7 @@ const receive = (command: ReceivePayment, payment: Payment): PaymentEvent[] => {
     if (differing.length > 0) {
       throw new AppError(
         'payment_conflict',
-        `this payment was reported before with another ${differing.join(', another ')}`,
+        `this payment was already reported with another ${differing.join(', another ')}`,
       );
     }
     return command.confirmed ? confirm(payment, command.confirmations, command.at) : [];
@@ -99,12 +100,12 @@ const receive = (command: ReceivePayment, payment: Payment): PaymentEvent[] => {
       at: at.toISOString(),
     },
   };
-  return [received, ...(command.confirmed ? unclaimed(command, at) : [])];
+  return [received, ...(command.confirmed ? orphanedIfUnclaimed(command, at) : [])];
 };
 
 const differences = (command: ReceivePayment, payment: ExistingPayment): string[] => {
   const { orderId, address, currency, amountMinor } = payment;
-  // An address that was nobody's may have become an order's since: the money that came before stays what it was.
+  // The address may have been assigned to an order since: earlier payments to it keep their original order id.
   const sameAddress = address !== undefined && command.address === address;
   return [
     ...(sameAddress || command.orderId === orderId ? [] : [`order (${orderId})`]),
@@ -122,12 +123,12 @@ const confirm = (payment: ExistingPayment, confirmations: number | undefined, at
       type: 'PaymentConfirmed',
       data: { ...(confirmations !== undefined && { confirmations }), at: at.toISOString() },
     },
-    ...(payment.status === 'received' ? unclaimed(payment, at) : []),
+    ...(payment.status === 'received' ? orphanedIfUnclaimed(payment, at) : []),
   ];
 };
 
-/** No order will ever decide on it. */
-const unclaimed = (
+/** Orphans a payment without an order at once, because no order will decide on it. */
+const orphanedIfUnclaimed = (
   { merchantId, orderId, address }: Pick<ExistingPayment, 'merchantId' | 'orderId' | 'address'>,
   at: Date,
 ): PaymentEvent[] => {
@@ -136,25 +137,26 @@ const unclaimed = (
   return [{ type: 'PaymentOrphaned', data: { orphanReason, at: at.toISOString() } }];
 };
 
-/** How final a standing is. Outcomes come twice and out of order, by a call and from Kafka: one that is not more final than what is
- *  recorded is old news. A capture applies an orphan; only the cancellation of its order takes an applied payment back. */
-const finality = (standing: Pick<ExistingPayment, 'status' | 'orphanReason'>): number => {
-  switch (standing.status) {
+/** Ranks statuses. Outcomes arrive twice and out of order, by HTTP and from Kafka, so only one that ranks above the
+ *  current status is recorded. A capture applies an orphan; only the cancellation of the order orphans an applied
+ *  payment. */
+const finality = (payment: Pick<ExistingPayment, 'status' | 'orphanReason'>): number => {
+  switch (payment.status) {
     case 'received':
       return 0;
     case 'orphan':
-      return standing.orphanReason === 'canceled' ? 3 : 1;
+      return payment.orphanReason === 'canceled' ? 3 : 1;
     case 'applied':
       return 2;
     case 'failed':
     case 'refunded':
       return 4;
     default:
-      return unreachable(standing.status);
+      return unreachable(payment.status);
   }
 };
 
-const record = (outcome: Outcome, payment: ExistingPayment): PaymentEvent[] => {
+const recordOutcome = (outcome: Outcome, payment: ExistingPayment): PaymentEvent[] => {
   if (finality(outcome) <= finality(payment)) return [];
   const at = outcome.at.toISOString();
   if (outcome.status === 'orphan')
@@ -182,7 +184,7 @@ const fail = (
       return [{ type: 'PaymentFailed', data: { failureReason: failureReason ?? 'reorg', at: at.toISOString() } }];
     case 'orphan':
     case 'refunded':
-      throw new AppError('payment_conflict', `a payment that is ${payment.status} does not fail`);
+      throw new AppError('payment_conflict', `a payment that is ${payment.status} cannot fail`);
     default:
       return unreachable(payment.status);
   }
@@ -193,21 +195,24 @@ const refund = ({ refundId, amountMinor, reason, at }: RefundPayment, payment: E
   if (payment.status === 'received') {
     throw new AppError(
       'payment_conflict',
-      'the payment is not settled yet: it can be refunded once it is applied or an orphan',
+      'the payment is still pending: it can be refunded once it is applied or an orphan',
     );
   }
   if (payment.status === 'failed') {
-    throw new AppError('payment_conflict', 'the payment failed: there is no money to give back');
+    throw new AppError('payment_conflict', 'the payment failed: there is nothing to refund');
   }
   const left = refundableMinor(payment);
   if (left === 0n) {
-    throw new AppError('nothing_to_refund', 'nothing of this payment is left to refund');
+    throw new AppError('nothing_to_refund', 'the payment is already fully refunded');
   }
   const amount = amountMinor ?? left;
   if (amount <= 0n) throw refusedAmount('must be positive');
-  if (amount < left && payment.refundIds.length >= MAX_PARTS)
-    throw new AppError('payment_conflict', `the payment was refunded in ${MAX_PARTS} parts: refund all that is left`);
-  if (amount > left) throw refusedAmount(`only ${fromMinor(left, payment.currency)} is left to refund`);
+  if (amount < left && payment.refundIds.length >= MAX_REFUNDS)
+    throw new AppError(
+      'payment_conflict',
+      `the payment already has ${MAX_REFUNDS} partial refunds: refund the whole remaining amount`,
+    );
+  if (amount > left) throw refusedAmount(`only ${fromMinor(left, payment.currency)} can still be refunded`);
   return [
     {
       type: 'PaymentRefunded',
@@ -222,8 +227,8 @@ const refund = ({ refundId, amountMinor, reason, at }: RefundPayment, payment: E
   ];
 };
 
-/** Each part is an event of the payment and of its order. */
-const MAX_PARTS = 100;
+/** Bounds the events of a payment and its order. */
+const MAX_REFUNDS = 100;
 
 const refusedAmount = (message: string): AppError =>
   new AppError('invalid_request', `amount: ${message}`, { details: [{ path: 'amount', message }] });

@@ -2,21 +2,21 @@ import { later, type PaymentEvent, type PaymentState } from '@cpg/contracts';
 import { ignoreUnknownEvent } from '@cpg/core';
 
 export interface ExistingPayment extends PaymentState {
-  /** The refunds made of it, oldest first. */
+  /** Ids of its refunds, oldest first. */
   readonly refundIds: readonly string[];
 }
 
 export type Payment = { readonly status: 'none' } | ExistingPayment;
 
-/** The merchant of money that names no order we have: nobody's, until someone looks into it. */
+/** The merchant of payments whose order does not exist. An operator has to resolve them. */
 export const UNCLAIMED_MERCHANT = 'mer_00000000000000000000000000';
 
 export const exists = (payment: Payment): payment is ExistingPayment => payment.status !== 'none';
 
-/** What may still be refunded, in minor units: all that was paid and not refunded yet. */
+/** The amount that can still be refunded, in minor units. */
 export const refundableMinor = (payment: ExistingPayment): bigint => payment.amountMinor - payment.refundedMinor;
 
-/** Folds one recorded event. It never refuses: what is recorded has happened. */
+/** Applies one recorded event. Never throws: a recorded event is a fact. */
 export const evolve = (payment: Payment, event: PaymentEvent): Payment => {
   if (event.type === 'PaymentReceived') {
     const { amountMinor, feeMinor, feeSchedule: _, confirmed, at, ...data } = event.data;

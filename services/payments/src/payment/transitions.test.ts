@@ -22,8 +22,8 @@ const receive = (confirmed: boolean, merchantId = 'mer_01J0000000000000000000000
   at,
 });
 
-/** At an address of nobody. */
-const astray = (confirmed: boolean): ReceivePayment => {
+/** A payment to an address of no order. */
+const unmatched = (confirmed: boolean): ReceivePayment => {
   const address = '0x52908400098527886E0F7030069857D2E4169EE7';
   return { ...receive(confirmed, UNCLAIMED_MERCHANT), orderId: address, address };
 };
@@ -31,7 +31,7 @@ const astray = (confirmed: boolean): ReceivePayment => {
 const FIRST = [true, false].flatMap((confirmed) => [
   receive(confirmed),
   receive(confirmed, UNCLAIMED_MERCHANT),
-  astray(confirmed),
+  unmatched(confirmed),
 ]);
 
 const COMMANDS: PaymentCommand[] = [
@@ -39,7 +39,7 @@ const COMMANDS: PaymentCommand[] = [
   receive(false),
   { type: 'ConfirmPayment', at },
   { type: 'RecordOutcome', outcome: { status: 'applied', appliedMinor: 9n, unappliedMinor: 1n, at } },
-  // No order decides that an address is unknown.
+  // No order ever decides `unknown_address`.
   ...OrphanReason.options
     .filter((reason) => reason !== 'unknown_address')
     .map((orphanReason): PaymentCommand => ({
@@ -67,12 +67,12 @@ const reasonOf = (payment: Payment): string => {
 
 const nameOf = (payment: Payment): string => (exists(payment) ? `\`${payment.status}\`` : 'none');
 
-/** Every change of status that any sequence of the commands leads to, as rows of the table. */
+/** Every change of status that a sequence of commands can cause, as rows of the documented table. */
 const explore = (): string[] => {
   const rows = new Set<string>();
   const seen = new Set<string>();
-  const open: Payment[] = [];
-  const follow = (payment: Payment, command: PaymentCommand) => {
+  const unexplored: Payment[] = [];
+  const visit = (payment: Payment, command: PaymentCommand) => {
     let current = payment;
     for (const event of decideOrRefuse(command, current)) {
       const next = fold(paymentDecider, current, [event]);
@@ -83,11 +83,11 @@ const explore = (): string[] => {
     const key = JSON.stringify(current, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
     if (seen.has(key)) return;
     seen.add(key);
-    open.push(current);
+    unexplored.push(current);
   };
-  for (const command of FIRST) follow(paymentDecider.initial, command);
-  for (let payment = open.pop(); payment; payment = open.pop())
-    for (const command of COMMANDS) follow(payment, command);
+  for (const command of FIRST) visit(paymentDecider.initial, command);
+  for (let payment = unexplored.pop(); payment; payment = unexplored.pop())
+    for (const command of COMMANDS) visit(payment, command);
   return [...rows].sort();
 };
 
@@ -97,6 +97,6 @@ const documented = (): string[] => {
   return section.split('\n').filter((line) => /^\| (`|none)/.test(line));
 };
 
-test('docs/order-states.md has every change of status that can happen, and none that cannot', () => {
+test('docs/order-states.md lists exactly the possible changes of status', () => {
   expect(documented()).toEqual(explore());
 });

@@ -8,7 +8,7 @@ import { paymentDecider } from '../payment/payment.ts';
 import { exists } from '../payment/state.ts';
 import { projectDeletion, type ProjectedPayment, projectPayments } from './payments.ts';
 
-/** The read model of payments, as the log tells it. */
+/** Projects the log to the read model of payments. */
 export const paymentProjection = (client: EventStoreDBClient): Projection => {
   const states = stateAt({ client, decider: paymentDecider, schema: PaymentEvent });
   return {

@@ -3,17 +3,8 @@ import { readStream } from '@cpg/event-store';
 import { newId } from '@cpg/runtime';
 import { rebuild, verify } from '@cpg/stream-relay';
 import { paymentIdOf, paymentStreamOf } from '../payment/identity.ts';
-import {
-  applied,
-  CONTEXT,
-  DECIDED_AT,
-  held,
-  MERCHANT,
-  money,
-  type PaymentsService,
-  startPayments,
-  until,
-} from '../testing/jest-payments.ts';
+import { applied, CONTEXT, DECIDED_AT, held, MERCHANT, report, until } from '../testing/jest-fixtures.ts';
+import { type PaymentsService, startPayments } from '../testing/jest-payments.ts';
 
 let payments: PaymentsService;
 
@@ -23,10 +14,10 @@ beforeAll(async () => {
 
 afterAll(() => payments.stop());
 
-describe('forgetting the payments of a deleted order', () => {
-  test('leaves their id, and makes their streams unreadable; twice changes nothing', async () => {
-    const orderId = payments.orderThat(applied);
-    const body = money(orderId);
+describe('deleting the payments of a deleted order', () => {
+  test('keeps only their ids and tombstones their streams; a repeat changes nothing', async () => {
+    const orderId = payments.addOrder(applied);
+    const body = report(orderId);
     const { payment } = await payments.register(body);
     for (const _ of ['once', 'twice']) {
       expect((await payments.call('DELETE', `/orders/${orderId}/payments`)).status).toBe(204);
@@ -47,17 +38,17 @@ describe('forgetting the payments of a deleted order', () => {
     expect((await payments.call('POST', '/payments', body)).status).toBe(404);
   });
 
-  test('goes on where a crash stopped it', async () => {
-    const orderId = payments.orderThat(applied);
-    const { payment } = await payments.register(money(orderId));
+  test('continues after a crash', async () => {
+    const orderId = payments.addOrder(applied);
+    const { payment } = await payments.register(report(orderId));
     await payments.client.tombstoneStream(paymentStreamOf(payment.id));
     expect((await payments.call('DELETE', `/orders/${orderId}/payments`)).status).toBe(204);
     expect(await payments.rowOf(payment.id)).toMatchObject({ deleted: true });
   });
 
-  test('goes by what another process recorded of them, whatever this one remembers', async () => {
-    const orderId = payments.orderThat(held);
-    const { payment } = await payments.register(money(orderId));
+  test('decides on the recorded state, not on a stale cache', async () => {
+    const orderId = payments.addOrder(held);
+    const { payment } = await payments.register(report(orderId));
     const outcome = {
       status: 'applied',
       appliedMinor: 10_000_000n,
@@ -69,16 +60,16 @@ describe('forgetting the payments of a deleted order', () => {
     expect(await payments.rowOf(payment.id)).toMatchObject({ deleted: true, resource: null });
   });
 
-  test('keeps money that its order never settled', async () => {
-    const orderId = payments.orderThat(held);
-    const { payment } = await payments.register(money(orderId));
+  test('keeps a payment that its order never decided on', async () => {
+    const orderId = payments.addOrder(held);
+    const { payment } = await payments.register(report(orderId));
     expect((await payments.call('DELETE', `/orders/${orderId}/payments`)).status).toBe(204);
     expect(await payments.rowOf(payment.id)).toMatchObject({ deleted: false, status: 'received' });
   });
 });
 
 describe('the read model', () => {
-  test('learns from the log what a crash kept from it', async () => {
+  test('catches up from the log after a crash', async () => {
     const orderId = newId('order');
     const command = {
       type: 'ReceivePayment',
@@ -102,7 +93,7 @@ describe('the read model', () => {
     });
   });
 
-  test('made anew from the streams has the same rows, deleted ones among them', async () => {
+  test('has the same rows after a rebuild, deleted ones included', async () => {
     const rows = async () =>
       (await payments.pool.query('select *, resource::text from payments.payments order by id')).rows;
     const before = await rows();

@@ -7,7 +7,7 @@ export interface ProjectedPayment {
   readonly revision: number;
 }
 
-const LIVE = 'payments.payments';
+const LIVE_TABLE = 'payments.payments';
 
 const upsert = (table: string) => `
   insert into ${table} as row (id, merchant_id, order_id, status, currency, payment_rail, created_at, revision, resource)
@@ -15,11 +15,11 @@ const upsert = (table: string) => `
   on conflict (id) do update set status = excluded.status, revision = excluded.revision, resource = excluded.resource
   where row.revision < excluded.revision and not row.deleted`;
 
-/** Writes payments as they are after an event. A row that is already further, or deleted, stays as it is. */
+/** Upserts payments. A row with the same or a later revision, or a deleted row, is not changed. */
 export const projectPayments = async (
   db: Queryable,
   payments: readonly ProjectedPayment[],
-  table = LIVE,
+  table = LIVE_TABLE,
 ): Promise<void> => {
   if (payments.length === 0) return;
   const column = <T>(value: (projected: ProjectedPayment) => T) => payments.map(value);
@@ -36,8 +36,8 @@ export const projectPayments = async (
   ]);
 };
 
-/** Leaves nothing of a payment but its id. */
-export const projectDeletion = async (db: Queryable, paymentId: string, table = LIVE): Promise<void> => {
+/** Clears every column of a payment but its id. */
+export const projectDeletion = async (db: Queryable, paymentId: string, table = LIVE_TABLE): Promise<void> => {
   await db.query(
     `insert into ${table} (id, revision, deleted) values ($1, 0, true)
      on conflict (id) do update set merchant_id = null, order_id = null, status = null, currency = null, payment_rail = null,
@@ -46,19 +46,11 @@ export const projectDeletion = async (db: Queryable, paymentId: string, table = 
   );
 };
 
-/** The payments of an order, first received first. */
+/** The payments of an order, oldest first. */
 export const paymentsOfOrder = async (db: Queryable, orderId: string): Promise<{ id: string; createdAt: Date }[]> => {
   const { rows } = await db.query<{ id: string; created_at: Date }>(
     'select id, created_at from payments.payments where order_id = $1 and not deleted order by created_at, id',
     [orderId],
   );
   return rows.map((row) => ({ id: row.id, createdAt: row.created_at }));
-};
-
-export const paymentIdsOfOrder = async (db: Queryable, orderId: string): Promise<string[]> => {
-  const { rows } = await db.query<{ id: string }>(
-    'select id from payments.payments where order_id = $1 and not deleted order by id',
-    [orderId],
-  );
-  return rows.map(({ id }) => id);
 };

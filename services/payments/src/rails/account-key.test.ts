@@ -14,7 +14,7 @@ const BIP84_ZPRV =
 const BIP32_XPRV =
   'xprv9s21ZrQH143K3QTDL4LXw2F7HEK3wJUD2nW2nRk4stbPy6cq3jPPqjiChkVvvNKmPGJxWUtg6LnF5kejMRNNU3TGtRBeJgk33yuGBxrMPHi';
 
-/** The seed of that mnemonic without a passphrase, as the BIP39 reference vectors publish it. */
+/** The seed of that mnemonic without a passphrase. Source: BIP39 reference vectors. */
 const SEED = hex.decode(
   '5eb00bbddcf069084889a8ab9155568165f5c453ccb85e70811aaed6f6da5fc19a5ac40b389cd370d086206dec8aa6c43daea6690f20ad3d8d48b2d2ce9e38e4',
 );
@@ -25,7 +25,7 @@ const withVersion = (key: string, version: number) => {
   return base58check.encode(bytes);
 };
 
-test('the addresses of BIP84, account 0', () => {
+test('derives the addresses of the BIP84 test vectors', () => {
   const account = readAccountKey(BIP84_ZPUB);
   expect(account).toMatchObject({ form: 'zpub', depth: 3 });
   expect([0, 1].map((index) => bitcoinAddress(account.receiving(index), 'main'))).toEqual([
@@ -34,7 +34,7 @@ test('the addresses of BIP84, account 0', () => {
   ]);
 });
 
-test('an address made from the public key is the one its private key owns', () => {
+test('derives the public keys that belong to the private keys', () => {
   const owner = HDKey.fromMasterSeed(SEED).derive("m/44'/60'/0'");
   const account = readAccountKey(owner.publicExtendedKey);
   expect(account.fingerprint).toBe(owner.fingerprint.toString(16).padStart(8, '0'));
@@ -43,7 +43,7 @@ test('an address made from the public key is the one its private key owns', () =
   }
 });
 
-test('an EVM address carries the checksum of EIP-55', () => {
+test('an EVM address has the checksum of EIP-55', () => {
   const account = readAccountKey(HDKey.fromMasterSeed(SEED).derive("m/44'/60'/0'").publicExtendedKey);
   expect(evmAddress(account.receiving(0))).toBe('0x9858EfFD232B4033E47d90003D41EC34EcaEda94');
 });
@@ -58,7 +58,7 @@ test.each([
   '0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359',
   '0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB',
   '0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb',
-])('%s is checksummed, with one letter changed it is not', (address) => {
+])('%s has a valid checksum, and an invalid one after changing a letter', (address) => {
   expect(isChecksummed(address)).toBe(true);
   const at = [...address].findIndex((digit, index) => index > 1 && /[a-f]/i.test(digit));
   const letter = address[at]!;
@@ -66,20 +66,20 @@ test.each([
   expect(isChecksummed(address.slice(0, at) + other + address.slice(at + 1))).toBe(false);
 });
 
-test.each([BIP32_XPRV, BIP84_ZPRV])('a private key is refused, and not repeated: %s', (key) => {
+test.each([BIP32_XPRV, BIP84_ZPRV])('refuses a private key without repeating it: %s', (key) => {
   const read = () => readAccountKey(key);
   expect(read).toThrow(/is a private key/);
   expect(read).not.toThrow(key);
 });
 
 test.each([
-  ['a ypub, whose scripts are not made here', withVersion(BIP84_ZPUB, 0x049d7cb2), /form that is not supported/],
+  ['a ypub, whose scripts are not supported', withVersion(BIP84_ZPUB, 0x049d7cb2), /unsupported form/],
   ['a key with a typing mistake', BIP84_ZPUB.replace('AijB', 'AijC'), /checksum/],
   ['text', 'not a key', /checksum/],
   ['an address', '1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa', /checksum/],
-])('%s is refused', (_, text, message) => expect(() => readAccountKey(text)).toThrow(message));
+])('refuses %s', (_, text, message) => expect(() => readAccountKey(text)).toThrow(message));
 
-test('all public forms of a key make the same addresses', () => {
+test('all public forms of a key derive the same addresses', () => {
   const forms = [0x0488b21e, 0x04b24746, 0x043587cf, 0x045f1cf6].map((version) =>
     readAccountKey(withVersion(BIP84_ZPUB, version)),
   );

@@ -4,28 +4,28 @@ import { createBase58check } from '@scure/base';
 import { HDKey } from '@scure/bip32';
 import { pointAddScalar, pointCompress } from 'tiny-secp256k1';
 
-/** An account's public key: it makes addresses and cannot spend. */
+/** The extended public key of an account: it derives addresses and cannot spend. */
 export interface AccountKey {
-  /** Prefix of the form it was given in. */
+  /** Prefix of the key as configured. */
   readonly form: ExtendedKeyForm;
-  /** The same key in the form every BIP32 library reads. */
+  /** The key as an xpub, which every BIP32 library reads. */
   readonly xpub: string;
-  /** BIP32 fingerprint of the key, 8 hex digits: what may be shown of it. */
+  /** BIP32 fingerprint, 8 hex digits. Unlike the key, it may be shown in logs and responses. */
   readonly fingerprint: string;
-  /** How far below the master key: 3 for an account by BIP44 and BIP84. */
+  /** Levels below the master key: 3 for an account by BIP44 and BIP84. */
   readonly depth: number;
-  /** The public key at `0/index`. Costs about a tenth of a millisecond. */
+  /** The public key at `0/index`. Takes about 0.1 ms. */
   readonly receiving: (index: number) => PublicKey;
 }
 
-/** A point of secp256k1 in its uncompressed form, 65 bytes (SEC 1, 2.3.3). */
+/** A secp256k1 point in uncompressed form, 65 bytes. Source: SEC 1, 2.3.3. */
 export type PublicKey = Uint8Array;
 
 export type ExtendedKeyForm = 'xpub' | 'zpub' | 'tpub' | 'vpub';
 
 const XPUB_VERSION = 0x0488b21e;
 
-// Version bytes of SLIP-132.
+// Version bytes. Source: SLIP-132.
 const ACCEPTED: ReadonlyMap<number, ExtendedKeyForm> = new Map([
   [XPUB_VERSION, 'xpub'],
   [0x04b24746, 'zpub'],
@@ -41,17 +41,18 @@ const EXTENDED_KEY_BYTES = 78;
 const RECEIVING_BRANCH = 0;
 const base58check = createBase58check(sha256);
 
-/** Reads an extended public key (xpub, zpub, tpub, vpub). Throws RangeError that says what is wrong, without the key: for a private key,
- *  for a form whose scripts are not made here (ypub, multisig), for text that is no such key. */
+/** Parses an extended public key (xpub, zpub, tpub, vpub). Throws RangeError for a private key, for an unsupported form
+ *  (ypub, multisig) and for other text. The message never contains the key. */
 export const readAccountKey = (text: string): AccountKey => {
   const bytes = decoded(text);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const version = view.getUint32(0);
   if (PRIVATE.has(version))
-    throw new RangeError('is a private key: give the extended public key, no server may hold one that can spend');
+    throw new RangeError(
+      'is a private key: configure the extended public key, because a server must not hold a key that can spend',
+    );
   const form = ACCEPTED.get(version);
-  if (!form)
-    throw new RangeError('is an extended key of a form that is not supported: give an xpub, zpub, tpub or vpub');
+  if (!form) throw new RangeError('is an extended key of an unsupported form: configure an xpub, zpub, tpub or vpub');
   view.setUint32(0, XPUB_VERSION);
   const xpub = base58check.encode(bytes);
   const account = nodeOf(xpub);
@@ -65,7 +66,7 @@ export const readAccountKey = (text: string): AccountKey => {
   };
 };
 
-/** Derives public children of one key, as `HDKey.deriveChild` does at five times the cost. Source: BIP32, CKDpub. */
+/** Derives public child keys, five times faster than `HDKey.deriveChild`. Source: BIP32, CKDpub. */
 const childrenOf = ({ publicKey, chainCode }: HDKey): ((index: number) => PublicKey) => {
   const parent = pointCompress(publicKey!, false);
   return (index) => {
@@ -74,7 +75,7 @@ const childrenOf = ({ publicKey, chainCode }: HDKey): ((index: number) => Public
     data.writeUInt32BE(index, publicKey!.length);
     const digest = createHmac('sha512', chainCode!).update(data).digest();
     const child = pointAddScalar(parent, digest.subarray(0, 32), false);
-    if (!child) throw new RangeError(`there is no key at ${receivingPath(index)}: take the next`);
+    if (!child) throw new RangeError(`no key exists at ${receivingPath(index)}: use the next index`);
     return child;
   };
 };
@@ -86,15 +87,15 @@ const decoded = (text: string): Uint8Array => {
     const bytes = base58check.decode(text);
     if (bytes.length === EXTENDED_KEY_BYTES) return bytes;
   } catch {
-    // The decoder's own message would show part of the key.
+    // The message of the decoder would reveal part of the key.
   }
-  throw new RangeError('is not an extended public key: its checksum does not fit');
+  throw new RangeError('is not an extended public key: its checksum does not match');
 };
 
 const nodeOf = (xpub: string): HDKey => {
   try {
     return HDKey.fromExtendedKey(xpub);
   } catch (cause) {
-    throw new RangeError('is not an extended public key: it holds no point of the curve', { cause });
+    throw new RangeError('is not an extended public key: it contains no point on the curve', { cause });
   }
 };

@@ -1,6 +1,6 @@
 import { addressPool } from './address-pool.ts';
 
-/** A counter that outlives the pools, as the database does. */
+/** A counter shared by all pools, like the one in the database. */
 const counter = () => {
   let next = 0;
   return async (count: number) => {
@@ -10,7 +10,7 @@ const counter = () => {
 };
 const addressAt = (index: number) => `address-${index}`;
 
-test('every taker gets another address, however many take at once, from however many pools', async () => {
+test('never returns an address twice to concurrent callers of two pools', async () => {
   const reserve = counter();
   const pools = [addressPool({ reserve, addressAt }), addressPool({ reserve, addressAt })];
   const taken = await Promise.all(Array.from({ length: 100 }, (_, n) => pools[n % 2]!.take()));
@@ -18,30 +18,30 @@ test('every taker gets another address, however many take at once, from however 
   expect(taken.every(({ index, address }) => address === addressAt(index))).toBe(true);
 });
 
-test('one that was not handed out is taken next', async () => {
+test('returns a released address next', async () => {
   const pool = addressPool({ reserve: counter(), addressAt });
   const unused = await pool.take();
-  pool.giveBack(unused);
+  pool.release(unused);
   expect(await pool.take()).toEqual(unused);
 });
 
-test('an address that comes out different the second time is not handed out', async () => {
+test('rejects an address whose second derivation differs', async () => {
   let calls = 0;
   const pool = addressPool({ reserve: counter(), addressAt: (index) => `${index}-${(calls += 1)}` });
-  await expect(pool.take()).rejects.toThrow(/came out different/);
+  await expect(pool.take()).rejects.toThrow(/differ/);
 });
 
-test('who takes while no index can be reserved hears why, and whoever takes later is served', async () => {
+test('rejects while no index can be reserved, and recovers afterwards', async () => {
   const reserve = counter();
-  let away = true;
+  let outage = true;
   const pool = addressPool({
     reserve: async (count) => {
-      if (away) throw new Error('the database is away');
+      if (outage) throw new Error('the database is unavailable');
       return reserve(count);
     },
     addressAt,
   });
-  await expect(pool.take()).rejects.toThrow('the database is away');
-  away = false;
+  await expect(pool.take()).rejects.toThrow('the database is unavailable');
+  outage = false;
   expect(await pool.take()).toEqual({ index: 0, address: 'address-0' });
 });

@@ -1,4 +1,4 @@
-import { setImmediate as yieldToOthers } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 
 export interface DerivedAddress {
   readonly index: number;
@@ -6,24 +6,25 @@ export interface DerivedAddress {
 }
 
 export interface AddressPool {
-  /** An address that nobody else has or will get. */
+  /** An address that is never returned again, except after `release`. */
   readonly take: () => Promise<DerivedAddress>;
-  /** Gives back one that was certainly not handed out. */
-  readonly giveBack: (unused: DerivedAddress) => void;
+  /** Returns an address to the pool that was not assigned to any order. */
+  readonly release: (unused: DerivedAddress) => void;
 }
 
 export interface AddressPoolOptions {
-  /** Takes `count` indexes of the account for good, and resolves to the first once that is durable. */
+  /** Reserves `count` indexes of the account durably. Resolves to the first. */
   readonly reserve: (count: number) => Promise<number>;
   readonly addressAt: (index: number) => string;
-  /** Derived ahead. A crash leaves fewer than twice as many unused, which is less than the gap of 20 that wallets look across. */
+  /** Number of addresses to derive ahead. A crash wastes fewer than twice as many, below the gap limit of 20 of wallets
+   *  (BIP44). */
   readonly ahead?: number;
 }
 
 const AHEAD = 8;
 
-/** Derives addresses before they are asked for, so that an order does not wait for the arithmetic. Every one is derived twice and
- *  compared: a wrong one would send money nowhere. */
+/** Derives addresses ahead of demand, so that an order does not wait for it. Derives each address twice and compares,
+ *  because money sent to a wrong address is lost. */
 export const addressPool = ({ reserve, addressAt, ahead = AHEAD }: AddressPoolOptions): AddressPool => {
   const ready: DerivedAddress[] = [];
   let filling: Promise<void> | undefined;
@@ -32,9 +33,9 @@ export const addressPool = ({ reserve, addressAt, ahead = AHEAD }: AddressPoolOp
     filling ??= (async () => {
       const first = await reserve(ahead);
       for (let index = first; index < first + ahead; index += 1) {
-        await yieldToOthers();
+        await yieldToEventLoop();
         const address = addressAt(index);
-        if (address !== addressAt(index)) throw new Error('an address came out different when it was derived again');
+        if (address !== addressAt(index)) throw new Error('two derivations of one address differ');
         ready.push({ index, address });
       }
     })().finally(() => {
@@ -47,10 +48,10 @@ export const addressPool = ({ reserve, addressAt, ahead = AHEAD }: AddressPoolOp
     take: async () => {
       while (ready.length === 0) await fill();
       const next = ready.shift()!;
-      // Whoever finds the pool empty asks again, and hears why.
+      // Ignored here: the next `take()` retries and reports the error.
       if (ready.length < ahead / 2) fill().catch(() => {});
       return next;
     },
-    giveBack: (unused) => void ready.unshift(unused),
+    release: (unused) => void ready.unshift(unused),
   };
 };

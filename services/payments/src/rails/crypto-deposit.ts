@@ -6,19 +6,21 @@ import { addressPool } from './address-pool.ts';
 import type { Network } from './networks.ts';
 import type { OrderToPay, Rail } from './rail.ts';
 
-/** Deposits on chains: an address of its own for each order and network, derived from an account's public key. `pool` must be durable:
- *  an address that was handed out is never given to another order. */
+/** On-chain deposits: one address per order and network, derived from an account's public key. `pool` must commit
+ *  durably, because an assigned address is never reused for another order. */
 export const cryptoDeposit = ({ networks, pool }: { networks: readonly Network[]; pool: Pool }): Rail => {
-  const deposits = networks.map((network) => depositsOn(network, pool));
-  const on = (currency: PaymentCurrency) => deposits.filter(({ network }) => network.assets[currency] !== undefined);
+  const deposits = networks.map((network) => networkDeposits(network, pool));
+  const supporting = (currency: PaymentCurrency) =>
+    deposits.filter(({ network }) => network.assets[currency] !== undefined);
   return {
     rail: 'crypto_deposit',
-    supports: (currency) => on(currency).length > 0,
-    open: (order) => Promise.all(on(order.currency).map((deposit) => deposit.open(order))),
+    supports: (currency) => supporting(currency).length > 0,
+    assignInstructions: (order) =>
+      Promise.all(supporting(order.currency).map((deposit) => deposit.instructionFor(order))),
   };
 };
 
-/** The order that an address was given to, as it is written in its instructions; null when it was given to none. */
+/** The order that a deposit address was assigned to, or null. `address` is spelled as in the order's instructions. */
 export const orderOfAddress = async (pool: Pool, address: string): Promise<string | null> => {
   const { rows } = await pool.query<{ order_id: string }>(
     'select order_id from payments.deposit_addresses where address = $1',
@@ -32,7 +34,7 @@ interface Assigned {
   readonly address: string;
 }
 
-const depositsOn = (network: Network, pool: Pool) => {
+const networkDeposits = (network: Network, pool: Pool) => {
   const account = createHash('sha256').update(network.account.xpub).digest('hex');
   const addresses = addressPool({ reserve: (count) => reserve(pool, account, count), addressAt: network.addressAt });
 
@@ -45,24 +47,24 @@ const depositsOn = (network: Network, pool: Pool) => {
       values: [orderId, network.name, account, next.index, next.address],
     });
     if (inserted.rowCount === 1) return next;
-    addresses.giveBack(next);
-    return assignedBefore(orderId);
+    addresses.release(next);
+    return existing(orderId);
   };
 
-  const assignedBefore = async (orderId: string): Promise<Assigned> => {
+  const existing = async (orderId: string): Promise<Assigned> => {
     const { rows } = await pool.query<{ account: string; index: string; address: string }>(
       'select account, index, address from payments.deposit_addresses where order_id = $1 and network = $2',
       [orderId, network.name],
     );
-    const { account: of, index, address } = rows[0]!;
-    if (of !== account)
-      throw new Error(`${orderId} has an address on ${network.name} of an account key that is not configured any more`);
+    const { account: assignedAccount, index, address } = rows[0]!;
+    if (assignedAccount !== account)
+      throw new Error(`${orderId} has an address on ${network.name} from an account key that is no longer configured`);
     if (network.addressAt(Number(index)) !== address)
-      throw new Error(`the address of ${orderId} on ${network.name} is not what its key makes`);
+      throw new Error(`the address of ${orderId} on ${network.name} does not match its account key`);
     return { index: Number(index), address };
   };
 
-  const open = async ({ orderId, currency }: OrderToPay): Promise<AssignedInstruction> => {
+  const instructionFor = async ({ orderId, currency }: OrderToPay): Promise<AssignedInstruction> => {
     const { index, address } = await assign(orderId);
     return {
       rail: 'crypto_deposit',
@@ -77,14 +79,14 @@ const depositsOn = (network: Network, pool: Pool) => {
     };
   };
 
-  return { network, open };
+  return { network, instructionFor };
 };
 
-/** Moves an account's counter on by `count`, and resolves to what it was. */
+/** Reserves `count` indexes of an account durably. Resolves to the first. */
 const reserve = async (pool: Pool, account: string, count: number): Promise<number> => {
   const { rows } = await pool.query<{ first: string }>(
-    `insert into payments.deposit_accounts as held (account, next_index) values ($1, $2)
-     on conflict (account) do update set next_index = held.next_index + $2
+    `insert into payments.deposit_accounts as existing (account, next_index) values ($1, $2)
+     on conflict (account) do update set next_index = existing.next_index + $2
      returning next_index - $2 as first`,
     [account, count],
   );

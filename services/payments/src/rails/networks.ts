@@ -7,7 +7,7 @@ const Contract = z.string().refine(isChecksummed, { error: 'must be an address w
 const Confirmations = z.int().min(1);
 const Common = { network: z.string().min(1), xpub: z.string().optional() };
 
-/** Chains that deposits come on, and what is accepted there. `note` is for the reader of the file. */
+/** The networks file: chains that accept deposits, and their currencies. `note` is a comment for readers of the file. */
 export const NetworksFile = z.strictObject({
   note: z.string().optional(),
   networks: z.array(
@@ -52,8 +52,8 @@ const FORMS: Record<'main' | 'test' | 'evm', readonly ExtendedKeyForm[]> = {
   evm: ['xpub'],
 };
 
-/** The networks of a file, each with its account. `xpubs` are the operator's own, by kind of network; they go before those of the file.
- *  Throws RangeError that names the network when its key is missing or wrong. */
+/** Reads the networks of a file. `xpubs` are the operator's account keys by kind of network; they override those in the
+ *  file. Throws RangeError naming the network when its key is missing or invalid. */
 export const networksOf = (
   { networks }: NetworksFile,
   xpubs: { bitcoin?: string | undefined; evm?: string | undefined },
@@ -84,7 +84,7 @@ const accountOf = (network: string, xpub: string | undefined, forms: readonly Ex
   if (xpub === undefined) throw new RangeError(`the account key of ${network} is missing`);
   const account = readKey(network, xpub);
   if (!forms.includes(account.form)) {
-    throw new RangeError(`the account key of ${network} is a ${account.form}: it takes ${forms.join(' or ')}`);
+    throw new RangeError(`the account key of ${network} is a ${account.form}: it must be ${forms.join(' or ')}`);
   }
   return account;
 };

@@ -6,11 +6,11 @@ export interface OrderToPay {
   readonly currency: PaymentCurrency;
 }
 
-/** A way for money to come in. */
+/** A way to receive money. */
 export interface Rail {
   readonly rail: PaymentRail;
   readonly supports: (currency: PaymentCurrency) => boolean;
-  /** Where to pay an order in a supported currency: one instruction, or one per network. The same order gets the same ones again. Durable
-   *  once it resolves. */
-  readonly open: (order: OrderToPay) => Promise<AssignedInstruction[]>;
+  /** Assigns deposit instructions to an order in a supported currency: one, or one per network. Idempotent by order id;
+   *  durable once it resolves. */
+  readonly assignInstructions: (order: OrderToPay) => Promise<AssignedInstruction[]>;
 }

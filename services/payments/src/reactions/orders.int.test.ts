@@ -1,46 +1,38 @@
-import { type OrderMessage, PaymentEvent, type PaymentMessage, TOPICS } from '@cpg/contracts';
+import { PaymentEvent, type PaymentMessage, TOPICS } from '@cpg/contracts';
 import { startKafka } from '@cpg/embedded-kafka';
 import { readStream } from '@cpg/event-store';
 import { consume, createKafka, createPublisher, ensureTopics, type Publisher } from '@cpg/kafka';
 import { isTransientDatabaseError, testDatabase } from '@cpg/postgres';
-import { newId } from '@cpg/runtime';
 import { startRelay } from '@cpg/stream-relay';
 import { paymentMessages } from '../messages.ts';
 import { paymentStreamOf } from '../payment/identity.ts';
-import {
-  applied,
-  DECIDED_AT,
-  held,
-  MERCHANT,
-  money,
-  type PaymentsService,
-  startPayments,
-  until,
-} from '../testing/jest-payments.ts';
+import { applied, DECIDED_AT, held, MERCHANT, report, until } from '../testing/jest-fixtures.ts';
+import { orderMessage } from '../testing/jest-order-messages.ts';
+import { type PaymentsService, startPayments } from '../testing/jest-payments.ts';
 import { reactToOrders } from './orders.ts';
 
 let payments: PaymentsService;
 let publisher: Publisher;
-const heard: PaymentMessage[] = [];
+const published: PaymentMessage[] = [];
 const closing: (() => unknown)[] = [];
 
 beforeAll(async () => {
   payments = await startPayments();
-  const { client, commands, forget, follower, log } = payments;
+  const { client, commands, deletePayments, subscription, log } = payments;
   const database = await testDatabase();
   const server = await startKafka({ databaseUrl: database.url, port: 0 });
   const kafka = createKafka({ KAFKA_BROKERS: [server.brokers] }, { clientId: 'payments-test', log });
   await ensureTopics(kafka, [TOPICS.orders.name, TOPICS.payments.name], { partitions: 4, replication: 1 });
-  // What orders would publish.
+  // Publishes in place of the orders service.
   publisher = createPublisher(kafka, { transactionalId: 'orders.relay' });
   await publisher.open();
-  const own = createPublisher(kafka, { transactionalId: 'payments.relay' });
+  const paymentsPublisher = createPublisher(kafka, { transactionalId: 'payments.relay' });
   const parts = [
     startRelay({
-      ...follower,
+      ...subscription,
       schema: 'payments',
       prefixes: [paymentStreamOf('')],
-      publisher: own,
+      publisher: paymentsPublisher,
       topic: TOPICS.payments.name,
       messageOf: paymentMessages(client),
     }),
@@ -48,7 +40,7 @@ beforeAll(async () => {
       kafka,
       groupId: 'payments',
       topics: [TOPICS.orders],
-      handle: reactToOrders({ commands, forget }),
+      handle: reactToOrders({ commands, deletePayments }),
       isTransientError: isTransientDatabaseError,
       log,
     }),
@@ -56,14 +48,14 @@ beforeAll(async () => {
       kafka,
       groupId: 'listener',
       topics: [TOPICS.payments],
-      handle: async (messages) => void heard.push(...messages),
+      handle: async (messages) => void published.push(...messages),
       isTransientError: () => true,
       log,
     }),
   ];
   closing.push(
     () => Promise.all(parts.map((part) => part.stop())),
-    () => Promise.all([publisher.close(), own.close()]),
+    () => Promise.all([publisher.close(), paymentsPublisher.close()]),
     () => server.stop(),
     () => payments.stop(),
     () => database.drop(),
@@ -74,50 +66,12 @@ afterAll(async () => {
   for (const close of closing) await close();
 });
 
-const message = (orderId: string, type: OrderMessage['type'], change: object): OrderMessage =>
-  ({
-    specversion: '1.0',
-    id: newId('event'),
-    source: '/orders',
-    type,
-    subject: orderId,
-    time: DECIDED_AT,
-    datacontenttype: 'application/json',
-    dataschema: `/schemas/${type}.v1.json`,
-    sequence: '3',
-    correlationid: 'req_test',
-    causationid: 'req_test',
-    merchantid: MERCHANT,
-    orderid: orderId,
-    data: { change, resource: type === 'order.deleted' ? null : sampleOrder(orderId) },
-  }) as OrderMessage;
-const sampleOrder = (id: string) => ({
-  id,
-  external_reference_id: 'cart-1',
-  merchant_id: MERCHANT,
-  items: [],
-  payments: [],
-  status: 'paid',
-  total_amount: '10.000000',
-  remaining_amount: '0.000000',
-  currency: 'USDC',
-  rates: {},
-  capabilities: {
-    can_cancel: true,
-    can_update: true,
-    can_overpay: false,
-    partial_payments: true,
-    express_checkout: false,
-    expiration_auto_renewal: false,
-  },
-  deposit_instructions: [],
-});
 const at = DECIDED_AT;
 
-test('every event of a payment is published once it is durable, in order, with the payment after it', async () => {
-  const { payment } = await payments.register(money(payments.orderThat(applied)));
+test('publishes every event of a payment in order, with the payment after it', async () => {
+  const { payment } = await payments.register(report(payments.addOrder(applied)));
   const [first, second] = await until(() => {
-    const mine = heard.filter(({ subject }) => subject === payment.id);
+    const mine = published.filter(({ subject }) => subject === payment.id);
     return mine.length === 2 && mine;
   });
   expect(first).toMatchObject({
@@ -133,23 +87,23 @@ test('every event of a payment is published once it is durable, in order, with t
   expect(second).toMatchObject({ type: 'payment.applied', sequence: '1', data: { resource: payment } });
 });
 
-test("what an order decided is recorded at the order's time, caused by the order's event", async () => {
-  const [one, two, three] = await Promise.all([1, 2, 3].map(() => payments.register(money(payments.orderThat(held)))));
+test("records an order's decision with the order's time and event as its cause", async () => {
+  const [one, two, three] = await Promise.all([1, 2, 3].map(() => payments.register(report(payments.addOrder(held)))));
   const ids = [one, two, three].map((registered) => registered!.payment.id) as [string, string, string];
   const events = [
-    message(one!.payment.order_id, 'order.payments_applied', {
+    orderMessage(one!.payment.order_id, 'order.payments_applied', {
       allocations: [{ paymentId: ids[0], appliedMinor: '10000000', unappliedMinor: '0' }],
       status: 'paid',
       reason: 'payment_settled',
       at,
     }),
-    message(two!.payment.order_id, 'order.expired', {
+    orderMessage(two!.payment.order_id, 'order.expired', {
       orphanedPaymentIds: [ids[1]],
       status: 'expired',
       reason: 'deadline_passed',
       at,
     }),
-    message(three!.payment.order_id, 'order.canceled', {
+    orderMessage(three!.payment.order_id, 'order.canceled', {
       orphanedPaymentIds: [ids[2]],
       status: 'canceled',
       reason: 'canceled_by_merchant',
@@ -175,8 +129,8 @@ test("what an order decided is recorded at the order's time, caused by the order
   expect(recorded).toHaveLength(2);
 });
 
-test('the payments of a deleted order are forgotten, and later ones published', async () => {
-  const { payment } = await payments.register(money(payments.orderThat(applied)));
+test('deletes the payments of a deleted order and keeps publishing others', async () => {
+  const { payment } = await payments.register(report(payments.addOrder(applied)));
   const change = {
     orderId: payment.order_id,
     merchantId: MERCHANT,
@@ -185,12 +139,14 @@ test('the payments of a deleted order are forgotten, and later ones published', 
     sequence: 3,
     at,
   };
-  await publisher.send(TOPICS.orders.name, [message(payment.order_id, 'order.deleted', change)]);
+  await publisher.send(TOPICS.orders.name, [orderMessage(payment.order_id, 'order.deleted', change)]);
   expect(
     await until(async () => (await payments.rowOf(payment.id)).deleted && payments.rowOf(payment.id)),
   ).toMatchObject({
     resource: null,
   });
-  const later = (await payments.register(money(payments.orderThat(applied)))).payment.id;
-  expect(await until(() => heard.find(({ subject }) => subject === later))).toMatchObject({ type: 'payment.received' });
+  const later = (await payments.register(report(payments.addOrder(applied)))).payment.id;
+  expect(await until(() => published.find(({ subject }) => subject === later))).toMatchObject({
+    type: 'payment.received',
+  });
 });

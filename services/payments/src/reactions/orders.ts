@@ -1,9 +1,10 @@
 import type { OrderMessage, OrphanReason, PaymentOutcome } from '@cpg/contracts';
 import type { CallContext } from '@cpg/runtime';
 import type { PaymentCommands } from '../commands.ts';
+import type { DeletePayments } from '../deletion.ts';
 
-/** What this reaction wants of `orders.v1`. */
-export const ORDER_NEWS = [
+/** The types of messages on `orders.v1` that payments consumes. */
+export const ORDER_MESSAGE_TYPES = [
   'order.payments_applied',
   'order.payments_orphaned',
   'order.expired',
@@ -11,16 +12,16 @@ export const ORDER_NEWS = [
   'order.deleted',
 ];
 
-/** Records what orders decided of their payments, and forgets those of a deleted order. Orders told us directly as well; a repeat changes
- *  nothing, and news that is behind is ignored. */
+/** Records what orders decided about their payments, and deletes the payments of a deleted order. Orders also calls us
+ *  directly with the same decisions, so a repeated or outdated message changes nothing. */
 export const reactToOrders =
-  ({ commands, forget }: { commands: PaymentCommands; forget: (orderId: string) => Promise<void> }) =>
+  ({ commands, deletePayments }: { commands: PaymentCommands; deletePayments: DeletePayments }) =>
   async (messages: readonly OrderMessage[]): Promise<void> => {
     for (const message of messages) {
       const { id, correlationid: correlationId, orderid: orderId } = message;
       const context: CallContext = { actor: 'service:payments', requestId: id, correlationId };
       await commands.recordOutcomes(outcomesIn(message), context, { causationId: id });
-      if (message.type === 'order.deleted') await forget(orderId);
+      if (message.type === 'order.deleted') await deletePayments(orderId);
     }
   };
 

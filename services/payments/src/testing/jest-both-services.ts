@@ -1,139 +1,115 @@
-import {
-  type DomainMessage,
-  type OrderDeletionRecorded,
-  type OrderMessage,
-  paymentView,
-  type PaymentMessage,
-} from '@cpg/contracts';
-import { AppError, isAppError } from '@cpg/core';
-import type { EventMetadata, Recorded } from '@cpg/event-store';
-import type { Pool } from '@cpg/postgres';
-import { createLogger, type InternalClient, newId } from '@cpg/runtime';
-import { messageFor } from '@cpg/stream-relay';
-import type { EventStoreDBClient } from '@eventstore/db-client';
-// A test may look at both sides; the services themselves share contracts and nothing else.
+import type { DomainMessage, OrderMessage, PaymentMessage } from '@cpg/contracts';
+import { isAppError } from '@cpg/core';
+import { createLogger, type InternalClient } from '@cpg/runtime';
+// Only tests import another service; the services themselves share nothing but contracts.
 import { buildApp as buildOrders } from '../../../orders/src/app.ts';
 import { paymentsClient } from '../../../orders/src/clients/payments.ts';
 import { orderCommands } from '../../../orders/src/commands.ts';
 import { orderDeletion } from '../../../orders/src/deletion.ts';
 import { orderHistory } from '../../../orders/src/history.ts';
-import { orderDecider } from '../../../orders/src/order/order.ts';
 import { type ExistingOrder, exists as orderExists } from '../../../orders/src/order/state.ts';
-import { orderView } from '../../../orders/src/order/view.ts';
 import { reactToPayments } from '../../../orders/src/reactions/payments.ts';
 import { buildApp as buildPayments } from '../app.ts';
 import { paymentChanges } from '../changes.ts';
 import { ordersClient } from '../clients/orders.ts';
 import { paymentCommands } from '../commands.ts';
-import { forgetPayments } from '../deletion.ts';
+import { paymentDeletion } from '../deletion.ts';
 import { paymentHistory } from '../history.ts';
 import { registerPayments } from '../matching.ts';
+import { orderNotifier } from '../order-notifier.ts';
 import { FeeSchedule } from '../payment/fees.ts';
-import { paymentDecider } from '../payment/payment.ts';
-import { exists as paymentExists } from '../payment/state.ts';
 import { reactToOrders } from '../reactions/orders.ts';
-import { orderTeller } from '../telling.ts';
-import { memoryHandler } from './jest-memory.ts';
+import { CONTEXT, TOKEN } from './jest-fixtures.ts';
+import { memoryStreams, type MemoryStreams } from './jest-memory-streams.ts';
+import { inject, unreliableCalls } from './jest-unreliable-calls.ts';
 
-const TOKEN = 'a-token-that-services-share-in-tests';
-const CONTEXT = { actor: 'key:test', requestId: 'req_test', correlationId: 'req_test' };
+const log = createLogger({ name: 'both', level: 'silent' });
 
-/** What becomes of a call between the services: `lost` on the way there, or `unanswered`, its answer on the way back. */
-export type Fate = 'through' | 'lost' | 'unanswered';
+export type BothServices = ReturnType<typeof startBothServices>;
 
-export type Answer = { readonly status: number; readonly body: never };
-
-/** Orders and payments as they are, but for their stores: streams in memory, no rows, calls between them that may be lost, and
- *  messages that stay on their way until they are delivered. */
+/** Orders and payments with streams in memory and no read models. Calls between them may be lost, and messages stay in
+ *  flight until they are delivered. */
 export const startBothServices = () => {
-  const log = createLogger({ name: 'both', level: 'silent' });
   let clock = Date.parse('2026-01-31T12:00:00.000Z');
-  /** No instant comes twice. */
+  /** Never returns the same instant twice. */
   const now = () => new Date((clock += 1));
-  let fates: Fate[] = [];
-  /** Nothing of what is on its way has been published when its stream is deleted: then it never will be. */
-  let relayIsBehind = false;
-  const onTheWay: DomainMessage[] = [];
-  const deletions: (() => Promise<void>)[] = [];
-
-  const orders = memoryHandler(orderDecider, (recorded, state) => {
-    if (orderExists(state)) {
-      const { orderId, merchantId } = state;
-      onTheWay.push(
-        messageOf(recorded, '/orders', { subject: orderId, orderId, merchantId, resource: orderView(state) }),
-      );
-    } else if (state.status === 'deleted') {
-      deletions.push(() => deletion.finish(recorded, state.was, CONTEXT));
-    }
-  });
-  const paymentHandler = memoryHandler(paymentDecider, (recorded, state) => {
-    if (!paymentExists(state)) return;
-    const { paymentId, orderId, merchantId } = state;
-    const resource = paymentView(state);
-    onTheWay.push(messageOf(recorded, '/payments', { subject: paymentId, orderId, merchantId, resource }));
-  });
-
-  const client = {
-    // Only the record of a deletion is written past the handlers.
-    appendToStream: async (
-      _stream: string,
-      [{ data, metadata }]: [{ data: DeletionData; metadata: EventMetadata }],
-    ) => {
-      const { orderId, merchantId, sequence: revision } = data;
-      const recorded = { id: newId('event'), revision, event: { type: 'OrderDeletionRecorded', data }, metadata };
-      onTheWay.push(messageOf(recorded, '/orders', { subject: orderId, orderId, merchantId, resource: null }));
-    },
-    tombstoneStream: async (stream: string) => {
-      const id = stream.slice(stream.indexOf('-') + 1);
-      (stream.startsWith('order') ? orders : paymentHandler).tombstone(id);
-      const unpublished = ({ subject, type }: DomainMessage) => subject === id && type !== 'order.deleted';
-      if (relayIsBehind) onTheWay.splice(0, onTheWay.length, ...onTheWay.filter((message) => !unpublished(message)));
-    },
-  } as unknown as EventStoreDBClient;
-  const readModel = {
-    query: async (sql: string, [orderId]: [string]) => ({
-      rows: sql.startsWith('select id from payments')
-        ? paymentsNaming(orderId).map(({ paymentId: id }) => ({ id }))
-        : [],
-    }),
-  } as unknown as Pool;
-  const paymentsNaming = (orderId: string) =>
-    paymentHandler
-      .states()
-      .filter(paymentExists)
-      .filter((payment) => payment.orderId === orderId);
-
-  const callBy = (target: () => ReturnType<typeof buildPayments>): InternalClient => ({
-    call: async (method, url, { body, response }) => {
-      const fate = fates.shift() ?? 'through';
-      const away = new AppError('dependency_unavailable', `the call was ${fate}`);
-      if (fate === 'lost') throw away;
-      const answer = await inject(target(), method, url, body);
-      if (fate === 'unanswered') throw away;
-      if (answer.status >= 400) {
-        const { code, message } = answer.body as { code: 'not_found'; message: string };
-        throw new AppError(code, message);
-      }
-      return response.parse(answer.body);
-    },
-    close: async () => {},
-  });
-
-  const payments = paymentsClient(callBy(() => paymentsApp));
   let price = '1';
+  const streams = memoryStreams();
+  const calls = unreliableCalls();
+  const orders = ordersService({ streams, now, price: () => price, http: calls.clientOf(() => payments.app) });
+  const payments = paymentsService({ streams, now, http: calls.clientOf(() => orders.app) });
+
+  return {
+    /** Clears all streams and messages and resets every setting. */
+    reset: (relayIsBehind: boolean) => {
+      streams.clear(relayIsBehind);
+      calls.setFates([]);
+      price = '1';
+    },
+    /** The fates of the next calls between the services; later calls are delivered. */
+    setFates: calls.setFates,
+    setPrice: (next: string) => void (price = next),
+    passMinutes: (minutes: number) => void (clock += minutes * 60_000),
+    orders: (method: 'POST' | 'DELETE' | 'PATCH', url: string, body: object) => inject(orders.app, method, url, body),
+    payments: (method: 'POST', url: string, body: object) => inject(payments.app, method, url, body),
+    /** Does what the deadline watcher does for one order. */
+    watch: async (orderId: string) => {
+      const state = streams.orders.lastOf(orderId);
+      if (orderExists(state)) await succeeds(orders.commands.due(state, CONTEXT));
+    },
+    inFlight: streams.inFlight,
+    /** Delivers one message. On a failure it stays in flight, as with a Kafka consumer; with `again` it is also
+     *  delivered later. */
+    deliver: async (message: DomainMessage, { again }: { again: boolean }) => {
+      try {
+        if (message.source === '/orders') await payments.react([message as OrderMessage]);
+        else await orders.react([message as PaymentMessage]);
+      } catch (error) {
+        if (!isAppError(error, 'dependency_unavailable')) throw error;
+        return;
+      }
+      if (!again) streams.inFlight.splice(streams.inFlight.indexOf(message), 1);
+    },
+    /** Finishes interrupted deletions, as the projection does after a restart. */
+    finishDeletions: async () => {
+      for (const deletion of [...streams.deletions])
+        if (await succeeds(orders.deletion.finish(deletion.recorded, deletion.order, CONTEXT)))
+          streams.deletions.splice(streams.deletions.indexOf(deletion), 1);
+    },
+    /** The order, or its state right before it was deleted. */
+    orderOf: (orderId: string): { order: ExistingOrder; deleted: boolean } => {
+      const order = streams.orders.lastOf(orderId);
+      if (order.status === 'none') throw new Error(`${orderId} does not exist`);
+      return order.status === 'deleted' ? { order: order.was, deleted: true } : { order, deleted: false };
+    },
+    /** The payments that name the order, except those deleted with it. */
+    paymentsOf: streams.paymentsOf,
+    stop: () => Promise.all([orders.app.close(), payments.app.close()]),
+  };
+};
+
+interface ServiceOptions {
+  readonly streams: MemoryStreams;
+  readonly now: () => Date;
+  readonly http: InternalClient;
+}
+
+const ordersService = ({ streams, now, price, http }: ServiceOptions & { readonly price: () => string }) => {
+  const { client, readModel, orders: handler } = streams;
+  const payments = paymentsClient(http);
   const commands = orderCommands({
-    handler: orders,
+    handler,
     project: async () => {},
     payments,
-    rates: { quote: async (_base, _currency, quotedAt) => ({ rate: price, source: 'test', quotedAt }) },
+    rates: { quote: async (_base, _currency, quotedAt) => ({ rate: price(), source: 'test', quotedAt }) },
     now,
     log,
   });
-  const deletion = orderDeletion({ client, handler: orders, readModel, payments });
-  const ordersApp = buildOrders({
+  const deletion = orderDeletion({ client, handler, readModel, payments });
+  const app = buildOrders({
     token: TOKEN,
     commands,
-    handler: orders,
+    handler,
     deletion,
     payments,
     history: orderHistory({ client, readModel }),
@@ -142,89 +118,13 @@ export const startBothServices = () => {
     log,
     checks: {},
   });
-
-  const paymentCommander = paymentCommands({ handler: paymentHandler, project: async () => {} });
-  const forget = forgetPayments({ client, handler: paymentHandler, readModel });
-  const toOrders = ordersClient(callBy(() => ordersApp));
-  const tellOrder = orderTeller({ commands: paymentCommander, orders: toOrders, now });
-  const fees = FeeSchedule.parse({
-    version: '1',
-    rails: { gateway_pay: { percent_bps: 50 }, crypto_deposit: { percent_bps: 100 } },
-  });
-  const paymentsApp = buildPayments({
-    token: TOKEN,
-    instructions: async () => [INSTRUCTION],
-    register: registerPayments({
-      commands: paymentCommander,
-      orders: toOrders,
-      tellOrder,
-      orderOfAddress: async () => null,
-      fees,
-      now,
-      log,
-    }),
-    changes: paymentChanges({ commands: paymentCommander, tellOrder, now, log }),
-    commands: paymentCommander,
-    forget,
-    history: paymentHistory({ client, readModel }),
-    log,
-    checks: {},
-  });
-  const reactions = {
-    '/payments': reactToPayments({ commands, payments, now }),
-    '/orders': reactToOrders({ commands: paymentCommander, forget }),
-  };
-
-  return {
-    /** Begins anew: nothing recorded, nothing on its way, nothing lost. */
-    begin: (behind: boolean) => {
-      for (const store of [orders, paymentHandler]) store.clear();
-      for (const list of [onTheWay, deletions]) list.length = 0;
-      fates = [];
-      price = '1';
-      relayIsBehind = behind;
-    },
-    /** What becomes of the next calls between the services; all later ones come through. */
-    setFates: (next: readonly Fate[]) => void (fates = [...next]),
-    setPrice: (next: string) => void (price = next),
-    passMinutes: (minutes: number) => void (clock += minutes * 60_000),
-    orders: (method: 'POST' | 'DELETE' | 'PATCH', url: string, body: object) => inject(ordersApp, method, url, body),
-    payments: (method: 'POST', url: string, body: object) => inject(paymentsApp, method, url, body),
-    /** The clock's part: what is due for the order. */
-    watch: async (orderId: string) => {
-      const state = orders.lastOf(orderId);
-      if (orderExists(state)) await unlessRefused(commands.due(state, CONTEXT));
-    },
-    onTheWay,
-    /** Delivers one message. A failure leaves it where it is, as a consumer does. */
-    deliver: async (message: DomainMessage, { again }: { again: boolean }) => {
-      try {
-        if (message.source === '/orders') await reactions['/orders']([message as OrderMessage]);
-        else await reactions['/payments']([message as PaymentMessage]);
-      } catch (error) {
-        if (!isAppError(error, 'dependency_unavailable')) throw error;
-        return;
-      }
-      if (!again) onTheWay.splice(onTheWay.indexOf(message), 1);
-    },
-    /** What the catch-up does at the next start with deletions that were not finished. */
-    finishDeletions: async () => {
-      for (const finish of [...deletions])
-        if (await unlessRefused(finish())) deletions.splice(deletions.indexOf(finish), 1);
-    },
-    /** The order as it is, or as it was right before it was deleted. */
-    orderOf: (orderId: string): { order: ExistingOrder; deleted: boolean } => {
-      const order = orders.lastOf(orderId);
-      if (order.status === 'none') throw new Error('it never was');
-      return order.status === 'deleted' ? { order: order.was, deleted: true } : { order, deleted: false };
-    },
-    /** The payments that name the order, but for those that were deleted with it. */
-    paymentsOf: paymentsNaming,
-    stop: () => Promise.all([ordersApp.close(), paymentsApp.close()]),
-  };
+  return { app, commands, deletion, react: reactToPayments({ commands, payments, now }) };
 };
 
-export type BothServices = ReturnType<typeof startBothServices>;
+const FEES = FeeSchedule.parse({
+  version: '1',
+  rails: { gateway_pay: { percent_bps: 50 }, crypto_deposit: { percent_bps: 100 } },
+});
 
 const INSTRUCTION = {
   rail: 'gateway_pay',
@@ -234,21 +134,36 @@ const INSTRUCTION = {
   paymentUrl: 'http://127.0.0.1:4000/pay/REF',
 } as const;
 
-const inject = async (
-  app: ReturnType<typeof buildPayments>,
-  method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
-  url: string,
-  payload?: unknown,
-): Promise<Answer> => {
-  const headers = { authorization: `Bearer ${TOKEN}`, 'x-actor': CONTEXT.actor, 'x-request-id': CONTEXT.requestId };
-  const options = { method, url, headers, ...(payload !== undefined && { payload: payload as object }) };
-  const { statusCode: status, body } = await app.inject(options);
-  if (status === 500) throw new Error(`${method} ${url} was answered with 500`);
-  return { status, body: (body === '' || status === 204 ? undefined : JSON.parse(body)) as never };
+const paymentsService = ({ streams, now, http }: ServiceOptions) => {
+  const { client, readModel, payments: handler } = streams;
+  const commands = paymentCommands({ handler, project: async () => {} });
+  const deletePayments = paymentDeletion({ client, handler, readModel });
+  const orders = ordersClient(http);
+  const notifyOrder = orderNotifier({ commands, orders, now });
+  const app = buildPayments({
+    token: TOKEN,
+    instructions: async () => [INSTRUCTION],
+    register: registerPayments({
+      commands,
+      orders,
+      notifyOrder,
+      orderOfAddress: async () => null,
+      fees: FEES,
+      now,
+      log,
+    }),
+    changes: paymentChanges({ commands, notifyOrder, now, log }),
+    commands,
+    deletePayments,
+    history: paymentHistory({ client, readModel }),
+    log,
+    checks: {},
+  });
+  return { app, react: reactToOrders({ commands, deletePayments }) };
 };
 
-/** Whether it was done. What is refused, or away, is tried again later. */
-const unlessRefused = async (work: Promise<unknown>): Promise<boolean> => {
+/** False when the work was refused or its dependency is unavailable: then it is retried later. */
+const succeeds = async (work: Promise<unknown>): Promise<boolean> => {
   try {
     await work;
     return true;
@@ -257,11 +172,3 @@ const unlessRefused = async (work: Promise<unknown>): Promise<boolean> => {
     return false;
   }
 };
-
-type DeletionData = OrderDeletionRecorded['data'];
-
-const messageOf = (
-  recorded: Pick<Recorded<{ type: string; data: { at: string } }>, 'id' | 'event' | 'metadata' | 'revision'>,
-  source: '/orders' | '/payments',
-  subject: { subject: string; orderId: string; merchantId: string; resource: unknown },
-) => messageFor(recorded, { source, ...subject }) as DomainMessage;

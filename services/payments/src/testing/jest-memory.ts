@@ -12,13 +12,13 @@ interface Stream<State> {
 export interface MemoryHandler<State, Command, E extends DomainEvent> extends CommandHandler<State, Command, E> {
   readonly tombstone: (id: string) => void;
   readonly clear: () => void;
-  /** The state of a stream, tombstoned or not. */
+  /** The last state of a stream, tombstoned or not. */
   readonly lastOf: (id: string) => State;
-  /** Those of all streams that can be read. */
+  /** The states of all streams that are not tombstoned. */
   readonly states: () => State[];
 }
 
-/** A command handler whose streams are in memory. `onRecorded` sees every event with the state right after it, in order. */
+/** A command handler with streams in memory. `onRecorded` receives every event with the state right after it, in order. */
 export const memoryHandler = <State, Command, E extends DomainEvent>(
   decider: Decider<State, Command, E>,
   onRecorded: (recorded: Recorded<E>, after: State) => void,
@@ -28,7 +28,7 @@ export const memoryHandler = <State, Command, E extends DomainEvent>(
     const fresh: Stream<State> = { state: decider.initial, revision: -1, hash: genesisHash(id), deleted: false };
     const stream = streams.get(id) ?? fresh;
     streams.set(id, stream);
-    if (stream.deleted) throw new AppError('not_found', 'it was deleted');
+    if (stream.deleted) throw new AppError('not_found', 'the stream was deleted');
     return stream;
   };
   return {

@@ -1,0 +1,46 @@
+import { checkEventStore, connectEventStore } from '@cpg/event-store';
+import { createKafka, createPublisher, type KafkaConnectionConfig } from '@cpg/kafka';
+import { createPool } from '@cpg/postgres';
+import type { Logger, ReadinessChecks } from '@cpg/runtime';
+
+export interface ConnectionsConfig extends KafkaConnectionConfig {
+  readonly EVENTSTORE_URL: string;
+  readonly DATABASE_URL: string;
+}
+
+export type Connections = ReturnType<typeof openConnections>;
+
+/** Opens the connections of an event-sourced service: event store, PostgreSQL and Kafka. Each connects at its first use
+ *  and reconnects by itself. `name` names the service in logs, in pg_stat_activity, and as Kafka client and consumer
+ *  group. */
+export const openConnections = (config: ConnectionsConfig, { name, log }: { name: string; log: Logger }) => {
+  const databaseUrl = config.DATABASE_URL;
+  const client = connectEventStore(config.EVENTSTORE_URL);
+  const readModel = createPool({ url: databaseUrl, name, max: 12, log });
+  // Work that can be repeated from the log commits without waiting for the disk.
+  const followerPool = createPool({ url: databaseUrl, name: `${name} followers`, max: 4, asyncCommit: true, log });
+  const kafka = createKafka(config, { clientId: name, log });
+  const publisher = createPublisher(kafka, { transactionalId: `${name}.relay` });
+  const checks: ReadinessChecks = {
+    database: () => readModel.query('select 1'),
+    eventstore: () => checkEventStore(client),
+  };
+  return {
+    name,
+    databaseUrl,
+    client,
+    readModel,
+    followerPool,
+    kafka,
+    publisher,
+    /** Readiness of what every request needs. Kafka is not among them. */
+    checks,
+    /** Steps to run in this order after all work has stopped. */
+    close: [
+      () => publisher.close(),
+      () => readModel.end(),
+      () => followerPool.end(),
+      () => client.dispose(),
+    ] satisfies (() => unknown)[],
+  };
+};

@@ -1,0 +1,73 @@
+import type { OfferedPayment, Order, OrderAndOutcomes, PaymentOutcome } from '@cpg/contracts';
+import type { CallContext } from '@cpg/runtime';
+import type { OrdersClient } from './clients/orders.ts';
+import type { PaymentCommands } from './commands.ts';
+import { type ExistingPayment, UNCLAIMED_MERCHANT } from './payment/state.ts';
+
+export interface NotifiedPayment {
+  /** The payment after it recorded the order's decision. */
+  readonly payment: ExistingPayment;
+  /** Null when the order does not exist. */
+  readonly order: Order | null;
+}
+
+/** Sends the state of a payment to its order and records what the order decides. Idempotent: the order repeats its
+ *  decision, so the next call recovers a lost response. When no call gets through, the services reach the same result
+ *  through Kafka. */
+export type NotifyOrder = (payment: ExistingPayment, context: CallContext) => Promise<NotifiedPayment>;
+
+export const orderNotifier =
+  ({
+    commands,
+    orders,
+    now,
+  }: {
+    commands: Pick<PaymentCommands, 'recordOutcomes'>;
+    orders: OrdersClient;
+    now: () => Date;
+  }): NotifyOrder =>
+  async (payment, context) => {
+    const answer = await send(orders, payment, context);
+    const outcomes = answer ? answer.outcomes : outcomesWithoutOrder(payment, now());
+    const recorded = await commands.recordOutcomes(outcomes, context);
+    const own = recorded.find(({ paymentId }) => paymentId === payment.paymentId);
+    return { payment: own ?? payment, order: answer?.order ?? null };
+  };
+
+/** Null when the order does not exist. */
+const send = async (
+  orders: OrdersClient,
+  payment: ExistingPayment,
+  context: CallContext,
+): Promise<OrderAndOutcomes | null> => {
+  const { merchantId, orderId, paymentId, status, confirmedAt, failureReason, refundedMinor, updatedAt: at } = payment;
+  if (merchantId === UNCLAIMED_MERCHANT) return null;
+  if (status === 'failed')
+    return orders.fail(orderId, { payment: offered(payment), failure_reason: failureReason!, at }, context);
+  if (refundedMinor > 0n) {
+    const refund = { refund_id: payment.refundIds.at(-1)!, refunded_total_minor: String(refundedMinor), at };
+    return orders.refund(orderId, paymentId, refund, context);
+  }
+  return orders.offer(orderId, { payment: offered(payment), confirmed: confirmedAt !== undefined }, context);
+};
+
+const offered = (payment: ExistingPayment): OfferedPayment => ({
+  paymentId: payment.paymentId,
+  rail: payment.rail,
+  providerId: payment.providerId,
+  currency: payment.currency,
+  amountMinor: String(payment.amountMinor),
+  feeMinor: String(payment.feeMinor),
+  txHash: payment.txHash,
+  confirmations: payment.confirmations,
+  metadata: payment.metadata,
+  seenAt: payment.seenAt,
+  confirmedAt: payment.confirmedAt,
+  receivedAt: payment.createdAt,
+});
+
+/** A confirmed payment whose order does not exist becomes an orphan. */
+const outcomesWithoutOrder = ({ paymentId, status, confirmedAt }: ExistingPayment, at: Date): PaymentOutcome[] =>
+  status === 'received' && confirmedAt !== undefined
+    ? [{ status: 'orphan', payment_id: paymentId, orphan_reason: 'unknown_order', at: at.toISOString() }]
+    : [];

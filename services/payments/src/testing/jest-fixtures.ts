@@ -1,0 +1,44 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { newId } from '@cpg/runtime';
+import type { Decide } from './jest-orders-stub-views.ts';
+
+export const TOKEN = 'a-token-that-services-share-in-tests';
+export const MERCHANT = newId('merchant');
+/** When the stub of orders decides: later than the clock of any test. */
+export const DECIDED_AT = '2126-01-31T12:00:00.000Z';
+export const CONTEXT = { actor: 'key:test', requestId: 'req_test', correlationId: 'req_test' };
+
+export const applied: Decide = ({ paymentId, amountMinor }) => ({
+  status: 'applied',
+  payment_id: paymentId,
+  applied_minor: amountMinor,
+  unapplied_minor: '0',
+  at: DECIDED_AT,
+});
+export const held: Decide = ({ paymentId }) => ({ status: 'received', payment_id: paymentId });
+
+let reports = 0;
+/** A rail's report of 10 USDC. Each call reports another payment. */
+export const report = (orderId: string, changes: object = {}) => {
+  reports += 1;
+  return {
+    order_id: orderId,
+    rail: 'gateway_pay' as const,
+    provider_id: `tx-${reports}`,
+    amount: '10',
+    currency: 'USDC' as const,
+    confirmed: true,
+    ...changes,
+  };
+};
+
+/** Polls until `look` returns a value. */
+export const until = async <T>(
+  look: () => Promise<T | undefined | null | false> | T | undefined | null | false,
+): Promise<T> => {
+  for (;;) {
+    const found = await look();
+    if (found) return found;
+    await sleep(20);
+  }
+};

@@ -1,0 +1,58 @@
+import fc from 'fast-check';
+import type { CallFate } from './jest-unreliable-calls.ts';
+
+/** One step in the life of an order and its payments. `index` selects a message in flight. */
+export type Step =
+  | { do: 'register'; n: number; confirmed: boolean }
+  | { do: 'confirm' | 'fail'; n: number }
+  | { do: 'refund'; n: number; amount: string | undefined }
+  | { do: 'capture' | 'cancel' | 'delete' | 'watch' | 'crash' }
+  | { do: 'advance'; minutes: number }
+  | { do: 'wait'; minutes: number }
+  | { do: 'reprice'; rate: string }
+  | { do: 'deliver'; index: number; again: boolean };
+
+// Few payments, so that each goes through many steps.
+const n = fc.constantFrom(1, 2, 2, 2, 3, 4);
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ do: fc.constant('register' as const), n, confirmed: fc.boolean() }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constantFrom('confirm' as const, 'fail' as const), n }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant('refund' as const),
+      n,
+      amount: fc.constantFrom(undefined, undefined, '1', '3.5'),
+    }),
+  },
+  { weight: 5, arbitrary: fc.record({ do: fc.constantFrom('capture', 'cancel', 'delete', 'watch', 'crash') }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('advance' as const), minutes: fc.constantFrom(1, 61, 1441) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('wait' as const), minutes: fc.constantFrom(1, 61, 1441) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('reprice' as const), rate: fc.constantFrom('0.5', '1', '2') }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({ do: fc.constant('deliver' as const), index: fc.nat(100), again: fc.boolean() }),
+  },
+);
+
+const fate = fc.constantFrom<CallFate>('delivered', 'delivered', 'request lost', 'response lost');
+
+/** Capabilities of an order, the steps, and the fates of the calls during each step. */
+export const history = fc.record({
+  allow: fc.record({
+    can_cancel: fc.constant(true),
+    can_update: fc.constant(true),
+    can_overpay: fc.boolean(),
+    partial_payments: fc.boolean(),
+    express_checkout: fc.constant(false),
+    expiration_auto_renewal: fc.boolean(),
+  }),
+  steps: fc.array(fc.record({ step, fates: fc.array(fate, { maxLength: 3, size: 'max' }) }), {
+    minLength: 3,
+    maxLength: 25,
+    size: 'max',
+  }),
+  relayIsBehind: fc.boolean(),
+  /** The order in which the messages still in flight are delivered at the end. */
+  lastDeliveries: fc.infiniteStream(fc.nat(100)),
+});

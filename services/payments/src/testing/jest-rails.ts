@@ -1,0 +1,54 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { PaymentCurrency } from '@cpg/contracts';
+import { createPool, migrate, testDatabase } from '@cpg/postgres';
+import { createLogger, newId } from '@cpg/runtime';
+import { instructionsFrom } from '../instructions.ts';
+import { cryptoDeposit } from '../rails/crypto-deposit.ts';
+import { gatewayPay, sandboxProvider } from '../rails/gateway-pay.ts';
+import { NetworksFile, networksOf } from '../rails/networks.ts';
+
+const SERVICE = join(import.meta.dirname, '../..');
+const MERCHANT = newId('merchant');
+
+export const SANDBOX = NetworksFile.parse(
+  JSON.parse(readFileSync(join(SERVICE, 'config/networks.sandbox.json'), 'utf8')),
+);
+
+export type RailsDatabase = Awaited<ReturnType<typeof startRailsDatabase>>;
+
+/** A database with the tables of payments, and the rails of any number of processes that share it. */
+export const startRailsDatabase = async () => {
+  const log = createLogger({ name: 'rails', level: process.env.LOG_LEVEL ?? 'silent' });
+  const database = await testDatabase();
+  const pool = createPool({ url: database.url, name: 'rails-test', log });
+  await migrate(pool, { schema: 'payments', folder: join(SERVICE, 'migrations') });
+  return {
+    pool,
+    /** The rails of one process; processes share nothing but the database. */
+    startProcess: (networks = networksOf(SANDBOX, {})) =>
+      instructionsFrom([
+        gatewayPay([sandboxProvider({ pool, publicUrl: 'http://127.0.0.1:4000' })]),
+        cryptoDeposit({ networks, pool }),
+      ]),
+    stop: async () => {
+      await pool.end();
+      await database.drop();
+    },
+  };
+};
+
+type Assign = ReturnType<typeof instructionsFrom>;
+
+export const instructionsOf = (
+  assign: Assign,
+  orderId: string,
+  currency: PaymentCurrency = 'ETH',
+  rails: ('crypto_deposit' | 'gateway_pay')[] = ['crypto_deposit'],
+) => assign({ order_id: orderId, merchant_id: MERCHANT, currency, rails });
+
+export const depositOf = async (...args: Parameters<typeof instructionsOf>) => {
+  const [instruction] = await instructionsOf(...args);
+  if (instruction?.rail !== 'crypto_deposit') throw new Error('not a deposit');
+  return instruction;
+};

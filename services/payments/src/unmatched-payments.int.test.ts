@@ -1,0 +1,52 @@
+import { newId } from '@cpg/runtime';
+import { UNCLAIMED_MERCHANT } from './payment/state.ts';
+import { applied, MERCHANT, report } from './testing/jest-fixtures.ts';
+import { type PaymentsService, startPayments } from './testing/jest-payments.ts';
+
+let payments: PaymentsService;
+
+beforeAll(async () => {
+  payments = await startPayments();
+});
+
+afterAll(() => payments.stop());
+
+test('records a payment for an unknown order as an orphan of no merchant', async () => {
+  for (const orderId of [newId('order'), 'invoice 7/../x']) {
+    const { payment, order } = await payments.register(report(orderId));
+    expect(order).toBeNull();
+    expect(payment).toMatchObject({
+      merchant_id: UNCLAIMED_MERCHANT,
+      order_id: orderId,
+      status: 'orphan',
+      orphan_reason: 'unknown_order',
+    });
+    expect(await payments.rowOf(payment.id)).toMatchObject({ status: 'orphan', resource: payment });
+  }
+});
+
+test('assigns a payment to an address to the order that owns the address', async () => {
+  const orderId = payments.addOrder(applied);
+  const address = '0x52908400098527886E0F7030069857D2E4169EE7';
+  await payments.assignAddress(orderId, address);
+  const body = report(orderId, { order_id: undefined, address });
+  const { payment, order } = await payments.register(body);
+  expect(payment).toMatchObject({ order_id: orderId, merchant_id: MERCHANT, status: 'applied' });
+  expect(order).toMatchObject({ id: orderId });
+  expect((await payments.register({ ...body, address: undefined, order_id: orderId })).payment).toEqual(payment);
+});
+
+test('keeps a payment to an unknown address an orphan, even when an order gets the address later', async () => {
+  const address = '0x8617E340B3D01FA5F11F306F4090FD50E238070D';
+  const body = report(address, { order_id: undefined, address });
+  const { payment, order } = await payments.register(body);
+  expect(order).toBeNull();
+  expect(payment).toMatchObject({
+    merchant_id: UNCLAIMED_MERCHANT,
+    order_id: address,
+    status: 'orphan',
+    orphan_reason: 'unknown_address',
+  });
+  await payments.assignAddress(payments.addOrder(applied), address);
+  expect((await payments.register(body)).payment).toEqual(payment);
+});
