@@ -1,5 +1,5 @@
-import { type ClaimRequest, webhooksWithUnleasedWork } from '../storage/claim.ts';
 import type { Queryable } from '@cpg/postgres';
+import { type ClaimRequest, webhooksWithUnleasedWork } from '../storage/claim.ts';
 import type { WebhookDispatcher } from './dispatcher.ts';
 
 const WEBHOOKS_PER_POLL = 1_000;
@@ -40,7 +40,8 @@ export const createClaimBacklog = (
         .map(({ webhookId, limit }) => ({ webhookId, limit: Math.min(limit, share) }))
         .filter(({ limit }) => limit > 0);
     },
-    /** Moves webhooks that may have more due work to the end, and removes the others. `claimed` has one webhook id per claimed row. */
+    /** Call after a claim, with one webhook id per claimed row. Moves webhooks that may have more due work to the end, and removes the
+     *  others. */
     served: (requests: readonly ClaimRequest[], claimed: readonly string[]) => {
       const counts = new Map<string, number>();
       for (const webhookId of claimed) counts.set(webhookId, (counts.get(webhookId) ?? 0) + 1);

@@ -30,7 +30,7 @@ export interface EndpointReport {
   readonly openUntilMs: number;
 }
 
-/** The health of one webhook's endpoint, and how much load it gets for it. Times are in milliseconds. Attempts are told apart by identity. */
+/** The health of one webhook's endpoint, and how much load it gets. Times are in milliseconds. Attempts are compared by identity. */
 export const createEndpoint = (limits: EndpointLimits) => {
   const breaker = createCircuitBreaker(limits);
   const concurrency = createConcurrencyLimit(limits.concurrency);
@@ -52,7 +52,7 @@ export const createEndpoint = (limits: EndpointLimits) => {
       if (breaker.failures() > 0) return 'failing';
       return isSlow(now) ? 'slow' : 'healthy';
     },
-    /** The part of this instance's capacity that the endpoint may use: unhealthy endpoints leave half of it to the others. */
+    /** The endpoint gets memory and slots only while less than this part of them is used by all endpoints. */
     capacityShare: (now: number) => (isHealthy(now) ? 1 : 0.5),
     /** Whether the endpoint has been idle for so long that its state no longer matters. */
     isStale: (now: number) => started.size === 0 && now - Math.max(usedAt, breaker.openUntil()) > limits.maxOpenMs,

@@ -118,7 +118,7 @@ test('a delivery leased under an expired lease is not attempted while the instan
   expect(receiver.received).toHaveLength(1);
 });
 
-test('a late answer that a webhook is disabled fails no delivery once the webhook is enabled', async () => {
+test('an outdated read of a disabled webhook fails no delivery once the webhook is enabled', async () => {
   const { id, merchantId } = await system.webhook(receiver.url);
   const enable = (isEnabled: boolean) =>
     system.pool.query('update gateway.webhooks set is_enabled = $2 where id = $1', [id, isEnabled]);

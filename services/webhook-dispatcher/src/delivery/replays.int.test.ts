@@ -6,7 +6,7 @@ import { ago, DAY_MS, FAST, HOUR_MS, ids, replay, replaySetup } from '../testing
 
 const { allDelivered, finished, happen, keys, receiver, rowsOf, system } = replaySetup();
 
-test('delivers events from before the webhook existed, in order per order and its payments', async () => {
+test('delivers events from before the webhook existed, with each order and its payments in order', async () => {
   const { instance } = await system().start({ replays: FAST });
   const webhook = await system().webhook(receiver().url);
   const orderId = newId('order');
@@ -25,7 +25,7 @@ test('delivers events from before the webhook existed, in order per order and it
   expect(keys()).toEqual(ids(events));
 });
 
-test('delivers a delivered event again with the same keys and bytes', async () => {
+test('sends a delivered event again with the same keys and bytes', async () => {
   const { consume, instance } = await system().start({ replays: FAST });
   const webhook = await system().webhook(receiver().url);
   const paid = message({ type: 'order.paid', merchantId: webhook.merchantId });

@@ -121,10 +121,10 @@ test('reuses connections', async () => {
 test('an endpoint that hangs takes no connection from another webhook on its host', async () => {
   receiver.answer = ({ path }, response) => void (path === '/healthy' && response.end());
   const one = sender({ connections: 1 });
-  const hung = [1, 2, 3].map(() => post(`${receiver.url}/hung`, one, 'whk_hung'));
+  const hanging = [1, 2, 3].map(() => post(`${receiver.url}/hanging`, one, 'whk_hanging'));
   expect(await post(`${receiver.url}/healthy`, one, 'whk_healthy')).toMatchObject({ outcome: 'delivered' });
   one.abort();
-  expect(await Promise.all(hung)).toEqual([null, null, null]);
+  expect(await Promise.all(hanging)).toEqual([null, null, null]);
 });
 
 describe('does not connect', () => {

@@ -17,7 +17,7 @@ const count = async (table: string) =>
 const allDelivered = () =>
   system.eventually(`select 1 from webhooks.deliveries having bool_and(status = 'delivered') and count(*) > 0`);
 
-test('delivers a batch that is handled twice once', async () => {
+test('delivers each event once when its batch is handled twice', async () => {
   const { consume } = await system.start();
   const { merchantId } = await system.webhook(receiver.url);
   const batch = [1, 2, 3].map(() => message({ type: 'order.updated', merchantId }));
@@ -28,7 +28,7 @@ test('delivers a batch that is handled twice once', async () => {
   expect(receiver.received).toHaveLength(3);
 });
 
-test('delivers a batch that two instances handle once', async () => {
+test('delivers each event once when two instances handle its batch', async () => {
   const [one, other] = [await system.start(), await system.start()];
   const { merchantId } = await system.webhook(receiver.url);
   const batch = [1, 2, 3].map(() => message({ type: 'order.updated', merchantId }));

@@ -22,8 +22,8 @@ export interface EnqueuedRow {
 export const lockOrders = (db: Queryable, orderIds: readonly string[]) =>
   db.query({ name: 'lock', text: 'select webhooks.lock_orders($1)', values: [orderIds] });
 
-/** Stores events and their deliveries, each once, under the locks of their orders. A row starts leased to `holder` if `lease` is set, unless
- *  another instance or nobody has the lease of an earlier first attempt of its ordering key. Returns only new deliveries, and none of
+/** Stores events and their deliveries, each once, under the locks of their orders. A row starts leased to `holder` if `lease` is set and all
+ *  earlier first attempts of its ordering key are leased to `holder` too. Returns only new deliveries, and none of
  *  deleted orders. Returns null and stores nothing when the webhooks of a merchant differ from `versions`. */
 export const enqueue = async (
   db: Queryable,

@@ -1,5 +1,5 @@
-import { type Dispatchers, dispatchers, message } from './jest-dispatchers.ts';
 import { createSender, type SenderOptions } from '../delivery/send.ts';
+import { type Dispatchers, dispatchers, message } from './jest-dispatchers.ts';
 
 /** What the database has of a delivery after its first attempt. */
 export interface Recorded {

@@ -10,7 +10,7 @@ export const FAST = { ordersPerStep: 2, pollMs: 20 };
 export const ago = (ms: number) => new Date(Date.now() - ms);
 export const ids = (events: readonly { id: string }[]) => events.map(({ id }) => id);
 
-/** Replays the whole history of a webhook's merchant, unless told otherwise. */
+/** Starts a replay; by default of all events of the webhook's merchant. */
 export const replay = (
   instance: Instance,
   webhook: { id: string; merchantId: string },
@@ -27,7 +27,7 @@ export const paidOrders = (count: number, merchantId: string, newestAgoMs = 0) =
     message({ type: 'order.paid', merchantId, time: ago(newestAgoMs + (count - n) * 60_000).toISOString() }),
   );
 
-/** A database and a receiver per test, and what tests of replays ask of them. */
+/** Creates a database and a receiver per test. */
 export const replaySetup = () => {
   let system: Dispatchers;
   let receiver: Receiver;
