@@ -7,6 +7,7 @@ export * from './internal.ts';
 export * from './money.ts';
 export * from './order-events.ts';
 export * from './payment-events.ts';
+export * from './payment-offer.ts';
 export * from './payment-view.ts';
 export * from './recorded-values.ts';
 export * from './resources/delivery.ts';

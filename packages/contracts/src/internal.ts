@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { PaymentCurrency, PaymentRail } from './currencies.ts';
 import { MerchantId, OrderId, PaymentId, RefundId, Timestamp } from './ids.ts';
 import { Amount, Minor } from './money.ts';
-import { OfferedPayment } from './order-events.ts';
+import { PaymentOffer } from './payment-offer.ts';
 import { AssignedInstruction } from './recorded-values.ts';
 import { Metadata } from './resources/metadata.ts';
 import { MerchantCreateOrderDto, Order, UpdateOrderDto } from './resources/order.ts';
@@ -62,11 +62,11 @@ export const PaymentOutcome = z.discriminatedUnion('status', [
 export type PaymentOutcome = z.infer<typeof PaymentOutcome>;
 
 /** `POST /orders/:id/payments` -> 200 OrderAndOutcomes. Idempotent by payment id; 404 when the order is unknown or deleted. */
-export const OfferPaymentCall = z.object({ payment: OfferedPayment, confirmed: z.boolean() });
-export type OfferPaymentCall = z.infer<typeof OfferPaymentCall>;
+export const OfferPaymentCall = PaymentOffer;
+export type OfferPaymentCall = PaymentOffer;
 
 /** `POST /orders/:id/payments/:payment_id/failure` -> 200 OrderAndOutcomes. */
-export const FailPaymentCall = z.object({ payment: OfferedPayment, failure_reason: z.string(), at: Timestamp });
+export const FailPaymentCall = PaymentOffer.extend({ failure_reason: z.string(), at: Timestamp });
 export type FailPaymentCall = z.infer<typeof FailPaymentCall>;
 
 /** `POST /orders/:id/payments/:payment_id/refunds` -> 200 OrderAndOutcomes. */

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { type PaymentState, paymentView, whereabouts } from './payment-view.ts';
+import { type PaymentState, paymentView, paymentBreakdown } from './payment-view.ts';
 import { maxMinor, parseDecimal } from './money.ts';
 import { Payment, PaymentStatus } from './resources/payment.ts';
 
@@ -76,7 +76,9 @@ test('the parts of a payment add up to what was paid, whatever became of it', ()
       (status, amountMinor, surplus, back) => {
         const unappliedMinor = (amountMinor * BigInt(surplus)) / 100n;
         const refundedMinor = status === 'refunded' ? amountMinor : (amountMinor * BigInt(back)) / 100n;
-        const parts = Object.values(whereabouts({ status, amountMinor, unappliedMinor, refundedMinor })) as bigint[];
+        const parts = Object.values(
+          paymentBreakdown({ status, amountMinor, unappliedMinor, refundedMinor }),
+        ) as bigint[];
         expect(parts.reduce((sum, part) => sum + part, 0n)).toBe(amountMinor);
         expect(parts.filter((part) => part < 0n)).toEqual([]);
       },

@@ -33,7 +33,7 @@ export interface PaymentState {
 }
 
 /** Where the money of a payment is, in minor units. The parts add up to what was paid, whatever became of it. */
-export interface Whereabouts {
+export interface PaymentBreakdown {
   /** Seen, and not decided on yet. */
   readonly received: bigint;
   readonly applied: bigint;
@@ -47,9 +47,9 @@ export interface Whereabouts {
 }
 
 /** A refund takes from what is due for refund first: of an applied payment from the surplus, and only then from what was applied. */
-export const whereabouts = (
+export const paymentBreakdown = (
   payment: Pick<PaymentState, 'status' | 'amountMinor' | 'unappliedMinor' | 'refundedMinor'>,
-): Whereabouts => {
+): PaymentBreakdown => {
   const { amountMinor, unappliedMinor, refundedMinor: refunded } = payment;
   const left = amountMinor - refunded;
   const parts = { received: 0n, applied: 0n, unapplied: 0n, orphaned: 0n, failed: 0n, refunded };
@@ -70,12 +70,12 @@ export const whereabouts = (
 };
 
 /** The later of two instants: news of a payment may come out of order. */
-export const later = (one: string, other: string): string => (one > other ? one : other);
+export const laterOf = (one: string, other: string): string => (one > other ? one : other);
 
 /** A payment as the API shows it, the same by itself and inside its order. */
 export const paymentView = (payment: PaymentState): Payment => {
   const amount = (minor: bigint) => fromMinor(minor, payment.currency);
-  const { applied, unapplied } = whereabouts(payment);
+  const { applied, unapplied } = paymentBreakdown(payment);
   return {
     id: payment.paymentId,
     merchant_id: payment.merchantId,

@@ -14,40 +14,40 @@ export interface DeadlineOptions {
   readonly everyMs?: number;
 }
 
-const EVERY_MS = 500;
-const CLAIM = 50;
-/** Longer than a claim of rows takes, even if each has to wait for an answer that does not come. */
-const CLAIMED_FOR_S = 30;
-const AT_ONCE = 8;
-const AGAIN_AFTER_S = 5;
+const POLL_INTERVAL_MS = 500;
+const CLAIM_BATCH = 50;
+/** Longer than a batch takes, even if every command waits for a timeout. */
+const CLAIM_LEASE_S = 30;
+const CONCURRENCY = 8;
+const RETRY_AFTER_S = 5;
 
 const CLAIM_DUE = `
-  update orders.orders as row set claimed_until = $1::timestamptz + interval '${CLAIMED_FOR_S} seconds'
+  update orders.orders as row set claimed_until = $1::timestamptz + interval '${CLAIM_LEASE_S} seconds'
   from (select id from orders.orders where due_at <= $1 and (claimed_until is null or claimed_until < $1)
-        order by coalesce(claimed_until, due_at) limit ${CLAIM} for update skip locked) as due
+        order by coalesce(claimed_until, due_at) limit ${CLAIM_BATCH} for update skip locked) as due
   where row.id = due.id returning row.id`;
 
-const CLAIM_AGAIN = `update orders.orders set claimed_until = $2::timestamptz + interval '${AGAIN_AFTER_S} seconds' where id = $1`;
+const EXTEND_CLAIM = `update orders.orders set claimed_until = $2::timestamptz + interval '${RETRY_AFTER_S} seconds' where id = $1`;
 
-/** Does what is due by the clock: expiry, renewal, instructions that were slow. Durable: what fell due while nothing ran is found at the
- *  next start. What cannot be done yet takes turns with the rest. Any number of instances share the work; one that dies loses its claim
- *  after half a minute. */
+/** Runs due orders: expiry, renewal, and the request for missing deposit instructions. The due time is a column of the read model, so orders
+ *  that fall due while no instance runs are found at the next start. An order that fails is retried after the others. Instances share the
+ *  work by claims; the claims of a crashed instance end after 30 seconds. */
 export const watchDeadlines = (options: DeadlineOptions): { stop: () => Promise<void> } => {
   const stopping = new AbortController();
-  const { readModel, now, log, everyMs = EVERY_MS } = options;
+  const { readModel, now, log, everyMs = POLL_INTERVAL_MS } = options;
   const running = (async () => {
     while (!stopping.signal.aborted) {
       const found = await readModel.query<{ id: string }>(CLAIM_DUE, [now()]).catch((error: unknown) => {
-        log.warn({ err: error }, 'cannot look for what is due');
+        log.warn({ err: error }, 'cannot query due orders');
         return { rows: [] };
       });
       const claimed = found.rows.length;
-      const lane = async () => {
+      const worker = async () => {
         for (let row = found.rows.shift(); row && !stopping.signal.aborted; row = found.rows.shift())
-          await actOn(row.id, options);
+          await runDue(row.id, options);
       };
-      await Promise.all(Array.from({ length: AT_ONCE }, lane));
-      if (claimed < CLAIM) await sleep(everyMs, undefined, { signal: stopping.signal }).catch(() => {});
+      await Promise.all(Array.from({ length: CONCURRENCY }, worker));
+      if (claimed < CLAIM_BATCH) await sleep(everyMs, undefined, { signal: stopping.signal }).catch(() => {});
     }
   })();
   return {
@@ -58,22 +58,22 @@ export const watchDeadlines = (options: DeadlineOptions): { stop: () => Promise<
   };
 };
 
-const actOn = async (orderId: string, { readModel, handler, commands, now, log }: DeadlineOptions): Promise<void> => {
+const runDue = async (orderId: string, { readModel, handler, commands, now, log }: DeadlineOptions): Promise<void> => {
   const requestId = newRequestId();
   const context: CallContext = { actor: 'service:orders', requestId, correlationId: requestId };
   try {
     const { state } = await handler.load(orderId);
     if (!exists(state)) return;
-    const done = await commands.due(state, context);
+    const done = await commands.runDue(state, context);
     if (done) return;
     if (state.status !== 'initialized') {
-      // Its row says that it is due: what this process remembers may be behind, and is read anew once the claim runs out.
+      // The row is due and the cached order is not: the cache may be stale. The order is read again after the claim ends.
       handler.evict(orderId);
       return;
     }
   } catch (error) {
     if (isAppError(error, 'not_found')) return;
-    log.warn({ err: error, orderId }, 'what is due could not be done yet');
+    log.warn({ err: error, orderId }, 'a due order could not be processed and is retried');
   }
-  await readModel.query(CLAIM_AGAIN, [orderId, now()]).catch(() => {}); // Else its claim runs out.
+  await readModel.query(EXTEND_CLAIM, [orderId, now()]).catch(() => {}); // If this fails, the claim ends by itself.
 };

@@ -4,22 +4,23 @@ import type { Pool } from '@cpg/postgres';
 import { type CallContext, newId } from '@cpg/runtime';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
 import type { PaymentsClient } from './clients/payments.ts';
-import { type OrderHandler, outcomeOf } from './commands.ts';
+import type { OrderHandler } from './commands.ts';
 import { orderStreamOf } from './order/identity.ts';
 import { orderDecider } from './order/order.ts';
 import { type ExistingOrder, exists } from './order/state.ts';
+import { outcomeOf } from './outcomes.ts';
 import { projectDeletion } from './projections/orders.ts';
 
 export const deletionStreamOf = (orderId: string): string => `deletion-${orderId}`;
 
-/** Whether an entry of the log is the record of a deletion. */
+/** Whether a log entry is a deletion record. */
 export const isDeletionRecord = ({ event }: AllStreamResolvedEvent): boolean =>
   event?.streamId.startsWith(deletionStreamOf('')) ?? false;
 
 export interface Deletion {
-  /** Leaves the record for auditors, lets payments know the last of its payments, takes the order and its payments from the read models,
-   *  and makes the streams unreadable. `order` is as it was right before.
-   *  Safe to run again from any point: whatever comes first after `OrderDeleted` was recorded finishes it. */
+  /** Finishes a deletion after `OrderDeleted` was recorded: appends the deletion record for auditors, sends payments its last outcomes,
+   *  removes the order and its payments from the read models, and tombstones the streams. `order` is the state before the deletion.
+   *  Idempotent: it runs in the request, and again when the event log is read if the process crashed in between. */
   readonly finish: (
     deleted: Pick<Recorded<OrderEvent>, 'revision' | 'event' | 'metadata'>,
     order: ExistingOrder,
@@ -58,18 +59,18 @@ export const orderDeletion = ({
       event: record,
       metadata: { ...metadata, previousHash, hash: eventHash(previousHash, record) },
     };
-    // 'conflict' says that it was recorded before.
+    // A conflict means that the record exists already.
     await append(client, stream, [recorded], -1);
     await projectDeletion(readModel, { orderId, merchantId, revision });
-    // What they have not heard yet they would never hear: nothing more of the order is published.
+    // No later message carries these outcomes, because nothing is published for a deleted order.
     await payments.recordOutcomes(order.payments.map(outcomeOf), context);
-    await payments.forget(orderId, context);
+    await payments.deletePayments(orderId, context);
     await tombstone(client, orderStreamOf(orderId));
     handler.evict(orderId);
   },
 });
 
-/** Finishes the deletions in a batch of the log that a crash left halfway. */
+/** Finishes the deletions in a batch of log events that a crash interrupted. */
 export const finishDeletions = (client: EventStoreDBClient, deletion: Deletion) => {
   const states = stateAt({ client, decider: orderDecider, schema: OrderEvent });
   return async (events: readonly AllStreamResolvedEvent[]): Promise<void> => {

@@ -17,24 +17,24 @@ import { orderDecider } from './order/order.ts';
 import { type ExistingOrder, exists, type Order } from './order/state.ts';
 import { ordersInRange } from './projections/orders-in-range.ts';
 
-export interface OrderPast {
+export interface OrderHistoryReader {
   readonly ordersOf: (merchantId: string, query: HistoryOrdersQuery) => Promise<HistoryOrders>;
-  /** Empty for an order that never was, or is deleted. */
+  /** The messages of an order, as published on `orders.v1`. Empty for an unknown or deleted order. */
   readonly messagesOf: (orderId: string, query: HistoryQuery) => Promise<OrderHistory>;
-  /** What is recorded of an order: its events, or only that it was deleted. */
+  /** The recorded events of an order; only the deletion record for a deleted order. */
   readonly entriesOf: (orderId: string, query: HistoryQuery) => Promise<RecordedHistory>;
-  /** The order with what happened up to an instant (ISO 8601 with milliseconds); null before it was there, and once it is deleted. */
+  /** The order with all events up to an instant (ISO 8601 with milliseconds). Null before it was created, and after its deletion. */
   readonly orderAt: (orderId: string, instant: string) => Promise<ExistingOrder | null>;
 }
 
-/** What happened to the orders of a merchant: the read model says which orders, their streams say what. */
+/** Reads the past of orders: the read model finds the orders of a merchant, their streams hold the events. */
 export const orderHistory = ({
   client,
   readModel,
 }: {
   client: EventStoreDBClient;
   readModel: Queryable;
-}): OrderPast => {
+}): OrderHistoryReader => {
   const options = { client, decider: orderDecider, schema: OrderEvent, messageOf: orderMessage };
   return {
     ordersOf: (merchantId, query) => ordersInRange(readModel, merchantId, query),

@@ -22,7 +22,7 @@ import { coinbase } from './rates/sources/coinbase.ts';
 import { ecb } from './rates/sources/ecb.ts';
 import { kraken } from './rates/sources/kraken.ts';
 import { readRateTable, tableRates } from './rates/table.ts';
-import { PAYMENT_NEWS, reactToPayments } from './reactions/payments.ts';
+import { HANDLED_PAYMENT_MESSAGES, reactToPayments } from './reactions/payments.ts';
 
 await runService(async () => {
   const config = readOrdersConfig(process.env);
@@ -79,7 +79,11 @@ await runService(async () => {
       watchDeadlines({ readModel, handler, commands, now, log }),
     ],
     publish: { topic: TOPICS.orders.name, messageOf: orderMessages(client) },
-    consume: { ...TOPICS.payments, types: PAYMENT_NEWS, handle: reactToPayments({ commands, payments, now }) },
+    consume: {
+      ...TOPICS.payments,
+      types: HANDLED_PAYMENT_MESSAGES,
+      handle: reactToPayments({ commands, payments, now }),
+    },
     log,
   });
 

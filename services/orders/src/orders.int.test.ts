@@ -3,7 +3,7 @@ import { newId } from '@cpg/runtime';
 import { rebuild, verify } from '@cpg/stream-relay';
 import { MAX_PAYMENTS } from './order/state.ts';
 import { body, MERCHANT, type OrdersService, startOrders, until } from './testing/jest-orders.ts';
-import { capabilities, payment, paymentId } from './testing/orders.ts';
+import { capabilities, offerCall, payment, paymentId } from './testing/orders.ts';
 
 let service: OrdersService;
 beforeAll(async () => {
@@ -228,7 +228,7 @@ test('money beyond what an order takes note of is due for refund, and says so', 
   }));
   await append(service.client, `order-${order.id}`, received, 0);
   const offered = async (n: number, confirmed: boolean) =>
-    (await service.call('POST', `/orders/${order.id}/payments`, { payment: payment(n, 1n), confirmed })).body;
+    (await service.call('POST', `/orders/${order.id}/payments`, offerCall(payment(n, 1n), confirmed))).body;
   const { outcomes } = await offered(6_000, true);
   expect(outcomes).toMatchObject([{ status: 'orphan', orphan_reason: 'too_many_payments' }]);
   expect((await offered(6_001, false)).outcomes).toEqual([]);

@@ -52,7 +52,7 @@ describe('failure', () => {
     const { id } = await registered(decide, changes);
     const { status, body } = await fail(id);
     expect({ status, body }).toMatchObject({ status: 200, body: { payment: { status: 'failed', failure_reason } } });
-    expect(payments.stub.notices.at(-1)).toMatchObject({ payment: { paymentId: id }, failure_reason });
+    expect(payments.stub.notices.at(-1)).toMatchObject({ payment: { id }, failure_reason });
     expect(await payments.rowOf(id)).toMatchObject({ status: 'failed', resource: { failure_reason } });
     expect((await fail(id, { failure_reason: 'another' })).body).toMatchObject({ payment: { failure_reason } });
   });
@@ -71,7 +71,7 @@ describe('failure', () => {
     expect((await fail(id)).status).toBe(503);
     payments.stub.setUnavailable(false);
     expect(await fail(id)).toMatchObject({ status: 200, body: { payment: { status: 'failed' } } });
-    expect(payments.stub.notices.at(-1)).toMatchObject({ payment: { paymentId: id } });
+    expect(payments.stub.notices.at(-1)).toMatchObject({ payment: { id } });
   });
 });
 

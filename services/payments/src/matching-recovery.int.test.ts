@@ -68,7 +68,7 @@ test('sends a missed failure or refund to the order when the payment is reported
     refunded_amount: '10.000000',
   });
   expect(payments.stub.notices).toMatchObject([
-    { payment: { paymentId: failed }, failure_reason: 'reorg', at: DECIDED_AT },
+    { payment: { id: failed }, failure_reason: 'reorg', at: DECIDED_AT },
     { refund_id: refundId, refunded_total_minor: '10000000', at: DECIDED_AT },
   ]);
 });

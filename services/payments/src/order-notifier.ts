@@ -1,4 +1,4 @@
-import type { OfferedPayment, Order, OrderAndOutcomes, PaymentOutcome } from '@cpg/contracts';
+import { type Order, type OrderAndOutcomes, type PaymentOffer, type PaymentOutcome, paymentView } from '@cpg/contracts';
 import type { CallContext } from '@cpg/runtime';
 import type { OrdersClient } from './clients/orders.ts';
 import type { PaymentCommands } from './commands.ts';
@@ -40,30 +40,21 @@ const send = async (
   payment: ExistingPayment,
   context: CallContext,
 ): Promise<OrderAndOutcomes | null> => {
-  const { merchantId, orderId, paymentId, status, confirmedAt, failureReason, refundedMinor, updatedAt: at } = payment;
+  const { merchantId, orderId, paymentId, status, failureReason, refundedMinor, updatedAt: at } = payment;
   if (merchantId === UNCLAIMED_MERCHANT) return null;
   if (status === 'failed')
-    return orders.fail(orderId, { payment: offered(payment), failure_reason: failureReason!, at }, context);
+    return orders.fail(orderId, { ...offerOf(payment), failure_reason: failureReason!, at }, context);
   if (refundedMinor > 0n) {
     const refund = { refund_id: payment.refundIds.at(-1)!, refunded_total_minor: String(refundedMinor), at };
     return orders.refund(orderId, paymentId, refund, context);
   }
-  return orders.offer(orderId, { payment: offered(payment), confirmed: confirmedAt !== undefined }, context);
+  return orders.offer(orderId, offerOf(payment), context);
 };
 
-const offered = (payment: ExistingPayment): OfferedPayment => ({
-  paymentId: payment.paymentId,
-  rail: payment.rail,
-  providerId: payment.providerId,
-  currency: payment.currency,
-  amountMinor: String(payment.amountMinor),
-  feeMinor: String(payment.feeMinor),
-  txHash: payment.txHash,
-  confirmations: payment.confirmations,
-  metadata: payment.metadata,
-  seenAt: payment.seenAt,
-  confirmedAt: payment.confirmedAt,
-  receivedAt: payment.createdAt,
+const offerOf = (payment: ExistingPayment): PaymentOffer => ({
+  payment: paymentView(payment),
+  seen_at: payment.seenAt,
+  confirmed_at: payment.confirmedAt,
 });
 
 /** A confirmed payment whose order does not exist becomes an orphan. */

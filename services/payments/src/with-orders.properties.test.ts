@@ -1,4 +1,4 @@
-import { type Payment, paymentView, whereabouts } from '@cpg/contracts';
+import { type Payment, paymentView, paymentBreakdown } from '@cpg/contracts';
 import { newId } from '@cpg/runtime';
 import fc from 'fast-check';
 import { paymentIdOf } from './payment/identity.ts';
@@ -87,7 +87,7 @@ const create = async (orderId: string, merchantId: string, capabilities: object)
 };
 
 const sumOf = (payments: readonly ExistingPayment[]) => {
-  const parts = payments.flatMap((payment) => Object.values(whereabouts(payment)) as bigint[]);
+  const parts = payments.flatMap((payment) => Object.values(paymentBreakdown(payment)) as bigint[]);
   return parts.reduce((sum, part) => sum + part, 0n);
 };
 

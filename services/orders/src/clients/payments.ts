@@ -4,15 +4,16 @@ import type { CallContext, InternalClient } from '@cpg/runtime';
 import { z } from 'zod';
 
 export interface PaymentsClient {
-  /** Where to pay, on each rail. Undefined while a provider is too slow to wait for. */
+  /** Deposit instructions, one per rail. Undefined if a provider does not answer in time. */
   readonly instructions: (call: InstructionsCall, context: CallContext) => Promise<AssignedInstruction[] | undefined>;
   readonly recordOutcomes: (outcomes: PaymentOutcome[], context: CallContext) => Promise<void>;
-  readonly forget: (orderId: string, context: CallContext) => Promise<void>;
+  /** Deletes the payments of a deleted order. */
+  readonly deletePayments: (orderId: string, context: CallContext) => Promise<void>;
 }
 
-const INSTRUCTIONS_WITHIN_MS = 3_000;
-/** A call may have 256 KiB, and an order any number of payments. */
-const OUTCOMES_AT_ONCE = 500;
+const INSTRUCTIONS_TIMEOUT_MS = 3_000;
+/** Keeps a call below 256 KiB. */
+const OUTCOMES_PER_CALL = 500;
 const Nothing = z.unknown();
 
 export const paymentsClient = (client: InternalClient): PaymentsClient => ({
@@ -22,7 +23,7 @@ export const paymentsClient = (client: InternalClient): PaymentsClient => ({
         body,
         context,
         response: Instructions,
-        timeoutMs: INSTRUCTIONS_WITHIN_MS,
+        timeoutMs: INSTRUCTIONS_TIMEOUT_MS,
       });
       return answer.instructions;
     } catch (error) {
@@ -31,12 +32,12 @@ export const paymentsClient = (client: InternalClient): PaymentsClient => ({
     }
   },
   recordOutcomes: async (outcomes, context) => {
-    for (let start = 0; start < outcomes.length; start += OUTCOMES_AT_ONCE) {
-      const body = { outcomes: outcomes.slice(start, start + OUTCOMES_AT_ONCE) };
+    for (let start = 0; start < outcomes.length; start += OUTCOMES_PER_CALL) {
+      const body = { outcomes: outcomes.slice(start, start + OUTCOMES_PER_CALL) };
       await client.call('POST', '/outcomes', { body, context, response: Nothing });
     }
   },
-  forget: async (orderId, context) => {
+  deletePayments: async (orderId, context) => {
     await client.call('DELETE', `/orders/${orderId}/payments`, { context, response: Nothing });
   },
 });

@@ -22,7 +22,7 @@ export type CreateOrder = {
   readonly totalMinor: bigint;
   readonly expirationMinutes: number;
   readonly metadata?: Metadata | undefined;
-  /** Absent while a provider is slow: `InstructOrder` brings them later. */
+  /** Absent while a provider is slow: `InstructOrder` adds them later. */
   readonly instructions?: AssignedInstruction[] | undefined;
   readonly at: Date;
 };
@@ -38,10 +38,10 @@ export type OrderCommand =
       readonly at: Date;
     }
   | {
-      /** What was refunded of the payment in all, after the refund `refundId`. */
       readonly type: 'RefundPayment';
       readonly paymentId: string;
       readonly refundId: string;
+      /** The sum of all refunds of the payment, including `refundId`. */
       readonly refundedTotalMinor: bigint;
       readonly at: Date;
     }
@@ -57,3 +57,5 @@ export type OrderCommand =
   | { readonly type: 'ExpireOrder'; readonly at: Date }
   | { readonly type: 'AdvanceTime'; readonly minutes: number; readonly at: Date }
   | { readonly type: 'DeleteOrder'; readonly at: Date };
+
+export type CommandOf<T extends OrderCommand['type']> = Extract<OrderCommand, { type: T }>;

@@ -1,17 +1,32 @@
-import type { OrderEvent } from '@cpg/contracts';
+import { divideUp, type OrderEvent } from '@cpg/contracts';
 import { AppError } from '@cpg/core';
-import type { OrderCommand } from './command.ts';
-import { appliedMinor, type ExistingOrder, heldOpen, isOpen, renews } from './state.ts';
+import type { CommandOf } from './command.ts';
+import { appliedMinor, type ExistingOrder, isHeld, isOpen, MAX_RENEWALS } from './state.ts';
 
-/** New quotes at the deadline. What was applied keeps its value: only the part of the order that it did not cover is priced anew. */
-export const renew = (
-  { rates, pricedMinor, at: now }: Extract<OrderCommand, { type: 'RenewOrder' }>,
-  order: ExistingOrder,
-): OrderEvent[] => {
+/** How long after the deadline an unconfirmed payment, seen before the deadline, keeps its order open. */
+const CONFIRMATION_GRACE_MS = 24 * 60 * 60_000;
+
+/** Whether `at` is before the end of the grace period for payments that were seen before the deadline. */
+export const isInGracePeriod = (order: ExistingOrder, at: Date): boolean =>
+  at.getTime() < Date.parse(order.expiresAt) + CONFIRMATION_GRACE_MS;
+
+/** Whether the order stays open because a payment that was seen before the deadline is not confirmed yet. */
+export const awaitsConfirmation = (order: ExistingOrder, at: Date): boolean =>
+  isInGracePeriod(order, at) &&
+  order.payments.some(
+    (payment) => payment.status === 'received' && !payment.confirmedAt && payment.seenAt <= order.expiresAt,
+  );
+
+/** Whether the order gets new rates at its deadline instead of expiring. */
+export const renewsAtDeadline = (order: ExistingOrder): boolean =>
+  isOpen(order) && order.capabilities.expiration_auto_renewal && order.renewals < MAX_RENEWALS;
+
+/** Renews the order with new rates. Applied payments keep their value: only the part that they do not cover is priced again. */
+export const renew = ({ rates, pricedMinor, at: now }: CommandOf<'RenewOrder'>, order: ExistingOrder): OrderEvent[] => {
   const at = now.toISOString();
-  if (!renews(order) || heldOpen(order, now) || at < order.expiresAt) return [];
+  if (!renewsAtDeadline(order) || awaitsConfirmation(order, now) || at < order.expiresAt) return [];
   const applied = appliedMinor(order);
-  const uncovered = (pricedMinor * (order.totalMinor - applied) + order.pricedMinor - 1n) / order.pricedMinor;
+  const uncovered = divideUp(pricedMinor * (order.totalMinor - applied), order.pricedMinor);
   return [
     {
       type: 'OrderRenewed',
@@ -29,31 +44,38 @@ export const renew = (
 
 export const expire = (order: ExistingOrder, now: Date): OrderEvent[] => {
   const at = now.toISOString();
-  if (!isOpen(order) || heldOpen(order, now)) return [];
-  if (at < order.expiresAt) throw new AppError('order_state_conflict', 'the order is not due to expire');
-  if (renews(order)) throw new AppError('order_state_conflict', 'the order renews at its deadline');
+  if (!isOpen(order) || awaitsConfirmation(order, now)) return [];
+  if (at < order.expiresAt) throw new AppError('order_state_conflict', 'the deadline of the order has not passed yet');
+  if (renewsAtDeadline(order)) throw new AppError('order_state_conflict', 'the order renews at its deadline');
   return [expired(order, at)];
 };
 
-export const expired = (order: ExistingOrder, at: string): OrderEvent => ({
+/** The deadline applies even if the timer that expires orders is late. */
+export const expireIfLate = (order: ExistingOrder, seenAt: string, now: Date): OrderEvent[] => {
+  const at = now.toISOString();
+  const hasExpired =
+    isOpen(order) &&
+    at > order.expiresAt &&
+    seenAt > order.expiresAt &&
+    !renewsAtDeadline(order) &&
+    !awaitsConfirmation(order, now);
+  return hasExpired ? [expired(order, at)] : [];
+};
+
+const expired = (order: ExistingOrder, at: string): OrderEvent => ({
   type: 'OrderExpired',
   data: {
-    orphanedPaymentIds: order.payments
-      .filter((payment) => payment.status === 'received' && payment.confirmedAt)
-      .map(({ paymentId }) => paymentId),
+    orphanedPaymentIds: order.payments.filter(isHeld).map(({ paymentId }) => paymentId),
     status: appliedMinor(order) > 0n ? 'partially_paid_expired' : 'expired',
     reason: 'deadline_passed',
     at,
   },
 });
 
-/** Moves the clock of one order forward, as if that much time had passed. */
-export const advanceTime = (
-  { minutes, at }: Extract<OrderCommand, { type: 'AdvanceTime' }>,
-  order: ExistingOrder,
-): OrderEvent[] => {
+/** Moves the deadline of one order closer, as if that much time had passed. */
+export const advanceTime = ({ minutes, at }: CommandOf<'AdvanceTime'>, order: ExistingOrder): OrderEvent[] => {
   if (!isOpen(order))
-    throw new AppError('order_state_conflict', `an order that is ${order.status} has no deadline to come`);
+    throw new AppError('order_state_conflict', `an order that is ${order.status} has no deadline ahead`);
   const expiresAt = plusMinutes(new Date(order.expiresAt), -minutes);
   return [{ type: 'OrderTimeAdvanced', data: { minutes, expiresAt, at: at.toISOString() } }];
 };

@@ -1,1 +1,2 @@
+/** The event stream of an order. */
 export const orderStreamOf = (orderId: string): string => `order-${orderId}`;

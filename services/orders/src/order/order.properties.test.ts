@@ -1,10 +1,11 @@
-import { Order as OrderResource, type OrderEvent, type OrderStatus, whereabouts } from '@cpg/contracts';
+import { Order as OrderResource, type OrderEvent, type OrderStatus, paymentBreakdown } from '@cpg/contracts';
 import { AppError, fold } from '@cpg/core';
 import fc from 'fast-check';
 import { createOrder, instruction, minutesAfterNoon, payment } from '../testing/orders.ts';
 import type { OrderCommand } from './command.ts';
+import { renewsAtDeadline } from './deadline.ts';
 import { orderDecider } from './order.ts';
-import { appliedMinor, type ExistingOrder, exists, isOpen, type Order, remainingMinor, renews } from './state.ts';
+import { appliedMinor, type ExistingOrder, exists, isOpen, type Order, remainingMinor } from './state.ts';
 import { orderView } from './view.ts';
 
 /** Every transition that decisions.md allows, besides staying as it is. */
@@ -123,7 +124,7 @@ const conserved = (order: ExistingOrder) => {
   for (const each of order.payments) {
     const allocated = each.appliedMinor + each.unappliedMinor;
     expect(allocated).toBe(each.status === 'applied' ? each.amountMinor : 0n);
-    const parts = Object.values(whereabouts(each)) as bigint[];
+    const parts = Object.values(paymentBreakdown(each)) as bigint[];
     expect(parts.reduce((sum, part) => sum + part, 0n)).toBe(each.amountMinor);
     expect(parts.filter((part) => part < 0n)).toEqual([]);
     expect(each.refundedMinor >= 0n && each.refundedMinor <= each.amountMinor).toBe(true);
@@ -215,12 +216,12 @@ test('what the stream says is what the API shows, and parses', () => {
   );
 });
 
-test('an open order that is due either renews, expires or is held open by a payment on its way', () => {
+test('an open order that is due either renewsAtDeadline, expires or is held open by a payment on its way', () => {
   fc.assert(
     fc.property(history, (random) => {
       run(random, (_, after, { command }) => {
         if (!exists(after) || !isOpen(after) || command.at.toISOString() < after.expiresAt) return;
-        if (renews(after)) return;
+        if (renewsAtDeadline(after)) return;
         const events = orderDecider.decide({ type: 'ExpireOrder', at: command.at }, after);
         const held = after.payments.some((each) => each.status === 'received' && !each.confirmedAt);
         expect(events.length > 0 || held).toBe(true);

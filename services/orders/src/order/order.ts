@@ -1,31 +1,34 @@
 import type { OrderEvent } from '@cpg/contracts';
 import { AppError, type Decider, unreachable } from '@cpg/core';
-import type { CreateOrder, OrderCommand } from './command.ts';
+import { applyHeldPayments, capture } from './apply-payments.ts';
+import type { CommandOf, OrderCommand } from './command.ts';
 import { advanceTime, expire, plusMinutes, renew } from './deadline.ts';
-import { capture, failPayment, offer, refundPayment, settle } from './money.ts';
-import { evolve, type ExistingOrder, exists, isOpen, MAX_CHANGES, type Order, then } from './state.ts';
+import { evolve, followedBy } from './evolve.ts';
+import { offerPayment } from './offer-payment.ts';
+import { failPayment, refundPayment } from './reverse-payment.ts';
+import { type ExistingOrder, exists, isHeld, isOpen, MAX_CHANGES, type Order } from './state.ts';
+
+// The life of an order. Its status changes only here, and every change is recorded with a reason:
+//
+//   none -> initialized -> awaiting_payment           CreateOrder, InstructOrder
+//   awaiting_payment -> partially_paid -> paid        OfferPayment, CapturePayments
+//   open -> expired | partially_paid_expired          ExpireOrder; RenewOrder keeps the order open with new rates
+//   open -> canceled                                  CancelOrder
+//   expired -> paid                                   OfferPayment of a payment seen in time, CapturePayments
+//   paid -> reversed -> paid                          FailPayment, RefundPayment; OfferPayment
+//   any, without unsettled funds -> deleted           DeleteOrder
+//
+// docs/order-states.md lists every transition. `open` is initialized, awaiting_payment or partially_paid.
 
 const decide = (command: OrderCommand, order: Order): OrderEvent[] => {
   if (command.type === 'CreateOrder') return order.status === 'none' ? [created(command)] : [];
   if (!exists(order)) throw new AppError('not_found', 'there is no such order');
   const at = command.at.toISOString();
   switch (command.type) {
-    case 'InstructOrder': {
-      if (order.status !== 'initialized') return [];
-      const { instructions } = command;
-      return then(
-        order,
-        [
-          {
-            type: 'OrderInstructed',
-            data: { instructions, status: 'awaiting_payment', reason: 'instructions_ready', at },
-          },
-        ],
-        (ready) => settle(ready, at),
-      );
-    }
+    case 'InstructOrder':
+      return instruct(command, order);
     case 'OfferPayment':
-      return offer(command, order);
+      return offerPayment(command, order);
     case 'FailPayment':
       return failPayment(command, order);
     case 'RefundPayment':
@@ -41,7 +44,7 @@ const decide = (command: OrderCommand, order: Order): OrderEvent[] => {
     case 'ExpireOrder':
       return expire(order, command.at);
     case 'AdvanceTime':
-      refuseTooMany(order);
+      refuseTooManyChanges(order);
       return advanceTime(command, order);
     case 'DeleteOrder':
       return remove(order, at);
@@ -50,7 +53,9 @@ const decide = (command: OrderCommand, order: Order): OrderEvent[] => {
   }
 };
 
-const created = ({ type: _, totalMinor, at, ...data }: CreateOrder): OrderEvent => ({
+export const orderDecider: Decider<Order, OrderCommand, OrderEvent> = { initial: { status: 'none' }, decide, evolve };
+
+const created = ({ type: _, totalMinor, at, ...data }: CommandOf<'CreateOrder'>): OrderEvent => ({
   type: 'OrderCreated',
   data: {
     ...data,
@@ -63,13 +68,24 @@ const created = ({ type: _, totalMinor, at, ...data }: CreateOrder): OrderEvent 
   },
 });
 
+/** The order has its deposit instructions. Payments that were confirmed before may now be applied. */
+const instruct = ({ instructions, at: now }: CommandOf<'InstructOrder'>, order: ExistingOrder): OrderEvent[] => {
+  if (order.status !== 'initialized') return [];
+  const at = now.toISOString();
+  const instructed: OrderEvent = {
+    type: 'OrderInstructed',
+    data: { instructions, status: 'awaiting_payment', reason: 'instructions_ready', at },
+  };
+  return followedBy(order, [instructed], (current) => applyHeldPayments(current, at));
+};
+
 const cancel = (order: ExistingOrder, at: string): OrderEvent[] => {
   if (order.status === 'canceled') return [];
   if (!order.capabilities.can_cancel)
     throw new AppError('cancel_not_allowed', 'the order was created with can_cancel false');
   if (!isOpen(order)) throw new AppError('order_state_conflict', `an order that is ${order.status} cannot be canceled`);
   const orphanedPaymentIds = order.payments
-    .filter((payment) => payment.status === 'applied' || (payment.status === 'received' && payment.confirmedAt))
+    .filter((payment) => payment.status === 'applied' || isHeld(payment))
     .map(({ paymentId }) => paymentId);
   return [
     { type: 'OrderCanceled', data: { orphanedPaymentIds, status: 'canceled', reason: 'canceled_by_merchant', at } },
@@ -77,14 +93,14 @@ const cancel = (order: ExistingOrder, at: string): OrderEvent[] => {
 };
 
 const update = (
-  { metadata, expirationMinutes, at: now }: Extract<OrderCommand, { type: 'UpdateOrder' }>,
+  { metadata, expirationMinutes, at: now }: CommandOf<'UpdateOrder'>,
   order: ExistingOrder,
 ): OrderEvent[] => {
   if (!order.capabilities.can_update)
     throw new AppError('update_not_allowed', 'the order was created with can_update false');
-  refuseTooMany(order);
+  refuseTooManyChanges(order);
   if (expirationMinutes !== undefined && !isOpen(order))
-    throw new AppError('order_state_conflict', `the deadline of an order that is ${order.status} cannot be moved`);
+    throw new AppError('order_state_conflict', `the deadline of an order that is ${order.status} cannot be changed`);
   const deadline = expirationMinutes !== undefined && {
     expirationMinutes,
     expiresAt: plusMinutes(now, expirationMinutes),
@@ -92,23 +108,24 @@ const update = (
   return [{ type: 'OrderUpdated', data: { ...(metadata && { metadata }), ...deadline, at: now.toISOString() } }];
 };
 
-const refuseTooMany = ({ changes }: ExistingOrder): void => {
+const refuseTooManyChanges = ({ changes }: ExistingOrder): void => {
   if (changes >= MAX_CHANGES)
-    throw new AppError('update_not_allowed', `an order is changed ${MAX_CHANGES} times at most: create a new one`);
+    throw new AppError(
+      'update_not_allowed',
+      `an order can be changed at most ${MAX_CHANGES} times: create a new order`,
+    );
 };
 
 const remove = (order: ExistingOrder, at: string): OrderEvent[] => {
-  const unsettled = order.payments.some(
+  const hasUnsettledPayments = order.payments.some(
     (payment) =>
       payment.status === 'received' || (payment.status === 'orphan' && payment.refundedMinor < payment.amountMinor),
   );
-  if (order.status === 'partially_paid' || unsettled) {
+  if (order.status === 'partially_paid' || hasUnsettledPayments) {
     throw new AppError(
       'order_has_unsettled_funds',
-      'the order holds money that is neither settled nor refunded: capture, cancel or refund it first',
+      'the order holds money that is neither settled nor refunded: capture it, cancel it or refund it first',
     );
   }
   return [{ type: 'OrderDeleted', data: { reason: 'deleted_by_merchant', at } }];
 };
-
-export const orderDecider: Decider<Order, OrderCommand, OrderEvent> = { initial: { status: 'none' }, decide, evolve };

@@ -7,7 +7,7 @@ export interface Quote {
   readonly quotedAt: Date;
 }
 
-/** Where rates come from. `quote` throws AppError `rate_unavailable` when it has no fresh one: never a zero, stale or invented rate. */
+/** A source of rates. `quote` throws AppError `rate_unavailable` if it has no fresh rate; it never returns a zero, stale or invented one. */
 export interface RateProvider {
   readonly quote: (base: ItemCurrency, currency: PaymentCurrency, now: Date) => Promise<Quote>;
 }
@@ -17,15 +17,15 @@ export const lockRates = async (
   provider: RateProvider,
   bases: readonly ItemCurrency[],
   currency: PaymentCurrency,
-  { now, expiresAt }: { now: Date; expiresAt: Date },
+  { now, expiresAt }: { now: Date; expiresAt: string },
 ): Promise<Rates> => {
   const entries = await Promise.all(
     bases.map(async (base) => {
-      const same = base === (currency as string);
-      const { rate, source, quotedAt } = same
+      const isSame = base === (currency as string);
+      const { rate, source, quotedAt } = isSame
         ? { rate: '1', source: 'identity', quotedAt: now }
         : await provider.quote(base, currency, now);
-      return [base, { rate, source, quoted_at: quotedAt.toISOString(), expires_at: expiresAt.toISOString() }] as const;
+      return [base, { rate, source, quoted_at: quotedAt.toISOString(), expires_at: expiresAt }] as const;
     }),
   );
   return Object.fromEntries(entries);

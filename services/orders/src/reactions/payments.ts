@@ -1,14 +1,12 @@
-import { type OfferedPayment, type Payment, type PaymentMessage, type PaymentOutcome, toMinor } from '@cpg/contracts';
+import { offeredPayment, type PaymentMessage, type PaymentOutcome } from '@cpg/contracts';
 import { isAppError } from '@cpg/core';
 import type { CallContext } from '@cpg/runtime';
 import type { PaymentsClient } from '../clients/payments.ts';
 import type { OrderCommands } from '../commands.ts';
 import type { OrderCommand } from '../order/command.ts';
 
-/** What this reaction wants of `payments.v1`. */
-export const PAYMENT_NEWS = ['payment.received', 'payment.confirmed', 'payment.failed', 'payment.refunded'];
-
-/** Drives again what the payments service told us directly, so that a crash in between only delays it. Every command is idempotent. */
+/** Runs the commands that messages of payments ask for. Payments also calls orders directly; after a crash in between, the message makes
+ *  sure that the order learns of the payment. Every command is idempotent. */
 export const reactToPayments =
   ({ commands, payments, now }: { commands: OrderCommands; payments: PaymentsClient; now: () => Date }) =>
   async (messages: readonly PaymentMessage[]): Promise<void> => {
@@ -25,61 +23,61 @@ export const reactToPayments =
       } catch (error) {
         if (!isAppError(error, 'not_found')) throw error;
         if (command.type === 'OfferPayment' && command.confirmed)
-          await payments.recordOutcomes([withoutOrder(message)], context);
+          await payments.recordOutcomes([orphanOf(message)], context);
       }
     }
   };
 
-/** The order is unknown or deleted: its money is an orphan. */
-const withoutOrder = (message: PaymentMessage): PaymentOutcome => ({
+/** The order is unknown or deleted, so the payment is an orphan. */
+const orphanOf = (message: PaymentMessage): PaymentOutcome => ({
   status: 'orphan',
   payment_id: message.subject,
   orphan_reason: 'unknown_order',
   at: message.time,
 });
 
-const commandOf = (message: PaymentMessage, at: Date): OrderCommand | null => {
-  const payment = offeredOf(message.data.resource);
-  switch (message.type) {
-    case 'payment.received': {
-      const { seenAt, confirmed } = message.data.change;
-      const offered = { ...payment, seenAt, ...(confirmed && { confirmedAt: message.time }) };
-      return { type: 'OfferPayment', payment: offered, confirmed, at };
-    }
-    case 'payment.confirmed':
-      return { type: 'OfferPayment', payment: { ...payment, confirmedAt: message.time }, confirmed: true, at };
-    case 'payment.failed':
-      return {
-        type: 'FailPayment',
-        payment,
-        failureReason: message.data.change.failureReason,
-        at: new Date(message.time),
-      };
-    case 'payment.refunded': {
-      const { refundId, refundedTotalMinor } = message.data.change;
-      return {
-        type: 'RefundPayment',
-        paymentId: payment.paymentId,
-        refundId,
-        refundedTotalMinor: BigInt(refundedTotalMinor),
-        at: new Date(message.time),
-      };
-    }
-    default:
-      return null;
-  }
+/** The command that a message asks for, by message type. Null for messages that orders does not need. */
+const COMMANDS: {
+  [T in PaymentMessage['type']]: ((message: Extract<PaymentMessage, { type: T }>, at: Date) => OrderCommand) | null;
+} = {
+  'payment.received': ({ time, data: { change, resource } }, at) => ({
+    type: 'OfferPayment',
+    payment: offeredPayment({
+      payment: resource,
+      seen_at: change.seenAt,
+      confirmed_at: change.confirmed ? time : undefined,
+    }),
+    confirmed: change.confirmed,
+    at,
+  }),
+  'payment.confirmed': ({ time, data: { resource } }, at) => ({
+    type: 'OfferPayment',
+    payment: offeredPayment({ payment: resource, seen_at: resource.created_at, confirmed_at: time }),
+    confirmed: true,
+    at,
+  }),
+  'payment.failed': ({ time, data: { change, resource } }) => ({
+    type: 'FailPayment',
+    payment: offeredPayment({ payment: resource, seen_at: resource.created_at }),
+    failureReason: change.failureReason,
+    at: new Date(time),
+  }),
+  'payment.refunded': ({ time, data: { change, resource } }) => ({
+    type: 'RefundPayment',
+    paymentId: resource.id,
+    refundId: change.refundId,
+    refundedTotalMinor: BigInt(change.refundedTotalMinor),
+    at: new Date(time),
+  }),
+  'payment.applied': null,
+  'payment.orphaned': null,
 };
 
-const offeredOf = (payment: Payment): OfferedPayment => ({
-  paymentId: payment.id,
-  rail: payment.payment_rail,
-  providerId: payment.provider_id,
-  currency: payment.currency,
-  amountMinor: String(toMinor(payment.paid_amount, payment.currency)),
-  feeMinor: String(toMinor(payment.fee_amount, payment.currency)),
-  txHash: payment.tx_hash,
-  confirmations: payment.confirmations,
-  metadata: payment.metadata,
-  seenAt: payment.created_at,
-  receivedAt: payment.created_at,
-});
+/** The message types of `payments.v1` that orders handles. */
+export const HANDLED_PAYMENT_MESSAGES = Object.entries(COMMANDS).flatMap(([type, command]) => (command ? [type] : []));
+
+/** Null also for a message type that this version does not know. */
+const commandOf = (message: PaymentMessage, at: Date): OrderCommand | null => {
+  const command = COMMANDS[message.type] as ((message: PaymentMessage, at: Date) => OrderCommand) | null | undefined;
+  return command ? command(message, at) : null;
+};

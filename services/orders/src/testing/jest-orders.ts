@@ -21,7 +21,7 @@ import { orderProjection } from '../projections/order-projection.ts';
 import { projectOrders } from '../projections/orders.ts';
 import { readRateTable, tableRates } from '../rates/table.ts';
 import { startPaymentsStub } from './jest-payments-stub.ts';
-import { capabilities, payment } from './orders.ts';
+import { capabilities, offerCall, payment } from './orders.ts';
 
 const SERVICE = join(import.meta.dirname, '../..');
 const TOKEN = 'a-token-that-services-share-in-tests';
@@ -156,10 +156,7 @@ export const startOrders = async () => {
     },
     /** The `n`th payment is offered to an order, seen now and confirmed. */
     offer: (id: string, n: number, amountMinor: bigint) =>
-      call('POST', `/orders/${id}/payments`, {
-        payment: { ...payment(n, amountMinor), seenAt: now().toISOString() },
-        confirmed: true,
-      }),
+      call('POST', `/orders/${id}/payments`, offerCall(payment(n, amountMinor, { seenAt: now().toISOString() }), true)),
     /** A command that another process of the service is given. */
     anotherProcess: (id: string, command: OrderCommand) => commandsBy(makeHandler()).run(id, command, CONTEXT),
     rowOf: async (id: string) => (await pool.query('select * from orders.orders where id = $1', [id])).rows[0],

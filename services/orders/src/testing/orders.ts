@@ -1,4 +1,4 @@
-import type { OfferedPayment, OrderEvent } from '@cpg/contracts';
+import { fromMinor, type OfferedPayment, type OfferPaymentCall, type OrderEvent } from '@cpg/contracts';
 import type { CreateOrder, OrderCommand } from '../order/command.ts';
 
 export const NOON = new Date('2026-01-31T12:00:00.000Z');
@@ -79,6 +79,29 @@ export const payment = (n: number, amountMinor: bigint, changes: Partial<Offered
   receivedAt: NOON.toISOString(),
   ...changes,
 });
+
+/** The call by which payments offers that payment to its order. */
+export const offerCall = (payment: OfferedPayment, confirmed: boolean): OfferPaymentCall => {
+  const amount = (minor: bigint) => fromMinor(minor, payment.currency);
+  return {
+    payment: {
+      id: payment.paymentId,
+      merchant_id: MERCHANT_ID,
+      order_id: ORDER_ID,
+      status: 'received',
+      payment_rail: payment.rail,
+      provider_id: payment.providerId,
+      paid_amount: amount(BigInt(payment.amountMinor)),
+      fee_amount: amount(BigInt(payment.feeMinor)),
+      net_amount: amount(BigInt(payment.amountMinor) - BigInt(payment.feeMinor)),
+      currency: payment.currency,
+      created_at: payment.receivedAt,
+      updated_at: payment.receivedAt,
+    },
+    seen_at: payment.seenAt,
+    ...(confirmed && { confirmed_at: payment.seenAt }),
+  };
+};
 
 export const offer = (
   n: number,

@@ -25,7 +25,7 @@ export const ordersClient = (client: InternalClient): OrdersClient => {
     summary: (id, context) =>
       nullWhenNotFound(client.call('GET', `/orders/${id}/summary`, { context, response: OrderSummary })),
     offer: (id, call, context) => post(`/orders/${id}/payments`, call, context),
-    fail: (id, call, context) => post(`/orders/${id}/payments/${call.payment.paymentId}/failure`, call, context),
+    fail: (id, call, context) => post(`/orders/${id}/payments/${call.payment.id}/failure`, call, context),
     refund: (id, paymentId, call, context) => post(`/orders/${id}/payments/${paymentId}/refunds`, call, context),
   };
 };

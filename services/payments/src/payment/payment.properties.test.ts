@@ -1,4 +1,4 @@
-import { paymentView, whereabouts } from '@cpg/contracts';
+import { paymentView, paymentBreakdown } from '@cpg/contracts';
 import { fold } from '@cpg/core';
 import fc from 'fast-check';
 import {
@@ -64,7 +64,7 @@ test('fee and net add up to the paid amount, and refunds never exceed it', () =>
       const shown = paymentView(payment);
       expect(payment.refundedMinor).toBeLessThanOrEqual(payment.amountMinor);
       expect(payment.refundedMinor === payment.amountMinor).toBe(payment.status === 'refunded');
-      const parts = Object.values(whereabouts(payment)) as bigint[];
+      const parts = Object.values(paymentBreakdown(payment)) as bigint[];
       expect(parts.reduce((sum, part) => sum + part, 0n)).toBe(payment.amountMinor);
       expect(Number(shown.fee_amount) + Number(shown.net_amount)).toBeCloseTo(Number(shown.paid_amount), 8);
       expect(payment.appliedMinor > 0n).toBe(payment.status === 'applied');

@@ -1,4 +1,4 @@
-import { later, type PaymentEvent, type PaymentState } from '@cpg/contracts';
+import { laterOf, type PaymentEvent, type PaymentState } from '@cpg/contracts';
 import { ignoreUnknownEvent } from '@cpg/core';
 
 export interface ExistingPayment extends PaymentState {
@@ -36,7 +36,7 @@ export const evolve = (payment: Payment, event: PaymentEvent): Payment => {
   }
   if (!exists(payment)) return payment;
   const { at } = event.data;
-  const updated = { ...payment, updatedAt: later(payment.updatedAt, at) };
+  const updated = { ...payment, updatedAt: laterOf(payment.updatedAt, at) };
   switch (event.type) {
     case 'PaymentConfirmed':
       return { ...updated, confirmedAt: at, confirmations: event.data.confirmations ?? payment.confirmations };

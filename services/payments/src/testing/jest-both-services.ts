@@ -55,7 +55,7 @@ export const startBothServices = () => {
     /** Does what the deadline watcher does for one order. */
     watch: async (orderId: string) => {
       const state = streams.orders.lastOf(orderId);
-      if (orderExists(state)) await succeeds(orders.commands.due(state, CONTEXT));
+      if (orderExists(state)) await succeeds(orders.commands.runDue(state, CONTEXT));
     },
     inFlight: streams.inFlight,
     /** Delivers one message. On a failure it stays in flight, as with a Kafka consumer; with `again` it is also

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import {
   FailPaymentCall,
+  offeredPayment,
   OfferPaymentCall,
   type OrderAndOutcomes,
   type PaymentOutcome,
@@ -28,7 +29,9 @@ export const startOrdersStub = async () => {
       if (change === 'failure') notices.push(FailPaymentCall.parse(body));
       else notices.push(RefundPaymentCall.parse(body));
     } else {
-      const { payment, confirmed } = OfferPaymentCall.parse(await bodyOf(request));
+      const offer = OfferPaymentCall.parse(await bodyOf(request));
+      const payment = offeredPayment(offer);
+      const confirmed = offer.confirmed_at !== undefined;
       const decided = order.payments.get(payment.paymentId);
       const outcome = decided?.outcome ?? order.decide(payment, confirmed);
       order.payments.set(payment.paymentId, { payment, outcome });

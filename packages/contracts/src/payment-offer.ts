@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import { Timestamp } from './ids.ts';
+import { toMinor } from './money.ts';
+import type { OfferedPayment } from './order-events.ts';
+import { Payment } from './resources/payment.ts';
+
+/** A payment that payments offers to its order, in a call or by its message: the resource, and two instants that it does not show. */
+export const PaymentOffer = z.object({
+  payment: Payment,
+  /** When the rail first saw the money. */
+  seen_at: Timestamp,
+  /** When the rail confirmed the money; absent while it is unconfirmed. */
+  confirmed_at: Timestamp.optional(),
+});
+export type PaymentOffer = z.infer<typeof PaymentOffer>;
+
+/** The payment in the form that its order records. */
+export const offeredPayment = ({ payment, seen_at, confirmed_at }: PaymentOffer): OfferedPayment => ({
+  paymentId: payment.id,
+  rail: payment.payment_rail,
+  providerId: payment.provider_id,
+  currency: payment.currency,
+  amountMinor: String(toMinor(payment.paid_amount, payment.currency)),
+  feeMinor: String(toMinor(payment.fee_amount, payment.currency)),
+  txHash: payment.tx_hash,
+  confirmations: payment.confirmations,
+  metadata: payment.metadata,
+  seenAt: seen_at,
+  confirmedAt: confirmed_at,
+  receivedAt: payment.created_at,
+});

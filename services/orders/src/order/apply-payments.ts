@@ -1,0 +1,63 @@
+import type { Allocation, OrderEvent, OrderStatus, PaymentState } from '@cpg/contracts';
+import { AppError } from '@cpg/core';
+import { allocate, type Allocated } from './allocation.ts';
+import { appliedMinor, type ExistingOrder, isExpired, isHeld, isOpen, remainingMinor } from './state.ts';
+
+/** Applies the held payments if together they settle the order, or if the open order takes partial payments. */
+export const applyHeldPayments = (order: ExistingOrder, at: string): OrderEvent[] => {
+  const held = order.payments.filter(isHeld);
+  if (held.length === 0 || order.status === 'initialized') return [];
+  const sum = held.reduce((total, payment) => total + payment.amountMinor, 0n);
+  if (sum >= remainingMinor(order)) return applyPayments(order, held, 'payment_settled', at);
+  return order.capabilities.partial_payments && isOpen(order) ? applyPayments(order, held, 'partial_payment', at) : [];
+};
+
+/** Applies every pending payment and every late orphan. A late orphan that was refunded in part stays an orphan: the merchant has already
+ *  decided to return it. */
+export const capture = (order: ExistingOrder, at: string): OrderEvent[] => {
+  if (order.status === 'canceled') throw new AppError('order_state_conflict', 'a canceled order takes no payments');
+  if (order.status === 'initialized')
+    throw new AppError('order_state_conflict', 'the order has no deposit instructions yet: try again');
+  const captured = order.payments.filter(
+    (payment) =>
+      payment.currency === order.currency &&
+      (payment.status === 'received' ||
+        (payment.status === 'orphan' && payment.orphanReason === 'late' && payment.refundedMinor === 0n)),
+  );
+  return captured.length > 0 ? applyPayments(order, captured, 'captured', at) : [];
+};
+
+/** Applies these payments, oldest first. Payments for which nothing remains become orphans. */
+export const applyPayments = (
+  order: ExistingOrder,
+  payments: readonly PaymentState[],
+  reason: string,
+  at: string,
+): OrderEvent[] => {
+  const { allocations, surplus } = allocate(remainingMinor(order), payments, order.capabilities.can_overpay);
+  const sum = allocations.reduce((total, allocation) => total + allocation.appliedMinor, appliedMinor(order));
+  const status = sum >= order.totalMinor ? 'paid' : partlyPaidStatus(order.status);
+  const events: OrderEvent[] = [];
+  if (allocations.length > 0)
+    events.push({
+      type: 'OrderPaymentsApplied',
+      data: { allocations: allocations.map(recordedAllocation), status, reason, at },
+    });
+  if (status === 'paid' && order.status !== 'paid') events.push({ type: 'OrderPaid', data: { reason, at } });
+  // A late orphan stays a late orphan: a capture may apply it when the order needs it again.
+  const paymentIds = surplus.filter((payment) => payment.status === 'received').map(({ paymentId }) => paymentId);
+  if (paymentIds.length > 0)
+    events.push({ type: 'OrderPaymentsOrphaned', data: { paymentIds, orphanReason: 'already_paid', at } });
+  return events;
+};
+
+const recordedAllocation = ({ paymentId, ...allocated }: Allocated): Allocation => ({
+  paymentId,
+  appliedMinor: String(allocated.appliedMinor),
+  unappliedMinor: String(allocated.unappliedMinor),
+});
+
+const partlyPaidStatus = (status: OrderStatus): OrderStatus => {
+  if (status === 'reversed' || status === 'paid') return status;
+  return isExpired(status) ? 'partially_paid_expired' : 'partially_paid';
+};

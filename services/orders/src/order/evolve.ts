@@ -1,0 +1,110 @@
+import { laterOf, type OrderEvent, type OrderStatus } from '@cpg/contracts';
+import { fold, ignoreUnknownEvent } from '@cpg/core';
+import {
+  withApplied,
+  withConfirmed,
+  withFailed,
+  withOrphaned,
+  withReceived,
+  withRefunded,
+  withTimeAdvanced,
+} from './payment-changes.ts';
+import { type ExistingOrder, exists, type Order } from './state.ts';
+
+type EventData<T extends OrderEvent['type']> = Extract<OrderEvent, { type: T }>['data'];
+
+/** Folds one recorded event. It never refuses, because a recorded event is a fact. */
+export const evolve = (order: Order, event: OrderEvent): Order => {
+  if (event.type === 'OrderCreated') return created(event.data);
+  if (!exists(order)) return order;
+  const { at } = event.data;
+  const updated = { ...order, updatedAt: at, lastEventAt: laterOf(order.lastEventAt, at) };
+  switch (event.type) {
+    case 'OrderInstructed':
+      return { ...updated, instructions: event.data.instructions, ...statusOf(event.data) };
+    case 'OrderPaymentReceived':
+      return withReceived(updated, event.data);
+    case 'OrderPaymentConfirmed':
+      return withConfirmed(updated, event.data);
+    case 'OrderPaymentsApplied':
+      return { ...withApplied(updated, event.data), ...statusOf(event.data) };
+    case 'OrderPaymentsOrphaned':
+      return withOrphaned(updated, event.data.paymentIds, event.data.orphanReason, at);
+    case 'OrderPaymentFailed':
+      return { ...withFailed(updated, event.data), ...statusOf(event.data) };
+    case 'OrderPaymentRefunded':
+      return { ...withRefunded(updated, event.data), ...statusOf(event.data) };
+    case 'OrderPaid':
+      return { ...updated, status: 'paid', statusReason: event.data.reason };
+    case 'OrderUpdated':
+      return changed(updated, event.data);
+    case 'OrderRenewed':
+      return renewed(updated, event.data);
+    case 'OrderTimeAdvanced':
+      return withTimeAdvanced(updated, event.data);
+    case 'OrderExpired':
+      return { ...withOrphaned(updated, event.data.orphanedPaymentIds, 'late', at), ...statusOf(event.data) };
+    case 'OrderCanceled':
+      return { ...withOrphaned(updated, event.data.orphanedPaymentIds, 'canceled', at), ...statusOf(event.data) };
+    case 'OrderDeleted':
+      return { status: 'deleted', was: order };
+    default:
+      return ignoreUnknownEvent(event, order);
+  }
+};
+
+/** `events`, followed by the events that `decideNext` adds on the state after them. */
+export const followedBy = (
+  order: ExistingOrder,
+  events: OrderEvent[],
+  decideNext: (after: ExistingOrder) => OrderEvent[],
+): OrderEvent[] => {
+  const after = fold({ evolve }, order as Order, events);
+  return exists(after) ? [...events, ...decideNext(after)] : events;
+};
+
+const created = ({
+  reason: statusReason,
+  at,
+  totalMinor,
+  instructions = [],
+  ...data
+}: EventData<'OrderCreated'>): Order => ({
+  ...data,
+  statusReason,
+  totalMinor: BigInt(totalMinor),
+  pricedMinor: BigInt(totalMinor),
+  pricedWhenApplied: {},
+  instructions,
+  payments: [],
+  renewals: 0,
+  changes: 0,
+  createdAt: at,
+  updatedAt: at,
+  lastEventAt: at,
+});
+
+const changed = (
+  order: ExistingOrder,
+  { metadata, expirationMinutes, expiresAt }: EventData<'OrderUpdated'>,
+): ExistingOrder => ({
+  ...order,
+  changes: order.changes + 1,
+  ...(metadata && { metadata }),
+  ...(expirationMinutes !== undefined && { expirationMinutes }),
+  ...(expiresAt && { expiresAt }),
+});
+
+const renewed = (
+  order: ExistingOrder,
+  { rates, totalMinor, pricedMinor = totalMinor, expiresAt, renewal }: EventData<'OrderRenewed'>,
+): ExistingOrder => ({
+  ...order,
+  rates,
+  totalMinor: BigInt(totalMinor),
+  pricedMinor: BigInt(pricedMinor),
+  expiresAt,
+  renewals: renewal,
+});
+
+const statusOf = ({ status, reason }: { status: OrderStatus; reason: string }) => ({ status, statusReason: reason });

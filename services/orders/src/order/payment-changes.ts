@@ -1,0 +1,152 @@
+import { divideUp, laterOf, type OrderEvent, type OrphanReason, type PaymentState } from '@cpg/contracts';
+import { appliedMinor, type ExistingOrder, findPayment, isOpen } from './state.ts';
+
+// The payments of an order after an event.
+
+type EventData<T extends OrderEvent['type']> = Extract<OrderEvent, { type: T }>['data'];
+
+const NOTHING_APPLIED = { appliedMinor: 0n, unappliedMinor: 0n };
+
+export const withReceived = (
+  order: ExistingOrder,
+  { payment, confirmed }: EventData<'OrderPaymentReceived'>,
+): ExistingOrder => {
+  const { paymentId, rail, providerId, currency, txHash, confirmations, metadata, seenAt, receivedAt } = payment;
+  const confirmedAt = confirmed ? (payment.confirmedAt ?? receivedAt) : undefined;
+  const received: PaymentState = {
+    paymentId,
+    merchantId: order.merchantId,
+    orderId: order.orderId,
+    rail,
+    providerId,
+    currency,
+    amountMinor: BigInt(payment.amountMinor),
+    feeMinor: BigInt(payment.feeMinor),
+    ...NOTHING_APPLIED,
+    refundedMinor: 0n,
+    status: 'received',
+    confirmedAt,
+    txHash,
+    confirmations,
+    metadata,
+    seenAt,
+    createdAt: receivedAt,
+    updatedAt: confirmedAt ? laterOf(receivedAt, confirmedAt) : receivedAt,
+  };
+  return { ...order, payments: [...order.payments, received] };
+};
+
+export const withConfirmed = (
+  order: ExistingOrder,
+  { paymentId, confirmations, at, confirmedAt = at }: EventData<'OrderPaymentConfirmed'>,
+): ExistingOrder =>
+  changePayments(order, [paymentId], (payment) => ({
+    ...payment,
+    confirmedAt,
+    confirmations: confirmations ?? payment.confirmations,
+    updatedAt: laterOf(payment.updatedAt, confirmedAt),
+  }));
+
+export const withApplied = (
+  order: ExistingOrder,
+  { allocations, at }: EventData<'OrderPaymentsApplied'>,
+): ExistingOrder => {
+  const allocationOf = new Map(allocations.map((allocation) => [allocation.paymentId, allocation]));
+  const priced = Object.fromEntries(allocations.map(({ paymentId }) => [paymentId, order.pricedMinor]));
+  return {
+    ...order,
+    pricedWhenApplied: { ...order.pricedWhenApplied, ...priced },
+    payments: order.payments.map((payment) => {
+      const allocation = allocationOf.get(payment.paymentId);
+      if (!allocation) return payment;
+      return {
+        ...payment,
+        status: 'applied',
+        orphanReason: undefined,
+        appliedMinor: BigInt(allocation.appliedMinor),
+        unappliedMinor: BigInt(allocation.unappliedMinor),
+        updatedAt: laterOf(payment.updatedAt, at),
+      };
+    }),
+  };
+};
+
+export const withOrphaned = (
+  order: ExistingOrder,
+  paymentIds: readonly string[],
+  orphanReason: OrphanReason,
+  at: string,
+): ExistingOrder =>
+  changePayments(order, paymentIds, (payment) => ({
+    ...payment,
+    status: 'orphan',
+    orphanReason,
+    ...NOTHING_APPLIED,
+    updatedAt: laterOf(payment.updatedAt, at),
+  }));
+
+export const withFailed = (
+  order: ExistingOrder,
+  { paymentId, failureReason, at }: EventData<'OrderPaymentFailed'>,
+): ExistingOrder =>
+  changePayments({ ...order, totalMinor: totalWithout(order, paymentId) }, [paymentId], (payment) => ({
+    ...payment,
+    status: 'failed',
+    failureReason,
+    ...NOTHING_APPLIED,
+    updatedAt: at,
+  }));
+
+export const withRefunded = (
+  order: ExistingOrder,
+  { paymentId, refundedTotalMinor, at }: EventData<'OrderPaymentRefunded'>,
+): ExistingOrder => {
+  const refundedMinor = BigInt(refundedTotalMinor);
+  const refunded = findPayment(order, paymentId);
+  if (!refunded || refundedMinor < refunded.amountMinor)
+    return changePayments(order, [paymentId], (payment) => ({
+      ...payment,
+      refundedMinor,
+      updatedAt: laterOf(payment.updatedAt, at),
+    }));
+  return changePayments({ ...order, totalMinor: totalWithout(order, paymentId) }, [paymentId], (payment) => ({
+    ...payment,
+    refundedMinor,
+    status: 'refunded',
+    ...NOTHING_APPLIED,
+    updatedAt: at,
+  }));
+};
+
+/** Advancing the clock moves everything that happened before further into the past. */
+export const withTimeAdvanced = (
+  order: ExistingOrder,
+  { minutes, expiresAt }: EventData<'OrderTimeAdvanced'>,
+): ExistingOrder => ({
+  ...order,
+  payments: order.payments.map((payment) => ({ ...payment, seenAt: minutesBefore(payment.seenAt, minutes) })),
+  expiresAt,
+  changes: order.changes + 1,
+});
+
+/** The total after a payment no longer counts. In an open order, the part that the payment covered is due at the current rates: an applied
+ *  payment keeps its value through renewals, and loses it with the payment. An order that was paid keeps its total, so the same amount
+ *  settles it again. */
+const totalWithout = (order: ExistingOrder, paymentId: string): bigint => {
+  const value = findPayment(order, paymentId)?.appliedMinor ?? 0n;
+  if (value === 0n || !isOpen(order)) return order.totalMinor;
+  if (value === appliedMinor(order)) return order.pricedMinor;
+  return order.totalMinor - value + divideUp(order.pricedMinor * value, order.pricedWhenApplied[paymentId]!);
+};
+
+const changePayments = (
+  order: ExistingOrder,
+  paymentIds: readonly string[],
+  change: (payment: PaymentState) => PaymentState,
+): ExistingOrder => ({
+  ...order,
+  payments: order.payments.map((payment) => (paymentIds.includes(payment.paymentId) ? change(payment) : payment)),
+});
+
+const minutesBefore = (instant: string, minutes: number): string =>
+  new Date(Date.parse(instant) - minutes * 60_000).toISOString();

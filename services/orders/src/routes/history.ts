@@ -1,0 +1,45 @@
+import {
+  HistoryOrders,
+  HistoryOrdersQuery,
+  HistoryQuery,
+  Order,
+  OrderHistory,
+  OrderStateQuery,
+  RecordedHistory,
+} from '@cpg/contracts';
+import { AppError } from '@cpg/core';
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import type { OrderHistoryReader } from '../history.ts';
+import { orderView } from '../order/view.ts';
+import { MerchantPath, OrderPath } from './paths.ts';
+
+/** The past of orders: for replays of the webhook dispatcher, and for merchants and auditors. */
+export const historyRoutes: FastifyPluginAsyncZod<{ history: OrderHistoryReader }> = async (app, { history }) => {
+  app.get(
+    '/merchants/:id/orders',
+    { schema: { params: MerchantPath, querystring: HistoryOrdersQuery, response: { 200: HistoryOrders } } },
+    (request) => history.ordersOf(request.params.id, request.query),
+  );
+
+  app.get(
+    '/orders/:id/messages',
+    { schema: { params: OrderPath, querystring: HistoryQuery, response: { 200: OrderHistory } } },
+    (request) => history.messagesOf(request.params.id, request.query),
+  );
+
+  app.get(
+    '/orders/:id/history',
+    { schema: { params: OrderPath, querystring: HistoryQuery, response: { 200: RecordedHistory } } },
+    (request) => history.entriesOf(request.params.id, request.query),
+  );
+
+  app.get(
+    '/orders/:id/state',
+    { schema: { params: OrderPath, querystring: OrderStateQuery, response: { 200: Order } } },
+    async (request) => {
+      const order = await history.orderAt(request.params.id, request.query.at);
+      if (!order) throw new AppError('not_found', 'the order did not exist at that time');
+      return orderView(order);
+    },
+  );
+};

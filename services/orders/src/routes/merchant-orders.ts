@@ -1,0 +1,70 @@
+import { CreateOrderCall, Order, OrderCall, OrderDeletion, UpdateOrderCall } from '@cpg/contracts';
+import { type CallContext, type Logger, readCallContext } from '@cpg/runtime';
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import type { PaymentsClient } from '../clients/payments.ts';
+import type { OrderCommands, OrderHandler } from '../commands.ts';
+import type { Deletion } from '../deletion.ts';
+import { loadOrder } from '../load-order.ts';
+import { notifyPayments } from '../notify-payments.ts';
+import type { OrderCommand } from '../order/command.ts';
+import { orderView } from '../order/view.ts';
+import { OrderPath } from './paths.ts';
+
+export interface MerchantOrderRoutes {
+  readonly commands: OrderCommands;
+  readonly handler: OrderHandler;
+  readonly deletion: Deletion;
+  readonly payments: PaymentsClient;
+  readonly now: () => Date;
+  readonly log: Logger;
+}
+
+/** Commands of merchants, called by the gateway. */
+export const merchantOrderRoutes: FastifyPluginAsyncZod<MerchantOrderRoutes> = async (
+  app,
+  { commands, handler, deletion, payments, now, log },
+) => {
+  const runForMerchant = async (
+    orderId: string,
+    merchantId: string,
+    command: OrderCommand,
+    context: CallContext,
+  ): Promise<Order> => {
+    const result = await commands.run(orderId, command, context, { merchantId });
+    return orderView(await notifyPayments(result, context, { payments, log }));
+  };
+  const merchantCall = { params: OrderPath, body: OrderCall, response: { 200: Order } };
+
+  app.post('/orders', { schema: { body: CreateOrderCall, response: { 201: Order } } }, async (request, reply) => {
+    const { order_id, merchant_id, order } = request.body;
+    const created = await commands.create(order_id, merchant_id, order, readCallContext(request));
+    return reply.code(201).send(orderView(created));
+  });
+
+  app.post('/orders/:id/cancel', { schema: merchantCall }, (request) => {
+    const command = { type: 'CancelOrder', at: now() } as const;
+    return runForMerchant(request.params.id, request.body.merchant_id, command, readCallContext(request));
+  });
+
+  app.post('/orders/:id/capture', { schema: merchantCall }, (request) => {
+    const command = { type: 'CapturePayments', at: now() } as const;
+    return runForMerchant(request.params.id, request.body.merchant_id, command, readCallContext(request));
+  });
+
+  app.patch('/orders/:id', { schema: { ...merchantCall, body: UpdateOrderCall } }, (request) => {
+    const { merchant_id, changes } = request.body;
+    const { metadata, expiration_minutes: expirationMinutes } = changes;
+    const command = { type: 'UpdateOrder', metadata, expirationMinutes, at: now() } as const;
+    return runForMerchant(request.params.id, merchant_id, command, readCallContext(request));
+  });
+
+  app.delete('/orders/:id', { schema: { ...merchantCall, response: { 200: OrderDeletion } } }, async (request) => {
+    const { id } = request.params;
+    const context = readCallContext(request);
+    const { merchantId } = await loadOrder(handler, id, request.body.merchant_id);
+    const { state, events } = await handler.handle(id, { type: 'DeleteOrder', at: now() }, context);
+    if (state.status === 'deleted') await deletion.finish(events.at(-1)!, state.was, context);
+    log.info({ orderId: id, merchantId, requestId: context.requestId }, 'order deleted');
+    return { id, deleted: true as const };
+  });
+};

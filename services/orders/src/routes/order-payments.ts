@@ -1,0 +1,77 @@
+import {
+  FailPaymentCall,
+  offeredPayment,
+  OfferPaymentCall,
+  OrderAndOutcomes,
+  OrderSummary,
+  RefundPaymentCall,
+} from '@cpg/contracts';
+import { type CallContext, readCallContext } from '@cpg/runtime';
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import type { OrderCommands, OrderHandler } from '../commands.ts';
+import { loadOrder } from '../load-order.ts';
+import type { OrderCommand } from '../order/command.ts';
+import { orderView } from '../order/view.ts';
+import { OrderPath, OrderPaymentPath } from './paths.ts';
+
+export interface OrderPaymentRoutes {
+  readonly commands: OrderCommands;
+  readonly handler: OrderHandler;
+  readonly now: () => Date;
+}
+
+/** The payments of an order, called by payments. */
+export const orderPaymentRoutes: FastifyPluginAsyncZod<OrderPaymentRoutes> = async (
+  app,
+  { commands, handler, now },
+) => {
+  const run = async (orderId: string, command: OrderCommand, context: CallContext): Promise<OrderAndOutcomes> => {
+    const { order, outcomes } = await commands.run(orderId, command, context);
+    return { order: orderView(order), outcomes };
+  };
+  const response = { 200: OrderAndOutcomes };
+
+  app.get(
+    '/orders/:id/summary',
+    { schema: { params: OrderPath, response: { 200: OrderSummary } } },
+    async (request) => {
+      const { orderId, merchantId, currency } = await loadOrder(handler, request.params.id);
+      return { id: orderId, merchant_id: merchantId, currency };
+    },
+  );
+
+  app.post('/orders/:id/payments', { schema: { params: OrderPath, body: OfferPaymentCall, response } }, (request) => {
+    const payment = offeredPayment(request.body);
+    const confirmed = payment.confirmedAt !== undefined;
+    const command = { type: 'OfferPayment', payment, confirmed, at: now() } as const;
+    return run(request.params.id, command, readCallContext(request));
+  });
+
+  app.post(
+    '/orders/:id/payments/:payment_id/failure',
+    { schema: { params: OrderPaymentPath, body: FailPaymentCall, response } },
+    (request) => {
+      const { failure_reason: failureReason, at, ...offer } = request.body;
+      const payment = offeredPayment(offer);
+      const command = { type: 'FailPayment', payment, failureReason, at: new Date(at) } as const;
+      return run(request.params.id, command, readCallContext(request));
+    },
+  );
+
+  app.post(
+    '/orders/:id/payments/:payment_id/refunds',
+    { schema: { params: OrderPaymentPath, body: RefundPaymentCall, response } },
+    (request) => {
+      const { id, payment_id: paymentId } = request.params;
+      const { refund_id: refundId, refunded_total_minor, at } = request.body;
+      const command: OrderCommand = {
+        type: 'RefundPayment',
+        paymentId,
+        refundId,
+        refundedTotalMinor: BigInt(refunded_total_minor),
+        at: new Date(at),
+      };
+      return run(id, command, readCallContext(request));
+    },
+  );
+};
