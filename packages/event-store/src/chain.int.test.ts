@@ -31,13 +31,13 @@ afterAll(async () => {
 
 const counted = (n: number) => ({ type: 'Counted', data: { n, at: '2026-01-31T12:00:00.000Z' } });
 
-/** A stream of so many events, chained. Its name begins as no other's. */
+/** Writes a stream of chained events. No other stream's name starts like its name. */
 const chain = async (length: number): Promise<string> => {
   const stream = `chain${(serial += 1)}-x`;
-  await prolong(stream, { from: 0, to: length });
+  await extend(stream, { from: 0, to: length });
   return stream;
 };
-const prolong = (stream: string, { from, to }: { from: number; to: number }) => {
+const extend = (stream: string, { from, to }: { from: number; to: number }) => {
   let previousHash = genesisHash(stream);
   const events = Array.from({ length: to }, (_, n) => {
     const hash = eventHash(previousHash, counted(n));
@@ -56,7 +56,7 @@ const rewrite = (stream: string, revision: number, column: 'data' | 'metadata', 
     [stream, revision, from, to],
   );
 
-test('whole chains are whole, those of deleted streams too', async () => {
+test('finds no fault in intact chains, tombstoned streams included', async () => {
   const streams = [await chain(3), await chain(1), await chain(5)];
   await tombstone(client, streams[1]!);
   const { events, faults, shown } = await verify(...streams);
@@ -64,7 +64,7 @@ test('whole chains are whole, those of deleted streams too', async () => {
   expect(events).toBeGreaterThanOrEqual(8);
 });
 
-test('an event that was changed is named, and no other', async () => {
+test('reports a changed event and no other', async () => {
   const stream = await chain(4);
   await rewrite(stream, 1, 'data', '"n":1', '"n":7');
   expect(await verify(stream)).toEqual({
@@ -74,14 +74,14 @@ test('an event that was changed is named, and no other', async () => {
   });
 });
 
-test.each([0, 2])('event %i that was taken out is missed', async (revision) => {
+test.each([0, 2])('reports that event %i was removed', async (revision) => {
   const stream = await chain(4);
   await database.query('delete from eventstore.event where stream = $1 and revision = $2', [stream, revision]);
   const fault = `the preceding event ${revision} is missing`;
   expect(await verify(stream)).toEqual({ events: 3, faults: 1, shown: [{ stream, revision: revision + 1, fault }] });
 });
 
-test('an event that was changed together with its hash does not fit with the next', async () => {
+test('reports the event after one that was changed together with its hash', async () => {
   const stream = await chain(3);
   const [first, changed] = [0, 9].map((n) => eventHash(genesisHash(stream), counted(n)));
   await rewrite(stream, 0, 'data', '"n":0', '"n":9');
@@ -93,7 +93,7 @@ test('an event that was changed together with its hash does not fit with the nex
   });
 });
 
-test('what is no event of ours is named, and the rest is looked at', async () => {
+test('reports an invalid event and verifies the rest', async () => {
   const stream = await chain(3);
   await rewrite(stream, 1, 'metadata', '"hash"', '"hush"');
   expect(await verify(stream)).toEqual({
@@ -103,9 +103,9 @@ test('what is no event of ours is named, and the rest is looked at', async () =>
   });
 });
 
-test('chains that the memory has no room for are followed all the same', async () => {
+test('verifies more streams than the cache can hold', async () => {
   const streams = [await chain(1), await chain(1), await chain(1)];
-  for (const stream of streams) await prolong(stream, { from: 1, to: 2 });
+  for (const stream of streams) await extend(stream, { from: 1, to: 2 });
   const options = { prefixes: streams, signal: new AbortController().signal, cachedStreams: 1 };
   expect(await verifyChains(client, options)).toMatchObject({ events: 6, faults: 0 });
   await database.query('delete from eventstore.event where stream = $1 and revision = 0', [streams[0]]);

@@ -8,7 +8,7 @@ import { connectEventStore } from './connect.ts';
 import { eventHash, genesisHash } from './recorded.ts';
 import { readStream, tombstone } from './stream.ts';
 
-// A till: money in, money out, never less than nothing.
+// A till: money goes in and out, and the sum is never negative.
 const TillEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('PaidIn'), data: z.object({ amount: z.int(), by: z.string() }) }),
   z.object({ type: z.literal('PaidOut'), data: z.object({ amount: z.int() }) }),
@@ -22,7 +22,7 @@ const till: Decider<Till, TillCommand, TillEvent> = {
   decide: (command, { sum, by }) => {
     if (command.type === 'PayIn')
       return by.includes(command.by) ? [] : [{ type: 'PaidIn', data: { amount: command.amount, by: command.by } }];
-    if (command.amount > sum) throw new AppError('order_state_conflict', 'not that much is in it');
+    if (command.amount > sum) throw new AppError('order_state_conflict', 'the till has less than that');
     return [{ type: 'PaidOut', data: { amount: command.amount } }];
   },
   evolve: ({ sum, by }, { type, data }) =>
@@ -61,7 +61,7 @@ const handlerOn = (connected = client) =>
   });
 const newTill = () => `${process.pid}-${(serial += 1)}`;
 
-test('commands of two processes on one stream lose nothing and double nothing', async () => {
+test('concurrent commands of two processes on one stream are all recorded once', async () => {
   const id = newTill();
   const other = connectEventStore(url);
   const handlers = [handlerOn(), handlerOn(other)];
@@ -74,7 +74,7 @@ test('commands of two processes on one stream lose nothing and double nothing', 
   await other.dispose();
 });
 
-test('a refusal is given on the newest state, whatever this process remembers', async () => {
+test('a refusal is decided on the recorded state, not on a stale cache', async () => {
   const id = newTill();
   const [here, there] = [handlerOn(), handlerOn()];
   await here.handle(id, { type: 'PayIn', amount: 1, by: 'a' }, context);
@@ -86,7 +86,7 @@ test('a refusal is given on the newest state, whatever this process remembers', 
   });
 });
 
-test('every event says who, in which request, and hashes what came before', async () => {
+test('every event records its actor, its request and the hash of its predecessor', async () => {
   const id = newTill();
   const handler = handlerOn();
   await handler.handle(id, { type: 'PayIn', amount: 5, by: 'a' }, context);
@@ -103,7 +103,7 @@ test('every event says who, in which request, and hashes what came before', asyn
   expect(second!.metadata.hash).toBe(eventHash(first!.metadata.hash, second!.event));
 });
 
-test('a tombstoned stream takes no commands', async () => {
+test('a tombstoned stream refuses commands', async () => {
   const id = newTill();
   const handler = handlerOn();
   await handler.handle(id, { type: 'PayIn', amount: 5, by: 'a' }, context);
@@ -118,7 +118,7 @@ test('a tombstoned stream takes no commands', async () => {
   expect(await readStream(client, `till-${id}`, TillEvent)).toBeNull();
 });
 
-test('what is remembered of streams is bounded in bytes, not in number alone: who makes them says how large they are', async () => {
+test('the stream cache is bounded in bytes, not only in entries', async () => {
   const [here, there] = [handlerOn(), handlerOn()];
   const ids = Array.from({ length: 160 }, newTill);
   for (const id of ids) await here.handle(id, { type: 'PayIn', amount: 1, by: 'x'.repeat(500_000) }, context);

@@ -9,12 +9,11 @@ export interface HistoryOptions<State, E extends DomainEvent, M> {
   readonly client: EventStoreDBClient;
   readonly decider: Pick<Decider<State, never, E>, 'initial' | 'evolve'>;
   readonly schema: z.ZodType<E>;
-  /** What is told of an event that led to this state; null when nothing is. */
+  /** The message for an event and the state right after it; null for no message. */
   readonly messageOf: (recorded: Recorded<E>, state: State) => M | null;
 }
 
-/** Instants in ISO 8601 with milliseconds, both inclusive; `after` is the place of the last message that is known
- *  already. */
+/** Instants in ISO 8601 with milliseconds, both inclusive. `after` is the cursor of the last message already received. */
 export interface HistoryRange {
   readonly from: string;
   readonly to: string;
@@ -23,67 +22,66 @@ export interface HistoryRange {
 
 export interface HistoryStream {
   readonly name: string;
-  /** Nothing on it happened before. */
+  /** Time of its first event or earlier. Empty when unknown. */
   readonly startedAt: string;
 }
 
-const MESSAGES_AT_MOST = 50;
-/** Of JSON, but for a message that is larger by itself. */
-const CHARACTERS_AT_MOST = 256 * 1024;
+const MAX_MESSAGES = 50;
+/** Characters of JSON per page. A larger message gets a page of its own. */
+const MAX_CHARACTERS = 256 * 1024;
 
-/** Reads some streams, given by when they begin, as one history: what happened in the range, in order of places. A
- *  place is when the event happened, or the latest one before it on its stream if that is later, for a stream keeps its
- *  own order. Places compare as text, also those of other services. Memory is bounded by the page, whatever the streams
- *  hold. */
+/** Reads a page of the merged history of some streams, in cursor order. `streams` must be sorted by `startedAt`. The
+ *  cursor (`place` in the response) is the time of an event, or of an earlier event of its stream if that is later, so
+ *  that each stream keeps its order. Cursors compare as text, also across services. Memory is bounded by the page. */
 export const readHistory = async <State, E extends DomainEvent & { data: { at: string } }, M>(
   { client, decider, schema, messageOf }: HistoryOptions<State, E, M>,
   streams: readonly HistoryStream[],
   { from, to, after = '' }: HistoryRange,
 ): Promise<HistoryPage<M>> => {
   const page = boundedPage<M>();
-  for (const { name, startedAt: since } of streams) {
-    if (page.endsBefore(since)) break;
+  for (const { name, startedAt } of streams) {
+    if (page.endsBefore(startedAt)) break;
     let state = decider.initial;
-    let furthest = '';
+    let latest = '';
     for await (const recorded of eventsOf(client, name, schema)) {
       const { id, event, revision } = recorded;
       const { at } = event.data;
       state = decider.evolve(state, event);
-      if (`${at} ${id}` > furthest) furthest = `${at} ${id}`;
-      const place = `${furthest} ${String(revision).padStart(10, '0')}`;
-      if (place <= after || at < from || at > to) continue;
+      if (`${at} ${id}` > latest) latest = `${at} ${id}`;
+      const cursor = `${latest} ${String(revision).padStart(10, '0')}`;
+      if (cursor <= after || at < from || at > to) continue;
       const message = messageOf(recorded, state);
-      if (message !== null && !page.add(place, message)) break;
+      if (message !== null && !page.add(cursor, message)) break;
     }
   }
   return page.result();
 };
 
-/** The first messages of what is added, as many as fit. */
+/** Keeps the first messages by cursor, as many as fit on a page. */
 const boundedPage = <M>() => {
-  const entries: { place: string; message: M; size: number }[] = [];
+  const entries: { cursor: string; message: M; size: number }[] = [];
   let size = 0;
-  // What comes from here on is for the next page.
+  // Messages from this cursor on belong to the next page.
   let end: string | null = null;
-  const isOver = () => entries.length > MESSAGES_AT_MOST || (size > CHARACTERS_AT_MOST && entries.length > 1);
+  const isFull = () => entries.length > MAX_MESSAGES || (size > MAX_CHARACTERS && entries.length > 1);
   return {
-    /** False when this one is not among them, nor any that comes later. */
-    add: (place: string, message: M): boolean => {
-      if (end !== null && place >= end) return false;
-      const entry = { place, message, size: JSON.stringify(message).length };
-      const index = entries.findIndex((other) => other.place > place);
+    /** False when this message and all later ones belong to the next page. */
+    add: (cursor: string, message: M): boolean => {
+      if (end !== null && cursor >= end) return false;
+      const entry = { cursor, message, size: JSON.stringify(message).length };
+      const index = entries.findIndex((other) => other.cursor > cursor);
       entries.splice(index < 0 ? entries.length : index, 0, entry);
       size += entry.size;
-      while (isOver()) {
+      while (isFull()) {
         const last = entries.pop()!;
         size -= last.size;
-        end = last.place;
+        end = last.cursor;
       }
-      return end === null || place < end;
+      return end === null || cursor < end;
     },
     endsBefore: (instant: string): boolean => end !== null && instant > end,
     result: (): HistoryPage<M> => ({
-      messages: entries.map(({ place, message }) => ({ place, message })),
+      messages: entries.map(({ cursor, message }) => ({ place: cursor, message })),
       more: end !== null,
     }),
   };

@@ -11,7 +11,7 @@ export {
   EventMetadata,
   genesisHash,
   isTombstone,
-  LogPosition,
+  type LogPosition,
   parseRecorded,
   type Recorded,
 } from './recorded.ts';

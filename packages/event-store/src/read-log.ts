@@ -2,38 +2,38 @@ import { type AllStreamResolvedEvent, type EventStoreDBClient, START } from '@ev
 import type { LogPosition } from './recorded.ts';
 
 export interface ReadLogOptions {
-  /** The last entry that was handled, which comes again; null is the start of the log. */
+  /** Position of the last handled entry, which is read again. Null is the start of the log. */
   readonly from: LogPosition | null;
-  /** Streams whose names begin with one of these. */
+  /** Stream name prefixes to read. */
   readonly prefixes: readonly string[];
-  /** Handles entries in log order. Must be safe to run again for any of them. */
+  /** Handles entries in log order. Must be idempotent. */
   readonly handle: (events: AllStreamResolvedEvent[]) => Promise<void>;
-  /** Ends the reading with its reason. */
+  /** Stops the read; it then rejects with the signal's reason. */
   readonly signal: AbortSignal;
 }
 
 const BATCH = 256;
 
-/** Reads the log up to its end: what was appended before this was called is among it. Resolves with the place it came
- *  to. */
+/** Reads the log up to its current end, including everything appended before the call. Resolves to the position it
+ *  reached. */
 export const readLog = async (
   client: EventStoreDBClient,
   { from, prefixes, handle, signal }: ReadLogOptions,
 ): Promise<LogPosition | null> => {
   signal.throwIfAborted();
-  // Not filtered by the server: a filter is for subscriptions only.
+  // The server filters subscriptions only, not reads.
   const reading = client.readAll({
     fromPosition: from ? { commit: BigInt(from.commit), prepare: BigInt(from.prepare) } : START,
   });
   const abort = () => void reading.destroy(signal.reason as Error);
   signal.addEventListener('abort', abort, { once: true });
-  let reached = from;
+  let position = from;
   let batch: AllStreamResolvedEvent[] = [];
   try {
     for await (const resolved of reading) {
       const { event } = resolved;
       if (!event) continue;
-      reached = { commit: String(event.position.commit), prepare: String(event.position.prepare) };
+      position = { commit: String(event.position.commit), prepare: String(event.position.prepare) };
       if (!prefixes.some((prefix) => event.streamId.startsWith(prefix))) continue;
       batch.push(resolved);
       if (batch.length < BATCH) continue;
@@ -41,7 +41,7 @@ export const readLog = async (
       batch = [];
     }
     if (batch.length > 0) await handle(batch);
-    return reached;
+    return position;
   } finally {
     signal.removeEventListener('abort', abort);
   }

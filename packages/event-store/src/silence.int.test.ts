@@ -12,18 +12,18 @@ const Noted = z.object({ type: z.literal('Noted'), data: z.object({}) });
 const event = { type: 'Noted', data: {} };
 const metadata = { actor: 'test', requestId: 'r', $correlationId: 'c', $causationId: 'r', previousHash: '', hash: '' };
 
-test('a server that takes connections and says nothing is away: nothing waits for it for ever', async () => {
+test('every call fails when the server accepts connections but never answers', async () => {
   const sockets: Socket[] = [];
   const silent = createServer((socket) => void sockets.push(socket)).listen(0, '127.0.0.1');
   await once(silent, 'listening');
   const client = connectEventStore(`esdb://127.0.0.1:${(silent.address() as AddressInfo).port}?tls=false`);
-  const away = { code: 'dependency_unavailable' };
+  const unavailable = { code: 'dependency_unavailable' };
   await Promise.all([
-    expect(readStream(client, 'notes-1', Noted)).rejects.toMatchObject(away),
+    expect(readStream(client, 'notes-1', Noted)).rejects.toMatchObject(unavailable),
     expect(
       append(client, 'notes-1', [{ id: 'evt_01ARZ3NDEKTSV4RRFFQ69G5FAV', event, metadata }], -1),
-    ).rejects.toMatchObject(away),
-    expect(eventsOf(client, 'notes-1', Noted).next()).rejects.toMatchObject(away),
+    ).rejects.toMatchObject(unavailable),
+    expect(eventsOf(client, 'notes-1', Noted).next()).rejects.toMatchObject(unavailable),
     expect(checkEventStore(client)).rejects.toThrow(),
   ]);
   expect(sockets).not.toEqual([]);
@@ -32,7 +32,7 @@ test('a server that takes connections and says nothing is away: nothing waits fo
   await client.dispose();
 });
 
-test('a stream takes as long as it takes while its events keep coming, and as its reader takes over one: nobody would get past it otherwise', async () => {
+test('a read has no time limit while events keep arriving or the caller handles one', async () => {
   const EVENTS = 7;
   const slow = {
     readStream: (streamId: string) => {
@@ -50,7 +50,7 @@ test('a stream takes as long as it takes while its events keep coming, and as it
   } as unknown as EventStoreDBClient;
   const counting = { initial: 0, evolve: (count: number) => count + 1 };
   const { after } = stateAt({ client: slow, decider: counting, schema: Noted });
-  const readLeisurely = async () => {
+  const readSlowly = async () => {
     let read = 0;
     for await (const { revision } of eventsOf(slow, 'notes-1', Noted)) {
       if (revision === 0) await sleep(5_500);
@@ -61,7 +61,7 @@ test('a stream takes as long as it takes while its events keep coming, and as it
   const [recorded, state, read] = await Promise.all([
     readStream(slow, 'notes-1', Noted),
     after({ stream: 'notes-1', revision: EVENTS, id: 'evt_1', event: { type: 'Noted', data: {} }, metadata }),
-    readLeisurely(),
+    readSlowly(),
   ]);
   expect([recorded?.length, state, read]).toEqual([EVENTS, EVENTS + 1, EVENTS]);
 }, 15_000);

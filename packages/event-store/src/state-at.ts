@@ -6,14 +6,14 @@ import { streamCache } from './stream-cache.ts';
 import { eachEvent } from './stream.ts';
 
 export interface StateAt<State, E extends DomainEvent> {
-  /** The state right after an event, or null when its stream has been deleted since. */
+  /** The state right after an event, or null when its stream is deleted by now. */
   readonly after: (recorded: Recorded<E>) => Promise<State | null>;
-  /** The state right before it, likewise. */
+  /** The state right before an event, or null when its stream is deleted by now. */
   readonly before: (recorded: Recorded<E>) => Promise<State | null>;
 }
 
-/** Folds streams along a log: an event that follows the last one seen of its stream costs one `evolve`, any other one
- *  read of its stream. */
+/** Computes the state of streams around events of the log. For consecutive events of a stream this costs one `evolve`
+ *  each; otherwise it reads the stream. */
 export const stateAt = <State, E extends DomainEvent>({
   client,
   decider,
@@ -23,13 +23,13 @@ export const stateAt = <State, E extends DomainEvent>({
   decider: Pick<Decider<State, never, E>, 'initial' | 'evolve'>;
   schema: z.ZodType<E>;
 }): StateAt<State, E> => {
-  const seen = streamCache<{ revision: number; state: State }>();
+  const cache = streamCache<{ revision: number; state: State }>();
 
   /** The state after the first `count` events of a stream. */
   const stateOf = async (stream: string, count: number): Promise<State | null> => {
     if (count === 0) return decider.initial;
-    const remembered = seen.get(stream);
-    if (remembered?.revision === count - 1) return remembered.state;
+    const cached = cache.get(stream);
+    if (cached?.revision === count - 1) return cached.state;
     let state = decider.initial;
     const fold = ({ event }: Recorded<E>) => {
       state = decider.evolve(state, event);
@@ -46,7 +46,7 @@ export const stateAt = <State, E extends DomainEvent>({
       const previous = await before(recorded);
       if (previous === null) return null;
       const state = decider.evolve(previous, event);
-      seen.set(stream, { revision, state });
+      cache.set(stream, { revision, state });
       return state;
     },
   };

@@ -12,87 +12,85 @@ import type { z } from 'zod';
 import { withReadTimeout } from './read-timeout.ts';
 import { type DomainEvent, eventUuid, parseRecorded, type Recorded } from './recorded.ts';
 
-/** A read of which nothing has come for so long has failed. A limit for all of it would be one that a long stream never
- *  meets. */
-const SILENT_FOR_MS = 5_000;
-const APPEND_WITHIN_MS = 4_000;
-const APPEND_TRIES = 2;
+/** A read fails when no event arrives for this long. There is no limit for a whole read, because streams can be long. */
+const IDLE_TIMEOUT_MS = 5_000;
+const APPEND_TIMEOUT_MS = 4_000;
+const APPEND_ATTEMPTS = 2;
 
-/** Reads a stream from its first event. Null when it was tombstoned; empty when it never was. */
+/** Reads a whole stream. Null when it was tombstoned; empty when it does not exist. */
 export const readStream = async <E extends DomainEvent>(
   client: EventStoreDBClient,
   stream: string,
   schema: z.ZodType<E>,
 ): Promise<Recorded<E>[] | null> => {
   const recorded: Recorded<E>[] = [];
-  const there = await eachEvent(client, stream, schema, (event) => void recorded.push(event));
-  return there ? recorded : null;
+  const exists = await eachEvent(client, stream, schema, (event) => void recorded.push(event));
+  return exists ? recorded : null;
 };
 
-/** Hands over the events of a stream as they come, from its first, so that a long one is never in memory whole. False
- *  when it was tombstoned; nothing comes of one that never was. */
+/** Calls `handle` with each event of a stream as it arrives, so that a long stream is never in memory as a whole.
+ *  Resolves to false when the stream was tombstoned. A stream that does not exist has no events. */
 export const eachEvent = async <E extends DomainEvent>(
   client: EventStoreDBClient,
   stream: string,
   schema: z.ZodType<E>,
-  take: (recorded: Recorded<E>) => void,
-  atMost?: number,
+  handle: (recorded: Recorded<E>) => void,
+  maxCount?: number,
 ): Promise<boolean> => {
   try {
-    for await (const recorded of arriving(client, stream, schema, atMost)) take(recorded);
+    for await (const recorded of readEvents(client, stream, schema, maxCount)) handle(recorded);
     return true;
   } catch (error) {
     if (error instanceof StreamNotFoundError) return true;
     if (error instanceof StreamDeletedError) return false;
-    throw asOutage(error);
+    throw asUnavailable(error);
   }
 };
 
-/** The events of a stream one at a time, for whoever may have enough before its end. None when it was tombstoned, or
- *  never was. */
+/** Yields the events of a stream; the caller may stop early. Yields nothing when the stream was tombstoned or does not
+ *  exist. */
 export async function* eventsOf<E extends DomainEvent>(
   client: EventStoreDBClient,
   stream: string,
   schema: z.ZodType<E>,
 ): AsyncGenerator<Recorded<E>> {
   try {
-    yield* arriving(client, stream, schema);
+    yield* readEvents(client, stream, schema);
   } catch (error) {
     if (error instanceof StreamNotFoundError || error instanceof StreamDeletedError) return;
-    throw asOutage(error);
+    throw asUnavailable(error);
   }
 }
 
-async function* arriving<E extends DomainEvent>(
+async function* readEvents<E extends DomainEvent>(
   client: EventStoreDBClient,
   stream: string,
   schema: z.ZodType<E>,
-  atMost?: number,
+  maxCount?: number,
 ): AsyncGenerator<Recorded<E>> {
   const reading = client.readStream(stream, {
     fromRevision: 'start',
     direction: 'forwards',
-    ...(atMost !== undefined && { maxCount: atMost }),
+    ...(maxCount !== undefined && { maxCount }),
   });
-  // The client sets no end to reads, whatever it is told. Whoever takes their time over an event is not to blame the
-  // store for it.
-  const listen = () =>
-    setTimeout(() => void reading.destroy(new Error(`nothing came for ${SILENT_FOR_MS} ms`)), SILENT_FOR_MS);
-  let silence = listen();
+  // The client ignores its own deadline option for reads. The timer stops while the caller handles an event.
+  const startTimer = () =>
+    setTimeout(() => void reading.destroy(new Error(`no event arrived for ${IDLE_TIMEOUT_MS} ms`)), IDLE_TIMEOUT_MS);
+  let timer = startTimer();
   try {
     for await (const resolved of reading) {
-      clearTimeout(silence);
+      clearTimeout(timer);
       yield parseRecorded(schema, resolved);
-      silence = listen();
+      timer = startTimer();
     }
   } finally {
-    clearTimeout(silence);
-    // Whoever has enough leaves early: the server would go on sending. One that is silent does not even hear of it.
+    clearTimeout(timer);
+    // Without it the server keeps sending after the caller stops early.
     void reading.cancel().catch(() => {});
   }
 }
 
-/** The newest event of a stream before that number; null when there is none. */
+/** The newest event of a stream before `revision`; null when there is none. */
 export const eventBefore = async (
   client: EventStoreDBClient,
   stream: string,
@@ -105,24 +103,24 @@ export const eventBefore = async (
   });
   const read = async () => {
     let newest: ResolvedEvent | null = null;
-    // To its end: a read that is left early stays open.
+    // Read to the end: a read that stops early stays open.
     for await (const resolved of reading) newest = resolved;
     return newest;
   };
   try {
-    return await withReadTimeout(SILENT_FOR_MS, reading, read());
+    return await withReadTimeout(IDLE_TIMEOUT_MS, reading, read());
   } catch (error) {
     if (error instanceof StreamNotFoundError) return null;
     if (error instanceof StreamDeletedError) return 'deleted';
-    throw asOutage(error);
+    throw asUnavailable(error);
   }
 };
 
 export type AppendResult = 'appended' | 'conflict' | 'deleted';
 
-/** Appends events after `expectedRevision` (-1: the stream must not be there). An append without an answer is tried
- *  again with the same event ids, which EventStoreDB recognises; when it stays without one, whether it took effect is
- *  unknown: `dependency_unavailable`. */
+/** Appends events after `expectedRevision` (-1: the stream must not exist). An append without an answer is retried with
+ *  the same event ids, which EventStoreDB recognizes. Throws `dependency_unavailable` when there is still no answer:
+ *  the events may or may not be recorded. */
 export const append = async (
   client: EventStoreDBClient,
   stream: string,
@@ -135,25 +133,25 @@ export const append = async (
   const options = { expectedRevision: expectedRevision < 0 ? ('no_stream' as const) : BigInt(expectedRevision) };
   for (let attempt = 1; ; attempt += 1) {
     try {
-      // The client waits for ever for the answer to a batch append when the server has stopped answering.
-      await withTimeout(APPEND_WITHIN_MS, client.appendToStream(stream, proposed, options));
+      // The client has no timeout for batch appends.
+      await withTimeout(APPEND_TIMEOUT_MS, client.appendToStream(stream, proposed, options));
       return 'appended';
     } catch (error) {
       if (error instanceof WrongExpectedVersionError) return 'conflict';
       if (error instanceof StreamDeletedError) return 'deleted';
-      if (attempt >= APPEND_TRIES) throw asOutage(error);
+      if (attempt >= APPEND_ATTEMPTS) throw asUnavailable(error);
     }
   }
 };
 
-/** Makes a stream unreadable for good. A repeat changes nothing. */
+/** Tombstones a stream: it can never be read again. Idempotent. */
 export const tombstone = async (client: EventStoreDBClient, stream: string): Promise<void> => {
   try {
     await client.tombstoneStream(stream, { expectedRevision: 'any' });
   } catch (error) {
-    if (!(error instanceof StreamDeletedError)) throw asOutage(error);
+    if (!(error instanceof StreamDeletedError)) throw asUnavailable(error);
   }
 };
 
-const asOutage = (cause: unknown): AppError =>
-  new AppError('dependency_unavailable', 'the event store is not available right now: try again', { cause });
+const asUnavailable = (cause: unknown): AppError =>
+  new AppError('dependency_unavailable', 'the event store is unavailable: try again', { cause });

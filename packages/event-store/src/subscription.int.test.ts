@@ -9,7 +9,7 @@ import { runSubscription } from './subscription.ts';
 
 const log = createLogger({ name: 'test', level: 'silent' });
 
-test('a follower sees every event once in order, though its handler fails and the server restarts', async () => {
+test('delivers every event once and in order although the handler fails and the server restarts', async () => {
   const database = await testDatabase();
   let server = await startEventStore({ databaseUrl: database.url, port: 0 });
   const { port } = server;
@@ -18,7 +18,7 @@ test('a follower sees every event once in order, though its handler fails and th
   const seen: number[] = [];
   let checkpoint: LogPosition | null = null;
   let failures = 2;
-  const following = runSubscription({
+  const running = runSubscription({
     client,
     prefixes: ['seen-'],
     checkpoint: async () => checkpoint,
@@ -54,7 +54,7 @@ test('a follower sees every event once in order, though its handler fails and th
   const expected = Array.from({ length: 200 }, (_, n) => n).filter((n) => n % 3 !== 0);
   while (seen.length < expected.length) await sleep(20);
   stopping.abort();
-  await following;
+  await running;
   expect(seen).toEqual(expected);
   expect(failures).toBe(0);
   await client.dispose();
@@ -62,7 +62,7 @@ test('a follower sees every event once in order, though its handler fails and th
   await database.drop();
 });
 
-test('a follower that is stopped while its checkpoint is read ends with it', async () => {
+test('ends when it is stopped while it loads the checkpoint', async () => {
   const database = await testDatabase();
   const server = await startEventStore({ databaseUrl: database.url, port: 0 });
   const client = connectEventStore(server.url);
@@ -84,96 +84,4 @@ test('a follower that is stopped while its checkpoint is read ends with it', asy
   await client.dispose();
   await server.stop();
   await database.drop();
-});
-
-describe('settling', () => {
-  const NEVER = 600_000;
-  let database: Awaited<ReturnType<typeof testDatabase>>;
-  let server: Awaited<ReturnType<typeof startEventStore>>;
-  let client: ReturnType<typeof connectEventStore>;
-
-  beforeAll(async () => {
-    database = await testDatabase();
-    server = await startEventStore({ databaseUrl: database.url, port: 0 });
-    client = connectEventStore(server.url);
-  });
-  afterAll(async () => {
-    await client.dispose();
-    await server.stop();
-    await database.drop();
-  });
-
-  const append = async (prefix: string, count: number): Promise<LogPosition> => {
-    const events = Array.from({ length: count }, (_, n) => jsonEvent({ type: 'Numbered', data: { n } }));
-    const { position } = await client.appendToStream(`${prefix}1`, events);
-    return { commit: String(position!.commit), prepare: String(position!.prepare) };
-  };
-  const until = async (look: () => boolean) => {
-    while (!look()) await sleep(5);
-  };
-  /** A follower whose checkpoint is what it settled last. */
-  const start = (prefix: string, when: { idleMs: number; maxDelayMs: number }, fault: () => void = () => {}) => {
-    const stopping = new AbortController();
-    const settled: LogPosition[] = [];
-    const handled: number[] = [];
-    const ended = runSubscription({
-      client,
-      prefixes: [prefix],
-      checkpoint: async () => settled.at(-1) ?? null,
-      signal: stopping.signal,
-      log,
-      handle: async (events) => void handled.push(...events.map(({ event }) => Number(event!.revision))),
-      flush: {
-        ...when,
-        run: async (position) => {
-          fault();
-          settled.push(position);
-        },
-      },
-    });
-    const stop = async () => {
-      stopping.abort();
-      await ended;
-    };
-    return { settled, handled, stop };
-  };
-
-  test('what was handled is settled once it is quiet', async () => {
-    const { settled, stop } = start('quiet-', { idleMs: 10, maxDelayMs: NEVER });
-    const last = await append('quiet-', 3);
-    await until(() => settled.length > 0);
-    expect(settled.at(-1)).toEqual(last);
-    await stop();
-  });
-
-  test('where it never gets quiet it is settled all the same', async () => {
-    const { settled, stop } = start('busy-', { idleMs: NEVER, maxDelayMs: 20 });
-    while (settled.length < 3) await append('busy-', 1);
-    const commits = settled.map(({ commit }) => BigInt(commit));
-    expect(commits).toEqual([...commits].sort((a, b) => (a < b ? -1 : 1)));
-    await stop();
-  });
-
-  test('a follower that stops settles first', async () => {
-    const { settled, handled, stop } = start('stop-', { idleMs: NEVER, maxDelayMs: NEVER });
-    const last = await append('stop-', 2);
-    await until(() => handled.length === 2);
-    expect(settled).toEqual([]);
-    await stop();
-    expect(settled).toEqual([last]);
-  });
-
-  test('what cannot be settled is handled again, from what was settled last', async () => {
-    let faults = 0;
-    const { settled, handled, stop } = start('fault-', { idleMs: 5, maxDelayMs: NEVER }, () => {
-      if (handled.length === 3 && faults++ === 0) throw new Error('not this time');
-    });
-    const first = await append('fault-', 1);
-    await until(() => settled.length === 1);
-    const last = await append('fault-', 2);
-    await until(() => settled.length === 2);
-    expect(settled).toEqual([first, last]);
-    expect(handled).toEqual([0, 1, 2, 1, 2]);
-    await stop();
-  });
 });

@@ -31,7 +31,7 @@ const until = async (look: () => unknown) => {
   while (!(await look())) await sleep(10);
 };
 
-/** A relay as a process of its own would run it; `hold` is asked before it publishes, as a process may be frozen there. */
+/** Runs a relay as a separate process would. `hold` runs before it publishes and can pause it. */
 const startRelayProcess = (hold: (ids: readonly string[]) => Promise<void>) => {
   const { databaseUrl, projection, eventStoreUrl } = tallies;
   const pool = createPool({ url: databaseUrl, name: 'relay', max: 2, log });
@@ -76,14 +76,14 @@ const loseLeadership = () =>
     "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'leader tallies.relay'",
   );
 
-test('a relay that was held up while another took over publishes nothing any more, and leads again when it is its turn', async () => {
-  let thaw = () => {};
-  const frozen = new Promise<void>((done) => (thaw = done));
+test('a paused relay is fenced by its successor, and publishes again after it is re-elected', async () => {
+  let resume = () => {};
+  const paused = new Promise<void>((done) => (resume = done));
   let caught = false;
   const old = startRelayProcess(async () => {
     if (old.published.length === 0 || caught) return;
     caught = true;
-    await frozen;
+    await paused;
   });
   await tallies.tally('a', 1);
   await until(() => old.published.length === 1);
@@ -95,7 +95,7 @@ test('a relay that was held up while another took over publishes nothing any mor
   await loseLeadership();
   await tallies.tally('a', 3);
   await until(() => successor.published.length >= 2);
-  thaw();
+  resume();
   await until(() => old.refused.length === 1);
   await tallies.tally('a', 4);
   await until(() => successor.published.length === 3);

@@ -7,7 +7,7 @@ import { startTallies } from './testing/jest-tallies.ts';
 
 const log = createLogger({ name: 'test', level: process.env.LOG_LEVEL ?? 'silent' });
 
-test('a relay stops though Kafka does not answer', async () => {
+test('stops in time while Kafka does not answer', async () => {
   const { databaseUrl, projection, eventStoreUrl, stop } = await startTallies();
   const pool = createPool({ url: databaseUrl, name: 'relay', max: 2, log });
   const client = connectEventStore(eventStoreUrl);

@@ -31,11 +31,10 @@ const erase = (db: Queryable, id: string, table = LIVE) =>
     [id],
   );
 
-/** A service in small: streams of numbers, and one row for each with the last of them, written before a write is
- *  answered. */
+/** A small event-sourced service: streams of numbers, and a row with the last number of each stream. */
 export const startTallies = async () => {
-  const [database, forEvents] = await Promise.all([testDatabase(), testDatabase()]);
-  const server = await startEventStore({ databaseUrl: forEvents.url, port: 0 });
+  const [database, eventDatabase] = await Promise.all([testDatabase(), testDatabase()]);
+  const server = await startEventStore({ databaseUrl: eventDatabase.url, port: 0 });
   const client = connectEventStore(server.url);
   const log = createLogger({ name: 'tallies', level: process.env.LOG_LEVEL ?? 'silent' });
   const pool = createPool({ url: database.url, name: 'tallies', max: 16, log });
@@ -67,7 +66,7 @@ export const startTallies = async () => {
     eventStoreUrl: server.url,
     projection,
     migrations,
-    /** What rebuilds and verifications take. */
+    /** Arguments of `rebuild` and `verify`. */
     options: (changes: Partial<ShadowTableOptions> = {}): ShadowTableOptions => ({
       client,
       databaseUrl: database.url,
@@ -76,7 +75,7 @@ export const startTallies = async () => {
       signal: new AbortController().signal,
       ...changes,
     }),
-    /** Appends, and projects before it resolves. */
+    /** Appends an event and writes its row before it resolves. */
     tally: async (id: string, n: number): Promise<number> => {
       const appended = await client.appendToStream(`tally-${id}`, jsonEvent({ type: 'Tallied', data: { n } }));
       const revision = Number(appended.nextExpectedRevision);
@@ -93,11 +92,20 @@ export const startTallies = async () => {
     revisionOf: async (id: string) =>
       (await pool.query<{ revision: number }>(`select revision::int from ${LIVE} where id = $1`, [id])).rows[0]
         ?.revision,
+    /** How many shadow schemas exist. */
+    shadowSchemas: async () =>
+      (await pool.query("select 1 from pg_namespace where nspname = 'tallies_beside'")).rowCount,
+    /** Changes one row, deletes one and adds one. */
+    corrupt: async () => {
+      await pool.query(`update ${LIVE} set n = n + 1 where id = 'old-1'`);
+      await pool.query(`delete from ${LIVE} where id = 'old-2'`);
+      await pool.query(`insert into ${LIVE} (id, n, revision) values ('never', 1, 1)`);
+    },
     stop: async () => {
       await client.dispose();
       await server.stop();
       await pool.end();
-      await Promise.all([database.drop(), forEvents.drop()]);
+      await Promise.all([database.drop(), eventDatabase.drop()]);
       rmSync(migrations, { recursive: true });
     },
   };

@@ -1,6 +1,6 @@
 import type { Kafka } from 'kafkajs';
 
-/** Reads what is committed in a topic, in the order of each partition, until `enough` of it is there. */
+/** Reads the ids of committed messages of a topic by partition, until `enough` returns true. */
 export const readTopic = async (kafka: Kafka, topic: string, enough: (ids: readonly string[]) => boolean) => {
   const partitions = new Map<number, string[]>();
   const reader = kafka.consumer({ groupId: `reader-${Math.random()}`, maxWaitTimeInMs: 100 });
