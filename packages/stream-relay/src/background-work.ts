@@ -1,5 +1,5 @@
 import type { DomainMessage } from '@cpg/contracts';
-import { consume, ensureTopics, type ConsumedTopic } from '@cpg/kafka';
+import { type ConsumedTopic, consume, ensureTopics } from '@cpg/kafka';
 import { isTransientDatabaseError, migrate } from '@cpg/postgres';
 import type { Logger, StartupTasks } from '@cpg/runtime';
 import type { AllStreamResolvedEvent } from '@eventstore/db-client';
@@ -41,6 +41,7 @@ export const startBackgroundWork = <M extends DomainMessage>(work: BackgroundWor
       replication: topicSettings.KAFKA_REPLICATION,
     }),
   );
+  // Startup tasks reject only when they are stopped; then nothing was started.
   const started = [
     migrated.then(() => startDatabaseWork(work)),
     Promise.all([migrated, topicsCreated]).then(() => startKafkaWork(work)),
