@@ -1,11 +1,6 @@
-import { WebhookPayload } from '@cpg/contracts';
 import { newId } from '@cpg/runtime';
-import { Webhook } from 'standardwebhooks';
-import { buildApp } from './app.ts';
-import type { Result } from './delivery/delivery.ts';
-import { createMetrics } from './metrics.ts';
-import { ALL_EVENTS, type Dispatchers, dispatchers, message } from './testing/jest-dispatchers.ts';
-import { log } from './testing/jest-log.ts';
+import { authorization, openApp } from './testing/jest-app.ts';
+import { type Dispatchers, dispatchers, message } from './testing/jest-dispatchers.ts';
 import { type Receiver, respond, startReceiver } from './testing/jest-receiver.ts';
 
 let system: Dispatchers;
@@ -18,66 +13,8 @@ afterEach(async () => {
   await receiver.close();
 });
 
-const authorization = 'Bearer a token';
-const openApp = async ({ isSandbox = true, withoutHistory = false } = {}) => {
-  const recorded: Result[] = [];
-  const { instance, webhooks, consume } = await system.start({
-    schedule: [3_600],
-    ...(withoutHistory && { history: undefined }),
-    onRecorded: (results) => recorded.push(...results),
-  });
-  const now = () => new Date();
-  const metrics = createMetrics({ db: system.pool, counts: instance.counts, endpoints: instance.endpoints, now });
-  const app = buildApp({
-    token: 'a token',
-    log,
-    checks: { database: () => system.pool.query('select 1'), kafka: () => Promise.reject(new Error('not joined')) },
-    metrics,
-    routes: {
-      pool: system.pool,
-      webhooks,
-      ingest: instance.ingest,
-      startReplay: instance.startReplay,
-      isSandbox,
-      now,
-    },
-  });
-  const test = (webhook_id: string, event_type: string) =>
-    app.inject({
-      method: 'POST',
-      url: '/test-deliveries',
-      headers: { authorization },
-      payload: { webhook_id, event_type },
-    });
-  return { app, instance, metrics, recorded, consume, test };
-};
-
-test.each(ALL_EVENTS)('a test delivery of %s is marked as a test, and goes to a disabled webhook too', async (type) => {
-  const { test } = await openApp();
-  const { id, secret, merchantId } = await system.webhook(receiver.url, { isEnabled: false });
-  const answer = await test(id, type);
-  expect(answer.statusCode).toBe(201);
-  const [request] = await receiver.arrived(1);
-  expect(request!.headers['x-delivery-id']).toBe(answer.json().delivery_id);
-  const payload = WebhookPayload.parse(new Webhook(secret).verify(request!.body, request!.headers));
-  expect(payload).toMatchObject({
-    event: type,
-    object_type: type.split(':')[0],
-    data: { merchant_id: merchantId, metadata: { test: true } },
-  });
-});
-
-test('a test delivery to an unknown webhook is 404, and production has no test deliveries', async () => {
-  const { test } = await openApp();
-  expect((await test(newId('webhook'), 'order:paid')).statusCode).toBe(404);
-  const production = await openApp({ isSandbox: false });
-  const { id } = await system.webhook(receiver.url);
-  expect((await production.test(id, 'order:paid')).statusCode).toBe(404);
-  expect(receiver.received).toEqual([]);
-});
-
 test('deleting the deliveries of a webhook fails its waiting ones, and can be repeated', async () => {
-  const { app, consume } = await openApp();
+  const { app, consume } = await openApp(system);
   const [deleted, other] = [await system.webhook(receiver.url), await system.webhook(receiver.url)];
   receiver.answer = respond(500);
   await consume([deleted, other].map(({ merchantId }) => message({ type: 'order.paid', merchantId })));
@@ -95,7 +32,7 @@ test('deleting the deliveries of a webhook fails its waiting ones, and can be re
 });
 
 test('answers a redelivery and a replay once they are durable, and refuses them with an error code', async () => {
-  const { app, consume } = await openApp();
+  const { app, consume } = await openApp(system);
   const { id, merchantId } = await system.webhook(receiver.url);
   const paid = message({ type: 'order.paid', merchantId });
   await consume([paid]);
@@ -133,7 +70,7 @@ test('answers a redelivery and a replay once they are durable, and refuses them 
 });
 
 test('without ORDERS_URL and PAYMENTS_URL replays are refused, and deliveries continue', async () => {
-  const { app, consume } = await openApp({ withoutHistory: true });
+  const { app, consume } = await openApp(system, { withoutHistory: true });
   const { id, merchantId } = await system.webhook(receiver.url);
   const answer = await app.inject({
     method: 'POST',
@@ -156,7 +93,7 @@ test('without ORDERS_URL and PAYMENTS_URL replays are refused, and deliveries co
 });
 
 test('only health and metrics answer without the internal token', async () => {
-  const { app } = await openApp();
+  const { app } = await openApp(system);
   const status = async (method: 'GET' | 'POST' | 'DELETE', url: string) =>
     (await app.inject({ method, url })).statusCode;
   expect(await status('POST', '/test-deliveries')).toBe(401);
@@ -168,7 +105,7 @@ test('only health and metrics answer without the internal token', async () => {
 });
 
 test('the metrics count due deliveries and attempts by outcome', async () => {
-  const { app, instance, metrics, recorded, consume } = await openApp();
+  const { app, instance, metrics, recorded, consume } = await openApp(system);
   const { merchantId } = await system.webhook(receiver.url);
   await consume([message({ type: 'order.paid', merchantId })]);
   await system.eventually(`select 1 from webhooks.deliveries where status = 'delivered'`);

@@ -1,0 +1,28 @@
+import { buildApp } from '../app.ts';
+import type { Result } from '../delivery/delivery.ts';
+import { createMetrics } from '../metrics.ts';
+import type { Dispatchers } from './jest-dispatchers.ts';
+import { log } from './jest-log.ts';
+
+export const authorization = 'Bearer a token';
+
+/** The internal HTTP API of an instance. Its readiness check of Kafka always fails. */
+export const openApp = async (system: Dispatchers, { isSandbox = true, withoutHistory = false } = {}) => {
+  const recorded: Result[] = [];
+  const { instance, webhooks, consume } = await system.start({
+    schedule: [3_600],
+    ...(withoutHistory && { history: undefined }),
+    onRecorded: (results) => recorded.push(...results),
+  });
+  const now = () => new Date();
+  const metrics = createMetrics({ db: system.pool, counts: instance.counts, endpoints: instance.endpoints, now });
+  const { ingest, startReplay } = instance;
+  const app = buildApp({
+    token: 'a token',
+    log,
+    checks: { database: () => system.pool.query('select 1'), kafka: () => Promise.reject(new Error('not joined')) },
+    metrics,
+    routes: { pool: system.pool, webhooks, ingest, startReplay, isSandbox, now },
+  });
+  return { app, instance, metrics, recorded, consume };
+};
