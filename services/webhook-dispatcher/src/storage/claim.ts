@@ -43,8 +43,8 @@ export const webhooksWithUnleasedWork = async (
 };
 
 /** Leases due rows to `holder`, the longest due first. `bytes` bounds the total size of the bodies, except for the last one. A first
- *  attempt is leased only if all earlier first attempts of its ordering key are leased to `holder` too; the query looks for the first one
- *  that blocks once per ordering key. */
+ *  attempt is leased only if all earlier first attempts of its ordering key are leased to `holder`, before or by this claim. The query
+ *  looks for the first one that blocks, once per ordering key. */
 export const claim = async (
   db: Queryable,
   { requests, bytes, holder, now }: { requests: readonly ClaimRequest[]; bytes: number; holder: string; now: Date },

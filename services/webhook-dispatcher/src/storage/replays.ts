@@ -71,7 +71,7 @@ export const claimReplay = async (db: Queryable, holder: string, now: Date): Pro
   return rows[0] ?? null;
 };
 
-/** Ends a step and saves the new cursor. False when another instance has taken the replay over: the step must then be rolled back. */
+/** Ends a step and saves the new cursor. False when another instance has taken the replay over: then the step must queue nothing. */
 export const advanceReplay = async (
   db: Queryable,
   { id, leased_by }: ClaimedReplay,
