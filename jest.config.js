@@ -7,6 +7,7 @@
 //   …/acceptance/src/crashes/  kills processes of a stack of its own       npm test, project "crashes"
 //   x.extended.test.ts, x.extended.int.test.ts: slow, or needs more        npm run test:extended, projects "extended" and
 //     than Node.js; starts what it needs                                     "extended-integration"
+// The files of IN_BOTH run in both, and do more where EXTENDED=1, which `npm run test:extended` sets.
 const base = {
   transform: {
     '^.+\\.ts$': [
@@ -22,6 +23,10 @@ const base = {
 const EXTENDED = '\\.extended\\.(int\\.)?test\\.ts$';
 const INTEGRATION = '\\.int\\.test\\.ts$';
 const CRASHES = '/acceptance/src/crashes/';
+const IN_BOTH = [
+  '<rootDir>/packages/acceptance/src/crashes/durability.test.ts',
+  '<rootDir>/services/payments/src/with-orders.properties.test.ts',
+];
 const engines = {
   globalSetup: '<rootDir>/scripts/jest/start-engines.ts',
   globalTeardown: '<rootDir>/scripts/jest/stop-engines.ts',
@@ -59,7 +64,7 @@ export default {
     {
       ...base,
       displayName: 'extended',
-      testMatch: ['<rootDir>/{packages,services}/*/src/**/*.extended.test.ts'],
+      testMatch: ['<rootDir>/{packages,services}/*/src/**/*.extended.test.ts', ...IN_BOTH],
     },
     {
       ...base,

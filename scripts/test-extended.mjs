@@ -21,6 +21,7 @@ const fuzz = async () => {
   };
 };
 
+process.env.EXTENDED = '1';
 await setUp();
 const patterns = process.argv.slice(2);
 const results = [await runJest(RUNS, patterns)];
