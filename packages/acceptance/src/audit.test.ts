@@ -2,7 +2,7 @@ import type { HistoryEntry } from '@cpg/contracts';
 import pg from 'pg';
 import { admin, openShop, type Shop } from './harness/merchants.ts';
 import { orderBody } from './harness/order-bodies.ts';
-import { wholeStreamsIn } from './harness/order-stream.ts';
+import { intactStreamsIn } from './harness/order-stream.ts';
 import { type ServiceName, serviceAdmin } from './harness/service-admin.ts';
 import { sharedStack } from './harness/shared-stack.ts';
 import { purchase } from './harness/shoppers.ts';
@@ -17,14 +17,14 @@ beforeAll(async () => {
 });
 afterAll(() => shop.api.close());
 
-const linesOf = (said: string): HistoryEntry[] =>
-  said
+const linesOf = (output: string): HistoryEntry[] =>
+  output
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line) as HistoryEntry);
 const outcomeOf = (name: ServiceName, command: string) => serviceAdmin(stack, name, command).outcome();
 
-test('a merchant reads all that happened to an order, and proves that nothing of it was changed', async () => {
+test('a merchant reads the complete history of an order and verifies its hash chains', async () => {
   const { order } = await purchase(shop.api);
   const { items, next } = await shop.api.history(order.id);
   expect(next).toBeUndefined();
@@ -34,15 +34,15 @@ test('a merchant reads all that happened to an order, and proves that nothing of
   expect(items.map(({ type }) => type)).toEqual(
     expect.arrayContaining(['OrderPaymentsApplied', 'OrderPaid', 'PaymentReceived', 'PaymentApplied']),
   );
-  expect(wholeStreamsIn(items).sort()).toEqual(streams.sort());
+  expect(intactStreamsIn(items).sort()).toEqual(streams.sort());
   const forged = items.map((entry) => ({ ...entry, data: { ...entry.data, at: '2020-01-01T00:00:00.000Z' } }));
-  expect(wholeStreamsIn(forged)).toEqual([]);
-  const said = await admin(stack, ['audit', 'history', order.id, '--json']);
-  expect(linesOf(said)).toEqual(items);
+  expect(intactStreamsIn(forged)).toEqual([]);
+  const output = await admin(stack, ['audit', 'history', order.id, '--json']);
+  expect(linesOf(output)).toEqual(items);
   expect(await admin(stack, ['audit', 'history', order.id])).toContain('#0  OrderCreated  by key:');
 });
 
-test('a long history comes page by page, nothing twice and nothing missing', async () => {
+test('a long history is paged without gaps or duplicates', async () => {
   const { id } = await shop.api.createOrder(orderBody());
   for (let n = 0; n < 70; n += 1) await shop.api.updateOrder(id, { metadata: { n } });
   const sequences: number[] = [];
@@ -59,7 +59,7 @@ test('a long history comes page by page, nothing twice and nothing missing', asy
   expect((await shop.api.send('GET', `/v1/orders/${id}/history?after=nonsense`)).status).toBe(400);
 });
 
-test('an order is read as it was at any instant', async () => {
+test('an order is read as it was at an earlier instant', async () => {
   const created = await shop.api.createOrder(orderBody());
   const changed = await shop.api.updateOrder(created.id, { metadata: { table: 'B7' } });
   const canceled = await shop.api.cancel(created.id);
@@ -72,21 +72,21 @@ test('an order is read as it was at any instant', async () => {
   expect((await shop.api.send('GET', `/v1/orders/${created.id}?at=yesterday`)).status).toBe(400);
 });
 
-test('of a deleted order a merchant reads nothing, and an auditor that it was deleted, and by whom', async () => {
+test('a merchant cannot read a deleted order; an auditor sees who deleted it', async () => {
   const { id } = await shop.api.createOrder(orderBody());
   await shop.api.deleteOrder(id);
   for (const path of [`/v1/orders/${id}/history`, `/v1/orders/${id}?at=${new Date().toISOString()}`])
     expect((await shop.api.send('GET', path)).status).toBe(404);
-  const [record, ...more] = linesOf(await admin(stack, ['audit', 'history', id, '--json']));
-  expect(more).toEqual([]);
+  const [record, ...others] = linesOf(await admin(stack, ['audit', 'history', id, '--json']));
+  expect(others).toEqual([]);
   expect(record).toMatchObject({ stream: `deletion-${id}`, type: 'OrderDeletionRecorded' });
   expect(record!.data.actor).toBe(`key:${shop.key.slice(11, 23)}`);
   await expect(admin(stack, ['audit', 'at', id, new Date().toISOString()])).rejects.toThrow('or is deleted since');
-  expect((await outcomeOf('orders', 'audit export')).said).not.toContain(`"order-${id}"`);
+  expect((await outcomeOf('orders', 'audit export')).output).not.toContain(`"order-${id}"`);
 });
 
 test(
-  'an event that somebody changed in the database is found, and named',
+  '`audit verify` finds an event that was changed in the database',
   async () => {
     const { order } = await purchase(shop.api);
     const paymentId = order.payments[0]!.id;
@@ -102,10 +102,10 @@ test(
       );
     try {
       expect((await change('10000000', '10000001')).rowCount).toBe(1);
-      const { code, said } = await outcomeOf('payments', 'audit verify');
+      const { code, output } = await outcomeOf('payments', 'audit verify');
       expect(code).toBe(1);
-      expect(said).toContain(`payment-${paymentId}, event 0: its hash does not match its data`);
-      expect(said).toMatch(/payment-\*: 1 of \d+ events fail verification/);
+      expect(output).toContain(`payment-${paymentId}, event 0: its hash does not match its data`);
+      expect(output).toMatch(/payment-\*: 1 of \d+ events fail verification/);
     } finally {
       await change('10000001', '10000000');
       await events.end();
@@ -116,11 +116,11 @@ test(
   SLOW,
 );
 
-test('everything is exported, as the merchant reads it', async () => {
+test('`audit export` contains the events that the merchant reads', async () => {
   const { order } = await purchase(shop.api);
   const { items } = await shop.api.history(order.id);
   const exported = (await Promise.all([outcomeOf('orders', 'audit export'), outcomeOf('payments', 'audit export')]))
-    .flatMap(({ said }) => linesOf(said))
+    .flatMap(({ output }) => linesOf(output))
     .filter(({ stream }) => stream.includes(order.id) || stream.includes(order.payments[0]!.id));
   expect(exported).toHaveLength(items.length);
   expect(exported).toEqual(expect.arrayContaining(items));
@@ -132,6 +132,6 @@ test.each([
   [['audit', 'at', 'ord_01KG9Q1S5T6V7W8X9Y0Z1A2B3C', 'noon'], 'must be ISO 8601'],
   [['audit', 'at', 'ord_01KG9Q1S5T6V7W8X9Y0Z1A2B3C', '2026-01-31T12:00:00Z'], 'was not there'],
   [['audit', 'forge'], 'audit history ORDER'],
-])('%j says why it cannot be done', async (args, why) => {
+])('%j fails with a reason', async (args, why) => {
   await expect(admin(stack, args)).rejects.toThrow(why);
 });

@@ -3,19 +3,19 @@ import { engines } from './bench/engines.ts';
 import { orderCreates } from './bench/order-creates.ts';
 import { printReport, type Row } from './bench/report.ts';
 import { soak } from './bench/soak.ts';
-import { death } from './bench/webhooks/death.ts';
+import { killedDispatcher } from './bench/webhooks/killed-dispatcher.ts';
 import { drains } from './bench/webhooks/drain.ts';
 import { latency } from './bench/webhooks/latency.ts';
 import { neighbours } from './bench/webhooks/neighbours.ts';
 
-/** Each measures a stack of its own, and next to each number what the machine can do at all, in the same run. */
+/** Each suite starts its own stack and measures a baseline of the machine in the same run. */
 const SUITES: Record<string, () => Promise<Row[]>> = {
   orders: orderCreates,
   engines,
   'webhooks-drain': drains,
   'webhooks-latency': latency,
   'webhooks-neighbours': neighbours,
-  'webhooks-death': death,
+  'webhooks-death': killedDispatcher,
   soak,
 };
 const WEBHOOKS = Object.keys(SUITES).filter((name) => name.startsWith('webhooks-'));
@@ -24,10 +24,10 @@ const BY_DEFAULT = ['orders', 'engines', ...WEBHOOKS];
 const chosen = process.argv.slice(2).flatMap((name) => (name === 'webhooks' ? WEBHOOKS : name));
 const unknown = chosen.filter((name) => !(name in SUITES));
 if (unknown.length > 0) {
-  console.error(`there is no benchmark ${unknown.join(', ')}: choose among ${Object.keys(SUITES).join(', ')}`);
+  console.error(`unknown benchmark ${unknown.join(', ')}: choose from ${Object.keys(SUITES).join(', ')}`);
   process.exit(2);
 }
-// Told to end, it takes its stack along, which ends with its `exit`.
+// `exit` also ends the stack.
 process.once('SIGTERM', () => process.exit(143));
 console.log(`on ${cpus().length} CPUs, Node.js ${process.versions.node}`);
 for (const name of chosen.length > 0 ? chosen : BY_DEFAULT) {

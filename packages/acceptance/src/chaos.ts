@@ -6,17 +6,18 @@ const numberIn = (name: string, byDefault: number): number => {
   if (value === undefined || value === '') return byDefault;
   const number = Number(value);
   if (Number.isInteger(number) && number >= 1 && number < 2 ** 31) return number;
-  console.error(`${name} must be a whole number from 1 on, not "${value}"`);
+  console.error(`${name} must be a whole number of at least 1, not "${value}"`);
   process.exit(2);
 };
 
 const seconds = numberIn('SECONDS', 60);
 const seed = numberIn('SEED', randomInt(1, 2 ** 31));
 const began = Date.now();
-const say = (sentence: string) =>
-  console.log(`${((Date.now() - began) / 1_000).toFixed(1).padStart(6)} s  ${sentence}`);
+const log = (line: string) => console.log(`${((Date.now() - began) / 1_000).toFixed(1).padStart(6)} s  ${line}`);
 
-const { orders, troubles, attempts, faults } = await runChaos({ seconds, seed, say });
-for (const fault of faults) say(fault);
-say(`${orders} orders, ${attempts} webhook attempts, ${troubles} troubles: ${faults.length} faults (SEED=${seed})`);
+const { orders, disruptions, attempts, faults } = await runChaos({ seconds, seed, log });
+for (const fault of faults) log(fault);
+log(
+  `${orders} orders, ${attempts} webhook attempts, ${disruptions} disruptions: ${faults.length} faults (SEED=${seed})`,
+);
 process.exitCode = faults.length > 0 ? 1 : 0;

@@ -1,7 +1,7 @@
 import { type DomainMessage, messageTypeOf, type Order } from '@cpg/contracts';
 import { EventStoreDBClient } from '@eventstore/db-client';
 import { type KafkaLog, readKafkaLog } from './harness/kafka-log.ts';
-import { ledgerOf, ledgerShown } from './harness/ledger.ts';
+import { ledgerFromEvents, ledgerFromApi } from './harness/ledger.ts';
 import { openShop, type Shop } from './harness/merchants.ts';
 import { orderBody } from './harness/order-bodies.ts';
 import { readOrderStream } from './harness/order-stream.ts';
@@ -26,11 +26,11 @@ const pay = ({ id }: Order, amount: string, more = {}) =>
 const typesOf = (messages: DomainMessage[]) => messages.map(({ type }) => type);
 const endsWith = (type: string) => (messages: DomainMessage[]) => messages.at(-1)?.type === type;
 
-/** Lives that orders can have, and the state they end in. */
-const LIVES: [string, () => Promise<Order>][] = [
+/** Ways to use an order. Each resolves with the order as the API last returned it. */
+const SCENARIOS: [string, () => Promise<Order>][] = [
   ['created', () => create()],
   [
-    'paid in parts and too much',
+    'paid in three parts, overpaid',
     async () => {
       const order = await create();
       await pay(order, '4');
@@ -39,7 +39,7 @@ const LIVES: [string, () => Promise<Order>][] = [
     },
   ],
   [
-    'held, then captured',
+    'captured with two held payments',
     async () => {
       const order = await create({ capabilities: { partial_payments: false } });
       await pay(order, '1');
@@ -48,7 +48,7 @@ const LIVES: [string, () => Promise<Order>][] = [
     },
   ],
   [
-    'changed and canceled with money on it',
+    'changed, paid in part and canceled',
     async () => {
       const order = await create({ metadata: { a: { b: [1, 'ü', null] } } });
       await shop.api.updateOrder(order.id, { metadata: { c: 0.1 }, expiration_minutes: 30 });
@@ -56,19 +56,22 @@ const LIVES: [string, () => Promise<Order>][] = [
       return shop.api.cancel(order.id);
     },
   ],
-  ['overpaid and whole', async () => pay(await create({ capabilities: { can_overpay: true } }), '99.000001')],
+  [
+    'overpaid where overpaying is allowed',
+    async () => pay(await create({ capabilities: { can_overpay: true } }), '99.000001'),
+  ],
 ];
 
-describe('the stream in EventStoreDB', () => {
-  test.each(LIVES)('of an order %s adds up to what the API shows, and its hash chain holds', async (_, live) => {
-    const order = await live();
+describe('the EventStoreDB stream', () => {
+  test.each(SCENARIOS)('of an order %s adds up to the order in the API and has a valid hash chain', async (_, run) => {
+    const order = await run();
     const stored = (await readOrderStream(store, order.id))!;
     expect(stored.map(({ revision }) => revision)).toEqual(stored.map((__, index) => index));
-    expect(ledgerOf(stored.map(({ event }) => event))).toEqual(ledgerShown(order));
-    expect(ledgerShown(await shop.api.order(order.id))).toEqual(ledgerShown(order));
+    expect(ledgerFromEvents(stored.map(({ event }) => event))).toEqual(ledgerFromApi(order));
+    expect(ledgerFromApi(await shop.api.order(order.id))).toEqual(ledgerFromApi(order));
   });
 
-  test('says which key asked, in which request', async () => {
+  test('records the API key and the request of each change', async () => {
     const answer = await shop.api.send('POST', '/v1/orders', { body: orderBody() });
     const [created] = (await readOrderStream(store, answer.body.id))!;
     expect(created!.metadata).toMatchObject({
@@ -78,7 +81,7 @@ describe('the stream in EventStoreDB', () => {
     });
   });
 
-  test('of a deleted order is a tombstone; a record without what was in it stays', async () => {
+  test('of a deleted order is a tombstone, and the deletion record contains no order data', async () => {
     const order = await create({ metadata: { customer: 'Ada' } });
     await shop.api.deleteOrder(order.id);
     expect(await readOrderStream(store, order.id)).toBeNull();
@@ -96,11 +99,11 @@ describe('the stream in EventStoreDB', () => {
   });
 });
 
-describe('on Kafka', () => {
-  test.each(LIVES)(
-    'an order %s is told event by event, without a gap, each with the order after it',
-    async (_, live) => {
-      const order = await live();
+describe('Kafka', () => {
+  test.each(SCENARIOS)(
+    'has every event of an order %s, without gaps, each with the resulting order',
+    async (_, run) => {
+      const order = await run();
       const stored = (await readOrderStream(store, order.id))!;
       const messages = await kafka.waitFor(order.id, ({ length }) => length === stored.length);
       expect(messages.map(({ sequence }) => sequence)).toEqual(stored.map(({ revision }) => String(revision)));
@@ -121,7 +124,7 @@ describe('on Kafka', () => {
     },
   );
 
-  test('a payment is told from receipt to its application', async () => {
+  test('has the events of a payment from receipt to application', async () => {
     const { payments } = await pay(await create(), '10');
     const messages = await kafka.waitFor(payments[0]!.id, endsWith('payment.applied'));
     expect(typesOf(messages)).toEqual(['payment.received', 'payment.applied']);
@@ -130,7 +133,7 @@ describe('on Kafka', () => {
     expect(messages[0]).toMatchObject({ orderid: payments[0]!.order_id, merchantid: shop.id });
   });
 
-  test('an orphan is told too', async () => {
+  test('has the event of an orphaned payment', async () => {
     const order = await create();
     await pay(order, '10');
     const { payments } = await pay(order, '1');
@@ -138,14 +141,14 @@ describe('on Kafka', () => {
     expect(messages.at(-1)!.data.change).toMatchObject({ orphanReason: 'already_paid' });
   });
 
-  test('a deleted order ends with its deletion, without the order', async () => {
+  test('has a deletion event without the order as the last event of a deleted order', async () => {
     const order = await create();
     await shop.api.deleteOrder(order.id);
     const messages = await kafka.waitFor(order.id, endsWith('order.deleted'));
     expect(messages.at(-1)!.data).toMatchObject({ change: { orderId: order.id, merchantId: shop.id }, resource: null });
   });
 
-  test('a request that was refused or changed nothing tells nothing', async () => {
+  test('has no event for a request that was refused or changed nothing', async () => {
     const order = await create();
     await shop.api.capture(order.id);
     await shop.api.send('POST', `/v1/orders/${order.id}/cancel`, { body: { no: 'body' } });
@@ -156,7 +159,7 @@ describe('on Kafka', () => {
     expect(typesOf(messages)).toEqual(['order.created', 'order.canceled']);
   });
 
-  test('nothing was ever written that the contracts cannot read, or under another key than its order', () => {
+  test('has only messages that match the contracts, keyed by order', () => {
     expect(kafka.faults()).toEqual([]);
   });
 });

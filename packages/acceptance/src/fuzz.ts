@@ -6,10 +6,10 @@ import { fuzz, type Fuzzed, installSchemathesis, type Target } from './fuzz/sche
 import { NoPackage } from './harness/pypi.ts';
 import { startStack } from './harness/stack.ts';
 
-/** The exit code where it cannot be run at all, which is no failure of the API. */
+/** Exit code if schemathesis cannot be installed. The API has not failed then. */
 const CANNOT_RUN = 3;
 
-/** On a stack of its own, without limits of rates. */
+/** Runs on a new stack without rate limits. */
 const fuzzOwnStack = async ({ program, seed }: Pick<Target, 'program' | 'seed'>): Promise<Fuzzed> => {
   const folder = mkdtempSync(join(tmpdir(), 'cpg-fuzz-'));
   const stack = await startStack();

@@ -23,7 +23,7 @@ afterAll(async () => {
   await gateway.stop();
 });
 
-test('what was answered is visible at once, by its id and in every list, through any gateway', async () => {
+test('a change is visible in every gateway as soon as it is answered, by id and in lists', async () => {
   const there = createApi({ baseUrl: gateway.baseUrl, apiKey: shop.key });
   const gateways = [shop.api, there];
   for (let n = 0; n < 20; n += 1) {
@@ -56,7 +56,7 @@ test('what was answered is visible at once, by its id and in every list, through
   await there.close();
 });
 
-test('an idempotency key holds across gateways', async () => {
+test('an idempotency key is shared by all gateways', async () => {
   const there = createApi({ baseUrl: gateway.baseUrl, apiKey: shop.key });
   const headers = { 'idempotency-key': 'across-gateways' };
   const created = await shop.api.createOrder(orderBody(), headers);
@@ -64,7 +64,7 @@ test('an idempotency key holds across gateways', async () => {
   await there.close();
 });
 
-describe('a gateway that limits', () => {
+describe('a gateway with rate limits', () => {
   let limited: Awaited<ReturnType<typeof startExtraGateway>>;
   beforeAll(async () => {
     limited = await startExtraGateway(stack, {
@@ -75,21 +75,21 @@ describe('a gateway that limits', () => {
   });
   afterAll(() => limited.stop());
 
-  test('lets each key through as often as agreed, says what is left, and then 429', async () => {
+  test('serves each key up to its limit, reports the remaining requests, then answers 429', async () => {
     const api = createApi({ baseUrl: limited.baseUrl, apiKey: shop.key });
     const answers = await Promise.all(Array.from({ length: 12 }, () => api.send('GET', '/v1/merchants/me')));
     await api.close();
-    const through = answers.filter(({ status }) => status === 200);
-    const stopped = answers.filter(({ status }) => status === 429);
-    expect(through.length).toBeGreaterThanOrEqual(5);
-    expect(stopped.length).toBeGreaterThanOrEqual(1);
-    expect(through.length + stopped.length).toBe(12);
+    const served = answers.filter(({ status }) => status === 200);
+    const limitedAnswers = answers.filter(({ status }) => status === 429);
+    expect(served.length).toBeGreaterThanOrEqual(5);
+    expect(limitedAnswers.length).toBeGreaterThanOrEqual(1);
+    expect(served.length + limitedAnswers.length).toBe(12);
     for (const { headers } of answers) {
       expect(headers['ratelimit-limit']).toBe('5');
       expect(Number(headers['ratelimit-remaining'])).toBeLessThan(5);
       expect(headers['ratelimit-reset']).toMatch(/^\d+$/);
     }
-    for (const answer of stopped) {
+    for (const answer of limitedAnswers) {
       expect(Number(answer.headers['retry-after'])).toBeGreaterThanOrEqual(1);
       expect(refusalOf(answer)).toEqual({
         error: 'Rate limit exceeded',
@@ -101,7 +101,7 @@ describe('a gateway that limits', () => {
     }
   });
 
-  test('stops guessing of keys, while good keys go on', async () => {
+  test('limits failed authentication per address and still serves valid keys', async () => {
     const guesser = createApi({ baseUrl: limited.baseUrl, apiKey: `ak_sandbox_${'x'.repeat(64)}` });
     const statuses: number[] = [];
     for (let n = 0; n < 6; n += 1) statuses.push((await guesser.send('GET', '/v1/merchants/me')).status);
@@ -114,7 +114,7 @@ describe('a gateway that limits', () => {
   });
 });
 
-test('a production deployment has no debug endpoints, and takes no sandbox key', async () => {
+test('a production gateway has no debug endpoints and refuses sandbox keys', async () => {
   const production = await startExtraGateway(stack, { ENVIRONMENT: 'production', WEBHOOK_ALLOW_LOCAL: 'false' });
   try {
     const api = createApi({ baseUrl: production.baseUrl, apiKey: shop.key });

@@ -19,7 +19,7 @@ const cancel = (key: string, id: string) =>
   shop.api.send('POST', `/v1/orders/${id}/cancel`, { headers: { 'idempotency-key': key } });
 const totalOf = async (reference: string) => (await shop.api.orders({ external_reference_id: reference })).total;
 
-test('the same request under the same key is answered with the stored answer', async () => {
+test('a repeated request with the same key gets the stored response', async () => {
   const key = randomUUID();
   const body = orderBody({ external_reference_id: key });
   const first = await post(key, body);
@@ -32,7 +32,7 @@ test('the same request under the same key is answered with the stored answer', a
   expect(await totalOf(key)).toBe(1);
 });
 
-test('the same request is the same, however its JSON is written', async () => {
+test('key order and white space of the JSON do not make a different request', async () => {
   const key = randomUUID();
   const { items, ...rest } = orderBody();
   const first = await post(key, { items, ...rest });
@@ -40,7 +40,7 @@ test('the same request is the same, however its JSON is written', async () => {
   expect(again).toMatchObject({ status: 201, text: first.text });
 });
 
-test('another request under the same key is refused', async () => {
+test('a different request with the same key is refused', async () => {
   const key = randomUUID();
   const first = await post(key);
   const changed = await post(key, orderBody({ external_reference_id: 'another' }));
@@ -52,7 +52,7 @@ test('another request under the same key is refused', async () => {
   expect(await totalOf('another')).toBe(0);
 });
 
-test('many requests at once under one key make one order', async () => {
+test('concurrent requests with one key create one order', async () => {
   const key = randomUUID();
   const body = orderBody({ external_reference_id: key });
   const answers = await Promise.all(Array.from({ length: 30 }, () => post(key, body)));
@@ -66,14 +66,14 @@ test('many requests at once under one key make one order', async () => {
   expect(await post(key, body)).toMatchObject({ status: 201, text: created[0]!.text });
 });
 
-test('a key is a merchant’s own', async () => {
+test('two merchants can use the same key', async () => {
   const key = randomUUID();
   const mine = await post(key);
   const theirs = await other.api.createOrder(orderBody(), { 'idempotency-key': key });
   expect(theirs.id).not.toBe(mine.body.id);
 });
 
-test('a refusal is kept too', async () => {
+test('a refusal is stored and replayed', async () => {
   const order = await shop.api.createOrder(orderBody({ capabilities: { can_cancel: false } }));
   const key = randomUUID();
   const first = await cancel(key, order.id);
@@ -83,13 +83,13 @@ test('a refusal is kept too', async () => {
   expect(again.headers['idempotency-replayed']).toBe('true');
 });
 
-test('a request that was refused for its body does not use up its key', async () => {
+test('a request with an invalid body does not use its key', async () => {
   const key = randomUUID();
   expect((await post(key, { broken: true })).status).toBe(400);
   expect((await post(key)).status).toBe(201);
 });
 
-test('a webhook’s secret is answered again under the same key, and only there', async () => {
+test('a webhook secret is returned again only for the same key', async () => {
   const body = { url: 'http://127.0.0.1:9/', events: ['order:paid' as const] };
   const headers = { 'idempotency-key': randomUUID() };
   const first = await shop.api.createWebhook(body, headers);
@@ -102,12 +102,12 @@ test.each([
   ['empty', ''],
   ['longer than 255 characters', 'x'.repeat(256)],
   ['with a space in it', 'a b'],
-])('a key that is %s is refused by name', async (_, key) => {
+])('a key that is %s is refused', async (_, key) => {
   const answer = await post(key);
   expect(answer.status).toBe(400);
   expect(refusalOf(answer).details!.map(({ path }) => path)).toEqual(['idempotency-key']);
 });
 
-test('a key of 255 visible characters is good', async () => {
+test('a key of 255 visible characters is accepted', async () => {
   expect((await post(`!~${'x'.repeat(253)}`)).status).toBe(201);
 });

@@ -32,7 +32,7 @@ const statusFor = (apiKey: string | undefined) =>
   as(apiKey, async (api) => (await api.send('GET', '/v1/merchants/me')).status);
 const kidOf = (key: string) => key.slice('ak_sandbox_'.length).slice(0, 12);
 
-test('a key reads the merchant that it belongs to', async () => {
+test('a key reads its own merchant', async () => {
   expect(await shop.api.merchant()).toEqual({
     id: shop.id,
     external_reference_id: expect.stringMatching(/^shop-/),
@@ -54,11 +54,11 @@ test('a key reads the merchant that it belongs to', async () => {
   });
 });
 
-test('the key that the launcher was given belongs to its demo merchant', async () => {
+test('SANDBOX_API_KEY belongs to the demo merchant', async () => {
   expect(await as(stack.apiKey, (api) => api.merchant())).toMatchObject({ id: stack.merchantId, type: 'business' });
 });
 
-test('a key that is missing, malformed, unknown or of the other environment is refused in the words of the reference', async () => {
+test('a missing, malformed, unknown or live key is refused with the error of the API reference', async () => {
   const { key } = shop;
   const wrong = [
     undefined,
@@ -84,8 +84,8 @@ test('a key that is missing, malformed, unknown or of the other environment is r
   }
 });
 
-describe('each scope opens its own endpoints and no other', () => {
-  const NEVER = 'ord_01ARZ3NDEKTSV4RRFFQ69G5FAV';
+describe('each scope allows its own endpoints only', () => {
+  const UNKNOWN_ID = 'ord_01ARZ3NDEKTSV4RRFFQ69G5FAV';
   const endpoints = (): [Method, string, string, unknown, number][] => [
     ['GET', '/v1/merchants/me', 'merchant:self:read', undefined, 200],
     ['POST', '/v1/orders', 'orders:self:create', orderBody(), 201],
@@ -93,16 +93,16 @@ describe('each scope opens its own endpoints and no other', () => {
     ['GET', `/v1/orders/${order.id}`, 'orders:self:read', undefined, 200],
     ['PATCH', `/v1/orders/${order.id}`, 'orders:self:update', { metadata: {} }, 200],
     ['POST', `/v1/orders/${order.id}/capture`, 'orders:self:update', undefined, 201],
-    ['POST', `/v1/orders/${NEVER}/cancel`, 'orders:self:update', undefined, 404],
-    ['DELETE', `/v1/orders/${NEVER}`, 'orders:self:delete', undefined, 404],
+    ['POST', `/v1/orders/${UNKNOWN_ID}/cancel`, 'orders:self:update', undefined, 404],
+    ['DELETE', `/v1/orders/${UNKNOWN_ID}`, 'orders:self:delete', undefined, 404],
     ['GET', '/v1/payments', 'payments:self:read', undefined, 200],
-    ['GET', `/v1/payments/${NEVER}`, 'payments:self:read', undefined, 404],
+    ['GET', `/v1/payments/${UNKNOWN_ID}`, 'payments:self:read', undefined, 404],
     ['POST', '/v1/webhooks', 'webhooks:self:create', { url: 'http://127.0.0.1:9/', events: ['order:paid'] }, 201],
     ['GET', '/v1/webhooks', 'webhooks:self:read', undefined, 200],
     ['GET', `/v1/webhooks/${webhook.id}`, 'webhooks:self:read', undefined, 200],
     ['PATCH', `/v1/webhooks/${webhook.id}`, 'webhooks:self:update', { is_enabled: false }, 200],
     ['POST', `/v1/webhooks/${webhook.id}/rotate-secret`, 'webhooks:self:update', undefined, 201],
-    ['DELETE', `/v1/webhooks/${NEVER}`, 'webhooks:self:delete', undefined, 404],
+    ['DELETE', `/v1/webhooks/${UNKNOWN_ID}`, 'webhooks:self:delete', undefined, 404],
   ];
   const scopes = [
     'merchant:self:read',
@@ -140,7 +140,7 @@ describe('each scope opens its own endpoints and no other', () => {
     });
   });
 
-  test('and 403 comes before what is wrong with the request', async () => {
+  test('403 comes before validation errors', async () => {
     const apiKey = await createKey(stack, shop.id, 'merchant:self:read');
     const answers = await as(apiKey, (api) =>
       Promise.all([
@@ -154,35 +154,35 @@ describe('each scope opens its own endpoints and no other', () => {
   });
 });
 
-describe('the life of a key', () => {
-  test('revoked, it works no more', async () => {
+describe('a key', () => {
+  test('is refused after it was revoked', async () => {
     const key = await createKey(stack, shop.id, 'all');
     expect(await statusFor(key)).toBe(200);
     await admin(stack, ['keys', 'revoke', kidOf(key)]);
-    // A gateway believes a key that it has just seen for three seconds more.
+    // Gateways cache keys for three seconds.
     await until('the key to be refused', async () => (await statusFor(key)) === 401);
   });
 
-  test('rotated, both work during the overlap', async () => {
+  test('works with its successor during the overlap of a rotation', async () => {
     const key = await createKey(stack, shop.id, 'all');
     const [next] = (await admin(stack, ['keys', 'rotate', kidOf(key), '--overlap', '1h'])).split('\n');
     expect(next).not.toBe(key);
     expect([await statusFor(key), await statusFor(next)]).toEqual([200, 200]);
   });
 
-  test('rotated without an overlap, only the new one works', async () => {
+  test('is refused at once after a rotation without overlap', async () => {
     const key = await createKey(stack, shop.id, 'all');
     const [next] = (await admin(stack, ['keys', 'rotate', kidOf(key), '--overlap', '0m'])).split('\n');
     expect([await statusFor(key), await statusFor(next)]).toEqual([401, 200]);
   });
 
-  test('it works from the addresses that it is for', async () => {
+  test('works only from its allowed addresses', async () => {
     const near = await createKey(stack, shop.id, 'all', { allowedIps: '127.0.0.0/8' });
     const far = await createKey(stack, shop.id, 'all', { allowedIps: '203.0.113.7' });
     expect([await statusFor(near), await statusFor(far)]).toEqual([200, 401]);
   });
 
-  test('nobody finds the key itself in what is stored', async () => {
+  test('is not shown by `keys list`', async () => {
     const listed = await admin(stack, ['keys', 'list', shop.id]);
     expect(listed).toContain(kidOf(shop.key));
     expect(listed).not.toContain(shop.key.slice('ak_sandbox_'.length + 12));

@@ -25,7 +25,7 @@ beforeAll(async () => {
     if (n % 3 === 0) orders.push(await shop.api.pay({ ...change, amount: created.total_amount }));
     else if (n % 3 === 1) orders.push(await shop.api.cancel(created.id));
     else orders.push(created);
-    // Creation times are milliseconds: no two the same, so that the order of the list is theirs alone.
+    // Distinct creation times, in milliseconds, so that they alone decide the order of the list.
     await sleep(2);
   }
 });
@@ -33,8 +33,8 @@ afterAll(() => Promise.all([shop.api.close(), empty.api.close()]));
 
 const idsOf = async (query: Query) => (await shop.api.orders(query)).items.map(({ id }) => id);
 
-/** Page by page, as the reference tells clients to: until page >= totalPages. */
-const walk = async (query: Query) => {
+/** Reads all pages as the API reference says: until page >= totalPages. */
+const readAllPages = async (query: Query) => {
   const items: Order[] = [];
   for (let page = 1; ; page += 1) {
     const found = await shop.api.orders({ ...query, page });
@@ -45,18 +45,18 @@ const walk = async (query: Query) => {
 };
 
 describe('a list of orders', () => {
-  test('walked page by page shows each one once, as it is by its id, newest first', async () => {
-    expect(await walk({ limit: 4 })).toEqual([...orders].reverse());
-    expect(await walk({ limit: 7, sort: 'asc' })).toEqual(orders);
+  test('contains each order once, newest first, as GET by id returns it', async () => {
+    expect(await readAllPages({ limit: 4 })).toEqual([...orders].reverse());
+    expect(await readAllPages({ limit: 7, sort: 'asc' })).toEqual(orders);
   });
 
-  test('has ten items on the first page unless asked otherwise, and says how many there are', async () => {
+  test('has ten items per page by default and reports the total', async () => {
     expect(await shop.api.orders()).toMatchObject({ page: 1, limit: 10, count: 10, total: ORDERS, totalPages: 3 });
     expect(await shop.api.orders({ page: 3 })).toMatchObject({ page: 3, count: 3, total: ORDERS, totalPages: 3 });
     expect(await shop.api.orders({ limit: 100 })).toMatchObject({ count: ORDERS, totalPages: 1 });
   });
 
-  test('is empty past its end, and says so', async () => {
+  test('is empty past the last page', async () => {
     expect(await shop.api.orders({ page: 1000 })).toEqual({
       items: [],
       limit: 10,
@@ -71,7 +71,7 @@ describe('a list of orders', () => {
     expect(await empty.api.orders()).toEqual({ items: [], limit: 10, count: 0, total: 0, page: 1, totalPages: 0 });
   });
 
-  test('shows nothing of another merchant, whatever the filter', async () => {
+  test('never contains orders of another merchant', async () => {
     expect((await empty.api.orders({ external_reference_id: 'cart-1' })).total).toBe(0);
     expect((await empty.api.payments()).total).toBe(0);
   });
@@ -89,14 +89,14 @@ describe('a list of orders', () => {
       (order: Order) =>
         order.status === 'paid' && order.currency === 'USDT' && order.external_reference_id === 'cart-1',
     ],
-  ])('by %j keeps what matches all of it', async (filter, matches) => {
+  ])('filtered by %j contains exactly the matching orders', async (filter, matches) => {
     const expected = orders.filter(matches).reverse();
     const found = await shop.api.orders({ ...filter, limit: 100 });
     expect(found.items).toEqual(expected);
     expect(found.total).toBe(expected.length);
   });
 
-  test('by dates keeps what was created from one to the other, both included, in any timezone', async () => {
+  test('filtered by dates includes both limits, in any time zone', async () => {
     const [from, to] = [orders[5]!.created_at!, orders[9]!.created_at!];
     const between = orders.slice(5, 10).map(({ id }) => id);
     expect(await idsOf({ from_date: from, to_date: to, sort: 'asc' })).toEqual(between);
@@ -110,7 +110,7 @@ describe('a list of orders', () => {
 });
 
 describe('a list of payments', () => {
-  test('holds what the orders hold, by rail, currency and status', async () => {
+  test('contains the payments of the orders and filters by rail, currency and status', async () => {
     const expected = orders.flatMap(({ payments }) => payments).reverse();
     expect((await shop.api.payments({ limit: 100 })).items).toEqual(expected);
     const filters = [
@@ -128,7 +128,7 @@ describe('a list of payments', () => {
     }
   });
 
-  test('is paged, sorted and dated as orders are', async () => {
+  test('is paged, sorted and filtered by date like orders', async () => {
     const oldest = await shop.api.payments({ limit: 3, sort: 'asc' });
     expect(oldest).toMatchObject({ count: 3, total: 8, totalPages: 3, page: 1 });
     const { items } = await shop.api.payments({ to_date: oldest.items[1]!.created_at, sort: 'asc' });
@@ -137,7 +137,7 @@ describe('a list of payments', () => {
   });
 });
 
-describe('a list refuses', () => {
+describe('a list request is refused', () => {
   test.each([
     ['page=0', 'page'],
     ['page=1001', 'page'],
@@ -155,7 +155,7 @@ describe('a list refuses', () => {
     ['to_date=2026-02-30T12:00:00Z', 'to_date'],
     ['status=open', 'status'],
     ['unknown=1', 'unknown'],
-  ])('%s by name, of orders and of payments', async (query, name) => {
+  ])('for %s, naming the parameter, of orders and of payments', async (query, name) => {
     for (const list of ['orders', 'payments']) {
       const answer = await shop.api.send('GET', `/v1/${list}?${query}`);
       expect(answer.status).toBe(400);
@@ -170,13 +170,13 @@ describe('a list refuses', () => {
     ['payments', 'external_reference_id=cart-1', 'external_reference_id'],
     ['webhooks', 'page=0', 'page'],
     ['webhooks', 'status=paid', 'status'],
-  ])('of %s: %s', async (list, query, name) => {
+  ])('of %s for %s', async (list, query, name) => {
     const answer = await shop.api.send('GET', `/v1/${list}?${query}`);
     expect(answer.status).toBe(400);
     expect(answer.body.details.map(({ path }: { path: string }) => path)).toEqual([name]);
   });
 
-  test('all that is wrong at once', async () => {
+  test('naming all invalid parameters at once', async () => {
     const answer = await shop.api.send('GET', '/v1/orders?page=0&limit=0&sort=up&from_date=now&what=1');
     expect(answer.body.details.map(({ path }: { path: string }) => path).sort()).toEqual([
       'from_date',

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => shop.api.close());
 
-/** What 100 units of each item currency cost in USDT, USDC, USDG, BTC, ETH and CAZ by the sandbox's table of rates. */
+/** Price of 100 units of each item currency in USDT, USDC, USDG, BTC, ETH and CAZ, at the sandbox rates. */
 const COST_OF_100: Record<ItemCurrency, readonly string[]> = {
   MXN: ['5.450000', '5.450000', '5.450000', '0.00005383', '0.001566091954023000', '21.800000000000000000'],
   USD: ['100.000000', '100.000000', '100.000000', '0.00098766', '0.028735632183908000', '400.000000000000000000'],
@@ -22,21 +22,21 @@ const COST_OF_100: Record<ItemCurrency, readonly string[]> = {
   USDG: ['100.000000', '100.000000', '100.000000', '0.00098766', '0.028735632183908000', '400.000000000000000000'],
 };
 
-describe('an order', () => {
-  test('is answered as it was asked for, awaiting payment of its whole amount', async () => {
-    const asked: MerchantCreateOrderDto = orderBody({
+describe('a new order', () => {
+  test('has the requested fields and awaits payment of its total', async () => {
+    const requested: MerchantCreateOrderDto = orderBody({
       external_reference_id: 'cart 7/ü',
       metadata: { table: 4, nested: { deep: [null, true, 'x'] } },
       expiration_minutes: 90,
       capabilities: { express_checkout: true, expiration_auto_renewal: true },
     });
-    const order = await shop.api.createOrder(asked);
+    const order = await shop.api.createOrder(requested);
     expect(order).toMatchObject({
-      external_reference_id: asked.external_reference_id,
+      external_reference_id: requested.external_reference_id,
       merchant_id: shop.id,
-      items: asked.items,
-      metadata: asked.metadata,
-      capabilities: asked.capabilities,
+      items: requested.items,
+      metadata: requested.metadata,
+      capabilities: requested.capabilities,
       currency: 'USDT',
       payments: [],
       status: 'awaiting_payment',
@@ -49,7 +49,7 @@ describe('an order', () => {
     expect(order.updated_at).toBe(order.created_at);
   });
 
-  test('may be as large as a body may be', async () => {
+  test('may fill the largest allowed body', async () => {
     const bodyOf = (length: number) => {
       const modifier = (name: string) => ({ name, quantity: 1, unit_price: '1', currency: 'USDT' as const });
       const full = (items: number) =>
@@ -67,16 +67,18 @@ describe('an order', () => {
     expect((await shop.api.send('POST', '/v1/orders', { body: bodyOf(LIMIT + 1) })).status).toBe(413);
   });
 
-  test('expires after an hour unless it says when', async () => {
+  test('expires after an hour by default', async () => {
     const { expiration_date, created_at } = await shop.api.createOrder(orderBody());
     expect(Date.parse(expiration_date!) - Date.parse(created_at!)).toBe(60 * 60_000);
   });
+});
 
+describe('the total of an order', () => {
   const matrix = Object.entries(COST_OF_100).flatMap(([from, costs]) =>
     PaymentCurrency.options.map((to, index) => [from as ItemCurrency, to, costs[index]!] as const),
   );
 
-  test.each(matrix)('of 100 %s paid in %s costs %s, by both rails', async (from, to, cost) => {
+  test.each(matrix)('of 100 %s paid in %s costs %s on both rails', async (from, to, cost) => {
     const order = await shop.api.createOrder(orderBody({ items: [item('100', from)], payment_currency: to }));
     expect(order).toMatchObject({ total_amount: cost, remaining_amount: cost, currency: to });
     expect(Object.keys(order.rates)).toEqual([from]);
@@ -86,7 +88,7 @@ describe('an order', () => {
     }
   });
 
-  test('counts a modifier once per unit of its own, not of its item, and rounds up once for the whole order', async () => {
+  test('adds modifiers by their own quantity and rounds up once per order', async () => {
     const order = await shop.api.createOrder(
       orderBody({
         payment_currency: 'USDC',
@@ -110,7 +112,7 @@ describe('an order', () => {
     expect(order.items[0]).toMatchObject({ unit_price: '1.10', quantity: 3 });
   });
 
-  test('locks the rate of each item currency, and says where it is from', async () => {
+  test('locks the rate of each item currency and names its source', async () => {
     const { rates, created_at } = await shop.api.createOrder(
       orderBody({ items: [item('1', 'MXN'), item('1', 'USDC')], payment_currency: 'USDC' }),
     );
@@ -121,7 +123,7 @@ describe('an order', () => {
     expect(rates.MXN!.quoted_at <= created_at! && created_at! < rates.MXN!.expires_at).toBe(true);
   });
 
-  test('may be as large as its bounds allow', async () => {
+  test('may have the largest allowed items, modifiers and metadata', async () => {
     const modifiers = Array.from({ length: 20 }, (_, n) => ({
       name: `extra ${n}`,
       quantity: 0.000001,
@@ -137,8 +139,8 @@ describe('an order', () => {
   });
 });
 
-describe('how to pay it', () => {
-  test('is said for the enabled rails only', async () => {
+describe('deposit instructions', () => {
+  test('are given for the enabled rails only', async () => {
     for (const rail of ['gateway_pay', 'crypto_deposit'] as const) {
       const order = await shop.api.createOrder(orderBody({ enable_rails: [rail] }));
       expect(new Set(order.deposit_instructions.map((instruction) => instruction.rail))).toEqual(new Set([rail]));
@@ -146,7 +148,7 @@ describe('how to pay it', () => {
     }
   });
 
-  test('by gateway_pay is a reference and a link of its own', async () => {
+  test('of gateway_pay are a unique reference and link', async () => {
     const orders = await Promise.all([1, 2, 3].map(() => shop.api.createOrder(orderBody())));
     const links = orders.map(({ deposit_instructions: [link], payment_reference }) => {
       if (link?.rail !== 'gateway_pay') throw new Error('the first rail is gateway_pay');
@@ -177,7 +179,7 @@ describe('how to pay it', () => {
       6,
     ],
   ] as const)(
-    'by crypto_deposit in %s is an address and what a wallet opens',
+    'of crypto_deposit in %s are an address and a payment URI',
     async (currency, asset, address, uri, units, decimals) => {
       const { deposit_instructions } = await shop.api.createOrder(
         orderBody({ items: [item('100', 'USD')], payment_currency: currency, enable_rails: ['crypto_deposit'] }),
@@ -192,7 +194,7 @@ describe('how to pay it', () => {
     },
   );
 
-  test('never names an address twice', async () => {
+  test('never repeat an address', async () => {
     const orders = await Promise.all(
       Array.from({ length: 24 }, () => shop.api.createOrder(orderBody({ enable_rails: ['crypto_deposit'] }))),
     );

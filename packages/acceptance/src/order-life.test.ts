@@ -21,20 +21,20 @@ const refused = async (method: 'POST' | 'PATCH' | 'DELETE', path: string, body?:
 };
 
 describe('canceling', () => {
-  test('an order that awaits payment closes it', async () => {
+  test('closes an order that awaits payment', async () => {
     const order = await create();
     const canceled = await shop.api.cancel(order.id);
     expect(canceled).toMatchObject({ id: order.id, status: 'canceled', payments: [] });
     expect(await shop.api.order(order.id)).toEqual(canceled);
   });
 
-  test('it again answers it unchanged', async () => {
+  test('is idempotent', async () => {
     const order = await create();
     const canceled = await shop.api.cancel(order.id);
     expect(await shop.api.cancel(order.id)).toEqual(canceled);
   });
 
-  test('an order paid in part leaves the money due for refund', async () => {
+  test('orphans the payment of a partly paid order', async () => {
     const order = await create();
     await pay(order, '4');
     const { payments, status } = await shop.api.cancel(order.id);
@@ -43,13 +43,13 @@ describe('canceling', () => {
     expect(await shop.api.payment(payments[0]!.id)).toEqual(payments[0]);
   });
 
-  test('needs the capability', async () => {
+  test('is refused without the capability', async () => {
     const order = await create({ capabilities: { can_cancel: false } });
     expect(await refused('POST', `/v1/orders/${order.id}/cancel`)).toEqual({ status: 409, code: 'cancel_not_allowed' });
     expect(await shop.api.order(order.id)).toEqual(order);
   });
 
-  test('a paid order is refused', async () => {
+  test('is refused for a paid order', async () => {
     const order = await create();
     const paid = await pay(order, '10');
     expect(await refused('POST', `/v1/orders/${order.id}/cancel`)).toEqual({
@@ -61,14 +61,14 @@ describe('canceling', () => {
 });
 
 describe('capturing', () => {
-  test('with nothing pending answers the order unchanged', async () => {
+  test('returns the order unchanged if no payment is held', async () => {
     const order = await create();
     expect(await shop.api.capture(order.id)).toEqual(order);
     const paid = await pay(order, '10');
     expect(await shop.api.capture(order.id)).toEqual(paid);
   });
 
-  test('applies a payment that is held, though partial payments are off', async () => {
+  test('applies a held payment although partial payments are not allowed', async () => {
     const order = await create({ capabilities: { partial_payments: false } });
     expect(await pay(order, '4')).toMatchObject({ status: 'awaiting_payment', payments: [{ status: 'received' }] });
     const captured = await shop.api.capture(order.id);
@@ -80,7 +80,7 @@ describe('capturing', () => {
     expect(await shop.api.payment(captured.payments[0]!.id)).toEqual(captured.payments[0]);
   });
 
-  test('a canceled order is refused', async () => {
+  test('is refused for a canceled order', async () => {
     const order = await create();
     await shop.api.cancel(order.id);
     expect(await refused('POST', `/v1/orders/${order.id}/capture`)).toEqual({
@@ -91,7 +91,7 @@ describe('capturing', () => {
 });
 
 describe('changing', () => {
-  test('metadata replaces the whole of it, also on a paid order', async () => {
+  test('replaces the whole metadata, even of a paid order', async () => {
     const order = await create({ metadata: { a: 1, b: 2 } });
     const changed = await shop.api.updateOrder(order.id, { metadata: { c: 3 } });
     expect(changed).toEqual({ ...order, metadata: { c: 3 }, updated_at: changed.updated_at });
@@ -100,14 +100,14 @@ describe('changing', () => {
     expect(await shop.api.updateOrder(order.id, { metadata: {} })).toMatchObject({ status: 'paid', metadata: {} });
   });
 
-  test('the deadline moves it, counted from now', async () => {
+  test('moves the deadline, counted from now', async () => {
     const order = await create({ expiration_minutes: 5 });
     const changed = await shop.api.updateOrder(order.id, { expiration_minutes: 60 });
     expect(Date.parse(changed.expiration_date!)).toBe(Date.parse(changed.updated_at!) + 60 * 60_000);
     for (const { expires_at } of changed.deposit_instructions) expect(expires_at).toBe(changed.expiration_date);
   });
 
-  test('the deadline of a closed order is refused', async () => {
+  test('refuses a new deadline for a closed order', async () => {
     const order = await create();
     await shop.api.cancel(order.id);
     expect(await refused('PATCH', `/v1/orders/${order.id}`, { expiration_minutes: 60 })).toEqual({
@@ -116,7 +116,7 @@ describe('changing', () => {
     });
   });
 
-  test('needs the capability', async () => {
+  test('is refused without the capability', async () => {
     const order = await create({ capabilities: { can_update: false } });
     expect(await refused('PATCH', `/v1/orders/${order.id}`, { metadata: {} })).toEqual({
       status: 409,
@@ -128,7 +128,7 @@ describe('changing', () => {
 describe('deleting', () => {
   const gone = { status: 404, code: 'not_found' };
 
-  test('an order and its payments takes them from every endpoint and list, for good', async () => {
+  test('removes an order and its payments from every endpoint and list', async () => {
     const order = await create({ external_reference_id: 'to-delete' });
     const { payments } = await pay(order, '10');
     expect(await shop.api.deleteOrder(order.id)).toEqual({ id: order.id, deleted: true });
@@ -152,7 +152,7 @@ describe('deleting', () => {
     expect(ids).not.toContain(payments[0]!.id);
   });
 
-  test('is refused while money of the payer is on it', async () => {
+  test('is refused while the order has unsettled funds', async () => {
     const partly = await create();
     await pay(partly, '4');
     const held = await create({ capabilities: { partial_payments: false } });

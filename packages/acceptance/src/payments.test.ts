@@ -27,13 +27,13 @@ const everyWay = PaymentCurrency.options.flatMap((currency) =>
 );
 
 describe('a payment', () => {
-  test.each(everyWay)('in %s by %s settles its order and pays the fee of its rail', async (currency, rail) => {
+  test.each(everyWay)('in %s by %s settles its order and has the fee of its rail', async (currency, rail) => {
     const order = await create({ items: [item('100', 'USD')], payment_currency: currency });
     const { total_amount } = order;
     const paid = await pay(order, total_amount, { currency, payment_rail: rail, txHash: newHash() });
     expect(paid).toMatchObject({ status: 'paid', remaining_amount: fromMinor(0n, currency) });
     const [payment] = paid.payments;
-    // 50 or 100 of 10,000, to the nearest unit, a tie to the even one.
+    // 50 or 100 basis points, rounded half to even.
     const part = toMinor(total_amount, currency) * (rail === 'gateway_pay' ? 50n : 100n);
     const fee = part / 10_000n + (2n * (part % 10_000n) > 10_000n ? 1n : 0n);
     expect(payment).toMatchObject({
@@ -50,7 +50,7 @@ describe('a payment', () => {
     expect(await shop.api.payment(payment!.id)).toEqual(payment);
   });
 
-  test('of a part leaves the rest to pay, also in the instructions, until the last one settles it', async () => {
+  test('in part reduces the remaining amount of the order and of its instructions', async () => {
     const order = await create();
     const first = await pay(order, '3.5');
     expect(first).toMatchObject({ status: 'partially_paid', remaining_amount: '6.500000' });
@@ -66,7 +66,7 @@ describe('a payment', () => {
     ]);
   });
 
-  test('of too much settles the order, and the surplus is due for refund', async () => {
+  test('of too much settles the order and leaves the surplus unapplied', async () => {
     const paid = await pay(await create(), '12.5');
     expect(paid).toMatchObject({
       status: 'paid',
@@ -76,14 +76,14 @@ describe('a payment', () => {
     });
   });
 
-  test('of too much applies whole where overpaying is allowed', async () => {
+  test('of too much is applied in full where overpaying is allowed', async () => {
     const paid = await pay(await create({ capabilities: { can_overpay: true } }), '12.5');
     expect(paid).toMatchObject({ status: 'paid', remaining_amount: '0.000000' });
     expect(paid.payments[0]).toMatchObject({ applied_amount: '12.500000' });
     expect(paid.payments[0]).not.toHaveProperty('unapplied_amount');
   });
 
-  test('too small is held where partial payments are off, until all held ones settle the order together', async () => {
+  test('in part is held where partial payments are not allowed, until the held payments settle the order', async () => {
     const order = await create({ capabilities: { partial_payments: false } });
     const held = await pay(order, '4');
     expect(held).toMatchObject({
@@ -96,8 +96,10 @@ describe('a payment', () => {
     expect(paid).toMatchObject({ status: 'paid', payments: [{ status: 'applied' }, { status: 'applied' }] });
     for (const payment of paid.payments) expect(await shop.api.payment(payment.id)).toEqual(payment);
   });
+});
 
-  test('of a paid order is an orphan', async () => {
+describe('an unapplied payment', () => {
+  test('for a paid order is an orphan', async () => {
     const order = await create();
     await pay(order, '10');
     const after = await pay(order, '1');
@@ -108,7 +110,7 @@ describe('a payment', () => {
     });
   });
 
-  test('of a canceled order is an orphan', async () => {
+  test('for a canceled order is an orphan', async () => {
     const order = await create();
     await shop.api.cancel(order.id);
     const after = await pay(order, '10');
@@ -116,7 +118,7 @@ describe('a payment', () => {
     expect(after.payments).toMatchObject([{ status: 'orphan', orphan_reason: 'canceled' }]);
   });
 
-  test('in another currency than its order is an orphan, and no money vanishes', async () => {
+  test('in another currency than its order is an orphan', async () => {
     const order = await create();
     const after = await pay(order, '0.5', { currency: 'BTC' });
     expect(after).toMatchObject({ status: 'awaiting_payment', remaining_amount: '10.000000' });
@@ -132,8 +134,8 @@ describe('a payment', () => {
   });
 });
 
-describe('the same money reported again', () => {
-  test('is the same payment, and the same order', async () => {
+describe('the same transaction reported again', () => {
+  test('is the same payment', async () => {
     const order = await create();
     const txHash = newHash();
     const paid = await pay(order, '4', { txHash });
@@ -154,7 +156,7 @@ describe('the same money reported again', () => {
     expect(await shop.api.order(other.id)).toEqual(other);
   });
 
-  test('many times at once counts once', async () => {
+  test('concurrently is counted once', async () => {
     const order = await create();
     const txHash = newHash();
     const answers = await Promise.all(Array.from({ length: 12 }, () => pay(order, '4', { txHash })));
@@ -165,7 +167,7 @@ describe('the same money reported again', () => {
     });
   });
 
-  test('and other money at the same time are all counted, each once', async () => {
+  test('together with other transactions is counted once', async () => {
     const order = await create();
     const hashes = Array.from({ length: 10 }, newHash);
     await Promise.all([...hashes, ...hashes].map((txHash) => pay(order, '1', { txHash })));
@@ -178,7 +180,7 @@ describe('the same money reported again', () => {
 describe('registering a payment', () => {
   const report = { payment_rail: 'crypto_deposit', amount: '1', currency: 'USDT' };
 
-  test('needs no key in a sandbox', async () => {
+  test('needs no API key in a sandbox', async () => {
     const order = await create();
     const answer = await shop.api.send('POST', '/debug/register-payment', {
       body: { ...report, order_id: order.id },
@@ -203,7 +205,7 @@ describe('registering a payment', () => {
     ['another rail', { payment_rail: 'cash' }, 'payment_rail'],
     ['an empty hash', { txHash: '' }, 'txHash'],
     ['an unknown field', { tx_hash: '0x1' }, 'tx_hash'],
-  ])('of %s is refused by name', async (_, changes, path) => {
+  ])('is refused for %s, naming the field', async (_, changes, path) => {
     const order = await create();
     const body = { ...report, order_id: order.id, ...changes };
     const answer = await shop.api.send('POST', '/debug/register-payment', { body });
@@ -212,7 +214,7 @@ describe('registering a payment', () => {
     expect(await shop.api.order(order.id)).toEqual(order);
   });
 
-  test('for an order that never was is not found', async () => {
+  test('is not found for an unknown order', async () => {
     for (const order_id of ['ord_01ARZ3NDEKTSV4RRFFQ69G5FAV', 'nonsense']) {
       expect(await refused({ ...report, order_id })).toEqual({ status: 404, code: 'not_found' });
     }

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Order, type Payment, toMinor } from '@cpg/contracts';
 import { EventStoreDBClient } from '@eventstore/db-client';
 import { type Answer, refusalOf } from './harness/api.ts';
-import { ledgerOf, ledgerShown } from './harness/ledger.ts';
+import { ledgerFromEvents, ledgerFromApi } from './harness/ledger.ts';
 import { openShop, type Shop } from './harness/merchants.ts';
 import { orderBody } from './harness/order-bodies.ts';
 import { readOrderStream } from './harness/order-stream.ts';
@@ -28,26 +28,27 @@ const pay = ({ id }: Order, amount: string, txHash = newHash()) =>
   });
 const post = (path: string, body?: unknown) => shop.api.send('POST', path, { body });
 
-/** Sends each request `AT_ONCE / requests.length` times, mixed, all at the same time. The answers come by request. */
+/** Sends each request `AT_ONCE / requests.length` times, interleaved and concurrently. Resolves with the answers of
+ *  each request. */
 const race = async (...requests: (() => Promise<Answer>)[]): Promise<Answer[][]> => {
   const sent = Array.from({ length: AT_ONCE }, (_, index) => requests[index % requests.length]!());
   const answers = await Promise.all(sent);
   return requests.map((_, which) => answers.filter((__, index) => index % requests.length === which));
 };
 
-/** How often each answer came: `201`, or the status and code of a refusal. */
+/** Counts the answers by `201`, or by status and code of a refusal. */
 const tally = (answers: Answer[]): Record<string, number> => {
   const kinds = answers.map((answer) => (answer.status === 201 ? '201' : `${answer.status} ${refusalOf(answer).code}`));
   return Object.fromEntries([...new Set(kinds)].map((kind) => [kind, kinds.filter((each) => each === kind).length]));
 };
 
-/** The order as all agree on it: the API, the events of its stream, and each of its payments by itself. */
-const agreedOn = async ({ id }: Order): Promise<Order> => {
+/** Resolves with the order after checking it against its events and against each of its payments. */
+const consistentOrder = async ({ id }: Order): Promise<Order> => {
   const order = await shop.api.order(id);
   const stored = (await readOrderStream(store, id))!;
-  expect(ledgerOf(stored.map(({ event }) => event))).toEqual(ledgerShown(order));
+  expect(ledgerFromEvents(stored.map(({ event }) => event))).toEqual(ledgerFromApi(order));
   for (const payment of order.payments) {
-    await until(`${payment.id} to be what its order says`, async () =>
+    await until(`${payment.id} to match its order`, async () =>
       isDeepStrictEqual(await shop.api.payment(payment.id), payment),
     );
   }
@@ -65,34 +66,34 @@ function sumOf(amount: (payment: Payment) => string | undefined) {
 const count = ({ payments }: Order, status: Payment['status'], reason?: Payment['orphan_reason']): number =>
   payments.filter((payment) => payment.status === status && payment.orphan_reason === reason).length;
 
-test('50 reports of one hash are one payment', async () => {
+test('50 concurrent reports of one hash create one payment', async () => {
   const order = await shop.api.createOrder(orderBody());
   const txHash = newHash();
   const [answers] = await race(() => pay(order, '4', txHash));
   expect(tally(answers!)).toEqual({ 201: AT_ONCE });
-  const after = await agreedOn(order);
+  const after = await consistentOrder(order);
   expect(after).toMatchObject({ status: 'partially_paid', remaining_amount: '6.000000', payments: [{}] });
   expect(applied(after)).toBe(4_000_000n);
 });
 
-test('of 50 payments at once as many apply as settle the order, and the others are due for refund', async () => {
+test('of 50 concurrent payments, those that settle the order are applied and the others orphaned', async () => {
   const order = await shop.api.createOrder(orderBody());
   const [answers] = await race(() => pay(order, '1'));
   expect(tally(answers!)).toEqual({ 201: AT_ONCE });
-  const after = await agreedOn(order);
+  const after = await consistentOrder(order);
   expect(after).toMatchObject({ status: 'paid', remaining_amount: '0.000000' });
   expect([count(after, 'applied'), count(after, 'orphan', 'already_paid')]).toEqual([10, AT_ONCE - 10]);
   expect([paid(after), applied(after)]).toEqual([50_000_000n, 10_000_000n]);
 });
 
-test('a payment that settles the order against its cancellation: whichever is first, the other sees it', async () => {
+test('of a settling payment and a cancellation, the first one wins', async () => {
   const order = await shop.api.createOrder(orderBody());
   const [payments, cancellations] = await race(
     () => pay(order, '10'),
     () => post(`/v1/orders/${order.id}/cancel`),
   );
   expect(tally(payments!)).toEqual({ 201: AT_ONCE / 2 });
-  const after = await agreedOn(order);
+  const after = await consistentOrder(order);
   expect(paid(after)).toBe(250_000_000n);
   if (after.status === 'canceled') {
     expect(tally(cancellations!)).toEqual({ 201: AT_ONCE / 2 });
@@ -104,19 +105,19 @@ test('a payment that settles the order against its cancellation: whichever is fi
   }
 });
 
-test('payments of a part against the cancellation all end up due for refund', async () => {
+test('partial payments that race with a cancellation are all orphaned', async () => {
   const order = await shop.api.createOrder(orderBody());
   const [payments, cancellations] = await race(
     () => pay(order, '0.1'),
     () => post(`/v1/orders/${order.id}/cancel`),
   );
   expect([tally(payments!), tally(cancellations!)]).toEqual([{ 201: AT_ONCE / 2 }, { 201: AT_ONCE / 2 }]);
-  const after = await agreedOn(order);
+  const after = await consistentOrder(order);
   expect(after).toMatchObject({ status: 'canceled', remaining_amount: '10.000000' });
   expect(count(after, 'orphan', 'canceled')).toBe(AT_ONCE / 2);
 });
 
-test('a capture against the expiry: the held payment is applied once, and the order expires partly paid', async () => {
+test('a capture that races with the expiry applies the held payment once', async () => {
   const order = await shop.api.createOrder(orderBody({ capabilities: { partial_payments: false } }));
   expect((await pay(order, '4')).body.payments).toMatchObject([{ status: 'received' }]);
   const [captures, clocks] = await race(
@@ -124,16 +125,16 @@ test('a capture against the expiry: the held payment is applied once, and the or
     () => post(`/debug/orders/${order.id}/advance-time`, { minutes: 61 }),
   );
   expect(tally(captures!)).toEqual({ 201: AT_ONCE / 2 });
-  // All of them may come before the first one's expiry.
+  // All requests may be handled before the order expires.
   const { '201': moved, '409 order_state_conflict': tooLate = 0, ...others } = tally(clocks!);
   expect(moved).toBeGreaterThanOrEqual(1);
   expect([moved! + tooLate, others]).toEqual([AT_ONCE / 2, {}]);
-  const after = await agreedOn(order);
+  const after = await consistentOrder(order);
   expect(after).toMatchObject({ status: 'partially_paid_expired', remaining_amount: '6.000000' });
   expect([count(after, 'applied'), applied(after)]).toEqual([1, 4_000_000n]);
 });
 
-test('50 creations under one idempotency key are one order', async () => {
+test('50 concurrent creations with one idempotency key create one order', async () => {
   const key = randomUUID();
   const body = orderBody({ external_reference_id: key });
   const create = () => shop.api.send('POST', '/v1/orders', { body, headers: { 'idempotency-key': key } });
@@ -143,7 +144,7 @@ test('50 creations under one idempotency key are one order', async () => {
   expect(created).toBeGreaterThanOrEqual(1);
   const { items, total } = await shop.api.orders({ external_reference_id: key });
   expect(total).toBe(1);
-  expect(await agreedOn(items[0]!)).toEqual(items[0]);
+  expect(await consistentOrder(items[0]!)).toEqual(items[0]);
   const again = await create();
   for (const { text } of answers!.filter(({ status }) => status === 201)) expect(text).toBe(again.text);
 });

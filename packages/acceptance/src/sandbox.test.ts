@@ -25,7 +25,7 @@ const pay = async ({ id }: Order, amount: string, more: object = {}) => {
 };
 const read = async (id: string) => (await shop.api.send('GET', `/v1/orders/${id}`)).body;
 
-test('pending money is received until its rail confirms it', async () => {
+test('a pending payment is received until its rail confirms it', async () => {
   const order = await create();
   const pending = await pay(order, '10', { outcome: 'pending' });
   expect(pending).toMatchObject({
@@ -37,7 +37,7 @@ test('pending money is received until its rail confirms it', async () => {
   expect(await post(`/debug/payments/${pending.body.payments[0].id}/confirm`)).toEqual(confirmed);
 });
 
-test('failed money is dropped, and the same report is the same order again', async () => {
+test('a failed payment is dropped, and repeating the report changes nothing', async () => {
   const failed = await pay(await create(), '10', { outcome: 'failed' });
   expect(failed).toMatchObject({
     status: 201,
@@ -46,7 +46,7 @@ test('failed money is dropped, and the same report is the same order again', asy
   expect((await failed.again()).body).toEqual(failed.body);
 });
 
-test('money that is taken back reverses its order, and new money pays it again', async () => {
+test('a reorganized payment reverses its order, and a new payment settles it again', async () => {
   const order = await create();
   const { body } = await pay(order, '10');
   expect((await post(`/debug/payments/${body.payments[0].id}/fail`)).body).toMatchObject({
@@ -57,7 +57,7 @@ test('money that is taken back reverses its order, and new money pays it again',
   expect((await pay(order, '10')).body.status).toBe('paid');
 });
 
-test('the clock of an order can be put forward: it expires, or renews', async () => {
+test('advancing the clock of an order expires or renews it', async () => {
   const order = await create();
   expect((await post(`/debug/orders/${order.id}/advance-time`, { minutes: 61 })).body.status).toBe('expired');
   expect((await post(`/debug/orders/${order.id}/advance-time`, { minutes: 1 })).status).toBe(409);
@@ -67,7 +67,7 @@ test('the clock of an order can be put forward: it expires, or renews', async ()
   expect(body.expiration_date > renewing.expiration_date!).toBe(true);
 });
 
-test('a refund of a part leaves the order paid, of all of it reverses it; then it can be deleted', async () => {
+test('a partial refund leaves the order paid; a full refund reverses it and allows its deletion', async () => {
   const order = await create();
   const { id } = (await pay(order, '10')).body.payments[0];
   const part = await post(`/v1/payments/${id}/refund`, { amount: '4', reason: 'a cup was broken' });

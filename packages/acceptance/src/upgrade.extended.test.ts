@@ -6,7 +6,7 @@ import { openShop, type Shop } from './harness/merchants.ts';
 import { orderBody } from './harness/order-bodies.ts';
 import { type Receiver, startReceiver } from './harness/receiver.ts';
 import { serviceAdmin } from './harness/service-admin.ts';
-import { verified } from './harness/signatures.ts';
+import { verifyDelivery } from './harness/signatures.ts';
 import { type Stack, startStack } from './harness/stack.ts';
 import { until } from './harness/until.ts';
 
@@ -95,7 +95,7 @@ whenThere(`data written by version ${EARLIER}`, () => {
         for (const service of ['orders', 'payments'] as const)
           expect([command, await serviceAdmin(stack, service, command).outcome()]).toEqual([
             command,
-            { code: 0, said: expect.any(String) },
+            { code: 0, output: expect.any(String) },
           ]);
     },
     SLOW,
@@ -108,7 +108,7 @@ whenThere(`data written by version ${EARLIER}`, () => {
       () =>
         receiver
           .attemptsOn(HOOK)
-          .map((attempt) => verified(attempt, before.webhook.secret))
+          .map((attempt) => verifyDelivery(attempt, before.webhook.secret))
           .some((payload) => payload.event === event && payload.data.id === orderId),
       { withinMs: RECOVERS_WITHIN_MS },
     );

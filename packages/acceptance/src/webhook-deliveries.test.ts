@@ -3,7 +3,7 @@ import { openShop, type Shop } from './harness/merchants.ts';
 import { orderBody } from './harness/order-bodies.ts';
 import { type Attempt, type Receiver, startReceiver } from './harness/receiver.ts';
 import { sharedStack } from './harness/shared-stack.ts';
-import { verified, verifiesBySignature } from './harness/signatures.ts';
+import { verifyDelivery, hasValidXSignature } from './harness/signatures.ts';
 import { until } from './harness/until.ts';
 
 const stack = sharedStack();
@@ -21,7 +21,7 @@ let receiver: Receiver;
 beforeAll(async () => {
   [shop, receiver] = await Promise.all([openShop(stack), startReceiver()]);
 });
-// The merchant may have twenty of them.
+// A merchant can have 20 webhooks at most.
 afterEach(async () => {
   const { items } = await shop.api.webhooks({ limit: 100 });
   for (const { id } of items) await shop.api.deleteWebhook(id);
@@ -30,7 +30,7 @@ afterAll(() => Promise.all([shop.api.close(), receiver.close()]));
 
 let endpoints = 0;
 
-/** An enabled webhook on an endpoint of its own. */
+/** Creates and enables a webhook with its own endpoint. */
 const subscribe = async (events: WebhookEventType[] = ALL) => {
   const path = `/endpoint-${(endpoints += 1)}`;
   const { id, secret } = await shop.api.createWebhook({ url: receiver.urlOf(path), events });
@@ -42,14 +42,14 @@ const pay = ({ id }: Order, amount: string) =>
 const eventOf = ({ rawBody }: Attempt) => JSON.parse(rawBody).event as string;
 const dataOf = ({ rawBody }: Attempt) => JSON.parse(rawBody).data;
 
-test('an order from creation to payment is told in order, each event verified in both ways, each as the API answered then', async () => {
+test('the events of an order arrive in order, signed in both formats, with the data the API returned', async () => {
   const { path, secret } = await subscribe();
   const created = await shop.api.createOrder(orderBody());
   const partly = await pay(created, '4');
   const paid = await pay(created, '6');
   const attempts = await receiver.attempts(path, 6);
 
-  const payloads = attempts.map((attempt) => verified(attempt, secret));
+  const payloads = attempts.map((attempt) => verifyDelivery(attempt, secret));
   const aboutOrder = payloads.filter(({ object_type }) => object_type === 'order');
   expect(aboutOrder.map(({ event, data }) => [event, data])).toEqual([
     ['order:created', created],
@@ -64,7 +64,7 @@ test('an order from creation to payment is told in order, each event verified in
   ]);
 });
 
-test('a delivery carries the headers of the reference', async () => {
+test('a delivery has the headers of the API reference', async () => {
   const { path } = await subscribe(['order:created']);
   const order = await shop.api.createOrder(orderBody());
   const [attempt] = await receiver.attempts(path, 1);
@@ -84,7 +84,7 @@ test('a delivery carries the headers of the reference', async () => {
   });
 });
 
-test('only what is subscribed is delivered, and nothing while the webhook is disabled', async () => {
+test('only subscribed events are delivered, and none while the webhook is disabled', async () => {
   const [all, paidOnly, disabled] = [await subscribe(), await subscribe(['order:paid']), await subscribe()];
   await shop.api.updateWebhook(disabled.id, { is_enabled: false });
   const order = await shop.api.createOrder(orderBody());
@@ -92,7 +92,7 @@ test('only what is subscribed is delivered, and nothing while the webhook is dis
   const [attempt] = await receiver.attempts(paidOnly.path, 1);
   expect(dataOf(attempt!)).toMatchObject({ id: order.id, status: 'paid' });
 
-  // Once all of that order has been told, what comes next is the first thing that the enabled one hears.
+  // All events of the first order are handled: the next event is the first that the enabled webhook may get.
   await receiver.attempts(all.path, 4);
   await shop.api.updateWebhook(disabled.id, { is_enabled: true });
   const next = await shop.api.createOrder(orderBody());
@@ -101,14 +101,14 @@ test('only what is subscribed is delivered, and nothing while the webhook is dis
   expect(receiver.attemptsOn(paidOnly.path).map(eventOf)).toEqual(['order:paid']);
 });
 
-test('every change of an order is told: of its metadata, of its deadline, of its status', async () => {
+test('changes of metadata, deadline and status are delivered', async () => {
   const { path, secret } = await subscribe();
   const created = await shop.api.createOrder(orderBody());
   const renamed = await shop.api.updateOrder(created.id, { metadata: { table: 4 } });
   const prolonged = await shop.api.updateOrder(created.id, { expiration_minutes: 120 });
   const canceled = await shop.api.cancel(created.id);
   const attempts = await receiver.attempts(path, 4);
-  expect(attempts.map((attempt) => verified(attempt, secret)).map(({ event, data }) => [event, data])).toEqual([
+  expect(attempts.map((attempt) => verifyDelivery(attempt, secret)).map(({ event, data }) => [event, data])).toEqual([
     ['order:created', created],
     ['order:updated', renamed],
     ['order:updated', prolonged],
@@ -118,20 +118,20 @@ test('every change of an order is told: of its metadata, of its deadline, of its
   expect(sequence).toEqual([...sequence].sort((a, b) => a - b));
 });
 
-test('an attempt that is not acknowledged is made again, byte by byte the same, under the same key', async () => {
+test('a failed attempt is retried with the same bytes and the same key', async () => {
   const { path, secret } = await subscribe(['order:created']);
   receiver.answer(path, (_, index) => [500, 302, 204][index] ?? 204);
   await shop.api.createOrder(orderBody());
   const attempts = await receiver.attempts(path, 3);
   for (const attempt of attempts) {
-    verified(attempt, secret);
+    verifyDelivery(attempt, secret);
     expect(attempt.rawBody).toBe(attempts[0]!.rawBody);
     for (const name of ['x-idempotency-key', 'x-timestamp', 'x-delivery-id', 'x-sequence', 'webhook-id'])
       expect([name, attempt.headers[name]]).toEqual([name, attempts[0]!.headers[name]]);
   }
 });
 
-test('a failing event does not hold back the later ones of its order', async () => {
+test('a failing event does not block later events of its order', async () => {
   const { path } = await subscribe();
   receiver.answer(path, (attempt) => (eventOf(attempt) === 'order:created' ? 503 : 204));
   const order = await shop.api.createOrder(orderBody());
@@ -141,7 +141,7 @@ test('a failing event does not hold back the later ones of its order', async () 
   expect(eventOf(attempts[2]!)).toBe('order:created');
 });
 
-test('an endpoint that hangs delays no other', async () => {
+test('a hanging endpoint does not delay others', async () => {
   const slow = await subscribe();
   const quick = await subscribe();
   receiver.answer(slow.path, () => 'hang');
@@ -150,7 +150,7 @@ test('an endpoint that hangs delays no other', async () => {
   expect(new Set(attempts.map(dataOf).map(({ id }) => id))).toEqual(new Set(orders.map(({ id }) => id)));
 });
 
-test('every webhook of the merchant hears, under one key; no other merchant’s does', async () => {
+test('each webhook of the merchant gets an event under the same key, and no other merchant gets it', async () => {
   const [one, two] = [await subscribe(['order:created']), await subscribe(['order:created'])];
   const other = await openShop(stack);
   const { id } = await other.api.createWebhook({ url: receiver.urlOf('/other'), events: ALL });
@@ -159,40 +159,40 @@ test('every webhook of the merchant hears, under one key; no other merchant’s 
   const [[first], [second]] = await Promise.all([receiver.attempts(one.path, 1), receiver.attempts(two.path, 1)]);
   expect(first!.headers['x-idempotency-key']).toBe(second!.headers['x-idempotency-key']);
   expect(first!.rawBody).toBe(second!.rawBody);
-  verified(first!, one.secret);
-  expect(() => verified(first!, two.secret)).toThrow();
+  verifyDelivery(first!, one.secret);
+  expect(() => verifyDelivery(first!, two.secret)).toThrow();
   const theirs = await other.api.createOrder(orderBody());
-  const [heard] = await receiver.attempts('/other', 1);
-  expect(dataOf(heard!)).toEqual(theirs);
+  const [received] = await receiver.attempts('/other', 1);
+  expect(dataOf(received!)).toEqual(theirs);
   await other.api.close();
 });
 
-test('while a secret is rotated both secrets verify', async () => {
+test('both secrets verify during a rotation', async () => {
   const { id, path, secret } = await subscribe(['order:created']);
   const { secret: next } = await shop.api.rotateSecret(id);
-  // A dispatcher may sign with what it has just read a moment longer; what counts is that each one in use verifies at all times.
+  // A dispatcher may use cached secrets for a moment: the old secret must verify from the first delivery on.
   await shop.api.createOrder(orderBody());
   const [attempt] = await receiver.attempts(path, 1);
-  expect(verifiesBySignature(attempt!, secret)).toBe(true);
+  expect(hasValidXSignature(attempt!, secret)).toBe(true);
   await shop.api.createOrder(orderBody());
   const both = (await receiver.attempts(path, 2))[1]!;
-  for (const key of [secret, next]) verified(both, key);
+  for (const key of [secret, next]) verifyDelivery(both, key);
   expect(both.headers['x-signature']).toMatch(/^t=\d+,v1=[0-9a-f]{64},v1=[0-9a-f]{64}$/);
 });
 
-test('a webhook that answers 410 is disabled, and says why', async () => {
+test('a webhook that answers 410 is disabled with a reason', async () => {
   const { id, path } = await subscribe(['order:created']);
   receiver.answer(path, () => 410);
   await shop.api.createOrder(orderBody());
   await receiver.attempts(path, 1);
-  const webhook = await until('it to be disabled', async () => {
+  const webhook = await until('the webhook to be disabled', async () => {
     const found = await shop.api.webhook(id);
     return !found.is_enabled && found;
   });
   expect(webhook.disabled_reason).toMatch(/410/);
 });
 
-test('what is queued for a deleted webhook is dropped', async () => {
+test('queued deliveries of a deleted webhook are dropped', async () => {
   const { id, path } = await subscribe(['order:created']);
   receiver.answer(path, () => 500);
   await shop.api.createOrder(orderBody());
@@ -202,30 +202,30 @@ test('what is queued for a deleted webhook is dropped', async () => {
   const { path: later } = await subscribe(['order:created']);
   receiver.answer(later, (_, index) => (index < 2 ? 500 : 204));
   await shop.api.createOrder(orderBody());
-  // Two retries of the other one later, the deleted one would have had its own.
+  // By the second retry of the later webhook, the deleted one would have been retried too.
   await receiver.attempts(later, 3);
   expect(receiver.attemptsOn(path).length).toBeLessThanOrEqual(after + 1);
 });
 
 describe('a test delivery', () => {
-  test.each(ALL)('of %s is a sample of what is sent, and says that it is a test', async (event) => {
+  test.each(ALL)('of %s is a sample marked as a test', async (event) => {
     const { id, path, secret } = await subscribe(['order:paid']);
     const { delivery_id } = await shop.api.testWebhook(id, event);
     const [attempt] = await receiver.attempts(path, 1);
-    const payload = verified(attempt!, secret);
+    const payload = verifyDelivery(attempt!, secret);
     expect(payload).toMatchObject({ event, object_type: event.split(':')[0], data: { metadata: { test: true } } });
     expect(payload.data.merchant_id).toBe(shop.id);
     expect(attempt!.headers['x-delivery-id']).toBe(delivery_id);
   });
 
-  test('reaches a disabled webhook too', async () => {
+  test('is also sent to a disabled webhook', async () => {
     const { id, path } = await subscribe();
     await shop.api.updateWebhook(id, { is_enabled: false });
     await shop.api.testWebhook(id, 'order:paid');
     expect(dataOf((await receiver.attempts(path, 1))[0]!)).toMatchObject({ metadata: { test: true } });
   });
 
-  test('of an unknown event is refused by name', async () => {
+  test('of an unknown event is refused', async () => {
     const { id } = await subscribe();
     const answer = await shop.api.send('POST', '/debug/test-webhook', {
       body: { webhook_id: id, event_type: 'order:lost' },

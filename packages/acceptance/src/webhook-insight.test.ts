@@ -1,10 +1,10 @@
 import type { WebhookEventType } from '@cpg/contracts';
-import { consumedBy } from './harness/kafka-group.ts';
+import { waitUntilConsumed } from './harness/consumer-group.ts';
 import { openShop, type Shop } from './harness/merchants.ts';
 import { orderBody } from './harness/order-bodies.ts';
 import { type Receiver, startReceiver } from './harness/receiver.ts';
 import { sharedStack } from './harness/shared-stack.ts';
-import { verified } from './harness/signatures.ts';
+import { verifyDelivery } from './harness/signatures.ts';
 import { until } from './harness/until.ts';
 
 const stack = sharedStack();
@@ -32,7 +32,7 @@ const delivered = (webhookId: string, attempts: number) =>
     return items.find(({ attempt_count }) => attempt_count === attempts);
   });
 
-test('a merchant sees what became of an event, attempt by attempt', async () => {
+test('a merchant sees each attempt of a delivery', async () => {
   receiver.answer('/seen', (_, index) => (index === 0 ? { status: 500 } : 204));
   const { id, secret } = await subscribe('/seen');
   const order = await shop.api.createOrder(orderBody());
@@ -47,12 +47,12 @@ test('a merchant sees what became of an event, attempt by attempt', async () => 
     ],
   });
   const [attempt] = receiver.attemptsOn('/seen');
-  expect(delivery.payload).toEqual(verified(attempt!, secret));
+  expect(delivery.payload).toEqual(verifyDelivery(attempt!, secret));
   expect(delivery.payload).toMatchObject({ data: order });
   expect(delivery.event_id).toBe(attempt!.headers['x-idempotency-key']);
 });
 
-test('a delivery that arrived can be had again, byte by byte the same', async () => {
+test('a delivered event can be redelivered with the same bytes', async () => {
   const { id } = await subscribe('/again');
   await shop.api.createOrder(orderBody());
   const first = await delivered(id, 1);
@@ -63,33 +63,33 @@ test('a delivery that arrived can be had again, byte by byte the same', async ()
   await delivered(id, 2);
 });
 
-test('a replay brings what happened before the merchant had any webhook, in order, signed for the new one', async () => {
+test('a replay delivers events from before the webhook existed, in order, signed with its secret', async () => {
   const from_date = new Date().toISOString();
   const order = await shop.api.createOrder(orderBody());
   await shop.api.pay({ order_id: order.id, payment_rail: 'gateway_pay', amount: '10', currency: 'USDT' });
   const last = await shop.api.createOrder(orderBody());
   const deleted = await shop.api.createOrder(orderBody());
   await shop.api.deleteOrder(deleted.id);
-  await consumedBy('webhook-dispatcher', stack.kafkaBrokers);
+  await waitUntilConsumed('webhook-dispatcher', stack.kafkaBrokers);
 
   const { id, secret } = await subscribe('/late', true, [...EVENTS, 'payment:applied']);
   const { to_date, ...answer } = await shop.api.replay(id, { from_date, to_date: '2999-01-01T00:00:00Z' });
   expect(answer).toEqual({ webhook_id: id, from_date, event_types: [...EVENTS, 'payment:applied'] });
   expect(Date.parse(to_date)).toBeLessThanOrEqual(Date.now());
   const attempts = await receiver.attempts('/late', 5);
-  const told = attempts.map((attempt) => verified(attempt, secret));
-  expect(told.filter(({ data }) => data.id === order.id).map(({ event }) => event)).toEqual([
+  const payloads = attempts.map((attempt) => verifyDelivery(attempt, secret));
+  expect(payloads.filter(({ data }) => data.id === order.id).map(({ event }) => event)).toEqual([
     'order:created',
     'order:updated',
     'order:paid',
   ]);
-  expect(told.filter(({ data }) => data.id === last.id).map(({ event }) => event)).toEqual(['order:created']);
-  expect(told.find(({ data }) => data.id === last.id)!.data).toEqual(last);
+  expect(payloads.filter(({ data }) => data.id === last.id).map(({ event }) => event)).toEqual(['order:created']);
+  expect(payloads.find(({ data }) => data.id === last.id)!.data).toEqual(last);
   const paid = await shop.api.order(order.id);
-  expect(told.find(({ event }) => event === 'payment:applied')!.data).toEqual(paid.payments[0]);
+  expect(payloads.find(({ event }) => event === 'payment:applied')!.data).toEqual(paid.payments[0]);
 });
 
-test('what was delivered before comes again byte by byte the same, to its webhook and to another one', async () => {
+test('a replay delivers the same bytes again, to the same webhook and to another one', async () => {
   const first = await subscribe('/first');
   const order = await shop.api.createOrder(orderBody({ metadata: { 2: 'b', 1: 'a', ü: ['€'] } }));
   await shop.api.pay({ order_id: order.id, payment_rail: 'gateway_pay', amount: '10', currency: 'USDT' });
@@ -97,7 +97,7 @@ test('what was delivered before comes again byte by byte the same, to its webhoo
     (await receiver.attempts('/first', 3)).map(({ headers, rawBody }) => [headers['x-idempotency-key'], rawBody]),
   );
   await until(
-    'all to be recorded',
+    'all deliveries to be recorded',
     async () => (await shop.api.deliveries(first.id, { status: 'delivered' })).total === 3,
   );
   const second = await subscribe('/second');
@@ -110,20 +110,23 @@ test('what was delivered before comes again byte by byte the same, to its webhoo
   expect(deliveries.size).toBe(3);
 });
 
-test('what fell due while the webhook was disabled is brought by a replay', async () => {
+test('a replay delivers events that fell due while the webhook was disabled', async () => {
   receiver.answer('/off', () => 500);
   const { id } = await subscribe('/off');
   const from_date = new Date().toISOString();
   await shop.api.createOrder(orderBody());
   await receiver.attempts('/off', 1);
   await shop.api.updateWebhook(id, { is_enabled: false });
-  const failed = await until('it to end', async () => (await shop.api.deliveries(id, { status: 'failed' })).items[0]);
+  const failed = await until(
+    'the delivery to fail',
+    async () => (await shop.api.deliveries(id, { status: 'failed' })).items[0],
+  );
   const refused = await shop.api.send('POST', `/v1/webhooks/${id}/deliveries/${failed.id}/redeliver`);
   expect(refused).toMatchObject({ status: 409, body: { code: 'webhook_disabled' } });
   receiver.answer('/off', () => 204);
   await shop.api.updateWebhook(id, { is_enabled: true });
   await shop.api.replay(id, { from_date, to_date: new Date().toISOString() });
-  const found = await until('it to arrive', async () => {
+  const found = await until('the delivery to succeed', async () => {
     const { items } = await shop.api.deliveries(id, { status: 'delivered' });
     return items[0];
   });

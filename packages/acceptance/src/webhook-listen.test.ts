@@ -4,7 +4,7 @@ import { ADMIN, openShop, type Shop } from './harness/merchants.ts';
 import { orderBody } from './harness/order-bodies.ts';
 import { type Receiver, startReceiver } from './harness/receiver.ts';
 import { sharedStack } from './harness/shared-stack.ts';
-import { verified } from './harness/signatures.ts';
+import { verifyDelivery } from './harness/signatures.ts';
 import { until } from './harness/until.ts';
 
 const stack = sharedStack();
@@ -28,18 +28,20 @@ afterAll(async () => {
   await Promise.all([shop.api.close(), receiver.close()]);
 });
 
-const said = (words: RegExp) =>
-  until(`the listener to say ${words}`, () => lines.map((line) => words.exec(line)).find((match) => match !== null));
+const printed = (pattern: RegExp) =>
+  until(`the listener to print ${pattern}`, () =>
+    lines.map((line) => pattern.exec(line)).find((match) => match !== null),
+  );
 
-test('a developer hears of an order on their machine, again after a failure, until Ctrl-C', async () => {
-  await said(/^Ctrl-C removes webhook whk_/);
-  const [, secret] = await said(/^the signing secret is (whsec_.+)$/);
+test('`webhooks listen` forwards events with retries and removes its webhook at Ctrl-C', async () => {
+  await printed(/^Ctrl-C removes webhook whk_/);
+  const [, secret] = await printed(/^the signing secret is (whsec_.+)$/);
   receiver.answer('/hook', (_, index) => (index === 0 ? 500 : 204));
   const order = await shop.api.createOrder(orderBody());
   const attempts = await receiver.attempts('/hook', 2);
-  for (const attempt of attempts) expect(verified(attempt, secret!)).toMatchObject({ data: { id: order.id } });
-  await said(/order:created +evt_\w+ +500 in/);
-  await said(/order:created +evt_\w+ +204 in/);
+  for (const attempt of attempts) expect(verifyDelivery(attempt, secret!)).toMatchObject({ data: { id: order.id } });
+  await printed(/order:created +evt_\w+ +500 in/);
+  await printed(/order:created +evt_\w+ +204 in/);
   const { items } = await shop.api.webhooks();
   expect(items).toMatchObject([{ is_enabled: true, events: ['order:created'] }]);
 

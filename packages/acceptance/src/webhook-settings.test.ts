@@ -26,7 +26,7 @@ const faultsOf = (answer: Answer) => {
 };
 
 describe('a webhook', () => {
-  test('starts disabled, with a secret that is shown this once', async () => {
+  test('starts disabled, and its secret is shown once', async () => {
     const { secret, ...webhook } = await shop.api.createWebhook({ url, events: [...EVENTS] });
     expect(Buffer.from(secret.replace('whsec_', ''), 'base64')).toHaveLength(32);
     expect(webhook).toEqual({
@@ -41,7 +41,7 @@ describe('a webhook', () => {
     expect((await shop.api.webhooks()).items).toContainEqual(webhook);
   });
 
-  test('is enabled and disabled, and keeps its events meanwhile', async () => {
+  test('keeps its events when it is enabled or disabled', async () => {
     const { id, created_at } = await shop.api.createWebhook({ url, events: ['order:paid'] });
     const enabled = await shop.api.updateWebhook(id, { is_enabled: true });
     expect(enabled).toMatchObject({ is_enabled: true, events: ['order:paid'], created_at });
@@ -50,7 +50,7 @@ describe('a webhook', () => {
     expect(await shop.api.webhook(id)).toMatchObject({ is_enabled: false, events: ['order:paid'] });
   });
 
-  test('takes a whole new list of events, alone or with its switch', async () => {
+  test('gets a new list of events, alone or together with is_enabled', async () => {
     const { id } = await shop.api.createWebhook({ url, events: ['order:paid', 'order:created'] });
     const events = ['payment:failed' as const];
     expect(await shop.api.updateWebhook(id, { events })).toMatchObject({ events, is_enabled: false });
@@ -58,14 +58,14 @@ describe('a webhook', () => {
     expect(await shop.api.updateWebhook(id, both)).toMatchObject(both);
   });
 
-  test('gets another secret when it is rotated', async () => {
+  test('gets a new secret by rotation', async () => {
     const webhook = await shop.api.createWebhook({ url, events: ['order:paid'] });
     const rotated = await shop.api.rotateSecret(webhook.id);
     expect(rotated.id).toBe(webhook.id);
     expect(rotated.secret).not.toBe(webhook.secret);
   });
 
-  test('once deleted is gone from every endpoint and list', async () => {
+  test('is removed from every endpoint and list when it is deleted', async () => {
     const { id } = await shop.api.createWebhook({ url, events: ['order:paid'] });
     expect(await shop.api.deleteWebhook(id)).toEqual({ id, deleted: true });
     const answers = await Promise.all([
@@ -80,7 +80,7 @@ describe('a webhook', () => {
     expect(items.map((webhook) => webhook.id)).not.toContain(id);
   });
 
-  test('of another merchant is not found, and stays as it is', async () => {
+  test('of another merchant is not found and not changed', async () => {
     const { secret: _, ...webhook } = await other.api.createWebhook({ url, events: ['order:paid'] });
     const answers = await Promise.all([
       shop.api.send('GET', `/v1/webhooks/${webhook.id}`),
@@ -98,23 +98,23 @@ describe('a webhook', () => {
 });
 
 describe('a list of webhooks', () => {
-  test('is paged and sorted by creation', async () => {
+  test('is paged and sorted by creation time', async () => {
     const fresh = await openShop(stack);
     const ids: string[] = [];
     for (let n = 0; n < 5; n += 1) ids.push((await fresh.api.createWebhook({ url, events: ['order:paid'] })).id);
     const first = await fresh.api.webhooks({ limit: 2, sort: 'asc' });
     expect(first).toMatchObject({ limit: 2, count: 2, total: 5, page: 1, totalPages: 3 });
     const rest = await Promise.all([2, 3].map((page) => fresh.api.webhooks({ limit: 2, sort: 'asc', page })));
-    const walked = [first, ...rest].flatMap(({ items }) => items);
-    expect(walked.map(({ id }) => id).sort()).toEqual([...ids].sort());
-    expect((await fresh.api.webhooks()).items).toEqual([...walked].reverse());
-    const { created_at } = walked[0]!;
+    const listed = [first, ...rest].flatMap(({ items }) => items);
+    expect(listed.map(({ id }) => id).sort()).toEqual([...ids].sort());
+    expect((await fresh.api.webhooks()).items).toEqual([...listed].reverse());
+    const { created_at } = listed[0]!;
     const before = new Date(Date.parse(created_at!) - 1).toISOString();
     expect((await fresh.api.webhooks({ to_date: before })).total).toBe(0);
     await fresh.api.close();
   });
 
-  test('holds twenty at most', async () => {
+  test('is limited to 20 per merchant', async () => {
     const fresh = await openShop(stack);
     const answers = await Promise.all(
       Array.from({ length: 25 }, () =>
@@ -133,7 +133,7 @@ describe('a list of webhooks', () => {
   });
 });
 
-describe('a webhook is refused, naming what is wrong, for', () => {
+describe('a webhook is refused, naming the field, for', () => {
   const good = { url, events: ['order:paid'] };
   test.each<[string, unknown, string[]]>([
     ['no url', { events: ['order:paid'] }, ['url']],
@@ -142,12 +142,12 @@ describe('a webhook is refused, naming what is wrong, for', () => {
     ['an event twice', { ...good, events: ['order:paid', 'order:paid'] }, ['events']],
     ['an unknown event', { ...good, events: ['order:paid', 'order:lost'] }, ['events.1']],
     ['an unknown field', { ...good, is_enabled: true }, ['is_enabled']],
-    ['a url that is none', { ...good, url: 'shop.example/hook' }, ['url']],
+    ['an invalid url', { ...good, url: 'shop.example/hook' }, ['url']],
     ['another protocol', { ...good, url: 'ftp://203.0.113.1/' }, ['url']],
     ['http on a public address', { ...good, url: 'http://93.184.215.14/' }, ['url']],
     ['a private address', { ...good, url: 'https://10.0.0.1/' }, ['url']],
-    ['the address of a cloud’s metadata', { ...good, url: 'https://169.254.169.254/' }, ['url']],
-    ['a private address in other clothes', { ...good, url: 'https://[::ffff:10.0.0.1]/' }, ['url']],
+    ['the metadata address of a cloud', { ...good, url: 'https://169.254.169.254/' }, ['url']],
+    ['a private IPv4 address mapped to IPv6', { ...good, url: 'https://[::ffff:10.0.0.1]/' }, ['url']],
     ['credentials', { ...good, url: 'https://user:pass@127.0.0.1/' }, ['url']],
     ['a fragment', { ...good, url: `${url}#x` }, ['url']],
     ['more than 2048 characters', { ...good, url: `${url}/${'x'.repeat(2048)}` }, ['url']],
@@ -156,17 +156,17 @@ describe('a webhook is refused, naming what is wrong, for', () => {
   });
 
   test.each<[string, unknown, string[]]>([
-    ['nothing to change', {}, ['body']],
+    ['no change', {}, ['body']],
     ['an empty list of events', { events: [] }, ['events']],
     ['an event twice', { events: ['order:paid', 'order:paid'] }, ['events']],
-    ['a switch that is no boolean', { is_enabled: 'yes' }, ['is_enabled']],
+    ['an is_enabled that is not a boolean', { is_enabled: 'yes' }, ['is_enabled']],
     ['an unknown field', { is_enabled: true, secret: 'x' }, ['secret']],
-  ])('%s in a change', async (_, body, faults) => {
+  ])('%s in an update', async (_, body, faults) => {
     const { id } = await other.api.createWebhook({ url, events: ['order:paid'] });
     expect(faultsOf(await other.api.send('PATCH', `/v1/webhooks/${id}`, { body }))).toEqual(faults);
   });
 
-  test('another url, and why', async () => {
+  test('another url in an update, with the reason', async () => {
     const { id } = await other.api.createWebhook({ url, events: ['order:paid'] });
     const answer = await other.api.send('PATCH', `/v1/webhooks/${id}`, { body: { url, is_enabled: true } });
     expect(refusalOf(answer).details).toEqual([

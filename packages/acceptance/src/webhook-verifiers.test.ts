@@ -14,14 +14,14 @@ let secret: string;
 let next: string;
 let attempt: Attempt;
 
-// A real delivery, made while one secret replaces the other.
+// A real delivery during the rotation of the secret.
 beforeAll(async () => {
   [shop, receiver] = await Promise.all([openShop(stack), startReceiver()]);
   const webhook = await shop.api.createWebhook({ url: receiver.urlOf('/hook'), events: ['order:created'] });
   secret = webhook.secret;
   next = (await shop.api.rotateSecret(webhook.id)).secret;
   await shop.api.updateWebhook(webhook.id, { is_enabled: true });
-  // Non-ASCII text: everybody has to agree on the bytes.
+  // Non-ASCII text: all verifiers must hash the same bytes.
   await shop.api.createOrder(orderBody({ external_reference_id: 'Köln – 注文 №1 🧾' }));
   attempt = (await receiver.attempts('/hook', 1))[0]!;
 });
@@ -31,7 +31,7 @@ const only = (name: RegExp) =>
   Object.fromEntries(Object.entries(attempt.headers).filter(([header]) => name.test(header)));
 const tampered = () => attempt.rawBody.replace('order:created', 'order:paid');
 
-test('our verifier accepts it by either form of its headers, under either secret', () => {
+test('@cpg/webhook-verifier accepts a delivery with either header format and either secret', () => {
   for (const headers of [attempt.headers, only(/^x-/), only(/^webhook-/), new Headers(attempt.headers)])
     for (const key of [secret, next, [next, secret]])
       expect(verify(attempt.rawBody, headers, key)).toMatchObject({
@@ -44,7 +44,7 @@ test('our verifier accepts it by either form of its headers, under either secret
   );
 });
 
-test('the stock library for JavaScript accepts it', () => {
+test('standardwebhooks for JavaScript accepts a delivery', () => {
   for (const key of [secret, next])
     expect(new StandardWebhook(key).verify(attempt.rawBody, attempt.headers)).toEqual(JSON.parse(attempt.rawBody));
   expect(() => new StandardWebhook(secret).verify(tampered(), attempt.headers)).toThrow();
@@ -54,10 +54,10 @@ const python: PythonVerifier | NoPackage = await pythonVerifier().catch((error: 
   if (error instanceof NoPackage) return error;
   throw error;
 });
-const here = python instanceof NoPackage ? test.skip : test;
+const testPython = python instanceof NoPackage ? test.skip : test;
 
-here(
-  `the stock library for Python accepts it${python instanceof NoPackage ? ` (${python.message})` : ''}`,
+testPython(
+  `standardwebhooks for Python accepts a delivery${python instanceof NoPackage ? ` (${python.message})` : ''}`,
   async () => {
     const check = python as PythonVerifier;
     for (const key of [secret, next]) expect(await check(attempt, key)).toEqual(JSON.parse(attempt.rawBody));

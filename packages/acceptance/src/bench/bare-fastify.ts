@@ -1,8 +1,8 @@
 import { MerchantCreateOrderDto } from '@cpg/contracts';
 import Fastify from 'fastify';
 
-/** What an order create costs at the least: the same body through Fastify and the same zod schema, and an answer. A program of its own,
- *  which prints the port it listens on. */
+/** The least that an order create can cost: Fastify parses the same body with the same zod schema and answers. Runs
+ *  as its own process and prints its port. */
 const app = Fastify();
 app.post('/v1/orders', async (request, reply) => {
   const order = MerchantCreateOrderDto.parse(request.body);

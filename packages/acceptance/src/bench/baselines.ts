@@ -17,7 +17,7 @@ const SINGLES = 300;
 const WARM_UP = 200;
 const MANY_FOR_MS = 3_000;
 
-/** The same order posted to Fastify with the same zod schema, and nothing behind it. */
+/** Posts the same order to Fastify with the same zod schema and nothing else. */
 export const bareFastify = async (connections: number): Promise<Baseline> => {
   const server = spawn(process.execPath, [BARE_FASTIFY], { stdio: ['ignore', 'pipe', 'inherit'] });
   try {
@@ -32,7 +32,7 @@ export const bareFastify = async (connections: number): Promise<Baseline> => {
   }
 };
 
-/** One row of an order's size, committed to the disk of the stack's PostgreSQL, by `pg`. */
+/** Inserts a row of the size of an order into the stack's PostgreSQL with `pg`, with a durable commit. */
 export const durableInsert = async (databaseUrl: string, connections: number): Promise<Baseline> => {
   const pool = new pg.Pool({ connectionString: databaseUrl, max: connections });
   const body = JSON.stringify(orderBody());

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { processTree } from '../harness/process-tree.ts';
 
-// What Linux counts in for user programs, whatever its kernel does. Source: proc(5).
+// Linux counts in these units for user programs, whatever the kernel uses. Source: proc(5).
 const TICKS_PER_SECOND = 100;
 
-/** Seconds of CPU that processes and all below them have used so far, with those below that have ended. Null where the system does not
- *  tell (it is Linux that does). */
+/** CPU seconds that processes and their descendants have used, including descendants that have ended. Null on a
+ *  system without /proc. */
 export const cpuSeconds = (pids: readonly number[]): number | null => {
   try {
     const running = pids.flatMap(processTree).reduce((sum, pid) => sum + ticksIfRunning(pid), 0);
@@ -16,7 +16,7 @@ export const cpuSeconds = (pids: readonly number[]): number | null => {
   }
 };
 
-/** Nothing of one that ended meanwhile: its parent counts it by now. */
+/** 0 for a process that has ended: its parent includes its time. */
 const ticksIfRunning = (pid: number): number => {
   try {
     return ticks(pid, [11, 12]);
@@ -25,7 +25,8 @@ const ticksIfRunning = (pid: number): number => {
   }
 };
 
-/** Fields of /proc/<pid>/stat, counted after the name: 11 and 12 are its own time, 13 and 14 that of children that have ended. */
+/** Sums fields of /proc/<pid>/stat, counted after the name: 11 and 12 are its own time, 13 and 14 the time of ended
+ *  children. */
 const ticks = (pid: number, fields: readonly number[]): number => {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const values = stat.slice(stat.lastIndexOf(')') + 2).split(' ');

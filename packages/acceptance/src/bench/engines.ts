@@ -12,11 +12,12 @@ const MESSAGES = 100_000;
 const BATCH = 100;
 const SENDERS = 8;
 
-/** The engines of one machine through the clients that the services use, beside plain inserts into the same PostgreSQL. */
+/** Measures the embedded engines with the clients that the services use. The baseline is plain inserts into the same
+ *  PostgreSQL. */
 export const engines = async (): Promise<Row[]> => {
   const stack = await startStack();
   try {
-    console.log(`the baseline: durable inserts by ${WRITERS} connections`);
+    console.log(`baseline: durable inserts by ${WRITERS} connections`);
     const insert = await durableInsert(stack.databaseUrl, WRITERS);
     const inserts = (perSecond: number) => ({
       text: `pg inserts ${Math.round(insert.many.perSecond)}/s`,

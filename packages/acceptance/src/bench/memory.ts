@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { processTree } from '../harness/process-tree.ts';
 import { mib, type Row } from './report.ts';
 
-/** Resident memory of a process and all below it, in bytes: proportional set sizes, so that shared pages count once. Null where the
- *  system does not tell (it is Linux that does). */
+/** Resident memory of a process and its descendants, in bytes. Uses proportional set sizes, so shared pages count
+ *  once. Null on a system without /proc. */
 export const residentBytes = (rootPid: number): number | null => {
   try {
     return processTree(rootPid).reduce((sum, pid) => sum + proportionalBytes(pid), 0);
@@ -17,8 +17,8 @@ const proportionalBytes = (pid: number): number => {
   return Number(kilobytes ?? 0) * 1_024;
 };
 
-/** What a dispatcher may take. */
+/** Compares the memory of a dispatcher with its goal. */
 export const memoryRow = (measure: string, bytes: number | null): Row =>
   bytes === null
-    ? { measure, measured: 'not told by this system' }
+    ? { measure, measured: 'not available on this system' }
     : { measure, measured: mib(bytes), goal: { text: '< 250 MiB', met: bytes < 250 * 2 ** 20 } };

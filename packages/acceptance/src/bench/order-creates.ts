@@ -1,102 +1,124 @@
-import { createApi } from '../harness/api.ts';
+import { type Api, createApi } from '../harness/api.ts';
 import { parentOf } from '../harness/process-tree.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 import { bareFastify, type Baseline, durableInsert } from './baselines.ts';
-import { lagOf, messageCounter } from './lag.ts';
+import { type Lag, lagOf, messageCounter } from './lag.ts';
 import { residentBytes } from './memory.ts';
 import { creator } from './orders.ts';
 import { mib, ms, type Row } from './report.ts';
-import { oneByOne, sustained, timingsOf } from './timings.ts';
-import { startWebhookSink } from './webhook-sink.ts';
+import { oneByOne, sustained, type Throughput, type Timings, timingsOf } from './timings.ts';
+import { startWebhookSink, type WebhookSink } from './webhook-sink.ts';
 
 const CONNECTIONS = 24;
 const SUSTAINED_MS = 10_000;
-/** A process that has just started runs its code uncompiled, at half the speed it has from then on. */
+/** A process that has just started is slower by half, until its code is compiled. */
 const WARM_UP_MS = 20_000;
 const SINGLES = 400;
 const WEBHOOKS = 150;
 const GIB = 2 ** 30;
 
-/** Creating orders: how soon each is answered, how many in a second, and how far behind the rest is then. */
+/** Measures order creates: latency, throughput, and how far lists, Kafka and webhooks are behind after a load. */
 export const orderCreates = async (): Promise<Row[]> => {
-  // As npm start runs it, but for the limit of requests.
+  // As `npm start` runs it, without rate limits.
   const stack = await startStack({ env: { LOG_LEVEL: 'info' } });
   try {
-    return await measure(stack);
+    return rowsOf(await measure(stack));
   } finally {
     await stack.stop();
   }
 };
 
-const measure = async (stack: Stack): Promise<Row[]> => {
-  const launcher = memoryRoot(stack);
+interface Measured {
+  readonly readyAfterMs: number;
+  readonly idleBytes: number | null;
+  readonly busyBytes: number | null;
+  readonly fastify: Baseline;
+  readonly insert: Baseline;
+  readonly single: Timings;
+  readonly firstAttempt: Timings;
+  readonly many: Throughput;
+  /** How far each reader of the events was behind after the load. */
+  readonly lag: { readonly projection: Lag; readonly relay: Lag; readonly webhook: Lag };
+}
+
+const measure = async (stack: Stack): Promise<Measured> => {
+  const launcher = launcherOf(stack);
   const idleBytes = launcher && residentBytes(launcher);
   const api = createApi(stack);
   const orders = creator({ baseUrl: stack.baseUrl, apiKey: stack.apiKey, connections: CONNECTIONS });
 
-  console.log('the baselines: bare Fastify with zod, one durable insert by pg');
+  console.log('baselines: bare Fastify with zod, one durable insert by pg');
   const fastify = await bareFastify(CONNECTIONS);
   const insert = await durableInsert(stack.databaseUrl, CONNECTIONS);
 
-  console.log(`${WARM_UP_MS / 1_000} s to warm up`);
+  console.log(`${WARM_UP_MS / 1_000} s of warm-up`);
   await sustained({ at: CONNECTIONS, forMs: WARM_UP_MS }, orders.create);
 
-  console.log('one create after another');
+  console.log('creates one after another');
   const single = await oneByOne(SINGLES, orders.create);
 
-  console.log('from the answered create to the first attempt of its webhook');
+  console.log('from the response of a create to the first attempt of its webhook');
   const sink = await startWebhookSink();
-  const { id: webhookId } = await api.createWebhook({ url: sink.url, events: ['order:created'] });
-  await api.updateWebhook(webhookId, { is_enabled: true });
-  const heard = async () => {
-    const id = await orders.create();
-    const answeredAtMs = performance.now();
-    const heardAtMs = await until(`the webhook of ${id}`, () => sink.heardAtMs.get(id));
-    return Math.max(0, heardAtMs - answeredAtMs);
-  };
-  await until('the webhook to be known everywhere', async () => (await heard()) < 1_000);
-  const waits: number[] = [];
-  for (let n = 0; n < WEBHOOKS; n += 1) waits.push(await heard());
-  const firstAttempt = timingsOf(waits);
+  const firstAttempt = await measureFirstAttempt(api, orders.create, sink);
 
   console.log(`creates by ${CONNECTIONS} connections for ${SUSTAINED_MS / 1_000} s, with the webhook`);
-  const messages = await messageCounter(stack.kafkaBrokers);
-  const before = {
-    listed: (await api.orders({ limit: 1 })).total,
-    relayed: await messages.count(),
-    heard: sink.heardAtMs.size,
-  };
-  const many = await sustained({ at: CONNECTIONS, forMs: SUSTAINED_MS }, orders.create);
-  const [projection, relay, webhook] = await Promise.all([
-    lagOf('the projection', many.count, async () => (await api.orders({ limit: 1 })).total - before.listed),
-    lagOf('the relay', many.count, async () => (await messages.count()) - before.relayed),
-    lagOf('the webhooks', many.count, () => sink.heardAtMs.size - before.heard),
-  ]);
+  const { many, lag } = await measureLoad(stack, api, orders.create, sink);
   const busyBytes = launcher && residentBytes(launcher);
 
-  await Promise.all([api.close(), orders.close(), messages.close()]);
+  await Promise.all([api.close(), orders.close()]);
   sink.close();
+  return { readyAfterMs: stack.readyAfterMs, idleBytes, busyBytes, fastify, insert, single, firstAttempt, many, lag };
+};
 
-  const latency = (measure: string, measured: number, of: 'median' | 'p99', limitMs?: number): Row[] => [
-    {
-      measure,
-      measured: ms(measured),
-      ...(limitMs && { goal: { text: `< ${limitMs} ms`, met: measured < limitMs } }),
-      baseline: against('pg insert', insert.single[of], measured),
-    },
-    { measure: '', measured: '', baseline: against('bare Fastify', fastify.single[of], measured) },
-  ];
+/** Times from the response of a create to the first attempt of its webhook. */
+const measureFirstAttempt = async (api: Api, create: () => Promise<string>, sink: WebhookSink): Promise<Timings> => {
+  const { id } = await api.createWebhook({ url: sink.url, events: ['order:created'] });
+  await api.updateWebhook(id, { is_enabled: true });
+  const waitMs = async () => {
+    const orderId = await create();
+    const answeredAtMs = performance.now();
+    const receivedAtMs = await until(`the webhook of ${orderId}`, () => sink.receivedAtMs.get(orderId));
+    return Math.max(0, receivedAtMs - answeredAtMs);
+  };
+  await until('every dispatcher to know the webhook', async () => (await waitMs()) < 1_000);
+  const waits: number[] = [];
+  for (let n = 0; n < WEBHOOKS; n += 1) waits.push(await waitMs());
+  return timingsOf(waits);
+};
+
+/** Creates orders on all connections, then measures how far lists, Kafka and webhooks are behind. */
+const measureLoad = async (
+  stack: Stack,
+  api: Api,
+  create: () => Promise<string>,
+  sink: WebhookSink,
+): Promise<Pick<Measured, 'many' | 'lag'>> => {
+  const messages = await messageCounter(stack.kafkaBrokers);
+  const listed = async () => (await api.orders({ limit: 1 })).total;
+  const before = { listed: await listed(), relayed: await messages.count(), received: sink.receivedAtMs.size };
+  const many = await sustained({ at: CONNECTIONS, forMs: SUSTAINED_MS }, create);
+  const [projection, relay, webhook] = await Promise.all([
+    lagOf('the projection', many.count, async () => (await listed()) - before.listed),
+    lagOf('the relay', many.count, async () => (await messages.count()) - before.relayed),
+    lagOf('the webhooks', many.count, () => sink.receivedAtMs.size - before.received),
+  ]);
+  await messages.close();
+  return { many, lag: { projection, relay, webhook } };
+};
+
+const rowsOf = (measured: Measured): Row[] => {
+  const { readyAfterMs, idleBytes, busyBytes, firstAttempt, many, lag, insert, fastify } = measured;
   return [
     {
       measure: 'ready, from a built tree and an empty folder',
-      measured: `${(stack.readyAfterMs / 1_000).toFixed(1)} s`,
-      goal: { text: '< 10 s', met: stack.readyAfterMs < 10_000 },
+      measured: `${(readyAfterMs / 1_000).toFixed(1)} s`,
+      goal: { text: '< 10 s', met: readyAfterMs < 10_000 },
     },
     memoryRow('resident memory, once ready', idleBytes),
     memoryRow('resident memory, after the load', busyBytes),
-    ...latency('order create, one by one, median', single.median, 'median', 10),
-    ...latency('order create, one by one, p99', single.p99, 'p99'),
+    ...latencyRows(measured, 'median', 10),
+    ...latencyRows(measured, 'p99'),
     {
       measure: 'first webhook attempt after the answer, median',
       measured: ms(firstAttempt.median),
@@ -111,14 +133,24 @@ const measure = async (stack: Stack): Promise<Row[]> => {
     },
     { measure: '', measured: '', baseline: rate('bare Fastify', fastify, many.perSecond) },
     { measure: 'their latency, median and p99', measured: `${ms(many.median)}, ${ms(many.p99)}` },
-    { measure: 'behind at the end: lists', measured: `${projection.orders} orders, ${ms(projection.ms)}` },
-    { measure: 'behind at the end: Kafka', measured: `${relay.orders} orders, ${ms(relay.ms)}` },
-    { measure: 'behind at the end: webhook', measured: `${webhook.orders} orders, ${ms(webhook.ms)}` },
+    { measure: 'lists behind at the end', measured: `${lag.projection.orders} orders, ${ms(lag.projection.ms)}` },
+    { measure: 'Kafka behind at the end', measured: `${lag.relay.orders} orders, ${ms(lag.relay.ms)}` },
+    { measure: 'webhooks behind at the end', measured: `${lag.webhook.orders} orders, ${ms(lag.webhook.ms)}` },
   ];
 };
 
-/** The launcher: everything of the stack runs below it. Null where the system does not tell. */
-const memoryRoot = (stack: Stack): number | null => {
+const latencyRows = ({ single, insert, fastify }: Measured, of: 'median' | 'p99', limitMs?: number): Row[] => [
+  {
+    measure: `order create, one by one, ${of}`,
+    measured: ms(single[of]),
+    ...(limitMs && { goal: { text: `< ${limitMs} ms`, met: single[of] < limitMs } }),
+    baseline: against('pg insert', insert.single[of], single[of]),
+  },
+  { measure: '', measured: '', baseline: against('bare Fastify', fastify.single[of], single[of]) },
+];
+
+/** The launcher, the parent of all processes of the stack. Null on a system without /proc. */
+const launcherOf = (stack: Stack): number | null => {
   try {
     return parentOf(stack.pidOf('gateway')!);
   } catch {
@@ -128,7 +160,7 @@ const memoryRoot = (stack: Stack): number | null => {
 
 const memoryRow = (measure: string, bytes: number | null): Row =>
   bytes === null
-    ? { measure, measured: 'not told by this system' }
+    ? { measure, measured: 'not available on this system' }
     : { measure, measured: mib(bytes), goal: { text: '< 1.2 GiB', met: bytes < 1.2 * GIB } };
 
 const against = (name: string, baselineMs: number, measuredMs: number) => ({

@@ -4,12 +4,12 @@ import { orderBody } from '../harness/order-bodies.ts';
 const BODY = JSON.stringify(orderBody());
 const ID = /"id":"(ord_[0-9A-Z]{26})"/;
 
-/** Creates orders at the least cost to itself: the same bytes each time, one request at a time on each connection. */
+/** Creates orders at low cost for the client: always the same bytes, one request at a time per connection. */
 export const creator = ({ baseUrl, apiKey, connections }: { baseUrl: string; apiKey: string; connections: number }) => {
   const pool = new Pool(baseUrl, { connections, pipelining: 1 });
   const headers = { 'x-api-key': apiKey, 'content-type': 'application/json' };
   return {
-    /** Resolves with the id of the order once it was answered. Throws for any answer but 201. */
+    /** Resolves with the id of the new order. Throws for any answer but 201. */
     create: async (): Promise<string> => {
       const answer = await pool.request({ method: 'POST', path: '/v1/orders', headers, body: BODY });
       const text = await answer.body.text();

@@ -1,9 +1,9 @@
 export interface Row {
   readonly measure: string;
   readonly measured: string;
-  /** What it should be, and whether it is. */
+  /** The goal, and whether it is met. */
   readonly goal?: { readonly text: string; readonly met: boolean };
-  /** What it is compared with, and how many times that it is. */
+  /** The baseline, and the ratio of the measured value to it. */
   readonly baseline?: { readonly text: string; readonly ratio: number };
 }
 

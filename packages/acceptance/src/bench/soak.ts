@@ -8,11 +8,12 @@ import { startWebhookSink } from './webhook-sink.ts';
 
 const MINUTES = Number(process.env.SOAK_MINUTES ?? 10);
 const CONNECTIONS = 8;
-/** What caches and pools take until they are full is no leak: the first part is for that. */
+/** Caches and pools fill during this part of the time, which is not a leak. */
 const WARM_UP_PART = 0.3;
 const GROWTH_ALLOWED = 1.15;
 
-/** Memory of every process under load for SOAK_MINUTES (10): it has to stay flat once it is warm. */
+/** Measures the memory of every process under load for SOAK_MINUTES (default 10). After the warm-up it must stay
+ *  flat. */
 export const soak = async (): Promise<Row[]> => {
   const stack = await startStack();
   try {
@@ -26,7 +27,7 @@ export const soak = async (): Promise<Row[]> => {
     const sizes = () => names.map((name) => residentBytes(stack.pidOf(name)!) ?? NaN);
 
     const warm = await sustained({ at: CONNECTIONS, forMs: forMs * WARM_UP_PART }, orders.create);
-    sink.heardAtMs.clear();
+    sink.receivedAtMs.clear();
     const before = sizes();
     console.log(`${Math.round(warm.perSecond)} orders/s, warm after ${Math.round((forMs * WARM_UP_PART) / 1_000)} s`);
     const long = await sustained({ at: CONNECTIONS, forMs: forMs * (1 - WARM_UP_PART) }, orders.create);
@@ -34,14 +35,14 @@ export const soak = async (): Promise<Row[]> => {
     await Promise.all([orders.close(), api.close()]);
     sink.close();
     return [
-      { measure: 'orders while memory was watched', measured: String(long.count) },
+      { measure: 'orders during the measurement', measured: String(long.count) },
       ...names.map((name, index) => {
         const growth = after[index]! / before[index]!;
         return {
           measure: `${name}: resident memory, at the end`,
           measured: mib(after[index]!),
           goal: { text: `< x ${GROWTH_ALLOWED}`, met: growth < GROWTH_ALLOWED },
-          baseline: { text: `once warm ${mib(before[index]!)}`, ratio: growth },
+          baseline: { text: `after warm-up ${mib(before[index]!)}`, ratio: growth },
         };
       }),
     ];

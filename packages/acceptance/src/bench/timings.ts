@@ -1,11 +1,11 @@
-/** Times in milliseconds, from each one measured. */
+/** Statistics of durations, in milliseconds. */
 export interface Timings {
   readonly count: number;
   readonly median: number;
   readonly p99: number;
 }
 
-/** Throws RangeError for nothing measured. */
+/** Throws RangeError if there are no measurements. */
 export const timingsOf = (measuredMs: readonly number[]): Timings => {
   if (measuredMs.length === 0) throw new RangeError('nothing was measured');
   const sorted = [...measuredMs].sort((a, b) => a - b);
@@ -13,7 +13,7 @@ export const timingsOf = (measuredMs: readonly number[]): Timings => {
   return { count: sorted.length, median: at(0.5), p99: at(0.99) };
 };
 
-/** Does the work so often, one after another, and times each one. What was done to warm up does not count. */
+/** Runs `work` `times` times, one after another, after `warmUp` runs that do not count. */
 export const oneByOne = async (times: number, work: () => Promise<unknown>, warmUp = 0): Promise<Timings> => {
   for (let n = 0; n < warmUp; n += 1) await work();
   const measured: number[] = [];
@@ -29,7 +29,7 @@ export interface Throughput extends Timings {
   readonly perSecond: number;
 }
 
-/** Does the work for so long, `at` a time. */
+/** Runs `work` for `forMs`, `at` runs at a time. */
 export const sustained = async (
   { at, forMs }: { at: number; forMs: number },
   work: () => Promise<unknown>,

@@ -1,9 +1,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A merchant's endpoint that notes when it first heard of each order, and acknowledges. */
+/** Starts a merchant's endpoint that acknowledges each delivery and records when it first received each order. */
 export const startWebhookSink = async () => {
-  const heardAtMs = new Map<string, number>();
+  const receivedAtMs = new Map<string, number>();
   const server = createServer((request, response) => {
     const atMs = performance.now();
     let text = '';
@@ -12,16 +12,18 @@ export const startWebhookSink = async () => {
     request.on('end', () => {
       response.writeHead(204).end();
       const id = /"id":"(ord_[0-9A-Z]{26})"/.exec(text)?.[1];
-      if (id && !heardAtMs.has(id)) heardAtMs.set(id, atMs);
+      if (id && !receivedAtMs.has(id)) receivedAtMs.set(id, atMs);
     });
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
-    heardAtMs,
+    receivedAtMs,
     close: () => {
       server.closeAllConnections();
       server.close();
     },
   };
 };
+
+export type WebhookSink = Awaited<ReturnType<typeof startWebhookSink>>;

@@ -1,4 +1,4 @@
-/** Chance that can be repeated: the same seed gives the same numbers again. */
+/** Repeatable random numbers: the same seed gives the same numbers. */
 export interface Random {
   /** In [0, 1). */
   readonly next: () => number;
@@ -7,8 +7,8 @@ export interface Random {
   readonly pick: <T>(from: readonly T[]) => T;
 }
 
-/** Counts in steps of the golden ratio and mixes the bits of each count, in 32 bits: even enough to choose what breaks next. */
-export const randomOf = (seed: number): Random => {
+/** A 32-bit generator in the style of SplitMix: adds the golden ratio and mixes the bits. */
+export const seededRandom = (seed: number): Random => {
   let count = seed | 0;
   const next = () => {
     count = (count + 0x9e3779b9) | 0;

@@ -2,48 +2,50 @@ import { openShop } from '../harness/merchants.ts';
 import { readKafkaLog } from '../harness/kafka-log.ts';
 import { freePortOffset, STANDARD_PORTS } from '../harness/ports.ts';
 import { startReceiver } from '../harness/receiver.ts';
-import { verified } from '../harness/signatures.ts';
+import { verifyDelivery } from '../harness/signatures.ts';
 import { startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 import { faultsIn } from './checks.ts';
-import { layWires } from './network.ts';
-import { randomOf } from './random.ts';
-import { sendShoppers } from './shoppers.ts';
-import { makeTrouble } from './trouble.ts';
+import { startProxies } from './proxies.ts';
+import { seededRandom } from './random.ts';
+import { startShoppers } from './shoppers.ts';
+import { startDisruptions } from './disruptions.ts';
 
 export interface ChaosOptions {
   readonly seconds: number;
-  /** Chooses what breaks when, and what the shoppers do. */
+  /** Determines the disruptions and the scenarios of the shoppers. */
   readonly seed: number;
-  readonly say: (sentence: string) => void;
+  /** Gets a line for each step. */
+  readonly log: (line: string) => void;
 }
 
 export interface ChaosReport {
   readonly orders: number;
-  readonly troubles: number;
+  readonly disruptions: number;
   readonly attempts: number;
-  /** A sentence for each thing that is wrong afterwards. */
+  /** One sentence for each inconsistency found afterwards. */
   readonly faults: readonly string[];
 }
 
 const SHOPPERS = 6;
 const HOOK = '/hook';
-/** Every this-many-th attempt on the merchant's endpoint fails. */
-const BAD_ATTEMPT = 23;
+/** Every 23rd attempt on the merchant's endpoint fails. */
+const FAILING_ATTEMPT = 23;
 const VIA_PORT_OFFSET = 1_000;
 
-/** A stack of its own with two dispatchers, shoppers who insist on every answer, and trouble for so many seconds. Then everything is
- *  left in peace, and what was acknowledged is compared with what is there. Throws where a client met what none may ever meet. */
-export const runChaos = async ({ seconds, seed, say }: ChaosOptions): Promise<ChaosReport> => {
+/** Disrupts a stack with two dispatchers for `seconds`, under load from shoppers that retry until they get an
+ *  answer. Then compares what was acknowledged with what is stored and delivered. Throws if a client got an answer
+ *  that must not occur. */
+export const runChaos = async ({ seconds, seed, log }: ChaosOptions): Promise<ChaosReport> => {
   const offset = await freePortOffset(VIA_PORT_OFFSET);
-  const network = await layWires(
+  const proxies = await startProxies(
     Object.entries(STANDARD_PORTS).map(([name, port]) => ({
       name,
       port: port + offset + VIA_PORT_OFFSET,
       target: port + offset,
     })),
   );
-  const closing: (() => unknown)[] = [network.close];
+  const closing: (() => unknown)[] = [proxies.close];
   try {
     const stack = await startStack({
       dispatchers: 2,
@@ -67,28 +69,33 @@ export const runChaos = async ({ seconds, seed, say }: ChaosOptions): Promise<Ch
     const unverified: string[] = [];
     receiver.answer(HOOK, (attempt) => {
       attempts += 1;
-      // As it comes: a signature is good for five minutes.
+      // Verified on arrival, because signatures expire after five minutes.
       try {
-        verified(attempt, webhook.secret);
+        verifyDelivery(attempt, webhook.secret);
       } catch (error) {
         unverified.push(`${attempt.headers['x-idempotency-key']} does not verify: ${String(error)}`);
       }
-      return attempts % BAD_ATTEMPT === 0 ? 503 : 204;
+      return attempts % FAILING_ATTEMPT === 0 ? 503 : 204;
     });
 
-    say(`${seconds} s of trouble, SEED=${seed}`);
-    const shoppers = sendShoppers(shop.api, { count: SHOPPERS, random: randomOf(seed + 1) });
-    const trouble = makeTrouble({ dataDir: stack.dataDir, network, random: randomOf(seed), say });
-    // Ends early when one gives up; why is told by `leave`.
-    await until('a shopper to give up', shoppers.gaveUp, { withinMs: seconds * 1_000 }).catch(() => {});
-    await trouble.end();
-    say(`peace after ${trouble.count()} troubles and ${shoppers.count()} orders`);
-    const acknowledged = await shoppers.leave();
+    log(`${seconds} s of disruptions, SEED=${seed}`);
+    const shoppers = startShoppers(shop.api, { count: SHOPPERS, random: seededRandom(seed + 1) });
+    const disruptions = startDisruptions({ dataDir: stack.dataDir, proxies, random: seededRandom(seed), log });
+    // Ends early if a shopper fails; `stop` then throws its error.
+    await until('a shopper to fail', shoppers.failed, { withinMs: seconds * 1_000 }).catch(() => {});
+    await disruptions.stop();
+    log(`${disruptions.count()} disruptions and ${shoppers.count()} orders, now checking`);
+    const acknowledged = await shoppers.stop();
 
     const kafka = await readKafkaLog(stack.kafkaBrokers);
     closing.push(() => kafka.close().catch(() => {}));
     const faults = await faultsIn({ stack, api: shop.api, acknowledged, kafka, receiver, hook: HOOK });
-    return { orders: acknowledged.length, troubles: trouble.count(), attempts, faults: [...faults, ...unverified] };
+    return {
+      orders: acknowledged.length,
+      disruptions: disruptions.count(),
+      attempts,
+      faults: [...faults, ...unverified],
+    };
   } finally {
     for (const close of closing.reverse()) await close();
   }

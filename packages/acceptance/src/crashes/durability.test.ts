@@ -2,30 +2,29 @@ import { type Order, webhookEventOf } from '@cpg/contracts';
 import { EventStoreDBClient } from '@eventstore/db-client';
 import type { Query } from '../harness/api.ts';
 import { type KafkaLog, readKafkaLog } from '../harness/kafka-log.ts';
-import { ledgerOf, ledgerShown } from '../harness/ledger.ts';
+import { ledgerFromEvents, ledgerFromApi } from '../harness/ledger.ts';
 import { openShop, type Shop } from '../harness/merchants.ts';
 import { orderBody } from '../harness/order-bodies.ts';
 import { readOrderStream } from '../harness/order-stream.ts';
 import { type Attempt, type Receiver, startReceiver } from '../harness/receiver.ts';
-import { purchase, type Purchase, sendShoppers, type Shoppers } from '../harness/shoppers.ts';
-import { verified } from '../harness/signatures.ts';
+import { purchase, type Purchase, startShoppers, type Shoppers } from '../harness/shoppers.ts';
+import { verifyDelivery } from '../harness/signatures.ts';
 import { processesOf } from '../harness/stack-files.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
 const HOOK = '/hook';
 const SLOW = 120_000;
-const ALL = ['gateway', 'postgres', 'kafka', 'eventstore', 'orders', 'payments', 'webhook-dispatcher-1'];
-/** `npm run test:extended` kills all of them. */
-const VICTIMS = process.env.EXTENDED ? ALL : ['postgres', 'orders'];
+const PROCESSES = ['gateway', 'postgres', 'kafka', 'eventstore', 'orders', 'payments', 'webhook-dispatcher-1'];
+/** `npm run test:extended` kills every process. */
+const VICTIMS = process.env.EXTENDED ? PROCESSES : ['postgres', 'orders'];
 
-// Its processes are killed, and it stops and starts again: it is not the one that other files share.
 let stack: Stack;
 let shop: Shop;
 let receiver: Receiver;
 let kafka: KafkaLog;
 let secret: string;
-const crowds: Shoppers[] = [];
+const groups: Shoppers[] = [];
 
 beforeAll(async () => {
   [stack, receiver] = await Promise.all([
@@ -40,7 +39,7 @@ beforeAll(async () => {
 }, SLOW);
 
 afterAll(async () => {
-  for (const crowd of crowds) crowd.leave();
+  for (const group of groups) group.stop();
   await shop?.api.close();
   await kafka?.close().catch(() => {});
   await stack?.stop();
@@ -51,25 +50,30 @@ const orderIdOf = ({ rawBody }: Attempt): string => {
   const { data, object_type } = JSON.parse(rawBody);
   return object_type === 'order' ? data.id : data.order_id;
 };
-const attemptsAbout = (id: string) => receiver.attemptsOn(HOOK).filter((attempt) => orderIdOf(attempt) === id);
+const attemptsOf = (id: string) => receiver.attemptsOn(HOOK).filter((attempt) => orderIdOf(attempt) === id);
 const keysOf = (attempts: readonly Attempt[]) => new Set(attempts.map(({ headers }) => headers['x-idempotency-key']));
 
-/** Waits until everybody has heard all about a paid order: Kafka up to its payment, the merchant's endpoint every event of it. */
-const heardByAll = async ({ id, payments }: Order): Promise<void> => {
-  const about = await kafka.waitFor(id, (messages) => messages.some(({ type }) => type === 'order.paid'));
-  const paid = await kafka.waitFor(payments[0]!.id, (messages) => messages.at(-1)?.type === 'payment.applied');
-  const told = [...about, ...paid].filter((message) => webhookEventOf(message) !== null).map((message) => message.id);
+/** Waits until Kafka and the merchant's endpoint have every event of a paid order and its payment. */
+const waitUntilDelivered = async ({ id, payments }: Order): Promise<void> => {
+  const orderMessages = await kafka.waitFor(id, (messages) => messages.some(({ type }) => type === 'order.paid'));
+  const paymentMessages = await kafka.waitFor(
+    payments[0]!.id,
+    (messages) => messages.at(-1)?.type === 'payment.applied',
+  );
+  const expected = [...orderMessages, ...paymentMessages]
+    .filter((message) => webhookEventOf(message) !== null)
+    .map((message) => message.id);
   await until(
     `the webhooks of ${id}`,
     () => {
-      const keys = keysOf(attemptsAbout(id));
-      return told.every((key) => keys.has(key));
+      const keys = keysOf(attemptsOf(id));
+      return expected.every((key) => keys.has(key));
     },
     { withinMs: 60_000 },
   );
 };
 
-const walk = async (list: 'orders' | 'payments', query: Query = {}) => {
+const listAll = async (list: 'orders' | 'payments', query: Query = {}) => {
   const items: { id: string }[] = [];
   for (let page = 1; ; page += 1) {
     const found = await shop.api[list]({ ...query, limit: 100, sort: 'asc', page });
@@ -78,48 +82,49 @@ const walk = async (list: 'orders' | 'payments', query: Query = {}) => {
   }
 };
 
-const everyPurchase = async (): Promise<Purchase[]> => (await Promise.all(crowds.map((crowd) => crowd.all()))).flat();
+const allPurchases = async (): Promise<Purchase[]> =>
+  (await Promise.all(groups.map((group) => group.finished()))).flat();
 
-describe('kill -9 during requests', () => {
+describe('after kill -9 during requests', () => {
   test.each(VICTIMS)(
-    'of %s: it comes back, and orders are created, paid and told to everybody again',
+    'of %s, orders are created, paid and published again',
     async (name) => {
-      const crowd = sendShoppers(shop.api, { count: 4 });
-      crowds.push(crowd);
-      await until('orders before', () => crowd.purchases.length >= 4);
+      const shoppers = startShoppers(shop.api, { count: 4 });
+      groups.push(shoppers);
+      await until('purchases before the kill', () => shoppers.purchases.length >= 4);
       await stack.kill(name);
-      const after = crowd.purchases.length;
-      await until('orders after', () => crowd.purchases.length >= after + 8, { withinMs: 60_000 });
-      crowd.leave();
-      await heardByAll((await purchase(shop.api)).order);
+      const after = shoppers.purchases.length;
+      await until('purchases after the kill', () => shoppers.purchases.length >= after + 8, { withinMs: 60_000 });
+      shoppers.stop();
+      await waitUntilDelivered((await purchase(shop.api)).order);
     },
     SLOW,
   );
 
   test(
-    'lost nothing that was acknowledged, and doubled nothing',
+    'every acknowledged order and payment exists exactly once',
     async () => {
-      const purchases = await everyPurchase();
-      const orders = (await walk('orders')) as Order[];
+      const purchases = await allPurchases();
+      const orders = (await listAll('orders')) as Order[];
       const byReference = new Map(orders.map((order) => [order.external_reference_id, order]));
       expect(byReference.size).toBe(orders.length);
       for (const { reference, order } of purchases) {
         expect(byReference.get(reference)).toEqual(order);
         expect(order).toMatchObject({ status: 'paid', payments: [{ status: 'applied' }] });
       }
-      expect(await walk('payments')).toHaveLength(orders.length);
+      expect(await listAll('payments')).toHaveLength(orders.length);
       for (const { payments } of orders) expect(await shop.api.payment(payments[0]!.id)).toEqual(payments[0]);
     },
     SLOW,
   );
 
   test(
-    'left every stream whole: once created, once paid, its chain of hashes unbroken',
+    'every stream has a valid hash chain and each event once',
     async () => {
       const store = EventStoreDBClient.connectionString(stack.eventstoreUrl);
-      for (const order of (await walk('orders')) as Order[]) {
+      for (const order of (await listAll('orders')) as Order[]) {
         const events = (await readOrderStream(store, order.id))!.map(({ event }) => event);
-        expect(ledgerOf(events)).toEqual(ledgerShown(order));
+        expect(ledgerFromEvents(events)).toEqual(ledgerFromApi(order));
         const count = (type: string) => events.filter((event) => event.type === type).length;
         expect(['OrderCreated', 'OrderPaymentReceived', 'OrderPaymentsApplied', 'OrderPaid'].map(count)).toEqual([
           1, 1, 1, 1,
@@ -131,16 +136,16 @@ describe('kill -9 during requests', () => {
   );
 
   test(
-    'told Kafka of every event, in order, without a gap, and merchants at least once, the same bytes each time',
+    'Kafka has every event in order without gaps, and webhooks deliver each at least once with the same bytes',
     async () => {
-      for (const order of (await walk('orders')) as Order[]) {
-        await heardByAll(order);
-        const messages = kafka.about(order.id);
+      for (const order of (await listAll('orders')) as Order[]) {
+        await waitUntilDelivered(order);
+        const messages = kafka.messagesOf(order.id);
         expect(messages.map(({ sequence }) => Number(sequence))).toEqual(messages.map((_, index) => index));
         expect(messages.at(-1)!.data.resource).toEqual(order);
         const bodies = new Map<string, string>();
-        for (const attempt of attemptsAbout(order.id)) {
-          verified(attempt, secret);
+        for (const attempt of attemptsOf(order.id)) {
+          verifyDelivery(attempt, secret);
           const key = attempt.headers['x-idempotency-key']!;
           expect(attempt.rawBody).toBe(bodies.get(key) ?? attempt.rawBody);
           bodies.set(key, attempt.rawBody);
@@ -153,12 +158,12 @@ describe('kill -9 during requests', () => {
 });
 
 test(
-  'Ctrl-C ends everything; started again on the same data, everything is there and goes on',
+  'Ctrl-C stops every process, and a restart on the same data continues',
   async () => {
     const open = await shop.api.createOrder(orderBody({ external_reference_id: 'open' }));
     const before = {
-      orders: await walk('orders'),
-      payments: await walk('payments'),
+      orders: await listAll('orders'),
+      payments: await listAll('payments'),
       webhooks: await shop.api.webhooks(),
     };
     const pids = Object.values(processesOf(stack.dataDir));
@@ -170,8 +175,8 @@ test(
     stack = await stack.startAgain();
     kafka = await readKafkaLog(stack.kafkaBrokers);
     const after = {
-      orders: await walk('orders'),
-      payments: await walk('payments'),
+      orders: await listAll('orders'),
+      payments: await listAll('payments'),
       webhooks: await shop.api.webhooks(),
     };
     expect(after).toEqual(before);
@@ -179,8 +184,8 @@ test(
     const payment = { order_id: open.id, payment_rail: 'gateway_pay', amount: '10', currency: 'USDT' } as const;
     const paid = await shop.api.pay(payment);
     expect(paid).toMatchObject({ status: 'paid' });
-    await heardByAll(paid);
-    expect(kafka.about(open.id).map(({ sequence }) => sequence)).toEqual(['0', '1', '2', '3']);
+    await waitUntilDelivered(paid);
+    expect(kafka.messagesOf(open.id).map(({ sequence }) => sequence)).toEqual(['0', '1', '2', '3']);
   },
   SLOW,
 );

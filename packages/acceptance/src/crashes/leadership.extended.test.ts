@@ -3,7 +3,7 @@ import { Kafka, logLevel } from 'kafkajs';
 import pg from 'pg';
 import { startExtraService } from '../harness/extra-service.ts';
 import { openShop, type Shop } from '../harness/merchants.ts';
-import { sendShoppers, type Shoppers } from '../harness/shoppers.ts';
+import { startShoppers, type Shoppers } from '../harness/shoppers.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
@@ -14,7 +14,7 @@ let stack: Stack;
 let shop: Shop;
 let database: pg.Client;
 let other: Awaited<ReturnType<typeof startExtraService>>;
-let crowd: Shoppers;
+let shoppers: Shoppers;
 
 beforeAll(async () => {
   stack = await startStack();
@@ -25,58 +25,58 @@ beforeAll(async () => {
 }, SLOW);
 
 afterAll(async () => {
-  crowd?.leave();
-  other?.thaw();
+  shoppers?.stop();
+  other?.resume();
   await other?.stop();
   await shop?.api.close();
   await database?.end();
   await stack?.stop();
 }, SLOW);
 
-/** How often each of them has got a new leader so far. */
-const terms = async (): Promise<Record<string, number>> => {
+/** The fencing token of each checkpoint, by name: it grows by one with each new leader. */
+const fencingTokens = async (): Promise<Record<string, number>> => {
   const { rows } = await database.query<{ name: string; epoch: number }>(
     'select name, epoch::int from orders.checkpoints',
   );
   return Object.fromEntries(rows.map(({ name, epoch }) => [name, epoch]));
 };
 
-/** Resolves once both the relay and the projection have another leader than in `before`. */
-const takenOver = async (before: Record<string, number>) => {
-  const named = async () => {
-    const now = await terms();
+/** Waits until both the relay and the projection have a new leader. */
+const waitForTakeover = async (before: Record<string, number>) => {
+  const hasNewLeaders = async () => {
+    const now = await fencingTokens();
     return now['relay']! > before['relay']! && now['projection']! > before['projection']!;
   };
-  await until('another leader', named, { withinMs: 60_000 });
+  await until('new leaders', hasNewLeaders, { withinMs: 60_000 });
 };
 
-const goOn = async (more: number) => {
-  const before = crowd.purchases.length;
-  await until('purchases', () => crowd.purchases.length >= before + more, { withinMs: 60_000 });
+const waitForPurchases = async (more: number) => {
+  const before = shoppers.purchases.length;
+  await until('purchases', () => shoppers.purchases.length >= before + more, { withinMs: 60_000 });
 };
 
-/** Ids by partition, as those read them who read what is committed. */
+/** Resolves with the event ids of each partition, as a `read_committed` consumer reads them. */
 const topicUntilPaid = async (orderIds: readonly string[]): Promise<string[][]> => {
   const partitions = new Map<number, string[]>();
   const kafka = new Kafka({ brokers: [stack.kafkaBrokers], logLevel: logLevel.NOTHING });
   const reader = kafka.consumer({ groupId: 'leadership', maxWaitTimeInMs: 200 });
   await reader.connect();
   await reader.subscribe({ topics: [TOPICS.orders.name], fromBeginning: true });
-  const open = new Set(orderIds);
+  const unpaid = new Set(orderIds);
   await reader.run({
     eachMessage: async ({ partition, message }) => {
       const { id, type, subject } = JSON.parse(message.value!.toString());
       partitions.set(partition, [...(partitions.get(partition) ?? []), id]);
-      if (type === 'order.paid') open.delete(subject);
+      if (type === 'order.paid') unpaid.delete(subject);
     },
   });
-  await until('the payment of every order', () => open.size === 0, { withinMs: 60_000 });
+  await until('the payment of every order', () => unpaid.size === 0, { withinMs: 60_000 });
   await reader.disconnect();
   return [...partitions.values()];
 };
 
-/** How often a partition goes back to what it had before. Each time it has to run from there, without leaving anything out, at least to where
- *  it was: that is a leader who begins at the checkpoint. Throws where it does not: that is one who wrote after another had taken over. */
+/** Counts how often a partition repeats earlier events. A new leader repeats events from the checkpoint on, in order
+ *  and without gaps. Throws for a gap: then a former leader has written after its successor. */
 const rewinds = (ids: readonly string[]): number => {
   const rank = new Map<string, number>();
   let count = 0;
@@ -85,7 +85,7 @@ const rewinds = (ids: readonly string[]): number => {
     if (!rank.has(id)) rank.set(id, rank.size);
     const next = rank.get(id)!;
     if (next <= last) count += 1;
-    else if (next !== last + 1) throw new Error(`${id} is number ${next}, and comes after number ${last}`);
+    else if (next !== last + 1) throw new Error(`${id} is number ${next} but follows number ${last}`);
     last = next;
   }
   if (last !== rank.size - 1) throw new Error(`it ends with number ${last} of ${rank.size}`);
@@ -93,26 +93,26 @@ const rewinds = (ids: readonly string[]): number => {
 };
 
 test(
-  'a leader that is frozen is replaced, and when it thaws it writes nothing after its successor',
+  'a frozen leader is replaced and writes nothing after it resumes',
   async () => {
-    const first = await terms();
-    crowd = sendShoppers(shop.api, { count: 6 });
+    const first = await fencingTokens();
+    shoppers = startShoppers(shop.api, { count: 6 });
     for (let round = 0; round < ROUNDS; round += 1) {
-      const before = await terms();
+      const before = await fencingTokens();
       await stack.kill('orders');
-      await takenOver(before);
-      await goOn(6);
-      const led = await terms();
+      await waitForTakeover(before);
+      await waitForPurchases(6);
+      const beforeFreeze = await fencingTokens();
       other.freeze();
-      await takenOver(led);
-      await goOn(12);
-      other.thaw();
-      await goOn(12);
+      await waitForTakeover(beforeFreeze);
+      await waitForPurchases(12);
+      other.resume();
+      await waitForPurchases(12);
     }
-    crowd.leave();
-    const purchases = await crowd.all();
+    shoppers.stop();
+    const purchases = await shoppers.finished();
     const partitions = await topicUntilPaid(purchases.map(({ order }) => order.id));
-    const takeovers = (await terms())['relay']! - first['relay']!;
+    const takeovers = (await fencingTokens())['relay']! - first['relay']!;
     expect(takeovers).toBeGreaterThanOrEqual(2 * ROUNDS);
     for (const ids of partitions) expect(rewinds(ids)).toBeLessThanOrEqual(takeovers);
     for (const each of purchases) expect(await shop.api.order(each.order.id)).toEqual(each.order);

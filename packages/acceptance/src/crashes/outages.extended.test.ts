@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { type Order, WebhookPayload } from '@cpg/contracts';
 import type { Answer } from '../harness/api.ts';
-import { insist } from '../harness/insist.ts';
+import { retryUntilAnswered } from '../harness/retry-until-answered.ts';
 import { type KafkaLog, readKafkaLog } from '../harness/kafka-log.ts';
 import { openShop, type Shop } from '../harness/merchants.ts';
 import { orderBody } from '../harness/order-bodies.ts';
@@ -13,7 +13,7 @@ import { until } from '../harness/until.ts';
 
 const HOOK = '/hook';
 const SLOW = 120_000;
-// A request has 12 s, and whoever sees to a service asks how it is every few seconds: an answer later than these is none.
+// Requests end after 12 s, and orchestrators probe every few seconds. A later answer counts as a failure.
 const ANSWERED_WITHIN_MS = 15_000;
 const PROBED_WITHIN_MS = 6_000;
 
@@ -44,35 +44,35 @@ afterAll(async () => {
   await receiver?.close();
 }, SLOW);
 
-/** What each service says: the status, and what it misses. */
+/** Resolves with the answer of each service: its status and the dependencies it misses. */
 const probe = async (path: '/health' | '/health/ready'): Promise<Record<string, string>> => {
-  const told = Object.entries(services).map(async ([name, url]) => {
+  const answers = Object.entries(services).map(async ([name, url]) => {
     const signal = AbortSignal.timeout(PROBED_WITHIN_MS);
     const answer = await fetch(`${url}${path}`, { signal }).catch(() => null);
     if (!answer) return [name, signal.aborted ? 'no answer' : 'refused'];
     const { missing = [] } = (await answer.json()) as { missing?: string[] };
     return [name, [answer.status, ...missing].join(' ')];
   });
-  return Object.fromEntries(await Promise.all(told));
+  return Object.fromEntries(await Promise.all(answers));
 };
 
-const ALL_WELL = { gateway: '200', orders: '200', payments: '200', dispatcher: '200' };
+const ALL_READY = { gateway: '200', orders: '200', payments: '200', dispatcher: '200' };
 
-/** Waits until readiness says so much, and no more. No service may ever leave the question without an answer. */
-const tells = async (expected: Record<string, string>): Promise<void> => {
-  const silent: unknown[] = [];
+/** Waits until the services report exactly this readiness. Fails if a probe is not answered. */
+const waitForReadiness = async (expected: Record<string, string>): Promise<void> => {
+  const unanswered: unknown[] = [];
   await until(`readiness to be ${JSON.stringify(expected)}`, async () => {
-    const told = await probe('/health/ready');
-    if (Object.values(told).includes('no answer')) silent.push(told);
-    if (isDeepStrictEqual(told, expected)) return true;
-    throw new Error(`it is ${JSON.stringify(told)}`);
+    const answers = await probe('/health/ready');
+    if (Object.values(answers).includes('no answer')) unanswered.push(answers);
+    if (isDeepStrictEqual(answers, expected)) return true;
+    throw new Error(`it is ${JSON.stringify(answers)}`);
   });
-  expect(silent).toEqual([]);
+  expect(unanswered).toEqual([]);
 };
 
-const inTime = (asked: Promise<Answer>): Promise<Answer> =>
+const withinTime = (answer: Promise<Answer>): Promise<Answer> =>
   Promise.race([
-    asked,
+    answer,
     sleep(ANSWERED_WITHIN_MS, undefined, { ref: false }).then(() => {
       throw new Error(`no answer within ${ANSWERED_WITHIN_MS} ms`);
     }),
@@ -94,9 +94,9 @@ const REFUSED = { status: 503, headers: { 'retry-after': '1' }, body: { code: 'd
 
 interface Outage {
   readonly engine: 'postgres' | 'eventstore' | 'kafka';
-  /** Which services say that they cannot work, and what they miss. */
-  readonly told: Record<string, string>;
-  /** What the API goes on doing. */
+  /** The services that are not ready, with the missing dependencies. */
+  readonly notReady: Record<string, string>;
+  /** Whether the API still serves them. */
   readonly reads: boolean;
   readonly writes: boolean;
 }
@@ -104,8 +104,8 @@ interface Outage {
 const OUTAGES: readonly Outage[] = [
   {
     engine: 'postgres',
-    // The embedded event store keeps its events there.
-    told: {
+    // The embedded event store uses PostgreSQL too.
+    notReady: {
       gateway: '503 postgres',
       orders: '503 database eventstore',
       payments: '503 database eventstore',
@@ -114,71 +114,76 @@ const OUTAGES: readonly Outage[] = [
     reads: false,
     writes: false,
   },
-  { engine: 'eventstore', told: { orders: '503 eventstore', payments: '503 eventstore' }, reads: true, writes: false },
-  { engine: 'kafka', told: { dispatcher: '503 kafka' }, reads: true, writes: true },
+  {
+    engine: 'eventstore',
+    notReady: { orders: '503 eventstore', payments: '503 eventstore' },
+    reads: true,
+    writes: false,
+  },
+  { engine: 'kafka', notReady: { dispatcher: '503 kafka' }, reads: true, writes: true },
 ];
 
-/** One order, whose every event Kafka and the merchant hear of. */
-const isOneForAll = async (reference: string): Promise<void> => {
-  const order = (await insist(() => create(reference))).body as Order;
-  await insist(() => pay(order));
+/** Creates and pays an order, and checks that Kafka and the merchant get its events. */
+const checkOrder = async (reference: string): Promise<void> => {
+  const order = (await retryUntilAnswered(() => create(reference))).body as Order;
+  await retryUntilAnswered(() => pay(order));
   const paid = await shop.api.order(order.id);
   expect(paid).toMatchObject({ status: 'paid', payments: [{ status: 'applied' }] });
   expect((await shop.api.orders({ external_reference_id: reference })).items).toEqual([paid]);
   const messages = await kafka.waitFor(order.id, (all) => all.some(({ type }) => type === 'order.paid'));
   expect(messages.map(({ sequence }) => Number(sequence))).toEqual(messages.map((_, index) => index));
-  await until(`the webhooks of ${order.id}`, () => heardOf(order.id).size === 2, { withinMs: 30_000 });
+  await until(`the webhooks of ${order.id}`, () => receivedEventsOf(order.id).size === 2, { withinMs: 30_000 });
 };
 
-/** Which events of an order have reached the merchant. */
-const heardOf = (orderId: string): Set<string> => {
+/** The events of an order that reached the merchant. */
+const receivedEventsOf = (orderId: string): Set<string> => {
   const payloads = receiver.attemptsOn(HOOK).map(({ rawBody }) => WebhookPayload.parse(JSON.parse(rawBody)));
   return new Set(payloads.filter(({ data }) => data.id === orderId).map((payload) => payload.event));
 };
 
-// PostgreSQL works in processes of its own, and only Linux tells which.
+// Freezing PostgreSQL means freezing its child processes, which only Linux lists.
 const onLinux = process.platform === 'linux' ? test : test.skip;
 
 onLinux.each(OUTAGES)(
-  'while $engine does not answer, everybody says what is missing, nothing hangs, and nothing is lost',
-  async ({ engine, told, reads, writes }) => {
-    const before = (await insist(() => create(`before-${engine}`))).body as Order;
-    await tells(ALL_WELL);
-    const thaw = freeze(stack.pidOf(engine)!);
+  'while $engine is unavailable, services report it, no request hangs and nothing is lost',
+  async ({ engine, notReady, reads, writes }) => {
+    const before = (await retryUntilAnswered(() => create(`before-${engine}`))).body as Order;
+    await waitForReadiness(ALL_READY);
+    const resume = freeze(stack.pidOf(engine)!);
     try {
-      const asked = Promise.all(
-        [create(`during-${engine}`), pay(before), read(before), list()].map((answer) => inTime(answer)),
+      const requests = Promise.all(
+        [create(`during-${engine}`), pay(before), read(before), list()].map((answer) => withinTime(answer)),
       );
-      asked.catch(() => {});
-      expect(await probe('/health')).toEqual(ALL_WELL);
-      await tells({ ...ALL_WELL, ...told });
-      const [created, paid, seen, listed] = await asked;
+      requests.catch(() => {});
+      expect(await probe('/health')).toEqual(ALL_READY);
+      await waitForReadiness({ ...ALL_READY, ...notReady });
+      const [created, paid, fetched, listed] = await requests;
       expect([created, paid]).toMatchObject(writes ? [{ status: 201 }, { status: 201 }] : [REFUSED, REFUSED]);
-      expect([seen, listed]).toMatchObject(reads ? [{ status: 200 }, { status: 200 }] : [REFUSED, REFUSED]);
-      expect(await probe('/health')).toEqual(ALL_WELL);
+      expect([fetched, listed]).toMatchObject(reads ? [{ status: 200 }, { status: 200 }] : [REFUSED, REFUSED]);
+      expect(await probe('/health')).toEqual(ALL_READY);
     } finally {
-      thaw();
+      resume();
     }
-    await tells(ALL_WELL);
-    await isOneForAll(`before-${engine}`);
-    await isOneForAll(`during-${engine}`);
+    await waitForReadiness(ALL_READY);
+    await checkOrder(`before-${engine}`);
+    await checkOrder(`during-${engine}`);
   },
   SLOW,
 );
 
 test(
-  'services that start while there is no Kafka take orders all the same, and tell of them when it is there',
+  'services that start without Kafka accept orders and publish them once Kafka is available',
   async () => {
-    const thaw = freeze(stack.pidOf('kafka')!);
+    const resume = freeze(stack.pidOf('kafka')!);
     try {
       await Promise.all([stack.kill('orders'), stack.kill('payments')]);
-      await tells({ ...ALL_WELL, dispatcher: '503 kafka' });
-      expect(await inTime(create('without-kafka'))).toMatchObject({ status: 201 });
+      await waitForReadiness({ ...ALL_READY, dispatcher: '503 kafka' });
+      expect(await withinTime(create('without-kafka'))).toMatchObject({ status: 201 });
     } finally {
-      thaw();
+      resume();
     }
-    await isOneForAll('without-kafka');
-    await tells(ALL_WELL);
+    await checkOrder('without-kafka');
+    await waitForReadiness(ALL_READY);
   },
   SLOW,
 );

@@ -27,15 +27,15 @@ afterAll(async () => {
   await stack?.stop();
 }, SLOW);
 
-const done = { code: 0, said: expect.any(String) };
+const done = { code: 0, output: expect.any(String) };
 
-/** A merchant who looks for each of their purchases as soon as it was answered, and deletes every fifth of them. */
-const attentiveMerchant = () => {
-  let open = true;
+/** Three shoppers that check each purchase right after its answer and delete every fifth. */
+const startCheckingShoppers = () => {
+  let stopped = false;
   const kept: Purchase[] = [];
   const deleted: Purchase[] = [];
   const shopper = async () => {
-    for (let n = 1; open; n += 1) {
+    for (let n = 1; !stopped; n += 1) {
       const bought = await purchase(shop.api);
       const { id, payments } = bought.order;
       expect(await shop.api.order(id)).toEqual(bought.order);
@@ -55,18 +55,18 @@ const attentiveMerchant = () => {
   return {
     kept,
     deleted,
-    leave: async () => {
-      open = false;
+    stop: async () => {
+      stopped = true;
       await running;
     },
   };
 };
 
 test(
-  'are rebuilt while merchants buy, read and delete, though a rebuild is killed at any moment; nothing is lost, nothing comes back',
+  'rebuilds under load, some of them killed, lose no order and restore no deleted one',
   async () => {
-    const merchant = attentiveMerchant();
-    await until('purchases', () => merchant.kept.length >= 5);
+    const shoppers = startCheckingShoppers();
+    await until('purchases', () => shoppers.kept.length >= 5);
     for (let round = 0; round < 3; round += 1) {
       const killed = NAMES.map((name) => serviceAdmin(stack, name, 'projections rebuild'));
       await sleep(200 * (round + 1));
@@ -81,13 +81,13 @@ test(
       done,
       done,
     ]);
-    const before = merchant.kept.length;
-    await until('purchases after it', () => merchant.kept.length > before + 5 && merchant.deleted.length > 0);
-    await merchant.leave();
+    const before = shoppers.kept.length;
+    await until('purchases after the rebuilds', () => shoppers.kept.length > before + 5 && shoppers.deleted.length > 0);
+    await shoppers.stop();
 
-    expect(merchant.kept.length).toBe((await shop.api.orders({ limit: 1 })).total);
-    for (const { order } of merchant.kept) expect(await shop.api.order(order.id)).toEqual(order);
-    for (const { order } of merchant.deleted) {
+    expect(shoppers.kept.length).toBe((await shop.api.orders({ limit: 1 })).total);
+    for (const { order } of shoppers.kept) expect(await shop.api.order(order.id)).toEqual(order);
+    for (const { order } of shoppers.deleted) {
       expect((await shop.api.send('GET', `/v1/orders/${order.id}`)).status).toBe(404);
       expect((await shop.api.send('GET', `/v1/payments/${order.payments[0]!.id}`)).status).toBe(404);
     }
@@ -100,7 +100,7 @@ test(
 );
 
 test(
-  'verifying names what differs, by row and column, and a rebuild makes it right, deadlines too',
+  'verify names each wrong column, and a rebuild corrects it',
   async () => {
     const open = await shop.api.createOrder(orderBody());
     const { order } = await purchase(shop.api);
@@ -112,10 +112,10 @@ test(
       NAMES.map((name) => serviceAdmin(stack, name, 'projections verify').outcome()),
     );
     expect(orders).toMatchObject({ code: 1 });
-    expect(orders!.said).toContain(`${open.id}: status is "expired", the event store says "awaiting_payment"`);
-    expect(orders!.said).toContain(`${open.id}: due_at is null, the event store says "`);
+    expect(orders!.output).toContain(`${open.id}: status is "expired", the event store says "awaiting_payment"`);
+    expect(orders!.output).toContain(`${open.id}: due_at is null, the event store says "`);
     expect(payments).toMatchObject({ code: 1 });
-    expect(payments!.said).toContain(`${paymentId}: currency is "ETH", the event store says "${order.currency}"`);
+    expect(payments!.output).toContain(`${paymentId}: currency is "ETH", the event store says "${order.currency}"`);
 
     const rebuilt = NAMES.map((name) => serviceAdmin(stack, name, 'projections rebuild').outcome());
     expect(await Promise.all(rebuilt)).toEqual([done, done]);
@@ -130,7 +130,7 @@ test(
   SLOW,
 );
 
-test('a rebuild that cannot be done says why, and changes nothing', async () => {
+test('a rebuild without an event store fails and changes nothing', async () => {
   const nowhere = { ...stack, environment: { ...stack.environment, EVENTSTORE_URL: 'esdb://127.0.0.1:1?tls=false' } };
   const before = (await shop.api.orders({ limit: 1 })).total;
   expect(await serviceAdmin(nowhere, 'orders', 'projections rebuild').outcome()).toMatchObject({ code: 2 });

@@ -31,7 +31,7 @@ afterAll(async () => {
   await receiver?.close();
 }, SLOW);
 
-/** Sends a request again only while the connection is refused: nothing was sent then. Anything but success is a fault. */
+/** Retries only refused connections, on which nothing was sent. Throws for any answer but success. */
 const send = async (method: Method, path: string, options?: SendOptions): Promise<Answer> => {
   for (;;) {
     try {
@@ -45,11 +45,11 @@ const send = async (method: Method, path: string, options?: SendOptions): Promis
   }
 };
 
-const buyers = (count: number) => {
+const startBuyers = (count: number) => {
   const bought: Order[] = [];
-  let open = true;
+  let stopped = false;
   const buyer = async () => {
-    while (open) {
+    while (!stopped) {
       const {
         id,
         total_amount: amount,
@@ -63,18 +63,18 @@ const buyers = (count: number) => {
     }
   };
   const done = Promise.all(Array.from({ length: count }, buyer));
-  let gaveUp: Error | undefined;
-  done.catch((error: Error) => (gaveUp = error));
+  let failure: Error | undefined;
+  done.catch((error: Error) => (failure = error));
   return {
     bought,
-    /** Throws when a buyer met a fault. */
-    goOn: async (more: number) => {
+    /** Waits for so many more purchases. Throws when a buyer failed. */
+    waitFor: async (more: number) => {
       const before = bought.length;
-      await until('purchases', () => gaveUp !== undefined || bought.length >= before + more, { withinMs: 60_000 });
-      if (gaveUp !== undefined) throw gaveUp;
+      await until('purchases', () => failure !== undefined || bought.length >= before + more, { withinMs: 60_000 });
+      if (failure !== undefined) throw failure;
     },
-    leave: async () => {
-      open = false;
+    stop: async () => {
+      stopped = true;
       await done;
       return bought;
     },
@@ -82,25 +82,26 @@ const buyers = (count: number) => {
 };
 
 test(
-  'every service is restarted under load, twice: each ends with code 0, and no request of a client that retries only refused connections fails',
+  'restarting every service twice under load fails no request of a client that retries refused connections',
   async () => {
-    const crowd = buyers(6);
-    await crowd.goOn(6);
+    const buyers = startBuyers(6);
+    await buyers.waitFor(6);
     for (const name of [...SERVICES, ...SERVICES]) {
       await stack.kill(name, 'SIGTERM');
-      await crowd.goOn(12);
+      await buyers.waitFor(12);
     }
-    const bought = await crowd.leave();
+    const bought = await buyers.stop();
     const endings = stack.log.filter((line) => / (ended with|was ended by|did not stop) /.test(line));
     expect(endings).toHaveLength(2 * SERVICES.length);
     for (const line of endings) expect(line).toContain('ended with code 0');
 
     for (const { id } of bought) {
-      const about = await kafka.waitFor(id, (messages) => messages.at(-1)?.type === 'order.paid');
-      expect(about.map(({ sequence }) => Number(sequence))).toEqual(about.map((_, index) => index));
+      const messages = await kafka.waitFor(id, (all) => all.at(-1)?.type === 'order.paid');
+      expect(messages.map(({ sequence }) => Number(sequence))).toEqual(messages.map((_, index) => index));
     }
-    const told = () => new Set(receiver.attemptsOn(HOOK).map(({ rawBody }) => JSON.parse(rawBody).data.id as string));
-    await until('the webhooks of all', () => bought.every(({ id }) => told().has(id)), { withinMs: 60_000 });
+    const notified = () =>
+      new Set(receiver.attemptsOn(HOOK).map(({ rawBody }) => JSON.parse(rawBody).data.id as string));
+    await until('the webhooks of all orders', () => bought.every(({ id }) => notified().has(id)), { withinMs: 60_000 });
   },
   SLOW,
 );

@@ -1,10 +1,10 @@
 import type { WebhookEventType } from '@cpg/contracts';
 import { Client } from 'pg';
-import { consumedBy } from '../harness/kafka-group.ts';
+import { waitUntilConsumed } from '../harness/consumer-group.ts';
 import { openShop, type Shop } from '../harness/merchants.ts';
 import { type Attempt, type Receiver, startReceiver } from '../harness/receiver.ts';
 import { purchase } from '../harness/shoppers.ts';
-import { verified } from '../harness/signatures.ts';
+import { verifyDelivery } from '../harness/signatures.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
@@ -12,7 +12,6 @@ const ORDERS = 120;
 const EVENTS: WebhookEventType[] = ['order:created', 'order:updated', 'order:paid', 'payment:applied'];
 const SLOW = 180_000;
 
-// Its processes are killed: it is not the one that other files share.
 let stack: Stack;
 let shop: Shop;
 let receiver: Receiver;
@@ -28,7 +27,7 @@ beforeAll(async () => {
     while ((left -= 1) >= 0) await purchase(shop.api);
   };
   await Promise.all(Array.from({ length: 12 }, shopper));
-  await consumedBy('webhook-dispatcher', stack.kafkaBrokers);
+  await waitUntilConsumed('webhook-dispatcher', stack.kafkaBrokers);
 }, SLOW);
 
 afterAll(async () => {
@@ -39,7 +38,7 @@ afterAll(async () => {
 }, SLOW);
 
 const keyOf = ({ headers }: Attempt) => headers['x-idempotency-key']!;
-/** The first attempts of events, in the order of arrival. */
+/** The first attempt of each event, in order of arrival. */
 const firstOfEach = (attempts: readonly Attempt[]) => {
   const seen = new Set<string>();
   return attempts.filter((attempt) => !seen.has(keyOf(attempt)) && seen.add(keyOf(attempt)));
@@ -54,10 +53,10 @@ const replayOf = async (webhookId: string) => {
 
 test.each([
   ['one dispatcher', ['webhook-dispatcher-1']],
-  ['both', ['webhook-dispatcher-1', 'webhook-dispatcher-2']],
+  ['both dispatchers', ['webhook-dispatcher-1', 'webhook-dispatcher-2']],
   ['orders and payments', ['orders', 'payments']],
 ] as const)(
-  'a replay of what happened before there was any webhook loses nothing when kill -9 hits %s in its midst',
+  'kill -9 of %s during a replay loses no event',
   async (_, victims) => {
     const path = `/killed-${victims.join('-')}`;
     const { id, secret } = await shop.api.createWebhook({ url: receiver.urlOf(path), events: EVENTS });
@@ -65,7 +64,7 @@ test.each([
     await shop.api.replay(id, { from_date, to_date: new Date().toISOString() });
     await until('the replay to be halfway', async () => {
       const replay = await replayOf(id);
-      if (replay?.finished_at) throw new Error('it is done already');
+      if (replay?.finished_at) throw new Error('the replay ended before the kill');
       return replay && replay.events > 0;
     });
     await Promise.all(victims.map((name) => stack.kill(name)));
@@ -73,8 +72,8 @@ test.each([
     const everything = await until(
       'every event',
       () => {
-        const told = firstOfEach(receiver.attemptsOn(path));
-        return told.length === 4 * ORDERS && told;
+        const attempts = firstOfEach(receiver.attemptsOn(path));
+        return attempts.length === 4 * ORDERS && attempts;
       },
       { withinMs: 90_000 },
     );
@@ -82,11 +81,11 @@ test.each([
       const replay = await replayOf(id);
       return replay?.finished_at && replay;
     });
-    // Each event was queued once, whoever died.
+    // Each event was queued exactly once.
     expect(finished.events).toBe(4 * ORDERS);
     const ofOrder = new Map<string, WebhookEventType[]>();
     for (const attempt of everything) {
-      const { event, data } = verified(attempt, secret);
+      const { event, data } = verifyDelivery(attempt, secret);
       if (event !== 'payment:applied') ofOrder.set(data.id, [...(ofOrder.get(data.id) ?? []), event]);
     }
     expect(ofOrder.size).toBe(ORDERS);

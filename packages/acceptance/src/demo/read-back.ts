@@ -2,119 +2,145 @@ import { type DomainMessage, webhookEventOf, type WebhookPayload } from '@cpg/co
 import { EventStoreDBClient } from '@eventstore/db-client';
 import type { Api } from '../harness/api.ts';
 import { readKafkaLog } from '../harness/kafka-log.ts';
-import { ledgerOf, ledgerShown } from '../harness/ledger.ts';
-import { readOrderStream, wholeStreamsIn } from '../harness/order-stream.ts';
+import { ledgerFromEvents, ledgerFromApi } from '../harness/ledger.ts';
+import { readOrderStream, intactStreamsIn } from '../harness/order-stream.ts';
 import type { Attempt, Receiver } from '../harness/receiver.ts';
-import { verified } from '../harness/signatures.ts';
+import { verifyDelivery } from '../harness/signatures.ts';
 import type { StackFiles } from '../harness/stack-files.ts';
 import { until } from '../harness/until.ts';
-import type { Story } from './checks.ts';
 import type { Bought } from './purchases.ts';
+import type { Report } from './report.ts';
 
-/** Orders and payments of the merchant, page by page, until what was bought has been seen. */
-export const walkLists = async (api: Api, story: Story, bought: readonly Bought[], since: string): Promise<void> => {
-  const walk = async <T>(list: (page: number) => Promise<{ items: T[]; page: number; totalPages: number }>) => {
+/** Reads the lists of orders and payments page by page and compares them with what was bought. */
+export const checkLists = async (api: Api, report: Report, bought: readonly Bought[], since: string): Promise<void> => {
+  const readAllPages = async <T>(list: (page: number) => Promise<{ items: T[]; page: number; totalPages: number }>) => {
     const items: T[] = [];
     for (let page = 1; ; page += 1) {
       const found = await list(page);
       items.push(...found.items);
-      story.line(`page ${page} of ${found.totalPages}: ${found.items.length} items`);
+      report.line(`page ${page} of ${found.totalPages}: ${found.items.length} items`);
       if (found.page >= found.totalPages) return items;
     }
   };
-  const orders = await walk((page) => api.orders({ from_date: since, limit: 4, sort: 'asc', page }));
-  story.same(
-    'the list of orders holds each one once, as it was answered',
+  const orders = await readAllPages((page) => api.orders({ from_date: since, limit: 4, sort: 'asc', page }));
+  report.equal(
+    'the list of orders contains each order once',
     orders,
     bought.map(({ order }) => order),
   );
-  const payments = await walk((page) => api.payments({ from_date: since, limit: 4, sort: 'asc', page }));
-  story.same(
-    'the list of payments holds what the orders hold',
+  const payments = await readAllPages((page) => api.payments({ from_date: since, limit: 4, sort: 'asc', page }));
+  report.equal(
+    'the list of payments contains the payments of the orders',
     payments,
     bought.flatMap(({ order }) => order.payments),
   );
   const { total } = await api.orders({ from_date: since, status: 'awaiting_payment' });
-  story.same('none of them awaits payment any more', total, 0);
+  report.equal('no order awaits payment', total, 0);
 };
 
-/** What happened to the first order, as its merchant reads it. */
-export const readHistory = async (api: Api, story: Story, [bought]: readonly Bought[]): Promise<void> => {
+/** Prints the history of the first order and checks it. */
+export const checkHistory = async (api: Api, report: Report, [bought]: readonly Bought[]): Promise<void> => {
   const { order } = bought!;
   const { items } = await api.history(order.id);
-  for (const { at, type, actor } of items) story.line(`${at} ${type} by ${actor}`);
+  for (const { at, type, actor } of items) report.line(`${at} ${type} by ${actor}`);
   const streams = [`order-${order.id}`, ...order.payments.map(({ id }) => `payment-${id}`)];
-  story.same('nothing of it was changed or left out, say its hashes', wholeStreamsIn(items).sort(), streams.sort());
+  report.equal('its hash chains are complete and valid', intactStreamsIn(items).sort(), streams.sort());
   const asCreated = await api.order(order.id, { at: order.created_at });
-  story.same(
-    'the order is read as it was when it was created',
+  report.equal(
+    'the order can be read as of its creation',
     [asCreated.status, asCreated.payments],
     ['awaiting_payment', []],
   );
 };
 
-/** The streams in EventStoreDB: unbroken, and adding up to what the API shows. */
-export const readStreams = async (stack: StackFiles, story: Story, bought: readonly Bought[]): Promise<void> => {
+/** Checks that the streams in EventStoreDB have valid hash chains and add up to the orders. */
+export const checkStreams = async (stack: StackFiles, report: Report, bought: readonly Bought[]): Promise<void> => {
   const store = EventStoreDBClient.connectionString(stack.eventstoreUrl);
   for (const { order } of bought) {
     const events = ((await readOrderStream(store, order.id)) ?? []).map(({ event }) => event);
-    story.line(`order-${order.id}: ${events.map(({ type }) => type).join(', ')}`);
-    story.same('its hash chain holds, and its events add up to the order', ledgerOf(events), ledgerShown(order));
+    report.line(`order-${order.id}: ${events.map(({ type }) => type).join(', ')}`);
+    report.equal(
+      'its hash chain is valid, and its events add up to the order',
+      ledgerFromEvents(events),
+      ledgerFromApi(order),
+    );
   }
   await store.dispose();
 };
 
-/** What internal teams read on Kafka, and what the merchant's endpoint was sent: the same events. */
-export const hearEverything = async (
-  { stack, receiver, path, secret }: { stack: StackFiles; receiver: Receiver; path: string; secret: string },
-  story: Story,
+export interface Published {
+  readonly stack: StackFiles;
+  readonly receiver: Receiver;
+  /** The path of the webhook endpoint. */
+  readonly path: string;
+  readonly secret: string;
+}
+
+/** Checks that Kafka has every event of what was bought, and that webhooks delivered the same events. */
+export const checkPublishedEvents = async (
+  published: Published,
+  report: Report,
   bought: readonly Bought[],
 ): Promise<void> => {
-  const kafka = await readKafkaLog(stack.kafkaBrokers);
-  const told = new Map<string, DomainMessage>();
-  for (const { order, payments } of bought) {
-    const isWhole = (messages: DomainMessage[]) =>
-      JSON.stringify(messages.at(-1)!.data.resource) === JSON.stringify(order);
-    const about = await kafka.waitFor(order.id, isWhole);
-    story.line(`orders.v1, ${order.id}: ${about.map(({ type }) => type).join(', ')}`);
-    story.same(
-      'they are numbered without a gap',
-      about.map(({ sequence }) => Number(sequence)),
-      [...about.keys()],
-    );
-    story.same('the last one holds the order as the API shows it', about.at(-1)!.data.resource, order);
-    const settled = new Set(['payment.applied', 'payment.orphaned']);
-    const ofPayments = await Promise.all(
-      order.payments.map(({ id }) => kafka.waitFor(id, (messages) => settled.has(messages.at(-1)!.type))),
-    );
-    story.same('payments.v1 tells of each payment until it is settled', ofPayments.length, payments);
-    for (const message of [...about, ...ofPayments.flat()]) told.set(message.id, message);
-  }
-  story.same('no message on Kafka was out of its contract', kafka.faults(), []);
-  await kafka.close();
+  const messages = await checkMessages(published.stack, report, bought);
+  await checkDeliveries(published, report, messages);
+};
 
-  const expected = [...told.values()].filter((message) => webhookEventOf(message) !== null);
+/** Resolves with the Kafka messages by event id. */
+const checkMessages = async (stack: StackFiles, report: Report, bought: readonly Bought[]) => {
+  const kafka = await readKafkaLog(stack.kafkaBrokers);
+  const byId = new Map<string, DomainMessage>();
+  for (const { order, payments } of bought) {
+    const ofOrder = await kafka.waitFor(order.id, (messages) => sameJson(messages.at(-1)!.data.resource, order));
+    report.line(`orders.v1, ${order.id}: ${ofOrder.map(({ type }) => type).join(', ')}`);
+    const sequence = ofOrder.map((message) => Number(message.sequence));
+    report.equal('they are numbered without gaps', sequence, [...ofOrder.keys()]);
+    report.equal('the last one has the order as the API shows it', ofOrder.at(-1)!.data.resource, order);
+    const ended = new Set(['payment.applied', 'payment.orphaned']);
+    const ofPayments = await Promise.all(
+      order.payments.map(({ id }) => kafka.waitFor(id, (messages) => ended.has(messages.at(-1)!.type))),
+    );
+    report.equal('payments.v1 has the final event of each payment', ofPayments.length, payments);
+    for (const message of [...ofOrder, ...ofPayments.flat()]) byId.set(message.id, message);
+  }
+  report.equal('every message matches its contract', kafka.faults(), []);
+  await kafka.close();
+  return byId;
+};
+
+const checkDeliveries = async (
+  { receiver, path, secret }: Published,
+  report: Report,
+  messages: ReadonlyMap<string, DomainMessage>,
+): Promise<void> => {
+  const expected = [...messages.values()].filter((message) => webhookEventOf(message) !== null);
   const attempts = await until('all webhooks', () => {
     const received = receiver.attemptsOn(path);
     const keys = new Set(received.map(({ headers }) => headers['x-idempotency-key']));
     return expected.every(({ id }) => keys.has(id)) && received;
   });
-  story.line(`${attempts.length} webhooks came for ${expected.length} events`);
-  const verifies = (attempt: Attempt): boolean => {
-    try {
-      return verified(attempt, secret) !== null;
-    } catch {
-      return false;
-    }
-  };
-  story.holds('each one verifies by standardwebhooks and by x-signature', attempts.every(verifies));
-  story.holds(
-    'each one says what Kafka said',
-    attempts.every(({ headers, rawBody }) => {
-      const message = told.get(headers['x-idempotency-key']!);
-      const { event, data } = JSON.parse(rawBody) as WebhookPayload;
-      const same = JSON.stringify(data) === JSON.stringify(message?.data.resource);
-      return message !== undefined && event === webhookEventOf(message) && same;
-    }),
+  report.line(`${attempts.length} webhooks for ${expected.length} events`);
+  report.isTrue(
+    'each one verifies with standardwebhooks and by x-signature',
+    attempts.every((attempt) => isValid(attempt, secret)),
+  );
+  report.isTrue(
+    'each one has the data of its Kafka message',
+    attempts.every((attempt) => isSame(attempt, messages.get(attempt.headers['x-idempotency-key']!))),
   );
 };
+
+const isValid = (attempt: Attempt, secret: string): boolean => {
+  try {
+    return verifyDelivery(attempt, secret) !== null;
+  } catch {
+    return false;
+  }
+};
+
+const isSame = ({ rawBody }: Attempt, message: DomainMessage | undefined): boolean => {
+  const { event, data } = JSON.parse(rawBody) as WebhookPayload;
+  return message !== undefined && event === webhookEventOf(message) && sameJson(data, message.data.resource);
+};
+
+const sameJson = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);

@@ -9,7 +9,7 @@ const PACKAGE = { name: 'schemathesis', version: '4.32.5', pythonAtLeast: [3, 11
 const SETTINGS = fileURLToPath(new URL('../../fuzz.toml', import.meta.url));
 const RUN_WITHIN_MS = 900_000;
 
-/** Installs schemathesis, once, and resolves with its path. Throws NoPackage where this machine cannot have it. */
+/** Installs schemathesis, unless it is there already, and resolves with its path. Throws NoPackage. */
 export const installSchemathesis = async (): Promise<string> => join(await installFromPyPi(PACKAGE), 'schemathesis');
 
 const Report = z.object({
@@ -21,11 +21,11 @@ const Report = z.object({
 });
 
 export interface Fuzzed {
-  /** Every operation was tested to the end, and nothing failed. */
+  /** Every operation was tested and nothing failed. */
   readonly passed: boolean;
   readonly requests: number;
   readonly operations: number;
-  /** Kinds of failures and errors; what they are is on standard output. */
+  /** The number of distinct failures and errors. Standard output has the details. */
   readonly faults: number;
 }
 
@@ -35,12 +35,12 @@ export interface Target {
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly seed: number;
-  /** Where the report goes. */
+  /** The folder of the report. */
   readonly folder: string;
 }
 
-/** Sends requests to everything that the OpenAPI document of `baseUrl` names, shows what it finds, and resolves with the sum of it.
- *  Throws when schemathesis leaves no report, as when it takes too long. */
+/** Tests every operation of the OpenAPI document at `baseUrl` with generated requests. Throws if schemathesis leaves
+ *  no report, for example after a timeout. */
 export const fuzz = async ({ program, baseUrl, apiKey, seed, folder }: Target): Promise<Fuzzed> => {
   const report = join(folder, 'report.json');
   const child = spawn(
@@ -65,12 +65,11 @@ export const fuzz = async ({ program, baseUrl, apiKey, seed, folder }: Target): 
 
 const exitOf = (child: ChildProcess): Promise<number | null> =>
   new Promise((done, fail) => {
-    // Should this process go without a word, it goes too.
-    const last = () => void child.kill();
-    process.once('exit', last);
+    const killAtExit = () => void child.kill();
+    process.once('exit', killAtExit);
     child.once('error', fail);
     child.once('exit', (code) => {
-      process.off('exit', last);
+      process.off('exit', killAtExit);
       done(code);
     });
   });

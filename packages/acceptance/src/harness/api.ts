@@ -28,16 +28,16 @@ export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
 export type Headers = Record<string, string>;
 
 export interface SendOptions {
-  /** Sent as JSON; a string goes out as it is. */
+  /** Sent as JSON; a string is sent unchanged. */
   readonly body?: unknown;
   readonly headers?: Headers;
 }
 
-/** An answer as it came. `body` is the parsed JSON, or the text when it is none. */
+/** A response. `body` is the parsed JSON, or the text if it is not JSON. */
 export interface Answer {
   readonly status: number;
   readonly headers: Record<string, string | string[] | undefined>;
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- what it should be is for the test to say
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests check its shape
   readonly body: any;
   readonly text: string;
 }
@@ -64,8 +64,8 @@ export type Api = ReturnType<typeof createApi>;
 
 const ANSWER_WITHIN_MS = 30_000;
 
-/** The public API as one key sees it. Each named call expects the success that the reference promises, in exactly the shape of the
- *  contracts, and throws otherwise; `send` takes any answer. */
+/** A client of the public API with one key. Each named call throws unless the response has the documented success
+ *  status and exactly the shape of its contract; `send` returns any response. */
 export const createApi = ({ baseUrl, apiKey }: { baseUrl: string; apiKey?: string | undefined }) => {
   const pool = new Pool(baseUrl, { connections: 64, bodyTimeout: ANSWER_WITHIN_MS, headersTimeout: ANSWER_WITHIN_MS });
 
@@ -94,7 +94,8 @@ export const createApi = ({ baseUrl, apiKey }: { baseUrl: string; apiKey?: strin
     const { status, text, body } = await send(method, path, options);
     if (status !== expected) throw new Error(`${method} ${path} answered ${status}, not ${expected}: ${text}`);
     const parsed = shape.parse(body);
-    if (!isDeepStrictEqual(parsed, body)) throw new Error(`${method} ${path} answered more than its contract: ${text}`);
+    if (!isDeepStrictEqual(parsed, body))
+      throw new Error(`${method} ${path} answered with fields outside its contract: ${text}`);
     return parsed;
   };
 
@@ -141,10 +142,11 @@ export const createApi = ({ baseUrl, apiKey }: { baseUrl: string; apiKey?: strin
   };
 };
 
-/** The error body of a refusal, in exactly the shape of the contracts. */
+/** The error body of a refusal. Throws unless it has exactly the shape of the contract. */
 export const refusalOf = (answer: Answer): ErrorBody => {
   const parsed = ErrorBody.parse(answer.body);
-  if (!isDeepStrictEqual(parsed, answer.body)) throw new Error(`more than an error: ${answer.text}`);
+  if (!isDeepStrictEqual(parsed, answer.body))
+    throw new Error(`the error has fields outside its contract: ${answer.text}`);
   return parsed;
 };
 

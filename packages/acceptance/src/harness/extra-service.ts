@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url';
 import type { StackFiles } from './stack-files.ts';
 import { until } from './until.ts';
 
-/** One more instance of a service beside that of the stack, as a second machine would run it. `env` goes over what the stack's own has. */
+/** Starts a second instance of a service of the stack, on a free port. `env` overrides the environment of the first
+ *  one. */
 export const startExtraService = async (name: 'gateway' | 'orders', stack: StackFiles, env: NodeJS.ProcessEnv = {}) => {
   const main = fileURLToPath(new URL(`../../../../services/${name}/dist/main.js`, import.meta.url));
   const port = await freePort();
@@ -13,12 +14,12 @@ export const startExtraService = async (name: 'gateway' | 'orders', stack: Stack
     stdio: 'ignore',
   });
   const ended = new Promise<void>((done) => child.once('exit', () => done()));
-  const last = () => void child.kill('SIGKILL');
-  process.once('exit', last);
+  const killAtExit = () => void child.kill('SIGKILL');
+  process.once('exit', killAtExit);
   const stop = async () => {
     child.kill('SIGTERM');
     await ended;
-    process.off('exit', last);
+    process.off('exit', killAtExit);
   };
   const baseUrl = `http://127.0.0.1:${port}`;
   try {
@@ -27,7 +28,7 @@ export const startExtraService = async (name: 'gateway' | 'orders', stack: Stack
     await stop();
     throw error;
   }
-  return { baseUrl, stop, freeze: () => void child.kill('SIGSTOP'), thaw: () => void child.kill('SIGCONT') };
+  return { baseUrl, stop, freeze: () => void child.kill('SIGSTOP'), resume: () => void child.kill('SIGCONT') };
 };
 
 export const startExtraGateway = (stack: StackFiles, env: NodeJS.ProcessEnv = {}) =>

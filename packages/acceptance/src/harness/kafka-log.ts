@@ -3,18 +3,19 @@ import { type DomainMessage, partitionKeyOf, TOPICS } from '@cpg/contracts';
 import { Kafka, logLevel } from 'kafkajs';
 import { until } from './until.ts';
 
-/** What internal teams read, from the first message on, each one parsed by the contracts. */
+/** All messages of both topics, parsed by the contracts. */
 export interface KafkaLog {
-  /** About one order or payment, in the order of reading; a message that was published twice is there once. */
-  readonly about: (subject: string) => DomainMessage[];
-  /** Waits until what is there about a subject is enough. */
+  /** The messages of one order or payment, in order, without repeated ones. */
+  readonly messagesOf: (subject: string) => DomainMessage[];
+  /** Waits until `enough` accepts the messages of an order or payment, and resolves with them. */
   readonly waitFor: (subject: string, enough: (messages: DomainMessage[]) => boolean) => Promise<DomainMessage[]>;
-  /** What no contract could read, was not keyed as it must be, or came again with other bytes: nothing, when all is well. */
+  /** Messages that violate their contract, have a wrong key, or were repeated with other bytes: none, if all is
+   *  well. */
   readonly faults: () => string[];
   readonly close: () => Promise<void>;
 }
 
-/** Reads both topics with a plain kafkajs consumer, in a group of its own. */
+/** Reads both topics from the beginning with a plain kafkajs consumer in a new group. */
 export const readKafkaLog = async (brokers: string): Promise<KafkaLog> => {
   const messages: DomainMessage[] = [];
   const faults: string[] = [];
@@ -23,7 +24,7 @@ export const readKafkaLog = async (brokers: string): Promise<KafkaLog> => {
   const consumer = kafka.consumer({
     groupId: `acceptance-${randomUUID()}`,
     maxWaitTimeInMs: 200,
-    // Brokers that are killed come back.
+    // Tests kill and restart the broker.
     retry: { initialRetryTime: 100, maxRetryTime: 1_000, retries: 60, restartOnFailure: async () => true },
   });
   await consumer.connect();
@@ -42,14 +43,14 @@ export const readKafkaLog = async (brokers: string): Promise<KafkaLog> => {
       known.set(message.id, text);
     },
   });
-  const about = (subject: string) => messages.filter((message) => message.subject === subject);
+  const messagesOf = (subject: string) => messages.filter((message) => message.subject === subject);
   return {
-    about,
+    messagesOf,
     waitFor: (subject, enough) =>
       until(
-        `messages about ${subject}`,
+        `messages of ${subject}`,
         () => {
-          const found = about(subject);
+          const found = messagesOf(subject);
           return found.length > 0 && enough(found) && found;
         },
         { withinMs: 30_000 },

@@ -1,6 +1,6 @@
 import { fromMinor, type Order, type OrderEvent, type OrderStatus, type PaymentStatus } from '@cpg/contracts';
 
-/** What an order's events add up to, worked out here and not by the service: what the API shows must agree with it. */
+/** An order as computed here from its events, independently of the services. The API must show the same. */
 export interface Ledger {
   readonly status: OrderStatus;
   readonly total_amount: string;
@@ -8,7 +8,7 @@ export interface Ledger {
   readonly payments: ReadonlyArray<{ readonly id: string; readonly status: PaymentStatus; readonly applied: string }>;
 }
 
-/** `countedMinor` of it counts for the order; of the rest and of that, in this order, `refundedMinor` was given back. */
+/** `countedMinor` counts for the order. Refunds reduce the uncounted rest first, then the counted part. */
 interface Money {
   readonly status: PaymentStatus;
   readonly paidMinor: bigint;
@@ -16,10 +16,10 @@ interface Money {
   readonly refundedMinor: bigint;
 }
 
-/** Adds up the events of one order's stream, oldest first. Throws when the stream does not begin with its creation. */
-export const ledgerOf = (events: readonly OrderEvent[]): Ledger => {
+/** Computes the ledger from the events of one order, oldest first. Throws if the first one is not OrderCreated. */
+export const ledgerFromEvents = (events: readonly OrderEvent[]): Ledger => {
   const [created] = events;
-  if (created?.type !== 'OrderCreated') throw new Error('the stream does not begin with the creation of the order');
+  if (created?.type !== 'OrderCreated') throw new Error('the first event is not OrderCreated');
   let status: OrderStatus = created.data.status;
   let totalMinor = BigInt(created.data.totalMinor);
   const payments = new Map<string, Money>();
@@ -62,14 +62,14 @@ export const ledgerOf = (events: readonly OrderEvent[]): Ledger => {
   };
 };
 
-/** What counts less what was given back of it: the surplus goes first. */
+/** The applied amount after refunds, which reduce the surplus first. */
 const appliedMinor = ({ paidMinor, countedMinor, refundedMinor }: Money): bigint => {
-  const leftMinor = paidMinor - refundedMinor;
-  return countedMinor < leftMinor ? countedMinor : leftMinor;
+  const remainingPaidMinor = paidMinor - refundedMinor;
+  return countedMinor < remainingPaidMinor ? countedMinor : remainingPaidMinor;
 };
 
-/** The same, as the API shows it. */
-export const ledgerShown = ({ status, total_amount, remaining_amount, currency, payments }: Order): Ledger => ({
+/** The ledger of an order as the API shows it. */
+export const ledgerFromApi = ({ status, total_amount, remaining_amount, currency, payments }: Order): Ledger => ({
   status,
   total_amount,
   remaining_amount,

@@ -35,7 +35,8 @@ export const openShop = (stack: StackFiles): Promise<Shop> =>
     return { id, key, api: createApi({ baseUrl: stack.baseUrl, apiKey: key }) };
   });
 
-/** Creates another key of a merchant: `scopes` is `all` or a comma-separated list, `allowedIps` a comma-separated list of CIDR blocks. */
+/** Creates another key of a merchant: `scopes` is `all` or a comma-separated list, `allowedIps` a comma-separated
+ *  list of CIDR blocks. */
 export const createKey = (
   stack: StackFiles,
   merchantId: string,
@@ -44,7 +45,7 @@ export const createKey = (
 ): Promise<string> =>
   asOperator(stack, async (operator) => (await operator.createKey({ merchantId, scopes, allowedIps })).text);
 
-/** Works in this process: starting the command line for each merchant would take most of the time of a short test. */
+/** Runs in this process: starting the command line would take longer than most tests. */
 const asOperator = async <T>(
   { environment }: StackFiles,
   work: (operator: ReturnType<typeof openOperator>) => Promise<T>,
@@ -57,7 +58,8 @@ const asOperator = async <T>(
   }
 };
 
-/** Runs the gateway's command line in a process of its own, and resolves with its output. Throws with its standard error if it fails. */
+/** Runs the gateway's command line in a process of its own, and resolves with its output. Throws with its standard
+ *  error if it fails. */
 export const admin = (stack: StackFiles, args: readonly string[], input?: unknown): Promise<string> =>
   new Promise((done, fail) => {
     const env = { ...process.env, NODE_OPTIONS: '', ...stack.environment };

@@ -11,7 +11,7 @@ export const CAPABILITIES: Capabilities = {
 
 type Changes = Partial<Omit<MerchantCreateOrderDto, 'capabilities'>> & { capabilities?: Partial<Capabilities> };
 
-/** An order of 10 USDT that allows everything but overpaying, unless told otherwise. */
+/** An order of 10 USDT with partial payments and without overpaying. `changes` replaces fields. */
 export const orderBody = ({ capabilities, ...changes }: Changes = {}): MerchantCreateOrderDto => ({
   external_reference_id: 'cart-1',
   items: [item('10', 'USDT')],

@@ -19,14 +19,15 @@ export interface StoredEvent {
   readonly metadata: z.infer<typeof Metadata>;
 }
 
-/** The order's stream as EventStoreDB has it; null once it is tombstoned. Throws where the hash chain is broken. */
+/** Reads the stream of an order from EventStoreDB and checks its hash chain. Null for a tombstone; throws for a
+ *  broken chain. */
 export const readOrderStream = async (client: EventStoreDBClient, orderId: string): Promise<StoredEvent[] | null> => {
   const stream = `order-${orderId}`;
   const stored: StoredEvent[] = [];
   let previousHash = sha256(stream);
   try {
     for await (const { event } of client.readStream(stream)) {
-      if (!event) throw new Error(`${stream} holds a link`);
+      if (!event) throw new Error(`${stream} contains a link`);
       const metadata = Metadata.parse(event.metadata);
       const hash = hashOf(previousHash, { type: event.type, data: event.data });
       if (metadata.previousHash !== previousHash || metadata.hash !== hash) {
@@ -46,8 +47,8 @@ export const readOrderStream = async (client: EventStoreDBClient, orderId: strin
   }
 };
 
-/** The streams that a history tells of whole and unchanged, as its reader can find out from the history alone. */
-export const wholeStreamsIn = (history: readonly HistoryEntry[]): string[] => {
+/** The streams of a history whose hash chain is complete and valid. */
+export const intactStreamsIn = (history: readonly HistoryEntry[]): string[] => {
   const streams = [...new Set(history.map(({ stream }) => stream))];
   return streams.filter((stream) => {
     let previousHash = sha256(stream);

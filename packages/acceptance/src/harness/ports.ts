@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { type AddressInfo, createServer } from 'node:net';
 
-/** What the processes of a stack listen on without an offset. */
+/** The ports of a stack without an offset. */
 export const STANDARD_PORTS = {
   gateway: 4000,
   orders: 4001,
@@ -13,10 +13,10 @@ export const STANDARD_PORTS = {
   kafka: 9092,
   postgres: 5433,
 };
-// Above what people run by hand, below the range that the system hands out to clients (from 32768).
+// Above the usual ports, below the ephemeral range of Linux (from 32768).
 const OFFSETS = { from: 10_000, to: 23_000 };
 
-/** A PORT_OFFSET with which every port of a stack is free now, and each one so many above it too. */
+/** Finds a PORT_OFFSET at which every port of a stack is free, and also every port plus `via`. */
 export const freePortOffset = async (via = 0): Promise<number> => {
   for (;;) {
     const offset = randomInt(OFFSETS.from, OFFSETS.to);

@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** The process that started another one. Throws when that is gone, or where the system has no /proc (it is Linux that has). */
+/** The parent of a process. Throws if the process has ended, or on a system without /proc. */
 export const parentOf = (pid: number): number => {
-  // After the name in parentheses, which may hold anything: state, then the parent's id.
+  // After the name in parentheses, which may contain any character: the state, then the parent's id. Source: proc(5).
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
 };
 
-/** A process and all below it. Throws where the system has no /proc. */
+/** A process and its descendants. Throws on a system without /proc. */
 export const processTree = (rootPid: number): number[] => {
   const children = new Map<number, number[]>();
   for (const pid of readdirSync('/proc').map(Number).filter(Number.isInteger)) {
@@ -15,14 +15,14 @@ export const processTree = (rootPid: number): number[] => {
       const parent = parentOf(pid);
       children.set(parent, [...(children.get(parent) ?? []), pid]);
     } catch {
-      // It ended meanwhile.
+      // The process has ended.
     }
   }
   const below = (pid: number): number[] => [pid, ...(children.get(pid) ?? []).flatMap(below)];
   return below(rootPid);
 };
 
-/** Sends a signal. A process that is gone, or another's by now, has no need of it. */
+/** Sends a signal, unless the process has ended. */
 export const signal = (pid: number, name: NodeJS.Signals): void => {
   try {
     process.kill(pid, name);
@@ -31,8 +31,8 @@ export const signal = (pid: number, name: NodeJS.Signals): void => {
   }
 };
 
-/** Stops a process and all below it where they stand (PostgreSQL works in children of its own), until the function it returns is called.
- *  Where the system does not tell of children, only the first one freezes. */
+/** Suspends a process and its descendants (PostgreSQL works in child processes). Returns a function that resumes them.
+ *  On a system without /proc only the process itself is suspended. */
 export const freeze = (pid: number): (() => void) => {
   const pids = treeOf(pid);
   for (const each of pids) signal(each, 'SIGSTOP');

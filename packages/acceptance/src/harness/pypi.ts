@@ -8,7 +8,7 @@ const INSTALL_WITHIN_MS = 300_000;
 
 const run = promisify(execFile);
 
-/** This machine cannot have a package of PyPI; the message says why. */
+/** A PyPI package cannot be installed on this machine. The message is the reason. */
 export class NoPackage extends Error {}
 
 export interface PyPiPackage {
@@ -17,8 +17,8 @@ export interface PyPiPackage {
   readonly pythonAtLeast: readonly [major: number, minor: number];
 }
 
-/** Installs a package from PyPI, once, in a virtual environment of its own, and resolves with the folder of its programs. PYTHON names
- *  another interpreter than `python3`. Throws NoPackage. */
+/** Installs a PyPI package into its own virtual environment, unless it is there already. Resolves with the folder of
+ *  its programs. PYTHON names the interpreter (default python3). Throws NoPackage. */
 export const installFromPyPi = async ({ name, version, pythonAtLeast }: PyPiPackage): Promise<string> => {
   const python = process.env.PYTHON || 'python3';
   await requirePython(python, name, pythonAtLeast);

@@ -6,7 +6,7 @@ import type { Delivered } from './signatures.ts';
 
 const PACKAGE = { name: 'standardwebhooks', version: '1.1.0', pythonAtLeast: [3, 9] } as const;
 
-// Reads {secret, headers, rawBody} and writes what the stock library makes of it.
+// Reads {secret, headers, rawBody} and prints the verified payload.
 const PROGRAM = `
 import json, sys
 from standardwebhooks.webhooks import Webhook, WebhookVerificationError
@@ -18,10 +18,10 @@ except WebhookVerificationError as error:
     sys.exit(1)
 `;
 
-/** Verifies a delivery by the stock library of Standard Webhooks for Python. Rejects with its words when it does not accept it. */
+/** Verifies a delivery with standardwebhooks for Python. Rejects with its message if the delivery is invalid. */
 export type PythonVerifier = (delivered: Delivered, secret: string) => Promise<unknown>;
 
-/** Throws NoPackage where this machine has no Python, or cannot fetch the library. */
+/** Throws NoPackage if Python is missing or the library cannot be installed. */
 export const pythonVerifier = async (): Promise<PythonVerifier> => {
   const python = join(await installFromPyPi(PACKAGE), 'python');
   return async ({ headers, rawBody }, secret) => {

@@ -3,29 +3,29 @@ import type { AddressInfo } from 'node:net';
 import type { Delivered } from './signatures.ts';
 import { until } from './until.ts';
 
-/** One attempt that reached the receiver. */
+/** One delivery attempt that reached the receiver. */
 export interface Attempt extends Delivered {
   readonly path: string;
-  /** `performance.now()` when its body had come. */
+  /** `performance.now()` at the end of the request. */
   readonly atMs: number;
 }
 
-/** How an attempt is answered; `hang` never is. */
+/** A status, a status with headers, or `hang` for no answer. */
 export type Reply = number | { readonly status: number; readonly headers?: Record<string, string> } | 'hang';
 
 export interface Receiver {
-  /** The address of one endpoint of it: any path is one. */
+  /** The URL of an endpoint. Any path is an endpoint. */
   readonly urlOf: (path: string) => string;
-  /** Every attempt on an endpoint, in the order of arrival. */
+  /** All attempts on an endpoint, in order of arrival. */
   readonly attemptsOn: (path: string) => Attempt[];
-  /** Waits for so many attempts on an endpoint; more may have come. */
+  /** Waits for at least `count` attempts on an endpoint. */
   readonly attempts: (path: string, count: number) => Promise<Attempt[]>;
-  /** Decides how attempts on an endpoint are answered from now on. Without it: 204. */
+  /** Sets how attempts on an endpoint are answered. The default is 204. */
   readonly answer: (path: string, reply: (attempt: Attempt, index: number) => Reply) => void;
   readonly close: () => Promise<void>;
 }
 
-/** A merchant's server on loopback: it keeps what it is sent, byte by byte. */
+/** Starts a merchant's HTTP server on loopback that records each request. */
 export const startReceiver = async (): Promise<Receiver> => {
   const received: Attempt[] = [];
   const replies = new Map<string, (attempt: Attempt, index: number) => Reply>();

@@ -1,8 +1,8 @@
 import { readStackFiles, type StackFiles } from './stack-files.ts';
 
-/** The stack that was started for all test files. */
+/** The stack that all acceptance tests share. */
 export const sharedStack = (): StackFiles => {
   const dataDir = process.env.ACCEPTANCE_DATA_DIR;
-  if (!dataDir) throw new Error('no stack was started: run these tests as the jest project "acceptance"');
+  if (!dataDir) throw new Error('no stack is running: run these tests as the jest project "acceptance"');
   return readStackFiles(dataDir);
 };

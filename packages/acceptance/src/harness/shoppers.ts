@@ -1,39 +1,40 @@
 import { randomUUID } from 'node:crypto';
 import { Order } from '@cpg/contracts';
 import type { Answer, Api } from './api.ts';
-import { insist } from './insist.ts';
+import { retryUntilAnswered } from './retry-until-answered.ts';
 import { orderBody } from './order-bodies.ts';
 
-/** An order that was created and paid, both acknowledged. */
+/** An order whose creation and payment were acknowledged. */
 export interface Purchase {
   readonly reference: string;
-  /** As the payment was answered. */
+  /** The answer to the payment. */
   readonly order: Order;
 }
 
 export interface Shoppers {
   readonly purchases: readonly Purchase[];
-  /** No new purchases. Those that run go on, and `all` waits for them. */
-  readonly leave: () => void;
-  readonly all: () => Promise<readonly Purchase[]>;
+  /** Starts no new purchases. */
+  readonly stop: () => void;
+  /** Resolves with all purchases once those in progress are done. */
+  readonly finished: () => Promise<readonly Purchase[]>;
 }
 
-/** Shoppers who create orders and pay them, one after another each, insisting on every answer. */
-export const sendShoppers = (api: Api, { count }: { count: number }): Shoppers => {
+/** Starts shoppers that create and pay one order after another and retry until they get an answer. */
+export const startShoppers = (api: Api, { count }: { count: number }): Shoppers => {
   const purchases: Purchase[] = [];
-  let open = true;
+  let stopped = false;
   const shopper = async () => {
-    while (open) purchases.push(await purchase(api));
+    while (!stopped) purchases.push(await purchase(api));
   };
   const done = Promise.all(Array.from({ length: count }, shopper));
-  // Whoever asks for `all` hears of it.
+  // `finished` reports the error.
   done.catch(() => {});
   return {
     purchases,
-    leave: () => {
-      open = false;
+    stop: () => {
+      stopped = true;
     },
-    all: async () => {
+    finished: async () => {
       await done;
       return purchases;
     },
@@ -44,7 +45,7 @@ export const purchase = async (api: Api): Promise<Purchase> => {
   const reference = randomUUID();
   const body = orderBody({ external_reference_id: reference });
   const headers = { 'idempotency-key': reference };
-  const created = accepted(await insist(() => api.send('POST', '/v1/orders', { body, headers })));
+  const created = accepted(await retryUntilAnswered(() => api.send('POST', '/v1/orders', { body, headers })));
   const payment = {
     order_id: created.id,
     payment_rail: 'crypto_deposit',
@@ -52,7 +53,9 @@ export const purchase = async (api: Api): Promise<Purchase> => {
     currency: created.currency,
     txHash: `0x${reference.replaceAll('-', '')}`,
   };
-  const order = accepted(await insist(() => api.send('POST', '/debug/register-payment', { body: payment })));
+  const order = accepted(
+    await retryUntilAnswered(() => api.send('POST', '/debug/register-payment', { body: payment })),
+  );
   return { reference, order };
 };
 

@@ -6,7 +6,7 @@ const Sandbox = z.object({ base_url: z.string(), merchant_id: z.string(), api_ke
 const Environment = z.looseObject({ EVENTSTORE_URL: z.string(), KAFKA_BROKERS: z.string(), DATABASE_URL: z.string() });
 const Processes = z.record(z.string(), z.int());
 
-/** A stack as its data folder tells of it: how to call it, where its engines are, and what its services find in their environment. */
+/** A stack as described by its data folder: its address, its engines and the environment of its services. */
 export interface StackFiles {
   readonly dataDir: string;
   readonly baseUrl: string;
@@ -18,7 +18,7 @@ export interface StackFiles {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** Reads what a launcher wrote. Throws when it never got ready on this folder. */
+/** Reads the files that the launcher writes. Throws if no stack ever got ready on this folder. */
 export const readStackFiles = (dataDir: string): StackFiles => {
   const sandbox = Sandbox.parse(readJson(join(dataDir, 'sandbox.json')));
   const environment = Environment.parse(readJson(join(dataDir, 'environment.json')));
@@ -34,7 +34,7 @@ export const readStackFiles = (dataDir: string): StackFiles => {
   };
 };
 
-/** The ids of what runs now, by name: `orders`, `webhook-dispatcher-1`, `postgres`, ... */
+/** The running processes by name: `orders`, `webhook-dispatcher-1`, `postgres`, ... */
 export const processesOf = (dataDir: string): Record<string, number> =>
   Processes.parse(readJson(join(dataDir, 'processes.json')));
 

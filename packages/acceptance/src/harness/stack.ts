@@ -9,41 +9,41 @@ import { processesOf, readStackFiles, type StackFiles } from './stack-files.ts';
 import { until } from './until.ts';
 
 export interface StackOptions {
-  /** Goes over the environment of this process. */
+  /** Overrides the environment of this process. */
   readonly env?: NodeJS.ProcessEnv;
   readonly dispatchers?: number;
   /** The launcher to run instead of the one of this checkout. */
   readonly launcher?: string;
 }
 
-/** A stack that this process started: the launcher and below it every engine and service, as `npm start` runs them. */
+/** A stack that this process started: the launcher with all engines and services, as `npm start` runs them. */
 export interface Stack extends StackFiles {
-  /** Milliseconds from the start of the launcher until it said that it was ready. */
+  /** Milliseconds from the start of the launcher to its ready message. */
   readonly readyAfterMs: number;
-  /** Of `orders`, `webhook-dispatcher-1`, `postgres`, ...; null while it does not run. */
+  /** The process id of `orders`, `webhook-dispatcher-1`, `postgres`, ...; null while it is not running. */
   readonly pidOf: (name: string) => number | null;
   /** The last lines of the launcher's log. */
   readonly log: readonly string[];
-  /** Ends one process and resolves once another one runs in its place. Throws when it does not run now. */
+  /** Signals one process and resolves once the launcher has replaced it. Throws if it is not running. */
   readonly kill: (name: string, signal?: NodeJS.Signals) => Promise<void>;
-  /** Ctrl-C: SIGINT for the launcher. Resolves with its exit code once everything has ended. */
+  /** Sends SIGINT to the launcher, like Ctrl-C. Resolves with its exit code once all processes have ended. */
   readonly interrupt: () => Promise<number | null>;
-  /** The same launcher again, on the same data and ports, after `interrupt`. */
+  /** After `interrupt`: starts the stack again on the same data and ports. */
   readonly startAgain: () => Promise<Stack>;
   /** The launcher of this checkout, on the same data and ports, after `interrupt`. */
   readonly startThisVersion: () => Promise<Stack>;
-  /** Stops what still runs and removes the data. Never leaves anything behind. */
+  /** Stops all processes and removes the data. */
   readonly stop: () => Promise<void>;
 }
 
 const LAUNCHER = fileURLToPath(new URL('../../../local-stack/dist/main.js', import.meta.url));
 const READY_WITHIN_MS = 90_000;
 const STOPPED_WITHIN_MS = 20_000;
-const REMEMBERED_LINES = 200;
+const LOG_LINES_KEPT = 200;
 const API_KEY = 'ak_sandbox_acceptanceKeyForEveryTestOfThisStack0123456789';
 
-/** Starts a stack of its own on an empty temporary folder and free ports. Throws with the end of the launcher's log when it does not
- *  get ready. ACCEPTANCE_LOG=1 shows the whole log. */
+/** Starts a stack with an empty temporary folder and free ports. Throws with the end of the launcher's log if it
+ *  does not get ready. ACCEPTANCE_LOG=1 prints the whole log. */
 export const startStack = async ({
   env = {},
   dispatchers = 1,
@@ -77,20 +77,20 @@ const launch = async (options: Launch): Promise<Stack> => {
   const began = performance.now();
   const launcher = spawn(process.execPath, [path, '--dispatchers', String(dispatchers)], {
     env: settings,
-    // In a session of its own: Ctrl-C on the tests reaches it only by us.
+    // In its own session, so that Ctrl-C in the terminal reaches it only through this process.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  // Should this process go without a word, the launcher goes too, and its guard ends the rest.
-  const last = () => void launcher.kill('SIGKILL');
-  process.once('exit', last);
+  // If this process exits early, the launcher is killed, and its guard stops the other processes.
+  const killAtExit = () => void launcher.kill('SIGKILL');
+  process.once('exit', killAtExit);
   const ended = new Promise<void>((done) => launcher.once('exit', () => done()));
-  void ended.then(() => process.off('exit', last));
+  void ended.then(() => process.off('exit', killAtExit));
   const remove = () => rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 });
 
   const log: string[] = [];
   try {
-    await saysReady(launcher, log);
+    await waitUntilReady(launcher, log);
   } catch (error) {
     await end(launcher, ended);
     remove();
@@ -104,9 +104,9 @@ const launch = async (options: Launch): Promise<Stack> => {
     pidOf,
     kill: async (name, signal = 'SIGKILL') => {
       const pid = pidOf(name);
-      if (pid === null) throw new Error(`${name} does not run`);
+      if (pid === null) throw new Error(`${name} is not running`);
       process.kill(pid, signal);
-      await until(`another ${name} in place of ${pid}`, () => ![null, pid].includes(pidOf(name)));
+      await until(`${name} to be restarted`, () => ![null, pid].includes(pidOf(name)));
     },
     interrupt: async () => {
       await end(launcher, ended);
@@ -121,18 +121,18 @@ const launch = async (options: Launch): Promise<Stack> => {
   };
 };
 
-const saysReady = (launcher: ChildProcess, lines: string[]): Promise<void> =>
+const waitUntilReady = (launcher: ChildProcess, lines: string[]): Promise<void> =>
   new Promise((done, fail) => {
-    const give = (reason: string) => fail(new Error(`the stack ${reason}:\n${lines.join('\n')}`));
-    const late = setTimeout(() => give(`was not ready within ${READY_WITHIN_MS} ms`), READY_WITHIN_MS);
-    launcher.once('exit', (code, signal) => give(`ended (${signal ?? code}) before it was ready`));
+    const failWith = (reason: string) => fail(new Error(`the stack ${reason}:\n${lines.join('\n')}`));
+    const timer = setTimeout(() => failWith(`was not ready within ${READY_WITHIN_MS} ms`), READY_WITHIN_MS);
+    launcher.once('exit', (code, signal) => failWith(`ended (${signal ?? code}) before it was ready`));
     for (const stream of [launcher.stdout!, launcher.stderr!]) {
       createInterface({ input: stream }).on('line', (line) => {
         if (process.env.ACCEPTANCE_LOG) process.stderr.write(`${line}\n`);
         lines.push(line);
-        if (lines.length > REMEMBERED_LINES) lines.shift();
+        if (lines.length > LOG_LINES_KEPT) lines.shift();
         if (!/\bReady in [\d.]+ s\b/.test(line)) return;
-        clearTimeout(late);
+        clearTimeout(timer);
         done();
       });
     }

@@ -1,9 +1,9 @@
 import type pg from 'pg';
 import { until } from '../../harness/until.ts';
-import { PATIENCE_MS } from './stage.ts';
+import { DRAINED_WITHIN_MS } from './bench-stack.ts';
 
-/** Webhooks as they are in the gateway's tables, each of a merchant of its own: copies of one that the API made, so with its secret.
- *  They are numbered after `from`. */
+/** Copies a webhook in the gateway's tables `count` times, with its secret, each with a copy of its merchant. Ids
+ *  are numbered from `from` + 1. */
 export const copyWebhook = async (
   db: pg.Pool,
   original: string,
@@ -26,9 +26,9 @@ export const copyWebhook = async (
   return rows.map(({ id, merchant_id }) => ({ id, merchantId: merchant_id }));
 };
 
-/** Deliveries of `events` events to each of these webhooks, all due now, that nobody holds: visible to dispatchers at once, when it resolves.
- *  Each event is of an order of its own. */
-export const pileUp = async (
+/** Inserts due, unleased deliveries of `events` events to each webhook, in one transaction. Each event has its own
+ *  order. */
+export const insertBacklog = async (
   db: pg.Pool,
   { events, webhookIds, seed }: { events: number; webhookIds: readonly string[]; seed: string },
 ): Promise<void> => {
@@ -66,5 +66,5 @@ export const queueLength = async (db: pg.Pool): Promise<number> => {
   return Number(rows[0]!.count);
 };
 
-export const untilDrained = (db: pg.Pool): Promise<unknown> =>
-  until('an empty queue', async () => (await queueLength(db)) === 0, { withinMs: PATIENCE_MS });
+export const waitUntilDrained = (db: pg.Pool): Promise<unknown> =>
+  until('an empty queue', async () => (await queueLength(db)) === 0, { withinMs: DRAINED_WITHIN_MS });

@@ -1,8 +1,8 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { Pool } from 'undici';
 
-/** What a delivery costs at the least: a signature and a POST by undici, with nothing recorded. A program of its own; prints posts per
- *  second. */
+/** The least that a delivery can cost: a signature and a POST with undici, without any record. Runs as its own
+ *  process and prints the posts per second. */
 const [origin, count, connections] = [process.argv[2]!, Number(process.argv[3]), Number(process.argv[4])];
 const pool = new Pool(origin, { connections });
 const secret = randomBytes(32);

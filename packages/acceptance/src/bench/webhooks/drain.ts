@@ -2,43 +2,43 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { cpuSeconds } from '../cpu.ts';
 import { memoryRow, residentBytes } from '../memory.ts';
 import type { Row } from '../report.ts';
-import { copyWebhook, pileUp, untilDrained } from './backlog.ts';
-import { onStage, type Stage } from './stage.ts';
+import { copyWebhook, insertBacklog, waitUntilDrained } from './backlog.ts';
+import { withBenchStack, type BenchStack } from './bench-stack.ts';
 
 const WEBHOOKS = 100;
 const BACKLOG = 50_000;
 const BACKLOG_SLOW = 30_000;
 
-/** How fast a backlog is drained, by one dispatcher and by two. */
+/** Measures how fast one and two dispatchers deliver a backlog. */
 export const drains = async (): Promise<Row[]> => {
-  const one = await onStage(1, async (stage) => {
-    console.log('the baseline: undici that signs and posts');
-    const bare = await stage.endpoints.bareUndici(BACKLOG, 64);
-    const prompt = await drain(stage, { path: 'ok', backlog: BACKLOG });
-    const memory = residentBytes(stage.stack.pidOf('webhook-dispatcher-1')!);
-    return { bare, prompt, memory, slow: await drain(stage, { path: 'slow', backlog: BACKLOG_SLOW }) };
+  const one = await withBenchStack(1, async (bench) => {
+    console.log('baseline: sign and post with undici');
+    const bare = await bench.endpoints.bareUndici(BACKLOG, 64);
+    const prompt = await drain(bench, { path: 'ok', backlog: BACKLOG });
+    const memory = residentBytes(bench.stack.pidOf('webhook-dispatcher-1')!);
+    return { bare, prompt, memory, slow: await drain(bench, { path: 'slow', backlog: BACKLOG_SLOW }) };
   });
-  const two = await onStage(2, async (stage) => ({
-    prompt: await drain(stage, { path: 'ok', backlog: BACKLOG }),
-    slow: await drain(stage, { path: 'slow', backlog: BACKLOG_SLOW }),
+  const two = await withBenchStack(2, async (bench) => ({
+    prompt: await drain(bench, { path: 'ok', backlog: BACKLOG }),
+    slow: await drain(bench, { path: 'slow', backlog: BACKLOG_SLOW }),
   }));
   return [
     ...drainRows(one.prompt, one.bare),
-    memoryRow('its resident memory then', one.memory),
+    memoryRow('its resident memory afterwards', one.memory),
     ...scalingRows(one, two),
   ];
 };
 
 interface Drained {
   readonly perSecond: number;
-  /** Of dispatchers and PostgreSQL, for 1,000 deliveries. */
+  /** CPU seconds of dispatchers and PostgreSQL for 1,000 deliveries. */
   readonly cpuPerThousand: number | null;
 }
 
 let round = 0;
 
 const drain = async (
-  { stack, db, endpoints, webhookId }: Stage,
+  { stack, db, endpoints, webhookId }: BenchStack,
   { path, backlog }: { path: string; backlog: number },
 ): Promise<Drained> => {
   round += 1;
@@ -51,9 +51,9 @@ const drain = async (
   console.log(`draining ${backlog} deliveries to ${path}`);
   await sleep(1_000);
   await endpoints.received();
-  await pileUp(db, { events: backlog / WEBHOOKS, webhookIds: targets.map(({ id }) => id), seed: `DRA${round}` });
+  await insertBacklog(db, { events: backlog / WEBHOOKS, webhookIds: targets.map(({ id }) => id), seed: `DRA${round}` });
   const [cpu, began] = [cpuSeconds(pids), performance.now()];
-  await untilDrained(db);
+  await waitUntilDrained(db);
   const perSecond = (backlog * 1_000) / (performance.now() - began);
   const used = cpuSeconds(pids);
   const { rows } = await db.query<{ count: string }>(
@@ -63,7 +63,7 @@ const drain = async (
   );
   const { deliveries } = await endpoints.received();
   if (Number(rows[0]!.count) < backlog || deliveries < backlog)
-    throw new Error(`only ${deliveries} of ${backlog} came`);
+    throw new Error(`only ${deliveries} of ${backlog} were delivered`);
   return { perSecond, cpuPerThousand: cpu !== null && used !== null ? ((used - cpu) * 1_000) / backlog : null };
 };
 
@@ -80,7 +80,7 @@ const drainRows = ({ perSecond, cpuPerThousand }: Drained, bare: number): Row[] 
     baseline: { text: `bare undici ${Math.round(bare)}/s`, ratio: perSecond / bare },
   },
   cpuPerThousand === null
-    ? { measure: 'CPU for 1,000, with PostgreSQL', measured: 'not told by this system' }
+    ? { measure: 'CPU for 1,000, with PostgreSQL', measured: 'not available on this system' }
     : {
         measure: 'CPU for 1,000, with PostgreSQL',
         measured: `${cpuPerThousand.toFixed(2)} s`,
@@ -88,8 +88,9 @@ const drainRows = ({ perSecond, cpuPerThousand }: Drained, bare: number): Row[] 
       },
 ];
 
-// Endpoints that answer at once leave no core idle where one dispatcher, PostgreSQL and the receiver share a few: what two get done there
-// says how many cores there are. Those that take their time leave one dispatcher waiting at its limit of attempts in flight.
+// With endpoints that answer at once, the result of two dispatchers depends on the number of cores, because one
+// dispatcher, PostgreSQL and the receiver keep a few cores busy. With slow endpoints, one dispatcher waits at its limit
+// of attempts in flight.
 const scalingRows = (one: Record<'prompt' | 'slow', Drained>, two: typeof one): Row[] => [
   {
     measure: `drain of ${BACKLOG}, two dispatchers, all cores busy`,

@@ -6,20 +6,20 @@ import type { Received } from './receiver.ts';
 
 const programOf = (name: string) => fileURLToPath(new URL(`./${name}.js`, import.meta.url));
 
-/** Merchants' endpoints in a process of their own. */
+/** Starts merchants' endpoints in their own process. */
 export const startEndpoints = async () => {
   const child = fork(programOf('receiver'), { execArgv: [] });
   const [{ port }] = (await once(child, 'message')) as [{ port: number }];
   const origin = `http://127.0.0.1:${port}`;
   return {
     urlOf: (path: string) => `${origin}/${path}`,
-    /** What came since the last time. */
+    /** What was received since the last call. */
     received: async (): Promise<Received> => {
       child.send({});
       const [received] = (await once(child, 'message')) as [Received];
       return received;
     },
-    /** Signed posts per second that a bare loop of undici gets done there. */
+    /** Signed posts per second of a plain undici loop against these endpoints. */
     bareUndici: async (count: number, connections: number): Promise<number> => {
       const loop = spawn(process.execPath, [programOf('bare-undici'), origin, String(count), String(connections)], {
         stdio: ['ignore', 'pipe', 'inherit'],

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { TOPICS } from '@cpg/contracts';
 import { Kafka, logLevel } from 'kafkajs';
 
-/** Publishes events of orders as the relay does, at a rate that creating them would not reach. */
+/** Publishes order events to Kafka like the relay, at a rate that order creates cannot reach. */
 export const startFeed = async (brokers: string) => {
   const kafka = new Kafka({ clientId: 'bench', brokers: brokers.split(','), logLevel: logLevel.NOTHING });
   const producer = kafka.producer();
@@ -20,7 +20,8 @@ export const startFeed = async (brokers: string) => {
     return { id, key: orderId, value: JSON.stringify({ ...message, data: { ...data, resource } }) };
   };
   return {
-    /** So many events a second for so long, to these merchants in turn. Resolves to the events' ids by merchant. */
+    /** Publishes `perSecond` events per second for `forMs`, for the merchants in turn. Resolves with the merchant of
+     *  each event id. */
     send: async (merchants: readonly string[], { perSecond, forMs }: { perSecond: number; forMs: number }) => {
       const sent = new Map<string, string>();
       const began = performance.now();

@@ -4,19 +4,20 @@ import { ulidToUUID } from 'ulid';
 import { creator } from '../orders.ts';
 import { ms, type Row } from '../report.ts';
 import { type Timings, timingsOf } from '../timings.ts';
-import { onStage, type Stage } from './stage.ts';
+import { withBenchStack, type BenchStack } from './bench-stack.ts';
 
 const ORDERS_PER_SECOND = 100;
-/** As long as it takes until the services' code is compiled. */
+/** Until the code of the services is compiled. */
 const WARM_UP_MS = 20_000;
 const FOR_MS = 20_000;
 
-/** From when the event store wrote the event, which is just before the commit ends, to the first byte at the receiver. */
+/** Measures the time from the event's timestamp in the event store, just before its commit ends, to the first byte
+ *  at the receiver. */
 export const latency = async (): Promise<Row[]> => {
-  const { median, p99 } = await onStage(1, async (stage) => {
+  const { median, p99 } = await withBenchStack(1, async (bench) => {
     console.log(`${ORDERS_PER_SECOND} orders a second`);
-    await feel(stage, WARM_UP_MS);
-    return feel(stage, FOR_MS);
+    await measureLatency(bench, WARM_UP_MS);
+    return measureLatency(bench, FOR_MS);
   });
   return [
     {
@@ -28,7 +29,7 @@ export const latency = async (): Promise<Row[]> => {
   ];
 };
 
-const feel = async ({ stack, endpoints }: Stage, forMs: number): Promise<Timings> => {
+const measureLatency = async ({ stack, endpoints }: BenchStack, forMs: number): Promise<Timings> => {
   const orders = creator({ ...stack, connections: 32 });
   const began = performance.now();
   const created: Promise<unknown>[] = [];
@@ -41,15 +42,15 @@ const feel = async ({ stack, endpoints }: Stage, forMs: number): Promise<Timings
   await sleep(1_000);
   await orders.close();
   const { events } = await endpoints.received();
-  const came = new Map(events.map(([id, { cameAt }]) => [uuidOf(id), cameAt]));
-  const written = await writtenAt(stack.eventstoreUrl, came);
-  return timingsOf([...came].map(([uuid, cameAt]) => cameAt - written.get(uuid)!));
+  const receivedAt = new Map(events.map(([id, { receivedAt: atMs }]) => [uuidOf(id), atMs]));
+  const written = await writtenAt(stack.eventstoreUrl, receivedAt);
+  return timingsOf([...receivedAt].map(([uuid, atMs]) => atMs - written.get(uuid)!));
 };
 
-/** `evt_` and a ULID, whose bits the event store has as a UUID. */
+/** The UUID in the event store of an event id: `evt_` and the same bits as a ULID. */
 const uuidOf = (eventId: string): string => ulidToUUID(eventId.slice('evt_'.length)).toLowerCase();
 
-/** When the event store wrote these events, Unix milliseconds by UUID. They are among the latest. */
+/** When the event store wrote these recent events: Unix milliseconds by UUID. */
 const writtenAt = async (url: string, wanted: ReadonlyMap<string, unknown>): Promise<Map<string, number>> => {
   const client = EventStoreDBClient.connectionString(url);
   const found = new Map<string, number>();

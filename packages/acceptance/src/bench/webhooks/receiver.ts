@@ -1,21 +1,21 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Merchants' endpoints, as a program of its own with an IPC channel: /ok... acknowledges at once, /slow... after a quarter
- *  of a second, /hang... never. Tells its port first,
- *  and what came since it was last asked whenever it is asked. */
+/** What was received since the last request for it. */
 export interface Received {
   readonly requests: number;
-  /** Different ones among them, by x-delivery-id. */
+  /** Distinct x-delivery-id. */
   readonly deliveries: number;
-  /** The events, by x-idempotency-key, and in Unix milliseconds when the first byte of each was here and when it had happened. Endpoints
-   *  that hang do not count. */
-  readonly events: readonly (readonly [string, { readonly cameAt: number; readonly happenedAt: number }])[];
+  /** By x-idempotency-key: when the first byte of the event came and when it happened, in Unix milliseconds. Without
+   *  hanging endpoints. */
+  readonly events: readonly (readonly [string, { readonly receivedAt: number; readonly happenedAt: number }])[];
 }
 
+// Merchants' endpoints as their own process: /ok... answers at once, /slow... after 250 ms, /hang... never. Over IPC it
+// sends its port first, and then what it received whenever it gets a message.
 let requests = 0;
 const deliveries = new Set<string>();
-const events = new Map<string, { cameAt: number; happenedAt: number }>();
+const events = new Map<string, { receivedAt: number; happenedAt: number }>();
 const server = createServer((request, response) => {
   const { headers, url } = request;
   request.resume();
@@ -23,7 +23,7 @@ const server = createServer((request, response) => {
   requests += 1;
   deliveries.add(headers['x-delivery-id'] as string);
   const key = headers['x-idempotency-key'] as string;
-  if (!events.has(key)) events.set(key, { cameAt: Date.now(), happenedAt: Number(headers['x-timestamp']) });
+  if (!events.has(key)) events.set(key, { receivedAt: Date.now(), happenedAt: Number(headers['x-timestamp']) });
   if (url!.startsWith('/slow')) setTimeout(() => response.writeHead(204).end(), 250);
   else response.writeHead(204).end();
 });

@@ -6,23 +6,23 @@ import { type Stack, startStack } from '../../harness/stack.ts';
 import { until } from '../../harness/until.ts';
 import { type Endpoints, startEndpoints } from './endpoints.ts';
 
-/** A stack with so many dispatchers, and endpoints for them. */
-export interface Stage {
+/** A stack and merchants' endpoints for its webhooks. */
+export interface BenchStack {
   readonly stack: Stack;
   readonly db: pg.Pool;
   readonly endpoints: Endpoints;
-  /** A webhook of the sandbox merchant: enabled, and known to the dispatchers. */
+  /** An enabled webhook of the sandbox merchant that all dispatchers know. */
   readonly webhookId: string;
 }
 
-export const PATIENCE_MS = 300_000;
+export const DRAINED_WITHIN_MS = 300_000;
 
-/** What `work` finds on a stage of its own, that is gone when this resolves. */
-export const onStage = async <T>(dispatchers: number, work: (stage: Stage) => Promise<T>): Promise<T> => {
+/** Runs `work` on a new stack with `dispatchers` dispatchers, then stops the stack. */
+export const withBenchStack = async <T>(dispatchers: number, work: (bench: BenchStack) => Promise<T>): Promise<T> => {
   const endpoints = await startEndpoints();
   const stack = await startStack({ dispatchers });
   const db = new pg.Pool({ connectionString: stack.databaseUrl, max: 4 });
-  db.on('error', () => {}); // The stack may be gone first.
+  db.on('error', () => {}); // The stack may end first.
   try {
     const api = createApi(stack);
     const { id } = await api.createWebhook({ url: endpoints.urlOf('ok/own'), events: ['order:created'] });
