@@ -51,7 +51,7 @@ export type EventOf<D> =
 export const recordedEvent = <D extends EventDefinition>(definitions: readonly D[]): z.ZodType<EventOf<D>> =>
   withUnknownTypes(
     definitions.map(({ type, recorded }) => ({ type, schema: z.object({ type: z.literal(type), data: recorded }) })),
-    { data: z.looseObject({ at: Timestamp }) },
+    z.object({ data: z.object({ at: Timestamp }) }),
   ) as unknown as z.ZodType<EventOf<D>>;
 
 /** Schema for new events, checked before they are appended. */
@@ -61,17 +61,16 @@ export const newEvent = <D extends EventDefinition>(definitions: readonly D[]): 
     nonEmpty(definitions.map(({ type, written }) => z.strictObject({ type: z.literal(type), data: written }))),
   ) as unknown as z.ZodType<EventOf<D>>;
 
-/** A union by `type` that also accepts objects of any other type, of which only `unknown` is checked. */
+/** Checks an object by its `type` and returns it unchanged. An object of a type that is not known only needs to match `unknown`. */
 export const withUnknownTypes = (
-  known: readonly { readonly type: string; readonly schema: z.ZodObject }[],
-  unknown: z.ZodRawShape,
+  known: readonly { readonly type: string; readonly schema: z.ZodType }[],
+  unknown: z.ZodType,
 ): z.ZodType => {
-  const types = new Set(known.map(({ type }) => type));
-  const unknownType = z.string().refine((type) => !types.has(type));
-  return z.union([
-    z.discriminatedUnion('type', nonEmpty(known.map(({ schema }) => schema))),
-    z.looseObject({ type: unknownType, ...unknown }),
-  ]);
+  const schemas = new Map(known.map(({ type, schema }) => [type, schema]));
+  return z.looseObject({ type: z.string() }).superRefine((value, context) => {
+    const { error } = (schemas.get(value.type) ?? unknown).safeParse(value);
+    for (const issue of error?.issues ?? []) context.addIssue({ ...issue });
+  });
 };
 
 const nonEmpty = <T>(values: T[]) => values as [T, ...T[]];

@@ -41,7 +41,7 @@ const messageSchema = (definitions: readonly PublishedEvent[]): z.ZodType =>
       type,
       schema: openObject({ ...ENVELOPE, type: z.literal(type), data: openObject({ change, resource: Resource }) }),
     })),
-    ENVELOPE,
+    z.object(ENVELOPE),
   );
 
 export const OrderMessage = messageSchema(ORDER_MESSAGES) as z.ZodType<OrderMessage>;

@@ -1,0 +1,25 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export interface RecordedStream {
+  readonly stream: string;
+  /** The order as the API showed it after the last event. Null for a deletion stream, and for a deleted order of d59de14. */
+  readonly resource: Record<string, unknown> | null;
+  readonly events: {
+    readonly id: string;
+    readonly revision: number;
+    readonly type: string;
+    readonly data: Record<string, unknown> & { readonly at: string };
+    readonly metadata: { readonly hash: string; readonly previousHash: string };
+  }[];
+}
+
+const FOLDER = join(import.meta.dirname, 'recorded');
+
+/** Streams that earlier versions recorded, by the commit of the version. The files never change; a version that records another shape adds
+ *  a file. */
+export const recordedVersions = (): [commit: string, streams: RecordedStream[]][] =>
+  readdirSync(FOLDER).map((file) => [
+    file.replace('.json', ''),
+    JSON.parse(readFileSync(join(FOLDER, file), 'utf8')) as RecordedStream[],
+  ]);
