@@ -1,4 +1,4 @@
-/** An event as a client wants it stored. */
+/** An event that a client wants to append. */
 export interface ProposedEvent {
   /** UUID, lower case. */
   readonly id: string;
@@ -8,24 +8,24 @@ export interface ProposedEvent {
   readonly metadata: Uint8Array;
 }
 
-/** An event of the log. Bytes are those that were proposed. */
+/** A committed event. Its bytes are those that the client sent. */
 export interface RecordedEvent extends ProposedEvent {
-  /** Place in the log of all streams: from 1, without gaps. Commit and prepare position alike. */
+  /** Position in the log of all streams: from 1, without gaps. It serves as commit and prepare position. */
   readonly position: bigint;
   readonly stream: string;
-  /** Place in its stream: from 0; TOMBSTONE for the event that closes a stream for good. */
+  /** Number of the event in its stream: from 0; TOMBSTONE for the event that tombstones the stream. */
   readonly revision: bigint;
-  /** 100 ns units since 1970-01-01T00:00:00Z, as the protocol's `created` says it. */
+  /** Time of the append in units of 100 ns since 1970-01-01T00:00:00Z, as `created` in the protocol. */
   readonly createdTicks: bigint;
 }
 
-/** What an append demands of the stream before it: nothing, absence, presence, or its last revision. */
-export type Expectation = 'any' | 'no_stream' | 'stream_exists' | bigint;
+/** State of the stream that an append requires: any, absent, present, or its last revision. */
+export type ExpectedRevision = 'any' | 'no_stream' | 'stream_exists' | bigint;
 
-/** Last revision of a stream that has no events. */
+/** Last revision of a stream without events. */
 export const NO_REVISION = -1n;
 
-/** Revision of the event that closes a stream for good, and the `$tb` that hides all of its events: 2^63 - 1. */
+/** 2^63 - 1: the revision of a tombstone event, and the `$tb` of a soft-deleted stream. */
 export const TOMBSTONE = 9_223_372_036_854_775_807n;
 
 export const METADATA_TYPE = '$metadata';
@@ -34,9 +34,9 @@ export const DELETED_TYPE = '$streamDeleted';
 const META_PREFIX = '$$';
 export const isMetastream = (stream: string): boolean => stream.startsWith(META_PREFIX);
 export const metastreamOf = (stream: string): string => META_PREFIX + stream;
-export const originalOf = (metastream: string): string => metastream.slice(META_PREFIX.length);
+export const originalStreamOf = (metastream: string): string => metastream.slice(META_PREFIX.length);
 
-/** Size that counts towards the limit of one append. Source: `Event.SizeOnDisk` of EventStoreDB. */
+/** Size of the event in bytes, as counted for the limit of one append. Source: `Event.SizeOnDisk` of EventStoreDB. */
 export const sizeOf = (event: ProposedEvent): number =>
   event.data.length + event.metadata.length + event.type.length * 2;
 

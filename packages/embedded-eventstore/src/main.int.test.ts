@@ -1,11 +1,11 @@
 import { testDatabase } from '@cpg/postgres';
 import { connect, counted, newStream, numbersIn, range, type TestDatabase } from './testing/jest-store.ts';
-import { compile, freePort, spawnMain, type ServerProcess } from './testing/jest-process.ts';
+import { compileMain, freePort, spawnMain, type ServerProcess } from './testing/jest-process.ts';
 
-let compiled: ReturnType<typeof compile>;
+let compiled: ReturnType<typeof compileMain>;
 let database: TestDatabase;
 beforeAll(async () => {
-  compiled = compile();
+  compiled = compileMain();
   database = await testDatabase();
 });
 const children: ServerProcess[] = [];

@@ -1,22 +1,22 @@
 import { TOMBSTONE } from './events.ts';
-import type { EventFilter } from './filter.ts';
-import { RefusedError } from './refusals.ts';
+import type { EventFilter } from './event-filter.ts';
+import { streamDeleted } from './refusals.ts';
 import { PAGE_EVENTS, type Reader } from './storage/reader.ts';
-import type { ReadMessage } from './subscriptions/messages.ts';
+import type { ReadMessage } from './read-message.ts';
 
 export interface StreamRead {
   readonly stream: string;
   readonly direction: 'forwards' | 'backwards';
-  /** The first event to read, inclusive. */
+  /** Revision to start at, inclusive. */
   readonly from: 'start' | 'end' | bigint;
   readonly maxCount: bigint;
-  /** True if the client understands first and last stream positions. */
-  readonly tellsPositions: boolean;
+  /** Whether the client understands messages with the first and last stream position. */
+  readonly includePositions: boolean;
 }
 
-/** Events of one stream, then the end. Throws `stream-deleted` for one with a tombstone. */
+/** Reads up to `maxCount` events of one stream. Throws `stream-deleted` for a tombstoned stream. */
 export async function* readStream(reader: Reader, read: StreamRead): AsyncGenerator<ReadMessage> {
-  const { stream, direction, from, maxCount, tellsPositions } = read;
+  const { stream, direction, from, maxCount, includePositions } = read;
   const forwards = direction === 'forwards';
   let next = from === 'start' ? 0n : from === 'end' ? TOMBSTONE : from;
   let left = maxCount;
@@ -25,47 +25,47 @@ export async function* readStream(reader: Reader, read: StreamRead): AsyncGenera
     const page = await (forwards
       ? reader.streamForwards(stream, next, limit)
       : reader.streamBackwards(stream, next, limit));
-    if (page.status === 'deleted') throw new RefusedError({ kind: 'stream-deleted', stream });
+    if (page.status === 'deleted') throw streamDeleted(stream);
     if (page.status === 'not-found') {
       yield { kind: 'stream-not-found', stream };
       return;
     }
-    if (tellsPositions && forwards && isFirst && page.events.length === 0) {
+    if (includePositions && forwards && isFirst && page.events.length === 0) {
       yield { kind: 'first-stream-position', revision: page.last + 1n };
     }
     for (const event of page.events) yield { kind: 'event', event };
     left -= BigInt(page.events.length);
     next = page.next;
     if (!page.isEnd && left > 0n) continue;
-    if (tellsPositions) yield { kind: 'last-stream-position', revision: page.last };
+    if (includePositions) yield { kind: 'last-stream-position', revision: page.last };
     return;
   }
 }
 
 export interface AllRead {
   readonly direction: 'forwards' | 'backwards';
-  /** Forwards the first event to read, inclusive; backwards the first not to read. */
+  /** Position to start at: inclusive forwards, exclusive backwards. */
   readonly from: 'start' | 'end' | bigint;
   readonly maxCount: bigint;
-  readonly wants?: EventFilter;
+  readonly filter?: EventFilter;
 }
 
-/** Events of the whole log, then the end. */
+/** Reads up to `maxCount` events of the log of all streams. */
 export async function* readAll(
   reader: Reader,
-  { direction, from, maxCount, wants }: AllRead,
+  { direction, from, maxCount, filter }: AllRead,
   signal: AbortSignal,
 ): AsyncGenerator<ReadMessage> {
   const forwards = direction === 'forwards';
   let next = from === 'start' ? 0n : from === 'end' ? TOMBSTONE : forwards ? from - 1n : from;
   let left = maxCount;
   while (left > 0n && !signal.aborted) {
-    const limit = Number(wants || left > PAGE_EVENTS ? PAGE_EVENTS : left);
+    const limit = Number(filter || left > PAGE_EVENTS ? PAGE_EVENTS : left);
     const page = await (forwards ? reader.allForwards(next, limit) : reader.allBackwards(next, limit));
     if (page.length === 0) return;
     for (const event of page) {
       next = event.position;
-      if (wants && !wants(event)) continue;
+      if (filter && !filter(event)) continue;
       yield { kind: 'event', event };
       if (--left === 0n) return;
     }

@@ -1,11 +1,11 @@
-import type { Expectation } from './events.ts';
+import type { ExpectedRevision } from './events.ts';
 
-/** Why a command or a read was not carried out. `protocol/errors.ts` has the wire form of each. */
+/** Why a command or a read is refused. `protocol/errors.ts` has the wire form of each kind. */
 export type Refusal =
   | {
       readonly kind: 'wrong-revision';
       readonly stream: string;
-      readonly expected: Expectation;
+      readonly expected: ExpectedRevision;
       readonly actual: bigint;
     }
   | { readonly kind: 'stream-deleted'; readonly stream: string }
@@ -29,3 +29,6 @@ export const invalid = (reason: string): RefusedError => new RefusedError({ kind
 export const unsupported = (reason: string): RefusedError => new RefusedError({ kind: 'unsupported', reason });
 export const unavailable = (reason: string, cause?: unknown): RefusedError =>
   new RefusedError({ kind: 'unavailable', reason }, { cause });
+export const streamDeleted = (stream: string): RefusedError => new RefusedError({ kind: 'stream-deleted', stream });
+export const wrongRevision = (stream: string, expected: ExpectedRevision, actual: bigint): RefusedError =>
+  new RefusedError({ kind: 'wrong-revision', stream, expected, actual });

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
-import { LiveTail } from './live.ts';
-import { Calls } from './protocol/calls.ts';
+import { LiveTail } from './live-tail.ts';
+import { CallHandlers } from './protocol/call-handlers.ts';
 import { addServices } from './protocol/services.ts';
 import { Reader } from './storage/reader.ts';
 import { Writer } from './storage/writer.ts';
 
 export interface EventStoreOptions {
-  /** A PostgreSQL database for this server alone. */
+  /** A PostgreSQL database that only this server uses. */
   readonly databaseUrl: string;
-  /** 0 takes any free port. */
+  /** 0 for any free port. */
   readonly port: number;
   readonly host?: string;
   readonly log?: (line: string) => void;
@@ -19,17 +19,17 @@ export interface EventStoreServer {
   readonly port: number;
   /** Connection string for `@eventstore/db-client`. */
   readonly url: string;
-  /** Answers what was taken, ends subscriptions with UNAVAILABLE, and lets go of port and database. */
+  /** Finishes accepted calls, ends subscriptions with UNAVAILABLE, then frees the port and the database. */
   readonly stop: () => Promise<void>;
 }
 
-/** Limits of EventStoreDB: what one append may hold, and the largest message that is read to find out. */
+// As in EventStoreDB. A message may be larger than an append, so that a too large append gets its proper error.
 const MAX_APPEND_BYTES = 1024 * 1024;
 const MAX_MESSAGE_BYTES = 17 * 1024 * 1024;
-const STOP_WITHIN_MS = 5_000;
+const STOP_TIMEOUT_MS = 5_000;
 
-/** Serves the EventStoreDB protocol. Resolves once the database is there and the port is open, however long that
- *  takes. Throws `code: 'EADDRINUSE'` for a taken port, and UnusableDatabaseError for data of another format. */
+/** Serves the EventStoreDB protocol. Waits until the database is available, then resolves.
+ *  Throws an error with code EADDRINUSE for a taken port, and UnsupportedSchemaVersion for data of another version. */
 export const startEventStore = async (options: EventStoreOptions): Promise<EventStoreServer> => {
   const { databaseUrl, port, host = '127.0.0.1', log = () => {} } = options;
   const now = Date.now;
@@ -43,19 +43,19 @@ export const startEventStore = async (options: EventStoreOptions): Promise<Event
     onCommit: (events) => live.push(events),
   });
   const store = { writer, reader, live };
-  const calls = new Calls(log);
+  const handlers = new CallHandlers(log);
   const server = new Server({ 'grpc.max_receive_message_length': MAX_MESSAGE_BYTES });
   const node = { id: randomUUID(), host, port };
   addServices(server, {
     store,
-    calls,
+    handlers,
     maxAppendBytes: MAX_APPEND_BYTES,
     node: () => node,
     now,
   });
 
   const stop = async () => {
-    calls.stop();
+    handlers.endStreams();
     await shutDown(server);
     await writer.stop();
     await reader.close();
@@ -81,9 +81,9 @@ const bind = (server: Server, host: string, port: number): Promise<number> =>
     });
   });
 
-/** Lets open calls finish; those that do not in time are cut off. */
+/** Waits for open calls to finish. Cancels those that are still open after STOP_TIMEOUT_MS. */
 const shutDown = async (server: Server): Promise<void> => {
-  const timer = setTimeout(() => server.forceShutdown(), STOP_WITHIN_MS);
+  const timer = setTimeout(() => server.forceShutdown(), STOP_TIMEOUT_MS);
   await new Promise<void>((resolve) => server.tryShutdown(() => resolve()));
   clearTimeout(timer);
 };

@@ -1,8 +1,8 @@
-import type { LiveTail } from './live.ts';
+import type { LiveTail } from './live-tail.ts';
 import type { Reader } from './storage/reader.ts';
 import type { Writer } from './storage/writer.ts';
 
-/** What the protocol is served from. */
+/** The parts of the server that the calls work with. */
 export interface Store {
   readonly writer: Pick<Writer, 'execute'>;
   readonly reader: Reader;

@@ -6,7 +6,7 @@ import { type EventStoreDBClient, DeadlineExceededError, END, streamNameFilter }
 import { type ServiceError, status } from '@grpc/grpc-js';
 import emptyPb from 'google-protobuf/google/protobuf/empty_pb.js';
 import timestampPb from 'google-protobuf/google/protobuf/timestamp_pb.js';
-import { identifierOf, streamsClient } from '../testing/jest-stubs.ts';
+import { identifierOf, streamsClient } from '../testing/jest-grpc.ts';
 import { collect, counted, newStream, numberOf, numbersIn, range, useStore } from '../testing/jest-store.ts';
 
 const store = useStore();

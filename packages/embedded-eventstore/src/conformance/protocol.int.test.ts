@@ -8,7 +8,7 @@ import streamsPb from '@eventstore/db-client/generated/streams_pb.js';
 import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
 import { credentials, type ServiceError, status } from '@grpc/grpc-js';
 import timestampPb from 'google-protobuf/google/protobuf/timestamp_pb.js';
-import { hostOf, identifierOf, streamsClient } from '../testing/jest-stubs.ts';
+import { hostOf, identifierOf, streamsClient } from '../testing/jest-grpc.ts';
 import { collect, counted, newStream, numbersIn, useStore } from '../testing/jest-store.ts';
 
 const { Empty, UUID } = sharedPb;

@@ -1,40 +1,40 @@
 import streamsPb from '@eventstore/db-client/generated/streams_pb.js';
 import type { ServerReadableStream } from '@grpc/grpc-js';
-import { type Expectation, NO_REVISION, type ProposedEvent, sizeOf } from '../events.ts';
+import { type ExpectedRevision, NO_REVISION, type ProposedEvent, sizeOf } from '../events.ts';
 import { invalid, RefusedError } from '../refusals.ts';
-import type { Written } from '../storage/batch.ts';
+import type { WriteResult } from '../storage/commands.ts';
 import type { Store } from '../store.ts';
-import { expectationOf } from './expectation.ts';
+import { expectedRevisionOf } from './expected-revision.ts';
 import { empty, proposedEventOf, streamNameOf } from './messages.ts';
 
 const { AppendResp } = streamsPb;
 type AppendCall = ServerReadableStream<streamsPb.AppendReq, streamsPb.AppendResp>;
 
-/** One append: its options, then its events, then one answer. */
+/** Serves one append call: the first request has the options, the others one event each. */
 export const append = async (
   store: Store,
   maxAppendBytes: number,
   call: AppendCall,
   signal: AbortSignal,
 ): Promise<streamsPb.AppendResp> => {
-  let target: { stream: string; expected: Expectation } | undefined;
+  let target: { stream: string; expected: ExpectedRevision } | undefined;
   const events: ProposedEvent[] = [];
   let bytes = 0;
   for await (const request of call as AsyncIterable<streamsPb.AppendReq>) {
     const options = request.getOptions();
     if (!target) {
-      if (!options) throw invalid('the first message of an append has its options');
-      target = { stream: streamNameOf(options.getStreamIdentifier()), expected: expectationOf(options) };
+      if (!options) throw invalid('the first request of an append must have options');
+      target = { stream: streamNameOf(options.getStreamIdentifier()), expected: expectedRevisionOf(options) };
       continue;
     }
     const message = request.getProposedMessage();
-    if (!message) throw invalid('only events follow the options of an append');
+    if (!message) throw invalid('after the first request of an append, each request must have an event');
     const event = proposedEventOf(message);
     bytes += sizeOf(event);
     if (bytes > maxAppendBytes) throw new RefusedError({ kind: 'append-too-large', limit: maxAppendBytes });
     events.push(event);
   }
-  if (!target) throw invalid('an append needs a stream');
+  if (!target) throw invalid('an append must have options');
   try {
     return success(await store.writer.execute({ kind: 'append', ...target, events }, signal));
   } catch (error) {
@@ -45,24 +45,24 @@ export const append = async (
   }
 };
 
-const success = ({ revision, position }: Written): streamsPb.AppendResp => {
+const success = ({ revision, position }: WriteResult): streamsPb.AppendResp => {
   const written = new AppendResp.Success();
   if (revision === NO_REVISION) written.setNoStream(empty());
   else written.setCurrentRevision(String(revision));
   if (position === null) written.setNoPosition(empty());
   else {
-    const place = new AppendResp.Position();
-    place.setCommitPosition(String(position));
-    place.setPreparePosition(String(position));
-    written.setPosition(place);
+    const location = new AppendResp.Position();
+    location.setCommitPosition(String(position));
+    location.setPreparePosition(String(position));
+    written.setPosition(location);
   }
   const response = new AppendResp();
   response.setSuccess(written);
   return response;
 };
 
-/** A conflict is an answer of this call, not an error. */
-const wrongExpectedVersion = (expected: Expectation, actual: bigint): streamsPb.AppendResp => {
+/** The protocol reports a wrong expected revision in the response of this call, not as an error. */
+const wrongExpectedVersion = (expected: ExpectedRevision, actual: bigint): streamsPb.AppendResp => {
   const conflict = new AppendResp.WrongExpectedVersion();
   if (expected === 'any') conflict.setExpectedAny(empty());
   else if (expected === 'no_stream') conflict.setExpectedNoStream(empty());

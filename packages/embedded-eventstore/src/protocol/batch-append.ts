@@ -1,32 +1,22 @@
-import type sharedPb from '@eventstore/db-client/generated/shared_pb.js';
 import type streamsPb from '@eventstore/db-client/generated/streams_pb.js';
 import type { ServerDuplexStream } from '@grpc/grpc-js';
-import { type Expectation, type ProposedEvent, sizeOf } from '../events.ts';
-import { invalid, type Refusal, RefusedError } from '../refusals.ts';
-import type { Written } from '../storage/batch.ts';
+import { sizeOf } from '../events.ts';
+import { type Refusal, RefusedError } from '../refusals.ts';
+import type { WriteResult } from '../storage/commands.ts';
 import type { Store } from '../store.ts';
 import { batchAppendResponse } from './batch-append-response.ts';
-import { int64Of, proposedEventOf, streamNameOf } from './messages.ts';
+import { batchExpectedRevisionOf } from './expected-revision.ts';
+import { proposedEventOf, streamNameOf } from './messages.ts';
+import { isPastDeadline, keyOf, type PendingAppend, pendingAppend } from './pending-append.ts';
 
 type BatchAppendCall = ServerDuplexStream<streamsPb.BatchAppendReq, streamsPb.BatchAppendResp>;
 
-/** An append whose events are still arriving, or that waits for its commit. */
-interface Pending {
-  readonly correlationId: sharedPb.UUID | undefined;
-  readonly options: streamsPb.BatchAppendReq.Options;
-  readonly events: ProposedEvent[];
-  /** Takes the append back unless its commit has begun. */
-  readonly abandoned: AbortController;
-  bytes: number;
-  isComplete: boolean;
-}
-
 const DEADLINE_CHECK_MS = 200;
-/** Appends of one call that may wait at a time; beyond that the client is not read from. */
+/** The most unanswered appends of one call. At this limit the server stops reading from the client (backpressure). */
 const MAX_PENDING = 4_096;
 
-/** Many appends on one call, each with a correlation id of its own, each answered once and as soon as it is done.
- *  Resolves when the client has ended its side and all is answered; throws what ends the call otherwise. */
+/** Serves many appends on one call. Each has its own correlation id and is answered once, as soon as it is done.
+ *  Resolves when the client has ended its side and every append is answered. Throws an error that ends the call. */
 export const batchAppend = (
   store: Store,
   maxAppendBytes: number,
@@ -51,8 +41,8 @@ class BatchAppends {
   readonly #maxAppendBytes: number;
   readonly #call: BatchAppendCall;
   readonly #finish: (error?: unknown) => void;
-  readonly #pending = new Map<string, Pending>();
-  /** What the call ends with once all is answered; null while it goes on. */
+  readonly #pending = new Map<string, PendingAppend>();
+  /** Set once the call is to end: it ends, with this error if any, when every append is answered. */
   #ending: { readonly error?: unknown } | null = null;
 
   constructor(store: Store, maxAppendBytes: number, call: BatchAppendCall, finish: (error?: unknown) => void) {
@@ -66,9 +56,9 @@ class BatchAppends {
     if (this.#ending) return;
     const key = keyOf(request.getCorrelationId());
     const options = request.getOptions();
-    if (options && !this.#pending.has(key)) this.#pending.set(key, begin(request.getCorrelationId(), options));
+    if (options && !this.#pending.has(key)) this.#pending.set(key, pendingAppend(request.getCorrelationId(), options));
     const append = this.#pending.get(key);
-    if (!append) return; // the rest of one that was refused
+    if (!append) return; // a later part of an append that was refused
     try {
       for (const message of request.getProposedMessagesList()) {
         const event = proposedEventOf(message);
@@ -85,21 +75,21 @@ class BatchAppends {
     if (this.#pending.size >= MAX_PENDING) this.#call.pause();
   }
 
-  /** Answers the appends whose deadline has passed. */
+  /** Answers the appends whose deadline has passed with `deadline-exceeded`. */
   expire(nowMs: number): void {
     for (const [key, { options, abandoned }] of this.#pending) {
-      if (!isOver(options, nowMs)) continue;
+      if (!isPastDeadline(options, nowMs)) continue;
       abandoned.abort();
       this.#answer(key, { kind: 'deadline-exceeded' });
     }
   }
 
-  /** The client sends no more. */
+  /** The client has ended its side. */
   end(): void {
     this.#endWith({});
   }
 
-  /** The server takes no more: what has arrived as a whole is still answered. */
+  /** The server is stopping: drops incomplete appends, and still answers complete ones. */
   stop(reason: unknown): void {
     this.#call.pause();
     for (const [key, { isComplete }] of this.#pending) if (!isComplete) this.#pending.delete(key);
@@ -113,28 +103,28 @@ class BatchAppends {
     this.#endWith({ error });
   }
 
-  #commit(key: string, append: Pending): void {
+  #commit(key: string, append: PendingAppend): void {
     const { options, events, abandoned } = append;
-    if (isOver(options, Date.now())) throw new RefusedError({ kind: 'deadline-exceeded' });
+    if (isPastDeadline(options, Date.now())) throw new RefusedError({ kind: 'deadline-exceeded' });
     append.isComplete = true;
     const stream = streamNameOf(options.getStreamIdentifier());
-    const command = { kind: 'append', stream, expected: expectationOf(options), events } as const;
+    const command = { kind: 'append', stream, expected: batchExpectedRevisionOf(options), events } as const;
     this.#store.writer.execute(command, abandoned.signal).then(
-      (written) => this.#answer(key, written),
+      (result) => this.#answer(key, result),
       (error) => this.#refuse(key, error),
     );
   }
 
-  #answer(key: string, outcome: Written | Refusal): void {
+  #answer(key: string, outcome: WriteResult | Refusal): void {
     const append = this.#pending.get(key);
-    if (!append) return; // answered when its deadline passed
+    if (!append) return; // already answered as past its deadline
     this.#pending.delete(key);
     this.#call.write(batchAppendResponse(append.correlationId, append.options.getStreamIdentifier(), outcome));
     if (this.#ending) this.#endWith(this.#ending);
     else if (this.#call.isPaused() && this.#pending.size < MAX_PENDING) this.#call.resume();
   }
 
-  /** Without its database the server fails the call as a whole, so that clients see it as unavailable. */
+  /** Without its database the server fails the whole call, so that the client reports it as unavailable. */
   #refuse(key: string, error: unknown): void {
     if (error instanceof RefusedError && error.refusal.kind !== 'unavailable') this.#answer(key, error.refusal);
     else this.fail(error);
@@ -145,29 +135,3 @@ class BatchAppends {
     if (this.#pending.size === 0) this.#finish(this.#ending.error);
   }
 }
-
-const begin = (correlationId: sharedPb.UUID | undefined, options: streamsPb.BatchAppendReq.Options): Pending => ({
-  correlationId,
-  options,
-  events: [],
-  abandoned: new AbortController(),
-  bytes: 0,
-  isComplete: false,
-});
-
-/** The correlation id in either of its forms; none at all counts as one. */
-const keyOf = (correlationId: sharedPb.UUID | undefined): string =>
-  Buffer.from(correlationId?.serializeBinary() ?? []).toString('latin1');
-
-const isOver = (options: streamsPb.BatchAppendReq.Options, nowMs: number): boolean => {
-  const deadline = options.getDeadline();
-  return deadline !== undefined && deadline.toDate().getTime() <= nowMs;
-};
-
-const expectationOf = (options: streamsPb.BatchAppendReq.Options): Expectation => {
-  if (options.hasAny()) return 'any';
-  if (options.hasNoStream()) return 'no_stream';
-  if (options.hasStreamExists()) return 'stream_exists';
-  if (options.hasStreamPosition()) return int64Of(options.getStreamPosition());
-  throw invalid('an expected revision is required');
-};

@@ -1,19 +1,19 @@
 import featuresPb from '@eventstore/db-client/generated/serverfeatures_pb.js';
 import type { ServiceDefinition } from '@grpc/grpc-js';
 
-/** Version of EventStoreDB whose behaviour is followed. */
+/** The version of EventStoreDB that this server imitates. */
 const SERVER_VERSION = '24.2.0';
 
 const FEATURES: Record<string, readonly string[]> = {
   'event_store.client.streams.streams/read': ['position', 'events'],
 };
-// Persistent subscriptions are refused, yet listed: without them the client falls back to HTTP or reports a wrong version.
+// Listed although refused: for an unlisted method the client falls back to HTTP, or blames the server version.
 const PERSISTENT_SUBSCRIPTIONS = 'event_store.client.persistent_subscriptions.persistentsubscriptions';
 
 const featuresOf = (service: string, name: string): readonly string[] =>
   service === PERSISTENT_SUBSCRIPTIONS ? ['stream', 'all'] : (FEATURES[`${service}/${name}`] ?? []);
 
-/** What clients may call: every method of `services`. */
+/** Lists every method of `services` as supported. */
 export const supportedMethods = (services: readonly ServiceDefinition[]): featuresPb.SupportedMethods => {
   const supported = new featuresPb.SupportedMethods();
   supported.setEventStoreServerVersion(SERVER_VERSION);

@@ -8,7 +8,7 @@ export interface Node {
   readonly port: number;
 }
 
-/** The cluster as gossip tells it: one node, leading. */
+/** Gossip about a cluster of one node, which is the leader. */
 export const clusterOf = ({ id, host, port }: Node, nowMs: number): gossipPb.ClusterInfo => {
   const endPoint = new gossipPb.EndPoint();
   endPoint.setAddress(host);

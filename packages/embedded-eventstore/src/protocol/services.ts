@@ -7,7 +7,7 @@ import type { Server } from '@grpc/grpc-js';
 import type { Store } from '../store.ts';
 import { append } from './append.ts';
 import { batchAppend } from './batch-append.ts';
-import type { Calls } from './calls.ts';
+import type { CallHandlers } from './call-handlers.ts';
 import { softDelete, tombstone } from './delete.ts';
 import { supportedMethods } from './features.ts';
 import { clusterOf, type Node } from './gossip.ts';
@@ -21,26 +21,26 @@ const { ServerFeaturesService } = featuresGrpc;
 
 export interface Services {
   readonly store: Store;
-  readonly calls: Calls;
+  readonly handlers: CallHandlers;
   readonly maxAppendBytes: number;
   readonly node: () => Node;
   readonly now: () => number;
 }
 
-/** Everything that is served. What is not here gRPC itself refuses with UNIMPLEMENTED. */
+/** Registers the served handlers. gRPC answers every other call with UNIMPLEMENTED. */
 export const addServices = (server: Server, services: Services): void => {
-  const { store, calls, maxAppendBytes, node, now } = services;
+  const { store, handlers, maxAppendBytes, node, now } = services;
   server.addService(StreamsService, {
-    append: calls.clientStream((call, signal) => append(store, maxAppendBytes, call, signal)),
-    batchAppend: calls.bidirectional((call, signal) => batchAppend(store, maxAppendBytes, call, signal)),
-    read: calls.serverStream((request: streamsPb.ReadReq, signal) => read(store, request, signal)),
-    delete: calls.unary((request: streamsPb.DeleteReq, signal) => softDelete(store, request, signal)),
-    tombstone: calls.unary((request: streamsPb.TombstoneReq, signal) => tombstone(store, request, signal)),
+    append: handlers.clientStream((call, signal) => append(store, maxAppendBytes, call, signal)),
+    batchAppend: handlers.bidirectional((call, signal) => batchAppend(store, maxAppendBytes, call, signal)),
+    read: handlers.serverStream((request: streamsPb.ReadReq, signal) => read(store, request, signal)),
+    delete: handlers.unary((request: streamsPb.DeleteReq, signal) => softDelete(store, request, signal)),
+    tombstone: handlers.unary((request: streamsPb.TombstoneReq, signal) => tombstone(store, request, signal)),
   });
-  server.addService(PersistentSubscriptionsService, refusePersistentSubscriptions(calls));
-  server.addService(GossipService, { read: calls.unary(async () => clusterOf(node(), now())) });
+  server.addService(PersistentSubscriptionsService, refusePersistentSubscriptions(handlers));
+  server.addService(GossipService, { read: handlers.unary(async () => clusterOf(node(), now())) });
   server.addService(ServerFeaturesService, {
-    getSupportedMethods: calls.unary(async () =>
+    getSupportedMethods: handlers.unary(async () =>
       supportedMethods([StreamsService, PersistentSubscriptionsService, GossipService, ServerFeaturesService]),
     ),
   });

@@ -1,74 +1,43 @@
 import { randomUUID } from 'node:crypto';
-import type { Expectation, ProposedEvent, RecordedEvent } from '../events.ts';
+import type { ExpectedRevision, ProposedEvent, RecordedEvent } from '../events.ts';
 import {
   DELETED_TYPE,
   isMetastream,
   METADATA_TYPE,
   metastreamOf,
   NO_REVISION,
-  originalOf,
+  originalStreamOf,
   TOMBSTONE,
 } from '../events.ts';
-import { RefusedError } from '../refusals.ts';
-import type { Head } from './heads.ts';
-import { isSoftDeleted, retentionOf, SOFT_DELETED, undeleted } from './metadata.ts';
+import { streamDeleted, wrongRevision } from '../refusals.ts';
+import type { Command, WriteResult } from './commands.ts';
+import { type EventLocation, type EventLocations, resultOfRetry } from './idempotency.ts';
+import { isSoftDeleted, retentionOf, SOFT_DELETE_METADATA, undeleteMetadata } from './metadata.ts';
+import type { StreamHead } from './stream-heads.ts';
 
-export type Command =
-  | {
-      readonly kind: 'append';
-      readonly stream: string;
-      readonly expected: Expectation;
-      readonly events: readonly ProposedEvent[];
-    }
-  | { readonly kind: 'delete' | 'tombstone'; readonly stream: string; readonly expected: Expectation };
+/** The streams whose heads are needed to decide `command`. */
+export const requiredStreams = ({ stream }: Command): [string, string] =>
+  isMetastream(stream) ? [stream, originalStreamOf(stream)] : [stream, metastreamOf(stream)];
 
-/** What a command left behind: the last revision it wrote (NO_REVISION for none) and where that is in the log. */
-export interface Written {
-  readonly revision: bigint;
-  readonly position: bigint | null;
-}
-
-/** A place where an event id was found. */
-export interface Place {
-  readonly revision: bigint;
-  readonly position: bigint;
-}
-
-/** The streams whose heads decide about `command`. */
-export const streamsOf = ({ stream }: Command): [string, string] =>
-  isMetastream(stream) ? [stream, originalOf(stream)] : [stream, metastreamOf(stream)];
-
-/** True if `command` may be a repeat of one that was written, so its event ids have to be looked up first. */
-export const mayBeRepeat = (command: Command, head: Head): boolean => {
-  if (command.kind !== 'append' || head.revision === NO_REVISION || head.revision === TOMBSTONE) return false;
-  const { expected } = command;
-  return expected === 'any' || expected === 'stream_exists' || expected === 'no_stream' || expected < head.revision;
-};
-
-/** Commands decided one after another, each seeing those before it, and the events they add to the log.
- *  Nothing here touches the database: the writer stores `events` as a whole, or forgets the batch. */
+/** Decides commands one after another, each on the state that the earlier ones left, and collects their events.
+ *  It does no I/O: the writer stores `events` as a whole, or discards the batch. */
 export class Batch {
-  readonly heads: Map<string, Head>;
+  readonly heads: Map<string, StreamHead>;
   readonly events: RecordedEvent[] = [];
-  readonly #places: Map<string, Map<string, Place[]>>;
+  readonly #locations: EventLocations;
   readonly #createdTicks: bigint;
   #position: bigint;
 
-  /** `lastPosition` is that of the log; `heads` and `places` are what the database knows of the commands. */
-  constructor(
-    lastPosition: bigint,
-    heads: Map<string, Head>,
-    places: Map<string, Map<string, Place[]>>,
-    createdTicks: bigint,
-  ) {
+  /** `lastPosition` is the end of the log; `heads` and `locations` are the stored state of the streams. */
+  constructor(lastPosition: bigint, heads: Map<string, StreamHead>, locations: EventLocations, createdTicks: bigint) {
     this.#position = lastPosition;
     this.heads = heads;
-    this.#places = places;
+    this.#locations = locations;
     this.#createdTicks = createdTicks;
   }
 
-  /** Throws RefusedError when the stream is closed or not as expected; the batch is then as it was before. */
-  apply(command: Command): Written {
+  /** Throws RefusedError for a deleted stream or a wrong revision, and then leaves the batch unchanged. */
+  apply(command: Command): WriteResult {
     switch (command.kind) {
       case 'append':
         return this.#append(command.stream, command.expected, command.events);
@@ -79,27 +48,24 @@ export class Batch {
     }
   }
 
-  #append(stream: string, expected: Expectation, events: readonly ProposedEvent[]): Written {
-    const repeated = this.#check(
-      stream,
-      expected,
-      events.map(({ id }) => id),
-    );
-    if (repeated) return repeated;
+  #append(stream: string, expected: ExpectedRevision, events: readonly ProposedEvent[]): WriteResult {
+    const ids = events.map(({ id }) => id);
+    const earlier = this.#check(stream, expected, ids);
+    if (earlier) return earlier;
     const before = this.#head(stream).revision;
     if (events.length === 0) return { revision: before, position: null };
 
-    const hidden = isMetastream(stream) ? originalOf(stream) : stream;
-    const undelete = this.#isSoftDeleted(hidden);
+    const original = isMetastream(stream) ? originalStreamOf(stream) : stream;
+    const mustUndelete = this.#isSoftDeleted(original);
     let revision = before;
     for (const event of events) this.#write(stream, ++revision, event);
-    const written = { revision, position: this.#position };
-    if (undelete) this.#undelete(hidden, (hidden === stream ? before : this.#head(hidden).revision) + 1n);
-    return written;
+    const result = { revision, position: this.#position };
+    if (mustUndelete) this.#undelete(original, (original === stream ? before : this.#head(original).revision) + 1n);
+    return result;
   }
 
-  #softDelete(stream: string, expected: Expectation): Written {
-    const deletion = systemEvent(METADATA_TYPE, true, SOFT_DELETED);
+  #softDelete(stream: string, expected: ExpectedRevision): WriteResult {
+    const deletion = systemEvent(METADATA_TYPE, true, SOFT_DELETE_METADATA);
     this.#check(stream, expected, [deletion.id]);
     const metastream = metastreamOf(stream);
     const { revision } = this.#head(metastream);
@@ -108,7 +74,7 @@ export class Batch {
     return { revision: revision + 1n, position: this.#position };
   }
 
-  #tombstone(stream: string, expected: Expectation): Written {
+  #tombstone(stream: string, expected: ExpectedRevision): WriteResult {
     const deletion = systemEvent(DELETED_TYPE, false, new Uint8Array());
     this.#check(stream, expected, [deletion.id]);
     this.#write(stream, TOMBSTONE, deletion);
@@ -118,54 +84,34 @@ export class Batch {
   #undelete(stream: string, firstRevision: bigint): void {
     const metastream = metastreamOf(stream);
     const { revision, metadata } = this.#head(metastream);
-    const data = undeleted(metadata, firstRevision);
+    const data = undeleteMetadata(metadata, firstRevision);
     if (data) this.#write(metastream, revision + 1n, systemEvent(METADATA_TYPE, true, data));
   }
 
-  /** Returns what was written before if events of these ids are a repeat of it, null if there is something to write.
-   *  Source: `IndexWriter.CheckCommit` of EventStoreDB, except that ids are looked up however old they are. */
-  #check(stream: string, expected: Expectation, ids: readonly string[]): Written | null {
+  /** Result of the earlier write that this one repeats, or null for a new write. */
+  #check(stream: string, expected: ExpectedRevision, ids: readonly string[]): WriteResult | null {
     const { revision: last } = this.#head(stream);
     if (last === TOMBSTONE) throw streamDeleted(stream);
     const softDeleted = this.#isSoftDeleted(stream);
-
     if (expected === 'stream_exists') {
       if (softDeleted) throw streamDeleted(stream);
       if (last < 0n && this.#head(metastreamOf(stream)).revision < 0n) throw wrongRevision(stream, expected, last);
     }
-    if (expected === 'any' || expected === 'stream_exists') {
-      const places = ids.map((id) => this.#placesOf(stream, id).at(-1));
-      if (!places[0]) return null;
-      if (places.includes(undefined)) throw wrongRevision(stream, expected, last);
-      return places.at(-1) ?? null;
-    }
-
-    const wanted = expected === 'no_stream' ? NO_REVISION : expected;
-    if (wanted === last) return null;
-    if (wanted > last) throw wrongRevision(stream, expected, last);
-    const places = ids.map((id, i) =>
-      this.#placesOf(stream, id).find(({ revision }) => revision === wanted + 1n + BigInt(i)),
-    );
-    if (ids.length > 0 && !places[0] && expected === 'no_stream' && softDeleted) return null;
-    if (ids.length === 0 || places.includes(undefined)) throw wrongRevision(stream, expected, last);
-    return places.at(-1) ?? null;
+    const locationsOf = (id: string) => this.#locations.get(stream)?.get(id) ?? [];
+    return resultOfRetry({ stream, expected, last, isSoftDeleted: softDeleted, ids, locationsOf });
   }
 
   #write(stream: string, revision: bigint, event: ProposedEvent): void {
     const position = ++this.#position;
     this.events.push({ ...event, stream, revision, position, createdTicks: this.#createdTicks });
     this.heads.set(stream, { revision, metadata: isMetastream(stream) ? Buffer.from(event.data) : null });
-    const ids = this.#places.get(stream) ?? new Map<string, Place[]>();
+    const ids = this.#locations.get(stream) ?? new Map<string, EventLocation[]>();
     ids.set(event.id, [...(ids.get(event.id) ?? []), { revision, position }]);
-    this.#places.set(stream, ids);
+    this.#locations.set(stream, ids);
   }
 
-  #head(stream: string): Head {
+  #head(stream: string): StreamHead {
     return this.heads.get(stream) ?? { revision: NO_REVISION, metadata: null };
-  }
-
-  #placesOf(stream: string, id: string): Place[] {
-    return this.#places.get(stream)?.get(id) ?? [];
   }
 
   #isSoftDeleted(stream: string): boolean {
@@ -180,7 +126,3 @@ const systemEvent = (type: string, isJson: boolean, data: Uint8Array): ProposedE
   data,
   metadata: new Uint8Array(),
 });
-
-const streamDeleted = (stream: string) => new RefusedError({ kind: 'stream-deleted', stream });
-const wrongRevision = (stream: string, expected: Expectation, actual: bigint) =>
-  new RefusedError({ kind: 'wrong-revision', stream, expected, actual });

@@ -1,5 +1,11 @@
 import { TOMBSTONE } from '../events.ts';
-import { firstReadable, isSoftDeleted, retentionOf, SOFT_DELETED, undeleted } from './metadata.ts';
+import {
+  firstReadableRevision,
+  isSoftDeleted,
+  retentionOf,
+  SOFT_DELETE_METADATA,
+  undeleteMetadata,
+} from './metadata.ts';
 
 const of = (json: string, stream = 's') => retentionOf(stream, Buffer.from(json));
 
@@ -20,18 +26,18 @@ test('a stream without metadata keeps everything, a metastream its last event', 
 });
 
 test('a soft delete is told from a truncation, and can be lifted', () => {
-  expect(of(SOFT_DELETED.toString())).toEqual({ truncateBefore: TOMBSTONE });
-  expect(isSoftDeleted(of(SOFT_DELETED.toString()))).toBe(true);
+  expect(of(SOFT_DELETE_METADATA.toString())).toEqual({ truncateBefore: TOMBSTONE });
+  expect(isSoftDeleted(of(SOFT_DELETE_METADATA.toString()))).toBe(true);
   expect(isSoftDeleted(of('{"$tb":9007199254740991}'))).toBe(false);
-  expect(undeleted(Buffer.from('{"$tb":9223372036854775807,"owner":"me"}'), 7n)!.toString()).toBe(
+  expect(undeleteMetadata(Buffer.from('{"$tb":9223372036854775807,"owner":"me"}'), 7n)!.toString()).toBe(
     '{"$tb":7,"owner":"me"}',
   );
-  expect(undeleted(Buffer.from('no json'), 7n)).toBeNull();
+  expect(undeleteMetadata(Buffer.from('no json'), 7n)).toBeNull();
 });
 
 test('the stricter of count and truncation holds', () => {
-  expect(firstReadable({}, 9n)).toBe(0n);
-  expect(firstReadable({ maxCount: 3n }, 9n)).toBe(7n);
-  expect(firstReadable({ maxCount: 30n }, 9n)).toBe(0n);
-  expect(firstReadable({ maxCount: 3n, truncateBefore: 8n }, 9n)).toBe(8n);
+  expect(firstReadableRevision({}, 9n)).toBe(0n);
+  expect(firstReadableRevision({ maxCount: 3n }, 9n)).toBe(7n);
+  expect(firstReadableRevision({ maxCount: 30n }, 9n)).toBe(0n);
+  expect(firstReadableRevision({ maxCount: 3n, truncateBefore: 8n }, 9n)).toBe(8n);
 });

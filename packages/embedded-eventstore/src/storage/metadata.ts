@@ -1,18 +1,18 @@
 import { isMetastream, TOMBSTONE } from '../events.ts';
 
-/** What a stream's metadata says about which of its events can be read. */
+/** Limits in a stream's metadata on which of its events can be read. */
 export interface Retention {
   readonly maxCount?: bigint;
   readonly maxAgeSeconds?: number;
-  /** `$tb`: events below this revision are gone; TOMBSTONE is a soft delete. */
+  /** `$tb`: events before this revision are hidden. TOMBSTONE means that the stream is soft-deleted. */
   readonly truncateBefore?: bigint;
 }
 
 const KEEP_ALL: Retention = {};
 const METASTREAM: Retention = { maxCount: 1n };
 
-/** Retention of `stream`, whose last `$metadata` event holds `raw` (null if it has none). Metadata that is not
- *  JSON, or has values of the wrong kind, keeps everything, as in EventStoreDB. */
+/** Retention of `stream`. `raw` is the data of its last `$metadata` event, null without one.
+ *  As in EventStoreDB, metadata that is not JSON or has values of the wrong type limits nothing. */
 export const retentionOf = (stream: string, raw: Uint8Array | null): Retention => {
   if (isMetastream(stream)) return METASTREAM;
   const json = parse(raw);
@@ -29,16 +29,16 @@ export const retentionOf = (stream: string, raw: Uint8Array | null): Retention =
 export const isSoftDeleted = (retention: Retention): boolean => retention.truncateBefore === TOMBSTONE;
 
 /** The metadata that soft-deletes a stream. */
-export const SOFT_DELETED = Buffer.from(`{"$tb":${TOMBSTONE}}`);
+export const SOFT_DELETE_METADATA = Buffer.from(`{"$tb":${TOMBSTONE}}`);
 
-/** `raw` with its soft delete lifted: events from `revision` on can be read. Null if `raw` is not JSON. */
-export const undeleted = (raw: Uint8Array | null, revision: bigint): Buffer | null => {
+/** `raw` without its soft delete: only events before `revision` stay hidden. Null if `raw` is not JSON. */
+export const undeleteMetadata = (raw: Uint8Array | null, revision: bigint): Buffer | null => {
   const json = parse(raw);
   return json && Buffer.from(JSON.stringify({ ...json, $tb: Number(revision) }));
 };
 
 /** The lowest revision that may be read when the last one is `last`. */
-export const firstReadable = ({ maxCount, truncateBefore }: Retention, last: bigint): bigint => {
+export const firstReadableRevision = ({ maxCount, truncateBefore }: Retention, last: bigint): bigint => {
   const counted = maxCount === undefined ? 0n : last - maxCount + 1n;
   const truncated = truncateBefore ?? 0n;
   return counted > truncated ? counted : truncated;
@@ -55,5 +55,5 @@ const parse = (raw: Uint8Array | null): Record<string, unknown> | null => {
 
 const isPositive = (value: unknown): value is number => typeof value === 'number' && value > 0;
 
-// 2^63 - 1 is no double: JSON.parse rounds it to 2^63.
+// JSON.parse rounds 2^63 - 1 to 2^63, because a double cannot represent it.
 const truncationOf = (tb: number): bigint => (tb >= 2 ** 63 ? TOMBSTONE : BigInt(tb));

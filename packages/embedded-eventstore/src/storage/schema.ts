@@ -1,7 +1,7 @@
 import type { ClientBase } from 'pg';
 
-/** Format of the tables below. A database of another format is refused, never converted. */
-export const FORMAT = 1;
+/** Version of the tables below. A database of another version is refused, never converted. */
+export const SCHEMA_VERSION = 1;
 
 const SCHEMA = `
   create schema if not exists eventstore;
@@ -22,27 +22,27 @@ const SCHEMA = `
   );
   create unique index if not exists event_by_revision on eventstore.event (stream, revision);
   create index if not exists event_by_id on eventstore.event (stream, id);
-  insert into eventstore.format (version) values (${FORMAT}) on conflict do nothing;
+  insert into eventstore.format (version) values (${SCHEMA_VERSION}) on conflict do nothing;
 `;
 
-/** A fault that waiting does not mend; its message is a sentence for the person who starts the server. */
-export class UnusableDatabaseError extends Error {}
+/** Another version of this server wrote the database. The message tells the operator what to do. */
+export class UnsupportedSchemaVersion extends Error {}
 
-/** Makes the tables that are not there; one that is added leaves the format as it was. Throws UnusableDatabaseError when they are of another format. */
+/** Creates missing tables. Throws UnsupportedSchemaVersion for tables of another version. */
 export const prepareSchema = async (client: ClientBase): Promise<void> => {
-  const found = await formatOf(client);
-  if (found !== null && found !== FORMAT) {
-    throw new UnusableDatabaseError(
-      `the event store database has data format ${found}, this server reads format ${FORMAT}: ` +
+  const found = await storedVersion(client);
+  if (found !== null && found !== SCHEMA_VERSION) {
+    throw new UnsupportedSchemaVersion(
+      `the event store database has data format ${found}, this server reads format ${SCHEMA_VERSION}: ` +
         'use the version that wrote it, or start with an empty database',
     );
   }
   await client.query(`set client_min_messages = warning; begin; ${SCHEMA} commit;`);
 };
 
-const formatOf = async (client: ClientBase): Promise<number | null> => {
-  const there = await client.query<{ name: string | null }>(`select to_regclass('eventstore.format') as name`);
-  if (!there.rows[0]?.name) return null;
+const storedVersion = async (client: ClientBase): Promise<number | null> => {
+  const table = await client.query<{ name: string | null }>(`select to_regclass('eventstore.format') as name`);
+  if (!table.rows[0]?.name) return null;
   const { rows } = await client.query<{ version: number }>('select version from eventstore.format');
   return rows[0]?.version ?? null;
 };

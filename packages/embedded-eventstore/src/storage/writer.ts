@@ -3,11 +3,13 @@ import type { ClientBase } from 'pg';
 import type { RecordedEvent } from '../events.ts';
 import { sizeOf, ticksOf } from '../events.ts';
 import { RefusedError, unavailable } from '../refusals.ts';
-import { Batch, type Command, mayBeRepeat, streamsOf, type Written } from './batch.ts';
-import { HeadCache, loadHeads } from './heads.ts';
-import { findPlaces, insertEvents, lastPosition } from './log-writes.ts';
-import { INDEX_SCANS } from './planner.ts';
-import { prepareSchema, UnusableDatabaseError } from './schema.ts';
+import { Batch, requiredStreams } from './batch.ts';
+import type { Command, WriteResult } from './commands.ts';
+import { mayBeRetry } from './idempotency.ts';
+import { createStreamHeadCache, loadStreamHeads } from './stream-heads.ts';
+import { findEventLocations, insertEvents, lastPosition } from './writer-queries.ts';
+import { INDEX_SCAN_SETTINGS } from './index-scans.ts';
+import { prepareSchema, UnsupportedSchemaVersion } from './schema.ts';
 
 export interface WriterOptions {
   readonly databaseUrl: string;
@@ -23,7 +25,7 @@ export interface WriterOptions {
 interface QueuedCommand {
   readonly command: Command;
   readonly signal: AbortSignal | undefined;
-  readonly resolve: (written: Written) => void;
+  readonly resolve: (result: WriteResult) => void;
   readonly reject: (error: RefusedError) => void;
 }
 
@@ -37,7 +39,7 @@ const MAX_BATCH_BYTES = 8 * 1024 * 1024;
 export class Writer {
   readonly #options: WriterOptions;
   readonly #session: FencedWriter;
-  readonly #heads = new HeadCache();
+  readonly #heads = createStreamHeadCache();
   #position = 0n;
   #queue: QueuedCommand[] = [];
   #committing: Promise<void> | null = null;
@@ -51,15 +53,15 @@ export class Writer {
       lockKey: LOCK_KEY,
       holder: 'event store server',
       // With index scans only, each statement has one plan: PostgreSQL makes it once.
-      settings: { ...INDEX_SCANS, plan_cache_mode: 'force_generic_plan' },
+      settings: { ...INDEX_SCAN_SETTINGS, plan_cache_mode: 'force_generic_plan' },
       log: options.log,
       load: (client) => this.#load(client),
-      isPermanent: (error) => error instanceof UnusableDatabaseError,
+      isPermanent: (error) => error instanceof UnsupportedSchemaVersion,
     });
   }
 
   /** Resolves once commands are accepted. Retries while the database is unavailable, and waits while another server
-   *  holds the lock. Throws UnusableDatabaseError. */
+   *  holds the lock. Throws UnsupportedSchemaVersion. */
   start(): Promise<void> {
     return this.#session.start();
   }
@@ -73,7 +75,7 @@ export class Writer {
 
   /** Resolves after the commit. Throws RefusedError; after `unavailable` the events may or may not be stored.
    *  A command whose `signal` aborts while it is queued is dropped without an answer. */
-  execute(command: Command, signal?: AbortSignal): Promise<Written> {
+  execute(command: Command, signal?: AbortSignal): Promise<WriteResult> {
     if (!this.#session.isOpen || this.#isStopping) {
       return Promise.reject(unavailable('the event store is not ready'));
     }
@@ -119,17 +121,17 @@ export class Writer {
 
   async #commit(client: ClientBase, queued: readonly QueuedCommand[]): Promise<void> {
     const commands = queued.map(({ command }) => command);
-    const heads = await loadHeads(client, this.#heads, commands.flatMap(streamsOf));
-    const places = await findPlaces(
+    const heads = await loadStreamHeads(client, this.#heads, commands.flatMap(requiredStreams));
+    const locations = await findEventLocations(
       client,
-      commands.filter((command) => mayBeRepeat(command, heads.get(command.stream)!)),
+      commands.filter((command) => mayBeRetry(command, heads.get(command.stream)!)),
     );
-    const batch = new Batch(this.#position, heads, places, ticksOf(this.#options.now()));
+    const batch = new Batch(this.#position, heads, locations, ticksOf(this.#options.now()));
     const answers = queued.map((one) => decide(batch, one));
     if (batch.events.length > 0) await insertEvents(client, batch.events);
 
     this.#position += BigInt(batch.events.length);
-    for (const [stream, head] of batch.heads) this.#heads.put(stream, head);
+    for (const [stream, head] of batch.heads) this.#heads.set(stream, head);
     this.#options.onCommit(batch.events);
     for (const answer of answers) answer();
   }
@@ -138,8 +140,8 @@ export class Writer {
 /** Applies the command to the batch. The returned function answers it and is called after the commit. */
 const decide = (batch: Batch, { command, resolve, reject }: QueuedCommand): (() => void) => {
   try {
-    const written = batch.apply(command);
-    return () => resolve(written);
+    const result = batch.apply(command);
+    return () => resolve(result);
   } catch (error) {
     if (!(error instanceof RefusedError)) throw error;
     return () => reject(error);

@@ -1,22 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import type { RecordedEvent } from '../events.ts';
-import type { EventFilter } from '../filter.ts';
+import type { EventFilter } from '../event-filter.ts';
 import { PAGE_EVENTS } from '../storage/reader.ts';
 import type { Store } from '../store.ts';
-import type { ReadMessage } from './messages.ts';
+import type { ReadMessage } from '../read-message.ts';
 
 export interface AllSubscription {
-  /** The first event is the one after this position. */
+  /** Position before the first event. */
   readonly from: 'start' | 'end' | bigint;
   readonly filter?: {
-    readonly wants: EventFilter;
-    /** A checkpoint is sent at least once per this many events of the log, wanted or not. */
+    readonly matches: EventFilter;
+    /** A checkpoint is sent after this many events of the log, whether they match or not. */
     readonly checkpointInterval: number;
   };
 }
 
-/** Every event of the log after `from`, once and in order: pages of the database until the end of the log, then what
- *  is committed, from memory. A position is all that is remembered, so going live leaves no gap and repeats nothing. */
+/** Yields every event of the log after `from`, once and in order: first pages of the database, then new events from
+ *  memory. Its only state is a position, so the switch between the two leaves no gap and repeats nothing. */
 export async function* subscribeToAll(
   { reader, live }: Store,
   { from, filter }: AllSubscription,
@@ -24,8 +24,8 @@ export async function* subscribeToAll(
 ): AsyncGenerator<ReadMessage> {
   let position = from === 'start' ? 0n : from === 'end' ? live.head : from;
   let isLive = false;
-  let hasRead = false;
-  let considered = 0;
+  let hasEvents = false;
+  let sinceCheckpoint = 0;
 
   yield { kind: 'confirmation', subscriptionId: randomUUID() };
   while (!signal.aborted) {
@@ -36,19 +36,19 @@ export async function* subscribeToAll(
     }
     for (const event of events) {
       position = event.position;
-      if (!filter || filter.wants(event)) yield { kind: 'event', event };
-      if (filter && ++considered >= filter.checkpointInterval) {
-        considered = 0;
+      if (!filter || filter.matches(event)) yield { kind: 'event', event };
+      if (filter && ++sinceCheckpoint >= filter.checkpointInterval) {
+        sinceCheckpoint = 0;
         yield { kind: 'checkpoint', position };
       }
     }
-    hasRead ||= events.length > 0;
+    hasEvents ||= events.length > 0;
     if (position < live.head) continue;
     if (!isLive) {
       isLive = true;
-      if (filter && hasRead) yield { kind: 'checkpoint', position };
+      if (filter && hasEvents) yield { kind: 'checkpoint', position };
       yield { kind: 'caught-up' };
     }
-    await live.changed(position, signal);
+    await live.waitForChange(position, signal);
   }
 }

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 const folder = fileURLToPath(new URL('../..', import.meta.url));
 
 /** The sources, compiled beside the package's own dependencies, so that `main.js` runs as it does when installed. */
-export const compile = (): { main: string; remove: () => void } => {
+export const compileMain = (): { main: string; remove: () => void } => {
   const out = mkdtempSync(join(folder, 'node_modules', '.main-'));
   execFileSync(process.execPath, ['../../scripts/transpile.mjs', '--out', out], { cwd: folder });
   writeFileSync(join(out, 'package.json'), '{"type":"module"}');

@@ -1,6 +1,6 @@
-import type { RecordedEvent } from '../events.ts';
+import type { RecordedEvent } from './events.ts';
 
-/** What a reader is sent, in the words of the protocol. */
+/** A message to the reader of a stream or of $all, named as in the protocol. */
 export type ReadMessage =
   | { readonly kind: 'event'; readonly event: RecordedEvent }
   | { readonly kind: 'confirmation'; readonly subscriptionId: string }

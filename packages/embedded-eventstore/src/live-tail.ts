@@ -1,24 +1,24 @@
 import type { RecordedEvent } from './events.ts';
 import { unavailable } from './refusals.ts';
 
-const KEEP_EVENTS = 2_048;
-const KEEP_BYTES = 16 * 1024 * 1024;
+const KEPT_EVENTS = 2_048;
+const KEPT_BYTES = 16 * 1024 * 1024;
 
-/** The youngest part of the log, in memory: what live subscriptions are fed from. A subscriber is a position in
- *  the log, nothing is queued for it, so a slow one costs no memory: it falls off the tail and reads the database. */
+/** The most recent events of the log, in memory, for live subscriptions. A subscriber is only a position in the log.
+ *  A slow subscriber has no queue that could grow: once the tail no longer has its position, it reads the database. */
 export class LiveTail {
   #head: bigint | null = null;
   #events: RecordedEvent[] = [];
   #bytes = 0;
   #waiting = new Set<() => void>();
 
-  /** Position of the last committed event. Throws `unavailable` until it is known. */
+  /** Position of the last committed event. Throws `unavailable` until the writer has loaded it. */
   get head(): bigint {
     if (this.#head === null) throw unavailable('the event store is not ready');
     return this.#head;
   }
 
-  /** Forgets the tail: the log ends at `head`, and what it holds must be read from the database. */
+  /** Empties the tail. `head` is the position of the last committed event. */
   reset(head: bigint): void {
     this.#head = head;
     this.#events = [];
@@ -26,7 +26,7 @@ export class LiveTail {
     this.#wake();
   }
 
-  /** Adds what was just committed, in order, right after `head`. */
+  /** Adds newly committed events. They must follow `head` without a gap. */
   push(events: readonly RecordedEvent[]): void {
     const last = events.at(-1);
     if (!last) return;
@@ -39,7 +39,7 @@ export class LiveTail {
     this.#wake();
   }
 
-  /** Up to `limit` events after `position`, none if it is the end of the log; null if the tail starts later. */
+  /** Up to `limit` events after `position`. Empty at the end of the log; null if the tail starts later. */
   after(position: bigint, limit: number): readonly RecordedEvent[] | null {
     if (position >= this.head) return [];
     const first = this.#events[0];
@@ -48,8 +48,8 @@ export class LiveTail {
     return this.#events.slice(index, index + limit);
   }
 
-  /** Resolves once the log reaches beyond `position`, the tail was reset, or `signal` is aborted. */
-  changed(position: bigint, signal: AbortSignal): Promise<void> {
+  /** Resolves once the log has events after `position`, the tail is reset, or `signal` aborts. */
+  waitForChange(position: bigint, signal: AbortSignal): Promise<void> {
     if (this.head > position || signal.aborted) return Promise.resolve();
     return new Promise((resolve) => {
       const done = () => {
@@ -62,11 +62,11 @@ export class LiveTail {
     });
   }
 
-  /** Cuts in large steps, so that keeping the bound costs nothing per event. */
+  /** Evicts the oldest events, down to half of the limit at once, so that the cost per event is small. */
   #trim(): void {
-    if (this.#events.length <= 2 * KEEP_EVENTS && this.#bytes <= 2 * KEEP_BYTES) return;
+    if (this.#events.length <= 2 * KEPT_EVENTS && this.#bytes <= 2 * KEPT_BYTES) return;
     let drop = 0;
-    while (this.#events.length - drop > KEEP_EVENTS || (this.#bytes > KEEP_BYTES && drop < this.#events.length)) {
+    while (this.#events.length - drop > KEPT_EVENTS || (this.#bytes > KEPT_BYTES && drop < this.#events.length)) {
       this.#bytes -= bytesOf(this.#events[drop++]!);
     }
     this.#events = this.#events.slice(drop);

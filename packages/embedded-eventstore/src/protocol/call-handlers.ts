@@ -21,9 +21,9 @@ interface StreamingCall extends Call {
   emit(event: 'error', error: ServiceError): unknown;
 }
 
-/** Turns functions that return or throw into handlers of gRPC calls. Each gets a signal that is aborted when the
- *  client is gone, its deadline has passed, or, for calls that stream, when the server stops. */
-export class Calls {
+/** Turns functions that return or throw into gRPC handlers. Each function gets a signal that aborts when the client
+ *  disconnects, its deadline passes, or, for streaming calls, the server stops. */
+export class CallHandlers {
   readonly #streaming = new Set<AbortController>();
   readonly #log: (line: string) => void;
 
@@ -31,8 +31,8 @@ export class Calls {
     this.#log = log;
   }
 
-  /** Ends the calls that stream: their clients hear UNAVAILABLE and connect again. */
-  stop(): void {
+  /** Ends all streaming calls with UNAVAILABLE, so that clients reconnect. */
+  endStreams(): void {
     for (const call of this.#streaming) call.abort(unavailable('the event store is stopping'));
   }
 
@@ -47,7 +47,7 @@ export class Calls {
     return (call, callback) => this.#answer(callback, cancellation(call).signal, (signal) => handle(call, signal));
   }
 
-  /** Writes no faster than the client reads. */
+  /** Writes no faster than the client reads (backpressure). */
   serverStream<Req, Res>(
     handle: (request: Req, signal: AbortSignal) => AsyncIterable<Res>,
   ): handleServerStreamingCall<Req, Res> {
@@ -86,7 +86,7 @@ export class Calls {
       .finally(() => this.#streaming.delete(controller));
   }
 
-  /** An abort explains whatever failed because of it; what is no refusal otherwise is a fault of this server. */
+  /** After an abort, its reason is the error. Any other error that is not a refusal is a bug, and is logged. */
   #errorOf(error: unknown, signal: AbortSignal): ServiceError {
     if (signal.aborted) return toServiceError(signal.reason);
     if (!(error instanceof RefusedError)) this.#log(`a call failed: ${error instanceof Error ? error.stack : error}`);

@@ -1,5 +1,5 @@
 import type { RecordedEvent } from './events.ts';
-import { LiveTail } from './live.ts';
+import { LiveTail } from './live-tail.ts';
 
 const event = (position: number, bytes = 0): RecordedEvent => ({
   position: BigInt(position),
@@ -59,19 +59,19 @@ test.each([
 test('waiting ends with a commit, a reset, or the waiter giving up', async () => {
   const tail = new LiveTail();
   tail.reset(5n);
-  await tail.changed(4n, never);
+  await tail.waitForChange(4n, never);
   const order: string[] = [];
   const giveUp = new AbortController();
   const waits = [
-    tail.changed(5n, never).then(() => order.push('commit')),
-    tail.changed(5n, giveUp.signal).then(() => order.push('gave up')),
+    tail.waitForChange(5n, never).then(() => order.push('commit')),
+    tail.waitForChange(5n, giveUp.signal).then(() => order.push('gave up')),
   ];
   giveUp.abort();
   await waits[1];
   tail.push(events(6, 1));
   await waits[0];
   expect(order).toEqual(['gave up', 'commit']);
-  const reset = tail.changed(6n, never);
+  const reset = tail.waitForChange(6n, never);
   tail.reset(6n);
   await reset;
 });

@@ -1,8 +1,9 @@
 import type { ClientBase } from 'pg';
 import type { RecordedEvent } from '../events.ts';
-import type { Command, Place } from './batch.ts';
+import type { Command } from './commands.ts';
+import type { EventLocation, EventLocations } from './idempotency.ts';
 
-// All bytes travel as one binary parameter and are cut apart by the server: an array of bytea would travel as hex.
+// The bytes of all events are one binary parameter that PostgreSQL cuts apart: `pg` would send an array of bytea as hex.
 const INSERT = {
   name: 'insert-events',
   text: `insert into eventstore.event (position, stream, revision, id, type, is_json, created, data, metadata)
@@ -14,7 +15,7 @@ const INSERT = {
              as e(position, stream, revision, id, type, is_json, created, data_from, metadata_from, until)`,
 };
 
-/** Stores `events` durably, all or none: resolves after the commit. */
+/** Stores all of `events` or none. Resolves after the commit. */
 export const insertEvents = async (client: ClientBase, events: readonly RecordedEvent[]): Promise<void> => {
   const chunks: Uint8Array[] = [];
   const dataFrom: number[] = [];
@@ -45,40 +46,37 @@ export const insertEvents = async (client: ClientBase, events: readonly Recorded
   });
 };
 
-// One look-up per id, in the index by id: a plain join would leave PostgreSQL the choice to scan whole streams.
-const PLACES = {
-  name: 'places',
+// A lateral join looks up each id in the index by id. For a plain join PostgreSQL may scan whole streams.
+const LOCATIONS = {
+  name: 'event-locations',
   text: `select wanted.stream, wanted.id, found.revision, found.position
            from unnest($1::text[], $2::uuid[]) as wanted(stream, id)
           cross join lateral (select revision, position from eventstore.event as e
                                where e.stream = wanted.stream and e.id = wanted.id) as found`,
 };
 
-/** Where the event ids of `commands` are in their streams already, oldest first: stream -> id -> places. */
-export const findPlaces = async (
-  client: ClientBase,
-  commands: readonly Command[],
-): Promise<Map<string, Map<string, Place[]>>> => {
-  const places = new Map<string, Map<string, Place[]>>();
+/** Where events with the ids of `commands` are stored in their streams. */
+export const findEventLocations = async (client: ClientBase, commands: readonly Command[]): Promise<EventLocations> => {
+  const locations: EventLocations = new Map();
   const wanted = commands.flatMap((c) => (c.kind === 'append' ? c.events.map((e) => [c.stream, e.id] as const) : []));
-  if (wanted.length === 0) return places;
+  if (wanted.length === 0) return locations;
   const { rows } = await client.query<{ stream: string; id: string; revision: string; position: string }>({
-    ...PLACES,
+    ...LOCATIONS,
     values: [wanted.map(([stream]) => stream), wanted.map(([, id]) => id)],
   });
   for (const { stream, id, revision, position } of rows) {
-    const ids = places.get(stream) ?? new Map<string, Place[]>();
+    const ids = locations.get(stream) ?? new Map<string, EventLocation[]>();
     const found = [...(ids.get(id) ?? []), { revision: BigInt(revision), position: BigInt(position) }];
     ids.set(
       id,
       found.sort((a, b) => Number(a.position - b.position)),
     );
-    places.set(stream, ids);
+    locations.set(stream, ids);
   }
-  return places;
+  return locations;
 };
 
-/** Position of the last event of the log, 0 when it is empty. */
+/** Position of the last event of the log, 0 for an empty log. */
 export const lastPosition = async (client: ClientBase): Promise<bigint> => {
   const { rows } = await client.query<{ last: string }>(
     'select coalesce(max(position), 0) as last from eventstore.event',
