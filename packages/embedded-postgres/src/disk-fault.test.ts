@@ -1,17 +1,20 @@
 import { diskFault } from './disk-fault.ts';
 
-// As PostgreSQL 18 said them in a folder on a tmpfs that was filled up, and in one mounted as read-only.
+// Log lines of PostgreSQL 18 on a full tmpfs, and on one mounted read-only.
 test.each([
-  ['ERROR:  could not extend file "base/16384/16472": No space left on device', 'is full: make room on it'],
-  ['PANIC:  could not write to file "pg_wal/xlogtemp.2081": No space left on device', 'is full: make room on it'],
-  ['FATAL:  could not extend file "base/1/2691": wrote only 4096 of 8192 bytes at block 8', 'is full: make room on it'],
+  ['ERROR:  could not extend file "base/16384/16472": No space left on device', 'is full: free some space on it'],
+  ['PANIC:  could not write to file "pg_wal/xlogtemp.2081": No space left on device', 'is full: free some space on it'],
+  [
+    'FATAL:  could not extend file "base/1/2691": wrote only 4096 of 8192 bytes at block 8',
+    'is full: free some space on it',
+  ],
   ['FATAL:  could not create lock file "postmaster.pid": Read-only file system', 'is read-only: make it writable'],
-])('%s', (line, told) =>
-  expect(diskFault(`2026-11-22 00:01:24.276 UTC [7] ${line}`, '/data')).toBe(`the disk of /data ${told}`),
+])('recognises a disk fault: %s', (line, fault) =>
+  expect(diskFault(`2026-11-22 00:01:24.276 UTC [7] ${line}`, '/data')).toBe(`the disk of /data ${fault}`),
 );
 
 test.each([
   'ERROR:  duplicate key value violates unique constraint "webhooks_pkey"',
   'ERROR:  permission denied for table orders',
   'LOG:  database system is ready to accept connections',
-])('of something else: %s', (line) => expect(diskFault(line, '/data')).toBeNull());
+])('ignores a log line without a disk fault: %s', (line) => expect(diskFault(line, '/data')).toBeNull());

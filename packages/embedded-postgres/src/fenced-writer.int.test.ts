@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { testDatabase } from '@cpg/postgres';
 import pg from 'pg';
-import { FencedWriter, type FencedWriterOptions, WriterLockTaken, WriterUnavailable } from './fenced-writer.ts';
+import { FencedWriter, type FencedWriterOptions, WriterUnavailable } from './fenced-writer.ts';
+import { WriterLockTaken } from './locked-session.ts';
 
 class Refusal extends Error {}
 class Permanent extends Error {}

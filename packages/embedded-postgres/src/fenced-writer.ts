@@ -1,16 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
+import type pg from 'pg';
+import { type LockedSessionOptions, openLockedSession, WriterLockTaken } from './locked-session.ts';
 
-export interface FencedWriterOptions {
-  readonly databaseUrl: string;
-  /** Shown in pg_stat_activity. */
-  readonly applicationName: string;
-  /** Key of the session advisory lock. One process at a time holds it in a database. */
-  readonly lockKey: number;
-  /** How log lines and errors call the process that holds the lock, for instance "broker". */
-  readonly holder: string;
-  /** PostgreSQL settings of the session, by name. */
-  readonly settings?: Readonly<Record<string, string>>;
+export interface FencedWriterOptions extends LockedSessionOptions {
   /** How long `start` waits for the lock, in ms. Without it, `start` waits until the lock is free. */
   readonly lockWaitMs?: number;
   readonly log: (line: string) => void;
@@ -29,19 +21,11 @@ export class WriterUnavailable extends Error {
   override readonly name = 'WriterUnavailable';
 }
 
-/** Another process holds the lock of this database. */
-export class WriterLockTaken extends Error {
-  override readonly name = 'WriterLockTaken';
-}
-
-const CONNECT_TIMEOUT_MS = 5_000;
-const QUERY_TIMEOUT_MS = 30_000;
-const LOCK_POLL_MS = 250;
 const BACKOFF_MS = { first: 50, max: 2_000 };
 
 /** The only way to write to a database: one session that holds an advisory lock and runs one task at a time.
  *  The lock is the fence: when the session ends, PostgreSQL frees the lock, and nothing can be written through it.
- *  A lost session is replaced, with backoff, until `stop`. Commits are durable whatever the database's default is. */
+ *  A lost session is replaced, with backoff, until `stop`. */
 export class FencedWriter {
   readonly #options: FencedWriterOptions;
   readonly #stopping = new AbortController();
@@ -66,7 +50,8 @@ export class FencedWriter {
     return connected;
   }
 
-  /** Runs `task` after all earlier ones. Throws its refusals, and WriterUnavailable if the session of now ends before. */
+  /** Runs `task` after all earlier ones. Throws the refusals of the task.
+   *  Throws WriterUnavailable if the current session ends before the task does. */
   run<T>(task: (db: pg.ClientBase) => Promise<T>): Promise<T> {
     if (!this.isOpen) return Promise.reject(new WriterUnavailable('the database is unavailable'));
     const session = this.#session!;
@@ -84,7 +69,7 @@ export class FencedWriter {
     return result;
   }
 
-  /** Finishes the tasks that were accepted, then ends the session and so frees the lock. */
+  /** Finishes the accepted tasks, then ends the session, which frees the lock. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#lastTask;
@@ -118,45 +103,23 @@ export class FencedWriter {
     throw new WriterUnavailable('stopped while waiting for the database');
   }
 
-  async #open(giveUpLockAt: number, report: (reason: string) => void): Promise<void> {
-    const { databaseUrl, applicationName, settings, load } = this.#options;
-    const session = new pg.Client({
-      connectionString: databaseUrl,
-      application_name: applicationName,
-      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      query_timeout: QUERY_TIMEOUT_MS,
-      keepAlive: true,
-    });
+  async #open(giveUpAt: number, onWaiting: (reason: string) => void): Promise<void> {
+    const { signal } = this.#stopping;
     let ended: Error | null = null;
-    const onEnd = (error: Error) => {
+    const onEnd = (session: pg.Client, error: Error) => {
       ended ??= error;
       this.#lose(session, error);
     };
-    session.on('error', onEnd);
-    session.on('end', () => onEnd(new Error('the session ended')));
+    const session = await openLockedSession(this.#options, { giveUpAt, signal, onWaiting, onEnd });
     try {
-      await session.connect();
-      // Set by a query, because `pg` ignores the option `options` when the connection string has one.
-      await applySettings(session, { ...settings, synchronous_commit: 'on' });
-      await this.#takeLock(session, giveUpLockAt, report);
-      await load(session);
-      this.#stopping.signal.throwIfAborted();
+      await this.#options.load(session);
+      signal.throwIfAborted();
       if (ended) throw ended as Error;
     } catch (error) {
       await session.end().catch(() => {});
       throw error;
     }
     this.#session = session;
-  }
-
-  async #takeLock(session: pg.Client, giveUpAt: number, report: (reason: string) => void): Promise<void> {
-    const { lockKey, holder } = this.#options;
-    const taken = `another ${holder} writes to this database: stop it, or use another database`;
-    while (!(await tryLock(session, lockKey))) {
-      if (Date.now() > giveUpAt) throw new WriterLockTaken(taken);
-      report(taken);
-      await sleep(LOCK_POLL_MS, undefined, { signal: this.#stopping.signal });
-    }
   }
 
   #lose(session: pg.Client, error: Error): void {
@@ -169,18 +132,6 @@ export class FencedWriter {
     this.#connecting = this.#connect(Infinity, () => false).catch(() => {});
   }
 }
-
-const tryLock = async (session: pg.Client, key: number): Promise<boolean> => {
-  const { rows } = await session.query<{ locked: boolean }>('select pg_try_advisory_lock($1) as locked', [key]);
-  return rows[0]!.locked;
-};
-
-const applySettings = async (session: pg.Client, settings: Readonly<Record<string, string>>): Promise<void> => {
-  await session.query('select set_config(name, value, false) from unnest($1::text[], $2::text[]) as s(name, value)', [
-    Object.keys(settings),
-    Object.values(settings),
-  ]);
-};
 
 // A refused connection is an AggregateError with an empty message.
 const describe = (error: Error): string =>

@@ -1,2 +1,3 @@
-export { FencedWriter, type FencedWriterOptions, WriterLockTaken, WriterUnavailable } from './fenced-writer.ts';
+export { FencedWriter, type FencedWriterOptions, WriterUnavailable } from './fenced-writer.ts';
+export { WriterLockTaken } from './locked-session.ts';
 export { type PostgresOptions, type PostgresServer, startPostgres } from './server.ts';

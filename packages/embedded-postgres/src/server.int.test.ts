@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { startPostgres } from './server.ts';
 
-test('the shared server answers and commits durably', async () => {
+test('the shared server accepts connections and commits durably', async () => {
   const client = new pg.Client({ connectionString: process.env.POSTGRES_URL });
   await client.connect();
   const settings = await client.query('select name, setting from pg_settings where name in ($1, $2)', [
@@ -17,7 +17,7 @@ test('the shared server answers and commits durably', async () => {
   await client.end();
 });
 
-test('what an initialisation left that was killed is made anew', async () => {
+test('initialises the data folder again after a killed initialisation', async () => {
   const base = mkdtempSync(join(tmpdir(), 'embedded-postgres-'));
   const dataDir = join(base, 'postgres');
   mkdirSync(`${dataDir}.new/base`, { recursive: true });

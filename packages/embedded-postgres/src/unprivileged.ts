@@ -9,16 +9,17 @@ export interface Account {
 
 const NAME = 'postgres';
 
-/** The account that PostgreSQL runs under: null when this process is not root (PostgreSQL then runs as its caller),
- *  else the system account `postgres`, made when it is missing. Throws when it cannot be made. */
+/** The account that PostgreSQL runs under. PostgreSQL refuses to run as root, so for root this is the system account
+ *  `postgres`, created if it is missing. For any other user it is null: PostgreSQL runs as the caller.
+ *  Throws if the account cannot be created. */
 export const unprivilegedAccount = (): Account | null => {
   if (process.getuid?.() !== 0) return null;
   return find() ?? create();
 };
 
-/** The command and arguments that run `file` under `account`. Where that account may not enter the folders on the way to
- *  `paths` (a checkout below a private folder of root's), it is given the right to search them and nothing else of root's,
- *  by `setpriv`; throws with what to do where that tool is missing. */
+/** The command and arguments that run `file` under `account`, which must be able to reach `file` and `paths`.
+ *  If a folder above them is closed to the account (a checkout in a private folder of root), `setpriv` grants it the
+ *  right to search and read folders, and no other right of root. Throws if `setpriv` is missing; the message says what to do. */
 export const asAccount = (account: Account | null, file: string, args: readonly string[], paths: readonly string[]) => {
   const closed =
     account && [file, ...paths].map((path) => closedFolder(path, account)).find((folder) => folder !== null);
@@ -27,11 +28,11 @@ export const asAccount = (account: Account | null, file: string, args: readonly 
   if (!setpriv) {
     throw new Error(
       `${closed} is closed to the account "${NAME}" that PostgreSQL runs under. ` +
-        'Start as a normal user, or set DATA_DIR to a folder every account may enter and check the project out below one.',
+        'Start as a normal user. Or set DATA_DIR to a folder that every account may enter, and check the project out there.',
     );
   }
   const rights = '+dac_override,+dac_read_search';
-  // access(2), by which initdb looks for its programs, forgets these rights for all but root unless no_setuid_fixup is set.
+  // initdb finds its programs with access(2), which drops these rights for non-root users unless no_setuid_fixup is set.
   const identity = [
     `--reuid=${account.uid}`,
     `--regid=${account.gid}`,
@@ -61,16 +62,16 @@ const create = (): Account => {
     });
   } catch (cause) {
     throw new Error(
-      `PostgreSQL refuses to run as root, and the account "${NAME}" could not be made. Start as a normal user.`,
+      `PostgreSQL refuses to run as root, and the account "${NAME}" could not be created. Start as a normal user.`,
       { cause },
     );
   }
   const account = find();
-  if (!account) throw new Error(`the account "${NAME}" was made but is not in /etc/passwd`);
+  if (!account) throw new Error(`the account "${NAME}" was created but is not in /etc/passwd`);
   return account;
 };
 
-/** The first folder above `path` that `account` may not search, or null. */
+/** The first folder above `path` that `account` may not search, or null if it may search all of them. */
 const closedFolder = (path: string, account: Account): string | null => {
   for (let folder = dirname(realpathSync(path)); ; folder = dirname(folder)) {
     const { mode, uid, gid } = statSync(folder);
