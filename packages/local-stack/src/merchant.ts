@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { EndedKeyError, ensureSandboxMerchant } from '@cpg/gateway/sandbox.js';
+import { InactiveKeyError, ensureSandboxMerchant } from '@cpg/gateway/sandbox.js';
 import { isTransientDatabaseError } from '@cpg/postgres';
 import { readSandbox } from './data/sandbox.ts';
 import { LaunchError } from './launch-error.ts';
@@ -21,7 +21,7 @@ export const demoMerchant = async (
       return { merchantId, apiKey };
     } catch (cause) {
       if (isTransientDatabaseError(cause) && Date.now() < end) continue;
-      if (cause instanceof EndedKeyError && !wanted) {
+      if (cause instanceof InactiveKeyError && !wanted) {
         apiKey = newKey();
         continue;
       }

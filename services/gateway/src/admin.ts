@@ -2,12 +2,12 @@ import { createPool } from '@cpg/postgres';
 import { ConfigError, createLogger, internalClient, writeLine } from '@cpg/runtime';
 import { runAudit } from './admin/audit.ts';
 import { runCommand, USAGE } from './admin/command-line.ts';
-import { AdminFault } from './admin/fault.ts';
+import { AdminError } from './admin/admin-error.ts';
 import { runWebhooks } from './admin/webhooks.ts';
 import { ordersClient } from './clients/orders.ts';
 import { paymentsClient } from './clients/payments.ts';
 import { readAdminConfig, readAuditConfig, readEnvironment } from './config.ts';
-import { historyOf } from './history.ts';
+import { createHistoryReader } from './history.ts';
 import { keyEnvironmentOf } from './keys/api-key.ts';
 import { migrateGateway } from './migrations.ts';
 
@@ -15,7 +15,7 @@ const run = async (args: readonly string[]): Promise<void> => {
   if (args.length === 0 || args.includes('--help')) return print(USAGE);
   if (args[0] === 'webhooks') {
     const environment = readEnvironment(process.env);
-    return print(await runWebhooks(args.slice(1), { environment, print, signal: interrupted() }));
+    return print(await runWebhooks(args.slice(1), { environment, print, signal: stopSignal() }));
   }
   if (args[0] === 'audit') return audit(args.slice(1));
   const config = readAdminConfig(process.env);
@@ -23,13 +23,13 @@ const run = async (args: readonly string[]): Promise<void> => {
   const pool = createPool({ url: config.DATABASE_URL, name: 'gateway-admin', max: 1, log });
   try {
     await migrateGateway(pool);
-    const said = await runCommand(args, {
+    const output = await runCommand(args, {
       pool,
       pepper: config.API_KEY_PEPPER,
       environment: keyEnvironmentOf(config.ENVIRONMENT),
       now: () => new Date(),
     });
-    print(said);
+    print(output);
   } finally {
     await pool.end();
   }
@@ -41,7 +41,7 @@ const audit = async (args: readonly string[]): Promise<void> => {
   const payments = internalClient({ name: 'payments', url: PAYMENTS_URL, token });
   const clients = { orders: ordersClient(orders), payments: paymentsClient(payments) };
   try {
-    await runAudit(args, { orders: clients.orders, readHistory: historyOf(clients), print: writeLine });
+    await runAudit(args, { orders: clients.orders, readHistory: createHistoryReader(clients), print: writeLine });
   } finally {
     await Promise.all([orders.close(), payments.close()]);
   }
@@ -49,8 +49,8 @@ const audit = async (args: readonly string[]): Promise<void> => {
 
 const print = (text: string) => void process.stdout.write(`${text}\n`);
 
-/** Aborts at Ctrl-C, or when this process is asked to end. */
-const interrupted = (): AbortSignal => {
+/** A signal that aborts on Ctrl-C or when the process is asked to stop. */
+const stopSignal = (): AbortSignal => {
   const stopping = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stopping.abort());
   return stopping.signal;
@@ -59,7 +59,7 @@ const interrupted = (): AbortSignal => {
 try {
   await run(process.argv.slice(2));
 } catch (error) {
-  const expected = error instanceof AdminFault || error instanceof ConfigError;
-  process.stderr.write(`${expected ? error.message : `that failed: ${(error as Error).message || error}`}\n`);
+  const expected = error instanceof AdminError || error instanceof ConfigError;
+  process.stderr.write(`${expected ? error.message : `the command failed: ${(error as Error).message || error}`}\n`);
   process.exitCode = 1;
 }

@@ -5,17 +5,17 @@ import type { OrdersClient } from './clients/orders.ts';
 import type { PaymentsClient } from './clients/payments.ts';
 import type { WebhookDispatcherClient } from './clients/webhook-dispatcher.ts';
 import type { Authenticator } from './keys/authenticator.ts';
-import type { TokenBuckets } from './limits/token-buckets.ts';
-import { documentApi } from './openapi/plugin.ts';
+import type { RateLimits } from './limits/rate-limits.ts';
+import { serveApiDocs } from './openapi/plugin.ts';
 import { authenticate } from './plugins/api-key.ts';
-import { answerOnce } from './plugins/idempotency.ts';
-import { readJsonBodies } from './plugins/json-body.ts';
-import { refuseOtherMethods } from './plugins/other-methods.ts';
-import { limitRate } from './plugins/rate-limit.ts';
+import { handleIdempotencyKeys } from './plugins/idempotency.ts';
+import { acceptJsonBodies } from './plugins/json-body.ts';
+import { answerMethodNotAllowed } from './plugins/method-not-allowed.ts';
+import { limitRequestRate } from './plugins/rate-limit.ts';
 import { requireScopes } from './plugins/scope.ts';
-import { secureHeaders } from './plugins/secure-headers.ts';
-import { refuseUnstorableText } from './plugins/storable-text.ts';
-import { takeTurns } from './plugins/turns.ts';
+import { addSecurityHeaders } from './plugins/secure-headers.ts';
+import { rejectUnstorableText } from './plugins/storable-text.ts';
+import { limitConcurrentReads } from './plugins/read-concurrency.ts';
 import { debugRoutes } from './routes/debug.ts';
 import { merchantRoutes } from './routes/merchants.ts';
 import { orderRoutes } from './routes/orders.ts';
@@ -30,21 +30,20 @@ export interface AppOptions {
   readonly payments: PaymentsClient;
   readonly dispatcher: WebhookDispatcherClient;
   readonly authenticator: Authenticator;
-  /** Requests by key, and failed authentications by address. */
-  readonly limits: { readonly requests: TokenBuckets; readonly failures: TokenBuckets };
+  readonly limits: RateLimits;
   readonly box: SecretBox;
-  /** The name by which other gateways can tell whether this one lives. */
-  readonly instance: () => string | null;
+  /** The name of this gateway's instance lock; null while it does not hold the lock. */
+  readonly instanceName: () => string | null;
   readonly checkUrl: (url: string) => Promise<void>;
   readonly ready: ReadinessChecks;
   readonly now: () => Date;
   readonly log: Logger;
   readonly trustProxy: boolean | string[];
-  /** A request that has no answer by then gets 503. */
+  /** A request that takes longer gets 503. */
   readonly answerWithinMs?: number;
 }
 
-/** The public API. What is registered first is checked first: 401, 429, 403 before the body is read, then 400, then the rest. */
+/** The public API. Plugins check requests in the order of registration: 401, 429 and 403 before the body is read, then 400, then others. */
 export const buildApp = async (options: AppOptions): Promise<FastifyInstance> => {
   const { environment, authenticator, limits, log, trustProxy, answerWithinMs } = options;
   const app = createApp({
@@ -54,22 +53,22 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
     ...(answerWithinMs !== undefined && { responseTimeoutMs: answerWithinMs }),
   }) as unknown as FastifyInstance;
   app.addHook('onRequest', async (request, reply) => void reply.header('x-request-id', request.id));
-  await secureHeaders(app);
-  refuseOtherMethods(app);
-  await documentApi(app);
+  await addSecurityHeaders(app);
+  answerMethodNotAllowed(app);
+  await serveApiDocs(app);
 
   await app.register(async (api) => {
-    readJsonBodies(api);
-    refuseUnstorableText(api);
+    acceptJsonBodies(api);
+    rejectUnstorableText(api);
     healthRoutes(api, options.ready);
 
     await api.register(
       async (v1) => {
         authenticate(v1, { authenticator, failures: limits.failures, required: true });
-        limitRate(v1, limits.requests);
+        limitRequestRate(v1, limits.requests);
         requireScopes(v1);
-        answerOnce(v1, options);
-        takeTurns(v1);
+        handleIdempotencyKeys(v1, options);
+        limitConcurrentReads(v1);
         await v1.register(merchantRoutes, options);
         await v1.register(orderRoutes, options);
         await v1.register(paymentRoutes, options);
@@ -83,7 +82,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
       await api.register(
         async (debug) => {
           authenticate(debug, { authenticator, failures: limits.failures, required: false });
-          limitRate(debug, limits.requests);
+          limitRequestRate(debug, limits.requests);
           await debug.register(debugRoutes, options);
         },
         { prefix: '/debug' },

@@ -11,7 +11,7 @@ const ENV = {
   WEBHOOK_ENCRYPTION_KEY: `${'a'.repeat(32)},${'b'.repeat(32)}`,
 };
 
-test('what may be left out has the documented defaults', () => {
+test('optional variables have the documented defaults', () => {
   expect(readConfig(ENV)).toMatchObject({
     PORT: 4000,
     HOST: '127.0.0.1',
@@ -32,12 +32,12 @@ test.each([
   expect(readConfig({ ...ENV, TRUST_PROXY: text }).TRUST_PROXY).toEqual(value);
 });
 
-test('every fault is named at once', () => {
+test('the error names every invalid variable', () => {
   const wrong = { ...ENV, ORDERS_URL: 'orders', API_KEY_PEPPER: 'short', TRUST_PROXY: 'proxy', RATE_LIMIT_BURST: '-1' };
   expect(() => readConfig(wrong)).toThrow(/ORDERS_URL[^]*API_KEY_PEPPER[^]*RATE_LIMIT_BURST[^]*TRUST_PROXY/);
 });
 
-test('each encryption key must be a secret, and production never allows local webhooks', () => {
+test('rejects a short encryption key, and local webhooks in production', () => {
   expect(() => readConfig({ ...ENV, WEBHOOK_ENCRYPTION_KEY: `${'a'.repeat(32)},short` })).toThrow(
     /WEBHOOK_ENCRYPTION_KEY/,
   );

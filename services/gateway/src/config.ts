@@ -11,13 +11,13 @@ import {
 import { z } from 'zod';
 
 const ServiceUrl = z.url({ protocol: /^https?$/, error: 'must be an http:// address' });
-const TRUST_PROXY_FAULT = 'must be true, false, or a list of addresses and CIDR blocks';
+const TRUST_PROXY_ERROR = 'must be true, false, or a list of addresses and CIDR blocks';
 const Limit = z.coerce.number().int().min(0);
 
-/** Whose `X-Forwarded-For` is believed: nobody's, everybody's, or that of these addresses and CIDR blocks. */
+/** Proxies whose `X-Forwarded-For` is trusted: none, all, or a list of addresses and CIDR blocks. */
 const TrustProxy = z.union([
   Flag,
-  CommaSeparatedList.refine((list) => list.every(isAddressOrCidr), { error: TRUST_PROXY_FAULT }),
+  CommaSeparatedList.refine((list) => list.every(isAddressOrCidr), { error: TRUST_PROXY_ERROR }),
 ]);
 
 const GatewayConfig = ServiceConfig.extend({
@@ -26,13 +26,13 @@ const GatewayConfig = ServiceConfig.extend({
   PAYMENTS_URL: ServiceUrl,
   WEBHOOK_DISPATCHER_URL: ServiceUrl,
   API_KEY_PEPPER: Secret,
-  /** The first one seals, any of them opens. */
+  /** The first key encrypts; all keys decrypt. */
   WEBHOOK_ENCRYPTION_KEY: CommaSeparatedList.pipe(z.array(Secret)),
   RATE_LIMIT_PER_SECOND: Limit.default(100),
   RATE_LIMIT_BURST: Limit.default(200),
   RATE_LIMIT_AUTH_PER_MINUTE: Limit.default(10),
   WEBHOOK_ALLOW_LOCAL: Flag.default(false),
-  /** May be delivered to though they are not public: as the dispatcher has it. */
+  /** Private addresses that webhooks may use. The dispatcher needs the same value. */
   WEBHOOK_ALLOW_ADDRESSES: AddressList.optional(),
   TRUST_PROXY: TrustProxy.default(false),
 }).refine((config) => !(config.ENVIRONMENT === 'production' && config.WEBHOOK_ALLOW_LOCAL), {
@@ -50,7 +50,7 @@ const AdminConfig = ServiceConfig.pick({ ENVIRONMENT: true, DATABASE_URL: true, 
 
 export type AdminConfig = z.infer<typeof AdminConfig>;
 
-/** What the administration of merchants and keys needs. */
+/** The configuration of the `merchants` and `keys` commands. */
 export const readAdminConfig = (env: NodeJS.ProcessEnv): AdminConfig => read(AdminConfig, env);
 
 const AuditConfig = ServiceConfig.pick({ INTERNAL_TOKEN: true, CAZ_DECIMALS: true }).extend({
@@ -58,9 +58,9 @@ const AuditConfig = ServiceConfig.pick({ INTERNAL_TOKEN: true, CAZ_DECIMALS: tru
   PAYMENTS_URL: ServiceUrl,
 });
 
-/** What it takes to ask the services what is recorded. */
+/** The configuration of the `audit` commands. */
 export const readAuditConfig = (env: NodeJS.ProcessEnv) => read(AuditConfig, env);
 
-/** Which environment this is. */
+/** The environment alone, for the `webhooks` commands. */
 export const readEnvironment = (env: NodeJS.ProcessEnv) =>
   read(ServiceConfig.pick({ ENVIRONMENT: true, CAZ_DECIMALS: true }), env).ENVIRONMENT;

@@ -2,6 +2,7 @@ import { createPool } from '@cpg/postgres';
 import {
   createAddressMatcher,
   createLogger,
+  type InternalClient,
   internalClient,
   createStartupTasks,
   runService,
@@ -9,7 +10,7 @@ import {
 } from '@cpg/runtime';
 import { z } from 'zod';
 import { buildApp } from './app.ts';
-import { startCleaning } from './cleaning.ts';
+import { startCleanup } from './cleanup.ts';
 import { ordersClient } from './clients/orders.ts';
 import { paymentsClient } from './clients/payments.ts';
 import { webhookDispatcherClient } from './clients/webhook-dispatcher.ts';
@@ -17,12 +18,12 @@ import { readConfig } from './config.ts';
 import { keyEnvironmentOf } from './keys/api-key.ts';
 import { createAuthenticator } from './keys/authenticator.ts';
 import { verifySecret } from './keys/hash.ts';
-import { createLastUses } from './keys/last-uses.ts';
-import { tokenBuckets } from './limits/token-buckets.ts';
+import { createLastUsedTracker } from './keys/last-used.ts';
+import { createRateLimits } from './limits/rate-limits.ts';
 import { migrateGateway } from './migrations.ts';
-import { showPresence } from './presence.ts';
-import { credentialByKid, noteLastUses } from './queries/credentials.ts';
-import { forgetExpiredRequests } from './queries/idempotency.ts';
+import { holdInstanceLock } from './instance-lock.ts';
+import { credentialByKid, updateLastUsed } from './queries/credentials.ts';
+import { deleteExpiredRequests } from './queries/idempotency.ts';
 import { checkEndpointUrl } from './webhooks/endpoint-url.ts';
 
 await runService(async () => {
@@ -33,21 +34,13 @@ await runService(async () => {
   const orders = clientOf('orders', config.ORDERS_URL);
   const payments = clientOf('payments', config.PAYMENTS_URL);
   const dispatcher = clientOf('webhook-dispatcher', config.WEBHOOK_DISPATCHER_URL);
-  const isUp = (client: typeof orders) => () =>
-    client.call('GET', '/health', {
-      context: { actor: 'service:gateway', requestId: 'readiness', correlationId: 'readiness' },
-      response: z.object({ status: z.literal('ok') }),
-      connectRetryMs: 0,
-    });
 
-  const prepared = createStartupTasks(log);
-  const presence = showPresence({ url: config.DATABASE_URL, log });
+  const startup = createStartupTasks(log);
+  const instanceLock = holdInstanceLock({ url: config.DATABASE_URL, log });
   const now = () => new Date();
-  const monotonicMs = () => performance.now();
-  const lastUses = createLastUses({ write: (uses) => noteLastUses(pool, uses), log });
-  const cleaning = startCleaning({ clean: () => forgetExpiredRequests(pool), log });
+  const lastUsed = createLastUsedTracker({ write: (uses) => updateLastUsed(pool, uses), log });
+  const cleanup = startCleanup({ deleteExpired: () => deleteExpiredRequests(pool), log });
   const isAllowed = createAddressMatcher(config.WEBHOOK_ALLOW_ADDRESSES ?? []);
-  const perMinute = config.RATE_LIMIT_AUTH_PER_MINUTE;
   const app = await buildApp({
     environment: config.ENVIRONMENT,
     pool,
@@ -56,27 +49,24 @@ await runService(async () => {
     dispatcher: webhookDispatcherClient(dispatcher),
     authenticator: createAuthenticator({
       environment: keyEnvironmentOf(config.ENVIRONMENT),
-      verify: (secret, kept) => verifySecret(secret, kept, config.API_KEY_PEPPER),
-      find: (kid) => credentialByKid(pool, kid),
-      onUse: lastUses.note,
+      verify: (secret, stored) => verifySecret(secret, stored, config.API_KEY_PEPPER),
+      findCredential: (kid) => credentialByKid(pool, kid),
+      onUse: lastUsed.record,
       now,
     }),
-    limits: {
-      requests: tokenBuckets({
-        perSecond: config.RATE_LIMIT_PER_SECOND,
-        burst: config.RATE_LIMIT_BURST,
-        now: monotonicMs,
-      }),
-      failures: tokenBuckets({ perSecond: perMinute / 60, burst: perMinute, now: monotonicMs }),
-    },
-    instance: presence.instance,
+    limits: createRateLimits({
+      perSecond: config.RATE_LIMIT_PER_SECOND,
+      burst: config.RATE_LIMIT_BURST,
+      failuresPerMinute: config.RATE_LIMIT_AUTH_PER_MINUTE,
+    }),
+    instanceName: instanceLock.instanceName,
     box: secretBox(config.WEBHOOK_ENCRYPTION_KEY),
     checkUrl: (url) => checkEndpointUrl(url, { allowLocal: config.WEBHOOK_ALLOW_LOCAL, isAllowed }),
     ready: {
       postgres: () => pool.query('select 1'),
-      preparation: prepared.check,
-      orders: isUp(orders),
-      payments: isUp(payments),
+      preparation: startup.check,
+      orders: () => ping(orders),
+      payments: () => ping(payments),
     },
     now,
     log,
@@ -84,17 +74,26 @@ await runService(async () => {
   });
   await app.listen({ port: config.PORT, host: config.HOST });
   log.info({ port: config.PORT, environment: config.ENVIRONMENT }, 'gateway is listening');
-  prepared.run('migrations', () => migrateGateway(pool)).catch(() => {});
+  startup.run('migrations', () => migrateGateway(pool)).catch(() => {});
   return {
     log,
     close: [
       () => app.close(),
-      prepared.stop,
-      cleaning.stop,
-      lastUses.stop,
-      presence.stop,
+      startup.stop,
+      cleanup.stop,
+      lastUsed.stop,
+      instanceLock.stop,
       () => Promise.all([orders.close(), payments.close(), dispatcher.close()]),
       () => pool.end(),
     ],
   };
 });
+
+/** Calls the health route of a service, for the readiness check. Does not retry. */
+async function ping(client: InternalClient): Promise<void> {
+  await client.call('GET', '/health', {
+    context: { actor: 'service:gateway', requestId: 'readiness', correlationId: 'readiness' },
+    response: z.object({ status: z.literal('ok') }),
+    connectRetryMs: 0,
+  });
+}

@@ -3,5 +3,5 @@ import { migrate, type Pool } from '@cpg/postgres';
 
 const GATEWAY = { schema: 'gateway', folder: fileURLToPath(new URL('../migrations', import.meta.url)) };
 
-/** Brings the schema `gateway` up to date. */
+/** Applies the pending migrations of the schema `gateway`. */
 export const migrateGateway = (pool: Pool): Promise<void> => migrate(pool, GATEWAY);

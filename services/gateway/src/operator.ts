@@ -1,6 +1,6 @@
 import { createPool } from '@cpg/postgres';
 import { createLogger } from '@cpg/runtime';
-import { createKey } from './admin/keys.ts';
+import { createKey, type CreateKeyArguments } from './admin/keys.ts';
 import { createMerchant } from './admin/merchants.ts';
 
 export interface OperatorOptions {
@@ -8,14 +8,14 @@ export interface OperatorOptions {
   readonly pepper: string;
 }
 
-/** What the commands `merchants create` and `keys create` do, for programs that prepare a sandbox. `close` ends its connections. */
+/** The commands `merchants create` and `keys create` as functions, for programs that set up a sandbox. `close` ends the connections. */
 export const openOperator = ({ databaseUrl, pepper }: OperatorOptions) => {
   const log = createLogger({ name: 'operator', level: 'warn' });
   const pool = createPool({ url: databaseUrl, name: 'operator', max: 1, log });
   const admin = { pool, pepper, environment: 'sandbox', now: () => new Date() } as const;
   return {
     createMerchant: (definition: unknown) => createMerchant(pool, definition, admin.now()),
-    createKey: (wanted: Parameters<typeof createKey>[1]) => createKey(admin, wanted),
+    createKey: (key: CreateKeyArguments) => createKey(admin, key),
     close: () => pool.end(),
   };
 };

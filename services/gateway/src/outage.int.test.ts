@@ -1,5 +1,6 @@
 import { type Proxy, startProxy } from './testing/jest-proxy.ts';
-import { orderBody, startGateway, type TestGateway, type TestMerchant } from './testing/jest-gateway.ts';
+import { startGateway, type TestGateway, type TestMerchant } from './testing/jest-gateway.ts';
+import { orderBody } from './testing/jest-resources.ts';
 
 let proxy: Proxy;
 let gateway: TestGateway;
@@ -7,7 +8,7 @@ let shop: TestMerchant;
 
 beforeEach(async () => {
   gateway = await startGateway({
-    wayTo: async (url) => {
+    databaseProxy: async (url) => {
       proxy = await startProxy(url);
       return proxy.url;
     },
@@ -17,25 +18,25 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await gateway.close();
-  await proxy.cut();
+  await proxy.disconnect();
 });
 
 const UNAVAILABLE = { statusCode: 503, error: 'Service Unavailable', code: 'dependency_unavailable' };
 
-test('a service that is away is 503 with Retry-After', async () => {
+test('an unavailable service is 503 with Retry-After', async () => {
   await gateway.orders.close();
   const { body, headers } = await shop.send('POST', '/v1/orders', orderBody());
   expect(body).toMatchObject({ ...UNAVAILABLE, message: expect.stringContaining('orders is not available') });
   expect(headers['retry-after']).toBe('1');
 });
 
-test('a read model that is not there yet is 503', async () => {
+test('a missing read model is 503', async () => {
   await gateway.pool.query('drop table payments.payments');
   expect((await shop.send('GET', '/v1/payments')).body).toMatchObject(UNAVAILABLE);
 });
 
-test('a database that is away is 503 everywhere, and readiness names it', async () => {
-  await proxy.cut();
+test('an unavailable database is 503 everywhere, and readiness names it', async () => {
+  await proxy.disconnect();
   const answers = [
     await shop.send('GET', '/v1/orders'),
     await shop.send('GET', '/v1/merchants/me'),
@@ -53,14 +54,14 @@ test('a database that is away is 503 everywhere, and readiness names it', async 
   expect((await shop.send('GET', '/health')).status).toBe(200);
 });
 
-test('it works again as soon as the database is back', async () => {
-  await proxy.cut();
+test('recovers when the database is available again', async () => {
+  await proxy.disconnect();
   expect((await shop.send('GET', '/v1/orders')).status).toBe(503);
-  await proxy.mend();
+  await proxy.reconnect();
   expect((await shop.send('GET', '/v1/orders')).status).toBe(200);
 });
 
-test('an answer that cannot be kept is given all the same, and a repeat takes it up', async () => {
+test('returns a response that cannot be stored, and a repeat has the same result', async () => {
   await gateway.pool.query(`
     create function gateway.refuse() returns trigger language plpgsql as
       $$ begin raise exception 'going down' using errcode = '57P01'; end $$;

@@ -5,27 +5,27 @@ import type { Scope } from './keys/scopes.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who sent it; null where no key is needed and none was sent. */
+    /** The authenticated sender; null for a request without a key to a route that needs none. */
     caller: Caller | null;
-    /** The ULID that ids made by this request end in; the same for every repeat under one Idempotency-Key. */
+    /** A ULID: ids that this request creates end in it. Repeats with the same Idempotency-Key have the same seed. */
     seed: string;
   }
   interface FastifyContextConfig {
-    /** What the caller's key must be allowed to do. */
+    /** The scope that the caller's key needs. */
     scope?: Scope;
-    /** The answer holds a secret: it is kept sealed. */
-    answersSecret?: boolean;
+    /** The response contains a secret, so it is stored encrypted. */
+    responseHasSecret?: boolean;
   }
 }
 
-/** The caller of a route that needs a key. */
+/** The caller of a request to a route that requires a key. */
 export const callerOf = (request: FastifyRequest): Caller => {
   if (!request.caller) throw new Error(`${request.routeOptions.url} is served without authentication`);
   return request.caller;
 };
 
-/** What the calls to other services say about this request. */
-export const contextOf = (request: FastifyRequest): CallContext => ({
+/** The context that calls to other services carry: actor, request id and correlation id. */
+export const callContext = (request: FastifyRequest): CallContext => ({
   actor: request.caller ? `key:${request.caller.kid}` : 'debug',
   requestId: request.id,
   correlationId: request.id,

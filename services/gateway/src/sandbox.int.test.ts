@@ -26,13 +26,13 @@ const ensure = (apiKey?: string) =>
 const callerOf = (key: string | null) =>
   createAuthenticator({
     environment: 'sandbox',
-    verify: (secret, kept) => verifySecret(secret, kept, pepper),
-    find: (kid) => credentialByKid(pool, kid),
+    verify: (secret, stored) => verifySecret(secret, stored, pepper),
+    findCredential: (kid) => credentialByKid(pool, kid),
     onUse: () => {},
     now: () => new Date(),
   }).authenticate(key ?? '', '127.0.0.1');
 
-test('on an empty database it makes the merchant with a key of all scopes, and shows the key once', async () => {
+test('creates the merchant and a key with all scopes on an empty database, and returns the key once', async () => {
   const first = await ensure();
   expect(await callerOf(first.apiKey)).toMatchObject({ merchantId: first.merchantId, scopes: new Set(Scope.options) });
   expect(await ensure()).toEqual({ merchantId: first.merchantId, apiKey: null });
@@ -41,7 +41,7 @@ test('on an empty database it makes the merchant with a key of all scopes, and s
   expect(resource.payment_methods[0]?.supported_currencies).toHaveLength(6);
 });
 
-test.each([32, 128])('a given key of %i characters is the key, however often it is given', async (length) => {
+test.each([32, 128])('uses a given key of %i characters, also when repeated', async (length) => {
   const key = `ak_sandbox_${'K'.repeat(length)}`;
   const first = await ensure(key);
   expect(first.apiKey).toBe(key);
@@ -49,16 +49,16 @@ test.each([32, 128])('a given key of %i characters is the key, however often it 
   expect(await callerOf(key)).toMatchObject({ merchantId: first.merchantId, scopes: new Set(Scope.options) });
 });
 
-test('a given key may come later, beside the one that was made, and replaces one that begins alike', async () => {
-  const made = await ensure();
+test('adds a given key to an existing one, and replaces the secret of a key with the same kid', async () => {
+  const generated = await ensure();
   const [one, two] = [`ak_sandbox_abcdefghijkl${'1'.repeat(20)}`, `ak_sandbox_abcdefghijkl${'2'.repeat(20)}`];
   await ensure(one);
   await ensure(two);
-  expect(await callerOf(made.apiKey)).not.toBeNull();
+  expect(await callerOf(generated.apiKey)).not.toBeNull();
   expect(await callerOf(one)).toBeNull();
   expect(await callerOf(two)).not.toBeNull();
 });
 
-test.each(['', 'ak_live_', 'x'])('%j and 40 letters is no sandbox key', async (prefix) => {
+test.each(['', 'ak_live_', 'x'])('rejects a key of %j and 40 letters', async (prefix) => {
   await expect(ensure(`${prefix}${'a'.repeat(40)}`)).rejects.toThrow(RangeError);
 });

@@ -1,6 +1,6 @@
 import { type CreateMerchantDto, PaymentCurrency, PaymentRail } from '@cpg/contracts';
 import { createPool, type Pool } from '@cpg/postgres';
-import { createLogger } from '@cpg/runtime';
+import { createLogger, newUlid } from '@cpg/runtime';
 import { type ApiKey, parseApiKey } from './keys/api-key.ts';
 import { hashSecret, verifySecret } from './keys/hash.ts';
 import { issueKey } from './keys/issue.ts';
@@ -8,77 +8,77 @@ import { Scope } from './keys/scopes.ts';
 import { migrateGateway } from './migrations.ts';
 import { credentialByKid, credentialsOf, replaceSecret } from './queries/credentials.ts';
 import { insertMerchant, merchantByReference } from './queries/merchants.ts';
-import { newSeed } from './seed.ts';
 
 export interface SandboxOptions {
   readonly databaseUrl: string;
   readonly pepper: string;
-  /** `ak_sandbox_` and 32 to 128 letters and digits: the key to be, instead of a random one. */
+  /** The key to use instead of a random one: `ak_sandbox_` and 32 to 128 letters and digits. */
   readonly apiKey?: string;
 }
 
 export interface SandboxMerchant {
   readonly merchantId: string;
-  /** Null when the merchant has a key already and none was given: a key is shown once. */
+  /** Null if the merchant already has an active key and none was given: stored keys cannot be shown again. */
   readonly apiKey: string | null;
 }
 
-/** The key that was given is known, and good no more. */
-export class EndedKeyError extends Error {
-  override readonly name = 'EndedKeyError';
+/** The given key exists, but was revoked or has expired. */
+export class InactiveKeyError extends Error {
+  override readonly name = 'InactiveKeyError';
 }
 
-/** Makes sure that a sandbox has a demo merchant that takes every currency on every rail, with a key of all scopes. Can be repeated.
- *  Migrates the schema `gateway` first. Throws RangeError when the given key has the wrong form, and EndedKeyError when it was revoked or has
- *  expired: it stays so. */
+/** Creates the demo merchant of a sandbox, which accepts every currency on every rail, and a key with all scopes. Idempotent.
+ *  Migrates the schema `gateway` first. Throws RangeError if the given key has the wrong form or belongs to another merchant, and
+ *  InactiveKeyError if it was revoked or has expired. */
 export const ensureSandboxMerchant = async ({
   databaseUrl,
   pepper,
   apiKey,
 }: SandboxOptions): Promise<SandboxMerchant> => {
-  const key = apiKey === undefined ? undefined : givenKey(apiKey);
+  const key = apiKey === undefined ? undefined : parseSandboxKey(apiKey);
   const log = createLogger({ name: 'sandbox', level: 'warn' });
   const pool = createPool({ url: databaseUrl, name: 'sandbox', max: 1, log });
   try {
     await migrateGateway(pool);
-    const merchantId = await demoMerchant(pool);
+    const merchantId = await ensureDemoMerchant(pool);
     if (!key && (await credentialsOf(pool, merchantId)).some(({ status }) => status === 'active')) {
       return { merchantId, apiKey: null };
     }
-    if (key && (await takeUp(pool, merchantId, key, pepper))) return { merchantId, apiKey: key.text };
-    const grant = { merchantId, scopes: Scope.options, environment: 'sandbox' } as const;
-    const { text } = await issueKey(pool, grant, { pepper, at: new Date(), ...(key && { key }) });
+    if (key && (await reuseStoredKey(pool, merchantId, key, pepper))) return { merchantId, apiKey: key.text };
+    const spec = { merchantId, scopes: Scope.options, environment: 'sandbox' } as const;
+    const { text } = await issueKey(pool, spec, { pepper, at: new Date(), ...(key && { key }) });
     return { merchantId, apiKey: text };
   } finally {
     await pool.end();
   }
 };
 
-const givenKey = (text: string): ApiKey => {
+const parseSandboxKey = (text: string): ApiKey => {
   const key = parseApiKey(text);
   if (key?.environment !== 'sandbox') {
-    throw new RangeError('a sandbox key is ak_sandbox_ and 32 to 128 letters and digits');
+    throw new RangeError('a sandbox key must be ak_sandbox_ and 32 to 128 letters and digits');
   }
   return key;
 };
 
-const demoMerchant = async (pool: Pool): Promise<string> => {
-  const id = `mer_${newSeed()}`;
+const ensureDemoMerchant = async (pool: Pool): Promise<string> => {
+  const id = `mer_${newUlid()}`;
   if (await insertMerchant(pool, id, DEMO, new Date())) return id;
-  const known = await merchantByReference(pool, DEMO.external_reference_id);
-  if (!known) throw new Error('the demo merchant is gone');
-  return known.resource.id;
+  const stored = await merchantByReference(pool, DEMO.external_reference_id);
+  if (!stored) throw new Error('the demo merchant does not exist');
+  return stored.resource.id;
 };
 
-/** Whether a record under the key's kid is there already; its secret is brought in line when it is another. */
-const takeUp = async (pool: Pool, merchantId: string, key: ApiKey, pepper: string): Promise<boolean> => {
-  const known = await credentialByKid(pool, key.kid);
-  if (!known) return false;
-  if (known.merchant_id !== merchantId) throw new RangeError('another merchant has a key that begins like this one');
-  if (known.status === 'revoked' || (known.expires_at !== null && known.expires_at <= new Date())) {
-    throw new EndedKeyError('SANDBOX_API_KEY was revoked or has expired: set another one, or none');
+/** Returns false if no stored key has this kid. Otherwise makes sure that its secret is the given one. */
+const reuseStoredKey = async (pool: Pool, merchantId: string, key: ApiKey, pepper: string): Promise<boolean> => {
+  const stored = await credentialByKid(pool, key.kid);
+  if (!stored) return false;
+  if (stored.merchant_id !== merchantId)
+    throw new RangeError('another merchant has a key with the same first 12 characters');
+  if (stored.status === 'revoked' || (stored.expires_at !== null && stored.expires_at <= new Date())) {
+    throw new InactiveKeyError('SANDBOX_API_KEY was revoked or has expired: set another one, or none');
   }
-  if (!(await verifySecret(key.secret, known, pepper))) {
+  if (!(await verifySecret(key.secret, stored, pepper))) {
     await replaceSecret(
       pool,
       key.kid,

@@ -1,4 +1,4 @@
-/** Rows of text under a header, in columns. */
+/** Formats rows of text as aligned columns under a header. */
 export const table = (header: readonly string[], rows: readonly (readonly string[])[]): string => {
   const widths = header.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)));
   return [header, ...rows]

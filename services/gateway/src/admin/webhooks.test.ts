@@ -1,6 +1,6 @@
 import * as examples from '../openapi/examples.ts';
-import { refusal, startStub, type StubService } from '../testing/jest-stub-service.ts';
-import { AdminFault } from './fault.ts';
+import { errorResponse, startStub, type StubService } from '../testing/jest-stub-service.ts';
+import { AdminError } from './admin-error.ts';
 import { runWebhooks } from './webhooks.ts';
 
 const KEY = 'ak_sandbox_keyOfTheTests';
@@ -29,12 +29,12 @@ const start = (args: string[], environment: 'sandbox' | 'production' = 'sandbox'
   });
   return { ended, interrupt: () => stopping.abort() };
 };
-const said = async (text: RegExp) => {
+const printed = async (text: RegExp) => {
   while (!lines.some((line) => text.test(line))) await new Promise((done) => setTimeout(done, 5));
 };
 const listening = async (args: string[] = []) => {
   const session = start(['listen', '--forward', `${target.url}/hook?a=b`, ...access(), ...args]);
-  await said(/Ctrl-C removes/);
+  await printed(/Ctrl-C removes/);
   const { url, events } = api.calls[0]!.body as { url: string; events: string[] };
   return { ...session, url, events };
 };
@@ -45,7 +45,7 @@ const deliver = (url: string) =>
     body: ' {"event":"order:paid"}\n',
   });
 
-test('a delivery is passed on as it came, and answered as the target answered', async () => {
+test('forwards a delivery unchanged and returns the response of the target', async () => {
   const { url, events, interrupt, ended } = await listening(['--events', 'order:paid,payment:applied']);
   expect(events).toEqual(['order:paid', 'payment:applied']);
   const answer = await deliver(url);
@@ -58,7 +58,7 @@ test('a delivery is passed on as it came, and answered as the target answered', 
     },
   ]);
   expect(target.calls[0]!.headers.host).toBe(new URL(target.url).host);
-  await said(/order:paid +evt_1 {2}202 in \d+ ms$/);
+  await printed(/order:paid +evt_1 {2}202 in \d+ ms$/);
 
   interrupt();
   expect(await ended).toBe(`webhook ${examples.webhook.id} is removed`);
@@ -71,7 +71,7 @@ test('a delivery is passed on as it came, and answered as the target answered', 
   await expect(deliver(url)).rejects.toThrow();
 });
 
-test('all events are listened for unless some are named, and the secret is shown', async () => {
+test('listens for all events by default and prints the secret', async () => {
   const { events, interrupt, ended } = await listening();
   expect(events).toHaveLength(6);
   expect(lines).toContain(`the signing secret is ${examples.webhookSecret}`);
@@ -79,39 +79,40 @@ test('all events are listened for unless some are named, and the secret is shown
   await ended;
 });
 
-test('a target that is away is told, and the delivery is tried again', async () => {
+test('reports an unavailable target and returns 502 for a retry', async () => {
   const { url, interrupt, ended } = await listening();
   await target.close();
   expect((await deliver(url)).status).toBe(502);
-  await said(/502: the target did not answer \(.*ECONNREFUSED.*\)/);
+  await printed(/502: the target did not respond \(.*ECONNREFUSED.*\)/);
   interrupt();
   await ended;
 });
 
-test('a webhook that cannot be enabled is removed again', async () => {
-  const answer = api.answer;
-  api.answer = (call) => (call.method === 'PATCH' ? refusal(503, 'dependency_unavailable', 'try again') : answer(call));
+test('removes a webhook that cannot be enabled', async () => {
+  const answer = api.respond;
+  api.respond = (call) =>
+    call.method === 'PATCH' ? errorResponse(503, 'dependency_unavailable', 'try again') : answer(call);
   await expect(start(['listen', '--forward', target.url, ...access()]).ended).rejects.toThrow(
-    /answered 503: try again/,
+    /returned 503: try again/,
   );
   expect(api.calls.at(-1)).toMatchObject({ method: 'DELETE' });
 });
 
-test('what a listen that was killed left behind is removed by its id', async () => {
+test('remove deletes a webhook by its id', async () => {
   expect(await start(['remove', 'whk_1', ...access()]).ended).toBe('webhook whk_1 is removed');
   expect(api.calls).toMatchObject([{ method: 'DELETE', path: '/v1/webhooks/whk_1' }]);
 });
 
 const FORWARD = ['listen', '--forward', 'http://127.0.0.1:1/'];
 
-test('production is refused', async () => {
+test('refuses to run in production', async () => {
   await expect(start([...FORWARD, ...access()], 'production').ended).rejects.toThrow(/sandboxes only/);
 });
 
 test.each<[string, string[], RegExp]>([
   ['a live key', [...FORWARD, '--key', 'ak_live_x', '--api', 'http://h'], /sandboxes only/],
-  ['no key', [...FORWARD, '--api', 'http://h'], /there is no key/],
-  ['no address', [...FORWARD, '--key', KEY], /there is no API/],
+  ['no key', [...FORWARD, '--api', 'http://h'], /API key is missing/],
+  ['no address', [...FORWARD, '--key', KEY], /API URL is missing/],
   ['no target', ['listen', '--key', KEY, '--api', 'http://h'], /--forward is missing/],
   [
     'a target that is none',
@@ -121,20 +122,20 @@ test.each<[string, string[], RegExp]>([
   [
     'an unknown event',
     [...FORWARD, '--events', 'order:lost', '--key', KEY, '--api', 'http://h'],
-    /no such event: order:lost/,
+    /unknown event: order:lost/,
   ],
   ['an unknown option', ['listen', '--to', 'http://h/'], /--to/],
   ['an unknown verb', ['hear', '--key', KEY, '--api', 'http://h'], /webhooks listen/],
-])('%s is refused in words', async (_, args, words) => {
+])('explains %s', async (_, args, words) => {
   const { ended } = start(args);
   await expect(ended).rejects.toThrow(words);
-  await expect(ended).rejects.toThrow(AdminFault);
+  await expect(ended).rejects.toThrow(AdminError);
   expect(api.calls).toEqual([]);
 });
 
-test('an API that is away is named', async () => {
+test('names an unavailable API', async () => {
   await api.close();
   await expect(start(['remove', 'whk_1', ...access()]).ended).rejects.toThrow(
-    /^http:\/\/127\.0\.0\.1:\d+ does not answer/,
+    /^http:\/\/127\.0\.0\.1:\d+ does not respond/,
   );
 });

@@ -13,7 +13,7 @@ import type { CallContext, InternalClient } from '@cpg/runtime';
 import type { z } from 'zod';
 import { notFound } from '../not-found.ts';
 
-/** Which order of which merchant, and on whose behalf. */
+/** An order and its merchant. The orders service returns 404 if the order belongs to another merchant. */
 export interface OrderRef {
   readonly orderId: string;
   readonly merchantId: string;
@@ -21,10 +21,10 @@ export interface OrderRef {
 
 export type OrderDeletion = z.infer<typeof OrderDeletion>;
 
-/** Commands to the service that owns the orders. Unless it says otherwise, each can be sent again without a second effect. */
+/** Calls to the orders service. All are idempotent, unless the comment says otherwise. */
 export const ordersClient = (client: InternalClient) => {
   const post = (ref: OrderRef, verb: string, context: CallContext): Promise<Order> =>
-    known(client.call('POST', `/orders/${ref.orderId}/${verb}`, { context, response: Order, body: owner(ref) }));
+    withNotFound(client.call('POST', `/orders/${ref.orderId}/${verb}`, { context, response: Order, body: owner(ref) }));
 
   return {
     create: (ref: OrderRef, order: MerchantCreateOrderDto, context: CallContext): Promise<Order> =>
@@ -34,19 +34,19 @@ export const ordersClient = (client: InternalClient) => {
         body: { order_id: ref.orderId, merchant_id: ref.merchantId, order } satisfies CreateOrderCall,
       }),
     update: (ref: OrderRef, changes: UpdateOrderDto, context: CallContext): Promise<Order> =>
-      known(
+      withNotFound(
         client.call('PATCH', `/orders/${ref.orderId}`, { context, response: Order, body: { ...owner(ref), changes } }),
       ),
     cancel: (ref: OrderRef, context: CallContext) => post(ref, 'cancel', context),
     capture: (ref: OrderRef, context: CallContext) => post(ref, 'capture', context),
-    /** Puts the order's clock forward, and does what falls due by it. Sandboxes only; again is further forward. */
+    /** Advances the order's clock and processes what becomes due. Sandboxes only. Not idempotent. */
     advanceTime: (orderId: string, call: AdvanceTimeCall, context: CallContext): Promise<Order> =>
-      known(
+      withNotFound(
         client.call('POST', `/orders/${orderId}/time`, { context, response: Order, body: call, idempotent: false }),
       ),
-    /** Again, it is not found. */
+    /** Deletes the order. A repeat throws `not_found`. */
     remove: (ref: OrderRef, context: CallContext): Promise<OrderDeletion> =>
-      known(
+      withNotFound(
         client.call('DELETE', `/orders/${ref.orderId}`, {
           context,
           response: OrderDeletion,
@@ -54,10 +54,10 @@ export const ordersClient = (client: InternalClient) => {
           idempotent: false,
         }),
       ),
-    /** What is recorded of an order. */
+    /** One page of the recorded events of an order. */
     history: (orderId: string, query: HistoryQuery, context: CallContext): Promise<RecordedHistory> =>
       client.call('GET', `/orders/${orderId}/history`, { context, query, response: RecordedHistory }),
-    /** The order as it was recorded by an instant; null before it was there. */
+    /** The order as it was at `instant` (ISO 8601); null if it did not exist. */
     at: async (orderId: string, instant: string, context: CallContext): Promise<Order | null> => {
       try {
         return await client.call('GET', `/orders/${orderId}/state`, {
@@ -77,10 +77,10 @@ export type OrdersClient = ReturnType<typeof ordersClient>;
 
 const owner = ({ merchantId }: OrderRef) => ({ merchant_id: merchantId });
 
-/** The answer for an unknown order is the API's own. */
-const known = async <T>(answer: Promise<T>): Promise<T> => {
+/** Replaces `not_found` of the orders service by the 404 of the public API. */
+const withNotFound = async <T>(response: Promise<T>): Promise<T> => {
   try {
-    return await answer;
+    return await response;
   } catch (error) {
     throw isAppError(error, 'not_found') ? notFound('order') : error;
   }

@@ -2,19 +2,19 @@ import { Replay, type ReplayCall, TestDelivery, type TestDeliveryCall } from '@c
 import type { CallContext, InternalClient } from '@cpg/runtime';
 import { z } from 'zod';
 
-/** Calls to the service that delivers webhooks. */
+/** Calls to the webhook dispatcher. */
 export const webhookDispatcherClient = (client: InternalClient) => ({
   sendTest: (test: TestDeliveryCall, context: CallContext): Promise<TestDelivery> =>
     client.call('POST', '/test-deliveries', { context, response: TestDelivery, body: test, idempotent: false }),
-  /** Makes a delivery anew. Again is again, unless the first one still waits. */
+  /** Queues a delivery again. Not idempotent once the first redelivery has been sent. */
   redeliver: async (webhookId: string, deliveryId: string, context: CallContext): Promise<void> => {
     const path = `/webhooks/${webhookId}/deliveries/${deliveryId}/redelivery`;
     await client.call('POST', path, { context, response: z.unknown(), idempotent: false });
   },
-  /** Delivers events of a range once more. The same replay id again is the same replay. */
+  /** Starts a replay of a time range. Idempotent by `replay_id`. */
   replay: (webhookId: string, call: ReplayCall, context: CallContext): Promise<Replay> =>
     client.call('POST', `/webhooks/${webhookId}/replays`, { context, response: Replay, body: call }),
-  /** Drops what is queued for a deleted webhook. */
+  /** Drops the queued deliveries of a deleted webhook. */
   dropQueued: async (webhookId: string, context: CallContext): Promise<void> => {
     await client.call('DELETE', `/webhooks/${webhookId}/deliveries`, { context, response: z.unknown() });
   },

@@ -1,23 +1,23 @@
-import type { KnownCredential } from '../queries/credentials.ts';
+import type { CredentialWithMerchant } from '../queries/credentials.ts';
 import { type ApiKey, makeApiKey } from './api-key.ts';
 import { type Authenticator, createAuthenticator } from './authenticator.ts';
 import type { KeyAlgorithm } from './hash.ts';
 
-const TRUST_MS = 3_000;
-const FROM = '203.0.113.9';
+const CACHE_TTL_MS = 3_000;
+const ADDRESS = '203.0.113.9';
 
 let clock: number;
-let looked: string[];
-let verified: number;
+let lookups: string[];
+let verifications: number;
 let used: string[];
-let records: Map<string, KnownCredential>;
-let delivered: Promise<void>;
+let credentials: Map<string, CredentialWithMerchant>;
+let databaseResponse: Promise<void>;
 let authenticator: Authenticator;
 let key: ApiKey;
 
 const hashOf = (secret: string) => `hash of ${secret}`;
 
-const recordOf = (of: ApiKey, alg: KeyAlgorithm = 'HMAC-SHA256'): KnownCredential => ({
+const credentialFor = (of: ApiKey, alg: KeyAlgorithm = 'HMAC-SHA256'): CredentialWithMerchant => ({
   id: 'key_1',
   merchant_id: 'mer_1',
   kid: of.kid,
@@ -39,36 +39,38 @@ const recordOf = (of: ApiKey, alg: KeyAlgorithm = 'HMAC-SHA256'): KnownCredentia
   payment_methods: [],
 });
 
-const change = (more: Partial<KnownCredential>) => records.set(key.kid, { ...records.get(key.kid)!, ...more });
-const ask = (text = key.text, from = FROM, sparing = false) => authenticator.authenticate(text, from, sparing);
+const change = (more: Partial<CredentialWithMerchant>) =>
+  credentials.set(key.kid, { ...credentials.get(key.kid)!, ...more });
+const ask = (text = key.text, from = ADDRESS, skipExpensive = false) =>
+  authenticator.authenticate(text, from, skipExpensive);
 
 beforeEach(() => {
   clock = 1_000_000;
-  looked = [];
-  verified = 0;
+  lookups = [];
+  verifications = 0;
   used = [];
-  delivered = Promise.resolve();
+  databaseResponse = Promise.resolve();
   key = makeApiKey('sandbox');
-  records = new Map([[key.kid, recordOf(key)]]);
+  credentials = new Map([[key.kid, credentialFor(key)]]);
   authenticator = createAuthenticator({
     environment: 'sandbox',
-    verify: async (secret, kept) => {
-      verified += 1;
-      return kept.secret_hash === hashOf(secret);
+    verify: async (secret, stored) => {
+      verifications += 1;
+      return stored.secret_hash === hashOf(secret);
     },
-    find: async (kid) => {
-      looked.push(kid);
-      const record = records.get(kid) ?? null;
-      await delivered;
-      return record;
+    findCredential: async (kid) => {
+      lookups.push(kid);
+      const credential = credentials.get(kid) ?? null;
+      await databaseResponse;
+      return credential;
     },
     onUse: (kid) => used.push(kid),
     now: () => new Date(clock),
-    trustMs: TRUST_MS,
+    cacheTtlMs: CACHE_TTL_MS,
   });
 });
 
-test('a good key is its merchant with its scopes, and its use is noted', async () => {
+test('returns the merchant and scopes of a valid key, and records its use', async () => {
   expect(await ask()).toEqual({
     kid: key.kid,
     merchantId: 'mer_1',
@@ -78,65 +80,65 @@ test('a good key is its merchant with its scopes, and its use is noted', async (
   expect(used).toEqual([key.kid]);
 });
 
-test('requests in a row, and at once, need one look-up', async () => {
+test('sequential and concurrent requests share one lookup', async () => {
   await Promise.all([ask(), ask(), ask()]);
   await ask();
-  expect(looked).toHaveLength(1);
+  expect(lookups).toHaveLength(1);
 });
 
-test('a record that is read again unchanged is not verified again', async () => {
+test('does not verify the secret again when a reloaded credential has the same hash', async () => {
   await ask();
-  clock += TRUST_MS;
+  clock += CACHE_TTL_MS;
   await ask();
-  expect({ looked: looked.length, verified }).toEqual({ looked: 2, verified: 1 });
+  expect({ lookups: lookups.length, verifications }).toEqual({ lookups: 2, verifications: 1 });
 });
 
-test('a revocation takes effect once the record is read again', async () => {
+test('a revocation takes effect when the cached credential expires', async () => {
   await ask();
   change({ status: 'revoked' });
-  clock += TRUST_MS - 1;
+  clock += CACHE_TTL_MS - 1;
   expect(await ask()).not.toBeNull();
   clock += 1;
   expect(await ask()).toBeNull();
 });
 
-describe('while the database answers late', () => {
-  let deliver: () => void;
+describe('while the database responds slowly', () => {
+  let respond: () => void;
   beforeEach(() => {
-    delivered = new Promise((done) => (deliver = done));
+    databaseResponse = new Promise((resolve) => (respond = resolve));
   });
 
-  test('a record is believed from the moment it was asked for', async () => {
+  test('the age of a cached credential counts from when the query was sent', async () => {
     const early = ask();
     change({ status: 'revoked' });
-    clock += TRUST_MS;
-    deliver();
+    clock += CACHE_TTL_MS;
+    respond();
     expect(await early).not.toBeNull();
     expect(await ask()).toBeNull();
   });
 
-  test('a revocation takes effect for who comes later', async () => {
+  test('a later request sees a revocation while an earlier lookup is in flight', async () => {
     const early = ask();
     change({ status: 'revoked' });
-    clock += TRUST_MS;
+    clock += CACHE_TTL_MS;
     const late = ask();
-    deliver();
+    respond();
     expect([await early, await late]).toEqual([expect.anything(), null]);
   });
 
-  test('what was asked for earlier and comes later does not replace what is known', async () => {
+  test('a lookup that started earlier and ends later does not replace a newer result', async () => {
     const early = ask();
-    delivered = Promise.resolve();
+    databaseResponse = Promise.resolve();
     change({ status: 'revoked' });
-    clock += TRUST_MS - 1;
-    expect(await ask(key.text, FROM, true)).toBeNull();
-    deliver();
+    clock += CACHE_TTL_MS - 1;
+    expect(await ask(key.text, ADDRESS, true)).toBeNull();
+    respond();
     await early;
     expect(await ask()).toBeNull();
   });
 });
 
-test('an expiry takes effect at its instant, whatever is kept', async () => {
+test('a cached key expires on time', async () => {
   change({ expires_at: new Date(clock + 10) });
   expect(await ask()).not.toBeNull();
   clock += 9;
@@ -145,57 +147,57 @@ test('an expiry takes effect at its instant, whatever is kept', async () => {
   expect(await ask()).toBeNull();
 });
 
-test('the right kid with another secret is nobody, also while the right one is kept', async () => {
+test('rejects a known kid with another secret, even while the right key is cached', async () => {
   await ask();
   expect(await ask(`ak_sandbox_${key.kid}${'x'.repeat(43)}`)).toBeNull();
 });
 
-test('a key of the other environment is nobody, whatever its record says', async () => {
+test('rejects a key of the other environment', async () => {
   const live = makeApiKey('live');
-  records.set(live.kid, recordOf(live));
+  credentials.set(live.kid, credentialFor(live));
   expect(await ask(live.text)).toBeNull();
   change({ environment: 'live' });
   expect(await ask()).toBeNull();
 });
 
-test('a key is good only from where it is allowed', async () => {
+test('rejects a key from an address that it does not allow', async () => {
   change({ allowed_ips: ['203.0.113.0/24'] });
-  expect(await ask(key.text, FROM)).not.toBeNull();
+  expect(await ask(key.text, ADDRESS)).not.toBeNull();
   expect(await ask(key.text, '198.51.100.1')).toBeNull();
 });
 
-test('an unknown key is nobody, and is not remembered', async () => {
-  records.delete(key.kid);
+test('rejects an unknown key and does not cache the rejection', async () => {
+  credentials.delete(key.kid);
   expect(await ask()).toBeNull();
-  records.set(key.kid, recordOf(key));
+  credentials.set(key.kid, credentialFor(key));
   expect(await ask()).not.toBeNull();
 });
 
-test('a changed hash is verified anew', async () => {
+test('verifies the secret again when the stored hash has changed', async () => {
   await ask();
-  clock += TRUST_MS;
+  clock += CACHE_TTL_MS;
   change({ secret_hash: hashOf('another secret') });
   expect(await ask()).toBeNull();
 });
 
 test.each<KeyAlgorithm>(['SCRYPT', 'ARGON2ID'])(
-  'a %s record is not derived for an address to be spared, unless it was lately',
+  'with skipExpensive, a %s key is refused unless its secret is already verified',
   async (alg) => {
-    records.set(key.kid, recordOf(key, alg));
-    expect(await ask(key.text, FROM, true)).toBeNull();
+    credentials.set(key.kid, credentialFor(key, alg));
+    expect(await ask(key.text, ADDRESS, true)).toBeNull();
     expect(await ask()).not.toBeNull();
-    clock += TRUST_MS;
-    expect(await ask(key.text, FROM, true)).not.toBeNull();
+    clock += CACHE_TTL_MS;
+    expect(await ask(key.text, ADDRESS, true)).not.toBeNull();
   },
 );
 
-test('an outage is not a refusal', async () => {
+test('throws when the database is unavailable', async () => {
   const broken = createAuthenticator({
     environment: 'sandbox',
     verify: async () => true,
-    find: () => Promise.reject(new Error('away')),
+    findCredential: () => Promise.reject(new Error('unavailable')),
     onUse: () => {},
     now: () => new Date(clock),
   });
-  await expect(broken.authenticate(key.text, FROM)).rejects.toThrow('away');
+  await expect(broken.authenticate(key.text, ADDRESS)).rejects.toThrow('unavailable');
 });

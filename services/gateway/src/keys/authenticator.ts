@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import type { PaymentMethod } from '@cpg/contracts';
 import { createAddressMatcher } from '@cpg/runtime';
 import { LRUCache } from 'lru-cache';
-import type { KnownCredential } from '../queries/credentials.ts';
+import type { CredentialWithMerchant } from '../queries/credentials.ts';
 import { type ApiKey, type KeyEnvironment, parseApiKey } from './api-key.ts';
 import { isExpensive, type SecretHash } from './hash.ts';
 
-/** Who sent a request, as their key proves it. */
+/** The authenticated sender of a request. */
 export interface Caller {
   readonly kid: string;
   readonly merchantId: string;
@@ -15,106 +15,122 @@ export interface Caller {
 }
 
 export interface Authenticator {
-  /** The caller whose key `text` is, or null when it is malformed, unknown, revoked, expired, of the other environment, or not
-   *  allowed from `address`. With `sparing`, keys that are expensive to verify and were not verified lately are refused unseen. */
-  readonly authenticate: (text: string, address: string, sparing?: boolean) => Promise<Caller | null>;
+  /** The caller that the key `text` belongs to. Null when the key is malformed, unknown, revoked, expired, of the other environment, or
+   *  not allowed from `address`. With `skipExpensive`, a key with an expensive hash is refused unless its secret is already verified. */
+  readonly authenticate: (text: string, address: string, skipExpensive?: boolean) => Promise<Caller | null>;
 }
 
 export interface AuthenticatorOptions {
   readonly environment: KeyEnvironment;
-  /** Whether `secret` is the one that the record was made of. */
-  readonly verify: (secret: string, kept: SecretHash) => Promise<boolean>;
-  readonly find: (kid: string) => Promise<KnownCredential | null>;
+  /** Whether `secret` matches the stored hash. */
+  readonly verify: (secret: string, stored: SecretHash) => Promise<boolean>;
+  readonly findCredential: (kid: string) => Promise<CredentialWithMerchant | null>;
   readonly onUse: (kid: string, at: Date) => void;
   readonly now: () => Date;
-  /** How long a record is believed before it is read again: the time within which a revocation takes effect. */
-  readonly trustMs?: number;
+  /** How long a credential is served from the cache. A revocation takes effect within this time. */
+  readonly cacheTtlMs?: number;
 }
 
-const TRUST_MS = 3_000;
-const KEPT = 10_000;
+const CACHE_TTL_MS = 3_000;
+const CACHE_SIZE = 10_000;
 
-interface Verified {
-  readonly credential: KnownCredential;
+interface VerifiedKey {
+  readonly credential: CredentialWithMerchant;
   readonly caller: Caller;
-  readonly mayComeFrom: (address: string) => boolean;
-  /** When it was asked for: the answer may have been long on its way. */
-  readonly askedAt: number;
+  readonly isAllowedAddress: (address: string) => boolean;
+  /** When the query for the credential was sent, in milliseconds. Its age counts from here: the response may be slow. */
+  readonly requestedAt: number;
 }
 
-interface Look {
-  readonly askedAt: number;
-  readonly found: Promise<Verified | null>;
+interface Lookup {
+  readonly requestedAt: number;
+  readonly result: Promise<VerifiedKey | null>;
 }
 
-/** Verifies API keys. What was verified is kept under the hash of the key, so the hot path needs neither query nor key derivation;
- *  a record that is read again is verified again only if its hash changed. */
+/** Verifies API keys. Verified keys are cached by the SHA-256 of the key, so most requests need no query and no key derivation. When the
+ *  cache entry is too old, the credential is loaded again, and the secret is verified again only if the stored hash has changed. */
 export const createAuthenticator = (options: AuthenticatorOptions): Authenticator => {
-  const { environment, verify, find, onUse, now, trustMs = TRUST_MS } = options;
-  const verified = new LRUCache<string, Verified>({ max: KEPT });
-  const running = new Map<string, Look>();
+  const { environment, onUse, now, cacheTtlMs = CACHE_TTL_MS } = options;
+  const cache = new LRUCache<string, VerifiedKey>({ max: CACHE_SIZE });
+  const inFlight = new Map<string, Lookup>();
 
-  const check = async (key: ApiKey, known: Verified | undefined, sparing: boolean): Promise<Verified | null> => {
-    const askedAt = now().getTime();
-    const credential = await find(key.kid);
-    if (!credential) return null;
-    const proven = known?.credential.secret_hash === credential.secret_hash;
-    if (!proven && sparing && isExpensive(credential.alg)) return null;
-    if (!proven && !(await verify(key.secret, credential))) return null;
-    return {
-      credential,
-      caller: {
-        kid: credential.kid,
-        merchantId: credential.merchant_id,
-        scopes: new Set(credential.scopes),
-        paymentMethods: credential.payment_methods,
-      },
-      mayComeFrom: credential.allowed_ips.length === 0 ? () => true : createAddressMatcher(credential.allowed_ips),
-      askedAt,
+  const isFresh = ({ requestedAt }: { requestedAt: number }): boolean => now().getTime() - requestedAt < cacheTtlMs;
+
+  /** Concurrent requests with the same key share one lookup, unless that lookup has been in flight for too long. */
+  const lookUp = (key: ApiKey, skipExpensive: boolean): Promise<VerifiedKey | null> => {
+    const cacheKey = createHash('sha256').update(key.text).digest('base64');
+    const cached = cache.get(cacheKey);
+    if (cached && isFresh(cached)) return Promise.resolve(cached);
+    const lookupKey = `${cacheKey} ${skipExpensive}`;
+    const shared = inFlight.get(lookupKey);
+    if (shared && isFresh(shared)) return shared.result;
+
+    const store = (verified: VerifiedKey | null): void => {
+      // Lookups can finish out of order: the one that started last wins.
+      const current = cache.get(cacheKey);
+      if (verified && verified.requestedAt >= (current?.requestedAt ?? 0)) cache.set(cacheKey, verified);
+      if (!verified && current === cached) cache.delete(cacheKey);
     };
-  };
-
-  const isFresh = ({ askedAt }: Pick<Verified, 'askedAt'>): boolean => now().getTime() - askedAt < trustMs;
-
-  /** Requests that need the same look-up share it, unless it has been on its way for too long. */
-  const lookUp = (key: ApiKey, sparing: boolean): Promise<Verified | null> => {
-    const fingerprint = createHash('sha256').update(key.text).digest('base64');
-    const known = verified.get(fingerprint);
-    if (known && isFresh(known)) return Promise.resolve(known);
-    const name = `${fingerprint} ${sparing}`;
-    const shared = running.get(name);
-    if (shared && isFresh(shared)) return shared.found;
-    const look: Look = {
-      askedAt: now().getTime(),
-      found: check(key, known, sparing)
-        .then((found) => {
-          // A look that was begun later may have ended earlier.
-          const kept = verified.get(fingerprint);
-          if (found && found.askedAt >= (kept?.askedAt ?? 0)) verified.set(fingerprint, found);
-          if (!found && kept === known) verified.delete(fingerprint);
-          return found;
+    const requestedAt = now().getTime();
+    const lookup: Lookup = {
+      requestedAt,
+      result: verifyKey(key, { ...options, requestedAt, cached, skipExpensive })
+        .then((verified) => {
+          store(verified);
+          return verified;
         })
         .finally(() => {
-          if (running.get(name) === look) running.delete(name);
+          if (inFlight.get(lookupKey) === lookup) inFlight.delete(lookupKey);
         }),
     };
-    running.set(name, look);
-    return look.found;
+    inFlight.set(lookupKey, lookup);
+    return lookup.result;
   };
 
   return {
-    authenticate: async (text, address, sparing = false) => {
+    authenticate: async (text, address, skipExpensive = false) => {
       const key = parseApiKey(text);
       if (!key || key.environment !== environment) return null;
-      const found = await lookUp(key, sparing);
-      if (!found || !isUsable(found.credential, environment, now()) || !found.mayComeFrom(address)) return null;
+      const verified = await lookUp(key, skipExpensive);
+      if (!verified || !isUsable(verified.credential, environment, now()) || !verified.isAllowedAddress(address)) {
+        return null;
+      }
       onUse(key.kid, now());
-      return found.caller;
+      return verified.caller;
     },
   };
 };
 
-const isUsable = (credential: KnownCredential, environment: KeyEnvironment, now: Date): boolean =>
+interface VerifyOptions extends Pick<AuthenticatorOptions, 'findCredential' | 'verify'> {
+  readonly requestedAt: number;
+  readonly cached: VerifiedKey | undefined;
+  readonly skipExpensive: boolean;
+}
+
+/** Loads the credential of a key and verifies its secret, unless `cached` was verified against the same hash. */
+const verifyKey = async (
+  key: ApiKey,
+  { findCredential, verify, requestedAt, cached, skipExpensive }: VerifyOptions,
+): Promise<VerifiedKey | null> => {
+  const credential = await findCredential(key.kid);
+  if (!credential) return null;
+  const isVerified = cached?.credential.secret_hash === credential.secret_hash;
+  if (!isVerified && skipExpensive && isExpensive(credential.alg)) return null;
+  if (!isVerified && !(await verify(key.secret, credential))) return null;
+  return {
+    credential,
+    caller: {
+      kid: credential.kid,
+      merchantId: credential.merchant_id,
+      scopes: new Set(credential.scopes),
+      paymentMethods: credential.payment_methods,
+    },
+    isAllowedAddress: credential.allowed_ips.length === 0 ? () => true : createAddressMatcher(credential.allowed_ips),
+    requestedAt,
+  };
+};
+
+const isUsable = (credential: CredentialWithMerchant, environment: KeyEnvironment, now: Date): boolean =>
   credential.status === 'active' &&
   credential.environment === environment &&
   (credential.expires_at === null || now < credential.expires_at);

@@ -4,7 +4,7 @@ import { argon2idAsync } from '@noble/hashes/argon2.js';
 
 export type KeyAlgorithm = 'HMAC-SHA256' | 'SCRYPT' | 'ARGON2ID';
 
-/** How a secret is kept: base64url of 32 bytes each. */
+/** A stored secret. `salt` and `secret_hash` are base64url of 32 bytes each. */
 export interface SecretHash {
   readonly alg: KeyAlgorithm;
   readonly salt: string;
@@ -13,7 +13,7 @@ export interface SecretHash {
 
 const BYTES = 32;
 
-// Costs as OWASP's Password Storage Cheat Sheet has them. HMAC needs none: its keys have 256 random bits.
+// Cost parameters of OWASP's Password Storage Cheat Sheet. HMAC needs none: secrets have 256 random bits.
 const SCRYPT = { N: 2 ** 15, r: 8, p: 3, maxmem: 64 * 1024 * 1024 };
 const ARGON2ID = { m: 19 * 1024, t: 2, p: 1, dkLen: BYTES };
 
@@ -25,10 +25,10 @@ const digests: Record<KeyAlgorithm, (secret: string, salt: Buffer, pepper: strin
   ARGON2ID: (secret, salt) => argon2idAsync(secret, salt, ARGON2ID),
 };
 
-/** What may hold up other requests or eat their time when it is computed. */
+/** Whether the algorithm takes so much CPU time that other requests would be delayed. */
 export const isExpensive = (alg: KeyAlgorithm): boolean => alg !== 'HMAC-SHA256';
 
-/** Hashes a new secret with a salt of its own. `pepper` is a key the database does not hold (HMAC-SHA256 only). */
+/** Hashes a secret with a random salt. `pepper` is a key that is not stored in the database; only HMAC-SHA256 uses it. */
 export const hashSecret = async (
   secret: string,
   pepper: string,
@@ -39,9 +39,9 @@ export const hashSecret = async (
   return { alg, salt: salt.toString('base64url'), secret_hash: Buffer.from(digest).toString('base64url') };
 };
 
-/** Whether `secret` is the one that was hashed, compared in constant time. */
-export const verifySecret = async (secret: string, kept: SecretHash, pepper: string): Promise<boolean> => {
-  const digest = await digests[kept.alg](secret, Buffer.from(kept.salt, 'base64url'), pepper);
-  const expected = Buffer.from(kept.secret_hash, 'base64url');
+/** Whether `secret` matches the stored hash. Compares in constant time. */
+export const verifySecret = async (secret: string, stored: SecretHash, pepper: string): Promise<boolean> => {
+  const digest = await digests[stored.alg](secret, Buffer.from(stored.salt, 'base64url'), pepper);
+  const expected = Buffer.from(stored.secret_hash, 'base64url');
   return expected.length === digest.length && timingSafeEqual(expected, digest);
 };

@@ -1,11 +1,11 @@
 import type { Queryable } from '@cpg/postgres';
+import { newUlid } from '@cpg/runtime';
 import { type Credential, insertCredential } from '../queries/credentials.ts';
-import { newSeed } from '../seed.ts';
 import { type ApiKey, makeApiKey } from './api-key.ts';
 import { hashSecret, type KeyAlgorithm } from './hash.ts';
 
-/** What a key may do, and where and how long it is good. */
-export interface KeyGrant {
+/** The permissions and limits of a new key. Null or absent limits mean none. */
+export interface KeySpec {
   readonly merchantId: string;
   readonly scopes: Credential['scopes'];
   readonly environment: Credential['environment'];
@@ -14,29 +14,29 @@ export interface KeyGrant {
   readonly version?: number;
 }
 
-/** Makes a key and keeps its hash. The key itself is in the answer only: it is never kept. `key` makes a given one instead. */
+/** Generates a key, or takes the given `key`, and stores its hash. The key itself is never stored: only the caller has it. */
 export const issueKey = async (
   db: Queryable,
-  grant: KeyGrant,
+  spec: KeySpec,
   {
     pepper,
     at,
-    key = makeApiKey(grant.environment),
+    key = makeApiKey(spec.environment),
     alg,
   }: { pepper: string; at: Date; key?: ApiKey; alg?: KeyAlgorithm },
 ): Promise<ApiKey> => {
   await insertCredential(db, {
-    id: `key_${newSeed()}`,
-    merchant_id: grant.merchantId,
+    id: `key_${newUlid()}`,
+    merchant_id: spec.merchantId,
     kid: key.kid,
-    scopes: grant.scopes,
+    scopes: spec.scopes,
     ...(await hashSecret(key.secret, pepper, alg)),
     last4: key.text.slice(-4),
-    version: grant.version ?? 1,
-    environment: grant.environment,
-    allowed_ips: [...(grant.allowedIps ?? [])],
+    version: spec.version ?? 1,
+    environment: spec.environment,
+    allowed_ips: [...(spec.allowedIps ?? [])],
     created_at: at,
-    expires_at: grant.expiresAt ?? null,
+    expires_at: spec.expiresAt ?? null,
   });
   return key;
 };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What a key may do. `self` limits each one to what its own merchant owns. */
+/** The scopes of API keys. `self` means: only resources of the key's own merchant. */
 export const Scope = z.enum([
   'merchant:self:read',
   'orders:self:create',

@@ -1,35 +1,35 @@
 import fc from 'fast-check';
-import { tokenBuckets } from './token-buckets.ts';
+import { createTokenBuckets } from './token-buckets.ts';
 
-test('a full bucket lets its burst through, then as many as flow in', () => {
+test('allows the burst, then requests at the refill rate', () => {
   let now = 0;
-  const buckets = tokenBuckets({ perSecond: 2, burst: 3, now: () => now });
-  const take = () => buckets.take('a');
-  expect([take(), take(), take()].map((turn) => turn?.remaining)).toEqual([2, 1, 0]);
-  expect(take()).toEqual({ allowed: false, limit: 3, remaining: 0, resetSeconds: 2, retrySeconds: 1 });
+  const buckets = createTokenBuckets({ perSecond: 2, burst: 3, now: () => now });
+  const consume = () => buckets.consume('a');
+  expect([consume(), consume(), consume()].map((result) => result?.remaining)).toEqual([2, 1, 0]);
+  expect(consume()).toEqual({ allowed: false, limit: 3, remaining: 0, resetSeconds: 2, retryAfterSeconds: 1 });
   now = 499;
-  expect(take()?.allowed).toBe(false);
+  expect(consume()?.allowed).toBe(false);
   now = 500;
-  expect(take()).toMatchObject({ allowed: true, remaining: 0 });
+  expect(consume()).toMatchObject({ allowed: true, remaining: 0 });
   expect(buckets.isEmpty('a')).toBe(true);
   expect(buckets.isEmpty('b')).toBe(false);
 });
 
-test('each has a bucket of its own', () => {
-  const buckets = tokenBuckets({ perSecond: 1, burst: 1, now: () => 0 });
-  expect(['a', 'a', 'b'].map((id) => buckets.take(id)?.allowed)).toEqual([true, false, true]);
+test('each id has its own bucket', () => {
+  const buckets = createTokenBuckets({ perSecond: 1, burst: 1, now: () => 0 });
+  expect(['a', 'a', 'b'].map((id) => buckets.consume(id)?.allowed)).toEqual([true, false, true]);
 });
 
 test.each([
   [0, 10],
   [10, 0],
-])('%i per second with a burst of %i is no limit', (perSecond, burst) => {
-  const buckets = tokenBuckets({ perSecond, burst, now: () => 0 });
-  expect(buckets.take('a')).toBeNull();
+])('%i per second with a burst of %i disables the limit', (perSecond, burst) => {
+  const buckets = createTokenBuckets({ perSecond, burst, now: () => 0 });
+  expect(buckets.consume('a')).toBeNull();
   expect(buckets.isEmpty('a')).toBe(false);
 });
 
-test('whatever the pace, no more passes than the burst and what flowed in, and waiting as told is enough', () => {
+test('never allows more than burst plus refill, and allows a request after retryAfterSeconds', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 50 }),
@@ -38,14 +38,14 @@ test('whatever the pace, no more passes than the burst and what flowed in, and w
       (perSecond, burst, waits) => {
         let now = 0;
         let passed = 0;
-        const buckets = tokenBuckets({ perSecond, burst, now: () => now });
+        const buckets = createTokenBuckets({ perSecond, burst, now: () => now });
         for (const wait of waits) {
           now += wait;
-          const turn = buckets.take('a')!;
-          if (turn.allowed) passed += 1;
+          const result = buckets.consume('a')!;
+          if (result.allowed) passed += 1;
           else {
-            now += turn.retrySeconds * 1000;
-            expect(buckets.take('a')?.allowed).toBe(true);
+            now += result.retryAfterSeconds * 1000;
+            expect(buckets.consume('a')?.allowed).toBe(true);
             passed += 1;
           }
         }

@@ -1,28 +1,28 @@
 import { LRUCache } from 'lru-cache';
 
-/** What is left after one request. Whole tokens; seconds are rounded up. */
-export interface Turn {
+/** The state of a bucket after one request. Whole tokens; seconds are rounded up. */
+export interface RateLimitResult {
   readonly allowed: boolean;
   readonly limit: number;
   readonly remaining: number;
-  /** Until the bucket is full again. */
+  /** Seconds until the bucket is full. */
   readonly resetSeconds: number;
-  /** Until the next request is let through; 0 when that is now. */
-  readonly retrySeconds: number;
+  /** Seconds until the next request is allowed; 0 if it is allowed now. */
+  readonly retryAfterSeconds: number;
 }
 
 export interface TokenBuckets {
-  /** Takes a token from the bucket of `id`; null when there is no limit. */
-  readonly take: (id: string) => Turn | null;
-  /** Whether the bucket of `id` has no token left. */
+  /** Takes a token from the bucket of `id`, if there is one; null when there is no limit. */
+  readonly consume: (id: string) => RateLimitResult | null;
+  /** Whether the bucket of `id` has less than one token. */
   readonly isEmpty: (id: string) => boolean;
 }
 
-const KEPT = 50_000;
+const MAX_BUCKETS = 50_000;
 
-/** Token buckets in memory: each holds at most `burst` and gains `perSecond`. 0 of either turns the limit off.
- *  `now` is in milliseconds and never goes back. */
-export const tokenBuckets = ({
+/** Token buckets in memory: each holds at most `burst` tokens and refills at `perSecond`. A value of 0 for either disables the limit.
+ *  `now` is a monotonic clock in milliseconds. */
+export const createTokenBuckets = ({
   perSecond,
   burst,
   now,
@@ -31,27 +31,27 @@ export const tokenBuckets = ({
   burst: number;
   now: () => number;
 }): TokenBuckets => {
-  if (perSecond === 0 || burst === 0) return { take: () => null, isEmpty: () => false };
-  const buckets = new LRUCache<string, { tokens: number; at: number }>({ max: KEPT });
-  const level = (id: string, at: number): number => {
+  if (perSecond === 0 || burst === 0) return { consume: () => null, isEmpty: () => false };
+  const buckets = new LRUCache<string, { tokens: number; at: number }>({ max: MAX_BUCKETS });
+  const tokensAt = (id: string, at: number): number => {
     const bucket = buckets.get(id);
     return bucket ? Math.min(burst, bucket.tokens + ((at - bucket.at) / 1000) * perSecond) : burst;
   };
   return {
-    take: (id) => {
+    consume: (id) => {
       const at = now();
-      const before = level(id, at);
-      const allowed = before >= 1;
-      const tokens = allowed ? before - 1 : before;
+      const available = tokensAt(id, at);
+      const allowed = available >= 1;
+      const tokens = allowed ? available - 1 : available;
       buckets.set(id, { tokens, at });
       return {
         allowed,
         limit: burst,
         remaining: Math.floor(tokens),
         resetSeconds: Math.ceil((burst - tokens) / perSecond),
-        retrySeconds: tokens >= 1 ? 0 : Math.ceil((1 - tokens) / perSecond),
+        retryAfterSeconds: tokens >= 1 ? 0 : Math.ceil((1 - tokens) / perSecond),
       };
     },
-    isEmpty: (id) => level(id, now()) < 1,
+    isEmpty: (id) => tokensAt(id, now()) < 1,
   };
 };

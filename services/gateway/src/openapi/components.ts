@@ -32,13 +32,13 @@ import {
 import { z } from 'zod';
 import { AdvanceTimeBody, TestWebhookBody } from '../routes/debug.ts';
 import { FailPaymentBody, RegisterPaymentBody } from '../routes/debug-payments.ts';
-import { OrderHistoryPage, OrderPage } from '../routes/orders.ts';
+import { OrderHistoryPage, OrderPage } from '../routes/order-schemas.ts';
 import { PaymentPage, RefundPaymentBody } from '../routes/payments.ts';
-import { DeliveryPage, ReplayWebhookBody } from '../routes/webhook-deliveries.ts';
-import { UpdateWebhookBody, WebhookCreated, WebhookDeletion, WebhookPage } from '../routes/webhooks.ts';
+import { DeliveryPage, ReplayWebhookBody } from '../routes/delivery-schemas.ts';
+import { UpdateWebhookBody, WebhookCreated, WebhookDeletion, WebhookPage } from '../routes/webhook-schemas.ts';
 import * as examples from './examples.ts';
 
-/** The schemas that the document names, and what an example of each is. */
+/** The named schemas of the document, with an example of each where there is one. */
 const COMPONENTS: Record<string, readonly [schema: z.ZodType, example?: unknown]> = {
   Order: [Order, examples.order],
   OrderPage: [OrderPage],
@@ -85,8 +85,8 @@ const COMPONENTS: Record<string, readonly [schema: z.ZodType, example?: unknown]
   Error: [ErrorBody, examples.error],
 };
 
-/** Gives the schemas their names, by which the document refers to them. */
-export const nameComponents = (): void => {
+/** Registers the schema names, so that the document refers to schemas by name. */
+export const registerComponents = (): void => {
   for (const [id, [schema, example]] of Object.entries(COMPONENTS)) {
     const known = z.globalRegistry.get(schema);
     if (!known?.id)

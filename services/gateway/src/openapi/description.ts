@@ -2,38 +2,38 @@ import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger';
 
 export const API_VERSION = '1.1.0';
 
-const ABOUT = `A merchant-facing gateway for payments in crypto assets and stablecoins.
+const ABOUT = `Accept payments in crypto assets and stablecoins.
 
-**Keys.** Every \`/v1\` request carries \`x-api-key\`. Keys of the sandbox begin with \`ak_sandbox_\`, keys of production with \`ak_live_\`; each carries scopes.
+**API keys.** Send your API key in the header \`x-api-key\` with every \`/v1\` request. Sandbox keys start with \`ak_sandbox_\`, production keys with \`ak_live_\`. The scopes of a key limit what it can do.
 
-**Amounts** are decimal strings, never numbers. They come out with the fixed number of decimals of their currency; more decimals than the currency has are refused, never rounded.
+**Amounts** are decimal strings, not numbers. Responses contain the fixed number of decimals of the currency. Requests with more decimals than the currency has are refused, never rounded.
 
-**Same key, same answer.** A POST with an \`Idempotency-Key\` can be sent again for 24 hours: it has its effect once, also when the connection broke or the service crashed in between, and the answer is the first one.
+**Idempotency.** Send an \`Idempotency-Key\` with a POST to make retries safe for 24 hours. The request takes effect once, even if the connection breaks or the service crashes, and repeats return the first response.
 
-**Lists** are pages by creation time: \`page\` 1 to 1000, \`limit\` 1 to 100. Stop when \`page >= totalPages\`.
+**Lists** are paginated and sorted by creation time: \`page\` is 1 to 1000, \`limit\` is 1 to 100. Stop when \`page >= totalPages\`.
 
-**Errors** have \`error\`, \`message\`, \`statusCode\`, a stable \`code\` and a \`request_id\`; [the catalogue](/docs/errors.md) says of every \`code\` when it comes and what to do. Checks run in this order: 401, 429, 403, 400, 404, 409. Fields and parameters that do not exist are refused by name.
+**Errors** contain \`error\`, \`message\`, \`statusCode\`, a stable \`code\` and a \`request_id\`. The [error catalogue](/docs/errors.md) explains each \`code\`. Requests are checked in this order: 401, 429, 403, 400, 404, 409. Unknown fields and parameters are refused, and the error names them.
 
-**Limits.** Requests per key are limited by a token bucket; \`RateLimit-*\` headers say what is left. After 429 or 503, wait as long as \`Retry-After\` says.
+**Rate limits** apply per API key, by a token bucket. The \`RateLimit-*\` headers contain the current state. After 429 or 503, wait for the number of seconds in \`Retry-After\`.
 
-**Versions.** \`/v1\` only grows: ignore fields you do not know. A breaking change is a new version, and \`Deprecation\` and \`Sunset\` headers announce the end of an old one 12 months ahead.`;
+**Versions.** \`/v1\` only gets additions: ignore fields that you do not know. A breaking change gets a new version. The \`Deprecation\` and \`Sunset\` headers announce the end of an old version 12 months in advance.`;
 
 const seconds = { schema: { type: 'integer', minimum: 0 } } as const;
 
-/** What of the document does not follow from the routes. */
+/** The parts of the document that are not generated from the routes. */
 export const DESCRIPTION: NonNullable<FastifyDynamicSwaggerOptions['openapi']> = {
   openapi: '3.1.0',
   info: { title: 'Crypto payment gateway API', version: API_VERSION, description: ABOUT },
   servers: [{ url: '/', description: 'This environment' }],
   tags: [
-    { name: 'Merchant', description: 'Who the key belongs to.' },
-    { name: 'Orders', description: 'What is to be paid, and how it stands.' },
-    { name: 'Payments', description: 'The money that came in.' },
-    { name: 'Webhooks', description: 'Which events are delivered where.' },
+    { name: 'Merchant', description: 'The merchant that the API key belongs to.' },
+    { name: 'Orders', description: 'An order is a request for payment. It tracks the amount due and its payments.' },
+    { name: 'Payments', description: 'A payment is money that was received for an order.' },
+    { name: 'Webhooks', description: 'Webhooks deliver events to your server.' },
     {
       name: 'Sandbox',
       description:
-        'Stands in for a payer, the rails, the clock and an event, so that every case can be tried without waiting and without coins. Sandboxes only; in production these are 404.',
+        'Simulates payers, rails, time and events, to test every case without waiting and without real funds. Available in sandboxes only: in production these paths return 404.',
     },
     { name: 'Health' },
   ],
@@ -47,21 +47,21 @@ export const DESCRIPTION: NonNullable<FastifyDynamicSwaggerOptions['openapi']> =
         in: 'header',
         required: false,
         description:
-          'Makes the request safe to send again: per merchant, kept 24 hours. The same request gets the stored answer, another one 422, one that is still running 409. For example `checkout-1042-attempt-1`.',
+          'Makes retries of the request safe. Keys are unique per merchant and stored for 24 hours. A repeat of the same request returns the stored response, a different request returns 422, and a repeat while the first request is running returns 409. Example: `checkout-1042-attempt-1`.',
         schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
       },
     },
     headers: {
-      'X-Request-Id': { description: 'Names this request in the logs.', schema: { type: 'string' } },
+      'X-Request-Id': { description: 'The id of this request in the logs.', schema: { type: 'string' } },
       'RateLimit-Limit': {
-        description: 'Requests that a full bucket holds. Absent when there is no limit.',
+        description: 'The size of the token bucket, in requests. Absent if there is no limit.',
         ...seconds,
       },
-      'RateLimit-Remaining': { description: 'Requests that are left now.', ...seconds },
-      'RateLimit-Reset': { description: 'Seconds until the bucket is full again.', ...seconds },
-      'Retry-After': { description: 'Seconds to wait.', ...seconds },
+      'RateLimit-Remaining': { description: 'The number of requests that are allowed now.', ...seconds },
+      'RateLimit-Reset': { description: 'Seconds until the token bucket is full.', ...seconds },
+      'Retry-After': { description: 'Seconds to wait before the next request.', ...seconds },
       'Idempotency-Replayed': {
-        description: '`true` when this is the stored answer to an earlier request.',
+        description: '`true` if this is the stored response of an earlier request.',
         schema: { type: 'string', enum: ['true'] },
       },
     },

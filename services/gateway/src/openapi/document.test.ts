@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { type OpenApi, breakingDifferences } from './breaking.ts';
-import { apiDocument } from './document.ts';
+import { type OpenApi, breakingChanges } from './breaking-changes.ts';
+import { openApiDocument } from './document.ts';
 import * as examples from './examples.ts';
 import {
   DeliveryWithAttempts,
@@ -12,12 +12,12 @@ import {
   Webhook,
 } from '@cpg/contracts';
 
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- the tests look at any part of the document
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests read arbitrary parts of the document
 let document: any;
 let committed: OpenApi;
 
 beforeAll(async () => {
-  document = await apiDocument();
+  document = await openApiDocument();
   committed = JSON.parse(await readFile(new URL('../../openapi.json', import.meta.url), 'utf8')) as OpenApi;
 });
 
@@ -26,11 +26,11 @@ const operations = () =>
     Object.entries(methods).map(([method, operation]) => [`${method.toUpperCase()} ${path}`, operation] as const),
   );
 
-test('it is version 1.1.0 of the API, in OpenAPI 3.1', () => {
+test('the document describes API version 1.1.0 in OpenAPI 3.1', () => {
   expect(document).toMatchObject({ openapi: '3.1.0', info: { version: '1.1.0' } });
 });
 
-test('every endpoint of the reference is in it, and those we added', () => {
+test('the document contains every endpoint', () => {
   expect(
     operations()
       .map(([name]) => name)
@@ -68,7 +68,7 @@ test('every endpoint of the reference is in it, and those we added', () => {
   ]);
 });
 
-test('every reference leads somewhere, and every component is led to', () => {
+test('every reference resolves, and every component is referenced', () => {
   const text = JSON.stringify(document);
   const references = [...text.matchAll(/"\$ref":"#\/([^"]+)"/g)].map((match) => match[1]!);
   const targetOf = (reference: string) => reference.split('/').reduce((node, name) => node?.[name], document);
@@ -77,7 +77,7 @@ test('every reference leads somewhere, and every component is led to', () => {
   expect(schemas.filter((name) => !references.includes(name))).toEqual([]);
 });
 
-test('every operation has a name of its own, a summary, a tag and its security', () => {
+test('every operation has a unique id, a summary, a tag and security', () => {
   const all = operations() as [string, Record<string, never>][];
   expect(new Set(all.map(([, { operationId }]) => operationId)).size).toBe(all.length);
   for (const [name, operation] of all) {
@@ -87,7 +87,7 @@ test('every operation has a name of its own, a summary, a tag and its security',
   }
 });
 
-test('every operation under /v1 has its refusals, and every POST its idempotency key', () => {
+test('every /v1 operation lists its error responses and scope, and every POST its idempotency key', () => {
   for (const [name, operation] of operations().filter(([name]) => name.includes('/v1/'))) {
     const {
       responses,
@@ -106,7 +106,7 @@ test('every operation under /v1 has its refusals, and every POST its idempotency
   }
 });
 
-test('the examples are what the schemas take', () => {
+test('the examples match their schemas', () => {
   expect(MerchantCreateOrderDto.parse(examples.createOrder)).toEqual(examples.createOrder);
   expect(Order.parse(examples.order)).toEqual(examples.order);
   expect(Payment.parse(examples.payment)).toEqual(examples.payment);
@@ -116,10 +116,10 @@ test('the examples are what the schemas take', () => {
   expect(Replay.parse(examples.replay)).toEqual(examples.replay);
 });
 
-test('nothing in it breaks clients of the committed one', () => {
-  expect(breakingDifferences(committed, document)).toEqual([]);
+test('the document does not break clients of the committed one', () => {
+  expect(breakingChanges(committed, document)).toEqual([]);
 });
 
-test('the committed one is up to date: `pnpm --filter @cpg/gateway openapi` writes it', () => {
+test('the committed document is current: `pnpm --filter @cpg/gateway openapi` regenerates it', () => {
   expect(document).toEqual(committed);
 });

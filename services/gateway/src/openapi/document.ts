@@ -1,23 +1,23 @@
 import { createLogger } from '@cpg/runtime';
 import { buildApp } from '../app.ts';
-import type { OpenApi } from './breaking.ts';
+import type { OpenApi } from './breaking-changes.ts';
 
-/** The OpenAPI document of a sandbox, which has every route. Nothing behind the routes is needed to describe them. */
-export const apiDocument = async (): Promise<OpenApi> => {
-  const nothing = new Proxy({}, { get: () => undefined }) as never;
+/** Generates the OpenAPI document of a sandbox, which has all routes. Needs no database or other service. */
+export const openApiDocument = async (): Promise<OpenApi> => {
+  const unused = new Proxy({}, { get: () => undefined }) as never;
   const app = await buildApp({
     environment: 'sandbox',
-    pool: nothing,
-    orders: nothing,
-    payments: nothing,
-    dispatcher: nothing,
-    authenticator: nothing,
-    limits: { requests: nothing, failures: nothing },
-    box: nothing,
-    instance: nothing,
-    checkUrl: nothing,
+    pool: unused,
+    orders: unused,
+    payments: unused,
+    dispatcher: unused,
+    authenticator: unused,
+    limits: { requests: unused, failures: unused },
+    box: unused,
+    instanceName: unused,
+    checkUrl: unused,
     ready: {},
-    now: nothing,
+    now: unused,
     log: createLogger({ name: 'openapi', level: 'silent' }),
     trustProxy: false,
   });

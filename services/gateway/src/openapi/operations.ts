@@ -1,4 +1,4 @@
-/** An operation of the document, as far as it is completed here. */
+/** The parts of an OpenAPI operation that this file reads or adds. */
 export interface Operation {
   security?: Record<string, string[]>[];
   parameters?: unknown[];
@@ -6,24 +6,24 @@ export interface Operation {
   responses: Record<string, object>;
 }
 
-// What is answered besides what the route itself answers.
+// Error responses that the routes themselves do not declare.
 const REFUSALS: Record<number, string> = {
-  400: 'The request is not valid; `details` names every field at fault.',
+  400: 'The request is not valid. `details` lists every invalid field.',
   401: 'The API key is missing, malformed, unknown, revoked, expired, or of the other environment.',
-  403: 'The key lacks the scope that this needs.',
-  404: 'There is none with this id: it never was, is deleted, or belongs to another merchant.',
-  409: 'The state of the resource does not allow it, or another request with this `Idempotency-Key` is running; `code` says which.',
+  403: 'The API key lacks the required scope.',
+  404: 'No resource has this id: it does not exist, is deleted, or belongs to another merchant.',
+  409: 'The state of the resource does not allow the request, or another request with this `Idempotency-Key` is running. See `code`.',
   413: 'The body is larger than 256 KiB.',
   415: 'The body is not `application/json`.',
-  422: 'This `Idempotency-Key` was used with another request.',
+  422: 'This `Idempotency-Key` was used with a different request.',
   429: 'Too many requests.',
-  503: 'Something this depends on is down, or has no fresh rate. Nothing was half done: try again.',
+  503: 'A dependency is unavailable, or there is no current exchange rate. No partial change was made. Try again.',
 };
 
 const headers = (...names: string[]) =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 
-/** Adds to an operation what every one of its kind has: its security, its refusals, its headers. */
+/** Adds the parts that operations have in common: security, error responses, headers and the idempotency key. */
 export const completeOperation = (path: string, method: string, operation: Operation): Operation => {
   if (path.startsWith('/health')) return { ...operation, responses: HEALTH[path] ?? {} };
   const versioned = path.startsWith('/v1/');
@@ -41,7 +41,11 @@ export const completeOperation = (path: string, method: string, operation: Opera
   ];
   const answers = Object.entries(operation.responses).map(([status, answer]): [string, object] => [
     status,
-    { ...answer, description: 'Done.', headers: headers(...ALWAYS, ...(repeatable ? ['Idempotency-Replayed'] : [])) },
+    {
+      ...answer,
+      description: 'Success.',
+      headers: headers(...ALWAYS, ...(repeatable ? ['Idempotency-Replayed'] : [])),
+    },
   ]);
   return {
     ...operation,
@@ -50,7 +54,7 @@ export const completeOperation = (path: string, method: string, operation: Opera
       parameters: [...(operation.parameters ?? []), { $ref: '#/components/parameters/Idempotency-Key' }],
     }),
     ...(operation.requestBody && {
-      requestBody: { ...operation.requestBody, required: changes && !NEEDS_NO_BODY.test(`${method} ${path}`) },
+      requestBody: { ...operation.requestBody, required: changes && !OPTIONAL_BODY.test(`${method} ${path}`) },
     }),
     responses: {
       ...Object.fromEntries(answers),
@@ -60,15 +64,15 @@ export const completeOperation = (path: string, method: string, operation: Opera
 };
 
 const HEALTH: Record<string, Operation['responses']> = {
-  '/health': { 200: { description: 'It runs.' } },
+  '/health': { 200: { description: 'The process is running.' } },
   '/health/ready': {
-    200: { description: 'All of it is there.' },
-    503: { description: 'The list `missing` names what is not there.', headers: headers('Retry-After') },
+    200: { description: 'All dependencies are available.' },
+    503: { description: 'A dependency is unavailable. `missing` lists the names.', headers: headers('Retry-After') },
   },
 };
 
-// None at all, or one that may be left out.
-const NEEDS_NO_BODY = /^delete |\/(cancel|capture|rotate-secret|redeliver|refund|confirm|fail)$/;
+// Operations without a body, or with an optional one.
+const OPTIONAL_BODY = /^delete |\/(cancel|capture|rotate-secret|redeliver|refund|confirm|fail)$/;
 
 const ALWAYS = ['X-Request-Id', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
 

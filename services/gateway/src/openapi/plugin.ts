@@ -3,12 +3,12 @@ import swaggerUi from '@fastify/swagger-ui';
 import { renderErrorCatalogue } from '@cpg/runtime';
 import type { FastifyInstance } from 'fastify';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
-import { nameComponents } from './components.ts';
+import { registerComponents } from './components.ts';
 import { DESCRIPTION } from './description.ts';
 import { completeOperation, type Operation } from './operations.ts';
-import { type Document, tidySchemas } from './tidy.ts';
+import { type Document, simplifySchemas } from './simplify-schemas.ts';
 
-// swagger-ui loads nothing but its own files; its styles are partly inline.
+// swagger-ui loads only its own files, but uses inline styles.
 const DOCS_POLICY = {
   'default-src': "'none'",
   'script-src': "'self'",
@@ -20,22 +20,22 @@ const DOCS_POLICY = {
   'frame-ancestors': "'none'",
 };
 
-/** Serves the OpenAPI document of the routes that are registered after it at `/openapi.json`, a page of it at `/docs`, and the error
- *  catalogue that it points to. */
-export const documentApi = async (app: FastifyInstance): Promise<void> => {
-  nameComponents();
+/** Serves the OpenAPI document at `/openapi.json`, Swagger UI at `/docs`, and the error catalogue. Register it before the routes: it
+ *  documents only those that are registered later. */
+export const serveApiDocs = async (app: FastifyInstance): Promise<void> => {
+  registerComponents();
   await app.register(swagger, {
     openapi: DESCRIPTION,
     transform: (route) => {
       const described = jsonSchemaTransform(withHealth(route));
       const { scope } = route.route.config ?? {};
       if (!scope) return described;
-      const needs = `Needs the scope \`${scope}\`.`;
-      const description = [described.schema.description, needs].filter(Boolean).join('\n\n');
+      const requirement = `Needs the scope \`${scope}\`.`;
+      const description = [described.schema.description, requirement].filter(Boolean).join('\n\n');
       return { ...described, schema: { ...described.schema, description } };
     },
     transformObject: (document) =>
-      tidySchemas(completed(jsonSchemaTransformObject(document) as unknown as Document)) as never,
+      simplifySchemas(completed(jsonSchemaTransformObject(document) as unknown as Document)) as never,
   });
   await app.register(swaggerUi, {
     routePrefix: '/docs',
@@ -67,14 +67,14 @@ const completed = (document: Document): Document => ({
 });
 
 const HEALTH: Record<string, object> = {
-  '/health': { operationId: 'health', summary: 'Whether the process runs', tags: ['Health'] },
+  '/health': { operationId: 'health', summary: 'Check that the process is running', tags: ['Health'] },
   '/health/ready': {
     operationId: 'ready',
-    summary: 'Whether what it depends on is there',
+    summary: 'Check that all dependencies are available',
     tags: ['Health'],
   },
 };
 
-/** The health routes are the same in every service and bring no description. */
+/** Adds descriptions to the health routes, which all services share. */
 const withHealth = <T extends { url: string; schema: object }>(route: T): T =>
   HEALTH[route.url] ? { ...route, schema: { ...route.schema, ...HEALTH[route.url] } } : route;

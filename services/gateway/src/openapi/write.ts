@@ -1,16 +1,16 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { breakingDifferences, type OpenApi } from './breaking.ts';
-import { apiDocument } from './document.ts';
+import { breakingChanges, type OpenApi } from './breaking-changes.ts';
+import { openApiDocument } from './document.ts';
 
-// Writes the committed document anew, unless a client of the committed one would break: that needs a new version of the API.
+// Regenerates openapi.json. Fails if the change would break existing clients: that needs a new API version.
 const file = new URL('../../openapi.json', import.meta.url);
 
 const committed = JSON.parse(await readFile(file, 'utf8').catch(() => '{"paths":{}}')) as OpenApi;
-const document = await apiDocument();
-const faults = breakingDifferences(committed, document);
-if (faults.length > 0) {
+const document = await openApiDocument();
+const breaking = breakingChanges(committed, document);
+if (breaking.length > 0) {
   process.stderr.write(
-    `this would break clients of ${file.pathname}:\n${faults.map((fault) => `  ${fault}\n`).join('')}`,
+    `these changes would break clients of ${file.pathname}:\n${breaking.map((change) => `  ${change}\n`).join('')}`,
   );
   process.exitCode = 1;
 } else {

@@ -6,14 +6,14 @@ import { tooManyRequests } from './rate-limit.ts';
 
 export interface ApiKeyOptions {
   readonly authenticator: Authenticator;
-  /** Failed authentications by address. */
+  /** Limits failed authentications, by address. */
   readonly failures: TokenBuckets;
-  /** Without it a request that sends no key goes on as nobody's. */
+  /** If false, a request without a key is served without a caller. */
   readonly required: boolean;
 }
 
-/** Asks who sends each request of `app`, before its body is read: 401 without a good key. An address that failed too often hears
- *  429 instead until its bucket fills again; a good key is never refused for what others tried from the same address. */
+/** Authenticates each request of `app` before its body is read: 401 without a valid key. An address with too many failures gets 429
+ *  until its bucket refills. A valid key is never refused because of other failures from the same address. */
 export const authenticate = (app: FastifyInstance, { authenticator, failures, required }: ApiKeyOptions): void => {
   app.decorateRequest('caller', null);
   app.addHook('onRequest', async (request, reply) => {
@@ -22,8 +22,8 @@ export const authenticate = (app: FastifyInstance, { authenticator, failures, re
     if (typeof key !== 'string') throw new AppError('unauthorized', 'x-api-key is missing');
     request.caller = await authenticator.authenticate(key, request.ip, failures.isEmpty(request.ip));
     if (request.caller) return;
-    const turn = failures.take(request.ip);
-    if (turn && !turn.allowed) throw tooManyRequests(reply, turn);
-    throw new AppError('unauthorized', 'x-api-key is not a key of this environment that is good for this address now');
+    const failureLimit = failures.consume(request.ip);
+    if (failureLimit && !failureLimit.allowed) throw tooManyRequests(reply, failureLimit);
+    throw new AppError('unauthorized', 'x-api-key is not valid in this environment or from this address');
   });
 };

@@ -1,109 +1,119 @@
 import { AppError, type ErrorCode } from '@cpg/core';
 import type { Pool } from '@cpg/postgres';
-import { invalidRequest, type SecretBox, withTimeout } from '@cpg/runtime';
+import { invalidRequest, newUlid, type SecretBox, withTimeout } from '@cpg/runtime';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import {
   type Claim,
   claimRequest,
-  keepAnswer,
-  type KnownRequest,
-  knownRequest,
-  releaseRequest,
+  findRequest,
+  releaseClaim,
+  type StoredRequest,
+  storeResponse,
 } from '../queries/idempotency.ts';
 import { callerOf } from '../request.ts';
-import { newSeed } from '../seed.ts';
 import { requestFingerprint } from './request-fingerprint.ts';
 
 const HEADER = 'idempotency-key';
-const VISIBLE = /^[\x21-\x7e]{1,255}$/;
+const VISIBLE_ASCII = /^[\x21-\x7e]{1,255}$/;
 
-// Refusals that may turn out otherwise when the same request comes again.
-const PASSING = new Set<ErrorCode>(['concurrent_update', 'idempotency_key_in_use', 'rate_limited']);
+// Refusals below 500 that are not stored, because a retry of the same request can succeed.
+const RETRYABLE = new Set<ErrorCode>(['concurrent_update', 'idempotency_key_in_use', 'rate_limited']);
+
+// A database that does not respond delays the response no longer than this.
+const STORE_TIMEOUT_MS = 2_000;
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The request is under an Idempotency-Key, and this one works on it. */
+    /** Set while this request holds the lease of its Idempotency-Key. */
     claim: Claim | null;
   }
 }
 
-export interface AnswerOnceOptions {
+export interface IdempotencyOptions {
   readonly pool: Pool;
   readonly box: SecretBox;
-  /** The name of this gateway's presence. */
-  readonly instance: () => string | null;
+  /** The name of this gateway's instance lock; null while it does not hold the lock. */
+  readonly instanceName: () => string | null;
 }
 
-/** Same key, same answer: every POST of `app` that carries an Idempotency-Key has its effect once. The seed of its ids is reserved
- *  before the effect, so a repeat after a crash makes the same ids; what was answered finally is kept 24 hours. Registered
- *  after authentication; works on the validated body. A request without the header costs no query. */
-export const answerOnce = (app: FastifyInstance, { pool, box, instance }: AnswerOnceOptions): void => {
+/** Makes every POST of `app` with an Idempotency-Key idempotent. The seed of new ids is stored before the effect, so a retry after a crash
+ *  creates the same ids. A final response is stored for 24 hours and returned to repeats. Register it after authentication; it uses the
+ *  validated body. A request without the header needs no query. */
+export const handleIdempotencyKeys = (app: FastifyInstance, options: IdempotencyOptions): void => {
   app.decorateRequest('seed', '');
   app.decorateRequest('claim', null);
 
   app.addHook('preHandler', async (request, reply) => {
     const key = request.headers[HEADER];
-    request.seed = newSeed();
+    request.seed = newUlid();
     if (request.method !== 'POST' || key === undefined) return;
-    if (typeof key !== 'string' || !VISIBLE.test(key)) {
-      throw invalidRequest([{ path: HEADER, message: 'must be 1 to 255 visible characters' }]);
+    const claim = claimFor(request, key, options.instanceName());
+    const seed = await claimRequest(options.pool, claim);
+    if (seed === null) {
+      sendStored(reply, options.box, storedResponse(await findRequest(options.pool, claim), claim));
+      return reply;
     }
-    const claim = {
-      merchantId: callerOf(request).merchantId,
-      key,
-      requestHash: requestFingerprint(request),
-      seed: request.seed,
-      holder: request.id,
-      instance: instance(),
-    };
-    const seed = await claimRequest(pool, claim);
-    if (seed !== null) {
-      request.seed = seed;
-      request.claim = claim;
-      if (reply.sent) await finish(request, reply.statusCode, null);
-      return;
-    }
-    const known = await knownRequest(pool, claim);
-    await replay(reply, box, answerOf(known, claim));
-    return reply;
+    request.seed = seed;
+    request.claim = claim;
+    // The request timed out while it was being claimed.
+    if (reply.sent) await endClaim(request, reply.statusCode, null, options);
   });
-
-  const finish = async (request: FastifyRequest, status: number, payload: unknown): Promise<void> => {
-    const { claim } = request;
-    if (!claim) return;
-    request.claim = null;
-    try {
-      await withTimeout(SETTLE_WITHIN_MS, settle(claim, request, status, payload));
-    } catch (error) {
-      // The effect stands whether or not its answer is kept: a repeat takes it up with the same ids.
-      request.log.warn({ err: error, requestId: request.id }, 'could not keep the answer under its idempotency key');
-    }
-  };
-  app.addHook('onSend', (request, reply, payload) => finish(request, reply.statusCode, payload));
-  // A request that took too long was answered without being sent: it may come again at once.
-  app.addHook('onResponse', (request, reply) => finish(request, reply.statusCode, null));
-
-  const settle = async (claim: Claim, request: FastifyRequest, status: number, payload: unknown): Promise<void> => {
-    if (typeof payload !== 'string' || !isFinal(status, payload)) return releaseRequest(pool, claim);
-    const sealed = request.routeOptions.config.answersSecret === true;
-    await keepAnswer(pool, claim, { status, text: sealed ? box.seal(payload) : payload, sealed });
-  };
+  app.addHook('onSend', (request, reply, payload) => endClaim(request, reply.statusCode, payload, options));
+  // After a timeout the response bypasses onSend: release the key, so that a retry can start at once.
+  app.addHook('onResponse', (request, reply) => endClaim(request, reply.statusCode, null, options));
 };
 
-// The answer does not wait longer for a database that has stopped answering.
-const SETTLE_WITHIN_MS = 2_000;
-
-type Answered = KnownRequest & { status: number; answer: string };
-
-const answerOf = (known: KnownRequest | null, claim: Claim): Answered => {
-  if (known && known.request_hash !== claim.requestHash) {
-    throw new AppError('idempotency_key_reused', 'this Idempotency-Key was used with another request: make a new key');
+const claimFor = (request: FastifyRequest, key: string | string[], instance: string | null): Claim => {
+  if (typeof key !== 'string' || !VISIBLE_ASCII.test(key)) {
+    throw invalidRequest([{ path: HEADER, message: 'must be 1 to 255 visible characters' }]);
   }
-  if (known?.status && known.answer !== null) return { ...known, status: known.status, answer: known.answer };
-  throw new AppError('idempotency_key_in_use', 'a request with this Idempotency-Key is running: try again in a moment');
+  return {
+    merchantId: callerOf(request).merchantId,
+    key,
+    requestHash: requestFingerprint(request),
+    seed: request.seed,
+    holder: request.id,
+    instance,
+  };
 };
 
-const replay = (reply: FastifyReply, box: SecretBox, { status, answer, sealed }: Answered) =>
+/** Stores a final response under the key, or releases the key. */
+const endClaim = async (
+  request: FastifyRequest,
+  status: number,
+  payload: unknown,
+  { pool, box }: IdempotencyOptions,
+): Promise<void> => {
+  const { claim } = request;
+  if (!claim) return;
+  request.claim = null;
+  const store = async (): Promise<void> => {
+    if (typeof payload !== 'string' || !isFinal(status, payload)) return releaseClaim(pool, claim);
+    const sealed = request.routeOptions.config.responseHasSecret === true;
+    await storeResponse(pool, claim, { status, text: sealed ? box.seal(payload) : payload, sealed });
+  };
+  try {
+    await withTimeout(STORE_TIMEOUT_MS, store());
+  } catch (error) {
+    // The effect is complete. A repeat runs again with the same seed, so it has the same result.
+    request.log.warn({ err: error, requestId: request.id }, 'could not store the response of an idempotent request');
+  }
+};
+
+type StoredResponse = StoredRequest & { status: number; answer: string };
+
+const storedResponse = (stored: StoredRequest | null, claim: Claim): StoredResponse => {
+  if (stored && stored.request_hash !== claim.requestHash) {
+    throw new AppError('idempotency_key_reused', 'this Idempotency-Key was used with another request: use a new key');
+  }
+  if (stored?.status && stored.answer !== null) return { ...stored, status: stored.status, answer: stored.answer };
+  throw new AppError(
+    'idempotency_key_in_use',
+    'a request with this Idempotency-Key is still running: try again in a moment',
+  );
+};
+
+const sendStored = (reply: FastifyReply, box: SecretBox, { status, answer, sealed }: StoredResponse) =>
   reply
     .code(status)
     .header('idempotency-replayed', 'true')
@@ -111,4 +121,4 @@ const replay = (reply: FastifyReply, box: SecretBox, { status, answer, sealed }:
     .send(sealed ? box.open(answer) : answer);
 
 const isFinal = (status: number, payload: string): boolean =>
-  status < 400 || (status < 500 && !PASSING.has((JSON.parse(payload) as { code: ErrorCode }).code));
+  status < 400 || (status < 500 && !RETRYABLE.has((JSON.parse(payload) as { code: ErrorCode }).code));

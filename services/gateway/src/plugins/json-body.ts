@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 
-/** Reads JSON bodies, and nothing else; an empty one is none, for clients send `content-type: application/json` with every request. */
-export const readJsonBodies = (app: FastifyInstance): void => {
+/** Accepts JSON bodies only. An empty body counts as no body: many clients send `content-type: application/json` with every request. */
+export const acceptJsonBodies = (app: FastifyInstance): void => {
   const parse = app.getDefaultJsonParser('error', 'error');
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {

@@ -1,22 +1,23 @@
 import { AppError } from '@cpg/core';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import type { TokenBuckets, Turn } from '../limits/token-buckets.ts';
+import type { RateLimitResult, TokenBuckets } from '../limits/token-buckets.ts';
 
-/** Lets each key (or, where none was sent, each address) through as often as its bucket has tokens; 429 otherwise. */
-export const limitRate = (app: FastifyInstance, buckets: TokenBuckets): void => {
+/** Limits requests by API key, or by address when the request has no key; 429 once the bucket is empty. */
+export const limitRequestRate = (app: FastifyInstance, buckets: TokenBuckets): void => {
   app.addHook('onRequest', async (request, reply) => {
-    const turn = buckets.take(request.caller?.kid ?? request.ip);
-    if (!turn) return;
+    const result = buckets.consume(request.caller?.kid ?? request.ip);
+    if (!result) return;
     reply.headers({
-      'ratelimit-limit': turn.limit,
-      'ratelimit-remaining': turn.remaining,
-      'ratelimit-reset': turn.resetSeconds,
+      'ratelimit-limit': result.limit,
+      'ratelimit-remaining': result.remaining,
+      'ratelimit-reset': result.resetSeconds,
     });
-    if (!turn.allowed) throw tooManyRequests(reply, turn);
+    if (!result.allowed) throw tooManyRequests(reply, result);
   });
 };
 
-export const tooManyRequests = (reply: FastifyReply, turn: Turn): AppError => {
-  reply.header('retry-after', turn.retrySeconds);
+/** Sets `Retry-After` and returns the 429 error. */
+export const tooManyRequests = (reply: FastifyReply, { retryAfterSeconds }: RateLimitResult): AppError => {
+  reply.header('retry-after', retryAfterSeconds);
   return new AppError('rate_limited', 'too many requests');
 };

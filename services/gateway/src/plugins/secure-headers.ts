@@ -1,8 +1,8 @@
 import helmet from '@fastify/helmet';
 import type { FastifyInstance } from 'fastify';
 
-/** Security headers on every answer. Nothing here is a page, so nothing may be loaded or framed; pages set a policy of their own. */
-export const secureHeaders = async (app: FastifyInstance): Promise<void> => {
+/** Sets security headers on every response. The policy blocks all content: API responses are not pages, and pages set their own policy. */
+export const addSecurityHeaders = async (app: FastifyInstance): Promise<void> => {
   await app.register(helmet, {
     contentSecurityPolicy: {
       useDefaults: false,

@@ -1,9 +1,9 @@
-import { faultIn } from './storable-text.ts';
+import { findUnstorable } from './storable-text.ts';
 
 test.each([['plain'], ['emoji 🎉'], ['\u{10ffff}'], [null], [1.5], [{ a: [{ b: '\n\t' }] }]])(
-  '%j can be kept',
+  '%j can be stored',
   (value) => {
-    expect(faultIn(value, [])).toBeNull();
+    expect(findUnstorable(value, [])).toBeNull();
   },
 );
 
@@ -12,12 +12,12 @@ test.each([
   [{ a: '\ud83c' }, 'a'],
   [{ a: { 'b\0': 1 } }, 'a'],
   ['\0', 'body'],
-])('%j cannot, because of %s', (value, path) => {
-  expect(faultIn(value, [])?.path).toBe(path);
+])('%j cannot be stored because of %s', (value, path) => {
+  expect(findUnstorable(value, [])?.path).toBe(path);
 });
 
-test('32 levels can be kept and 33 cannot', () => {
+test('32 levels of nesting can be stored and 33 cannot', () => {
   const nested = (levels: number): unknown => (levels === 0 ? 'x' : { a: nested(levels - 1) });
-  expect(faultIn(nested(32), [])).toBeNull();
-  expect(faultIn(nested(33), [])?.message).toMatch(/nested/);
+  expect(findUnstorable(nested(32), [])).toBeNull();
+  expect(findUnstorable(nested(33), [])?.message).toMatch(/nested/);
 });

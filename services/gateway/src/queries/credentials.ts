@@ -4,7 +4,7 @@ import type { KeyEnvironment } from '../keys/api-key.ts';
 import type { KeyAlgorithm } from '../keys/hash.ts';
 import type { Scope } from '../keys/scopes.ts';
 
-/** The record of an API key as the API reference has it, with its restrictions. */
+/** The stored record of an API key. The key itself is not stored. */
 export interface Credential {
   readonly id: string;
   readonly merchant_id: string;
@@ -26,11 +26,11 @@ export interface Credential {
   readonly expires_at: Date | null;
 }
 
-/** A credential and what of its merchant every request needs. */
-export type KnownCredential = Credential & { readonly payment_methods: PaymentMethod[] };
+/** A credential with the fields of its merchant that every request needs. */
+export type CredentialWithMerchant = Credential & { readonly payment_methods: PaymentMethod[] };
 
-export const credentialByKid = async (db: Queryable, kid: string): Promise<KnownCredential | null> => {
-  const { rows } = await db.query<KnownCredential>(
+export const credentialByKid = async (db: Queryable, kid: string): Promise<CredentialWithMerchant | null> => {
+  const { rows } = await db.query<CredentialWithMerchant>(
     `select k.*, m.payment_methods
        from gateway.api_keys k join gateway.merchants m on m.id = k.merchant_id
       where k.kid = $1`,
@@ -39,7 +39,7 @@ export const credentialByKid = async (db: Queryable, kid: string): Promise<Known
   return rows[0] ?? null;
 };
 
-/** Until the transaction ends nobody else changes the record of that kid. */
+/** Locks the key's row until the transaction ends. */
 export const lockCredential = async (db: Queryable, kid: string): Promise<void> => {
   await db.query('select from gateway.api_keys where kid = $1 for update', [kid]);
 };
@@ -77,7 +77,7 @@ export const insertCredential = async (db: Queryable, key: NewCredential): Promi
   );
 };
 
-/** The key works on until `until`, or until it would have expired anyway. */
+/** Marks the key as rotated. It stays valid until `until`, or until its own expiry if that is earlier. */
 export const retireCredential = async (db: Queryable, kid: string, at: Date, until: Date): Promise<void> => {
   await db.query(
     `update gateway.api_keys set rotated_at = $2, updated_at = $2, expires_at = least(expires_at, $3) where kid = $1`,
@@ -85,7 +85,7 @@ export const retireCredential = async (db: Queryable, kid: string, at: Date, unt
   );
 };
 
-/** False when no active key has that kid. */
+/** Returns false when no active key has this kid. */
 export const revokeCredential = async (db: Queryable, kid: string, at: Date): Promise<boolean> => {
   const { rowCount } = await db.query(
     `update gateway.api_keys set status = 'revoked', revoked_at = $2, updated_at = $2 where kid = $1 and status = 'active'`,
@@ -94,7 +94,7 @@ export const revokeCredential = async (db: Queryable, kid: string, at: Date): Pr
   return rowCount === 1;
 };
 
-/** Gives a key another secret. */
+/** Replaces the secret of a key. */
 export const replaceSecret = async (
   db: Queryable,
   kid: string,
@@ -107,8 +107,8 @@ export const replaceSecret = async (
   );
 };
 
-/** Notes when keys were last used, all in one statement; never moves a note back. */
-export const noteLastUses = async (db: Queryable, uses: ReadonlyMap<string, Date>): Promise<void> => {
+/** Stores when keys were last used, in one statement. Never replaces a later time by an earlier one. */
+export const updateLastUsed = async (db: Queryable, uses: ReadonlyMap<string, Date>): Promise<void> => {
   await db.query(
     `update gateway.api_keys k set last_used_at = greatest(k.last_used_at, used.at)
        from unnest($1::text[], $2::timestamptz[]) as used (kid, at)

@@ -2,7 +2,7 @@ import type { Delivery, DeliveryAttempt, DeliveryWithAttempts, WebhookPayload } 
 import type { Queryable } from '@cpg/postgres';
 import { encodeTime } from 'ulid';
 import type { ListQuery } from '../list-query.ts';
-import { mapPage, type PageOf, selectPage } from './page.ts';
+import { mapPage, type Page, selectPage } from './page.ts';
 
 interface DeliveryRow {
   readonly id: string;
@@ -31,14 +31,17 @@ export interface DeliveryFilters {
   readonly event_type?: string | undefined;
 }
 
+// The time in an id can be this much later than `created_at`.
+const MAX_ID_DELAY_MS = 3_600_000;
+
 const COLUMNS = 'webhook_id, event_id, event_type, status, attempts, next_attempt_at, updated_at';
 
-/** The deliveries of a webhook, as the dispatcher records them. */
+/** One page of a webhook's deliveries, from the dispatcher's tables. */
 export const listDeliveries = async (
   db: Queryable,
   webhookId: string,
   { status, event_type, ...list }: ListQuery & DeliveryFilters,
-): Promise<PageOf<Delivery>> => {
+): Promise<Page<Delivery>> => {
   const page = await selectPage<DeliveryRow>(db, {
     table: 'webhooks.deliveries',
     columns: COLUMNS,
@@ -46,16 +49,16 @@ export const listDeliveries = async (
       ['webhook_id =', webhookId],
       ['status =', status],
       ['event_type =', event_type],
-      ['id >=', list.from_date && idAt(list.from_date.getTime())],
-      ['id <=', list.to_date && idAt(list.to_date.getTime() + LATE_MS)],
+      ['id >=', list.from_date && firstIdAt(list.from_date.getTime())],
+      ['id <=', list.to_date && firstIdAt(list.to_date.getTime() + MAX_ID_DELAY_MS)],
     ],
     list,
-    by: ['id'],
+    sortBy: ['id'],
   });
   return mapPage(page, resourceOf);
 };
 
-/** A delivery of a webhook with its attempts, and its body while that is kept. */
+/** A delivery with its attempts, and with its payload until the dispatcher deletes that. */
 export const deliveryById = async (
   db: Queryable,
   webhookId: string,
@@ -81,9 +84,8 @@ export const deliveryById = async (
   };
 };
 
-// An id begins with the time at which it was made, so the index of ids serves for the dates too. It may be a little later than its row's.
-const LATE_MS = 3_600_000;
-const idAt = (ms: number): string => `dlv_${encodeTime(Math.max(0, ms))}`;
+// A ULID starts with its creation time, so the index on ids also serves date filters.
+const firstIdAt = (ms: number): string => `dlv_${encodeTime(Math.max(0, ms))}`;
 
 const resourceOf = (row: DeliveryRow): Delivery => ({
   id: row.id,

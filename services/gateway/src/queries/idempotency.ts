@@ -1,35 +1,36 @@
 import type { Pool, Queryable } from '@cpg/postgres';
 
+/** A request that tries to take the lease of its Idempotency-Key. */
 export interface Claim {
   readonly merchantId: string;
   readonly key: string;
   readonly requestHash: string;
   readonly seed: string;
-  /** Who works on it: no two requests have the same. */
+  /** The request that holds the lease, by its unique id. */
   readonly holder: string;
-  /** The gateway it is in, by the name of its presence. */
+  /** The gateway that runs the request, by the name of its instance lock. */
   readonly instance: string | null;
 }
 
-export interface KnownRequest {
+export interface StoredRequest {
   readonly request_hash: string;
   readonly status: number | null;
   readonly answer: string | null;
   readonly sealed: boolean;
 }
 
-const KEPT_FOR = '24 hours';
-/** Longer than any request runs. Were one to run longer, the repeat would make the same ids. */
+const RETENTION = '24 hours';
+// Longer than any request runs. If one did run longer, its repeat would still create the same ids.
 const LEASE = '30 seconds';
 
-/** Takes up a request: one that is new, whose 24 hours are over, or that nobody works on any more: its lease is over, or its gateway dead. Gives the seed to work with, the
- *  one that was reserved first, or null when the key is taken by another request, a running one, or an answer. */
+/** Takes the lease of a key that is new, expired, released, or whose lease has expired or whose gateway is down. Returns the seed for new
+ *  ids: the one stored first for this key. Returns null when the key has a response, a running request or another fingerprint. */
 export const claimRequest = async (db: Queryable, claim: Claim): Promise<string | null> => {
   const { rows } = await db.query<{ seed: string }>({
     name: 'claim-request',
     text: `insert into gateway.idempotency_keys as known
        (merchant_id, key, request_hash, seed, holder, instance, leased_until, expires_at)
-     values ($1, $2, $3, $4, $5, $6, now() + interval '${LEASE}', now() + interval '${KEPT_FOR}')
+     values ($1, $2, $3, $4, $5, $6, now() + interval '${LEASE}', now() + interval '${RETENTION}')
      on conflict (merchant_id, key) do update set
        request_hash = excluded.request_hash,
        seed = case when known.expires_at <= now() then excluded.seed else known.seed end,
@@ -49,33 +50,33 @@ export const claimRequest = async (db: Queryable, claim: Claim): Promise<string 
   return rows[0]?.seed ?? null;
 };
 
-export const knownRequest = async (
+export const findRequest = async (
   db: Queryable,
   { merchantId, key }: Pick<Claim, 'merchantId' | 'key'>,
-): Promise<KnownRequest | null> => {
-  const { rows } = await db.query<KnownRequest>(
+): Promise<StoredRequest | null> => {
+  const { rows } = await db.query<StoredRequest>(
     'select request_hash, status, answer, sealed from gateway.idempotency_keys where merchant_id = $1 and key = $2',
     [merchantId, key],
   );
   return rows[0] ?? null;
 };
 
-/** Keeps the answer, unless somebody else has taken the request up since. */
-export const keepAnswer = async (
+/** Stores the response, unless another request has taken the lease. */
+export const storeResponse = async (
   db: Queryable,
   { merchantId, key, holder }: Claim,
-  answer: { status: number; text: string; sealed: boolean },
+  response: { status: number; text: string; sealed: boolean },
 ): Promise<void> => {
   await db.query({
-    name: 'keep-answer',
+    name: 'store-response',
     text: `update gateway.idempotency_keys set status = $4, answer = $5, sealed = $6, holder = null
             where merchant_id = $1 and key = $2 and holder = $3`,
-    values: [merchantId, key, holder, answer.status, answer.text, answer.sealed],
+    values: [merchantId, key, holder, response.status, response.text, response.sealed],
   });
 };
 
-/** Lets a request go without an answer: it may be sent again at once. The seed stays, for its effect may be there. */
-export const releaseRequest = async (db: Queryable, { merchantId, key, holder }: Claim): Promise<void> => {
+/** Releases the lease without a response, so that a retry can start at once. The seed stays: the effect may have happened. */
+export const releaseClaim = async (db: Queryable, { merchantId, key, holder }: Claim): Promise<void> => {
   await db.query(
     `update gateway.idempotency_keys set holder = null, leased_until = now()
       where merchant_id = $1 and key = $2 and holder = $3`,
@@ -83,17 +84,17 @@ export const releaseRequest = async (db: Queryable, { merchantId, key, holder }:
   );
 };
 
-const CHUNK = 5_000;
+const BATCH_SIZE = 5_000;
 
-/** Forgets the keys whose 24 hours are over, so many at a time that nobody waits for it. */
-export const forgetExpiredRequests = async (pool: Pool): Promise<number> => {
-  let forgotten = 0;
+/** Deletes expired keys, in small batches to keep row locks short. Returns how many were deleted. */
+export const deleteExpiredRequests = async (pool: Pool): Promise<number> => {
+  let deleted = 0;
   for (;;) {
     const { rowCount } = await pool.query(
       `delete from gateway.idempotency_keys where (merchant_id, key) in
-         (select merchant_id, key from gateway.idempotency_keys where expires_at <= now() limit ${CHUNK} for update skip locked)`,
+         (select merchant_id, key from gateway.idempotency_keys where expires_at <= now() limit ${BATCH_SIZE} for update skip locked)`,
     );
-    forgotten += rowCount ?? 0;
-    if (!rowCount) return forgotten;
+    deleted += rowCount ?? 0;
+    if (!rowCount) return deleted;
   }
 };

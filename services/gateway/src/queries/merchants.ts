@@ -7,35 +7,35 @@ interface MerchantRow extends CreateMerchantDto {
   readonly updated_at: Date | null;
 }
 
-/** A merchant as it was defined, and as the API shows it. */
-export interface KeptMerchant {
+/** A merchant as the operator defined it, and as the API returns it. */
+export interface StoredMerchant {
   readonly definition: CreateMerchantDto;
   readonly resource: Merchant;
 }
 
-export const merchantById = async (db: Queryable, id: string): Promise<KeptMerchant | null> => {
+export const merchantById = async (db: Queryable, id: string): Promise<StoredMerchant | null> => {
   const { rows } = await db.query<MerchantRow>('select * from gateway.merchants where id = $1', [id]);
-  return rows[0] ? keptOf(rows[0]) : null;
+  return rows[0] ? fromRow(rows[0]) : null;
 };
 
-/** Until the transaction ends nobody else changes the merchant, and whoever else would lock it waits. */
+/** Locks the merchant's row until the transaction ends. */
 export const lockMerchant = async (db: Queryable, id: string): Promise<void> => {
   await db.query('select from gateway.merchants where id = $1 for no key update', [id]);
 };
 
-export const merchantByReference = async (db: Queryable, reference: string): Promise<KeptMerchant | null> => {
+export const merchantByReference = async (db: Queryable, reference: string): Promise<StoredMerchant | null> => {
   const { rows } = await db.query<MerchantRow>('select * from gateway.merchants where external_reference_id = $1', [
     reference,
   ]);
-  return rows[0] ? keptOf(rows[0]) : null;
+  return rows[0] ? fromRow(rows[0]) : null;
 };
 
-export const listMerchants = async (db: Queryable): Promise<KeptMerchant[]> => {
+export const listMerchants = async (db: Queryable): Promise<StoredMerchant[]> => {
   const { rows } = await db.query<MerchantRow>('select * from gateway.merchants order by created_at, id');
-  return rows.map(keptOf);
+  return rows.map(fromRow);
 };
 
-/** False when a merchant with that external reference exists. */
+/** Returns false when the external reference is taken. */
 export const insertMerchant = async (
   db: Queryable,
   id: string,
@@ -73,8 +73,8 @@ const valuesOf = (merchant: CreateMerchantDto): unknown[] => [
   merchant.metadata,
 ];
 
-const keptOf = (row: MerchantRow): KeptMerchant => {
-  const shown = {
+const fromRow = (row: MerchantRow): StoredMerchant => {
+  const fields = {
     type: row.type,
     external_reference_id: row.external_reference_id,
     payment_methods: row.payment_methods,
@@ -82,10 +82,10 @@ const keptOf = (row: MerchantRow): KeptMerchant => {
     ...(row.business_profile && { business_profile: row.business_profile }),
   };
   return {
-    definition: { ...shown, metadata: row.metadata },
+    definition: { ...fields, metadata: row.metadata },
     resource: {
       id: row.id,
-      ...shown,
+      ...fields,
       created_at: row.created_at.toISOString(),
       ...(row.updated_at && { updated_at: row.updated_at.toISOString() }),
     },

@@ -1,7 +1,7 @@
 import type { Order } from '@cpg/contracts';
 import type { Queryable } from '@cpg/postgres';
 import type { ListQuery } from '../list-query.ts';
-import { mapPage, type PageOf, selectPage } from './page.ts';
+import { mapPage, type Page, selectPage } from './page.ts';
 
 export interface OrderFilters {
   readonly status?: string | undefined;
@@ -13,7 +13,7 @@ export const listOrders = async (
   db: Queryable,
   merchantId: string,
   { status, external_reference_id, currency, ...list }: ListQuery & OrderFilters,
-): Promise<PageOf<Order>> => {
+): Promise<Page<Order>> => {
   const page = await selectPage<{ id: string; resource: Order }>(db, {
     table: 'orders.orders',
     columns: 'resource',
@@ -36,8 +36,8 @@ export const orderById = async (db: Queryable, merchantId: string, id: string): 
   return rows[0]?.resource ?? null;
 };
 
-/** Whose order it is; null when there is none, or no more. */
-export const ownerOfOrder = async (db: Queryable, id: string): Promise<string | null> => {
+/** The merchant of an order; null when the order does not exist or is deleted. */
+export const merchantIdOfOrder = async (db: Queryable, id: string): Promise<string | null> => {
   const { rows } = await db.query<{ merchant_id: string }>(
     'select merchant_id from orders.orders where id = $1 and not deleted',
     [id],

@@ -1,7 +1,7 @@
 import type { Payment } from '@cpg/contracts';
 import type { Queryable } from '@cpg/postgres';
 import type { ListQuery } from '../list-query.ts';
-import { mapPage, type PageOf, selectPage } from './page.ts';
+import { mapPage, type Page, selectPage } from './page.ts';
 
 export interface PaymentFilters {
   readonly status?: string | undefined;
@@ -13,7 +13,7 @@ export const listPayments = async (
   db: Queryable,
   merchantId: string,
   { status, currency, payment_rail, ...list }: ListQuery & PaymentFilters,
-): Promise<PageOf<Payment>> => {
+): Promise<Page<Payment>> => {
   const page = await selectPage<{ id: string; resource: Payment }>(db, {
     table: 'payments.payments',
     columns: 'resource',
@@ -28,8 +28,8 @@ export const listPayments = async (
   return mapPage(page, (row) => row.resource);
 };
 
-/** Whose payment it is; null when there is none, or no more. */
-export const ownerOfPayment = async (db: Queryable, id: string): Promise<string | null> => {
+/** The merchant of a payment; null when the payment does not exist or is deleted. */
+export const merchantIdOfPayment = async (db: Queryable, id: string): Promise<string | null> => {
   const { rows } = await db.query<{ merchant_id: string }>(
     'select merchant_id from payments.payments where id = $1 and not deleted',
     [id],

@@ -2,7 +2,7 @@ import type { UpdateWebhookDto, Webhook, WebhookEventType } from '@cpg/contracts
 import { type Pool, type Queryable, transaction } from '@cpg/postgres';
 import type { ListQuery } from '../list-query.ts';
 import { lockMerchant } from './merchants.ts';
-import { mapPage, type PageOf, selectPage } from './page.ts';
+import { mapPage, type Page, selectPage } from './page.ts';
 
 interface WebhookRow {
   readonly id: string;
@@ -15,7 +15,7 @@ interface WebhookRow {
   readonly updated_at: Date | null;
 }
 
-/** A webhook and the box of its signing secret. */
+/** A webhook and its encrypted signing secret. */
 export interface WebhookWithSecret {
   readonly webhook: Webhook;
   readonly secretBox: string;
@@ -34,17 +34,17 @@ export interface NewWebhook {
 const COLUMNS = 'merchant_id, url, events, is_enabled, disabled_reason, updated_at';
 const RETURNED = `id, created_at, ${COLUMNS}, secret_box`;
 
-/** The new webhook, or the one that the same request made before; null when the merchant has `max` of them. The merchant's row is
- *  locked, so two requests at once never make one too many. */
+/** Creates a webhook, or returns the one that the same request created before. Null when the merchant has `max` webhooks. Locks the
+ *  merchant's row, so concurrent requests cannot exceed `max`. */
 export const insertWebhook = (pool: Pool, webhook: NewWebhook, max: number): Promise<WebhookWithSecret | null> =>
   transaction(pool, async (db) => {
     const { id, merchantId, url, events, secretBox, seed, at } = webhook;
     await lockMerchant(db, merchantId);
-    const made = await db.query<WebhookRow & { secret_box: string }>(
+    const existing = await db.query<WebhookRow & { secret_box: string }>(
       `select ${RETURNED} from gateway.webhooks where id = $1 and merchant_id = $2`,
       [id, merchantId],
     );
-    if (made.rows[0]) return withSecret(made.rows[0]);
+    if (existing.rows[0]) return withSecret(existing.rows[0]);
     const { rows } = await db.query<WebhookRow & { secret_box: string }>(
       `insert into gateway.webhooks (id, merchant_id, url, events, secret_box, secret_seed, created_at)
        select $1, $2, $3, $4, $5, $6, $7
@@ -55,7 +55,7 @@ export const insertWebhook = (pool: Pool, webhook: NewWebhook, max: number): Pro
     return rows[0] ? withSecret(rows[0]) : null;
   });
 
-export const listWebhooks = async (db: Queryable, merchantId: string, list: ListQuery): Promise<PageOf<Webhook>> => {
+export const listWebhooks = async (db: Queryable, merchantId: string, list: ListQuery): Promise<Page<Webhook>> => {
   const page = await selectPage<WebhookRow>(db, {
     table: 'gateway.webhooks',
     columns: COLUMNS,
@@ -73,8 +73,8 @@ export const webhookById = async (db: Queryable, merchantId: string, id: string)
   return rows[0] ? resourceOf(rows[0]) : null;
 };
 
-/** Whose webhook it is; null when there is none, or no more. */
-export const ownerOfWebhook = async (db: Queryable, id: string): Promise<string | null> => {
+/** The merchant of a webhook; null when the webhook does not exist or is deleted. */
+export const merchantIdOfWebhook = async (db: Queryable, id: string): Promise<string | null> => {
   const { rows } = await db.query<{ merchant_id: string }>(
     'select merchant_id from gateway.webhooks where id = $1 and deleted_at is null',
     [id],
@@ -82,7 +82,7 @@ export const ownerOfWebhook = async (db: Queryable, id: string): Promise<string 
   return rows[0]?.merchant_id ?? null;
 };
 
-/** Enabling forgets why delivery was turned off. */
+/** Changes a webhook. Enabling it clears `disabled_reason`. */
 export const updateWebhook = async (
   db: Queryable,
   merchantId: string,
@@ -105,11 +105,11 @@ export interface Rotation {
   readonly secretBox: string;
   readonly seed: string;
   readonly at: Date;
-  /** Until when the old secret signs along. */
+  /** Until then, deliveries are signed with both secrets. */
   readonly overlapUntil: Date;
 }
 
-/** Puts a new secret in place; the one in place stays when the same request put it there. */
+/** Replaces the secret. A repeat of the same request (same seed) does not replace it again. */
 export const rotateWebhookSecret = (
   pool: Pool,
   merchantId: string,
@@ -130,7 +130,7 @@ export const rotateWebhookSecret = (
     return rows[0] ? withSecret(rows[0]) : null;
   });
 
-/** False when there is none. */
+/** Returns false when the webhook does not exist. */
 export const deleteWebhook = async (db: Queryable, merchantId: string, id: string, at: Date): Promise<boolean> => {
   const { rowCount } = await db.query(
     `update gateway.webhooks set deleted_at = $3, updated_at = $3, is_enabled = false

@@ -6,11 +6,11 @@ import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { PaymentsClient } from '../clients/payments.ts';
-import { found, idIn } from '../not-found.ts';
-import { ownerOfOrder } from '../queries/orders.ts';
-import { ownerOfPayment } from '../queries/payments.ts';
-import { contextOf } from '../request.ts';
-import { mustOwn } from './debug-owner.ts';
+import { orNotFound, parseId } from '../not-found.ts';
+import { merchantIdOfOrder } from '../queries/orders.ts';
+import { merchantIdOfPayment } from '../queries/payments.ts';
+import { callContext } from '../request.ts';
+import { requireOwner } from './debug-ownership.ts';
 import { NoBody, pathId } from './parameters.ts';
 
 export const RegisterPaymentBody = z.strictObject({
@@ -23,12 +23,14 @@ export const RegisterPaymentBody = z.strictObject({
     .min(1)
     .max(256)
     .optional()
-    .describe('Identifies the money on its rail: the same hash again is the same payment. Made up when absent.'),
+    .describe(
+      'Identifies the payment on its rail: the same hash is the same payment. A random hash is used by default.',
+    ),
   outcome: z
     .enum(['confirmed', 'pending', 'failed'])
     .optional()
     .describe(
-      '`confirmed`, which it is when absent: the rail saw it and vouches for it. `pending`: seen, and not confirmed yet; the order keeps it `received`. `failed`: seen, and dropped.',
+      '`confirmed` (the default): the rail has confirmed the payment. `pending`: the rail has seen the payment and not yet confirmed it; its status is `received`. `failed`: the rail has seen the payment and then dropped it.',
     ),
 });
 
@@ -39,109 +41,98 @@ export const FailPaymentBody = z.strictObject({
     .max(256)
     .optional()
     .describe(
-      'Becomes `failure_reason`. When absent it is `dropped` for what was received, `reorg` for what was applied.',
+      'The value for `failure_reason`. By default, `dropped` for a received payment and `reorg` for an applied one.',
     ),
 });
 
 const params = pathId('payment', 'pay');
 const tags = ['Sandbox'];
 
-/** `/debug`: stands in for a payer and the rails. Sandboxes only. */
+const registerPayment = {
+  operationId: 'registerPayment',
+  summary: 'Simulate a payment',
+  description:
+    'Acts as if the rail had seen this payment, and then confirmed or dropped it as `outcome` says. The same hash with the same body is the same payment. The same hash with another amount or order returns 409 `payment_conflict`. To confirm or drop a pending payment, send its hash again with that `outcome`, or use the operations below.',
+  tags,
+  body: RegisterPaymentBody,
+  response: { 201: Order },
+};
+
+const confirmPayment = {
+  operationId: 'confirmPayment',
+  summary: 'Confirm a pending payment',
+  description:
+    'Acts as if the rail had confirmed the payment. The order then applies the payment, holds it, or marks it as an orphan. Confirming it again changes nothing. Returns 409 `payment_conflict` if the payment has failed.',
+  tags,
+  params,
+  body: NoBody,
+  response: { 201: Order },
+};
+
+const failPayment = {
+  operationId: 'failPayment',
+  summary: 'Drop or reverse a payment',
+  description:
+    'Acts as if the rail had dropped a `received` payment or reversed an `applied` one, for example after a chain reorganization or a reversal by the provider. Reversing a payment of a paid order makes the order `reversed`; a new payment can pay it again. Repeating the request changes nothing. Returns 409 `payment_conflict` for an orphan or a refunded payment.',
+  tags,
+  params,
+  body: FailPaymentBody.nullish(),
+  response: { 201: Order },
+};
+
+/** `/debug` routes that stand in for the payer and the rails. Sandboxes only. */
 export const debugPaymentRoutes: FastifyPluginAsyncZod<{ pool: Pool; payments: PaymentsClient }> = async (
   app,
   { pool, payments },
 ) => {
-  const ownPayment = async (request: FastifyRequest, pathParameter: string): Promise<string> => {
-    const id = idIn(PaymentId, 'payment', pathParameter);
-    mustOwn(request, 'payment', await ownerOfPayment(pool, id));
+  const ownPaymentId = async (request: FastifyRequest, pathParameter: string): Promise<string> => {
+    const id = parseId(PaymentId, 'payment', pathParameter);
+    requireOwner(request, 'payment', await merchantIdOfPayment(pool, id));
     return id;
   };
 
-  app.post(
-    '/register-payment',
-    {
-      schema: {
-        operationId: 'registerPayment',
-        summary: 'Pay an order',
-        description:
-          'Acts as if the rail had seen this money, and by `outcome` confirmed or dropped it. The same hash with the same body is the same payment; with another amount or order it is 409 `payment_conflict`. A pending payment is confirmed or dropped by sending its hash with that `outcome`, or by its own operations below.',
-        tags,
-        body: RegisterPaymentBody,
-        response: { 201: Order },
-      },
-    },
-    async (request, reply) => {
-      const { order_id, payment_rail, amount, currency, txHash, outcome = 'confirmed' } = request.body;
-      checkAmount(amount, currency);
-      mustOwn(request, 'order', await ownerOfOrder(pool, idIn(OrderId, 'order', order_id)));
-      const context = contextOf(request);
-      const registered = await payments.register(
-        {
-          order_id,
-          rail: payment_rail,
-          provider_id: txHash ?? `debug_${randomBytes(16).toString('hex')}`,
-          amount,
-          currency,
-          confirmed: outcome === 'confirmed',
-          ...(txHash !== undefined && { tx_hash: txHash }),
-        },
-        context,
-      );
-      const { order } = outcome === 'failed' ? await payments.fail(registered.payment.id, {}, context) : registered;
-      return reply.code(201).send(found('order', order));
-    },
-  );
+  app.post('/register-payment', { schema: registerPayment }, async (request, reply) => {
+    const { order_id, outcome = 'confirmed' } = request.body;
+    checkAmount(request.body);
+    requireOwner(request, 'order', await merchantIdOfOrder(pool, parseId(OrderId, 'order', order_id)));
+    const context = callContext(request);
+    const registered = await payments.register(registrationOf(request.body), context);
+    const { order } = outcome === 'failed' ? await payments.fail(registered.payment.id, {}, context) : registered;
+    return reply.code(201).send(orNotFound('order', order));
+  });
 
-  app.post(
-    '/payments/:id/confirm',
-    {
-      schema: {
-        operationId: 'confirmPayment',
-        summary: 'Confirm a pending payment',
-        description:
-          'Acts as if the rail had confirmed this money: the order applies it, holds it or sets it aside. Again it changes nothing; 409 `payment_conflict` once the payment failed.',
-        tags,
-        params,
-        body: NoBody,
-        response: { 201: Order },
-      },
-    },
-    async (request, reply) => {
-      const id = await ownPayment(request, request.params.id);
-      const { order } = await payments.confirm(id, {}, contextOf(request));
-      return reply.code(201).send(found('order', order));
-    },
-  );
+  app.post('/payments/:id/confirm', { schema: confirmPayment }, async (request, reply) => {
+    const id = await ownPaymentId(request, request.params.id);
+    const { order } = await payments.confirm(id, {}, callContext(request));
+    return reply.code(201).send(orNotFound('order', order));
+  });
 
-  app.post(
-    '/payments/:id/fail',
-    {
-      schema: {
-        operationId: 'failPayment',
-        summary: 'Drop or reverse a payment',
-        description:
-          'Acts as if the rail had dropped money that was `received`, or taken back money that was `applied` (a reorganisation of the chain, a reversal by the provider): a paid order is then `reversed`, and new money pays it again. Again it changes nothing; 409 `payment_conflict` for an orphan and for what is refunded.',
-        tags,
-        params,
-        body: FailPaymentBody.nullish(),
-        response: { 201: Order },
-      },
-    },
-    async (request, reply) => {
-      const id = await ownPayment(request, request.params.id);
-      const reason = request.body?.reason;
-      const call = reason === undefined ? {} : { failure_reason: reason };
-      const { order } = await payments.fail(id, call, contextOf(request));
-      return reply.code(201).send(found('order', order));
-    },
-  );
+  app.post('/payments/:id/fail', { schema: failPayment }, async (request, reply) => {
+    const id = await ownPaymentId(request, request.params.id);
+    const reason = request.body?.reason;
+    const call = reason === undefined ? {} : { failure_reason: reason };
+    const { order } = await payments.fail(id, call, callContext(request));
+    return reply.code(201).send(orNotFound('order', order));
+  });
 };
 
-const checkAmount = (amount: string, currency: PaymentCurrency): void => {
-  const refused = (message: string) => invalidRequest([{ path: 'amount', message }]);
+type RegisterPaymentBody = z.infer<typeof RegisterPaymentBody>;
+
+const registrationOf = ({ order_id, payment_rail, amount, currency, txHash, outcome }: RegisterPaymentBody) => ({
+  order_id,
+  rail: payment_rail,
+  provider_id: txHash ?? `debug_${randomBytes(16).toString('hex')}`,
+  amount,
+  currency,
+  confirmed: outcome === undefined || outcome === 'confirmed',
+  ...(txHash !== undefined && { tx_hash: txHash }),
+});
+
+const checkAmount = ({ amount, currency }: RegisterPaymentBody): void => {
+  const invalidAmount = (message: string) => invalidRequest([{ path: 'amount', message }]);
   try {
-    if (toMinor(amount, currency) === 0n) throw refused('must be more than zero');
+    if (toMinor(amount, currency) === 0n) throw invalidAmount('must be more than zero');
   } catch (error) {
-    throw error instanceof RangeError ? refused(error.message) : error;
+    throw error instanceof RangeError ? invalidAmount(error.message) : error;
   }
 };

@@ -5,11 +5,11 @@ import { z } from 'zod';
 import type { OrdersClient } from '../clients/orders.ts';
 import type { PaymentsClient } from '../clients/payments.ts';
 import type { WebhookDispatcherClient } from '../clients/webhook-dispatcher.ts';
-import { idIn } from '../not-found.ts';
-import { ownerOfOrder } from '../queries/orders.ts';
-import { ownerOfWebhook } from '../queries/webhooks.ts';
-import { contextOf } from '../request.ts';
-import { mustOwn } from './debug-owner.ts';
+import { parseId } from '../not-found.ts';
+import { merchantIdOfOrder } from '../queries/orders.ts';
+import { merchantIdOfWebhook } from '../queries/webhooks.ts';
+import { callContext } from '../request.ts';
+import { requireOwner } from './debug-ownership.ts';
 import { debugPaymentRoutes } from './debug-payments.ts';
 import { pathId } from './parameters.ts';
 
@@ -26,7 +26,7 @@ export interface DebugRouteOptions {
   readonly dispatcher: WebhookDispatcherClient;
 }
 
-/** `/debug`: stands in for a payer, for the clock and for an event. Sandboxes only. */
+/** `/debug` routes that simulate payments, time and events. Sandboxes only. */
 export const debugRoutes: FastifyPluginAsyncZod<DebugRouteOptions> = async (app, options) => {
   const { pool, orders, dispatcher } = options;
   await app.register(debugPaymentRoutes, options);
@@ -36,9 +36,9 @@ export const debugRoutes: FastifyPluginAsyncZod<DebugRouteOptions> = async (app,
     {
       schema: {
         operationId: 'advanceTime',
-        summary: 'Put the clock of an order forward',
+        summary: 'Advance the clock of an order',
         description:
-          'Acts as if `minutes` had passed for this order: its deadline is that much nearer, what it knows is that much older. What falls due is done at once: it expires, or gets new quotes (once, however far the clock moves). Each call moves the clock again. Only while the order is open, otherwise 409 `order_state_conflict`.',
+          'Acts as if `minutes` had passed for this order: its deadline comes closer and its rates get older. If the order becomes due, it expires or is renewed with new rates immediately; it is renewed at most once per request. Each request advances the clock again. Returns 409 `order_state_conflict` if the order is not open.',
         tags,
         params: pathId('order', 'ord'),
         body: AdvanceTimeBody,
@@ -46,9 +46,9 @@ export const debugRoutes: FastifyPluginAsyncZod<DebugRouteOptions> = async (app,
       },
     },
     async (request, reply) => {
-      const id = idIn(OrderId, 'order', request.params.id);
-      mustOwn(request, 'order', await ownerOfOrder(pool, id));
-      return reply.code(201).send(await orders.advanceTime(id, request.body, contextOf(request)));
+      const id = parseId(OrderId, 'order', request.params.id);
+      requireOwner(request, 'order', await merchantIdOfOrder(pool, id));
+      return reply.code(201).send(await orders.advanceTime(id, request.body, callContext(request)));
     },
   );
 
@@ -57,8 +57,9 @@ export const debugRoutes: FastifyPluginAsyncZod<DebugRouteOptions> = async (app,
     {
       schema: {
         operationId: 'testWebhook',
-        summary: 'Deliver a sample event to a webhook',
-        description: 'The sample is marked `"test": true` in `data.metadata`. A disabled webhook gets it too.',
+        summary: 'Send a test event to a webhook',
+        description:
+          'Sends a sample event. Its `data.metadata` contains `"test": true`. A disabled webhook receives it too.',
         tags,
         body: TestWebhookBody,
         response: { 201: TestDelivery },
@@ -66,8 +67,8 @@ export const debugRoutes: FastifyPluginAsyncZod<DebugRouteOptions> = async (app,
     },
     async (request, reply) => {
       const { webhook_id, event_type } = request.body;
-      mustOwn(request, 'webhook', await ownerOfWebhook(pool, idIn(WebhookId, 'webhook', webhook_id)));
-      return reply.code(201).send(await dispatcher.sendTest({ webhook_id, event_type }, contextOf(request)));
+      requireOwner(request, 'webhook', await merchantIdOfWebhook(pool, parseId(WebhookId, 'webhook', webhook_id)));
+      return reply.code(201).send(await dispatcher.sendTest({ webhook_id, event_type }, callContext(request)));
     },
   );
 };

@@ -4,7 +4,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { merchantById } from '../queries/merchants.ts';
 import { callerOf } from '../request.ts';
 
-/** `/v1/merchants/me`: who a key belongs to. */
+/** `/v1/merchants/me`: the merchant of the API key. */
 export const merchantRoutes: FastifyPluginAsyncZod<{ pool: Pool }> = async (app, { pool }) => {
   app.get(
     '/merchants/me',
@@ -12,7 +12,7 @@ export const merchantRoutes: FastifyPluginAsyncZod<{ pool: Pool }> = async (app,
       config: { scope: 'merchant:self:read' },
       schema: {
         operationId: 'getMerchant',
-        summary: 'Read the authenticated merchant',
+        summary: 'Retrieve the authenticated merchant',
         tags: ['Merchant'],
         response: { 200: Merchant },
       },
@@ -20,7 +20,7 @@ export const merchantRoutes: FastifyPluginAsyncZod<{ pool: Pool }> = async (app,
     async (request) => {
       const { merchantId } = callerOf(request);
       const merchant = await merchantById(pool, merchantId);
-      if (!merchant) throw new Error(`${merchantId} has a key but no record`);
+      if (!merchant) throw new Error(`merchant ${merchantId} of a valid key does not exist`);
       return merchant.resource;
     },
   );

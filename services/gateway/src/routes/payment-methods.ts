@@ -2,17 +2,17 @@ import type { MerchantCreateOrderDto, PaymentMethod } from '@cpg/contracts';
 import type { FaultDetail } from '@cpg/core';
 import { invalidRequest } from '@cpg/runtime';
 
-/** Refuses rails that the merchant does not take, or not in the order's currency. */
+/** Refuses rails that the merchant does not accept, or does not accept in the order's currency. */
 export const checkPaymentMethods = (
   { enable_rails, payment_currency }: Pick<MerchantCreateOrderDto, 'enable_rails' | 'payment_currency'>,
   methods: readonly PaymentMethod[],
 ): void => {
-  const faults = enable_rails.flatMap((rail, index): FaultDetail[] => {
+  const details = enable_rails.flatMap((rail, index): FaultDetail[] => {
     const method = methods.find(({ type }) => type === rail);
     const path = `enable_rails.${index}`;
     if (!method) return [{ path, message: `${rail} is not among the payment methods of this merchant` }];
     if (method.supported_currencies.includes(payment_currency)) return [];
-    return [{ path, message: `${rail} is not set up for ${payment_currency} at this merchant` }];
+    return [{ path, message: `${rail} does not support ${payment_currency} for this merchant` }];
   });
-  if (faults.length > 0) throw invalidRequest(faults);
+  if (details.length > 0) throw invalidRequest(details);
 };

@@ -1,24 +1,19 @@
-import { newSeed } from '../seed.ts';
-import {
-  paymentOf,
-  projectPayment,
-  startGateway,
-  type TestGateway,
-  type TestMerchant,
-} from '../testing/jest-gateway.ts';
-import { refusal } from '../testing/jest-stub-service.ts';
+import { newUlid } from '@cpg/runtime';
+import { startGateway, type TestGateway, type TestMerchant } from '../testing/jest-gateway.ts';
+import { paymentOf, projectPayment } from '../testing/jest-resources.ts';
+import { errorResponse } from '../testing/jest-stub-service.ts';
 
 let gateway: TestGateway;
 let shop: TestMerchant;
 
 const payments = (merchantId: string) => [
-  paymentOf(`pay_${newSeed()}`, merchantId, { created_at: '2026-01-01T00:00:00.000Z' }),
-  paymentOf(`pay_${newSeed()}`, merchantId, {
+  paymentOf(`pay_${newUlid()}`, merchantId, { created_at: '2026-01-01T00:00:00.000Z' }),
+  paymentOf(`pay_${newUlid()}`, merchantId, {
     created_at: '2026-01-02T00:00:00.000Z',
     status: 'orphan',
     currency: 'BTC',
   }),
-  paymentOf(`pay_${newSeed()}`, merchantId, { created_at: '2026-01-03T00:00:00.000Z', payment_rail: 'gateway_pay' }),
+  paymentOf(`pay_${newUlid()}`, merchantId, { created_at: '2026-01-03T00:00:00.000Z', payment_rail: 'gateway_pay' }),
 ];
 let made: ReturnType<typeof payments>;
 
@@ -30,11 +25,11 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 
-test('a payment is shown as it is in the read model', async () => {
+test('returns a payment from the read model', async () => {
   expect((await shop.send('GET', `/v1/payments/${made[1]!.id}`)).body).toEqual(made[1]);
 });
 
-test('they are listed newest first', async () => {
+test('lists payments newest first', async () => {
   expect((await shop.send('GET', '/v1/payments')).body).toEqual({
     items: [...made].reverse(),
     limit: 10,
@@ -51,30 +46,30 @@ test.each([
   ['payment_rail=gateway_pay', [2]],
   ['payment_rail=crypto_deposit&sort=asc', [0, 1]],
   ['from_date=2026-01-02T00:00:00Z&to_date=2026-01-02T00:00:00Z', [1]],
-])('%s keeps %j', async (query, kept) => {
+])('%s matches payments %j', async (query, kept) => {
   expect((await shop.send('GET', `/v1/payments?${query}`)).body.items).toEqual(kept.map((index) => made[index]));
 });
 
 test.each(['status=paid', 'currency=USD', 'payment_rail=cash', 'external_reference_id=x', 'limit=x'])(
-  '%s is refused by name',
+  'refuses %s and names the parameter',
   async (query) => {
     const { status, body } = await shop.send('GET', `/v1/payments?${query}`);
     expect({ status, path: body.details[0].path }).toEqual({ status: 400, path: query.split('=')[0] });
   },
 );
 
-describe('a refund', () => {
+describe('refund', () => {
   const refund = (id: string, body?: unknown, headers = {}) =>
     shop.send('POST', `/v1/payments/${id}/refund`, body, headers);
   const refunded = () => paymentOf(made[0]!.id, shop.id, { status: 'refunded', refunded_amount: '52.472200' });
   const refundIds = () => gateway.payments.calls.map(({ body }) => (body as { refund_id: string }).refund_id);
   beforeEach(() => {
     gateway.payments.calls.length = 0;
-    gateway.payments.answer = () => ({ status: 200, body: { payment: refunded(), order: null } });
+    gateway.payments.respond = () => ({ status: 200, body: { payment: refunded(), order: null } });
   });
 
   test.each([[undefined], [{}], [{ amount: '1.5' }], [{ amount: '1.5', reason: 'cold soup' }]])(
-    'with %j goes to the payments service, and answers with the payment',
+    'with %j calls the payments service, and returns the payment',
     async (body) => {
       const answer = await refund(made[0]!.id, body);
       expect([answer.status, answer.body]).toEqual([201, refunded()]);
@@ -87,18 +82,18 @@ describe('a refund', () => {
     },
   );
 
-  test('that crashed between its effect and its answer is the same refund when it is repeated', async () => {
+  test('repeated with the same Idempotency-Key is the same refund', async () => {
     const again = () => refund(made[0]!.id, { amount: '1' }, { 'idempotency-key': 'refund-1' });
-    gateway.payments.answer = () => refusal(503, 'dependency_unavailable');
+    gateway.payments.respond = () => errorResponse(503, 'dependency_unavailable');
     expect((await again()).status).toBe(503);
-    gateway.payments.answer = () => ({ status: 200, body: { payment: refunded(), order: null } });
+    gateway.payments.respond = () => ({ status: 200, body: { payment: refunded(), order: null } });
     expect((await again()).status).toBe(201);
     expect((await again()).headers['idempotency-replayed']).toBe('true');
     expect(refundIds()).toHaveLength(2);
     expect(new Set(refundIds()).size).toBe(1);
   });
 
-  test('without a key each one is another', async () => {
+  test('repeated without a key is another refund', async () => {
     await refund(made[0]!.id, { amount: '1' });
     await refund(made[0]!.id, { amount: '1' });
     expect(new Set(refundIds()).size).toBe(2);
@@ -109,7 +104,7 @@ describe('a refund', () => {
     [{ amount: 1 }, 'amount'],
     [{ reason: '' }, 'reason'],
     [{ surprise: 1 }, 'surprise'],
-  ])('%j is refused by name', async (body, path) => {
+  ])('refuses %j and names the field', async (body, path) => {
     expect((await refund(made[0]!.id, body)).body).toMatchObject({ statusCode: 400, details: [{ path }] });
     expect(gateway.payments.calls).toHaveLength(0);
   });
@@ -117,14 +112,14 @@ describe('a refund', () => {
   test.each([
     [409, 'nothing_to_refund'],
     [409, 'payment_conflict'],
-  ])('%d %s is what the payments service says', async (status, code) => {
-    gateway.payments.answer = () => refusal(status, code);
+  ])('returns %d %s of the payments service', async (status, code) => {
+    gateway.payments.respond = () => errorResponse(status, code);
     expect((await refund(made[0]!.id)).body).toMatchObject({ statusCode: status, code });
   });
 
-  test('of what is not there, or of another merchant, is 404', async () => {
-    gateway.payments.answer = () => refusal(404, 'not_found', 'there is no such payment');
-    for (const id of [`pay_${newSeed()}`, 'pay_'])
+  test('of an unknown payment is 404', async () => {
+    gateway.payments.respond = () => errorResponse(404, 'not_found', 'there is no such payment');
+    for (const id of [`pay_${newUlid()}`, 'pay_'])
       expect((await refund(id)).body).toMatchObject({ statusCode: 404, message: 'no payment has this id' });
   });
 });
@@ -132,7 +127,7 @@ describe('a refund', () => {
 test("another merchant's, an unknown and a malformed id are 404", async () => {
   const other = await gateway.merchant();
   expect((await other.send('GET', '/v1/payments')).body.total).toBe(0);
-  for (const id of [made[0]!.id, `pay_${newSeed()}`, 'pay_']) {
+  for (const id of [made[0]!.id, `pay_${newUlid()}`, 'pay_']) {
     expect((await other.send('GET', `/v1/payments/${id}`)).body).toMatchObject({ message: 'no payment has this id' });
   }
 });

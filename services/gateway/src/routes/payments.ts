@@ -4,9 +4,9 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { PaymentsClient } from '../clients/payments.ts';
 import { ListQuery } from '../list-query.ts';
-import { found, idIn } from '../not-found.ts';
+import { orNotFound, parseId } from '../not-found.ts';
 import { listPayments, paymentById } from '../queries/payments.ts';
-import { callerOf, contextOf } from '../request.ts';
+import { callerOf, callContext } from '../request.ts';
 import { pathId } from './parameters.ts';
 
 export const PaymentPage = pageOf(Payment);
@@ -19,13 +19,15 @@ const PaymentListQuery = z.strictObject({
 });
 
 export const RefundPaymentBody = z.strictObject({
-  amount: Amount.optional().describe('In the currency of the payment. All that is left when absent.'),
-  reason: z.string().min(1).max(256).optional().describe('For your records and those of auditors.'),
+  amount: Amount.optional().describe(
+    'The amount to refund, in the currency of the payment. By default, the whole remaining amount.',
+  ),
+  reason: z.string().min(1).max(256).optional().describe('The reason for the refund, stored for you and for auditors.'),
 });
 
 const tags = ['Payments'];
 
-/** `/v1/payments`: refunds go to the payments service, reads to its read model. */
+/** `/v1/payments`. Refunds go to the payments service, reads to its read model. */
 export const paymentRoutes: FastifyPluginAsyncZod<{ payments: PaymentsClient; pool: Pool }> = async (
   app,
   { payments, pool },
@@ -37,7 +39,7 @@ export const paymentRoutes: FastifyPluginAsyncZod<{ payments: PaymentsClient; po
       schema: {
         operationId: 'listPayments',
         summary: 'List payments',
-        description: 'The payments of the merchant, by creation time. Stop when `page >= totalPages`.',
+        description: 'Lists the payments of the merchant, sorted by creation time. Stop when `page >= totalPages`.',
         tags,
         querystring: PaymentListQuery,
         response: { 200: PaymentPage },
@@ -52,15 +54,15 @@ export const paymentRoutes: FastifyPluginAsyncZod<{ payments: PaymentsClient; po
       config: { scope: 'payments:self:read' },
       schema: {
         operationId: 'getPayment',
-        summary: 'Read a payment',
+        summary: 'Retrieve a payment',
         tags,
         params: pathId('payment', 'pay'),
         response: { 200: Payment },
       },
     },
     async (request) => {
-      const id = idIn(PaymentId, 'payment', request.params.id);
-      return found('payment', await paymentById(pool, callerOf(request).merchantId, id));
+      const id = parseId(PaymentId, 'payment', request.params.id);
+      return orNotFound('payment', await paymentById(pool, callerOf(request).merchantId, id));
     },
   );
 
@@ -72,7 +74,7 @@ export const paymentRoutes: FastifyPluginAsyncZod<{ payments: PaymentsClient; po
         operationId: 'refundPayment',
         summary: 'Refund a payment',
         description:
-          'Gives back all that is left of the payment, or `amount` of it, never more than was paid. What is not applied goes first. A part leaves the payment and its order as they are; once all is refunded the payment is `refunded` and does not count for its order any more: a paid order is `reversed`, one that was paid in part awaits payment again. 409 `nothing_to_refund` when nothing is left, `payment_conflict` while the payment is not settled and when it failed. Send an `Idempotency-Key`: a refund of a part that is sent again without one is another refund.',
+          'Refunds the remaining amount of a payment, or part of it with `amount`. The total of all refunds never exceeds the paid amount. Money that is not applied to the order is refunded first. A partial refund does not change the status of the payment or its order. When everything is refunded, the payment becomes `refunded` and no longer counts for its order: a paid order becomes `reversed`, a partially paid order awaits payment again. Returns 409 `nothing_to_refund` if nothing is left, and 409 `payment_conflict` while the payment is neither applied nor an orphan. Send an `Idempotency-Key`: without one, a repeated partial refund is a second refund.',
         tags,
         params: pathId('payment', 'pay'),
         body: RefundPaymentBody.nullish(),
@@ -80,9 +82,9 @@ export const paymentRoutes: FastifyPluginAsyncZod<{ payments: PaymentsClient; po
       },
     },
     async (request, reply) => {
-      const id = idIn(PaymentId, 'payment', request.params.id);
+      const id = parseId(PaymentId, 'payment', request.params.id);
       const call = { merchant_id: callerOf(request).merchantId, refund_id: `rfd_${request.seed}`, ...request.body };
-      const { payment } = await payments.refund(id, call, contextOf(request));
+      const { payment } = await payments.refund(id, call, callContext(request));
       return reply.code(201).send(payment);
     },
   );

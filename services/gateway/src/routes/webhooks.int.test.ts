@@ -1,7 +1,6 @@
-import { secretBox } from '@cpg/runtime';
-import { newSeed } from '../seed.ts';
+import { secretBox, newUlid } from '@cpg/runtime';
 import { startGateway, type TestGateway, type TestMerchant } from '../testing/jest-gateway.ts';
-import { refusal } from '../testing/jest-stub-service.ts';
+import { errorResponse } from '../testing/jest-stub-service.ts';
 
 const BODY = { url: 'https://shop.example/hooks', events: ['order:paid', 'payment:applied'] };
 const box = secretBox(['key of the tests that seals, thirty-two characters']);
@@ -23,7 +22,7 @@ const create = async (more = {}) => (await shop.send('POST', '/v1/webhooks', { .
 const row = async (id: string) =>
   (await gateway.pool.query('select * from gateway.webhooks where id = $1', [id])).rows[0];
 
-test('a new webhook is disabled, and shows its secret this once', async () => {
+test('a new webhook is disabled, and only this response has its secret', async () => {
   const { status, body } = await shop.send('POST', '/v1/webhooks', BODY);
   expect(status).toBe(201);
   expect(body).toEqual({
@@ -49,13 +48,13 @@ test.each([
   [{ events: ['order:paid', 'order:paid'] }, 'events'],
   [{ events: ['order:lost'] }, 'events.0'],
   [{ is_enabled: true }, 'is_enabled'],
-])('%j is refused by name', async (more, path) => {
+])('refuses %j and names the field', async (more, path) => {
   const { status, body } = await shop.send('POST', '/v1/webhooks', { ...BODY, ...more });
   expect(status).toBe(400);
   expect(body.details.map((detail: { path: string }) => detail.path)).toContain(path);
 });
 
-test('events and enablement change one by one; enabling forgets why it was disabled', async () => {
+test('updates events and is_enabled separately; enabling clears disabled_reason', async () => {
   const { id } = await create();
   const patch = async (body: unknown) => (await shop.send('PATCH', `/v1/webhooks/${id}`, body)).body;
   expect(await patch({ is_enabled: true })).toMatchObject({
@@ -75,7 +74,7 @@ test('events and enablement change one by one; enabling forgets why it was disab
   expect(await patch({ is_enabled: true })).not.toHaveProperty('disabled_reason');
 });
 
-test('the URL cannot be changed, and the refusal says why', async () => {
+test('refuses to change the URL and says what to do', async () => {
   const { id } = await create();
   const { status, body } = await shop.send('PATCH', `/v1/webhooks/${id}`, { url: BODY.url, is_enabled: true });
   expect(status).toBe(400);
@@ -83,27 +82,27 @@ test('the URL cannot be changed, and the refusal says why', async () => {
 });
 
 test.each([[{}], [{ is_enabled: 'yes' }], [{ events: [] }], [{ surprise: 1 }], [null]])(
-  'PATCH %j is refused',
+  'refuses PATCH %j',
   async (body) => {
     const { id } = await create();
     expect((await shop.send('PATCH', `/v1/webhooks/${id}`, body)).status).toBe(400);
   },
 );
 
-test('rotation shows a new secret, and the old one signs along for 24 hours', async () => {
+test('rotation returns a new secret and keeps the old one for 24 hours', async () => {
   const { id, secret } = await create();
   const before = Date.now();
   const { status, body } = await shop.send('POST', `/v1/webhooks/${id}/rotate-secret`);
   expect(status).toBe(201);
   expect(body.secret).not.toBe(secret);
-  const kept = await row(id);
-  expect([box.open(kept.secret_box), box.open(kept.previous_secret_box)]).toEqual([body.secret, secret]);
-  const overlap = kept.previous_secret_until.getTime() - 24 * 60 * 60 * 1000;
+  const stored = await row(id);
+  expect([box.open(stored.secret_box), box.open(stored.previous_secret_box)]).toEqual([body.secret, secret]);
+  const overlap = stored.previous_secret_until.getTime() - 24 * 60 * 60 * 1000;
   expect(overlap).toBeGreaterThanOrEqual(before);
   expect(overlap).toBeLessThanOrEqual(Date.now());
 });
 
-test('a deleted webhook is gone, and what is queued for it is dropped', async () => {
+test('deletes a webhook and drops its queued deliveries', async () => {
   const { id } = await create();
   gateway.dispatcher.calls.length = 0;
   const { status, body } = await shop.send('DELETE', `/v1/webhooks/${id}`);
@@ -116,19 +115,19 @@ test('a deleted webhook is gone, and what is queued for it is dropped', async ()
   expect((await shop.send('GET', '/v1/webhooks')).body.total).toBe(0);
 });
 
-test('it is deleted also while the dispatcher is away', async () => {
+test('deletes a webhook while the dispatcher is unavailable', async () => {
   const { id } = await create();
-  const answer = gateway.dispatcher.answer;
-  gateway.dispatcher.answer = () => refusal(503, 'dependency_unavailable');
+  const answer = gateway.dispatcher.respond;
+  gateway.dispatcher.respond = () => errorResponse(503, 'dependency_unavailable');
   expect((await shop.send('DELETE', `/v1/webhooks/${id}`)).status).toBe(200);
-  gateway.dispatcher.answer = answer;
+  gateway.dispatcher.respond = answer;
   expect((await row(id)).deleted_at).not.toBeNull();
 });
 
-test("another merchant's webhook, an unknown and a malformed id are one 404 for every verb", async () => {
+test("every method returns the same 404 for another merchant's, an unknown and a malformed id", async () => {
   const { id } = await create();
   const bodies = new Set<string>();
-  for (const at of [id, `whk_${newSeed()}`, 'whk_1', 'x%00']) {
+  for (const at of [id, `whk_${newUlid()}`, 'whk_1', 'x%00']) {
     for (const [method, path, body] of [
       ['GET', '', undefined],
       ['PATCH', '', { is_enabled: true }],
@@ -145,7 +144,7 @@ test("another merchant's webhook, an unknown and a malformed id are one 404 for 
   expect((await shop.send('GET', `/v1/webhooks/${id}`)).body.is_enabled).toBe(false);
 });
 
-test('a merchant has at most 20, also when they are made at once; a deleted one makes room', async () => {
+test('a merchant has at most 20 webhooks, even with concurrent requests; a deleted one does not count', async () => {
   const answers = await Promise.all(Array.from({ length: 25 }, () => shop.send('POST', '/v1/webhooks', BODY)));
   expect(answers.filter(({ status }) => status === 201)).toHaveLength(20);
   expect(answers.filter(({ status, body }) => status === 409 && body.code === 'too_many_webhooks')).toHaveLength(5);
@@ -155,7 +154,7 @@ test('a merchant has at most 20, also when they are made at once; a deleted one 
   expect((await shop.send('POST', '/v1/webhooks', BODY)).status).toBe(201);
 });
 
-test('lists keep to the dates and refuse what orders filter by', async () => {
+test('lists filter by date and refuse the filters of orders', async () => {
   const { created_at } = await create();
   expect((await shop.send('GET', `/v1/webhooks?from_date=${created_at}&to_date=${created_at}`)).body.total).toBe(1);
   expect((await shop.send('GET', '/v1/webhooks?to_date=2020-01-01T00:00:00Z')).body.total).toBe(0);

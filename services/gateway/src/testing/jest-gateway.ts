@@ -1,29 +1,28 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { CreateMerchantDto, MerchantCreateOrderDto, Order, Payment } from '@cpg/contracts';
 import { createPool, migrate, type Pool, testDatabase } from '@cpg/postgres';
-import { createLogger, internalClient, secretBox } from '@cpg/runtime';
-import type { FastifyInstance, InjectOptions } from 'fastify';
+import { createLogger, internalClient, newUlid, secretBox } from '@cpg/runtime';
+import type { FastifyInstance } from 'fastify';
 import { buildApp } from '../app.ts';
 import { ordersClient } from '../clients/orders.ts';
 import { paymentsClient } from '../clients/payments.ts';
 import { webhookDispatcherClient } from '../clients/webhook-dispatcher.ts';
+import { holdInstanceLock } from '../instance-lock.ts';
+import { keyEnvironmentOf } from '../keys/api-key.ts';
 import { createAuthenticator } from '../keys/authenticator.ts';
 import { verifySecret } from '../keys/hash.ts';
-import { issueKey, type KeyGrant } from '../keys/issue.ts';
-import { createLastUses } from '../keys/last-uses.ts';
-import { Scope } from '../keys/scopes.ts';
-import { tokenBuckets } from '../limits/token-buckets.ts';
+import type { KeySpec } from '../keys/issue.ts';
+import { createLastUsedTracker } from '../keys/last-used.ts';
+import { createRateLimits } from '../limits/rate-limits.ts';
 import { migrateGateway } from '../migrations.ts';
-import * as examples from '../openapi/examples.ts';
-import { showPresence } from '../presence.ts';
-import { credentialByKid, noteLastUses } from '../queries/credentials.ts';
-import { insertMerchant } from '../queries/merchants.ts';
-import { newSeed } from '../seed.ts';
+import { credentialByKid, updateLastUsed } from '../queries/credentials.ts';
 import { checkEndpointUrl, type Resolve } from '../webhooks/endpoint-url.ts';
-import { refusal, type StubCall, type StubService, startStub } from './jest-stub-service.ts';
+import { createTestMerchant, PEPPER, type TestMerchant } from './jest-merchant.ts';
+import { ordersResponse } from './jest-resources.ts';
+import { errorResponse, startStub, type StubService } from './jest-stub-service.ts';
 
-const PEPPER = 'pepper of the tests, thirty-two characters';
+export type { TestMerchant } from './jest-merchant.ts';
+
 const INTERNAL_TOKEN = 'token of the tests, thirty-two characters';
 export const log = createLogger({ name: 'gateway-test', level: process.env.TEST_LOG ?? 'silent' });
 
@@ -33,31 +32,10 @@ export interface TestGateway {
   readonly orders: StubService;
   readonly payments: StubService;
   readonly dispatcher: StubService;
-  /** A new merchant with a key of its own. */
-  readonly merchant: (grant?: Partial<KeyGrant>) => Promise<TestMerchant>;
-  readonly flushLastUses: () => Promise<void>;
+  /** Creates a merchant with a key. */
+  readonly merchant: (spec?: Partial<KeySpec>) => Promise<TestMerchant>;
+  readonly flushLastUsed: () => Promise<void>;
   readonly close: () => Promise<void>;
-}
-
-export interface TestMerchant {
-  readonly id: string;
-  readonly key: string;
-  /** Sends a request with the merchant's key. */
-  readonly send: (
-    method: NonNullable<InjectOptions['method']>,
-    url: string,
-    body?: unknown,
-    headers?: Record<string, string>,
-  ) => Promise<Answer>;
-  readonly issue: (grant: Partial<KeyGrant> & { alg?: 'SCRYPT' | 'ARGON2ID' }) => Promise<string>;
-}
-
-export interface Answer {
-  readonly status: number;
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests look at whatever came back
-  readonly body: any;
-  readonly headers: Record<string, unknown>;
-  readonly text: string;
 }
 
 export interface TestGatewayOptions {
@@ -67,63 +45,46 @@ export interface TestGatewayOptions {
   readonly failuresPerMinute?: number;
   readonly allowLocal?: boolean;
   readonly resolve?: Resolve;
-  readonly trustMs?: number;
+  readonly cacheTtlMs?: number;
   readonly now?: () => Date;
   readonly answerWithinMs?: number;
-  /** Another way to the database of the test. */
-  readonly wayTo?: (url: string) => Promise<string>;
+  /** Starts a proxy in front of the database and returns its URL. */
+  readonly databaseProxy?: (url: string) => Promise<string>;
 }
 
-const publicHost: Resolve = async () => [{ address: '93.184.216.34', family: 4 }];
-
-/** The gateway on a database of its own, with stubs for the services behind it. */
+/** Starts a gateway with its own database and stubs of the other services. */
 export const startGateway = async (options: TestGatewayOptions = {}): Promise<TestGateway> => {
   const { environment = 'sandbox', now = () => new Date() } = options;
-  const keyEnvironment = environment === 'sandbox' ? 'sandbox' : 'live';
   const database = await testDatabase();
-  const pool = createPool({ url: (await options.wayTo?.(database.url)) ?? database.url, name: 'gateway-test', log });
+  const url = (await options.databaseProxy?.(database.url)) ?? database.url;
+  const pool = createPool({ url, name: 'gateway-test', log });
   await migrateGateway(pool);
   await migrateReadModels(pool);
-  const [orders, payments, dispatcher] = await Promise.all([
-    startStub(ordersAnswer),
-    startStub(() => refusal(404, 'not_found')),
-    startStub(({ method }) =>
-      method === 'DELETE' ? { status: 204 } : { status: 201, body: { delivery_id: `dlv_${newSeed()}` } },
-    ),
-  ]);
-  const clientOf = (name: string, { url }: StubService) => internalClient({ name, url, token: INTERNAL_TOKEN });
-  const clients = [
-    clientOf('orders', orders),
-    clientOf('payments', payments),
-    clientOf('dispatcher', dispatcher),
-  ] as const;
-  const lastUses = createLastUses({ write: (uses) => noteLastUses(pool, uses), log, everyMs: 60_000 });
-  const monotonicMs = () => performance.now();
-  const perMinute = options.failuresPerMinute ?? 0;
-  const presence = showPresence({ url: database.url, log });
-  while (presence.instance() === null) await sleep(5);
+  const services = await startServices();
+  const lastUsed = createLastUsedTracker({ write: (uses) => updateLastUsed(pool, uses), log, everyMs: 60_000 });
+  const instanceLock = holdInstanceLock({ url: database.url, log });
+  while (instanceLock.instanceName() === null) await sleep(5);
   const app = await buildApp({
     environment,
     pool,
-    orders: ordersClient(clients[0]),
-    payments: paymentsClient(clients[1]),
-    dispatcher: webhookDispatcherClient(clients[2]),
+    ...services.clients,
     authenticator: createAuthenticator({
-      environment: keyEnvironment,
-      verify: (secret, kept) => verifySecret(secret, kept, PEPPER),
-      find: (kid) => credentialByKid(pool, kid),
-      onUse: lastUses.note,
+      environment: keyEnvironmentOf(environment),
+      verify: (secret, stored) => verifySecret(secret, stored, PEPPER),
+      findCredential: (kid) => credentialByKid(pool, kid),
+      onUse: lastUsed.record,
       now,
-      ...(options.trustMs !== undefined && { trustMs: options.trustMs }),
+      ...(options.cacheTtlMs !== undefined && { cacheTtlMs: options.cacheTtlMs }),
     }),
-    limits: {
-      requests: tokenBuckets({ perSecond: options.perSecond ?? 0, burst: options.burst ?? 0, now: monotonicMs }),
-      failures: tokenBuckets({ perSecond: perMinute / 60, burst: perMinute, now: monotonicMs }),
-    },
-    instance: presence.instance,
+    limits: createRateLimits({
+      perSecond: options.perSecond ?? 0,
+      burst: options.burst ?? 0,
+      failuresPerMinute: options.failuresPerMinute ?? 0,
+    }),
+    instanceName: instanceLock.instanceName,
     box: secretBox(['key of the tests that seals, thirty-two characters']),
-    checkUrl: (url) =>
-      checkEndpointUrl(url, { allowLocal: options.allowLocal ?? false, resolve: options.resolve ?? publicHost }),
+    checkUrl: (text) =>
+      checkEndpointUrl(text, { allowLocal: options.allowLocal ?? false, resolve: options.resolve ?? publicHost }),
     ready: { postgres: () => pool.query('select 1') },
     now,
     log,
@@ -131,131 +92,56 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
     ...(options.answerWithinMs !== undefined && { answerWithinMs: options.answerWithinMs }),
   });
 
-  const merchant = async (grant: Partial<KeyGrant> = {}): Promise<TestMerchant> => {
-    const id = `mer_${newSeed()}`;
-    await insertMerchant(pool, id, { ...MERCHANT, external_reference_id: id }, now());
-    const issue: TestMerchant['issue'] = async ({ alg, ...more }) => {
-      const full = { merchantId: id, scopes: Scope.options, environment: keyEnvironment, ...more } satisfies KeyGrant;
-      return (await issueKey(pool, full, { pepper: PEPPER, at: now(), ...(alg && { alg }) })).text;
-    };
-    const key = await issue(grant);
-    return {
-      id,
-      key,
-      issue,
-      send: (method, url, body, headers) => send(app, method, url, body, { 'x-api-key': key, ...headers }),
-    };
-  };
-
   return {
     app,
     pool,
-    orders,
-    payments,
-    dispatcher,
-    merchant,
-    flushLastUses: lastUses.stop,
+    ...services.stubs,
+    merchant: (spec = {}) => createTestMerchant({ app, pool, environment: keyEnvironmentOf(environment), now, spec }),
+    flushLastUsed: lastUsed.stop,
     close: async () => {
       await app.close();
-      await lastUses.stop();
-      await presence.stop();
-      await Promise.all(clients.map((client) => client.close()));
-      await Promise.all([orders.close(), payments.close(), dispatcher.close()]);
+      await lastUsed.stop();
+      await instanceLock.stop();
+      await services.close();
       await pool.end();
       await database.drop();
     },
   };
 };
 
-export const send = async (
-  app: FastifyInstance,
-  method: NonNullable<InjectOptions['method']>,
-  url: string,
-  body?: unknown,
-  headers: Record<string, string> = {},
-): Promise<Answer> => {
-  const answer = await app.inject({
-    method,
-    url,
-    headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
-    ...(body !== undefined && { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
-  });
-  const isJson = String(answer.headers['content-type']).includes('json') && answer.body !== '';
+/** Stubs of the services behind the gateway, and the gateway's clients to them. */
+const startServices = async () => {
+  const [orders, payments, dispatcher] = await Promise.all([
+    startStub(ordersResponse),
+    startStub(() => errorResponse(404, 'not_found')),
+    startStub(({ method }) =>
+      method === 'DELETE' ? { status: 204 } : { status: 201, body: { delivery_id: `dlv_${newUlid()}` } },
+    ),
+  ]);
+  const clientOf = (name: string, { url }: StubService) => internalClient({ name, url, token: INTERNAL_TOKEN });
+  const clients = {
+    orders: clientOf('orders', orders),
+    payments: clientOf('payments', payments),
+    dispatcher: clientOf('dispatcher', dispatcher),
+  };
   return {
-    status: answer.statusCode,
-    body: isJson ? answer.json() : undefined,
-    headers: answer.headers,
-    text: answer.body,
+    stubs: { orders, payments, dispatcher },
+    clients: {
+      orders: ordersClient(clients.orders),
+      payments: paymentsClient(clients.payments),
+      dispatcher: webhookDispatcherClient(clients.dispatcher),
+    },
+    close: async (): Promise<void> => {
+      await Promise.all(Object.values(clients).map((client) => client.close()));
+      await Promise.all([orders.close(), payments.close(), dispatcher.close()]);
+    },
   };
 };
+
+const publicHost: Resolve = async () => [{ address: '93.184.216.34', family: 4 }];
 
 const migrateReadModels = async (pool: Pool): Promise<void> => {
   for (const [schema, service = schema] of [['orders'], ['payments'], ['webhooks', 'webhook-dispatcher']] as const) {
     await migrate(pool, { schema, folder: fileURLToPath(new URL(`../../../${service}/migrations`, import.meta.url)) });
   }
-};
-
-const MERCHANT: CreateMerchantDto = {
-  type: 'individual',
-  external_reference_id: 'of the tests',
-  individual_profile: { first_name: 'Ada', last_name: 'Byron', email: 'ada@shop.example' },
-  payment_methods: [
-    { type: 'crypto_deposit', supported_currencies: ['USDC', 'BTC'], deposit_instructions: {} },
-    { type: 'gateway_pay', supported_currencies: ['USDC'], deposit_instructions: {} },
-  ],
-  metadata: {},
-};
-
-export const orderBody = (more: Partial<MerchantCreateOrderDto> = {}): MerchantCreateOrderDto => ({
-  ...examples.createOrder,
-  ...more,
-});
-
-/** An order as the orders service answers it. */
-export const orderOf = (id: string, merchantId: string, more: Partial<Order> = {}): Order => ({
-  ...examples.order,
-  id,
-  merchant_id: merchantId,
-  ...more,
-});
-
-export const paymentOf = (id: string, merchantId: string, more: Partial<Payment> = {}): Payment => ({
-  ...examples.payment,
-  id,
-  merchant_id: merchantId,
-  ...more,
-});
-
-export const ordersAnswer = ({ method, path, body }: StubCall) => {
-  const { order_id, merchant_id } = body as { order_id?: string; merchant_id: string };
-  const id = order_id ?? path.split('/')[2] ?? '';
-  if (method === 'DELETE') return { status: 200, body: { id, deleted: true } };
-  return { status: order_id ? 201 : 200, body: orderOf(id, merchant_id) };
-};
-
-/** Puts an order into the read model, as the orders service does. */
-export const projectOrder = async (pool: Pool, order: Order): Promise<void> => {
-  await pool.query(
-    `insert into orders.orders (id, merchant_id, external_reference_id, status, currency, created_at, revision, resource)
-     values ($1, $2, $3, $4, $5, $6, 0, $7)`,
-    [order.id, order.merchant_id, order.external_reference_id, order.status, order.currency, order.created_at, order],
-  );
-};
-
-/** Puts a payment into the read model, as the payments service does. */
-export const projectPayment = async (pool: Pool, payment: Payment): Promise<void> => {
-  await pool.query(
-    `insert into payments.payments (id, merchant_id, order_id, status, currency, payment_rail, created_at, revision, resource)
-     values ($1, $2, $3, $4, $5, $6, $7, 0, $8)`,
-    [
-      payment.id,
-      payment.merchant_id,
-      payment.order_id,
-      payment.status,
-      payment.currency,
-      payment.payment_rail,
-      payment.created_at,
-      payment,
-    ],
-  );
 };

@@ -8,20 +8,20 @@ export interface StubCall {
   readonly body: never;
 }
 
-export interface StubAnswer {
+export interface StubResponse {
   readonly status: number;
   readonly body?: unknown;
 }
 
-/** Another service, as this one sees it: HTTP on 127.0.0.1. `answer` may be set anew by each test. */
+/** An HTTP server that stands in for another service. Tests can replace `respond`. */
 export interface StubService {
   readonly url: string;
   readonly calls: StubCall[];
-  answer: (call: StubCall) => StubAnswer | Promise<StubAnswer>;
+  respond: (call: StubCall) => StubResponse | Promise<StubResponse>;
   readonly close: () => Promise<void>;
 }
 
-export const startStub = async (answer: StubService['answer']): Promise<StubService> => {
+export const startStub = async (respond: StubService['respond']): Promise<StubService> => {
   const calls: StubCall[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -31,16 +31,16 @@ export const startStub = async (answer: StubService['answer']): Promise<StubServ
       const body = (text === '' ? undefined : JSON.parse(text)) as never;
       const call = { method: request.method ?? '', path: request.url ?? '', headers: request.headers, body };
       calls.push(call);
-      const { status, body: answered } = await stub.answer(call);
+      const { status, body: responseBody } = await stub.respond(call);
       response.writeHead(status, { 'content-type': 'application/json' });
-      response.end(answered === undefined ? undefined : JSON.stringify(answered));
+      response.end(responseBody === undefined ? undefined : JSON.stringify(responseBody));
     });
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   const stub: StubService = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     calls,
-    answer,
+    respond,
     close: () =>
       new Promise((done) => {
         server.closeAllConnections();
@@ -50,8 +50,8 @@ export const startStub = async (answer: StubService['answer']): Promise<StubServ
   return stub;
 };
 
-/** An error answer as the services give it. */
-export const refusal = (status: number, code: string, message = code): StubAnswer => ({
+/** An error response in the format of the services. */
+export const errorResponse = (status: number, code: string, message = code): StubResponse => ({
   status,
   body: { error: 'Refused', message, statusCode: status, code, request_id: 'req_stub' },
 });

@@ -1,4 +1,4 @@
 import { randomBytes } from 'node:crypto';
 
-/** A new signing secret as Standard Webhooks writes it: `whsec_` and the base64 of 32 random bytes. */
-export const makeWebhookSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;
+/** Generates a signing secret: `whsec_` and 32 random bytes in base64. Source: Standard Webhooks. */
+export const createWebhookSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;

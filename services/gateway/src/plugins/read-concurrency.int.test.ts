@@ -4,75 +4,75 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import Fastify from 'fastify';
 import type { Caller } from '../keys/authenticator.ts';
 import { startGateway, type TestGateway } from '../testing/jest-gateway.ts';
-import { takeTurns, type TurnsOptions } from './turns.ts';
+import { limitConcurrentReads, type ConcurrentReadOptions } from './read-concurrency.ts';
 
-describe('at the gateway', () => {
+describe('in the gateway', () => {
   let gateway: TestGateway;
   beforeAll(async () => {
     gateway = await startGateway({ answerWithinMs: 2_000 });
   });
   afterAll(() => gateway.close());
 
-  test('a merchant who asks for many pages at once leaves the database to the others', async () => {
-    const [greedy, other] = [await gateway.merchant(), await gateway.merchant()];
-    const held = await gateway.pool.connect();
-    await held.query('begin');
-    await held.query('lock table orders.orders in access exclusive mode');
-    const pages = Array.from({ length: 40 }, () => greedy.send('GET', '/v1/orders?limit=100'));
+  test('many concurrent reads of one merchant do not block other merchants', async () => {
+    const [busy, other] = [await gateway.merchant(), await gateway.merchant()];
+    const locker = await gateway.pool.connect();
+    await locker.query('begin');
+    await locker.query('lock table orders.orders in access exclusive mode');
+    const pages = Array.from({ length: 40 }, () => busy.send('GET', '/v1/orders?limit=100'));
     await sleep(100);
     expect(await other.send('GET', '/v1/webhooks')).toMatchObject({ status: 200 });
-    // Those that waited too long were refused; their turns go to others.
+    // Reads that time out while they wait free their place.
     expect(new Set((await Promise.all(pages)).map(({ status }) => status))).toEqual(new Set([503]));
-    await held.query('rollback');
-    held.release();
-    expect(await greedy.send('GET', '/v1/orders')).toMatchObject({ status: 200 });
+    await locker.query('rollback');
+    locker.release();
+    expect(await busy.send('GET', '/v1/orders')).toMatchObject({ status: 200 });
   });
 });
 
-/** Answers with as many bytes as it is asked for, to whoever a header says is calling. */
-const startPages = async (options: TurnsOptions) => {
+/** A server that responds with the requested number of bytes. A header names the merchant. */
+const startServer = async (options: ConcurrentReadOptions) => {
   const app = Fastify({ forceCloseConnections: true });
   app.decorateRequest('caller', null);
   app.addHook('onRequest', async (request) => {
     request.caller = { merchantId: request.headers['x-merchant'] } as unknown as Caller;
   });
-  takeTurns(app, options);
+  limitConcurrentReads(app, options);
   app.get<{ Params: { bytes: string } }>('/:bytes', (request) => 'x'.repeat(Number(request.params.bytes)));
   await app.listen({ port: 0, host: '127.0.0.1' });
   const { port } = app.server.address() as AddressInfo;
   const get = (merchant: string, bytes: number) =>
     fetch(`http://127.0.0.1:${port}/${bytes}`, { headers: { 'x-merchant': merchant } });
-  /** Asks, and reads nothing of the answer. */
-  const ask = (merchant: string, bytes: number) => {
+  /** Sends a request and does not read the response. */
+  const requestOnly = (merchant: string, bytes: number) => {
     const socket = connect(port, '127.0.0.1').on('error', () => {});
     socket.write(`GET /${bytes} HTTP/1.1\r\nhost: localhost\r\nx-merchant: ${merchant}\r\n\r\n`);
     return socket;
   };
-  return { app, get, ask };
+  return { app, get, requestOnly };
 };
 
-const MORE_THAN_A_SOCKET_HOLDS = 64 * 1024 * 1024;
+const LARGER_THAN_SOCKET_BUFFERS = 64 * 1024 * 1024;
 
-test('whoever takes no answer has no further turn, until it hangs up', async () => {
-  const { app, get, ask } = await startPages({ atOnce: 1 });
-  const silent = ask('a', MORE_THAN_A_SOCKET_HOLDS);
+test('an unread response blocks further reads of its merchant until the client disconnects', async () => {
+  const { app, get, requestOnly } = await startServer({ maxPerMerchant: 1 });
+  const stalled = requestOnly('a', LARGER_THAN_SOCKET_BUFFERS);
   await sleep(200);
-  let answered = false;
+  let responded = false;
   const next = get('a', 1).then(({ status }) => {
-    answered = true;
+    responded = true;
     return status;
   });
   expect((await get('b', 1)).status).toBe(200);
   await sleep(200);
-  expect(answered).toBe(false);
-  silent.destroy();
+  expect(responded).toBe(false);
+  stalled.destroy();
   expect(await next).toBe(200);
   await app.close();
 });
 
-test('whoever does not take its answer in time is hung up on', async () => {
-  const { app, get, ask } = await startPages({ atOnce: 1, takenWithinMs: 300 });
-  ask('a', MORE_THAN_A_SOCKET_HOLDS);
+test('closes the connection of a client that does not read its response in time', async () => {
+  const { app, get, requestOnly } = await startServer({ maxPerMerchant: 1, responseTimeoutMs: 300 });
+  requestOnly('a', LARGER_THAN_SOCKET_BUFFERS);
   await sleep(50);
   expect((await get('a', 1)).status).toBe(200);
   await app.close();

@@ -7,20 +7,21 @@ export interface Document {
   components: { schemas: Schemas };
 }
 
-/** Makes the schemas that were generated from zod read as if they were written by hand: one per name, and only those that are used. */
-export const tidySchemas = <T extends Document>(document: T): T => keepReferenced(rewrite(onePerName(document), plain));
+/** Simplifies the schemas generated from zod: one schema per name, no redundant bounds, and only schemas that are used. */
+export const simplifySchemas = <T extends Document>(document: T): T =>
+  keepReferenced(rewrite(mergeInputSchemas(document), simplifyNode));
 
-/** The generator writes each schema twice: `XInput` for requests, and `X` for answers, which forbids new fields. Ours are the same both
- *  ways, and answers may grow within a version, so X is what `XInput` says. */
-const onePerName = <T extends Document>(document: T): T => {
+/** The generator writes two schemas per name: `XInput` for requests, and `X` for responses, which forbids unknown fields. Responses may
+ *  get new fields within an API version, so `XInput` is used for both. */
+const mergeInputSchemas = <T extends Document>(document: T): T => {
   const inputs = Object.entries(document.components.schemas).filter(([name]) => name.endsWith('Input'));
   const named = inputs.map(([name, schema]) => [name.slice(0, -'Input'.length), schema]);
   return withSchemas(document, Object.fromEntries(named) as Schemas);
 };
 
-const plain = (node: Record<string, unknown>): unknown => {
+const simplifyNode = (node: Record<string, unknown>): unknown => {
   if (typeof node.$ref === 'string') {
-    // Any JSON value: the generated definition refers to itself where OpenAPI tools do not look.
+    // The generated schema of any JSON value uses a reference that OpenAPI tools cannot resolve.
     if (node.$ref.includes('__shared')) return {};
     return { ...node, $ref: node.$ref.startsWith(COMPONENT) ? node.$ref.replace(/Input$/, '') : node.$ref };
   }
@@ -29,12 +30,12 @@ const plain = (node: Record<string, unknown>): unknown => {
     ...rest,
     ...(minimum !== undefined && minimum !== Number.MIN_SAFE_INTEGER && { minimum }),
     ...(maximum !== undefined && maximum !== Number.MAX_SAFE_INTEGER && { maximum }),
-    // The format says it in fewer words.
+    // The format `date-time` already implies the pattern.
     ...(pattern !== undefined && node.format !== 'date-time' && { pattern }),
   };
 };
 
-/** Bottom up: every object of the document, replaced by what `change` makes of it. */
+/** Replaces every object of the document by the result of `change`, inner objects first. */
 const rewrite = <T>(document: T, change: (node: Record<string, unknown>) => unknown): T =>
   JSON.parse(JSON.stringify(document), (_key, value: unknown) =>
     typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -42,7 +43,7 @@ const rewrite = <T>(document: T, change: (node: Record<string, unknown>) => unkn
       : value,
   ) as T;
 
-/** Drops the components that nothing leads to. */
+/** Removes the components that no path refers to, directly or indirectly. */
 const keepReferenced = <T extends Document>(document: T): T => {
   const { schemas } = document.components;
   const kept = new Set<string>();

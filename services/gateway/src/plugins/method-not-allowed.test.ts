@@ -1,20 +1,20 @@
 import { createApp, createLogger } from '@cpg/runtime';
 import type { FastifyInstance, InjectOptions } from 'fastify';
-import { refuseOtherMethods } from './other-methods.ts';
+import { answerMethodNotAllowed } from './method-not-allowed.ts';
 
 const app = createApp({ log: createLogger({ name: 'test', level: 'silent' }) }) as unknown as FastifyInstance;
 
 beforeAll(async () => {
-  refuseOtherMethods(app);
+  answerMethodNotAllowed(app);
   app.get('/things', async () => 'all');
-  app.post('/things', async () => 'one more');
+  app.post('/things', async () => 'created');
   app.delete('/things/:id', async () => 'gone');
   app.get('/page.html', async () => 'page');
   await app.ready();
 });
 afterAll(() => app.close());
 
-const ask = (method: string, url: string) => app.inject({ method: method as InjectOptions['method'], url });
+const inject = (method: string, url: string) => app.inject({ method: method as InjectOptions['method'], url });
 
 test.each([
   ['PUT', '/things', 'GET, HEAD, POST'],
@@ -22,8 +22,8 @@ test.each([
   ['QUERY', '/things', 'GET, HEAD, POST'],
   ['GET', '/things/1', 'DELETE'],
   ['OPTIONS', '/things/1', 'DELETE'],
-])('%s %s is 405 and names the methods that there are', async (method, url, allow) => {
-  const answer = await ask(method, url);
+])('%s %s is 405 and lists the allowed methods', async (method, url, allow) => {
+  const answer = await inject(method, url);
   expect(answer.statusCode).toBe(405);
   expect(answer.headers.allow).toBe(allow);
   expect(answer.json()).toMatchObject({ error: 'Method Not Allowed', statusCode: 405, code: 'method_not_allowed' });
@@ -33,11 +33,11 @@ test.each([
   ['PUT', '/nothing'],
   ['GET', '/things/1/2'],
   ['PUT', '/pageXhtml'],
-])('%s %s is 404: there is no such path', async (method, url) => {
-  expect((await ask(method, url)).statusCode).toBe(404);
+])('%s %s is 404 because the path does not exist', async (method, url) => {
+  expect((await inject(method, url)).statusCode).toBe(404);
 });
 
-test('a method that there is goes to its route', async () => {
-  expect((await ask('GET', '/things')).body).toBe('all');
-  expect((await ask('DELETE', '/things/1')).body).toBe('gone');
+test('an allowed method reaches its route', async () => {
+  expect((await inject('GET', '/things')).body).toBe('all');
+  expect((await inject('DELETE', '/things/1')).body).toBe('gone');
 });

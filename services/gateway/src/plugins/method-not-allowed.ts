@@ -1,8 +1,8 @@
 import { AppError } from '@cpg/core';
 import type { FastifyInstance } from 'fastify';
 
-/** Answers 405 and, in `Allow`, the methods there are, where a path exists and the method does not. Registered before the routes. */
-export const refuseOtherMethods = (app: FastifyInstance): void => {
+/** Responds 405 with an `Allow` header when a path exists, but not for this method. Register it before the routes. */
+export const answerMethodNotAllowed = (app: FastifyInstance): void => {
   const methodsByPath = new Map<string, Set<string>>();
 
   app.addHook('onRoute', ({ url, method }) => {
@@ -14,15 +14,15 @@ export const refuseOtherMethods = (app: FastifyInstance): void => {
   app.addHook('onRequest', async (request, reply) => {
     if (!request.is404) return;
     const path = request.url.split('?')[0]!;
-    const methods = [...methodsByPath].flatMap(([url, its]) => (patternOf(url).test(path) ? [...its] : []));
+    const methods = [...methodsByPath].flatMap(([url, known]) => (patternOf(url).test(path) ? [...known] : []));
     if (methods.length === 0) return;
     const allow = [...new Set(methods)].sort().join(', ');
     reply.header('allow', allow);
-    throw new AppError('method_not_allowed', `${path} takes ${allow}, not ${request.method}`);
+    throw new AppError('method_not_allowed', `${path} allows ${allow}, not ${request.method}`);
   });
 };
 
-/** `/v1/orders/:id/cancel` takes anything for `:id`, as the router does: whether there is such an id is not asked here. */
+/** Matches any text for a parameter such as `:id`, as the router does. */
 const patternOf = (url: string): RegExp =>
   new RegExp(
     `^${url

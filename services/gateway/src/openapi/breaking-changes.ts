@@ -1,4 +1,4 @@
-/** As much of JSON Schema as zod writes. */
+/** The part of JSON Schema that zod generates. */
 interface Schema {
   $ref?: string;
   type?: string;
@@ -31,43 +31,48 @@ export interface OpenApi {
 const UPPER_BOUNDS = ['maximum', 'maxLength', 'maxItems'];
 const LOWER_BOUNDS = ['minimum', 'exclusiveMinimum', 'minLength', 'minItems'];
 
-/** What a client written for `before` could not cope with in `after`: something is gone, asked for in addition, or refused that was
- *  taken. New operations, new optional fields and new fields of answers are none of that. */
-export const breakingDifferences = (before: OpenApi, after: OpenApi): string[] => {
-  const compare = (old: Schema, now: Schema, sent: boolean, where: string): string[] => {
+/** Lists the changes from `before` to `after` that break existing clients: removed parts, newly required input, and input that is newly
+ *  refused. New operations, new optional fields and new response fields do not break clients. */
+export const breakingChanges = (before: OpenApi, after: OpenApi): string[] => {
+  const compare = (old: Schema, now: Schema, isRequest: boolean, where: string): string[] => {
     const [a, b] = [resolved(before, old), resolved(after, now)];
-    if (a.type !== b.type) return [`${where} is of another type`];
+    if (a.type !== b.type) return [`${where} has another type`];
     return [
-      ...(sent ? narrower(a, b, where) : []),
-      ...fieldFaults(a, b, sent, where),
+      ...(isRequest ? restrictions(a, b, where) : []),
+      ...requiredChanges(a, b, isRequest, where),
       ...Object.entries(a.properties ?? {}).flatMap(([name, field]) => {
         const other = b.properties?.[name];
-        return other ? compare(field, other, sent, `${where}.${name}`) : [`${where}.${name} is gone`];
+        return other ? compare(field, other, isRequest, `${where}.${name}`) : [`${where}.${name} was removed`];
       }),
       ...variantsOf(a).flatMap((variant, index) => {
         const other = variantsOf(b)[index];
-        return other ? compare(variant, other, sent, `${where}<${index}>`) : [`${where} has a form less`];
+        return other ? compare(variant, other, isRequest, `${where}<${index}>`) : [`${where} lost a variant`];
       }),
-      ...(a.items && b.items ? compare(a.items, b.items, sent, `${where}[]`) : []),
+      ...(a.items && b.items ? compare(a.items, b.items, isRequest, `${where}[]`) : []),
       ...(isSchema(a.additionalProperties) && isSchema(b.additionalProperties)
-        ? compare(a.additionalProperties, b.additionalProperties, sent, `${where}.*`)
+        ? compare(a.additionalProperties, b.additionalProperties, isRequest, `${where}.*`)
         : []),
     ];
   };
 
-  const contentFaults = (old: Content | undefined, now: Content | undefined, sent: boolean, where: string): string[] =>
+  const contentChanges = (
+    old: Content | undefined,
+    now: Content | undefined,
+    isRequest: boolean,
+    where: string,
+  ): string[] =>
     Object.entries(old?.content ?? {}).flatMap(([type, { schema }]) => {
       const other = now?.content?.[type];
-      return other ? compare(schema, other.schema, sent, where) : [`${where} is gone`];
+      return other ? compare(schema, other.schema, isRequest, where) : [`${where} was removed`];
     });
 
-  const parameterFaults = (old: Operation, now: Operation, where: string): string[] => {
+  const parameterChanges = (old: Operation, now: Operation, where: string): string[] => {
     const keyed = ({ parameters = [] }: Operation) => new Map(parameters.map((one) => [one.name ?? one.$ref, one]));
     const [a, b] = [keyed(old), keyed(now)];
     return [
       ...[...a].flatMap(([name, { schema }]) => {
         const other = b.get(name);
-        if (!other) return [`${where} parameter ${name} is gone`];
+        if (!other) return [`${where} parameter ${name} was removed`];
         return schema && other.schema ? compare(schema, other.schema, true, `${where} parameter ${name}`) : [];
       }),
       ...[...b].flatMap(([name, { required }]) =>
@@ -76,14 +81,14 @@ export const breakingDifferences = (before: OpenApi, after: OpenApi): string[] =
     ];
   };
 
-  const operationFaults = (old: Operation, now: Operation, where: string): string[] => [
-    ...parameterFaults(old, now, where),
+  const operationChanges = (old: Operation, now: Operation, where: string): string[] => [
+    ...parameterChanges(old, now, where),
     ...(now.requestBody?.required && !old.requestBody?.required ? [`${where} needs a body now`] : []),
-    ...contentFaults(old.requestBody, now.requestBody, true, `${where} body`),
+    ...contentChanges(old.requestBody, now.requestBody, true, `${where} body`),
     ...Object.entries(old.responses).flatMap(([status, answer]) =>
       now.responses[status]
-        ? contentFaults(answer, now.responses[status], false, `${where} ${status}`)
-        : [`${where} ${status} is gone`],
+        ? contentChanges(answer, now.responses[status], false, `${where} ${status}`)
+        : [`${where} ${status} was removed`],
     ),
   ];
 
@@ -91,26 +96,28 @@ export const breakingDifferences = (before: OpenApi, after: OpenApi): string[] =
     Object.entries(operations).flatMap(([method, old]) => {
       const now = after.paths[path]?.[method];
       const where = `${method.toUpperCase()} ${path}`;
-      return now ? operationFaults(old, now, where) : [`${where} is gone`];
+      return now ? operationChanges(old, now, where) : [`${where} was removed`];
     }),
   );
 };
 
-/** A request must not have to say more, an answer must not say less. */
-const fieldFaults = (a: Schema, b: Schema, sent: boolean, where: string): string[] => {
+/** A request field must not become required; a response field must not become optional. */
+const requiredChanges = (a: Schema, b: Schema, isRequest: boolean, where: string): string[] => {
   const [had, has] = [a.required ?? [], b.required ?? []];
-  return sent
+  return isRequest
     ? has.filter((name) => !had.includes(name)).map((name) => `${where}.${name} is required now`)
     : had.filter((name) => !has.includes(name)).map((name) => `${where}.${name} may be missing now`);
 };
 
-const narrower = (a: Schema, b: Schema, where: string): string[] => [
+const restrictions = (a: Schema, b: Schema, where: string): string[] => [
   ...(a.enum ?? [])
     .filter((value) => b.enum && !b.enum.includes(value))
-    .map((value) => `${where} refuses ${value} now`),
-  ...(b.enum && !a.enum ? [`${where} takes only some values now`] : []),
+    .map((value) => `${where} no longer allows ${value}`),
+  ...(b.enum && !a.enum ? [`${where} allows only some values now`] : []),
   ...(b.pattern !== undefined && a.pattern !== b.pattern ? [`${where} has another pattern`] : []),
-  ...(b.additionalProperties === false && a.additionalProperties !== false ? [`${where} is closed now`] : []),
+  ...(b.additionalProperties === false && a.additionalProperties !== false
+    ? [`${where} no longer allows unknown fields`]
+    : []),
   ...UPPER_BOUNDS.filter((bound) => limit(b, bound, Infinity) < limit(a, bound, Infinity)).map(
     (bound) => `${where} has a smaller ${bound}`,
   ),

@@ -1,0 +1,87 @@
+import { merchantById } from '../queries/merchants.ts';
+import { DEFINITION, startAdmin, type TestAdmin } from '../testing/jest-admin.ts';
+import { changeMerchant } from './merchants.ts';
+
+let admin: TestAdmin;
+beforeAll(async () => {
+  admin = await startAdmin();
+});
+afterAll(() => admin.close());
+beforeEach(() => admin.reset());
+
+test('creates, lists and updates a merchant', async () => {
+  const { id } = await admin.createMerchant();
+  expect(id).toMatch(/^mer_/);
+  expect(await admin.run('merchants', 'list')).toMatch(
+    new RegExp(`^ID .*\\n${id}  crm-1 +business  La Fonda +2026-01-31T12:00:00.000Z$`),
+  );
+  admin.clock = new Date('2026-02-01T00:00:00Z');
+  const changes = await admin.fileWith({
+    external_reference_id: 'crm-2',
+    business_profile: { business_name: 'Fonda 2', contact_email: 'a@b.example' },
+  });
+  const changed = JSON.parse(await admin.run('merchants', 'update', id, '--file', changes));
+  expect(changed).toMatchObject({
+    id,
+    external_reference_id: 'crm-2',
+    payment_methods: DEFINITION.payment_methods,
+    created_at: '2026-01-31T12:00:00.000Z',
+    updated_at: '2026-02-01T00:00:00.000Z',
+  });
+  const individual = await admin.fileWith({
+    type: 'individual',
+    business_profile: null,
+    individual_profile: { first_name: 'Ada', last_name: 'Byron', email: 'ada@shop.example' },
+  });
+  expect(JSON.parse(await admin.run('merchants', 'update', id, '--file', individual))).not.toHaveProperty(
+    'business_profile',
+  );
+});
+
+test('concurrent updates are both applied', async () => {
+  const { id } = await admin.createMerchant();
+  const payment_methods = [{ type: 'gateway_pay', supported_currencies: ['USDC'], deposit_instructions: {} }];
+  const commit = await admin.begin('select from gateway.merchants where id = $1 for update', id);
+  const changes = [
+    changeMerchant(admin.pool, id, { payment_methods }, admin.clock),
+    changeMerchant(admin.pool, id, { external_reference_id: 'crm-2' }, admin.clock),
+  ];
+  await admin.lockWaits(2);
+  await commit();
+  await Promise.all(changes);
+  expect((await merchantById(admin.pool, id))?.resource).toMatchObject({
+    payment_methods,
+    external_reference_id: 'crm-2',
+  });
+});
+
+test.each([
+  [{ type: 'individual' }, /individual_profile: is required when type is individual/],
+  [{ payment_methods: [] }, /payment_methods/],
+  [
+    { payment_methods: [DEFINITION.payment_methods[0], DEFINITION.payment_methods[0]] },
+    /payment_methods.1.type: crypto_deposit is listed twice/,
+  ],
+  [{ surprise: 1 }, /surprise: is not a known field/],
+  [
+    {
+      business_profile: {
+        ...DEFINITION.business_profile,
+        address: { ...DEFINITION.business_profile?.address, country: 'XX' },
+      },
+    },
+    /address.country: XX is not an ISO 3166-1/,
+  ],
+])('refuses a definition with %j and names the field', async (more, message) => {
+  await expect(admin.createMerchant(more)).rejects.toThrow(message);
+  expect(await admin.run('merchants', 'list')).toMatch(/no merchants yet/);
+});
+
+test('an external reference is unique', async () => {
+  await admin.createMerchant();
+  const { id } = await admin.createMerchant({ external_reference_id: 'crm-9' });
+  await expect(admin.createMerchant()).rejects.toThrow(/crm-1 already exists/);
+  await expect(
+    admin.run('merchants', 'update', id, '--file', await admin.fileWith({ external_reference_id: 'crm-1' })),
+  ).rejects.toThrow(/another merchant has/);
+});

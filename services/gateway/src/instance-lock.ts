@@ -1,0 +1,26 @@
+import { startLeaderElection } from '@cpg/postgres';
+import { type Logger, newRequestId } from '@cpg/runtime';
+
+/** A PostgreSQL advisory lock with a unique name. Other gateways test the lock to see whether this one is alive: PostgreSQL releases it
+ *  when the process ends, or soon after the process freezes. */
+export interface InstanceLock {
+  /** The name of the lock; null while it is not held. */
+  readonly instanceName: () => string | null;
+  readonly stop: () => Promise<void>;
+}
+
+export const holdInstanceLock = ({ url, log }: { url: string; log: Logger }): InstanceLock => {
+  const name = `gateway ${newRequestId()}`;
+  let isHeld = false;
+  const { stop } = startLeaderElection({
+    url,
+    role: name,
+    log,
+    lead: async (signal) => {
+      isHeld = true;
+      await new Promise<void>((lost) => signal.addEventListener('abort', () => lost(), { once: true }));
+      isHeld = false;
+    },
+  });
+  return { instanceName: () => (isHeld ? name : null), stop };
+};

@@ -1,0 +1,50 @@
+import { createLogger } from '@cpg/runtime';
+import { createLastUsedTracker } from './last-used.ts';
+
+const log = createLogger({ name: 'test', level: 'silent' });
+const at = (second: number) => new Date(second * 1000);
+
+test('writes the latest use of each key in one batch', async () => {
+  const written: [string, Date][][] = [];
+  const tracker = createLastUsedTracker({
+    write: async (batch) => void written.push([...batch]),
+    log,
+    everyMs: 60_000,
+  });
+  tracker.record('a', at(1));
+  tracker.record('b', at(2));
+  tracker.record('a', at(3));
+  await tracker.stop();
+  await tracker.stop();
+  expect(written).toEqual([
+    [
+      ['a', at(3)],
+      ['b', at(2)],
+    ],
+  ]);
+});
+
+test('retries a failed batch without overwriting a newer use', async () => {
+  const written: [string, Date][][] = [];
+  let unavailable = true;
+  const tracker = createLastUsedTracker({
+    write: async (batch) => {
+      if (!unavailable) return void written.push([...batch]);
+      tracker.record('a', at(9));
+      throw new Error('unavailable');
+    },
+    log,
+    everyMs: 60_000,
+  });
+  tracker.record('a', at(1));
+  tracker.record('b', at(2));
+  await tracker.stop();
+  unavailable = false;
+  await tracker.stop();
+  expect(written).toEqual([
+    [
+      ['a', at(9)],
+      ['b', at(2)],
+    ],
+  ]);
+});

@@ -1,0 +1,42 @@
+import type { Logger } from '@cpg/runtime';
+
+const FLUSH_INTERVAL_MS = 5_000;
+
+export interface LastUsedTracker {
+  readonly record: (kid: string, at: Date) => void;
+  /** Stops the timer and writes what is not yet written. */
+  readonly stop: () => Promise<void>;
+}
+
+/** Collects the times at which keys are used and writes them in batches. A failed batch is retried with the next one. */
+export const createLastUsedTracker = ({
+  write,
+  log,
+  everyMs = FLUSH_INTERVAL_MS,
+}: {
+  write: (uses: ReadonlyMap<string, Date>) => Promise<void>;
+  log: Logger;
+  everyMs?: number;
+}): LastUsedTracker => {
+  let pending = new Map<string, Date>();
+  const flush = async () => {
+    if (pending.size === 0) return;
+    const batch = pending;
+    pending = new Map();
+    try {
+      await write(batch);
+    } catch (error) {
+      pending = new Map([...batch, ...pending]);
+      log.warn({ err: error }, 'could not store when keys were last used, will retry');
+    }
+  };
+  const timer = setInterval(() => void flush(), everyMs);
+  timer.unref();
+  return {
+    record: (kid, at) => void pending.set(kid, at),
+    stop: async () => {
+      clearInterval(timer);
+      await flush();
+    },
+  };
+};

@@ -1,0 +1,154 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { newUlid } from '@cpg/runtime';
+import { startGateway, type TestGateway, type TestMerchant } from '../testing/jest-gateway.ts';
+import { orderBody, orderOf, ordersResponse } from '../testing/jest-resources.ts';
+import { type TestResponse } from '../testing/jest-send.ts';
+import { errorResponse } from '../testing/jest-stub-service.ts';
+
+let gateway: TestGateway;
+let shop: TestMerchant;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+});
+afterAll(() => gateway.close());
+beforeEach(async () => {
+  shop = await gateway.merchant();
+  gateway.orders.calls.length = 0;
+  gateway.orders.respond = ordersResponse;
+});
+
+const create = (key: string, more = {}, from = shop) =>
+  from.send('POST', '/v1/orders', orderBody(more), { 'idempotency-key': key });
+const createdOrderIds = () => gateway.orders.calls.map(({ body }) => (body as { order_id: string }).order_id);
+const withoutRequestId = ({ body: { request_id: _, ...body } }: TestResponse) => body;
+
+test('one of many concurrent repeats has an effect; the others get 409 until it ends', async () => {
+  let finish = () => {};
+  const finishing = new Promise<void>((resolve) => (finish = resolve));
+  let signalStart = () => {};
+  const running = new Promise<void>((resolve) => (signalStart = resolve));
+  gateway.orders.respond = async (call) => {
+    signalStart();
+    await finishing;
+    return ordersResponse(call);
+  };
+  const many = Array.from({ length: 10 }, () => create('k1'));
+  await running;
+  const refused = await Promise.all([create('k1'), create('k1')]);
+  expect(refused.map(({ status, body }) => [status, body.code])).toEqual(
+    Array(2).fill([409, 'idempotency_key_in_use']),
+  );
+  finish();
+  const answers = [...(await Promise.all(many)), await create('k1')];
+  expect(createdOrderIds()).toHaveLength(1);
+  const ids = answers.filter(({ status }) => status === 201).map(({ body }) => body.id as string);
+  expect(new Set(ids)).toEqual(new Set(createdOrderIds()));
+  expect(answers.at(-1)!.status).toBe(201);
+  expect(answers.filter(({ status }) => status !== 201 && status !== 409)).toEqual([]);
+});
+
+test('a retry after a crash before the response creates the same order', async () => {
+  const first = await create('k1');
+  // The state after a crash: claimed, without a response. Then the lease expires.
+  await gateway.pool.query(
+    `update gateway.idempotency_keys set status = null, answer = null, holder = 'crashed request', leased_until = now() + interval '30 seconds'`,
+  );
+  expect((await create('k1')).status).toBe(409);
+  await gateway.pool.query(`update gateway.idempotency_keys set leased_until = now() - interval '1 millisecond'`);
+  const other = await create('k1', { external_reference_id: 'another' });
+  expect(other.status).toBe(422);
+  const retry = await create('k1');
+  expect({ status: retry.status, id: retry.body.id }).toEqual({ status: 201, id: first.body.id });
+  expect(new Set(createdOrderIds())).toEqual(new Set([first.body.id]));
+  expect((await create('k1')).headers['idempotency-replayed']).toBe('true');
+});
+
+test('a request that lost its lease does not overwrite the stored response', async () => {
+  let release = () => {};
+  const blocked = new Promise<void>((done) => (release = done));
+  gateway.orders.respond = async (call) => {
+    if (gateway.orders.calls.length === 1) await blocked;
+    return {
+      status: 201,
+      body: orderOf((call.body as { order_id: string }).order_id, shop.id, {
+        payment_reference: String(gateway.orders.calls.length),
+      }),
+    };
+  };
+  const slow = create('k1');
+  while (gateway.orders.calls.length === 0) await sleep(5);
+  await gateway.pool.query(`update gateway.idempotency_keys set leased_until = now() - interval '1 second'`);
+  const takeover = await create('k1');
+  release();
+  await slow;
+  expect((await create('k1')).text).toBe(takeover.text);
+  expect(new Set(createdOrderIds()).size).toBe(1);
+});
+
+test('a repeat waits for a live gateway, and takes over from a dead one with the same id', async () => {
+  let release = () => {};
+  const blocked = new Promise<void>((resolve) => (release = resolve));
+  gateway.orders.respond = async (call) => {
+    if (gateway.orders.calls.length === 1) await blocked;
+    return ordersResponse(call);
+  };
+  const interrupted = create('k1');
+  while (gateway.orders.calls.length === 0) await sleep(5);
+  expect((await create('k1')).body.code).toBe('idempotency_key_in_use');
+  await gateway.pool.query(
+    "update gateway.idempotency_keys set instance = 'gateway that died' where merchant_id = $1",
+    [shop.id],
+  );
+  expect((await create('k1', { external_reference_id: 'another' })).status).toBe(422);
+  const takeover = await create('k1');
+  expect(takeover.status).toBe(201);
+  release();
+  await interrupted;
+  expect((await create('k1')).text).toBe(takeover.text);
+  expect(new Set(createdOrderIds())).toEqual(new Set([takeover.body.id]));
+});
+
+test('a 503 is not stored: a retry runs at once with the same id', async () => {
+  gateway.orders.respond = () => errorResponse(503, 'dependency_unavailable');
+  expect((await create('k1')).status).toBe(503);
+  gateway.orders.respond = ordersResponse;
+  const retry = await create('k1');
+  expect(retry.status).toBe(201);
+  expect(createdOrderIds()).toEqual([retry.body.id, retry.body.id]);
+});
+
+test('a repeated webhook creation returns the same secret, and the response is stored encrypted', async () => {
+  const body = { url: 'https://shop.example/hooks', events: ['order:paid'] };
+  const make = () => shop.send('POST', '/v1/webhooks', body, { 'idempotency-key': 'k1' });
+  const first = await make();
+  expect((await make()).text).toBe(first.text);
+  const { rows } = await gateway.pool.query(
+    'select answer, sealed from gateway.idempotency_keys where merchant_id = $1',
+    [shop.id],
+  );
+  expect(rows).toEqual([{ sealed: true, answer: expect.not.stringContaining('whsec_') }]);
+
+  await gateway.pool.query(
+    `update gateway.idempotency_keys set status = null, answer = null, leased_until = now() where merchant_id = $1`,
+    [shop.id],
+  );
+  expect(withoutRequestId(await make())).toEqual(withoutRequestId(first));
+  expect((await shop.send('GET', '/v1/webhooks')).body.total).toBe(1);
+});
+
+test('a secret rotation repeated after a crash rotates once', async () => {
+  const created = await shop.send('POST', '/v1/webhooks', {
+    url: 'https://shop.example/hooks',
+    events: ['order:paid'],
+  });
+  const rotate = () =>
+    shop.send('POST', `/v1/webhooks/${created.body.id}/rotate-secret`, undefined, { 'idempotency-key': 'k1' });
+  const first = await rotate();
+  await gateway.pool.query(
+    `update gateway.idempotency_keys set status = null, answer = null, leased_until = now() where merchant_id = $1`,
+    [shop.id],
+  );
+  expect((await rotate()).body.secret).toBe(first.body.secret);
+  expect(first.body.secret).not.toBe(created.body.secret);
+});

@@ -1,0 +1,48 @@
+import { finished } from 'node:stream';
+import type { FastifyInstance } from 'fastify';
+import { callerOf } from '../request.ts';
+
+export interface ConcurrentReadOptions {
+  readonly maxPerMerchant?: number;
+  /** The connection is closed when the client has not received the response by then. */
+  readonly responseTimeoutMs?: number;
+}
+
+const MAX_PER_MERCHANT = 4;
+const RESPONSE_TIMEOUT_MS = 60_000;
+
+interface MerchantReads {
+  running: number;
+  /** Starts the next read; in order of arrival. */
+  readonly waiting: (() => void)[];
+}
+
+/** Limits the concurrent reads of each merchant; further reads wait. A read counts from its query until the client has received the
+ *  response: a page can have 25 MB, and a client that requests many pages, or does not read them, must not exhaust the memory that all
+ *  merchants share. Register it after authentication. */
+export const limitConcurrentReads = (
+  app: FastifyInstance,
+  { maxPerMerchant = MAX_PER_MERCHANT, responseTimeoutMs = RESPONSE_TIMEOUT_MS }: ConcurrentReadOptions = {},
+): void => {
+  const readsByMerchant = new Map<string, MerchantReads>();
+
+  app.addHook('preHandler', async (request, reply) => {
+    if (request.method !== 'GET' && request.method !== 'HEAD') return;
+    const { merchantId } = callerOf(request);
+    const reads = readsByMerchant.get(merchantId) ?? { running: 0, waiting: [] };
+    readsByMerchant.set(merchantId, reads);
+    if (reads.running < maxPerMerchant) reads.running += 1;
+    else await new Promise<void>((start) => reads.waiting.push(start));
+
+    const timeout = setTimeout(() => request.raw.socket.destroy(), responseTimeoutMs);
+    finished(reply.raw, () => {
+      clearTimeout(timeout);
+      const startNext = reads.waiting.shift();
+      if (startNext) return startNext();
+      reads.running -= 1;
+      if (reads.running === 0) readsByMerchant.delete(merchantId);
+    });
+    // The request timed out or the client disconnected while it waited.
+    if (reply.sent || reply.raw.destroyed) return reply.hijack();
+  });
+};

@@ -1,0 +1,80 @@
+import {
+  Delivery,
+  DeliveryStatus,
+  DeliveryWithAttempts,
+  pageOf,
+  Replay,
+  WebhookEvents,
+  WebhookEventType,
+} from '@cpg/contracts';
+import { z } from 'zod';
+import { Instant, ListQuery } from '../list-query.ts';
+import { NoBody, pathId } from './parameters.ts';
+
+export const DeliveryPage = pageOf(Delivery);
+
+const DeliveryListQuery = z.strictObject({
+  ...ListQuery.shape,
+  status: DeliveryStatus.optional(),
+  event_type: WebhookEventType.optional(),
+});
+
+export const ReplayWebhookBody = z
+  .strictObject({
+    from_date: Instant.describe('Replay events that happened at or after this time.'),
+    to_date: Instant.describe('Replay events that happened at or before this time.'),
+    event_types: WebhookEvents.optional().describe(
+      'Event types to replay. By default, all types that the webhook is subscribed to.',
+    ),
+  })
+  .refine(({ from_date, to_date }) => from_date <= to_date, {
+    path: ['to_date'],
+    error: 'must not be before from_date',
+  });
+
+const webhookParams = pathId('webhook', 'whk');
+const deliveryParams = webhookParams.extend({
+  delivery_id: z.string().describe('The delivery id: `dlv_` and a ULID.'),
+});
+const tags = ['Webhooks'];
+
+export const listDeliveries = {
+  operationId: 'listDeliveries',
+  summary: 'List the deliveries of a webhook',
+  description:
+    'Lists the deliveries of a webhook, one per event, sorted by creation time. Deliveries are kept for 90 days after the event, or after the replay of an older event, unless the operator configured another period. Stop when `page >= totalPages`.',
+  tags,
+  params: webhookParams,
+  querystring: DeliveryListQuery,
+  response: { 200: DeliveryPage },
+};
+
+export const getDelivery = {
+  operationId: 'getDelivery',
+  summary: 'Retrieve a delivery with its attempts',
+  tags,
+  params: deliveryParams,
+  response: { 200: DeliveryWithAttempts },
+};
+
+export const redeliver = {
+  operationId: 'redeliver',
+  summary: 'Redeliver an event',
+  description:
+    'Sends a delivery again immediately, whether it was delivered, has failed or waits for a retry, and restarts its retry schedule. The new attempt has the same `x-idempotency-key` and the same body. Changes nothing while an attempt is in flight. Returns 409 `webhook_disabled` if the webhook is disabled, and 409 `delivery_expired` if the body is no longer stored.',
+  tags,
+  params: deliveryParams,
+  body: NoBody,
+  response: { 201: Delivery },
+};
+
+export const replayEvents = {
+  operationId: 'replayEvents',
+  summary: 'Replay events of a time range',
+  description:
+    'Delivers all events of the merchant’s orders and payments in the time range again, however old they are. This includes events from before the webhook was created, events while it was disabled, and events that it already received; those have the same `x-idempotency-key` and the same body. Events of deleted orders cannot be replayed. Orders are replayed one after another, oldest first, each with its events in their original order. The response is returned when the replay has started; the list of deliveries shows the queued events. A long replay queues events only as fast as the endpoint accepts them. Returns 409 `webhook_disabled` if the webhook is disabled, and 409 `replay_running` while an earlier replay of the webhook is still queueing events.',
+  tags,
+  params: webhookParams,
+  body: ReplayWebhookBody,
+  response: { 201: Replay },
+};

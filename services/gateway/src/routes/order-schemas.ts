@@ -1,0 +1,130 @@
+import {
+  HistoryEntry,
+  MerchantCreateOrderDto,
+  Order,
+  OrderDeletion,
+  OrderStatus,
+  pageOf,
+  PaymentCurrency,
+  UpdateOrderDto,
+} from '@cpg/contracts';
+import { z } from 'zod';
+import { Instant, ListQuery } from '../list-query.ts';
+import { NoBody, pathId } from './parameters.ts';
+
+export const OrderPage = pageOf(Order);
+
+const OrderListQuery = z.strictObject({
+  ...ListQuery.shape,
+  status: OrderStatus.optional(),
+  external_reference_id: z
+    .string()
+    .min(1)
+    .max(128)
+    .optional()
+    .describe('Only orders with exactly this `external_reference_id`.'),
+  currency: PaymentCurrency.optional(),
+});
+
+const StateQuery = z.object({
+  at: Instant.optional().describe(
+    'Return the order as it was at this time, computed from its events. By default, the current state.',
+  ),
+});
+
+const HistoryQuery = z.strictObject({
+  after: z.string().min(1).max(128).optional().describe('The cursor: `next` of the previous page.'),
+});
+
+export const OrderHistoryPage = z.object({
+  items: z.array(HistoryEntry),
+  next: z.string().optional().describe('The cursor of the next page, for `after`. Absent on the last page.'),
+});
+
+const params = pathId('order', 'ord');
+const tags = ['Orders'];
+
+export const createOrder = {
+  operationId: 'createOrder',
+  summary: 'Create an order',
+  description:
+    'Creates an order, locks the exchange rates of the item currencies, and computes the amount due in `payment_currency`. The response contains the deposit instructions. The status is `awaiting_payment`, or `initialized` while a payment provider has not yet returned its instructions.',
+  tags,
+  body: MerchantCreateOrderDto,
+  response: { 201: Order },
+};
+
+export const listOrders = {
+  operationId: 'listOrders',
+  summary: 'List orders',
+  description: 'Lists the orders of the merchant, sorted by creation time. Stop when `page >= totalPages`.',
+  tags,
+  querystring: OrderListQuery,
+  response: { 200: OrderPage },
+};
+
+export const getOrder = {
+  operationId: 'getOrder',
+  summary: 'Retrieve an order',
+  description:
+    'Returns the current state of an order, or its state at the time `at`. Returns 404 `not_found` if the order did not exist at that time.',
+  tags,
+  params,
+  querystring: StateQuery,
+  response: { 200: Order },
+};
+
+export const listOrderHistory = {
+  operationId: 'listOrderHistory',
+  summary: 'List the history of an order',
+  description:
+    'Lists all recorded events of the order and its payments, oldest first. Each event says what happened, when, who caused it, in which request, and which event or request led to it. The events of each stream form a hash chain: anyone who keeps an event can prove later that no earlier event of its stream was changed. Stop when `next` is absent.',
+  tags,
+  params,
+  querystring: HistoryQuery,
+  response: { 200: OrderHistoryPage },
+};
+
+export const updateOrder = {
+  operationId: 'updateOrder',
+  summary: 'Update an order',
+  description:
+    'Changes `metadata`. While the order is open, also changes `expiration_minutes`. Returns 409 `update_not_allowed` if the order does not have the capability `can_update`.',
+  tags,
+  params,
+  body: UpdateOrderDto,
+  response: { 200: Order },
+};
+
+export const deleteOrder = {
+  operationId: 'deleteOrder',
+  summary: 'Delete an order',
+  description:
+    'Permanently deletes the order and its payment data. This cannot be undone. Returns 409 `order_has_unsettled_funds` while the order is partially paid, or has a received payment or an orphan that is not refunded.',
+  tags,
+  params,
+  body: NoBody,
+  response: { 200: OrderDeletion },
+};
+
+export const cancelOrder = {
+  operationId: 'cancelOrder',
+  summary: 'Cancel an order',
+  description:
+    'Cancels an order: it accepts no more payments, and the amount already paid is due for refund. Requires the capability `can_cancel`. Canceling a canceled order changes nothing and returns the order. Returns 409 if the order is paid or expired.',
+  tags,
+  params,
+  body: NoBody,
+  response: { 201: Order },
+};
+
+export const captureOrder = {
+  operationId: 'captureOrder',
+  summary: 'Capture payments of an order',
+  description:
+    'Applies all held and late payments to the order, whatever its capabilities are. The sum of the applied payments determines the new status. If no payment is pending, the order is returned unchanged. Returns 409 if the order is canceled.',
+  tags,
+  params,
+  body: NoBody,
+  response: { 201: Order },
+};

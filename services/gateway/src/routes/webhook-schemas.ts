@@ -1,0 +1,83 @@
+import { CreateWebhookDto, pageOf, UpdateWebhookDto, Webhook, WebhookId } from '@cpg/contracts';
+import { z } from 'zod';
+import { ListQuery } from '../list-query.ts';
+import { NoBody, pathId } from './parameters.ts';
+
+export const WebhookPage = pageOf(Webhook);
+
+export const WebhookCreated = Webhook.extend({
+  secret: z
+    .string()
+    .describe('The signing secret: `whsec_` and the key in base64. Only this response contains it, so store it now.'),
+});
+
+export const UpdateWebhookBody = UpdateWebhookDto.safeExtend({
+  url: z
+    .never({ error: 'cannot be changed: delete the webhook and create another one with the new URL' })
+    .optional()
+    .describe('Cannot be changed.'),
+}).meta({ minProperties: 1 });
+
+export const WebhookDeletion = z.object({ id: WebhookId, deleted: z.literal(true) });
+
+const params = pathId('webhook', 'whk');
+const tags = ['Webhooks'];
+
+export const createWebhook = {
+  operationId: 'createWebhook',
+  summary: 'Create a webhook',
+  description:
+    'Subscribes a public HTTPS endpoint to events. A new webhook is disabled: enable it with PATCH. A merchant can have 20 webhooks; returns 409 `too_many_webhooks` after that.',
+  tags,
+  body: CreateWebhookDto,
+  response: { 201: WebhookCreated },
+};
+
+export const listWebhooks = {
+  operationId: 'listWebhooks',
+  summary: 'List webhooks',
+  description: 'Lists the webhooks of the merchant, sorted by creation time. Stop when `page >= totalPages`.',
+  tags,
+  querystring: ListQuery,
+  response: { 200: WebhookPage },
+};
+
+export const getWebhook = {
+  operationId: 'getWebhook',
+  summary: 'Retrieve a webhook',
+  tags,
+  params,
+  response: { 200: Webhook },
+};
+
+export const updateWebhook = {
+  operationId: 'updateWebhook',
+  summary: 'Update a webhook',
+  description:
+    '`events` replaces the whole list. `is_enabled` turns deliveries on or off. A disabled webhook receives nothing: new events are not queued, and a delivery that becomes due ends with the status `failed`. After re-enabling the webhook, use replay to receive the missed events. The URL cannot be changed: delete the webhook and create another one.',
+  tags,
+  params,
+  body: UpdateWebhookBody,
+  response: { 200: Webhook },
+};
+
+export const deleteWebhook = {
+  operationId: 'deleteWebhook',
+  summary: 'Delete a webhook',
+  description: 'Deletes the webhook. Queued deliveries are dropped.',
+  tags,
+  params,
+  body: NoBody,
+  response: { 200: WebhookDeletion },
+};
+
+export const rotateWebhookSecret = {
+  operationId: 'rotateWebhookSecret',
+  summary: 'Rotate the signing secret of a webhook',
+  description:
+    'Creates a new signing secret. Only this response contains it. For 24 hours, deliveries are signed with both the new and the old secret.',
+  tags,
+  params,
+  body: NoBody,
+  response: { 201: WebhookCreated },
+};

@@ -1,0 +1,59 @@
+import type { MerchantCreateOrderDto, Order, Payment } from '@cpg/contracts';
+import type { Pool } from '@cpg/postgres';
+import * as examples from '../openapi/examples.ts';
+import type { StubCall } from './jest-stub-service.ts';
+
+/** The body of a valid request to create an order. */
+export const orderBody = (more: Partial<MerchantCreateOrderDto> = {}): MerchantCreateOrderDto => ({
+  ...examples.createOrder,
+  ...more,
+});
+
+export const orderOf = (id: string, merchantId: string, more: Partial<Order> = {}): Order => ({
+  ...examples.order,
+  id,
+  merchant_id: merchantId,
+  ...more,
+});
+
+export const paymentOf = (id: string, merchantId: string, more: Partial<Payment> = {}): Payment => ({
+  ...examples.payment,
+  id,
+  merchant_id: merchantId,
+  ...more,
+});
+
+/** The response of the orders service to a successful command. */
+export const ordersResponse = ({ method, path, body }: StubCall) => {
+  const { order_id, merchant_id } = body as { order_id?: string; merchant_id: string };
+  const id = order_id ?? path.split('/')[2] ?? '';
+  if (method === 'DELETE') return { status: 200, body: { id, deleted: true } };
+  return { status: order_id ? 201 : 200, body: orderOf(id, merchant_id) };
+};
+
+/** Inserts an order into the read model of the orders service. */
+export const projectOrder = async (pool: Pool, order: Order): Promise<void> => {
+  await pool.query(
+    `insert into orders.orders (id, merchant_id, external_reference_id, status, currency, created_at, revision, resource)
+     values ($1, $2, $3, $4, $5, $6, 0, $7)`,
+    [order.id, order.merchant_id, order.external_reference_id, order.status, order.currency, order.created_at, order],
+  );
+};
+
+/** Inserts a payment into the read model of the payments service. */
+export const projectPayment = async (pool: Pool, payment: Payment): Promise<void> => {
+  await pool.query(
+    `insert into payments.payments (id, merchant_id, order_id, status, currency, payment_rail, created_at, revision, resource)
+     values ($1, $2, $3, $4, $5, $6, $7, 0, $8)`,
+    [
+      payment.id,
+      payment.merchant_id,
+      payment.order_id,
+      payment.status,
+      payment.currency,
+      payment.payment_rail,
+      payment.created_at,
+      payment,
+    ],
+  );
+};
