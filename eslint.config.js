@@ -9,7 +9,7 @@ export default tseslint.config(
     extends: [...tseslint.configs.recommendedTypeChecked],
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: {
-      // What the compiler already says, or what reads well as it is.
+      // Rules that the compiler covers, or that reject readable code.
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
       '@typescript-eslint/require-await': 'off',
       '@typescript-eslint/restrict-template-expressions': 'off',
@@ -17,12 +17,12 @@ export default tseslint.config(
       '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
       '@typescript-eslint/consistent-type-imports': 'error',
       '@typescript-eslint/prefer-promise-reject-errors': 'off',
-      // kafkajs hands out functions in an object, to be taken apart.
+      // kafkajs returns objects of functions that are meant to be destructured.
       '@typescript-eslint/unbound-method': 'off',
     },
   },
   {
-    // Answers and rows come as any: tests say what they expect of them.
+    // Responses and rows are of type any in tests, which check their shape.
     files: ['**/*.test.ts', '**/testing/**/*.ts', 'packages/acceptance/**/*.ts'],
     rules: {
       '@typescript-eslint/no-unsafe-assignment': 'off',
