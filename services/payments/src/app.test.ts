@@ -2,6 +2,7 @@ import { createPool } from '@cpg/postgres';
 import { createLogger, newId } from '@cpg/runtime';
 import { buildApp } from './app.ts';
 import { instructionsFrom } from './instructions.ts';
+import { cryptoDeposit } from './rails/crypto-deposit.ts';
 import { gatewayPay, sandboxProvider } from './rails/gateway-pay.ts';
 
 const TOKEN = 'a-token-that-services-share-in-tests';
@@ -14,7 +15,10 @@ test('answers 503 with Retry-After during a database outage, and readiness names
   const pool = createPool({ url: 'postgres://nobody@127.0.0.1:1/none', name: 'unreachable', log });
   const app = buildApp({
     token: TOKEN,
-    instructions: instructionsFrom([gatewayPay([sandboxProvider({ pool, publicUrl: 'http://127.0.0.1:4000' })])]),
+    instructions: instructionsFrom({
+      gateway_pay: gatewayPay([sandboxProvider({ pool, publicUrl: 'http://127.0.0.1:4000' })]),
+      crypto_deposit: cryptoDeposit({ networks: [], pool }),
+    }),
     register: notCalled,
     changes: { confirm: notCalled, fail: notCalled, refund: notCalled },
     commands: { recordOutcomes: notCalled },

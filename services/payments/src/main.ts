@@ -46,7 +46,10 @@ await runService(async () => {
   const notifyOrder = orderNotifier({ commands, orders, now });
   const providers =
     config.ENVIRONMENT === 'sandbox' ? [sandboxProvider({ pool: readModel, publicUrl: config.PUBLIC_URL })] : [];
-  const rails = [gatewayPay(providers), cryptoDeposit({ networks: config.networks, pool: readModel })];
+  const rails = {
+    gateway_pay: gatewayPay(providers),
+    crypto_deposit: cryptoDeposit({ networks: config.networks, pool: readModel }),
+  };
 
   const startupTasks = createStartupTasks(log);
   const app = buildApp({

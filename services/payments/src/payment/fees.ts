@@ -31,7 +31,7 @@ export const FeeRule = z.strictObject({
 });
 export type FeeRule = z.infer<typeof FeeRule>;
 
-const FeeRules = { gateway_pay: FeeRule, crypto_deposit: FeeRule };
+const FeeRules = { gateway_pay: FeeRule, crypto_deposit: FeeRule } satisfies Record<PaymentRail, unknown>;
 
 /** Fee rules by rail, and by merchant for special terms. Every change needs a new version, because each payment records
  *  the version of its fee. */

@@ -13,7 +13,6 @@ export const cryptoDeposit = ({ networks, pool }: { networks: readonly Network[]
   const supporting = (currency: PaymentCurrency) =>
     deposits.filter(({ network }) => network.assets[currency] !== undefined);
   return {
-    rail: 'crypto_deposit',
     supports: (currency) => supporting(currency).length > 0,
     assignInstructions: (order) =>
       Promise.all(supporting(order.currency).map((deposit) => deposit.instructionFor(order))),

@@ -16,7 +16,6 @@ export interface ProviderAdapter {
 export const gatewayPay = (providers: readonly ProviderAdapter[]): Rail => {
   const supporting = (currency: PaymentCurrency) => providers.filter((provider) => provider.supports(currency));
   return {
-    rail: 'gateway_pay',
     supports: (currency) => supporting(currency).length > 0,
     assignInstructions: (order) =>
       Promise.all(

@@ -1,4 +1,4 @@
-import type { AssignedInstruction, PaymentCurrency, PaymentRail } from '@cpg/contracts';
+import type { AssignedInstruction, PaymentCurrency } from '@cpg/contracts';
 
 export interface OrderToPay {
   readonly orderId: string;
@@ -8,7 +8,6 @@ export interface OrderToPay {
 
 /** A way to receive money. */
 export interface Rail {
-  readonly rail: PaymentRail;
   readonly supports: (currency: PaymentCurrency) => boolean;
   /** Assigns deposit instructions to an order in a supported currency: one, or one per network. Idempotent by order id;
    *  durable once it resolves. */

@@ -13,7 +13,6 @@ import { type OrdersClient, ordersClient } from '../clients/orders.ts';
 import { paymentCommands } from '../commands.ts';
 import { paymentDeletion } from '../deletion.ts';
 import { paymentHistory } from '../history.ts';
-import { instructionsFrom } from '../instructions.ts';
 import { registerPayments } from '../matching.ts';
 import { orderNotifier } from '../order-notifier.ts';
 import { FeeSchedule } from '../payment/fees.ts';
@@ -118,7 +117,7 @@ const buildService = ({ client, pool, orders, log }: Dependencies) => {
   const notifyOrder = orderNotifier({ commands, orders, now });
   const app = buildApp({
     token: TOKEN,
-    instructions: instructionsFrom([]),
+    instructions: async () => [],
     register: registerPayments({
       commands,
       orders,

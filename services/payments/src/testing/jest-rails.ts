@@ -27,10 +27,10 @@ export const startRailsDatabase = async () => {
     pool,
     /** The rails of one process; processes share nothing but the database. */
     startProcess: (networks = networksOf(SANDBOX, {})) =>
-      instructionsFrom([
-        gatewayPay([sandboxProvider({ pool, publicUrl: 'http://127.0.0.1:4000' })]),
-        cryptoDeposit({ networks, pool }),
-      ]),
+      instructionsFrom({
+        gateway_pay: gatewayPay([sandboxProvider({ pool, publicUrl: 'http://127.0.0.1:4000' })]),
+        crypto_deposit: cryptoDeposit({ networks, pool }),
+      }),
     stop: async () => {
       await pool.end();
       await database.drop();
