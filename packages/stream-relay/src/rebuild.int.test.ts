@@ -66,6 +66,8 @@ test(
       ).rowCount;
     const reader = await tallies.pool.connect();
     await reader.query('begin');
+    // The default timeout of 5 s could end this transaction before the swap waits for it.
+    await reader.query('set local idle_in_transaction_session_timeout = 0');
     await reader.query('select count(*) from tallies.tallies');
     const writers = busyWriters(tallies, 'waiting', 3);
     const rebuilding = rebuild(tallies.options());
