@@ -12,9 +12,9 @@ import {
   readValues,
   until,
 } from './testing/cluster.ts';
+import { startProxy } from './testing/database-proxy.ts';
 import { execute, newDatabase } from './testing/database.ts';
 import { fetchFrom } from './testing/fetch-client.ts';
-import { startProxy } from './testing/database-proxy.ts';
 import { RawClient, commitOffset, commitOffsetNow } from './testing/raw-client.ts';
 import { addPartitions, endTransaction, initProducer, sendInTransaction } from './testing/transaction-client.ts';
 
@@ -168,7 +168,7 @@ test('data of another format is refused, and left alone', async () => {
   await (await start()).stop();
   await execute(database.url, 'update kafka.format set version = 99');
   await expect(start()).rejects.toThrow(UnsupportedSchemaVersion);
-  await expect(start()).rejects.toThrow(/format 99.*reads format 2/);
+  await expect(start()).rejects.toThrow(/schema version 99.*supports version 2/);
 });
 
 test('a restart keeps open transactions and who was shut out', async () => {

@@ -1,4 +1,4 @@
-/** The protocol's error codes that this broker answers with. Source: kafka.apache.org/protocol, "Error Codes". */
+/** The error codes of the Kafka protocol that this broker uses. Source: kafka.apache.org/protocol, "Error Codes". */
 export const errorCode = {
   none: 0,
   offsetOutOfRange: 1,
@@ -47,30 +47,30 @@ export const errorCode = {
 
 export type ErrorCode = (typeof errorCode)[keyof typeof errorCode];
 
-/** A refusal that the protocol has a code for: part of an answer, never the end of a connection. */
+/** A refused request. The response carries the error code; the connection stays open. */
 export class KafkaError extends Error {
   override readonly name = 'KafkaError';
   readonly code: ErrorCode;
 
-  constructor(errorCode: ErrorCode, message: string) {
+  constructor(code: ErrorCode, message: string) {
     super(message);
-    this.code = errorCode;
+    this.code = code;
   }
 }
 
-/** PostgreSQL is away, or took back what it was given: nothing was acknowledged, the client may try again. */
+/** PostgreSQL is unavailable, or a commit failed. Nothing was acknowledged, and the client may retry. */
 export class StorageUnavailable extends Error {
-  override readonly name = 'StorageAway';
+  override readonly name = 'StorageUnavailable';
 
   constructor(cause?: unknown) {
-    super('the storage is away', { cause });
+    super('the storage is unavailable', { cause });
   }
 }
 
-/** The code that tells a client about `error`; `away` is the retriable one that its API has for a broker without storage.
- *  Anything unforeseen is thrown on: it is a bug, and ends the connection. */
-export const errorCodeOf = (error: unknown, away: ErrorCode): ErrorCode => {
+/** The error code for `error`. `unavailable` is the retriable code that the API defines for a broker without its storage.
+ *  Throws any other error again: it is a bug, and closes the connection. */
+export const errorCodeOf = (error: unknown, unavailable: ErrorCode): ErrorCode => {
   if (error instanceof KafkaError) return error.code;
-  if (error instanceof StorageUnavailable) return away;
+  if (error instanceof StorageUnavailable) return unavailable;
   throw error;
 };

@@ -1,4 +1,4 @@
-export type { Settings } from './broker.ts';
+export { WriterLockTaken } from '@cpg/embedded-postgres';
+export type { Settings } from './settings.ts';
 export { type Kafka, type KafkaOptions, startKafka } from './start.ts';
 export { UnsupportedSchemaVersion } from './storage/schema.ts';
-export { WriterLockTaken } from '@cpg/embedded-postgres';

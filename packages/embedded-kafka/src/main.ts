@@ -1,30 +1,30 @@
 import { startKafka } from './index.ts';
 
-const END_WITHIN_MS = 8_000;
+const STOP_TIMEOUT_MS = 8_000;
 
-const say = (line: string) => void process.stdout.write(`kafka: ${line}\n`);
-const refuse = (line: string): never => {
+const log = (line: string) => void process.stdout.write(`kafka: ${line}\n`);
+const exitWithError = (line: string): never => {
   process.stderr.write(`kafka: ${line}\n`);
   process.exit(1);
 };
 
 const { KAFKA_DATABASE_URL: databaseUrl, KAFKA_PORT = '9092', KAFKA_HOST = '127.0.0.1' } = process.env;
-if (!databaseUrl) refuse('set KAFKA_DATABASE_URL to a PostgreSQL database for the broker');
-const portIn = (name: string, value: string): number => {
+if (!databaseUrl) exitWithError('set KAFKA_DATABASE_URL to the PostgreSQL database for the broker');
+const parsePort = (name: string, value: string): number => {
   const port = Number(value);
   return Number.isInteger(port) && port >= 0 && port <= 65_535
     ? port
-    : refuse(`${name} must be a port, not "${value}"`);
+    : exitWithError(`${name} must be a port from 0 to 65535, not "${value}"`);
 };
-const port = portIn('KAFKA_PORT', KAFKA_PORT);
+const port = parsePort('KAFKA_PORT', KAFKA_PORT);
 const { KAFKA_ADVERTISED_PORT } = process.env;
-const advertisedPort = KAFKA_ADVERTISED_PORT && portIn('KAFKA_ADVERTISED_PORT', KAFKA_ADVERTISED_PORT);
+const advertisedPort = KAFKA_ADVERTISED_PORT && parsePort('KAFKA_ADVERTISED_PORT', KAFKA_ADVERTISED_PORT);
 
-let stop = async () => {}; // until there is something to stop
+let stop = async () => {}; // replaced once the broker runs
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   process.once(signal, () => {
-    // What was acknowledged is stored: a database that hangs must not hold up the end.
-    setTimeout(() => process.exit(0), END_WITHIN_MS).unref();
+    // Exiting early loses nothing: everything that was acknowledged is committed.
+    setTimeout(() => process.exit(0), STOP_TIMEOUT_MS).unref();
     void stop().then(() => process.exit(0));
   });
 }
@@ -35,12 +35,13 @@ try {
     port,
     host: KAFKA_HOST,
     ...(advertisedPort && { advertisedPort }),
-    log: say,
+    log,
   });
   stop = kafka.stop;
-  say(`ready on ${kafka.brokers}`);
+  log(`ready on ${kafka.brokers}`);
 } catch (error) {
   const { code, message } = error as NodeJS.ErrnoException;
-  if (code === 'EADDRINUSE') refuse(`port ${port} for Kafka is taken: set KAFKA_PORT (or PORT_OFFSET) to a free one`);
-  refuse(message);
+  if (code === 'EADDRINUSE')
+    exitWithError(`port ${port} for Kafka is taken: set KAFKA_PORT (or PORT_OFFSET) to a free one`);
+  exitWithError(message);
 }

@@ -1,32 +1,35 @@
 import pg from 'pg';
-import { type Broker, DEFAULT_SETTINGS, type Settings } from './broker.ts';
+import type { Broker } from './broker.ts';
 import { GroupCoordinator } from './groups/group-coordinator.ts';
 import { listen } from './server.ts';
+import { DEFAULT_SETTINGS, type Settings } from './settings.ts';
 import { Catalogue } from './storage/catalogue.ts';
 import { startCleanup } from './storage/cleanup.ts';
-import { Log } from './storage/log.ts';
+import { LogReader } from './storage/log-reader.ts';
+import { LogWriter } from './storage/log-writer.ts';
 import { OffsetStore } from './storage/offset-store.ts';
 import { prepareSchema } from './storage/schema.ts';
-import { TailCache } from './storage/tail-cache.ts';
 import { StorageWriter } from './storage/storage-writer.ts';
+import { TailCache } from './storage/tail-cache.ts';
+import { TopicStore } from './storage/topic-store.ts';
 import { TransactionCoordinator } from './transaction-coordinator.ts';
 
 export interface KafkaOptions extends Partial<Settings> {
-  /** A PostgreSQL database of the broker's own: it keeps all it has in the schema `kafka` there. */
+  /** A PostgreSQL database for this broker alone. All tables are in its schema `kafka`. */
   readonly databaseUrl: string;
-  /** 0 takes any free port. */
+  /** 0 picks a free port. */
   readonly port: number;
   readonly host?: string;
-  /** Where clients are told to connect, when that is not `host`. */
+  /** The host that clients connect to, if it is not `host`. */
   readonly advertisedHost?: string;
-  /** The same for `port`. */
+  /** The port that clients connect to, if it is not `port`. */
   readonly advertisedPort?: number;
   readonly log?: (line: string) => void;
 }
 
 export interface Kafka {
   readonly port: number;
-  /** `host:port`, as clients want it. */
+  /** `host:port`, for the broker list of a client. */
   readonly brokers: string;
   readonly stop: () => Promise<void>;
 }
@@ -34,16 +37,16 @@ export interface Kafka {
 const READ_CONNECTIONS = 4;
 const READ_TIMEOUT_MS = 30_000;
 
-/** Starts a broker. Waits for a database that is away, now and later on. Throws when the port is taken (the error of `listen`),
- *  for data of another format (ForeignFormat), and when another broker keeps writing to the database (SecondBroker). */
+/** Starts a broker. Waits while the database is unavailable, at the start and later. Throws the error of `net.Server.listen` if the
+ *  port is taken, UnsupportedSchemaVersion for data of a later version, and WriterLockTaken if another broker uses the database. */
 export const startKafka = async ({ databaseUrl, port, ...options }: KafkaOptions): Promise<Kafka> => {
-  const { host = '127.0.0.1', advertisedHost, advertisedPort, log = () => {}, ...given } = options;
-  const settings: Settings = { ...DEFAULT_SETTINGS, ...given };
+  const { host = '127.0.0.1', advertisedHost, advertisedPort, log = () => {}, ...overrides } = options;
+  const settings: Settings = { ...DEFAULT_SETTINGS, ...overrides };
   const listener = await listen(host, port, log);
 
   const catalogue = new Catalogue();
   const reads = new pg.Pool({ connectionString: databaseUrl, max: READ_CONNECTIONS, query_timeout: READ_TIMEOUT_MS });
-  reads.on('error', () => {}); // the pool replaces an idle connection that breaks
+  reads.on('error', () => {}); // the pool replaces broken idle connections
   let clusterId = '';
   const writer = new StorageWriter({
     databaseUrl,
@@ -53,12 +56,14 @@ export const startKafka = async ({ databaseUrl, port, ...options }: KafkaOptions
       clusterId = await prepareSchema(db);
       await catalogue.load(db);
     },
-    onLost: () => records.onSessionLost(),
+    onLost: () => logWriter.onSessionLost(),
   });
-  const records = new Log(writer, reads, catalogue, new TailCache(settings.tailCacheBytes));
+  const logWriter = new LogWriter(writer, catalogue, new TailCache(settings.tailCacheBytes));
+  const logReader = new LogReader(reads);
+  const topics = new TopicStore(writer, catalogue);
   const offsets = new OffsetStore(writer, reads, catalogue);
   const groups = new GroupCoordinator(offsets, settings);
-  const transactions = new TransactionCoordinator(records, writer, catalogue, settings);
+  const transactions = new TransactionCoordinator(logWriter, writer, catalogue, settings);
   const close = async () => {
     await listener.close();
     groups.close();
@@ -74,8 +79,18 @@ export const startKafka = async ({ databaseUrl, port, ...options }: KafkaOptions
   }
 
   const address = { host: advertisedHost ?? host, port: advertisedPort ?? listener.port };
-  const broker: Broker = { settings, address, clusterId, writer, catalogue, log: records, groups, transactions };
-  const stopCleanup = startCleanup(broker, log);
+  const broker: Broker = {
+    settings,
+    address,
+    clusterId,
+    catalogue,
+    topics,
+    logReader,
+    logWriter,
+    groups,
+    transactions,
+  };
+  const stopCleanup = startCleanup({ settings, catalogue, logReader, logWriter, writer, log });
   listener.startServing(broker);
   return {
     port: listener.port,

@@ -1,35 +1,35 @@
 import { KafkaError, StorageUnavailable, errorCode } from './errors.ts';
 import type { Catalogue } from './storage/catalogue.ts';
-import type { Log } from './storage/log.ts';
+import type { LogWriter } from './storage/log-writer.ts';
 import type { PendingCommit } from './storage/pending-commit.ts';
+import type { StorageWriter } from './storage/storage-writer.ts';
 import {
-  type TransactionPartition,
   type ProducerIdentity,
   type Transaction,
+  type TransactionPartition,
   checkEnd,
-  startProducer,
   hasTimedOut,
+  startProducer,
   withPartitions,
 } from './storage/transaction.ts';
-import type { StorageWriter } from './storage/storage-writer.ts';
 
-/** As with groups, longer ids do not fit an index of PostgreSQL. */
-const LONGEST_ID = 1_000;
+/** Longer ids do not fit into a PostgreSQL index. */
+const MAX_ID_LENGTH = 1_000;
 
 export interface TransactionLimits {
   readonly maxTransactionTimeoutMs: number;
   readonly transactionCheckMs: number;
 }
 
-/** The coordinator of transactions. What it says happened is committed, together with what it means for the logs. */
+/** Coordinates transactions. A method resolves once the new state and its markers in the logs are committed, together. */
 export class TransactionCoordinator {
-  private readonly log: Log;
+  private readonly log: LogWriter;
   private readonly writer: StorageWriter;
   private readonly catalogue: Catalogue;
   private readonly limits: TransactionLimits;
   private readonly timer: NodeJS.Timeout;
 
-  constructor(log: Log, writer: StorageWriter, catalogue: Catalogue, limits: TransactionLimits) {
+  constructor(log: LogWriter, writer: StorageWriter, catalogue: Catalogue, limits: TransactionLimits) {
     this.log = log;
     this.writer = writer;
     this.catalogue = catalogue;
@@ -41,64 +41,67 @@ export class TransactionCoordinator {
     clearInterval(this.timer);
   }
 
-  /** One that was never given out before. */
+  /** Returns a producer id that was never used before. */
   async newProducerId(): Promise<number> {
-    const { rows } = await this.writer.run((db) => db.query<{ id: number }>(NEXT_ID));
+    const { rows } = await this.writer.run((db) => db.query<{ id: number }>(NEXT_PRODUCER_ID));
     return rows[0]!.id;
   }
 
-  /** From here on the caller alone writes as `id`: what an earlier producer has left open is aborted, what it tries is refused. */
+  /** Starts a producer under the transactional id `id`. Fences all earlier producers of this id and aborts their open transaction. */
   async initProducer(id: string, timeoutMs: number): Promise<Pick<Transaction, 'producerId' | 'epoch'>> {
-    if (id === '' || id.length > LONGEST_ID || id.includes('\0')) {
-      throw new KafkaError(errorCode.invalidRequest, `a transactional id has 1 to ${LONGEST_ID} characters`);
-    }
-    if (timeoutMs <= 0 || timeoutMs > this.limits.maxTransactionTimeoutMs) {
-      throw new KafkaError(
-        errorCode.invalidTransactionTimeout,
-        `a transaction may take 1 to ${this.limits.maxTransactionTimeoutMs} ms`,
-      );
-    }
+    this.checkInit(id, timeoutMs);
     const freshId = await this.newProducerId();
-    return this.log.commitChange((next) => {
-      const current = next.findTransaction(id);
-      if (current?.state === 'ongoing') next.endTransaction(current, false, current.epoch + 1);
+    return this.log.commitChange((commit) => {
+      const current = commit.findTransaction(id);
+      if (current?.state === 'ongoing') commit.endTransaction(current, false, current.epoch + 1);
       const transaction = startProducer(current, { id, timeoutMs, freshId });
-      next.saveTransaction(transaction);
+      commit.saveTransaction(transaction);
       return transaction;
     });
   }
 
-  addPartitions = (claim: ProducerIdentity, partitions: readonly TransactionPartition[]): Promise<void> =>
-    this.log.commitChange((next) =>
-      next.saveTransaction(withPartitions(next.requireTransaction(claim), partitions, Date.now())),
-    );
-
-  /** Ending it again in the same way is fine: the answer may have been lost. */
-  end = (claim: ProducerIdentity, commit: boolean): Promise<void> =>
-    this.log.commitChange((next) => {
-      const current = next.requireTransaction(claim);
-      if (checkEnd(current, commit) === 'end') finish(next, current, commit, current.epoch);
+  addPartitions = (producer: ProducerIdentity, partitions: readonly TransactionPartition[]): Promise<void> =>
+    this.log.commitChange((commit) => {
+      const current = commit.requireTransaction(producer);
+      commit.saveTransaction(withPartitions(current, partitions, Date.now()));
     });
 
-  /** In the name of an epoch that nobody has: the producer that took too long is fenced. */
+  /** Ends the transaction. Idempotent, because the client retries when a response is lost. */
+  end = (producer: ProducerIdentity, commitTransaction: boolean): Promise<void> =>
+    this.log.commitChange((commit) => {
+      const current = commit.requireTransaction(producer);
+      if (checkEnd(current, commitTransaction) === 'end') finish(commit, current, commitTransaction, current.epoch);
+    });
+
+  private checkInit(id: string, timeoutMs: number): void {
+    if (id === '' || id.length > MAX_ID_LENGTH || id.includes('\0')) {
+      throw new KafkaError(errorCode.invalidRequest, `a transactional id has 1 to ${MAX_ID_LENGTH} characters`);
+    }
+    const { maxTransactionTimeoutMs: max } = this.limits;
+    if (timeoutMs <= 0 || timeoutMs > max) {
+      throw new KafkaError(errorCode.invalidTransactionTimeout, `a transaction timeout is 1 to ${max} ms`);
+    }
+  }
+
+  /** Aborts the transactions past their timeout, with a new epoch: that fences their producers. */
   private abortTimedOut(now: number): void {
-    for (const overdue of this.catalogue.transactions.values()) {
-      if (!hasTimedOut(overdue, now)) continue;
+    for (const transaction of this.catalogue.transactions.values()) {
+      if (!hasTimedOut(transaction, now)) continue;
       this.log
-        .commitChange((next) => {
-          const current = next.findTransaction(overdue.id);
-          if (current && hasTimedOut(current, now)) finish(next, current, false, current.epoch + 1);
+        .commitChange((commit) => {
+          const current = commit.findTransaction(transaction.id);
+          if (current && hasTimedOut(current, now)) finish(commit, current, false, current.epoch + 1);
         })
         .catch((error: unknown) => {
-          if (!(error instanceof StorageUnavailable)) throw error; // else it is still overdue at the next look
+          if (!(error instanceof StorageUnavailable)) throw error; // the next check retries
         });
     }
   }
 }
 
-const finish = (next: PendingCommit, transaction: Transaction, commit: boolean, epoch: number): void => {
-  next.endTransaction(transaction, commit, epoch);
-  next.saveTransaction({ ...transaction, epoch, state: commit ? 'committed' : 'aborted', partitions: [] });
+const finish = (commit: PendingCommit, transaction: Transaction, committed: boolean, epoch: number): void => {
+  commit.endTransaction(transaction, committed, epoch);
+  commit.saveTransaction({ ...transaction, epoch, state: committed ? 'committed' : 'aborted', partitions: [] });
 };
 
-const NEXT_ID = `select nextval('kafka.producer_id')::float8 as id`;
+const NEXT_PRODUCER_ID = `select nextval('kafka.producer_id')::float8 as id`;

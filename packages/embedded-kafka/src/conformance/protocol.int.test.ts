@@ -1,6 +1,6 @@
 import type { Admin } from 'kafkajs';
-import { type Cluster, newName, newTopic, readValues, startCluster, until } from '../testing/cluster.ts';
 import { batchOf, sealed, sendBatch } from '../testing/batches.ts';
+import { type Cluster, newName, newTopic, readValues, startCluster, until } from '../testing/cluster.ts';
 import { fetchFrom } from '../testing/fetch-client.ts';
 import { RawClient } from '../testing/raw-client.ts';
 

@@ -2,17 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { KafkaError, errorCode } from '../errors.ts';
 import type { CommittedOffset, OffsetStore } from '../storage/offset-store.ts';
 import { Group, type GroupEnvironment } from './group.ts';
-import type { MemberIdentity, JoinRequest, JoinResult } from './member.ts';
+import type { JoinRequest, JoinResult, MemberIdentity } from './member.ts';
 
-/** Longer ids do not fit an index of PostgreSQL. */
-const LONGEST_ID = 1_000;
+/** Longer ids do not fit into a PostgreSQL index. */
+const MAX_ID_LENGTH = 1_000;
 
 export interface SessionLimits {
   readonly minSessionTimeoutMs: number;
   readonly maxSessionTimeoutMs: number;
 }
 
-/** All consumer groups: their members in memory, their offsets in the database. */
+/** Coordinates all consumer groups. Their members are in memory, their offsets in the database. */
 export class GroupCoordinator {
   private readonly groups = new Map<string, Group>();
   private readonly offsets: OffsetStore;
@@ -26,17 +26,17 @@ export class GroupCoordinator {
   async join(groupId: string, request: JoinRequest): Promise<JoinResult> {
     checkId(groupId);
     if (request.protocolType.includes('\0'))
-      throw new KafkaError(errorCode.inconsistentGroupProtocol, 'no protocol type');
+      throw new KafkaError(errorCode.inconsistentGroupProtocol, 'the protocol type is invalid');
     const { minSessionTimeoutMs, maxSessionTimeoutMs } = this.limits;
     if (request.sessionTimeoutMs < minSessionTimeoutMs || request.sessionTimeoutMs > maxSessionTimeoutMs) {
       throw new KafkaError(
         errorCode.invalidSessionTimeout,
-        `${minSessionTimeoutMs} to ${maxSessionTimeoutMs} ms are allowed`,
+        `a session timeout is ${minSessionTimeoutMs} to ${maxSessionTimeoutMs} ms`,
       );
     }
-    const group = this.groups.get(groupId) ?? new Group(groupId, clock);
+    const group = this.groups.get(groupId) ?? new Group(groupId, environment);
     if (request.memberId !== '' && !this.groups.has(groupId))
-      throw new KafkaError(errorCode.unknownMemberId, 'no such member');
+      throw new KafkaError(errorCode.unknownMemberId, 'the member does not exist');
     this.groups.set(groupId, group);
     return group.join(request);
   }
@@ -50,12 +50,12 @@ export class GroupCoordinator {
   leave = (groupId: string, memberId: string, instanceId: string | null): void =>
     this.requireGroup(groupId).leave(memberId, instanceId);
 
-  /** Refuses a consumer that is no member of the group's generation; otherwise resolves once the offsets are stored. */
+  /** Resolves once the offsets are stored. Throws KafkaError unless the consumer is a member of the current generation. */
   async commitOffsets(groupId: string, identity: MemberIdentity, offsets: readonly CommittedOffset[]): Promise<void> {
     checkId(groupId);
     const group = this.groups.get(groupId);
     if (group) group.checkMayCommit(identity);
-    else if (identity.generation >= 0) throw new KafkaError(errorCode.illegalGeneration, 'the group starts anew');
+    else if (identity.generation >= 0) throw new KafkaError(errorCode.illegalGeneration, 'the group has no members');
     const protocolType = group?.protocolType ?? '';
     await this.offsets.commit(offsets.map((offset) => ({ ...offset, groupId, protocolType })));
   }
@@ -67,13 +67,14 @@ export class GroupCoordinator {
 
   findGroup = (groupId: string): Group | undefined => this.groups.get(groupId);
 
-  /** Groups with members and groups with offsets. */
+  /** The groups with members and the groups with committed offsets. */
   async listGroups(): Promise<{ id: string; protocolType: string }[]> {
     const all = new Map((await this.offsets.listGroups()).map(({ id, protocolType }) => [id, protocolType]));
     for (const { id, protocolType } of this.groups.values()) all.set(id, protocolType);
     return [...all].map(([id, protocolType]) => ({ id, protocolType }));
   }
 
+  /** Deletes the group and its offsets. Throws KafkaError if it has members or does not exist. */
   async deleteGroup(groupId: string): Promise<void> {
     checkId(groupId);
     const group = this.groups.get(groupId);
@@ -81,7 +82,7 @@ export class GroupCoordinator {
     this.groups.delete(groupId);
     group?.close();
     await this.offsets.deleteGroup(groupId).catch((error: unknown) => {
-      // A group that never committed lived in memory alone.
+      // A group that never committed has no row.
       if (!(group && error instanceof KafkaError)) throw error;
     });
   }
@@ -99,11 +100,11 @@ export class GroupCoordinator {
 }
 
 const checkId = (groupId: string): void => {
-  if (groupId !== '' && groupId.length <= LONGEST_ID && !groupId.includes('\0')) return;
-  throw new KafkaError(errorCode.invalidGroupId, `a group id has 1 to ${LONGEST_ID} characters`);
+  if (groupId !== '' && groupId.length <= MAX_ID_LENGTH && !groupId.includes('\0')) return;
+  throw new KafkaError(errorCode.invalidGroupId, `a group id has 1 to ${MAX_ID_LENGTH} characters`);
 };
 
-const clock: GroupEnvironment = {
+const environment: GroupEnvironment = {
   after: (ms, run) => {
     const timer = setTimeout(run, ms);
     return () => clearTimeout(timer);

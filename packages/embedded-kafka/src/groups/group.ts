@@ -1,26 +1,29 @@
-import { type ErrorCode, KafkaError, errorCode } from '../errors.ts';
+import { errorCode } from '../errors.ts';
 import {
   EMPTY_ASSIGNMENT,
-  type MemberIdentity,
   type JoinRequest,
   type JoinResult,
   type Member,
+  type MemberIdentity,
   MemberIdRequired,
-  newMember,
   hasSameProtocols,
+  newMember,
 } from './member.ts';
+import { Members, refusal } from './members.ts';
+import { ReservedIds } from './reserved-ids.ts';
 
-export type GroupState = 'Empty' | 'PreparingRebalance' | 'CompletingRebalance' | 'Stable';
+type GroupState = 'Empty' | 'PreparingRebalance' | 'CompletingRebalance' | 'Stable';
 
-/** What a group needs of the world around it. */
+/** Timers and ids. Tests replace them. */
 export interface GroupEnvironment {
+  /** Calls `run` after `ms`. Returns a function that cancels the call. */
   readonly after: (ms: number, run: () => void) => () => void;
   readonly newMemberId: (prefix: string) => string;
 }
 
-/** The members of one consumer group and the generation that they share: the broker's half of the classic group protocol.
- *  A rebalance gathers all members (join), the leader hands out the work (sync), and the group is stable until someone comes,
- *  goes, or stays silent for its session time-out. It lives in memory: after a restart of the broker its members join anew. */
+/** The members of one consumer group and their generation: the broker side of the classic group protocol.
+ *  In a rebalance, all members join, then the leader assigns the partitions (sync), and the group is stable. The next rebalance
+ *  starts when a member joins, leaves, or misses its session timeout. The state is in memory: members rejoin after a restart. */
 export class Group {
   readonly id: string;
   state: GroupState = 'Empty';
@@ -28,145 +31,116 @@ export class Group {
   protocolType = '';
   protocol = '';
   leader = '';
-  readonly members = new Map<string, Member>();
-  private readonly clock: GroupEnvironment;
-  /** Ids given out with MEMBER_ID_REQUIRED that have not come back: how to stop waiting for each. */
-  private readonly promised = new Map<string, () => void>();
-  private cancelRebalance = () => {};
+  readonly members = new Members();
+  private readonly environment: GroupEnvironment;
+  private readonly reservedIds: ReservedIds;
+  private cancelRebalanceTimer = () => {};
 
-  constructor(id: string, clock: GroupEnvironment) {
+  constructor(id: string, environment: GroupEnvironment) {
     this.id = id;
-    this.clock = clock;
+    this.environment = environment;
+    this.reservedIds = new ReservedIds(environment.after, () => this.completeIfAllJoined());
   }
 
-  /** Resolves when the group has a new generation. Rejects with KafkaError. */
+  /** Resolves when the next generation begins. Throws or rejects with KafkaError. */
   join(request: JoinRequest): Promise<JoinResult> {
     this.checkProtocols(request);
-    const known = request.instanceId === null ? undefined : this.memberOfInstance(request.instanceId);
-    if (request.memberId === '') {
-      if (known) return this.replaceInstance(known, request);
-      return this.welcome(request);
+    const { memberId, instanceId } = request;
+    if (memberId === '') {
+      const previous = this.members.ofInstance(instanceId);
+      return previous ? this.replaceStaticMember(previous, request) : this.joinWithoutId(request);
     }
-    if (known && known.id !== request.memberId) throw refusal(errorCode.fencedInstanceId);
-    const cancel = this.promised.get(request.memberId);
-    if (cancel) {
-      cancel();
-      this.promised.delete(request.memberId);
-      return this.add(request.memberId, request);
-    }
-    const member = this.members.get(request.memberId);
-    if (!member) throw refusal(errorCode.unknownMemberId);
-    return this.rejoin(member, request);
+    this.members.checkNotFenced(memberId, instanceId);
+    if (this.reservedIds.release(memberId)) return this.addMember(memberId, request);
+    return this.rejoin(this.members.require(memberId, instanceId), request);
   }
 
-  /** Resolves to the member's assignment. `assignments` come from the leader alone. */
+  /** Resolves to the assignment of the member. Only the leader sends `assignments`. */
   sync(identity: MemberIdentity, assignments: ReadonlyMap<string, Buffer>): Promise<Buffer> {
-    const member = this.demand(identity);
-    this.touch(member);
+    const member = this.requireMember(identity);
+    this.restartSession(member);
     if (this.state === 'PreparingRebalance') throw refusal(errorCode.rebalanceInProgress);
     if (this.state === 'Stable') return Promise.resolve(member.assignment);
-    const answer = new Promise<Buffer>((resolve, reject) => {
+    const assignment = new Promise<Buffer>((resolve, reject) => {
       member.syncing = { resolve, reject };
     });
-    if (member.id === this.leader) this.distribute(assignments);
-    return answer;
+    if (member.id === this.leader) this.assign(assignments);
+    return assignment;
   }
 
   heartbeat(identity: MemberIdentity): void {
-    const member = this.demand(identity);
-    this.touch(member);
+    this.restartSession(this.requireMember(identity));
     if (this.state === 'PreparingRebalance') throw refusal(errorCode.rebalanceInProgress);
   }
 
-  /** Throws KafkaError unless the speaker may commit offsets now. A consumer without a group (generation below 0) may
-   *  while nobody else consumes. */
+  /** Throws KafkaError unless the consumer may commit offsets now. A consumer outside of the group (generation below 0) may commit
+   *  while the group has no members. */
   checkMayCommit(identity: MemberIdentity): void {
     if (identity.generation < 0 && this.state === 'Empty') return;
-    const member = this.demand(identity);
-    this.touch(member);
+    this.restartSession(this.requireMember(identity));
     if (this.state === 'CompletingRebalance') throw refusal(errorCode.rebalanceInProgress);
   }
 
+  /** Removes the member with the instance id, or else with the member id. */
   leave(memberId: string, instanceId: string | null): void {
-    const promised = this.promised.get(memberId);
-    if (promised) {
-      promised();
-      this.promised.delete(memberId);
-      this.completeIfAllJoined();
-      return;
-    }
-    const known = instanceId === null ? undefined : this.memberOfInstance(instanceId);
-    if (known && memberId !== '' && known.id !== memberId) throw refusal(errorCode.fencedInstanceId);
-    const member = known ?? this.members.get(memberId);
+    if (this.reservedIds.release(memberId)) return this.completeIfAllJoined();
+    if (memberId !== '') this.members.checkNotFenced(memberId, instanceId);
+    const member = this.members.ofInstance(instanceId) ?? this.members.get(memberId);
     if (!member) throw refusal(errorCode.unknownMemberId);
-    this.remove(member);
+    return this.removeMember(member);
   }
 
-  /** Forgets all timers; nobody is answered any more. */
+  /** Cancels all timers. Waiting requests get no response any more. */
   close(): void {
-    this.cancelRebalance();
-    for (const cancel of this.promised.values()) cancel();
+    this.cancelRebalanceTimer();
+    this.reservedIds.clear();
     for (const member of this.members.values()) member.cancelSession();
   }
 
-  private checkProtocols({ protocolType, protocols }: JoinRequest): void {
-    if (protocolType === '' || protocols.length === 0) throw refusal(errorCode.inconsistentGroupProtocol);
-    if (this.members.size === 0) return;
-    const fits = protocolType === this.protocolType && protocols.some(({ name }) => this.supportedByAll(name));
-    if (!fits) throw refusal(errorCode.inconsistentGroupProtocol);
+  private checkProtocols(request: JoinRequest): void {
+    const { protocolType, protocols } = request;
+    const otherType = this.members.size > 0 && protocolType !== this.protocolType;
+    if (protocolType === '' || protocols.length === 0 || otherType) throw refusal(errorCode.inconsistentGroupProtocol);
+    this.members.checkProtocols(request);
   }
 
-  private supportedByAll(name: string): boolean {
-    return [...this.members.values()].every(({ protocols }) => protocols.some((protocol) => protocol.name === name));
-  }
-
-  private memberOfInstance(instanceId: string): Member | undefined {
-    return [...this.members.values()].find((member) => member.instanceId === instanceId);
-  }
-
-  private demand({ memberId, instanceId, generation }: MemberIdentity): Member {
-    const known = instanceId === null ? undefined : this.memberOfInstance(instanceId);
-    if (known && known.id !== memberId) throw refusal(errorCode.fencedInstanceId);
-    const member = this.members.get(memberId);
-    if (!member) throw refusal(errorCode.unknownMemberId);
+  private requireMember({ memberId, instanceId, generation }: MemberIdentity): Member {
+    const member = this.members.require(memberId, instanceId);
     if (generation !== this.generation) throw refusal(errorCode.illegalGeneration);
     return member;
   }
 
-  private welcome(request: JoinRequest): Promise<JoinResult> {
-    const id = this.clock.newMemberId(request.instanceId ?? request.clientId);
-    if (request.instanceId !== null || !request.supportsMemberIdRequired) return this.add(id, request);
-    const forget = () => {
-      this.promised.delete(id);
-      this.completeIfAllJoined();
-    };
-    this.promised.set(id, this.clock.after(request.sessionTimeoutMs, forget));
+  private joinWithoutId(request: JoinRequest): Promise<JoinResult> {
+    const id = this.environment.newMemberId(request.instanceId ?? request.clientId);
+    if (request.instanceId !== null || !request.supportsMemberIdRequired) return this.addMember(id, request);
+    this.reservedIds.reserve(id, request.sessionTimeoutMs);
     throw new MemberIdRequired(id);
   }
 
-  private add(id: string, request: JoinRequest): Promise<JoinResult> {
+  private addMember(id: string, request: JoinRequest): Promise<JoinResult> {
     if (this.members.size === 0) this.protocolType = request.protocolType;
     const member = newMember(id, request);
     this.members.set(id, member);
     if (this.leader === '') this.leader = id;
-    return this.await(member);
+    return this.joinNextGeneration(member);
   }
 
   private rejoin(member: Member, request: JoinRequest): Promise<JoinResult> {
     const unchanged = hasSameProtocols(member.protocols, request.protocols);
-    this.touch(member);
-    // The answer to an earlier join was lost: it is given again.
-    if (this.state === 'CompletingRebalance' && unchanged) return Promise.resolve(this.joined(member));
-    if (this.state === 'Stable' && unchanged && member.id !== this.leader) return Promise.resolve(this.joined(member));
+    this.restartSession(member);
+    // The response to an earlier join was lost, so it is sent again.
+    if (this.state === 'CompletingRebalance' && unchanged) return Promise.resolve(this.joinResult(member));
+    if (this.state === 'Stable' && unchanged && member.id !== this.leader)
+      return Promise.resolve(this.joinResult(member));
     member.protocols = request.protocols;
     member.sessionTimeoutMs = request.sessionTimeoutMs;
     member.rebalanceTimeoutMs = request.rebalanceTimeoutMs;
-    return this.await(member);
+    return this.joinNextGeneration(member);
   }
 
-  /** A static member is back under a new id. The old id is fenced; unless what it can do has changed, nobody else notices. */
-  private replaceInstance(old: Member, request: JoinRequest): Promise<JoinResult> {
-    const member = newMember(this.clock.newMemberId(request.instanceId!), request);
+  /** A static member restarted. It gets a new id and the old one is fenced. Without a change of protocols there is no rebalance. */
+  private replaceStaticMember(old: Member, request: JoinRequest): Promise<JoinResult> {
+    const member = newMember(this.environment.newMemberId(request.instanceId!), request);
     member.assignment = old.assignment;
     old.cancelSession();
     old.joining?.reject(refusal(errorCode.fencedInstanceId));
@@ -176,21 +150,21 @@ export class Group {
     const oldLeader = this.leader;
     if (this.leader === old.id) this.leader = member.id;
     if (this.state === 'Stable' && hasSameProtocols(old.protocols, member.protocols)) {
-      this.touch(member);
-      // Told that another member leads, it takes up its assignment instead of making a new one.
-      return Promise.resolve({ ...this.joined(member), leader: oldLeader, members: [] });
+      this.restartSession(member);
+      // With the old leader in the response, the member fetches its assignment and does not assign anew.
+      return Promise.resolve({ ...this.joinResult(member), leader: oldLeader, members: [] });
     }
-    return this.await(member);
+    return this.joinNextGeneration(member);
   }
 
-  private await(member: Member): Promise<JoinResult> {
+  private joinNextGeneration(member: Member): Promise<JoinResult> {
     member.joining?.reject(refusal(errorCode.unknownMemberId));
     member.cancelSession();
-    const answer = new Promise<JoinResult>((resolve, reject) => {
+    const result = new Promise<JoinResult>((resolve, reject) => {
       member.joining = { resolve, reject };
     });
     this.prepareRebalance();
-    return answer;
+    return result;
   }
 
   private prepareRebalance(): void {
@@ -198,37 +172,35 @@ export class Group {
       this.state = 'PreparingRebalance';
       for (const member of this.members.values()) {
         member.syncing?.reject(refusal(errorCode.rebalanceInProgress));
-        if (member.syncing) this.touch(member);
+        if (member.syncing) this.restartSession(member);
         member.syncing = null;
       }
-      this.restartRebalanceTimer();
+      this.restartRebalanceTimer(() => this.completeWithoutMissing());
     }
     this.completeIfAllJoined();
   }
 
-  private restartRebalanceTimer(): void {
-    this.cancelRebalance();
-    const longest = Math.max(0, ...[...this.members.values()].map((member) => member.rebalanceTimeoutMs));
-    this.cancelRebalance = this.clock.after(longest, () => this.completeWithoutTheMissing());
+  private restartRebalanceTimer(onTimeout: () => void): void {
+    this.cancelRebalanceTimer();
+    this.cancelRebalanceTimer = this.environment.after(this.members.longestRebalanceTimeoutMs(), onTimeout);
   }
 
   private completeIfAllJoined(): void {
-    if (this.state !== 'PreparingRebalance' || this.promised.size > 0) return;
-    if ([...this.members.values()].every(({ joining }) => joining)) this.complete();
+    if (this.state !== 'PreparingRebalance' || this.reservedIds.size > 0) return;
+    if (this.members.all().every(({ joining }) => joining)) this.startGeneration();
   }
 
-  private completeWithoutTheMissing(): void {
-    for (const member of [...this.members.values()]) {
-      if (!member.joining && member.instanceId === null) this.forget(member);
-    }
-    const joined = [...this.members.values()].filter(({ joining }) => joining);
-    // Static members may come back: with nobody else there, the group waits for them.
-    if (joined.length === 0 && this.members.size > 0) this.restartRebalanceTimer();
-    else this.complete();
+  /** Drops the dynamic members that did not rejoin in time. Static members keep their place. */
+  private completeWithoutMissing(): void {
+    for (const member of this.members.all()) if (!member.joining && member.instanceId === null) this.dropMember(member);
+    const anyJoined = this.members.all().some(({ joining }) => joining);
+    // Only static members are left, and they may still come back.
+    if (!anyJoined && this.members.size > 0) this.restartRebalanceTimer(() => this.completeWithoutMissing());
+    else this.startGeneration();
   }
 
-  private complete(): void {
-    this.cancelRebalance();
+  private startGeneration(): void {
+    this.cancelRebalanceTimer();
     this.generation += 1;
     if (this.members.size === 0) {
       this.state = 'Empty';
@@ -236,79 +208,59 @@ export class Group {
       this.protocol = '';
       return;
     }
-    const members = [...this.members.values()];
+    const members = this.members.all();
     if (!this.members.get(this.leader)?.joining) this.leader = members.find(({ joining }) => joining)!.id;
-    this.protocol = this.vote();
+    this.protocol = this.members.preferredProtocol();
     this.state = 'CompletingRebalance';
     for (const member of members) {
       member.assignment = EMPTY_ASSIGNMENT;
-      this.touch(member);
-      member.joining?.resolve(this.joined(member));
+      this.restartSession(member);
+      member.joining?.resolve(this.joinResult(member));
       member.joining = null;
     }
-    const longest = Math.max(...members.map((member) => member.rebalanceTimeoutMs));
-    this.cancelRebalance = this.clock.after(longest, () => this.dropUnsynced());
+    this.restartRebalanceTimer(() => this.dropUnsynced());
   }
 
-  /** A member that joined but never asks for its assignment must not hold up the others for ever. */
+  /** Drops the members that joined but never asked for their assignment: they would block the group for ever. */
   private dropUnsynced(): void {
-    for (const member of [...this.members.values()]) if (!member.syncing) this.forget(member);
+    for (const member of this.members.all()) if (!member.syncing) this.dropMember(member);
     this.prepareRebalance();
   }
 
-  private distribute(assignments: ReadonlyMap<string, Buffer>): void {
-    this.cancelRebalance();
+  private assign(assignments: ReadonlyMap<string, Buffer>): void {
+    this.cancelRebalanceTimer();
     this.state = 'Stable';
     for (const member of this.members.values()) {
       member.assignment = assignments.get(member.id) ?? EMPTY_ASSIGNMENT;
-      this.touch(member);
+      this.restartSession(member);
       member.syncing?.resolve(member.assignment);
       member.syncing = null;
     }
   }
 
-  /** The protocol that most members prefer, of those that all of them know. */
-  private vote(): string {
-    const votes = new Map<string, number>();
-    for (const { protocols } of this.members.values()) {
-      const choice = protocols.find(({ name }) => this.supportedByAll(name))!.name;
-      votes.set(choice, (votes.get(choice) ?? 0) + 1);
-    }
-    return [...votes].reduce((best, next) => (next[1] > best[1] ? next : best))[0];
+  private joinResult(member: Member): JoinResult {
+    const { generation, protocol, leader } = this;
+    const metadataOf = ({ protocols }: Member) => protocols.find(({ name }) => name === protocol)!.metadata;
+    const forLeader = () =>
+      this.members.all().map((m) => ({ memberId: m.id, instanceId: m.instanceId, metadata: metadataOf(m) }));
+    return { generation, protocol, leader, memberId: member.id, members: member.id === leader ? forLeader() : [] };
   }
 
-  private joined(member: Member): JoinResult {
-    const metadata = ({ protocols }: Member) => protocols.find(({ name }) => name === this.protocol)!.metadata;
-    const all = [...this.members.values()].map((m) => ({
-      memberId: m.id,
-      instanceId: m.instanceId,
-      metadata: metadata(m),
-    }));
-    return {
-      generation: this.generation,
-      protocol: this.protocol,
-      leader: this.leader,
-      memberId: member.id,
-      members: member.id === this.leader ? all : [],
-    };
-  }
-
-  /** A sign of life: the session runs anew. */
-  private touch(member: Member): void {
+  private restartSession(member: Member): void {
     member.cancelSession();
-    member.cancelSession = this.clock.after(member.sessionTimeoutMs, () => {
-      // Who waits for an answer from the group cannot speak up meanwhile.
-      if (!member.joining && !member.syncing) this.remove(member);
+    member.cancelSession = this.environment.after(member.sessionTimeoutMs, () => {
+      // A member that waits for a response of the group cannot send heartbeats.
+      if (!member.joining && !member.syncing) this.removeMember(member);
     });
   }
 
-  private remove(member: Member): void {
-    this.forget(member);
+  private removeMember(member: Member): void {
+    this.dropMember(member);
     if (this.state === 'PreparingRebalance') this.completeIfAllJoined();
     else this.prepareRebalance();
   }
 
-  private forget(member: Member): void {
+  private dropMember(member: Member): void {
     member.cancelSession();
     member.joining?.reject(refusal(errorCode.unknownMemberId));
     member.syncing?.reject(refusal(errorCode.unknownMemberId));
@@ -316,5 +268,3 @@ export class Group {
     if (this.leader === member.id) this.leader = this.members.keys().next().value ?? '';
   }
 }
-
-const refusal = (errorCode: ErrorCode) => new KafkaError(errorCode, `group refused with ${errorCode}`);

@@ -1,22 +1,24 @@
 import { KafkaError, errorCode } from '../errors.ts';
 
+/** An assignment strategy that a member supports, with the data that the leader needs for it. */
 export interface Protocol {
   readonly name: string;
   readonly metadata: Buffer;
 }
 
 export interface JoinRequest {
-  /** Empty for a consumer that has no id yet. */
+  /** Empty for a consumer without an id. */
   readonly memberId: string;
-  /** Of a static member (KIP-345). */
+  /** The fixed name of a static member (KIP-345), or null. */
   readonly instanceId: string | null;
   readonly clientId: string;
   readonly clientHost: string;
   readonly sessionTimeoutMs: number;
   readonly rebalanceTimeoutMs: number;
   readonly protocolType: string;
+  /** In the order of preference. */
   readonly protocols: readonly Protocol[];
-  /** The client knows MEMBER_ID_REQUIRED (JoinGroup 4 and later). */
+  /** Whether the client understands MEMBER_ID_REQUIRED (JoinGroup 4 and later). */
   readonly supportsMemberIdRequired: boolean;
 }
 
@@ -25,7 +27,7 @@ export interface JoinResult {
   readonly protocol: string;
   readonly leader: string;
   readonly memberId: string;
-  /** All members for the leader, which assigns; none for the others. */
+  /** All members for the leader, which assigns the partitions. Empty for the others. */
   readonly members: readonly { memberId: string; instanceId: string | null; metadata: Buffer }[];
 }
 
@@ -38,12 +40,14 @@ export interface Member {
   sessionTimeoutMs: number;
   rebalanceTimeoutMs: number;
   assignment: Buffer;
+  /** The unanswered JoinGroup request. */
   joining: Pending<JoinResult> | null;
+  /** The unanswered SyncGroup request. */
   syncing: Pending<Buffer> | null;
   cancelSession: () => void;
 }
 
-/** Who speaks: the claims of a heartbeat, sync or commit. */
+/** The member that a heartbeat, sync or commit claims to come from. */
 export interface MemberIdentity {
   readonly memberId: string;
   readonly instanceId: string | null;
@@ -57,7 +61,7 @@ interface Pending<T> {
 
 export const EMPTY_ASSIGNMENT = Buffer.alloc(0);
 
-/** A new consumer has to join again with this id, so that a lost answer does not leave a member behind (KIP-394). */
+/** The consumer must join again with `memberId`. Without this step, a lost response would leave an unknown member (KIP-394). */
 export class MemberIdRequired extends KafkaError {
   readonly memberId: string;
 

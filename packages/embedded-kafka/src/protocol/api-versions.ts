@@ -1,10 +1,10 @@
-import type { Api } from '../broker.ts';
 import { type ErrorCode, errorCode } from '../errors.ts';
+import type { Api } from './api.ts';
 import type { ResponseWriter } from './response-writer.ts';
 
 type Range = Pick<Api, 'key' | 'min' | 'max'>;
 
-/** Which versions of which APIs this broker speaks. */
+/** Lists the supported versions of each API. */
 export const apiVersions = (all: () => readonly Range[]): Api => ({
   key: 18,
   name: 'ApiVersions',
@@ -13,15 +13,15 @@ export const apiVersions = (all: () => readonly Range[]): Api => ({
   flexibleFrom: 3,
   handle: ({ reader, version }) => {
     if (version >= 3) {
-      reader.string(); // client software
-      reader.string(); // its version
+      reader.string(); // name of the client software
+      reader.string(); // version of the client software
       reader.skipTaggedFields();
     }
     return writeVersions(version, errorCode.none, all());
   },
 });
 
-/** To a version that is not spoken, the answer is in version 0: the client learns from it what is (KIP-511). */
+/** Answers an unsupported version in version 0, so that every client can read the supported ones (KIP-511). */
 export const unsupportedApiVersions = (all: readonly Range[]) => writeVersions(0, errorCode.unsupportedVersion, all);
 
 const writeVersions = (version: number, error: ErrorCode, all: readonly Range[]) => (response: ResponseWriter) => {

@@ -1,20 +1,25 @@
-import type { Api } from '../broker.ts';
 import { apiVersions } from './api-versions.ts';
+import type { Api } from './api.ts';
 import { deleteRecords } from './delete-records.ts';
 import { describeCluster } from './describe-cluster.ts';
 import { describeConfigs } from './describe-configs.ts';
 import { deleteGroups, describeGroups, listGroups } from './describe-groups.ts';
 import { fetch } from './fetch.ts';
-import { findCoordinator, heartbeat, joinGroup, leaveGroup, syncGroup } from './groups.ts';
+import { findCoordinator } from './find-coordinator.ts';
+import { heartbeat } from './heartbeat.ts';
 import { initProducerId } from './init-producer-id.ts';
+import { joinGroup } from './join-group.ts';
+import { leaveGroup } from './leave-group.ts';
 import { listOffsets } from './list-offsets.ts';
 import { metadata } from './metadata.ts';
-import { offsetCommit, offsetFetch, offsetForLeaderEpoch } from './offsets.ts';
+import { offsetForLeaderEpoch } from './offset-for-leader-epoch.ts';
+import { offsetCommit, offsetFetch } from './offsets.ts';
 import { produce } from './produce.ts';
-import { addPartitionsToTxn, endTxn } from './transactions.ts';
+import { syncGroup } from './sync-group.ts';
 import { createPartitions, createTopics, deleteTopics } from './topics.ts';
+import { addPartitionsToTxn, endTxn } from './transactions.ts';
 
-/** Everything that this broker speaks: what is advertised is what is here. */
+/** All supported APIs. ApiVersions advertises exactly these. */
 export const apis: readonly Api[] = [
   produce,
   fetch,

@@ -1,7 +1,9 @@
-import { type Api, NODE_ID } from '../broker.ts';
+import { NODE_ID } from '../broker.ts';
 import { errorCode } from '../errors.ts';
+import type { Api } from './api.ts';
 
-const NOT_ASKED_FOR = -2147483648;
+/** The client did not ask for its authorized operations. */
+const NO_AUTHORIZED_OPERATIONS = -2147483648;
 
 export const describeCluster: Api = {
   key: 60,
@@ -17,6 +19,6 @@ export const describeCluster: Api = {
       response.array([NODE_ID], (id) => {
         response.int32(id).string(address.host).int32(address.port).string(null).taggedFields();
       });
-      response.int32(NOT_ASKED_FOR).taggedFields();
+      response.int32(NO_AUTHORIZED_OPERATIONS).taggedFields();
     },
 };

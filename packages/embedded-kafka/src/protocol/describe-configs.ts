@@ -1,6 +1,7 @@
-import { type Api, type Broker, NODE_ID } from '../broker.ts';
-import { describeTopicConfig } from '../storage/topic-config.ts';
+import { type Broker, NODE_ID } from '../broker.ts';
 import { errorCode } from '../errors.ts';
+import { describeTopicConfig } from '../storage/topic-config.ts';
+import type { Api } from './api.ts';
 
 interface Setting {
   readonly name: string;
@@ -13,7 +14,7 @@ const TOPIC = 2;
 const BROKER = 4;
 const SOURCE = { topic: 1, broker: 4, default: 5 };
 
-/** The settings of a topic or of the broker that mean something here. */
+/** The supported settings of topics and of the broker. */
 export const describeConfigs: Api = {
   key: 32,
   name: 'DescribeConfigs',
@@ -23,13 +24,13 @@ export const describeConfigs: Api = {
     const resources = reader.array(() => ({
       type: reader.int8(),
       name: reader.string(),
-      wanted: reader.nullableArray(reader.string),
+      names: reader.nullableArray(reader.string),
     }));
-    if (version >= 1) reader.boolean(); // synonyms: there are none
-    const described = resources.map(({ type, name, wanted }) => ({
+    if (version >= 1) reader.boolean(); // include synonyms: there are none
+    const described = resources.map(({ type, name, names }) => ({
       type,
       name,
-      ...describe(broker, type, name, wanted),
+      ...describe(broker, type, name, names),
     }));
     return (response) => {
       response.int32(0); // throttle time
@@ -47,23 +48,28 @@ export const describeConfigs: Api = {
   },
 };
 
-const describe = (broker: Broker, type: number, name: string, wanted: readonly string[] | null) => {
+/** `names` selects settings; null selects all. */
+const describe = (broker: Broker, type: number, name: string, names: readonly string[] | null) => {
   const settings =
-    type === TOPIC ? ofTopic(broker, name) : type === BROKER && name === String(NODE_ID) ? ofBroker(broker) : null;
+    type === TOPIC
+      ? topicSettings(broker, name)
+      : type === BROKER && name === String(NODE_ID)
+        ? brokerSettings(broker)
+        : null;
   if (settings) {
-    const chosen = settings.filter((setting) => wanted === null || wanted.includes(setting.name));
-    return { error: errorCode.none, message: null, settings: chosen };
+    const selected = settings.filter((setting) => names === null || names.includes(setting.name));
+    return { error: errorCode.none, message: null, settings: selected };
   }
   const error = type === TOPIC ? errorCode.unknownTopicOrPartition : errorCode.invalidRequest;
-  return { error, message: `there is no ${type === TOPIC ? 'topic' : 'broker'} ${name} with settings`, settings: [] };
+  return { error, message: `${type === TOPIC ? 'topic' : 'broker'} ${name} does not exist`, settings: [] };
 };
 
-const ofTopic = ({ catalogue, settings }: Broker, name: string): Setting[] | null => {
+const topicSettings = ({ catalogue, settings }: Broker, name: string): Setting[] | null => {
   const topic = catalogue.topic(name);
   return topic ? describeTopicConfig({ ...settings.topicDefaults, ...topic.config }, topic.config) : null;
 };
 
-const ofBroker = ({ settings: { topicDefaults, ...settings } }: Broker): Setting[] =>
+const brokerSettings = ({ settings: { topicDefaults, ...settings } }: Broker): Setting[] =>
   Object.entries({
     'auto.create.topics.enable': settings.autoCreateTopics,
     'num.partitions': settings.defaultPartitions,

@@ -1,7 +1,8 @@
-import type { Api } from '../broker.ts';
 import { type ErrorCode, errorCode, errorCodeOf } from '../errors.ts';
+import type { Api } from './api.ts';
 
-const NOT_ASKED_FOR = -2147483648;
+/** The client did not ask for its authorized operations. */
+const NO_AUTHORIZED_OPERATIONS = -2147483648;
 
 export const describeGroups: Api = {
   key: 15,
@@ -10,7 +11,7 @@ export const describeGroups: Api = {
   max: 4,
   handle: async ({ reader, version }, { groups }) => {
     const ids = reader.array(reader.string);
-    if (version >= 3) reader.boolean(); // authorized operations
+    if (version >= 3) reader.boolean(); // include authorized operations
     const { error, stored } = await groups.listGroups().then(
       (all) => ({
         error: errorCode.none as ErrorCode,
@@ -39,7 +40,7 @@ export const describeGroups: Api = {
           response.bytes(member.protocols.find(({ name }) => name === protocol)?.metadata ?? Buffer.alloc(0));
           response.bytes(member.assignment);
         });
-        if (version >= 3) response.int32(NOT_ASKED_FOR);
+        if (version >= 3) response.int32(NO_AUTHORIZED_OPERATIONS);
       });
     };
   },
@@ -53,7 +54,7 @@ export const listGroups: Api = {
   handle: async ({ version }, { groups }) => {
     const { error, all } = await groups.listGroups().then(
       (found) => ({ error: errorCode.none as ErrorCode, all: found }),
-      (away: unknown) => ({ error: errorCodeOf(away, errorCode.coordinatorNotAvailable), all: [] }),
+      (failure: unknown) => ({ error: errorCodeOf(failure, errorCode.coordinatorNotAvailable), all: [] }),
     );
     return (response) => {
       if (version >= 1) response.int32(0); // throttle time
@@ -62,7 +63,7 @@ export const listGroups: Api = {
   },
 };
 
-/** Forgets groups without members, with their offsets. */
+/** Deletes groups without members, and their offsets. */
 export const deleteGroups: Api = {
   key: 42,
   name: 'DeleteGroups',

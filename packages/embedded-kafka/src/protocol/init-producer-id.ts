@@ -1,7 +1,7 @@
-import type { Api } from '../broker.ts';
 import { type ErrorCode, errorCode, errorCodeOf } from '../errors.ts';
+import type { Api } from './api.ts';
 
-/** A producer id that was never given out before, or that of the transactional id in an epoch that replaces all earlier ones. */
+/** Returns a new producer id. With a transactional id, returns its producer id with an epoch that fences all earlier producers. */
 export const initProducerId: Api = {
   key: 22,
   name: 'InitProducerId',
@@ -10,11 +10,11 @@ export const initProducerId: Api = {
   handle: async ({ reader }, { transactions }) => {
     const transactionalId = reader.nullableString();
     const timeoutMs = reader.int32();
-    const fresh = async () =>
+    const init = async () =>
       transactionalId === null
         ? { producerId: await transactions.newProducerId(), epoch: 0 }
         : transactions.initProducer(transactionalId, timeoutMs);
-    const { error, producerId, epoch } = await fresh().then(
+    const { error, producerId, epoch } = await init().then(
       (producer) => ({ error: errorCode.none as ErrorCode, ...producer }),
       (refused: unknown) => ({
         error: errorCodeOf(refused, errorCode.coordinatorLoadInProgress),
@@ -23,7 +23,8 @@ export const initProducerId: Api = {
       }),
     );
     return (response) => {
-      response.int32(0).int16(error).int64(producerId).int16(epoch);
+      response.int32(0); // throttle time
+      response.int16(error).int64(producerId).int16(epoch);
     };
   },
 };

@@ -1,9 +1,10 @@
-import type { Api, Broker } from '../broker.ts';
-import { firstRecordAtOrAfter } from '../records/records.ts';
-import { lastOffsetOf } from '../records/batch.ts';
-import { LEADER_EPOCH, type Partition, lastStableOffset } from '../storage/catalogue.ts';
-import { checkEpoch } from './fetch.ts';
+import type { Broker } from '../broker.ts';
 import { errorCode, errorCodeOf } from '../errors.ts';
+import { lastOffsetOf } from '../records/batch.ts';
+import { firstRecordAtOrAfter } from '../records/records.ts';
+import { LEADER_EPOCH, type Partition, lastStableOffset } from '../storage/partition.ts';
+import type { Api } from './api.ts';
+import { checkLeaderEpoch } from './leader-epoch.ts';
 
 const LATEST = -1;
 const EARLIEST = -2;
@@ -11,7 +12,7 @@ const READ_COMMITTED = 1;
 const NOT_FOUND = { offset: -1, timestamp: -1 };
 const PAGE_BYTES = 1024 * 1024;
 
-/** Where a log starts and ends, and the first record of a point in time or later. */
+/** Finds the first offset, the last offset, or the first record at or after a timestamp. */
 export const listOffsets: Api = {
   key: 2,
   name: 'ListOffsets',
@@ -28,15 +29,15 @@ export const listOffsets: Api = {
         return { index, leaderEpoch, timestamp: reader.int64() };
       }),
     }));
-    const found = await Promise.all(
+    const results = await Promise.all(
       topics.map(async ({ topic, partitions }) => ({
         topic,
-        partitions: await Promise.all(partitions.map((wanted) => find(broker, topic, { ...wanted, committedOnly }))),
+        partitions: await Promise.all(partitions.map((query) => find(broker, topic, { ...query, committedOnly }))),
       })),
     );
     return (response) => {
       if (version >= 2) response.int32(0); // throttle time
-      response.array(found, ({ topic, partitions }) => {
+      response.array(results, ({ topic, partitions }) => {
         response.string(topic).array(partitions, ({ index, error, timestamp, offset }) => {
           response.int32(index).int16(error).int64(timestamp).int64(offset);
           if (version >= 4) response.int32(offset < 0 ? -1 : LEADER_EPOCH);
@@ -46,34 +47,34 @@ export const listOffsets: Api = {
   },
 };
 
-interface Wanted {
+interface OffsetQuery {
   readonly index: number;
   readonly leaderEpoch: number;
   readonly timestamp: number;
-  /** Nothing from the first open transaction on. */
+  /** Ignores all records from the first open transaction on. */
   readonly committedOnly: boolean;
 }
 
-const find = async (broker: Broker, topic: string, wanted: Wanted) => {
-  const { index, timestamp } = wanted;
+const find = async (broker: Broker, topic: string, query: OffsetQuery) => {
+  const { index, timestamp } = query;
   try {
     const partition = broker.catalogue.requirePartition(topic, index);
-    checkEpoch(wanted.leaderEpoch);
-    const end = wanted.committedOnly ? lastStableOffset(partition) : partition.logEnd;
+    checkLeaderEpoch(query.leaderEpoch);
+    const end = query.committedOnly ? lastStableOffset(partition) : partition.logEnd;
     return { index, error: errorCode.none, ...(await resolve(broker, partition, timestamp, end)) };
   } catch (error) {
     return { index, error: errorCodeOf(error, errorCode.storageError), ...NOT_FOUND };
   }
 };
 
-const resolve = async ({ log }: Broker, partition: Partition, timestamp: number, end: number) => {
+const resolve = async ({ logReader }: Broker, partition: Partition, timestamp: number, end: number) => {
   if (timestamp === LATEST) return { offset: end, timestamp: -1 };
   if (timestamp === EARLIEST) return { offset: partition.logStart, timestamp: -1 };
-  const start = await log.firstBatchAtOrAfter(partition, timestamp);
+  const start = await logReader.firstBatchAtOrAfter(partition, timestamp);
   if (start === null) return NOT_FOUND;
-  // Usually it is in the first batch: only where the one with the largest time is deleted, the search goes on.
+  // The record is usually in the first batch. Only if that record was deleted, later batches are searched.
   for (let offset = Math.max(start, partition.logStart); ;) {
-    const batches = await log.read(partition, offset, PAGE_BYTES, end);
+    const batches = await logReader.read(partition, offset, PAGE_BYTES, end);
     if (batches.length === 0) return NOT_FOUND;
     for (const batch of batches) {
       const record = await firstRecordAtOrAfter(batch, timestamp, partition.logStart);

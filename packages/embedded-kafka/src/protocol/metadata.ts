@@ -1,7 +1,7 @@
-import { type Api, type Broker, NODE_ID } from '../broker.ts';
-import type { Topic } from '../storage/catalogue.ts';
-import { LEADER_EPOCH } from '../storage/catalogue.ts';
+import { type Broker, NODE_ID } from '../broker.ts';
 import { type ErrorCode, KafkaError, errorCode, errorCodeOf } from '../errors.ts';
+import { LEADER_EPOCH, type Topic } from '../storage/partition.ts';
+import type { Api } from './api.ts';
 
 interface Described {
   readonly name: string;
@@ -9,9 +9,10 @@ interface Described {
   readonly partitions: number;
 }
 
-const NOT_ASKED_FOR = -2147483648;
+/** The client did not ask for its authorized operations. */
+const NO_AUTHORIZED_OPERATIONS = -2147483648;
 
-/** The one broker and its topics. A topic that is asked for by name is made when it is missing, if client and settings allow. */
+/** Describes the broker and its topics. Creates a missing topic if both the request and the settings allow it. */
 export const metadata: Api = {
   key: 3,
   name: 'Metadata',
@@ -20,10 +21,10 @@ export const metadata: Api = {
   handle: async ({ reader, version }, broker) => {
     const names = reader.nullableArray(reader.string);
     const mayCreate = version >= 4 ? reader.boolean() : true;
-    const everything = names === null || (version === 0 && names.length === 0);
-    const topics = everything
-      ? broker.catalogue.allTopics().map(described)
-      : await Promise.all([...new Set(names)].map((name) => find(broker, name, mayCreate)));
+    const all = names === null || (version === 0 && names.length === 0);
+    const topics = all
+      ? broker.catalogue.allTopics().map(describe)
+      : await Promise.all([...new Set(names)].map((name) => findOrCreate(broker, name, mayCreate)));
     const { host, port } = broker.address;
     return (response) => {
       if (version >= 3) response.int32(0); // throttle time
@@ -41,34 +42,36 @@ export const metadata: Api = {
           (index) => {
             response.int16(errorCode.none).int32(index).int32(NODE_ID);
             if (version >= 7) response.int32(LEADER_EPOCH);
-            response.array([NODE_ID], response.int32).array([NODE_ID], response.int32); // replicas, in sync
-            if (version >= 5) response.array([], response.int32); // offline
+            response.array([NODE_ID], response.int32).array([NODE_ID], response.int32); // replicas, in-sync replicas
+            if (version >= 5) response.array([], response.int32); // offline replicas
           },
         );
-        if (version >= 8) response.int32(NOT_ASKED_FOR); // authorized operations
+        if (version >= 8) response.int32(NO_AUTHORIZED_OPERATIONS); // authorized operations
       });
-      if (version >= 8) response.int32(NOT_ASKED_FOR);
+      if (version >= 8) response.int32(NO_AUTHORIZED_OPERATIONS);
     };
   },
 };
 
-const described = ({ name, partitions }: Topic): Described => ({
+const describe = ({ name, partitions }: Topic): Described => ({
   name,
   error: errorCode.none,
   partitions: partitions.length,
 });
 
-const find = async (broker: Broker, name: string, mayCreate: boolean): Promise<Described> => {
-  const { catalogue, settings, writer } = broker;
+const findOrCreate = async (broker: Broker, name: string, mayCreate: boolean): Promise<Described> => {
+  const { catalogue, settings, topics } = broker;
   const topic = catalogue.topic(name);
-  if (topic) return described(topic);
+  if (topic) return describe(topic);
   try {
-    catalogue.checkNewTopic(name, settings.defaultPartitions);
+    topics.checkNewTopic(name, settings.defaultPartitions);
     if (!mayCreate || !settings.autoCreateTopics)
-      throw new KafkaError(errorCode.unknownTopicOrPartition, `there is no ${name}`);
-    return described(await catalogue.createTopic(writer, name, settings.defaultPartitions, {}));
+      throw new KafkaError(errorCode.unknownTopicOrPartition, `topic ${name} does not exist`);
+    return describe(await topics.create(name, settings.defaultPartitions, {}));
   } catch (error) {
-    const made = catalogue.topic(name); // by another client, meanwhile
-    return made ? described(made) : { name, error: errorCodeOf(error, errorCode.leaderNotAvailable), partitions: 0 };
+    const created = catalogue.topic(name); // by another client at the same time
+    return created
+      ? describe(created)
+      : { name, error: errorCodeOf(error, errorCode.leaderNotAvailable), partitions: 0 };
   }
 };

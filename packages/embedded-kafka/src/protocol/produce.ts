@@ -1,6 +1,7 @@
-import type { Api, Broker, ApiRequest } from '../broker.ts';
-import { parseBatch } from '../records/batch.ts';
+import type { Broker } from '../broker.ts';
 import { type ErrorCode, KafkaError, errorCode, errorCodeOf } from '../errors.ts';
+import { parseBatch } from '../records/batch.ts';
+import type { Api, ApiRequest } from './api.ts';
 
 interface Stored {
   readonly index: number;
@@ -13,15 +14,15 @@ const FORMAT_2_FROM = 3;
 const ZSTD_FROM = 7;
 const ZSTD = 4;
 
-/** Any acks mean the same here: stored, then acknowledged. With acks 0 there is no answer to send. */
+/** Stores record batches. Every value of `acks` acknowledges after the commit, except 0: that gets no response. */
 export const produce: Api = {
   key: 0,
   name: 'Produce',
   min: 0,
   max: 7,
   pipelined: true,
-  handle: async (call, broker) => {
-    const { reader, version } = call;
+  handle: async (request, broker) => {
+    const { reader, version } = request;
     const transactionalId = version >= FORMAT_2_FROM ? reader.nullableString() : null;
     const acks = reader.int16();
     reader.int32(); // timeout
@@ -30,13 +31,13 @@ export const produce: Api = {
       partitions: reader.array(() => ({ index: reader.int32(), records: reader.nullableBytes() })),
     }));
     const refuseAll = acks < -1 || acks > 1 ? errorCode.invalidRequiredAcks : null;
-    // All appends are handed over before the first wait: the next request of this connection comes after them.
+    // All appends are submitted before the first await, so the next request of this connection is stored after them.
     const topics = await Promise.all(
       data.map(async ({ topic, partitions }) => ({
         topic,
         partitions: await Promise.all(
           partitions.map(async ({ index, records }) =>
-            refuseAll ? refused(index, refuseAll) : store(call, broker, { topic, index, records, transactionalId }),
+            refuseAll ? refused(index, refuseAll) : store(request, broker, { topic, index, records, transactionalId }),
           ),
         ),
       })),
@@ -64,21 +65,31 @@ interface Sent {
   readonly transactionalId: string | null;
 }
 
-const store = async ({ version }: ApiRequest, { catalogue, log, settings }: Broker, sent: Sent): Promise<Stored> => {
+const store = async (
+  { version }: ApiRequest,
+  { catalogue, logWriter, settings }: Broker,
+  sent: Sent,
+): Promise<Stored> => {
   const { topic, index, records, transactionalId } = sent;
   try {
     const partition = catalogue.requirePartition(topic, index);
     if (version < FORMAT_2_FROM)
-      throw new KafkaError(errorCode.unsupportedForMessageFormat, 'these versions carry old formats only');
+      throw new KafkaError(
+        errorCode.unsupportedForMessageFormat,
+        `Produce ${FORMAT_2_FROM} is the first version with record batches of format 2`,
+      );
     const { 'max.message.bytes': maxBytes } = { ...settings.topicDefaults, ...partition.topic.config };
     const batch = parseBatch(records, maxBytes);
     if (batch.compression === ZSTD && version < ZSTD_FROM) {
-      throw new KafkaError(errorCode.unsupportedCompressionType, `zstd needs Produce ${ZSTD_FROM}`);
+      throw new KafkaError(errorCode.unsupportedCompressionType, `Produce ${ZSTD_FROM} is the first version with zstd`);
     }
     if (batch.transactional && transactionalId === null) {
-      throw new KafkaError(errorCode.transactionalIdAuthorizationFailed, 'a transaction needs its transactional id');
+      throw new KafkaError(
+        errorCode.transactionalIdAuthorizationFailed,
+        'a transactional batch needs a transactional id',
+      );
     }
-    const baseOffset = await log.append(partition, batch, transactionalId);
+    const baseOffset = await logWriter.append(partition, batch, transactionalId);
     return { index, error: errorCode.none, baseOffset, logStart: partition.logStart };
   } catch (error) {
     return refused(index, errorCodeOf(error, errorCode.storageError));

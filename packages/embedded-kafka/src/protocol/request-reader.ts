@@ -1,11 +1,12 @@
-/** The bytes are not what the protocol says: the connection they came on is closed. */
+import { safeInteger } from '../safe-integer.ts';
+
+/** The bytes do not follow the protocol. Their connection is closed. */
 export class MalformedRequest extends Error {
   override readonly name = 'MalformedRequest';
 }
 
-/** Reads the protocol's primitive types from a request. `flexible` requests (KIP-482) have compact lengths and tagged fields.
- *  64-bit numbers beyond the safe integers are clamped to them: no offset or time of this broker gets there.
- *  Throws MalformedRequest where the bytes end early or a length makes no sense. */
+/** Reads the primitive types of the Kafka protocol. `flexible` requests (KIP-482) have compact lengths and tagged fields.
+ *  Clamps 64-bit integers to the safe integers. Throws MalformedRequest when bytes are missing or a length is invalid. */
 export class RequestReader {
   private position = 0;
   private readonly buffer: Buffer;
@@ -32,7 +33,7 @@ export class RequestReader {
     return this.slice(length)?.toString('utf8') ?? null;
   };
 
-  bytes = (): Buffer => this.nullableBytes() ?? malformed('bytes are null');
+  bytes = (): Buffer => this.nullableBytes() ?? malformed('a byte string is null');
 
   nullableBytes = (): Buffer | null => this.slice(this.flexible ? this.varuint() - 1 : this.int32());
 
@@ -41,12 +42,12 @@ export class RequestReader {
   nullableArray = <T>(item: () => T): T[] | null => {
     const length = this.flexible ? this.varuint() - 1 : this.int32();
     if (length === -1) return null;
-    // Every item takes at least one byte, so a made-up length cannot make this allocate.
-    if (length < 0 || length > this.remaining) malformed(`an array of ${length}`);
+    // Every item takes at least one byte, so a forged length cannot allocate much memory.
+    if (length < 0 || length > this.remaining) malformed(`invalid array length ${length}`);
     return Array.from({ length }, item);
   };
 
-  /** Skips the tagged fields that end each structure of a flexible request: none of them means anything to this broker. */
+  /** Skips the tagged fields at the end of a structure. Requests that are not flexible have none. */
   skipTaggedFields = (): void => {
     if (!this.flexible) return;
     for (let count = this.varuint(); count > 0; count -= 1) {
@@ -62,7 +63,7 @@ export class RequestReader {
       value += (byte & 0x7f) * 2 ** shift;
       if (byte < 0x80) return value;
     }
-    return malformed('a varint of more than five bytes');
+    return malformed('a varint is longer than five bytes');
   }
 
   private slice(length: number): Buffer | null {
@@ -72,17 +73,12 @@ export class RequestReader {
   }
 
   private advance(length: number): number {
-    if (length < 0 || length > this.remaining) malformed(`${length} bytes wanted, ${this.remaining} left`);
+    if (length < 0 || length > this.remaining) malformed(`expected ${length} bytes, ${this.remaining} are left`);
     this.position += length;
     return this.position - length;
   }
 }
 
-const LARGEST = BigInt(Number.MAX_SAFE_INTEGER);
-
-export const safeInteger = (value: bigint): number =>
-  Number(value > LARGEST ? LARGEST : value < -LARGEST ? -LARGEST : value);
-
-const malformed = (what: string): never => {
-  throw new MalformedRequest(what);
+const malformed = (reason: string): never => {
+  throw new MalformedRequest(reason);
 };

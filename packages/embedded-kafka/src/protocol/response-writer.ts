@@ -1,18 +1,20 @@
-const FIRST_BYTES = 256;
-const BY_REFERENCE = 1024;
+const INITIAL_CHUNK_BYTES = 256;
+/** Longer byte strings are not copied. */
+const MAX_COPIED_BYTES = 1024;
 
-/** Builds a response of the protocol's primitive types. Long byte strings are kept by reference, not copied. */
+/** Builds a response from the primitive types of the Kafka protocol. Long byte strings are not copied. */
 export class ResponseWriter {
-  private readonly done: Buffer[] = [];
-  private current = Buffer.allocUnsafe(FIRST_BYTES);
+  private readonly finished: Buffer[] = [];
+  private chunk = Buffer.allocUnsafe(INITIAL_CHUNK_BYTES);
+  /** The part of `chunk` that is written but not yet in `finished`. */
   private start = 0;
   private end = 0;
   flexible = false;
 
-  int8 = (value: number): this => this.put(1, (at) => this.current.writeInt8(value, at));
-  int16 = (value: number): this => this.put(2, (at) => this.current.writeInt16BE(value, at));
-  int32 = (value: number): this => this.put(4, (at) => this.current.writeInt32BE(value, at));
-  int64 = (value: number): this => this.put(8, (at) => this.current.writeBigInt64BE(BigInt(value), at));
+  int8 = (value: number): this => this.put(1, (at) => this.chunk.writeInt8(value, at));
+  int16 = (value: number): this => this.put(2, (at) => this.chunk.writeInt16BE(value, at));
+  int32 = (value: number): this => this.put(4, (at) => this.chunk.writeInt32BE(value, at));
+  int64 = (value: number): this => this.put(8, (at) => this.chunk.writeBigInt64BE(BigInt(value), at));
   boolean = (value: boolean): this => this.int8(value ? 1 : 0);
 
   string = (value: string | null): this => {
@@ -24,7 +26,7 @@ export class ResponseWriter {
 
   bytes = (value: Buffer | null): this => this.joinedBytes(value && [value]);
 
-  /** One byte string that is made of several pieces. */
+  /** Writes several pieces as one byte string. */
   joinedBytes = (pieces: readonly Buffer[] | null): this => {
     const length = pieces === null ? -1 : pieces.reduce((sum, piece) => sum + piece.length, 0);
     if (this.flexible) this.varuint(length + 1);
@@ -40,19 +42,19 @@ export class ResponseWriter {
     return this;
   };
 
-  /** No tagged fields, where the response has room for them. */
+  /** Writes an empty list of tagged fields if the response is flexible. */
   taggedFields = (): this => (this.flexible ? this.varuint(0) : this);
 
-  /** What was written so far, in order. */
+  /** The bytes of the response, as buffers in order. */
   toBuffers(): Buffer[] {
-    this.seal();
-    return this.done;
+    this.finishChunk();
+    return this.finished;
   }
 
   private raw = (bytes: Buffer): this => {
-    if (bytes.length < BY_REFERENCE) return this.put(bytes.length, (at) => bytes.copy(this.current, at));
-    this.seal();
-    this.done.push(bytes);
+    if (bytes.length < MAX_COPIED_BYTES) return this.put(bytes.length, (at) => bytes.copy(this.chunk, at));
+    this.finishChunk();
+    this.finished.push(bytes);
     return this;
   };
 
@@ -63,13 +65,13 @@ export class ResponseWriter {
   }
 
   private byte(value: number): this {
-    return this.put(1, (at) => this.current.writeUInt8(value, at));
+    return this.put(1, (at) => this.chunk.writeUInt8(value, at));
   }
 
   private put(length: number, write: (at: number) => unknown): this {
-    if (this.end + length > this.current.length) {
-      this.seal();
-      this.current = Buffer.allocUnsafe(Math.max(2 * this.current.length, length));
+    if (this.end + length > this.chunk.length) {
+      this.finishChunk();
+      this.chunk = Buffer.allocUnsafe(Math.max(2 * this.chunk.length, length));
       this.start = 0;
       this.end = 0;
     }
@@ -78,8 +80,8 @@ export class ResponseWriter {
     return this;
   }
 
-  private seal(): void {
-    if (this.end > this.start) this.done.push(this.current.subarray(this.start, this.end));
+  private finishChunk(): void {
+    if (this.end > this.start) this.finished.push(this.chunk.subarray(this.start, this.end));
     this.start = this.end;
   }
 }

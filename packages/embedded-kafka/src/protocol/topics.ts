@@ -1,7 +1,7 @@
-import type { Api, Broker } from '../broker.ts';
+import type { Broker } from '../broker.ts';
+import { type ErrorCode, KafkaError, type StorageUnavailable, errorCode, errorCodeOf } from '../errors.ts';
 import { parseTopicConfig } from '../storage/topic-config.ts';
-import type { StorageUnavailable } from '../errors.ts';
-import { type ErrorCode, KafkaError, errorCode, errorCodeOf } from '../errors.ts';
+import type { Api } from './api.ts';
 
 interface Outcome {
   readonly name: string;
@@ -25,7 +25,7 @@ export const createTopics: Api = {
   min: 0,
   max: 4,
   handle: async ({ reader, version }, broker) => {
-    const topics = reader.array((): NewTopic => ({
+    const newTopics = reader.array((): NewTopic => ({
       name: reader.string(),
       partitions: reader.int32(),
       replicas: reader.int16(),
@@ -34,7 +34,7 @@ export const createTopics: Api = {
     }));
     reader.int32(); // timeout
     const validateOnly = version >= 1 && reader.boolean();
-    const outcomes = await oneByOne(topics, (topic) => create(broker, topic, validateOnly));
+    const outcomes = await oneByOne(newTopics, (topic) => create(broker, topic, validateOnly));
     return (response) => {
       if (version >= 2) response.int32(0); // throttle time
       response.array(outcomes, ({ name, error, message }) => {
@@ -45,28 +45,24 @@ export const createTopics: Api = {
   },
 };
 
-const create = async (
-  { catalogue, settings, writer }: Broker,
-  topic: NewTopic,
-  validateOnly: boolean,
-): Promise<void> => {
+const create = async ({ settings, topics }: Broker, topic: NewTopic, validateOnly: boolean): Promise<void> => {
   const { name, replicas, assignments } = topic;
   const config = parseTopicConfig(topic.config);
   checkAssignments(topic);
   if (assignments.length === 0 && replicas !== 1 && replicas !== BROKER_DEFAULT) {
-    throw new KafkaError(errorCode.invalidReplicationFactor, `one broker holds one replica, not ${replicas}`);
+    throw new KafkaError(errorCode.invalidReplicationFactor, `the only broker can store one replica, not ${replicas}`);
   }
-  const asked = topic.partitions === BROKER_DEFAULT ? settings.defaultPartitions : topic.partitions;
-  const partitions = assignments.length || asked;
-  if (validateOnly) catalogue.checkNewTopic(name, partitions);
-  else await catalogue.createTopic(writer, name, partitions, config);
+  const requested = topic.partitions === BROKER_DEFAULT ? settings.defaultPartitions : topic.partitions;
+  const partitions = assignments.length || requested;
+  if (validateOnly) topics.checkNewTopic(name, partitions);
+  else await topics.create(name, partitions, config);
 };
 
 const checkAssignments = ({ assignments }: NewTopic): void => {
   const indexes = new Set(assignments.map(([index]) => index));
   const complete = assignments.every((_, index) => indexes.has(index)) && indexes.size === assignments.length;
   if (!complete || assignments.some(([, brokers]) => brokers.length !== 1)) {
-    throw new KafkaError(errorCode.invalidReplicaAssignment, 'each partition from 0 on is assigned to the one broker');
+    throw new KafkaError(errorCode.invalidReplicaAssignment, 'each partition must be assigned to the only broker');
   }
 };
 
@@ -75,10 +71,10 @@ export const deleteTopics: Api = {
   name: 'DeleteTopics',
   min: 0,
   max: 3,
-  handle: async ({ reader, version }, { catalogue, writer }) => {
-    const topics = reader.array(() => ({ name: reader.string() }));
+  handle: async ({ reader, version }, { topics }) => {
+    const names = reader.array(() => ({ name: reader.string() }));
     reader.int32(); // timeout
-    const outcomes = await oneByOne(topics, ({ name }) => catalogue.deleteTopic(writer, name));
+    const outcomes = await oneByOne(names, ({ name }) => topics.delete(name));
     return (response) => {
       if (version >= 1) response.int32(0); // throttle time
       response.array(outcomes, ({ name, error }) => response.string(name).int16(error));
@@ -91,17 +87,17 @@ export const createPartitions: Api = {
   name: 'CreatePartitions',
   min: 0,
   max: 1,
-  handle: async ({ reader }, { catalogue, writer }) => {
-    const topics = reader.array(() => ({
+  handle: async ({ reader }, { topics }) => {
+    const growths = reader.array(() => ({
       name: reader.string(),
       total: reader.int32(),
       assignments: reader.nullableArray(() => reader.array(reader.int32)),
     }));
     reader.int32(); // timeout
     const validateOnly = reader.boolean();
-    const outcomes = await oneByOne(topics, async ({ name, total }) => {
-      if (validateOnly) catalogue.checkNewPartitionCount(name, total);
-      else await catalogue.addPartitions(writer, name, total);
+    const outcomes = await oneByOne(growths, async ({ name, total }) => {
+      if (validateOnly) topics.checkNewPartitionCount(name, total);
+      else await topics.addPartitions(name, total);
     });
     return (response) => {
       response.int32(0); // throttle time

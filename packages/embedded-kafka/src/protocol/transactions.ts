@@ -1,6 +1,6 @@
-import type { Api, ApiRequest } from '../broker.ts';
-import type { TransactionPartition, ProducerIdentity } from '../storage/transaction.ts';
 import { type ErrorCode, errorCode, errorCodeOf } from '../errors.ts';
+import type { ProducerIdentity, TransactionPartition } from '../storage/transaction.ts';
+import type { Api, ApiRequest } from './api.ts';
 
 const PRODUCER_FENCED_FROM = 2;
 
@@ -9,9 +9,9 @@ export const addPartitionsToTxn: Api = {
   name: 'AddPartitionsToTxn',
   min: 0,
   max: 2,
-  handle: async (call, { catalogue, transactions }) => {
-    const claim = readClaim(call);
-    const { reader } = call;
+  handle: async (request, { catalogue, transactions }) => {
+    const producer = readProducer(request);
+    const { reader } = request;
     const topics = reader.array(() => ({ topic: reader.string(), indexes: reader.array(reader.int32) }));
     const known: TransactionPartition[] = [];
     const unknown = new Set<string>();
@@ -22,11 +22,11 @@ export const addPartitionsToTxn: Api = {
         else unknown.add(`${topic}-${index}`);
       }
     }
-    // All of them or none.
+    // One unknown partition refuses the whole request.
     const error =
       unknown.size > 0
         ? errorCode.operationNotAttempted
-        : await outcome(call, transactions.addPartitions(claim, known));
+        : await errorOf(request, transactions.addPartitions(producer, known));
     return (response) => {
       response.int32(0); // throttle time
       response.array(topics, ({ topic, indexes }) => {
@@ -43,25 +43,26 @@ export const endTxn: Api = {
   name: 'EndTxn',
   min: 0,
   max: 2,
-  handle: async (call, { transactions }) => {
-    const claim = readClaim(call);
-    const commit = call.reader.boolean();
-    const error = await outcome(call, transactions.end(claim, commit));
+  handle: async (request, { transactions }) => {
+    const producer = readProducer(request);
+    const commit = request.reader.boolean();
+    const error = await errorOf(request, transactions.end(producer, commit));
     return (response) => {
-      response.int32(0).int16(error); // after the throttle time
+      response.int32(0); // throttle time
+      response.int16(error);
     };
   },
 };
 
-const readClaim = ({ reader }: ApiRequest): ProducerIdentity => ({
+const readProducer = ({ reader }: ApiRequest): ProducerIdentity => ({
   transactionalId: reader.string(),
   producerId: reader.int64(),
   epoch: reader.int16(),
 });
 
-/** Later versions have a code of their own for a producer that another one has replaced. */
-const outcome = ({ version }: ApiRequest, act: Promise<void>): Promise<ErrorCode> =>
-  act.then(
+/** Version 2 and later have a special error code for fenced producers. */
+const errorOf = ({ version }: ApiRequest, result: Promise<void>): Promise<ErrorCode> =>
+  result.then(
     () => errorCode.none,
     (refused: unknown) => {
       const error = errorCodeOf(refused, errorCode.coordinatorNotAvailable);

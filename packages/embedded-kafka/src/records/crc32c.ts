@@ -1,6 +1,6 @@
 const POLYNOMIAL = 0x82f63b78;
 
-// Slicing by eight: table n holds the checksum of a byte that n zero bytes follow, so eight bytes cost eight look-ups and no loop.
+// Slicing by eight: table n has the checksums of each byte followed by n zero bytes, so eight bytes take eight look-ups.
 const tables = Array.from({ length: 8 }, () => new Uint32Array(256));
 const [T0, T1, T2, T3, T4, T5, T6, T7] = tables as [
   Uint32Array,
@@ -24,7 +24,7 @@ for (let n = 1; n < 8; n += 1) {
   }
 }
 
-/** CRC-32C (Castagnoli) of the bytes from `from` on, unsigned. Source: RFC 3720, appendix B.4. */
+/** The unsigned CRC-32C (Castagnoli) of the bytes from index `from` on. Source: RFC 3720, appendix B.4. */
 export const crc32c = (bytes: Uint8Array, from = 0): number => {
   let crc = -1;
   let at = from;

@@ -4,10 +4,10 @@ import { AT, COMPRESSION, baseOffsetOf } from './batch.ts';
 
 const NONE = 0;
 const GZIP = 1;
-const LARGEST_UNZIPPED = 64 * 1024 * 1024;
+const MAX_UNZIPPED_BYTES = 64 * 1024 * 1024;
 
-/** The first record of a stored batch at `offset` or later whose time is `timestamp` (ms) or later, or null. In a batch whose
- *  compression cannot be undone here the first record stands for all: earlier than asked for, never too late. */
+/** The first record of a stored batch at `offset` or later with a time of `timestamp` (ms) or later, or null.
+ *  For a batch that cannot be decompressed, returns its first record: consumers then start too early, never too late. */
 export const firstRecordAtOrAfter = async (batch: Buffer, timestamp: number, offset: number) => {
   const maxTimestamp = Number(batch.readBigInt64BE(AT.maxTimestamp));
   if (maxTimestamp < timestamp) return null;
@@ -15,7 +15,7 @@ export const firstRecordAtOrAfter = async (batch: Buffer, timestamp: number, off
   const records = await uncompressed(batch);
   if (!records) return { offset: Math.max(baseOffset, offset), timestamp: maxTimestamp };
   const baseTimestamp = Number(batch.readBigInt64BE(AT.baseTimestamp));
-  for (const record of heads(records)) {
+  for (const record of recordDeltas(records)) {
     const found = { offset: baseOffset + record.offsetDelta, timestamp: baseTimestamp + record.timestampDelta };
     if (found.offset >= offset && found.timestamp >= timestamp) return found;
   }
@@ -28,14 +28,14 @@ const uncompressed = async (batch: Buffer): Promise<Buffer | null> => {
     case NONE:
       return records;
     case GZIP:
-      return promisify(gunzip)(records, { maxOutputLength: LARGEST_UNZIPPED }).catch(() => null);
+      return promisify(gunzip)(records, { maxOutputLength: MAX_UNZIPPED_BYTES }).catch(() => null);
     default:
       return null;
   }
 };
 
-/** What each record says before its key. Ends early where the records are not what the format says. */
-function* heads(records: Buffer): Generator<{ timestampDelta: number; offsetDelta: number }> {
+/** The timestamp and offset of each record, relative to the batch. Ends early if the records are malformed. */
+function* recordDeltas(records: Buffer): Generator<{ timestampDelta: number; offsetDelta: number }> {
   for (let at = 0; at < records.length;) {
     const length = varint(records, at);
     const timestampDelta = varint(records, length.end + 1);
@@ -46,7 +46,7 @@ function* heads(records: Buffer): Generator<{ timestampDelta: number; offsetDelt
   }
 }
 
-/** A zigzag-encoded number; bytes beyond the end count as zero. */
+/** Reads a zigzag varint. Bytes beyond the end count as zero. */
 const varint = (bytes: Buffer, from: number): { value: number; end: number } => {
   let zigzag = 0n;
   let end = from;

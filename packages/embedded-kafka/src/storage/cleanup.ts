@@ -1,34 +1,48 @@
-import type { Broker } from '../broker.ts';
 import { StorageUnavailable } from '../errors.ts';
-import type { Partition } from './catalogue.ts';
+import type { Settings } from '../settings.ts';
+import type { Catalogue } from './catalogue.ts';
+import type { LogReader } from './log-reader.ts';
+import type { LogWriter } from './log-writer.ts';
+import type { Partition } from './partition.ts';
+import type { StorageWriter } from './storage-writer.ts';
 
-/** As the real broker: an idempotent producer that was silent for a day is forgotten. */
+/** How long an idle idempotent producer is kept. Source: Apache Kafka, `producer.id.expiration.ms`. */
 const PRODUCER_IDLE = '1 day';
-/** As the real broker: a transactional id that was not used for a week is forgotten. */
+/** How long an unused transactional id is kept. Source: Apache Kafka, `transactional.id.expiration.ms`. */
 const TRANSACTION_IDLE = '7 days';
-const PAGE_ROWS = 500;
+const MAX_ROWS_PER_DELETE = 500;
 
-/** Applies the retention of every topic now and then, and sweeps up what no reader can see any more. */
-export const startCleanup = (broker: Broker, log: (line: string) => void): (() => Promise<void>) => {
+export interface CleanupOptions {
+  readonly settings: Settings;
+  readonly catalogue: Catalogue;
+  readonly logReader: LogReader;
+  readonly logWriter: LogWriter;
+  readonly writer: StorageWriter;
+  readonly log: (line: string) => void;
+}
+
+/** Applies retention at intervals, and deletes rows that no reader can see any more. Returns a function that stops it. */
+export const startCleanup = (options: CleanupOptions): (() => Promise<void>) => {
+  const { catalogue, log, settings } = options;
   let stopped = false;
   let running: Promise<void> = Promise.resolve();
   const run = async () => {
     try {
-      for (const partition of broker.catalogue.allPartitions()) {
+      for (const partition of catalogue.allPartitions()) {
         if (stopped) return;
-        await retain(broker, partition, Date.now());
-        await sweep(broker, partition.topic.id, partition.index, partition.logStart);
+        await applyRetention(options, partition, Date.now());
+        await deleteBatches(options, partition.topic.id, partition.index, partition.logStart);
       }
-      if (!stopped) await sweepDeleted(broker);
-      if (!stopped) await forgetProducers(broker);
-      if (!stopped) await forgetTransactions(broker);
+      if (!stopped) await deleteTopicRows(options);
+      if (!stopped) await expireProducers(options);
+      if (!stopped) await expireTransactions(options);
     } catch (error) {
       if (!(error instanceof StorageUnavailable)) log(`cleanup failed: ${(error as Error).message}`);
     }
   };
   const timer = setInterval(() => {
     running = running.then(run);
-  }, broker.settings.cleanupIntervalMs);
+  }, settings.cleanupIntervalMs);
   return async () => {
     stopped = true;
     clearInterval(timer);
@@ -36,36 +50,47 @@ export const startCleanup = (broker: Broker, log: (line: string) => void): (() =
   };
 };
 
-/** Moves the log's start over batches that are too old or too many. `now` in ms. */
-const retain = async ({ log, settings }: Broker, partition: Partition, now: number): Promise<void> => {
+/** Moves the start of the log past the batches beyond the retention time or size. `now` is in ms since 1970. */
+const applyRetention = async (options: CleanupOptions, partition: Partition, now: number): Promise<void> => {
+  const { logReader, logWriter, settings } = options;
   const config = { ...settings.topicDefaults, ...partition.topic.config };
   const start = Math.max(
-    config['retention.ms'] < 0 ? 0 : await log.startForRetentionTime(partition, now - config['retention.ms']),
-    config['retention.bytes'] < 0 ? 0 : await log.startForRetentionBytes(partition, config['retention.bytes']),
+    config['retention.ms'] < 0 ? 0 : await logReader.startForRetentionTime(partition, now - config['retention.ms']),
+    config['retention.bytes'] < 0 ? 0 : await logReader.startForRetentionBytes(partition, config['retention.bytes']),
   );
-  if (start > partition.logStart) await log.moveLogStart(partition, start);
+  if (start > partition.logStart) await logWriter.moveLogStart(partition, start);
 };
 
-/** Deletes batches before `logStart`, some at a time, so that nobody who writes waits for long. */
-const sweep = async ({ writer }: Broker, topicId: number, index: number, logStart: number): Promise<void> => {
-  for (let deleted = PAGE_ROWS; deleted === PAGE_ROWS;) {
-    const { rowCount } = await writer.run((db) => db.query(SWEEP, [topicId, index, logStart, PAGE_ROWS]));
+/** Deletes the batches before `logStart`, in small steps, so that producers never wait long. */
+const deleteBatches = async (
+  { writer }: CleanupOptions,
+  topicId: number,
+  index: number,
+  logStart: number,
+): Promise<void> => {
+  for (let deleted = MAX_ROWS_PER_DELETE; deleted === MAX_ROWS_PER_DELETE;) {
+    const { rowCount } = await writer.run((db) =>
+      db.query(DELETE_BATCHES, [topicId, index, logStart, MAX_ROWS_PER_DELETE]),
+    );
     deleted = rowCount ?? 0;
   }
-  await writer.run((db) => db.query(SWEEP_ABORTED, [topicId, index, logStart]));
+  await writer.run((db) => db.query(DELETE_ABORTED_TRANSACTIONS, [topicId, index, logStart]));
 };
 
-const sweepDeleted = async (broker: Broker): Promise<void> => {
-  const { rows } = await broker.writer.run((db) =>
+/** Deletes the rows of topics that were deleted. */
+const deleteTopicRows = async (options: CleanupOptions): Promise<void> => {
+  const { writer } = options;
+  const { rows } = await writer.run((db) =>
     db.query<{ id: number; partitions: number }>('select id, partitions from kafka.topic where deleted'),
   );
   for (const { id, partitions } of rows) {
-    for (let index = 0; index < partitions; index += 1) await sweep(broker, id, index, Number.MAX_SAFE_INTEGER);
-    await broker.writer.run((db) => db.query('delete from kafka.topic where id = $1', [id]));
+    for (let index = 0; index < partitions; index += 1)
+      await deleteBatches(options, id, index, Number.MAX_SAFE_INTEGER);
+    await writer.run((db) => db.query('delete from kafka.topic where id = $1', [id]));
   }
 };
 
-const forgetProducers = ({ catalogue, writer }: Broker): Promise<void> =>
+const expireProducers = ({ catalogue, writer }: CleanupOptions): Promise<void> =>
   writer.run(async (db) => {
     const { rows } = await db.query<{ name: string; partition: number; producer_id: number }>(
       `delete from kafka.producer p using kafka.topic t where t.id = p.topic_id and open_since is null
@@ -75,7 +100,7 @@ const forgetProducers = ({ catalogue, writer }: Broker): Promise<void> =>
     for (const row of rows) catalogue.partition(row.name, row.partition)?.producers.delete(row.producer_id);
   });
 
-const forgetTransactions = ({ catalogue, writer }: Broker): Promise<void> =>
+const expireTransactions = ({ catalogue, writer }: CleanupOptions): Promise<void> =>
   writer.run(async (db) => {
     const { rows } = await db.query<{ id: string }>(
       `delete from kafka.transaction where state <> 'ongoing' and used_at < now() - interval '${TRANSACTION_IDLE}' returning id`,
@@ -83,9 +108,9 @@ const forgetTransactions = ({ catalogue, writer }: Broker): Promise<void> =>
     for (const { id } of rows) catalogue.transactions.delete(id);
   });
 
-const SWEEP_ABORTED = `delete from kafka.aborted_transaction where topic_id = $1 and partition = $2 and last_offset < $3`;
+const DELETE_ABORTED_TRANSACTIONS = `delete from kafka.aborted_transaction where topic_id = $1 and partition = $2 and last_offset < $3`;
 
-const SWEEP = `
+const DELETE_BATCHES = `
   delete from kafka.batch where topic_id = $1 and partition = $2 and last_offset in (
     select last_offset from kafka.batch
     where topic_id = $1 and partition = $2 and last_offset < $3 order by last_offset limit $4)`;

@@ -1,4 +1,5 @@
-import type { Partition } from './catalogue.ts';
+import type { Partition } from './partition.ts';
+import type { PendingLog } from './pending-log.ts';
 import type { ProducerState } from './producers.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -8,28 +9,27 @@ export interface Statement {
   readonly values: unknown[];
 }
 
-/** What one commit stores: a column per parameter, the records of all batches behind one another.
- *  One statement stores it all, so that it takes one round trip. */
+/** Collects the rows of one group commit and stores them by one statement, in one round trip.
+ *  Every parameter is one column of a table; one more holds the records of all batches, joined. */
 export class CommitStatement {
   private readonly batches = columns(8);
   private readonly records: Buffer[] = [];
-  private length = 0;
+  private recordBytes = 0;
   private readonly producers = columns(6);
   private readonly aborted = columns(5);
   private readonly transactions = columns(7);
 
-  addBatch(
-    { topic, index }: Partition,
-    baseOffset: number,
-    { logEnd, maxTimestamp, position }: Pick<Partition, 'logEnd' | 'maxTimestamp' | 'position'>,
-    bytes: Buffer,
-  ): void {
-    const first = this.length + 1;
+  /** `log` is the state after the batch. */
+  addBatch(baseOffset: number, log: PendingLog, bytes: Buffer): void {
+    const { logEnd, maxTimestamp, position } = log;
+    const { topic, index } = log.partition;
+    const first = this.recordBytes + 1;
     push(this.batches, [topic.id, index, baseOffset, logEnd - 1, maxTimestamp, position, first, bytes.length]);
     this.records.push(bytes);
-    this.length += bytes.length;
+    this.recordBytes += bytes.length;
   }
 
+  /** `open` has the first offset of each open transaction, by producer id. */
   addProducers({ topic, index }: Partition, producers: Map<number, ProducerState>, open: Map<number, number>): void {
     for (const [id, { epoch, batches }] of producers) {
       push(this.producers, [topic.id, index, id, epoch, JSON.stringify(batches), open.get(id) ?? null]);
@@ -44,10 +44,10 @@ export class CommitStatement {
     push(this.transactions, [id, producerId, epoch, timeoutMs, state, startedAt, JSON.stringify(partitions)]);
   }
 
-  /** Null where there is nothing to store. */
+  /** Null if there is nothing to store. */
   build(): Statement | null {
     if (this.records.length === 0 && this.transactions[0]!.length === 0) return null;
-    const records = Buffer.concat(this.records, this.length);
+    const records = Buffer.concat(this.records, this.recordBytes);
     const values = [...this.batches, records, ...this.producers, ...this.aborted, ...this.transactions];
     return { name: 'append', text: APPEND, values };
   }

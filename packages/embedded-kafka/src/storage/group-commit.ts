@@ -1,15 +1,15 @@
 import { StorageUnavailable } from '../errors.ts';
 
-interface Waiting<Item, Result> {
+interface WaitingItem<Item, Result> {
   readonly item: Item;
   readonly done: (result: Result) => void;
   readonly fail: (error: unknown) => void;
 }
 
-/** Collects what is submitted while a commit is under way and hands it on together, in order.
- *  `commit` answers one result per item; an Error among them refuses that item alone. */
+/** Commits items in groups: those that are submitted during a commit form the next group, in order.
+ *  `commit` returns one result per item. A result that is an Error rejects that item alone; a throw rejects the group. */
 export class GroupCommit<Item, Result> {
-  private waiting: Waiting<Item, Result>[] = [];
+  private waiting: WaitingItem<Item, Result>[] = [];
   private running = false;
   private readonly commit: (items: Item[]) => Promise<(Result | Error)[]>;
   private readonly sizeOf: (item: Item) => number;
@@ -18,7 +18,7 @@ export class GroupCommit<Item, Result> {
   constructor(
     commit: (items: Item[]) => Promise<(Result | Error)[]>,
     sizeOf: (item: Item) => number,
-    /** Of the items of one commit, together. */
+    /** Limit for the summed size of one group. One item may exceed it alone. */
     maxSize: number,
   ) {
     this.commit = commit;
@@ -29,19 +29,19 @@ export class GroupCommit<Item, Result> {
   submit(item: Item): Promise<Result> {
     return new Promise<Result>((done, fail) => {
       this.waiting.push({ item, done, fail });
-      if (!this.running) void this.drain();
+      if (!this.running) void this.commitWaiting();
     });
   }
 
-  /** Refuses what has not been handed on yet. */
+  /** Rejects the items that are not part of a commit yet. */
   refuseWaiting(): void {
     for (const { fail } of this.waiting.splice(0)) fail(new StorageUnavailable());
   }
 
-  private async drain(): Promise<void> {
+  private async commitWaiting(): Promise<void> {
     this.running = true;
     while (this.waiting.length > 0) {
-      const group = this.take();
+      const group = this.nextGroup();
       try {
         const results = await this.commit(group.map(({ item }) => item));
         group.forEach(({ done, fail }, n) => {
@@ -56,7 +56,7 @@ export class GroupCommit<Item, Result> {
     this.running = false;
   }
 
-  private take(): Waiting<Item, Result>[] {
+  private nextGroup(): WaitingItem<Item, Result>[] {
     let size = 0;
     let count = 0;
     while (count < this.waiting.length && (count === 0 || size < this.maxSize))

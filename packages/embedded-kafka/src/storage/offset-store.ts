@@ -1,7 +1,8 @@
 import type { Pool, QueryResultRow } from 'pg';
 import { KafkaError, StorageUnavailable, errorCode } from '../errors.ts';
-import type { Catalogue, Topic } from './catalogue.ts';
+import type { Catalogue } from './catalogue.ts';
 import { GroupCommit } from './group-commit.ts';
+import type { Topic } from './partition.ts';
 import type { StorageWriter } from './storage-writer.ts';
 
 export interface CommittedOffset {
@@ -17,9 +18,9 @@ export interface GroupOffset extends CommittedOffset {
   readonly protocolType: string;
 }
 
-const COMMIT_OFFSETS = 5_000;
+const MAX_OFFSETS_PER_COMMIT = 5_000;
 
-/** Committed offsets, in the database alone. */
+/** Stores the committed offsets of consumer groups. It keeps none of them in memory. */
 export class OffsetStore {
   private readonly writer: StorageWriter;
   private readonly reads: Pool;
@@ -33,16 +34,16 @@ export class OffsetStore {
     this.commits = new GroupCommit(
       (requests) => this.store(requests),
       (offsets) => offsets.length,
-      COMMIT_OFFSETS,
+      MAX_OFFSETS_PER_COMMIT,
     );
   }
 
-  /** Resolves once all of them are committed. Later calls win over earlier ones. */
+  /** Resolves once all offsets are committed. A later call overwrites an earlier one. */
   commit = async (offsets: readonly GroupOffset[]): Promise<void> => {
     if (offsets.length > 0) await this.commits.submit(offsets);
   };
 
-  /** All offsets of the group on topics that exist. */
+  /** All offsets of the group for topics that still exist. */
   async committedOffsets(groupId: string): Promise<CommittedOffset[]> {
     return this.read(
       `select t.name as topic, o.partition, o.committed_offset::float8 as offset, o.leader_epoch as "leaderEpoch", o.metadata
@@ -52,20 +53,21 @@ export class OffsetStore {
     );
   }
 
+  /** The groups with committed offsets. */
   listGroups = (): Promise<{ id: string; protocolType: string }[]> =>
     this.read('select id, protocol_type as "protocolType" from kafka.consumer_group order by id', []);
 
-  /** Throws KafkaError(groupIdNotFound) for a group without offsets. */
+  /** Throws KafkaError(groupIdNotFound) if the group has no committed offsets. */
   deleteGroup(groupId: string): Promise<void> {
     return this.writer.run(async (db) => {
       const { rowCount } = await db.query('delete from kafka.consumer_group where id = $1', [groupId]);
-      if (!rowCount) throw new KafkaError(errorCode.groupIdNotFound, `there is no group ${groupId}`);
+      if (!rowCount) throw new KafkaError(errorCode.groupIdNotFound, `group ${groupId} does not exist`);
     });
   }
 
   private store(requests: (readonly GroupOffset[])[]): Promise<true[]> {
     return this.writer.run(async (db) => {
-      // One statement may touch a row once: of several commits in the group the last one counts.
+      // One statement may change a row only once, so only the last commit of a row is stored.
       const groups = new Map<string, string>();
       const rows = new Map<string, readonly [Topic, GroupOffset]>();
       for (const offset of requests.flat()) {

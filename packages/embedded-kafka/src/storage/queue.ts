@@ -1,6 +1,7 @@
-const LEAST_DROPPED = 1024;
+/** Removed items are cut off in portions of at least this many. */
+const MIN_COMPACTED = 1024;
 
-/** First in, first out, at the same small price however long it is (an array moves all of its items when the first one goes). */
+/** A first-in, first-out queue. `shift` takes constant time on average; that of an array moves all items. */
 export class Queue<T> {
   private readonly items: T[] = [];
   private head = 0;
@@ -9,7 +10,7 @@ export class Queue<T> {
     return this.items.length - this.head;
   }
 
-  /** The `n`th item from the front, which has to be there. */
+  /** The item `n` places behind the first. It must exist. */
   at = (n: number): T => this.items[this.head + n]!;
 
   slice = (from: number, end: number): T[] => this.items.slice(this.head + from, this.head + end);
@@ -18,12 +19,12 @@ export class Queue<T> {
     this.items.push(item);
   }
 
-  /** Takes the first item, which has to be there. */
+  /** Removes and returns the first item. It must exist. */
   shift(): T {
     const first = this.items[this.head]!;
     this.items[this.head] = undefined as T;
     this.head += 1;
-    if (this.head >= LEAST_DROPPED && 2 * this.head >= this.items.length) {
+    if (this.head >= MIN_COMPACTED && 2 * this.head >= this.items.length) {
       this.items.splice(0, this.head);
       this.head = 0;
     }

@@ -1,12 +1,13 @@
 import type { ClientBase } from 'pg';
 
+/** The tables were made by a later version of this package. */
 export class UnsupportedSchemaVersion extends Error {
-  override readonly name = 'ForeignFormat';
+  override readonly name = 'UnsupportedSchemaVersion';
 }
 
-// `position` counts the bytes of the partition up to and with the batch, `max_timestamp` is the largest one so far: both only
-// grow with the offset, so a point in time or a number of bytes is found by index. Records are compressed by their producer or
-// not at all, hence storage "external".
+// `position` counts the bytes of the partition up to the end of the batch. `max_timestamp` is the largest timestamp so far.
+// Both only grow with the offset, so an index finds the batch for a time or for a number of bytes.
+// The storage is "external", because compressing record batches again gains nothing.
 const TABLES = `
   create schema if not exists kafka;
   create table kafka.format (version int not null, cluster_id uuid not null default gen_random_uuid());
@@ -58,8 +59,8 @@ const TABLES = `
     primary key (group_id, topic_id, partition)
   );`;
 
-// `open_since` is the first offset of the producer's open transaction in the log. `partitions` take part in the ongoing transaction,
-// or did in the last one. `groups` and `transaction_offset` are unused: they served transactional offset commits, which are no longer
+// `open_since` is the first offset of the open transaction of the producer in the log. `partitions` are those of the ongoing
+// transaction. `groups` and `transaction_offset` are unused: they served transactional offset commits, which are no longer
 // supported. They stay, so that an earlier version can still open the data.
 const TRANSACTIONS = `
   alter table kafka.producer add open_since bigint;
@@ -93,29 +94,29 @@ const TRANSACTIONS = `
     primary key (transactional_id, group_id, topic_id, partition)
   );`;
 
-/** Format n is what the first n of these make. They only add. Data of a later format is refused, never guessed at. */
-const FORMATS = [TABLES, TRANSACTIONS];
+/** Schema version n is the result of the first n migrations. A migration only adds. */
+const MIGRATIONS = [TABLES, TRANSACTIONS];
 
-/** Brings the tables to the format of this version; answers the cluster id. Throws ForeignFormat for those of a later one. */
+/** Migrates the tables and returns the cluster id. Throws UnsupportedSchemaVersion if a later version made the tables. */
 export const prepareSchema = async (db: ClientBase): Promise<string> => {
   const found = await db.query<{ format: string | null }>(`select to_regclass('kafka.format') as format`);
-  // One simple query is one transaction: a crash leaves all of a format or none.
+  // A simple query with several statements is one transaction: a crash leaves all of them or none.
   if (found.rows[0]?.format === null) {
     await db.query(
-      `begin; ${FORMATS.join('')}; insert into kafka.format (version) values (${FORMATS.length}); commit;`,
+      `begin; ${MIGRATIONS.join('')}; insert into kafka.format (version) values (${MIGRATIONS.length}); commit;`,
     );
   }
   const { rows } = await db.query<{ version: number; cluster_id: string }>('select * from kafka.format');
-  const [format] = rows;
-  if (rows.length !== 1 || !format || format.version > FORMATS.length) {
+  const [stored] = rows;
+  if (rows.length !== 1 || !stored || stored.version > MIGRATIONS.length) {
     throw new UnsupportedSchemaVersion(
-      `The Kafka data was written in format ${format?.version}, this broker reads format ${FORMATS.length}: ` +
-        'run the version that wrote it, or empty the data folder with "npm run reset".',
+      `The Kafka data has schema version ${stored?.version}, but this broker supports version ${MIGRATIONS.length}: ` +
+        'run the release that wrote the data, or empty the data folder with "npm run reset".',
     );
   }
-  const missing = FORMATS.slice(format.version);
+  const missing = MIGRATIONS.slice(stored.version);
   if (missing.length > 0) {
-    await db.query(`begin; ${missing.join('')}; update kafka.format set version = ${FORMATS.length}; commit;`);
+    await db.query(`begin; ${missing.join('')}; update kafka.format set version = ${MIGRATIONS.length}; commit;`);
   }
-  return format.cluster_id;
+  return stored.cluster_id;
 };

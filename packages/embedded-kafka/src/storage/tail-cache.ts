@@ -1,16 +1,16 @@
 import { baseOffsetOf, lastOffsetOf } from '../records/batch.ts';
 import { Queue } from './queue.ts';
 
-/** The newest batches of one partition that are still in memory, in order and without gaps. */
+/** The cached batches of one partition: the newest ones, in order and without gaps. */
 export type Tail = Queue<Buffer>;
 
-/** What keeping a buffer costs beside its bytes, about: many small batches would take a multiple of their own size. */
+/** Approximate memory for a buffer beside its bytes. Small batches take a multiple of their own size. */
 const OVERHEAD_BYTES = 512;
 
 export const memoryBytesOf = (batch: Buffer): number => batch.length + OVERHEAD_BYTES;
 
-/** Keeps the newest batches of all partitions within `maxBytes`, so that consumers at the end of a log are served without
- *  asking the database. The oldest batch goes first, whichever partition it is of. */
+/** Caches the newest batches of all partitions, up to `maxBytes` together, for the consumers at the end of a log.
+ *  Evicts the oldest batch first, whatever its partition. */
 export class TailCache {
   private readonly maxBytes: number;
   private readonly order = new Queue<Tail>();
@@ -24,7 +24,7 @@ export class TailCache {
     tail.push(batch);
     this.order.push(tail);
     this.bytes += memoryBytesOf(batch);
-    while (this.bytes > this.maxBytes) this.dropOldest();
+    while (this.bytes > this.maxBytes) this.evictOldest();
   }
 
   clear(): void {
@@ -32,13 +32,13 @@ export class TailCache {
     this.bytes = 0;
   }
 
-  private dropOldest(): void {
+  private evictOldest(): void {
     this.bytes -= memoryBytesOf(this.order.shift().shift());
   }
 }
 
-/** At most `maxBytes` of cached batches from the one that holds `offset` on, the first one however large it is; null when that one
- *  is no longer (or was never) in memory. */
+/** Up to `maxBytes` of cached batches, from the one with `offset` on. The first batch may exceed `maxBytes`.
+ *  Null if that batch is not cached. */
 export const readCached = (batches: Tail, offset: number, maxBytes: number): Buffer[] | null => {
   if (batches.length === 0 || baseOffsetOf(batches.at(0)) > offset) return null;
   let low = 0;

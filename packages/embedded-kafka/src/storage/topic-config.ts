@@ -1,15 +1,15 @@
 import { KafkaError, errorCode } from '../errors.ts';
 
-/** The settings of a topic that this broker honours, under the real broker's names. -1 means without limit. */
+/** The supported topic settings, by their names in Apache Kafka. -1 means no limit. */
 export interface TopicConfig {
   readonly 'retention.ms': number;
   readonly 'retention.bytes': number;
   readonly 'max.message.bytes': number;
 }
 
-export type ConfigName = keyof TopicConfig;
+type ConfigName = keyof TopicConfig;
 
-/** Accepted with these values only, because they say what the broker does anyway. */
+/** Settings that are accepted with these values only: they describe what the broker does. */
 const FIXED: Record<string, string> = {
   'cleanup.policy': 'delete',
   'compression.type': 'producer',
@@ -17,23 +17,23 @@ const FIXED: Record<string, string> = {
   'min.insync.replicas': '1',
 };
 
-const LOWEST: TopicConfig = { 'retention.ms': -1, 'retention.bytes': -1, 'max.message.bytes': 0 };
+const MINIMUM: TopicConfig = { 'retention.ms': -1, 'retention.bytes': -1, 'max.message.bytes': 0 };
 
-/** What a topic's creator asked for, checked. Throws KafkaError(invalidConfig) for a setting that would not be honoured. */
+/** Parses the settings of a new topic. Throws KafkaError(invalidConfig) for a setting or value that is not supported. */
 export const parseTopicConfig = (entries: readonly (readonly [string, string | null])[]): Partial<TopicConfig> => {
   const config: Partial<Record<ConfigName, number>> = {};
   for (const [name, value] of entries) {
-    if (name in LOWEST) {
+    if (name in MINIMUM) {
       const number = /^-?\d{1,15}$/.test(value ?? '') ? Number(value) : NaN;
-      if (!(number >= LOWEST[name as ConfigName])) throw invalid(`${name} cannot be ${value}`);
+      if (!(number >= MINIMUM[name as ConfigName])) throw invalid(`${name} must not be ${value}`);
       config[name as ConfigName] = number;
     } else if (FIXED[name] === undefined) throw invalid(`${name} is not supported`);
-    else if (FIXED[name] !== value) throw invalid(`${name} is always ${FIXED[name]}`);
+    else if (FIXED[name] !== value) throw invalid(`${name} must be ${FIXED[name]}`);
   }
   return config;
 };
 
-/** All settings as the protocol describes them. */
+/** All settings of a topic for DescribeConfigs. `own` has those that are not defaults. */
 export const describeTopicConfig = (config: TopicConfig, own: Partial<TopicConfig>) => [
   ...Object.entries(config).map(([name, value]) => ({
     name,

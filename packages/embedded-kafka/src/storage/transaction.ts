@@ -1,35 +1,37 @@
 import { KafkaError, errorCode } from '../errors.ts';
 
-/** What the coordinator knows of one transactional id. */
+/** The state of one transactional id. */
 export interface Transaction {
   readonly id: string;
   readonly producerId: number;
   readonly epoch: number;
   readonly timeoutMs: number;
-  /** `empty` before the first transaction, then what became of the last one. */
+  /** `empty` before the first transaction. Without an ongoing one, the outcome of the last. */
   readonly state: 'empty' | 'ongoing' | 'committed' | 'aborted';
-  /** Of the ongoing one, in ms since 1970. */
+  /** When the ongoing transaction began, in ms since 1970. */
   readonly startedAt: number;
   readonly partitions: readonly TransactionPartition[];
 }
 
+/** A partition of a transaction. Stored as JSON. */
 export interface TransactionPartition {
   readonly topicId: number;
   readonly topic: string;
   readonly index: number;
 }
 
-/** Whom a request says it comes from. */
+/** The producer that a request claims to come from. */
 export interface ProducerIdentity {
   readonly transactionalId: string;
   readonly producerId: number;
   readonly epoch: number;
 }
 
-/** The epoch has 16 bits, and one more is needed to fence the last producer. */
+/** Epochs have 15 bits. The last one is kept to fence the producer with the epoch before it. */
 const LAST_EPOCH = 0x7fff - 1;
 
-/** The state for a producer that starts: every earlier one is of an older epoch. `freshId` is for an id that is new or has no epochs left. */
+/** The state after a producer starts under the transactional id. Its new epoch fences all earlier producers.
+ *  `freshId` becomes the producer id if the transactional id is new or has no epochs left. */
 export const startProducer = (
   current: Transaction | undefined,
   { id, timeoutMs, freshId }: { id: string; timeoutMs: number; freshId: number },
@@ -39,7 +41,7 @@ export const startProducer = (
   return { id, producerId, epoch, timeoutMs, state: 'empty', startedAt: 0, partitions: [] };
 };
 
-/** The state once `partitions` take part: the first ones begin the transaction. */
+/** The state with `partitions` added to the transaction. Begins a transaction if none is ongoing. `now` is in ms since 1970. */
 export const withPartitions = (
   current: Transaction,
   partitions: readonly TransactionPartition[],
@@ -56,7 +58,7 @@ export const includesPartition = (
   { topicId, index }: Omit<TransactionPartition, 'topic'>,
 ): boolean => partitions.some((partition) => partition.topicId === topicId && partition.index === index);
 
-/** What ending it means: `repeat` when it was ended like this before. Throws KafkaError where there is nothing to end. */
+/** Returns `repeat` if the last transaction already ended in the same way. Throws KafkaError if there is nothing to end. */
 export const checkEnd = ({ id, state }: Transaction, commit: boolean): 'end' | 'repeat' => {
   if (state === 'ongoing') return 'end';
   if (state === (commit ? 'committed' : 'aborted')) return 'repeat';
@@ -66,7 +68,7 @@ export const checkEnd = ({ id, state }: Transaction, commit: boolean): 'end' | '
 export const hasTimedOut = ({ state, startedAt, timeoutMs }: Transaction, now: number): boolean =>
   state === 'ongoing' && now > startedAt + timeoutMs;
 
-/** The transaction of the one who claims to run it. Throws KafkaError for who never did, or was replaced by a newer epoch. */
+/** Returns `current` if the producer owns it. Throws KafkaError for a wrong producer id and for a replaced epoch. */
 export const checkProducer = (
   current: Transaction | undefined,
   { transactionalId, producerId, epoch }: ProducerIdentity,
@@ -74,7 +76,7 @@ export const checkProducer = (
   if (!current || current.producerId !== producerId) {
     throw new KafkaError(
       errorCode.invalidProducerIdMapping,
-      `producer ${producerId} has no transactional id "${transactionalId}"`,
+      `"${transactionalId}" does not belong to producer ${producerId}`,
     );
   }
   if (current.epoch !== epoch) {

@@ -1,6 +1,6 @@
 import type { BrokerProcess } from '../broker-process.ts';
-import { startApacheKafka } from './server.ts';
 import { skipped } from './report-skipped.ts';
+import { startApacheKafka } from './server.ts';
 
 /** Starts the one real broker that the conformance tests share, or says why they are skipped. */
 export default async (): Promise<void> => {

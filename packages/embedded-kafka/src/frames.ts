@@ -1,0 +1,47 @@
+import type { Socket } from 'node:net';
+import { MalformedRequest } from './protocol/request-reader.ts';
+
+const LENGTH_BYTES = 4;
+
+/** Reads the requests of a connection, each without its length prefix. Memory grows with the bytes received, not with the length
+ *  announced. Throws MalformedRequest for a length that is negative or above `maxBytes`. */
+export async function* readFrames(socket: Socket, maxBytes: number): AsyncGenerator<Buffer> {
+  let chunks: Buffer[] = [];
+  let available = 0;
+  for await (const chunk of socket as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    available += chunk.length;
+    while (available >= LENGTH_BYTES) {
+      if (chunks[0]!.length < LENGTH_BYTES) chunks = [Buffer.concat(chunks)];
+      const length = chunks[0]!.readInt32BE(0);
+      if (length < 0 || length > maxBytes)
+        throw new MalformedRequest(`a request has ${length} bytes, ${maxBytes} are allowed`);
+      const end = LENGTH_BYTES + length;
+      if (available < end) break;
+      const all = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+      yield all.subarray(LENGTH_BYTES, end);
+      available -= end;
+      chunks = available > 0 ? [all.subarray(end)] : [];
+    }
+  }
+}
+
+/** Sends one response, of several parts, and waits until the client has read enough to send the next one. */
+export const writeFrame = async (socket: Socket, parts: readonly Buffer[]): Promise<void> => {
+  const length = Buffer.allocUnsafe(LENGTH_BYTES);
+  length.writeInt32BE(parts.reduce((sum, part) => sum + part.length, 0));
+  socket.cork();
+  socket.write(length);
+  for (const part of parts) socket.write(part);
+  socket.uncork();
+  if (socket.writableNeedDrain) await drained(socket);
+};
+
+const drained = (socket: Socket): Promise<void> =>
+  new Promise((done) => {
+    const finish = () => {
+      socket.off('drain', finish).off('close', finish);
+      done();
+    };
+    socket.on('drain', finish).on('close', finish);
+  });

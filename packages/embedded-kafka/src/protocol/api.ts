@@ -1,0 +1,31 @@
+import type { Broker } from '../broker.ts';
+import type { RequestReader } from './request-reader.ts';
+import type { ResponseWriter } from './response-writer.ts';
+
+/** A request whose header is parsed. `reader` stands at the start of the body. */
+export interface ApiRequest {
+  readonly version: number;
+  readonly reader: RequestReader;
+  readonly clientId: string;
+  readonly clientHost: string;
+  /** Aborted when the connection closes or the broker stops: nobody will read the response. */
+  readonly signal: AbortSignal;
+}
+
+/** Writes the body of the response. Null sends no response at all. */
+export type ResponseBody = ((response: ResponseWriter) => void) | null;
+
+export type ApiHandler = (request: ApiRequest, broker: Broker) => Promise<ResponseBody> | ResponseBody;
+
+/** An API of the Kafka protocol, with the versions that this broker supports. */
+export interface Api {
+  readonly key: number;
+  readonly name: string;
+  readonly min: number;
+  readonly max: number;
+  /** The first version with compact lengths and tagged fields. Without it, no version has them. */
+  readonly flexibleFrom?: number;
+  /** Whether the next request of the connection may start before this one is answered. */
+  readonly pipelined?: true;
+  readonly handle: ApiHandler;
+}
