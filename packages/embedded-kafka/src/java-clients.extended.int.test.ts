@@ -1,49 +1,32 @@
-import type { Admin, Producer } from 'kafkajs';
-import { skipped } from './testing/apache/report-skipped.ts';
+import { reportSkipped } from './testing/apache/report-skipped.ts';
 import { kafkaTools } from './testing/apache/tools.ts';
-import {
-  type Cluster,
-  disconnectAll,
-  newName,
-  newTopic,
-  producerOf,
-  readValues,
-  startCluster,
-} from './testing/cluster.ts';
+import { type Cluster, newName, newTopic, readValues, startCluster } from './testing/cluster.ts';
 
-// Kafka's own clients, those of Java, as they come with its command line tools.
+// The Java clients of Apache Kafka, as used by its command line tools.
 const tool = await kafkaTools().catch((error: unknown) => {
-  skipped('the tests with the clients of Java', error);
+  reportSkipped('the tests with the Java clients', error);
   return undefined;
 });
 const java = tool ? test : test.skip;
 
 let cluster: Cluster;
-let admin: Admin;
-let producer: Producer;
 beforeAll(async () => {
   cluster = await startCluster();
-  admin = cluster.client.admin();
-  await admin.connect();
-  producer = await producerOf(cluster.client);
 });
-afterAll(async () => {
-  await disconnectAll(admin, producer);
-  await cluster.stop();
-});
+afterAll(() => cluster.stop());
 
 const run = (name: string, args: readonly string[], input?: string) =>
   tool!(name, ['--bootstrap-server', cluster.brokers, ...args], input);
 const send = (topic: string, values: readonly string[]) =>
-  producer.send({ topic, messages: values.map((value) => ({ value })) });
-/** What the consumer prints of the first `count` messages, a line each. */
+  cluster.producer.send({ topic, messages: values.map((value) => ({ value })) });
+/** The first `count` messages as the console consumer prints them, one per line. */
 const read = async (topic: string, count: number, more: readonly string[] = []): Promise<string[]> => {
-  const what = ['--topic', topic, '--from-beginning', '--max-messages', String(count), '--timeout-ms', '20000'];
-  return (await run('consumer.ConsoleConsumer', [...what, ...more])).trimEnd().split('\n');
+  const args = ['--topic', topic, '--from-beginning', '--max-messages', String(count), '--timeout-ms', '20000'];
+  return (await run('consumer.ConsoleConsumer', [...args, ...more])).trimEnd().split('\n');
 };
 const numbers = (count: number) => Array.from({ length: count }, (_, n) => String(n));
 
-java('make and describe topics', async () => {
+java('the Java tools create and describe topics', async () => {
   const topic = newName('topic');
   await run('TopicCommand', ['--create', '--topic', topic, '--partitions', '3', '--config', 'retention.ms=60000']);
   const described = await run('TopicCommand', ['--describe', '--topic', topic]);
@@ -51,17 +34,17 @@ java('make and describe topics', async () => {
   expect(described).toContain('retention.ms=60000');
 });
 
-java('read what kafkajs wrote, and the other way round', async () => {
-  const topic = await newTopic(admin);
-  await producer.send({ topic, messages: [{ key: 'k', value: 'from kafkajs', headers: { trace: 'abc' } }] });
+java('the Java clients read messages of kafkajs, and kafkajs reads theirs', async () => {
+  const topic = await newTopic(cluster.admin);
+  await cluster.producer.send({ topic, messages: [{ key: 'k', value: 'from kafkajs', headers: { trace: 'abc' } }] });
   await run('ConsoleProducer', ['--topic', topic, '--property', 'parse.key=true'], 'k\tfrom Java\n');
   const show = ['print.key', 'print.headers'].flatMap((name) => ['--property', `${name}=true`]);
   expect(await read(topic, 2, show)).toEqual(['trace:abc\tk\tfrom kafkajs', 'NO_HEADERS\tk\tfrom Java']);
   expect(await readValues(cluster.client, topic, 2)).toEqual(['from kafkajs', 'from Java']);
 });
 
-java('write batches in the compressions that kafkajs does not have, and read them', async () => {
-  const topic = await newTopic(admin);
+java('the Java clients write and read snappy, lz4 and zstd batches', async () => {
+  const topic = await newTopic(cluster.admin);
   const codecs = ['snappy', 'lz4', 'zstd'];
   const values = (codec: string) => numbers(200).map((n) => `${codec} ${n}`);
   for (const codec of codecs) {
@@ -70,8 +53,8 @@ java('write batches in the compressions that kafkajs does not have, and read the
   expect(await read(topic, 600)).toEqual(codecs.flatMap(values));
 });
 
-java('go on where their group had committed, and from where it is reset to', async () => {
-  const topic = await newTopic(admin);
+java('the Java consumer continues at the committed offset, and at an offset that was reset', async () => {
+  const topic = await newTopic(cluster.admin);
   const group = ['--group', newName('group')];
   await send(topic, numbers(10));
   expect(await read(topic, 4, group)).toEqual(['0', '1', '2', '3']);
@@ -81,8 +64,8 @@ java('go on where their group had committed, and from where it is reset to', asy
   expect(await read(topic, 2, group)).toEqual(['2', '3']);
 });
 
-java('write in transactions, and read what was committed', async () => {
-  const topic = await newTopic(admin);
+java('the Java producer writes in transactions, and the consumer reads what was committed', async () => {
+  const topic = await newTopic(cluster.admin);
   const load = ['--topic', topic, '--num-records', '100', '--record-size', '10', '--throughput', '-1'];
   const transactions = ['--transactional-id', newName('tx'), '--transaction-duration-ms', '1'];
   const props = ['--producer-props', `bootstrap.servers=${cluster.brokers}`];

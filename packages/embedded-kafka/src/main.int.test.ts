@@ -22,7 +22,7 @@ const start = async (port: number): Promise<Program> => {
   return program;
 };
 
-test('killed at any moment, it has stored what it acknowledged, once', async () => {
+test('a killed broker has stored everything that it acknowledged, once', async () => {
   const port = await freePort();
   const brokers = `127.0.0.1:${port}`;
   let program = await start(port);
@@ -33,7 +33,7 @@ test('killed at any moment, it has stored what it acknowledged, once', async () 
   const batch = (sequence: number) => batchOf([`m${sequence}`], { producerId: 1, epoch: 0, sequence });
   for (let round = 0; round < 3; round += 1) {
     const client = await RawClient.connect(brokers);
-    // One is acknowledged, then the broker dies with others on their way.
+    // The broker is killed after one acknowledgement, with nine requests in flight.
     expect(await sendBatch(client, topic, batch(10 * round))).toMatchObject({ error: 0 });
     for (let n = 1; n < 10; n += 1) void sendBatch(client, topic, batch(10 * round + n));
     program.process.kill('SIGKILL');
@@ -42,7 +42,7 @@ test('killed at any moment, it has stored what it acknowledged, once', async () 
     const again = await RawClient.connect(brokers);
     for (let n = 0; n < 10; n += 1) {
       const sent = await sendBatch(again, topic, batch(10 * round + n));
-      // Stored before or now, each has one place. More than five batches back is only known to be old.
+      // Whether a batch is stored now or was before, its offset is the same. Older duplicates than five batches are refused.
       if (sent.error === 0) expect(sent.baseOffset).toBe(10 * round + n);
       else expect(sent.error).toBe(45);
     }
@@ -54,7 +54,7 @@ test('killed at any moment, it has stored what it acknowledged, once', async () 
   expect(await program.ended).toBe(0);
 });
 
-test('it ends cleanly while clients are connected and waiting', async () => {
+test('the broker stops cleanly while clients are waiting for a response', async () => {
   const port = await freePort();
   const program = await start(port);
   const client = await RawClient.connect(`127.0.0.1:${port}`);
@@ -72,7 +72,7 @@ test('it ends cleanly while clients are connected and waiting', async () => {
   await client.closed;
 });
 
-test('a taken port is told in one sentence that names the variable', async () => {
+test('a taken port is reported in one sentence that names the variable', async () => {
   const taken = createServer().listen(0, '127.0.0.1');
   await once(taken, 'listening');
   const { port } = taken.address() as { port: number };
@@ -87,17 +87,17 @@ test('a taken port is told in one sentence that names the variable', async () =>
 test.each([
   ['without a database', {}, /set KAFKA_DATABASE_URL/],
   [
-    'with a port that is none',
+    'with an invalid port',
     { KAFKA_DATABASE_URL: 'postgres://localhost/x', KAFKA_PORT: 'http' },
     /KAFKA_PORT must be a port/,
   ],
-])('%s it says what is missing', async (_, env, sentence) => {
+])('%s the program fails and names the variable', async (_, env, sentence) => {
   const program = run(built.main, env);
   expect(await program.ended).toBe(1);
   expect(program.output()).toMatch(sentence);
 });
 
-test('told to stop while it waits for its database, it stops', async () => {
+test('a broker that waits for its database stops when asked to', async () => {
   const program = run(built.main, {
     KAFKA_DATABASE_URL: `postgres://127.0.0.1:${await freePort()}/x`,
     KAFKA_PORT: '0',

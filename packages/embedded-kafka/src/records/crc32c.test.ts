@@ -4,14 +4,14 @@ import { crc32c } from './crc32c.ts';
 test.each([
   ['32 zeros', Buffer.alloc(32), 0x8a9136aa],
   ['32 ones', Buffer.alloc(32, 0xff), 0x62a8ab43],
-  ['32 bytes upwards', Buffer.from(Array.from({ length: 32 }, (_, n) => n)), 0x46dd794e],
-  ['32 bytes downwards', Buffer.from(Array.from({ length: 32 }, (_, n) => 31 - n)), 0x113fdb5c],
+  ['32 ascending bytes', Buffer.from(Array.from({ length: 32 }, (_, n) => n)), 0x46dd794e],
+  ['32 descending bytes', Buffer.from(Array.from({ length: 32 }, (_, n) => 31 - n)), 0x113fdb5c],
   ['the digits 1 to 9', Buffer.from('123456789'), 0xe3069283],
-  ['nothing', Buffer.alloc(0), 0],
-])('it is what the standard says for %s', (_, bytes, expected) => {
+  ['no bytes', Buffer.alloc(0), 0],
+])('the checksum of %s is the one of the standard', (_, bytes, expected) => {
   expect(crc32c(bytes)).toBe(expected);
 });
 
-test('it leaves out what comes before the given place', () => {
+test('bytes before the given index do not count', () => {
   expect(crc32c(Buffer.from('xyz123456789'), 3)).toBe(0xe3069283);
 });

@@ -19,7 +19,7 @@ const codeOf = (act: () => unknown) => {
   }
 };
 
-test('a new name gets the fresh producer id in epoch 0, a known one keeps its id in the next epoch', () => {
+test('a new transactional id gets the fresh producer id; a known one keeps its id with the next epoch', () => {
   expect(fresh).toMatchObject({ producerId: 7, epoch: 0, state: 'empty' });
   expect(startProducer(fresh, { ...start, freshId: 8, timeoutMs: 5 })).toMatchObject({
     producerId: 7,
@@ -28,7 +28,7 @@ test('a new name gets the fresh producer id in epoch 0, a known one keeps its id
   });
 });
 
-test('without epochs left it gets a fresh id, and one epoch is always left to fence with', () => {
+test('when the epochs are used up, a fresh producer id is used; one epoch always remains for fencing', () => {
   const last = { ...fresh, epoch: 32_765 };
   expect(startProducer(last, start).epoch).toBe(32_766);
   expect(startProducer(startProducer(last, start), { ...start, freshId: 9 })).toMatchObject({
@@ -37,14 +37,14 @@ test('without epochs left it gets a fresh id, and one epoch is always left to fe
   });
 });
 
-test('the first partition begins the transaction, later ones join it, none twice', () => {
+test('the first partition begins the transaction, and later ones are added once', () => {
   const begun = withPartitions(fresh, [partition(0)], 100);
   expect(begun).toMatchObject({ state: 'ongoing', startedAt: 100 });
   const both = withPartitions(begun, [partition(0), partition(1)], 200);
   expect(both).toMatchObject({ startedAt: 100, partitions: [partition(0), partition(1)] });
 });
 
-test('a transaction after another one starts empty', () => {
+test('the next transaction starts without partitions', () => {
   const committed: Transaction = { ...fresh, state: 'committed', startedAt: 1, partitions: [partition(0)] };
   expect(withPartitions(committed, [partition(1)], 300)).toMatchObject({
     startedAt: 300,
@@ -52,7 +52,7 @@ test('a transaction after another one starts empty', () => {
   });
 });
 
-test('what is ongoing can be ended either way, and what was ended only like before', () => {
+test('an ongoing transaction can end either way, an ended one only repeat its end', () => {
   const states = ['empty', 'ongoing', 'committed', 'aborted'] as const;
   const outcomes = (commit: boolean) => states.map((state) => codeOf(() => checkEnd({ ...fresh, state }, commit)));
   expect(outcomes(true)).toEqual([48, 0, 0, 48]);
@@ -61,17 +61,17 @@ test('what is ongoing can be ended either way, and what was ended only like befo
   expect(checkEnd({ ...fresh, state: 'committed' }, true)).toBe('repeat');
 });
 
-test('only an ongoing transaction can be overdue, a millisecond after its time', () => {
+test('only an ongoing transaction times out, a millisecond after its timeout', () => {
   const begun = withPartitions(fresh, [partition(0)], 100);
   expect([hasTimedOut(begun, 1_100), hasTimedOut(begun, 1_101)]).toEqual([false, true]);
   expect(hasTimedOut({ ...begun, state: 'aborted' }, 1_101)).toBe(false);
 });
 
-test('a claim is good for this id in this epoch alone', () => {
-  const claim = { transactionalId: 'tx', producerId: 7, epoch: 0 };
-  expect(checkProducer(fresh, claim)).toBe(fresh);
-  expect(codeOf(() => checkProducer(undefined, claim))).toBe(49);
-  expect(codeOf(() => checkProducer(fresh, { ...claim, producerId: 8 }))).toBe(49);
-  expect(codeOf(() => checkProducer({ ...fresh, epoch: 1 }, claim))).toBe(47);
-  expect(codeOf(() => checkProducer(fresh, { ...claim, epoch: 1 }))).toBe(47);
+test('only the current producer id and epoch are accepted', () => {
+  const producer = { transactionalId: 'tx', producerId: 7, epoch: 0 };
+  expect(checkProducer(fresh, producer)).toBe(fresh);
+  expect(codeOf(() => checkProducer(undefined, producer))).toBe(49);
+  expect(codeOf(() => checkProducer(fresh, { ...producer, producerId: 8 }))).toBe(49);
+  expect(codeOf(() => checkProducer({ ...fresh, epoch: 1 }, producer))).toBe(47);
+  expect(codeOf(() => checkProducer(fresh, { ...producer, epoch: 1 }))).toBe(47);
 });

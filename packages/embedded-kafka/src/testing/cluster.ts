@@ -3,9 +3,10 @@ import {
   type Admin,
   type Consumer,
   type ConsumerConfig,
-  type KafkaMessage,
   Kafka,
+  type KafkaMessage,
   Partitioners,
+  type Producer,
   type ProducerConfig,
   logLevel,
 } from 'kafkajs';
@@ -14,26 +15,40 @@ import { newDatabase } from './database.ts';
 
 process.env.KAFKAJS_NO_PARTITIONER_WARNING = '1';
 
+/** A broker with connected clients of kafkajs. */
 export interface Cluster {
   readonly brokers: string;
   readonly client: Kafka;
+  readonly admin: Admin;
+  readonly producer: Producer;
   readonly stop: () => Promise<void>;
 }
 
-/** The broker under test: the one at KAFKA_BROKERS, or an embedded one on a database of its own. */
+/** Connects to the broker under test: the one at KAFKA_BROKERS, or an embedded one with its own database. */
 export const startCluster = async (options: Partial<KafkaOptions> = {}): Promise<Cluster> => {
   const { KAFKA_BROKERS } = process.env;
-  if (KAFKA_BROKERS) return { brokers: KAFKA_BROKERS, client: clientOf(KAFKA_BROKERS), stop: async () => {} };
+  if (KAFKA_BROKERS) return connectClients(KAFKA_BROKERS, async () => {});
   const database = await newDatabase();
   const kafka = await startKafka({ databaseUrl: database.url, port: 0, ...options });
-  const stop = async () => {
+  return connectClients(kafka.brokers, async () => {
     await kafka.stop();
     await database.drop();
-  };
-  return { brokers: kafka.brokers, client: clientOf(kafka.brokers), stop };
+  });
 };
 
-/** Patient enough for a broker that comes back within seconds. */
+const connectClients = async (brokers: string, stopBroker: () => Promise<void>): Promise<Cluster> => {
+  const client = clientOf(brokers);
+  const admin = client.admin();
+  await admin.connect();
+  const producer = await producerOf(client);
+  const stop = async () => {
+    await disconnectAll(admin, producer);
+    await stopBroker();
+  };
+  return { brokers, client, admin, producer, stop };
+};
+
+/** A client that retries long enough for a broker restart. */
 export const clientOf = (brokers: string, retries = 30): Kafka =>
   new Kafka({
     brokers: brokers.split(','),
@@ -47,7 +62,7 @@ export const producerOf = async (client: Kafka, config: ProducerConfig = {}) => 
   return producer;
 };
 
-export const newName = (what: string): string => `${what}-${randomUUID()}`;
+export const newName = (prefix: string): string => `${prefix}-${randomUUID()}`;
 
 export const newTopic = async (
   admin: Admin,
@@ -57,8 +72,7 @@ export const newTopic = async (
   const topic = newName('topic');
   const configEntries = Object.entries(config).map(([name, value]) => ({ name, value }));
   await admin.createTopics({ topics: [{ topic, numPartitions, configEntries }] });
-  // The real broker says a topic is made before it serves it: what is sent until then is refused for some partitions and sent
-  // again for all.
+  // Apache Kafka reports a topic as created before it serves all partitions. A message sent before that could be stored twice.
   await until(() => isServed(admin, topic));
   return topic;
 };
@@ -74,15 +88,15 @@ const isServed = (admin: Admin, topic: string): Promise<boolean> =>
 
 export type Received = KafkaMessage & { readonly topic: string; readonly partition: number };
 
-/** A running consumer of `topic`, from its beginning unless the group has committed, and what it has received. */
+/** Starts a consumer of `topic` and collects its messages. A new group starts at the beginning of the topic. */
 export const follow = async (
   client: Kafka,
   topic: string,
   config: Partial<ConsumerConfig> = {},
   { fromBeginning = true } = {},
 ) => {
-  const quick = { heartbeatInterval: 100, maxWaitTimeInMs: 200, rebalanceTimeout: 10_000 };
-  const consumer = client.consumer({ groupId: newName('group'), ...quick, ...config });
+  const shortWaits = { heartbeatInterval: 100, maxWaitTimeInMs: 200, rebalanceTimeout: 10_000 };
+  const consumer = client.consumer({ groupId: newName('group'), ...shortWaits, ...config });
   const received: Received[] = [];
   let assigned: number[] = [];
   consumer.on(consumer.events.GROUP_JOIN, ({ payload }) => {
@@ -102,7 +116,7 @@ export const follow = async (
   return { consumer, received, assigned: () => assigned, fetching: () => fetching };
 };
 
-/** Values of the first `count` messages of the topic, whatever their partition. */
+/** The values of the first `count` messages of the topic, from any partition. */
 export const readValues = async (
   client: Kafka,
   topic: string,
@@ -125,7 +139,7 @@ export const readMessages = async (
   }
 };
 
-/** Waits until `condition` holds. A condition that never does ends in the time-out of the test. */
+/** Waits until `condition` is true. The timeout of the test ends the wait. */
 export const until = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
   while (!(await condition())) await new Promise((done) => setTimeout(done, 10));
 };

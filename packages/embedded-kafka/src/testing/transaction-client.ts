@@ -74,3 +74,28 @@ export const sendInTransaction = (
       { transactionalId },
     ),
   );
+
+/** The end of partition 0 of the topic, by ListOffsets 2. */
+export const endOffset = async (
+  client: RawClient,
+  topic: string,
+  { readCommitted = false }: { readCommitted?: boolean } = {},
+): Promise<number> => {
+  const response = await client.request(2, 2, (body) => {
+    body.int32(-1).int8(readCommitted ? 1 : 0);
+    body.array([topic], (name) => body.string(name).array([-1], (time) => body.int32(0).int64(time)));
+  });
+  response.int32();
+  const [offsets] = response.array(() => {
+    response.string();
+    return response.array(() => [response.int32(), response.int16(), response.int64(), response.int64()][3]!);
+  });
+  return offsets![0]!;
+};
+
+/** Retries while Apache Kafka still writes the markers of the previous transaction: kafkajs does not retry that error. */
+export const retryConcurrent = <T>(act: () => Promise<T>): Promise<T> =>
+  act().catch((error: { type?: string }) => {
+    if (error.type !== 'CONCURRENT_TRANSACTIONS') throw error;
+    return retryConcurrent(act);
+  });

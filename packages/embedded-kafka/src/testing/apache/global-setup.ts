@@ -1,5 +1,5 @@
 import type { BrokerProcess } from '../broker-process.ts';
-import { skipped } from './report-skipped.ts';
+import { reportSkipped } from './report-skipped.ts';
 import { startApacheKafka } from './server.ts';
 
 /** Starts the one real broker that the conformance tests share, or says why they are skipped. */
@@ -9,6 +9,6 @@ export default async (): Promise<void> => {
     process.env.APACHE_KAFKA_BROKERS = broker.brokers;
     (globalThis as { apacheKafka?: BrokerProcess }).apacheKafka = broker;
   } catch (error) {
-    skipped('the tests against Apache Kafka', error);
+    reportSkipped('the tests against Apache Kafka', error);
   }
 };

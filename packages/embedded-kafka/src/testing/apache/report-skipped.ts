@@ -2,7 +2,7 @@ import { appendFileSync } from 'node:fs';
 import { NoApacheKafka } from './jars.ts';
 
 /** Says why `what` is skipped, now and beside the count at the end of `npm test`. Throws on what is no reason to skip. */
-export const skipped = (what: string, error: unknown): void => {
+export const reportSkipped = (what: string, error: unknown): void => {
   if (!(error instanceof NoApacheKafka)) throw error;
   const reason = `${what} are skipped: ${error.message}`;
   process.stderr.write(`${reason}\n`);

@@ -1,0 +1,83 @@
+import { type Cluster, newName, newTopic, readValues, startCluster, until } from '../testing/cluster.ts';
+import { batchOf, sendBatch } from '../testing/batches.ts';
+import { type FetchOptions, fetchFrom } from '../testing/fetch-client.ts';
+import { RawClient } from '../testing/raw-client.ts';
+import {
+  addPartitions,
+  endTransaction,
+  initProducer,
+  sendInTransaction,
+  endOffset,
+} from '../testing/transaction-client.ts';
+
+let cluster: Cluster;
+let client: RawClient;
+beforeAll(async () => {
+  cluster = await startCluster({ transactionCheckMs: 200 });
+  client = await RawClient.connect(cluster.brokers);
+});
+afterAll(async () => {
+  client.close();
+  await cluster.stop();
+});
+
+const committed = (topic: string, count: number) => readValues(cluster.client, topic, count);
+const readCommitted = (topic: string, offset: number, options: FetchOptions = {}) =>
+  fetchFrom(client, topic, offset, { ...options, readCommitted: true });
+
+test('read_committed stops at the last stable offset until the transaction ends', async () => {
+  const topic = await newTopic(cluster.admin);
+  const producer = await initProducer(client, newName('tx'));
+  await sendBatch(client, topic, batchOf(['before']));
+  await addPartitions(client, producer, topic);
+  await sendInTransaction(client, producer, topic, { values: ['in', 'it'] });
+  await sendBatch(client, topic, batchOf(['after']));
+  expect(await readCommitted(topic, 0)).toMatchObject({ highWatermark: 4, lastStable: 1, aborted: [] });
+  expect((await readCommitted(topic, 0)).offsets).toEqual([0]);
+  expect((await fetchFrom(client, topic, 0)).offsets).toEqual([0, 1, 3]);
+  expect(await endOffset(client, topic, { readCommitted: true })).toBe(1);
+  expect(await endOffset(client, topic)).toBe(4);
+  const waiting = await RawClient.connect(cluster.brokers);
+  const decided = fetchFrom(waiting, topic, 1, { readCommitted: true, maxWaitMs: 20_000 });
+  expect(await endTransaction(client, producer, true)).toBe(0);
+  expect((await decided).offsets[0]).toBe(1);
+  waiting.close();
+  await until(async () => (await endOffset(client, topic, { readCommitted: true })) === 5);
+  expect(await committed(topic, 4)).toEqual(['before', 'in', 'it', 'after']);
+});
+
+test('an aborted transaction is listed with its first offset and has an abort marker', async () => {
+  const topic = await newTopic(cluster.admin);
+  const producer = await initProducer(client, newName('tx'));
+  await sendBatch(client, topic, batchOf(['before']));
+  await addPartitions(client, producer, topic);
+  await sendInTransaction(client, producer, topic, { values: ['in', 'it'] });
+  await endTransaction(client, producer, false);
+  await until(async () => (await readCommitted(topic, 3)).offsets.length === 1);
+  const fetched = await readCommitted(topic, 0);
+  expect(fetched.offsets).toEqual([0, 1, 3]);
+  expect(fetched.aborted).toEqual([{ producerId: producer.producerId, firstOffset: 1 }]);
+  expect((await readCommitted(topic, 3)).aborted).toHaveLength(1);
+  await sendBatch(client, topic, batchOf(['after']));
+  expect((await readCommitted(topic, 4)).aborted).toEqual([]);
+  // Attributes: control and transactional. The key of its record: version 0, type 0 (abort).
+  const marker = (await readCommitted(topic, 3)).records;
+  expect(marker.readInt16BE(21)).toBe(0x30);
+  expect(Number(marker.readBigInt64BE(43))).toBe(producer.producerId);
+  expect(marker.subarray(61, 61 + 9).toString('hex')).toBe('200000000800000000');
+});
+
+test('a transaction past its timeout is aborted, and its producer is fenced', async () => {
+  const topic = await newTopic(cluster.admin);
+  const producer = await initProducer(client, newName('tx'), 300);
+  await addPartitions(client, producer, topic);
+  await sendInTransaction(client, producer, topic, { values: ['late'] });
+  await until(async () => (await endOffset(client, topic, { readCommitted: true })) === 2);
+  expect((await readCommitted(topic, 0)).aborted).toHaveLength(1);
+  expect(await endTransaction(client, producer, true, 1)).toBe(47);
+  expect(await endTransaction(client, producer, true, 2)).toBe(90);
+  expect(await sendInTransaction(client, producer, topic, { sequence: 1 })).toMatchObject({ error: 47 });
+  const again = await initProducer(client, producer.transactionalId);
+  expect(again).toMatchObject({ error: 0, producerId: producer.producerId });
+  expect(again.epoch).toBeGreaterThan(producer.epoch);
+});

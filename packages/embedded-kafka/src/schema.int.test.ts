@@ -1,0 +1,47 @@
+import { UnsupportedSchemaVersion, startKafka } from './index.ts';
+import { clientOf, newTopic, readValues } from './testing/cluster.ts';
+import { batchOf, sendBatch } from './testing/batches.ts';
+import { RawClient } from './testing/raw-client.ts';
+import { addPartitions, initProducer, sendInTransaction } from './testing/transaction-client.ts';
+import { execute, newDatabase } from './testing/database.ts';
+
+let database: Awaited<ReturnType<typeof newDatabase>>;
+beforeEach(async () => {
+  database = await newDatabase();
+});
+afterEach(() => database.drop());
+
+const start = (port = 0) => startKafka({ databaseUrl: database.url, port });
+
+test('data of a later schema version is refused and not changed', async () => {
+  await (await start()).stop();
+  await execute(database.url, 'update kafka.format set version = 99');
+  await expect(start()).rejects.toThrow(UnsupportedSchemaVersion);
+  await expect(start()).rejects.toThrow(/schema version 99.*supports version 2/);
+});
+
+test('data of schema version 1 is migrated', async () => {
+  const before = await start();
+  const raw = await RawClient.connect(before.brokers);
+  const admin = clientOf(before.brokers).admin();
+  await admin.connect();
+  const topic = await newTopic(admin);
+  await admin.disconnect();
+  await sendBatch(raw, topic, batchOf(['kept'], { producerId: 7, epoch: 0, sequence: 0 }));
+  raw.close();
+  await before.stop();
+  await execute(database.url, TO_VERSION_1);
+  const after = await start(before.port);
+  expect(await readValues(clientOf(after.brokers), topic, 1)).toEqual(['kept']);
+  const again = await RawClient.connect(after.brokers);
+  const producer = await initProducer(again, 'tx');
+  await addPartitions(again, producer, topic);
+  expect(await sendInTransaction(again, producer, topic)).toEqual({ error: 0, baseOffset: 1 });
+  again.close();
+  await after.stop();
+});
+
+const TO_VERSION_1 = `
+  alter table kafka.producer drop open_since;
+  drop table kafka.transaction, kafka.aborted_transaction, kafka.transaction_offset;
+  update kafka.format set version = 1;`;

@@ -1,0 +1,28 @@
+import { WriterLockTaken, startKafka } from './index.ts';
+import { until } from './testing/cluster.ts';
+import { newDatabase } from './testing/database.ts';
+
+let database: Awaited<ReturnType<typeof newDatabase>>;
+beforeEach(async () => {
+  database = await newDatabase();
+});
+afterEach(() => database.drop());
+
+const start = (port = 0) => startKafka({ databaseUrl: database.url, port });
+
+test('a second broker waits until the first one has stopped', async () => {
+  const first = await start();
+  const lines: string[] = [];
+  const starting = startKafka({ databaseUrl: database.url, port: 0, log: (line) => lines.push(line) });
+  await until(() => lines.length > 0);
+  expect(lines).toEqual([expect.stringContaining('another broker writes to this database')]);
+  await first.stop();
+  const second = await starting;
+  await second.stop();
+});
+
+test('a second broker fails if the first one keeps running', async () => {
+  const first = await start();
+  await expect(startKafka({ databaseUrl: database.url, port: 0, lockWaitMs: 100 })).rejects.toThrow(WriterLockTaken);
+  await first.stop();
+});
