@@ -10,7 +10,7 @@ import {
   until,
 } from './testing/cluster.ts';
 import { batchOf, sendBatch } from './testing/batches.ts';
-import { RawClient, commitOffset, commitOffsetNow } from './testing/raw-client.ts';
+import { RawClient, commitOffset, commitOffsetOnce } from './testing/raw-client.ts';
 import { execute, newDatabase } from './testing/database.ts';
 import { startProxy } from './testing/database-proxy.ts';
 
@@ -32,7 +32,7 @@ test('nothing is acknowledged during a database outage, and everything works aft
   proxy.cut();
   expect(await sendBatch(raw, topic, batch(1))).toEqual({ error: 56, baseOffset: -1 });
   const groupId = newName('group');
-  expect(await commitOffsetNow(kafka.brokers, groupId, topic, 1)).toBe(15);
+  expect(await commitOffsetOnce(kafka.brokers, groupId, topic, 1)).toBe(15);
   expect(await sendBatch(raw, topic, batch(1))).toEqual({ error: 56, baseOffset: -1 });
   proxy.restore();
   await until(async () => (await sendBatch(raw, topic, batch(1))).error === 0);

@@ -1,5 +1,5 @@
 import { type Cluster, newName, newTopic, startCluster } from '../testing/cluster.ts';
-import { batchOf, sealed, sendBatch } from '../testing/batches.ts';
+import { batchOf, withChecksum, sendBatch } from '../testing/batches.ts';
 import { fetchFrom } from '../testing/fetch-client.ts';
 import { RawClient } from '../testing/raw-client.ts';
 
@@ -32,7 +32,7 @@ test('a batch with a wrong checksum is refused and not stored', async () => {
 
 test.each([
   ['a batch of format 1', () => withMagic(1), 87],
-  ['a control batch', () => sealed(batchOf(['x'], { attributes: 0x20 })), 87],
+  ['a control batch', () => withChecksum(batchOf(['x'], { attributes: 0x20 })), 87],
   ['two batches for one partition', () => Buffer.concat([batchOf(['x']), batchOf(['y'])]), 87],
   ['no batch', () => Buffer.alloc(0), 87],
 ])('a produce request with %s is refused', async (_, make, error) => {

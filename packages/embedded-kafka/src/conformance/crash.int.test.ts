@@ -13,7 +13,7 @@ import {
   until,
 } from '../testing/cluster.ts';
 import { startEmbeddedKafka } from '../testing/embedded-process.ts';
-import { type RawClient, commitOffset, onConnection, patiently } from '../testing/raw-client.ts';
+import { type RawClient, commitOffset, onConnection, retry } from '../testing/raw-client.ts';
 import {
   type ProducerId,
   addPartitions,
@@ -57,7 +57,7 @@ test('a broker killed between any two steps keeps what it acknowledged', async (
   const idempotent = { producerId: 1_000, epoch: 0, timestamp: Date.now() };
   const send = (sequence: number) =>
     connected((client) =>
-      patiently(() => sendBatch(client, topic, batchOf([`m${sequence}`], { ...idempotent, sequence }))),
+      retry(() => sendBatch(client, topic, batchOf([`m${sequence}`], { ...idempotent, sequence }))),
     );
   expect(await send(0)).toEqual({ error: 0, baseOffset: 0 });
   await killAndRestartEmbedded();

@@ -10,7 +10,7 @@ export interface BatchOptions {
   readonly timestamp?: number;
 }
 
-/** A record batch of format 2 as a producer sends it, one record per value, all at the same time (ms). */
+/** A record batch of format 2 with one record per value. All records have the same timestamp (ms). */
 export const batchOf = (values: readonly string[], options: BatchOptions = {}): Buffer => {
   const { producerId = -1, epoch = -1, sequence = -1, attributes = 0, timestamp = 1_700_000_000_000 } = options;
   const records = Buffer.concat(values.map(record));
@@ -26,11 +26,11 @@ export const batchOf = (values: readonly string[], options: BatchOptions = {}): 
   header.writeInt16BE(epoch, AT.producerEpoch);
   header.writeInt32BE(sequence, AT.baseSequence);
   header.writeInt32BE(values.length, AT.count);
-  return sealed(Buffer.concat([header, records]));
+  return withChecksum(Buffer.concat([header, records]));
 };
 
-/** The batch with the checksum that its bytes have now. */
-export const sealed = (batch: Buffer): Buffer => {
+/** Writes the checksum of the current bytes into the batch. */
+export const withChecksum = (batch: Buffer): Buffer => {
   batch.writeUInt32BE(crc32c(batch, AT.attributes), AT.crc);
   return batch;
 };
@@ -40,7 +40,7 @@ export interface Produced {
   readonly baseOffset: number;
 }
 
-/** One produce request for partition 0 of `topic`. */
+/** Sends a produce request for partition 0 of `topic`. */
 export const sendBatch = async (
   client: RawClient,
   topic: string,

@@ -1,12 +1,12 @@
-/** A broker in a process of its own, on the same port and data whenever it runs. */
+/** A broker in its own process. It keeps its port and its data across restarts. */
 export interface BrokerProcess {
   readonly brokers: string;
-  /** Asks it to end. */
+  /** Sends SIGTERM and waits for the exit. */
   readonly stop: () => Promise<void>;
-  /** Ends it on the spot. */
+  /** Sends SIGKILL and waits for the exit. */
   readonly kill: () => Promise<void>;
-  /** Starts it again, after `stop` or `kill`. */
+  /** Starts the broker again after `stop` or `kill`. */
   readonly start: () => Promise<void>;
-  /** Ends it for good and takes its data away. */
+  /** Kills the broker and deletes its data. */
   readonly remove: () => Promise<void>;
 }

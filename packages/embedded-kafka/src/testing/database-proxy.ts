@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type Socket, connect, createServer } from 'node:net';
 
-/** Stands between a client and the server of `url`, so that a test can take the server away without stopping it. */
+/** A TCP proxy before the server of `url`. Tests use it to simulate an outage of the server. */
 export const startProxy = async (url: string) => {
   const target = new URL(url);
   const sockets = new Set<Socket>();
@@ -14,7 +14,7 @@ export const startProxy = async (url: string) => {
       [upstream, client],
     ] as const) {
       sockets.add(socket);
-      socket.on('error', () => {}); // "close" follows
+      socket.on('error', () => {}); // the event "close" follows
       socket.on('close', () => {
         sockets.delete(socket);
         other.destroy();
@@ -33,7 +33,7 @@ export const startProxy = async (url: string) => {
   };
   return {
     url: through.href,
-    /** Ends all connections and refuses new ones. */
+    /** Closes all connections and refuses new ones, until `restore`. */
     cut,
     restore: () => {
       up = true;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 
-/** A new, empty database on the PostgreSQL of the test run. */
+/** Creates an empty database on the PostgreSQL of the test run. */
 export const newDatabase = async (): Promise<{ url: string; drop: () => Promise<void> }> => {
   const admin = process.env.POSTGRES_URL;
   if (!admin) throw new Error('POSTGRES_URL is not set: integration tests run with --selectProjects integration');

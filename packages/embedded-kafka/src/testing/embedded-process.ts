@@ -3,7 +3,7 @@ import { until } from './cluster.ts';
 import { newDatabase } from './database.ts';
 import { type Program, buildMain, freePort, run } from './process.ts';
 
-/** The embedded broker as the program that it is outside of tests, on a free port and a database of its own. */
+/** Starts the program of this package on a free port, with its own database. */
 export const startEmbeddedKafka = async (): Promise<BrokerProcess> => {
   const [built, database, port] = [await buildMain(), await newDatabase(), await freePort()];
   const brokers = `127.0.0.1:${port}`;

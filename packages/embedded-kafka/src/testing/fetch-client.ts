@@ -10,7 +10,7 @@ export interface FetchOptions {
 
 const FETCH = 1;
 
-/** Partition 0 of the topic from `offset` on, by Fetch 4. */
+/** Fetches partition 0 of the topic from `offset` on, by Fetch 4. */
 export const fetchFrom = async (client: RawClient, topic: string, offset: number, options: FetchOptions = {}) => {
   const { maxWaitMs = 0, minBytes = 1, maxBytes = 1_000_000, readCommitted = false } = options;
   const response = await client.request(FETCH, 4, (body) => {
@@ -41,7 +41,7 @@ const partition = (response: RequestReader) => {
   return { error, highWatermark, lastStable, aborted, records, offsets: baseOffsets(records) };
 };
 
-/** Where each batch begins. */
+/** The base offset of each batch. */
 const baseOffsets = (records: Buffer): number[] => {
   const offsets: number[] = [];
   for (let at = 0; at + 12 <= records.length; at += 12 + records.readInt32BE(at + 8)) {

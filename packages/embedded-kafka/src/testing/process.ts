@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 
 const PACKAGE = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The program of this package, compiled from the sources as they are now. */
+/** Builds the program of this package from the current sources. */
 export const buildMain = async (): Promise<{ main: string; remove: () => Promise<void> }> => {
   const outDir = join(PACKAGE, 'node_modules', '.cache', `main-${process.pid}`);
   await promisify(execFile)(process.execPath, ['../../scripts/transpile.mjs', '--out', outDir], { cwd: PACKAGE });
@@ -17,9 +17,9 @@ export const buildMain = async (): Promise<{ main: string; remove: () => Promise
 
 export interface Program {
   readonly process: ChildProcess;
-  /** Everything it has said so far. */
+  /** What it has printed so far, stdout and stderr. */
   readonly output: () => string;
-  /** Resolves with the exit code, or the signal that ended it. */
+  /** Resolves with the exit code, or the signal that ended the process. */
   readonly ended: Promise<number | NodeJS.Signals>;
 }
 

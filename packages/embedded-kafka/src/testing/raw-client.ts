@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import { RequestReader } from '../protocol/request-reader.ts';
 import { ResponseWriter } from '../protocol/response-writer.ts';
 
-/** Speaks the protocol byte by byte, for what a well-behaved client never sends. */
+/** Sends single requests, also those that kafkajs never sends. The reader and the writer of the broker swap their roles here. */
 export class RawClient {
   private readonly socket: Socket;
   private readonly waiting: ((response: RequestReader) => void)[] = [];
   private buffered = Buffer.alloc(0);
   private correlationId = 0;
-  /** Correlation ids in the order of the answers. */
+  /** The correlation ids of the responses, in the order of arrival. */
   readonly answered: number[] = [];
   readonly closed: Promise<unknown>;
 
@@ -23,11 +23,11 @@ export class RawClient {
   private constructor(socket: Socket) {
     this.socket = socket;
     this.closed = new Promise((done) => socket.on('close', done));
-    socket.on('error', () => {}); // "close" follows
+    socket.on('error', () => {}); // the event "close" follows
     socket.on('data', (chunk) => this.receive(chunk));
   }
 
-  /** The body of the answer; the header was checked. */
+  /** Sends a request. Resolves to the response, after its header. */
   request(
     key: number,
     version: number,
@@ -74,14 +74,14 @@ export class RawClient {
   }
 }
 
-/** The broker is still busy with what came before, or with its own start: not yet. */
-const BUSY = [5, 6, 14, 15, 16, 51];
+/** Errors of a broker that is starting or still finishes an earlier request. */
+const RETRIABLE_ERRORS = [5, 6, 14, 15, 16, 51];
 
-/** Asks until the broker has time for it. */
-export const patiently = async <T extends { error: number }>(ask: () => Promise<T>): Promise<T> => {
+/** Repeats a request until its error is not retriable. */
+export const retry = async <T extends { error: number }>(ask: () => Promise<T>): Promise<T> => {
   for (;;) {
     const answer = await ask();
-    if (!BUSY.includes(answer.error)) return answer;
+    if (!RETRIABLE_ERRORS.includes(answer.error)) return answer;
     await new Promise((done) => setTimeout(done, 20));
   }
 };
@@ -89,27 +89,27 @@ export const patiently = async <T extends { error: number }>(ask: () => Promise<
 export const GROUP = 0;
 export const TRANSACTION = 1;
 
-/** Waits until there is a coordinator: the real broker has none before it was asked. */
+/** Waits until there is a coordinator. Apache Kafka elects it at the first request. */
 export const findCoordinator = (client: RawClient, name: string, type: number) =>
-  patiently(async () => {
+  retry(async () => {
     const response = await client.request(10, 1, (body) => body.string(name).int8(type));
     response.int32();
     return { error: response.int16() };
   });
 
-/** Commits an offset for partition 0 as a consumer without a group does; answers the error code. (The admin client of kafkajs
- *  makes a consumer for it, which takes seconds.) */
+/** Commits an offset for partition 0, as a consumer outside of the group. Resolves to the error code.
+ *  (The admin client of kafkajs joins the group for it, which takes seconds.) */
 export const commitOffset = (brokers: string, groupId: string, topic: string, offset: number): Promise<number> =>
   onConnection(brokers, async (client) => {
     await findCoordinator(client, groupId, GROUP);
-    return (await patiently(() => tryToCommit(client, groupId, topic, offset))).error;
+    return (await retry(() => tryToCommit(client, groupId, topic, offset))).error;
   });
 
-/** The same, but told also that the broker cannot now. */
-export const commitOffsetNow = (brokers: string, groupId: string, topic: string, offset: number): Promise<number> =>
+/** Like `commitOffset`, but does not retry. */
+export const commitOffsetOnce = (brokers: string, groupId: string, topic: string, offset: number): Promise<number> =>
   onConnection(brokers, async (client) => (await tryToCommit(client, groupId, topic, offset)).error);
 
-/** On a connection of its own. */
+/** Runs `act` with a new connection, then closes it. */
 export const onConnection = async <T>(brokers: string, act: (client: RawClient) => Promise<T>): Promise<T> => {
   const client = await RawClient.connect(brokers);
   try {

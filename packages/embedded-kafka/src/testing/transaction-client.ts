@@ -1,6 +1,6 @@
 import type { RequestReader } from '../protocol/request-reader.ts';
 import { batchOf, sendBatch } from './batches.ts';
-import { type RawClient, TRANSACTION, findCoordinator, patiently } from './raw-client.ts';
+import { type RawClient, TRANSACTION, findCoordinator, retry } from './raw-client.ts';
 
 export interface ProducerId {
   readonly transactionalId: string;
@@ -12,7 +12,7 @@ const [INIT_PRODUCER_ID, ADD_PARTITIONS, END] = [22, 24, 26];
 
 export const initProducer = async (client: RawClient, transactionalId: string, timeoutMs = 60_000) => {
   await findCoordinator(client, transactionalId, TRANSACTION);
-  return patiently(async (): Promise<ProducerId & { error: number }> => {
+  return retry(async (): Promise<ProducerId & { error: number }> => {
     const response = await client.request(INIT_PRODUCER_ID, 1, (body) => body.string(transactionalId).int32(timeoutMs));
     response.int32();
     const error = response.int16();
@@ -20,14 +20,14 @@ export const initProducer = async (client: RawClient, transactionalId: string, t
   });
 };
 
-/** Adds partitions of the topic; answers their error codes. */
+/** Adds partitions of the topic to the transaction. Resolves to their error codes. */
 export const addPartitions = async (
   client: RawClient,
   producer: ProducerId,
   topic: string,
   { partitions = [0], version = 1 } = {},
 ): Promise<number[]> => {
-  const { errors } = await patiently(async () => {
+  const { errors } = await retry(async () => {
     const response = await client.request(ADD_PARTITIONS, version, (body) => {
       body.string(producer.transactionalId).int64(producer.producerId).int16(producer.epoch);
       body.array([topic], (name) => body.string(name).array(partitions, body.int32));
@@ -47,7 +47,7 @@ export const endTransaction = async (
   commit: boolean,
   version = 1,
 ): Promise<number> => {
-  const { error } = await patiently(async () => {
+  const { error } = await retry(async () => {
     const response = await client.request(END, version, (body) =>
       body.string(producer.transactionalId).int64(producer.producerId).int16(producer.epoch).boolean(commit),
     );
@@ -59,14 +59,14 @@ export const endTransaction = async (
 
 export const TRANSACTIONAL = 0x10;
 
-/** One transactional batch for partition 0 of the topic. */
+/** Sends a transactional batch for partition 0 of the topic. */
 export const sendInTransaction = (
   client: RawClient,
   { transactionalId, producerId, epoch }: ProducerId,
   topic: string,
   { sequence = 0, values = ['x'] }: { sequence?: number; values?: readonly string[] } = {},
 ) =>
-  patiently(() =>
+  retry(() =>
     sendBatch(
       client,
       topic,

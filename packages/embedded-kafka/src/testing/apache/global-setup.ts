@@ -2,7 +2,7 @@ import type { BrokerProcess } from '../broker-process.ts';
 import { reportSkipped } from './report-skipped.ts';
 import { startApacheKafka } from './server.ts';
 
-/** Starts the one real broker that the conformance tests share, or says why they are skipped. */
+/** Starts one Apache Kafka for all conformance tests, or reports why they are skipped. */
 export default async (): Promise<void> => {
   try {
     const broker = await startApacheKafka();

@@ -10,12 +10,12 @@ import { freePort } from '../process.ts';
 import { APACHE, apacheJars } from './jars.ts';
 
 const JAVA = ['-Xmx512m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
-/** Without it a broker that says nothing is as wordless when it fails. */
+/** Prints errors only, so that the output of a failed start is its reason. */
 const LOGGING = '-Dorg.slf4j.simpleLogger.defaultLogLevel=error';
-const READY_WITHIN_MS = 60_000;
+const START_TIMEOUT_MS = 60_000;
 
-/** A real broker on free ports and in a temporary folder, with `more` settings than those of server.properties. It ends with this
- *  process, however that ends. Throws NoApacheKafka. */
+/** Starts Apache Kafka on free ports with a temporary data folder. `more` adds settings to those of server.properties.
+ *  The broker is killed when this process ends, even if it crashes. Throws NoApacheKafka. */
 export const startApacheKafka = async (more: Record<string, string> = {}): Promise<BrokerProcess> => {
   const java = [...JAVA, LOGGING, '-cp', await apacheJars()];
   const [port, controllerPort] = [await freePort(), await freePort()];
@@ -55,11 +55,11 @@ export const startApacheKafka = async (more: Record<string, string> = {}): Promi
 const launch = async (args: readonly string[], port: number, guard: ChildProcess): Promise<ChildProcess> => {
   const broker = spawn('java', args, { stdio: ['ignore', 'ignore', 'pipe'], detached: true });
   guard.stdin!.write(`${broker.pid}\n`);
-  let complaints = '';
-  broker.stderr.setEncoding('utf8').on('data', (text: string) => (complaints = (complaints + text).slice(-2_000)));
-  const until = Date.now() + READY_WITHIN_MS;
-  while (!(await answers(port))) {
-    if (hasEnded(broker) || Date.now() > until) throw new Error(`Apache Kafka did not start: ${complaints}`);
+  let errors = '';
+  broker.stderr.setEncoding('utf8').on('data', (text: string) => (errors = (errors + text).slice(-2_000)));
+  const deadline = Date.now() + START_TIMEOUT_MS;
+  while (!(await accepts(port))) {
+    if (hasEnded(broker) || Date.now() > deadline) throw new Error(`Apache Kafka did not start: ${errors}`);
     await new Promise((done) => setTimeout(done, 100));
   }
   return broker;
@@ -67,13 +67,14 @@ const launch = async (args: readonly string[], port: number, guard: ChildProcess
 
 const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode !== null || signalCode !== null;
 
-const answers = (port: number): Promise<boolean> =>
+const accepts = (port: number): Promise<boolean> =>
   new Promise((done) => {
     const socket = connect(port, '127.0.0.1', () => done(true)).once('error', () => done(false));
     socket.once('connect', () => socket.destroy());
   });
 
-// The system closes the pipe for a process that is killed: then the last broker it was told of ends, and its folder goes.
+// A shell that reads broker pids from a pipe. When this process ends, the system closes the pipe: the shell then kills the last
+// broker and deletes the folder.
 const GUARD = `
 trap '' HUP INT TERM
 while read -r line; do pid=$line; done
