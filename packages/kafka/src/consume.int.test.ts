@@ -37,11 +37,11 @@ const send = async (topic: string, values: (string | null)[]) => {
   await producer.disconnect();
 };
 
-const until = async (look: () => boolean) => {
-  while (!look()) await sleep(20);
+const until = async (condition: () => boolean) => {
+  while (!condition()) await sleep(20);
 };
 
-/** As another kind of client would deal partitions out. */
+/** The partition assigner of another client library. */
 const foreignAssigner: PartitionAssigner = (config) => ({
   ...PartitionAssigners.roundRobin(config),
   name: 'foreign',
@@ -51,26 +51,26 @@ const foreignAssigner: PartitionAssigner = (config) => ({
   }),
 });
 
-/** What was parked of a topic: its value and the reason. */
-const parkedOf = async (topic: string, count: number) => {
-  const parked: { value: string | undefined; reason: string }[] = [];
-  const consumer = kafka.consumer({ groupId: `parked-${topic}`, maxWaitTimeInMs: 100 });
+/** Values and reasons of a topic's dead letters. */
+const deadLettersOf = async (topic: string, count: number) => {
+  const letters: { value: string | undefined; reason: string }[] = [];
+  const consumer = kafka.consumer({ groupId: `dead-letters-of-${topic}`, maxWaitTimeInMs: 100 });
   await consumer.connect();
   await consumer.subscribe({ topic: deadLetterTopicOf(topic), fromBeginning: true });
   await consumer.run({
     eachMessage: async ({ message }) =>
-      void parked.push({ value: message.value?.toString(), reason: String(message.headers?.reason) }),
+      void letters.push({ value: message.value?.toString(), reason: String(message.headers?.reason) }),
   });
-  await until(() => parked.length >= count);
+  await until(() => letters.length >= count);
   await consumer.disconnect();
-  return parked;
+  return letters;
 };
 
-test('what cannot be read is parked with the reason, and the rest is handled', async () => {
+test('sends invalid messages to the dead-letter topic with the reason, and handles the others', async () => {
   await ensureTopics(kafka, ['unreadable'], { partitions: 1, replication: 1 });
   await send('unreadable', ['{"n":1}', 'not json', null, '{"n":"two"}', '{"n":3}']);
   const handled: number[] = [];
-  const consumption = consume({
+  const running = consume({
     kafka,
     groupId: 'reader',
     topics: [{ name: 'unreadable', message: Numbered }],
@@ -79,48 +79,48 @@ test('what cannot be read is parked with the reason, and the rest is handled', a
     log,
   });
   await until(() => handled.length === 2);
-  await consumption.stop();
+  await running.stop();
   expect(handled).toEqual([1, 3]);
-  const parked = await parkedOf('unreadable', 3);
-  expect(parked.map(({ value }) => value)).toEqual(['not json', undefined, '{"n":"two"}']);
-  expect(parked[0]!.reason).toMatch(/not JSON/);
+  const letters = await deadLettersOf('unreadable', 3);
+  expect(letters.map(({ value }) => value)).toEqual(['not json', undefined, '{"n":"two"}']);
+  expect(letters[0]!.reason).toMatch(/not JSON/);
 });
 
-test('a message that always fails is parked alone; one that fails during an outage waits', async () => {
+test('dead-letters only the message that keeps failing, and retries transient errors without limit', async () => {
   await ensureTopics(kafka, ['failing'], { partitions: 1, replication: 1 });
   await send(
     'failing',
     [1, 2, 3, 4].map((n) => JSON.stringify({ n })),
   );
   const handled = new Set<number>();
-  let outages = 8;
-  class Outage extends Error {}
-  const consumption = consume({
+  let transientFailures = 8;
+  class TransientError extends Error {}
+  const running = consume({
     kafka,
     groupId: 'failer',
     topics: [{ name: 'failing', message: Numbered }],
     handle: async (messages) => {
       for (const { n } of messages) {
-        if (n === 2) throw new Error('two is never right');
-        if (n === 3 && (outages -= 1) > 0) throw new Outage('not now');
+        if (n === 2) throw new Error('two always fails');
+        if (n === 3 && (transientFailures -= 1) > 0) throw new TransientError('transient');
         handled.add(n);
       }
     },
-    isTransientError: (error) => error instanceof Outage,
+    isTransientError: (error) => error instanceof TransientError,
     log,
   });
   await until(() => handled.has(4));
-  await consumption.stop();
+  await running.stop();
   expect([...handled]).toEqual([1, 3, 4]);
-  expect(await parkedOf('failing', 1)).toEqual([{ value: '{"n":2}', reason: 'Error: two is never right' }]);
+  expect(await deadLettersOf('failing', 1)).toEqual([{ value: '{"n":2}', reason: 'Error: two always fails' }]);
 });
 
-test('what was handled is not handled again by the next member', async () => {
+test('does not handle committed messages again after a restart', async () => {
   await ensureTopics(kafka, ['once'], { partitions: 1, replication: 1 });
   await send('once', ['{"n":1}']);
   const runs: number[][] = [[], []];
   for (const run of runs) {
-    const consumption = consume({
+    const running = consume({
       kafka,
       groupId: 'once',
       topics: [{ name: 'once', message: Numbered }],
@@ -129,16 +129,16 @@ test('what was handled is not handled again by the next member', async () => {
       log,
     });
     await until(() => run.length > 0);
-    await consumption.stop();
+    await running.stop();
     await send('once', ['{"n":2}']);
   }
   expect(runs).toEqual([[1], [2]]);
 });
 
-test('what was handled is committed though nothing follows it, and so is the end of its transaction', async () => {
+test('commits the offset of the last message and of its transaction marker', async () => {
   await ensureTopics(kafka, ['quiet'], { partitions: 1, replication: 1 });
   let handled = 0;
-  const consumption = consume({
+  const running = consume({
     kafka,
     groupId: 'quiet',
     topics: [{ name: 'quiet', message: Numbered }],
@@ -164,74 +164,74 @@ test('what was handled is committed though nothing follows it, and so is the end
   await transaction.commit();
   while ((await committed()) !== '2') await sleep(20);
 
-  await Promise.all([producer.disconnect(), admin.disconnect(), consumption.stop()]);
+  await Promise.all([producer.disconnect(), admin.disconnect(), running.stop()]);
 });
 
-test('what the client takes for final is not: it joins once a member of another kind has left the group', async () => {
+test('keeps trying to join a group whose members use another protocol', async () => {
   await ensureTopics(kafka, ['contested'], { partitions: 1, replication: 1 });
   await send('contested', ['{"n":1}']);
   const other = kafka.consumer({ groupId: 'contested', partitionAssigners: [foreignAssigner] });
   await other.connect();
   await other.subscribe({ topic: 'contested', fromBeginning: true });
   await other.run({ autoCommit: false, eachMessage: async () => {} });
-  const refused: unknown[] = [];
+  const loggedErrors: unknown[] = [];
   const handled: number[] = [];
-  const consumption = consume({
+  const running = consume({
     kafka,
     groupId: 'contested',
     topics: [{ name: 'contested', message: Numbered }],
     handle: async (messages) => void handled.push(...messages.map(({ n }) => n)),
     isTransientError: () => false,
-    log: Object.assign(Object.create(log) as typeof log, { error: (fault: unknown) => void refused.push(fault) }),
+    log: Object.assign(Object.create(log) as typeof log, { error: (error: unknown) => void loggedErrors.push(error) }),
   });
-  await until(() => refused.length > 0);
-  await expect(consumption.ready()).rejects.toThrow();
+  await until(() => loggedErrors.length > 0);
+  await expect(running.ready()).rejects.toThrow();
   await other.disconnect();
   await until(() => handled.length === 1);
-  await consumption.stop();
+  await running.stop();
 });
 
-test('while handling waits, no more is fetched than what one answer of the broker holds', async () => {
-  await ensureTopics(kafka, ['crowded'], { partitions: 1, replication: 1 });
+test('applies backpressure: fetches nothing more while the handler waits', async () => {
+  await ensureTopics(kafka, ['backlog'], { partitions: 1, replication: 1 });
   const numbers = (from: number) => Array.from({ length: 500 }, (_, n) => JSON.stringify({ n: from + n }));
-  await send('crowded', numbers(0));
-  const handed: number[] = [];
-  let goOn = () => {};
-  const waiting = new Promise<void>((done) => (goOn = done));
-  const seen = { fetches: 0, heartbeats: 0 };
-  const watched = Object.create(kafka, {
+  await send('backlog', numbers(0));
+  const handled: number[] = [];
+  let finishHandler = () => {};
+  const handlerFinished = new Promise<void>((resolve) => (finishHandler = resolve));
+  const events = { fetches: 0, heartbeats: 0 };
+  const observedKafka = Object.create(kafka, {
     consumer: {
       value: (options: ConsumerConfig) => {
         const consumer = kafka.consumer(options);
-        consumer.on('consumer.fetch', () => void (seen.fetches += 1));
-        consumer.on('consumer.heartbeat', () => void (seen.heartbeats += 1));
+        consumer.on('consumer.fetch', () => void (events.fetches += 1));
+        consumer.on('consumer.heartbeat', () => void (events.heartbeats += 1));
         return consumer;
       },
     },
   }) as Kafka;
-  const consumption = consume({
-    kafka: watched,
-    groupId: 'patient',
-    topics: [{ name: 'crowded', message: Numbered }],
+  const running = consume({
+    kafka: observedKafka,
+    groupId: 'slow',
+    topics: [{ name: 'backlog', message: Numbered }],
     handle: async (messages) => {
-      handed.push(...messages.map(({ n }) => n));
-      await waiting;
+      handled.push(...messages.map(({ n }) => n));
+      await handlerFinished;
     },
     isTransientError: () => false,
     log,
   });
-  await until(() => handed.length > 0);
-  const [handedFirst, fetches] = [handed.length, seen.fetches];
+  await until(() => handled.length > 0);
+  const [handledFirst, fetches] = [handled.length, events.fetches];
   for (const from of [500, 1_000]) {
-    const { heartbeats } = seen;
-    await send('crowded', numbers(from));
-    await until(() => seen.heartbeats > heartbeats);
+    const { heartbeats } = events;
+    await send('backlog', numbers(from));
+    await until(() => events.heartbeats > heartbeats);
   }
-  expect(handedFirst).toBeLessThan(500);
-  expect([handed.length, seen.fetches]).toEqual([handedFirst, fetches]);
+  expect(handledFirst).toBeLessThan(500);
+  expect([handled.length, events.fetches]).toEqual([handledFirst, fetches]);
 
-  goOn();
-  await until(() => handed.length === 1_500);
-  await consumption.stop();
-  expect(handed).toEqual(Array.from({ length: 1_500 }, (_, n) => n));
+  finishHandler();
+  await until(() => handled.length === 1_500);
+  await running.stop();
+  expect(handled).toEqual(Array.from({ length: 1_500 }, (_, n) => n));
 });

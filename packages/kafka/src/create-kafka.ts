@@ -11,31 +11,32 @@ export interface KafkaConnectionConfig {
   readonly KAFKA_SASL_PASSWORD?: string | undefined;
 }
 
-const LEVELS = {
+// Errors of kafkajs are warnings here: kafkajs retries, and a consumer that crashes logs its own error.
+const LOG_LEVELS = {
   [logLevel.ERROR]: 'warn',
   [logLevel.WARN]: 'debug',
   [logLevel.INFO]: 'debug',
   [logLevel.DEBUG]: 'trace',
 } as const;
 
-/** A client of the brokers in the environment. It connects when it is first used, and again whenever it must. */
+/** Creates a Kafka client. It connects on first use and reconnects after failures. */
 export const createKafka = (
-  address: KafkaConnectionConfig,
+  config: KafkaConnectionConfig,
   { clientId, log }: { clientId: string; log: Logger },
 ): Kafka =>
   new Kafka({
     clientId,
-    brokers: address.KAFKA_BROKERS,
-    ssl: address.KAFKA_TLS
-      ? address.KAFKA_TLS_CA_FILE
-        ? { ca: readFileSync(address.KAFKA_TLS_CA_FILE, 'utf8') }
+    brokers: config.KAFKA_BROKERS,
+    ssl: config.KAFKA_TLS
+      ? config.KAFKA_TLS_CA_FILE
+        ? { ca: readFileSync(config.KAFKA_TLS_CA_FILE, 'utf8') }
         : true
       : false,
-    ...(address.KAFKA_SASL_MECHANISM && {
+    ...(config.KAFKA_SASL_MECHANISM && {
       sasl: {
-        mechanism: address.KAFKA_SASL_MECHANISM,
-        username: address.KAFKA_SASL_USERNAME ?? '',
-        password: address.KAFKA_SASL_PASSWORD ?? '',
+        mechanism: config.KAFKA_SASL_MECHANISM,
+        username: config.KAFKA_SASL_USERNAME ?? '',
+        password: config.KAFKA_SASL_PASSWORD ?? '',
       } as SASLOptions,
     }),
     connectionTimeout: 3_000,
@@ -44,7 +45,7 @@ export const createKafka = (
     logCreator:
       () =>
       ({ level, log: { message, error, topic, groupId } }) => {
-        const name = LEVELS[level as keyof typeof LEVELS] ?? 'trace';
+        const name = LOG_LEVELS[level as keyof typeof LOG_LEVELS] ?? 'trace';
         log[name](
           { kafka: { message, error: error as unknown, topic: topic as unknown, groupId: groupId as unknown } },
           'kafka client',

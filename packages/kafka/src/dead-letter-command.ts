@@ -3,24 +3,25 @@ import { TOPICS } from '@cpg/contracts';
 import { ConfigError, createLogger, KafkaConfig, readConfig, ServiceConfig, writeLine } from '@cpg/runtime';
 import type { Kafka } from 'kafkajs';
 import { createKafka } from './create-kafka.ts';
-import { type DeadLetter, createDeadLetters } from './dead-letters.ts';
+import type { DeadLetter } from './dead-letter.ts';
+import { createDeadLetters } from './dead-letters.ts';
 
-const USAGE = `  dlq list                             how many messages wait on the dead-letter topic of each topic
-  dlq show TOPIC                       each of them: its offset there, who could not process it, and why
-  dlq show TOPIC --offset N            all of one
-  dlq redrive TOPIC [--through N]      publishes them again, oldest first, for who could not process them
-  dlq discard TOPIC --through N        gives them up
+const USAGE = `  dlq list                             show the number of pending dead letters of each topic
+  dlq show TOPIC                       show each pending dead letter: its offset, the group that could not process it, the reason
+  dlq show TOPIC --offset N            show one dead letter with its value
+  dlq redrive TOPIC [--through N]      publish dead letters again for the group that could not process them, oldest first
+  dlq discard TOPIC --through N        mark dead letters as completed without publishing them
 
-TOPIC is like ${TOPICS.orders.name}; N is an offset on its dead-letter topic. Both ends of a crash are safe: run it again.`;
+TOPIC is, for example, ${TOPICS.orders.name}. N is an offset on the dead-letter topic. If a command was interrupted, run it again.`;
 
-/** It cannot be done as it was asked for. */
-class DeadLetterFault extends Error {
-  override readonly name = 'DeadLetterFault';
+/** The arguments are invalid, or the command cannot be done. The message is for the operator. */
+class DeadLetterCommandError extends Error {
+  override readonly name = 'DeadLetterCommandError';
 }
 
 const Config = ServiceConfig.pick({ CAZ_DECIMALS: true }).extend(KafkaConfig.shape);
 
-/** Runs an operator's command on the dead-letter topics. Resolves with the exit code: 0, or 2 for what could not be done. */
+/** Runs an operator's command on the dead-letter topics. Resolves to the exit code: 0, or 2 on an error. */
 export const runDeadLetterCommand = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> => {
   try {
     const kafka = createKafka(readConfig(Config, env), {
@@ -30,42 +31,43 @@ export const runDeadLetterCommand = async (args: readonly string[], env: NodeJS.
     await run(kafka, args, writeLine);
     return 0;
   } catch (error) {
-    const expected = error instanceof DeadLetterFault || error instanceof ConfigError;
-    process.stderr.write(`${expected ? error.message : `that failed: ${(error as Error).message || error}`}\n`);
+    const expected = error instanceof DeadLetterCommandError || error instanceof ConfigError;
+    process.stderr.write(`${expected ? error.message : `the command failed: ${(error as Error).message || error}`}\n`);
     return 2;
   }
 };
 
-const run = async (kafka: Kafka, args: readonly string[], say: typeof writeLine): Promise<void> => {
-  const { verb, topic, offset, through } = parsed(args);
+const run = async (kafka: Kafka, args: readonly string[], print: typeof writeLine): Promise<void> => {
+  const { verb, topic, offset, through } = parseCommand(args);
   if (verb === 'list') {
     for (const { name } of Object.values(TOPICS))
-      await say(`${name}: ${await createDeadLetters(kafka, name).count()} waiting`);
+      await print(`${name}: ${await createDeadLetters(kafka, name).count()} pending`);
     return;
   }
   const letters = createDeadLetters(kafka, topic);
   switch (verb) {
     case 'show': {
       if (offset === undefined) {
-        const shown = await letters.read((letter) => say(line(letter)));
-        return shown > 0 ? undefined : say('nothing waits');
+        const count = await letters.read((letter) => print(summaryOf(letter)));
+        return count > 0 ? undefined : print('no pending dead letters');
       }
-      const one = { from: offset, through: offset };
-      const shown = await letters.read((letter) => say(JSON.stringify(letter, null, 2)), one);
-      if (shown === 0) throw new DeadLetterFault(`nothing waits at offset ${offset}`);
+      const range = { from: offset, through: offset };
+      const count = await letters.read((letter) => print(JSON.stringify(letter, null, 2)), range);
+      if (count === 0) throw new DeadLetterCommandError(`no pending dead letter at offset ${offset}`);
       return;
     }
     case 'redrive':
-      return say(`${await letters.redrive(through)} published again on ${topic}`);
+      return print(`${await letters.redrive(through)} published again on ${topic}`);
     case 'discard':
-      if (through === undefined) throw new DeadLetterFault('--through is missing: name the last offset to give up');
-      return say(`${await letters.discard(through)} given up`);
+      if (through === undefined)
+        throw new DeadLetterCommandError('--through is missing: give the offset of the last dead letter to discard');
+      return print(`${await letters.discard(through)} discarded`);
     default:
-      throw new DeadLetterFault(USAGE);
+      throw new DeadLetterCommandError(USAGE);
   }
 };
 
-const parsed = (args: readonly string[]) => {
+const parseCommand = (args: readonly string[]) => {
   try {
     const text = { type: 'string' } as const;
     const { positionals, values } = parseArgs({
@@ -73,19 +75,21 @@ const parsed = (args: readonly string[]) => {
       allowPositionals: true,
       options: { offset: text, through: text },
     });
-    const [verb = '', topic = '', ...more] = positionals;
-    const known = Object.values(TOPICS).some(({ name }) => name === topic);
-    if (more.length > 0 || (verb === 'list' ? topic !== '' : !known)) throw new Error(`${topic || 'that'} is no topic`);
-    return { verb, topic, offset: numberIn(values.offset), through: numberIn(values.through) };
+    const [verb = '', topic = '', ...rest] = positionals;
+    const isKnownTopic = Object.values(TOPICS).some(({ name }) => name === topic);
+    if (rest.length > 0) throw new Error(`unexpected argument: ${rest[0]}`);
+    if (verb === 'list' ? topic !== '' : !isKnownTopic)
+      throw new Error(topic ? `unknown topic: ${topic}` : 'the topic is missing');
+    return { verb, topic, offset: parseOffset(values.offset), through: parseOffset(values.through) };
   } catch (error) {
-    throw new DeadLetterFault(`${(error as Error).message}\n\n${USAGE}`);
+    throw new DeadLetterCommandError(`${(error as Error).message}\n\n${USAGE}`);
   }
 };
 
-const numberIn = (text: string | undefined): bigint | undefined => {
-  if (text !== undefined && !/^\d+$/.test(text)) throw new Error(`${text} is no offset`);
+const parseOffset = (text: string | undefined): bigint | undefined => {
+  if (text !== undefined && !/^\d+$/.test(text)) throw new Error(`not an offset: ${text}`);
   return text === undefined ? undefined : BigInt(text);
 };
 
-const line = ({ offset, group, partition, at, key, reason }: DeadLetter): string =>
+const summaryOf = ({ offset, group, partition, at, key, reason }: DeadLetter): string =>
   `${offset}  ${group || 'unknown group'}  from ${partition}/${at}  key ${key ?? 'none'}  ${reason.split('\n')[0]}`;

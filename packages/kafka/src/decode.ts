@@ -7,13 +7,12 @@ export interface DecodeOptions<T> {
   readonly types?: readonly string[];
 }
 
-/** Bytes of a record as the message a schema describes, or the reason why they are not one. A message whose type is not among `types`, when
- *  they are given, is passed over. */
-export const decode = <T>({ message, types }: DecodeOptions<T>, value: Buffer | null): Decoded<T> | 'passed over' => {
+/** Parses and validates the value of a record. Returns the reason when it is invalid, or 'skipped' when `types` does not contain its type. */
+export const decode = <T>({ message, types }: DecodeOptions<T>, value: Buffer | null): Decoded<T> | 'skipped' => {
   if (value === null) return { ok: false, reason: 'the record has no value' };
   try {
     const json: unknown = JSON.parse(value.toString('utf8'));
-    if (types && hasType(json) && !types.includes(json.type)) return 'passed over';
+    if (types && hasType(json) && !types.includes(json.type)) return 'skipped';
     const parsed = message.safeParse(json);
     return parsed.success ? { ok: true, message: parsed.data } : { ok: false, reason: z.prettifyError(parsed.error) };
   } catch (error) {

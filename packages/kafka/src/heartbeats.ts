@@ -1,11 +1,11 @@
-export const HEARTBEAT_MS = 1_500;
+export const HEARTBEAT_INTERVAL_MS = 1_500;
 
-/** However long the work takes, the member stays in its group. */
+/** Sends heartbeats while `work` runs, so that slow work does not cost the consumer its group membership. */
 export const withHeartbeats = async <T>(heartbeat: () => Promise<void>, work: () => Promise<T>): Promise<T> => {
-  const beating = setInterval(() => void heartbeat().catch(() => {}), HEARTBEAT_MS);
+  const timer = setInterval(() => void heartbeat().catch(() => {}), HEARTBEAT_INTERVAL_MS);
   try {
     return await work();
   } finally {
-    clearInterval(beating);
+    clearInterval(timer);
   }
 };

@@ -5,7 +5,7 @@ import { createOffsetCommitter } from './offset-committer.ts';
 
 const log = createLogger({ name: 'test', level: 'silent' });
 
-/** A partition whose messages are resolved one by one, at a broker whose next answers to commits are these errors. */
+/** A fake partition. Its first commits fail with the given errors. */
 const partition = (...errors: Error[]) => {
   const [resolved, committed]: [string[], string[]] = [[], []];
   const batch = {
@@ -25,11 +25,11 @@ const partition = (...errors: Error[]) => {
   return { committed, resolve };
 };
 
-const until = async (look: () => boolean) => {
-  while (!look()) await sleep(10);
+const until = async (condition: () => boolean) => {
+  while (!condition()) await sleep(10);
 };
 
-test('what is resolved in quick succession is one commit, of the last, without being asked for', async () => {
+test('commits offsets resolved in quick succession with one commit', async () => {
   const commits = createOffsetCommitter(log);
   const { committed, resolve } = partition();
   for (const offset of ['1', '2', '3']) commits.schedule(resolve(offset));
@@ -39,9 +39,9 @@ test('what is resolved in quick succession is one commit, of the last, without b
   expect(committed).toEqual(['3', '4']);
 });
 
-test('a commit that fails is tried again, with what was resolved since', async () => {
+test('retries a failed commit with the newest offset', async () => {
   const commits = createOffsetCommitter(log);
-  const { committed, resolve } = partition(new Error('away'));
+  const { committed, resolve } = partition(new Error('unavailable'));
   commits.schedule(resolve('1'));
   await commits.flush();
   expect(committed).toEqual([]);
@@ -51,9 +51,9 @@ test('a commit that fails is tried again, with what was resolved since', async (
   await commits.stop();
 });
 
-test('what another member will read again is not tried again', async () => {
+test('does not retry a commit after the partition was lost', async () => {
   const commits = createOffsetCommitter(log);
-  const { committed, resolve } = partition(Object.assign(new Error('gone'), { type: 'ILLEGAL_GENERATION' }));
+  const { committed, resolve } = partition(Object.assign(new Error('partition lost'), { type: 'ILLEGAL_GENERATION' }));
   commits.schedule(resolve('1'));
   await commits.flush();
   await commits.flush();

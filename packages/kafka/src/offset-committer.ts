@@ -3,51 +3,51 @@ import type { EachBatchPayload } from 'kafkajs';
 
 type Batch = Pick<EachBatchPayload, 'commitOffsetsIfNecessary' | 'uncommittedOffsets'>;
 
-/** Commits the offsets that a consumer has resolved. */
+/** Commits the offsets that a consumer has resolved, for all partitions together. */
 export interface OffsetCommitter {
-  /** Within `EVERY_MS`, for all partitions together: a commit after every batch costs more than most batches. */
+  /** Commits within 200 ms. A commit after every batch would cost more than most batches. */
   readonly schedule: (batch: Batch) => void;
-  /** Resolves when all that was resolved is committed, or could not be. */
+  /** Commits now. Resolves also when the commit failed. */
   readonly flush: () => Promise<void>;
   readonly stop: () => Promise<void>;
 }
 
-const EVERY_MS = 200;
-// The partitions are in other hands, and whoever has them reads again what was not committed.
-const MOVED_ON = new Set(['UNKNOWN_MEMBER_ID', 'ILLEGAL_GENERATION', 'FENCED_INSTANCE_ID']);
+const COMMIT_DELAY_MS = 200;
+// Another group member owns the partitions now and consumes the uncommitted messages again.
+const PARTITION_LOST = new Set(['UNKNOWN_MEMBER_ID', 'ILLEGAL_GENERATION', 'FENCED_INSTANCE_ID']);
 
 export const createOffsetCommitter = (log: Logger): OffsetCommitter => {
-  let due: Batch | null = null;
+  let pending: Batch | null = null;
   let timer: NodeJS.Timeout | undefined;
-  let last: Promise<void> = Promise.resolve();
+  let lastCommit: Promise<void> = Promise.resolve();
   let stopped = false;
 
-  const soon = (batch: Batch) => {
-    due = batch;
-    if (!stopped) timer ??= setTimeout(() => void now(), EVERY_MS);
+  const schedule = (batch: Batch) => {
+    pending = batch;
+    if (!stopped) timer ??= setTimeout(() => void flush(), COMMIT_DELAY_MS);
   };
   const commit = async () => {
-    const batch = due;
-    due = null;
+    const batch = pending;
+    pending = null;
     try {
       await batch?.commitOffsetsIfNecessary(batch.uncommittedOffsets());
     } catch (error) {
       log.debug({ err: error }, 'could not commit offsets');
-      if (!MOVED_ON.has((error as { type?: string }).type ?? '')) soon(due ?? batch!);
+      if (!PARTITION_LOST.has((error as { type?: string }).type ?? '')) schedule(pending ?? batch!);
     }
   };
-  const now = (): Promise<void> => {
+  const flush = (): Promise<void> => {
     clearTimeout(timer);
     timer = undefined;
-    last = last.then(commit);
-    return last;
+    lastCommit = lastCommit.then(commit);
+    return lastCommit;
   };
   return {
-    schedule: soon,
-    flush: now,
+    schedule,
+    flush,
     stop: () => {
       stopped = true;
-      return now();
+      return flush();
     },
   };
 };

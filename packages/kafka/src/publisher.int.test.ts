@@ -1,6 +1,5 @@
-import { newId } from '@cpg/runtime';
 import { TOPICS } from '@cpg/contracts';
-import { createLogger } from '@cpg/runtime';
+import { createLogger, newId } from '@cpg/runtime';
 import { createKafka } from './create-kafka.ts';
 import { createPublisher, isFenced, type Publisher } from './publisher.ts';
 import { startBroker } from './testing/jest-broker.ts';
@@ -24,21 +23,21 @@ afterAll(async () => {
   for (const close of closing) await close();
 });
 
-const publisher = () => {
-  const made = createPublisher(kafka, { transactionalId: 'relay' });
-  closing.unshift(made.close);
-  return made;
+const startPublisher = () => {
+  const publisher = createPublisher(kafka, { transactionalId: 'relay' });
+  closing.unshift(publisher.close);
+  return publisher;
 };
 const numbered = (n: number) =>
   ({ id: `evt_${n}`, orderid: 'ord_1', time: '2026-01-31T12:00:00.000Z' }) as unknown as Message;
 
-/** One message in a transaction of its own. */
-const publish = async (by: Publisher, n: number) => {
-  await by.send(topic, [numbered(n)]);
-  await by.commit();
+/** Publishes one message in its own transaction. */
+const publish = async (publisher: Publisher, n: number) => {
+  await publisher.send(topic, [numbered(n)]);
+  await publisher.commit();
 };
 
-/** Ids in the topic, once the one with this number is among them. */
+/** Reads the topic up to the message with the given number, and returns all message ids. */
 const readUntil = async (last: number, readUncommitted: boolean) => {
   const seen: string[] = [];
   const reader = kafka.consumer({ groupId: `reader-${Math.random()}`, maxWaitTimeInMs: 100, readUncommitted });
@@ -56,8 +55,8 @@ const readUntil = async (last: number, readUncommitted: boolean) => {
   return seen;
 };
 
-test('whoever opens last publishes; the one before is shut out, and stays so until it opens again', async () => {
-  const [first, second] = [publisher(), publisher()];
+test('fences the earlier publisher until it opens again', async () => {
+  const [first, second] = [startPublisher(), startPublisher()];
   await first.open();
   await publish(first, 1);
   await second.open();
@@ -74,8 +73,8 @@ test('whoever opens last publishes; the one before is shut out, and stays so unt
   expect(await readUntil(6, false)).toEqual(['evt_1', 'evt_4', 'evt_6']);
 });
 
-test('what is sent is seen before it is committed; what a publisher left uncommitted when another opened never counts', async () => {
-  const [first, second] = [publisher(), publisher()];
+test('shows uncommitted messages to read_uncommitted consumers only, and aborts them when another publisher opens', async () => {
+  const [first, second] = [startPublisher(), startPublisher()];
   await first.open();
   await first.send(topic, [numbered(11)]);
   await first.send(topic, [numbered(12)]);
@@ -89,26 +88,26 @@ test('what is sent is seen before it is committed; what a publisher left uncommi
   expect((await readUntil(13, true)).slice(-4)).toEqual(['evt_11', 'evt_12', 'evt_12', 'evt_13']);
 });
 
-test('what comes at once may be more than the broker takes in one batch', async () => {
-  const by = publisher();
-  await by.open();
+test('sends more messages at once than fit into one batch', async () => {
+  const publisher = startPublisher();
+  await publisher.open();
   const large = [21, 22, 23, 24].map((n) => ({ ...numbered(n), data: 'x'.repeat(400 * 1_024) }) as unknown as Message);
-  await by.send(topic, [numbered(20), ...large, numbered(25)]);
-  await by.commit();
+  await publisher.send(topic, [numbered(20), ...large, numbered(25)]);
+  await publisher.commit();
   expect((await readUntil(25, false)).slice(-6)).toEqual([20, 21, 22, 23, 24, 25].map((n) => `evt_${n}`));
 });
 
-test('a message may be larger than a batch, and is read as any other', async () => {
-  const by = publisher();
-  await by.open();
+test('sends a message larger than a batch', async () => {
+  const publisher = startPublisher();
+  await publisher.open();
   const payments = Array.from({ length: 8_000 }, () => ({ id: newId('payment'), status: 'applied', currency: 'USDC' }));
   const large = { ...numbered(31), data: { payments, note: 'x'.repeat(1_024 * 1_024) } } as unknown as Message;
-  await by.send(topic, [numbered(30), large, numbered(32)]);
-  await by.commit();
+  await publisher.send(topic, [numbered(30), large, numbered(32)]);
+  await publisher.commit();
   expect((await readUntil(32, false)).slice(-3)).toEqual([30, 31, 32].map((n) => `evt_${n}`));
 });
 
-test('another failure is not taken for it', () => {
+test('does not treat other errors as fencing', () => {
   expect(isFenced(new Error('connection lost', { cause: { type: 'NOT_LEADER_FOR_PARTITION' } }))).toBe(false);
   expect(isFenced(undefined)).toBe(false);
 });

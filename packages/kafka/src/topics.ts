@@ -6,7 +6,7 @@ export interface TopicSettings {
   readonly replication: number;
 }
 
-/** Makes the topics that are missing, each with its dead-letter topic. Those that are there keep their settings. */
+/** Creates missing topics, each with a dead-letter topic of one partition. Existing topics keep their settings. */
 export const ensureTopics = async (
   kafka: Kafka,
   names: readonly string[],
@@ -15,13 +15,13 @@ export const ensureTopics = async (
   const admin = kafka.admin();
   await admin.connect();
   try {
-    const there = new Set(await admin.listTopics());
+    const existing = new Set(await admin.listTopics());
     const wanted = names.flatMap((name) => [
       { topic: name, numPartitions: partitions },
       { topic: deadLetterTopicOf(name), numPartitions: 1 },
     ]);
     const topics = wanted
-      .filter(({ topic }) => !there.has(topic))
+      .filter(({ topic }) => !existing.has(topic))
       .map((topic) => ({ ...topic, replicationFactor: replication }));
     if (topics.length > 0) await admin.createTopics({ topics, waitForLeaders: true });
   } finally {
