@@ -2,35 +2,35 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { CHECKOUT, run, setUp } from './setup.mjs';
 
-// Whoever owns a projection rebuilds it, in a process of its own.
+// Each service rebuilds its own projection, in its own process.
 const PROJECTIONS = ['orders', 'payments'];
 
 const HELP = `
-Read models, made from the event store.
+Read models, built from the event store:
 
-  projections rebuild [${PROJECTIONS.join('|')}]   makes it anew beside the live one, and swaps them, while everything runs
-  projections verify [${PROJECTIONS.join('|')}]    compares each row with a replay; exit code 1 when there are differences
+  projections rebuild [${PROJECTIONS.join('|')}]   rebuild into a shadow table, then replace the live table, without downtime
+  projections verify [${PROJECTIONS.join('|')}]    compare each row with a replay; exit code 1 if they differ
 
-For auditors, read from the event store itself.
+For auditors, read from the event store:
 
-  audit verify [orders|payments]    whether any event was changed or left out, and any row differs; exit code 1 when so
-  audit export [orders|payments]    every event as a line of JSON, stream after stream; nothing of deleted orders
+  audit verify [orders|payments]    check for changed or missing events and for differing rows; exit code 1 if found
+  audit export [orders|payments]    print every event as a line of JSON, stream by stream, without deleted orders
 
-Messages on Kafka that somebody could not process.
+Dead letters, Kafka messages that a consumer group could not process:
 
-  dlq list                             how many wait on the dead-letter topic of each topic
-  dlq show TOPIC [--offset N]          each of them and why, or all of one
-  dlq redrive TOPIC [--through N]      publishes them again, oldest first, for who could not process them
-  dlq discard TOPIC --through N        gives them up
+  dlq list                             show the number of pending dead letters of each topic
+  dlq show TOPIC [--offset N]          show the pending dead letters with their reasons, or one with its value
+  dlq redrive TOPIC [--through N]      publish them again for the group that could not process them
+  dlq discard TOPIC --through N        mark them as completed without publishing them
 `;
 
 await setUp();
 if (!process.env.DATABASE_URL) {
-  // What "npm start" gave its services last, in its data folder; the caller's own variables go over it.
+  // The environment that "npm start" last gave to its services. The caller's variables override it.
   const folder = resolve(CHECKOUT, process.env.DATA_DIR || '.data');
   const file = join(folder, 'environment.json');
   if (!existsSync(file)) {
-    process.stderr.write(`there is no ${file}: run "npm start" first, or set DATABASE_URL\n`);
+    process.stderr.write(`${file} does not exist: run "npm start" first, or set DATABASE_URL\n`);
     process.exit(1);
   }
   for (const [name, value] of Object.entries(JSON.parse(readFileSync(file, 'utf8')))) process.env[name] ||= value;
@@ -43,8 +43,8 @@ if (!process.env.DATABASE_URL) {
 }
 
 const args = process.argv.slice(2);
-const isForEach = args[0] === 'projections' || (args[0] === 'audit' && ['verify', 'export'].includes(args[1]));
-if (isForEach && !args.includes('--help')) await forEachProjection(args);
+const isPerProjection = args[0] === 'projections' || (args[0] === 'audit' && ['verify', 'export'].includes(args[1]));
+if (isPerProjection && !args.includes('--help')) await forEachProjection(args);
 else if (args[0] === 'dlq' && !args.includes('--help'))
   process.exitCode = await run(process.execPath, [join(CHECKOUT, 'services/orders/dist/admin.js'), ...args]);
 else {
@@ -56,7 +56,7 @@ async function forEachProjection([noun, verb = '', ...names]) {
   const unknown = names.find((name) => !PROJECTIONS.includes(name));
   if (unknown !== undefined || names.length > 1) {
     process.stderr.write(
-      `${unknown ?? names.join(' ')} is no projection: name one of ${PROJECTIONS.join(', ')}, or none for all\n`,
+      `unknown projection: ${unknown ?? names.join(' ')} (known: ${PROJECTIONS.join(', ')}; default: all)\n`,
     );
     process.exit(2);
   }

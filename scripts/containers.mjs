@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { setUp } from './setup.mjs';
 
-/** The event store that production runs, as docker-compose.yml has it but in memory. */
+/** The event store of production, with the settings of docker-compose.yml but in memory. */
 const IMAGE = process.env.EVENTSTORE_IMAGE ?? 'eventstore/eventstore:24.10.0-bookworm-slim';
 const PORT = 2113;
 const ENVIRONMENT = {
@@ -12,8 +12,8 @@ const ENVIRONMENT = {
   EVENTSTORE_TELEMETRY_OPTOUT: 'true',
 };
 
-/** Why there is nothing to run containers with, null where there is. */
-const missing = async ({ getContainerRuntimeClient }) => {
+/** Why containers cannot run, or null. */
+const unavailableReason = async ({ getContainerRuntimeClient }) => {
   try {
     await getContainerRuntimeClient();
     return null;
@@ -23,8 +23,8 @@ const missing = async ({ getContainerRuntimeClient }) => {
 };
 
 await setUp();
-const containers = await import('testcontainers'); // large, and wanted by nobody else
-const reason = await missing(containers);
+const containers = await import('testcontainers'); // large, so it is loaded only here
+const reason = await unavailableReason(containers);
 if (reason === null) {
   const { GenericContainer, Wait } = containers;
   const container = await new GenericContainer(IMAGE)
@@ -40,5 +40,7 @@ if (reason === null) {
   }
 } else {
   const folder = new URL('../packages/embedded-eventstore/src/conformance', import.meta.url);
-  console.log(`0 passed, 0 failed, ${readdirSync(folder).length} files skipped: no Docker engine answers: ${reason}`);
+  console.log(
+    `0 passed, 0 failed, ${readdirSync(folder).length} files skipped: no Docker engine is available: ${reason}`,
+  );
 }

@@ -4,15 +4,15 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The folder that was checked out. */
+/** The root folder of the checkout. */
 export const CHECKOUT = dirname(dirname(fileURLToPath(import.meta.url)));
 
-const NODE_AT_LEAST = [20, 19];
+const MIN_NODE_VERSION = [20, 19];
 /** The checkout's package.json. */
 export const manifest = JSON.parse(readFileSync(join(CHECKOUT, 'package.json'), 'utf8'));
 
-/** Brings a checkout to where it runs: Node.js is new enough, the dependencies are those of the lockfile, everything is built. Ends this
- *  process with a sentence where that cannot be. Needs nothing but Node.js and npm, asks nothing, installs nothing globally. */
+/** Prepares a checkout: checks the version of Node.js, installs the dependencies and builds, each only if needed.
+ *  Exits with a message on failure. It needs only Node.js and npm, is not interactive, and installs nothing globally. */
 export const setUp = async () => {
   process.chdir(CHECKOUT);
   requireNode();
@@ -20,78 +20,79 @@ export const setUp = async () => {
   await build();
 };
 
-/** Runs a command to its end and resolves with its exit code. A signal is passed on, and ends this process after the command. */
+/** Runs a command and resolves to its exit code. Forwards signals to it; after a signal, this process exits when the command ends. */
 export const run = (command, args, { env = process.env, stdout = 'inherit' } = {}) =>
   new Promise((done) => {
     const child = spawn(command, args, { env, stdio: ['ignore', stdout, 'inherit'] });
-    let ending = false;
-    const passOn = (signal) => {
-      ending = true;
-      // Ctrl-C has reached it already: it is in the same group.
+    let signalled = false;
+    const forward = (signal) => {
+      signalled = true;
+      // Ctrl-C already reaches the command, which is in the same process group.
       if (signal !== 'SIGINT') child.kill(signal);
     };
     const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
-    for (const signal of signals) process.on(signal, passOn);
-    child.once('error', (error) => stop(`${command} could not be run: ${error.message}`));
+    for (const signal of signals) process.on(signal, forward);
+    child.once('error', (error) => fail(`cannot run ${command}: ${error.message}`));
     child.once('exit', (code) => {
-      for (const signal of signals) process.off(signal, passOn);
-      if (ending) process.exit(130);
+      for (const signal of signals) process.off(signal, forward);
+      if (signalled) process.exit(130);
       done(code ?? 1);
     });
   });
 
 const requireNode = () => {
   const [major, minor] = process.versions.node.split('.').map(Number);
-  if (major < NODE_AT_LEAST[0] || (major === NODE_AT_LEAST[0] && minor < NODE_AT_LEAST[1])) {
+  if (major < MIN_NODE_VERSION[0] || (major === MIN_NODE_VERSION[0] && minor < MIN_NODE_VERSION[1])) {
     stop(
-      `this needs Node.js ${NODE_AT_LEAST.join('.')} or later, and this is ${process.versions.node}: see https://nodejs.org`,
+      `Node.js ${MIN_NODE_VERSION.join('.')} or later is required, but this is ${process.versions.node}: see https://nodejs.org`,
     );
   }
-  if (process.platform === 'win32') stop('this runs on Linux and macOS; on Windows, use WSL or "docker compose up"');
+  if (process.platform === 'win32')
+    fail('only Linux and macOS are supported: on Windows, use WSL or "docker compose up"');
 };
 
 const install = async () => {
-  const wanted = installation();
-  if (isStamped('.installed', wanted)) return;
-  say(`installing the dependencies with ${manifest.packageManager}`);
-  // CI: nobody is there to answer, and what an older version left in node_modules is replaced.
+  const hash = installationHash();
+  if (isStamped('.installed', hash)) return;
+  print(`installing dependencies with ${manifest.packageManager}`);
+  // With CI=true, pnpm asks no questions and replaces a node_modules folder of another version.
   const env = { ...process.env, CI: 'true' };
   const args = ['pnpm', 'install', '--frozen-lockfile', '--reporter=append-only'];
-  if ((await runWithPnpm(args, { env })) !== 0) stop('the dependencies could not be installed: see above');
-  stamp('.installed', wanted);
+  if ((await runWithPnpm(args, { env })) !== 0) fail('the dependencies could not be installed: see the messages above');
+  stamp('.installed', hash);
 };
 
 const build = async () => {
-  if (isStamped('.built', sources())) return;
-  say('building');
+  if (isStamped('.built', sourcesHash())) return;
+  print('building');
   const env = { ...process.env, TURBO_TELEMETRY_DISABLED: '1', TURBO_NO_UPDATE_NOTIFIER: '1' };
   const args = [join('node_modules', '.bin', 'turbo'), 'run', 'build', '--output-logs=errors-only'];
-  if ((await runWithPnpm(args, { env })) !== 0) stop('the build failed: see above');
-  stamp('.built', sources());
+  if ((await runWithPnpm(args, { env })) !== 0) fail('the build failed: see the messages above');
+  stamp('.built', sourcesHash());
 };
 
-/** Runs a command that finds the pinned pnpm on its path: npx keeps it beside, nothing is installed globally. */
+/** Runs a command with the pinned pnpm on its path. npx downloads pnpm to its cache. */
 const runWithPnpm = (args, { env }) =>
   run('npx', ['--yes', `--package=${manifest.packageManager}`, '--', ...args], { env, stdout: process.stderr });
 
-/** What an installation is made of: another one is needed when any of it changes. */
-const installation = () => {
+/** Hash of everything that an installation depends on. */
+const installationHash = () => {
   const hash = createHash('sha256').update(`${process.platform} ${process.arch} ${manifest.packageManager}`);
   for (const file of ['pnpm-lock.yaml', 'pnpm-workspace.yaml']) hash.update(readFileSync(file));
   return hash.digest('hex');
 };
 
-/** What a build is made of, by size and time: turbo looks closer when any of it changes, and this saves asking it. */
-const sources = () => {
-  const hash = createHash('sha256').update(installation());
+/** Hash of the sizes and times of all source files. Without a change, turbo does not have to run. */
+const sourcesHash = () => {
+  const hash = createHash('sha256').update(installationHash());
   for (const folder of ['packages', 'services'].flatMap((group) =>
     readdirSync(group).map((name) => join(group, name)),
   )) {
     if (!existsSync(join(folder, 'package.json'))) continue;
     hash.update(`${folder} ${existsSync(join(folder, 'dist'))}`);
-    const own = readdirSync(folder).filter((name) => name.endsWith('.json'));
-    const below = existsSync(join(folder, 'src')) ? readdirSync(join(folder, 'src'), { recursive: true }) : [];
-    for (const name of [...own, ...below.map((path) => join('src', path))].sort()) {
+    const configFiles = readdirSync(folder).filter((name) => name.endsWith('.json'));
+    const sourceFiles = existsSync(join(folder, 'src')) ? readdirSync(join(folder, 'src'), { recursive: true }) : [];
+    for (const name of [...configFiles, ...sourceFiles.map((path) => join('src', path))].sort()) {
       const { size, mtimeMs } = statSync(join(folder, name));
       hash.update(`${name} ${size} ${mtimeMs}`);
     }
@@ -106,9 +107,9 @@ const isStamped = (name, value) => {
 
 const stamp = (name, value) => writeFileSync(join('node_modules', name), value);
 
-const say = (sentence) => process.stderr.write(`${sentence}\n`);
+const print = (message) => process.stderr.write(`${message}\n`);
 
-const stop = (sentence) => {
-  say(sentence);
+const fail = (message) => {
+  print(message);
   process.exit(1);
 };

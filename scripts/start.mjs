@@ -1,5 +1,5 @@
 import { setUp } from './setup.mjs';
 
 await setUp();
-// The launcher takes over this very process: signals reach it without anybody between.
+// The launcher runs in this process, so that signals reach it directly.
 await import('../packages/local-stack/dist/main.js');

@@ -3,37 +3,38 @@ import { LaunchError } from './launch-error.ts';
 
 export interface Arguments {
   readonly help: boolean;
-  /** How many webhook dispatchers run. */
+  /** Number of webhook dispatchers. */
   readonly dispatchers: number;
 }
 
 const MAX_DISPATCHERS = 16;
-const KNOWN = ['--dispatchers N', '--help'];
+const KNOWN_OPTIONS = ['--dispatchers N', '--help'];
 
-export const HELP = `npm start -- [options]      runs the whole gateway on this machine, until Ctrl-C
+export const HELP = `npm start -- [options]      run the whole gateway on this machine until Ctrl-C
 
 Options
-  --dispatchers N           webhook dispatchers to run, 1 to ${MAX_DISPATCHERS} (default 1)
-  --help                    this page
+  --dispatchers N           number of webhook dispatchers, 1 to ${MAX_DISPATCHERS} (default 1)
+  --help                    show this page
 
 Environment
-  DATA_DIR                  folder of everything that is kept (default .data/ in the checkout)
-  SANDBOX_API_KEY           the demo merchant's key: ak_sandbox_ and 32 to 128 letters and digits (default: made once)
-  HOST                      address that the services listen on (default 127.0.0.1)
-  GATEWAY_PORT (4000)  ORDERS_PORT (4001)  PAYMENTS_PORT (4002)  WEBHOOK_DISPATCHER_PORT (4003, each further one + 1)
+  DATA_DIR                  data folder (default .data/ in the checkout)
+  SANDBOX_API_KEY           API key of the demo merchant: ak_sandbox_ and 32 to 128 letters and digits
+                            (default: generated at the first start)
+  HOST                      IP address that the services listen on (default 127.0.0.1)
+  GATEWAY_PORT (4000)  ORDERS_PORT (4001)  PAYMENTS_PORT (4002)  WEBHOOK_DISPATCHER_PORT (4003, 4004, ...)
   EVENTSTORE_PORT (2113)  KAFKA_PORT (9092)  POSTGRES_PORT (5433)
-  PORT_OFFSET=N             is added to every port above
+  PORT_OFFSET=N             add N to every port above
   EVENTSTORE_URL, KAFKA_BROKERS, DATABASE_URL
-                            use these servers in place of an embedded one, each by itself
-  LOG_LEVEL, RATE_LIMIT_... and all others reach the services as they are.
+                            use this server instead of the embedded one
+  All other variables, such as LOG_LEVEL, are passed on to the services. .env.example describes them.
 `;
 
-/** Reads the command line. Throws LaunchError for anything unknown, with the list of what is known. */
+/** Parses the command line. Throws LaunchError with the known options when an argument is unknown. */
 export const readArguments = (args: readonly string[]): Arguments => {
   const { help = false, dispatchers = '1' } = parse(args);
   const count = Number(dispatchers);
   if (!/^\d+$/.test(dispatchers) || count < 1 || count > MAX_DISPATCHERS) {
-    throw new LaunchError(`--dispatchers wants a number from 1 to ${MAX_DISPATCHERS}, not "${dispatchers}"`);
+    throw new LaunchError(`--dispatchers must be a number from 1 to ${MAX_DISPATCHERS}, but is "${dispatchers}"`);
   }
   return { help, dispatchers: count };
 };
@@ -44,6 +45,6 @@ const parse = (args: readonly string[]) => {
       .values;
   } catch (cause) {
     const reason = (cause as Error).message.split(/\. (?=To specify)/)[0];
-    throw new LaunchError(`${reason}. Known options: ${KNOWN.join(', ')}`, { cause });
+    throw new LaunchError(`${reason}. Known options: ${KNOWN_OPTIONS.join(', ')}`, { cause });
   }
 };

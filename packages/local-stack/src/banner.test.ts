@@ -12,15 +12,15 @@ const addresses = {
   databaseUrl: 'postgres://postgres:pass@127.0.0.1:5433/app',
 };
 
-test('the sample order is one that the API takes', () =>
+test('the sample order is valid', () =>
   expect(MerchantCreateOrderDto.safeParse(SAMPLE_ORDER)).toMatchObject({ success: true }));
 
-test('a shell reads the printed command as curl with the order as its body', () => {
+test('the printed command sends the sample order with curl', () => {
   const shown = execFileSync('bash', ['-c', `curl() { printf '%s' "\${@: -1}"; }\n${createOrderCommand(addresses)}`]);
   expect(JSON.parse(String(shown))).toEqual(SAMPLE_ORDER);
 });
 
-test('addresses are shown without what is secret in them', () => {
+test('shows URLs without their passwords', () => {
   expect(banner(addresses, 1)).toContain('postgres://127.0.0.1:5433/app');
   expect(banner(addresses, 1)).not.toContain('pass@');
 });

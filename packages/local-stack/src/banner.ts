@@ -2,7 +2,7 @@ import type { MerchantCreateOrderDto } from '@cpg/contracts';
 import { join } from 'node:path';
 import type { RunningStack } from './stack.ts';
 
-/** The order that the printed line creates: in one currency, so that it needs no exchange rate from outside. */
+/** The order of the printed command. It uses one currency, so it needs no exchange rate. */
 export const SAMPLE_ORDER: MerchantCreateOrderDto = {
   external_reference_id: 'demo-1',
   items: [{ name: 'Coffee', quantity: 2, unit_price: '3.50', currency: 'USDT' }],
@@ -18,7 +18,7 @@ export const SAMPLE_ORDER: MerchantCreateOrderDto = {
   },
 };
 
-/** What a newcomer needs once everything runs. */
+/** The text that the launcher prints when everything is ready. */
 export const banner = (stack: RunningStack, seconds: number): string => `
   Ready in ${seconds.toFixed(1)} s.
 
@@ -32,12 +32,12 @@ ${createOrderCommand(stack)}
 
   EventStoreDB ${withoutCredentials(stack.eventstoreUrl)}
   Kafka        ${stack.kafkaBrokers}
-  PostgreSQL   ${withoutCredentials(stack.databaseUrl)}   (with its password: DATABASE_URL in ${join(stack.dataDir, 'environment.json')})
+  PostgreSQL   ${withoutCredentials(stack.databaseUrl)}   (URL with password: DATABASE_URL in ${join(stack.dataDir, 'environment.json')})
 
-  Ctrl-C stops everything; the data stays in ${stack.dataDir} ("npm run reset" empties it).
+  Press Ctrl-C to stop. The data stays in ${stack.dataDir}; "npm run reset" deletes it.
 `;
 
-/** A command for a shell, several lines. */
+/** A shell command that creates the sample order. */
 export const createOrderCommand = ({ baseUrl, apiKey }: { baseUrl: string; apiKey: string }): string =>
   [
     `curl -sS -X POST '${baseUrl}/v1/orders' \\`,

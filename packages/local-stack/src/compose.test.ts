@@ -11,7 +11,7 @@ const dockerfile = read('deploy/Dockerfile');
 const SERVICES = readdirSync(join(ROOT, 'services'));
 const VARIABLE = /^\s+([A-Z][A-Z0-9_]+): /gm;
 
-/** What the services read, by the fields of their configuration. */
+/** Names of all variables in the configurations of the services. */
 const readByServices = new Set(
   ['packages/runtime/src/config.ts', ...SERVICES.map((name) => `services/${name}/src/config.ts`)].flatMap((path) => [
     ...found(read(path), VARIABLE),
@@ -20,13 +20,13 @@ const readByServices = new Set(
 const explained = found(read('.env.example'), /^(?:# )?([A-Z][A-Z0-9_]+)=$/gm);
 const takenFromEnv = found(compose, /\$\{([A-Z0-9_]+)/g);
 
-test('.env.example explains what the services and Compose read, and nothing else', () => {
+test('.env.example describes exactly the variables that the services and Compose read', () => {
   const readBySomeone = new Set([...readByServices, ...takenFromEnv]);
   expect(missing(readBySomeone, explained)).toEqual([]);
   expect(missing(explained, readBySomeone)).toEqual([]);
 });
 
-test('what the services read reaches them in Compose, but for where they listen, which their images say', () => {
+test('Compose passes every variable to the services except HOST and PORT, which the images set', () => {
   expect(missing(readByServices, found(compose, VARIABLE))).toEqual(['HOST', 'PORT']);
   expect(dockerfile).toMatch(/HOST=0\.0\.0\.0/);
   expect(dockerfile.match(/^ENV PORT=\d+$/gm)).toHaveLength(SERVICES.length);
@@ -40,12 +40,12 @@ test.each(['ENVIRONMENT', 'INTERNAL_TOKEN', 'API_KEY_PEPPER', 'WEBHOOK_ENCRYPTIO
   },
 );
 
-test('every service has its image', () => {
+test('every service has an image', () => {
   expect([...found(compose, /target: ([\w-]+)/g)].sort()).toEqual(SERVICES);
   expect(missing(new Set(SERVICES), found(dockerfile, /^FROM service AS ([\w-]+)$/gm))).toEqual([]);
 });
 
-test('only the gateway is published, and dispatchers can be many', () => {
+test('only the gateway publishes a port, and dispatchers can be scaled', () => {
   expect(compose.match(/^ {4}ports:/gm)).toHaveLength(1);
   expect(compose).not.toMatch(/container_name/);
 });

@@ -3,17 +3,17 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { LaunchError } from './launch-error.ts';
 
-/** The folder that was checked out, whether this runs from src or from dist. */
+/** The root folder of the checkout. */
 export const CHECKOUT = fileURLToPath(new URL('../../../', import.meta.url));
 
 const portByDefault = (port: number) =>
-  z.coerce.number({ error: 'must be a port' }).int().min(1).max(65_535).default(port);
+  z.coerce.number({ error: 'must be a port number' }).int().min(1).max(65_535).default(port);
 
 const Config = z.object({
   DATA_DIR: z.string().default('.data'),
   HOST: z.string().default('127.0.0.1'),
   PORT_OFFSET: z.coerce.number({ error: 'must be a whole number' }).int().default(0),
-  /** Something stands between the processes, and passes on to each port what comes to that port and so many more. */
+  /** For tests with a proxy between the processes: clients connect to each port plus this offset. */
   VIA_PORT_OFFSET: z.coerce.number({ error: 'must be a whole number' }).int().default(0),
   GATEWAY_PORT: portByDefault(4000),
   ORDERS_PORT: portByDefault(4001),
@@ -25,24 +25,24 @@ const Config = z.object({
   EVENTSTORE_URL: z.string().optional(),
   KAFKA_BROKERS: z.string().optional(),
   DATABASE_URL: z.string().optional(),
-  ENVIRONMENT: z
-    .literal('sandbox', { error: 'must be sandbox: npm start is for trying out, not for production' })
-    .optional(),
+  ENVIRONMENT: z.literal('sandbox', { error: 'must be sandbox: npm start does not run in production' }).optional(),
   LOG_LEVEL: z.string().default('info'),
   SANDBOX_API_KEY: z
     .string()
-    .regex(/^ak_sandbox_[A-Za-z0-9]{32,128}$/, { error: 'must be ak_sandbox_ and then 32 to 128 letters and digits' })
+    .regex(/^ak_sandbox_[A-Za-z0-9]{32,128}$/, {
+      error: 'must be ak_sandbox_ followed by 32 to 128 letters and digits',
+    })
     .optional(),
 });
 
-/** What the launcher itself reads from the environment. DATA_DIR is absolute. */
+/** The variables that the launcher itself reads. DATA_DIR is absolute. */
 export type Config = z.output<typeof Config>;
 
-/** Empty values count as absent; a relative DATA_DIR starts at the checkout. Throws LaunchError naming every variable at fault. */
+/** Empty values count as absent. A relative DATA_DIR is relative to the checkout. Throws LaunchError with every invalid variable. */
 export const readConfig = (env: NodeJS.ProcessEnv): Config => {
   const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
   const { success, data, error } = Config.safeParse(present);
   if (success) return { ...data, DATA_DIR: resolve(CHECKOUT, data.DATA_DIR) };
   const faults = error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
-  throw new LaunchError(`the environment is not right:\n${faults.join('\n')}`);
+  throw new LaunchError(`invalid environment variables:\n${faults.join('\n')}`);
 };

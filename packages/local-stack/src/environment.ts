@@ -2,7 +2,7 @@ import type { Config } from './config.ts';
 import type { Secrets } from './data/secrets.ts';
 import type { PortPlan } from './ports.ts';
 
-/** Where everything is, once it runs. */
+/** Addresses of a running stack. */
 export interface StackAddresses {
   readonly dataDir: string;
   readonly baseUrl: string;
@@ -11,8 +11,8 @@ export interface StackAddresses {
   readonly databaseUrl: string;
 }
 
-/** Addresses of what this launcher starts, and in place of an engine those that it was given. */
-export const addressesOf = (
+/** Addresses of the processes that the launcher starts, and of the external engines in `config`. */
+export const stackAddresses = (
   config: Config,
   ports: readonly PortPlan[],
   secrets: Secrets,
@@ -22,14 +22,14 @@ export const addressesOf = (
   baseUrl: httpAddress(ports, 'gateway'),
   eventstoreUrl: config.EVENTSTORE_URL ?? `esdb://127.0.0.1:${viaOf(ports, 'eventstore')}?tls=false`,
   kafkaBrokers: config.KAFKA_BROKERS ?? `127.0.0.1:${viaOf(ports, 'kafka')}`,
-  databaseUrl: config.DATABASE_URL ?? ownDatabase(ports, secrets, 'app'),
+  databaseUrl: config.DATABASE_URL ?? embeddedDatabaseUrl(ports, secrets, 'app'),
 });
 
-/** A database of the embedded PostgreSQL. */
-export const ownDatabase = (ports: readonly PortPlan[], { POSTGRES_PASSWORD }: Secrets, name: string): string =>
+/** URL of a database of the embedded PostgreSQL. */
+export const embeddedDatabaseUrl = (ports: readonly PortPlan[], { POSTGRES_PASSWORD }: Secrets, name: string): string =>
   `postgres://postgres:${POSTGRES_PASSWORD}@127.0.0.1:${viaOf(ports, 'postgres')}/${name}`;
 
-/** What every service finds in its environment, over that of the caller. */
+/** The variables that the launcher sets for every service. They override the caller's environment. */
 export const serviceEnvironment = (
   { eventstoreUrl, kafkaBrokers, databaseUrl, baseUrl }: StackAddresses,
   ports: readonly PortPlan[],
@@ -50,11 +50,11 @@ export const serviceEnvironment = (
   WEBHOOK_ALLOW_LOCAL: env.WEBHOOK_ALLOW_LOCAL || 'true',
 });
 
-/** How a process of the stack is called from this machine. */
+/** Base URL of a process, as seen from this machine. */
 export const httpAddress = (ports: readonly PortPlan[], process: string): string => {
   const { host, via } = planOf(ports, process);
-  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
-  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${via}`;
+  const clientHost = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  return `http://${clientHost.includes(':') ? `[${clientHost}]` : clientHost}:${via}`;
 };
 
 const viaOf = (ports: readonly PortPlan[], process: string): number => planOf(ports, process).via;

@@ -3,7 +3,7 @@ import { createStack, type RunningStack, type Stack, type StackOptions } from '.
 export { LaunchError } from './launch-error.ts';
 export { createStack, type RunningStack, type Stack, type StackOptions };
 
-/** Starts a whole stack within this process: what `npm start` does, without the words. */
+/** Starts a stack from code, without the command line and the banner of `npm start`. */
 export const startStack = async (options: StackOptions): Promise<RunningStack & Pick<Stack, 'stop' | 'pidOf'>> => {
   const stack = createStack(options);
   const running = await stack.start();

@@ -1,4 +1,4 @@
-/** Why the local stack cannot start, or go on, in a sentence for the person in front of it that says what to do. */
+/** The stack cannot start or continue. The message tells the user the reason and the remedy. */
 export class LaunchError extends Error {
   override readonly name = 'LaunchError';
 }

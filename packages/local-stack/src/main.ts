@@ -1,14 +1,14 @@
 import { HELP, readArguments } from './arguments.ts';
 import { banner } from './banner.ts';
 import { LaunchError } from './launch-error.ts';
-import { lineOutput } from './log/output.ts';
-import { GroupStopped } from './processes/group.ts';
+import { createLineWriter } from './log/line-writer.ts';
+import { GroupStoppedError } from './processes/group.ts';
 import { createStack } from './stack.ts';
-import { onEnd } from './stop-signals.ts';
+import { runUntilSignal } from './stop-signals.ts';
 
-const print = lineOutput(process.stdout);
+const print = createLineWriter(process.stdout);
 
-/** Runs the stack until a signal; the exit code. */
+/** Runs the stack until a signal arrives. Resolves to the exit code. */
 const main = async (): Promise<number> => {
   const { help, dispatchers } = readArguments(process.argv.slice(2));
   if (help) {
@@ -17,20 +17,20 @@ const main = async (): Promise<number> => {
   }
   const colour = process.stdout.isTTY && !process.env.NO_COLOR;
   const stack = createStack({ dispatchers, colour, log: print });
-  const ended = onEnd({
-    politely: async () => {
-      print('\nstopping; once more to end at once');
+  const ended = runUntilSignal({
+    stop: async () => {
+      print('\nstopping; press Ctrl-C again to kill all processes');
       await stack.stop();
       print('stopped');
     },
-    atOnce: stack.kill,
+    kill: stack.kill,
   });
-  const began = Date.now();
+  const startedAt = Date.now();
   try {
-    print(banner(await stack.start(), (Date.now() - began) / 1000));
+    print(banner(await stack.start(), (Date.now() - startedAt) / 1000));
   } catch (error) {
-    // A signal came first: it decides how this ends.
-    if (!(error instanceof GroupStopped)) throw error;
+    // A signal arrived during the start, so `ended` gives the exit code.
+    if (!(error instanceof GroupStoppedError)) throw error;
   }
   return ended;
 };

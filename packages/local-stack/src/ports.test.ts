@@ -15,17 +15,17 @@ const STANDARD = {
   postgres: 5433,
 };
 
-test('each process has its standard port', () => expect(portsOf({})).toEqual(STANDARD));
+test('uses the standard ports by default', () => expect(portsOf({})).toEqual(STANDARD));
 
-test('the offset moves all of them, those that were set too', () => {
+test('adds the offset to all ports, including configured ones', () => {
   const moved = Object.fromEntries(Object.entries(STANDARD).map(([name, port]) => [name, port + 100]));
   expect(portsOf({ PORT_OFFSET: '100', KAFKA_PORT: '9000' })).toEqual({ ...moved, kafka: 9100 });
 });
 
-test('further dispatchers take the ports that follow', () =>
+test('numbers the ports of further dispatchers consecutively', () =>
   expect(portsOf({}, 3)).toEqual({ ...STANDARD, 'webhook-dispatcher-2': 4004, 'webhook-dispatcher-3': 4005 }));
 
-test('an engine that is given by its address needs no port', () =>
+test('assigns no port to an external engine', () =>
   expect(Object.keys(portsOf({ DATABASE_URL: 'postgres://db/app', KAFKA_BROKERS: 'kafka:9092' }))).toEqual([
     'gateway',
     'orders',
@@ -34,25 +34,25 @@ test('an engine that is given by its address needs no port', () =>
     'eventstore',
   ]));
 
-test('it refuses a port that a further dispatcher would share with another process', () =>
+test('rejects a port that two processes would share', () =>
   expect(() => portsOf({ POSTGRES_PORT: '4004' }, 2)).toThrow(
-    'postgres and webhook-dispatcher-2 would both listen on port 4004: set POSTGRES_PORT to another',
+    'postgres and webhook-dispatcher-2 would both listen on port 4004: set POSTGRES_PORT to another port',
   ));
 
-test('it refuses an offset that leaves the range of ports', () =>
-  expect(() => portsOf({ PORT_OFFSET: '60000' })).toThrow(/64000|69092 for kafka is no port: set KAFKA_PORT/));
+test('rejects an offset that leads to invalid ports', () =>
+  expect(() => portsOf({ PORT_OFFSET: '60000' })).toThrow(/64000|69092 for kafka is not a valid port: set KAFKA_PORT/));
 
-test('all taken ports are reported at once, with the variables that move them', async () => {
-  const taken = await Promise.all([occupy(), occupy()]);
-  const [gateway, kafka] = taken.map(({ port }) => port);
+test('reports all ports in use, with the variables to set', async () => {
+  const occupied = await Promise.all([occupy(), occupy()]);
+  const [gateway, kafka] = occupied.map(({ port }) => port);
   const plans = planPorts(readConfig({ GATEWAY_PORT: String(gateway), KAFKA_PORT: String(kafka) }), 1);
   const wanted = plans.filter(({ process }) => process === 'gateway' || process === 'kafka');
   await expect(requireFreePorts(wanted)).rejects.toThrow(
     new RegExp(
-      `port ${gateway} for gateway is taken: set GATEWAY_PORT .*\\nport ${kafka} for kafka is taken: set KAFKA_PORT`,
+      `port ${gateway} for gateway is in use: set GATEWAY_PORT .*\\nport ${kafka} for kafka is in use: set KAFKA_PORT`,
     ),
   );
-  await Promise.all(taken.map(({ free }) => free()));
+  await Promise.all(occupied.map(({ free }) => free()));
   await requireFreePorts(wanted);
 });
 

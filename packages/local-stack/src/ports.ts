@@ -2,62 +2,65 @@ import { createServer } from 'node:net';
 import type { Config } from './config.ts';
 import { LaunchError } from './launch-error.ts';
 
-/** A port that one process is going to listen on. */
+/** The port of one process. */
 export interface PortPlan {
   readonly process: string;
-  /** Of the address to listen on. */
+  /** IP address or name to listen on. */
   readonly host: string;
   readonly port: number;
-  /** Where the others find it: its own port, unless something stands between. */
+  /** The port that clients connect to. It differs from `port` only in tests with a proxy in between. */
   readonly via: number;
-  /** The variable that moves it. */
+  /** The variable that sets the port. */
   readonly variable: string;
 }
 
 const ENGINES_HOST = '127.0.0.1';
 
-/** The ports of everything that this launcher starts itself. Throws LaunchError where two are the same, or one is no port. */
+/** Assigns a port to every process that the launcher starts. Throws LaunchError for duplicate or invalid ports. */
 export const planPorts = (config: Config, dispatchers: number): PortPlan[] => {
-  const at = (process: string, host: string, variable: keyof Config & `${string}_PORT`, index = 0): PortPlan => {
+  const planFor = (process: string, host: string, variable: keyof Config & `${string}_PORT`, index = 0): PortPlan => {
     const port = config[variable] + index + config.PORT_OFFSET;
     return { process, host, port, via: port + config.VIA_PORT_OFFSET, variable };
   };
   const plans = [
-    at('gateway', config.HOST, 'GATEWAY_PORT'),
-    at('orders', config.HOST, 'ORDERS_PORT'),
-    at('payments', config.HOST, 'PAYMENTS_PORT'),
+    planFor('gateway', config.HOST, 'GATEWAY_PORT'),
+    planFor('orders', config.HOST, 'ORDERS_PORT'),
+    planFor('payments', config.HOST, 'PAYMENTS_PORT'),
     ...Array.from({ length: dispatchers }, (_, index) =>
-      at(`webhook-dispatcher-${index + 1}`, config.HOST, 'WEBHOOK_DISPATCHER_PORT', index),
+      planFor(`webhook-dispatcher-${index + 1}`, config.HOST, 'WEBHOOK_DISPATCHER_PORT', index),
     ),
-    ...(config.EVENTSTORE_URL ? [] : [at('eventstore', ENGINES_HOST, 'EVENTSTORE_PORT')]),
-    ...(config.KAFKA_BROKERS ? [] : [at('kafka', ENGINES_HOST, 'KAFKA_PORT')]),
-    ...(config.DATABASE_URL ? [] : [at('postgres', ENGINES_HOST, 'POSTGRES_PORT')]),
+    ...(config.EVENTSTORE_URL ? [] : [planFor('eventstore', ENGINES_HOST, 'EVENTSTORE_PORT')]),
+    ...(config.KAFKA_BROKERS ? [] : [planFor('kafka', ENGINES_HOST, 'KAFKA_PORT')]),
+    ...(config.DATABASE_URL ? [] : [planFor('postgres', ENGINES_HOST, 'POSTGRES_PORT')]),
   ];
   const faults = plans.flatMap((plan, index) => {
-    if (plan.port < 1 || plan.port > 65_535) return [`${plan.port} for ${plan.process} is no port: ${remedy(plan)}`];
-    const twin = plans.slice(0, index).find((earlier) => earlier.port === plan.port);
-    return twin ? [`${plan.process} and ${twin.process} would both listen on port ${plan.port}: ${remedy(plan)}`] : [];
+    if (plan.port < 1 || plan.port > 65_535)
+      return [`${plan.port} for ${plan.process} is not a valid port: ${remedy(plan)}`];
+    const duplicate = plans.slice(0, index).find((earlier) => earlier.port === plan.port);
+    return duplicate
+      ? [`${plan.process} and ${duplicate.process} would both listen on port ${plan.port}: ${remedy(plan)}`]
+      : [];
   });
   if (faults.length > 0) throw new LaunchError(faults.join('\n'));
   return plans;
 };
 
-/** Throws LaunchError naming every port of the plans that cannot be listened on, and the variables to set. */
+/** Throws LaunchError with every port that cannot be used, and the variables to set. */
 export const requireFreePorts = async (plans: readonly PortPlan[]): Promise<void> => {
   const faults = await Promise.all(
     plans.map(async (plan) => {
-      const code = await listenFault(plan);
+      const code = await listenError(plan);
       if (!code) return [];
-      const reason = code === 'EADDRINUSE' ? 'is taken' : `cannot be listened on at ${plan.host} (${code})`;
+      const reason = code === 'EADDRINUSE' ? 'is in use' : `cannot be used on ${plan.host} (${code})`;
       return [`port ${plan.port} for ${plan.process} ${reason}: ${remedy(plan)}`];
     }),
   );
   if (faults.some((lines) => lines.length > 0)) throw new LaunchError(faults.flat().join('\n'));
 };
 
-const remedy = ({ variable }: PortPlan) => `set ${variable} to another, or PORT_OFFSET to move all of them`;
+const remedy = ({ variable }: PortPlan) => `set ${variable} to another port, or PORT_OFFSET to move all ports`;
 
-const listenFault = ({ host, port }: PortPlan): Promise<string | null> =>
+const listenError = ({ host, port }: PortPlan): Promise<string | null> =>
   new Promise((done) => {
     const server = createServer();
     server.once('error', (error: NodeJS.ErrnoException) => done(error.code ?? error.message));

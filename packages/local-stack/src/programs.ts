@@ -4,34 +4,43 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { type PostgresOptions, startPostgres } from '@cpg/embedded-postgres';
 import type { Secrets } from './data/secrets.ts';
-import { ownDatabase } from './environment.ts';
+import { embeddedDatabaseUrl } from './environment.ts';
 import { LaunchError } from './launch-error.ts';
 import type { PortPlan } from './ports.ts';
-import { markOf, postgresFolder } from './processes/leftovers.ts';
+import { dataDirArgument, postgresFolder } from './processes/leftover-processes.ts';
 import type { Program } from './processes/supervisor.ts';
 
 export interface ProgramsOptions {
-  /** One for each process that is to run. */
+  /** One entry per process to run. */
   readonly ports: readonly PortPlan[];
   readonly secrets: Secrets;
   readonly dataDir: string;
-  /** Of a PostgreSQL that is there already: what the engines store goes into it too, in schemas of their own. */
+  /** An external PostgreSQL. The embedded engines store their data in it too, each in its own schema. */
   readonly databaseUrl: string | undefined;
   readonly env: NodeJS.ProcessEnv;
-  /** Show what PostgreSQL says in passing, too. */
+  /** Show all log lines of PostgreSQL, not only warnings. */
   readonly showAll: boolean;
   readonly onLine: (name: string, line: string) => void;
-  /** Something that the person in front of it has to see to. */
+  /** Shows a problem that the user must solve. */
   readonly warn: (sentence: string) => void;
 }
 
-/** What runs: PostgreSQL, unless there is one already, and then everything else at once. */
-export const programsOf = ({ ports, secrets, dataDir, databaseUrl, env, showAll, onLine, warn }: ProgramsOptions) => {
+/** The programs to run: the embedded PostgreSQL, which starts first, and all others. */
+export const createPrograms = ({
+  ports,
+  secrets,
+  dataDir,
+  databaseUrl,
+  env,
+  showAll,
+  onLine,
+  warn,
+}: ProgramsOptions) => {
   const own = ports.find(({ process }) => process === 'postgres');
-  // Where the programs are more than the cores, the helper threads of their garbage collectors keep the others from running: a collection of
-  // 2 ms takes 12, and everyone waits for it.
+  // With more processes than cores, the helper threads of the garbage collectors compete with other processes: a collection of
+  // 2 ms takes 12 ms. One thread is faster then.
   const flags = availableParallelism() < ports.length ? ['--single-threaded-gc'] : [];
-  const databaseOf = (name: string) => databaseUrl ?? ownDatabase(ports, secrets, name);
+  const databaseOf = (name: string) => databaseUrl ?? embeddedDatabaseUrl(ports, secrets, name);
   const programOf = ({ process: name, port, via }: PortPlan): Program => {
     const node = (module: string, more: NodeJS.ProcessEnv) =>
       nodeProgram({ name, module, flags, env: { ...env, ...more }, dataDir, onLine: (line) => onLine(name, line) });
@@ -67,39 +76,39 @@ export const programsOf = ({ ports, secrets, dataDir, databaseUrl, env, showAll,
 
 interface NodeProgram {
   readonly name: string;
-  /** Its entry point, as a package exports it: `@cpg/orders/main.js`. */
+  /** Entry point, for example `@cpg/orders/main.js`. */
   readonly module: string;
-  /** Of Node.js. */
+  /** Command line options of Node.js. */
   readonly flags: readonly string[];
   readonly env: NodeJS.ProcessEnv;
   readonly dataDir: string;
   readonly onLine: (line: string) => void;
 }
 
-// Each in a session of its own, so that Ctrl-C reaches the launcher alone.
+// `detached` starts each process in its own session, so that Ctrl-C reaches only the launcher.
 const nodeProgram = ({ name, module, flags, env, dataDir, onLine }: NodeProgram): Program => ({
   name,
-  launch: async (spawned) => {
+  launch: async (onSpawn) => {
     const main = fileURLToPath(import.meta.resolve(module));
-    const child = spawn(process.execPath, [...flags, main, markOf(dataDir)], {
+    const child = spawn(process.execPath, [...flags, main, dataDirArgument(dataDir)], {
       env,
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     for (const input of [child.stdout, child.stderr]) createInterface({ input }).on('line', onLine);
-    spawned(child);
+    onSpawn(child);
   },
 });
 
 const postgresProgram = (options: PostgresOptions): Program => ({
   name: 'postgres',
-  launch: async (spawned) => {
-    const server = await startPostgres({ ...options, onSpawn: spawned }).catch((cause: Error) => {
+  launch: async (onSpawn) => {
+    const server = await startPostgres({ ...options, onSpawn }).catch((cause: Error) => {
       throw new LaunchError(cause.message, { cause });
     });
     for (const name of ['app', 'eventstore', 'kafka']) await server.createDatabase(name);
   },
 });
 
-// ERROR and FATAL are told to the session concerned, which says so in a log of its own.
+// The client of a session logs its ERROR and FATAL messages itself.
 const isWorthShowing = (line: string): boolean => /\b(WARNING|PANIC): /.test(line);

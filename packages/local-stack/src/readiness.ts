@@ -5,16 +5,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { httpAddress } from './environment.ts';
 import type { PortPlan } from './ports.ts';
 
-/** Resolves with null when a process is ready, or with what it lacks. */
+/** Resolves to null when a process is ready, else to the reason why it is not. */
 export type ReadinessCheck = () => Promise<string | null>;
 
 const POLL_MS = 50;
-const ANSWER_WITHIN_MS = 2_500;
+const RESPONSE_TIMEOUT_MS = 2_500;
 
 const ENGINES = ['eventstore', 'kafka', 'postgres'];
 
-/** How to tell that each process is ready: services say so themselves, an engine listens once its storage is open. */
-export const readinessOf = (ports: readonly PortPlan[]): Record<string, ReadinessCheck> =>
+/** Readiness checks by process: `/health/ready` of a service, a TCP connection to an engine. Engines listen once their storage is open. */
+export const readinessChecks = (ports: readonly PortPlan[]): Record<string, ReadinessCheck> =>
   Object.fromEntries(
     ports.map(({ process, host, port }) => [
       process,
@@ -22,19 +22,19 @@ export const readinessOf = (ports: readonly PortPlan[]): Record<string, Readines
     ]),
   );
 
-/** Waits until every check has come true once. Resolves with what is still not ready after `withinMs`, by name and reason:
- *  nothing when all are. Ends early when `givenUp` says so. */
-export const waitReady = async (
+/** Waits until every check has succeeded once. Resolves to the processes that are not ready, with reasons: none if all succeeded.
+ *  Ends after `timeoutMs`, or earlier when `shouldStop` returns true. */
+export const waitUntilReady = async (
   checks: Readonly<Record<string, ReadinessCheck>>,
-  { withinMs, givenUp }: { withinMs: number; givenUp: () => boolean },
+  { timeoutMs, shouldStop }: { timeoutMs: number; shouldStop: () => boolean },
 ): Promise<string[]> => {
-  const end = Date.now() + withinMs;
+  const end = Date.now() + timeoutMs;
   const faults = await Promise.all(
     Object.entries(checks).map(async ([name, check]) => {
       for (;;) {
         const fault = await check();
         if (fault === null) return [];
-        if (givenUp() || Date.now() > end) return [`${name} ${fault}`];
+        if (shouldStop() || Date.now() > end) return [`${name} ${fault}`];
         await sleep(POLL_MS);
       }
     }),
@@ -42,36 +42,42 @@ export const waitReady = async (
   return faults.flat();
 };
 
-/** Asks `GET /health/ready`. Not by `fetch`, which refuses ports that browsers keep from (6000 among them) whoever listens there. */
+/** Calls `GET /health/ready`. `fetch` cannot be used, because it blocks some ports, for example 6000. */
 const answersReady =
   (baseUrl: string): ReadinessCheck =>
   () =>
     new Promise((done) => {
-      const asking = get(`${baseUrl}/health/ready`, { timeout: ANSWER_WITHIN_MS, agent: false }, async (response) => {
-        if (response.statusCode === 200) {
-          response.resume();
-          return done(null);
-        }
-        const { missing } = await json(response).then(
-          (body) => body as { missing?: string[] },
-          () => ({ missing: undefined }),
-        );
-        done(missing?.length ? `misses ${missing.join(', ')}` : `answers ${response.statusCode}`);
-      });
-      asking.once('timeout', () => asking.destroy());
-      asking.once('error', () => done('does not answer'));
+      const request = get(
+        `${baseUrl}/health/ready`,
+        { timeout: RESPONSE_TIMEOUT_MS, agent: false },
+        async (response) => {
+          if (response.statusCode === 200) {
+            response.resume();
+            return done(null);
+          }
+          const { missing } = await json(response).then(
+            (body) => body as { missing?: string[] },
+            () => ({ missing: undefined }),
+          );
+          done(
+            missing?.length ? `is waiting for ${missing.join(', ')}` : `responds with status ${response.statusCode}`,
+          );
+        },
+      );
+      request.once('timeout', () => request.destroy());
+      request.once('error', () => done('does not respond'));
     });
 
 const acceptsConnections =
   (host: string, port: number): ReadinessCheck =>
   () =>
     new Promise((done) => {
-      const socket = connect({ host, port, timeout: ANSWER_WITHIN_MS });
+      const socket = connect({ host, port, timeout: RESPONSE_TIMEOUT_MS });
       const end = (fault: string | null) => {
         socket.destroy();
         done(fault);
       };
       socket.once('connect', () => end(null));
-      socket.once('timeout', () => end('does not answer'));
-      socket.once('error', () => end('does not answer'));
+      socket.once('timeout', () => end('does not respond'));
+      socket.once('error', () => end('does not respond'));
     });

@@ -1,29 +1,30 @@
 import { join } from 'node:path';
 import { readConfig } from './config.ts';
 import { openDataFolder } from './data/folder.ts';
-import { lockFolder } from './data/lock.ts';
+import { lockDataFolder } from './data/lock.ts';
 import { writeSandbox } from './data/sandbox.ts';
-import { secretsOf } from './data/secrets.ts';
-import { inDataFolder, writeJson } from './data/write.ts';
-import { addressesOf, serviceEnvironment, type StackAddresses } from './environment.ts';
+import { loadSecrets } from './data/secrets.ts';
+import { explainWriteErrors, writeJson } from './data/write-file.ts';
+import { stackAddresses, serviceEnvironment, type StackAddresses } from './environment.ts';
 import { LaunchError } from './launch-error.ts';
-import { type LogStyle, renderLine, renderOwn } from './log/render.ts';
-import { demoMerchant } from './merchant.ts';
+import { type LineStyle, renderLine, renderLauncherLine } from './log/render.ts';
+import { ensureDemoMerchant } from './demo-merchant.ts';
 import { planPorts, type PortPlan, requireFreePorts } from './ports.ts';
-import { GroupStopped, type ProcessGroup, processGroup, type StopPhase } from './processes/group.ts';
-import { endLeftovers } from './processes/leftovers.ts';
-import { processRecord } from './processes/record.ts';
-import { programsOf } from './programs.ts';
-import { readinessOf, waitReady } from './readiness.ts';
+import { GroupStoppedError, type ProcessGroup, createProcessGroup, type StopPhase } from './processes/group.ts';
+import { stopLeftoverProcesses } from './processes/leftover-processes.ts';
+import { createProcessRecord } from './processes/process-record.ts';
+import { createPrograms } from './programs.ts';
+import { readinessChecks, waitUntilReady } from './readiness.ts';
 
 export interface StackOptions {
-  /** Goes over the environment of this process. */
+  /** Overrides the environment of this process. */
   readonly env?: NodeJS.ProcessEnv;
-  /** The same as DATA_DIR and PORT_OFFSET. */
+  /** Overrides DATA_DIR. */
   readonly dataDir?: string;
+  /** Overrides PORT_OFFSET. */
   readonly portOffset?: number;
   readonly dispatchers?: number;
-  /** One call per line of the log; without it nothing is shown. */
+  /** Called for each log line. Default: no output. */
   readonly log?: (line: string) => void;
   readonly colour?: boolean;
 }
@@ -34,58 +35,58 @@ export interface RunningStack extends StackAddresses {
 }
 
 export interface Stack {
-  /** Resolves once everything is ready. What had started is stopped when it throws: LaunchError with a sentence to show, or
-   *  GroupStopped when `stop` was called meanwhile. */
+  /** Resolves once all processes are ready. Stops them again before it throws: LaunchError with a message for the user, or
+   *  GroupStoppedError when `stop` was called during the start. */
   readonly start: () => Promise<RunningStack>;
-  /** Services first, engines after, PostgreSQL last, within 10 s; also while it starts. */
+  /** Stops the services, then the engines, then PostgreSQL, within 10 s. Can be called during the start. */
   readonly stop: () => Promise<void>;
-  /** Ends everything at once. */
+  /** Kills all processes. */
   readonly kill: () => void;
-  /** Of `orders`, `webhook-dispatcher-1`, `postgres`, ...; null while it does not run. */
+  /** Process id of `orders`, `webhook-dispatcher-1`, `postgres` and so on; null while it does not run. */
   readonly pidOf: (name: string) => number | null;
 }
 
-const READY_WITHIN_MS = 120_000;
-/** A process that ends so often before everything is ready will not get better by itself. */
-const HOPELESS_DEATHS = 6;
+const READY_TIMEOUT_MS = 120_000;
+// The start fails when a process crashes this often before everything is ready.
+const MAX_CRASHES = 6;
 
 const STOP_PHASES: readonly StopPhase[] = [
-  { includes: (name) => name === 'gateway', byMs: 3_000 },
-  { includes: (name) => !['eventstore', 'kafka', 'postgres'].includes(name), byMs: 6_000 },
-  { includes: (name) => name !== 'postgres', byMs: 7_500 },
-  { includes: () => true, byMs: 9_000 },
+  { includes: (name) => name === 'gateway', deadlineMs: 3_000 },
+  { includes: (name) => !['eventstore', 'kafka', 'postgres'].includes(name), deadlineMs: 6_000 },
+  { includes: (name) => name !== 'postgres', deadlineMs: 7_500 },
+  { includes: () => true, deadlineMs: 9_000 },
 ];
 
-/** The engines and services of one machine, each as a process of its own that starts again when it ends. */
+/** Runs engines and services on one machine, each as its own process, and restarts them when they exit. */
 export const createStack = ({ dispatchers = 1, log = () => {}, colour = false, ...options }: StackOptions): Stack => {
   const env = environmentOf(options);
-  let style: LogStyle = { width: 0, colour };
-  let record: ReturnType<typeof processRecord> = () => {};
+  let style: LineStyle = { width: 0, colour };
+  let record: ReturnType<typeof createProcessRecord> = () => {};
   let unlock = () => {};
   let stopped: Promise<void> | undefined;
-  let giveUp: (reason: Error) => void = () => {};
-  const givenUp = new Promise<never>((_, fail) => (giveUp = fail));
-  givenUp.catch(() => {});
+  let abortStart: (reason: Error) => void = () => {};
+  const startAborted = new Promise<never>((_, reject) => (abortStart = reject));
+  startAborted.catch(() => {});
 
-  const warn = (sentence: string) => log(renderOwn('warn', sentence, style));
-  const group = processGroup({ warn, changed: (name, pid) => record(name, pid) });
+  const warn = (sentence: string) => log(renderLauncherLine('warn', sentence, style));
+  const group = createProcessGroup({ warn, onPidChange: (name, pid) => record(name, pid) });
 
   const launch = async (): Promise<RunningStack> => {
     const config = readConfig(env);
     const ports = planPorts(config, dispatchers);
     style = { width: Math.max(...ports.map(({ process }) => process.length)), colour };
     const dataDir = openDataFolder(config.DATA_DIR);
-    unlock = lockFolder(dataDir);
-    const left = await endLeftovers(dataDir);
-    if (left.length > 0) warn(`ended what an earlier start had left running: ${left.join(', ')}`);
+    unlock = lockDataFolder(dataDir);
+    const leftovers = await stopLeftoverProcesses(dataDir);
+    if (leftovers.length > 0) warn(`stopped processes that an earlier start had left running: ${leftovers.join(', ')}`);
     await requireFreePorts(ports);
 
-    const secrets = secretsOf(dataDir);
-    const addresses = addressesOf(config, ports, secrets, dataDir);
+    const secrets = loadSecrets(dataDir);
+    const addresses = stackAddresses(config, ports, secrets, dataDir);
     const shared = serviceEnvironment(addresses, ports, secrets, env);
-    inDataFolder(dataDir, () => writeJson(join(dataDir, 'environment.json'), shared, 0o600));
-    record = processRecord(dataDir, STOP_PHASES, warn);
-    const programs = programsOf({
+    explainWriteErrors(dataDir, () => writeJson(join(dataDir, 'environment.json'), shared, 0o600));
+    record = createProcessRecord(dataDir, STOP_PHASES, warn);
+    const programs = createPrograms({
       ports,
       secrets,
       dataDir,
@@ -98,15 +99,15 @@ export const createStack = ({ dispatchers = 1, log = () => {}, colour = false, .
     if (programs.postgres) await group.run(programs.postgres);
     await Promise.all(programs.others.map(group.run));
 
-    const wanted = {
+    const merchantOptions = {
       databaseUrl: addresses.databaseUrl,
       pepper: shared.API_KEY_PEPPER,
       apiKey: config.SANDBOX_API_KEY,
     };
-    const merchant = await demoMerchant(dataDir, wanted);
-    await everythingReady(ports, group);
+    const merchant = await ensureDemoMerchant(dataDir, merchantOptions);
+    await requireAllReady(ports, group);
     const { merchantId, apiKey } = merchant;
-    inDataFolder(dataDir, () =>
+    explainWriteErrors(dataDir, () =>
       writeSandbox(dataDir, { base_url: addresses.baseUrl, merchant_id: merchantId, api_key: apiKey }),
     );
     return { ...addresses, ...merchant };
@@ -114,7 +115,7 @@ export const createStack = ({ dispatchers = 1, log = () => {}, colour = false, .
 
   const stop = () =>
     (stopped ??= (async () => {
-      giveUp(new GroupStopped());
+      abortStart(new GroupStoppedError());
       await group.stop(STOP_PHASES);
       unlock();
     })());
@@ -122,7 +123,7 @@ export const createStack = ({ dispatchers = 1, log = () => {}, colour = false, .
   return {
     start: async () => {
       try {
-        return await Promise.race([launch(), givenUp]);
+        return await Promise.race([launch(), startAborted]);
       } catch (error) {
         await stop();
         throw error;
@@ -141,14 +142,17 @@ const environmentOf = ({ env, dataDir, portOffset }: StackOptions): NodeJS.Proce
   ...(portOffset !== undefined && { PORT_OFFSET: String(portOffset) }),
 });
 
-const everythingReady = async (ports: readonly PortPlan[], group: ProcessGroup): Promise<void> => {
-  const dying = () => group.dyingOften(HOPELESS_DEATHS);
-  const faults = await waitReady(readinessOf(ports), { withinMs: READY_WITHIN_MS, givenUp: () => dying() !== null });
+const requireAllReady = async (ports: readonly PortPlan[], group: ProcessGroup): Promise<void> => {
+  const crashLooping = () => group.crashLooping(MAX_CRASHES);
+  const faults = await waitUntilReady(readinessChecks(ports), {
+    timeoutMs: READY_TIMEOUT_MS,
+    shouldStop: () => crashLooping() !== null,
+  });
   if (faults.length === 0) return;
-  const name = dying();
+  const name = crashLooping();
   throw new LaunchError(
     name
-      ? `${name} ends each time it starts: see what it says above`
-      : `not ready after ${READY_WITHIN_MS / 1000} s: ${faults.join('; ')}`,
+      ? `${name} keeps crashing during its start: see its log lines above`
+      : `not ready after ${READY_TIMEOUT_MS / 1000} s: ${faults.join('; ')}`,
   );
 };

@@ -1,33 +1,33 @@
-const STOP_WITHIN_MS = 9_500;
-/** Ctrl-C reaches the whole group of processes, and npm passes it on once more: what follows this soon is the same one. */
+const STOP_TIMEOUT_MS = 9_500;
+// Ctrl-C reaches the whole process group, and npm passes it on again. Signals within this time count as one.
 const SAME_SIGNAL_MS = 500;
 const PARENT_POLL_MS = 500;
 
-/** Resolves with an exit code once this process was asked to end and has done so: 0 when it ended politely; 130 when it was asked a second
- *  time, and 1 when it took longer than 9.5 s, both after `atOnce`. Of npm, it also notices the end. */
-export const onEnd = ({ politely, atOnce }: { politely: () => Promise<void>; atOnce: () => void }): Promise<number> =>
+/** Calls `stop` on SIGINT, SIGTERM or SIGHUP, or when npm exits. Resolves to the exit code: 0 after `stop`.
+ *  A second signal calls `kill` and gives 130. After 9.5 s or a failed `stop` it calls `kill` and gives 1. */
+export const runUntilSignal = ({ stop, kill }: { stop: () => Promise<void>; kill: () => void }): Promise<number> =>
   new Promise((done) => {
-    let askedAt: number | null = null;
-    const force = (code: number) => {
-      atOnce();
+    let signalledAt: number | null = null;
+    const killAndExit = (code: number) => {
+      kill();
       done(code);
     };
-    const asked = () => {
-      if (askedAt !== null) {
-        if (Date.now() - askedAt > SAME_SIGNAL_MS) force(130);
+    const onSignal = () => {
+      if (signalledAt !== null) {
+        if (Date.now() - signalledAt > SAME_SIGNAL_MS) killAndExit(130);
         return;
       }
-      askedAt = Date.now();
-      clearInterval(watch);
-      setTimeout(force, STOP_WITHIN_MS, 1).unref();
-      politely().then(
+      signalledAt = Date.now();
+      clearInterval(parentCheck);
+      setTimeout(killAndExit, STOP_TIMEOUT_MS, 1).unref();
+      stop().then(
         () => done(0),
-        () => force(1),
+        () => killAndExit(1),
       );
     };
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, asked);
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
     const parent = process.ppid;
-    const watch = setInterval(() => {
-      if (process.env.npm_lifecycle_event && process.ppid !== parent) asked();
+    const parentCheck = setInterval(() => {
+      if (process.env.npm_lifecycle_event && process.ppid !== parent) onSignal();
     }, PARENT_POLL_MS).unref();
   });

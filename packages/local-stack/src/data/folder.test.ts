@@ -2,92 +2,92 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, sta
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { emptyDataFolder, openDataFolder } from './folder.ts';
-import { lockFolder } from './lock.ts';
-import { secretsOf } from './secrets.ts';
-import { inDataFolder } from './write.ts';
+import { lockDataFolder } from './lock.ts';
+import { loadSecrets } from './secrets.ts';
+import { explainWriteErrors } from './write-file.ts';
 
 let base: string;
 beforeEach(() => (base = mkdtempSync(join(tmpdir(), 'data folder '))));
 afterEach(() => rmSync(base, { recursive: true, force: true }));
 
-test('a missing folder is made, and opens again', () => {
+test('creates a missing folder and opens it again', () => {
   const folder = openDataFolder(join(base, 'a', 'b'));
   expect(openDataFolder(folder)).toBe(folder);
 });
 
-test('it refuses a folder that holds something else, and leaves it alone', async () => {
+test('rejects a folder with other files and does not change it', async () => {
   writeFileSync(join(base, 'thesis.txt'), 'words');
-  expect(() => openDataFolder(base)).toThrow(/is not empty and no data folder of ours: set DATA_DIR/);
-  await expect(emptyDataFolder(base)).rejects.toThrow(/nothing was removed/);
+  expect(() => openDataFolder(base)).toThrow(/is not empty and is not a data folder of this program: set DATA_DIR/);
+  await expect(emptyDataFolder(base)).rejects.toThrow(/nothing was deleted/);
   expect(readdirSync(base)).toEqual(['thesis.txt']);
 });
 
-test('it refuses data of another format', () => {
+test('rejects data of another format version', () => {
   writeFileSync(join(base, 'format'), '2\n');
-  expect(() => openDataFolder(base)).toThrow(/has data format 2, this version has 1/);
+  expect(() => openDataFolder(base)).toThrow(/has data format 2, but this version needs format 1/);
 });
 
-test('it refuses a path through a file', () => {
+test('rejects a path through a file', () => {
   writeFileSync(join(base, 'file'), '');
   expect(() => openDataFolder(join(base, 'file', 'data'))).toThrow(/a part of the path is a file: set DATA_DIR/);
 });
 
 const onLinux = process.platform === 'linux' ? test : test.skip;
-onLinux('it refuses a place where no folder can be made', () =>
-  expect(() => openDataFolder('/proc/data')).toThrow(/it cannot be made there: set DATA_DIR/),
+onLinux('rejects a path where no folder can be created', () =>
+  expect(() => openDataFolder('/proc/data')).toThrow(/it cannot be created: set DATA_DIR/),
 );
 
 test.each([
-  ['ENOSPC', 'there is no space left: make room there, or set DATA_DIR to another'],
-  ['EROFS', 'it is read-only: set DATA_DIR to another'],
-  ['EACCES', 'this account may not write there: set DATA_DIR to another'],
-])('%s of the system is told in words', (code, told) => {
+  ['ENOSPC', 'there is no space left: free some space, or set DATA_DIR to another folder'],
+  ['EROFS', 'it is read-only: set DATA_DIR to another folder'],
+  ['EACCES', 'this user may not write to it: set DATA_DIR to another folder'],
+])('explains the system error %s', (code, explanation) => {
   const write = () => {
     throw Object.assign(new Error(code), { code });
   };
-  expect(() => inDataFolder('/data', write)).toThrow(`the data folder /data cannot be used, ${told}`);
+  expect(() => explainWriteErrors('/data', write)).toThrow(`the data folder /data cannot be used, ${explanation}`);
 });
 
-// Nothing is closed to root.
-const asOneOfMany = process.getuid?.() === 0 ? test.skip : test;
-asOneOfMany('it refuses a folder that this account may not write', () => {
+// File permissions do not restrict root.
+const unlessRoot = process.getuid?.() === 0 ? test.skip : test;
+unlessRoot('rejects a folder that this user may not write to', () => {
   chmodSync(base, 0o500);
-  expect(() => openDataFolder(join(base, 'data'))).toThrow(/this account may not write there: set DATA_DIR/);
+  expect(() => openDataFolder(join(base, 'data'))).toThrow(/this user may not write to it: set DATA_DIR/);
 });
 
-test('secrets are made once and only their owner reads them', () => {
+test('creates secrets once, readable only by their owner', () => {
   const folder = openDataFolder(base);
-  const secrets = secretsOf(folder);
-  expect(secretsOf(folder)).toEqual(secrets);
+  const secrets = loadSecrets(folder);
+  expect(loadSecrets(folder)).toEqual(secrets);
   expect(new Set(Object.values(secrets)).size).toBe(4);
   expect(statSync(join(folder, 'secrets.json')).mode & 0o777).toBe(0o600);
 });
 
-test('lost secrets are not replaced while data stands that needs them', () => {
+test('does not replace lost secrets while there is data that needs them', () => {
   const folder = openDataFolder(base);
   mkdirSync(join(folder, 'postgres'));
-  expect(() => secretsOf(folder)).toThrow(/secrets.json is gone/);
+  expect(() => loadSecrets(folder)).toThrow(/secrets.json is missing/);
 });
 
-test('a folder in use is neither taken nor emptied', async () => {
+test('neither opens nor empties a folder in use', async () => {
   const folder = openDataFolder(base);
-  const unlock = lockFolder(folder);
-  expect(() => lockFolder(folder)).toThrow(/a stack runs on .* already \(process \d+\)/);
+  const unlock = lockDataFolder(folder);
+  expect(() => lockDataFolder(folder)).toThrow(/another stack is using .* \(process \d+\)/);
   await expect(emptyDataFolder(folder)).rejects.toThrow(/stop it first/);
   unlock();
-  lockFolder(folder)();
+  lockDataFolder(folder)();
 });
 
-test('a lock of a process that is gone counts for nothing, whoever has its id now', () => {
+test('ignores the lock of an ended process, even if its process id is in use again', () => {
   const folder = openDataFolder(base);
   writeFileSync(join(folder, 'launcher.pid'), `${process.pid} long ago`);
-  lockFolder(folder)();
+  lockDataFolder(folder)();
   expect(existsSync(join(folder, 'launcher.pid'))).toBe(false);
 });
 
-test('emptying removes everything, and does so again', async () => {
+test('emptying deletes everything, and can be repeated', async () => {
   const folder = openDataFolder(base);
-  secretsOf(folder);
+  loadSecrets(folder);
   mkdirSync(join(folder, 'postgres'));
   await emptyDataFolder(folder);
   expect(readdirSync(folder)).toEqual([]);

@@ -1,54 +1,57 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { LaunchError } from '../launch-error.ts';
-import { endLeftovers } from '../processes/leftovers.ts';
-import { lockFolder } from './lock.ts';
-import { inDataFolder, writeWhole } from './write.ts';
+import { stopLeftoverProcesses } from '../processes/leftover-processes.ts';
+import { lockDataFolder } from './lock.ts';
+import { explainWriteErrors, writeAtomically } from './write-file.ts';
 
 const FORMAT = '1';
 const FORMAT_FILE = 'format';
 
-/** Makes the data folder unless it is there, and returns its real path. Throws LaunchError for one that cannot be written, one that
- *  another version wrote, and one that holds something else. */
+/** Creates the data folder if it does not exist, and returns its real path. Throws LaunchError when the folder cannot be written,
+ *  has another format version, or contains other files. */
 export const openDataFolder = (path: string): string =>
-  inDataFolder(path, () => {
-    makeFolder(path);
+  explainWriteErrors(path, () => {
+    createFolder(path);
     const folder = realpathSync(path);
     const format = formatOf(folder);
     if (format === null && readdirSync(folder).length > 0) {
-      throw new LaunchError(`${folder} is not empty and no data folder of ours: set DATA_DIR to another`);
+      throw new LaunchError(
+        `${folder} is not empty and is not a data folder of this program: set DATA_DIR to another folder`,
+      );
     }
-    if (format === null) writeWhole(join(folder, FORMAT_FILE), `${FORMAT}\n`);
+    if (format === null) writeAtomically(join(folder, FORMAT_FILE), `${FORMAT}\n`);
     else if (format !== FORMAT) {
       throw new LaunchError(
-        `${folder} has data format ${format}, this version has ${FORMAT}: set DATA_DIR to another folder, or empty this one with "npm run reset"`,
+        `${folder} has data format ${format}, but this version needs format ${FORMAT}: set DATA_DIR to another folder, or delete the data with "npm run reset"`,
       );
     }
     return folder;
   });
 
-/** Removes all that is in the data folder. Throws LaunchError while a stack runs on it, and for a folder that holds something else. */
+/** Deletes everything in the data folder. Throws LaunchError while a stack uses it, and when it contains other files. */
 export const emptyDataFolder = async (path: string): Promise<void> => {
   if (!existsSync(path)) return;
   const folder = realpathSync(path);
-  const entries = inDataFolder(folder, () => readdirSync(folder));
+  const entries = explainWriteErrors(folder, () => readdirSync(folder));
   if (entries.length === 0) return;
-  if (formatOf(folder) === null) throw new LaunchError(`${folder} is no data folder of ours: nothing was removed`);
-  const unlock = lockFolder(folder);
-  await endLeftovers(folder);
+  if (formatOf(folder) === null)
+    throw new LaunchError(`${folder} is not a data folder of this program: nothing was deleted`);
+  const unlock = lockDataFolder(folder);
+  await stopLeftoverProcesses(folder);
   const remove = (entry: string) => rmSync(join(folder, entry), { recursive: true, force: true });
-  inDataFolder(folder, () => {
-    // The mark goes last: what an interrupted removal leaves is still known as ours.
+  explainWriteErrors(folder, () => {
+    // The format file goes last, so that an interrupted deletion leaves a folder that can be deleted again.
     entries.filter((entry) => entry !== FORMAT_FILE).forEach(remove);
     unlock();
     remove(FORMAT_FILE);
   });
 };
 
-// Not by `recursive`, which tries for ever where a folder cannot be made although the one above is there: /proc.
-const makeFolder = (path: string): void => {
+// The option `recursive` of mkdirSync never returns where no folder can be created, for example in /proc.
+const createFolder = (path: string): void => {
   if (existsSync(path)) return;
-  makeFolder(dirname(path));
+  createFolder(dirname(path));
   mkdirSync(path);
 };
 

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { LaunchError } from '../launch-error.ts';
-import { postgresFolder } from '../processes/leftovers.ts';
-import { inDataFolder, writeJson } from './write.ts';
+import { postgresFolder } from '../processes/leftover-processes.ts';
+import { explainWriteErrors, writeJson } from './write-file.ts';
 
-/** What only this machine knows; the names are those of the variables that the services read. */
+/** Secrets of this installation, by the names of the variables that the services read. */
 export interface Secrets {
   readonly API_KEY_PEPPER: string;
   readonly WEBHOOK_ENCRYPTION_KEY: string;
@@ -13,24 +13,24 @@ export interface Secrets {
   readonly POSTGRES_PASSWORD: string;
 }
 
-/** The secrets of a data folder, made at the first start and kept. Throws LaunchError when they are lost but the data is not. */
-export const secretsOf = (folder: string): Secrets =>
-  inDataFolder(folder, () => {
+/** Loads the secrets of a data folder, or creates them at the first start. Throws LaunchError when the file is missing but data exists. */
+export const loadSecrets = (folder: string): Secrets =>
+  explainWriteErrors(folder, () => {
     const file = join(folder, 'secrets.json');
     if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')) as Secrets;
     if (existsSync(postgresFolder(folder))) {
       throw new LaunchError(
-        `${file} is gone, without it ${folder} cannot be opened: bring it back, or run "npm run reset"`,
+        `${file} is missing, and the data in ${folder} cannot be used without it: restore the file, or delete the data with "npm run reset"`,
       );
     }
-    const made: Secrets = {
-      API_KEY_PEPPER: makeSecret(),
-      WEBHOOK_ENCRYPTION_KEY: makeSecret(),
-      INTERNAL_TOKEN: makeSecret(),
-      POSTGRES_PASSWORD: makeSecret(),
+    const secrets: Secrets = {
+      API_KEY_PEPPER: newSecret(),
+      WEBHOOK_ENCRYPTION_KEY: newSecret(),
+      INTERNAL_TOKEN: newSecret(),
+      POSTGRES_PASSWORD: newSecret(),
     };
-    writeJson(file, made, 0o600);
-    return made;
+    writeJson(file, secrets, 0o600);
+    return secrets;
   });
 
-const makeSecret = (): string => randomBytes(32).toString('hex');
+const newSecret = (): string => randomBytes(32).toString('hex');

@@ -5,12 +5,12 @@ const time = '2026-01-31T12:34:56.789Z';
 const shown = `${String(new Date(time).getHours()).padStart(2, '0')}:34:56.789`;
 const entry = (fields: object) => JSON.stringify({ level: 'info', time, pid: 1, name: 'orders', ...fields });
 
-test('an entry of the log becomes one readable line', () =>
+test('renders a log entry as one line', () =>
   expect(
     renderLine('orders', entry({ orderId: 'ord_1', items: [1, 2], reason: 'too late', msg: 'order expired' }), style),
   ).toBe(`${shown} orders    info  order expired orderId=ord_1 items=[1,2] reason="too late"`));
 
-test('what was tried again shows its reason without a stack', () =>
+test('renders the error of a warning without its stack', () =>
   expect(
     renderLine(
       'orders',
@@ -19,7 +19,7 @@ test('what was tried again shows its reason without a stack', () =>
     ),
   ).toBe(`${shown} orders    warn  again err="too busy"`));
 
-test('an error is shown by its message, with its stack below', () =>
+test('renders an error with its stack below', () =>
   expect(
     renderLine(
       'orders',
@@ -29,11 +29,11 @@ test('an error is shown by its message, with its stack below', () =>
   ).toBe(`${shown} orders    error failed err="no disk"\n    Error: no disk\n        at a`));
 
 test.each(['plain words', '{"not": "an entry"}', '{broken', '{"level":"info","time":"never"}', ''])(
-  'a line that is no entry stays as it is: %s',
+  'keeps a line that is no log entry: %s',
   (line) => expect(renderLine('orders', line, style).replace(/^\d\d:\d\d:\d\d\.\d{3} /, '')).toBe(`orders    ${line}`),
 );
 
-test('colours appear only when they are asked for', () => {
+test('uses colours only when they are enabled', () => {
   const line = entry({ msg: 'order expired' });
   expect(renderLine('orders', line, style)).not.toContain('\u001b');
   expect(renderLine('orders', line, { ...style, colour: true })).toContain('\u001b[');

@@ -1,55 +1,55 @@
 import { type Program, supervise, type Supervised } from './supervisor.ts';
 
-/** Some of a group's processes that stop together, after those of the phases before. */
+/** Processes that stop together, after those of the earlier phases. */
 export interface StopPhase {
   readonly includes: (name: string) => boolean;
-  /** Milliseconds after the stop began, when they are ended by force. */
-  readonly byMs: number;
+  /** Time after the start of the stop when these processes are killed, in ms. */
+  readonly deadlineMs: number;
 }
 
 export interface ProcessGroup {
-  /** Starts a program and keeps it running; resolves when it has started. */
+  /** Starts a program and restarts it when it exits. Resolves after the first start. */
   readonly run: (program: Program) => Promise<void>;
-  /** Stops all, phase by phase. Nothing can be run any more. */
+  /** Stops all processes phase by phase. After that, `run` throws GroupStoppedError. */
   readonly stop: (phases: readonly StopPhase[]) => Promise<void>;
-  /** Ends all at once. */
+  /** Kills all processes. */
   readonly kill: () => void;
   readonly pidOf: (name: string) => number | null;
-  /** The name of a process that ended at least so often, always soon after it had started. */
-  readonly dyingOften: (deaths: number) => string | null;
+  /** Name of a process that crashed at least this often, each time soon after its start; null if there is none. */
+  readonly crashLooping: (crashes: number) => string | null;
 }
 
-/** What the group refuses to run a program with once it stops. */
-export class GroupStopped extends Error {
-  override readonly name = 'GroupStopped';
+/** The group is stopping and starts no more programs. */
+export class GroupStoppedError extends Error {
+  override readonly name = 'GroupStoppedError';
 }
 
-/** Supervised programs, by their names. */
-export const processGroup = ({
+/** Runs supervised programs by name. */
+export const createProcessGroup = ({
   warn,
-  changed,
+  onPidChange,
 }: {
   warn: (sentence: string) => void;
-  changed: (name: string, pid: number | null) => void;
+  onPidChange: (name: string, pid: number | null) => void;
 }): ProcessGroup => {
   const members = new Map<string, Supervised>();
   let stopping = false;
   return {
     run: async (program) => {
-      if (stopping) throw new GroupStopped();
-      const supervised = supervise(program, { warn, changed: (pid) => changed(program.name, pid) });
+      if (stopping) throw new GroupStoppedError();
+      const supervised = supervise(program, { warn, onPidChange: (pid) => onPidChange(program.name, pid) });
       members.set(program.name, supervised);
       await supervised.started;
     },
     stop: async (phases) => {
       stopping = true;
-      const began = Date.now();
-      const left = new Set(members.values());
-      for (const { includes, byMs } of phases) {
-        const leaving = [...left].filter(({ name }) => includes(name));
-        const withinMs = Math.max(byMs - (Date.now() - began), 0);
-        await Promise.all(leaving.map((supervised) => supervised.stop(withinMs)));
-        for (const supervised of leaving) left.delete(supervised);
+      const startedAt = Date.now();
+      const remaining = new Set(members.values());
+      for (const { includes, deadlineMs } of phases) {
+        const phase = [...remaining].filter(({ name }) => includes(name));
+        const timeoutMs = Math.max(deadlineMs - (Date.now() - startedAt), 0);
+        await Promise.all(phase.map((supervised) => supervised.stop(timeoutMs)));
+        for (const supervised of phase) remaining.delete(supervised);
       }
     },
     kill: () => {
@@ -57,6 +57,7 @@ export const processGroup = ({
       for (const supervised of members.values()) supervised.kill();
     },
     pidOf: (name) => members.get(name)?.pid() ?? null,
-    dyingOften: (deaths) => [...members.values()].find((supervised) => supervised.deaths() >= deaths)?.name ?? null,
+    crashLooping: (crashes) =>
+      [...members.values()].find((supervised) => supervised.crashes() >= crashes)?.name ?? null,
   };
 };

@@ -14,7 +14,7 @@ const run = (...args: string[]): ChildProcess => {
 
 const sleeper = () => run('-e', 'setInterval(() => {}, 1000)');
 
-/** A process that starts a guard, as the launcher does, and says so. */
+/** Starts a process that starts a guard, as the launcher does. */
 const launcher = (watched: ChildProcess[][], then: string) => {
   const source = readFileSync(new URL('./guard.ts', import.meta.url), 'utf8');
   const { code } = transformSync(source, {
@@ -29,17 +29,17 @@ const launcher = (watched: ChildProcess[][], then: string) => {
   );
 };
 
-test('when a launcher is killed, the guard ends what it was running at last', async () => {
-  const [before, now] = [sleeper(), sleeper()];
-  const killed = launcher([[before], [now]], 'setInterval(() => {}, 1000)');
+test('stops the processes named last when the launcher is killed', async () => {
+  const [earlier, current] = [sleeper(), sleeper()];
+  const killed = launcher([[earlier], [current]], 'setInterval(() => {}, 1000)');
   await once(killed.stdout!, 'data');
-  const ended = once(now, 'exit');
+  const ended = once(current, 'exit');
   killed.kill('SIGKILL');
   expect(await ended).toEqual([null, 'SIGTERM']);
-  expect(before.signalCode).toBeNull();
+  expect(earlier.signalCode).toBeNull();
 });
 
-test('the guard ends one group after the other', async () => {
+test('stops one group after the other', async () => {
   const said: string[] = [];
   const slow = run(
     '-e',
@@ -55,7 +55,7 @@ test('the guard ends one group after the other', async () => {
   expect(said).toEqual(['service', 'engine']);
 });
 
-test('a process that ignores the polite signal is ended all the same', async () => {
+test('kills a process that ignores SIGTERM', async () => {
   const stubborn = run(
     '-e',
     "process.on('SIGTERM', () => {}); process.stdout.write('up'); setInterval(() => {}, 1000)",
@@ -66,9 +66,9 @@ test('a process that ignores the polite signal is ended all the same', async () 
   expect(await ended).toEqual([null, 'SIGQUIT']);
 });
 
-test('a launcher that has stopped everything leaves nothing to do', async () => {
-  const spared = sleeper();
-  const finished = launcher([[spared], []], '');
+test('does nothing when the launcher has stopped all processes', async () => {
+  const other = sleeper();
+  const finished = launcher([[other], []], '');
   expect(await once(finished, 'exit')).toEqual([0, null]);
-  expect(spared.signalCode).toBeNull();
+  expect(other.signalCode).toBeNull();
 });

@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process';
 
-/** Ends processes after their launcher, should it go without a word. */
+/** Stops the remaining processes when the launcher is killed. */
 export interface Guard {
-  /** The processes to end, in place of those named before: group by group, each one gone before the next is ended. */
+  /** Sets the processes to stop, in groups. Each group has ended before the next one is stopped. */
   readonly watch: (groups: readonly (readonly number[])[]) => void;
 }
 
-// Lines like `12 13/14/15` come in until the launcher is gone, one way or the other; the last one says what it left running.
-// SIGQUIT ends PostgreSQL at once together with its workers, and every other process too.
+// Reads lines like `12 13/14/15`, process ids by group, until the launcher ends. The last line names the processes still running.
+// SIGQUIT makes PostgreSQL kill its workers too. It also ends every other process.
 const SCRIPT = `
 trap '' HUP INT TERM
 left=
@@ -23,7 +23,7 @@ IFS=/; set -f; set -- $left; IFS=' '
 for group; do end; done
 `;
 
-/** Starts a guard: a shell that reads from a pipe, which the system closes for a launcher that is killed. */
+/** Starts a guard: a shell that reads from a pipe. The system closes the pipe when the launcher is killed. */
 export const startGuard = (): Guard => {
   const shell = spawn('/bin/sh', ['-c', SCRIPT], { stdio: ['pipe', 'ignore', 'ignore'], detached: true, cwd: '/' });
   shell.once('error', () => {});

@@ -2,27 +2,27 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** When a process began, in the words of the system: together with its id this tells it from a later one with the same id.
- *  Null when there is no such process, or only its remains that nobody has collected. */
+/** Start time of a process, in the system's own format. Process id and start time together identify a process, because ids are
+ *  reused. Null when the process does not exist or is a zombie. */
 export const startedAt = (pid: number): string | null => {
   if (process.platform !== 'linux') return ps(pid, 'lstart=');
-  // proc(5): the second field is the name in brackets, which may hold spaces; the third is the state, the 22nd the start.
+  // proc(5): field 2 is the name in brackets, which may contain spaces; field 3 is the state, field 22 the start time.
   const fields = readProc(pid, 'stat')
     ?.replace(/^.*\) /s, '')
     .split(' ');
   return fields && fields[0] !== 'Z' ? (fields[19] ?? null) : null;
 };
 
-/** The command line of a process, or null when there is none. */
+/** Command line of a process, or null when the process does not exist. */
 export const commandOf = (pid: number): string | null => {
   if (process.platform !== 'linux') return ps(pid, 'command=');
   return readProc(pid, 'cmdline')?.replaceAll('\0', ' ').trim() || null;
 };
 
-/** Waits until `done` or for so many milliseconds; tells whether it came true. */
-export const waitUntil = async (done: () => boolean, withinMs: number): Promise<boolean> => {
-  for (const end = Date.now() + withinMs; Date.now() < end; await sleep(20)) if (done()) return true;
-  return done();
+/** Polls `condition` for up to `timeoutMs`. Resolves to whether it became true. */
+export const waitUntil = async (condition: () => boolean, timeoutMs: number): Promise<boolean> => {
+  for (const end = Date.now() + timeoutMs; Date.now() < end; await sleep(20)) if (condition()) return true;
+  return condition();
 };
 
 const readProc = (pid: number, file: string): string | null => {

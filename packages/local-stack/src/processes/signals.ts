@@ -1,9 +1,9 @@
-/** How a process is asked to stop, and what ends it when it does not. */
+/** The signals that stop and kill a process. */
 export interface Signals {
-  readonly ask: NodeJS.Signals;
-  readonly insist: NodeJS.Signals;
+  readonly stop: NodeJS.Signals;
+  readonly kill: NodeJS.Signals;
 }
 
-/** PostgreSQL has its own: SIGINT is its fast shutdown, SIGQUIT ends it at once together with its workers. */
+/** PostgreSQL differs: SIGINT is its fast shutdown, and SIGQUIT kills it together with its workers. */
 export const signalsOf = (name: string): Signals =>
-  name === 'postgres' ? { ask: 'SIGINT', insist: 'SIGQUIT' } : { ask: 'SIGTERM', insist: 'SIGKILL' };
+  name === 'postgres' ? { stop: 'SIGINT', kill: 'SIGQUIT' } : { stop: 'SIGTERM', kill: 'SIGKILL' };

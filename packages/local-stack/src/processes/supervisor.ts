@@ -1,50 +1,50 @@
 import type { ChildProcess } from 'node:child_process';
 import { signalsOf } from './signals.ts';
 
-/** Something that is to run all the time, as a process of its own. */
+/** A program to run as a process. */
 export interface Program {
   readonly name: string;
-  /** Starts it once and tells `spawned` as soon as the process exists; resolves when it has started. */
-  readonly launch: (spawned: (child: ChildProcess) => void) => Promise<unknown>;
+  /** Starts the process once. Calls `onSpawn` as soon as it exists, and resolves when it has started. */
+  readonly launch: (onSpawn: (child: ChildProcess) => void) => Promise<unknown>;
 }
 
 export interface Supervised {
   readonly name: string;
-  /** The first start; the later ones are nobody's concern but the supervisor's. */
+  /** Settles with the first start. */
   readonly started: Promise<void>;
   readonly pid: () => number | null;
-  /** How often it ended by itself since it last lived long. */
-  readonly deaths: () => number;
-  /** Asks the process to stop and resolves when it is gone, by force after `withinMs`. It is not started again. */
-  readonly stop: (withinMs: number) => Promise<void>;
-  /** Ends it at once. */
+  /** Number of crashes since it last ran for more than 10 s. */
+  readonly crashes: () => number;
+  /** Stops the process and resolves when it has ended. Kills it after `timeoutMs`. It is not restarted. */
+  readonly stop: (timeoutMs: number) => Promise<void>;
+  /** Kills the process. It is not restarted. */
   readonly kill: () => void;
 }
 
 export interface SupervisorOptions {
   readonly warn: (sentence: string) => void;
-  /** Called with each new process id, and with null when that process is gone. */
-  readonly changed: (pid: number | null) => void;
-  readonly delayMs?: (deaths: number) => number;
+  /** Called with the process id after each start, and with null after each exit. */
+  readonly onPidChange: (pid: number | null) => void;
+  readonly delayMs?: (crashes: number) => number;
 }
 
-const FIRST_DELAY_MS = 100;
-const LONGEST_DELAY_MS = 5_000;
+const FIRST_RESTART_DELAY_MS = 100;
+const MAX_RESTART_DELAY_MS = 5_000;
 const STABLE_AFTER_MS = 10_000;
 
-/** Milliseconds to wait before a program starts again that died `deaths` times (1 is the first), none of them after a long life. */
-export const restartDelayMs = (deaths: number): number =>
-  Math.min(FIRST_DELAY_MS * 2 ** (deaths - 1), LONGEST_DELAY_MS);
+/** Delay before the restart after crash number `crashes` (1 is the first), in ms. */
+export const restartDelayMs = (crashes: number): number =>
+  Math.min(FIRST_RESTART_DELAY_MS * 2 ** (crashes - 1), MAX_RESTART_DELAY_MS);
 
-/** Starts a program, and again whenever it ends by itself. */
+/** Starts a program and restarts it whenever it exits. The delay doubles with each crash. */
 export const supervise = (
   { name, launch }: Program,
-  { warn, changed, delayMs = restartDelayMs }: SupervisorOptions,
+  { warn, onPidChange, delayMs = restartDelayMs }: SupervisorOptions,
 ): Supervised => {
-  const { ask, insist } = signalsOf(name);
+  const signals = signalsOf(name);
   let child: ChildProcess | null = null;
   let stopping = false;
-  let deaths = 0;
+  let crashes = 0;
   let restart: NodeJS.Timeout | undefined;
 
   const start = async (): Promise<void> => {
@@ -52,36 +52,36 @@ export const supervise = (
     try {
       await launch((next) => {
         child = next;
-        const bornAt = Date.now();
+        const startedAt = Date.now();
         next.once('exit', (code, signal) => {
           child = null;
-          changed(null);
-          if (Date.now() - bornAt > STABLE_AFTER_MS) deaths = 0;
-          if (!starting) startAgain(signal ? `was ended by ${signal}` : `ended with code ${code}`);
+          onPidChange(null);
+          if (Date.now() - startedAt > STABLE_AFTER_MS) crashes = 0;
+          if (!starting) restartLater(signal ? `was killed by ${signal}` : `exited with code ${code}`);
         });
-        changed(next.pid ?? null);
-        if (stopping) next.kill(ask);
+        onPidChange(next.pid ?? null);
+        if (stopping) next.kill(signals.stop);
       });
     } finally {
       starting = false;
     }
-    if (!child) startAgain('ended while it started');
+    if (!child) restartLater('exited during its start');
   };
 
-  const startAgain = (reason: string): void => {
+  const restartLater = (reason: string): void => {
     if (stopping) return;
-    deaths += 1;
-    const delay = delayMs(deaths);
-    warn(`${name} ${reason}; it starts again in ${delay} ms`);
+    crashes += 1;
+    const delay = delayMs(crashes);
+    warn(`${name} ${reason}; restarting it in ${delay} ms`);
     restart = setTimeout(() => {
       current = start().catch((error: Error) => {
-        if (child) warn(`${name} is slow: ${error.message}`);
-        else startAgain(`could not start: ${error.message}`);
+        if (child) warn(`${name} starts slowly: ${error.message}`);
+        else restartLater(`could not start: ${error.message}`);
       });
     }, delay);
   };
 
-  const gone = async (): Promise<void> => {
+  const untilEnded = async (): Promise<void> => {
     await current.catch(() => {});
     const last = child;
     if (last) await new Promise((done) => last.once('exit', done));
@@ -93,22 +93,22 @@ export const supervise = (
     name,
     started,
     pid: () => child?.pid ?? null,
-    deaths: () => deaths,
-    stop: async (withinMs) => {
+    crashes: () => crashes,
+    stop: async (timeoutMs) => {
       stopping = true;
       clearTimeout(restart);
-      child?.kill(ask);
-      const late = setTimeout(() => {
-        warn(`${name} did not stop in time and is ended`);
-        child?.kill(insist);
-      }, withinMs);
-      await gone();
-      clearTimeout(late);
+      child?.kill(signals.stop);
+      const killTimer = setTimeout(() => {
+        warn(`${name} did not stop in time and was killed`);
+        child?.kill(signals.kill);
+      }, timeoutMs);
+      await untilEnded();
+      clearTimeout(killTimer);
     },
     kill: () => {
       stopping = true;
       clearTimeout(restart);
-      child?.kill(insist);
+      child?.kill(signals.kill);
     },
   };
 };

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createPool, type Pool, testDatabase } from '@cpg/postgres';
 import { writeSandbox } from './data/sandbox.ts';
-import { demoMerchant } from './merchant.ts';
+import { ensureDemoMerchant } from './demo-merchant.ts';
 
-const GIVEN = `ak_sandbox_${'K'.repeat(40)}`;
+const REQUESTED_KEY = `ak_sandbox_${'K'.repeat(40)}`;
 
 let database: Awaited<ReturnType<typeof testDatabase>>;
 let pool: Pool;
@@ -23,7 +23,7 @@ afterEach(async () => {
 
 const start = async (apiKey?: string) => {
   const pepper = 'pepper of the tests, thirty-two characters';
-  const merchant = await demoMerchant(folder, { databaseUrl: database.url, pepper, apiKey });
+  const merchant = await ensureDemoMerchant(folder, { databaseUrl: database.url, pepper, apiKey });
   writeSandbox(folder, {
     base_url: 'http://127.0.0.1:4000',
     merchant_id: merchant.merchantId,
@@ -31,36 +31,36 @@ const start = async (apiKey?: string) => {
   });
   return merchant;
 };
-const ends = {
+const INVALIDATIONS = {
   'was revoked': "status = 'revoked', revoked_at = now()",
   'has expired': 'expires_at = now()',
 };
-const end = (how: string) => pool.query(`update gateway.api_keys set ${how}`);
-const usable = async () => {
+const invalidateKeys = (how: string) => pool.query(`update gateway.api_keys set ${how}`);
+const validKeyIds = async () => {
   const { rows } = await pool.query<{ kid: string }>(
     "select kid from gateway.api_keys where status = 'active' and (expires_at is null or expires_at > now())",
   );
   return rows.map(({ kid }) => kid);
 };
 
-test('the key of the last start is that of the next', async () => {
+test('keeps the key of the last start', async () => {
   const first = await start();
   expect(await start()).toEqual(first);
 });
 
-test.each(Object.entries(ends))('when it %s there is a new one, that works', async (_, how) => {
+test.each(Object.entries(INVALIDATIONS))('creates a new key when the old one %s', async (_, how) => {
   const first = await start();
-  await end(how);
+  await invalidateKeys(how);
   const next = await start();
   expect(next.merchantId).toBe(first.merchantId);
   expect(next.apiKey).not.toBe(first.apiKey);
-  expect(await usable()).toEqual([next.apiKey.slice('ak_sandbox_'.length).slice(0, 12)]);
+  expect(await validKeyIds()).toEqual([next.apiKey.slice('ak_sandbox_'.length).slice(0, 12)]);
   expect(await start()).toEqual(next);
 });
 
-test.each(Object.entries(ends))('one that was asked for and %s is refused by name', async (_, how) => {
-  await start(GIVEN);
-  await end(how);
-  await expect(start(GIVEN)).rejects.toThrow(/SANDBOX_API_KEY was revoked or has expired/);
-  expect(await usable()).toEqual([]);
+test.each(Object.entries(INVALIDATIONS))('rejects a requested key that %s', async (_, how) => {
+  await start(REQUESTED_KEY);
+  await invalidateKeys(how);
+  await expect(start(REQUESTED_KEY)).rejects.toThrow(/SANDBOX_API_KEY was revoked or has expired/);
+  expect(await validKeyIds()).toEqual([]);
 });

@@ -1,10 +1,14 @@
 import { join } from 'node:path';
-import { writeJson } from '../data/write.ts';
+import { writeJson } from '../data/write-file.ts';
 import { type StopPhase } from './group.ts';
 import { startGuard } from './guard.ts';
 
-/** Keeps `processes.json` in step with what runs, and the guard too. */
-export const processRecord = (dataDir: string, phases: readonly StopPhase[], warn: (sentence: string) => void) => {
+/** Returns a function that records each started and ended process in `processes.json`, and informs the guard. */
+export const createProcessRecord = (
+  dataDir: string,
+  phases: readonly StopPhase[],
+  warn: (sentence: string) => void,
+) => {
   const guard = startGuard();
   const pids = new Map<string, number>();
   const phaseOf = (name: string) => phases.findIndex(({ includes }) => includes(name));
