@@ -5,7 +5,7 @@ import type { EventStoreDBClient } from '@eventstore/db-client';
 import { verifyChains } from './chain.ts';
 import { connectEventStore } from './connect.ts';
 import { eventHash, genesisHash } from './recorded.ts';
-import { append, tombstone } from './stream.ts';
+import { append, tombstone } from './append.ts';
 
 const closing: (() => unknown)[] = [];
 let client: EventStoreDBClient;

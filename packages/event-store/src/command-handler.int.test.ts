@@ -6,7 +6,8 @@ import { z } from 'zod';
 import { commandHandler } from './command-handler.ts';
 import { connectEventStore } from './connect.ts';
 import { eventHash, genesisHash } from './recorded.ts';
-import { readStream, tombstone } from './stream.ts';
+import { tombstone } from './append.ts';
+import { readStream } from './stream.ts';
 
 // A till: money goes in and out, and the sum is never negative.
 const TillEvent = z.discriminatedUnion('type', [

@@ -1,11 +1,13 @@
 import { AppError, type Decider, fold } from '@cpg/core';
-import { type CallContext, newId } from '@cpg/runtime';
+import type { CallContext } from '@cpg/runtime';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import type { z } from 'zod';
-import { type DomainEvent, eventHash, genesisHash, type Recorded } from './recorded.ts';
+import { chainEvents } from './chain-events.ts';
+import { type DomainEvent, genesisHash, type Recorded } from './recorded.ts';
 import { serialByKey } from './serial-by-key.ts';
 import { streamCache } from './stream-cache.ts';
-import { append, eachEvent } from './stream.ts';
+import { append } from './append.ts';
+import { eachEvent } from './stream.ts';
 
 /** A stream folded up to its newest event. For an empty stream `revision` is -1 and `hash` the genesis hash. */
 export interface LoadedStream<State> {
@@ -132,27 +134,4 @@ export const commandHandler = <State, Command, E extends DomainEvent>({
     },
     evict: (id) => void cache.delete(streamOf(id)),
   };
-};
-
-/** Adds ids, revisions and metadata, with each event's hash chained to the one before it. */
-const chainEvents = <E extends DomainEvent>(
-  events: readonly E[],
-  stream: string,
-  { revision, hash }: LoadedStream<unknown>,
-  { actor, requestId, correlationId }: CallContext,
-  causationId: string,
-): Recorded<E>[] => {
-  let previousHash = hash;
-  return events.map((event, index) => {
-    const metadata = {
-      actor,
-      requestId,
-      $correlationId: correlationId,
-      $causationId: causationId,
-      previousHash,
-      hash: eventHash(previousHash, event),
-    };
-    previousHash = metadata.hash;
-    return { stream, revision: revision + 1 + index, id: newId('event'), event, metadata };
-  });
 };

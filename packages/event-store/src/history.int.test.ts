@@ -6,7 +6,7 @@ import type { EventStoreDBClient } from '@eventstore/db-client';
 import { z } from 'zod';
 import { connectEventStore } from './connect.ts';
 import { type HistoryRange, readHistory } from './history.ts';
-import { append, tombstone } from './stream.ts';
+import { append, tombstone } from './append.ts';
 
 const Noted = z.object({ type: z.literal('Noted'), data: z.object({ text: z.string(), at: z.string() }) });
 type Noted = z.infer<typeof Noted>;

@@ -1,3 +1,4 @@
+export { append, tombstone } from './append.ts';
 export { type ChainVerification, verifyChains } from './chain.ts';
 export { type CommandHandler, commandHandler, type HandledCommand, type HandleOptions } from './command-handler.ts';
 export { checkEventStore, connectEventStore } from './connect.ts';
@@ -16,5 +17,5 @@ export {
   type Recorded,
 } from './recorded.ts';
 export { stateAt } from './state-at.ts';
-export { append, eventsOf, readStream, tombstone } from './stream.ts';
+export { eventsOf, readStream } from './stream.ts';
 export { runSubscription } from './subscription.ts';

@@ -6,7 +6,8 @@ import type { EventStoreDBClient } from '@eventstore/db-client';
 import { z } from 'zod';
 import { checkEventStore, connectEventStore } from './connect.ts';
 import { stateAt } from './state-at.ts';
-import { append, eventsOf, readStream } from './stream.ts';
+import { append } from './append.ts';
+import { eventsOf, readStream } from './stream.ts';
 
 const Noted = z.object({ type: z.literal('Noted'), data: z.object({}) });
 const event = { type: 'Noted', data: {} };

@@ -1,21 +1,16 @@
-import { AppError } from '@cpg/core';
-import { withTimeout } from '@cpg/runtime';
 import {
   type EventStoreDBClient,
-  jsonEvent,
   type ResolvedEvent,
   StreamDeletedError,
   StreamNotFoundError,
-  WrongExpectedVersionError,
 } from '@eventstore/db-client';
 import type { z } from 'zod';
 import { withReadTimeout } from './read-timeout.ts';
-import { type DomainEvent, eventUuid, parseRecorded, type Recorded } from './recorded.ts';
+import { type DomainEvent, parseRecorded, type Recorded } from './recorded.ts';
+import { asUnavailable } from './unavailable.ts';
 
 /** A read fails when no event arrives for this long. There is no limit for a whole read, because streams can be long. */
 const IDLE_TIMEOUT_MS = 5_000;
-const APPEND_TIMEOUT_MS = 4_000;
-const APPEND_ATTEMPTS = 2;
 
 /** Reads a whole stream. Null when it was tombstoned; empty when it does not exist. */
 export const readStream = async <E extends DomainEvent>(
@@ -115,43 +110,3 @@ export const eventBefore = async (
     throw asUnavailable(error);
   }
 };
-
-export type AppendResult = 'appended' | 'conflict' | 'deleted';
-
-/** Appends events after `expectedRevision` (-1: the stream must not exist). An append without an answer is retried with
- *  the same event ids, which EventStoreDB recognizes. Throws `dependency_unavailable` when there is still no answer:
- *  the events may or may not be recorded. */
-export const append = async (
-  client: EventStoreDBClient,
-  stream: string,
-  events: ReadonlyArray<Pick<Recorded, 'id' | 'event' | 'metadata'>>,
-  expectedRevision: number,
-): Promise<AppendResult> => {
-  const proposed = events.map(({ id, event, metadata }) =>
-    jsonEvent({ id: eventUuid(id), type: event.type, data: event.data as Record<string, unknown>, metadata }),
-  );
-  const options = { expectedRevision: expectedRevision < 0 ? ('no_stream' as const) : BigInt(expectedRevision) };
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      // The client has no timeout for batch appends.
-      await withTimeout(APPEND_TIMEOUT_MS, client.appendToStream(stream, proposed, options));
-      return 'appended';
-    } catch (error) {
-      if (error instanceof WrongExpectedVersionError) return 'conflict';
-      if (error instanceof StreamDeletedError) return 'deleted';
-      if (attempt >= APPEND_ATTEMPTS) throw asUnavailable(error);
-    }
-  }
-};
-
-/** Tombstones a stream: it can never be read again. Idempotent. */
-export const tombstone = async (client: EventStoreDBClient, stream: string): Promise<void> => {
-  try {
-    await client.tombstoneStream(stream, { expectedRevision: 'any' });
-  } catch (error) {
-    if (!(error instanceof StreamDeletedError)) throw asUnavailable(error);
-  }
-};
-
-const asUnavailable = (cause: unknown): AppError =>
-  new AppError('dependency_unavailable', 'the event store is unavailable: try again', { cause });

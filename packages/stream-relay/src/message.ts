@@ -12,8 +12,8 @@ export interface MessageSubject {
   readonly resource: unknown;
 }
 
-/** The CloudEvents message of a recorded event. The same event always gives the same message. Null for an event that is not published,
- *  and for an event of an unknown type, which a newer version recorded. */
+/** The CloudEvents message of a recorded event. The same event always gives the same message. Null for an event that is
+ *  not published, and for an event of an unknown type, which a newer version recorded. */
 export const messageFor = (
   {
     id,

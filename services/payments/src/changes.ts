@@ -10,7 +10,7 @@ import type { CallContext, Logger } from '@cpg/runtime';
 import { amountOf } from './amounts.ts';
 import type { PaymentCommands } from './commands.ts';
 import type { NotifyOrder } from './order-notifier.ts';
-import type { PaymentCommand } from './payment/payment.ts';
+import type { PaymentCommand } from './payment/command.ts';
 
 /** Changes to a received payment. Each is recorded on the payment's stream first and then sent to its order. All are
  *  idempotent. */

@@ -2,7 +2,7 @@ import type { PaymentEvent, PaymentOutcome } from '@cpg/contracts';
 import { AppError, isAppError } from '@cpg/core';
 import type { CommandHandler, HandleOptions } from '@cpg/event-store';
 import type { CallContext } from '@cpg/runtime';
-import type { Outcome, PaymentCommand } from './payment/payment.ts';
+import type { Outcome, PaymentCommand } from './payment/command.ts';
 import { type ExistingPayment, exists, type Payment } from './payment/state.ts';
 import type { ProjectedPayment } from './projections/payments.ts';
 

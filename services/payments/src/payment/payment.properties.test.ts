@@ -16,7 +16,8 @@ import {
   seen,
   T0,
 } from '../testing/jest-payment-events.ts';
-import { type Outcome, type PaymentCommand, paymentDecider } from './payment.ts';
+import type { Outcome, PaymentCommand } from './command.ts';
+import { paymentDecider } from './payment.ts';
 import { exists, type Payment } from './state.ts';
 
 const anyAt = fc.integer({ min: 0, max: 1_000 }).map((seconds) => new Date(T0.getTime() + seconds * 1_000));

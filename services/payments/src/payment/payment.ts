@@ -1,60 +1,8 @@
-import {
-  fromMinor,
-  type Metadata,
-  type OrphanReason,
-  type PaymentCurrency,
-  type PaymentEvent,
-  type PaymentRail,
-} from '@cpg/contracts';
+import { fromMinor, type PaymentEvent } from '@cpg/contracts';
 import { AppError, type Decider, unreachable } from '@cpg/core';
-import { evolve, type ExistingPayment, exists, type Payment, refundableMinor, UNCLAIMED_MERCHANT } from './state.ts';
-
-export type ReceivePayment = {
-  readonly type: 'ReceivePayment';
-  readonly paymentId: string;
-  /** `UNCLAIMED_MERCHANT` when the order does not exist. */
-  readonly merchantId: string;
-  /** The order that the payment is for; the deposit address when that belongs to no order. */
-  readonly orderId: string;
-  readonly address?: string | undefined;
-  readonly rail: PaymentRail;
-  readonly providerId: string;
-  readonly currency: PaymentCurrency;
-  readonly amountMinor: bigint;
-  readonly feeMinor: bigint;
-  readonly feeSchedule: string;
-  /** Whether the rail guarantees the payment. */
-  readonly confirmed: boolean;
-  readonly txHash?: string | undefined;
-  readonly confirmations?: number | undefined;
-  readonly metadata?: Metadata | undefined;
-  /** When the rail first saw it. */
-  readonly seenAt: Date;
-  readonly at: Date;
-};
-
-/** What the order decided. `at` is the time of that decision. */
-export type Outcome =
-  | { readonly status: 'applied'; readonly appliedMinor: bigint; readonly unappliedMinor: bigint; readonly at: Date }
-  | { readonly status: 'orphan'; readonly orphanReason: OrphanReason; readonly at: Date };
-
-export type RefundPayment = {
-  readonly type: 'RefundPayment';
-  readonly refundId: string;
-  /** Defaults to everything not refunded yet. */
-  readonly amountMinor?: bigint | undefined;
-  readonly reason?: string | undefined;
-  readonly at: Date;
-};
-
-export type PaymentCommand =
-  | ReceivePayment
-  | { readonly type: 'ConfirmPayment'; readonly confirmations?: number | undefined; readonly at: Date }
-  | { readonly type: 'RecordOutcome'; readonly outcome: Outcome }
-  /** The reason defaults to `dropped` before the order applied the payment, and to `reorg` (a chain reorganisation)
-   *  after. */
-  | { readonly type: 'FailPayment'; readonly failureReason?: string | undefined; readonly at: Date }
-  | RefundPayment;
+import type { Outcome, PaymentCommand, ReceivePayment } from './command.ts';
+import { refund } from './refund.ts';
+import { evolve, type ExistingPayment, exists, type Payment, UNCLAIMED_MERCHANT } from './state.ts';
 
 const decide = (command: PaymentCommand, payment: Payment): PaymentEvent[] => {
   if (command.type === 'ReceivePayment') return receive(command, payment);
@@ -189,49 +137,6 @@ const fail = (
       return unreachable(payment.status);
   }
 };
-
-const refund = ({ refundId, amountMinor, reason, at }: RefundPayment, payment: ExistingPayment): PaymentEvent[] => {
-  if (payment.refundIds.includes(refundId)) return [];
-  if (payment.status === 'received') {
-    throw new AppError(
-      'payment_conflict',
-      'the payment is still pending: it can be refunded once it is applied or an orphan',
-    );
-  }
-  if (payment.status === 'failed') {
-    throw new AppError('payment_conflict', 'the payment failed: there is nothing to refund');
-  }
-  const left = refundableMinor(payment);
-  if (left === 0n) {
-    throw new AppError('nothing_to_refund', 'the payment is already fully refunded');
-  }
-  const amount = amountMinor ?? left;
-  if (amount <= 0n) throw refusedAmount('must be positive');
-  if (amount < left && payment.refundIds.length >= MAX_REFUNDS)
-    throw new AppError(
-      'payment_conflict',
-      `the payment already has ${MAX_REFUNDS} partial refunds: refund the whole remaining amount`,
-    );
-  if (amount > left) throw refusedAmount(`only ${fromMinor(left, payment.currency)} can still be refunded`);
-  return [
-    {
-      type: 'PaymentRefunded',
-      data: {
-        refundId,
-        amountMinor: String(amount),
-        refundedTotalMinor: String(payment.refundedMinor + amount),
-        ...(reason !== undefined && { reason }),
-        at: at.toISOString(),
-      },
-    },
-  ];
-};
-
-/** Bounds the events of a payment and its order. */
-const MAX_REFUNDS = 100;
-
-const refusedAmount = (message: string): AppError =>
-  new AppError('invalid_request', `amount: ${message}`, { details: [{ path: 'amount', message }] });
 
 export const paymentDecider: Decider<Payment, PaymentCommand, PaymentEvent> = {
   initial: { status: 'none' },

@@ -54,7 +54,7 @@ describe.each(streams)('version %s, %s', (_commit, stream, { events, resource })
         hash: '',
       };
       const id = 'evt_01KGA4T3G6Z5Y7X9W1V3T5R7Q9';
-      const message = paymentMessage({ stream, revision, id, event, metadata } as Recorded<PaymentEvent>, payment);
+      const message = paymentMessage({ stream, revision, id, event, metadata }, payment);
       expect(message?.data.change ?? null).toEqual(event === (unknownEvent as never) ? null : event.data);
     }
   });

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { OrphanReason } from '@cpg/contracts';
 import { AppError, fold } from '@cpg/core';
-import { type PaymentCommand, paymentDecider, type ReceivePayment } from './payment.ts';
+import type { PaymentCommand, ReceivePayment } from './command.ts';
+import { paymentDecider } from './payment.ts';
 import { exists, type Payment, UNCLAIMED_MERCHANT } from './state.ts';
 
 const at = new Date('2026-01-31T12:00:00.000Z');

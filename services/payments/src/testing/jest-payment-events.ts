@@ -1,6 +1,7 @@
 import type { PaymentEvent } from '@cpg/contracts';
 import { givenFor } from '@cpg/core';
-import { type Outcome, type PaymentCommand, paymentDecider, type ReceivePayment } from '../payment/payment.ts';
+import type { Outcome, PaymentCommand, ReceivePayment } from '../payment/command.ts';
+import { paymentDecider } from '../payment/payment.ts';
 
 // Events and commands of one payment, for tests of its decider.
 

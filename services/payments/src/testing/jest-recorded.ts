@@ -16,8 +16,8 @@ export interface RecordedStream {
 
 const FOLDER = join(import.meta.dirname, 'recorded');
 
-/** Streams that earlier versions recorded, by the commit of the version. The files never change; a version that records another shape adds
- *  a file. */
+/** Streams that earlier versions recorded, by the commit of the version. The files never change; a version that records
+ *  another shape adds a file. */
 export const recordedVersions = (): [commit: string, streams: RecordedStream[]][] =>
   readdirSync(FOLDER).map((file) => [
     file.replace('.json', ''),

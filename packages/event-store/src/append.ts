@@ -1,0 +1,49 @@
+import { withTimeout } from '@cpg/runtime';
+import {
+  type EventStoreDBClient,
+  jsonEvent,
+  StreamDeletedError,
+  WrongExpectedVersionError,
+} from '@eventstore/db-client';
+import { eventUuid, type Recorded } from './recorded.ts';
+import { asUnavailable } from './unavailable.ts';
+
+const APPEND_TIMEOUT_MS = 4_000;
+const APPEND_ATTEMPTS = 2;
+
+export type AppendResult = 'appended' | 'conflict' | 'deleted';
+
+/** Appends events after `expectedRevision` (-1: the stream must not exist). An append without an answer is retried with
+ *  the same event ids, which EventStoreDB recognizes. Throws `dependency_unavailable` when there is still no answer:
+ *  the events may or may not be recorded. */
+export const append = async (
+  client: EventStoreDBClient,
+  stream: string,
+  events: ReadonlyArray<Pick<Recorded, 'id' | 'event' | 'metadata'>>,
+  expectedRevision: number,
+): Promise<AppendResult> => {
+  const proposed = events.map(({ id, event, metadata }) =>
+    jsonEvent({ id: eventUuid(id), type: event.type, data: event.data as Record<string, unknown>, metadata }),
+  );
+  const options = { expectedRevision: expectedRevision < 0 ? ('no_stream' as const) : BigInt(expectedRevision) };
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      // The client has no timeout for batch appends.
+      await withTimeout(APPEND_TIMEOUT_MS, client.appendToStream(stream, proposed, options));
+      return 'appended';
+    } catch (error) {
+      if (error instanceof WrongExpectedVersionError) return 'conflict';
+      if (error instanceof StreamDeletedError) return 'deleted';
+      if (attempt >= APPEND_ATTEMPTS) throw asUnavailable(error);
+    }
+  }
+};
+
+/** Tombstones a stream: it can never be read again. Idempotent. */
+export const tombstone = async (client: EventStoreDBClient, stream: string): Promise<void> => {
+  try {
+    await client.tombstoneStream(stream, { expectedRevision: 'any' });
+  } catch (error) {
+    if (!(error instanceof StreamDeletedError)) throw asUnavailable(error);
+  }
+};

@@ -1,0 +1,25 @@
+import { type CallContext, newId } from '@cpg/runtime';
+import { type DomainEvent, eventHash, type Recorded } from './recorded.ts';
+
+/** Adds ids, revisions and metadata, with each event's hash chained to the one before it. */
+export const chainEvents = <E extends DomainEvent>(
+  events: readonly E[],
+  stream: string,
+  { revision, hash }: { readonly revision: number; readonly hash: string },
+  { actor, requestId, correlationId }: CallContext,
+  causationId: string,
+): Recorded<E>[] => {
+  let previousHash = hash;
+  return events.map((event, index) => {
+    const metadata = {
+      actor,
+      requestId,
+      $correlationId: correlationId,
+      $causationId: causationId,
+      previousHash,
+      hash: eventHash(previousHash, event),
+    };
+    previousHash = metadata.hash;
+    return { stream, revision: revision + 1 + index, id: newId('event'), event, metadata };
+  });
+};

@@ -1,0 +1,48 @@
+import type { Metadata, OrphanReason, PaymentCurrency, PaymentRail } from '@cpg/contracts';
+
+export type ReceivePayment = {
+  readonly type: 'ReceivePayment';
+  readonly paymentId: string;
+  /** `UNCLAIMED_MERCHANT` when the order does not exist. */
+  readonly merchantId: string;
+  /** The order that the payment is for; the deposit address when that belongs to no order. */
+  readonly orderId: string;
+  readonly address?: string | undefined;
+  readonly rail: PaymentRail;
+  readonly providerId: string;
+  readonly currency: PaymentCurrency;
+  readonly amountMinor: bigint;
+  readonly feeMinor: bigint;
+  readonly feeSchedule: string;
+  /** Whether the rail guarantees the payment. */
+  readonly confirmed: boolean;
+  readonly txHash?: string | undefined;
+  readonly confirmations?: number | undefined;
+  readonly metadata?: Metadata | undefined;
+  /** When the rail first saw it. */
+  readonly seenAt: Date;
+  readonly at: Date;
+};
+
+/** What the order decided. `at` is the time of that decision. */
+export type Outcome =
+  | { readonly status: 'applied'; readonly appliedMinor: bigint; readonly unappliedMinor: bigint; readonly at: Date }
+  | { readonly status: 'orphan'; readonly orphanReason: OrphanReason; readonly at: Date };
+
+export type RefundPayment = {
+  readonly type: 'RefundPayment';
+  readonly refundId: string;
+  /** Defaults to everything not refunded yet. */
+  readonly amountMinor?: bigint | undefined;
+  readonly reason?: string | undefined;
+  readonly at: Date;
+};
+
+export type PaymentCommand =
+  | ReceivePayment
+  | { readonly type: 'ConfirmPayment'; readonly confirmations?: number | undefined; readonly at: Date }
+  | { readonly type: 'RecordOutcome'; readonly outcome: Outcome }
+  /** The reason defaults to `dropped` before the order applied the payment, and to `reorg` (a chain reorganisation)
+   *  after. */
+  | { readonly type: 'FailPayment'; readonly failureReason?: string | undefined; readonly at: Date }
+  | RefundPayment;

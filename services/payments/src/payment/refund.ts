@@ -1,0 +1,51 @@
+import { fromMinor, type PaymentEvent } from '@cpg/contracts';
+import { AppError } from '@cpg/core';
+import type { RefundPayment } from './command.ts';
+import { type ExistingPayment, refundableMinor } from './state.ts';
+
+/** Refunds a part of a payment, or the rest. Ignores a repeated refund id. */
+export const refund = (
+  { refundId, amountMinor, reason, at }: RefundPayment,
+  payment: ExistingPayment,
+): PaymentEvent[] => {
+  if (payment.refundIds.includes(refundId)) return [];
+  if (payment.status === 'received') {
+    throw new AppError(
+      'payment_conflict',
+      'the payment is still pending: it can be refunded once it is applied or an orphan',
+    );
+  }
+  if (payment.status === 'failed') {
+    throw new AppError('payment_conflict', 'the payment failed: there is nothing to refund');
+  }
+  const left = refundableMinor(payment);
+  if (left === 0n) {
+    throw new AppError('nothing_to_refund', 'the payment is already fully refunded');
+  }
+  const amount = amountMinor ?? left;
+  if (amount <= 0n) throw refusedAmount('must be positive');
+  if (amount < left && payment.refundIds.length >= MAX_REFUNDS)
+    throw new AppError(
+      'payment_conflict',
+      `the payment already has ${MAX_REFUNDS} partial refunds: refund the whole remaining amount`,
+    );
+  if (amount > left) throw refusedAmount(`only ${fromMinor(left, payment.currency)} can still be refunded`);
+  return [
+    {
+      type: 'PaymentRefunded',
+      data: {
+        refundId,
+        amountMinor: String(amount),
+        refundedTotalMinor: String(payment.refundedMinor + amount),
+        ...(reason !== undefined && { reason }),
+        at: at.toISOString(),
+      },
+    },
+  ];
+};
+
+/** Bounds the events of a payment and its order. */
+const MAX_REFUNDS = 100;
+
+const refusedAmount = (message: string): AppError =>
+  new AppError('invalid_request', `amount: ${message}`, { details: [{ path: 'amount', message }] });
