@@ -7,6 +7,7 @@ import { type ServiceName, serviceAdmin } from './harness/service-admin.ts';
 import { sharedStack } from './harness/shared-stack.ts';
 import { purchase } from './harness/shoppers.ts';
 
+// For tests that start several processes of a command line.
 const SLOW = 120_000;
 
 const stack = sharedStack();
@@ -24,23 +25,27 @@ const linesOf = (output: string): HistoryEntry[] =>
     .map((line) => JSON.parse(line) as HistoryEntry);
 const outcomeOf = (name: ServiceName, command: string) => serviceAdmin(stack, name, command).outcome();
 
-test('a merchant reads the complete history of an order and verifies its hash chains', async () => {
-  const { order } = await purchase(shop.api);
-  const { items, next } = await shop.api.history(order.id);
-  expect(next).toBeUndefined();
-  const streams = [`order-${order.id}`, `payment-${order.payments[0]!.id}`];
-  expect(new Set(items.map(({ stream }) => stream))).toEqual(new Set(streams));
-  expect(items[0]).toMatchObject({ type: 'OrderCreated', sequence: 0, actor: `key:${shop.key.slice(11, 23)}` });
-  expect(items.map(({ type }) => type)).toEqual(
-    expect.arrayContaining(['OrderPaymentsApplied', 'OrderPaid', 'PaymentReceived', 'PaymentApplied']),
-  );
-  expect(intactStreamsIn(items).sort()).toEqual(streams.sort());
-  const forged = items.map((entry) => ({ ...entry, data: { ...entry.data, at: '2020-01-01T00:00:00.000Z' } }));
-  expect(intactStreamsIn(forged)).toEqual([]);
-  const output = await admin(stack, ['audit', 'history', order.id, '--json']);
-  expect(linesOf(output)).toEqual(items);
-  expect(await admin(stack, ['audit', 'history', order.id])).toContain('#0  OrderCreated  by key:');
-});
+test(
+  'a merchant reads the complete history of an order and verifies its hash chains',
+  async () => {
+    const { order } = await purchase(shop.api);
+    const { items, next } = await shop.api.history(order.id);
+    expect(next).toBeUndefined();
+    const streams = [`order-${order.id}`, `payment-${order.payments[0]!.id}`];
+    expect(new Set(items.map(({ stream }) => stream))).toEqual(new Set(streams));
+    expect(items[0]).toMatchObject({ type: 'OrderCreated', sequence: 0, actor: `key:${shop.key.slice(11, 23)}` });
+    expect(items.map(({ type }) => type)).toEqual(
+      expect.arrayContaining(['OrderPaymentsApplied', 'OrderPaid', 'PaymentReceived', 'PaymentApplied']),
+    );
+    expect(intactStreamsIn(items).sort()).toEqual(streams.sort());
+    const forged = items.map((entry) => ({ ...entry, data: { ...entry.data, at: '2020-01-01T00:00:00.000Z' } }));
+    expect(intactStreamsIn(forged)).toEqual([]);
+    const output = await admin(stack, ['audit', 'history', order.id, '--json']);
+    expect(linesOf(output)).toEqual(items);
+    expect(await admin(stack, ['audit', 'history', order.id])).toContain('#0  OrderCreated  by key:');
+  },
+  SLOW,
+);
 
 test('a long history is paged without gaps or duplicates', async () => {
   const { id } = await shop.api.createOrder(orderBody());
@@ -59,31 +64,41 @@ test('a long history is paged without gaps or duplicates', async () => {
   expect((await shop.api.send('GET', `/v1/orders/${id}/history?after=nonsense`)).status).toBe(400);
 });
 
-test('an order is read as it was at an earlier instant', async () => {
-  const created = await shop.api.createOrder(orderBody());
-  const changed = await shop.api.updateOrder(created.id, { metadata: { table: 'B7' } });
-  const canceled = await shop.api.cancel(created.id);
-  for (const then of [created, changed, canceled]) {
-    expect(await shop.api.order(created.id, { at: then.updated_at! })).toEqual(then);
-    expect(JSON.parse(await admin(stack, ['audit', 'at', created.id, then.updated_at!]))).toEqual(then);
-  }
-  const before = new Date(Date.parse(created.created_at!) - 1).toISOString();
-  expect((await shop.api.send('GET', `/v1/orders/${created.id}?at=${before}`)).status).toBe(404);
-  expect((await shop.api.send('GET', `/v1/orders/${created.id}?at=yesterday`)).status).toBe(400);
-});
+test(
+  'an order is read as it was at an earlier instant',
+  async () => {
+    const created = await shop.api.createOrder(orderBody());
+    const changed = await shop.api.updateOrder(created.id, { metadata: { table: 'B7' } });
+    const canceled = await shop.api.cancel(created.id);
+    for (const then of [created, changed, canceled]) {
+      expect(await shop.api.order(created.id, { at: then.updated_at! })).toEqual(then);
+    }
+    expect(JSON.parse(await admin(stack, ['audit', 'at', created.id, changed.updated_at!]))).toEqual(changed);
+    const before = new Date(Date.parse(created.created_at!) - 1).toISOString();
+    expect((await shop.api.send('GET', `/v1/orders/${created.id}?at=${before}`)).status).toBe(404);
+    expect((await shop.api.send('GET', `/v1/orders/${created.id}?at=yesterday`)).status).toBe(400);
+  },
+  SLOW,
+);
 
-test('a merchant cannot read a deleted order; an auditor sees who deleted it', async () => {
-  const { id } = await shop.api.createOrder(orderBody());
-  await shop.api.deleteOrder(id);
-  for (const path of [`/v1/orders/${id}/history`, `/v1/orders/${id}?at=${new Date().toISOString()}`])
-    expect((await shop.api.send('GET', path)).status).toBe(404);
-  const [record, ...others] = linesOf(await admin(stack, ['audit', 'history', id, '--json']));
-  expect(others).toEqual([]);
-  expect(record).toMatchObject({ stream: `deletion-${id}`, type: 'OrderDeletionRecorded' });
-  expect(record!.data.actor).toBe(`key:${shop.key.slice(11, 23)}`);
-  await expect(admin(stack, ['audit', 'at', id, new Date().toISOString()])).rejects.toThrow('or is deleted since');
-  expect((await outcomeOf('orders', 'audit export')).output).not.toContain(`"order-${id}"`);
-});
+test(
+  'a merchant cannot read a deleted order; an auditor sees who deleted it',
+  async () => {
+    const { id } = await shop.api.createOrder(orderBody());
+    await shop.api.deleteOrder(id);
+    for (const path of [`/v1/orders/${id}/history`, `/v1/orders/${id}?at=${new Date().toISOString()}`])
+      expect((await shop.api.send('GET', path)).status).toBe(404);
+    const [record, ...others] = linesOf(await admin(stack, ['audit', 'history', id, '--json']));
+    expect(others).toEqual([]);
+    expect(record).toMatchObject({ stream: `deletion-${id}`, type: 'OrderDeletionRecorded' });
+    expect(record!.data.actor).toBe(`key:${shop.key.slice(11, 23)}`);
+    await expect(admin(stack, ['audit', 'at', id, new Date().toISOString()])).rejects.toThrow(
+      'or has been deleted since',
+    );
+    expect((await outcomeOf('orders', 'audit export')).output).not.toContain(`"order-${id}"`);
+  },
+  SLOW,
+);
 
 test(
   '`audit verify` finds an event that was changed in the database',
@@ -116,22 +131,30 @@ test(
   SLOW,
 );
 
-test('`audit export` contains the events that the merchant reads', async () => {
-  const { order } = await purchase(shop.api);
-  const { items } = await shop.api.history(order.id);
-  const exported = (await Promise.all([outcomeOf('orders', 'audit export'), outcomeOf('payments', 'audit export')]))
-    .flatMap(({ output }) => linesOf(output))
-    .filter(({ stream }) => stream.includes(order.id) || stream.includes(order.payments[0]!.id));
-  expect(exported).toHaveLength(items.length);
-  expect(exported).toEqual(expect.arrayContaining(items));
-});
+test(
+  '`audit export` contains the events that the merchant reads',
+  async () => {
+    const { order } = await purchase(shop.api);
+    const { items } = await shop.api.history(order.id);
+    const exported = (await Promise.all([outcomeOf('orders', 'audit export'), outcomeOf('payments', 'audit export')]))
+      .flatMap(({ output }) => linesOf(output))
+      .filter(({ stream }) => stream.includes(order.id) || stream.includes(order.payments[0]!.id));
+    expect(exported).toHaveLength(items.length);
+    expect(exported).toEqual(expect.arrayContaining(items));
+  },
+  SLOW,
+);
 
 test.each([
-  [['audit', 'history', 'ord_none'], 'is no order'],
-  [['audit', 'history', 'ord_01KG9Q1S5T6V7W8X9Y0Z1A2B3C'], 'nothing is recorded'],
+  [['audit', 'history', 'ord_none'], 'is not an order id'],
+  [['audit', 'history', 'ord_01KG9Q1S5T6V7W8X9Y0Z1A2B3C'], 'has no recorded events'],
   [['audit', 'at', 'ord_01KG9Q1S5T6V7W8X9Y0Z1A2B3C', 'noon'], 'must be ISO 8601'],
-  [['audit', 'at', 'ord_01KG9Q1S5T6V7W8X9Y0Z1A2B3C', '2026-01-31T12:00:00Z'], 'was not there'],
+  [['audit', 'at', 'ord_01KG9Q1S5T6V7W8X9Y0Z1A2B3C', '2026-01-31T12:00:00Z'], 'did not exist at'],
   [['audit', 'forge'], 'audit history ORDER'],
-])('%j fails with a reason', async (args, why) => {
-  await expect(admin(stack, args)).rejects.toThrow(why);
-});
+])(
+  '%j fails with a reason',
+  async (args, why) => {
+    await expect(admin(stack, args)).rejects.toThrow(why);
+  },
+  SLOW,
+);
