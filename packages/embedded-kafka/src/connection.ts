@@ -10,9 +10,9 @@ import { ResponseWriter } from './protocol/response-writer.ts';
 const API_VERSIONS = 18;
 const MAX_PIPELINED_REQUESTS = 16;
 
-/** Serves one client until it disconnects. Handles one request after another, as Apache Kafka does. Only produce requests overlap,
- *  so that they share commits. Responses are sent in the order of the requests, and are in `pendingResponses` until then.
- *  Throws MalformedRequest for invalid bytes and for unsupported APIs. */
+/** Serves one client until it disconnects. Handles one request after another, as Apache Kafka does. Only produce
+ *  requests overlap, so that they share commits. Responses are sent in the order of the requests, and are in
+ *  `pendingResponses` until then. Throws MalformedRequest for invalid bytes and for unsupported APIs. */
 export const serveConnection = async (
   socket: Socket,
   broker: Broker,

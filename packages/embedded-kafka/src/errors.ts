@@ -67,8 +67,8 @@ export class StorageUnavailable extends Error {
   }
 }
 
-/** The error code for `error`. `unavailable` is the retriable code that the API defines for a broker without its storage.
- *  Throws any other error again: it is a bug, and closes the connection. */
+/** The error code for `error`. `unavailable` is the retriable code that the API defines for a broker without its
+ *  storage. Throws any other error again: it is a bug, and closes the connection. */
 export const errorCodeOf = (error: unknown, unavailable: ErrorCode): ErrorCode => {
   if (error instanceof KafkaError) return error.code;
   if (error instanceof StorageUnavailable) return unavailable;

@@ -42,7 +42,8 @@ test('a killed broker has stored everything that it acknowledged, once', async (
     const again = await RawClient.connect(brokers);
     for (let n = 0; n < 10; n += 1) {
       const sent = await sendBatch(again, topic, batch(10 * round + n));
-      // Whether a batch is stored now or was before, its offset is the same. Older duplicates than five batches are refused.
+      // Whether a batch is stored now or was before, its offset is the same. Older duplicates than five batches are
+      // refused.
       if (sent.error === 0) expect(sent.baseOffset).toBe(10 * round + n);
       else expect(sent.error).toBe(45);
     }

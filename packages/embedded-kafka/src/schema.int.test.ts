@@ -2,7 +2,7 @@ import { UnsupportedSchemaVersion, startKafka } from './index.ts';
 import { clientOf, newTopic, readValues } from './testing/cluster.ts';
 import { batchOf, sendBatch } from './testing/batches.ts';
 import { RawClient } from './testing/raw-client.ts';
-import { addPartitions, initProducer, sendInTransaction } from './testing/transaction-client.ts';
+import { addPartitions, endTransaction, initProducer, sendInTransaction } from './testing/transaction-client.ts';
 import { execute, newDatabase } from './testing/database.ts';
 
 let database: Awaited<ReturnType<typeof newDatabase>>;
@@ -41,7 +41,33 @@ test('data of schema version 1 is migrated', async () => {
   await after.stop();
 });
 
+test('an open transaction of an earlier version, with offsets in it, can be committed', async () => {
+  const before = await start();
+  const admin = clientOf(before.brokers).admin();
+  await admin.connect();
+  const topic = await newTopic(admin);
+  const raw = await RawClient.connect(before.brokers);
+  const producer = await initProducer(raw, 'tx');
+  await addPartitions(raw, producer, topic);
+  await sendInTransaction(raw, producer, topic, { values: ['kept'] });
+  await admin.disconnect();
+  raw.close();
+  await before.stop();
+  await execute(database.url, ADD_TRANSACTIONAL_OFFSET);
+  const after = await start(before.port);
+  const again = await RawClient.connect(after.brokers);
+  expect(await endTransaction(again, producer, true)).toBe(0);
+  expect(await readValues(clientOf(after.brokers), topic, 1)).toEqual(['kept']);
+  again.close();
+  await after.stop();
+});
+
 const TO_VERSION_1 = `
   alter table kafka.producer drop open_since;
   drop table kafka.transaction, kafka.aborted_transaction, kafka.transaction_offset;
   update kafka.format set version = 1;`;
+
+/** Earlier versions stored this for TxnOffsetCommit. */
+const ADD_TRANSACTIONAL_OFFSET = `
+  update kafka.transaction set groups = '["group"]';
+  insert into kafka.transaction_offset select 'tx', 'group', id, 0, 1, -1, '' from kafka.topic;`;

@@ -21,7 +21,8 @@ export interface TransactionLimits {
   readonly transactionCheckMs: number;
 }
 
-/** Coordinates transactions. A method resolves once the new state and its markers in the logs are committed, together. */
+/** Coordinates transactions. A method resolves once the new state and its markers in the logs are committed,
+ *  together. */
 export class TransactionCoordinator {
   private readonly log: LogWriter;
   private readonly writer: StorageWriter;
@@ -47,7 +48,8 @@ export class TransactionCoordinator {
     return rows[0]!.id;
   }
 
-  /** Starts a producer under the transactional id `id`. Fences all earlier producers of this id and aborts their open transaction. */
+  /** Starts a producer under the transactional id `id`. Fences all earlier producers of this id and aborts their open
+   *  transaction. */
   async initProducer(id: string, timeoutMs: number): Promise<Pick<Transaction, 'producerId' | 'epoch'>> {
     this.checkInit(id, timeoutMs);
     const freshId = await this.newProducerId();

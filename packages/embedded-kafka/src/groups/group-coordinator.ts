@@ -50,7 +50,8 @@ export class GroupCoordinator {
   leave = (groupId: string, memberId: string, instanceId: string | null): void =>
     this.requireGroup(groupId).leave(memberId, instanceId);
 
-  /** Resolves once the offsets are stored. Throws KafkaError unless the consumer is a member of the current generation. */
+  /** Resolves once the offsets are stored. Throws KafkaError unless the consumer is a member of the current
+   *  generation. */
   async commitOffsets(groupId: string, identity: MemberIdentity, offsets: readonly CommittedOffset[]): Promise<void> {
     checkId(groupId);
     const group = this.groups.get(groupId);

@@ -21,9 +21,10 @@ export interface GroupEnvironment {
   readonly newMemberId: (prefix: string) => string;
 }
 
-/** The members of one consumer group and their generation: the broker side of the classic group protocol.
- *  In a rebalance, all members join, then the leader assigns the partitions (sync), and the group is stable. The next rebalance
- *  starts when a member joins, leaves, or misses its session timeout. The state is in memory: members rejoin after a restart. */
+/** The members of one consumer group and their generation: the broker side of the classic group protocol. In a
+ *  rebalance, all members join, then the leader assigns the partitions (sync), and the group is stable. The next
+ *  rebalance starts when a member joins, leaves, or misses its session timeout. The state is in memory: members rejoin
+ *  after a restart. */
 export class Group {
   readonly id: string;
   state: GroupState = 'Empty';
@@ -73,8 +74,8 @@ export class Group {
     if (this.state === 'PreparingRebalance') throw refusal(errorCode.rebalanceInProgress);
   }
 
-  /** Throws KafkaError unless the consumer may commit offsets now. A consumer outside of the group (generation below 0) may commit
-   *  while the group has no members. */
+  /** Throws KafkaError unless the consumer may commit offsets now. A consumer outside of the group (generation below 0)
+   *  may commit while the group has no members. */
   checkMayCommit(identity: MemberIdentity): void {
     if (identity.generation < 0 && this.state === 'Empty') return;
     this.restartSession(this.requireMember(identity));
@@ -138,7 +139,8 @@ export class Group {
     return this.joinNextGeneration(member);
   }
 
-  /** A static member restarted. It gets a new id and the old one is fenced. Without a change of protocols there is no rebalance. */
+  /** A static member restarted. It gets a new id and the old one is fenced. Without a change of protocols there is no
+   *  rebalance. */
   private replaceStaticMember(old: Member, request: JoinRequest): Promise<JoinResult> {
     const member = newMember(this.environment.newMemberId(request.instanceId!), request);
     member.assignment = old.assignment;

@@ -61,7 +61,8 @@ interface Pending<T> {
 
 export const EMPTY_ASSIGNMENT = Buffer.alloc(0);
 
-/** The consumer must join again with `memberId`. Without this step, a lost response would leave an unknown member (KIP-394). */
+/** The consumer must join again with `memberId`. Without this step, a lost response would leave an unknown member
+ *  (KIP-394). */
 export class MemberIdRequired extends KafkaError {
   readonly memberId: string;
 

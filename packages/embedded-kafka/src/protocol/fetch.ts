@@ -89,7 +89,8 @@ const read = async (
   }
 };
 
-/** `done` resolves at the next append to one of the partitions, at `deadline` (ms since 1970), or when `signal` is aborted. */
+/** `done` resolves at the next append to one of the partitions, at `deadline` (ms since 1970), or when `signal` is
+ *  aborted. */
 const waitForAppend = (
   { catalogue }: Broker,
   wanted: readonly FetchPartition[],

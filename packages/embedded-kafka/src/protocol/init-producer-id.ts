@@ -1,7 +1,8 @@
 import { type ErrorCode, errorCode, errorCodeOf } from '../errors.ts';
 import type { Api } from './api.ts';
 
-/** Returns a new producer id. With a transactional id, returns its producer id with an epoch that fences all earlier producers. */
+/** Returns a new producer id. With a transactional id, returns its producer id with an epoch that fences all earlier
+ *  producers. */
 export const initProducerId: Api = {
   key: 22,
   name: 'InitProducerId',

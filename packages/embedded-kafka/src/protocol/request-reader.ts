@@ -5,8 +5,9 @@ export class MalformedRequest extends Error {
   override readonly name = 'MalformedRequest';
 }
 
-/** Reads the primitive types of the Kafka protocol. `flexible` requests (KIP-482) have compact lengths and tagged fields.
- *  Clamps 64-bit integers to the safe integers. Throws MalformedRequest when bytes are missing or a length is invalid. */
+/** Reads the primitive types of the Kafka protocol. `flexible` requests (KIP-482) have compact lengths and tagged
+ *  fields. Clamps 64-bit integers to the safe integers. Throws MalformedRequest when bytes are missing or a length is
+ *  invalid. */
 export class RequestReader {
   private position = 0;
   private readonly buffer: Buffer;

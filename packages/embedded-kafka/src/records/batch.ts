@@ -39,8 +39,9 @@ export const CONTROL = 0x20;
 export const COMPRESSION = 0x07;
 const ZSTD = 4;
 
-/** Parses the records of a produce request for one partition: exactly one batch. Throws KafkaError, with the code of Apache Kafka,
- *  for an older format, another number of batches, a wrong checksum, more than `maxBytes` bytes, or a control batch. */
+/** Parses the records of a produce request for one partition: exactly one batch. Throws KafkaError, with the code of
+ *  Apache Kafka, for an older format, another number of batches, a wrong checksum, more than `maxBytes` bytes, or a
+ *  control batch. */
 export const parseBatch = (bytes: Buffer | null, maxBytes: number): Batch => {
   if (!bytes || bytes.length <= AT.magic)
     throw invalid('a produce request has one record batch per partition, not none');

@@ -1,6 +1,7 @@
 const POLYNOMIAL = 0x82f63b78;
 
-// Slicing by eight: table n has the checksums of each byte followed by n zero bytes, so eight bytes take eight look-ups.
+// Slicing by eight: table n has the checksums of each byte followed by n zero bytes, so eight bytes take eight
+// look-ups.
 const tables = Array.from({ length: 8 }, () => new Uint32Array(256));
 const [T0, T1, T2, T3, T4, T5, T6, T7] = tables as [
   Uint32Array,

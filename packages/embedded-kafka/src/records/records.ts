@@ -6,8 +6,8 @@ const NONE = 0;
 const GZIP = 1;
 const MAX_UNZIPPED_BYTES = 64 * 1024 * 1024;
 
-/** The first record of a stored batch at `offset` or later with a time of `timestamp` (ms) or later, or null.
- *  For a batch that cannot be decompressed, returns its first record: consumers then start too early, never too late. */
+/** The first record of a stored batch at `offset` or later with a time of `timestamp` (ms) or later, or null. For a
+ *  batch that cannot be decompressed, returns its first record: consumers then start too early, never too late. */
 export const firstRecordAtOrAfter = async (batch: Buffer, timestamp: number, offset: number) => {
   const maxTimestamp = Number(batch.readBigInt64BE(AT.maxTimestamp));
   if (maxTimestamp < timestamp) return null;

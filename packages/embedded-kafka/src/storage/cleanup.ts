@@ -21,7 +21,8 @@ export interface CleanupOptions {
   readonly log: (line: string) => void;
 }
 
-/** Applies retention at intervals, and deletes rows that no reader can see any more. Returns a function that stops it. */
+/** Applies retention at intervals, and deletes rows that no reader can see any more. Returns a function that stops
+ *  it. */
 export const startCleanup = (options: CleanupOptions): (() => Promise<void>) => {
   const { catalogue, log, settings } = options;
   let stopped = false;

@@ -6,8 +6,8 @@ interface WaitingItem<Item, Result> {
   readonly fail: (error: unknown) => void;
 }
 
-/** Commits items in groups: those that are submitted during a commit form the next group, in order.
- *  `commit` returns one result per item. A result that is an Error rejects that item alone; a throw rejects the group. */
+/** Commits items in groups: those that are submitted during a commit form the next group, in order. `commit` returns
+ *  one result per item. A result that is an Error rejects that item alone; a throw rejects the group. */
 export class GroupCommit<Item, Result> {
   private waiting: WaitingItem<Item, Result>[] = [];
   private running = false;

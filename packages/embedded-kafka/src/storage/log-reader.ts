@@ -21,7 +21,8 @@ export class LogReader {
     this.pool = pool;
   }
 
-  /** Whole batches from the one with `offset` to the last one before `end`. Returns about `maxBytes` of them, at least one. */
+  /** Whole batches from the one with `offset` to the last one before `end`. Returns about `maxBytes` of them, at least
+   *  one. */
   async read(partition: Partition, offset: number, maxBytes: number, end = partition.logEnd): Promise<Buffer[]> {
     if (offset >= end) return [];
     const cached = readCached(partition.tail, offset, maxBytes);
@@ -37,7 +38,8 @@ export class LogReader {
     return this.query<AbortedTransaction>(ABORTED_TRANSACTIONS, [...idOf(partition), offset, end]);
   }
 
-  /** The base offset of the first batch after which the largest timestamp of the log is `timestamp` (ms) or later, or null. */
+  /** The base offset of the first batch after which the largest timestamp of the log is `timestamp` (ms) or later, or
+   *  null. */
   firstBatchAtOrAfter = (partition: Partition, timestamp: number): Promise<number | null> =>
     this.baseOffset(FIRST_AT_OR_AFTER, [...idOf(partition), timestamp]);
 

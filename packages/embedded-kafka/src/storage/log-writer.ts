@@ -32,9 +32,9 @@ export class LogWriter {
     );
   }
 
-  /** Resolves to the base offset of the batch once it is committed. For a duplicate of an idempotent producer, resolves to the
-   *  offset of the stored batch. Batches of one partition are stored in the order of the calls.
-   *  Throws KafkaError, or StorageUnavailable when the batch may not be stored. */
+  /** Resolves to the base offset of the batch once it is committed. For a duplicate of an idempotent producer, resolves
+   *  to the offset of the stored batch. Batches of one partition are stored in the order of the calls. Throws
+   *  KafkaError, or StorageUnavailable when the batch may not be stored. */
   append = (partition: Partition, batch: Batch, transactionalId: string | null): Promise<number> =>
     this.commitChange((commit) => commit.append(partition, batch, transactionalId), batch.bytes.length);
 
@@ -44,8 +44,9 @@ export class LogWriter {
     return this.changes.submit({ bytes, apply }) as Promise<T>;
   }
 
-  /** Moves the start of the log forward to `offset` and returns the start. It stays where it is if it is further already.
-   *  The next cleanup deletes the rows before it. Throws KafkaError(offsetOutOfRange) for an offset beyond the end. */
+  /** Moves the start of the log forward to `offset` and returns the start. It stays where it is if it is further
+   *  already. The next cleanup deletes the rows before it. Throws KafkaError(offsetOutOfRange) for an offset beyond the
+   *  end. */
   moveLogStart(partition: Partition, offset: number): Promise<number> {
     return this.writer.run(async (db) => {
       this.catalogue.requireCurrent(partition);

@@ -21,7 +21,8 @@ export class PendingCommit {
   }
 
   /** Appends the batch and returns its base offset. For a duplicate, returns the offset of the stored batch.
-   *  `transactionalId` is the one of the request. Throws KafkaError, or StorageUnavailable for a partition of a lost session. */
+   *  `transactionalId` is the one of the request. Throws KafkaError, or StorageUnavailable for a partition of a lost
+   *  session. */
   append(partition: Partition, batch: Batch, transactionalId: string | null): number {
     this.catalogue.requireCurrent(partition);
     const log = this.pendingLog(partition);
@@ -50,8 +51,8 @@ export class PendingCommit {
     this.transactions.set(transaction.id, transaction);
   }
 
-  /** Appends a commit or abort marker to every log of the transaction. The markers have the producer epoch `epoch`: the logs
-   *  refuse batches of older epochs from then on. */
+  /** Appends a commit or abort marker to every log of the transaction. The markers have the producer epoch `epoch`: the
+   *  logs refuse batches of older epochs from then on. */
   endTransaction({ producerId, partitions }: Transaction, committed: boolean, epoch: number): void {
     for (const { topic, topicId, index } of partitions) {
       const partition = this.catalogue.partition(topic, index);

@@ -19,8 +19,9 @@ export interface ProducerState {
 const MAX_KEPT_BATCHES = 5;
 const MAX_SEQUENCE = 0x7fffffff;
 
-/** Returns the stored batch if `batch` is a duplicate, or null if it is the next one. Throws KafkaError for an epoch that was
- *  replaced by a newer one, and for a gap in the sequence. A producer without state may start at any sequence (KIP-360). */
+/** Returns the stored batch if `batch` is a duplicate, or null if it is the next one. Throws KafkaError for an epoch
+ *  that was replaced by a newer one, and for a gap in the sequence. A producer without state may start at any sequence
+ *  (KIP-360). */
 export const checkSequence = (state: ProducerState | undefined, batch: Batch): StoredBatch | null => {
   if (!state) return null;
   if (batch.producerEpoch < state.epoch) {

@@ -5,9 +5,9 @@ export class UnsupportedSchemaVersion extends Error {
   override readonly name = 'UnsupportedSchemaVersion';
 }
 
-// `position` counts the bytes of the partition up to the end of the batch. `max_timestamp` is the largest timestamp so far.
-// Both only grow with the offset, so an index finds the batch for a time or for a number of bytes.
-// The storage is "external", because compressing record batches again gains nothing.
+// `position` counts the bytes of the partition up to the end of the batch. `max_timestamp` is the largest timestamp so
+// far. Both only grow with the offset, so an index finds the batch for a time or for a number of bytes. The storage is
+// "external", because compressing record batches again gains nothing.
 const TABLES = `
   create schema if not exists kafka;
   create table kafka.format (version int not null, cluster_id uuid not null default gen_random_uuid());
@@ -59,9 +59,9 @@ const TABLES = `
     primary key (group_id, topic_id, partition)
   );`;
 
-// `open_since` is the first offset of the open transaction of the producer in the log. `partitions` are those of the ongoing
-// transaction. `groups` and `transaction_offset` are unused: they served transactional offset commits, which are no longer
-// supported. They stay, so that an earlier version can still open the data.
+// `open_since` is the first offset of the open transaction of the producer in the log. `partitions` are those of the
+// ongoing transaction. `groups` and `transaction_offset` are unused: they served transactional offset commits, which
+// are no longer supported. They stay, so that an earlier version can still open the data.
 const TRANSACTIONS = `
   alter table kafka.producer add open_since bigint;
   create table kafka.transaction (
@@ -97,7 +97,8 @@ const TRANSACTIONS = `
 /** Schema version n is the result of the first n migrations. A migration only adds. */
 const MIGRATIONS = [TABLES, TRANSACTIONS];
 
-/** Migrates the tables and returns the cluster id. Throws UnsupportedSchemaVersion if a later version made the tables. */
+/** Migrates the tables and returns the cluster id. Throws UnsupportedSchemaVersion if a later version made the
+ *  tables. */
 export const prepareSchema = async (db: ClientBase): Promise<string> => {
   const found = await db.query<{ format: string | null }>(`select to_regclass('kafka.format') as format`);
   // A simple query with several statements is one transaction: a crash leaves all of them or none.

@@ -19,7 +19,8 @@ const FIXED: Record<string, string> = {
 
 const MINIMUM: TopicConfig = { 'retention.ms': -1, 'retention.bytes': -1, 'max.message.bytes': 0 };
 
-/** Parses the settings of a new topic. Throws KafkaError(invalidConfig) for a setting or value that is not supported. */
+/** Parses the settings of a new topic. Throws KafkaError(invalidConfig) for a setting or value that is not
+ *  supported. */
 export const parseTopicConfig = (entries: readonly (readonly [string, string | null])[]): Partial<TopicConfig> => {
   const config: Partial<Record<ConfigName, number>> = {};
   for (const [name, value] of entries) {

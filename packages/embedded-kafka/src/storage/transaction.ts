@@ -41,7 +41,8 @@ export const startProducer = (
   return { id, producerId, epoch, timeoutMs, state: 'empty', startedAt: 0, partitions: [] };
 };
 
-/** The state with `partitions` added to the transaction. Begins a transaction if none is ongoing. `now` is in ms since 1970. */
+/** The state with `partitions` added to the transaction. Begins a transaction if none is ongoing. `now` is in ms since
+ *  1970. */
 export const withPartitions = (
   current: Transaction,
   partitions: readonly TransactionPartition[],
@@ -58,7 +59,8 @@ export const includesPartition = (
   { topicId, index }: Omit<TransactionPartition, 'topic'>,
 ): boolean => partitions.some((partition) => partition.topicId === topicId && partition.index === index);
 
-/** Returns `repeat` if the last transaction already ended in the same way. Throws KafkaError if there is nothing to end. */
+/** Returns `repeat` if the last transaction already ended in the same way. Throws KafkaError if there is nothing to
+ *  end. */
 export const checkEnd = ({ id, state }: Transaction, commit: boolean): 'end' | 'repeat' => {
   if (state === 'ongoing') return 'end';
   if (state === (commit ? 'committed' : 'aborted')) return 'repeat';

@@ -72,7 +72,8 @@ export const newTopic = async (
   const topic = newName('topic');
   const configEntries = Object.entries(config).map(([name, value]) => ({ name, value }));
   await admin.createTopics({ topics: [{ topic, numPartitions, configEntries }] });
-  // Apache Kafka reports a topic as created before it serves all partitions. A message sent before that could be stored twice.
+  // Apache Kafka reports a topic as created before it serves all partitions. A message sent before that could be stored
+  // twice.
   await until(() => isServed(admin, topic));
   return topic;
 };

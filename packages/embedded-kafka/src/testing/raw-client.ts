@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { RequestReader } from '../protocol/request-reader.ts';
 import { ResponseWriter } from '../protocol/response-writer.ts';
 
-/** Sends single requests, also those that kafkajs never sends. The reader and the writer of the broker swap their roles here. */
+/** Sends single requests, also those that kafkajs never sends. The reader and the writer of the broker swap their roles
+ *  here. */
 export class RawClient {
   private readonly socket: Socket;
   private readonly waiting: ((response: RequestReader) => void)[] = [];

@@ -93,7 +93,8 @@ export const endOffset = async (
   return offsets![0]!;
 };
 
-/** Retries while Apache Kafka still writes the markers of the previous transaction: kafkajs does not retry that error. */
+/** Retries while Apache Kafka still writes the markers of the previous transaction: kafkajs does not retry that
+ *  error. */
 export const retryConcurrent = <T>(act: () => Promise<T>): Promise<T> =>
   act().catch((error: { type?: string }) => {
     if (error.type !== 'CONCURRENT_TRANSACTIONS') throw error;

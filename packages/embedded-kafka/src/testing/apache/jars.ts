@@ -17,7 +17,8 @@ export class NoApacheKafka extends Error {
   override readonly name = 'NoApacheKafka';
 }
 
-/** The class path of Apache Kafka and its tools. Maven downloads the jars once for each pom.xml. Throws NoApacheKafka. */
+/** The class path of Apache Kafka and its tools. Maven downloads the jars once for each pom.xml. Throws
+ *  NoApacheKafka. */
 export const apacheJars = async (): Promise<string> => {
   await requireJava();
   const pom = await readFile(join(APACHE, 'pom.xml'));

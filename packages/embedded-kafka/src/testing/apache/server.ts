@@ -73,8 +73,8 @@ const accepts = (port: number): Promise<boolean> =>
     socket.once('connect', () => socket.destroy());
   });
 
-// A shell that reads broker pids from a pipe. When this process ends, the system closes the pipe: the shell then kills the last
-// broker and deletes the folder.
+// A shell that reads broker pids from a pipe. When this process ends, the system closes the pipe: the shell then kills
+// the last broker and deletes the folder.
 const GUARD = `
 trap '' HUP INT TERM
 while read -r line; do pid=$line; done
