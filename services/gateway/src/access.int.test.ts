@@ -165,7 +165,7 @@ test('/docs loads only files of this server and forbids inline scripts', async (
 test('an unknown path is 404 in the format of all errors', async () => {
   expect((await shop.send('GET', '/v1/refunds')).body).toEqual({
     error: 'Not Found',
-    message: 'there is no GET /v1/refunds',
+    message: 'there is no endpoint GET /v1/refunds',
     statusCode: 404,
     code: 'not_found',
     request_id: expect.any(String),

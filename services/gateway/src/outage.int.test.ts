@@ -26,7 +26,7 @@ const UNAVAILABLE = { statusCode: 503, error: 'Service Unavailable', code: 'depe
 test('an unavailable service is 503 with Retry-After', async () => {
   await gateway.orders.close();
   const { body, headers } = await shop.send('POST', '/v1/orders', orderBody());
-  expect(body).toMatchObject({ ...UNAVAILABLE, message: expect.stringContaining('orders is not available') });
+  expect(body).toMatchObject({ ...UNAVAILABLE, message: expect.stringContaining('orders is temporarily unavailable') });
   expect(headers['retry-after']).toBe('1');
 });
 

@@ -65,10 +65,10 @@ test('random input never causes a 500, and every error has the error format', as
         const [method, url] = where.split(' ') as ['GET' | 'POST' | 'PATCH', string];
         const headers: Record<string, string> = key === null ? {} : { 'idempotency-key': key };
         const sent = method === 'GET' ? undefined : JSON.stringify(content);
-        const answer = await shop.send(method, url, sent, headers);
-        expect({ where, status: answer.status < 500 }).toEqual({ where, status: true });
-        if (answer.status >= 400)
-          expect(answer.body).toMatchObject({ statusCode: answer.status, code: expect.any(String) });
+        const response = await shop.send(method, url, sent, headers);
+        expect({ where, status: response.status < 500 }).toEqual({ where, status: true });
+        if (response.status >= 400)
+          expect(response.body).toMatchObject({ statusCode: response.status, code: expect.any(String) });
       },
     ),
     { numRuns: 400 },

@@ -59,7 +59,7 @@ export const startForwarder = async (
     }
   };
   const server = createServer((request, response) => {
-    // The sender disconnected: there is nobody to respond to.
+    // The sender has disconnected.
     buffer(request).then(
       (body) => forward(request, body, response),
       () => response.destroy(),

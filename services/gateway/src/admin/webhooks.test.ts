@@ -48,8 +48,8 @@ const deliver = (url: string) =>
 test('forwards a delivery unchanged and returns the response of the target', async () => {
   const { url, events, interrupt, ended } = await listening(['--events', 'order:paid,payment:applied']);
   expect(events).toEqual(['order:paid', 'payment:applied']);
-  const answer = await deliver(url);
-  expect([answer.status, await answer.json()]).toEqual([202, { taken: true }]);
+  const response = await deliver(url);
+  expect([response.status, await response.json()]).toEqual([202, { taken: true }]);
   expect(target.calls).toMatchObject([
     {
       method: 'POST',
@@ -89,9 +89,9 @@ test('reports an unavailable target and returns 502 for a retry', async () => {
 });
 
 test('removes a webhook that cannot be enabled', async () => {
-  const answer = api.respond;
+  const response = api.respond;
   api.respond = (call) =>
-    call.method === 'PATCH' ? errorResponse(503, 'dependency_unavailable', 'try again') : answer(call);
+    call.method === 'PATCH' ? errorResponse(503, 'dependency_unavailable', 'try again') : response(call);
   await expect(start(['listen', '--forward', target.url, ...access()]).ended).rejects.toThrow(
     /returned 503: try again/,
   );

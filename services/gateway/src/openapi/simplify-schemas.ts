@@ -46,16 +46,16 @@ const rewrite = <T>(document: T, change: (node: Record<string, unknown>) => unkn
 /** Removes the components that no path refers to, directly or indirectly. */
 const keepReferenced = <T extends Document>(document: T): T => {
   const { schemas } = document.components;
-  const kept = new Set<string>();
+  const referenced = new Set<string>();
   const follow = (node: unknown): void => {
     for (const name of referencedBy(node)) {
-      if (kept.has(name)) continue;
-      kept.add(name);
+      if (referenced.has(name)) continue;
+      referenced.add(name);
       follow(schemas[name]);
     }
   };
   follow(document.paths);
-  return withSchemas(document, Object.fromEntries([...kept].sort().map((name) => [name, schemas[name]])));
+  return withSchemas(document, Object.fromEntries([...referenced].sort().map((name) => [name, schemas[name]])));
 };
 
 const referencedBy = (node: unknown): string[] =>

@@ -91,9 +91,9 @@ test.each([
   ['x'.repeat(255), 201],
   ['!~', 201],
 ])('the key %j returns %i', async (key, status) => {
-  const answer = await create(key);
-  expect(answer.status).toBe(status);
-  if (status === 400) expect(answer.body.details[0].path).toBe('idempotency-key');
+  const response = await create(key);
+  expect(response.status).toBe(status);
+  if (status === 400) expect(response.body.details[0].path).toBe('idempotency-key');
 });
 
 test('an invalid request does not use its key', async () => {

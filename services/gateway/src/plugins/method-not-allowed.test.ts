@@ -23,10 +23,10 @@ test.each([
   ['GET', '/things/1', 'DELETE'],
   ['OPTIONS', '/things/1', 'DELETE'],
 ])('%s %s is 405 and lists the allowed methods', async (method, url, allow) => {
-  const answer = await inject(method, url);
-  expect(answer.statusCode).toBe(405);
-  expect(answer.headers.allow).toBe(allow);
-  expect(answer.json()).toMatchObject({ error: 'Method Not Allowed', statusCode: 405, code: 'method_not_allowed' });
+  const response = await inject(method, url);
+  expect(response.statusCode).toBe(405);
+  expect(response.headers.allow).toBe(allow);
+  expect(response.json()).toMatchObject({ error: 'Method Not Allowed', statusCode: 405, code: 'method_not_allowed' });
 });
 
 test.each([

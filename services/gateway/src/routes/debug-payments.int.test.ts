@@ -127,8 +127,8 @@ describe.each([
     send(gateway.app, 'POST', `/debug/payments/${id}/${verb}`, content, headers);
 
   test(`with ${JSON.stringify(body)} calls the payments service, and returns the order`, async () => {
-    const answer = await act(payment.id);
-    expect([answer.status, answer.body]).toEqual([201, order]);
+    const response = await act(payment.id);
+    expect([response.status, response.body]).toEqual([201, order]);
     expect(gateway.payments.calls).toMatchObject([{ path: `/payments/${payment.id}/${internal}`, body: sent }]);
   });
 

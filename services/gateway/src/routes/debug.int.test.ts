@@ -34,8 +34,8 @@ describe('POST /debug/orders/{id}/advance-time', () => {
   afterAll(() => void (gateway.orders.respond = ordersResponse));
 
   test('calls the orders service and returns the order', async () => {
-    const answer = await advance();
-    expect([answer.status, answer.body]).toEqual([201, order]);
+    const response = await advance();
+    expect([response.status, response.body]).toEqual([201, order]);
     expect(gateway.orders.calls).toMatchObject([{ path: `/orders/${order.id}/time`, body: { minutes: 61 } }]);
   });
 

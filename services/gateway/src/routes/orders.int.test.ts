@@ -104,8 +104,8 @@ describe('commands on an order', () => {
   });
 
   test('an empty body with a content type counts as no body', async () => {
-    const answer = await shop.send('POST', `/v1/orders/${id}/cancel`, '', { 'content-type': 'application/json' });
-    expect(answer.status).toBe(201);
+    const response = await shop.send('POST', `/v1/orders/${id}/cancel`, '', { 'content-type': 'application/json' });
+    expect(response.status).toBe(201);
   });
 
   test('refuses a body where none is allowed', async () => {

@@ -6,7 +6,7 @@ import { errorResponse } from '../testing/jest-stub-service.ts';
 let gateway: TestGateway;
 let shop: TestMerchant;
 
-const payments = (merchantId: string) => [
+const examplePayments = (merchantId: string) => [
   paymentOf(`pay_${newUlid()}`, merchantId, { created_at: '2026-01-01T00:00:00.000Z' }),
   paymentOf(`pay_${newUlid()}`, merchantId, {
     created_at: '2026-01-02T00:00:00.000Z',
@@ -15,23 +15,23 @@ const payments = (merchantId: string) => [
   }),
   paymentOf(`pay_${newUlid()}`, merchantId, { created_at: '2026-01-03T00:00:00.000Z', payment_rail: 'gateway_pay' }),
 ];
-let made: ReturnType<typeof payments>;
+let payments: ReturnType<typeof examplePayments>;
 
 beforeAll(async () => {
   gateway = await startGateway();
   shop = await gateway.merchant();
-  made = payments(shop.id);
-  for (const payment of made) await projectPayment(gateway.pool, payment);
+  payments = examplePayments(shop.id);
+  for (const payment of payments) await projectPayment(gateway.pool, payment);
 });
 afterAll(() => gateway.close());
 
 test('returns a payment from the read model', async () => {
-  expect((await shop.send('GET', `/v1/payments/${made[1]!.id}`)).body).toEqual(made[1]);
+  expect((await shop.send('GET', `/v1/payments/${payments[1]!.id}`)).body).toEqual(payments[1]);
 });
 
 test('lists payments newest first', async () => {
   expect((await shop.send('GET', '/v1/payments')).body).toEqual({
-    items: [...made].reverse(),
+    items: [...payments].reverse(),
     limit: 10,
     count: 3,
     total: 3,
@@ -46,8 +46,10 @@ test.each([
   ['payment_rail=gateway_pay', [2]],
   ['payment_rail=crypto_deposit&sort=asc', [0, 1]],
   ['from_date=2026-01-02T00:00:00Z&to_date=2026-01-02T00:00:00Z', [1]],
-])('%s matches payments %j', async (query, kept) => {
-  expect((await shop.send('GET', `/v1/payments?${query}`)).body.items).toEqual(kept.map((index) => made[index]));
+])('%s matches payments %j', async (query, expected) => {
+  expect((await shop.send('GET', `/v1/payments?${query}`)).body.items).toEqual(
+    expected.map((index) => payments[index]),
+  );
 });
 
 test.each(['status=paid', 'currency=USD', 'payment_rail=cash', 'external_reference_id=x', 'limit=x'])(
@@ -61,7 +63,7 @@ test.each(['status=paid', 'currency=USD', 'payment_rail=cash', 'external_referen
 describe('refund', () => {
   const refund = (id: string, body?: unknown, headers = {}) =>
     shop.send('POST', `/v1/payments/${id}/refund`, body, headers);
-  const refunded = () => paymentOf(made[0]!.id, shop.id, { status: 'refunded', refunded_amount: '52.472200' });
+  const refunded = () => paymentOf(payments[0]!.id, shop.id, { status: 'refunded', refunded_amount: '52.472200' });
   const refundIds = () => gateway.payments.calls.map(({ body }) => (body as { refund_id: string }).refund_id);
   beforeEach(() => {
     gateway.payments.calls.length = 0;
@@ -71,9 +73,9 @@ describe('refund', () => {
   test.each([[undefined], [{}], [{ amount: '1.5' }], [{ amount: '1.5', reason: 'cold soup' }]])(
     'with %j calls the payments service, and returns the payment',
     async (body) => {
-      const answer = await refund(made[0]!.id, body);
-      expect([answer.status, answer.body]).toEqual([201, refunded()]);
-      expect(gateway.payments.calls).toMatchObject([{ path: `/payments/${made[0]!.id}/refunds` }]);
+      const response = await refund(payments[0]!.id, body);
+      expect([response.status, response.body]).toEqual([201, refunded()]);
+      expect(gateway.payments.calls).toMatchObject([{ path: `/payments/${payments[0]!.id}/refunds` }]);
       expect(gateway.payments.calls[0]!.body).toEqual({
         merchant_id: shop.id,
         refund_id: expect.stringMatching(/^rfd_[0-9A-Z]{26}$/),
@@ -83,7 +85,7 @@ describe('refund', () => {
   );
 
   test('repeated with the same Idempotency-Key is the same refund', async () => {
-    const again = () => refund(made[0]!.id, { amount: '1' }, { 'idempotency-key': 'refund-1' });
+    const again = () => refund(payments[0]!.id, { amount: '1' }, { 'idempotency-key': 'refund-1' });
     gateway.payments.respond = () => errorResponse(503, 'dependency_unavailable');
     expect((await again()).status).toBe(503);
     gateway.payments.respond = () => ({ status: 200, body: { payment: refunded(), order: null } });
@@ -94,8 +96,8 @@ describe('refund', () => {
   });
 
   test('repeated without a key is another refund', async () => {
-    await refund(made[0]!.id, { amount: '1' });
-    await refund(made[0]!.id, { amount: '1' });
+    await refund(payments[0]!.id, { amount: '1' });
+    await refund(payments[0]!.id, { amount: '1' });
     expect(new Set(refundIds()).size).toBe(2);
   });
 
@@ -105,7 +107,7 @@ describe('refund', () => {
     [{ reason: '' }, 'reason'],
     [{ surprise: 1 }, 'surprise'],
   ])('refuses %j and names the field', async (body, path) => {
-    expect((await refund(made[0]!.id, body)).body).toMatchObject({ statusCode: 400, details: [{ path }] });
+    expect((await refund(payments[0]!.id, body)).body).toMatchObject({ statusCode: 400, details: [{ path }] });
     expect(gateway.payments.calls).toHaveLength(0);
   });
 
@@ -114,7 +116,7 @@ describe('refund', () => {
     [409, 'payment_conflict'],
   ])('returns %d %s of the payments service', async (status, code) => {
     gateway.payments.respond = () => errorResponse(status, code);
-    expect((await refund(made[0]!.id)).body).toMatchObject({ statusCode: status, code });
+    expect((await refund(payments[0]!.id)).body).toMatchObject({ statusCode: status, code });
   });
 
   test('of an unknown payment is 404', async () => {
@@ -127,7 +129,7 @@ describe('refund', () => {
 test("another merchant's, an unknown and a malformed id are 404", async () => {
   const other = await gateway.merchant();
   expect((await other.send('GET', '/v1/payments')).body.total).toBe(0);
-  for (const id of [made[0]!.id, `pay_${newUlid()}`, 'pay_']) {
+  for (const id of [payments[0]!.id, `pay_${newUlid()}`, 'pay_']) {
     expect((await other.send('GET', `/v1/payments/${id}`)).body).toMatchObject({ message: 'no payment has this id' });
   }
 });

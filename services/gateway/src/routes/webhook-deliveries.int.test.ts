@@ -130,9 +130,9 @@ test('date filters use the creation time of the delivery', async () => {
 test.each(['status=lost', 'event_type=order:lost', 'limit=101', 'page=0', 'from_date=2026-01-31', 'currency=BTC'])(
   'refuses a list with %s',
   async (query) => {
-    const answer = await shop.send('GET', `/v1/webhooks/${webhook}/deliveries?${query}`);
-    expect(answer.status).toBe(400);
-    expect(answer.body.details).toEqual([expect.objectContaining({ path: query.split('=')[0] })]);
+    const response = await shop.send('GET', `/v1/webhooks/${webhook}/deliveries?${query}`);
+    expect(response.status).toBe(400);
+    expect(response.body.details).toEqual([expect.objectContaining({ path: query.split('=')[0] })]);
   },
 );
 
@@ -152,9 +152,9 @@ test.each([
   [errorResponse(409, 'delivery_expired'), 409, 'delivery_expired'],
   [errorResponse(409, 'webhook_disabled'), 409, 'webhook_disabled'],
   [errorResponse(503, 'dependency_unavailable'), 503, 'dependency_unavailable'],
-])('returns the error of the dispatcher: %j', async (answer, status, code) => {
+])('returns the error of the dispatcher: %j', async (response, status, code) => {
   const { id } = await record();
-  gateway.dispatcher.respond = () => answer;
+  gateway.dispatcher.respond = () => response;
   const refused = await shop.send('POST', `/v1/webhooks/${webhook}/deliveries/${id}/redeliver`);
   expect(refused.body).toMatchObject({ statusCode: status, code });
 });

@@ -61,8 +61,8 @@ test.each([
   [{ ...RANGE, event_types: ['order:paid', 'order:created'] }, 'event_types.1'],
   [{ ...RANGE, surprise: 1 }, 'surprise'],
 ])('refuses %j and names the field', async (body, path) => {
-  const answer = await replay(body);
-  expect(answer.status).toBe(400);
-  expect(answer.body.details.map((detail: { path: string }) => detail.path)).toContain(path);
+  const response = await replay(body);
+  expect(response.status).toBe(400);
+  expect(response.body.details.map((detail: { path: string }) => detail.path)).toContain(path);
   expect(gateway.dispatcher.calls).toEqual([]);
 });

@@ -13,7 +13,7 @@ export const WebhookCreated = Webhook.extend({
 
 export const UpdateWebhookBody = UpdateWebhookDto.safeExtend({
   url: z
-    .never({ error: 'cannot be changed: delete the webhook and create another one with the new URL' })
+    .never({ error: 'cannot be changed: delete the webhook and create another for the new URL' })
     .optional()
     .describe('Cannot be changed.'),
 }).meta({ minProperties: 1 });

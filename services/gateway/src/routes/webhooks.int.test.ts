@@ -117,10 +117,10 @@ test('deletes a webhook and drops its queued deliveries', async () => {
 
 test('deletes a webhook while the dispatcher is unavailable', async () => {
   const { id } = await create();
-  const answer = gateway.dispatcher.respond;
+  const response = gateway.dispatcher.respond;
   gateway.dispatcher.respond = () => errorResponse(503, 'dependency_unavailable');
   expect((await shop.send('DELETE', `/v1/webhooks/${id}`)).status).toBe(200);
-  gateway.dispatcher.respond = answer;
+  gateway.dispatcher.respond = response;
   expect((await row(id)).deleted_at).not.toBeNull();
 });
 
@@ -134,8 +134,8 @@ test("every method returns the same 404 for another merchant's, an unknown and a
       ['DELETE', '', undefined],
       ['POST', '/rotate-secret', undefined],
     ] as const) {
-      const answer = await other.send(method, `/v1/webhooks/${at}${path}`, body);
-      bodies.add(JSON.stringify({ ...answer.body, request_id: '' }));
+      const response = await other.send(method, `/v1/webhooks/${at}${path}`, body);
+      bodies.add(JSON.stringify({ ...response.body, request_id: '' }));
     }
   }
   expect([...bodies].map((text) => JSON.parse(text))).toEqual([
