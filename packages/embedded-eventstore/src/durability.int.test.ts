@@ -21,8 +21,8 @@ afterEach(() => database.drop());
 
 const start = (log: (line: string) => void = () => {}) => startEventStore({ databaseUrl: database.url, port: 0, log });
 
-/** Repeats what fails as unavailable, as a client does; the same event ids make that safe. */
-const persist = async <T>(attempt: () => Promise<T>): Promise<T> => {
+/** Retries while the server is unavailable. The same event ids make the retry idempotent. */
+const retryUnavailable = async <T>(attempt: () => Promise<T>): Promise<T> => {
   for (;;) {
     try {
       return await attempt();
@@ -39,7 +39,7 @@ const endSessions = () =>
     `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${databaseName()}' and pid <> pg_backend_pid()`,
   );
 
-test('a restarted server goes on where the last one stopped', async () => {
+test('a restarted server continues the log of the last one', async () => {
   const stream = newStream();
   const first = await start();
   const one = connect(first.url);
@@ -56,7 +56,7 @@ test('a restarted server goes on where the last one stopped', async () => {
   await second.stop();
 });
 
-test('a client goes on when its server is back, and subscribers that return miss nothing', async () => {
+test('after a restart clients reconnect and subscribers that resume miss no event', async () => {
   const stream = newStream();
   const port = await freePort();
   const begin = () => startEventStore({ databaseUrl: database.url, port });
@@ -80,7 +80,7 @@ test('a client goes on when its server is back, and subscribers that return miss
   for (const round of range(0, 3)) {
     for (const n of range(2 * round, 2)) {
       const events = counted(n);
-      await persist(() =>
+      await retryUnavailable(() =>
         client.appendToStream(stream, events, { expectedRevision: n === 0 ? 'no_stream' : BigInt(n - 1) }),
       );
     }
@@ -93,7 +93,7 @@ test('a client goes on when its server is back, and subscribers that return miss
   await client.dispose();
 });
 
-test('a repeat is known as one after a restart, whatever it expects', async () => {
+test('a repeated append is recognised after a restart, whatever revision it expects', async () => {
   const stream = newStream();
   const events = counted(1, 2);
   const first = await start();
@@ -112,7 +112,7 @@ test('a repeat is known as one after a restart, whatever it expects', async () =
   await second.stop();
 });
 
-describe('when its database goes away', () => {
+describe('when the database is unavailable', () => {
   let server: Awaited<ReturnType<typeof startEventStore>>;
   let client: EventStoreDBClient;
   const lines: string[] = [];
@@ -125,7 +125,7 @@ describe('when its database goes away', () => {
     await server.stop();
   });
 
-  test('it is unavailable, and recovers by itself', async () => {
+  test('the server answers UNAVAILABLE and recovers by itself', async () => {
     const stream = newStream();
     await client.appendToStream(stream, counted(1));
     await administer(`alter database ${databaseName()} with allow_connections false`);
@@ -139,16 +139,16 @@ describe('when its database goes away', () => {
 
     await administer(`alter database ${databaseName()} with allow_connections true`);
     const events = counted(2);
-    await persist(() => client.appendToStream(stream, events, { expectedRevision: 0n }));
-    expect(await persist(() => numbersIn(client, stream))).toEqual([1, 2]);
+    await retryUnavailable(() => client.appendToStream(stream, events, { expectedRevision: 0n }));
+    expect(await retryUnavailable(() => numbersIn(client, stream))).toEqual([1, 2]);
   });
 
-  test('writers that repeat what failed lose nothing and write nothing twice', async () => {
+  test('writers that retry lose no event and write none twice', async () => {
     const stream = newStream();
     const writing = range(0, 8).map(async (writer) => {
       for (const n of range(0, 25)) {
         const events = counted(writer * 100 + n);
-        await persist(() =>
+        await retryUnavailable(() =>
           client.appendToStream(`${stream}-${writer}`, events, {
             expectedRevision: n === 0 ? 'no_stream' : BigInt(n - 1),
           }),
@@ -163,7 +163,7 @@ describe('when its database goes away', () => {
     })();
     await Promise.all([...writing, cutting]);
     for (const writer of range(0, 8)) {
-      expect(await persist(() => numbersIn(client, `${stream}-${writer}`))).toEqual(range(writer * 100, 25));
+      expect(await retryUnavailable(() => numbersIn(client, `${stream}-${writer}`))).toEqual(range(writer * 100, 25));
     }
     const [log] = await inDatabase<{ gaps: string }>(
       database.url,
@@ -172,7 +172,7 @@ describe('when its database goes away', () => {
     expect(log!.gaps).toBe('0');
   });
 
-  test('a live subscription survives the loss of the writer and misses nothing', async () => {
+  test('a live subscription survives the loss of the writer session and misses no event', async () => {
     const stream = newStream();
     const received: number[] = [];
     let done = () => {};
@@ -186,7 +186,7 @@ describe('when its database goes away', () => {
     await new Promise((resolve) => subscription.once('caughtUp', resolve));
     for (const n of range(0, 3)) {
       const events = counted(n);
-      await persist(() => client.appendToStream(stream, events));
+      await retryUnavailable(() => client.appendToStream(stream, events));
       await endSessions();
     }
     await all;
@@ -199,7 +199,7 @@ const ignoreConflict = (error: unknown) => {
   if (!(error instanceof WrongExpectedVersionError)) throw error;
 };
 
-test('a second server on the same database waits until the first one ends', async () => {
+test('a second server on the same database waits until the first one stops', async () => {
   const stream = newStream();
   const first = await start();
   const one = connect(first.url);
@@ -224,13 +224,13 @@ test('a second server on the same database waits until the first one ends', asyn
   await stop();
 });
 
-test('data of another format is refused with a sentence', async () => {
+test('data of another schema version is refused with a message', async () => {
   await (await start()).stop();
   await inDatabase(database.url, 'update eventstore.format set version = 99');
   await expect(start()).rejects.toThrow('the event store database has data format 99, this server reads format 1');
 });
 
-test('subscribers of a server that stops hear that it is unavailable', async () => {
+test('subscriptions end with UNAVAILABLE when the server stops', async () => {
   const server = await start();
   const client = connect(server.url);
   const subscription = client.subscribeToAll().resume();

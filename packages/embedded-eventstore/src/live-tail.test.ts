@@ -17,11 +17,11 @@ const events = (from: number, count: number, bytes = 0) =>
 const positions = (found: readonly RecordedEvent[] | null) => found?.map(({ position }) => Number(position));
 const never = new AbortController().signal;
 
-test('until the end of the log is known, nothing can be followed', () => {
+test('throws until the end of the log is known', () => {
   expect(() => new LiveTail().head).toThrow('not ready');
 });
 
-test('what was pushed follows a position, up to a limit', () => {
+test('returns the events after a position, up to a limit', () => {
   const tail = new LiveTail();
   tail.reset(10n);
   tail.push(events(11, 5));
@@ -32,7 +32,7 @@ test('what was pushed follows a position, up to a limit', () => {
   expect(tail.after(99n, 100)).toEqual([]);
 });
 
-test('what is older than the tail has to be read elsewhere', () => {
+test('returns null for a position before the tail', () => {
   const tail = new LiveTail();
   tail.reset(10n);
   expect(tail.after(9n, 1)).toBeNull();
@@ -45,7 +45,7 @@ test('what is older than the tail has to be read elsewhere', () => {
 test.each([
   ['many events', 1, 50_000],
   ['large events', 100_000, 1_000],
-])('of %s only the youngest are kept', (_, bytes, count) => {
+])('keeps only the most recent of %s', (_, bytes, count) => {
   const tail = new LiveTail();
   tail.reset(0n);
   for (let i = 0; i < count; i++) tail.push(events(i + 1, 1, bytes));
@@ -56,21 +56,21 @@ test.each([
   expect((count - oldest) * (bytes + 400)).toBeLessThanOrEqual(34 * 1024 * 1024);
 });
 
-test('waiting ends with a commit, a reset, or the waiter giving up', async () => {
+test('a wait ends with a commit, a reset or an abort', async () => {
   const tail = new LiveTail();
   tail.reset(5n);
   await tail.waitForChange(4n, never);
   const order: string[] = [];
-  const giveUp = new AbortController();
+  const abort = new AbortController();
   const waits = [
     tail.waitForChange(5n, never).then(() => order.push('commit')),
-    tail.waitForChange(5n, giveUp.signal).then(() => order.push('gave up')),
+    tail.waitForChange(5n, abort.signal).then(() => order.push('aborted')),
   ];
-  giveUp.abort();
+  abort.abort();
   await waits[1];
   tail.push(events(6, 1));
   await waits[0];
-  expect(order).toEqual(['gave up', 'commit']);
+  expect(order).toEqual(['aborted', 'commit']);
   const reset = tail.waitForChange(6n, never);
   tail.reset(6n);
   await reset;

@@ -32,7 +32,7 @@ const start = async (port: number): Promise<{ server: ServerProcess; url: string
   return { server, url };
 };
 
-test('what was acknowledged outlives kill -9, also in the midst of writing', async () => {
+test('acknowledged events survive kill -9 during writes', async () => {
   const port = await freePort();
   const stream = newStream();
   const acknowledged: number[] = [];
@@ -57,13 +57,13 @@ test('what was acknowledged outlives kill -9, also in the midst of writing', asy
   const kept = await numbersIn(client, stream);
   const isAcknowledged = new Set(acknowledged);
   expect(kept.filter((n) => isAcknowledged.has(n))).toEqual(acknowledged);
-  expect(kept.length - acknowledged.length).toBeLessThanOrEqual(3); // at most the one in flight of each round
+  expect(kept.length - acknowledged.length).toBeLessThanOrEqual(3); // at most the append in flight of each round
   await client.dispose();
   server.child.kill('SIGTERM');
   expect(await server.exited).toMatchObject({ code: 0 });
 });
 
-test.each(['SIGTERM', 'SIGINT'] as const)('%s ends it with code 0, subscribers or not', async (signal) => {
+test.each(['SIGTERM', 'SIGINT'] as const)('exits with code 0 on %s while subscribers are connected', async (signal) => {
   const { server, url } = await start(await freePort());
   const client = connect(url);
   const subscription = client.subscribeToAll().resume();
@@ -75,7 +75,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)('%s ends it with code 0, subscribers o
   await client.dispose();
 });
 
-test('a taken port is one sentence that names the variable to set', async () => {
+test('reports a taken port in one line that names the variable to set', async () => {
   const port = await freePort();
   const { server } = await start(port);
   const second = run({ EVENTSTORE_DATABASE_URL: database.url, EVENTSTORE_PORT: String(port) });
@@ -87,7 +87,7 @@ test('a taken port is one sentence that names the variable to set', async () => 
   await server.exited;
 });
 
-test('it waits for a database that is away, and stops while it waits', async () => {
+test('waits for an unavailable database, and can be stopped while it waits', async () => {
   const url = `postgres://nobody:nothing@127.0.0.1:${await freePort()}/nowhere`;
   const server = run({ EVENTSTORE_DATABASE_URL: url, EVENTSTORE_PORT: String(await freePort()) });
   await server.line(/waiting for the database/);
@@ -95,7 +95,7 @@ test('it waits for a database that is away, and stops while it waits', async () 
   expect(await server.exited).toMatchObject({ code: 0 });
 });
 
-test('without a database it says what is missing', async () => {
+test('reports a missing EVENTSTORE_DATABASE_URL', async () => {
   const server = run({});
   const { code, output } = await server.exited;
   expect(code).toBe(1);

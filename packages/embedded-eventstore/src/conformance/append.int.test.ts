@@ -12,17 +12,17 @@ const store = useStore();
 let client: EventStoreDBClient;
 beforeAll(() => ({ client } = store));
 
-// With credentials the client makes a call per append; without, it sends all of them over one batch call.
-const paths = [
+// With credentials the client makes one call per append; without, it sends all appends over one batch call.
+const callTypes = [
   ['batch append', {}],
   ['append', { credentials: { username: 'admin', password: 'changeit' } }],
 ] as const;
 
-describe.each(paths)('%s', (_, path) => {
+describe.each(callTypes)('%s', (_, path) => {
   const append = (stream: string, events: ReturnType<typeof counted>, options = {}) =>
     client.appendToStream(stream, events, { ...path, ...options });
 
-  test('a stream is read back as it was written', async () => {
+  test('an event is read back as it was appended', async () => {
     const stream = newStream();
     const event = jsonEvent({ type: 'Said', data: { text: 'día 日' }, metadata: { by: 'test' } });
     const { nextExpectedRevision, position } = await client.appendToStream(stream, event, path);
@@ -59,14 +59,14 @@ describe.each(paths)('%s', (_, path) => {
     expect(second!.event!.metadata).toBeUndefined();
   });
 
-  test('several events are one commit with revisions that follow each other', async () => {
+  test('the events of an append get consecutive revisions', async () => {
     const stream = newStream();
     expect(await append(stream, counted(1, 2, 3))).toMatchObject({ success: true, nextExpectedRevision: 2n });
     expect(await append(stream, counted(4))).toMatchObject({ nextExpectedRevision: 3n });
     expect(await numbersIn(client, stream)).toEqual([1, 2, 3, 4]);
   });
 
-  test('an expectation that holds is accepted', async () => {
+  test('an append with a matching expected revision is accepted', async () => {
     const stream = newStream();
     await append(stream, counted(1), { expectedRevision: 'no_stream' });
     await append(stream, counted(2), { expectedRevision: 0n });
@@ -79,21 +79,24 @@ describe.each(paths)('%s', (_, path) => {
     ['no_stream', 1n],
     [0n, 1n],
     [5n, 1n],
-  ] as const)('expecting %s of a stream at revision 1 is refused with both', async (expected, actual) => {
-    const stream = newStream();
-    await append(stream, counted(1, 2));
-    const refused = append(stream, counted(3), { expectedRevision: expected });
-    await expect(refused).rejects.toBeInstanceOf(WrongExpectedVersionError);
-    await expect(refused).rejects.toMatchObject({
-      streamName: stream,
-      expectedVersion: expected,
-      actualVersion: actual,
-    });
-    expect(await numbersIn(client, stream)).toEqual([1, 2]);
-  });
+  ] as const)(
+    'an append to a stream at revision 1 that expects %s is refused, and reports both revisions',
+    async (expected, actual) => {
+      const stream = newStream();
+      await append(stream, counted(1, 2));
+      const refused = append(stream, counted(3), { expectedRevision: expected });
+      await expect(refused).rejects.toBeInstanceOf(WrongExpectedVersionError);
+      await expect(refused).rejects.toMatchObject({
+        streamName: stream,
+        expectedVersion: expected,
+        actualVersion: actual,
+      });
+      expect(await numbersIn(client, stream)).toEqual([1, 2]);
+    },
+  );
 
   test.each([['stream_exists'], [0n]] as const)(
-    'expecting %s of a stream that is not there is refused',
+    'an append to a missing stream that expects %s is refused',
     async (expected) => {
       const refused = append(newStream(), counted(1), { expectedRevision: expected });
       await expect(refused).rejects.toBeInstanceOf(WrongExpectedVersionError);
@@ -102,7 +105,7 @@ describe.each(paths)('%s', (_, path) => {
   );
 
   test.each([['no_stream'], [0n], ['any'], ['stream_exists']] as const)(
-    'a repeat with the same event ids, expecting %s, is answered as the first time and writes nothing',
+    'an append repeated with the same event ids, expecting %s, gets the same result and writes nothing',
     async (expected) => {
       const stream = newStream();
       if (expected !== 'no_stream') await append(stream, counted(0), { expectedRevision: 'no_stream' });
@@ -115,7 +118,7 @@ describe.each(paths)('%s', (_, path) => {
     },
   );
 
-  test('the same event ids in another stream are no repeat', async () => {
+  test('the same event ids in another stream are a new append', async () => {
     const [one, other] = [newStream(), newStream()];
     const events = counted(1);
     await append(one, events);
@@ -124,7 +127,7 @@ describe.each(paths)('%s', (_, path) => {
   });
 
   test.each([[0n], ['any']] as const)(
-    'a repeat that has one event more, expecting %s, is refused',
+    'a repeated append with one more event, expecting %s, is refused',
     async (expected) => {
       const stream = newStream();
       const [first, second, third] = counted(1, 2, 3);
@@ -136,7 +139,7 @@ describe.each(paths)('%s', (_, path) => {
     },
   );
 
-  test('an append above 1 MiB is refused as a whole, one below is not', async () => {
+  test('an append above 1 MiB is refused as a whole, one below is accepted', async () => {
     const stream = newStream();
     const sized = (bytes: number) => binaryEvent({ type: 'Large', data: new Uint8Array(bytes) });
     const half = 512 * 1024;
@@ -147,12 +150,12 @@ describe.each(paths)('%s', (_, path) => {
     expect(nextExpectedRevision).toBe(1n);
   });
 
-  test('an event beyond the size of a message is refused as too large, too', async () => {
+  test('an event larger than a gRPC message is refused as too large', async () => {
     const event = binaryEvent({ type: 'Large', data: new Uint8Array(6 * 1024 * 1024) });
     await expect(client.appendToStream(newStream(), event, path)).rejects.toBeInstanceOf(MaxAppendSizeExceededError);
   });
 
-  test('concurrent appends at the same revision: one wins, the others are refused', async () => {
+  test('of concurrent appends that expect the same revision, one succeeds and the others are refused', async () => {
     const stream = newStream();
     const attempts = range(0, 20).map((n) => append(stream, counted(n), { expectedRevision: 'no_stream' }));
     const outcomes = await Promise.allSettled(attempts);
@@ -163,7 +166,7 @@ describe.each(paths)('%s', (_, path) => {
     expect(await numbersIn(client, stream)).toHaveLength(1);
   });
 
-  test('concurrent repeats of one append write it once', async () => {
+  test('concurrent repeats of one append write its events once', async () => {
     const stream = newStream();
     const events = counted(1, 2);
     const answers = await Promise.all(
@@ -173,7 +176,7 @@ describe.each(paths)('%s', (_, path) => {
     expect(await numbersIn(client, stream)).toEqual([1, 2]);
   });
 
-  test('concurrent appends to one stream keep the events of each together', async () => {
+  test('concurrent appends to one stream keep the events of each append together', async () => {
     const stream = newStream();
     await Promise.all(range(0, 30).map((n) => append(stream, counted(3 * n, 3 * n + 1, 3 * n + 2))));
     const numbers = await numbersIn(client, stream);
@@ -182,17 +185,17 @@ describe.each(paths)('%s', (_, path) => {
   });
 });
 
-test('with throwOnAppendFailure off a conflict is an answer', async () => {
+test('without throwOnAppendFailure a wrong expected revision is a result, not an error', async () => {
   const stream = newStream();
   await client.appendToStream(stream, counted(1, 2));
   const lenientUrl = `${store.url}${store.url.includes('?') ? '&' : '?'}throwOnAppendFailure=false`;
   const lenient = EventStoreDBClient.connectionString(lenientUrl);
-  const answer = await lenient.appendToStream(stream, counted(3), { expectedRevision: 'no_stream' });
-  expect(answer.success).toBe(false);
+  const result = await lenient.appendToStream(stream, counted(3), { expectedRevision: 'no_stream' });
+  expect(result.success).toBe(false);
   await lenient.dispose();
 });
 
-test('an append that is larger than one message of the client arrives as one', async () => {
+test('an append that the client splits into several messages is written as one', async () => {
   const stream = newStream();
   const events = counted(...range(0, 200));
   const { nextExpectedRevision } = await client.appendToStream(stream, events, { batchAppendSize: 1_000 });
@@ -200,7 +203,7 @@ test('an append that is larger than one message of the client arrives as one', a
   expect(await numbersIn(client, stream)).toEqual(range(0, 200));
 });
 
-test('stream names may hold any characters', async () => {
+test('a stream name may contain any characters', async () => {
   const stream = `order "it's" {1,2} \\ %20 日本-${randomUUID()}`;
   await client.appendToStream(stream, counted(1));
   const [read] = await collect(client.readStream(stream));

@@ -16,8 +16,8 @@ let streams: StreamsClient;
 beforeAll(() => (streams = streamsClient(store.url)));
 afterAll(() => streams.close());
 
-/** A batch append of which the end is missing, and how its call ends. */
-const begun = (stream: string, deadlineMs: { readonly ofCall?: number; readonly ofAppend?: number } = {}) => {
+/** Starts a batch append without its last part. `ended` resolves with the error that ends the call. */
+const startAppend = (stream: string, deadlineMs: { readonly ofCall?: number; readonly ofAppend?: number } = {}) => {
   const { ofCall, ofAppend } = deadlineMs;
   const call = streams.batchAppend(ofCall === undefined ? {} : { deadline: Date.now() + ofCall });
   const answers: streamsPb.BatchAppendResp[] = [];
@@ -49,31 +49,31 @@ const proposed = (): streamsPb.BatchAppendReq.ProposedMessage => {
   return message;
 };
 
-describe('an append that does not end', () => {
-  const isNotThere = (stream: string) =>
+describe('an unfinished append', () => {
+  const expectNotFound = (stream: string) =>
     expect(numbersIn(client, stream)).rejects.toMatchObject({ type: 'stream-not-found' });
 
-  test('is over at the deadline of its call, and nothing of it is written', async () => {
+  test('ends at the deadline of its call, and writes nothing', async () => {
     const stream = newStream();
-    expect(await begun(stream, { ofCall: 200 }).ended).toMatchObject({ code: status.DEADLINE_EXCEEDED });
-    await isNotThere(stream);
+    expect(await startAppend(stream, { ofCall: 200 }).ended).toMatchObject({ code: status.DEADLINE_EXCEEDED });
+    await expectNotFound(stream);
   });
 
-  test('is answered at its own deadline, and nothing of it is written', async () => {
+  test('is answered at its own deadline, and writes nothing', async () => {
     const stream = newStream();
-    const { call, ended, answers } = begun(stream, { ofAppend: 200 });
+    const { call, ended, answers } = startAppend(stream, { ofAppend: 200 });
     await once(call, 'data');
     expect(answers[0]!.getError()!.getDetails()!.getTypeName()).toBe('event_store.client.Timeout');
-    await isNotThere(stream);
+    await expectNotFound(stream);
     call.cancel();
     await ended;
   });
 
-  test('is over when it is cancelled, and nothing of it is written', async () => {
+  test('ends when its call is cancelled, and writes nothing', async () => {
     for (const _ of range(0, 20)) {
       const stream = newStream();
-      const { call, ended } = begun(stream);
-      await numbersIn(client, newStream()).catch(() => {}); // the server is by now reading it
+      const { call, ended } = startAppend(stream);
+      await numbersIn(client, newStream()).catch(() => {}); // by now the server has received the append
       call.cancel();
       expect(await ended).toMatchObject({ code: status.CANCELLED });
       await client.appendToStream(stream, counted(2), { expectedRevision: 'no_stream' });
@@ -82,7 +82,7 @@ describe('an append that does not end', () => {
   });
 });
 
-test('a call whose deadline is over at once is refused as such', async () => {
+test('a call with a deadline of 0 ms fails with a deadline error', async () => {
   const [stream, credentials] = [newStream(), { username: 'admin', password: 'changeit' }];
   await expect(client.appendToStream(stream, counted(1), { deadline: 0, credentials })).rejects.toBeInstanceOf(
     DeadlineExceededError,
@@ -90,7 +90,7 @@ test('a call whose deadline is over at once is refused as such', async () => {
   await expect(client.setStreamMetadata(stream, {}, { deadline: 0 })).rejects.toBeInstanceOf(DeadlineExceededError);
 });
 
-test('a subscriber that is gone is not missed', async () => {
+test('the server serves on after subscribers have unsubscribed', async () => {
   const stream = newStream();
   for (const _ of range(0, 20)) {
     const subscription = client.subscribeToAll({
@@ -104,7 +104,7 @@ test('a subscriber that is gone is not missed', async () => {
   expect(await numbersIn(client, stream)).toEqual([1]);
 });
 
-test('events of the largest size are subscribed to as they are read', async () => {
+test('a subscription and a read deliver events of 1 MB', async () => {
   const stream = newStream();
   const big = counted(1).map((event) => ({ ...event, data: { n: 1, text: 'x'.repeat(1_000_000) } }));
   const subscription = client.subscribeToStream(stream);

@@ -10,7 +10,7 @@ const store = useStore();
 let client: EventStoreDBClient;
 beforeAll(() => ({ client } = store));
 
-describe('a deleted stream', () => {
+describe('a soft-deleted stream', () => {
   const deleted = async (): Promise<string> => {
     const stream = newStream();
     await client.appendToStream(stream, counted(1, 2));
@@ -18,28 +18,31 @@ describe('a deleted stream', () => {
     return stream;
   };
 
-  test('is not found', async () => {
+  test('is not found by a read', async () => {
     await expect(numbersIn(client, await deleted())).rejects.toBeInstanceOf(StreamNotFoundError);
   });
 
-  test.each([['any'], ['no_stream'], [1n]] as const)('goes on at its next revision, expecting %s', async (expected) => {
-    const stream = await deleted();
-    const again = await client.appendToStream(stream, counted(3), { expectedRevision: expected });
-    expect(again.nextExpectedRevision).toBe(2n);
-    const [read, ...rest] = await collect(client.readStream(stream));
-    expect(read!.event).toMatchObject({ revision: 2n, data: { n: 3 } });
-    expect(rest).toEqual([]);
-    await client.appendToStream(stream, counted(4), { expectedRevision: 2n });
-    expect(await numbersIn(client, stream)).toEqual([3, 4]);
-  });
+  test.each([['any'], ['no_stream'], [1n]] as const)(
+    'continues at its next revision after an append that expects %s',
+    async (expected) => {
+      const stream = await deleted();
+      const again = await client.appendToStream(stream, counted(3), { expectedRevision: expected });
+      expect(again.nextExpectedRevision).toBe(2n);
+      const [read, ...rest] = await collect(client.readStream(stream));
+      expect(read!.event).toMatchObject({ revision: 2n, data: { n: 3 } });
+      expect(rest).toEqual([]);
+      await client.appendToStream(stream, counted(4), { expectedRevision: 2n });
+      expect(await numbersIn(client, stream)).toEqual([3, 4]);
+    },
+  );
 
-  test('does not exist for an append that expects it to', async () => {
+  test('refuses an append that expects it to exist', async () => {
     const stream = await deleted();
     const refused = client.appendToStream(stream, counted(3), { expectedRevision: 'stream_exists' });
     await expect(refused).rejects.toBeInstanceOf(StreamDeletedError);
   });
 
-  test('can be deleted again after it went on', async () => {
+  test('can be deleted again after it was re-created', async () => {
     const stream = await deleted();
     await client.appendToStream(stream, counted(3));
     await client.deleteStream(stream);
@@ -48,7 +51,7 @@ describe('a deleted stream', () => {
     expect(await numbersIn(client, stream)).toEqual([4]);
   });
 
-  test('comes back without its events when its metadata is set', async () => {
+  test('is re-created without its events when its metadata is set', async () => {
     const stream = await deleted();
     await client.setStreamMetadata(stream, { maxCount: 5 });
     expect((await client.getStreamMetadata(stream)).metadata).toEqual({ maxCount: 5, truncateBefore: 2 });
@@ -57,14 +60,14 @@ describe('a deleted stream', () => {
     expect(await numbersIn(client, stream)).toEqual([3]);
   });
 
-  test('leaves a $metadata event behind', async () => {
+  test('has a $metadata event in its metastream', async () => {
     const stream = await deleted();
     const [last] = await collect(client.readStream(`$$${stream}`, { direction: 'backwards', fromRevision: 'end' }));
     expect(last!.event).toMatchObject({ type: '$metadata', streamId: `$$${stream}`, revision: 0n, isJson: true });
   });
 });
 
-test('a delete that expects another revision is refused', async () => {
+test('a delete with a wrong expected revision is refused', async () => {
   const stream = newStream();
   await client.appendToStream(stream, counted(1, 2));
   const refused = client.deleteStream(stream, { expectedRevision: 0n });
@@ -74,30 +77,30 @@ test('a delete that expects another revision is refused', async () => {
   await client.deleteStream(stream, { expectedRevision: 1n });
 });
 
-test('a stream that never was can be closed for good', async () => {
+test('a stream that never existed can be tombstoned', async () => {
   const stream = newStream();
   await client.tombstoneStream(stream, { expectedRevision: 'no_stream' });
   await expect(client.appendToStream(stream, counted(1))).rejects.toBeInstanceOf(StreamDeletedError);
 });
 
-test('a stream that is not there cannot be deleted', async () => {
+test('a stream that does not exist cannot be deleted', async () => {
   await expect(client.deleteStream(newStream())).rejects.toBeInstanceOf(WrongExpectedVersionError);
 });
 
-describe('a stream with a tombstone', () => {
+describe('a tombstoned stream', () => {
   const stream = newStream();
   beforeAll(async () => {
     await client.appendToStream(stream, counted(1));
     await client.tombstoneStream(stream, { expectedRevision: 0n });
   });
 
-  test('is deleted for readers', async () => {
+  test('is reported as deleted to readers', async () => {
     await expect(numbersIn(client, stream)).rejects.toBeInstanceOf(StreamDeletedError);
     await expect(numbersIn(client, stream, { direction: 'backwards' })).rejects.toMatchObject({ streamName: stream });
   });
 
   test.each([['any'], ['no_stream'], ['stream_exists'], [0n]] as const)(
-    'takes no append, expecting %s',
+    'refuses an append that expects %s',
     async (expected) => {
       const refused = client.appendToStream(stream, counted(2), { expectedRevision: expected });
       await expect(refused).rejects.toBeInstanceOf(StreamDeletedError);
@@ -105,13 +108,13 @@ describe('a stream with a tombstone', () => {
     },
   );
 
-  test('refuses a call of its own the same way', async () => {
+  test('refuses an append outside of a batch call the same way', async () => {
     const credentials = { username: 'admin', password: 'changeit' };
     const refused = client.appendToStream(stream, counted(2), { credentials });
     await expect(refused).rejects.toBeInstanceOf(StreamDeletedError);
   });
 
-  test('can be neither deleted nor closed again', async () => {
+  test('can be neither deleted nor tombstoned again', async () => {
     await expect(client.deleteStream(stream)).rejects.toBeInstanceOf(StreamDeletedError);
     await expect(client.tombstoneStream(stream)).rejects.toBeInstanceOf(StreamDeletedError);
   });
@@ -130,7 +133,7 @@ describe('a stream with a tombstone', () => {
   });
 });
 
-test('a subscriber sees the tombstone and is then let go', async () => {
+test('a subscriber receives the tombstone, and then its subscription ends', async () => {
   const stream = newStream();
   await client.appendToStream(stream, counted(1));
   const types: string[] = [];

@@ -8,19 +8,19 @@ beforeAll(() => ({ client } = store));
 
 const backwards = { direction: 'backwards', fromRevision: 'end' } as const;
 
-test('metadata is kept as it was set, the last one counting', async () => {
+test('the metadata that was set last is read back unchanged', async () => {
   const stream = newStream();
   expect((await client.getStreamMetadata(stream)).metadata).toBeUndefined();
   const metadata = { maxCount: 3, owner: 'orders', acl: { readRoles: ['$all'] } };
   await client.setStreamMetadata(stream, { maxCount: 9 });
   await client.setStreamMetadata(stream, metadata, { expectedRevision: 0n });
   expect((await client.getStreamMetadata(stream)).metadata).toEqual(metadata);
-  expect(await collect(client.readStream(`$$${stream}`))).toHaveLength(1); // of a metastream only the last event is read
+  expect(await collect(client.readStream(`$$${stream}`))).toHaveLength(1); // a read of a metastream returns only its last event
   const refused = client.setStreamMetadata(stream, {}, { expectedRevision: 0n });
   await expect(refused).rejects.toBeInstanceOf(WrongExpectedVersionError);
 });
 
-test('$maxCount leaves the last events', async () => {
+test('$maxCount keeps only the last events readable', async () => {
   const stream = newStream();
   await client.appendToStream(stream, counted(...range(0, 10)));
   await client.setStreamMetadata(stream, { maxCount: 3 });
@@ -43,7 +43,7 @@ test('$tb hides the events before a revision', async () => {
   expect(await numbersIn(client, stream)).toEqual([]);
 });
 
-test('$maxAge hides the events that are older', async () => {
+test('$maxAge hides older events', async () => {
   const stream = newStream();
   await client.appendToStream(stream, counted(1, 2));
   await client.setStreamMetadata(stream, { maxAge: 3600 });
@@ -55,7 +55,7 @@ test('$maxAge hides the events that are older', async () => {
   expect(await numbersIn(client, stream)).toEqual([1, 2]);
 });
 
-test('metadata alone makes no stream, but one that exists for an append', async () => {
+test('a stream with metadata only is not found by reads, but exists for an append', async () => {
   const stream = newStream();
   await client.setStreamMetadata(stream, { maxCount: 5 });
   await expect(numbersIn(client, stream)).rejects.toMatchObject({ type: 'stream-not-found' });

@@ -47,7 +47,7 @@ const readWith = (options: streamsPb.ReadReq.Options): Promise<streamsPb.ReadRes
   return collect(streams.read(request) as AsyncIterable<streamsPb.ReadResp>);
 };
 
-test('ids are read as two halves when asked for so', async () => {
+test('event ids are sent as two integers if the client asks for that', async () => {
   const stream = newStream();
   const [event] = counted(1);
   await client.appendToStream(stream, event!);
@@ -59,7 +59,7 @@ test('ids are read as two halves when asked for so', async () => {
   expect(hex).toBe(event!.id.replaceAll('-', ''));
 });
 
-test('clients that know positions are told the last one', async () => {
+test('clients that understand positions receive the last stream position', async () => {
   const stream = newStream();
   await client.appendToStream(stream, counted(1, 2, 3));
   const options = streamFromStart(readOptions('string'), stream);
@@ -106,7 +106,7 @@ test.each(['stream prefix', 'stream expression', 'type prefix', 'type expression
   },
 );
 
-test('an append whose deadline has passed is answered as timed out', async () => {
+test('an append past its deadline is answered with a timeout', async () => {
   const stream = newStream();
   const call = streams.batchAppend();
   const answered = new Promise<streamsPb.BatchAppendResp>((resolve) => call.once('data', resolve));
@@ -134,7 +134,7 @@ test('a request without options is refused', async () => {
   });
 });
 
-test('gossip leads a discovering client to the node', async () => {
+test('a client that discovers nodes by gossip finds this node', async () => {
   const discovering = EventStoreDBClient.connectionString(`esdb+discover://${hostOf(store.url)}?tls=false`);
   const stream = newStream();
   await discovering.appendToStream(stream, counted(1));
@@ -142,7 +142,7 @@ test('gossip leads a discovering client to the node', async () => {
   await discovering.dispose();
 });
 
-test('server features name what is served', async () => {
+test('the server features list the supported methods', async () => {
   const features = new featuresGrpc.ServerFeaturesClient(hostOf(store.url), credentials.createInsecure());
   const supported = await new Promise<string[]>((resolve, reject) => {
     features.getSupportedMethods(new Empty(), (error, response) => {
@@ -158,7 +158,7 @@ test('server features name what is served', async () => {
   );
 });
 
-(process.env.EVENTSTORE_URL ? test.skip : test)('what is not served is unimplemented', async () => {
+(process.env.EVENTSTORE_URL ? test.skip : test)('calls that are not supported fail with UNIMPLEMENTED', async () => {
   const projections = new projectionsGrpc.ProjectionsClient(hostOf(store.url), credentials.createInsecure());
   const error = await new Promise<ServiceError | null>((resolve) => {
     projections.create(new projectionsPb.CreateReq(), (refused) => resolve(refused));

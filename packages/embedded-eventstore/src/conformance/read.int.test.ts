@@ -19,28 +19,28 @@ describe('a stream', () => {
   beforeAll(() => client.appendToStream(stream, counted(...range(0, 10))));
 
   test.each<[string, ReadStreamOptions, number[]]>([
-    ['all of it', {}, range(0, 10)],
+    ['all events', {}, range(0, 10)],
     ['from its start', { fromRevision: START, maxCount: 3 }, [0, 1, 2]],
-    ['from a revision, that one included', { fromRevision: 7n }, [7, 8, 9]],
-    ['a part from a revision', { fromRevision: 4n, maxCount: 2 }, [4, 5]],
-    ['from its end forwards: nothing', { fromRevision: END }, []],
-    ['from beyond its end: nothing', { fromRevision: 10n }, []],
+    ['from a revision, inclusive', { fromRevision: 7n }, [7, 8, 9]],
+    ['a limited number from a revision', { fromRevision: 4n, maxCount: 2 }, [4, 5]],
+    ['nothing, forwards from its end', { fromRevision: END }, []],
+    ['nothing, from beyond its end', { fromRevision: 10n }, []],
     ['backwards from its end', { direction: BACKWARDS, fromRevision: END, maxCount: 3 }, [9, 8, 7]],
     ['backwards from a revision', { direction: BACKWARDS, fromRevision: 2n }, [2, 1, 0]],
     ['backwards from beyond its end', { direction: BACKWARDS, fromRevision: 50n, maxCount: 2 }, [9, 8]],
-    ['backwards from its start: the first event', { direction: BACKWARDS, fromRevision: START }, [0]],
-  ])('%s', async (_, options, expected) => {
+    ['the first event, backwards from its start', { direction: BACKWARDS, fromRevision: START }, [0]],
+  ])('is read: %s', async (_, options, expected) => {
     expect(await numbersIn(client, stream, options)).toEqual(expected);
   });
 
-  test('that was never written is not found', async () => {
+  test('that does not exist is not found', async () => {
     const unknown = newStream();
     const reading = collect(client.readStream(unknown));
     await expect(reading).rejects.toBeInstanceOf(StreamNotFoundError);
     await expect(reading).rejects.toMatchObject({ streamName: unknown });
   });
 
-  test('is read as it stands after every append that was answered', async () => {
+  test('can be read right after each append', async () => {
     const fresh = newStream();
     for (const n of range(0, 20)) {
       await client.appendToStream(fresh, counted(n));
@@ -48,7 +48,7 @@ describe('a stream', () => {
     }
   });
 
-  test('longer than many pages is read as a whole, both ways', async () => {
+  test('of many pages is read completely in both directions', async () => {
     const long = newStream();
     for (const i of range(0, 4)) await client.appendToStream(long, counted(...range(i * 600, 600)));
     expect(await numbersIn(client, long)).toEqual(range(0, 2400));
@@ -57,7 +57,7 @@ describe('a stream', () => {
     expect(await numbersIn(client, long, { fromRevision: 100n, maxCount: 1100 })).toEqual(range(100, 1100));
   });
 
-  test('of large events is read as a whole', async () => {
+  test('of large events is read completely in both directions', async () => {
     const heavy = newStream();
     const event = (n: number) => jsonEvent({ type: 'Counted', data: { n, text: 'x'.repeat(900_000) } });
     for (const n of range(0, 12)) await client.appendToStream(heavy, event(n));
@@ -86,26 +86,26 @@ describe('$all', () => {
     expect(await numbers({ fromPosition: positions[2]!, maxCount: 1 })).toEqual([2]);
   });
 
-  test('backwards from a position, that one excluded', async () => {
+  test('is read backwards from a position, exclusive', async () => {
     const read = await numbers({ fromPosition: positions[2]!, direction: BACKWARDS, maxCount: 2 });
     expect(read).toEqual([1, 0]);
   });
 
-  test('from start and from end', async () => {
+  test('is read from the start and from the end', async () => {
     expect(await numbers({ fromPosition: START })).toEqual([0, 1, 2, 3, 4, 5]);
     expect(await numbers({ fromPosition: END, direction: BACKWARDS, maxCount: 3 })).toEqual([5, 4, 3]);
     expect(await collect(client.readAll({ fromPosition: END }))).toEqual([]);
     expect(await collect(client.readAll({ fromPosition: START, direction: BACKWARDS }))).toEqual([]);
   });
 
-  test('events carry the position that their append was answered with', async () => {
+  test('events have the position that their append returned', async () => {
     const [read] = await collect(client.readAll({ fromPosition: positions[3]!, maxCount: 1 }));
     expect(read!.event!.position).toEqual(positions[3]);
     expect(read!.commitPosition).toBe(positions[3]!.commit);
   });
 });
 
-test('a reader that stops half-way leaves the server at ease', async () => {
+test('the server serves on after readers have stopped half-way', async () => {
   const stream = newStream();
   await client.appendToStream(stream, counted(...range(0, 1500)));
   for (const _ of range(0, 5)) {

@@ -16,15 +16,15 @@ const store = useStore();
 let client: EventStoreDBClient;
 beforeAll(() => ({ client } = store));
 
-/** Numbers that arrive until there are `count` of them. */
+/** The first `count` numbers that the subscription receives. */
 const take = async (subscription: StreamSubscription | AllStreamSubscription, count: number): Promise<number[]> =>
   (await collectUntil(subscription, (_, all) => all.length === count)).map(numberOf);
 
 const caughtUp = (subscription: StreamSubscription | AllStreamSubscription): Promise<void> =>
   new Promise((resolve) => subscription.once('caughtUp', resolve));
 
-describe('to a stream', () => {
-  test('from its start: what is there, then what comes', async () => {
+describe('a subscription to a stream', () => {
+  test('from the start receives the stored events, then new ones', async () => {
     const stream = newStream();
     await client.appendToStream(stream, counted(0, 1));
     const received = take(client.subscribeToStream(stream, { fromRevision: START }), 4);
@@ -33,13 +33,13 @@ describe('to a stream', () => {
     expect(await received).toEqual([0, 1, 2, 3]);
   });
 
-  test('from a revision: that one excluded', async () => {
+  test('from a revision receives the events after it', async () => {
     const stream = newStream();
     await client.appendToStream(stream, counted(0, 1, 2));
     expect(await take(client.subscribeToStream(stream, { fromRevision: 0n }), 2)).toEqual([1, 2]);
   });
 
-  test('from its end: only what comes', async () => {
+  test('from the end receives only new events', async () => {
     const stream = newStream();
     await client.appendToStream(stream, counted(0, 1, 2));
     const subscription = client.subscribeToStream(stream, { fromRevision: END });
@@ -49,7 +49,7 @@ describe('to a stream', () => {
     expect(await received).toEqual([3]);
   });
 
-  test('that comes into being later', async () => {
+  test('receives the events of a stream that is created later', async () => {
     const stream = newStream();
     const subscription = client.subscribeToStream(stream);
     const received = take(subscription, 1);
@@ -59,7 +59,7 @@ describe('to a stream', () => {
     expect(await received).toEqual([0]);
   });
 
-  test('that was deleted: only what comes after', async () => {
+  test('to a deleted stream receives only events after the deletion', async () => {
     const stream = newStream();
     await client.appendToStream(stream, counted(0, 1));
     await client.deleteStream(stream);
@@ -70,14 +70,14 @@ describe('to a stream', () => {
     expect(await received).toEqual([2]);
   });
 
-  test('with limits: hidden events are left out', async () => {
+  test('leaves out events that the metadata hides', async () => {
     const stream = newStream();
     await client.appendToStream(stream, counted(...range(0, 10)));
     await client.setStreamMetadata(stream, { maxCount: 2 });
     expect(await take(client.subscribeToStream(stream), 2)).toEqual([8, 9]);
   });
 
-  test('is confirmed before anything else arrives', async () => {
+  test('is confirmed before the first event', async () => {
     const stream = newStream();
     await client.appendToStream(stream, counted(0));
     const subscription = client.subscribeToStream(stream);
@@ -91,11 +91,11 @@ describe('to a stream', () => {
   });
 });
 
-describe('to $all', () => {
-  const mine = (prefix: string, options: Parameters<typeof streamNameFilter>[0] | object = {}) =>
+describe('a subscription to $all', () => {
+  const ofStream = (prefix: string, options: Parameters<typeof streamNameFilter>[0] | object = {}) =>
     streamNameFilter({ prefixes: [prefix], ...options });
 
-  test('from a position: that one excluded, then what comes', async () => {
+  test('from a position receives the events after it, then new ones', async () => {
     const stream = newStream();
     const { position } = await client.appendToStream(stream, counted(0));
     await client.appendToStream(stream, counted(1));
@@ -107,17 +107,17 @@ describe('to $all', () => {
     expect(ours.map(numberOf)).toEqual([1, 2]);
   });
 
-  test('from the end: only what comes', async () => {
+  test('from the end receives only new events', async () => {
     const stream = newStream();
     await client.appendToStream(stream, counted(0));
-    const subscription = client.subscribeToAll({ fromPosition: END, filter: mine(stream) });
+    const subscription = client.subscribeToAll({ fromPosition: END, filter: ofStream(stream) });
     const received = take(subscription, 1);
     await caughtUp(subscription);
     await client.appendToStream(stream, counted(1));
     expect(await received).toEqual([1]);
   });
 
-  test('from the start has system events, unless they are excluded', async () => {
+  test('from the start receives system events, unless they are excluded', async () => {
     const stream = newStream();
     await client.appendToStream(stream, counted(0));
     await client.setStreamMetadata(stream, { maxCount: 7 });
@@ -136,7 +136,7 @@ describe('to $all', () => {
     expect(without.every(({ event }) => !event!.type.startsWith('$'))).toBe(true);
   });
 
-  test('filtered by stream name or event type, by prefix or expression', async () => {
+  test('can be filtered by stream name or event type, by prefix or regular expression', async () => {
     const [one, other] = [newStream('filter-one'), newStream('filter-other')];
     const typed = (type: string, n: number) => jsonEvent({ type, data: { n } });
     const types = [newStream('Red'), newStream('Green'), newStream('Blue')] as const;
@@ -157,20 +157,20 @@ describe('to $all', () => {
     }
   });
 
-  test('an expression that is none is refused', async () => {
+  test('with an invalid regular expression is refused', async () => {
     const subscription = client.subscribeToAll({ filter: eventTypeFilter({ regex: '(' }) });
     await expect(collect(subscription)).rejects.toThrow();
   });
 
   test.each(['stream', 'type'] as const)(
-    'filtered by %s: checkpoints come though nothing matches, and going on from one misses nothing',
+    'filtered by %s receives checkpoints without matches, and misses no event when resumed from one',
     async (by) => {
       const { position: fromPosition } = await client.appendToStream(newStream(), counted(0));
       const stream = newStream();
       const filterOf = by === 'stream' ? streamNameFilter : eventTypeFilter;
       const checkpoints: Position[] = [];
-      let enough = () => {};
-      const reached = new Promise<void>((resolve) => (enough = resolve));
+      let onEnough = () => {};
+      const reached = new Promise<void>((resolve) => (onEnough = resolve));
       const subscription = client.subscribeToAll({
         fromPosition: fromPosition!,
         filter: filterOf({
@@ -179,7 +179,7 @@ describe('to $all', () => {
           maxSearchWindow: 5,
           checkpointReached: async (_, position) => {
             checkpoints.push(position);
-            if (checkpoints.length === 5) enough();
+            if (checkpoints.length === 5) onEnough();
           },
         }),
       });
@@ -200,19 +200,19 @@ describe('to $all', () => {
     },
   );
 
-  test('several subscribers each get everything', async () => {
+  test('delivers every event to each of several subscribers', async () => {
     const stream = newStream();
-    const all = range(0, 8).map(() => take(client.subscribeToAll({ filter: mine(stream) }), 50));
+    const all = range(0, 8).map(() => take(client.subscribeToAll({ filter: ofStream(stream) }), 50));
     for (const n of range(0, 10)) await client.appendToStream(stream, counted(...range(n * 5, 5)));
     for (const received of await Promise.all(all)) expect(received).toEqual(range(0, 50));
   });
 });
 
-describe('while others write', () => {
+describe('during writes', () => {
   const WRITERS = 6;
   const APPENDS = 40;
 
-  test('subscribers that start at any moment get every event once and in order', async () => {
+  test('subscribers that start at any time receive every event once and in order', async () => {
     const category = newStream('busy');
     const { position: fromPosition } = await client.appendToStream(newStream(), counted(0));
     const filter = streamNameFilter({ prefixes: [category] });
@@ -244,7 +244,7 @@ describe('while others write', () => {
     for (const received of await Promise.all(toStream)) expect(received).toEqual(range(0, APPENDS * 2));
   });
 
-  test('a subscriber that is far behind the live tail gets every event once and in order', async () => {
+  test('a subscriber far behind the live tail receives every event once and in order', async () => {
     const stream = newStream();
     const count = 6_000;
     const toAll = client.subscribeToAll({ fromPosition: END, filter: streamNameFilter({ prefixes: [stream] }) });

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { startEventStore } from '../index.ts';
 import { connect, counted, newStream, numbersIn, range } from '../testing/jest-store.ts';
 
-test('in a stream that has just grown, appends and pages touch what they return, not the whole stream', async () => {
+test('appends and reads of a stream without statistics scan only the rows they return', async () => {
   const database = await testDatabase();
   const server = await startEventStore({ databaseUrl: database.url, port: 0 });
   const client = connect(server.url);
@@ -17,7 +17,7 @@ test('in a stream that has just grown, appends and pages touch what they return,
     expect(await numbersIn(client, stream, backwards)).toEqual([n * 200]);
   }
   await client.dispose();
-  await server.stop(); // sessions hand in their counts when they end
+  await server.stop(); // PostgreSQL collects the statistics of a session at its end
 
   const session = new pg.Client({ connectionString: database.url });
   await session.connect();

@@ -18,14 +18,14 @@ test.each([
   ['[1]', {}],
   ['no json', {}],
   ['', {}],
-])('%s', (json, expected) => expect(of(json)).toEqual(expected));
+])('reads the retention of %s', (json, expected) => expect(of(json)).toEqual(expected));
 
-test('a stream without metadata keeps everything, a metastream its last event', () => {
+test('a stream without metadata keeps every event, a metastream its last one', () => {
   expect(retentionOf('s', null)).toEqual({});
   expect(retentionOf('$$s', null)).toEqual({ maxCount: 1n });
 });
 
-test('a soft delete is told from a truncation, and can be lifted', () => {
+test('a soft delete differs from a truncation and can be undone', () => {
   expect(of(SOFT_DELETE_METADATA.toString())).toEqual({ truncateBefore: TOMBSTONE });
   expect(isSoftDeleted(of(SOFT_DELETE_METADATA.toString()))).toBe(true);
   expect(isSoftDeleted(of('{"$tb":9007199254740991}'))).toBe(false);
@@ -35,7 +35,7 @@ test('a soft delete is told from a truncation, and can be lifted', () => {
   expect(undeleteMetadata(Buffer.from('no json'), 7n)).toBeNull();
 });
 
-test('the stricter of count and truncation holds', () => {
+test('the stricter of $maxCount and $tb applies', () => {
   expect(firstReadableRevision({}, 9n)).toBe(0n);
   expect(firstReadableRevision({ maxCount: 3n }, 9n)).toBe(7n);
   expect(firstReadableRevision({ maxCount: 30n }, 9n)).toBe(0n);

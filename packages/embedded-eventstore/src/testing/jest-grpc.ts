@@ -4,7 +4,7 @@ import { credentials } from '@grpc/grpc-js';
 
 export const hostOf = (url: string): string => new URL(url.replace('esdb:', 'http:')).host;
 
-/** For what the protocol can do and @eventstore/db-client does not use: the generated client, without it. */
+/** The generated client, for parts of the protocol that `@eventstore/db-client` does not use. */
 export const streamsClient = (url: string): streamsGrpc.StreamsClient =>
   new streamsGrpc.StreamsClient(hostOf(url), credentials.createInsecure());
 

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 const folder = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The sources, compiled beside the package's own dependencies, so that `main.js` runs as it does when installed. */
+/** Compiles the sources into a folder from which `main.js` finds the package's dependencies. */
 export const compileMain = (): { main: string; remove: () => void } => {
   const out = mkdtempSync(join(folder, 'node_modules', '.main-'));
   execFileSync(process.execPath, ['../../scripts/transpile.mjs', '--out', out], { cwd: folder });
@@ -17,9 +17,9 @@ export const compileMain = (): { main: string; remove: () => void } => {
 /** A run of `main.js` as a process of its own. */
 export interface ServerProcess {
   readonly child: ChildProcess;
-  /** Resolves with the first line that matches. */
+  /** Resolves with the first line of output that matches. */
   readonly line: (pattern: RegExp) => Promise<string>;
-  /** Resolves with the exit code, null when a signal ended it, and all lines it wrote. */
+  /** Resolves with the whole output and the exit code, which is null after a signal. */
   readonly exited: Promise<{ code: number | null; output: string }>;
 }
 

@@ -20,8 +20,8 @@ export const inDatabase = async <Row extends pg.QueryResultRow>(url: string, sql
 /** Runs SQL in the administration database of the test run. */
 export const administer = (sql: string) => inDatabase(process.env.POSTGRES_URL!, sql);
 
-/** For the tests of one file, from their `beforeAll` on: the server that EVENTSTORE_URL names, or an embedded one of its
- *  own, and a client of it. */
+/** A server and a client for the tests of one file, available from `beforeAll` on.
+ *  The server is that of EVENTSTORE_URL, or else an embedded one with its own database. */
 export const useStore = (): { readonly url: string; readonly client: EventStoreDBClient } => {
   let store: { url: string; client: EventStoreDBClient; stop: () => Promise<void> };
   beforeAll(async () => {
@@ -58,7 +58,7 @@ export const connect = (url: string): EventStoreDBClient => EventStoreDBClient.c
 /** A stream name that no other test uses. */
 export const newStream = (category = 'test'): string => `${category}-${randomUUID()}`;
 
-/** Events of type `Counted` that carry the given numbers. */
+/** Events of type `Counted` with the given numbers. */
 export const counted = (...numbers: number[]) => numbers.map((n) => jsonEvent({ type: 'Counted', data: { n } }));
 
 export const range = (from: number, count: number): number[] => Array.from({ length: count }, (_, i) => from + i);
@@ -71,7 +71,7 @@ export const collect = async <T>(items: AsyncIterable<T>): Promise<T[]> => {
   return all;
 };
 
-/** Reads on until `done` says so, then lets go of the subscription. */
+/** Reads until `done` returns true, then ends the subscription. */
 export const collectUntil = async <T>(items: AsyncIterable<T>, done: (item: T, all: T[]) => boolean): Promise<T[]> => {
   const all: T[] = [];
   for await (const item of items) {
