@@ -1,6 +1,13 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { randomUUID } from 'node:crypto';
 import { testDatabase } from '@cpg/postgres';
-import { EventStoreDBClient, type EventType, jsonEvent, type ResolvedEvent } from '@eventstore/db-client';
+import {
+  EventStoreDBClient,
+  type EventType,
+  jsonEvent,
+  type ResolvedEvent,
+  UnavailableError,
+} from '@eventstore/db-client';
 import pg from 'pg';
 import { startEventStore } from '../index.ts';
 
@@ -86,3 +93,15 @@ export const numbersIn = async (
   stream: string,
   options: Parameters<EventStoreDBClient['readStream']>[1] = {},
 ): Promise<number[]> => (await collect(client.readStream(stream, options))).map(numberOf);
+
+/** Retries while the server is unavailable. The same event ids make the retry idempotent. */
+export const retryUnavailable = async <T>(attempt: () => Promise<T>): Promise<T> => {
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!(error instanceof UnavailableError)) throw error;
+      await sleep(50);
+    }
+  }
+};
