@@ -1,6 +1,6 @@
 import { PAYMENT_EVENTS, PaymentEvent, paymentView } from '@cpg/contracts';
 import { fold } from '@cpg/core';
-import { eventHash, genesisHash, type Recorded } from '@cpg/event-store';
+import { eventHash, genesisHash } from '@cpg/event-store';
 import { paymentMessage } from '../messages.ts';
 import { recordedVersions, type RecordedStream } from '../testing/jest-recorded.ts';
 import { paymentDecider } from './payment.ts';
