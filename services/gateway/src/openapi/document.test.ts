@@ -106,6 +106,14 @@ test('every /v1 operation lists its error responses and scope, and every POST it
   }
 });
 
+test('every /v1 success response refers to a named schema, so that it may get new fields', () => {
+  for (const [name, operation] of operations().filter(([name]) => name.includes('/v1/'))) {
+    const { responses } = operation as { responses: Record<string, { content?: Record<string, { schema: object }> }> };
+    const schema = (responses[200] ?? responses[201])?.content?.['application/json']?.schema;
+    expect({ name, schema }).toEqual({ name, schema: { $ref: expect.stringMatching(/^#\/components\/schemas\//) } });
+  }
+});
+
 test('the examples match their schemas', () => {
   expect(MerchantCreateOrderDto.parse(examples.createOrder)).toEqual(examples.createOrder);
   expect(Order.parse(examples.order)).toEqual(examples.order);
