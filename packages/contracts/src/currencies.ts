@@ -1,5 +1,8 @@
 import { z } from 'zod';
 
+// Recorded orders and payments name these currencies and rails, so none is ever removed from these lists. To stop accepting one, refuse it in
+// the request schemas.
+
 export const PaymentCurrency = z.enum(['USDT', 'USDC', 'USDG', 'BTC', 'ETH', 'CAZ']);
 export type PaymentCurrency = z.infer<typeof PaymentCurrency>;
 
@@ -24,10 +27,10 @@ const decimals: Record<Currency, number> = {
   ARS: 2,
 };
 
-/** Decimals of a currency's smallest unit: BTC has 8, so one unit is a satoshi. */
+/** Number of decimals of a currency's minor unit. BTC has 8: one minor unit is a satoshi. */
 export const decimalsOf = (currency: Currency): number => decimals[currency];
 
-/** Sets the decimals of CAZ, which has no public token: called once at start, before any amount is read.
+/** Sets the decimals of CAZ, which has no public token. Called once at startup, before any amount is parsed.
  *  Throws RangeError unless it is an integer from 0 to 18. */
 export const configureCaz = (cazDecimals: number): void => {
   if (!Number.isInteger(cazDecimals) || cazDecimals < 0 || cazDecimals > 18) {

@@ -4,8 +4,7 @@ import type { WebhookEventType } from './resources/webhook.ts';
 
 /** An object schema for reading: it keeps fields that it does not know, because a newer version may have written them.
  *  The TypeScript type stays closed, so writers cannot add a field that the schema does not name. */
-export const openObject = <S extends z.ZodRawShape>(shape: S): z.ZodObject<S> =>
-  z.looseObject(shape) as unknown as z.ZodObject<S>;
+export const openObject = <S extends z.ZodRawShape>(shape: S): z.ZodObject<S> => z.looseObject(shape);
 
 /** Everything the contracts say about one type of event. */
 export interface EventDefinition<

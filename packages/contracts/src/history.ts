@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { EventId, OrderId, Timestamp } from './ids.ts';
 import { OrderMessage, PaymentMessage } from './topics.ts';
 
-// What orders and payments tell each other's callers of the past.
+// The past of orders and payments, read from their event streams. A `place` is a cursor in such a history; places compare as text.
 
-/** What happened at these instants and between them. `after` is a place that an earlier answer named: what comes up to it is left out. */
+/** A time range, both ends inclusive. `after` is the last place of the page before. */
 export const HistoryQuery = z.object({ from: Timestamp, to: Timestamp, after: z.string().optional() });
 export type HistoryQuery = z.infer<typeof HistoryQuery>;
 
@@ -16,16 +16,15 @@ export const HistoryOrdersQuery = HistoryQuery.extend({
 });
 export type HistoryOrdersQuery = z.infer<typeof HistoryOrdersQuery>;
 
-/** Orders of a merchant to which something may have happened in the range, oldest first. More of them come after `next`; there are no more
- *  when it is null. There may be some when `orders` is empty: one answer looks at a bounded number. */
+/** Orders of a merchant that may have events in the range, oldest first. `next` is the cursor of the next page, null after the last one.
+ *  `orders` may be empty before the last page, because one request examines a bounded number of orders. */
 export const HistoryOrders = z.object({
   orders: z.array(z.object({ id: OrderId, place: z.string() })),
   next: z.string().nullable(),
 });
 export type HistoryOrders = z.infer<typeof HistoryOrders>;
 
-/** What is told of the events of one order, in the order of their places, which compare as text. `more` may follow the last of them, of which
- *  there is one then. */
+/** A page of the history of one order, sorted by place. If `more` is true, the page is not empty and more messages may follow it. */
 export interface HistoryPage<M> {
   readonly messages: { readonly place: string; readonly message: M }[];
   readonly more: boolean;
@@ -34,7 +33,7 @@ export interface HistoryPage<M> {
 const historyOf = <M extends z.ZodType>(message: M) =>
   z.object({ messages: z.array(z.object({ place: z.string(), message })), more: z.boolean() });
 
-/** What several services tell as one page, as far as all of them have told. */
+/** Merges the pages of several services into one. It ends where the first page with `more` ends. */
 export const mergeHistory = <M>(pages: readonly HistoryPage<M>[]): HistoryPage<M> => {
   const ends = pages.filter(({ more }) => more).map(({ messages }) => messages.at(-1)!.place);
   const end = ends.sort()[0];
@@ -45,43 +44,45 @@ export const mergeHistory = <M>(pages: readonly HistoryPage<M>[]): HistoryPage<M
   };
 };
 
-/** `GET /orders/:id/messages` of orders -> 200: what happened to the order, as it was told on `orders.v1`. */
+/** `GET /orders/:id/messages` of orders -> 200. The messages of the order, as published on `orders.v1`. */
 export const OrderHistory = historyOf(OrderMessage);
 export type OrderHistory = z.infer<typeof OrderHistory>;
 
-/** `GET /orders/:id/messages` of payments -> 200: what happened to the payments of the order, as it was told on `payments.v1`. */
+/** `GET /orders/:id/messages` of payments -> 200. The messages of the order's payments, as published on `payments.v1`. */
 export const PaymentHistory = historyOf(PaymentMessage);
 export type PaymentHistory = z.infer<typeof PaymentHistory>;
 
 const HASHED =
   'SHA-256, in hexadecimal, over `previous_hash`, a line feed, `type`, a line feed and `data` as canonical JSON (RFC 8785).';
 
-/** An event as it is recorded, with what proves that nothing of its stream was changed or left out since. */
+/** A recorded event. Its hashes prove that no event of the stream was changed or removed. */
 export const HistoryEntry = z.object({
   id: EventId,
   stream: z.string().describe('`order-`, `payment-` or `deletion-`, and the id of the order or payment.'),
-  sequence: z.int().nonnegative().describe('Its number on the stream, from 0.'),
-  type: z.string().describe('What happened, like `OrderPaymentsApplied`.'),
+  sequence: z.int().nonnegative().describe('Number of the event on its stream, from 0.'),
+  type: z.string().describe('Event type, for example `OrderPaymentsApplied`.'),
   at: Timestamp.describe('When it happened.'),
   recorded_at: Timestamp.describe('When it was recorded.'),
   actor: z
     .string()
-    .describe('Who caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`.'),
-  request_id: z.string().describe('The request in which it was recorded.'),
-  correlation_id: z.string().describe('The same for all that one request led to.'),
-  causation_id: z.string().describe('The event or the request that led to it.'),
+    .describe(
+      'The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`.',
+    ),
+  request_id: z.string().describe('Id of the request that recorded it.'),
+  correlation_id: z.string().describe('The same value for every event that follows from one request.'),
+  causation_id: z.string().describe('Id of the event or request that directly caused it.'),
   previous_hash: z
     .string()
-    .describe('`hash` of the event before it; of the first one, SHA-256 of the name of the stream.'),
+    .describe('`hash` of the previous event of the stream. For the first event: SHA-256 of the stream name.'),
   hash: z.string().describe(HASHED),
-  data: z.looseObject({}).describe('All that was recorded; amounts in minor units.'),
+  data: z.looseObject({}).describe('The recorded data. Amounts are in minor units.'),
 });
 export type HistoryEntry = z.infer<typeof HistoryEntry>;
 
-/** `GET /orders/:id/history` of orders and of payments -> 200: what is recorded of an order, and of its payments. Of a deleted order only
- *  the record of its deletion. */
+/** `GET /orders/:id/history` of orders and of payments -> 200. The recorded events of the order, or of its payments. For a deleted order only
+ *  its deletion record. */
 export const RecordedHistory = historyOf(HistoryEntry);
 export type RecordedHistory = z.infer<typeof RecordedHistory>;
 
-/** `GET /orders/:id/state` of orders -> 200 Order, with what happened up to this instant. 404 before it was there, and once it is deleted. */
+/** `GET /orders/:id/state` of orders -> 200 Order, with all events up to this instant. 404 before its creation and after its deletion. */
 export const OrderStateQuery = z.object({ at: Timestamp });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 const ULID = '[0-7][0-9A-HJKMNP-TV-Z]{25}';
 
-/** Kinds of ids: a prefix and a ULID (26 characters of Crockford's base 32). */
+/** The prefix of each kind of id. A ULID follows it: 26 characters of Crockford's base 32. */
 export const ID_PREFIXES = {
   merchant: 'mer',
   order: 'ord',

@@ -14,14 +14,14 @@ export const INTERNAL_HEADERS = {
   /** Bearer INTERNAL_TOKEN. */
   authorization: 'authorization',
   requestId: 'x-request-id',
-  /** Who caused it: `key:<kid>`, `service:<name>` or `debug`. */
+  /** The caller that caused the request: `key:<kid>`, `service:<name>` or `debug`. */
   actor: 'x-actor',
   correlationId: 'x-correlation-id',
 } as const;
 
 // ---- orders -------------------------------------------------------------------------------------------------------
 
-/** `POST /orders` -> 201 Order. The id is the caller's, so a repeat makes no second order. */
+/** `POST /orders` -> 201 Order. The caller chooses the id, so a repeat creates no second order. */
 export const CreateOrderCall = z.object({ order_id: OrderId, merchant_id: MerchantId, order: MerchantCreateOrderDto });
 export type CreateOrderCall = z.infer<typeof CreateOrderCall>;
 
@@ -31,7 +31,7 @@ export type OrderCall = z.infer<typeof OrderCall>;
 
 export const MAX_ADVANCE_MINUTES = 43_200;
 
-/** `POST /orders/:id/time` -> 200 Order, after what fell due by it was done. Sandboxes only: it stands in for waiting. */
+/** `POST /orders/:id/time` -> 200 Order, expired or renewed if that is due now. Sandbox only: it replaces waiting. */
 export const AdvanceTimeCall = z.object({ minutes: z.int().min(1).max(MAX_ADVANCE_MINUTES) });
 export type AdvanceTimeCall = z.infer<typeof AdvanceTimeCall>;
 
@@ -41,11 +41,11 @@ export type UpdateOrderCall = z.infer<typeof UpdateOrderCall>;
 
 export const OrderDeletion = z.object({ id: OrderId, deleted: z.literal(true) });
 
-/** `GET /orders/:id/summary` -> 200: what another service needs to know of an order. 404 when it never was or is deleted. */
+/** `GET /orders/:id/summary` -> 200 OrderSummary. 404 if the order is unknown or deleted. */
 export const OrderSummary = z.object({ id: OrderId, merchant_id: MerchantId, currency: PaymentCurrency });
 export type OrderSummary = z.infer<typeof OrderSummary>;
 
-/** What became of a payment on its order. */
+/** The decision of an order on one of its payments. */
 export const PaymentOutcome = z.discriminatedUnion('status', [
   z.object({ status: z.literal('received'), payment_id: PaymentId }),
   z.object({
@@ -73,7 +73,7 @@ export type FailPaymentCall = z.infer<typeof FailPaymentCall>;
 export const RefundPaymentCall = z.object({ refund_id: RefundId, refunded_total_minor: Minor, at: Timestamp });
 export type RefundPaymentCall = z.infer<typeof RefundPaymentCall>;
 
-/** The order after the call, and how every payment stands that the call was about or decided on. */
+/** The order after the call, and the outcome of every payment that the call names or changes. */
 export const OrderAndOutcomes = z.object({ order: Order, outcomes: z.array(PaymentOutcome) });
 export type OrderAndOutcomes = z.infer<typeof OrderAndOutcomes>;
 
@@ -91,8 +91,8 @@ export type InstructionsCall = z.infer<typeof InstructionsCall>;
 export const Instructions = z.object({ instructions: z.array(AssignedInstruction) });
 export type Instructions = z.infer<typeof Instructions>;
 
-/** `POST /payments` -> 201 RegisteredPayment: money seen by a rail, which names the order, or the address that it came to. The same
- *  (rail, provider id) again is the same payment; with another order, address, amount or currency it is 409 `payment_conflict`. */
+/** `POST /payments` -> 201 RegisteredPayment. A rail reports a payment that names its order or its deposit address. The same (rail, provider id)
+ *  again is the same payment; with another order, address, amount or currency it is 409 `payment_conflict`. */
 export const RegisterPaymentCall = z
   .object({
     order_id: z.string().min(1).max(128).optional(),
@@ -107,22 +107,23 @@ export const RegisterPaymentCall = z
   })
   .refine(({ order_id, address }) => (order_id === undefined) !== (address === undefined), {
     path: ['order_id'],
-    message: 'money names either its order or the address that it came to',
+    message: 'must be given, or else address, and not both',
   });
 export type RegisterPaymentCall = z.infer<typeof RegisterPaymentCall>;
 
-/** `POST /payments/:id/confirmation` -> 200 RegisteredPayment: its rail vouches for it. Idempotent; 409 `payment_conflict` once it failed. */
+/** `POST /payments/:id/confirmation` -> 200 RegisteredPayment. The rail confirms the payment. Idempotent; 409 `payment_conflict` for a failed
+ *  payment. */
 export const ConfirmationCall = z.object({ confirmations: z.int().nonnegative().optional() });
 export type ConfirmationCall = z.infer<typeof ConfirmationCall>;
 
-/** `POST /payments/:id/failure` -> 200 RegisteredPayment: its rail dropped it, or took it back after it had applied. Idempotent; 409
- *  `payment_conflict` for money that is an orphan or refunded. Without a reason it is `dropped` or `reorg`. */
+/** `POST /payments/:id/failure` -> 200 RegisteredPayment. The rail dropped the payment, or reversed it after it was applied. Idempotent; 409
+ *  `payment_conflict` for an orphan or refunded payment. The default reason is `dropped` or `reorg`. */
 export const FailureCall = z.object({ failure_reason: z.string().min(1).max(256).optional() });
 export type FailureCall = z.infer<typeof FailureCall>;
 
-/** `POST /payments/:id/refunds` -> 200 RegisteredPayment: all that is left, or `amount` of it. Idempotent by refund id. 404 for another
- *  merchant's; 409 `nothing_to_refund` when nothing is left, `payment_conflict` for money that is not settled or failed; 400 naming
- *  `amount`. `order` is null also while orders is away: it hears of the refund from Kafka. */
+/** `POST /payments/:id/refunds` -> 200 RegisteredPayment. Refunds `amount`, or all that is left. Idempotent by refund id. 404 for another
+ *  merchant's payment; 409 `nothing_to_refund` if nothing is left, `payment_conflict` for a received or failed payment; 400 with the path
+ *  `amount`. `order` is null also while orders is unavailable: orders then receives the refund from Kafka. */
 export const RefundCall = z.object({
   merchant_id: MerchantId,
   refund_id: RefundId,
@@ -131,15 +132,15 @@ export const RefundCall = z.object({
 });
 export type RefundCall = z.infer<typeof RefundCall>;
 
-/** A payment after a call, and its order; `order` is null for a payment that names no order we have. */
+/** A payment after a call, and its order. `order` is null if the payment names no known order. */
 export const RegisteredPayment = z.object({ payment: Payment, order: Order.nullable() });
 export type RegisteredPayment = z.infer<typeof RegisteredPayment>;
 
-/** `POST /outcomes` -> 204: what an order decided of its payments (a capture, cancel or expiry). Idempotent. */
+/** `POST /outcomes` -> 204. The decisions of an order on its payments (capture, cancellation, expiry). Idempotent. */
 export const OutcomesCall = z.object({ outcomes: z.array(PaymentOutcome) });
 export type OutcomesCall = z.infer<typeof OutcomesCall>;
 
-/** `DELETE /orders/:id/payments` -> 204: forget the payments of a deleted order. Idempotent. */
+/** `DELETE /orders/:id/payments` -> 204. Deletes the payments of a deleted order. Idempotent. */
 
 // ---- webhook-dispatcher -------------------------------------------------------------------------------------------
 
@@ -150,13 +151,13 @@ export type TestDeliveryCall = z.infer<typeof TestDeliveryCall>;
 export const TestDelivery = z.object({ delivery_id: z.string() });
 export type TestDelivery = z.infer<typeof TestDelivery>;
 
-/** `DELETE /webhooks/:id/deliveries` -> 204: drop what is queued for a deleted webhook. Idempotent. */
+/** `DELETE /webhooks/:id/deliveries` -> 204. Drops the queued deliveries of a deleted webhook. Idempotent. */
 
-/** `POST /webhooks/:id/deliveries/:delivery_id/redelivery` -> 200 Delivery, made anew from its first attempt. 404 when the webhook has
- *  no such delivery; 409 `webhook_disabled`, and `delivery_expired` when its body is no longer kept. */
+/** `POST /webhooks/:id/deliveries/:delivery_id/redelivery` -> 200 Delivery. The delivery starts again with its first attempt. 404 if the webhook
+ *  has no such delivery; 409 `webhook_disabled`, and `delivery_expired` if its body is no longer kept. */
 
-/** `POST /webhooks/:id/replays` -> 201 Replay. Idempotent by replay id. 409 `webhook_disabled`, and `replay_running` while an earlier
- *  one of the webhook has events to queue; `dependency_unavailable` where the dispatcher was not told where orders and payments are. */
+/** `POST /webhooks/:id/replays` -> 201 Replay. Idempotent by replay id. 409 `webhook_disabled`, and `replay_running` while an earlier replay of
+ *  the webhook is still queuing events; `dependency_unavailable` if the dispatcher has no URLs of orders and payments. */
 export const ReplayCall = z.object({
   replay_id: z.string(),
   from_date: Timestamp,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Currency, decimalsOf } from './currencies.ts';
 
-/** A decimal amount as the API takes it: no sign, exponent, spaces or leading zeros; at most 18 digits before and after the point. */
+/** A decimal amount in a request: no sign, exponent, spaces or leading zeros; at most 18 digits before and after the point. */
 export const AMOUNT_PATTERN = /^(0|[1-9]\d{0,17})(\.\d{1,18})?$/;
 
 export const Amount = z.string().regex(AMOUNT_PATTERN, {
@@ -9,10 +9,10 @@ export const Amount = z.string().regex(AMOUNT_PATTERN, {
     'must be a decimal string like "12.50": no sign, exponent, spaces or leading zeros, at most 18 digits before and 18 after the point',
 });
 
-/** Minor units (satoshi, wei, cents) inside events: the digits of a non-negative bigint. */
+/** Minor units (satoshi, wei, cents) in events: the decimal digits of a non-negative bigint. */
 export const Minor = z.string().regex(/^(0|[1-9]\d*)$/, { error: 'must be a whole number of minor units' });
 
-/** The largest amount that `AMOUNT_PATTERN` can write down for a currency, in its minor units. */
+/** The largest amount that `AMOUNT_PATTERN` allows for a currency, in minor units. */
 export const maxMinor = (currency: Currency): bigint => 10n ** BigInt(18 + decimalsOf(currency)) - 1n;
 
 /** An exact decimal number: `units / 10^scale`. */
@@ -23,7 +23,7 @@ export interface Decimal {
 
 export const ZERO: Decimal = { units: 0n, scale: 0 };
 
-/** Reads a decimal string of any length. Throws RangeError when it is not plain digits with an optional fraction. */
+/** Parses a decimal string of any length. Throws RangeError unless it consists of digits with an optional fraction. */
 export const parseDecimal = (text: string): Decimal => {
   const match = /^(\d+)(?:\.(\d+))?$/.exec(text);
   if (!match) throw new RangeError(`not a decimal number: ${JSON.stringify(text)}`);
@@ -38,13 +38,13 @@ export const add = (a: Decimal, b: Decimal): Decimal => {
 
 export const multiply = (a: Decimal, b: Decimal): Decimal => ({ units: a.units * b.units, scale: a.scale + b.scale });
 
-/** The number of minor units of `currency` that is the smallest not less than `value`. */
+/** Converts to minor units of `currency`, rounded up. */
 export const toMinorRoundedUp = (value: Decimal, currency: Currency): bigint => {
   const scale = decimalsOf(currency);
   return value.scale <= scale ? widen(value, scale) : divideUp(value.units, 10n ** BigInt(value.scale - scale));
 };
 
-/** Reads an amount of `currency` into minor units. Throws RangeError for more decimals than the currency has: money is never rounded silently. */
+/** Parses an amount of `currency` into minor units. Throws RangeError for more decimals than the currency has; it never rounds. */
 export const toMinor = (text: string, currency: Currency): bigint => {
   const value = parseDecimal(text);
   const scale = decimalsOf(currency);
@@ -53,20 +53,20 @@ export const toMinor = (text: string, currency: Currency): bigint => {
   return widen(value, scale);
 };
 
-/** Writes minor units as the API shows them: the fixed number of decimals of the currency. */
+/** Formats minor units as the API shows them, with the fixed number of decimals of the currency. */
 export const fromMinor = (minor: bigint, currency: Currency): string => formatUnits(minor, decimalsOf(currency));
 
-/** Writes `units / 10^scale` with exactly `scale` decimals. */
+/** Formats `units / 10^scale` with exactly `scale` decimals. */
 export const formatUnits = (units: bigint, scale: number): string => {
   if (scale === 0) return units.toString();
   const digits = units.toString().padStart(scale + 1, '0');
   return `${digits.slice(0, -scale)}.${digits.slice(-scale)}`;
 };
 
-/** a / b, rounded up. Both positive or zero, b not zero. */
+/** a / b, rounded up. a >= 0, b > 0. */
 export const divideUp = (a: bigint, b: bigint): bigint => (a + b - 1n) / b;
 
-/** a / b, rounded to the nearest, a tie to the even neighbour. Both positive or zero, b not zero. */
+/** a / b, rounded half to even. a >= 0, b > 0. */
 export const divideHalfEven = (a: bigint, b: bigint): bigint => {
   const quotient = a / b;
   const twice = (a % b) * 2n;

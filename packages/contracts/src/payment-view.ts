@@ -3,7 +3,7 @@ import { fromMinor } from './money.ts';
 import type { Metadata } from './resources/metadata.ts';
 import type { OrphanReason, Payment, PaymentStatus } from './resources/payment.ts';
 
-/** A payment as an aggregate holds it: amounts in minor units, `feeMinor` not more than `amountMinor`. */
+/** A payment as folded from events. Amounts are in minor units; `feeMinor` is at most `amountMinor`. */
 export interface PaymentState {
   readonly paymentId: string;
   readonly merchantId: string;
@@ -20,7 +20,7 @@ export interface PaymentState {
   readonly unappliedMinor: bigint;
   readonly refundedMinor: bigint;
   readonly status: PaymentStatus;
-  /** When its rail confirmed it. */
+  /** When the rail confirmed it. */
   readonly confirmedAt?: string | undefined;
   readonly orphanReason?: OrphanReason | undefined;
   readonly failureReason?: string | undefined;
@@ -32,21 +32,21 @@ export interface PaymentState {
   readonly updatedAt: string;
 }
 
-/** Where the money of a payment is, in minor units. The parts add up to what was paid, whatever became of it. */
+/** The amount of a payment by what happened to it, in minor units. The parts always add up to the amount. */
 export interface PaymentBreakdown {
-  /** Seen, and not decided on yet. */
+  /** Received, and no decision yet. */
   readonly received: bigint;
   readonly applied: bigint;
-  /** More than its order took: due for refund. */
+  /** The surplus that the order did not apply: due for refund. */
   readonly unapplied: bigint;
   /** Due for refund. */
   readonly orphaned: bigint;
-  /** Never came, or was taken back by its rail. */
+  /** Dropped or reversed by the rail. */
   readonly failed: bigint;
   readonly refunded: bigint;
 }
 
-/** A refund takes from what is due for refund first: of an applied payment from the surplus, and only then from what was applied. */
+/** Breaks an amount down. A refund of an applied payment takes from the surplus first, and then from the applied part. */
 export const paymentBreakdown = (
   payment: Pick<PaymentState, 'status' | 'amountMinor' | 'unappliedMinor' | 'refundedMinor'>,
 ): PaymentBreakdown => {
@@ -69,10 +69,10 @@ export const paymentBreakdown = (
   }
 };
 
-/** The later of two instants: news of a payment may come out of order. */
+/** The later of two ISO instants. Events about a payment may arrive out of order. */
 export const laterOf = (one: string, other: string): string => (one > other ? one : other);
 
-/** A payment as the API shows it, the same by itself and inside its order. */
+/** The Payment resource. It is the same on its own and inside its order. */
 export const paymentView = (payment: PaymentState): Payment => {
   const amount = (minor: bigint) => fromMinor(minor, payment.currency);
   const { applied, unapplied } = paymentBreakdown(payment);

@@ -2,14 +2,14 @@ import { documentOf, VERSION } from './publish/names.ts';
 import { dataSchema, envelopeSchema, MESSAGE_TYPES, webhookSchema } from './publish/schemas.ts';
 import { asyncApi } from './publish/asyncapi.ts';
 
-/** The published documents (`docs/events`) by file name, as the contracts have them: a JSON Schema (2020-12) for the data of every message
- *  type, one for the envelope, one for webhook bodies, and the AsyncAPI document that ties them to the topics. */
+/** The published documents (`docs/events`) by file name: a JSON Schema (2020-12) for the data of every message type, one for the envelope,
+ *  one for webhook bodies, and the AsyncAPI document of the topics. */
 export const publishedDocuments = (): Record<string, unknown> => ({
   ...publishedSchemas(),
   'asyncapi.json': asyncApi(),
 });
 
-/** The JSON Schemas among them: what readers validate by, and must not break. */
+/** The JSON Schemas among the published documents. Readers validate with them, so they must not change incompatibly. */
 export const publishedSchemas = (): Record<string, unknown> => ({
   ...Object.fromEntries(MESSAGE_TYPES.map((type) => [documentOf(type), dataSchema(type)])),
   [`envelope.${VERSION}.json`]: envelopeSchema(),

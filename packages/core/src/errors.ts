@@ -1,4 +1,4 @@
-/** Every refusal that a caller hears, by its stable code, with the HTTP status it becomes. */
+/** Every error code that callers receive, with its HTTP status. Codes are stable. */
 export const ERROR_CODES = {
   invalid_request: 400,
   unauthorized: 401,
@@ -29,12 +29,12 @@ export const ERROR_CODES = {
 export type ErrorCode = keyof typeof ERROR_CODES;
 
 export interface FaultDetail {
-  /** Where: a path like `items.0.unit_price`. */
+  /** Path of the field, like `items.0.unit_price`. */
   readonly path: string;
   readonly message: string;
 }
 
-/** A refusal that the caller must hear. `message` says what was wrong and what to do. */
+/** A refusal that is reported to the caller. `message` says what was wrong and what to do. */
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly statusCode: number;

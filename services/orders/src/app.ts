@@ -9,7 +9,7 @@ import {
 } from '@cpg/runtime';
 import { type OrderRoutes, orderRoutes } from './routes.ts';
 
-/** The internal HTTP interface of orders. Only health answers without the services' token. */
+/** The internal HTTP server of orders. Every route except the health checks requires the internal token. */
 export const buildApp = ({
   token,
   checks,

@@ -5,18 +5,16 @@ import {
   type OrderEvent,
   type PaymentOutcome,
 } from '@cpg/contracts';
-import type { CommandHandler, HandledCommand } from '@cpg/event-store';
+import type { HandledCommand } from '@cpg/event-store';
 import type { CallContext, Logger } from '@cpg/runtime';
 import type { PaymentsClient } from './clients/payments.ts';
-import { existingOrder, loadOrder } from './load-order.ts';
+import { existingOrder, loadOrder, type OrderHandler } from './order-handler.ts';
 import type { OrderCommand } from './order/command.ts';
 import { awaitsConfirmation, plusMinutes, renewsAtDeadline } from './order/deadline.ts';
 import type { ExistingOrder, Order } from './order/state.ts';
 import { outcomesOf } from './outcomes.ts';
 import { quoteItems } from './rates/quote-items.ts';
 import type { RateProvider } from './rates/rates.ts';
-
-export type OrderHandler = CommandHandler<Order, OrderCommand, OrderEvent>;
 
 export interface OrderCommands {
   /** Prices the order, requests its deposit instructions, and records it. The caller chooses the id: a repeat changes nothing and returns

@@ -12,7 +12,7 @@ const FixedPrices = z.string().transform((text, context) => {
     const currency = z.union([ItemCurrency, PaymentCurrency]).safeParse(name);
     const usd = positive(value);
     if (currency.success && usd) prices.set(currency.data, usd);
-    else context.addIssue({ code: 'custom', message: `${JSON.stringify(entry)} is not like CAZ=0.25` });
+    else context.addIssue({ code: 'custom', message: `${JSON.stringify(entry)} must have the form CAZ=0.25` });
   }
   return prices;
 });
@@ -24,9 +24,9 @@ const Config = z
     ...KafkaConfig.shape,
     PORT: Port.default(4001),
     PAYMENTS_URL: z.url(),
-    /** `table`: the fixed rates of RATES_FILE, for a sandbox. `market`: public sources. */
+    /** `table`: the fixed rates of RATES_FILE, sandbox only. `market`: rates of public sources. */
     RATES: z.enum(['table', 'market']).optional(),
-    /** Prices in dollars that the operator vouches for, with RATES=market: `CAZ=0.25,USDG=1`. */
+    /** Fixed prices in US dollars, used with RATES=market: `CAZ=0.25,USDG=1`. */
     FIXED_USD_PRICES: FixedPrices.optional(),
     RATES_FILE: z.string().default(join(import.meta.dirname, '../config/sandbox-rates.json')),
   })

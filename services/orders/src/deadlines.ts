@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isAppError } from '@cpg/core';
 import type { Pool } from '@cpg/postgres';
 import { type CallContext, type Logger, newRequestId } from '@cpg/runtime';
-import type { OrderCommands, OrderHandler } from './commands.ts';
+import type { OrderCommands } from './commands.ts';
+import type { OrderHandler } from './order-handler.ts';
 import { exists } from './order/state.ts';
 
 export interface DeadlineOptions {

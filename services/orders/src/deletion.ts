@@ -4,7 +4,7 @@ import type { Pool } from '@cpg/postgres';
 import { type CallContext, newId } from '@cpg/runtime';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
 import type { PaymentsClient } from './clients/payments.ts';
-import type { OrderHandler } from './commands.ts';
+import type { OrderHandler } from './order-handler.ts';
 import { orderStreamOf } from './order/identity.ts';
 import { orderDecider } from './order/order.ts';
 import { type ExistingOrder, exists } from './order/state.ts';

@@ -18,10 +18,10 @@ const past = async (id: string, range: object = {}) =>
   (await service.call('GET', `/orders/${id}/messages?${query({ ...ALWAYS, ...range })}`)).body;
 const recorded = async (id: string) => (await service.call('GET', `/orders/${id}/history?${query(ALWAYS)}`)).body;
 const TEN_USDC = { items: [{ name: 'x', quantity: 1, unit_price: '10', currency: 'USDC' }] };
-/** An order of 10 USDC, by a merchant of its own unless one is given. */
+/** Creates an order of 10 USDC, by a new merchant by default. */
 const create = (merchantId = newId('merchant')) => service.create(TEN_USDC, merchantId);
 
-test('the past of an order is told byte by byte as the topic told it', async () => {
+test('returns the messages of an order exactly as they were published', async () => {
   const order = await create();
   await service.call('PATCH', `/orders/${order.id}`, {
     merchant_id: order.merchant_id,
@@ -36,7 +36,7 @@ test('the past of an order is told byte by byte as the topic told it', async () 
   );
 });
 
-test('the past of an order goes on after a place, and leaves out what is not in the range', async () => {
+test('continues after a cursor and leaves out messages outside the range', async () => {
   const order = await create();
   await service.offer(order.id, 902, 10_000_000n);
   const all = (await past(order.id)).messages;
@@ -44,7 +44,7 @@ test('the past of an order goes on after a place, and leaves out what is not in 
   expect((await past(order.id, { to: '2020-01-02T00:00:00.000Z' })).messages).toEqual([]);
 });
 
-test('a range names the orders that were alive in it, oldest first, page by page', async () => {
+test('lists the orders with events in a range, oldest first, page by page', async () => {
   const merchantId = newId('merchant');
   const created = [];
   for (let n = 0; n < 5; n += 1) created.push(await create(merchantId));
@@ -64,7 +64,7 @@ test('a range names the orders that were alive in it, oldest first, page by page
   expect(await ordersOf(merchantId, { from: afterAll })).toEqual({ orders: [], next: null });
 });
 
-test('a range has an order whose last event bears an earlier instant than the one before', async () => {
+test('lists an order whose last event is older than the event before it', async () => {
   const order = await create();
   await service.offer(order.id, 903, 10_000_000n);
   const changed = await service.call('PATCH', `/orders/${order.id}`, {
@@ -83,7 +83,7 @@ test('a range has an order whose last event bears an earlier instant than the on
   expect(orders.map(({ id }: { id: string }) => id)).toEqual([order.id]);
 });
 
-test('one answer looks at a bounded number of orders, and says where it is', async () => {
+test('examines a bounded number of orders per request and returns a cursor', async () => {
   const merchantId = newId('merchant');
   await service.pool.query(
     `insert into orders.orders (id, merchant_id, created_at, last_event_at, revision)
@@ -100,14 +100,14 @@ test('one answer looks at a bounded number of orders, and says where it is', asy
   expect(answers.map(({ orders }) => orders.map(({ id }: { id: string }) => id))).toEqual([[], [], [order.id]]);
 });
 
-test('the past does not have an order that was deleted', async () => {
+test('lists no deleted order', async () => {
   const order = await create();
   await service.call('DELETE', `/orders/${order.id}`, { merchant_id: order.merchant_id });
   expect(await ordersOf(order.merchant_id)).toEqual({ orders: [], next: null });
   expect(await past(order.id)).toEqual({ messages: [], more: false });
 });
 
-test('what is recorded of an order is told event by event, and the order as it was after each', async () => {
+test('returns the recorded events of an order, and its state after each', async () => {
   const order = await create();
   const changed = await service.call('PATCH', `/orders/${order.id}`, {
     merchant_id: order.merchant_id,
@@ -138,7 +138,7 @@ test('what is recorded of an order is told event by event, and the order as it w
   expect((await at(ALWAYS.from)).status).toBe(404);
 });
 
-test('of a deleted order only its deletion is told', async () => {
+test('returns only the deletion record of a deleted order', async () => {
   const order = await create();
   await service.call('DELETE', `/orders/${order.id}`, { merchant_id: order.merchant_id });
   const { messages, more } = await recorded(order.id);
@@ -146,7 +146,7 @@ test('of a deleted order only its deletion is told', async () => {
   expect(messages.map(({ message }: { message: HistoryEntry }) => message.type)).toEqual(['OrderDeletionRecorded']);
 });
 
-test('the past is only told to a caller with the services’ token', async () => {
+test('refuses a caller without the internal token', async () => {
   const id = newId('order');
   for (const url of [
     `/merchants/${newId('merchant')}/orders`,

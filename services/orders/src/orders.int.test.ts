@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-test('a created order is priced, instructed, durable, visible at once and told to Kafka', async () => {
+test('a created order is priced, instructed, durable, visible at once and published to Kafka', async () => {
   const order = await service.create();
   // 2 x 45.50 + 9 = 100 MXN at 0.0545
   expect(order).toMatchObject({
@@ -35,7 +35,7 @@ test('a created order is priced, instructed, durable, visible at once and told t
   expect(message.data.resource).toEqual(order);
 });
 
-test('the same order id is the same order', async () => {
+test('creating an order twice with one id creates one order', async () => {
   const order = await service.create();
   const { body: again } = await service.call('POST', '/orders', {
     order_id: order.id,
@@ -46,7 +46,7 @@ test('the same order id is the same order', async () => {
   expect(await service.recordedOf(order.id)).toHaveLength(1);
 });
 
-test('payments offered at once, each one twice, are each applied once', async () => {
+test('applies each payment once when all are offered concurrently and twice', async () => {
   const order = await service.create({ items: [{ name: 'x', quantity: 1, unit_price: '10', currency: 'USDC' }] });
   const offers = [1, 2, 3, 4, 5, 1, 2, 3, 4, 5].map((n) => service.offer(order.id, n, 2_000_000n));
   const answers = await Promise.all(offers);
@@ -60,7 +60,7 @@ test('payments offered at once, each one twice, are each applied once', async ()
   expect(sequence).toEqual(sequence.map((_, index) => index));
 });
 
-test('an order of another merchant is not found', async () => {
+test('answers 404 for an order of another merchant', async () => {
   const order = await service.create();
   for (const [method, url] of [
     ['POST', 'cancel'],
@@ -75,7 +75,7 @@ test('an order of another merchant is not found', async () => {
   });
 });
 
-test('canceling tells payments what became of the money', async () => {
+test('a cancellation sends payments the outcomes of its payments', async () => {
   const order = await service.create();
   await service.offer(order.id, 7, 1_000_000n);
   const canceled = await service.call('POST', `/orders/${order.id}/cancel`, { merchant_id: MERCHANT });
@@ -83,15 +83,15 @@ test('canceling tells payments what became of the money', async () => {
     status: 'canceled',
     payments: [{ status: 'orphan', orphan_reason: 'canceled' }],
   });
-  expect(service.stub.told.at(-1)).toMatchObject({
+  expect(service.stub.calls.at(-1)).toMatchObject({
     path: 'POST /outcomes',
     body: { outcomes: [{ status: 'orphan', orphan_reason: 'canceled' }] },
   });
 });
 
-test('an order expires by the clock', async () => {
+test('expires an unpaid order at its deadline', async () => {
   const order = await service.create({ expiration_minutes: 5 });
-  service.putForward(6 * 60_000);
+  service.advanceClock(6 * 60_000);
   const row = await until(async () => {
     const found = await service.rowOf(order.id);
     return found.status === 'expired' && found;
@@ -99,22 +99,22 @@ test('an order expires by the clock', async () => {
   expect(row.due_at).toBeNull();
 });
 
-test('an order expires by the deadline that another process gave it, whatever this one remembers', async () => {
+test('expires an order at the deadline that another instance set, despite a stale cache', async () => {
   const order = await service.create({ expiration_minutes: 60 });
-  await service.anotherProcess(order.id, { type: 'UpdateOrder', expirationMinutes: 5, at: service.now() });
-  service.putForward(6 * 60_000);
+  await service.otherInstance(order.id, { type: 'UpdateOrder', expirationMinutes: 5, at: service.now() });
+  service.advanceClock(6 * 60_000);
   await until(async () => (await service.rowOf(order.id)).claimed_until);
-  // A claim that came to nothing runs out.
-  service.putForward(31_000);
+  // The claim of the failed attempt must end first.
+  service.advanceClock(31_000);
   await until(async () => (await service.rowOf(order.id)).status === 'expired');
 });
 
-test('an order that renews gets a new deadline', async () => {
+test('renews an order at its deadline', async () => {
   const order = await service.create({
     expiration_minutes: 5,
     capabilities: { ...capabilities, expiration_auto_renewal: true },
   });
-  service.putForward(6 * 60_000);
+  service.advanceClock(6 * 60_000);
   const row = await until(async () => {
     const found = await service.rowOf(order.id);
     return found.revision === '1' && found;
@@ -123,10 +123,10 @@ test('an order that renews gets a new deadline', async () => {
   expect(row.resource.expiration_date > order.expiration_date).toBe(true);
 });
 
-describe('a clock that is put forward', () => {
+describe('advancing the clock of an order', () => {
   const advance = (id: string, minutes: number) => service.call('POST', `/orders/${id}/time`, { minutes });
 
-  test('moves the deadline, and Kafka hears of it', async () => {
+  test('moves the deadline and publishes the change', async () => {
     const order = await service.create({ expiration_minutes: 60 });
     const { status, body: nearer } = await advance(order.id, 45);
     expect({ status, state: nearer.status }).toEqual({ status: 200, state: 'awaiting_payment' });
@@ -137,11 +137,11 @@ describe('a clock that is put forward', () => {
     expect(message.data).toMatchObject({ change: { minutes: 45 }, resource: { status: 'awaiting_payment' } });
   });
 
-  test('shows at once what fell due: expiry, of which payments hear, or new quotes', async () => {
+  test('expires or renews the order at once, and notifies payments', async () => {
     const order = await service.create({ capabilities: { ...capabilities, partial_payments: false } });
     await service.offer(order.id, 21, 1_000_000n);
     expect((await advance(order.id, 61)).body).toMatchObject({ status: 'expired', payments: [{ status: 'orphan' }] });
-    expect(service.stub.told.at(-1)).toMatchObject({
+    expect(service.stub.calls.at(-1)).toMatchObject({
       path: 'POST /outcomes',
       body: { outcomes: [{ orphan_reason: 'late' }] },
     });
@@ -152,23 +152,23 @@ describe('a clock that is put forward', () => {
     expect(renewed.expiration_date > renewing.expiration_date).toBe(true);
   });
 
-  test.each([0, 43_201, 1.5])('%d minutes are refused by name', async (minutes) =>
+  test.each([0, 43_201, 1.5])('refuses %d minutes and names the field', async (minutes) =>
     expect((await advance(newId('order'), minutes)).body.details[0].path).toBe('minutes'),
   );
 });
 
-test('while a provider is slow the order is initialized, and gets its instructions later', async () => {
+test('an order stays initialized while a provider is slow, and gets its instructions later', async () => {
   service.stub.setSlow(true);
   const order = await service.create();
   expect(order).toMatchObject({ status: 'initialized', deposit_instructions: [] });
-  service.putForward(3_000);
-  const asked = () => service.stub.told.filter(({ body: sent }) => JSON.stringify(sent)?.includes(order.id)).length;
+  service.advanceClock(3_000);
+  const asked = () => service.stub.calls.filter(({ body: sent }) => JSON.stringify(sent)?.includes(order.id)).length;
   await until(async () => asked() === 2);
   service.stub.setSlow(false);
-  // Asked in vain, it is soon to be asked again.
+  // The failed request for instructions is repeated soon.
   const SOON_MS = 6_000;
   await until(async () => (await service.rowOf(order.id)).claimed_until - service.now().getTime() < SOON_MS);
-  service.putForward(SOON_MS);
+  service.advanceClock(SOON_MS);
   const row = await until(async () => {
     const found = await service.rowOf(order.id);
     return found.status === 'awaiting_payment' && found;
@@ -176,7 +176,7 @@ test('while a provider is slow the order is initialized, and gets its instructio
   expect(row.resource.deposit_instructions).toHaveLength(1);
 }, 20_000);
 
-test('a deleted order is gone, and leaves a record for auditors', async () => {
+test('deletes an order and leaves a deletion record for auditors', async () => {
   const order = await service.create();
   expect(await service.call('DELETE', `/orders/${order.id}`, { merchant_id: MERCHANT })).toEqual({
     status: 200,
@@ -184,14 +184,14 @@ test('a deleted order is gone, and leaves a record for auditors', async () => {
   });
   expect(await service.rowOf(order.id)).toMatchObject({ deleted: true, resource: null, external_reference_id: null });
   expect(await service.recordedOf(order.id)).toBeNull();
-  expect(service.stub.told.at(-1)?.path).toBe(`DELETE /orders/${order.id}/payments`);
+  expect(service.stub.calls.at(-1)?.path).toBe(`DELETE /orders/${order.id}/payments`);
   const deletion = await until(async () => service.messagesOf(order.id).find(({ type }) => type === 'order.deleted'));
   expect(deletion.data).toMatchObject({
     change: { orderId: order.id, merchantId: MERCHANT, actor: 'key:test' },
     resource: null,
   });
   expect(await service.call('DELETE', `/orders/${order.id}`, { merchant_id: MERCHANT })).toMatchObject({ status: 404 });
-  // The catch-up, which comes later, does not bring it back.
+  // The catch-up subscription, which runs later, must not restore the row.
   await until(
     async () =>
       (
@@ -203,19 +203,19 @@ test('a deleted order is gone, and leaves a record for auditors', async () => {
   expect(await service.rowOf(order.id)).toMatchObject({ deleted: true });
 });
 
-test('a deletion lets payments know the last of its payments before they are forgotten', async () => {
+test('a deletion sends payments the last outcomes before it deletes the payments', async () => {
   const order = await service.create();
   await service.offer(order.id, 31, 5_450_000n);
   expect((await service.call('DELETE', `/orders/${order.id}`, { merchant_id: MERCHANT })).status).toBe(200);
-  const forgotten = service.stub.told.findIndex(({ path }) => path === `DELETE /orders/${order.id}/payments`);
+  const forgotten = service.stub.calls.findIndex(({ path }) => path === `DELETE /orders/${order.id}/payments`);
   const applied = { status: 'applied', payment_id: paymentId(31), applied_minor: '5450000' };
-  expect(service.stub.told.slice(0, forgotten)).toContainEqual({
+  expect(service.stub.calls.slice(0, forgotten)).toContainEqual({
     path: 'POST /outcomes',
     body: { outcomes: [expect.objectContaining(applied)] },
   });
 });
 
-test('money beyond what an order takes note of is due for refund, and says so', async () => {
+test('orphans a payment beyond the maximum number of payments', async () => {
   const order = await service.create();
   const metadata = { actor: 'a', requestId: 'r', $correlationId: 'c', $causationId: 'c', previousHash: '', hash: '' };
   const received = Array.from({ length: MAX_PAYMENTS }, (_, n) => ({
@@ -237,7 +237,7 @@ test('money beyond what an order takes note of is due for refund, and says so', 
   ]);
 });
 
-test('what comes after a deletion is still told and projected', async () => {
+test('publishes and projects later events after a deletion', async () => {
   const order = await service.create();
   await until(async () => service.messagesOf(order.id)[0]);
   const position = async () =>
@@ -248,10 +248,10 @@ test('what comes after a deletion is still told and projected', async () => {
   await until(async () => (await position()) !== before);
 });
 
-describe('the read model made anew from the streams', () => {
+describe('a rebuilt read model', () => {
   const rows = async () =>
     (await service.pool.query('select *, null as claimed_until, resource::text from orders.orders order by id')).rows;
-  test('has the same rows, deleted and due ones among them, and a deletion that comes meanwhile stays one', async () => {
+  test('has the same rows, with deleted and due ones, and keeps a deletion that happens meanwhile', async () => {
     const doomed = await service.create();
     const before = await rows();
     expect(before.some(({ deleted }) => deleted)).toBe(true);
@@ -267,10 +267,10 @@ describe('the read model made anew from the streams', () => {
     expect(await verify(service.shadowTableOptions())).toMatchObject({ rows: before.length, differ: 0 });
   });
 
-  test('expires what is due, as before', async () => {
+  test('still expires due orders', async () => {
     const order = await service.create({ expiration_minutes: 5 });
     await rebuild(service.shadowTableOptions());
-    service.putForward(6 * 60_000);
+    service.advanceClock(6 * 60_000);
     await until(async () => (await service.rowOf(order.id)).status === 'expired');
   });
 });

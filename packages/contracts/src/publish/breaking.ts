@@ -1,15 +1,15 @@
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json | undefined };
 type Schema = { [key: string]: Json | undefined };
 
-/** Keywords that say what kind of value it is: any other value of theirs is another kind. */
+/** Keywords that define the kind of a value. Any change of them is breaking. */
 const KINDS = ['type', 'const', '$ref', 'format', 'pattern'];
-/** Keywords that hold schemas by name, and by position. */
+/** Keywords that hold schemas by name, by position, or one schema. */
 const NAMED = ['properties', '$defs'];
 const LISTED = ['anyOf', 'oneOf', 'allOf'];
 const SINGLE = ['items', 'additionalProperties', 'propertyNames'];
 
-/** What a reader of one version of JSON Schema documents, by name, can no longer rely on in the next, or in a message that was written before it.
- *  Documents, properties, alternatives and enum values that are new are growth: readers ignore what they do not know. */
+/** The incompatible differences between two versions of JSON Schema documents, by file name. New documents, properties, alternatives and
+ *  enum values are compatible, because readers ignore what they do not know. */
 export const breakingDifferences = (before: Record<string, unknown>, after: Record<string, unknown>): string[] =>
   Object.entries(before).flatMap(([name, schema]) =>
     compare(name, schema as Schema, after[name] as Schema | undefined),

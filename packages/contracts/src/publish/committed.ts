@@ -11,6 +11,6 @@ export const committedDocuments = (): Record<string, unknown> =>
       .map((name) => [name, JSON.parse(readFileSync(join(FOLDER, name), 'utf8'))]),
   );
 
-/** The JSON Schemas of one version among them. */
+/** The committed JSON Schemas of one version. */
 export const committedSchemas = (version: string): Record<string, unknown> =>
   Object.fromEntries(Object.entries(committedDocuments()).filter(([name]) => name.endsWith(`.${version}.json`)));

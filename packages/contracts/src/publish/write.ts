@@ -9,7 +9,7 @@ import { VERSION } from './names.ts';
 const broken = breakingDifferences(committedSchemas(VERSION), publishedSchemas());
 if (broken.length > 0) {
   process.stderr.write(
-    `these differences break readers of ${VERSION}: undo them, or raise VERSION in publish/names.ts\n  ${broken.join('\n  ')}\n`,
+    `these changes are incompatible with readers of ${VERSION}: undo them, or raise VERSION in publish/names.ts\n  ${broken.join('\n  ')}\n`,
   );
   process.exitCode = 1;
 } else {

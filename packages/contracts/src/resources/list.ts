@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** One page of a list, oldest or newest first by creation time. */
+/** One page of a list, sorted by creation time. */
 export const pageOf = <T extends z.ZodType>(item: T) =>
   z.object({
     items: z.array(item),

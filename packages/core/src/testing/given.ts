@@ -2,7 +2,7 @@ import { deepStrictEqual, fail } from 'node:assert';
 import { type Decider, fold } from '../decider.ts';
 import { AppError, type ErrorCode } from '../errors.ts';
 
-/** Given some events, when a command is decided, then these events follow, or the refusal. */
+/** A test of a decider: given past events, when a command is decided, then these events or this refusal follow. */
 export const givenFor =
   <State, Command, Event>(decider: Decider<State, Command, Event>) =>
   (...past: Event[]) => ({
@@ -11,7 +11,7 @@ export const givenFor =
       const decide = () => decider.decide(command, state);
       return {
         then: (...expected: Event[]) => deepStrictEqual(decide(), expected),
-        /** Only the named parts of each event are compared; lists have as many entries as are named. */
+        /** Compares only the named parts of each event. Lists must have as many entries as named. */
         thenLike: (...expected: unknown[]) => {
           deepStrictEqual(pick(decide(), expected), expected);
         },

@@ -6,8 +6,8 @@ export interface Allocated {
   readonly unappliedMinor: bigint;
 }
 
-/** Shares payments out over what remains to be paid, in their order. With `canOverpay` each one counts in full; else only what remains
- *  is taken, the rest of that payment is unapplied, and payments for which nothing remains are `surplus`. Amounts in minor units. */
+/** Allocates payments to the remaining amount, in the given sequence. With `canOverpay` every payment is applied in full. Otherwise the part of a
+ *  payment that exceeds the remaining amount is unapplied, and a payment for which nothing remains is in `surplus`. Amounts in minor units. */
 export const allocate = <P extends Pick<PaymentState, 'paymentId' | 'amountMinor'>>(
   remainingMinor: bigint,
   payments: readonly P[],

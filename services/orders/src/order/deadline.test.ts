@@ -6,26 +6,26 @@ import { orderDecider } from './order.ts';
 import { remainingMinor } from './state.ts';
 
 describe('deadline', () => {
-  test('an open order expires at the instant it is due', () =>
+  test('an open order expires at its deadline', () =>
     given(orderCreated())
       .when(expireAt(dueAt))
       .thenLike({ type: 'OrderExpired', data: { status: 'expired' } }));
-  test('it refuses to expire a millisecond early', () =>
+  test('is refused a millisecond before the deadline', () =>
     given(orderCreated())
       .when(expireAt(new Date(dueAt.getTime() - 1)))
       .thenRefused('order_state_conflict'));
-  test('expiring it twice changes nothing', () =>
+  test('expiring an order twice changes nothing', () =>
     given(...past(createOrder(), expireAt(dueAt)))
       .when(expireAt(dueAt))
       .thenNothing());
-  test('partly paid it is partially_paid_expired', () =>
+  test('a partially paid order becomes partially_paid_expired', () =>
     expect(after(createOrder(), offer(1, 4_000_000n), expireAt(dueAt)).status).toBe('partially_paid_expired'));
   test('held payments become orphans', () => {
     const order = after(createOrder({ allow: { partial_payments: false } }), offer(1, 4_000_000n), expireAt(dueAt));
     expect(order.status).toBe('expired');
     expect(existing(order).payments[0]).toMatchObject({ status: 'orphan', orphanReason: 'late' });
   });
-  test('an unconfirmed payment that was seen in time keeps it open, at most 24 hours', () => {
+  test('an unconfirmed payment seen before the deadline keeps the order open for at most 24 hours', () => {
     const pending = past(createOrder(), offer(1, 10_000_000n, { confirmed: false }));
     given(...pending)
       .when(expireAt(dueAt))
@@ -34,7 +34,10 @@ describe('deadline', () => {
       .when(expireAt(minutesAfterNoon(60 + 24 * 60)))
       .thenLike({ type: 'OrderExpired' });
   });
-  test('with auto renewal it gets new quotes instead, and what was applied keeps its value', () => {
+});
+
+describe('renewal', () => {
+  test('a renewal sets new rates, and applied payments keep their value', () => {
     const renewing = past(createOrder({ allow: { expiration_auto_renewal: true } }), offer(1, 5_000_000n));
     given(...renewing)
       .when(expireAt(dueAt))
@@ -46,7 +49,7 @@ describe('deadline', () => {
         data: { totalMinor: '11000001', renewal: 1, expiresAt: minutesAfterNoon(120).toISOString() },
       });
   });
-  test('a second renewal at the same price leaves what is due as it is', () => {
+  test('a second renewal at the same price leaves the amount due', () => {
     const renewAt = (minutes: number): OrderCommand => ({
       type: 'RenewOrder',
       rates: {},
@@ -60,7 +63,7 @@ describe('deadline', () => {
   test.each([
     ['a payment failed', { type: 'FailPayment', payment: payment(1, 5_000_000n), failureReason: 'reorg', at: dueAt }],
     [
-      'a payment was refunded whole',
+      'a payment was refunded in full',
       {
         type: 'RefundPayment',
         paymentId: paymentId(1),
@@ -69,18 +72,18 @@ describe('deadline', () => {
         at: dueAt,
       },
     ],
-  ] satisfies [string, OrderCommand][])(
-    'after %s nothing of its value is kept: its part is due at the new quotes',
-    (_, taken) => {
-      const renewed: OrderCommand = { type: 'RenewOrder', rates: {}, pricedMinor: 20_000_001n, at: dueAt };
-      const renewing = createOrder({ allow: { expiration_auto_renewal: true } });
-      const only = existing(after(renewing, offer(1, 5_000_000n), renewed, taken));
-      expect([only.totalMinor, remainingMinor(only)]).toEqual([20_000_001n, 20_000_001n]);
-      const another = existing(after(renewing, offer(1, 5_000_000n), offer(2, 2_000_000n), renewed, taken));
-      expect([another.totalMinor, remainingMinor(another)]).toEqual([18_000_002n, 16_000_002n]);
-    },
-  );
-  test('what was paid at earlier quotes is what is due again when a paid order is reversed', () => {
+  ] satisfies [string, OrderCommand][])('after %s its part is due at the new rates', (_, taken) => {
+    const renewed: OrderCommand = { type: 'RenewOrder', rates: {}, pricedMinor: 20_000_001n, at: dueAt };
+    const renewing = createOrder({ allow: { expiration_auto_renewal: true } });
+    const only = existing(after(renewing, offer(1, 5_000_000n), renewed, taken));
+    expect([only.totalMinor, remainingMinor(only)]).toEqual([20_000_001n, 20_000_001n]);
+    const another = existing(after(renewing, offer(1, 5_000_000n), offer(2, 2_000_000n), renewed, taken));
+    expect([another.totalMinor, remainingMinor(another)]).toEqual([18_000_002n, 16_000_002n]);
+  });
+});
+
+describe('a renewed order', () => {
+  test('keeps the total of the rates at which it was paid when it is reversed', () => {
     const renewed: OrderCommand = { type: 'RenewOrder', rates: {}, pricedMinor: 20_000_000n, at: dueAt };
     const failed: OrderCommand = {
       type: 'FailPayment',
@@ -99,7 +102,7 @@ describe('deadline', () => {
     );
     expect([order.status, remainingMinor(order)]).toEqual(['reversed', 5_000_000n]);
   });
-  test('it renews 24 times, then it expires', () => {
+  test('renews 24 times and then expires', () => {
     const renewals = Array.from({ length: 24 }, (_, n): OrderCommand => ({
       type: 'RenewOrder',
       rates: {},
@@ -117,19 +120,19 @@ describe('deadline', () => {
   });
 });
 
-describe('a clock that is put forward', () => {
+describe('advancing the clock', () => {
   const advance = (minutes: number, at = NOON): OrderCommand => ({ type: 'AdvanceTime', minutes, at });
 
-  test('brings the deadline nearer', () =>
+  test('moves the deadline closer', () =>
     given(orderCreated())
       .when(advance(45))
       .then({
         type: 'OrderTimeAdvanced',
         data: { minutes: 45, expiresAt: minutesAfterNoon(15).toISOString(), at: NOON.toISOString() },
       }));
-  test('lets it expire', () =>
+  test('makes the order expire', () =>
     expect(after(createOrder(), advance(60), expireAt(NOON))).toMatchObject({ status: 'expired' }));
-  test('makes what was paid before that much older, so a pending payment still holds the order open for 24 hours', () => {
+  test('moves earlier payments into the past, so that an unconfirmed payment still keeps the order open for 24 hours', () => {
     const pending = past(createOrder(), offer(1, 10_000_000n, { confirmed: false }), advance(90));
     given(...pending)
       .when(expireAt(NOON))

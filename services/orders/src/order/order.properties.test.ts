@@ -8,7 +8,7 @@ import { orderDecider } from './order.ts';
 import { appliedMinor, type ExistingOrder, exists, isOpen, type Order, remainingMinor } from './state.ts';
 import { orderView } from './view.ts';
 
-/** Every transition that decisions.md allows, besides staying as it is. */
+/** Every allowed change of status. */
 const ALLOWED: Record<OrderStatus, readonly OrderStatus[]> = {
   initialized: ['awaiting_payment', 'canceled', 'expired'],
   awaiting_payment: ['partially_paid', 'paid', 'expired', 'canceled'],
@@ -20,7 +20,7 @@ const ALLOWED: Record<OrderStatus, readonly OrderStatus[]> = {
   canceled: [],
 };
 
-/** One step of a random history: minutes pass, then something happens. */
+/** One step of a random history: time passes, then a command runs. */
 type Step = { readonly minutes: number; readonly command: (at: Date) => OrderCommand };
 
 const paymentNumber = fc.integer({ min: 1, max: 6 });
@@ -83,7 +83,7 @@ const history = fc.record({
   }),
 });
 
-/** Runs a history; `look` sees each state with what led to it. Refusals change nothing. */
+/** Runs a history and calls `look` with each state and the command before it. A refused command changes nothing. */
 const run = (
   { allow, instructed, steps }: { allow: object; instructed: boolean; steps: readonly Step[] },
   look: (before: Order, after: Order, cause: { command: OrderCommand; isLast: boolean }) => void,
@@ -153,7 +153,7 @@ const statusFollowsFromSum = (order: ExistingOrder) => {
   }
 };
 
-test('money is neither made nor lost, and the status follows from the sum', () => {
+test('no money is created or lost, and the status follows from the sum', () => {
   fc.assert(
     fc.property(history, (random) => {
       run(random, (_, after) => {
@@ -166,7 +166,7 @@ test('money is neither made nor lost, and the status follows from the sum', () =
   );
 });
 
-test('an open order to which nothing is applied costs what its items cost at the locked rates', () => {
+test('the total of an open order without applied payments is the price of its items at the locked rates', () => {
   fc.assert(
     fc.property(history, (random) => {
       run(random, (_, after) => {
@@ -178,7 +178,7 @@ test('an open order to which nothing is applied costs what its items cost at the
   );
 });
 
-test('no transition but the allowed ones happens', () => {
+test('only the allowed transitions happen', () => {
   fc.assert(
     fc.property(history, (random) => {
       run(random, (before, after) => {
@@ -190,11 +190,11 @@ test('no transition but the allowed ones happens', () => {
   );
 });
 
-test('a command that was carried out changes nothing when it is repeated', () => {
+test('a repeated command changes nothing', () => {
   fc.assert(
     fc.property(history, (random) => {
       run(random, (_, after, { command, isLast }) => {
-        // Time that passes again, and an update that is made again, are new ones.
+        // Advancing the clock and updating are not idempotent: each call is a new change.
         if (command.type === 'UpdateOrder' || command.type === 'AdvanceTime' || !isLast || !exists(after)) return;
         expect(decideOrRefuse(command, after)).toEqual([]);
       });
@@ -203,7 +203,7 @@ test('a command that was carried out changes nothing when it is repeated', () =>
   );
 });
 
-test('what the stream says is what the API shows, and parses', () => {
+test('the folded order renders to a valid Order resource', () => {
   fc.assert(
     fc.property(history, (random) => {
       let last: Order = orderDecider.initial;
@@ -216,7 +216,7 @@ test('what the stream says is what the API shows, and parses', () => {
   );
 });
 
-test('an open order that is due either renewsAtDeadline, expires or is held open by a payment on its way', () => {
+test('an open order that is due either renews, expires, or waits for the confirmation of a payment', () => {
   fc.assert(
     fc.property(history, (random) => {
       run(random, (_, after, { command }) => {

@@ -3,8 +3,8 @@ import { createOrder, instruction, minutesAfterNoon, NOON, offer, orderCreated }
 import type { OrderCommand } from './command.ts';
 
 describe('creation', () => {
-  test('an order with its instructions awaits payment', () => given().when(createOrder()).then(orderCreated()));
-  test('without them it is initialized until they come', () => {
+  test('an order with deposit instructions awaits payment', () => given().when(createOrder()).then(orderCreated()));
+  test('an order without deposit instructions is initialized until they arrive', () => {
     given()
       .when(createOrder({ instructions: undefined }))
       .thenLike({ type: 'OrderCreated', data: { status: 'initialized' } });
@@ -12,21 +12,21 @@ describe('creation', () => {
       .when({ type: 'InstructOrder', instructions: [instruction], at: NOON })
       .thenLike({ type: 'OrderInstructed', data: { status: 'awaiting_payment' } });
   });
-  test('creating it again changes nothing', () => given(orderCreated()).when(createOrder()).thenNothing());
-  test('a command on no order is refused', () => given().when(cancel).thenRefused('not_found'));
+  test('creating an order again changes nothing', () => given(orderCreated()).when(createOrder()).thenNothing());
+  test('a command on an unknown order is refused', () => given().when(cancel).thenRefused('not_found'));
 });
 
 describe('cancel', () => {
-  test('an open order is canceled, and its money becomes an orphan', () => {
+  test('cancels an open order and orphans its payments', () => {
     const order = after(createOrder(), offer(1, 4_000_000n), cancel);
     expect(order.status).toBe('canceled');
     expect(existing(order).payments[0]).toMatchObject({ status: 'orphan', orphanReason: 'canceled', appliedMinor: 0n });
   });
-  test('canceling it again changes nothing', () =>
+  test('canceling an order again changes nothing', () =>
     given(...past(createOrder(), cancel))
       .when(cancel)
       .thenNothing());
-  test('it needs can_cancel', () =>
+  test('is refused without can_cancel', () =>
     given(orderCreated({ allow: { can_cancel: false } }))
       .when(cancel)
       .thenRefused('cancel_not_allowed'));
@@ -41,18 +41,18 @@ describe('cancel', () => {
 });
 
 describe('update', () => {
-  test('metadata and deadline', () =>
+  test('changes metadata and deadline', () =>
     given(orderCreated())
       .when({ type: 'UpdateOrder', metadata: { table: 4 }, expirationMinutes: 10, at: minutesAfterNoon(30) })
       .thenLike({
         type: 'OrderUpdated',
         data: { metadata: { table: 4 }, expiresAt: minutesAfterNoon(40).toISOString() },
       }));
-  test('it needs can_update', () =>
+  test('is refused without can_update', () =>
     given(orderCreated({ allow: { can_update: false } }))
       .when({ type: 'UpdateOrder', metadata: {}, at: NOON })
       .thenRefused('update_not_allowed'));
-  test('a thousand times at most', () => {
+  test('is refused after 1,000 changes', () => {
     const update: OrderCommand = { type: 'UpdateOrder', metadata: {}, at: NOON };
     const often = past(createOrder(), ...Array<OrderCommand>(999).fill(update));
     given(...often)
@@ -65,15 +65,16 @@ describe('update', () => {
       .when({ type: 'AdvanceTime', minutes: 1, at: NOON })
       .thenRefused('update_not_allowed');
   });
-  test('the deadline moves only while it is open', () =>
+  test('changes the deadline only of an open order', () =>
     given(...past(createOrder(), cancel))
       .when({ type: 'UpdateOrder', expirationMinutes: 10, at: NOON })
       .thenRefused('order_state_conflict'));
 });
 
 describe('deletion', () => {
-  test('an order without open money goes', () => given(orderCreated()).when(remove).thenLike({ type: 'OrderDeleted' }));
-  test('a paid one too', () =>
+  test('deletes an order without payments', () =>
+    given(orderCreated()).when(remove).thenLike({ type: 'OrderDeleted' }));
+  test('deletes a paid order', () =>
     given(...past(createOrder(), offer(1, 10_000_000n)))
       .when(remove)
       .thenLike({ type: 'OrderDeleted' }));
@@ -86,7 +87,7 @@ describe('deletion', () => {
       .when(remove)
       .thenRefused('order_has_unsettled_funds'),
   );
-  test('after it, nothing is possible', () =>
+  test('refuses every command after a deletion', () =>
     given(...past(createOrder(), remove))
       .when(cancel)
       .thenRefused('not_found'));

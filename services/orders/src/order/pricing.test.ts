@@ -10,31 +10,31 @@ const item = (
   modifiers?: Item['modifiers'],
 ): Item => ({ name: 'x', quantity, unit_price, currency, modifiers });
 
-test('lines are exact and the total is rounded up once', () => {
+test('adds exact lines and rounds the total up once', () => {
   const rates = { USD: rate('0.333333'), MXN: rate('0.05612') };
   expect(price([item(3, '0.01')], rates, 'USDC')).toBe(10_000n); // 0.00999999 -> 0.010000
   expect(price([item(0.5, '10.25', 'MXN'), item(1, '1')], rates, 'USDC')).toBe(620_948n); // 0.287615 + 0.333333
 });
 
-test('a modifier counts once per unit of its own quantity', () => {
+test('counts a modifier by its own quantity', () => {
   const coffee = item(3, '2', 'USDC', [{ name: 'oat milk', quantity: 2, unit_price: '0.5', currency: 'USDC' }]);
   expect(price([coffee], { USDC: rate('1') }, 'USDC')).toBe(7_000_000n);
   expect(currenciesOf([coffee])).toEqual(['USDC']);
 });
 
-test('nothing to pay, or more than an amount can say, is refused', () => {
+test('refuses a total of zero and a total that is too large', () => {
   expect(() => price([item(1, '0')], { USD: rate('1') }, 'USDC')).toThrow(/must be positive/);
   expect(() => price([item(1_000_000, '999999999999999999')], { USD: rate('1') }, 'USDC')).toThrow(/18 digits/);
 });
 
-test('a rate is rounded half-even to 18 decimals and never zero', () => {
+test('rounds a rate half to even at 18 decimals and refuses a rate of zero', () => {
   expect(crossRate(parseDecimal('1'), parseDecimal('3'))).toBe('0.333333333333333333');
   expect(crossRate(parseDecimal('2'), parseDecimal('3'))).toBe('0.666666666666666667');
   expect(crossRate(parseDecimal('20'), parseDecimal('2'))).toBe('10');
   expect(() => crossRate(parseDecimal('0.000000000000000001'), parseDecimal('10'))).toThrow(RangeError);
 });
 
-test('the total is the smallest amount that is not less than the exact sum', () => {
+test('the total is the exact sum, rounded up to the minor unit', () => {
   const cents = fc.bigInt(1n, 10n ** 12n);
   const quantity = fc.integer({ min: 1, max: 10 ** 9 }).map((millionths) => millionths / 1e6);
   fc.assert(

@@ -7,7 +7,7 @@ import { type ExistingOrder, exists, isOpen, type Order } from './state.ts';
 
 const at = NOON;
 const EARLIER = '2026-01-30T12:00:00.000Z';
-// A part, and more than the other part; and new money, for an order that lost some.
+// A partial amount and the whole amount.
 const [PART, WHOLE] = [6_000_000n, 10_000_000n];
 
 const refund = (n: number, refundedTotalMinor: bigint): OrderCommand => {
@@ -15,7 +15,7 @@ const refund = (n: number, refundedTotalMinor: bigint): OrderCommand => {
   return { type: 'RefundPayment', paymentId: paymentId(n), refundId, refundedTotalMinor, at };
 };
 
-/** The clock stands still: what is due falls due by `AdvanceTime`. */
+/** The clock does not move: `AdvanceTime` makes orders due. */
 const COMMANDS: OrderCommand[] = [
   ...[PART, WHOLE].flatMap((amount, n): OrderCommand[] => [
     offer(n, amount, { at }),
@@ -52,7 +52,7 @@ const decideOrRefuse = (command: OrderCommand, order: Order) => {
   }
 };
 
-/** What tells two states apart, as far as the status that follows goes. */
+/** A key with everything that determines the next status. */
 const keyOf = (order: ExistingOrder): string => {
   const days = (at.getTime() - Date.parse(order.expiresAt)) / (24 * 3_600_000);
   const payments = order.payments.map(({ paymentId: id, status, confirmedAt, orphanReason, appliedMinor }) => {
@@ -67,7 +67,7 @@ const keyOf = (order: ExistingOrder): string => {
 const nameOf = (order: Order): string => (exists(order) ? `\`${order.status}\`` : order.status);
 const reasonOf = (order: Order): string => (exists(order) ? `\`${order.statusReason}\`` : '');
 
-/** Every change of status that any sequence of the commands leads to, as rows of the table. */
+/** Every change of status that a sequence of commands can cause, as rows of the table. */
 const explore = (): string[] => {
   const rows = new Set<string>();
   const seen = new Set<string>();
@@ -95,6 +95,6 @@ const documented = (): string[] => {
   return section.split('\n').filter((line) => /^\| (`|none)/.test(line));
 };
 
-test('docs/order-states.md has every change of status that can happen, and none that cannot', () => {
+test('docs/order-states.md lists exactly the changes of status that can happen', () => {
   expect(documented()).toEqual(explore());
 });

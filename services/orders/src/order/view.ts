@@ -7,7 +7,7 @@ import {
 } from '@cpg/contracts';
 import { type ExistingOrder, remainingMinor } from './state.ts';
 
-/** An order as the API shows it. */
+/** The Order resource. */
 export const orderView = (order: ExistingOrder): OrderResource => {
   const reference = order.instructions.find((instruction) => instruction.rail === 'gateway_pay')?.paymentReference;
   return {
@@ -62,7 +62,7 @@ const instructionView = (instruction: AssignedInstruction, order: ExistingOrder)
 
 type CryptoDeposit = Extract<AssignedInstruction, { rail: 'crypto_deposit' }>;
 
-/** What a wallet opens: BIP21 for Bitcoin (amount in BTC), EIP-681 for Ethereum and its tokens (value in the smallest unit). */
+/** The payment URI for wallets: BIP21 for Bitcoin (amount in BTC), EIP-681 for Ethereum and its tokens (amount in the smallest unit). */
 export const paymentUri = ({ chainId, asset, address }: CryptoDeposit, minor: bigint, amount: string): string => {
   if (chainId.startsWith('bip122:')) return `bitcoin:${address}?amount=${amount}`;
   const network = chainId.replace('eip155:', '');

@@ -16,7 +16,7 @@ const upsert = (table: string) => `
     due_at = excluded.due_at, last_event_at = excluded.last_event_at, claimed_until = null
   where row.revision < excluded.revision and not row.deleted`;
 
-/** Writes orders as they are after an event. A row that is already further, or deleted, stays as it is. */
+/** Upserts orders. A row with the same or a later revision, or a deleted row, is not changed. */
 export const projectOrders = async (db: Queryable, orders: readonly ProjectedOrder[], table = LIVE): Promise<void> => {
   if (orders.length === 0) return;
   const column = <T>(value: (projected: ProjectedOrder) => T) => orders.map(value);
@@ -37,13 +37,13 @@ export const projectOrders = async (db: Queryable, orders: readonly ProjectedOrd
 
 const INSTRUCT_AFTER_MS = 2_000;
 
-/** When the clock has to act: at the deadline of an open order, and soon for one that waits for its instructions. */
+/** When the order is due: at the deadline of an open order, and shortly after its creation while it has no deposit instructions. */
 const dueAt = (order: ExistingOrder): string | null => {
   if (order.status === 'initialized') return new Date(Date.parse(order.updatedAt) + INSTRUCT_AFTER_MS).toISOString();
   return isOpen(order) ? order.expiresAt : null;
 };
 
-/** Leaves nothing of a deleted order but its id and its merchant. */
+/** Clears the row of a deleted order, except its id and merchant. */
 export const projectDeletion = async (
   db: Queryable,
   { orderId, merchantId, revision }: { orderId: string; merchantId: string; revision: number },

@@ -3,7 +3,7 @@ import { crossRate } from '../order/pricing.ts';
 
 const ONE: Decimal = { units: 1n, scale: 0 };
 
-/** A price as a source writes it, or null when it is not a plain positive number: zero is never a price. */
+/** Parses the price of a source. Null unless it is a plain positive decimal number. */
 export const positive = (text: unknown): Decimal | null => {
   if (typeof text !== 'string' || !/^\d{1,30}(\.\d{1,30})?$/.test(text)) return null;
   const value = parseDecimal(text);
@@ -22,7 +22,7 @@ const compare = (a: Decimal, b: Decimal): number => {
 
 const half = ({ units, scale }: Decimal): Decimal => ({ units: units * 5n, scale: scale + 1 });
 
-/** The middle value, or the mean of the two in the middle. Throws RangeError for none. */
+/** The middle value, or the mean of the two middle values. Throws RangeError for an empty list. */
 export const median = (values: readonly Decimal[]): Decimal => {
   const sorted = [...values].sort(compare);
   const [low, high] = [sorted[(sorted.length - 1) >> 1], sorted[sorted.length >> 1]];
@@ -30,7 +30,7 @@ export const median = (values: readonly Decimal[]): Decimal => {
   return half(add(low, high));
 };
 
-/** Whether `value` is at most `percent` away from `from`. */
+/** Whether `value` differs from `from` by at most `percent` percent. */
 export const isNear = (value: Decimal, from: Decimal, percent: number): boolean => {
   const scale = Math.max(value.scale, from.scale);
   const [a, b] = [value, from].map(({ units, scale: own }) => units * 10n ** BigInt(scale - own)) as [bigint, bigint];

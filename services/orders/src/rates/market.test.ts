@@ -2,8 +2,6 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseDecimal } from '@cpg/contracts';
 import { createLogger } from '@cpg/runtime';
-import { breaker } from './breaker.ts';
-import { median } from './decimals.ts';
 import { marketRates } from './market.ts';
 import { bitso } from './sources/bitso.ts';
 import { coinbase } from './sources/coinbase.ts';
@@ -58,7 +56,7 @@ const source = (name: string, usd: string, at = NOW): RateSource => ({
 const of = (...sources: RateSource[]) =>
   market({ sources, bodies: Object.fromEntries(sources.map(({ name }) => [name, 'x'])) });
 
-test('each source says in dollars what its documented answer says', () => {
+test('parses the documented answer of each source into dollar prices', () => {
   const usdOf = (prices: ReturnType<RateSource['parse']>) =>
     Object.fromEntries(prices.map(({ currency, usd }) => [currency, Number(usd.units) / 10 ** usd.scale]));
   expect(usdOf(kraken.parse([FIXTURES[kraken.urls[0]!]!, FIXTURES[kraken.urls[1]!]!], NOW))).toEqual({
@@ -80,7 +78,7 @@ test('each source says in dollars what its documented answer says', () => {
   expect(usdOf(ecb.parse([FIXTURES[ecb.urls[0]!]!], NOW))).toEqual({ EUR: 1.16, MXN: expect.closeTo(0.0545, 3) });
 });
 
-test('a rate is the median of the sources, crossed over the dollar, and names them', async () => {
+test('quotes the median of the sources through the dollar, and names the sources', async () => {
   const rates = market();
   await rates.refresh();
   const quote = await rates.quote('MXN', 'USDC', NOW);
@@ -89,16 +87,16 @@ test('a rate is the median of the sources, crossed over the dollar, and names th
   expect((await rates.quote('USD', 'BTC', NOW)).rate.startsWith('0.0000098')).toBe(true);
 });
 
-test('what no source has is unavailable, unless the operator vouches for it', async () => {
+test('has no rate for a currency without a source, unless the operator sets a fixed price', async () => {
   const rates = market();
   await rates.refresh();
   await expect(rates.quote('USD', 'CAZ', NOW)).rejects.toMatchObject({ code: 'rate_unavailable' });
-  const vouched = market({ fixed: new Map([['CAZ', parseDecimal('0.25')]]) });
-  await vouched.refresh();
-  expect(await vouched.quote('USD', 'CAZ', NOW)).toMatchObject({ rate: '4', source: 'fixed' });
+  const withFixedPrice = market({ fixed: new Map([['CAZ', parseDecimal('0.25')]]) });
+  await withFixedPrice.refresh();
+  expect(await withFixedPrice.quote('USD', 'CAZ', NOW)).toMatchObject({ rate: '4', source: 'fixed' });
 });
 
-test('before the first reading, and once readings are stale, there is no rate', async () => {
+test('has no rate before the first refresh, and none from stale prices', async () => {
   const rates = market({ sources: [kraken] });
   await expect(rates.quote('USD', 'BTC', NOW)).rejects.toMatchObject({ code: 'rate_unavailable' });
   await rates.refresh();
@@ -108,7 +106,7 @@ test('before the first reading, and once readings are stale, there is no rate', 
   });
 });
 
-test('an outlier is left out; where two disagree there is no rate', async () => {
+test('ignores an outlier, and has no rate when the only two sources disagree', async () => {
   const three = of(source('a', '100'), source('b', '101'), source('c', '150'));
   await three.refresh();
   expect(await three.quote('USD', 'BTC', NOW)).toMatchObject({ source: 'a+b' });
@@ -123,13 +121,13 @@ test.each([
   ['an exponent', '{"data":{"currency":"USD","rates":{"BTC":"9.8e-06"}}}'],
   ['another shape', '{"data":[]}'],
   ['not JSON', '<html>'],
-])('an answer with %s gives no rate', async (_, body) => {
+])('has no rate from an answer with %s', async (_, body) => {
   const rates = market({ sources: [coinbase], bodies: { [coinbase.urls[0]!]: body } });
   await rates.refresh();
   await expect(rates.quote('USD', 'BTC', NOW)).rejects.toMatchObject({ code: 'rate_unavailable' });
 });
 
-test('a source that fails does not take the others along, and is left alone after three failures', async () => {
+test('reads the other sources when one fails, and pauses that one after three failures', async () => {
   let now = NOW;
   const rates = market({ sources: [coinbase, source('gone', '1')], now: () => now });
   for (let n = 0; n < 5; n += 1) await rates.refresh();
@@ -138,25 +136,4 @@ test('a source that fails does not take the others along, and is left alone afte
   await rates.refresh();
   expect(rates.asked.filter((url) => url === 'gone')).toHaveLength(4);
   expect(await rates.quote('USD', 'BTC', now)).toMatchObject({ source: 'coinbase' });
-});
-
-test('a breaker closes for longer each time and opens with the first success', () => {
-  const at = (seconds: number) => new Date(seconds * 1000);
-  const guard = breaker({ after: 2, pauseMs: 1_000, maxPauseMs: 3_000 });
-  guard.failed(at(0));
-  expect(guard.allows(at(0))).toBe(true);
-  guard.failed(at(0));
-  expect([guard.allows(at(0.9)), guard.allows(at(1))]).toEqual([false, true]);
-  guard.failed(at(1));
-  expect([guard.allows(at(2.9)), guard.allows(at(3))]).toEqual([false, true]);
-  guard.failed(at(3));
-  expect([guard.allows(at(5.9)), guard.allows(at(6))]).toEqual([false, true]);
-  guard.succeeded();
-  expect(guard.allows(at(0))).toBe(true);
-});
-
-test('the median is the middle, or the mean of the two in the middle', () => {
-  const of = (...texts: string[]) => median(texts.map(parseDecimal));
-  expect(of('3', '1', '2')).toEqual({ units: 20n, scale: 1 });
-  expect(of('1', '2.5')).toEqual({ units: 175n, scale: 2 });
 });

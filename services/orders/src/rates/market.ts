@@ -3,59 +3,59 @@ import type { Decimal } from '@cpg/contracts';
 import { AppError } from '@cpg/core';
 import type { Logger } from '@cpg/runtime';
 import { crossRate } from '../order/pricing.ts';
-import { breaker } from './breaker.ts';
+import { circuitBreaker } from './circuit-breaker.ts';
 import { isNear, median } from './decimals.ts';
 import type { RateProvider } from './rates.ts';
 import type { Price, Priced, RateSource } from './sources/source.ts';
 
 export interface MarketOptions {
   readonly sources: readonly RateSource[];
-  /** Prices in dollars that the operator vouches for: a token without a market, a stablecoin held to be worth its dollar. */
+  /** Fixed prices in US dollars, set by the operator: for a token without a market, or a stablecoin that is taken at one dollar. */
   readonly fixed: ReadonlyMap<Priced, Decimal>;
-  /** The body of a URL; rejects when it did not come, whole, in time. */
+  /** Reads the body of a URL. Rejects unless the whole body arrives in time. */
   readonly read: (url: string) => Promise<string>;
   readonly now: () => Date;
   readonly log: Logger;
   readonly everyMs?: number;
 }
 
-const EVERY_MS = 60_000;
+const REFRESH_INTERVAL_MS = 60_000;
 const OUTLIER_PERCENT = 10;
 
-/** Rates of the market: for each currency the median of what the sources say of it in dollars, those that are too old or far off left out,
- *  crossed over the dollar. Sources are read in the background, each by itself; one that keeps failing is left alone for a while. */
+/** Market rates, computed through the US dollar. The dollar price of a currency is the median of all sources, without stale prices and
+ *  outliers. Sources are read in the background, independently; a circuit breaker pauses a source that keeps failing. */
 export const marketRates = ({
   sources,
   fixed,
   read,
   now,
   log,
-  everyMs = EVERY_MS,
+  everyMs = REFRESH_INTERVAL_MS,
 }: MarketOptions): RateProvider & { refresh: () => Promise<void>; start: () => { stop: () => Promise<void> } } => {
   const readings = new Map<RateSource, readonly Price[]>();
-  const breakers = new Map(sources.map((source) => [source, breaker()]));
+  const breakers = new Map(sources.map((source) => [source, circuitBreaker()]));
 
   const refreshOne = async (source: RateSource) => {
-    const guard = breakers.get(source)!;
-    if (!guard.allows(now())) return;
+    const breaker = breakers.get(source)!;
+    if (!breaker.allows(now())) return;
     try {
       const bodies: string[] = [];
       for (const url of source.urls) bodies.push(await read(url));
       const prices = source.parse(bodies, now());
-      if (prices.length === 0) throw new Error('no price in the answer');
+      if (prices.length === 0) throw new Error('the source returned no price');
       readings.set(source, prices);
-      guard.succeeded();
+      breaker.succeeded();
     } catch (error) {
-      guard.failed(now());
-      log.warn({ err: error, source: source.name }, 'a rate source did not answer');
+      breaker.failed(now());
+      log.warn({ err: error, source: source.name }, 'a rate source could not be read');
     }
   };
   const refresh = async () => void (await Promise.all(sources.map(refreshOne)));
 
   const valueOf = (currency: Priced, at: Date): { usd: Decimal; names: string[]; quotedAt: Date } => {
     if (currency === 'USD') return { usd: { units: 1n, scale: 0 }, names: [], quotedAt: at };
-    const vouched = fixed.get(currency);
-    if (vouched) return { usd: vouched, names: ['fixed'], quotedAt: at };
+    const fixedPrice = fixed.get(currency);
+    if (fixedPrice) return { usd: fixedPrice, names: ['fixed'], quotedAt: at };
     const fresh = [...readings].flatMap(([source, prices]) =>
       prices
         .filter((price) => price.currency === currency && at.getTime() - price.at.getTime() <= source.maxAgeMs)
@@ -99,7 +99,7 @@ export const marketRates = ({
   };
 };
 
-/** Those near the median of all. Where two disagree nobody knows which is right: none is left. */
+/** The prices near the median. If the only two prices disagree, none remains, because either may be wrong. */
 const withoutOutliers = <T extends { readonly usd: Decimal; readonly name: string }>(prices: readonly T[]): T[] => {
   if (prices.length === 0) return [];
   const middle = median(prices.map(({ usd }) => usd));

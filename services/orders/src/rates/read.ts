@@ -1,12 +1,12 @@
 import { request } from 'undici';
 
-const WITHIN_MS = 4_000;
+const TIMEOUT_MS = 4_000;
 const MAX_BYTES = 2 * 1024 * 1024;
 
-/** The body of a public URL as text. Rejects unless it is a 200, whole within 4 s, of at most 2 MiB. */
+/** Reads the body of a public URL as text. Rejects unless the answer has status 200, is complete within 4 s and has at most 2 MiB. */
 export const readUrl = async (url: string): Promise<string> => {
   const { statusCode, body } = await request(url, {
-    signal: AbortSignal.timeout(WITHIN_MS),
+    signal: AbortSignal.timeout(TIMEOUT_MS),
     headers: { accept: 'application/json, application/xml', 'user-agent': 'crypto-payment-gateway' },
   });
   const chunks: Buffer[] = [];

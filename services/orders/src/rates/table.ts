@@ -19,7 +19,7 @@ const RateTable = z.object({
 });
 export type RateTable = z.infer<typeof RateTable>;
 
-/** Reads a dated table of prices in US dollars. Throws ConfigError with what is wrong in which file. */
+/** Reads a dated table of prices in US dollars. Throws ConfigError that names the file and the fault. */
 export const readRateTable = (path: string): RateTable => {
   let content: unknown;
   try {
@@ -28,11 +28,11 @@ export const readRateTable = (path: string): RateTable => {
     throw new ConfigError(`RATES_FILE ${path} cannot be read: ${(cause as Error).message}`, { cause });
   }
   const parsed = RateTable.safeParse(content);
-  if (!parsed.success) throw new ConfigError(`RATES_FILE ${path} is not right:\n${z.prettifyError(parsed.error)}`);
+  if (!parsed.success) throw new ConfigError(`RATES_FILE ${path} is not valid:\n${z.prettifyError(parsed.error)}`);
   return parsed.data;
 };
 
-/** Rates of a fixed table, crossed over the US dollar. They name the table as their source. */
+/** Rates from a fixed table, computed through the US dollar. `source` is the source that the table names. */
 export const tableRates = (table: RateTable): RateProvider => ({
   quote: async (base, currency, now) => {
     const [from, to] = [table.usd[base], table.usd[currency]];

@@ -2,9 +2,9 @@ import { CreateOrderCall, Order, OrderCall, OrderDeletion, UpdateOrderCall } fro
 import { type CallContext, type Logger, readCallContext } from '@cpg/runtime';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { PaymentsClient } from '../clients/payments.ts';
-import type { OrderCommands, OrderHandler } from '../commands.ts';
+import type { OrderCommands } from '../commands.ts';
 import type { Deletion } from '../deletion.ts';
-import { loadOrder } from '../load-order.ts';
+import { loadOrder, type OrderHandler } from '../order-handler.ts';
 import { notifyPayments } from '../notify-payments.ts';
 import type { OrderCommand } from '../order/command.ts';
 import { orderView } from '../order/view.ts';

@@ -8,8 +8,8 @@ import {
 } from '@cpg/contracts';
 import { type CallContext, readCallContext } from '@cpg/runtime';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
-import type { OrderCommands, OrderHandler } from '../commands.ts';
-import { loadOrder } from '../load-order.ts';
+import type { OrderCommands } from '../commands.ts';
+import { loadOrder, type OrderHandler } from '../order-handler.ts';
 import type { OrderCommand } from '../order/command.ts';
 import { orderView } from '../order/view.ts';
 import { OrderPath, OrderPaymentPath } from './paths.ts';

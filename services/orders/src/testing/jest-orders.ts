@@ -5,14 +5,16 @@ import { startEventStore } from '@cpg/embedded-eventstore';
 import { startKafka } from '@cpg/embedded-kafka';
 import { commandHandler, connectEventStore, readStream } from '@cpg/event-store';
 import { consume, createKafka, createPublisher, ensureTopics } from '@cpg/kafka';
-import { createPool, migrate, testDatabase } from '@cpg/postgres';
+import { createPool, migrate, type Pool, testDatabase } from '@cpg/postgres';
 import { createLogger, internalClient, newId } from '@cpg/runtime';
-import { startProjection, startRelay } from '@cpg/stream-relay';
+import { type Projection, startProjection, startRelay } from '@cpg/stream-relay';
+import type { EventStoreDBClient } from '@eventstore/db-client';
 import { buildApp } from '../app.ts';
 import { paymentsClient } from '../clients/payments.ts';
-import { orderCommands, type OrderHandler } from '../commands.ts';
-import { watchDeadlines } from '../deadlines.ts';
-import { finishDeletions, orderDeletion } from '../deletion.ts';
+import { orderCommands } from '../commands.ts';
+import type { OrderHandler } from '../order-handler.ts';
+import { type DeadlineOptions, watchDeadlines } from '../deadlines.ts';
+import { type Deletion, finishDeletions, orderDeletion } from '../deletion.ts';
 import { orderHistory } from '../history.ts';
 import { orderMessages } from '../messages.ts';
 import type { OrderCommand } from '../order/command.ts';
@@ -58,7 +60,7 @@ export const until = async <T>(look: () => Promise<T | undefined | null | false>
 
 export type OrdersService = Awaited<ReturnType<typeof startOrders>>;
 
-/** The service as it is, against a real event store, Kafka and PostgreSQL, and a stub of payments. */
+/** The orders service with a real event store, Kafka and PostgreSQL, and a stub of payments. */
 export const startOrders = async () => {
   const log = createLogger({ name: 'orders', level: process.env.LOG_LEVEL ?? 'silent' });
   const [database, forEvents, forKafka] = await Promise.all([testDatabase(), testDatabase(), testDatabase()]);
@@ -77,8 +79,8 @@ export const startOrders = async () => {
     commandHandler({ client, decider: orderDecider, schema: OrderEvent, newEvent: NewOrderEvent, streamOf });
   const handler = makeHandler();
   const payments = paymentsClient(http);
-  let putForward = 0;
-  const now = () => new Date(Date.now() + putForward);
+  let advancedMs = 0;
+  const now = () => new Date(Date.now() + advancedMs);
   const commandsBy = (by: OrderHandler) =>
     orderCommands({
       handler: by,
@@ -104,33 +106,16 @@ export const startOrders = async () => {
     checks: {},
   });
 
-  const kafka = createKafka({ KAFKA_BROKERS: [kafkaServer.brokers] }, { clientId: 'orders-test', log });
-  await ensureTopics(kafka, [TOPICS.orders.name, TOPICS.payments.name], { partitions: 4, replication: 1 });
-  const publisher = createPublisher(kafka, { transactionalId: 'orders.relay' });
   const follower = { client, pool, databaseUrl: database.url, log };
   const projection = orderProjection(client);
-  const { schema, prefixes } = projection;
-  const heard: OrderMessage[] = [];
-  const followers = [
-    startProjection({ ...follower, projection, beforeProjecting: finishDeletions(client, deletion) }),
-    startRelay({
-      ...follower,
-      schema,
-      prefixes,
-      publisher,
-      topic: TOPICS.orders.name,
-      messageOf: orderMessages(client),
-    }),
-    watchDeadlines({ readModel: pool, handler, commands, now, log, everyMs: 20 }),
-    consume({
-      kafka,
-      groupId: 'listener',
-      topics: [TOPICS.orders],
-      handle: async (messages) => void heard.push(...messages),
-      isTransientError: () => true,
-      log,
-    }),
-  ];
+  const relayed = await startFollowers(kafkaServer.brokers, {
+    ...follower,
+    projection,
+    handler,
+    commands,
+    deletion,
+    now,
+  });
 
   const call = async (method: 'GET' | 'POST' | 'PATCH' | 'DELETE', url: string, payload?: object) => {
     const headers = { authorization: `Bearer ${TOKEN}`, 'x-actor': 'key:test' };
@@ -145,24 +130,24 @@ export const startOrders = async () => {
     app,
     call,
     now,
-    /** Lets so much time pass for the service, once for all. */
-    putForward: (ms: number) => void (putForward += ms),
-    /** An order of MERCHANT unless it is another's; the answer must be 201. */
+    /** Advances the clock of the service. */
+    advanceClock: (ms: number) => void (advancedMs += ms),
+    /** Creates an order, of MERCHANT by default. Throws unless the answer is 201. */
     create: async (changes: Record<string, unknown> = {}, merchantId = MERCHANT) => {
       const order = { order_id: newId('order'), merchant_id: merchantId, order: body(changes) };
       const { status, body: answer } = await call('POST', '/orders', order);
       if (status !== 201) throw new Error(`${status} ${JSON.stringify(answer)}`);
       return answer;
     },
-    /** The `n`th payment is offered to an order, seen now and confirmed. */
+    /** Offers payment `n` to an order, seen now and confirmed. */
     offer: (id: string, n: number, amountMinor: bigint) =>
       call('POST', `/orders/${id}/payments`, offerCall(payment(n, amountMinor, { seenAt: now().toISOString() }), true)),
-    /** A command that another process of the service is given. */
-    anotherProcess: (id: string, command: OrderCommand) => commandsBy(makeHandler()).run(id, command, CONTEXT),
+    /** Runs a command in another instance of the service, with its own stream cache. */
+    otherInstance: (id: string, command: OrderCommand) => commandsBy(makeHandler()).run(id, command, CONTEXT),
     rowOf: async (id: string) => (await pool.query('select * from orders.orders where id = $1', [id])).rows[0],
     recordedOf: (id: string) => readStream(client, streamOf(id), OrderEvent),
-    messagesOf: (id: string) => heard.filter((message) => message.subject === id),
-    /** What rebuilding and verifying the read model take. */
+    messagesOf: (id: string) => relayed.published.filter((message) => message.subject === id),
+    /** Options to rebuild and verify the read model. */
     shadowTableOptions: () => ({
       client,
       databaseUrl: database.url,
@@ -172,13 +157,64 @@ export const startOrders = async () => {
     }),
     stop: async () => {
       await app.close();
-      await Promise.all(followers.map((each) => each.stop()));
-      await publisher.close();
+      await relayed.stop();
       await http.close();
       await client.dispose();
       await Promise.all([eventStore.stop(), kafkaServer.stop(), stub.stop()]);
       await pool.end();
       await Promise.all([database, forEvents, forKafka].map((each) => each.drop()));
+    },
+  };
+};
+
+/** The background work of the service, and a consumer that collects the messages it publishes. */
+const startFollowers = async (
+  brokers: string,
+  {
+    handler,
+    commands,
+    deletion,
+    now,
+    ...follower
+  }: Pick<DeadlineOptions, 'handler' | 'commands' | 'now' | 'log'> & {
+    client: EventStoreDBClient;
+    pool: Pool;
+    databaseUrl: string;
+    projection: Projection;
+    deletion: Deletion;
+  },
+) => {
+  const { client, pool, log, projection } = follower;
+  const kafka = createKafka({ KAFKA_BROKERS: [brokers] }, { clientId: 'orders-test', log });
+  await ensureTopics(kafka, [TOPICS.orders.name, TOPICS.payments.name], { partitions: 4, replication: 1 });
+  const publisher = createPublisher(kafka, { transactionalId: 'orders.relay' });
+  const { schema, prefixes } = projection;
+  const published: OrderMessage[] = [];
+  const running = [
+    startProjection({ ...follower, beforeProjecting: finishDeletions(client, deletion) }),
+    startRelay({
+      ...follower,
+      schema,
+      prefixes,
+      publisher,
+      topic: TOPICS.orders.name,
+      messageOf: orderMessages(client),
+    }),
+    watchDeadlines({ readModel: pool, handler, commands, now, log, everyMs: 20 }),
+    consume({
+      kafka,
+      groupId: 'observer',
+      topics: [TOPICS.orders],
+      handle: async (messages) => void published.push(...messages),
+      isTransientError: () => true,
+      log,
+    }),
+  ];
+  return {
+    published,
+    stop: async () => {
+      await Promise.all(running.map((each) => each.stop()));
+      await publisher.close();
     },
   };
 };

@@ -2,9 +2,9 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AssignedInstruction } from '@cpg/contracts';
 import { instruction } from './orders.ts';
 
-/** The payments service as orders sees it: it hands out one instruction and remembers what it was told. */
+/** A stub of payments for orders: it returns one deposit instruction and keeps every call. */
 export const startPaymentsStub = async () => {
-  const told: { path: string; body: unknown }[] = [];
+  const calls: { path: string; body: unknown }[] = [];
   let slow = false;
   const bodyOf = async (request: IncomingMessage) => {
     let text = '';
@@ -12,7 +12,7 @@ export const startPaymentsStub = async () => {
     return text === '' ? null : JSON.parse(text);
   };
   const server: Server = createServer(async (request, response) => {
-    told.push({ path: `${request.method} ${request.url}`, body: await bodyOf(request) });
+    calls.push({ path: `${request.method} ${request.url}`, body: await bodyOf(request) });
     if (request.url === '/instructions' && slow) return;
     const answer =
       request.url === '/instructions' ? { instructions: [instruction] satisfies AssignedInstruction[] } : undefined;
@@ -24,7 +24,7 @@ export const startPaymentsStub = async () => {
   const { port } = server.address() as { port: number };
   return {
     url: `http://127.0.0.1:${port}`,
-    told,
+    calls,
     setSlow: (value: boolean) => void (slow = value),
     stop: () => {
       server.closeAllConnections();

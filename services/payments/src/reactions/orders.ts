@@ -3,15 +3,6 @@ import type { CallContext } from '@cpg/runtime';
 import type { PaymentCommands } from '../commands.ts';
 import type { DeletePayments } from '../deletion.ts';
 
-/** The types of messages on `orders.v1` that payments consumes. */
-export const ORDER_MESSAGE_TYPES = [
-  'order.payments_applied',
-  'order.payments_orphaned',
-  'order.expired',
-  'order.canceled',
-  'order.deleted',
-];
-
 /** Records what orders decided about their payments, and deletes the payments of a deleted order. Orders also calls us
  *  directly with the same decisions, so a repeated or outdated message changes nothing. */
 export const reactToOrders =
@@ -25,26 +16,42 @@ export const reactToOrders =
     }
   };
 
+const orphans = (payment_ids: readonly string[], orphan_reason: OrphanReason, at: string): PaymentOutcome[] =>
+  payment_ids.map((payment_id) => ({ status: 'orphan', payment_id, orphan_reason, at }));
+
+/** The outcomes in a message, by message type. Null for messages that payments does not need. */
+const OUTCOMES: {
+  [T in OrderMessage['type']]: ((message: Extract<OrderMessage, { type: T }>) => PaymentOutcome[]) | null;
+} = {
+  'order.payments_applied': ({ time: at, data: { change } }) =>
+    change.allocations.map(({ paymentId, appliedMinor, unappliedMinor }) => ({
+      status: 'applied',
+      payment_id: paymentId,
+      applied_minor: appliedMinor,
+      unapplied_minor: unappliedMinor,
+      at,
+    })),
+  'order.payments_orphaned': ({ time, data: { change } }) => orphans(change.paymentIds, change.orphanReason, time),
+  'order.expired': ({ time, data: { change } }) => orphans(change.orphanedPaymentIds, 'late', time),
+  'order.canceled': ({ time, data: { change } }) => orphans(change.orphanedPaymentIds, 'canceled', time),
+  'order.deleted': () => [],
+  'order.created': null,
+  'order.instructed': null,
+  'order.payment_received': null,
+  'order.payment_confirmed': null,
+  'order.payment_failed': null,
+  'order.payment_refunded': null,
+  'order.paid': null,
+  'order.updated': null,
+  'order.renewed': null,
+  'order.time_advanced': null,
+};
+
+/** The types of messages on `orders.v1` that payments consumes. */
+export const ORDER_MESSAGE_TYPES = Object.entries(OUTCOMES).flatMap(([type, outcomes]) => (outcomes ? [type] : []));
+
+/** Empty also for a message type that this version does not know. */
 const outcomesIn = (message: OrderMessage): PaymentOutcome[] => {
-  const { time: at } = message;
-  const orphans = (paymentIds: readonly string[], orphan_reason: OrphanReason): PaymentOutcome[] =>
-    paymentIds.map((payment_id) => ({ status: 'orphan', payment_id, orphan_reason, at }));
-  switch (message.type) {
-    case 'order.payments_applied':
-      return message.data.change.allocations.map(({ paymentId, appliedMinor, unappliedMinor }) => ({
-        status: 'applied',
-        payment_id: paymentId,
-        applied_minor: appliedMinor,
-        unapplied_minor: unappliedMinor,
-        at,
-      }));
-    case 'order.payments_orphaned':
-      return orphans(message.data.change.paymentIds, message.data.change.orphanReason);
-    case 'order.expired':
-      return orphans(message.data.change.orphanedPaymentIds, 'late');
-    case 'order.canceled':
-      return orphans(message.data.change.orphanedPaymentIds, 'canceled');
-    default:
-      return [];
-  }
+  const outcomes = OUTCOMES[message.type] as ((message: OrderMessage) => PaymentOutcome[]) | null | undefined;
+  return outcomes ? outcomes(message) : [];
 };

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { invert, positive } from '../decimals.ts';
 import { MINUTE_MS, type Price, type Priced, type RateSource } from './source.ts';
 
-// Books are named base_quote. Those against the dollar say what the base is worth; usd_mxn says it of the peso the other way round.
+// Books are named base_quote. `btc_usd` is the price of the base in dollars; `usd_mxn` is inverted: pesos per dollar.
 const BOOKS: Record<string, { currency: Priced; inverted: boolean }> = {
   btc_usd: { currency: 'BTC', inverted: false },
   eth_usd: { currency: 'ETH', inverted: false },

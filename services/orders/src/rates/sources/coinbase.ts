@@ -8,7 +8,7 @@ const ExchangeRates = z.object({
   data: z.object({ currency: z.literal('USD'), rates: z.record(z.string(), z.string()) }),
 });
 
-/** Coinbase's exchange rates: how much of each currency one dollar buys. Source: Coinbase API v2, "Exchange rates". */
+/** Coinbase's exchange rates: units of each currency per US dollar. Source: Coinbase API v2, "Exchange rates". */
 export const coinbase: RateSource = {
   name: 'coinbase',
   urls: ['https://api.coinbase.com/v2/exchange-rates?currency=USD'],

@@ -1,6 +1,10 @@
+import type { OrderEvent } from '@cpg/contracts';
 import { AppError } from '@cpg/core';
-import type { OrderHandler } from './commands.ts';
+import type { CommandHandler } from '@cpg/event-store';
+import type { OrderCommand } from './order/command.ts';
 import { type ExistingOrder, exists, type Order } from './order/state.ts';
+
+export type OrderHandler = CommandHandler<Order, OrderCommand, OrderEvent>;
 
 /** The order from the stream cache or its stream. Throws `not_found` for an unknown or deleted order, and for another merchant's if
  *  `merchantId` is given. */

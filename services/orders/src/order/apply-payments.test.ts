@@ -1,0 +1,48 @@
+import { fold } from '@cpg/core';
+import { after, cancel, capture, dueAt, existing, expireAt, given, past, statuses } from '../testing/jest-deciding.ts';
+import { createOrder, minutesAfterNoon, offer, orderCreated } from '../testing/orders.ts';
+import { orderDecider } from './order.ts';
+
+describe('capture', () => {
+  test('applies held payments whatever the capabilities are', () => {
+    const order = after(createOrder({ allow: { partial_payments: false } }), offer(1, 4_000_000n), capture);
+    expect(order.status).toBe('partially_paid');
+    expect(statuses(order)).toEqual(['applied']);
+  });
+  test('applies late orphans of an expired order', () => {
+    const late = [
+      createOrder(),
+      expireAt(dueAt),
+      offer(1, 4_000_000n, { at: minutesAfterNoon(61) }),
+      offer(2, 6_000_000n, { at: minutesAfterNoon(62) }),
+    ];
+    expect(after(...late.slice(0, 3), capture).status).toBe('partially_paid_expired');
+    expect(after(...late, capture).status).toBe('paid');
+  });
+  test('changes nothing without pending payments', () => given(orderCreated()).when(capture).thenNothing());
+  test('leaves late orphans that the order does not need, however often it is repeated', () => {
+    const late = past(
+      createOrder(),
+      expireAt(dueAt),
+      offer(1, 10_000_000n, { at: minutesAfterNoon(61) }),
+      offer(2, 6_000_000n, { at: minutesAfterNoon(62) }),
+      capture,
+    );
+    const order = fold(orderDecider, orderDecider.initial, late);
+    expect(existing(order).payments.map(({ status, orphanReason }) => [status, orphanReason])).toEqual([
+      ['applied', undefined],
+      ['orphan', 'late'],
+    ]);
+    given(...late)
+      .when(capture)
+      .thenNothing();
+  });
+  test('a confirmation after the capture is still recorded', () =>
+    given(...past(createOrder(), offer(1, 10_000_000n, { confirmed: false }), capture))
+      .when(offer(1, 10_000_000n, { confirmations: 2 }))
+      .thenLike({ type: 'OrderPaymentConfirmed', data: { confirmations: 2 } }));
+  test('is refused for a canceled order', () =>
+    given(...past(createOrder(), cancel))
+      .when(capture)
+      .thenRefused('order_state_conflict'));
+});

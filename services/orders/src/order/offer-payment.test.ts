@@ -1,0 +1,146 @@
+import { after, cancel, dueAt, existing, expireAt, given, past } from '../testing/jest-deciding.ts';
+import {
+  createOrder,
+  instruction,
+  minutesAfterNoon,
+  NOON,
+  offer,
+  orderCreated,
+  payment,
+  paymentId,
+} from '../testing/orders.ts';
+import type { OrderCommand } from './command.ts';
+import { remainingMinor } from './state.ts';
+
+describe('an offered payment', () => {
+  test('of the exact amount pays the order', () =>
+    given(orderCreated())
+      .when(offer(1, 10_000_000n))
+      .thenLike(
+        { type: 'OrderPaymentReceived' },
+        {
+          type: 'OrderPaymentsApplied',
+          data: {
+            allocations: [{ appliedMinor: '10000000', unappliedMinor: '0' }],
+            status: 'paid',
+            reason: 'payment_settled',
+          },
+        },
+        { type: 'OrderPaid' },
+      ));
+  test('of a smaller amount makes the order partially paid', () =>
+    given(orderCreated())
+      .when(offer(1, 4_000_000n))
+      .thenLike(
+        { type: 'OrderPaymentReceived' },
+        { type: 'OrderPaymentsApplied', data: { status: 'partially_paid' } },
+      ));
+  test('pays the order together with earlier ones', () => {
+    const order = after(createOrder(), offer(1, 4_000_000n), offer(2, 6_000_000n));
+    expect(order.status).toBe('paid');
+    expect(remainingMinor(existing(order))).toBe(0n);
+  });
+  test('changes nothing when it is offered again', () =>
+    given(...past(createOrder(), offer(1, 4_000_000n)))
+      .when(offer(1, 4_000_000n))
+      .thenNothing());
+  test('is recorded while unconfirmed, and applied once it is confirmed', () => {
+    given(orderCreated())
+      .when(offer(1, 10_000_000n, { confirmed: false }))
+      .thenLike({ type: 'OrderPaymentReceived' });
+    given(...past(createOrder(), offer(1, 10_000_000n, { confirmed: false })))
+      .when(offer(1, 10_000_000n))
+      .thenLike({ type: 'OrderPaymentConfirmed' }, { type: 'OrderPaymentsApplied' }, { type: 'OrderPaid' });
+  });
+  test('is held without partial_payments until all held payments settle the order', () => {
+    const small = past(createOrder({ allow: { partial_payments: false } }), offer(1, 4_000_000n));
+    expect(small.map(({ type }) => type)).toEqual(['OrderCreated', 'OrderPaymentReceived']);
+    given(...small)
+      .when(offer(2, 6_000_000n))
+      .thenLike(
+        { type: 'OrderPaymentReceived' },
+        {
+          type: 'OrderPaymentsApplied',
+          data: { allocations: [{ paymentId: paymentId(1) }, { paymentId: paymentId(2) }], status: 'paid' },
+        },
+        { type: 'OrderPaid' },
+      );
+  });
+});
+
+describe('an offered payment that does not fit its order', () => {
+  test('above the remaining amount is applied in part without can_overpay', () => {
+    const order = existing(after(createOrder(), offer(1, 12_000_000n)));
+    expect(order.status).toBe('paid');
+    expect(order.payments[0]).toMatchObject({ appliedMinor: 10_000_000n, unappliedMinor: 2_000_000n });
+  });
+  test('above the remaining amount is applied in full with can_overpay', () => {
+    const order = existing(after(createOrder({ allow: { can_overpay: true } }), offer(1, 12_000_000n)));
+    expect(order.payments[0]).toMatchObject({ appliedMinor: 12_000_000n, unappliedMinor: 0n });
+    expect(remainingMinor(order)).toBe(0n);
+  });
+  test.each([
+    ['already_paid', past(createOrder(), offer(1, 10_000_000n)), offer(2, 1n)],
+    ['canceled', past(createOrder(), cancel), offer(2, 10_000_000n)],
+    ['late', past(createOrder(), expireAt(dueAt)), offer(2, 10_000_000n, { at: minutesAfterNoon(61) })],
+    ['wrong_currency', past(createOrder()), offer(2, 10_000_000n, { currency: 'BTC' })],
+  ])('becomes an orphan: %s', (orphanReason, events, command) =>
+    given(...events)
+      .when(command)
+      .thenLike({ type: 'OrderPaymentReceived' }, { type: 'OrderPaymentsOrphaned', data: { orphanReason } }),
+  );
+  test('counts if it was seen before the deadline and reported after it', () => {
+    const order = after(
+      createOrder(),
+      expireAt(dueAt),
+      offer(1, 10_000_000n, { at: minutesAfterNoon(70), seenAt: minutesAfterNoon(59).toISOString() }),
+    );
+    expect(order.status).toBe('paid');
+  });
+  test('after the deadline expires the order, even if the timer is late', () =>
+    given(orderCreated())
+      .when(offer(1, 10_000_000n, { at: minutesAfterNoon(61) }))
+      .thenLike(
+        { type: 'OrderExpired' },
+        { type: 'OrderPaymentReceived' },
+        { type: 'OrderPaymentsOrphaned', data: { orphanReason: 'late' } },
+      ));
+  test('is held while the order has no deposit instructions', () => {
+    const early = past(createOrder({ instructions: undefined }), offer(1, 10_000_000n));
+    given(...early)
+      .when({ type: 'InstructOrder', instructions: [instruction], at: NOON })
+      .thenLike({ type: 'OrderInstructed' }, { type: 'OrderPaymentsApplied' }, { type: 'OrderPaid' });
+  });
+});
+
+describe('an order with the maximum number of payments', () => {
+  const payments = Array.from({ length: 250 }, (_, n) => offer(n + 1, 1n));
+  const fail = (n: number): OrderCommand => ({
+    type: 'FailPayment',
+    payment: payment(n, 1n),
+    failureReason: 'reorg',
+    at: NOON,
+  });
+  const full = past(createOrder(), ...payments);
+
+  test('records no further payment', () => {
+    given(...full)
+      .when(offer(251, 10_000_000n))
+      .thenNothing();
+    given(...full)
+      .when(fail(251))
+      .thenNothing();
+  });
+  test('still processes the payments that it has', () =>
+    given(...full)
+      .when(fail(7))
+      .thenLike({ type: 'OrderPaymentFailed' }));
+  test('records the last payment below the maximum', () =>
+    given(...past(createOrder(), ...payments.slice(1)))
+      .when(offer(1, 10_000_000n))
+      .thenLike(
+        { type: 'OrderPaymentReceived' },
+        { type: 'OrderPaymentsApplied', data: { status: 'paid' } },
+        { type: 'OrderPaid' },
+      ));
+});
