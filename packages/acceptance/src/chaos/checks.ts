@@ -29,8 +29,7 @@ export const faultsIn = async (evidence: Evidence): Promise<string[]> => {
   const { stack, api, acknowledged } = evidence;
   const store = EventStoreDBClient.connectionString(stack.eventstoreUrl);
   try {
-    const orders = await listAll(api, 'orders', (item) => Order.parse(item));
-    const payments = await listAll(api, 'payments', (item) => Payment.parse(item));
+    const { orders, payments } = await consistentLists(api);
     const perOrder: string[] = [];
     for (const order of orders) perOrder.push(...(await faultsOfOrder(evidence, store, order)));
     const perDeletion: string[] = [];
@@ -133,6 +132,21 @@ const faultsOfDeletion = async ({ api, kafka }: Evidence, store: EventStoreDBCli
   if ((await readOrderStream(store, id)) !== null) faults.push(`${id} was deleted but its stream exists`);
   await kafka.waitFor(id, (messages) => messages.some(({ type }) => type === 'order.deleted'));
   return faults;
+};
+
+/** Orders learn of refunds from Kafka, after a crash with a delay. Waits until both lists agree; after the limit
+ *  returns them as they are, and the checks report the differences. */
+const consistentLists = async (api: Api) => {
+  const read = async () => ({
+    orders: await listAll(api, 'orders', (item) => Order.parse(item)),
+    payments: await listAll(api, 'payments', (item) => Payment.parse(item)),
+  });
+  const agree = ({ orders, payments }: Awaited<ReturnType<typeof read>>) => {
+    const byId = new Map(orders.flatMap((order) => order.payments).map((payment) => [payment.id, payment]));
+    return payments.every((payment) => isDeepStrictEqual(payment, byId.get(payment.id)));
+  };
+  const found = until('lists that agree', async () => [await read()].find(agree), { withinMs: DELIVERED_WITHIN_MS });
+  return found.catch(read);
 };
 
 const listAll = async <T>(api: Api, list: 'orders' | 'payments', parse: (item: unknown) => T): Promise<T[]> => {
