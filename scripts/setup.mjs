@@ -43,7 +43,7 @@ export const run = (command, args, { env = process.env, stdout = 'inherit' } = {
 const requireNode = () => {
   const [major, minor] = process.versions.node.split('.').map(Number);
   if (major < MIN_NODE_VERSION[0] || (major === MIN_NODE_VERSION[0] && minor < MIN_NODE_VERSION[1])) {
-    stop(
+    fail(
       `Node.js ${MIN_NODE_VERSION.join('.')} or later is required, but this is ${process.versions.node}: see https://nodejs.org`,
     );
   }

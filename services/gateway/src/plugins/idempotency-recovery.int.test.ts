@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { newUlid } from '@cpg/runtime';
 import { startGateway, type TestGateway, type TestMerchant } from '../testing/jest-gateway.ts';
 import { orderBody, orderOf, ordersResponse } from '../testing/jest-resources.ts';
 import { type TestResponse } from '../testing/jest-send.ts';

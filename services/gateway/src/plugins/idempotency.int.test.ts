@@ -1,8 +1,7 @@
 import { newUlid } from '@cpg/runtime';
 import { deleteExpiredRequests } from '../queries/idempotency.ts';
 import { startGateway, type TestGateway, type TestMerchant } from '../testing/jest-gateway.ts';
-import { orderBody, orderOf, ordersResponse } from '../testing/jest-resources.ts';
-import { type TestResponse } from '../testing/jest-send.ts';
+import { orderBody, ordersResponse } from '../testing/jest-resources.ts';
 import { errorResponse } from '../testing/jest-stub-service.ts';
 
 let gateway: TestGateway;
@@ -21,7 +20,6 @@ beforeEach(async () => {
 const create = (key: string, more = {}, from = shop) =>
   from.send('POST', '/v1/orders', orderBody(more), { 'idempotency-key': key });
 const createdOrderIds = () => gateway.orders.calls.map(({ body }) => (body as { order_id: string }).order_id);
-const withoutRequestId = ({ body: { request_id: _, ...body } }: TestResponse) => body;
 
 test('a repeat returns the stored response and has no second effect', async () => {
   const first = await create('k1');

@@ -1,6 +1,6 @@
 import { newUlid } from '@cpg/runtime';
 import { startGateway, type TestGateway, type TestMerchant } from '../testing/jest-gateway.ts';
-import { orderOf, ordersResponse, paymentOf, projectOrder, projectPayment } from '../testing/jest-resources.ts';
+import { orderOf, paymentOf, projectOrder, projectPayment } from '../testing/jest-resources.ts';
 import { send } from '../testing/jest-send.ts';
 import { errorResponse } from '../testing/jest-stub-service.ts';
 

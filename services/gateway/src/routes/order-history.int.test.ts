@@ -1,4 +1,4 @@
-import { Order } from '@cpg/contracts';
+import type { Order } from '@cpg/contracts';
 import { newUlid } from '@cpg/runtime';
 import { historyEntry } from '../openapi/examples.ts';
 import { startGateway, type TestGateway, type TestMerchant } from '../testing/jest-gateway.ts';

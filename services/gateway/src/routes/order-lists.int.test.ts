@@ -1,4 +1,4 @@
-import { Order } from '@cpg/contracts';
+import type { Order } from '@cpg/contracts';
 import { newUlid } from '@cpg/runtime';
 import { startGateway, type TestGateway, type TestMerchant } from '../testing/jest-gateway.ts';
 import { orderOf, projectOrder } from '../testing/jest-resources.ts';

@@ -1,6 +1,6 @@
 import { NewOrderEvent, ORDER_EVENTS, OrderDeletionEvent, OrderEvent } from '@cpg/contracts';
 import { fold } from '@cpg/core';
-import { eventHash, genesisHash, type Recorded } from '@cpg/event-store';
+import { eventHash, genesisHash } from '@cpg/event-store';
 import { orderMessage } from '../messages.ts';
 import { recordedVersions, type RecordedStream } from '../testing/jest-recorded.ts';
 import { orderDecider } from './order.ts';
@@ -97,7 +97,7 @@ describe.each(orderStreams)('version %s, %s with events of a newer version', (_c
         hash: '',
       };
       const id = 'evt_01KGA4T3G6Z5Y7X9W1V3T5R7Q9';
-      const message = orderMessage({ stream: '', revision, id, event, metadata } as Recorded<OrderEvent>, order);
+      const message = orderMessage({ stream: '', revision, id, event, metadata }, order);
       const isPublished = event.type !== unknownEvent.type && order.status !== 'deleted';
       expect(message?.data.change ?? null).toEqual(isPublished ? event.data : null);
     }
