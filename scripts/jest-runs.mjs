@@ -5,8 +5,8 @@ import { CHECKOUT, manifest, run } from './setup.mjs';
 
 const SLOWEST_SHOWN = 15;
 
-/** Runs jest once per list of arguments, one run after the other, and resolves with the sum of their tests. Prints the slowest files, and
- *  why tests were skipped. `patterns` select test files by path. */
+/** Runs jest once per list of arguments, one run after the other, and resolves with the sum of their tests. Prints the
+ *  slowest files, and why tests were skipped. `patterns` select test files by path. */
 export const runJest = async (runs, patterns) => {
   const folder = mkdtempSync(join(tmpdir(), 'cpg-report-'));
   const skippedBecause = join(folder, 'skipped-because');

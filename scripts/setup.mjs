@@ -12,7 +12,8 @@ const MIN_NODE_VERSION = [20, 19];
 export const manifest = JSON.parse(readFileSync(join(CHECKOUT, 'package.json'), 'utf8'));
 
 /** Prepares a checkout: checks the version of Node.js, installs the dependencies and builds, each only if needed.
- *  Exits with a message on failure. It needs only Node.js and npm, is not interactive, and installs nothing globally. */
+ *  Exits with a message on failure. It needs only Node.js and npm, is not interactive, and installs nothing
+ *  globally. */
 export const setUp = async () => {
   process.chdir(CHECKOUT);
   requireNode();
@@ -20,7 +21,8 @@ export const setUp = async () => {
   await build();
 };
 
-/** Runs a command and resolves to its exit code. Forwards signals to it; after a signal, this process exits when the command ends. */
+/** Runs a command and resolves to its exit code. Forwards signals to it; after a signal, this process exits when the
+ *  command ends. */
 export const run = (command, args, { env = process.env, stdout = 'inherit' } = {}) =>
   new Promise((done) => {
     const child = spawn(command, args, { env, stdio: ['ignore', stdout, 'inherit'] });

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { conclude, runJest, sum } from './jest-runs.mjs';
 import { CHECKOUT, run, setUp } from './setup.mjs';
 
@@ -9,6 +10,15 @@ const RUNS = [
 /** The same requests in every run, so that a new fault comes from the commit. */
 const FUZZ_SEED = '133453178';
 const FUZZ_CANNOT_RUN = 3;
+
+/** What `pnpm check` runs besides tests. Each counts as one test. */
+const CHECKS = [['tsc'], ['eslint', '.'], ['prettier', '--check', '--log-level=warn', '.']];
+
+const runCheck = async ([name, ...args]) => {
+  const code = await run(join(CHECKOUT, 'node_modules', '.bin', name), args);
+  console.log(`${code === 0 ? 'PASS' : 'FAIL'} ${name}`);
+  return { passed: Number(code === 0), failed: Number(code !== 0), skipped: 0 };
+};
 
 /** Sends generated requests to every endpoint. Counts as one test. */
 const fuzz = async () => {
@@ -25,5 +35,8 @@ process.env.EXTENDED = '1';
 await setUp();
 const patterns = process.argv.slice(2);
 const results = [await runJest(RUNS, patterns)];
-if (patterns.length === 0) results.push(await fuzz());
+if (patterns.length === 0) {
+  for (const check of CHECKS) results.push(await runCheck(check));
+  results.push(await fuzz());
+}
 conclude(sum(results));

@@ -3,8 +3,8 @@ import { dirname, join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { transformSync } from '@swc/core';
 
-// Builds one package: every source file becomes JavaScript with a source map, without a type check (`pnpm types` checks the whole
-// repository). Run in the folder of the package. `--out` names another folder than dist.
+// Builds one package: every source file becomes JavaScript with a source map, without a type check (`pnpm types` checks
+// the whole repository). Run in the folder of the package. `--out` names another folder than dist.
 const { out } = parseArgs({ options: { out: { type: 'string', default: 'dist' } } }).values;
 
 const isBuilt = (path) => path.endsWith('.ts') && !/\.test\.ts$|\/testing\/jest-/.test(path);

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startPostgres } from '@cpg/embedded-postgres';
 
-/** Starts the PostgreSQL server that all integration tests share. Each test file creates its own database on it, through POSTGRES_URL. */
+/** Starts the PostgreSQL server that all integration tests share. Each test file creates its own database on it,
+ *  through POSTGRES_URL. */
 export default async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'cpg-test-'));
   const postgres = await startPostgres({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
-// Recorded orders and payments name these currencies and rails, so none is ever removed from these lists. To stop accepting one, refuse it in
-// the request schemas.
+// Recorded orders and payments name these currencies and rails, so none is ever removed from these lists. To stop
+// accepting one, refuse it in the request schemas.
 
 export const PaymentCurrency = z.enum(['USDT', 'USDC', 'USDG', 'BTC', 'ETH', 'CAZ']);
 export type PaymentCurrency = z.infer<typeof PaymentCurrency>;

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { EventId, MerchantId, Timestamp } from './ids.ts';
 
-/** Attributes of every Kafka message: CloudEvents 1.0, structured JSON, with the extensions `sequence`, `correlationid`, `causationid`,
+/** Attributes of every Kafka message: CloudEvents 1.0, structured JSON, with the extensions `sequence`,
+ *  `correlationid`, `causationid`,
  *  `merchantid` and `orderid`. */
 export const ENVELOPE = {
   specversion: z.literal('1.0'),

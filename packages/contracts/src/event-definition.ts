@@ -22,12 +22,14 @@ export interface EventDefinition<
   readonly summary: string;
   /** Data of a recorded event, for readers: open objects without API limits. */
   readonly recorded: z.ZodObject<S>;
-  /** Data of a new event, for writers and for the published JSON Schema: API limits apply, unknown fields are refused. */
+  /** Data of a new event, for writers and for the published JSON Schema: API limits apply, unknown fields are
+   *  refused. */
   readonly written: z.ZodType<z.output<z.ZodObject<S>>>;
 }
 
 /** Defines an event. `data` describes what readers accept for ever, so a field that is added later is optional.
- *  `limits` replaces fields of `data` by stricter schemas of the same type for new events; they may be tightened at any time. */
+ *  `limits` replaces fields of `data` by stricter schemas of the same type for new events; they may be tightened at any
+ *  time. */
 export const defineEvent = <const T extends string, const M extends string | null, S extends z.ZodRawShape>({
   data,
   limits,
@@ -45,8 +47,9 @@ export const defineEvent = <const T extends string, const M extends string | nul
 export type EventOf<D> =
   D extends EventDefinition<infer T, string | null, infer S> ? { type: T; data: z.output<z.ZodObject<S>> } : never;
 
-/** Schema for reading the events of a stream. It accepts an event of an unknown type, which a newer version wrote, with the data as recorded.
- *  The type does not show such events: every fold and every handler ignores types that it does not know. */
+/** Schema for reading the events of a stream. It accepts an event of an unknown type, which a newer version wrote, with
+ *  the data as recorded. The type does not show such events: every fold and every handler ignores types that it does
+ *  not know. */
 export const recordedEvent = <D extends EventDefinition>(definitions: readonly D[]): z.ZodType<EventOf<D>> =>
   withUnknownTypes(
     definitions.map(({ type, recorded }) => ({ type, schema: z.object({ type: z.literal(type), data: recorded }) })),
@@ -60,7 +63,8 @@ export const newEvent = <D extends EventDefinition>(definitions: readonly D[]): 
     nonEmpty(definitions.map(({ type, written }) => z.strictObject({ type: z.literal(type), data: written }))),
   ) as unknown as z.ZodType<EventOf<D>>;
 
-/** Checks an object by its `type` and returns it unchanged. An object of a type that is not known only needs to match `unknown`. */
+/** Checks an object by its `type` and returns it unchanged. An object of a type that is not known only needs to match
+ *  `unknown`. */
 export const withUnknownTypes = (
   known: readonly { readonly type: string; readonly schema: z.ZodType }[],
   unknown: z.ZodType,

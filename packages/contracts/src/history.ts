@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { EventId, OrderId, Timestamp } from './ids.ts';
 import { OrderMessage, PaymentMessage } from './topics.ts';
 
-// The past of orders and payments, read from their event streams. A `place` is a cursor in such a history; places compare as text.
+// The past of orders and payments, read from their event streams. A `place` is a cursor in such a history; places
+// compare as text.
 
 /** A time range, both ends inclusive. `after` is the last place of the page before. */
 export const HistoryQuery = z.object({ from: Timestamp, to: Timestamp, after: z.string().optional() });
@@ -16,7 +17,8 @@ export const HistoryOrdersQuery = HistoryQuery.extend({
 });
 export type HistoryOrdersQuery = z.infer<typeof HistoryOrdersQuery>;
 
-/** Orders of a merchant that may have events in the range, oldest first. `next` is the cursor of the next page, null after the last one.
+/** Orders of a merchant that may have events in the range, oldest first. `next` is the cursor of the next page, null
+ *  after the last one.
  *  `orders` may be empty before the last page, because one request examines a bounded number of orders. */
 export const HistoryOrders = z.object({
   orders: z.array(z.object({ id: OrderId, place: z.string() })),
@@ -24,7 +26,8 @@ export const HistoryOrders = z.object({
 });
 export type HistoryOrders = z.infer<typeof HistoryOrders>;
 
-/** A page of the history of one order, sorted by place. If `more` is true, the page is not empty and more messages may follow it. */
+/** A page of the history of one order, sorted by place. If `more` is true, the page is not empty and more messages may
+ *  follow it. */
 export interface HistoryPage<M> {
   readonly messages: { readonly place: string; readonly message: M }[];
   readonly more: boolean;
@@ -48,7 +51,8 @@ export const mergeHistory = <M>(pages: readonly HistoryPage<M>[]): HistoryPage<M
 export const OrderHistory = historyOf(OrderMessage);
 export type OrderHistory = z.infer<typeof OrderHistory>;
 
-/** `GET /orders/:id/messages` of payments -> 200. The messages of the order's payments, as published on `payments.v1`. */
+/** `GET /orders/:id/messages` of payments -> 200. The messages of the order's payments, as published on
+ *  `payments.v1`. */
 export const PaymentHistory = historyOf(PaymentMessage);
 export type PaymentHistory = z.infer<typeof PaymentHistory>;
 
@@ -79,10 +83,11 @@ export const HistoryEntry = z.object({
 });
 export type HistoryEntry = z.infer<typeof HistoryEntry>;
 
-/** `GET /orders/:id/history` of orders and of payments -> 200. The recorded events of the order, or of its payments. For a deleted order only
- *  its deletion record. */
+/** `GET /orders/:id/history` of orders and of payments -> 200. The recorded events of the order, or of its payments.
+ *  For a deleted order only its deletion record. */
 export const RecordedHistory = historyOf(HistoryEntry);
 export type RecordedHistory = z.infer<typeof RecordedHistory>;
 
-/** `GET /orders/:id/state` of orders -> 200 Order, with all events up to this instant. 404 before its creation and after its deletion. */
+/** `GET /orders/:id/state` of orders -> 200 Order, with all events up to this instant. 404 before its creation and
+ *  after its deletion. */
 export const OrderStateQuery = z.object({ at: Timestamp });

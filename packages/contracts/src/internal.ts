@@ -61,7 +61,8 @@ export const PaymentOutcome = z.discriminatedUnion('status', [
 ]);
 export type PaymentOutcome = z.infer<typeof PaymentOutcome>;
 
-/** `POST /orders/:id/payments` -> 200 OrderAndOutcomes. Idempotent by payment id; 404 when the order is unknown or deleted. */
+/** `POST /orders/:id/payments` -> 200 OrderAndOutcomes. Idempotent by payment id; 404 when the order is unknown or
+ *  deleted. */
 export const OfferPaymentCall = PaymentOffer;
 export type OfferPaymentCall = PaymentOffer;
 
@@ -91,8 +92,9 @@ export type InstructionsCall = z.infer<typeof InstructionsCall>;
 export const Instructions = z.object({ instructions: z.array(AssignedInstruction) });
 export type Instructions = z.infer<typeof Instructions>;
 
-/** `POST /payments` -> 201 RegisteredPayment. A rail reports a payment that names its order or its deposit address. The same (rail, provider id)
- *  again is the same payment; with another order, address, amount or currency it is 409 `payment_conflict`. */
+/** `POST /payments` -> 201 RegisteredPayment. A rail reports a payment that names its order or its deposit address. The
+ *  same (rail, provider id) again is the same payment; with another order, address, amount or currency it is 409
+ *  `payment_conflict`. */
 export const RegisterPaymentCall = z
   .object({
     order_id: z.string().min(1).max(128).optional(),
@@ -107,22 +109,24 @@ export const RegisterPaymentCall = z
   })
   .refine(({ order_id, address }) => (order_id === undefined) !== (address === undefined), {
     path: ['order_id'],
-    message: 'must be given, or else address, and not both',
+    message: 'give either the order id or the address, not both',
   });
 export type RegisterPaymentCall = z.infer<typeof RegisterPaymentCall>;
 
-/** `POST /payments/:id/confirmation` -> 200 RegisteredPayment. The rail confirms the payment. Idempotent; 409 `payment_conflict` for a failed
- *  payment. */
+/** `POST /payments/:id/confirmation` -> 200 RegisteredPayment. The rail confirms the payment. Idempotent; 409
+ *  `payment_conflict` for a failed payment. */
 export const ConfirmationCall = z.object({ confirmations: z.int().nonnegative().optional() });
 export type ConfirmationCall = z.infer<typeof ConfirmationCall>;
 
-/** `POST /payments/:id/failure` -> 200 RegisteredPayment. The rail dropped the payment, or reversed it after it was applied. Idempotent; 409
+/** `POST /payments/:id/failure` -> 200 RegisteredPayment. The rail dropped the payment, or reversed it after it was
+ *  applied. Idempotent; 409
  *  `payment_conflict` for an orphan or refunded payment. The default reason is `dropped` or `reorg`. */
 export const FailureCall = z.object({ failure_reason: z.string().min(1).max(256).optional() });
 export type FailureCall = z.infer<typeof FailureCall>;
 
-/** `POST /payments/:id/refunds` -> 200 RegisteredPayment. Refunds `amount`, or all that is left. Idempotent by refund id. 404 for another
- *  merchant's payment; 409 `nothing_to_refund` if nothing is left, `payment_conflict` for a received or failed payment; 400 with the path
+/** `POST /payments/:id/refunds` -> 200 RegisteredPayment. Refunds `amount`, or all that is left. Idempotent by refund
+ *  id. 404 for another merchant's payment; 409 `nothing_to_refund` if nothing is left, `payment_conflict` for a
+ *  received or failed payment; 400 with the path
  *  `amount`. `order` is null also while orders is unavailable: orders then receives the refund from Kafka. */
 export const RefundCall = z.object({
   merchant_id: MerchantId,
@@ -153,11 +157,13 @@ export type TestDelivery = z.infer<typeof TestDelivery>;
 
 /** `DELETE /webhooks/:id/deliveries` -> 204. Drops the queued deliveries of a deleted webhook. Idempotent. */
 
-/** `POST /webhooks/:id/deliveries/:delivery_id/redelivery` -> 200 Delivery. The delivery starts again with its first attempt. 404 if the webhook
- *  has no such delivery; 409 `webhook_disabled`, and `delivery_expired` if its body is no longer kept. */
+/** `POST /webhooks/:id/deliveries/:delivery_id/redelivery` -> 200 Delivery. The delivery starts again with its first
+ *  attempt. 404 if the webhook has no such delivery; 409 `webhook_disabled`, and `delivery_expired` if its body is no
+ *  longer kept. */
 
-/** `POST /webhooks/:id/replays` -> 201 Replay. Idempotent by replay id. 409 `webhook_disabled`, and `replay_running` while an earlier replay of
- *  the webhook is still queuing events; `dependency_unavailable` if the dispatcher has no URLs of orders and payments. */
+/** `POST /webhooks/:id/replays` -> 201 Replay. Idempotent by replay id. 409 `webhook_disabled`, and `replay_running`
+ *  while an earlier replay of the webhook is still queuing events; `dependency_unavailable` if the dispatcher has no
+ *  URLs of orders and payments. */
 export const ReplayCall = z.object({
   replay_id: z.string(),
   from_date: Timestamp,

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { type Currency, decimalsOf } from './currencies.ts';
 
-/** A decimal amount in a request: no sign, exponent, spaces or leading zeros; at most 18 digits before and after the point. */
+/** A decimal amount in a request: no sign, exponent, spaces or leading zeros; at most 18 digits before and after the
+ *  point. */
 export const AMOUNT_PATTERN = /^(0|[1-9]\d{0,17})(\.\d{1,18})?$/;
 
 export const Amount = z.string().regex(AMOUNT_PATTERN, {
@@ -44,7 +45,8 @@ export const toMinorRoundedUp = (value: Decimal, currency: Currency): bigint => 
   return value.scale <= scale ? widen(value, scale) : divideUp(value.units, 10n ** BigInt(value.scale - scale));
 };
 
-/** Parses an amount of `currency` into minor units. Throws RangeError for more decimals than the currency has; it never rounds. */
+/** Parses an amount of `currency` into minor units. Throws RangeError for more decimals than the currency has; it never
+ *  rounds. */
 export const toMinor = (text: string, currency: Currency): bigint => {
   const value = parseDecimal(text);
   const scale = decimalsOf(currency);

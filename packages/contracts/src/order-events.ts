@@ -113,7 +113,8 @@ export const OrderPaymentsOrphaned = defineEvent({
   data: { paymentIds: z.array(PaymentId).min(1), orphanReason: OrphanReason, ...At },
 });
 
-/** A payment failed: its rail dropped it before it was applied, or reversed it afterwards (a chain reorganization, a provider's reversal). */
+/** A payment failed: its rail dropped it before it was applied, or reversed it afterwards (a chain reorganization, a
+ *  provider's reversal). */
 export const OrderPaymentFailed = defineEvent({
   type: 'OrderPaymentFailed',
   message: 'order.payment_failed',
@@ -170,7 +171,8 @@ export const OrderRenewed = defineEvent({
   limits: { rates: Rates },
 });
 
-/** Sandbox only: the order's clock moved forward. Its deadline and the instants of its payments become that much earlier. */
+/** Sandbox only: the order's clock moved forward. Its deadline and the instants of its payments become that much
+ *  earlier. */
 export const OrderTimeAdvanced = defineEvent({
   type: 'OrderTimeAdvanced',
   message: 'order.time_advanced',
@@ -195,7 +197,8 @@ export const OrderCanceled = defineEvent({
   data: { orphanedPaymentIds: z.array(PaymentId), ...Transition, ...At },
 });
 
-/** The last event of an order's stream before the stream is tombstoned. `OrderDeletionRecorded` is published in its place. */
+/** The last event of an order's stream before the stream is tombstoned. `OrderDeletionRecorded` is published in its
+ *  place. */
 export const OrderDeleted = defineEvent({
   type: 'OrderDeleted',
   message: null,

@@ -4,7 +4,8 @@ import { toMinor } from './money.ts';
 import type { OfferedPayment } from './order-events.ts';
 import { Payment } from './resources/payment.ts';
 
-/** A payment that payments offers to its order, in a call or by its message: the resource, and two instants that it does not show. */
+/** A payment that payments offers to its order, in a call or by its message: the resource, and two instants that it
+ *  does not show. */
 export const PaymentOffer = z.object({
   payment: Payment,
   /** When the rail first saw the money. */

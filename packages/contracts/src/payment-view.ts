@@ -14,8 +14,8 @@ export interface PaymentState {
   readonly currency: PaymentCurrency;
   readonly amountMinor: bigint;
   readonly feeMinor: bigint;
-  /** What of it its order took, and the surplus, as the order shared it out: they add up to the amount while it is `applied`, and are
-   *  zero otherwise. Partial refunds do not change them; `whereabouts` reckons with those. */
+  /** What of it its order took, and the surplus, as the order shared it out: they add up to the amount while it is
+   *  `applied`, and are zero otherwise. Partial refunds do not change them; `whereabouts` reckons with those. */
   readonly appliedMinor: bigint;
   readonly unappliedMinor: bigint;
   readonly refundedMinor: bigint;
@@ -46,7 +46,8 @@ export interface PaymentBreakdown {
   readonly refunded: bigint;
 }
 
-/** Breaks an amount down. A refund of an applied payment takes from the surplus first, and then from the applied part. */
+/** Breaks an amount down. A refund of an applied payment takes from the surplus first, and then from the applied
+ *  part. */
 export const paymentBreakdown = (
   payment: Pick<PaymentState, 'status' | 'amountMinor' | 'unappliedMinor' | 'refundedMinor'>,
 ): PaymentBreakdown => {

@@ -2,8 +2,8 @@ import { documentOf, VERSION } from './publish/names.ts';
 import { dataSchema, envelopeSchema, MESSAGE_TYPES, webhookSchema } from './publish/schemas.ts';
 import { asyncApi } from './publish/asyncapi.ts';
 
-/** The published documents (`docs/events`) by file name: a JSON Schema (2020-12) for the data of every message type, one for the envelope,
- *  one for webhook bodies, and the AsyncAPI document of the topics. */
+/** The published documents (`docs/events`) by file name: a JSON Schema (2020-12) for the data of every message type,
+ *  one for the envelope, one for webhook bodies, and the AsyncAPI document of the topics. */
 export const publishedDocuments = (): Record<string, unknown> => ({
   ...publishedSchemas(),
   'asyncapi.json': asyncApi(),

@@ -25,7 +25,8 @@ const RecordedRate = openObject({ rate: z.string(), source: z.string(), quoted_a
 
 export const RecordedRates = z.partialRecord(ItemCurrency, RecordedRate);
 
-/** Where to pay, as assigned by the rail. Fields that depend on the remaining amount are computed when the order is rendered. */
+/** Where to pay, as assigned by the rail. Fields that depend on the remaining amount are computed when the order is
+ *  rendered. */
 export const AssignedInstruction = z.discriminatedUnion('rail', [
   openObject({
     rail: z.literal('crypto_deposit'),

@@ -31,10 +31,12 @@ export const ORDER_MESSAGES: readonly PublishedEvent[] = published([...ORDER_EVE
 export const PAYMENT_MESSAGES: readonly PublishedEvent[] = published(PAYMENT_EVENTS);
 const ALL_MESSAGES = [...ORDER_MESSAGES, ...PAYMENT_MESSAGES];
 
-/** Resources in messages are carried unchecked: the service that published them rendered them, maybe with newer fields. */
+/** Resources in messages are carried unchecked: the service that published them rendered them, maybe with newer
+ *  fields. */
 const Resource = z.custom<unknown>((value) => typeof value === 'object');
 
-/** Schema for consumers. It accepts a message of an unknown type, which a newer version published; handlers ignore such messages. */
+/** Schema for consumers. It accepts a message of an unknown type, which a newer version published; handlers ignore such
+ *  messages. */
 const messageSchema = (definitions: readonly PublishedEvent[]): z.ZodType =>
   withUnknownTypes(
     definitions.map(({ message: type, recorded: change }) => ({
@@ -63,13 +65,13 @@ export const deadLetterTopicOf = (topic: string): string => `${topic}.dlq`;
 
 const MESSAGE_TYPES = new Map(ALL_MESSAGES.map(({ type, message }) => [type, message]));
 
-/** The CloudEvents type of an event: `order.payments_applied` for `OrderPaymentsApplied`. Null for an event that is not published, and for an
- *  event type that this version does not know. */
+/** The CloudEvents type of an event: `order.payments_applied` for `OrderPaymentsApplied`. Null for an event that is not
+ *  published, and for an event type that this version does not know. */
 export const messageTypeOf = (eventType: string): DomainMessage['type'] | null => MESSAGE_TYPES.get(eventType) ?? null;
 
 const WEBHOOK_EVENTS = new Map(ALL_MESSAGES.map(({ message, webhook }) => [message, webhook]));
 
-/** The webhook event of a message, or null when merchants do not receive it: it changes no status, amount, deadline or metadata of theirs,
- *  or this version does not know its type. */
+/** The webhook event of a message, or null when merchants do not receive it: it changes no status, amount, deadline or
+ *  metadata of theirs, or this version does not know its type. */
 export const webhookEventOf = ({ type }: Pick<DomainMessage, 'type'>): WebhookEventType | null =>
   WEBHOOK_EVENTS.get(type) ?? null;

@@ -1,5 +1,7 @@
-/** An aggregate: two pure functions and an initial state. `decide` turns a command into new events, none if nothing changes, and throws
- *  `AppError` to refuse. `evolve` folds one recorded event into the state. It never refuses, and ignores events of unknown types. */
+/** An aggregate: two pure functions and an initial state. `decide` turns a command into new events, none if nothing
+ *  changes, and throws
+ *  `AppError` to refuse. `evolve` folds one recorded event into the state. It never refuses, and ignores events of
+ *  unknown types. */
 export interface Decider<State, Command, Event> {
   readonly initial: State;
   readonly decide: (command: Command, state: State) => Event[];
@@ -13,8 +15,8 @@ export const fold = <State, Event>(
   events: readonly Event[],
 ): State => events.reduce(decider.evolve, state);
 
-/** For the default branch of `evolve`. The compiler still checks that every known event has a branch. At run time an event of an unknown
- *  type, which a newer version recorded, leaves the state unchanged. */
+/** For the default branch of `evolve`. The compiler still checks that every known event has a branch. At run time an
+ *  event of an unknown type, which a newer version recorded, leaves the state unchanged. */
 export const ignoreUnknownEvent = <State>(_event: never, state: State): State => state;
 
 /** For the default branch of an exhaustive switch: a value that the types exclude is a bug. */

@@ -6,13 +6,15 @@ export interface FencedWriterOptions extends LockedSessionOptions {
   /** How long `start` waits for the lock, in ms. Without it, `start` waits until the lock is free. */
   readonly lockWaitMs?: number;
   readonly log: (line: string) => void;
-  /** Prepares the schema and loads the state that writes build on. Runs under the lock, at the start of each session. */
+  /** Prepares the schema and loads the state that writes build on. Runs under the lock, at the start of each
+   *  session. */
   readonly load: (db: pg.ClientBase) => Promise<void>;
   /** Called when a session ends unexpectedly. State in memory may differ from the database until the next `load`. */
   readonly onLost?: () => void;
   /** Whether an error of `load` is permanent, so that `start` throws it instead of retrying. */
   readonly isPermanent: (error: unknown) => boolean;
-  /** Whether an error of a task only refuses that task. Any other error ends the session; without it, every error does. */
+  /** Whether an error of a task only refuses that task. Any other error ends the session; without it, every error
+   *  does. */
   readonly isRefusal?: (error: unknown) => boolean;
 }
 

@@ -32,7 +32,8 @@ export interface PostgresServer {
 
 const DISK_FAULT_INTERVAL_MS = 30_000;
 
-// For one machine and many small transactions. fsync and synchronous_commit keep their defaults, so commits are durable.
+// For one machine and many small transactions. fsync and synchronous_commit keep their defaults, so commits are
+// durable.
 const SETTINGS = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',

@@ -19,7 +19,8 @@ export const unprivilegedAccount = (): Account | null => {
 
 /** The command and arguments that run `file` under `account`, which must be able to reach `file` and `paths`.
  *  If a folder above them is closed to the account (a checkout in a private folder of root), `setpriv` grants it the
- *  right to search and read folders, and no other right of root. Throws if `setpriv` is missing; the message says what to do. */
+ *  right to search and read folders, and no other right of root. Throws if `setpriv` is missing; the message says what
+ *  to do. */
 export const asAccount = (account: Account | null, file: string, args: readonly string[], paths: readonly string[]) => {
   const closed =
     account && [file, ...paths].map((path) => closedFolder(path, account)).find((folder) => folder !== null);
@@ -32,7 +33,8 @@ export const asAccount = (account: Account | null, file: string, args: readonly 
     );
   }
   const rights = '+dac_override,+dac_read_search';
-  // initdb finds its programs with access(2), which drops these rights for non-root users unless no_setuid_fixup is set.
+  // initdb finds its programs with access(2), which drops these rights for non-root users unless no_setuid_fixup is
+  // set.
   const identity = [
     `--reuid=${account.uid}`,
     `--regid=${account.gid}`,

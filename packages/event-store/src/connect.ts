@@ -12,5 +12,6 @@ export const checkEventStore = async (client: EventStoreDBClient): Promise<void>
   await withReadTimeout(CHECK_TIMEOUT_MS, reading, read());
 };
 
-/** Creates a client of the event store at an `esdb://` address. It connects at the first use and reconnects by itself. */
+/** Creates a client of the event store at an `esdb://` address. It connects at the first use and reconnects by
+ *  itself. */
 export const connectEventStore = (url: string): EventStoreDBClient => EventStoreDBClient.connectionString(url);

@@ -13,7 +13,8 @@ export interface HistoryOptions<State, E extends DomainEvent, M> {
   readonly messageOf: (recorded: Recorded<E>, state: State) => M | null;
 }
 
-/** Instants in ISO 8601 with milliseconds, both inclusive. `after` is the cursor of the last message already received. */
+/** Instants in ISO 8601 with milliseconds, both inclusive. `after` is the cursor of the last message already
+ *  received. */
 export interface HistoryRange {
   readonly from: string;
   readonly to: string;

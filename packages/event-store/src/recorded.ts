@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { Timestamp } from '@cpg/contracts';
 import type { ResolvedEvent } from '@eventstore/db-client';
-import canonicalize from 'canonicalize';
 import { ulidToUUID, uuidToULID } from 'ulid';
 import { z } from 'zod';
+import { canonicalJson } from './canonical-json.ts';
 
 /** Metadata of every event, for audits. EventStoreDB defines the names `$correlationId` and `$causationId`. */
 export const EventMetadata = z.object({
@@ -74,6 +74,6 @@ export const genesisHash = (stream: string): string => sha256(stream);
 
 /** The hash of an event: SHA-256 over the previous hash, the type and the data in canonical JSON (RFC 8785). */
 export const eventHash = (previousHash: string, event: DomainEvent): string =>
-  sha256(`${previousHash}\n${event.type}\n${canonicalize(event.data)}`);
+  sha256(`${previousHash}\n${event.type}\n${canonicalJson(event.data)}`);
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');

@@ -9,7 +9,8 @@ import { withReadTimeout } from './read-timeout.ts';
 import { type DomainEvent, parseRecorded, type Recorded } from './recorded.ts';
 import { asUnavailable } from './unavailable.ts';
 
-/** A read fails when no event arrives for this long. There is no limit for a whole read, because streams can be long. */
+/** A read fails when no event arrives for this long. There is no limit for a whole read, because streams can be
+ *  long. */
 const IDLE_TIMEOUT_MS = 5_000;
 
 /** Reads a whole stream. Null when it was tombstoned; empty when it does not exist. */

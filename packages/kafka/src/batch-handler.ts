@@ -18,8 +18,9 @@ export interface ConsumeOptions<T> {
   readonly kafka: Kafka;
   readonly groupId: string;
   readonly topics: ReadonlyArray<ConsumedTopic<T>>;
-  /** Handles messages of one partition, oldest first. Must be idempotent, because offsets are committed after it resolves.
-   *  After a throw it is retried. A message that fails 5 times on its own is sent to the dead-letter topic. */
+  /** Handles messages of one partition, oldest first. Must be idempotent, because offsets are committed after it
+   *  resolves. After a throw it is retried. A message that fails 5 times on its own is sent to the dead-letter
+   *  topic. */
   readonly handle: (messages: T[]) => Promise<void>;
   /** Whether an error means that a dependency is unavailable. Messages are then retried without limit. */
   readonly isTransientError: (error: unknown) => boolean;
@@ -66,7 +67,8 @@ interface RecordHandling<T> extends ConsumeOptions<T> {
   readonly sendToDeadLetters: (record: KafkaMessage, reason: string) => Promise<void>;
 }
 
-/** Handles records together first. If that fails, handles each one alone, so that only the failing ones become dead letters. */
+/** Handles records together first. If that fails, handles each one alone, so that only the failing ones become dead
+ *  letters. */
 const handleRecords = async <T>(
   records: KafkaMessage[],
   topic: ConsumedTopic<T>,

@@ -14,7 +14,8 @@ export interface RunningConsumer {
   readonly stop: () => Promise<void>;
 }
 
-// The shortest session timeout that brokers allow by default. Partitions of a crashed member stay unassigned for this time.
+// The shortest session timeout that brokers allow by default. Partitions of a crashed member stay unassigned for this
+// time.
 const SESSION_TIMEOUT_MS = 6_000;
 const LOW_LATENCY_FETCH = { maxWaitTimeInMs: 1_000 };
 const HIGH_THROUGHPUT_FETCH = { minBytes: 256 * 1_024, maxWaitTimeInMs: 500 };
@@ -66,7 +67,8 @@ export const consume = <T>(options: ConsumeOptions<T>): RunningConsumer => {
 
   consumer.on('consumer.group_join', recordHeartbeat);
   consumer.on('consumer.heartbeat', recordHeartbeat);
-  // A batch that holds only a transaction marker does not reach `eachBatch`. Without this commit the group would seem to lag.
+  // A batch that holds only a transaction marker does not reach `eachBatch`. Without this commit the group would seem
+  // to lag.
   consumer.on('consumer.end_batch_process', ({ payload: { batchSize } }) => {
     if (batchSize === 0 && lastBatch) offsets.schedule(lastBatch);
   });

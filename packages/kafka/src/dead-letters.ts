@@ -4,7 +4,8 @@ import { REDRIVEN_FOR_HEADER } from './dead-letter-producer.ts';
 import { DEAD_LETTER_HEADERS, type DeadLetter, toDeadLetter } from './dead-letter.ts';
 import { COMPLETED_GROUP, forEachPending, type OffsetRange, pendingOffsets } from './pending-letters.ts';
 
-/** The dead letters of a topic. A letter is pending until it is redriven or discarded. It stays on the topic until retention deletes it. */
+/** The dead letters of a topic. A letter is pending until it is redriven or discarded. It stays on the topic until
+ *  retention deletes it. */
 export interface DeadLetters {
   /** The number of pending letters. */
   readonly count: () => Promise<number>;

@@ -7,7 +7,8 @@ export interface DecodeOptions<T> {
   readonly types?: readonly string[];
 }
 
-/** Parses and validates the value of a record. Returns the reason when it is invalid, or 'skipped' when `types` does not contain its type. */
+/** Parses and validates the value of a record. Returns the reason when it is invalid, or 'skipped' when `types` does
+ *  not contain its type. */
 export const decode = <T>({ message, types }: DecodeOptions<T>, value: Buffer | null): Decoded<T> | 'skipped' => {
   if (value === null) return { ok: false, reason: 'the record has no value' };
   try {

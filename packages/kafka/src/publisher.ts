@@ -2,8 +2,8 @@ import { type DomainMessage, partitionKeyOf } from '@cpg/contracts';
 import { CompressionTypes, type Kafka, type Message, Partitioners, type Producer, type Transaction } from 'kafkajs';
 
 export interface Publisher {
-  /** Fences every earlier publisher with the same transactional id: its open transaction is aborted, and it can never commit again.
-   *  Call it again after each failure, because the producer's sequence number is unknown then. */
+  /** Fences every earlier publisher with the same transactional id: its open transaction is aborted, and it can never
+   *  commit again. Call it again after each failure, because the producer's sequence number is unknown then. */
   readonly open: () => Promise<void>;
   /** Sends messages in order, in the current transaction. Resolves once all in-sync replicas have them.
    *  Consumers with `read_uncommitted` see the messages before the commit. */
@@ -18,7 +18,8 @@ const TRANSACTION_TIMEOUT_MS = 30_000;
 // Half of the default `message.max.bytes` of brokers, which reject larger batches.
 const MAX_BATCH_BYTES = 512 * 1_024;
 
-/** A transactional producer. Kafka can fence only transactional producers, so a replaced publisher cannot write any more. */
+/** A transactional producer. Kafka can fence only transactional producers, so a replaced publisher cannot write any
+ *  more. */
 export const createPublisher = (kafka: Kafka, { transactionalId }: { transactionalId: string }): Publisher => {
   let producer: Producer | undefined;
   let transaction: Transaction | undefined;
@@ -73,8 +74,8 @@ export const isFenced = (error: unknown): boolean => {
 const sizeOf = (batch: readonly EncodedMessage[]): number =>
   batch.reduce((bytes, { value }) => bytes + value.length, 0);
 
-/** Splits messages into batches of at most MAX_BATCH_BYTES, in order. A larger message gets a batch of its own, which is sent
- *  compressed: an order with many payments compresses well. */
+/** Splits messages into batches of at most MAX_BATCH_BYTES, in order. A larger message gets a batch of its own, which
+ *  is sent compressed: an order with many payments compresses well. */
 const splitIntoBatches = (messages: readonly EncodedMessage[]): EncodedMessage[][] => {
   const batches: EncodedMessage[][] = [];
   let bytes = Infinity;

@@ -38,7 +38,8 @@ const Config = z.object({
 /** The variables that the launcher itself reads. DATA_DIR is absolute. */
 export type Config = z.output<typeof Config>;
 
-/** Empty values count as absent. A relative DATA_DIR is relative to the checkout. Throws LaunchError with every invalid variable. */
+/** Empty values count as absent. A relative DATA_DIR is relative to the checkout. Throws LaunchError with every invalid
+ *  variable. */
 export const readConfig = (env: NodeJS.ProcessEnv): Config => {
   const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
   const { success, data, error } = Config.safeParse(present);

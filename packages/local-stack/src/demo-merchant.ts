@@ -8,8 +8,8 @@ import { LaunchError } from './launch-error.ts';
 const DATABASE_TIMEOUT_MS = 30_000;
 const KEY_LENGTH = 64;
 
-/** Creates the demo merchant and its API key if they do not exist. Uses `apiKey`, else the key of the last start if it is still
- *  valid, else a new key. Retries for 30 s while the database is unavailable, then throws LaunchError. */
+/** Creates the demo merchant and its API key if they do not exist. Uses `apiKey`, else the key of the last start if it
+ *  is still valid, else a new key. Retries for 30 s while the database is unavailable, then throws LaunchError. */
 export const ensureDemoMerchant = async (
   dataDir: string,
   { databaseUrl, pepper, apiKey: requestedKey }: { databaseUrl: string; pepper: string; apiKey: string | undefined },

@@ -37,8 +37,8 @@ export const createPrograms = ({
   warn,
 }: ProgramsOptions) => {
   const own = ports.find(({ process }) => process === 'postgres');
-  // With more processes than cores, the helper threads of the garbage collectors compete with other processes: a collection of
-  // 2 ms takes 12 ms. One thread is faster then.
+  // With more processes than cores, the helper threads of the garbage collectors compete with other processes: a
+  // collection of 2 ms takes 12 ms. One thread is faster then.
   const flags = availableParallelism() < ports.length ? ['--single-threaded-gc'] : [];
   const databaseOf = (name: string) => databaseUrl ?? embeddedDatabaseUrl(ports, secrets, name);
   const programOf = ({ process: name, port, via }: PortPlan): Program => {

@@ -13,7 +13,8 @@ const RESPONSE_TIMEOUT_MS = 2_500;
 
 const ENGINES = ['eventstore', 'kafka', 'postgres'];
 
-/** Readiness checks by process: `/health/ready` of a service, a TCP connection to an engine. Engines listen once their storage is open. */
+/** Readiness checks by process: `/health/ready` of a service, a TCP connection to an engine. Engines listen once their
+ *  storage is open. */
 export const readinessChecks = (ports: readonly PortPlan[]): Record<string, ReadinessCheck> =>
   Object.fromEntries(
     ports.map(({ process, host, port }) => [
@@ -22,8 +23,8 @@ export const readinessChecks = (ports: readonly PortPlan[]): Record<string, Read
     ]),
   );
 
-/** Waits until every check has succeeded once. Resolves to the processes that are not ready, with reasons: none if all succeeded.
- *  Ends after `timeoutMs`, or earlier when `shouldStop` returns true. */
+/** Waits until every check has succeeded once. Resolves to the processes that are not ready, with reasons: none if all
+ *  succeeded. Ends after `timeoutMs`, or earlier when `shouldStop` returns true. */
 export const waitUntilReady = async (
   checks: Readonly<Record<string, ReadinessCheck>>,
   { timeoutMs, shouldStop }: { timeoutMs: number; shouldStop: () => boolean },

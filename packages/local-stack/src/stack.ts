@@ -35,8 +35,8 @@ export interface RunningStack extends StackAddresses {
 }
 
 export interface Stack {
-  /** Resolves once all processes are ready. Stops them again before it throws: LaunchError with a message for the user, or
-   *  GroupStoppedError when `stop` was called during the start. */
+  /** Resolves once all processes are ready. Stops them again before it throws: LaunchError with a message for the user,
+   *  or GroupStoppedError when `stop` was called during the start. */
   readonly start: () => Promise<RunningStack>;
   /** Stops the services, then the engines, then PostgreSQL, within 10 s. Can be called during the start. */
   readonly stop: () => Promise<void>;

@@ -7,7 +7,8 @@ export interface LeaderElectionOptions {
   /** Name of the role. The database has one leader for each role. */
   readonly role: string;
   readonly log: Logger;
-  /** The leader's work. It must end when `signal` aborts: the role was lost or the service stops. After a throw it is retried. */
+  /** The leader's work. It must end when `signal` aborts: the role was lost or the service stops. After a throw it is
+   *  retried. */
   readonly lead: (signal: AbortSignal) => Promise<void>;
 }
 

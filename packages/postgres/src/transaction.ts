@@ -1,7 +1,8 @@
 import type { Pool, Queryable } from './pool.ts';
 import { isQueryTimeout } from './transient-errors.ts';
 
-/** Runs `work` in a transaction: commits when it resolves, rolls back when it throws. Closes the connection if its state is unknown. */
+/** Runs `work` in a transaction: commits when it resolves, rolls back when it throws. Closes the connection if its
+ *  state is unknown. */
 export const transaction = async <T>(pool: Pool, work: (db: Queryable) => Promise<T>): Promise<T> => {
   const client = await pool.connect();
   let connectionError: Error | undefined;
@@ -18,7 +19,8 @@ export const transaction = async <T>(pool: Pool, work: (db: Queryable) => Promis
   }
 };
 
-/** Runs `work` in a transaction on the given connection. Calls `onRollbackFailed` when the transaction could not be rolled back. */
+/** Runs `work` in a transaction on the given connection. Calls `onRollbackFailed` when the transaction could not be
+ *  rolled back. */
 export const transactionOnConnection = async <T>(
   connection: Queryable,
   work: (db: Queryable) => Promise<T>,

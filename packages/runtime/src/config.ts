@@ -54,7 +54,8 @@ export const EventStoreConfig = z.object({
 export const KafkaConfig = z.object({
   KAFKA_BROKERS: CommaSeparatedList,
   KAFKA_TLS: Flag.default(false),
-  /** PEM file of the certificate authorities that signed the brokers' certificates. Default: the ones that Node.js trusts. */
+  /** PEM file of the certificate authorities that signed the brokers' certificates. Default: the ones that Node.js
+   *  trusts. */
   KAFKA_TLS_CA_FILE: z.string().optional(),
   KAFKA_SASL_MECHANISM: z.enum(['plain', 'scram-sha-256', 'scram-sha-512']).optional(),
   KAFKA_SASL_USERNAME: z.string().optional(),

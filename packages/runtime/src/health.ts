@@ -6,7 +6,8 @@ export type ReadinessChecks = Record<string, () => Promise<unknown>>;
 
 const CHECK_TIMEOUT_MS = 2_000;
 
-/** `GET /health` answers 200 while the process runs. `GET /health/ready` answers 200, or 503 with the names of the failed checks. */
+/** `GET /health` answers 200 while the process runs. `GET /health/ready` answers 200, or 503 with the names of the
+ *  failed checks. */
 export const healthRoutes = (app: AnyApp, checks: ReadinessChecks): void => {
   app.get('/health', async () => ({ status: 'ok' }));
   app.get('/health/ready', async (_request, reply) => {

@@ -27,7 +27,8 @@ export interface CreateAppOptions extends Pick<FastifyServerOptions, 'trustProxy
   readonly isTransientError?: (error: unknown) => boolean;
 }
 
-/** Creates a Fastify instance with zod validation, the error table, request ids, a response timeout and graceful draining. */
+/** Creates a Fastify instance with zod validation, the error table, request ids, a response timeout and graceful
+ *  draining. */
 export const createApp = ({
   log,
   isTransientError = () => false,

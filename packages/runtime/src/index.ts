@@ -1,4 +1,5 @@
 export { createAddressMatcher, isAddressOrCidr } from './address-matcher.ts';
+export { parsePositiveAmount } from './amount.ts';
 export type { AnyApp } from './any-app.ts';
 export { type CallContext, contextHeaders, readCallContext } from './call-context.ts';
 export {

@@ -7,7 +7,8 @@ import { DEFAULT_CONNECT_RETRY_MS, type HttpRequest, type HttpResponse, retrying
 
 export interface InternalClient {
   /** Calls another service and parses its response. Throws the AppError that the service answered.
-   *  Throws `dependency_unavailable` on a timeout or when the service is unavailable; the call may have taken effect. */
+   *  Throws `dependency_unavailable` on a timeout or when the service is unavailable; the call may have taken
+   *  effect. */
   readonly call: <T extends z.ZodType>(
     method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
     path: string,

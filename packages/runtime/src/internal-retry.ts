@@ -25,8 +25,8 @@ export const DEFAULT_CONNECT_RETRY_MS = 8_000;
 const BROKEN_CONNECTION = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
 const BROKEN_CONNECTION_ATTEMPTS = 2;
 
-/** Wraps `send` with retries for refused and broken connections. Concurrent calls share the time since the first refusal:
- *  once a service has refused connections for longer than a restart takes, further calls fail at once. */
+/** Wraps `send` with retries for refused and broken connections. Concurrent calls share the time since the first
+ *  refusal: once a service has refused connections for longer than a restart takes, further calls fail at once. */
 export const retryingSender = (send: (request: HttpRequest) => Promise<HttpResponse>) => {
   let refusals: { readonly since: number; last: number } | null = null;
 

@@ -7,9 +7,9 @@ const GLOBAL_UNICAST = ipaddr.IPv6.parse('2000::');
 // In the public range, but it is Azure's platform endpoint, which returns secrets.
 const CLOUD_INTERNAL = new Set(['168.63.129.16']);
 
-/** Whether `address` is an IP address of the public Internet. False for loopback, private, link-local (cloud metadata), shared,
- *  reserved, multicast and documentation addresses, and for text that is no IP address. An IPv4 address embedded in an IPv6
- *  address (mapped, NAT64 RFC 6052, 6to4 RFC 3056) is judged as IPv4.
+/** Whether `address` is an IP address of the public Internet. False for loopback, private, link-local (cloud metadata),
+ *  shared, reserved, multicast and documentation addresses, and for text that is no IP address. An IPv4 address
+ *  embedded in an IPv6 address (mapped, NAT64 RFC 6052, 6to4 RFC 3056) is judged as IPv4.
  *  Source: the IANA special-purpose address registries, as implemented by `ipaddr.js`. */
 export const isPublicAddress = (address: string): boolean => {
   if (!ipaddr.isValid(address)) return false;

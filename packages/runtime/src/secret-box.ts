@@ -10,8 +10,8 @@ export interface SecretBox {
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** AES-256-GCM (NIST SP 800-38D) with keys derived from `secrets` by SHA-256. The first key encrypts, and all keys decrypt.
- *  To rotate, put a new secret in front. Throws RangeError without secrets. */
+/** AES-256-GCM (NIST SP 800-38D) with keys derived from `secrets` by SHA-256. The first key encrypts, and all keys
+ *  decrypt. To rotate, put a new secret in front. Throws RangeError without secrets. */
 export const secretBox = (secrets: readonly string[]): SecretBox => {
   const keys = secrets.map((secret) => {
     const key = createHash('sha256').update('secret-box').update(secret).digest();

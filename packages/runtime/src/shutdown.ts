@@ -10,7 +10,8 @@ export interface RunningService {
 }
 
 /** Starts a service and stops it on SIGTERM or SIGINT: runs the `close` steps in order, once, and exits with 0.
- *  Exits with 1 after 9 s. A signal during the start exits at once. A failed start prints one message and exits with 1. */
+ *  Exits with 1 after 9 s. A signal during the start exits at once. A failed start prints one message and exits with
+ *  1. */
 export const runService = async (start: () => Promise<RunningService>): Promise<void> => {
   let service: RunningService | undefined;
   let stopping = false;

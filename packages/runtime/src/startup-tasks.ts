@@ -1,7 +1,8 @@
 import type { Logger } from './logger.ts';
 import { retry } from './retry.ts';
 
-/** Work that a service does once at its start and retries until it succeeds. Services can therefore start in any order. */
+/** Work that a service does once at its start and retries until it succeeds. Services can therefore start in any
+ *  order. */
 export interface StartupTasks {
   /** Retries `work` until it succeeds. The service is not ready before that. Rejects only after `stop`. */
   readonly run: <T>(name: string, work: () => Promise<T>) => Promise<T>;

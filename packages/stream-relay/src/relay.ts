@@ -9,7 +9,8 @@ export interface RelayOptions extends Omit<LeaderSubscriptionOptions, 'name' | '
   /** Used by this relay only: each term as leader opens it again. */
   readonly publisher: Publisher;
   readonly topic: string;
-  /** The message of an event, or null when the event is not published. The same event always gives the same message id. */
+  /** The message of an event, or null when the event is not published. The same event always gives the same message
+   *  id. */
   readonly messageOf: (event: AllStreamResolvedEvent) => Promise<DomainMessage | null>;
 }
 

@@ -2,9 +2,11 @@
 export type VerificationFault =
   | 'missing_header'
   | 'malformed_header'
-  /** No signature matches: the secret is another webhook's, the body was changed or parsed, or the gateway did not send it. */
+  /** No signature matches: the secret is another webhook's, the body was changed or parsed, or the gateway did not send
+   *  it. */
   | 'signature_mismatch'
-  /** The signature is valid, but the delivery is older than the tolerance: it may be a recorded one that somebody sent again. */
+  /** The signature is valid, but the delivery is older than the tolerance: it may be a recorded one that somebody sent
+   *  again. */
   | 'timestamp_too_old'
   /** The signature is valid, but its time is in the future: check the clock of this machine. */
   | 'timestamp_too_new'

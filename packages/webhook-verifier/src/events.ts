@@ -1,5 +1,5 @@
-/** A verified event. Amounts are decimal strings, times ISO 8601 in UTC. The gateway may add fields and event types: ignore those that you
- *  do not know. */
+/** A verified event. Amounts are decimal strings, times ISO 8601 in UTC. The gateway may add fields and event types:
+ *  ignore those that you do not know. */
 export type WebhookEvent = OrderEvent | PaymentEvent;
 
 export type WebhookEventType = OrderEvent['event'] | PaymentEvent['event'];

@@ -12,8 +12,8 @@ export interface SignatureHeaders {
   readonly macs: readonly Buffer[];
 }
 
-/** Reads `x-signature` and `x-idempotency-key`, or the headers of Standard Webhooks if there is no `x-signature`. Both forms have the same
- *  MACs. */
+/** Reads `x-signature` and `x-idempotency-key`, or the headers of Standard Webhooks if there is no `x-signature`. Both
+ *  forms have the same MACs. */
 export const signatureIn = (headers: DeliveryHeaders): SignatureHeaders => {
   const own = headerIn(headers, 'x-signature');
   if (own !== undefined) return { ...parseSignature(own), eventId: eventIdIn(headers, 'x-idempotency-key') };

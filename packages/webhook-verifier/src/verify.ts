@@ -4,16 +4,18 @@ import type { WebhookEvent } from './events.ts';
 import { type DeliveryHeaders, signatureIn, type SignatureHeaders } from './headers.ts';
 
 export interface VerifyOptions {
-  /** Maximum difference between the time of the attempt and now, in seconds; 300 by default. Infinity accepts any time. */
+  /** Maximum difference between the time of the attempt and now, in seconds; 300 by default. Infinity accepts any
+   *  time. */
   readonly toleranceSeconds?: number;
   readonly now?: () => Date;
 }
 
 const TOLERANCE_SECONDS = 300;
 
-/** Verifies that the gateway sent exactly these bytes recently, and returns their event. `rawBody` is the body as received, before any
- *  parsing. `secret` is the `whsec_...` of the webhook, or both secrets during a rotation. Throws WebhookVerificationError if the delivery
- *  must not be trusted; its `fault` says why. Throws TypeError if the body is already parsed or the secret is not a webhook secret. */
+/** Verifies that the gateway sent exactly these bytes recently, and returns their event. `rawBody` is the body as
+ *  received, before any parsing. `secret` is the `whsec_...` of the webhook, or both secrets during a rotation. Throws
+ *  WebhookVerificationError if the delivery must not be trusted; its `fault` says why. Throws TypeError if the body is
+ *  already parsed or the secret is not a webhook secret. */
 export const verify = (
   rawBody: string | Uint8Array,
   headers: DeliveryHeaders,

@@ -43,7 +43,8 @@ export interface AppOptions {
   readonly answerWithinMs?: number;
 }
 
-/** The public API. Plugins check requests in the order of registration: 401, 429 and 403 before the body is read, then 400, then others. */
+/** The public API. Plugins check requests in the order of registration: 401, 429 and 403 before the body is read, then
+ *  400, then others. */
 export const buildApp = async (options: AppOptions): Promise<FastifyInstance> => {
   const { environment, authenticator, limits, log, trustProxy, answerWithinMs } = options;
   const app = createApp({

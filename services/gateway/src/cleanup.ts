@@ -2,7 +2,8 @@ import type { Logger } from '@cpg/runtime';
 
 const INTERVAL_MS = 10 * 60 * 1000;
 
-/** Runs `deleteExpired` every ten minutes. A failed run is retried by the next one. `stop` waits for a run in progress. */
+/** Runs `deleteExpired` every ten minutes. A failed run is retried by the next one. `stop` waits for a run in
+ *  progress. */
 export const startCleanup = ({
   deleteExpired,
   log,

@@ -1,8 +1,8 @@
 import { startLeaderElection } from '@cpg/postgres';
 import { type Logger, newRequestId } from '@cpg/runtime';
 
-/** A PostgreSQL advisory lock with a unique name. Other gateways test the lock to see whether this one is alive: PostgreSQL releases it
- *  when the process ends, or soon after the process freezes. */
+/** A PostgreSQL advisory lock with a unique name. Other gateways test the lock to see whether this one is alive:
+ *  PostgreSQL releases it when the process ends, or soon after the process freezes. */
 export interface InstanceLock {
   /** The name of the lock; null while it is not held. */
   readonly instanceName: () => string | null;

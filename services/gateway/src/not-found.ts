@@ -3,7 +3,8 @@ import type { z } from 'zod';
 
 export type ResourceName = 'order' | 'payment' | 'webhook' | 'delivery';
 
-/** The same 404 for a resource that does not exist, is deleted, or belongs to another merchant: ids must not leak information. */
+/** The same 404 for a resource that does not exist, is deleted, or belongs to another merchant: ids must not leak
+ *  information. */
 export const notFound = (resource: ResourceName): AppError => new AppError('not_found', `no ${resource} has this id`);
 
 /** Validates an id from a path. A malformed id is 404, like an unknown one. */

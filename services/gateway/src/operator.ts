@@ -8,7 +8,8 @@ export interface OperatorOptions {
   readonly pepper: string;
 }
 
-/** The commands `merchants create` and `keys create` as functions, for programs that set up a sandbox. `close` ends the connections. */
+/** The commands `merchants create` and `keys create` as functions, for programs that set up a sandbox. `close` ends the
+ *  connections. */
 export const openOperator = ({ databaseUrl, pepper }: OperatorOptions) => {
   const log = createLogger({ name: 'operator', level: 'warn' });
   const pool = createPool({ url: databaseUrl, name: 'operator', max: 1, log });

@@ -27,9 +27,9 @@ export class InactiveKeyError extends Error {
   override readonly name = 'InactiveKeyError';
 }
 
-/** Creates the demo merchant of a sandbox, which accepts every currency on every rail, and a key with all scopes. Idempotent.
- *  Migrates the schema `gateway` first. Throws RangeError if the given key has the wrong form or belongs to another merchant, and
- *  InactiveKeyError if it was revoked or has expired. */
+/** Creates the demo merchant of a sandbox, which accepts every currency on every rail, and a key with all scopes.
+ *  Idempotent. Migrates the schema `gateway` first. Throws RangeError if the given key has the wrong form or belongs to
+ *  another merchant, and InactiveKeyError if it was revoked or has expired. */
 export const ensureSandboxMerchant = async ({
   databaseUrl,
   pepper,

@@ -17,22 +17,24 @@ import { quoteItems } from './rates/quote-items.ts';
 import type { RateProvider } from './rates/rates.ts';
 
 export interface OrderCommands {
-  /** Prices the order, requests its deposit instructions, and records it. The caller chooses the id: a repeat changes nothing and returns
-   *  the order. */
+  /** Prices the order, requests its deposit instructions, and records it. The caller chooses the id: a repeat changes
+   *  nothing and returns the order. */
   readonly create: (
     orderId: string,
     merchantId: string,
     order: MerchantCreateOrderDto,
     context: CallContext,
   ) => Promise<ExistingOrder>;
-  /** Decides, records and projects one command. Throws `not_found` unless the order belongs to `merchantId`, if that is given. */
+  /** Decides, records and projects one command. Throws `not_found` unless the order belongs to `merchantId`, if that is
+   *  given. */
   readonly run: (
     orderId: string,
     command: OrderCommand,
     context: CallContext,
     options?: { merchantId?: string; causationId?: string },
   ) => Promise<CommandResult>;
-  /** Does what the clock requires: expires or renews the order, or requests deposit instructions again. Null if nothing is due. */
+  /** Does what the clock requires: expires or renews the order, or requests deposit instructions again. Null if nothing
+   *  is due. */
   readonly runDue: (order: ExistingOrder, context: CallContext) => Promise<CommandResult | null>;
 }
 

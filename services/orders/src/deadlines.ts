@@ -30,9 +30,10 @@ const CLAIM_DUE = `
 
 const EXTEND_CLAIM = `update orders.orders set claimed_until = $2::timestamptz + interval '${RETRY_AFTER_S} seconds' where id = $1`;
 
-/** Runs due orders: expiry, renewal, and the request for missing deposit instructions. The due time is a column of the read model, so orders
- *  that fall due while no instance runs are found at the next start. An order that fails is retried after the others. Instances share the
- *  work by claims; the claims of a crashed instance end after 30 seconds. */
+/** Runs due orders: expiry, renewal, and the request for missing deposit instructions. The due time is a column of the
+ *  read model, so orders that fall due while no instance runs are found at the next start. An order that fails is
+ *  retried after the others. Instances share the work by claims; the claims of a crashed instance end after 30
+ *  seconds. */
 export const watchDeadlines = (options: DeadlineOptions): { stop: () => Promise<void> } => {
   const stopping = new AbortController();
   const { readModel, now, log, everyMs = POLL_INTERVAL_MS } = options;
@@ -68,7 +69,8 @@ const runDue = async (orderId: string, { readModel, handler, commands, now, log 
     const done = await commands.runDue(state, context);
     if (done) return;
     if (state.status !== 'initialized') {
-      // The row is due and the cached order is not: the cache may be stale. The order is read again after the claim ends.
+      // The row is due and the cached order is not: the cache may be stale. The order is read again after the claim
+      // ends.
       handler.evict(orderId);
       return;
     }

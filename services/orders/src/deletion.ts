@@ -18,9 +18,10 @@ export const isDeletionRecord = ({ event }: AllStreamResolvedEvent): boolean =>
   event?.streamId.startsWith(deletionStreamOf('')) ?? false;
 
 export interface Deletion {
-  /** Finishes a deletion after `OrderDeleted` was recorded: appends the deletion record for auditors, sends payments its last outcomes,
-   *  removes the order and its payments from the read models, and tombstones the streams. `order` is the state before the deletion.
-   *  Idempotent: it runs in the request, and again when the event log is read if the process crashed in between. */
+  /** Finishes a deletion after `OrderDeleted` was recorded: appends the deletion record for auditors, sends payments
+   *  its last outcomes, removes the order and its payments from the read models, and tombstones the streams. `order` is
+   *  the state before the deletion. Idempotent: it runs in the request, and again when the event log is read if the
+   *  process crashed in between. */
   readonly finish: (
     deleted: Pick<Recorded<OrderEvent>, 'revision' | 'event' | 'metadata'>,
     order: ExistingOrder,

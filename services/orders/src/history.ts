@@ -23,7 +23,8 @@ export interface OrderHistoryReader {
   readonly messagesOf: (orderId: string, query: HistoryQuery) => Promise<OrderHistory>;
   /** The recorded events of an order; only the deletion record for a deleted order. */
   readonly entriesOf: (orderId: string, query: HistoryQuery) => Promise<RecordedHistory>;
-  /** The order with all events up to an instant (ISO 8601 with milliseconds). Null before it was created, and after its deletion. */
+  /** The order with all events up to an instant (ISO 8601 with milliseconds). Null before it was created, and after its
+   *  deletion. */
   readonly orderAt: (orderId: string, instant: string) => Promise<ExistingOrder | null>;
 }
 

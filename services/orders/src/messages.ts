@@ -7,8 +7,9 @@ import { orderDecider } from './order/order.ts';
 import { exists, type Order } from './order/state.ts';
 import { orderView } from './order/view.ts';
 
-/** Makes the `orders.v1` message of an event in the log. Null for an event that is not published: `OrderDeleted`, whose deletion record is
- *  published in its place, an event of an unknown type, and an event of an order that has been deleted since. */
+/** Makes the `orders.v1` message of an event in the log. Null for an event that is not published: `OrderDeleted`, whose
+ *  deletion record is published in its place, an event of an unknown type, and an event of an order that has been
+ *  deleted since. */
 export const orderMessages = (client: EventStoreDBClient) => {
   const states = stateAt({ client, decider: orderDecider, schema: OrderEvent });
   return async (resolved: AllStreamResolvedEvent): Promise<OrderMessage | null> => {

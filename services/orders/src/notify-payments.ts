@@ -3,8 +3,8 @@ import type { PaymentsClient } from './clients/payments.ts';
 import type { CommandResult } from './commands.ts';
 import type { ExistingOrder } from './order/state.ts';
 
-/** Sends payments the outcomes of its payments, so that it does not have to wait for Kafka. A failure is only logged: payments also
- *  receives them as messages. */
+/** Sends payments the outcomes of its payments, so that it does not have to wait for Kafka. A failure is only logged:
+ *  payments also receives them as messages. */
 export const notifyPayments = async (
   { order, outcomes }: CommandResult,
   context: CallContext,

@@ -6,7 +6,8 @@ import { type ExistingOrder, exists, type Order } from './order/state.ts';
 
 export type OrderHandler = CommandHandler<Order, OrderCommand, OrderEvent>;
 
-/** The order from the stream cache or its stream. Throws `not_found` for an unknown or deleted order, and for another merchant's if
+/** The order from the stream cache or its stream. Throws `not_found` for an unknown or deleted order, and for another
+ *  merchant's if
  *  `merchantId` is given. */
 export const loadOrder = async (
   handler: OrderHandler,

@@ -3,8 +3,8 @@ import { ignoreUnknownEvent } from '@cpg/core';
 import type { OrderCommand } from './order/command.ts';
 import type { ExistingOrder } from './order/state.ts';
 
-/** The outcomes of the payments that these events changed, from the order after them. The payment that the command names is always
- *  included, even if nothing changed: an earlier answer may have been lost. */
+/** The outcomes of the payments that these events changed, from the order after them. The payment that the command
+ *  names is always included, even if nothing changed: an earlier answer may have been lost. */
 export const outcomesOf = (
   order: ExistingOrder,
   command: OrderCommand,

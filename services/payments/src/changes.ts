@@ -6,8 +6,8 @@ import {
   type RegisteredPayment,
 } from '@cpg/contracts';
 import { AppError, isAppError } from '@cpg/core';
-import type { CallContext, Logger } from '@cpg/runtime';
-import { amountOf } from './amounts.ts';
+import { type CallContext, type Logger, parsePositiveAmount } from '@cpg/runtime';
+
 import type { PaymentCommands } from './commands.ts';
 import type { NotifyOrder } from './order-notifier.ts';
 import type { PaymentCommand } from './payment/command.ts';
@@ -17,7 +17,8 @@ import type { PaymentCommand } from './payment/command.ts';
 export interface PaymentChanges {
   /** The rail confirms the payment. Throws `payment_conflict` once it failed. */
   readonly confirm: (paymentId: string, call: ConfirmationCall, context: CallContext) => Promise<RegisteredPayment>;
-  /** The rail dropped or reversed the payment. Throws `payment_conflict` for an orphan and once everything is refunded. */
+  /** The rail dropped or reversed the payment. Throws `payment_conflict` for an orphan and once everything is
+   *  refunded. */
   readonly fail: (paymentId: string, call: FailureCall, context: CallContext) => Promise<RegisteredPayment>;
   /** The merchant refunds a part, or the rest. Throws `not_found` for a payment of another merchant,
    *  `nothing_to_refund`, `payment_conflict` while the payment is received or once it failed, `invalid_request` naming
@@ -65,7 +66,7 @@ export const paymentChanges = ({
     refund: async (paymentId, { merchant_id, refund_id: refundId, amount, reason }, context) => {
       const { merchantId, currency } = await commands.find(paymentId);
       if (merchantId !== merchant_id) throw new AppError('not_found', 'the payment does not exist');
-      const amountMinor = amount === undefined ? undefined : amountOf({ amount, currency });
+      const amountMinor = amount === undefined ? undefined : parsePositiveAmount({ amount, currency });
       const command: PaymentCommand = { type: 'RefundPayment', refundId, amountMinor, reason, at: now() };
       return change(paymentId, command, context, notifyIfAvailable);
     },

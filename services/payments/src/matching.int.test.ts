@@ -71,7 +71,7 @@ test('requires either an order or an address, not both', async () => {
   for (const fields of [{ order_id: undefined }, { address: '0x52908400098527886E0F7030069857D2E4169EE7' }]) {
     expect(await payments.call('POST', '/payments', report(orderId, fields))).toMatchObject({
       status: 400,
-      body: { details: [{ path: 'order_id', message: expect.stringContaining('either its order or the address') }] },
+      body: { details: [{ path: 'order_id', message: expect.stringContaining('either the order id or the address') }] },
     });
   }
 });

@@ -1,6 +1,6 @@
 import { OrderId, paymentView, type RegisteredPayment, type RegisterPaymentCall } from '@cpg/contracts';
-import type { CallContext, Logger } from '@cpg/runtime';
-import { amountOf } from './amounts.ts';
+import { type CallContext, type Logger, parsePositiveAmount } from '@cpg/runtime';
+
 import type { OrdersClient } from './clients/orders.ts';
 import type { PaymentCommands } from './commands.ts';
 import type { NotifyOrder } from './order-notifier.ts';
@@ -38,7 +38,7 @@ export const registerPayments = ({
     const { address, rail, provider_id: providerId, currency, confirmed, metadata } = call;
     const orderId = call.order_id ?? (await orderOfAddress(address!)) ?? address!;
     const paymentId = paymentIdOf(rail, providerId);
-    const amountMinor = amountOf(call);
+    const amountMinor = parsePositiveAmount(call);
     const merchantId = await merchantOf(orderId, context);
     const terms = { merchantId, rail, currency, amountMinor };
     const at = now();

@@ -28,8 +28,8 @@ export interface BackgroundOptions {
   readonly log: Logger;
 }
 
-/** Everything that runs besides HTTP: the dispatcher instance, the Kafka consumer and maintenance. `start` prepares the database and topics
- *  first and retries each step until it succeeds, so that HTTP can answer meanwhile. */
+/** Everything that runs besides HTTP: the dispatcher instance, the Kafka consumer and maintenance. `start` prepares the
+ *  database and topics first and retries each step until it succeeds, so that HTTP can answer meanwhile. */
 export const createBackground = (options: BackgroundOptions) => {
   const { config, log } = options;
   const retention = { metadataDays: config.WEBHOOK_RETENTION_DAYS, bodyDays: config.WEBHOOK_BODY_RETENTION_DAYS };

@@ -49,7 +49,8 @@ export const maintainOnce = async (options: MaintenanceOptions): Promise<void> =
     await run().catch((error: unknown) => log.warn({ err: error, task }, 'maintenance task failed, will retry'));
 };
 
-/** Disables webhooks whose attempts have all failed for too long. The time restarts when the merchant changes the webhook. */
+/** Disables webhooks whose attempts have all failed for too long. The time restarts when the merchant changes the
+ *  webhook. */
 const disableFailing = async ({ pool, webhooks, disableAfterMs, now, log }: MaintenanceOptions): Promise<void> => {
   const { rows } = await pool.query<{ webhook_id: string; since: Date }>(
     `select f.webhook_id, f.since from webhooks.failing f join gateway.webhooks w on w.id = f.webhook_id

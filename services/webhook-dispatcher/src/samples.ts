@@ -2,7 +2,8 @@ import { Order, Payment, type WebhookEventType } from '@cpg/contracts';
 import { newId } from '@cpg/runtime';
 import { type RenderedEvent, renderEvent } from './delivery/render.ts';
 
-/** A realistic event for a test delivery, marked by `"test": true` in the resource's metadata. Its order does not exist. */
+/** A realistic event for a test delivery, marked by `"test": true` in the resource's metadata. Its order does not
+ *  exist. */
 export const sampleEvent = (type: WebhookEventType, merchantId: string, now: Date): RenderedEvent => {
   const orderId = newId('order', now);
   const sample = { merchantId, orderId, paymentId: newId('payment', now), at: now };

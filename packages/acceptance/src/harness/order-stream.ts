@@ -63,6 +63,9 @@ export const intactStreamsIn = (history: readonly HistoryEntry[]): string[] => {
 };
 
 const hashOf = (previousHash: string, { type, data }: { type: string; data: unknown }): string =>
-  sha256(`${previousHash}\n${type}\n${canonicalize(data)}`);
+  sha256(`${previousHash}\n${type}\n${serialize(data)}`);
+
+// The types of the package describe its CommonJS export as an ES module.
+const serialize = canonicalize as unknown as typeof canonicalize.default;
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');

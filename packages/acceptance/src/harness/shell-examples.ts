@@ -9,8 +9,8 @@ import type { StackFiles } from './stack-files.ts';
 const CHECKOUT = fileURLToPath(new URL('../../../../', import.meta.url));
 const HOOK_PORT = 3000;
 
-/** A fenced `sh` block of a document. A comment `<!-- not tested here: why -->` before it leaves it out; `<!-- needs PROGRAM -->` runs it
- *  only where that program is installed. */
+/** A fenced `sh` block of a document. A comment `<!-- not tested here: why -->` before it leaves it out; `<!-- needs
+ *  PROGRAM -->` runs it only where that program is installed. */
 interface ShellExample {
   readonly line: number;
   readonly code: string;
@@ -29,8 +29,9 @@ export const shellExamples = (markdown: string, has: (program: string) => boolea
     return [{ line: markdown.slice(0, index).split('\n').length, code: code!, prints }];
   });
 
-/** Runs all examples of a document in one shell, as a reader would who pastes one after another, against a started stack. A failing command, an
- *  HTTP error and a promised text that is missing end it. Resolves with null, or with what went wrong. */
+/** Runs all examples of a document in one shell, as a reader would who pastes one after another, against a started
+ *  stack. A failing command, an HTTP error and a promised text that is missing end it. Resolves with null, or with what
+ *  went wrong. */
 export const runShellExamples = async (document: string, stack: StackFiles): Promise<string | null> => {
   const has = (program: string) => searchPath().some((folder) => filesIn(folder).includes(program));
   const examples = shellExamples(readFileSync(join(CHECKOUT, document), 'utf8'), has);
@@ -60,7 +61,8 @@ const scriptOf = async (examples: readonly ShellExample[]): Promise<string> => {
   ].join('\n');
 };
 
-/** A folder that looks like the checkout in which the stack was started: its files, and the data of that stack as `.data`. */
+/** A folder that looks like the checkout in which the stack was started: its files, and the data of that stack as
+ *  `.data`. */
 const checkoutWithData = (dataDir: string): string => {
   const folder = mkdtempSync(join(tmpdir(), 'cpg-examples-'));
   for (const name of readdirSync(CHECKOUT).filter((entry) => !['.data', '.git'].includes(entry)))

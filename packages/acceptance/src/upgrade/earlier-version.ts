@@ -24,7 +24,8 @@ export const hasCommit = async (commit: string): Promise<boolean> => {
   }
 };
 
-/** Checks out a commit into a temporary folder, and installs and builds it as its own `npm start` would. Takes a minute or two. */
+/** Checks out a commit into a temporary folder, and installs and builds it as its own `npm start` would. Takes a minute
+ *  or two. */
 export const buildEarlierVersion = async (commit: string): Promise<EarlierVersion> => {
   const folder = mkdtempSync(join(tmpdir(), `cpg-${commit}-`));
   const remove = () => rmSync(folder, { recursive: true, force: true });

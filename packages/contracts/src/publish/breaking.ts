@@ -8,8 +8,8 @@ const NAMED = ['properties', '$defs'];
 const LISTED = ['anyOf', 'oneOf', 'allOf'];
 const SINGLE = ['items', 'additionalProperties', 'propertyNames'];
 
-/** The incompatible differences between two versions of JSON Schema documents, by file name. New documents, properties, alternatives and
- *  enum values are compatible, because readers ignore what they do not know. */
+/** The incompatible differences between two versions of JSON Schema documents, by file name. New documents, properties,
+ *  alternatives and enum values are compatible, because readers ignore what they do not know. */
 export const breakingDifferences = (before: Record<string, unknown>, after: Record<string, unknown>): string[] =>
   Object.entries(before).flatMap(([name, schema]) =>
     compare(name, schema as Schema, after[name] as Schema | undefined),

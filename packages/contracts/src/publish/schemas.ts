@@ -86,7 +86,8 @@ for (const [id, [schema, description]] of Object.entries(PARTS)) {
   z.globalRegistry.add(schema, { ...z.globalRegistry.get(schema), id, ...(description && { description }) });
 }
 
-/** Objects are open in published schemas, because fields may be added. Patterns and bounds that repeat a format or a type are left out. */
+/** Objects are open in published schemas, because fields may be added. Patterns and bounds that repeat a format or a
+ *  type are left out. */
 const toJsonSchema = (schema: z.ZodType, heading: JsonSchema): JsonSchema => {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, {
     io: 'input',

@@ -103,7 +103,7 @@ export const MerchantCreateOrderDto = z.strictObject({
   enable_rails: z
     .array(PaymentRail)
     .min(1)
-    .max(2)
+    .max(PaymentRail.options.length)
     .refine((rails) => new Set(rails).size === rails.length, { error: 'must not repeat a rail' })
     .meta({ uniqueItems: true }),
   payment_currency: PaymentCurrency,

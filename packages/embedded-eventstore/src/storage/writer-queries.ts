@@ -3,7 +3,8 @@ import type { RecordedEvent } from '../events.ts';
 import type { Command } from './commands.ts';
 import type { EventLocation, EventLocations } from './idempotency.ts';
 
-// The bytes of all events are one binary parameter that PostgreSQL cuts apart: `pg` would send an array of bytea as hex.
+// The bytes of all events are one binary parameter that PostgreSQL cuts apart: `pg` would send an array of bytea as
+// hex.
 const INSERT = {
   name: 'insert-events',
   text: `insert into eventstore.event (position, stream, revision, id, type, is_json, created, data, metadata)

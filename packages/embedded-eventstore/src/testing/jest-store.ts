@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { randomUUID } from 'node:crypto';
 import { testDatabase } from '@cpg/postgres';
+import { status } from '@grpc/grpc-js';
 import {
   EventStoreDBClient,
   type EventType,
@@ -100,8 +101,12 @@ export const retryUnavailable = async <T>(attempt: () => Promise<T>): Promise<T>
     try {
       return await attempt();
     } catch (error) {
-      if (!(error instanceof UnavailableError)) throw error;
+      if (!isUnavailable(error)) throw error;
       await sleep(50);
     }
   }
 };
+
+// The client passes on the bare gRPC error when a call finds its channel closed.
+const isUnavailable = (error: unknown): boolean =>
+  error instanceof UnavailableError || (error as { code?: unknown }).code === status.UNAVAILABLE;

@@ -8,8 +8,8 @@ import { explainWriteErrors, writeAtomically } from './write-file.ts';
 const FORMAT = '1';
 const FORMAT_FILE = 'format';
 
-/** Creates the data folder if it does not exist, and returns its real path. Throws LaunchError when the folder cannot be written,
- *  has another format version, or contains other files. */
+/** Creates the data folder if it does not exist, and returns its real path. Throws LaunchError when the folder cannot
+ *  be written, has another format version, or contains other files. */
 export const openDataFolder = (path: string): string =>
   explainWriteErrors(path, () => {
     createFolder(path);
@@ -29,7 +29,8 @@ export const openDataFolder = (path: string): string =>
     return folder;
   });
 
-/** Deletes everything in the data folder. Throws LaunchError while a stack uses it, and when it contains other files. */
+/** Deletes everything in the data folder. Throws LaunchError while a stack uses it, and when it contains other
+ *  files. */
 export const emptyDataFolder = async (path: string): Promise<void> => {
   if (!existsSync(path)) return;
   const folder = realpathSync(path);

@@ -6,8 +6,8 @@ import { explainWriteErrors } from './write-file.ts';
 
 const LOCK_FILE = 'launcher.pid';
 
-/** Locks the data folder for this process until the returned function is called. Ignores the lock of a process that has ended.
- *  Throws LaunchError when another process holds the lock. */
+/** Locks the data folder for this process until the returned function is called. Ignores the lock of a process that has
+ *  ended. Throws LaunchError when another process holds the lock. */
 export const lockDataFolder = (folder: string): (() => void) => {
   const file = join(folder, LOCK_FILE);
   const content = `${process.pid} ${startedAt(process.pid)}`;

@@ -13,7 +13,8 @@ export interface Secrets {
   readonly POSTGRES_PASSWORD: string;
 }
 
-/** Loads the secrets of a data folder, or creates them at the first start. Throws LaunchError when the file is missing but data exists. */
+/** Loads the secrets of a data folder, or creates them at the first start. Throws LaunchError when the file is missing
+ *  but data exists. */
 export const loadSecrets = (folder: string): Secrets =>
   explainWriteErrors(folder, () => {
     const file = join(folder, 'secrets.json');

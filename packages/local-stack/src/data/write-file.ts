@@ -24,7 +24,8 @@ const REASONS: Record<string, string> = {
   ENAMETOOLONG: 'the path is too long',
 };
 
-/** Runs `work`, which writes to the data folder. Turns a system error into a LaunchError with the reason and a remedy. */
+/** Runs `work`, which writes to the data folder. Turns a system error into a LaunchError with the reason and a
+ *  remedy. */
 export const explainWriteErrors = <T>(folder: string, work: () => T): T => {
   try {
     return work();

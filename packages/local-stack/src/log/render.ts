@@ -9,8 +9,8 @@ const LEVEL_COLOURS: Record<string, number> = { trace: 90, debug: 90, warn: 33, 
 const NAME_COLOURS = [36, 35, 32, 34, 96, 95, 92, 94];
 const NOT_SHOWN_AS_FIELD = new Set(['level', 'time', 'pid', 'hostname', 'name', 'msg']);
 
-/** Renders one output line of a process. A JSON log entry becomes `HH:MM:SS.mmm name  level message key=value ...` in local time,
- *  with the stack below it for errors. Any other line is only prefixed with the time and the name. */
+/** Renders one output line of a process. A JSON log entry becomes `HH:MM:SS.mmm name  level message key=value ...` in
+ *  local time, with the stack below it for errors. Any other line is only prefixed with the time and the name. */
 export const renderLine = (process: string, line: string, style: LineStyle): string => {
   const entry = parseEntry(line);
   if (!entry) return `${dim(clock(new Date()), style)} ${label(process, style)}  ${line}`;

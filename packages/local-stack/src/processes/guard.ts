@@ -6,8 +6,8 @@ export interface Guard {
   readonly watch: (groups: readonly (readonly number[])[]) => void;
 }
 
-// Reads lines like `12 13/14/15`, process ids by group, until the launcher ends. The last line names the processes still running.
-// SIGQUIT makes PostgreSQL kill its workers too. It also ends every other process.
+// Reads lines like `12 13/14/15`, process ids by group, until the launcher ends. The last line names the processes
+// still running. SIGQUIT makes PostgreSQL kill its workers too. It also ends every other process.
 const SCRIPT = `
 trap '' HUP INT TERM
 left=

@@ -17,8 +17,9 @@ interface LeftoverProcess extends Signals {
 const STOP_TIMEOUT_MS = 8_000;
 const KILL_TIMEOUT_MS = 2_000;
 
-/** Stops the processes that a killed launcher left running on this data folder. Returns their names. A recorded process id is
- *  used only if the command line of the process names the folder, because the id may belong to another process now. */
+/** Stops the processes that a killed launcher left running on this data folder. Returns their names. A recorded process
+ *  id is used only if the command line of the process names the folder, because the id may belong to another process
+ *  now. */
 export const stopLeftoverProcesses = async (dataDir: string): Promise<string[]> => {
   const leftovers = recordedProcesses(dataDir)
     .filter(({ pid }) => isOurs(pid, dataDir))

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Start time of a process, in the system's own format. Process id and start time together identify a process, because ids are
- *  reused. Null when the process does not exist or is a zombie. */
+/** Start time of a process, in the system's own format. Process id and start time together identify a process, because
+ *  ids are reused. Null when the process does not exist or is a zombie. */
 export const startedAt = (pid: number): string | null => {
   if (process.platform !== 'linux') return ps(pid, 'lstart=');
   // proc(5): field 2 is the name in brackets, which may contain spaces; field 3 is the state, field 22 the start time.

@@ -14,7 +14,8 @@ export interface AuditOptions {
   readonly print: (line: string) => Promise<void>;
 }
 
-/** Runs `audit history` or `audit at` against the services that own the event streams. Throws AdminError for expected failures. */
+/** Runs `audit history` or `audit at` against the services that own the event streams. Throws AdminError for expected
+ *  failures. */
 export const runAudit = async (args: readonly string[], options: AuditOptions): Promise<void> => {
   const asJson = args.includes('--json');
   const [verb, order, time, ...rest] = args.filter((arg) => arg !== '--json');

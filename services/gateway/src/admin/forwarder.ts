@@ -24,8 +24,8 @@ const BAD_GATEWAY = 502;
 // Headers that apply to one connection only and must not be forwarded.
 const HOP_BY_HOP = new Set(['host', 'connection', 'keep-alive', 'content-length', 'transfer-encoding', 'upgrade']);
 
-/** Listens on loopback and forwards each delivery unchanged. Returns the target's response to the sender, so that failed deliveries are
- *  retried as usual. */
+/** Listens on loopback and forwards each delivery unchanged. Returns the target's response to the sender, so that
+ *  failed deliveries are retried as usual. */
 export const startForwarder = async (
   target: URL,
   onForwarded: (forwarded: ForwardedDelivery) => void,

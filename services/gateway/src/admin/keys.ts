@@ -22,7 +22,8 @@ export interface KeyAdmin {
   readonly now: () => Date;
 }
 
-/** The arguments of `keys create`, as typed. Scopes and addresses are comma-separated lists; `all` means every scope. */
+/** The arguments of `keys create`, as typed. Scopes and addresses are comma-separated lists; `all` means every
+ *  scope. */
 export interface CreateKeyArguments {
   readonly merchantId: string;
   readonly scopes: string;

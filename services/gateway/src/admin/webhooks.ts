@@ -16,7 +16,8 @@ export interface ListenOptions {
   readonly signal: AbortSignal;
 }
 
-/** Runs `webhooks listen` or `webhooks remove` through the public API of a sandbox. Throws AdminError for expected failures. */
+/** Runs `webhooks listen` or `webhooks remove` through the public API of a sandbox. Throws AdminError for expected
+ *  failures. */
 export const runWebhooks = async (args: readonly string[], options: ListenOptions): Promise<string> => {
   const { positionals, values } = parse(args);
   const [verb, ...subjects] = positionals;

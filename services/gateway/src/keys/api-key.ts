@@ -2,7 +2,8 @@ import { randomInt } from 'node:crypto';
 
 export type KeyEnvironment = 'sandbox' | 'live';
 
-/** A parsed API key: `ak_<environment>_<kid><secret>`. The key id `kid` finds the credential, the secret authenticates. */
+/** A parsed API key: `ak_<environment>_<kid><secret>`. The key id `kid` finds the credential, the secret
+ *  authenticates. */
 export interface ApiKey {
   readonly text: string;
   readonly environment: KeyEnvironment;

@@ -15,8 +15,9 @@ export interface Caller {
 }
 
 export interface Authenticator {
-  /** The caller that the key `text` belongs to. Null when the key is malformed, unknown, revoked, expired, of the other environment, or
-   *  not allowed from `address`. With `skipExpensive`, a key with an expensive hash is refused unless its secret is already verified. */
+  /** The caller that the key `text` belongs to. Null when the key is malformed, unknown, revoked, expired, of the other
+   *  environment, or not allowed from `address`. With `skipExpensive`, a key with an expensive hash is refused unless
+   *  its secret is already verified. */
   readonly authenticate: (text: string, address: string, skipExpensive?: boolean) => Promise<Caller | null>;
 }
 
@@ -38,7 +39,8 @@ interface VerifiedKey {
   readonly credential: CredentialWithMerchant;
   readonly caller: Caller;
   readonly isAllowedAddress: (address: string) => boolean;
-  /** When the query for the credential was sent, in milliseconds. Its age counts from here: the response may be slow. */
+  /** When the query for the credential was sent, in milliseconds. Its age counts from here: the response may be
+   *  slow. */
   readonly requestedAt: number;
 }
 
@@ -47,8 +49,9 @@ interface Lookup {
   readonly result: Promise<VerifiedKey | null>;
 }
 
-/** Verifies API keys. Verified keys are cached by the SHA-256 of the key, so most requests need no query and no key derivation. When the
- *  cache entry is too old, the credential is loaded again, and the secret is verified again only if the stored hash has changed. */
+/** Verifies API keys. Verified keys are cached by the SHA-256 of the key, so most requests need no query and no key
+ *  derivation. When the cache entry is too old, the credential is loaded again, and the secret is verified again only
+ *  if the stored hash has changed. */
 export const createAuthenticator = (options: AuthenticatorOptions): Authenticator => {
   const { environment, onUse, now, cacheTtlMs = CACHE_TTL_MS } = options;
   const cache = new LRUCache<string, VerifiedKey>({ max: CACHE_SIZE });

@@ -28,7 +28,8 @@ const digests: Record<KeyAlgorithm, (secret: string, salt: Buffer, pepper: strin
 /** Whether the algorithm takes so much CPU time that other requests would be delayed. */
 export const isExpensive = (alg: KeyAlgorithm): boolean => alg !== 'HMAC-SHA256';
 
-/** Hashes a secret with a random salt. `pepper` is a key that is not stored in the database; only HMAC-SHA256 uses it. */
+/** Hashes a secret with a random salt. `pepper` is a key that is not stored in the database; only HMAC-SHA256 uses
+ *  it. */
 export const hashSecret = async (
   secret: string,
   pepper: string,

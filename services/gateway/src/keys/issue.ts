@@ -14,7 +14,8 @@ export interface KeySpec {
   readonly version?: number;
 }
 
-/** Generates a key, or takes the given `key`, and stores its hash. The key itself is never stored: only the caller has it. */
+/** Generates a key, or takes the given `key`, and stores its hash. The key itself is never stored: only the caller has
+ *  it. */
 export const issueKey = async (
   db: Queryable,
   spec: KeySpec,

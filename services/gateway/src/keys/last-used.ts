@@ -8,7 +8,8 @@ export interface LastUsedTracker {
   readonly stop: () => Promise<void>;
 }
 
-/** Collects the times at which keys are used and writes them in batches. A failed batch is retried with the next one. */
+/** Collects the times at which keys are used and writes them in batches. A failed batch is retried with the next
+ *  one. */
 export const createLastUsedTracker = ({
   write,
   log,

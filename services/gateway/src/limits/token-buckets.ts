@@ -20,7 +20,8 @@ export interface TokenBuckets {
 
 const MAX_BUCKETS = 50_000;
 
-/** Token buckets in memory: each holds at most `burst` tokens and refills at `perSecond`. A value of 0 for either disables the limit.
+/** Token buckets in memory: each holds at most `burst` tokens and refills at `perSecond`. A value of 0 for either
+ *  disables the limit.
  *  `now` is a monotonic clock in milliseconds. */
 export const createTokenBuckets = ({
   perSecond,

@@ -31,8 +31,8 @@ export interface OpenApi {
 const UPPER_BOUNDS = ['maximum', 'maxLength', 'maxItems'];
 const LOWER_BOUNDS = ['minimum', 'exclusiveMinimum', 'minLength', 'minItems'];
 
-/** Lists the changes from `before` to `after` that break existing clients: removed parts, newly required input, and input that is newly
- *  refused. New operations, new optional fields and new response fields do not break clients. */
+/** Lists the changes from `before` to `after` that break existing clients: removed parts, newly required input, and
+ *  input that is newly refused. New operations, new optional fields and new response fields do not break clients. */
 export const breakingChanges = (before: OpenApi, after: OpenApi): string[] => {
   const compare = (old: Schema, now: Schema, isRequest: boolean, where: string): string[] => {
     const [a, b] = [resolved(before, old), resolved(after, now)];

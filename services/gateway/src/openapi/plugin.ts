@@ -20,8 +20,8 @@ const DOCS_POLICY = {
   'frame-ancestors': "'none'",
 };
 
-/** Serves the OpenAPI document at `/openapi.json`, Swagger UI at `/docs`, and the error catalogue. Register it before the routes: it
- *  documents only those that are registered later. */
+/** Serves the OpenAPI document at `/openapi.json`, Swagger UI at `/docs`, and the error catalogue. Register it before
+ *  the routes: it documents only those that are registered later. */
 export const serveApiDocs = async (app: FastifyInstance): Promise<void> => {
   registerComponents();
   await app.register(swagger, {

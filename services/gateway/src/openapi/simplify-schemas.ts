@@ -7,12 +7,13 @@ export interface Document {
   components: { schemas: Schemas };
 }
 
-/** Simplifies the schemas generated from zod: one schema per name, no redundant bounds, and only schemas that are used. */
+/** Simplifies the schemas generated from zod: one schema per name, no redundant bounds, and only schemas that are
+ *  used. */
 export const simplifySchemas = <T extends Document>(document: T): T =>
   keepReferenced(rewrite(mergeInputSchemas(document), simplifyNode));
 
-/** The generator writes two schemas per name: `XInput` for requests, and `X` for responses, which forbids unknown fields. Responses may
- *  get new fields within an API version, so `XInput` is used for both. */
+/** The generator writes two schemas per name: `XInput` for requests, and `X` for responses, which forbids unknown
+ *  fields. Responses may get new fields within an API version, so `XInput` is used for both. */
 const mergeInputSchemas = <T extends Document>(document: T): T => {
   const inputs = Object.entries(document.components.schemas).filter(([name]) => name.endsWith('Input'));
   const named = inputs.map(([name, schema]) => [name.slice(0, -'Input'.length), schema]);

@@ -12,8 +12,9 @@ export interface ApiKeyOptions {
   readonly required: boolean;
 }
 
-/** Authenticates each request of `app` before its body is read: 401 without a valid key. An address with too many failures gets 429
- *  until its bucket refills. A valid key is never refused because of other failures from the same address. */
+/** Authenticates each request of `app` before its body is read: 401 without a valid key. An address with too many
+ *  failures gets 429 until its bucket refills. A valid key is never refused because of other failures from the same
+ *  address. */
 export const authenticate = (app: FastifyInstance, { authenticator, failures, required }: ApiKeyOptions): void => {
   app.decorateRequest('caller', null);
   app.addHook('onRequest', async (request, reply) => {

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 
-/** Accepts JSON bodies only. An empty body counts as no body: many clients send `content-type: application/json` with every request. */
+/** Accepts JSON bodies only. An empty body counts as no body: many clients send `content-type: application/json` with
+ *  every request. */
 export const acceptJsonBodies = (app: FastifyInstance): void => {
   const parse = app.getDefaultJsonParser('error', 'error');
   app.removeAllContentTypeParsers();

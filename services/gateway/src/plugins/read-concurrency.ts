@@ -17,9 +17,9 @@ interface MerchantReads {
   readonly waiting: (() => void)[];
 }
 
-/** Limits the concurrent reads of each merchant; further reads wait. A read counts from its query until the client has received the
- *  response: a page can have 25 MB, and a client that requests many pages, or does not read them, must not exhaust the memory that all
- *  merchants share. Register it after authentication. */
+/** Limits the concurrent reads of each merchant; further reads wait. A read counts from its query until the client has
+ *  received the response: a page can have 25 MB, and a client that requests many pages, or does not read them, must not
+ *  exhaust the memory that all merchants share. Register it after authentication. */
 export const limitConcurrentReads = (
   app: FastifyInstance,
   { maxPerMerchant = MAX_PER_MERCHANT, responseTimeoutMs = RESPONSE_TIMEOUT_MS }: ConcurrentReadOptions = {},

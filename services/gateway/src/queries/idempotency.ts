@@ -23,8 +23,9 @@ const RETENTION = '24 hours';
 // Longer than any request runs. If one did run longer, its repeat would still create the same ids.
 const LEASE = '30 seconds';
 
-/** Takes the lease of a key that is new, expired, released, or whose lease has expired or whose gateway is down. Returns the seed for new
- *  ids: the one stored first for this key. Returns null when the key has a response, a running request or another fingerprint. */
+/** Takes the lease of a key that is new, expired, released, or whose lease has expired or whose gateway is down.
+ *  Returns the seed for new ids: the one stored first for this key. Returns null when the key has a response, a running
+ *  request or another fingerprint. */
 export const claimRequest = async (db: Queryable, claim: Claim): Promise<string | null> => {
   const { rows } = await db.query<{ seed: string }>({
     name: 'claim-request',
@@ -75,7 +76,8 @@ export const storeResponse = async (
   });
 };
 
-/** Releases the lease without a response, so that a retry can start at once. The seed stays: the effect may have happened. */
+/** Releases the lease without a response, so that a retry can start at once. The seed stays: the effect may have
+ *  happened. */
 export const releaseClaim = async (db: Queryable, { merchantId, key, holder }: Claim): Promise<void> => {
   await db.query(
     `update gateway.idempotency_keys set holder = null, leased_until = now()

@@ -22,8 +22,8 @@ export interface PageQuery {
   readonly sortBy?: readonly string[];
 }
 
-/** One page of a table and the total number of matching rows, from one snapshot. `table`, `columns`, the conditions and `sortBy` are
- *  inserted into the statement as they are: never pass request input. */
+/** One page of a table and the total number of matching rows, from one snapshot. `table`, `columns`, the conditions and
+ *  `sortBy` are inserted into the statement as they are: never pass request input. */
 export const selectPage = async <Row extends { id: string }>(
   db: Queryable,
   { table, columns, where, list, sortBy = ['created_at', 'id'] }: PageQuery,

@@ -34,8 +34,8 @@ export interface NewWebhook {
 const COLUMNS = 'merchant_id, url, events, is_enabled, disabled_reason, updated_at';
 const RETURNED = `id, created_at, ${COLUMNS}, secret_box`;
 
-/** Creates a webhook, or returns the one that the same request created before. Null when the merchant has `max` webhooks. Locks the
- *  merchant's row, so concurrent requests cannot exceed `max`. */
+/** Creates a webhook, or returns the one that the same request created before. Null when the merchant has `max`
+ *  webhooks. Locks the merchant's row, so concurrent requests cannot exceed `max`. */
 export const insertWebhook = (pool: Pool, webhook: NewWebhook, max: number): Promise<WebhookWithSecret | null> =>
   transaction(pool, async (db) => {
     const { id, merchantId, url, events, secretBox, seed, at } = webhook;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { Amount, Order, OrderId, PaymentCurrency, PaymentId, PaymentRail, toMinor } from '@cpg/contracts';
+import { Amount, Order, OrderId, PaymentCurrency, PaymentId, PaymentRail } from '@cpg/contracts';
 import type { Pool } from '@cpg/postgres';
-import { invalidRequest } from '@cpg/runtime';
+import { parsePositiveAmount } from '@cpg/runtime';
 import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
@@ -93,7 +93,7 @@ export const debugPaymentRoutes: FastifyPluginAsyncZod<{ pool: Pool; payments: P
 
   app.post('/register-payment', { schema: registerPayment }, async (request, reply) => {
     const { order_id, outcome = 'confirmed' } = request.body;
-    checkAmount(request.body);
+    parsePositiveAmount(request.body);
     requireOwner(request, 'order', await merchantIdOfOrder(pool, parseId(OrderId, 'order', order_id)));
     const context = callContext(request);
     const registered = await payments.register(registrationOf(request.body), context);
@@ -127,12 +127,3 @@ const registrationOf = ({ order_id, payment_rail, amount, currency, txHash, outc
   confirmed: outcome === undefined || outcome === 'confirmed',
   ...(txHash !== undefined && { tx_hash: txHash }),
 });
-
-const checkAmount = ({ amount, currency }: RegisterPaymentBody): void => {
-  const invalidAmount = (message: string) => invalidRequest([{ path: 'amount', message }]);
-  try {
-    if (toMinor(amount, currency) === 0n) throw invalidAmount('must be more than zero');
-  } catch (error) {
-    throw error instanceof RangeError ? invalidAmount(error.message) : error;
-  }
-};

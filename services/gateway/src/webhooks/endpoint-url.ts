@@ -21,9 +21,10 @@ export interface EndpointRules {
   readonly resolve?: Resolve;
 }
 
-/** Throws `invalid_request` for a URL that webhooks must not use: not https, with credentials or a fragment, or with a host that resolves
- *  to a private address. `allowLocal` also allows loopback addresses, http for these, and names that cannot be resolved (offline
- *  machines). The dispatcher checks the addresses again when it connects, because DNS can change. */
+/** Throws `invalid_request` for a URL that webhooks must not use: not https, with credentials or a fragment, or with a
+ *  host that resolves to a private address. `allowLocal` also allows loopback addresses, http for these, and names that
+ *  cannot be resolved (offline machines). The dispatcher checks the addresses again when it connects, because DNS can
+ *  change. */
 export const checkEndpointUrl = async (
   text: string,
   { allowLocal, isAllowed = () => false, resolve = resolveHost }: EndpointRules,

@@ -6,8 +6,9 @@ export interface Allocated {
   readonly unappliedMinor: bigint;
 }
 
-/** Allocates payments to the remaining amount, in the given sequence. With `canOverpay` every payment is applied in full. Otherwise the part of a
- *  payment that exceeds the remaining amount is unapplied, and a payment for which nothing remains is in `surplus`. Amounts in minor units. */
+/** Allocates payments to the remaining amount, in the given sequence. With `canOverpay` every payment is applied in
+ *  full. Otherwise the part of a payment that exceeds the remaining amount is unapplied, and a payment for which
+ *  nothing remains is in `surplus`. Amounts in minor units. */
 export const allocate = <P extends Pick<PaymentState, 'paymentId' | 'amountMinor'>>(
   remainingMinor: bigint,
   payments: readonly P[],

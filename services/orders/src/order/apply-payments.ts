@@ -12,8 +12,8 @@ export const applyHeldPayments = (order: ExistingOrder, at: string): OrderEvent[
   return order.capabilities.partial_payments && isOpen(order) ? applyPayments(order, held, 'partial_payment', at) : [];
 };
 
-/** Applies every pending payment and every late orphan. A late orphan that was refunded in part stays an orphan: the merchant has already
- *  decided to return it. */
+/** Applies every pending payment and every late orphan. A late orphan that was refunded in part stays an orphan: the
+ *  merchant has already decided to return it. */
 export const capture = (order: ExistingOrder, at: string): OrderEvent[] => {
   if (order.status === 'canceled') throw new AppError('order_state_conflict', 'a canceled order takes no payments');
   if (order.status === 'initialized')

@@ -21,7 +21,8 @@ export const awaitsConfirmation = (order: ExistingOrder, at: Date): boolean =>
 export const renewsAtDeadline = (order: ExistingOrder): boolean =>
   isOpen(order) && order.capabilities.expiration_auto_renewal && order.renewals < MAX_RENEWALS;
 
-/** Renews the order with new rates. Applied payments keep their value: only the part that they do not cover is priced again. */
+/** Renews the order with new rates. Applied payments keep their value: only the part that they do not cover is priced
+ *  again. */
 export const renew = ({ rates, pricedMinor, at: now }: CommandOf<'RenewOrder'>, order: ExistingOrder): OrderEvent[] => {
   const at = now.toISOString();
   if (!renewsAtDeadline(order) || awaitsConfirmation(order, now) || at < order.expiresAt) return [];

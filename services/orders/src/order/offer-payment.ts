@@ -5,8 +5,8 @@ import { expireIfLate, isInGracePeriod } from './deadline.ts';
 import { followedBy } from './evolve.ts';
 import { type ExistingOrder, findPayment, isExpired, isFull, remainingMinor } from './state.ts';
 
-/** Offers a payment to its order. The order records it, and once its rail has confirmed it, decides whether it is applied, held or an orphan.
- *  A repeat changes nothing. */
+/** Offers a payment to its order. The order records it, and once its rail has confirmed it, decides whether it is
+ *  applied, held or an orphan. A repeat changes nothing. */
 export const offerPayment = (command: CommandOf<'OfferPayment'>, order: ExistingOrder): OrderEvent[] => {
   const { payment, confirmed, at: now } = command;
   const at = now.toISOString();
@@ -20,7 +20,8 @@ export const offerPayment = (command: CommandOf<'OfferPayment'>, order: Existing
   );
 };
 
-/** The confirmation is recorded whatever the status of the payment is: a capture or a later message may have come first. */
+/** The confirmation is recorded whatever the status of the payment is: a capture or a later message may have come
+ *  first. */
 const confirmPayment = (
   { payment: { paymentId, confirmations, confirmedAt }, at: now }: CommandOf<'OfferPayment'>,
   order: ExistingOrder,

@@ -129,9 +129,9 @@ export const withTimeAdvanced = (
   changes: order.changes + 1,
 });
 
-/** The total after a payment no longer counts. In an open order, the part that the payment covered is due at the current rates: an applied
- *  payment keeps its value through renewals, and loses it with the payment. An order that was paid keeps its total, so the same amount
- *  settles it again. */
+/** The total after a payment no longer counts. In an open order, the part that the payment covered is due at the
+ *  current rates: an applied payment keeps its value through renewals, and loses it with the payment. An order that was
+ *  paid keeps its total, so the same amount settles it again. */
 const totalWithout = (order: ExistingOrder, paymentId: string): bigint => {
   const value = findPayment(order, paymentId)?.appliedMinor ?? 0n;
   if (value === 0n || !isOpen(order)) return order.totalMinor;

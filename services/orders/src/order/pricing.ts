@@ -20,9 +20,10 @@ export const currenciesOf = (items: readonly Item[]): ItemCurrency[] => [
   ...new Set(items.flatMap((item) => [item.currency, ...(item.modifiers ?? []).map((modifier) => modifier.currency)])),
 ];
 
-/** The price of an order in minor units of its payment currency: the exact sum of all lines (`quantity * unit_price`; the quantity of a modifier is
- *  its own), converted with the locked rates and rounded up once. Throws `invalid_request` for a total of zero, and for a total with more
- *  than 18 digits before the point. `rates` must have a rate for every currency of the items. */
+/** The price of an order in minor units of its payment currency: the exact sum of all lines (`quantity * unit_price`;
+ *  the quantity of a modifier is its own), converted with the locked rates and rounded up once. Throws
+ *  `invalid_request` for a total of zero, and for a total with more than 18 digits before the point. `rates` must have
+ *  a rate for every currency of the items. */
 export const price = (items: readonly Item[], rates: Rates, currency: PaymentCurrency): bigint => {
   const lines = items.flatMap((item) => [item, ...(item.modifiers ?? [])]);
   const total = lines.map((line) => multiply(cost(line), rateOf(rates, line.currency))).reduce(add, ZERO);
@@ -43,8 +44,8 @@ const rateOf = (rates: Rates, currency: ItemCurrency): Decimal => {
 
 const RATE_DECIMALS = 18;
 
-/** base / quote as a decimal string: 18 decimals, rounded half to even, without trailing zeros. Both are positive. Throws RangeError if the
- *  result is zero, because a rate is never zero. */
+/** base / quote as a decimal string: 18 decimals, rounded half to even, without trailing zeros. Both are positive.
+ *  Throws RangeError if the result is zero, because a rate is never zero. */
 export const crossRate = (base: Decimal, quote: Decimal): string => {
   const numerator = base.units * 10n ** BigInt(quote.scale + RATE_DECIMALS);
   const denominator = quote.units * 10n ** BigInt(base.scale);

@@ -2,7 +2,8 @@ import type { OrderEvent, OrderStatus, PaymentState } from '@cpg/contracts';
 import type { CommandOf } from './command.ts';
 import { appliedMinor, type ExistingOrder, findPayment, isFull } from './state.ts';
 
-/** The rail dropped or reversed the payment. The payment's own stream has recorded that already, so the order never refuses it. */
+/** The rail dropped or reversed the payment. The payment's own stream has recorded that already, so the order never
+ *  refuses it. */
 export const failPayment = (
   { payment, failureReason, at: now }: CommandOf<'FailPayment'>,
   order: ExistingOrder,
@@ -18,7 +19,8 @@ export const failPayment = (
   return known ? [failed] : [received, failed];
 };
 
-/** The payment was refunded. A partial refund leaves the status of the order; a payment that is refunded in full no longer counts. */
+/** The payment was refunded. A partial refund leaves the status of the order; a payment that is refunded in full no
+ *  longer counts. */
 export const refundPayment = (
   { paymentId, refundId, refundedTotalMinor, at: now }: CommandOf<'RefundPayment'>,
   order: ExistingOrder,

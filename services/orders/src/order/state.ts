@@ -22,9 +22,11 @@ export interface ExistingOrder {
   readonly capabilities: Capabilities;
   readonly rates: Rates;
   readonly totalMinor: bigint;
-  /** The price of all items at the locked rates. `totalMinor` differs from it after a renewal of a partly paid order. */
+  /** The price of all items at the locked rates. `totalMinor` differs from it after a renewal of a partly paid
+   *  order. */
   readonly pricedMinor: bigint;
-  /** `pricedMinor` at the time when a payment was applied, by payment id: it tells which part of the order the payment covers. */
+  /** `pricedMinor` at the time when a payment was applied, by payment id: it tells which part of the order the payment
+   *  covers. */
   readonly pricedWhenApplied: Readonly<Record<string, bigint>>;
   readonly instructions: readonly AssignedInstruction[];
   /** Oldest first. */
@@ -37,7 +39,8 @@ export interface ExistingOrder {
   readonly metadata?: Metadata | undefined;
   readonly createdAt: string;
   readonly updatedAt: string;
-  /** The latest instant of all events. An event about a payment has the instant of the payment, so it may be older than the one before it. */
+  /** The latest instant of all events. An event about a payment has the instant of the payment, so it may be older than
+   *  the one before it. */
   readonly lastEventAt: string;
 }
 
@@ -45,8 +48,8 @@ export type Order =
   { readonly status: 'none' } | { readonly status: 'deleted'; readonly was: ExistingOrder } | ExistingOrder;
 
 export const MAX_RENEWALS = 24;
-/** Bounds on the events of one order. Every message carries the whole order and every reader reads the whole stream, so an unbounded
- *  order would slow down all others. */
+/** Bounds on the events of one order. Every message carries the whole order and every reader reads the whole stream, so
+ *  an unbounded order would slow down all others. */
 export const MAX_PAYMENTS = 250;
 export const MAX_CHANGES = 1_000;
 
@@ -69,8 +72,8 @@ export const findPayment = (order: ExistingOrder, paymentId: string): PaymentSta
 export const isHeld = ({ status, confirmedAt }: PaymentState): boolean =>
   status === 'received' && confirmedAt !== undefined;
 
-/** The sum that counts towards the total. A payment that was refunded in part still counts in full; one that failed or was refunded in full
- *  does not count. */
+/** The sum that counts towards the total. A payment that was refunded in part still counts in full; one that failed or
+ *  was refunded in full does not count. */
 export const appliedMinor = (order: ExistingOrder): bigint =>
   order.payments.reduce((sum, payment) => sum + payment.appliedMinor, 0n);
 

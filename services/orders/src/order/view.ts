@@ -62,7 +62,8 @@ const instructionView = (instruction: AssignedInstruction, order: ExistingOrder)
 
 type CryptoDeposit = Extract<AssignedInstruction, { rail: 'crypto_deposit' }>;
 
-/** The payment URI for wallets: BIP21 for Bitcoin (amount in BTC), EIP-681 for Ethereum and its tokens (amount in the smallest unit). */
+/** The payment URI for wallets: BIP21 for Bitcoin (amount in BTC), EIP-681 for Ethereum and its tokens (amount in the
+ *  smallest unit). */
 export const paymentUri = ({ chainId, asset, address }: CryptoDeposit, minor: bigint, amount: string): string => {
   if (chainId.startsWith('bip122:')) return `bitcoin:${address}?amount=${amount}`;
   const network = chainId.replace('eip155:', '');

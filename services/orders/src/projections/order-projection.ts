@@ -8,7 +8,8 @@ import { orderDecider } from '../order/order.ts';
 import { exists } from '../order/state.ts';
 import { projectDeletion, type ProjectedOrder, projectOrders } from './orders.ts';
 
-/** The read model of orders, built from the event log. A deletion takes effect with its deletion record, not with `OrderDeleted`. */
+/** The read model of orders, built from the event log. A deletion takes effect with its deletion record, not with
+ *  `OrderDeleted`. */
 export const orderProjection = (client: EventStoreDBClient): Projection => {
   const states = stateAt({ client, decider: orderDecider, schema: OrderEvent });
   return {

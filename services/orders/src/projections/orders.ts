@@ -37,7 +37,8 @@ export const projectOrders = async (db: Queryable, orders: readonly ProjectedOrd
 
 const INSTRUCT_AFTER_MS = 2_000;
 
-/** When the order is due: at the deadline of an open order, and shortly after its creation while it has no deposit instructions. */
+/** When the order is due: at the deadline of an open order, and shortly after its creation while it has no deposit
+ *  instructions. */
 const dueAt = (order: ExistingOrder): string | null => {
   if (order.status === 'initialized') return new Date(Date.parse(order.updatedAt) + INSTRUCT_AFTER_MS).toISOString();
   return isOpen(order) ? order.expiresAt : null;

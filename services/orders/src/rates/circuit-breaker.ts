@@ -1,5 +1,5 @@
-/** A circuit breaker. It is closed while calls succeed, and open for a pause after too many failures in a row. After the pause it is
- *  half-open: one call is allowed, which closes it or opens it again. */
+/** A circuit breaker. It is closed while calls succeed, and open for a pause after too many failures in a row. After
+ *  the pause it is half-open: one call is allowed, which closes it or opens it again. */
 export interface CircuitBreaker {
   /** False while it is open. */
   readonly allows: (now: Date) => boolean;

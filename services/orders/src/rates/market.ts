@@ -10,7 +10,8 @@ import type { Price, Priced, RateSource } from './sources/source.ts';
 
 export interface MarketOptions {
   readonly sources: readonly RateSource[];
-  /** Fixed prices in US dollars, set by the operator: for a token without a market, or a stablecoin that is taken at one dollar. */
+  /** Fixed prices in US dollars, set by the operator: for a token without a market, or a stablecoin that is taken at
+   *  one dollar. */
   readonly fixed: ReadonlyMap<Priced, Decimal>;
   /** Reads the body of a URL. Rejects unless the whole body arrives in time. */
   readonly read: (url: string) => Promise<string>;
@@ -22,8 +23,9 @@ export interface MarketOptions {
 const REFRESH_INTERVAL_MS = 60_000;
 const OUTLIER_PERCENT = 10;
 
-/** Market rates, computed through the US dollar. The dollar price of a currency is the median of all sources, without stale prices and
- *  outliers. Sources are read in the background, independently; a circuit breaker pauses a source that keeps failing. */
+/** Market rates, computed through the US dollar. The dollar price of a currency is the median of all sources, without
+ *  stale prices and outliers. Sources are read in the background, independently; a circuit breaker pauses a source that
+ *  keeps failing. */
 export const marketRates = ({
   sources,
   fixed,

@@ -2,8 +2,9 @@ import type { Item, PaymentCurrency, Rates } from '@cpg/contracts';
 import { currenciesOf, price } from '../order/pricing.ts';
 import { lockRates, type RateProvider } from './rates.ts';
 
-/** Locks the rates of all item currencies until `expiresAt` and prices the items with them, in minor units of `currency`.
- *  Throws `rate_unavailable` without fresh rates, and `invalid_request` for a total of zero or one that is too large. */
+/** Locks the rates of all item currencies until `expiresAt` and prices the items with them, in minor units of
+ *  `currency`. Throws `rate_unavailable` without fresh rates, and `invalid_request` for a total of zero or one that is
+ *  too large. */
 export const quoteItems = async (
   provider: RateProvider,
   items: readonly Item[],

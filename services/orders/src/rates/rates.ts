@@ -7,7 +7,8 @@ export interface Quote {
   readonly quotedAt: Date;
 }
 
-/** A source of rates. `quote` throws AppError `rate_unavailable` if it has no fresh rate; it never returns a zero, stale or invented one. */
+/** A source of rates. `quote` throws AppError `rate_unavailable` if it has no fresh rate; it never returns a zero,
+ *  stale or invented one. */
 export interface RateProvider {
   readonly quote: (base: ItemCurrency, currency: PaymentCurrency, now: Date) => Promise<Quote>;
 }

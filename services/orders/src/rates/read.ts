@@ -3,7 +3,8 @@ import { request } from 'undici';
 const TIMEOUT_MS = 4_000;
 const MAX_BYTES = 2 * 1024 * 1024;
 
-/** Reads the body of a public URL as text. Rejects unless the answer has status 200, is complete within 4 s and has at most 2 MiB. */
+/** Reads the body of a public URL as text. Rejects unless the answer has status 200, is complete within 4 s and has at
+ *  most 2 MiB. */
 export const readUrl = async (url: string): Promise<string> => {
   const { statusCode, body } = await request(url, {
     signal: AbortSignal.timeout(TIMEOUT_MS),

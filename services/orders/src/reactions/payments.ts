@@ -5,8 +5,8 @@ import type { PaymentsClient } from '../clients/payments.ts';
 import type { OrderCommands } from '../commands.ts';
 import type { OrderCommand } from '../order/command.ts';
 
-/** Runs the commands that messages of payments ask for. Payments also calls orders directly; after a crash in between, the message makes
- *  sure that the order learns of the payment. Every command is idempotent. */
+/** Runs the commands that messages of payments ask for. Payments also calls orders directly; after a crash in between,
+ *  the message makes sure that the order learns of the payment. Every command is idempotent. */
 export const reactToPayments =
   ({ commands, payments, now }: { commands: OrderCommands; payments: PaymentsClient; now: () => Date }) =>
   async (messages: readonly PaymentMessage[]): Promise<void> => {

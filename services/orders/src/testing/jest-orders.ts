@@ -6,7 +6,7 @@ import { startKafka } from '@cpg/embedded-kafka';
 import { commandHandler, connectEventStore, readStream } from '@cpg/event-store';
 import { consume, createKafka, createPublisher, ensureTopics } from '@cpg/kafka';
 import { createPool, migrate, type Pool, testDatabase } from '@cpg/postgres';
-import { createLogger, internalClient, newId } from '@cpg/runtime';
+import { createLogger, type InternalClient, internalClient, type Logger, newId } from '@cpg/runtime';
 import { type Projection, startProjection, startRelay } from '@cpg/stream-relay';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { buildApp } from '../app.ts';
@@ -63,24 +63,90 @@ export type OrdersService = Awaited<ReturnType<typeof startOrders>>;
 /** The orders service with a real event store, Kafka and PostgreSQL, and a stub of payments. */
 export const startOrders = async () => {
   const log = createLogger({ name: 'orders', level: process.env.LOG_LEVEL ?? 'silent' });
-  const [database, forEvents, forKafka] = await Promise.all([testDatabase(), testDatabase(), testDatabase()]);
-  const [eventStore, kafkaServer] = await Promise.all([
-    startEventStore({ databaseUrl: forEvents.url, port: 0 }),
-    startKafka({ databaseUrl: forKafka.url, port: 0 }),
-  ]);
+  const engines = await startEngines();
   const stub = await startPaymentsStub();
-  const client = connectEventStore(eventStore.url);
-  const pool = createPool({ url: database.url, name: 'orders-test', asyncCommit: true, log });
+  const client = connectEventStore(engines.eventStoreUrl);
+  const pool = createPool({ url: engines.databaseUrl, name: 'orders-test', asyncCommit: true, log });
   const migrations = join(SERVICE, 'migrations');
   await migrate(pool, { schema: 'orders', folder: migrations });
   const http = internalClient({ name: 'payments', url: stub.url, token: TOKEN });
-  const streamOf = (id: string) => `order-${id}`;
+  let advancedMs = 0;
+  const now = () => new Date(Date.now() + advancedMs);
+  const { handler, commands, deletion, app, otherInstance } = createService({ client, pool, http, now, log });
+
+  const follower = { client, pool, databaseUrl: engines.databaseUrl, log };
+  const projection = orderProjection(client);
+  const relayed = await startFollowers(engines.brokers, {
+    ...follower,
+    projection,
+    handler,
+    commands,
+    deletion,
+    now,
+  });
+
+  const call = callsOf(app);
+
+  return {
+    stub,
+    client,
+    pool,
+    app,
+    call,
+    now,
+    /** Advances the clock of the service. */
+    advanceClock: (ms: number) => void (advancedMs += ms),
+    /** Creates an order, of MERCHANT by default. Throws unless the answer is 201. */
+    create: async (changes: Record<string, unknown> = {}, merchantId = MERCHANT) => {
+      const order = { order_id: newId('order'), merchant_id: merchantId, order: body(changes) };
+      const { status, body: answer } = await call('POST', '/orders', order);
+      if (status !== 201) throw new Error(`${status} ${JSON.stringify(answer)}`);
+      return answer;
+    },
+    /** Offers payment `n` to an order, seen now and confirmed. */
+    offer: (id: string, n: number, amountMinor: bigint) =>
+      call('POST', `/orders/${id}/payments`, offerCall(payment(n, amountMinor, { seenAt: now().toISOString() }), true)),
+    /** Runs a command in another instance of the service, with its own stream cache. */
+    otherInstance,
+    rowOf: async (id: string) => (await pool.query('select * from orders.orders where id = $1', [id])).rows[0],
+    recordedOf: (id: string) => readStream(client, streamOf(id), OrderEvent),
+    messagesOf: (id: string) => relayed.published.filter((message) => message.subject === id),
+    /** Options to rebuild and verify the read model. */
+    shadowTableOptions: () => ({
+      client,
+      databaseUrl: engines.databaseUrl,
+      projection,
+      migrations,
+      signal: new AbortController().signal,
+    }),
+    stop: async () => {
+      await app.close();
+      await relayed.stop();
+      await http.close();
+      await client.dispose();
+      await stub.stop();
+      await pool.end();
+      await engines.stop();
+    },
+  };
+};
+
+interface ServiceOptions {
+  readonly client: EventStoreDBClient;
+  readonly pool: Pool;
+  readonly http: InternalClient;
+  readonly now: () => Date;
+  readonly log: Logger;
+}
+
+const streamOf = (id: string) => `order-${id}`;
+
+/** The parts of the service that answer calls. */
+const createService = ({ client, pool, http, now, log }: ServiceOptions) => {
   const makeHandler = () =>
     commandHandler({ client, decider: orderDecider, schema: OrderEvent, newEvent: NewOrderEvent, streamOf });
   const handler = makeHandler();
   const payments = paymentsClient(http);
-  let advancedMs = 0;
-  const now = () => new Date(Date.now() + advancedMs);
   const commandsBy = (by: OrderHandler) =>
     orderCommands({
       handler: by,
@@ -105,63 +171,32 @@ export const startOrders = async () => {
     log,
     checks: {},
   });
+  const otherInstance = (id: string, command: OrderCommand) => commandsBy(makeHandler()).run(id, command, CONTEXT);
+  return { handler, commands, deletion, app, otherInstance };
+};
 
-  const follower = { client, pool, databaseUrl: database.url, log };
-  const projection = orderProjection(client);
-  const relayed = await startFollowers(kafkaServer.brokers, {
-    ...follower,
-    projection,
-    handler,
-    commands,
-    deletion,
-    now,
-  });
-
-  const call = async (method: 'GET' | 'POST' | 'PATCH' | 'DELETE', url: string, payload?: object) => {
+/** Calls of another service to this one. */
+const callsOf =
+  (app: ReturnType<typeof buildApp>) =>
+  async (method: 'GET' | 'POST' | 'PATCH' | 'DELETE', url: string, payload?: object) => {
     const headers = { authorization: `Bearer ${TOKEN}`, 'x-actor': 'key:test' };
     const response = await app.inject({ method, url, headers, ...(payload && { payload }) });
     return { status: response.statusCode, body: response.json() };
   };
 
+/** A database for the service, an event store and a Kafka, each empty. */
+const startEngines = async () => {
+  const [database, forEvents, forKafka] = await Promise.all([testDatabase(), testDatabase(), testDatabase()]);
+  const [eventStore, kafka] = await Promise.all([
+    startEventStore({ databaseUrl: forEvents.url, port: 0 }),
+    startKafka({ databaseUrl: forKafka.url, port: 0 }),
+  ]);
   return {
-    stub,
-    client,
-    pool,
-    app,
-    call,
-    now,
-    /** Advances the clock of the service. */
-    advanceClock: (ms: number) => void (advancedMs += ms),
-    /** Creates an order, of MERCHANT by default. Throws unless the answer is 201. */
-    create: async (changes: Record<string, unknown> = {}, merchantId = MERCHANT) => {
-      const order = { order_id: newId('order'), merchant_id: merchantId, order: body(changes) };
-      const { status, body: answer } = await call('POST', '/orders', order);
-      if (status !== 201) throw new Error(`${status} ${JSON.stringify(answer)}`);
-      return answer;
-    },
-    /** Offers payment `n` to an order, seen now and confirmed. */
-    offer: (id: string, n: number, amountMinor: bigint) =>
-      call('POST', `/orders/${id}/payments`, offerCall(payment(n, amountMinor, { seenAt: now().toISOString() }), true)),
-    /** Runs a command in another instance of the service, with its own stream cache. */
-    otherInstance: (id: string, command: OrderCommand) => commandsBy(makeHandler()).run(id, command, CONTEXT),
-    rowOf: async (id: string) => (await pool.query('select * from orders.orders where id = $1', [id])).rows[0],
-    recordedOf: (id: string) => readStream(client, streamOf(id), OrderEvent),
-    messagesOf: (id: string) => relayed.published.filter((message) => message.subject === id),
-    /** Options to rebuild and verify the read model. */
-    shadowTableOptions: () => ({
-      client,
-      databaseUrl: database.url,
-      projection,
-      migrations,
-      signal: new AbortController().signal,
-    }),
+    databaseUrl: database.url,
+    eventStoreUrl: eventStore.url,
+    brokers: kafka.brokers,
     stop: async () => {
-      await app.close();
-      await relayed.stop();
-      await http.close();
-      await client.dispose();
-      await Promise.all([eventStore.stop(), kafkaServer.stop(), stub.stop()]);
-      await pool.end();
+      await Promise.all([eventStore.stop(), kafka.stop()]);
       await Promise.all([database, forEvents, forKafka].map((each) => each.drop()));
     },
   };

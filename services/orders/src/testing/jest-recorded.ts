@@ -3,7 +3,8 @@ import { join } from 'node:path';
 
 export interface RecordedStream {
   readonly stream: string;
-  /** The order as the API showed it after the last event. Null for a deletion stream, and for a deleted order of d59de14. */
+  /** The order as the API showed it after the last event. Null for a deletion stream, and for a deleted order of
+   *  d59de14. */
   readonly resource: Record<string, unknown> | null;
   readonly events: {
     readonly id: string;
@@ -16,8 +17,8 @@ export interface RecordedStream {
 
 const FOLDER = join(import.meta.dirname, 'recorded');
 
-/** Streams that earlier versions recorded, by the commit of the version. The files never change; a version that records another shape adds
- *  a file. */
+/** Streams that earlier versions recorded, by the commit of the version. The files never change; a version that records
+ *  another shape adds a file. */
 export const recordedVersions = (): [commit: string, streams: RecordedStream[]][] =>
   readdirSync(FOLDER).map((file) => [
     file.replace('.json', ''),

@@ -10,7 +10,8 @@ import type { CallContext, InternalClient } from '@cpg/runtime';
 
 type Answer = Promise<OrderAndOutcomes | null>;
 
-/** Calls to the orders service. They resolve to null when the order does not exist or was deleted. All are idempotent. */
+/** Calls to the orders service. They resolve to null when the order does not exist or was deleted. All are
+ *  idempotent. */
 export interface OrdersClient {
   readonly summary: (orderId: string, context: CallContext) => Promise<OrderSummary | null>;
   readonly offer: (orderId: string, call: OfferPaymentCall, context: CallContext) => Answer;

@@ -7,7 +7,8 @@ const Contract = z.string().refine(isChecksummed, { error: 'must be an address w
 const Confirmations = z.int().min(1);
 const Common = { network: z.string().min(1), xpub: z.string().optional() };
 
-/** The networks file: chains that accept deposits, and their currencies. `note` is a comment for readers of the file. */
+/** The networks file: chains that accept deposits, and their currencies. `note` is a comment for readers of the
+ *  file. */
 export const NetworksFile = z.strictObject({
   note: z.string().optional(),
   networks: z.array(

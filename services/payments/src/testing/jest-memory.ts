@@ -18,7 +18,8 @@ export interface MemoryHandler<State, Command, E extends DomainEvent> extends Co
   readonly states: () => State[];
 }
 
-/** A command handler with streams in memory. `onRecorded` receives every event with the state right after it, in order. */
+/** A command handler with streams in memory. `onRecorded` receives every event with the state right after it, in
+ *  order. */
 export const memoryHandler = <State, Command, E extends DomainEvent>(
   decider: Decider<State, Command, E>,
   onRecorded: (recorded: Recorded<E>, after: State) => void,

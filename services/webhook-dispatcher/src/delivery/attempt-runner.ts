@@ -53,7 +53,8 @@ export const createAttemptRunner = (options: AttemptRunnerOptions) => {
   };
   return {
     inFlight: () => inFlight,
-    /** Starts the next attempt of a queue. Returns false, and requeues what waits, if nothing may be sent to the webhook. */
+    /** Starts the next attempt of a queue. Returns false, and requeues what waits, if nothing may be sent to the
+     *  webhook. */
     startNext: (queue: EndpointQueue): boolean => {
       const webhook = webhooks.get(queue.webhookId);
       const isDisabled = webhook?.isEnabled === false && !queue.ready[0]!.isTest;

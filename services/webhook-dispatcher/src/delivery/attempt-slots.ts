@@ -1,8 +1,9 @@
 import type { Delivery } from './delivery.ts';
 
-/** Bounds the concurrent attempts of this instance. An attempt keeps its slot until its result is durable: so a crash repeats at most
- *  `limit` attempts, and a slow database slows attempts down instead of filling memory. Attempts that run longer than `slowMs` give their
- *  slot back, since they only wait. */
+/** Bounds the concurrent attempts of this instance. An attempt keeps its slot until its result is durable: so a crash
+ *  repeats at most
+ *  `limit` attempts, and a slow database slows attempts down instead of filling memory. Attempts that run longer than
+ *  `slowMs` give their slot back, since they only wait. */
 export const createAttemptSlots = ({ limit, slowMs }: { limit: number; slowMs: number }) => {
   // Start times of attempts in flight, oldest first, without those that are slow.
   const running = new Map<Delivery, number>();

@@ -29,7 +29,8 @@ export const makeAttempt = async (
   }
 };
 
-/** The state of a delivery after an attempt: delivered, failed, or pending with the time of the next attempt. 410 Gone is not retried. */
+/** The state of a delivery after an attempt: delivered, failed, or pending with the time of the next attempt. 410 Gone
+ *  is not retried. */
 export const resultOf = (
   delivery: Delivery,
   attempt: Attempt,

@@ -38,13 +38,15 @@ export const createMemoryLimit = ({ store, capacity, mayLease, clock }: MemoryLi
     freeDeliveries: () => capacity.deliveries - store.size(),
     freeBytes: () => capacity.bytes - store.bytes(),
     isScarce: () => store.size() > capacity.deliveries * SCARCE || store.bytes() > capacity.bytes * SCARCE,
-    /** How many more deliveries to claim for a webhook: none until half of its buffer is free, so that claims are few and large. */
+    /** How many more deliveries to claim for a webhook: none until half of its buffer is free, so that claims are few
+     *  and large. */
     demandOf: (webhookId: string): number => {
       const room = roomFor(webhookId);
       return room * 2 >= store.queueOf(webhookId).endpoint.bufferSize(clock()) ? room : 0;
     },
-    /** Returns a function that decides for new deliveries, one after another, whether they fit. Once it refuses a webhook, it refuses all
-     *  later deliveries of it: a later event of an order must not be leased here when an earlier one is not. */
+    /** Returns a function that decides for new deliveries, one after another, whether they fit. Once it refuses a
+     *  webhook, it refuses all later deliveries of it: a later event of an order must not be leased here when an
+     *  earlier one is not. */
     admission: (): ((webhookId: string, bytes: number) => boolean) => {
       const admitted = new Map<string, number>();
       let totalBytes = 0;

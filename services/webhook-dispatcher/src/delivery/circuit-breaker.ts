@@ -9,8 +9,8 @@ export interface CircuitBreakerLimits {
 /** Closed: attempts may start. Open: none may start. Half-open: one attempt at a time tests the endpoint. */
 export type CircuitState = 'closed' | 'open' | 'half-open';
 
-/** The circuit breaker of one endpoint. Consecutive failures open it. When the open time is over it is half-open: a success closes it, a
- *  failure opens it again for longer. Times are in milliseconds. */
+/** The circuit breaker of one endpoint. Consecutive failures open it. When the open time is over it is half-open: a
+ *  success closes it, a failure opens it again for longer. Times are in milliseconds. */
 export const createCircuitBreaker = (limits: CircuitBreakerLimits) => {
   let failures = 0;
   let timesOpened = 0;

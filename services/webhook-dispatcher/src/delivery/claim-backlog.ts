@@ -40,8 +40,8 @@ export const createClaimBacklog = (
         .map(({ webhookId, limit }) => ({ webhookId, limit: Math.min(limit, share) }))
         .filter(({ limit }) => limit > 0);
     },
-    /** Call after a claim, with one webhook id per claimed row. Moves webhooks that may have more due work to the end, and removes the
-     *  others. */
+    /** Call after a claim, with one webhook id per claimed row. Moves webhooks that may have more due work to the end,
+     *  and removes the others. */
     served: (requests: readonly ClaimRequest[], claimed: readonly string[]) => {
       const counts = new Map<string, number>();
       for (const webhookId of claimed) counts.set(webhookId, (counts.get(webhookId) ?? 0) + 1);

@@ -30,8 +30,8 @@ export interface ClaimOptions {
 
 const AFTER_FAULT_MS = 500;
 
-/** Claims due, unleased deliveries: retries, deliveries that found no free memory, and those of crashed instances. Each webhook gets at most
- *  what its endpoint can take, so a million deliveries to dead endpoints cost as much as a few. */
+/** Claims due, unleased deliveries: retries, deliveries that found no free memory, and those of crashed instances. Each
+ *  webhook gets at most what its endpoint can take, so a million deliveries to dead endpoints cost as much as a few. */
 export const startClaims = (options: ClaimOptions): Claims => {
   const { pool, leases, dispatcher, changes, now, log, pollMs = 200 } = options;
   const backlog = createClaimBacklog(dispatcher);

@@ -5,8 +5,8 @@ export interface ConcurrencyBounds {
   readonly max: number;
 }
 
-/** How many attempts to one endpoint may run concurrently. The limit grows by one per round of successes and halves with each failure
- *  (additive increase, multiplicative decrease). */
+/** How many attempts to one endpoint may run concurrently. The limit grows by one per round of successes and halves
+ *  with each failure (additive increase, multiplicative decrease). */
 export const createConcurrencyLimit = ({ initial, max }: ConcurrencyBounds) => {
   let limit = initial;
   return {

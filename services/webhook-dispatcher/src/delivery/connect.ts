@@ -24,8 +24,8 @@ export interface ConnectOptions {
   readonly resolve?: (hostname: string) => Promise<string[]>;
 }
 
-/** Connects to public addresses only. Checks the very addresses it then connects to, which defeats DNS rebinding: a name that resolves to
- *  another address the second time. */
+/** Connects to public addresses only. Checks the very addresses it then connects to, which defeats DNS rebinding: a
+ *  name that resolves to another address the second time. */
 export const guardedConnector = (options: ConnectOptions) => {
   const { allowLocal, isAllowed = () => false, proxy, timeoutMs, ca, resolve = resolveHost } = options;
   const isPermitted = (address: string) =>

@@ -14,7 +14,8 @@ export interface Delivery {
   /** Its number in the queue: earlier events have lower ones. */
   readonly position: string;
   readonly id: string;
-  /** UTC day whose partition holds its rows, `2026-01-31`: the day of the event, or of the replay that stored it again. */
+  /** UTC day whose partition holds its rows, `2026-01-31`: the day of the event, or of the replay that stored it
+   *  again. */
   readonly day: string;
   readonly webhookId: string;
   readonly orderId: string;

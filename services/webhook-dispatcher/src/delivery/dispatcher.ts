@@ -27,8 +27,8 @@ export interface DispatcherOptions {
   readonly log: Logger;
 }
 
-/** Makes the attempts of the deliveries that this instance has leased: within each endpoint's concurrency limit, and first attempts of one
- *  ordering key one after another. */
+/** Makes the attempts of the deliveries that this instance has leased: within each endpoint's concurrency limit, and
+ *  first attempts of one ordering key one after another. */
 export const createDispatcher = (options: DispatcherOptions) => {
   const { limits, capacity, mayAttempt, onResult, onRequeue, now } = options;
   const clock = () => now().getTime();
@@ -75,7 +75,8 @@ export const createDispatcher = (options: DispatcherOptions) => {
     release,
     /** Removes the waiting deliveries of deleted orders. Their rows no longer exist. */
     dropOrders: (orderIds: ReadonlySet<string>) => release(store.cancelWaiting(({ orderId }) => orderIds.has(orderId))),
-    /** Removes all waiting deliveries after the leases expired: other instances may have leased them. Attempts in flight continue. */
+    /** Removes all waiting deliveries after the leases expired: other instances may have leased them. Attempts in
+     *  flight continue. */
     dropWaiting: () => release(store.cancelWaiting(() => true)),
     /** Starts what has become possible with time, and frees the memory of endpoints that no longer need it. */
     tick: () => {
@@ -89,16 +90,19 @@ export const createDispatcher = (options: DispatcherOptions) => {
       store.evictStale(at);
       if (!requeues.isEmpty()) onRequeue();
     },
-    /** Cancels the next attempts of all deliveries to be requeued, and returns these. Call it while no other lease change runs: until then
-     *  they keep their place in the order, and later deliveries of their ordering keys wait behind them. */
+    /** Cancels the next attempts of all deliveries to be requeued, and returns these. Call it while no other lease
+     *  change runs: until then they keep their place in the order, and later deliveries of their ordering keys wait
+     *  behind them. */
     takeRequeued: (): Delivery[] => requeues.take({ all: isStopping }),
     positions: store.positions,
     counts: () => ({ leased: store.size(), inFlight: runner.inFlight() }),
     webhookIds: () => store.queues().flatMap(({ webhookId, leased }) => (leased > 0 ? [webhookId] : [])),
     endpoints: (): EndpointReport[] => store.queues().map((queue) => reportOf(queue, clock())),
-    /** When the circuit breaker of a webhook's endpoint becomes half-open, Unix milliseconds; in the past unless it is open. */
+    /** When the circuit breaker of a webhook's endpoint becomes half-open, Unix milliseconds; in the past unless it is
+     *  open. */
     openUntil: (webhookId: string): number => store.find(webhookId)?.endpoint.openUntil() ?? 0,
-    /** Requeues what waits and leases nothing more. Attempts in flight have `withinMs` to end; then they are aborted and requeued. */
+    /** Requeues what waits and leases nothing more. Attempts in flight have `withinMs` to end; then they are aborted
+     *  and requeued. */
     stop: async (withinMs: number): Promise<void> => {
       isStopping = true;
       onRequeue();

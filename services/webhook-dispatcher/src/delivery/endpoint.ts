@@ -19,8 +19,8 @@ export const ENDPOINT_LIMITS: EndpointLimits = {
   maxOpenMs: 60_000,
 };
 
-/** `healthy`: answers promptly. `slow`: an attempt runs longer than `slowMs`. `failing`: the last attempt failed. `half-open` and `open`: see
- *  the circuit breaker. */
+/** `healthy`: answers promptly. `slow`: an attempt runs longer than `slowMs`. `failing`: the last attempt failed.
+ *  `half-open` and `open`: see the circuit breaker. */
 export type EndpointState = 'healthy' | 'slow' | 'failing' | 'half-open' | 'open';
 
 export interface EndpointReport {
@@ -30,7 +30,8 @@ export interface EndpointReport {
   readonly openUntilMs: number;
 }
 
-/** The health of one webhook's endpoint, and how much load it gets. Times are in milliseconds. Attempts are compared by identity. */
+/** The health of one webhook's endpoint, and how much load it gets. Times are in milliseconds. Attempts are compared by
+ *  identity. */
 export const createEndpoint = (limits: EndpointLimits) => {
   const breaker = createCircuitBreaker(limits);
   const concurrency = createConcurrencyLimit(limits.concurrency);

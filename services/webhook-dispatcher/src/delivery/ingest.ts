@@ -28,9 +28,9 @@ export interface IngestOptions {
   readonly now: () => Date;
 }
 
-/** Ingests events: first stores them and their deliveries in one transaction, then starts the first attempts for which this instance has
- *  room. Returns the ids of new deliveries; null, with nothing stored, when a merchant's webhooks have changed since `versions`. Ingesting
- *  the same events again changes nothing. */
+/** Ingests events: first stores them and their deliveries in one transaction, then starts the first attempts for which
+ *  this instance has room. Returns the ids of new deliveries; null, with nothing stored, when a merchant's webhooks
+ *  have changed since `versions`. Ingesting the same events again changes nothing. */
 export const createIngest =
   ({ pool, partitions, leases, dispatcher, claims, changes, now }: IngestOptions) =>
   (batch: EventBatch): Promise<string[] | null> =>

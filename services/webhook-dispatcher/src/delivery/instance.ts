@@ -42,7 +42,8 @@ export interface InstanceOptions {
 
 const REFRESH_EVERY_MS = 1_000;
 
-/** Starts one instance of the dispatcher. Any number of them share the queue; other instances take over what one leaves unfinished. */
+/** Starts one instance of the dispatcher. Any number of them share the queue; other instances take over what one leaves
+ *  unfinished. */
 export const startInstance = async (options: InstanceOptions) => {
   const { pool, webhooks, now, log, limits = ENDPOINT_LIMITS, capacity = CAPACITY, onRecorded } = options;
   const partitions = createPartitions(pool, { now, retention: options.retention });
@@ -90,7 +91,8 @@ export const startInstance = async (options: InstanceOptions) => {
     heartbeat: leases.heartbeat,
     counts: () => ({ ...dispatcher.counts(), unrecorded: recorder.pending() }),
     endpoints: dispatcher.endpoints,
-    /** Claims nothing more. Attempts in flight have `withinMs` to end. Everything unfinished is free for other instances at once. */
+    /** Claims nothing more. Attempts in flight have `withinMs` to end. Everything unfinished is free for other
+     *  instances at once. */
     stop: async (withinMs: number): Promise<void> => {
       clearInterval(refresh);
       const replaysStopped = replays.stop();

@@ -7,9 +7,10 @@ export interface LeaseChanges {
   readonly reconcile: () => Promise<void>;
 }
 
-/** After a failed change it is unknown whether the database made it. `releaseUnknown`, which releases leases that are in the database but
- *  not in memory, then runs before the next change. So every lease in the database is also in memory, which the order of first attempts
- *  relies on. A statement that timed out here may still run later: `releaseUnknown` also runs every `everyMs`. */
+/** After a failed change it is unknown whether the database made it. `releaseUnknown`, which releases leases that are
+ *  in the database but not in memory, then runs before the next change. So every lease in the database is also in
+ *  memory, which the order of first attempts relies on. A statement that timed out here may still run later:
+ *  `releaseUnknown` also runs every `everyMs`. */
 export const createLeaseChanges = (releaseUnknown: () => Promise<void>, everyMs = LEASE_MS): LeaseChanges => {
   let last: Promise<unknown> = Promise.resolve();
   let hasFailed = false;

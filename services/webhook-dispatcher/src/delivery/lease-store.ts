@@ -8,7 +8,8 @@ export interface EndpointQueue {
   readonly endpoint: Endpoint;
   /** Deliveries whose next attempt may start now. */
   readonly ready: Delivery[];
-  /** All leased deliveries: ready, waiting for their ordering key, in flight, or waiting for their result to be recorded. */
+  /** All leased deliveries: ready, waiting for their ordering key, in flight, or waiting for their result to be
+   *  recorded. */
   leased: number;
 }
 
@@ -52,8 +53,8 @@ export const createLeaseStore = (limits: EndpointLimits) => {
     /** How many webhooks have leased deliveries. */
     busyQueues: () => busyQueues,
     positions: () => [...deliveries.keys()],
-    /** Adds deliveries in this order. Returns the queues they went to, and those of which an earlier lease is in the store: their attempt
-     *  still runs, so they are not added. */
+    /** Adds deliveries in this order. Returns the queues they went to, and those of which an earlier lease is in the
+     *  store: their attempt still runs, so they are not added. */
     add: (added: readonly Delivery[]) => {
       const touched = new Set<EndpointQueue>();
       const leasedTwice: Delivery[] = [];
@@ -74,8 +75,8 @@ export const createLeaseStore = (limits: EndpointLimits) => {
       if (queue.leased === 0) busyQueues -= 1;
     },
     completeFirstAttempt,
-    /** Cancels the next attempt of the waiting deliveries that match, and returns them. They occupy memory until `remove`. Attempts in
-     *  flight continue. */
+    /** Cancels the next attempt of the waiting deliveries that match, and returns them. They occupy memory until
+     *  `remove`. Attempts in flight continue. */
     cancelWaiting: (matches: (delivery: Delivery) => boolean): Delivery[] => {
       const canceled = ordering.removeWaiting(matches);
       for (const { ready } of queues.values()) {

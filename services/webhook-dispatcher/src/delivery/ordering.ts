@@ -1,6 +1,7 @@
 import { type Delivery, orderingKeyOf } from './delivery.ts';
 
-/** Runs the first attempts of one ordering key one after another. A key exists while a first attempt of it waits or runs. */
+/** Runs the first attempts of one ordering key one after another. A key exists while a first attempt of it waits or
+ *  runs. */
 export interface Ordering {
   /** Whether the delivery's first attempt may start now; otherwise the delivery waits. */
   readonly admit: (delivery: Delivery) => boolean;

@@ -72,8 +72,8 @@ export const createRecorder = (options: RecorderOptions): Recorder => {
   };
 };
 
-/** Writes results. If that fails for another reason than an outage, writes them one by one and discards those that fail again: their
- *  attempts are repeated later. */
+/** Writes results. If that fails for another reason than an outage, writes them one by one and discards those that fail
+ *  again: their attempts are repeated later. */
 const writeOrDiscard = async (results: readonly Result[], options: RecorderOptions): Promise<void> => {
   const { write, log } = options;
   try {

@@ -11,8 +11,8 @@ export interface ReplayBatch {
   readonly isLast: boolean;
 }
 
-/** Loads the next batch of a replay: all events of some orders, or one page of the events of an order that has many. Rejects once `signal`
- *  aborts. */
+/** Loads the next batch of a replay: all events of some orders, or one page of the events of an order that has many.
+ *  Rejects once `signal` aborts. */
 export const loadReplayBatch = async (
   history: History,
   replay: ReplayRow,

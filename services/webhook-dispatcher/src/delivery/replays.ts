@@ -27,7 +27,8 @@ export interface Replays {
 
 export interface ReplayPace {
   readonly ordersPerStep?: number;
-  /** A replay pauses while its webhook has this many unleased deliveries, so that current events are not delayed for long. */
+  /** A replay pauses while its webhook has this many unleased deliveries, so that current events are not delayed for
+   *  long. */
   readonly maxQueued?: number;
   readonly pollMs?: number;
 }
@@ -56,8 +57,9 @@ export const replaysUnavailable: Replays = {
 
 const MAX_RETRY_MS = 15_000;
 
-/** Queues the events of replays, step by step. Each step loads a batch without a transaction, then commits its events and the new cursor in
- *  one. A failed step leaves nothing behind, and any instance continues the replay of a crashed one. */
+/** Queues the events of replays, step by step. Each step loads a batch without a transaction, then commits its events
+ *  and the new cursor in one. A failed step leaves nothing behind, and any instance continues the replay of a crashed
+ *  one. */
 export const startReplays = (options: ReplaysOptions): Replays => {
   const { pool, holder, now, log, pollMs = 1_000 } = options;
   const stopping = new AbortController();

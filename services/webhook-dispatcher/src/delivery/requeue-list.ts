@@ -1,8 +1,8 @@
 import type { Delivery } from './delivery.ts';
 import type { LeaseStore } from './lease-store.ts';
 
-/** Lists deliveries that this instance will not attempt now and whose leases are to be released: single ones, and all that wait for a
- *  webhook. Calls `onAdded` for each addition. */
+/** Lists deliveries that this instance will not attempt now and whose leases are to be released: single ones, and all
+ *  that wait for a webhook. Calls `onAdded` for each addition. */
 export const createRequeueList = (store: Pick<LeaseStore, 'cancelWaiting'>, onAdded: () => void) => {
   const webhooks = new Map<string, { includeTests: boolean }>();
   const single: Delivery[] = [];
@@ -22,7 +22,8 @@ export const createRequeueList = (store: Pick<LeaseStore, 'cancelWaiting'>, onAd
       onAdded();
     },
     isEmpty: () => webhooks.size === 0 && single.length === 0,
-    /** Empties the list: cancels the next attempts of the listed deliveries and returns these. `all` includes every waiting delivery. */
+    /** Empties the list: cancels the next attempts of the listed deliveries and returns these. `all` includes every
+     *  waiting delivery. */
     take: ({ all }: { all: boolean }): Delivery[] => {
       const waiting = all || webhooks.size > 0 ? store.cancelWaiting(all ? () => true : isListed) : [];
       webhooks.clear();

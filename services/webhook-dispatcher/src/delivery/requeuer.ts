@@ -13,8 +13,8 @@ export interface RequeuerOptions {
   readonly log: Logger;
 }
 
-/** Releases the leases of deliveries that the dispatcher will not attempt now. Requests that arrive while one waits share its statement:
- *  many endpoints can time out at the same moment. */
+/** Releases the leases of deliveries that the dispatcher will not attempt now. Requests that arrive while one waits
+ *  share its statement: many endpoints can time out at the same moment. */
 export const createRequeuer = ({ pool, leases, dispatcher, changes, log }: RequeuerOptions) => {
   let isRequested = false;
   const requeue = async (): Promise<void> => {

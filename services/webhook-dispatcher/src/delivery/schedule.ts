@@ -9,7 +9,8 @@ const MAX_RETRY_AFTER_FACTOR = 2;
 
 /** Seconds to wait before delivery attempt `attempt` (1 is the first), or null once the schedule is spent.
  *  `random` is in [0, 1) and spreads the wait by ±20 %, so endpoints that failed together do not return together.
- *  Throws RangeError unless `attempt` is a positive integer. Source: Standard Webhooks 1.0.0, "Deliverability and reliability". */
+ *  Throws RangeError unless `attempt` is a positive integer. Source: Standard Webhooks 1.0.0, "Deliverability and
+ *  reliability". */
 export const delaySeconds = (schedule: Schedule, attempt: number, random: () => number): number | null => {
   if (!Number.isInteger(attempt) || attempt < 1)
     throw new RangeError(`attempt must be a positive integer, not ${attempt}`);
@@ -18,8 +19,9 @@ export const delaySeconds = (schedule: Schedule, attempt: number, random: () => 
   return planned === undefined ? null : planned * (1 - JITTER + 2 * JITTER * random());
 };
 
-/** When to retry after `made` attempts, or null once the schedule is spent. A Retry-After header lengthens the wait, up to twice the
- *  planned one. It never shortens it: an endpoint that asks for `0` would use up all its attempts within seconds. */
+/** When to retry after `made` attempts, or null once the schedule is spent. A Retry-After header lengthens the wait, up
+ *  to twice the planned one. It never shortens it: an endpoint that asks for `0` would use up all its attempts within
+ *  seconds. */
 export const nextAttemptAt = (
   schedule: Schedule,
   made: number,
@@ -32,8 +34,8 @@ export const nextAttemptAt = (
   return new Date(now.getTime() + Math.round(wait * 1_000));
 };
 
-/** The seconds of a Retry-After header, which has whole seconds or an HTTP date; 0 for a past date, null for any other text.
- *  Source: RFC 9110, section 10.2.3. */
+/** The seconds of a Retry-After header, which has whole seconds or an HTTP date; 0 for a past date, null for any other
+ *  text. Source: RFC 9110, section 10.2.3. */
 export const retryAfterSeconds = (header: string, now: Date): number | null => {
   const text = header.trim();
   if (/^\d+$/.test(text)) return Number(text);

@@ -13,8 +13,8 @@ export interface SchedulerOptions {
   readonly clock: () => number;
 }
 
-/** Decides which endpoint gets the next attempt: each up to its concurrency limit and a fair part of all slots. A slot that becomes
- *  free goes to the endpoint that has waited longest. */
+/** Decides which endpoint gets the next attempt: each up to its concurrency limit and a fair part of all slots. A slot
+ *  that becomes free goes to the endpoint that has waited longest. */
 export const createScheduler = ({ slots, store, maxAttempts, mayStart, startNext, clock }: SchedulerOptions) => {
   // Endpoints that wait for a slot, longest wait first.
   const waiting = new Set<EndpointQueue>();

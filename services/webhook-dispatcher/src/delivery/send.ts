@@ -30,7 +30,8 @@ export interface Sender {
   readonly close: () => Promise<void>;
 }
 
-/** Sends over keep-alive connections. Each webhook has its own pool, so an endpoint that hangs does not delay others on its host. */
+/** Sends over keep-alive connections. Each webhook has its own pool, so an endpoint that hangs does not delay others on
+ *  its host. */
 export const createSender = (options: SenderOptions): Sender => {
   const { now, connections, connectWithinMs = CONNECT_WITHIN_MS, attemptWithinMs = ATTEMPT_WITHIN_MS } = options;
   const connect = guardedConnector({ ...options, timeoutMs: connectWithinMs });
@@ -63,7 +64,8 @@ export const createSender = (options: SenderOptions): Sender => {
           clearTimeout(timer);
           running.delete(exchange.abort);
           const attempt = ending && { startedAt, durationMs: Math.round(performance.now() - startedMs), ...ending };
-          // undici frees the connection one turn of the event loop after the response. Wait, so that the next attempt can use it.
+          // undici frees the connection one turn of the event loop after the response. Wait, so that the next attempt
+          // can use it.
           setImmediate(() => setImmediate(resolve, attempt));
         });
         const timer = setTimeout(exchange.timeOut, attemptWithinMs);

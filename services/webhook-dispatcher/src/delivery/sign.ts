@@ -14,8 +14,9 @@ export const signingKey = (secret: string): Buffer => {
 const macOf = (key: Buffer, eventId: string, seconds: number, body: Buffer): Buffer =>
   createHmac('sha256', key).update(`${eventId}.${seconds}.`).update(body).digest();
 
-/** The headers of an attempt at `now`: name, value, name, value, and so on. Each key adds a signature; during a secret rotation there are
- *  two keys. Each MAC is sent twice: in `x-signature`, and in `webhook-signature` as Standard Webhooks 1.0.0 defines it. */
+/** The headers of an attempt at `now`: name, value, name, value, and so on. Each key adds a signature; during a secret
+ *  rotation there are two keys. Each MAC is sent twice: in `x-signature`, and in `webhook-signature` as Standard
+ *  Webhooks 1.0.0 defines it. */
 export const headersOf = ({ id, event }: Delivery, keys: readonly Buffer[], now: Date): string[] => {
   const seconds = Math.floor(now.getTime() / 1_000);
   const macs = keys.map((key) => macOf(key, event.id, seconds, event.body));

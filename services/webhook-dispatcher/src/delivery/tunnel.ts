@@ -11,8 +11,9 @@ export interface TunnelOptions {
   readonly timeoutMs: number;
 }
 
-/** Opens a connection to an address through an HTTP proxy with CONNECT. The proxy gets the checked address, not the host name, which could
- *  resolve to another one. Rejects when the proxy is unavailable, refuses, or takes longer than `timeoutMs`. */
+/** Opens a connection to an address through an HTTP proxy with CONNECT. The proxy gets the checked address, not the
+ *  host name, which could resolve to another one. Rejects when the proxy is unavailable, refuses, or takes longer than
+ *  `timeoutMs`. */
 export const openTunnel = ({ proxy, address, port, timeoutMs }: TunnelOptions): Promise<Socket> =>
   new Promise((done, fail) => {
     const authority = `${isIPv6(address) ? `[${address}]` : address}:${port}`;

@@ -4,8 +4,9 @@ interface Call<T> {
   readonly fail: (error: unknown) => void;
 }
 
-/** Batches concurrent calls: those that arrive while `handle` runs share its next run. So partitions that are consumed concurrently share
- *  transactions. If a batch fails, each of its calls is handled by itself, so that one cannot fail another. */
+/** Batches concurrent calls: those that arrive while `handle` runs share its next run. So partitions that are consumed
+ *  concurrently share transactions. If a batch fails, each of its calls is handled by itself, so that one cannot fail
+ *  another. */
 export const batchCalls = <T>(handle: (items: readonly T[]) => Promise<void>) => {
   const waiting: Call<T>[] = [];
   let isRunning = false;

@@ -19,8 +19,8 @@ export interface ClaimRequest {
   readonly limit: number;
 }
 
-/** Webhooks that have unleased work, after `after` in the order of their ids, each with its earliest due time. Costs one index probe per
- *  webhook, however many rows it has. */
+/** Webhooks that have unleased work, after `after` in the order of their ids, each with its earliest due time. Costs
+ *  one index probe per webhook, however many rows it has. */
 export const webhooksWithUnleasedWork = async (
   db: Queryable,
   { after, limit }: { after: string; limit: number },
@@ -42,9 +42,9 @@ export const webhooksWithUnleasedWork = async (
   return rows.map((row) => ({ webhookId: row.webhook_id, dueAt: row.due_at }));
 };
 
-/** Leases due rows to `holder`, the longest due first. `bytes` bounds the total size of the bodies, except for the last one. A first
- *  attempt is leased only if all earlier first attempts of its ordering key are leased to `holder`, before or by this claim. The query
- *  looks for the first one that blocks, once per ordering key. */
+/** Leases due rows to `holder`, the longest due first. `bytes` bounds the total size of the bodies, except for the last
+ *  one. A first attempt is leased only if all earlier first attempts of its ordering key are leased to `holder`, before
+ *  or by this claim. The query looks for the first one that blocks, once per ordering key. */
 export const claim = async (
   db: Queryable,
   { requests, bytes, holder, now }: { requests: readonly ClaimRequest[]; bytes: number; holder: string; now: Date },

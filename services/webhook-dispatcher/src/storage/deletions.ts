@@ -2,9 +2,9 @@ import { type Pool, type Queryable, transaction } from '@cpg/postgres';
 import { groupBy } from '../group-by.ts';
 import { partitionOf } from './partitions.ts';
 
-/** Removes the unleased work of a disabled or deleted webhook and marks its deliveries as failed, at most `limit` of them. `withTests`
- *  includes test deliveries, which a disabled webhook still receives. Does nothing if the database has the webhook enabled: the caller's
- *  view of it was outdated. Returns how many deliveries failed. */
+/** Removes the unleased work of a disabled or deleted webhook and marks its deliveries as failed, at most `limit` of
+ *  them. `withTests` includes test deliveries, which a disabled webhook still receives. Does nothing if the database
+ *  has the webhook enabled: the caller's view of it was outdated. Returns how many deliveries failed. */
 export const failDeliveriesOfWebhook = (
   pool: Pool,
   { webhookId, withTests, limit, now }: { webhookId: string; withTests: boolean; limit: number; now: Date },
@@ -28,7 +28,8 @@ export const failDeliveriesOfWebhook = (
     return rows.length;
   });
 
-/** Deletes the stored bodies, pending deliveries and queued work of orders. Later events of these orders are not stored. */
+/** Deletes the stored bodies, pending deliveries and queued work of orders. Later events of these orders are not
+ *  stored. */
 export const deleteOrders = async (db: Queryable, orderIds: readonly string[], now: Date): Promise<void> => {
   await db.query(
     `insert into webhooks.forgotten_orders (order_id, forgotten_at) select id, $2 from unnest($1::text[]) as id

@@ -3,7 +3,8 @@ import { type Logger, newRequestId } from '@cpg/runtime';
 
 export const LEASE_MS = 6_000;
 const RENEW_EVERY_MS = 2_000;
-/** This instance treats its lease as expired this much earlier than the database does, however long the renewal took. */
+/** This instance treats its lease as expired this much earlier than the database does, however long the renewal
+ *  took. */
 const MARGIN_MS = 1_500;
 
 /** The lease of one instance: a row renewed by a heartbeat, which covers everything that the instance has leased. */
@@ -25,7 +26,8 @@ export interface LeaseOptions {
   readonly onLost: () => void;
 }
 
-/** Registers this instance and keeps its lease alive. Expiry is decided by the database's clock, so the instances' clocks may differ. */
+/** Registers this instance and keeps its lease alive. Expiry is decided by the database's clock, so the instances'
+ *  clocks may differ. */
 export const startLeases = async ({ pool, log, leaseMs = LEASE_MS, onLost }: LeaseOptions): Promise<Leases> => {
   let holder = '';
   let validUntil = 0;
@@ -85,8 +87,8 @@ export const startLeases = async ({ pool, log, leaseMs = LEASE_MS, onLost }: Lea
   };
 };
 
-/** Frees what expired instances had leased. The delete locks their rows, so an instance that renews at the same moment either keeps its row
- *  or sees that its lease expired. */
+/** Frees what expired instances had leased. The delete locks their rows, so an instance that renews at the same moment
+ *  either keeps its row or sees that its lease expired. */
 const freeOrphans = (pool: Pool): Promise<number> =>
   transaction(pool, async (db) => {
     await db.query('delete from webhooks.instances where expires_at <= now()');

@@ -12,7 +12,8 @@ export const DEFAULT_RETENTION: Retention = { metadataDays: 90, bodyDays: 30 };
 const DAY_MS = 86_400_000;
 const DAYS_AHEAD = 2;
 const LOCK = "select pg_advisory_xact_lock(hashtextextended('webhooks partitions', 0))";
-// Creating or dropping a partition locks its whole table: fail soon and retry rather than block deliveries behind a long query.
+// Creating or dropping a partition locks its whole table: fail soon and retry rather than block deliveries behind a
+// long query.
 const SHORT_LOCK_TIMEOUT = "set local lock_timeout = '2s'";
 
 // Deliveries are updated once or twice: free space on each page keeps the new row version on the same page.
@@ -32,7 +33,8 @@ const daysFrom = (day: string, days: number): string => dayOf(new Date(Date.pars
 /** The oldest day whose bodies are stored. */
 export const firstBodyDay = (now: Date, { bodyDays }: Retention): string => daysFrom(dayOf(now), -bodyDays);
 
-/** The oldest day whose bodies stay stored for at least half of their retention, which is longer than the retry schedule by default. */
+/** The oldest day whose bodies stay stored for at least half of their retention, which is longer than the retry
+ *  schedule by default. */
 export const firstLastingDay = (now: Date, { bodyDays }: Retention): string =>
   daysFrom(dayOf(now), -Math.floor(bodyDays / 2));
 

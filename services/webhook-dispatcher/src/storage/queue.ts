@@ -17,14 +17,15 @@ export interface EnqueuedRow {
   readonly leased: boolean;
 }
 
-/** Locks orders against other transactions that queue their events, until this transaction ends. So events of one order are queued in the
- *  order in which these transactions commit. */
+/** Locks orders against other transactions that queue their events, until this transaction ends. So events of one order
+ *  are queued in the order in which these transactions commit. */
 export const lockOrders = (db: Queryable, orderIds: readonly string[]) =>
   db.query({ name: 'lock', text: 'select webhooks.lock_orders($1)', values: [orderIds] });
 
-/** Stores events and their deliveries, each once, under the locks of their orders. A row starts leased to `holder` if `lease` is set and all
- *  earlier first attempts of its ordering key are leased to `holder` too. Returns only new deliveries, and none of
- *  deleted orders. Returns null and stores nothing when the webhooks of a merchant differ from `versions`. */
+/** Stores events and their deliveries, each once, under the locks of their orders. A row starts leased to `holder` if
+ *  `lease` is set and all earlier first attempts of its ordering key are leased to `holder` too. Returns only new
+ *  deliveries, and none of deleted orders. Returns null and stores nothing when the webhooks of a merchant differ from
+ *  `versions`. */
 export const enqueue = async (
   db: Queryable,
   {

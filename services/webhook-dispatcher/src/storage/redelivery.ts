@@ -3,7 +3,8 @@ import { type RepeatedEvent, enqueueRepeats } from './repeats.ts';
 
 export type Redelivery = 'queued' | 'unknown' | 'disabled' | 'expired';
 
-/** Queues a delivery again under its own id. `expired`: its body is no longer stored. `disabled` never applies to test deliveries. */
+/** Queues a delivery again under its own id. `expired`: its body is no longer stored. `disabled` never applies to test
+ *  deliveries. */
 export const redeliver = (
   pool: Pool,
   { webhookId, deliveryId, now }: { webhookId: string; deliveryId: string; now: Date },

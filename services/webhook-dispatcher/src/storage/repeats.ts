@@ -19,15 +19,15 @@ interface Repeats {
   readonly now: Date;
 }
 
-/** Queues stored events for a webhook again, in this order. Ended deliveries and those that wait for a retry restart their schedule; events
- *  without a delivery get one. Skips leased deliveries and those of deleted orders. */
+/** Queues stored events for a webhook again, in this order. Ended deliveries and those that wait for a retry restart
+ *  their schedule; events without a delivery get one. Skips leased deliveries and those of deleted orders. */
 export const enqueueRepeats = async (db: Queryable, { webhookId, events, now }: Repeats): Promise<void> => {
   await lockOrders(db, [...new Set(events.map(({ order_id }) => order_id))]);
   await insertRepeats(db, { webhookId, events: await removeUnleased(db, webhookId, events), now });
 };
 
-/** Removes the unleased rows of these events from the queue. Returns the stored events that are not leased. They stay unleased while their
- *  orders are locked. */
+/** Removes the unleased rows of these events from the queue. Returns the stored events that are not leased. They stay
+ *  unleased while their orders are locked. */
 export const removeUnleased = async (
   db: Queryable,
   webhookId: string,

@@ -7,7 +7,8 @@ import { insertRepeats, removeUnleased, type RepeatedEvent } from './repeats.ts'
 export interface ReplayedEvents {
   readonly webhookId: string;
   readonly events: readonly RenderedEvent[];
-  /** Events of earlier days are stored in the partition of `today`: retention would drop their own partition too soon. */
+  /** Events of earlier days are stored in the partition of `today`: retention would drop their own partition too
+   *  soon. */
   readonly lastingFrom: string;
   readonly today: string;
   readonly now: Date;
@@ -19,8 +20,8 @@ export const partitionDayOf = (
   { lastingFrom, today }: Pick<ReplayedEvents, 'lastingFrom' | 'today'>,
 ) => (day >= lastingFrom ? day : today);
 
-/** Stores replayed events that are not stored, and queues all of them for a webhook again, in this order. Returns how many were queued: not
- *  those that are leased, nor those of deleted orders. The partitions must exist. */
+/** Stores replayed events that are not stored, and queues all of them for a webhook again, in this order. Returns how
+ *  many were queued: not those that are leased, nor those of deleted orders. The partitions must exist. */
 export const enqueueReplayedEvents = async (db: Queryable, replayed: ReplayedEvents): Promise<number> => {
   const { webhookId, events, today, now } = replayed;
   if (events.length === 0) return 0;
@@ -52,7 +53,8 @@ const storeEvents = (db: Queryable, { events, ...days }: ReplayedEvents) =>
     [events.map((event) => partitionDayOf(event, days)), ...eventColumns(events)],
   );
 
-/** Moves the deliveries of events, with their attempts, to the partition of a day, so that an event keeps one delivery per webhook. */
+/** Moves the deliveries of events, with their attempts, to the partition of a day, so that an event keeps one delivery
+ *  per webhook. */
 const moveDeliveries = async (
   db: Queryable,
   day: string,

@@ -54,8 +54,8 @@ export const createReplay = async (db: Queryable, request: ReplayRequest, now: D
   return rows[0] ?? null;
 };
 
-/** Leases the unfinished replay whose last step is longest ago, unless it is postponed or leased to another live instance. An instance runs
- *  one step at a time, so what it still has leased is from a failed step. */
+/** Leases the unfinished replay whose last step is longest ago, unless it is postponed or leased to another live
+ *  instance. An instance runs one step at a time, so what it still has leased is from a failed step. */
 export const claimReplay = async (db: Queryable, holder: string, now: Date): Promise<ClaimedReplay | null> => {
   const { rows } = await db.query<ClaimedReplay>(
     `update webhooks.replays set stepped_at = $2, leased_by = $1 where id = (
@@ -71,7 +71,8 @@ export const claimReplay = async (db: Queryable, holder: string, now: Date): Pro
   return rows[0] ?? null;
 };
 
-/** Ends a step and saves the new cursor. False when another instance has taken the replay over: then the step must queue nothing. */
+/** Ends a step and saves the new cursor. False when another instance has taken the replay over: then the step must
+ *  queue nothing. */
 export const advanceReplay = async (
   db: Queryable,
   { id, leased_by }: ClaimedReplay,

@@ -3,8 +3,9 @@ import type { Result } from '../delivery/delivery.ts';
 import { groupBy } from '../group-by.ts';
 import { partitionOf } from './partitions.ts';
 
-/** Records results: the attempt, the state of the delivery, its row in the queue, and whether the webhook fails. One statement and one
- *  commit per day of events. Idempotent. Deliveries whose partition retention has dropped only leave the queue. */
+/** Records results: the attempt, the state of the delivery, its row in the queue, and whether the webhook fails. One
+ *  statement and one commit per day of events. Idempotent. Deliveries whose partition retention has dropped only leave
+ *  the queue. */
 export const recordResults = async (
   db: Queryable,
   { results, holder, now }: { results: readonly Result[]; holder: string; now: Date },
@@ -44,7 +45,8 @@ export const recordResults = async (
 const UNDEFINED_TABLE = '42P01';
 
 // Names the partition: the planner has no statistics of a new one, and would misjudge a condition on the day.
-// A late result of an instance whose lease expired changes neither a row leased to another instance nor a delivered one.
+// A late result of an instance whose lease expired changes neither a row leased to another instance nor a delivered
+// one.
 const recordInto = (day: string): string => `
   with result as (
     select * from unnest($4::bigint[], $5::text[], $6::text[], $7::text[], $8::int[], $9::text[], $10::timestamptz[],

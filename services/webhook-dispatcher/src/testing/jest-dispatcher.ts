@@ -9,8 +9,8 @@ import { log } from './jest-log.ts';
 export const now = new Date('2026-01-31T12:00:00.000Z');
 const nextTurn = () => new Promise((done) => setImmediate(done));
 
-/** A dispatcher that sends nowhere: `end` ends the attempt with that index. Webhooks whose id includes `disabled`, `deleted` or `unknown`
- *  are in that state. */
+/** A dispatcher that sends nowhere: `end` ends the attempt with that index. Webhooks whose id includes `disabled`,
+ *  `deleted` or `unknown` are in that state. */
 export const testDispatcher = (given: Partial<DispatcherOptions> = {}) => {
   const sent: { request: Request; end: (attempt: Attempt | null) => void }[] = [];
   const results: Result[] = [];

@@ -29,7 +29,8 @@ export const firstAttempts = () => {
       closing.push(opened.close);
       return opened;
     },
-    /** Delivers one event to `url`, with a retry planned in 100 s, and returns what is recorded after its first attempt. */
+    /** Delivers one event to `url`, with a retry planned in 100 s, and returns what is recorded after its first
+     *  attempt. */
     deliver: async (url: string, options: Partial<SenderOptions> = {}): Promise<Recorded> => {
       const now = () => new Date();
       const sender = createSender({ allowLocal: true, connections: 2, now, ...options });

@@ -1,7 +1,8 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 
-/** An HTTP proxy on loopback. It tunnels every request to 127.0.0.1, whatever the address; with another `status` than 200 it refuses all. */
+/** An HTTP proxy on loopback. It tunnels every request to 127.0.0.1, whatever the address; with another `status` than
+ *  200 it refuses all. */
 export const startProxy = async ({ status = 200 } = {}) => {
   const requests: { authority: string; authorization: string | undefined }[] = [];
   const sockets = new Set<Socket>();

@@ -13,7 +13,8 @@ export interface Subscriptions {
 
 /** A cache of webhooks. Entries are at most a few seconds old when they are used for attempts. */
 export interface Directory {
-  /** Cached subscriptions by merchant, of any age: `ingest` rejects outdated ones. `refresh` reads all of them from the database. */
+  /** Cached subscriptions by merchant, of any age: `ingest` rejects outdated ones. `refresh` reads all of them from the
+   *  database. */
   readonly ofMerchants: (
     merchantIds: readonly string[],
     options?: { refresh: boolean },
@@ -104,8 +105,8 @@ const createEntries = (
   });
   return {
     get: (id: string) => cache.get(id),
-    /** Caches a row, or with undefined that there is none. Returns its webhook: the cached one if the row has not changed, since that has
-     *  decrypted its secrets. */
+    /** Caches a row, or with undefined that there is none. Returns its webhook: the cached one if the row has not
+     *  changed, since that has decrypted its secrets. */
     put: (id: string, row: WebhookRow | undefined): Webhook | null => {
       const cached = cache.get(id);
       const isUnchanged = cached?.row && row && isSameRow(cached.row, row);

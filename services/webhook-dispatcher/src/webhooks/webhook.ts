@@ -8,7 +8,8 @@ export interface Webhook {
   readonly url: URL;
   readonly events: readonly string[];
   readonly isEnabled: boolean;
-  /** The keys that sign at `now`: the current one and, during a rotation, the previous one. Throws when a secret cannot be decrypted. */
+  /** The keys that sign at `now`: the current one and, during a rotation, the previous one. Throws when a secret cannot
+   *  be decrypted. */
   readonly keys: (now: Date) => Buffer[];
 }
 

@@ -2,8 +2,9 @@ import type { Decimal } from '@cpg/contracts';
 import { divide, positive } from '../decimals.ts';
 import { MINUTE_MS, type Price, type RateSource } from './source.ts';
 
-/** The reference rates of the European Central Bank, published once each working day: units of each currency per euro. They stay valid for five
- *  days, so that they cover a long weekend. Source: ECB, "Euro foreign exchange reference rates", eurofxref-daily.xml. */
+/** The reference rates of the European Central Bank, published once each working day: units of each currency per euro.
+ *  They stay valid for five days, so that they cover a long weekend. Source: ECB, "Euro foreign exchange reference
+ *  rates", eurofxref-daily.xml. */
 export const ecb: RateSource = {
   name: 'ecb',
   urls: ['https://www.ecb.europa.eu/stats/eurofxref/eurofxref-daily.xml'],

@@ -20,8 +20,9 @@ const Ticker = z.object({
   result: z.record(z.string(), z.object({ c: z.tuple([z.string()], z.string()) })),
 });
 
-/** Kraken's public ticker: the last trade (`c[0]`) of each pair against the US dollar. Pairs have internal keys (`XXBTZUSD`); `AssetPairs` maps
- *  them to names (`wsname`). Source: Kraken REST API, "Get Tradable Asset Pairs" and "Get Ticker Information". */
+/** Kraken's public ticker: the last trade (`c[0]`) of each pair against the US dollar. Pairs have internal keys
+ *  (`XXBTZUSD`); `AssetPairs` maps them to names (`wsname`). Source: Kraken REST API, "Get Tradable Asset Pairs" and
+ *  "Get Ticker Information". */
 export const kraken: RateSource = {
   name: 'kraken',
   urls: ['https://api.kraken.com/0/public/AssetPairs', 'https://api.kraken.com/0/public/Ticker'],

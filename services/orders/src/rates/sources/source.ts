@@ -9,8 +9,8 @@ export interface Price {
   readonly at: Date;
 }
 
-/** A public source of prices. `urls` are read one after another. `parse` receives their bodies and the time of reading; it throws if a body does
- *  not have the documented shape, and omits prices that are not plain positive numbers. */
+/** A public source of prices. `urls` are read one after another. `parse` receives their bodies and the time of reading;
+ *  it throws if a body does not have the documented shape, and omits prices that are not plain positive numbers. */
 export interface RateSource {
   readonly name: string;
   readonly urls: readonly string[];
