@@ -57,7 +57,9 @@ const scriptOf = async (examples: readonly ShellExample[]): Promise<string> => {
     'set -euo pipefail',
     'exec 2>&1',
     'curl() { command curl --fail-with-body "$@"; }',
-    ...examples.map(({ line, code }) => `printf '\\n@@ %s\\n' ${line}\n${code.replaceAll(`${HOOK_PORT}`, String(port))}`),
+    ...examples.map(
+      ({ line, code }) => `printf '\\n@@ %s\\n' ${line}\n${code.replaceAll(`${HOOK_PORT}`, String(port))}`,
+    ),
   ].join('\n');
 };
 
