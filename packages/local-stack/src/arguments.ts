@@ -30,16 +30,16 @@ Environment
 `;
 
 /** Parses the command line. Throws LaunchError with the known options when an argument is unknown. */
-export const readArguments = (args: readonly string[]): Arguments => {
-  const { help = false, dispatchers = '1' } = parse(args);
-  const count = Number(dispatchers);
-  if (!/^\d+$/.test(dispatchers) || count < 1 || count > MAX_DISPATCHERS) {
+export const parseArguments = (args: readonly string[]): Arguments => {
+  const { help = false, dispatchers = '1' } = parseOptions(args);
+  const dispatcherCount = Number(dispatchers);
+  if (!/^\d+$/.test(dispatchers) || dispatcherCount < 1 || dispatcherCount > MAX_DISPATCHERS) {
     throw new LaunchError(`--dispatchers must be a number from 1 to ${MAX_DISPATCHERS}, but is "${dispatchers}"`);
   }
-  return { help, dispatchers: count };
+  return { help, dispatchers: dispatcherCount };
 };
 
-const parse = (args: readonly string[]) => {
+const parseOptions = (args: readonly string[]) => {
   try {
     return parseArgs({ args: [...args], options: { help: { type: 'boolean' }, dispatchers: { type: 'string' } } })
       .values;

@@ -1,4 +1,4 @@
-import { HELP, readArguments } from './arguments.ts';
+import { HELP, parseArguments } from './arguments.ts';
 import { banner } from './banner.ts';
 import { LaunchError } from './launch-error.ts';
 import { createLineWriter } from './log/line-writer.ts';
@@ -7,38 +7,46 @@ import { createStack } from './stack.ts';
 import { runUntilSignal } from './stop-signals.ts';
 
 const print = createLineWriter(process.stdout);
+const printError = (error: unknown) =>
+  process.stderr.write(`${error instanceof LaunchError ? error.message : (error as Error).stack}\n`);
 
 /** Runs the stack until a signal arrives. Resolves to the exit code. */
 const main = async (): Promise<number> => {
-  const { help, dispatchers } = readArguments(process.argv.slice(2));
+  const { help, dispatchers } = parseArguments(process.argv.slice(2));
   if (help) {
     print(HELP);
     return 0;
   }
   const colour = process.stdout.isTTY && !process.env.NO_COLOR;
   const stack = createStack({ dispatchers, colour, log: print });
-  const ended = runUntilSignal({
-    stop: async () => {
-      print('\nstopping; press Ctrl-C again to kill all processes');
+  const stop = async () => {
+    print('\nstopping; press Ctrl-C again to kill all processes');
+    try {
       await stack.stop();
-      print('stopped');
-    },
-    kill: stack.kill,
-  });
+    } catch (error) {
+      printError(error);
+      throw error;
+    }
+    print('stopped');
+  };
+  const exitCode = runUntilSignal({ stop, kill: stack.kill });
   const startedAt = Date.now();
   try {
-    print(banner(await stack.start(), (Date.now() - startedAt) / 1000));
+    const runningStack = await stack.start();
+    const startupSeconds = (Date.now() - startedAt) / 1000;
+    print(banner(runningStack, startupSeconds));
   } catch (error) {
-    // A signal arrived during the start, so `ended` gives the exit code.
+    // A signal stopped the stack while it was starting. That is not an error: `exitCode` resolves once it has stopped.
     if (!(error instanceof GroupStoppedError)) throw error;
   }
-  return ended;
+  return exitCode;
 };
 
 try {
   process.exitCode = await main();
 } catch (error) {
   process.exitCode = 1;
-  process.stderr.write(`${error instanceof LaunchError ? error.message : (error as Error).stack}\n`);
+  printError(error);
 }
+// Open handles would keep the process running.
 process.exit();
