@@ -1,9 +1,10 @@
 import { createPool, type Pool } from '@cpg/postgres';
 import type { Logger } from '@cpg/runtime';
 
-// Every statement finds rows by an index. Without statistics of a new partition the planner would sometimes scan all of
-// it.
-const PLANNER = { enable_seqscan: 'off' };
+// All queries of this service must use an index. A new partition has no statistics yet, so the planner would sometimes
+// choose a sequential scan of the whole partition.
+const INDEX_SCANS_ONLY = { enable_seqscan: 'off' };
 
+/** Opens the connection pool of the dispatcher. Its sessions avoid sequential scans. */
 export const openPool = (url: string, { max, log }: { max: number; log: Logger }): Pool =>
-  createPool({ url, name: 'webhook-dispatcher', max, settings: PLANNER, log });
+  createPool({ url, name: 'webhook-dispatcher', max, settings: INDEX_SCANS_ONLY, log });
