@@ -15,7 +15,7 @@ import {
   type TestDatabase,
 } from './testing/jest-store.ts';
 
-const NO_PERSISTENT_SUBSCRIPTIONS = /UNIMPLEMENTED: the embedded event store has no persistent subscriptions/;
+const NOT_SUPPORTED = /UNIMPLEMENTED: the embedded event store does not support persistent subscriptions/;
 
 let database: TestDatabase;
 let server: Awaited<ReturnType<typeof startEventStore>>;
@@ -49,8 +49,8 @@ test.each<[string, () => Promise<unknown>]>([
   ['restart of the subsystem', () => client.restartPersistentSubscriptionSubsystem()],
   ['subscription to a stream', () => collect(client.subscribeToPersistentSubscriptionToStream('s', 'g'))],
   ['subscription to $all', () => collect(client.subscribeToPersistentSubscriptionToAll('g'))],
-])('persistent subscriptions are refused with a reason: %s', async (_, call) => {
-  await expect(call()).rejects.toThrow(NO_PERSISTENT_SUBSCRIPTIONS);
+])('refuses calls to persistent subscriptions with a reason: %s', async (_, call) => {
+  await expect(call()).rejects.toThrow(NOT_SUPPORTED);
 });
 
 test.each<[string, (stream: string) => AsyncIterable<unknown>]>([
@@ -58,35 +58,35 @@ test.each<[string, (stream: string) => AsyncIterable<unknown>]>([
   ['a read of $all', () => client.readAll({ resolveLinkTos: true, maxCount: 1 })],
   ['a subscription to a stream', (stream) => client.subscribeToStream(stream, { resolveLinkTos: true })],
   ['a subscription to $all', () => client.subscribeToAll({ resolveLinkTos: true })],
-])('%s that asks to resolve links is refused with a reason', async (_, read) => {
+])('refuses %s with resolveLinkTos, with a reason', async (_, read) => {
   const stream = newStream();
   await client.appendToStream(stream, counted(1));
   await expect(collect(read(stream))).rejects.toThrow(/UNIMPLEMENTED: the embedded event store does not resolve links/);
   expect(await numbersIn(client, stream, { resolveLinkTos: false })).toEqual([1]);
 });
 
-test('data that still has a table of persistent subscriptions is served', async () => {
-  const older = await testDatabase();
+test('reads and appends to a database that has the persistent subscription table of earlier versions', async () => {
+  const earlierDatabase = await testDatabase();
   const stream = newStream();
-  const first = await startEventStore({ databaseUrl: older.url, port: 0 });
-  const before = connect(first.url);
-  await before.appendToStream(stream, counted(1));
-  await before.dispose();
-  await first.stop();
-  await inDatabase(older.url, TABLE_OF_EARLIER_VERSIONS);
+  const firstServer = await startEventStore({ databaseUrl: earlierDatabase.url, port: 0 });
+  const firstClient = connect(firstServer.url);
+  await firstClient.appendToStream(stream, counted(1));
+  await firstClient.dispose();
+  await firstServer.stop();
+  await inDatabase(earlierDatabase.url, EARLIER_TABLE);
 
-  const second = await startEventStore({ databaseUrl: older.url, port: 0 });
-  const after = connect(second.url);
-  await after.appendToStream(stream, counted(2), { expectedRevision: 0n });
-  expect(await numbersIn(after, stream)).toEqual([1, 2]);
-  await after.dispose();
-  await second.stop();
-  const groups = await inDatabase(older.url, 'select name from eventstore.persistent_subscription');
+  const secondServer = await startEventStore({ databaseUrl: earlierDatabase.url, port: 0 });
+  const secondClient = connect(secondServer.url);
+  await secondClient.appendToStream(stream, counted(2), { expectedRevision: 0n });
+  expect(await numbersIn(secondClient, stream)).toEqual([1, 2]);
+  await secondClient.dispose();
+  await secondServer.stop();
+  const groups = await inDatabase(earlierDatabase.url, 'select name from eventstore.persistent_subscription');
   expect(groups).toEqual([{ name: 'group' }]);
-  await older.drop();
+  await earlierDatabase.drop();
 });
 
-const TABLE_OF_EARLIER_VERSIONS = `
+const EARLIER_TABLE = `
   create table eventstore.persistent_subscription (
     source     text   collate "C" not null,
     name       text   collate "C" not null,

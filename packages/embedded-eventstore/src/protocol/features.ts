@@ -7,7 +7,8 @@ const SERVER_VERSION = '24.2.0';
 const FEATURES: Record<string, readonly string[]> = {
   'event_store.client.streams.streams/read': ['position', 'events'],
 };
-// Listed although refused: for an unlisted method the client falls back to HTTP, or blames the server version.
+// Listed although every call is refused: for an unlisted method the client falls back to HTTP, or reports that the
+// server version does not support it.
 const PERSISTENT_SUBSCRIPTIONS = 'event_store.client.persistent_subscriptions.persistentsubscriptions';
 
 const featuresOf = (service: string, name: string): readonly string[] =>

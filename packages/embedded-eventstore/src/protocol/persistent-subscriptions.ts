@@ -3,10 +3,13 @@ import { unsupported } from '../refusals.ts';
 import type { CallHandlers } from './call-handlers.ts';
 
 const refuse = (): Promise<never> =>
-  Promise.reject(unsupported('the embedded event store has no persistent subscriptions: use a catch-up subscription'));
+  Promise.reject(
+    unsupported('the embedded event store does not support persistent subscriptions: use a catch-up subscription'),
+  );
 
-/** Refuses every call of the service with UNIMPLEMENTED and a reason. */
-export const refusePersistentSubscriptions = (handlers: CallHandlers): IPersistentSubscriptionsServer => ({
+/** Handlers that refuse every call with UNIMPLEMENTED and a reason. Without this service the client would fall back to
+ *  HTTP, or report that the server version is too old (features.ts). */
+export const persistentSubscriptionHandlers = (handlers: CallHandlers): IPersistentSubscriptionsServer => ({
   create: handlers.unary(refuse),
   update: handlers.unary(refuse),
   delete: handlers.unary(refuse),

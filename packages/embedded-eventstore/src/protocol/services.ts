@@ -11,7 +11,7 @@ import type { CallHandlers } from './call-handlers.ts';
 import { softDelete, tombstone } from './delete.ts';
 import { supportedMethods } from './features.ts';
 import { clusterOf, type Node } from './gossip.ts';
-import { refusePersistentSubscriptions } from './persistent-subscriptions.ts';
+import { persistentSubscriptionHandlers } from './persistent-subscriptions.ts';
 import { read } from './read.ts';
 
 const { StreamsService } = streamsGrpc;
@@ -27,7 +27,7 @@ export interface Services {
   readonly now: () => number;
 }
 
-/** Registers the served handlers. gRPC answers every other call with UNIMPLEMENTED. */
+/** Registers the handlers of the supported services. gRPC answers every other call with UNIMPLEMENTED. */
 export const addServices = (server: Server, services: Services): void => {
   const { store, handlers, maxAppendBytes, node, now } = services;
   server.addService(StreamsService, {
@@ -37,7 +37,7 @@ export const addServices = (server: Server, services: Services): void => {
     delete: handlers.unary((request: streamsPb.DeleteReq, signal) => softDelete(store, request, signal)),
     tombstone: handlers.unary((request: streamsPb.TombstoneReq, signal) => tombstone(store, request, signal)),
   });
-  server.addService(PersistentSubscriptionsService, refusePersistentSubscriptions(handlers));
+  server.addService(PersistentSubscriptionsService, persistentSubscriptionHandlers(handlers));
   server.addService(GossipService, { read: handlers.unary(async () => clusterOf(node(), now())) });
   server.addService(ServerFeaturesService, {
     getSupportedMethods: handlers.unary(async () =>
