@@ -2,19 +2,19 @@ import ipaddr from 'ipaddr.js';
 
 const NAT64 = ipaddr.IPv6.parse('64:ff9b::');
 const SIX_TO_FOUR = ipaddr.IPv6.parse('2002::');
-// The only IPv6 range with public unicast addresses. It excludes `::/96`, which once embedded IPv4 addresses.
+// The only IPv6 range with public unicast addresses. It excludes `::/96`, which formerly embedded IPv4 addresses.
 const GLOBAL_UNICAST = ipaddr.IPv6.parse('2000::');
-// In the public range, but it is Azure's platform endpoint, which returns secrets.
-const CLOUD_INTERNAL = new Set(['168.63.129.16']);
+// Azure's platform endpoint, which returns secrets. It is in a public range.
+const CLOUD_METADATA = new Set(['168.63.129.16']);
 
 /** Whether `address` is an IP address of the public Internet. False for loopback, private, link-local (cloud metadata),
- *  shared, reserved, multicast and documentation addresses, and for text that is no IP address. An IPv4 address
- *  embedded in an IPv6 address (mapped, NAT64 RFC 6052, 6to4 RFC 3056) is judged as IPv4.
+ *  shared, reserved, multicast and documentation addresses, and for text that is not an IP address. An IPv4 address
+ *  embedded in an IPv6 address (mapped, NAT64 RFC 6052, 6to4 RFC 3056) is checked as IPv4.
  *  Source: the IANA special-purpose address registries, as implemented by `ipaddr.js`. */
 export const isPublicAddress = (address: string): boolean => {
   if (!ipaddr.isValid(address)) return false;
   const parsed = ipaddr.process(address);
-  if (parsed.kind() === 'ipv4') return parsed.range() === 'unicast' && !CLOUD_INTERNAL.has(parsed.toString());
+  if (parsed.kind() === 'ipv4') return parsed.range() === 'unicast' && !CLOUD_METADATA.has(parsed.toString());
   const v6 = parsed as ipaddr.IPv6;
   const ipv4 = embeddedIpv4(v6);
   return ipv4 ? isPublicAddress(ipv4) : v6.range() === 'unicast' && v6.match(GLOBAL_UNICAST, 3);
