@@ -119,15 +119,15 @@ export const ConfirmationCall = z.object({ confirmations: z.int().nonnegative().
 export type ConfirmationCall = z.infer<typeof ConfirmationCall>;
 
 /** `POST /payments/:id/failure` -> 200 RegisteredPayment. The rail dropped the payment, or reversed it after it was
- *  applied. Idempotent; 409
- *  `payment_conflict` for an orphan or refunded payment. The default reason is `dropped` or `reorg`. */
+ *  applied. Idempotent; 409 `payment_conflict` for an orphan or refunded payment. The default reason is `dropped` or
+ *  `reorg`. */
 export const FailureCall = z.object({ failure_reason: z.string().min(1).max(256).optional() });
 export type FailureCall = z.infer<typeof FailureCall>;
 
 /** `POST /payments/:id/refunds` -> 200 RegisteredPayment. Refunds `amount`, or all that is left. Idempotent by refund
  *  id. 404 for another merchant's payment; 409 `nothing_to_refund` if nothing is left, `payment_conflict` for a
- *  received or failed payment; 400 with the path
- *  `amount`. `order` is null also while orders is unavailable: orders then receives the refund from Kafka. */
+ *  received or failed payment; 400 with the path `amount` if the amount is invalid or exceeds the rest. `order` is
+ *  null also while orders is unavailable: orders then receives the refund from Kafka. */
 export const RefundCall = z.object({
   merchant_id: MerchantId,
   refund_id: RefundId,
@@ -155,11 +155,12 @@ export type TestDeliveryCall = z.infer<typeof TestDeliveryCall>;
 export const TestDelivery = z.object({ delivery_id: z.string() });
 export type TestDelivery = z.infer<typeof TestDelivery>;
 
-/** `DELETE /webhooks/:id/deliveries` -> 204. Drops the queued deliveries of a deleted webhook. Idempotent. */
+/** `DELETE /webhooks/:id/deliveries` -> 204. Fails the queued deliveries of a deleted webhook. Idempotent. */
 
-/** `POST /webhooks/:id/deliveries/:delivery_id/redelivery` -> 200 Delivery. The delivery starts again with its first
- *  attempt. 404 if the webhook has no such delivery; 409 `webhook_disabled`, and `delivery_expired` if its body is no
- *  longer kept. */
+/** `POST /webhooks/:id/deliveries/:delivery_id/redelivery` -> 204. Requeues the delivery and restarts its retry
+ *  schedule. A repeat sends nothing more while the redelivery is queued; after that, it sends the delivery once more.
+ *  404 if the webhook has no such delivery; 409 `webhook_disabled`, and `delivery_expired` if its body is no longer
+ *  stored. */
 
 /** `POST /webhooks/:id/replays` -> 201 Replay. Idempotent by replay id. 409 `webhook_disabled`, and `replay_running`
  *  while an earlier replay of the webhook is still queuing events; `dependency_unavailable` if the dispatcher has no
