@@ -102,7 +102,7 @@ test('rotation returns a new secret and keeps the old one for 24 hours', async (
   expect(overlap).toBeLessThanOrEqual(Date.now());
 });
 
-test('deletes a webhook and drops its queued deliveries', async () => {
+test('deletes a webhook and asks the dispatcher to fail its queued deliveries', async () => {
   const { id } = await create();
   gateway.dispatcher.calls.length = 0;
   const { status, body } = await shop.send('DELETE', `/v1/webhooks/${id}`);

@@ -76,10 +76,10 @@ export const webhookRoutes: FastifyPluginAsyncZod<WebhookRouteOptions> = async (
       const [merchantId, id] = ownerAndId(request, request.params.id);
       if (!(await deleteWebhook(pool, merchantId, id, now()))) throw notFound('webhook');
       try {
-        await dispatcher.dropQueued(id, callContext(request));
+        await dispatcher.failQueuedDeliveries(id, callContext(request));
       } catch (error) {
-        // The dispatcher sends nothing for a deleted webhook: the rows only stay longer.
-        request.log.warn({ err: error, webhookId: id }, 'could not drop the queued deliveries of a deleted webhook');
+        // The dispatcher sends nothing for a deleted webhook. It fails the deliveries when they are due.
+        request.log.warn({ err: error, webhookId: id }, 'could not fail the queued deliveries of a deleted webhook');
       }
       return { id, deleted: true as const };
     },

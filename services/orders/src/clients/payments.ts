@@ -14,7 +14,7 @@ export interface PaymentsClient {
 const INSTRUCTIONS_TIMEOUT_MS = 3_000;
 /** Keeps a call below 256 KiB. */
 const OUTCOMES_PER_CALL = 500;
-const Nothing = z.unknown();
+const NoContent = z.undefined();
 
 export const paymentsClient = (client: InternalClient): PaymentsClient => ({
   instructions: async (body, context) => {
@@ -34,11 +34,11 @@ export const paymentsClient = (client: InternalClient): PaymentsClient => ({
   recordOutcomes: async (outcomes, context) => {
     for (let start = 0; start < outcomes.length; start += OUTCOMES_PER_CALL) {
       const body = { outcomes: outcomes.slice(start, start + OUTCOMES_PER_CALL) };
-      await client.call('POST', '/outcomes', { body, context, response: Nothing });
+      await client.call('POST', '/outcomes', { body, context, response: NoContent });
     }
   },
   deletePayments: async (orderId, context) => {
-    await client.call('DELETE', `/orders/${orderId}/payments`, { context, response: Nothing });
+    await client.call('DELETE', `/orders/${orderId}/payments`, { context, response: NoContent });
   },
 });
 
