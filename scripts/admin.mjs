@@ -37,8 +37,9 @@ if (!process.env.DATABASE_URL) {
   const sandbox = join(folder, 'sandbox.json');
   if (process.argv[2] === 'webhooks' && existsSync(sandbox)) {
     const { base_url, api_key } = JSON.parse(readFileSync(sandbox, 'utf8'));
-    if (!process.argv.includes('--api')) process.argv.push('--api', base_url);
-    if (!process.argv.includes('--key')) process.argv.push('--key', api_key);
+    const isGiven = (option) => process.argv.some((arg) => arg === option || arg.startsWith(`${option}=`));
+    if (!isGiven('--api')) process.argv.push('--api', base_url);
+    if (!isGiven('--key')) process.argv.push('--key', api_key);
   }
 }
 

@@ -3,7 +3,7 @@ import { ConfigError, createLogger, internalClient, writeLine } from '@cpg/runti
 import { runAudit } from './admin/audit.ts';
 import { runCommand, USAGE } from './admin/command-line.ts';
 import { AdminError } from './admin/admin-error.ts';
-import { runWebhooks } from './admin/webhooks.ts';
+import { runWebhooksCommand } from './admin/webhooks.ts';
 import { ordersClient } from './clients/orders.ts';
 import { paymentsClient } from './clients/payments.ts';
 import { readAdminConfig, readAuditConfig, readEnvironment } from './config.ts';
@@ -15,7 +15,7 @@ const run = async (args: readonly string[]): Promise<void> => {
   if (args.length === 0 || args.includes('--help')) return print(USAGE);
   if (args[0] === 'webhooks') {
     const environment = readEnvironment(process.env);
-    return print(await runWebhooks(args.slice(1), { environment, print, signal: stopSignal() }));
+    return print(await runWebhooksCommand(args.slice(1), { environment, print, signal: stopSignal() }));
   }
   if (args[0] === 'audit') return audit(args.slice(1));
   const config = readAdminConfig(process.env);

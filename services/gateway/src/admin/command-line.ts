@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { text as readAll } from 'node:stream/consumers';
-import { parseArgs } from 'node:util';
 import type { ApiKey } from '../keys/api-key.ts';
 import { AdminError } from './admin-error.ts';
 import { createKey, type KeyAdmin, revokeKey, rotateKey, keyTable, parseDuration } from './keys.ts';
+import { parseOptions } from './options.ts';
 import { changeMerchant, createMerchant, merchantTable } from './merchants.ts';
 import { WEBHOOKS_USAGE } from './webhooks.ts';
 import { AUDIT_USAGE } from './audit.ts';
@@ -27,7 +27,8 @@ ${AUDIT_USAGE}
 LIST is comma-separated. TIME is like 2027-01-31T12:00:00Z, a duration is like 30m, 24h or 7d.
 The commands read DATABASE_URL, API_KEY_PEPPER and ENVIRONMENT from the environment.`;
 
-type Options = Partial<Record<'file' | 'scopes' | 'allow-ip' | 'expires' | 'overlap', string>>;
+const OPTION_NAMES = ['file', 'scopes', 'allow-ip', 'expires', 'overlap'] as const;
+type Options = Partial<Record<(typeof OPTION_NAMES)[number], string>>;
 type Command = (admin: KeyAdmin, subject: string, options: Options) => Promise<string>;
 
 const COMMANDS: Record<string, { takes: 'nothing' | 'MERCHANT' | 'KID'; run: Command }> = {
@@ -64,7 +65,7 @@ const COMMANDS: Record<string, { takes: 'nothing' | 'MERCHANT' | 'KID'; run: Com
 
 /** Runs one command and returns its output. Throws AdminError for expected failures. */
 export const runCommand = async (args: readonly string[], admin: KeyAdmin): Promise<string> => {
-  const { positionals, values } = parse(args);
+  const { positionals, values } = parseOptions(args, OPTION_NAMES, USAGE);
   const [noun = '', verb = '', subject, ...rest] = positionals;
   const command = COMMANDS[`${noun} ${verb}`];
   if (!command) throw new AdminError(USAGE);
@@ -74,19 +75,6 @@ export const runCommand = async (args: readonly string[], admin: KeyAdmin): Prom
     );
   }
   return command.run(admin, subject ?? '', values);
-};
-
-const parse = (args: readonly string[]) => {
-  const text = { type: 'string' } as const;
-  try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: { file: text, scopes: text, 'allow-ip': text, expires: text, overlap: text },
-    });
-  } catch (error) {
-    throw new AdminError(`${(error as Error).message}\n\n${USAGE}`);
-  }
 };
 
 const readJson = async (file: string | undefined): Promise<unknown> => {

@@ -1,7 +1,7 @@
 import * as examples from '../openapi/examples.ts';
 import { errorResponse, startStub, type StubService } from '../testing/jest-stub-service.ts';
 import { AdminError } from './admin-error.ts';
-import { runWebhooks } from './webhooks.ts';
+import { runWebhooksCommand } from './webhooks.ts';
 
 const KEY = 'ak_sandbox_keyOfTheTests';
 let api: StubService;
@@ -15,25 +15,25 @@ beforeEach(async () => {
       ? { status: 200, body: { id: examples.webhook.id, deleted: true } }
       : { status: method === 'POST' ? 201 : 200, body: { ...examples.webhook, secret: examples.webhookSecret } },
   );
-  target = await startStub(() => ({ status: 202, body: { taken: true } }));
+  target = await startStub(() => ({ status: 202, body: { accepted: true } }));
 });
 afterEach(() => Promise.all([api.close(), target.close()]));
 
-const access = () => ['--api', api.url, '--key', KEY];
+const apiOptions = () => ['--api', api.url, '--key', KEY];
 const start = (args: string[], environment: 'sandbox' | 'production' = 'sandbox') => {
   const stopping = new AbortController();
-  const ended = runWebhooks(args, {
+  const ended = runWebhooksCommand(args, {
     environment,
     print: (line) => void lines.push(line),
     signal: stopping.signal,
   });
   return { ended, interrupt: () => stopping.abort() };
 };
-const printed = async (text: RegExp) => {
-  while (!lines.some((line) => text.test(line))) await new Promise((done) => setTimeout(done, 5));
+const printed = async (pattern: RegExp) => {
+  while (!lines.some((line) => pattern.test(line))) await new Promise((done) => setTimeout(done, 5));
 };
 const listening = async (args: string[] = []) => {
-  const session = start(['listen', '--forward', `${target.url}/hook?a=b`, ...access(), ...args]);
+  const session = start(['listen', '--forward', `${target.url}/hook?a=b`, ...apiOptions(), ...args]);
   await printed(/Ctrl-C removes/);
   const { url, events } = api.calls[0]!.body as { url: string; events: string[] };
   return { ...session, url, events };
@@ -49,7 +49,7 @@ test('forwards a delivery unchanged and returns the response of the target', asy
   const { url, events, interrupt, ended } = await listening(['--events', 'order:paid,payment:applied']);
   expect(events).toEqual(['order:paid', 'payment:applied']);
   const response = await deliver(url);
-  expect([response.status, await response.json()]).toEqual([202, { taken: true }]);
+  expect([response.status, await response.json()]).toEqual([202, { accepted: true }]);
   expect(target.calls).toMatchObject([
     {
       method: 'POST',
@@ -79,63 +79,75 @@ test('listens for all events by default and prints the secret', async () => {
   await ended;
 });
 
-test('reports an unavailable target and returns 502 for a retry', async () => {
+test('returns 502 when the target does not respond, so that the delivery is retried', async () => {
   const { url, interrupt, ended } = await listening();
   await target.close();
   expect((await deliver(url)).status).toBe(502);
-  await printed(/502: the target did not respond \(.*ECONNREFUSED.*\)/);
+  await printed(/no response from the target \(.*ECONNREFUSED.*\); returned 502 so that the delivery is retried$/);
   interrupt();
   await ended;
 });
 
-test('removes a webhook that cannot be enabled', async () => {
-  const response = api.respond;
+test('removes the webhook when it cannot be enabled', async () => {
+  const respond = api.respond;
   api.respond = (call) =>
-    call.method === 'PATCH' ? errorResponse(503, 'dependency_unavailable', 'try again') : response(call);
-  await expect(start(['listen', '--forward', target.url, ...access()]).ended).rejects.toThrow(
+    call.method === 'PATCH' ? errorResponse(503, 'dependency_unavailable', 'try again') : respond(call);
+  await expect(start(['listen', '--forward', target.url, ...apiOptions()]).ended).rejects.toThrow(
     /returned 503: try again/,
   );
   expect(api.calls.at(-1)).toMatchObject({ method: 'DELETE' });
 });
 
+test('reports the first error and the webhook left behind when it can neither be enabled nor removed', async () => {
+  const respond = api.respond;
+  api.respond = (call) =>
+    call.method === 'POST' ? respond(call) : errorResponse(503, 'dependency_unavailable', `${call.method} failed`);
+  const { ended } = start(['listen', '--forward', target.url, ...apiOptions()]);
+  await expect(ended).rejects.toThrow(/^PATCH .* returned 503: PATCH failed\ncannot remove webhook /);
+  await expect(ended).rejects.toThrow(`run: npm run admin -- webhooks remove ${examples.webhook.id}`);
+});
+
 test('remove deletes a webhook by its id', async () => {
-  expect(await start(['remove', 'whk_1', ...access()]).ended).toBe('webhook whk_1 is removed');
+  expect(await start(['remove', 'whk_1', ...apiOptions()]).ended).toBe('webhook whk_1 is removed');
   expect(api.calls).toMatchObject([{ method: 'DELETE', path: '/v1/webhooks/whk_1' }]);
 });
 
-const FORWARD = ['listen', '--forward', 'http://127.0.0.1:1/'];
+const LISTEN = ['listen', '--forward', 'http://127.0.0.1:1/'];
 
 test('refuses to run in production', async () => {
-  await expect(start([...FORWARD, ...access()], 'production').ended).rejects.toThrow(/sandboxes only/);
+  await expect(start([...LISTEN, ...apiOptions()], 'production').ended).rejects.toThrow(/sandboxes only/);
 });
 
 test.each<[string, string[], RegExp]>([
-  ['a live key', [...FORWARD, '--key', 'ak_live_x', '--api', 'http://h'], /sandboxes only/],
-  ['no key', [...FORWARD, '--api', 'http://h'], /API key is missing/],
-  ['no address', [...FORWARD, '--key', KEY], /API URL is missing/],
-  ['no target', ['listen', '--key', KEY, '--api', 'http://h'], /--forward is missing/],
+  ['a live key', [...LISTEN, '--key', 'ak_live_x', '--api', 'http://h'], /sandboxes only/],
+  ['no key', [...LISTEN, '--api', 'http://h'], /API key is missing/],
+  ['no API URL', [...LISTEN, '--key', KEY], /API URL is missing/],
+  ['no forward URL', ['listen', '--key', KEY, '--api', 'http://h'], /--forward is missing/],
   [
-    'a target that is none',
+    'a forward URL without http://',
     ['listen', '--forward', '127.0.0.1:3000', '--key', KEY, '--api', 'http://h'],
-    /not an http:\/\/ URL/,
+    /^127\.0\.0\.1:3000 is not an http:\/\/ or https:\/\/ URL$/,
   ],
   [
     'an unknown event',
-    [...FORWARD, '--events', 'order:lost', '--key', KEY, '--api', 'http://h'],
+    [...LISTEN, '--events', 'order:lost', '--key', KEY, '--api', 'http://h'],
     /unknown event: order:lost/,
   ],
   ['an unknown option', ['listen', '--to', 'http://h/'], /--to/],
-  ['an unknown verb', ['hear', '--key', KEY, '--api', 'http://h'], /webhooks listen/],
-])('explains %s', async (_, args, words) => {
+  ['an invalid API URL', [...LISTEN, '--key', KEY, '--api', '127.0.0.1:4000'], /^127\.0\.0\.1:4000 is not an http/],
+  ['an unknown action', ['hear'], /webhooks listen/],
+  ['remove without a webhook', ['remove'], /webhooks remove WEBHOOK/],
+  ['remove with two webhooks', ['remove', 'whk_1', 'whk_2'], /webhooks remove WEBHOOK/],
+])('refuses %s and gives the reason', async (_, args, message) => {
   const { ended } = start(args);
-  await expect(ended).rejects.toThrow(words);
+  await expect(ended).rejects.toThrow(message);
   await expect(ended).rejects.toThrow(AdminError);
   expect(api.calls).toEqual([]);
 });
 
-test('names an unavailable API', async () => {
+test('reports an API that cannot be reached', async () => {
   await api.close();
-  await expect(start(['remove', 'whk_1', ...access()]).ended).rejects.toThrow(
-    /^http:\/\/127\.0\.0\.1:\d+ does not respond/,
+  await expect(start(['remove', 'whk_1', ...apiOptions()]).ended).rejects.toThrow(
+    /^cannot reach http:\/\/127\.0\.0\.1:\d+: /,
   );
 });

@@ -1,13 +1,14 @@
-import { parseArgs } from 'node:util';
 import { ErrorBody, Webhook, WebhookEventType } from '@cpg/contracts';
 import { request } from 'undici';
 import { z } from 'zod';
 import { AdminError } from './admin-error.ts';
 import { type ForwardedDelivery, startForwarder } from './forwarder.ts';
+import { parseOptions } from './options.ts';
 
 export const WEBHOOKS_USAGE = `  webhooks listen --forward URL [--events LIST]  forward deliveries to a server on this machine, until Ctrl-C
-  webhooks remove WEBHOOK                        remove the webhook of a "listen" that was killed
-                                                 both need --key ak_sandbox_... --api URL, unless "npm start" runs here`;
+  webhooks remove WEBHOOK                        delete the webhook that a killed "listen" left behind
+                                                 both use the key and URL of the last "npm start" in this folder;
+                                                 otherwise give --key ak_sandbox_... --api URL`;
 
 export interface ListenOptions {
   readonly environment: 'sandbox' | 'production';
@@ -18,103 +19,124 @@ export interface ListenOptions {
 
 /** Runs `webhooks listen` or `webhooks remove` through the public API of a sandbox. Throws AdminError for expected
  *  failures. */
-export const runWebhooks = async (args: readonly string[], options: ListenOptions): Promise<string> => {
-  const { positionals, values } = parse(args);
-  const [verb, ...subjects] = positionals;
-  const call = createApiClient(options.environment, values);
-  if (verb === 'listen' && subjects.length === 0) return listen(call, values, options);
-  if (verb !== 'remove' || subjects.length !== 1) throw new AdminError(WEBHOOKS_USAGE);
-  await call('DELETE', `/v1/webhooks/${subjects[0]}`, z.unknown());
-  return `webhook ${subjects[0]} is removed`;
+export const runWebhooksCommand = async (args: readonly string[], options: ListenOptions): Promise<string> => {
+  const { positionals, values } = parseOptions(args, OPTION_NAMES, WEBHOOKS_USAGE);
+  const [action, webhookId, ...rest] = positionals;
+  const isListen = action === 'listen' && webhookId === undefined;
+  const isRemove = action === 'remove' && webhookId !== undefined && rest.length === 0;
+  if (!isListen && !isRemove) throw new AdminError(WEBHOOKS_USAGE);
+  const sendRequest = createApiClient(options.environment, values);
+  if (isListen) return listen(sendRequest, values, options);
+  await sendRequest('DELETE', `/v1/webhooks/${webhookId}`, z.unknown());
+  return `webhook ${webhookId} is removed`;
 };
 
-const listen = async (call: Call, values: Values, { print, signal }: ListenOptions): Promise<string> => {
-  const target = parseTarget(values.forward);
-  const events = parseEvents(values.events);
+const OPTION_NAMES = ['forward', 'events', 'key', 'api'] as const;
+type Options = Partial<Record<(typeof OPTION_NAMES)[number], string>>;
+
+const listen = async (sendRequest: ApiRequest, options: Options, { print, signal }: ListenOptions): Promise<string> => {
+  const target = parseTarget(options.forward);
+  const events = parseEvents(options.events);
   const forwarder = await startForwarder(target, (forwarded) => print(formatDelivery(forwarded)));
   try {
-    const { id, secret } = await call('POST', '/v1/webhooks', Created, { url: forwarder.url, events });
+    const { id, secret } = await sendRequest('POST', '/v1/webhooks', CreatedWebhook, { url: forwarder.url, events });
     try {
-      await call('PATCH', `/v1/webhooks/${id}`, Webhook, { is_enabled: true });
+      await sendRequest('PATCH', `/v1/webhooks/${id}`, Webhook, { is_enabled: true });
       print(`${events.join(', ')} -> ${target.href}`);
       print(`the signing secret is ${secret}`);
       print(`Ctrl-C removes webhook ${id}; if this process is killed, run: npm run admin -- webhooks remove ${id}`);
       if (!signal.aborted) await new Promise((done) => signal.addEventListener('abort', done, { once: true }));
-    } finally {
-      await call('DELETE', `/v1/webhooks/${id}`, z.unknown());
+    } catch (error) {
+      await removeWebhook(sendRequest, id).catch((removalError: Error) => {
+        throw new AdminError(`${(error as Error).message}\n${removalError.message}`, { cause: error });
+      });
+      throw error;
     }
+    await removeWebhook(sendRequest, id);
     return `webhook ${id} is removed`;
   } finally {
     await forwarder.close();
   }
 };
 
-const Created = Webhook.extend({ secret: z.string() });
+const CreatedWebhook = Webhook.extend({ secret: z.string() });
 
-type Values = Partial<Record<'forward' | 'events' | 'key' | 'api', string>>;
-type Call = <T>(method: 'POST' | 'PATCH' | 'DELETE', path: string, shape: z.ZodType<T>, body?: object) => Promise<T>;
+const removeWebhook = async (sendRequest: ApiRequest, id: string): Promise<void> => {
+  try {
+    await sendRequest('DELETE', `/v1/webhooks/${id}`, z.unknown());
+  } catch (error) {
+    const reason = (error as Error).message;
+    throw new AdminError(`cannot remove webhook ${id}: ${reason}\nrun: npm run admin -- webhooks remove ${id}`, {
+      cause: error,
+    });
+  }
+};
 
-const createApiClient = (environment: ListenOptions['environment'], { api: url, key }: Values): Call => {
+/** Sends a request to the public API and parses the response. Throws AdminError unless the API accepts the request. */
+type ApiRequest = <T>(
+  method: 'POST' | 'PATCH' | 'DELETE',
+  path: string,
+  schema: z.ZodType<T>,
+  body?: object,
+) => Promise<T>;
+
+const createApiClient = (environment: ListenOptions['environment'], { api, key }: Options): ApiRequest => {
   if (environment !== 'sandbox' || key?.startsWith('ak_live_'))
     throw new AdminError('this command works with sandboxes only');
   if (!key)
     throw new AdminError('the API key is missing: add --key ak_sandbox_..., or start the sandbox with "npm start"');
-  if (!url || !URL.canParse(url)) throw new AdminError('the API URL is missing: add --api http://127.0.0.1:4000');
-  return async (method, path, shape, body) => {
-    const response = await request(new URL(path, url), {
+  if (!api) throw new AdminError('the API URL is missing: add --api http://127.0.0.1:4000');
+  const apiUrl = parseHttpUrl(api);
+  return async (method, path, schema, body) => {
+    const response = await request(new URL(path, apiUrl), {
       method,
       headers: { 'x-api-key': key, ...(body && { 'content-type': 'application/json' }) },
       body: body ? JSON.stringify(body) : null,
     }).catch((cause: Error) => {
-      throw new AdminError(`${url} does not respond: ${cause.message}`);
+      throw new AdminError(`cannot reach ${api}: ${cause.message}`, { cause });
     });
-    const text = await response.body.text();
-    if (response.statusCode < 300) return shape.parse(JSON.parse(text));
-    throw new AdminError(`${method} ${path} returned ${response.statusCode}: ${errorMessage(text)}`);
+    const responseText = await response.body.text();
+    if (response.statusCode < 300) return schema.parse(JSON.parse(responseText));
+    throw new AdminError(`${method} ${path} returned ${response.statusCode}: ${errorMessage(responseText)}`);
   };
 };
 
-const errorMessage = (text: string): string => {
+const errorMessage = (responseText: string): string => {
   try {
-    return ErrorBody.parse(JSON.parse(text)).message;
+    return ErrorBody.parse(JSON.parse(responseText)).message;
   } catch {
     return 'the response is not from the API of this gateway';
   }
 };
 
-const parse = (args: readonly string[]) => {
-  const text = { type: 'string' } as const;
-  try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: { forward: text, events: text, key: text, api: text },
-    });
-  } catch (error) {
-    throw new AdminError(`${(error as Error).message}\n\n${WEBHOOKS_USAGE}`);
-  }
+const parseTarget = (target: string | undefined): URL => {
+  if (target === undefined) throw new AdminError('--forward is missing: give a URL like http://127.0.0.1:3000/hook');
+  return parseHttpUrl(target);
 };
 
-const parseTarget = (text: string | undefined): URL => {
-  if (text === undefined) throw new AdminError('--forward is missing: give a URL like http://127.0.0.1:3000/hook');
-  if (!/^https?:\/\//.test(text) || !URL.canParse(text)) throw new AdminError(`${text} is not an http:// URL`);
-  return new URL(text);
+const parseHttpUrl = (url: string): URL => {
+  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) throw new AdminError(`${url} is not an http:// or https:// URL`);
+  return new URL(url);
 };
 
-const parseEvents = (text: string | undefined): WebhookEventType[] => {
-  if (text === undefined) return [...WebhookEventType.options];
-  const names = [...new Set(text.split(',').map((part) => part.trim()))];
-  const unknown = names.filter((name) => !WebhookEventType.safeParse(name).success);
+const parseEvents = (list: string | undefined): WebhookEventType[] => {
+  if (list === undefined) return [...WebhookEventType.options];
+  const eventTypes = [...new Set(list.split(',').map((part) => part.trim()))];
+  const unknown = eventTypes.filter((type) => !WebhookEventType.safeParse(type).success);
   if (unknown.length > 0)
     throw new AdminError(`unknown event: ${unknown.join(', ')}\nvalid events: ${WebhookEventType.options.join(', ')}`);
-  return names as WebhookEventType[];
+  return eventTypes as WebhookEventType[];
 };
+
+const EVENT_WIDTH = Math.max(...WebhookEventType.options.map((type) => type.length));
 
 /** `12:04:34  order:paid  evt_...  204 in 12 ms` */
 const formatDelivery = ({ event, eventId, status, durationMs, error }: ForwardedDelivery): string =>
   [
     new Date().toTimeString().slice(0, 8),
-    event.padEnd('payment:refunded'.length),
+    event.padEnd(EVENT_WIDTH),
     eventId,
-    error ? `${status}: the target did not respond (${error})` : `${status} in ${durationMs} ms`,
+    error
+      ? `no response from the target (${error}); returned ${status} so that the delivery is retried`
+      : `${status} in ${durationMs} ms`,
   ].join('  ');
