@@ -1,55 +1,64 @@
 import {
-  applied,
-  at,
-  failed,
-  fails,
+  paymentApplied,
+  CHANGED_AT_ISO,
+  paymentFailed,
+  failPayment,
   given,
-  isApplied,
-  isCanceled,
-  isOrphan,
-  orphaned,
-  received,
-  refunded,
-  seen,
-  T1,
+  recordApplied,
+  recordOrphanedByCancellation,
+  recordOrphaned,
+  paymentOrphaned,
+  paymentReceived,
+  paymentRefunded,
+  paymentReceivedUnconfirmed,
+  CHANGED_AT,
 } from '../testing/jest-payment-events.ts';
 
-describe("the order's decision", () => {
-  test('applies a received payment', () => given(received()).when(isApplied).then(applied));
-  test('orphans a received payment', () => given(received()).when(isOrphan).then(orphaned()));
-  test('applies an orphan that is captured', () => given(received(), orphaned()).when(isApplied).then(applied));
+describe('RecordOutcome', () => {
+  test('applies a received payment', () => given(paymentReceived()).when(recordApplied).then(paymentApplied));
+  test('orphans a received payment', () => given(paymentReceived()).when(recordOrphaned).then(paymentOrphaned()));
+  test('applies an orphan that is captured', () =>
+    given(paymentReceived(), paymentOrphaned()).when(recordApplied).then(paymentApplied));
   test('orphans an applied payment when the order is canceled', () =>
-    given(received(), applied).when(isCanceled).then(orphaned('canceled')));
+    given(paymentReceived(), paymentApplied).when(recordOrphanedByCancellation).then(paymentOrphaned('canceled')));
   test('is ignored when it is repeated', () => {
-    given(received(), applied).when(isApplied).thenNothing();
-    given(received(), orphaned()).when(isOrphan).thenNothing();
+    given(paymentReceived(), paymentApplied).when(recordApplied).thenNothing();
+    given(paymentReceived(), paymentOrphaned()).when(recordOrphaned).thenNothing();
   });
   test('does not undo a capture when it arrives late', () =>
-    given(received(), orphaned(), applied).when(isOrphan).thenNothing());
+    given(paymentReceived(), paymentOrphaned(), paymentApplied).when(recordOrphaned).thenNothing());
   test('does not undo a cancellation when it arrives late', () =>
-    given(received(), applied, orphaned('canceled')).when(isApplied).thenNothing());
-  test.each([isApplied, isOrphan, isCanceled])('is ignored once the payment failed or is refunded: %j', (command) => {
-    given(received(), applied, failed).when(command).thenNothing();
-    given(received(), applied, refunded('10000')).when(command).thenNothing();
-  });
+    given(paymentReceived(), paymentApplied, paymentOrphaned('canceled')).when(recordApplied).thenNothing());
+  test.each([recordApplied, recordOrphaned, recordOrphanedByCancellation])(
+    'is ignored once the payment failed or is refunded: %j',
+    (command) => {
+      given(paymentReceived(), paymentApplied, paymentFailed).when(command).thenNothing();
+      given(paymentReceived(), paymentApplied, paymentRefunded('10000')).when(command).thenNothing();
+    },
+  );
 });
 
-describe('failing', () => {
-  test.each([[[received()]], [[seen]], [[received(), applied]]])('fails a received or applied payment', (past) =>
-    given(...past)
-      .when(fails)
-      .then(failed),
+describe('FailPayment', () => {
+  test.each([[[paymentReceived()]], [[paymentReceivedUnconfirmed]], [[paymentReceived(), paymentApplied]]])(
+    'fails a received or applied payment',
+    (past) =>
+      given(...past)
+        .when(failPayment)
+        .then(paymentFailed),
   );
   test.each([
     ['dropped', []],
-    ['reorg', [applied]],
+    ['reorg', [paymentApplied]],
   ])('has the default reason %s', (failureReason, past) =>
-    given(received(), ...past)
-      .when({ type: 'FailPayment', at: T1 })
-      .then({ type: 'PaymentFailed', data: { failureReason, at } }),
+    given(paymentReceived(), ...past)
+      .when({ type: 'FailPayment', at: CHANGED_AT })
+      .then({ type: 'PaymentFailed', data: { failureReason, at: CHANGED_AT_ISO } }),
   );
-  test('ignores a repeated failure', () => given(received(), failed).when(fails).thenNothing());
-  test('is refused for an orphan', () => given(received(), orphaned()).when(fails).thenRefused('payment_conflict'));
+  test('ignores a repeated failure', () => given(paymentReceived(), paymentFailed).when(failPayment).thenNothing());
+  test('is refused for an orphan', () =>
+    given(paymentReceived(), paymentOrphaned()).when(failPayment).thenRefused('payment_conflict'));
   test('is refused for a refunded payment', () =>
-    given(received(), orphaned(), refunded('10000')).when(fails).thenRefused('payment_conflict'));
+    given(paymentReceived(), paymentOrphaned(), paymentRefunded('10000'))
+      .when(failPayment)
+      .thenRefused('payment_conflict'));
 });

@@ -2,25 +2,25 @@ import { paymentView, paymentBreakdown } from '@cpg/contracts';
 import { fold } from '@cpg/core';
 import fc from 'fast-check';
 import {
-  applied,
-  confirm,
-  failed,
-  fails,
-  orphaned,
-  receive,
-  received,
-  record,
-  refunded,
-  RFD,
-  RFD2,
-  seen,
-  T0,
+  paymentApplied,
+  confirmPayment,
+  paymentFailed,
+  failPayment,
+  paymentOrphaned,
+  receivePayment,
+  paymentReceived,
+  recordOutcome,
+  paymentRefunded,
+  REFUND_ID,
+  SECOND_REFUND_ID,
+  paymentReceivedUnconfirmed,
+  RECEIVED_AT,
 } from '../testing/jest-payment-events.ts';
 import type { Outcome, PaymentCommand } from './command.ts';
 import { paymentDecider } from './payment.ts';
 import { exists, type Payment } from './state.ts';
 
-const anyAt = fc.integer({ min: 0, max: 1_000 }).map((seconds) => new Date(T0.getTime() + seconds * 1_000));
+const anyAt = fc.integer({ min: 0, max: 1_000 }).map((seconds) => new Date(RECEIVED_AT.getTime() + seconds * 1_000));
 const anyAmount = fc.bigInt({ min: -1n, max: 12_000n });
 const anyOutcome: fc.Arbitrary<Outcome> = fc.oneof(
   fc.record({
@@ -36,19 +36,19 @@ const anyOutcome: fc.Arbitrary<Outcome> = fc.oneof(
   }),
 );
 const anyCommand: fc.Arbitrary<PaymentCommand> = fc.oneof(
-  fc.boolean().map((confirmed) => receive({ confirmed })),
-  fc.constant(confirm),
-  anyOutcome.map(record),
-  fc.constant(fails),
+  fc.boolean().map((confirmed) => receivePayment({ confirmed })),
+  fc.constant(confirmPayment),
+  anyOutcome.map(recordOutcome),
+  fc.constant(failPayment),
   fc.record({
     type: fc.constant('RefundPayment' as const),
-    refundId: fc.constantFrom(RFD, RFD2),
+    refundId: fc.constantFrom(REFUND_ID, SECOND_REFUND_ID),
     amountMinor: fc.option(anyAmount, { nil: undefined }),
     at: anyAt,
   }),
 );
 
-const after = (commands: readonly PaymentCommand[], start: Payment = paymentDecider.initial): Payment =>
+const stateAfter = (commands: readonly PaymentCommand[], start: Payment = paymentDecider.initial): Payment =>
   commands.reduce((payment, command) => {
     try {
       return fold(paymentDecider, payment, paymentDecider.decide(command, payment));
@@ -60,7 +60,7 @@ const after = (commands: readonly PaymentCommand[], start: Payment = paymentDeci
 test('fee and net add up to the paid amount, and refunds never exceed it', () => {
   fc.assert(
     fc.property(fc.array(anyCommand, { maxLength: 30 }), (commands) => {
-      const payment = after([receive(), ...commands]);
+      const payment = stateAfter([receivePayment(), ...commands]);
       if (!exists(payment)) throw new Error('the payment does not exist');
       const shown = paymentView(payment);
       expect(payment.refundedMinor).toBeLessThanOrEqual(payment.amountMinor);
@@ -74,7 +74,7 @@ test('fee and net add up to the paid amount, and refunds never exceed it', () =>
 });
 
 test('the same outcomes lead to the same status in any order, repeated or not', () => {
-  const outcomes = fc.uniqueArray(anyOutcome.map(record), {
+  const outcomes = fc.uniqueArray(anyOutcome.map(recordOutcome), {
     maxLength: 4,
     selector: (command) => JSON.stringify(command, (_, value) => (typeof value === 'bigint' ? String(value) : value)),
   });
@@ -86,12 +86,12 @@ test('the same outcomes lead to the same status in any order, repeated or not', 
           fc.shuffledSubarray(each, { minLength: each.length }),
         ),
       ),
-      ([one, other]) => {
+      ([repeated, once]) => {
         const statusAfter = (commands: PaymentCommand[]) => {
-          const payment = after([receive(), ...commands]);
+          const payment = stateAfter([receivePayment(), ...commands]);
           return { status: payment.status, canceled: exists(payment) && payment.orphanReason === 'canceled' };
         };
-        expect(statusAfter(one)).toEqual(statusAfter(other));
+        expect(statusAfter(repeated)).toEqual(statusAfter(once));
       },
     ),
   );
@@ -99,14 +99,14 @@ test('the same outcomes lead to the same status in any order, repeated or not', 
 
 test('folding any events never throws', () => {
   const anyEvent = fc.constantFrom(
-    received(),
-    seen,
-    applied,
-    orphaned(),
-    failed,
-    refunded('4000'),
-    refunded('10000'),
-    orphaned('canceled'),
+    paymentReceived(),
+    paymentReceivedUnconfirmed,
+    paymentApplied,
+    paymentOrphaned(),
+    paymentFailed,
+    paymentRefunded('4000'),
+    paymentRefunded('10000'),
+    paymentOrphaned('canceled'),
   );
   fc.assert(fc.property(fc.array(anyEvent), (events) => void fold(paymentDecider, paymentDecider.initial, events)));
 });

@@ -1,106 +1,106 @@
 import { paymentView } from '@cpg/contracts';
 import { fold } from '@cpg/core';
 import {
-  applied,
-  at,
-  confirm,
-  failed,
-  fails,
+  paymentApplied,
+  CHANGED_AT_ISO,
+  confirmPayment,
+  paymentFailed,
+  failPayment,
   given,
-  isApplied,
-  ORDER,
-  orphaned,
-  receive,
-  received,
-  refund,
-  refunded,
-  seen,
-  T0,
-  T1,
+  recordApplied,
+  ORDER_ID,
+  paymentOrphaned,
+  receivePayment,
+  paymentReceived,
+  refundPayment,
+  paymentRefunded,
+  paymentReceivedUnconfirmed,
+  RECEIVED_AT,
+  CHANGED_AT,
 } from '../testing/jest-payment-events.ts';
 import { paymentDecider } from './payment.ts';
 import { type ExistingPayment, UNCLAIMED_MERCHANT } from './state.ts';
 
-describe('receiving', () => {
+describe('ReceivePayment', () => {
   test('records the payment with its fee', () =>
     given()
-      .when(receive())
+      .when(receivePayment())
       .thenLike({
         type: 'PaymentReceived',
         data: {
-          orderId: ORDER,
+          orderId: ORDER_ID,
           amountMinor: '10000',
           feeMinor: '100',
           feeSchedule: '2026-01-01',
-          at: T0.toISOString(),
+          at: RECEIVED_AT.toISOString(),
         },
       }));
-  test('ignores a repeated report', () => given(received()).when(receive()).thenNothing());
+  test('ignores a repeated report', () => given(paymentReceived()).when(receivePayment()).thenNothing());
   test('confirms the payment when a repeated report is confirmed', () =>
-    given(seen)
-      .when(receive({ confirmations: 2, at: T1 }))
-      .then({ type: 'PaymentConfirmed', data: { confirmations: 2, at } }));
+    given(paymentReceivedUnconfirmed)
+      .when(receivePayment({ confirmations: 2, at: CHANGED_AT }))
+      .then({ type: 'PaymentConfirmed', data: { confirmations: 2, at: CHANGED_AT_ISO } }));
   test('ignores a repeated report that is no longer confirmed', () =>
-    given(received())
-      .when(receive({ confirmed: false }))
+    given(paymentReceived())
+      .when(receivePayment({ confirmed: false }))
       .thenNothing());
   test.each([{ orderId: 'ord_other' }, { amountMinor: 9_999n }, { currency: 'ETH' as const }])(
     'refuses the same payment with %j',
-    (changes) => given(received()).when(receive(changes)).thenRefused('payment_conflict'),
+    (overrides) => given(paymentReceived()).when(receivePayment(overrides)).thenRefused('payment_conflict'),
   );
-  test('names the differences when it refuses', () => {
+  test('lists the differences in the refusal', () => {
     const decide = () =>
       paymentDecider.decide(
-        receive({ orderId: 'ord_other', amountMinor: 9_999n }),
-        fold(paymentDecider, paymentDecider.initial, [received()]),
+        receivePayment({ orderId: 'ord_other', amountMinor: 9_999n }),
+        fold(paymentDecider, paymentDecider.initial, [paymentReceived()]),
       );
-    expect(decide).toThrow(`another order (${ORDER}), another amount (0.00010000)`);
+    expect(decide).toThrow(`another order (${ORDER_ID}), another amount (0.00010000)`);
   });
-  test('orphans a payment for an unknown order at once', () =>
+  test('orphans a confirmed payment for an unknown order at once', () =>
     given()
-      .when(receive({ merchantId: UNCLAIMED_MERCHANT }))
+      .when(receivePayment({ merchantId: UNCLAIMED_MERCHANT }))
       .thenLike({ type: 'PaymentReceived' }, { type: 'PaymentOrphaned', data: { orphanReason: 'unknown_order' } }));
-  test('orphans a payment to an unknown address with that reason', () =>
+  test('orphans a payment to an unknown address with the reason unknown_address', () =>
     given()
-      .when(receive({ merchantId: UNCLAIMED_MERCHANT, orderId: '0xabc', address: '0xabc' }))
+      .when(receivePayment({ merchantId: UNCLAIMED_MERCHANT, orderId: '0xabc', address: '0xabc' }))
       .thenLike({ type: 'PaymentReceived' }, { type: 'PaymentOrphaned', data: { orphanReason: 'unknown_address' } }));
   test('orphans an unconfirmed payment for an unknown order once it is confirmed', () => {
     given()
-      .when(receive({ merchantId: UNCLAIMED_MERCHANT, confirmed: false }))
+      .when(receivePayment({ merchantId: UNCLAIMED_MERCHANT, confirmed: false }))
       .thenLike({ type: 'PaymentReceived' });
-    given(received({ merchantId: UNCLAIMED_MERCHANT, confirmed: false }))
-      .when(confirm)
+    given(paymentReceived({ merchantId: UNCLAIMED_MERCHANT, confirmed: false }))
+      .when(confirmPayment)
       .thenLike({ type: 'PaymentConfirmed' }, { type: 'PaymentOrphaned', data: { orphanReason: 'unknown_order' } });
   });
 });
 
-describe('confirming', () => {
+describe('ConfirmPayment', () => {
   test('records the confirmation', () =>
-    given(seen)
-      .when(confirm)
-      .then({ type: 'PaymentConfirmed', data: { confirmations: 2, at } }));
-  test('ignores a repeated confirmation', () => given(received()).when(confirm).thenNothing());
-  test.each([[applied], [orphaned()]])('is recorded after the order decided: %j', (event) =>
-    given(seen, event)
-      .when(confirm)
-      .then({ type: 'PaymentConfirmed', data: { confirmations: 2, at } }),
+    given(paymentReceivedUnconfirmed)
+      .when(confirmPayment)
+      .then({ type: 'PaymentConfirmed', data: { confirmations: 2, at: CHANGED_AT_ISO } }));
+  test('ignores a repeated confirmation', () => given(paymentReceived()).when(confirmPayment).thenNothing());
+  test.each([[paymentApplied], [paymentOrphaned()]])('is recorded after the order decided: %j', (event) =>
+    given(paymentReceivedUnconfirmed, event)
+      .when(confirmPayment)
+      .then({ type: 'PaymentConfirmed', data: { confirmations: 2, at: CHANGED_AT_ISO } }),
   );
   test('is ignored once the payment is fully refunded', () =>
-    given(seen, applied, refunded('10000')).when(confirm).thenNothing());
-  test('is refused for a failed payment, whose repeated report is ignored', () => {
-    given(seen, failed).when(confirm).thenRefused('payment_conflict');
-    given(seen, failed).when(receive()).thenNothing();
+    given(paymentReceivedUnconfirmed, paymentApplied, paymentRefunded('10000')).when(confirmPayment).thenNothing());
+  test('is refused for a failed payment; a repeated report is ignored', () => {
+    given(paymentReceivedUnconfirmed, paymentFailed).when(confirmPayment).thenRefused('payment_conflict');
+    given(paymentReceivedUnconfirmed, paymentFailed).when(receivePayment()).thenNothing();
   });
 });
 
-test.each([confirm, isApplied, fails, refund()])(
+test.each([confirmPayment, recordApplied, failPayment, refundPayment()])(
   'refuses every other command before the payment is received: %j',
   (command) => given().when(command).thenRefused('not_found'),
 );
 
 test('shows amounts with a fixed number of decimals', () =>
-  given(received())
-    .when(isApplied)
+  given(paymentReceived())
+    .when(recordApplied)
     .thenState((payment) =>
       expect(paymentView(payment as ExistingPayment)).toMatchObject({
         status: 'applied',
@@ -109,6 +109,6 @@ test('shows amounts with a fixed number of decimals', () =>
         net_amount: '0.00009900',
         applied_amount: '0.00009000',
         unapplied_amount: '0.00001000',
-        updated_at: at,
+        updated_at: CHANGED_AT_ISO,
       }),
     ));

@@ -1,55 +1,41 @@
 import { readFileSync } from 'node:fs';
 import { OrphanReason } from '@cpg/contracts';
 import { AppError, fold } from '@cpg/core';
+import { CHANGED_AT, receivePayment, REFUND_ID, SECOND_REFUND_ID } from '../testing/jest-payment-events.ts';
 import type { PaymentCommand, ReceivePayment } from './command.ts';
 import { paymentDecider } from './payment.ts';
 import { exists, type Payment, UNCLAIMED_MERCHANT } from './state.ts';
 
-const at = new Date('2026-01-31T12:00:00.000Z');
-
-const receive = (confirmed: boolean, merchantId = 'mer_01J0000000000000000000000C'): ReceivePayment => ({
-  type: 'ReceivePayment',
-  paymentId: 'pay_01J0000000000000000000000B',
-  merchantId,
-  orderId: 'ord_01J0000000000000000000000A',
-  rail: 'gateway_pay',
-  providerId: 'tx-1',
-  currency: 'USDC',
-  amountMinor: 10n,
-  feeMinor: 0n,
-  feeSchedule: '1',
-  confirmed,
-  seenAt: at,
-  at,
-});
+const receiveTen = (confirmed: boolean, merchantId?: string): ReceivePayment =>
+  receivePayment({ confirmed, amountMinor: 10n, feeMinor: 0n, ...(merchantId !== undefined && { merchantId }) });
 
 /** A payment to an address of no order. */
-const unmatched = (confirmed: boolean): ReceivePayment => {
+const receiveUnmatched = (confirmed: boolean): ReceivePayment => {
   const address = '0x52908400098527886E0F7030069857D2E4169EE7';
-  return { ...receive(confirmed, UNCLAIMED_MERCHANT), orderId: address, address };
+  return { ...receiveTen(confirmed, UNCLAIMED_MERCHANT), orderId: address, address };
 };
 
-const FIRST = [true, false].flatMap((confirmed) => [
-  receive(confirmed),
-  receive(confirmed, UNCLAIMED_MERCHANT),
-  unmatched(confirmed),
+const FIRST_COMMANDS: readonly ReceivePayment[] = [true, false].flatMap((confirmed) => [
+  receiveTen(confirmed),
+  receiveTen(confirmed, UNCLAIMED_MERCHANT),
+  receiveUnmatched(confirmed),
 ]);
 
-const COMMANDS: PaymentCommand[] = [
-  receive(true),
-  receive(false),
-  { type: 'ConfirmPayment', at },
-  { type: 'RecordOutcome', outcome: { status: 'applied', appliedMinor: 9n, unappliedMinor: 1n, at } },
-  // No order ever decides `unknown_address`.
+const LATER_COMMANDS: readonly PaymentCommand[] = [
+  receiveTen(true),
+  receiveTen(false),
+  { type: 'ConfirmPayment', at: CHANGED_AT },
+  { type: 'RecordOutcome', outcome: { status: 'applied', appliedMinor: 9n, unappliedMinor: 1n, at: CHANGED_AT } },
+  // `unknown_address` is not a decision of an order.
   ...OrphanReason.options
     .filter((reason) => reason !== 'unknown_address')
     .map((orphanReason): PaymentCommand => ({
       type: 'RecordOutcome',
-      outcome: { status: 'orphan', orphanReason, at },
+      outcome: { status: 'orphan', orphanReason, at: CHANGED_AT },
     })),
-  { type: 'FailPayment', at },
-  { type: 'RefundPayment', refundId: 'rfd_01J0000000000000000000000D', amountMinor: 1n, at },
-  { type: 'RefundPayment', refundId: 'rfd_01J0000000000000000000000E', at },
+  { type: 'FailPayment', at: CHANGED_AT },
+  { type: 'RefundPayment', refundId: REFUND_ID, amountMinor: 1n, at: CHANGED_AT },
+  { type: 'RefundPayment', refundId: SECOND_REFUND_ID, at: CHANGED_AT },
 ];
 
 const decideOrRefuse = (command: PaymentCommand, payment: Payment) => {
@@ -69,10 +55,10 @@ const reasonOf = (payment: Payment): string => {
 const nameOf = (payment: Payment): string => (exists(payment) ? `\`${payment.status}\`` : 'none');
 
 /** Every change of status that a sequence of commands can cause, as rows of the documented table. */
-const explore = (): string[] => {
+const possibleRows = (): string[] => {
   const rows = new Set<string>();
-  const seen = new Set<string>();
-  const unexplored: Payment[] = [];
+  const visited = new Set<string>();
+  const unpossibleRowsd: Payment[] = [];
   const visit = (payment: Payment, command: PaymentCommand) => {
     let current = payment;
     for (const event of decideOrRefuse(command, current)) {
@@ -82,22 +68,22 @@ const explore = (): string[] => {
       current = next;
     }
     const key = JSON.stringify(current, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
-    if (seen.has(key)) return;
-    seen.add(key);
-    unexplored.push(current);
+    if (visited.has(key)) return;
+    visited.add(key);
+    unpossibleRowsd.push(current);
   };
-  for (const command of FIRST) visit(paymentDecider.initial, command);
-  for (let payment = unexplored.pop(); payment; payment = unexplored.pop())
-    for (const command of COMMANDS) visit(payment, command);
+  for (const command of FIRST_COMMANDS) visit(paymentDecider.initial, command);
+  for (let payment = unpossibleRowsd.pop(); payment; payment = unpossibleRowsd.pop())
+    for (const command of LATER_COMMANDS) visit(payment, command);
   return [...rows].sort();
 };
 
-const documented = (): string[] => {
+const documentedRows = (): string[] => {
   const page = readFileSync(new URL('../../../../docs/order-states.md', import.meta.url), 'utf8');
   const section = page.split('\n## Payments')[1]!.split('\n## ')[0]!;
   return section.split('\n').filter((line) => /^\| (`|none)/.test(line));
 };
 
 test('docs/order-states.md lists exactly the possible changes of status', () => {
-  expect(documented()).toEqual(explore());
+  expect(documentedRows()).toEqual(possibleRows());
 });

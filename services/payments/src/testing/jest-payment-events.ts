@@ -1,22 +1,26 @@
-import type { PaymentEvent } from '@cpg/contracts';
+import type { OrphanReason, PaymentEvent } from '@cpg/contracts';
 import { givenFor } from '@cpg/core';
 import type { Outcome, PaymentCommand, ReceivePayment } from '../payment/command.ts';
 import { paymentDecider } from '../payment/payment.ts';
 
-// Events and commands of one payment, for tests of its decider.
+// Commands and events of one payment, for tests of its decider. Commands are verbs (`failPayment`); events are in the
+// past tense (`paymentFailed`).
 
 export const given = givenFor(paymentDecider);
 
-export const ORDER = 'ord_01J0000000000000000000000A';
-export const T0 = new Date('2026-01-31T12:00:00.000Z');
-export const T1 = new Date('2026-01-31T12:01:00.000Z');
-export const at = T1.toISOString();
+export const ORDER_ID = 'ord_01J0000000000000000000000A';
+export const REFUND_ID = 'rfd_01J0000000000000000000000D';
+export const SECOND_REFUND_ID = 'rfd_01J0000000000000000000000E';
+export const RECEIVED_AT = new Date('2026-01-31T12:00:00.000Z');
+/** The time of every command and event after the receipt. */
+export const CHANGED_AT = new Date('2026-01-31T12:01:00.000Z');
+export const CHANGED_AT_ISO = CHANGED_AT.toISOString();
 
-export const receive = (changes: Partial<ReceivePayment> = {}): ReceivePayment => ({
+export const receivePayment = (overrides: Partial<ReceivePayment> = {}): ReceivePayment => ({
   type: 'ReceivePayment',
   paymentId: 'pay_01J0000000000000000000000B',
   merchantId: 'mer_01J0000000000000000000000C',
-  orderId: ORDER,
+  orderId: ORDER_ID,
   rail: 'crypto_deposit',
   providerId: 'bip122:000000000933ea01ad0ee984209779ba/f00d:0',
   currency: 'BTC',
@@ -24,39 +28,53 @@ export const receive = (changes: Partial<ReceivePayment> = {}): ReceivePayment =
   feeMinor: 100n,
   feeSchedule: '2026-01-01',
   confirmed: true,
-  seenAt: T0,
-  at: T0,
-  ...changes,
+  seenAt: RECEIVED_AT,
+  at: RECEIVED_AT,
+  ...overrides,
 });
 
-export const received = (changes: Partial<ReceivePayment> = {}): PaymentEvent =>
-  paymentDecider.decide(receive(changes), paymentDecider.initial)[0]!;
-export const seen = received({ confirmed: false });
-export const applied: PaymentEvent = {
+export const paymentReceived = (overrides: Partial<ReceivePayment> = {}): PaymentEvent =>
+  paymentDecider.decide(receivePayment(overrides), paymentDecider.initial)[0]!;
+export const paymentReceivedUnconfirmed = paymentReceived({ confirmed: false });
+export const paymentApplied: PaymentEvent = {
   type: 'PaymentApplied',
-  data: { orderId: ORDER, appliedMinor: '9000', unappliedMinor: '1000', at },
+  data: { orderId: ORDER_ID, appliedMinor: '9000', unappliedMinor: '1000', at: CHANGED_AT_ISO },
 };
-export const orphaned = (orphanReason: 'late' | 'canceled' | 'unknown_order' = 'late'): PaymentEvent => ({
+export const paymentOrphaned = (orphanReason: OrphanReason = 'late'): PaymentEvent => ({
   type: 'PaymentOrphaned',
-  data: { orphanReason, at },
+  data: { orphanReason, at: CHANGED_AT_ISO },
 });
-export const failed: PaymentEvent = { type: 'PaymentFailed', data: { failureReason: 'reorg', at } };
-export const refunded = (amountMinor: string, refundedTotalMinor = amountMinor, refundId = RFD): PaymentEvent => ({
+export const paymentFailed: PaymentEvent = {
+  type: 'PaymentFailed',
+  data: { failureReason: 'reorg', at: CHANGED_AT_ISO },
+};
+export const paymentRefunded = (
+  amountMinor: string,
+  refundedTotalMinor = amountMinor,
+  refundId = REFUND_ID,
+): PaymentEvent => ({
   type: 'PaymentRefunded',
-  data: { refundId, amountMinor, refundedTotalMinor, at },
+  data: { refundId, amountMinor, refundedTotalMinor, at: CHANGED_AT_ISO },
 });
-export const RFD = 'rfd_01J0000000000000000000000D';
-export const RFD2 = 'rfd_01J0000000000000000000000E';
 
-export const confirm: PaymentCommand = { type: 'ConfirmPayment', confirmations: 2, at: T1 };
-export const record = (outcome: Outcome): PaymentCommand => ({ type: 'RecordOutcome', outcome });
-export const isApplied = record({ status: 'applied', appliedMinor: 9_000n, unappliedMinor: 1_000n, at: T1 });
-export const isOrphan = record({ status: 'orphan', orphanReason: 'late', at: T1 });
-export const isCanceled = record({ status: 'orphan', orphanReason: 'canceled', at: T1 });
-export const fails: PaymentCommand = { type: 'FailPayment', failureReason: 'reorg', at: T1 };
-export const refund = (amountMinor?: bigint, refundId = RFD): PaymentCommand => ({
+export const confirmPayment: PaymentCommand = { type: 'ConfirmPayment', confirmations: 2, at: CHANGED_AT };
+export const recordOutcome = (outcome: Outcome): PaymentCommand => ({ type: 'RecordOutcome', outcome });
+export const recordApplied = recordOutcome({
+  status: 'applied',
+  appliedMinor: 9_000n,
+  unappliedMinor: 1_000n,
+  at: CHANGED_AT,
+});
+export const recordOrphaned = recordOutcome({ status: 'orphan', orphanReason: 'late', at: CHANGED_AT });
+export const recordOrphanedByCancellation = recordOutcome({
+  status: 'orphan',
+  orphanReason: 'canceled',
+  at: CHANGED_AT,
+});
+export const failPayment: PaymentCommand = { type: 'FailPayment', failureReason: 'reorg', at: CHANGED_AT };
+export const refundPayment = (amountMinor?: bigint, refundId = REFUND_ID): PaymentCommand => ({
   type: 'RefundPayment',
   refundId,
   amountMinor,
-  at: T1,
+  at: CHANGED_AT,
 });
