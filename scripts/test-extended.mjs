@@ -5,7 +5,7 @@ import { CHECKOUT, run, setUp } from './setup.mjs';
 // Long runs, and tests that need Java or Python. jest.config.js says which file belongs where.
 const RUNS = [
   ['--selectProjects', 'extended-integration', 'apache-kafka', '--maxWorkers=100%'],
-  ['--selectProjects', 'extended', '--runInBand'],
+  ['--selectProjects', 'extended', '--maxWorkers=2'],
 ];
 /** The same requests in every run, so that a new fault comes from the commit. */
 const FUZZ_SEED = '133453178';

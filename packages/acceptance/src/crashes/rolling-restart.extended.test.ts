@@ -91,9 +91,9 @@ test(
       await buyers.waitFor(12);
     }
     const bought = await buyers.stop();
-    const endings = stack.log.filter((line) => / (ended with|was ended by|did not stop) /.test(line));
+    const endings = stack.log.filter((line) => / (exited with|was killed by|did not stop) /.test(line));
     expect(endings).toHaveLength(2 * SERVICES.length);
-    for (const line of endings) expect(line).toContain('ended with code 0');
+    for (const line of endings) expect(line).toContain('exited with code 0');
 
     for (const { id } of bought) {
       const messages = await kafka.waitFor(id, (all) => all.at(-1)?.type === 'order.paid');
