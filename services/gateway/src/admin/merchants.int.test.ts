@@ -72,8 +72,8 @@ test.each([
     },
     /address.country: XX is not an ISO 3166-1/,
   ],
-])('refuses a definition with %j and names the field', async (more, message) => {
-  await expect(admin.createMerchant(more)).rejects.toThrow(message);
+])('refuses a definition with %j and reports the field', async (overrides, message) => {
+  await expect(admin.createMerchant(overrides)).rejects.toThrow(message);
   expect(await admin.run('merchants', 'list')).toMatch(/no merchants yet/);
 });
 

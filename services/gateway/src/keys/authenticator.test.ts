@@ -1,6 +1,6 @@
 import type { CredentialWithMerchant } from '../queries/credentials.ts';
 import { type ApiKey, makeApiKey } from './api-key.ts';
-import { type Authenticator, createAuthenticator } from './authenticator.ts';
+import { type AuthenticateOptions, type Authenticator, createAuthenticator } from './authenticator.ts';
 import type { KeyAlgorithm } from './hash.ts';
 
 const CACHE_TTL_MS = 3_000;
@@ -17,18 +17,18 @@ let key: ApiKey;
 
 const hashOf = (secret: string) => `hash of ${secret}`;
 
-const credentialFor = (of: ApiKey, alg: KeyAlgorithm = 'HMAC-SHA256'): CredentialWithMerchant => ({
+const credentialFor = (apiKey: ApiKey, alg: KeyAlgorithm = 'HMAC-SHA256'): CredentialWithMerchant => ({
   id: 'key_1',
   merchant_id: 'mer_1',
-  kid: of.kid,
+  kid: apiKey.kid,
   status: 'active',
   scopes: ['orders:self:read'],
   alg,
   salt: 'salt',
-  secret_hash: hashOf(of.secret),
-  last4: of.text.slice(-4),
+  secret_hash: hashOf(apiKey.secret),
+  last4: apiKey.text.slice(-4),
   version: 1,
-  environment: of.environment,
+  environment: apiKey.environment,
   allowed_ips: [],
   created_at: new Date(0),
   updated_at: null,
@@ -39,10 +39,10 @@ const credentialFor = (of: ApiKey, alg: KeyAlgorithm = 'HMAC-SHA256'): Credentia
   payment_methods: [],
 });
 
-const change = (more: Partial<CredentialWithMerchant>) =>
-  credentials.set(key.kid, { ...credentials.get(key.kid)!, ...more });
-const ask = (text = key.text, from = ADDRESS, skipExpensive = false) =>
-  authenticator.authenticate(text, from, skipExpensive);
+const changeCredential = (changes: Partial<CredentialWithMerchant>) =>
+  credentials.set(key.kid, { ...credentials.get(key.kid)!, ...changes });
+const authenticate = (apiKey = key.text, address = ADDRESS, options: AuthenticateOptions = {}) =>
+  authenticator.authenticate(apiKey, address, options);
 
 beforeEach(() => {
   clock = 1_000_000;
@@ -71,7 +71,7 @@ beforeEach(() => {
 });
 
 test('returns the merchant and scopes of a valid key, and records its use', async () => {
-  expect(await ask()).toEqual({
+  expect(await authenticate()).toEqual({
     kid: key.kid,
     merchantId: 'mer_1',
     scopes: new Set(['orders:self:read']),
@@ -81,113 +81,113 @@ test('returns the merchant and scopes of a valid key, and records its use', asyn
 });
 
 test('sequential and concurrent requests share one lookup', async () => {
-  await Promise.all([ask(), ask(), ask()]);
-  await ask();
+  await Promise.all([authenticate(), authenticate(), authenticate()]);
+  await authenticate();
   expect(lookups).toHaveLength(1);
 });
 
 test('does not verify the secret again when a reloaded credential has the same hash', async () => {
-  await ask();
+  await authenticate();
   clock += CACHE_TTL_MS;
-  await ask();
+  await authenticate();
   expect({ lookups: lookups.length, verifications }).toEqual({ lookups: 2, verifications: 1 });
 });
 
 test('a revocation takes effect when the cached credential expires', async () => {
-  await ask();
-  change({ status: 'revoked' });
+  await authenticate();
+  changeCredential({ status: 'revoked' });
   clock += CACHE_TTL_MS - 1;
-  expect(await ask()).not.toBeNull();
+  expect(await authenticate()).not.toBeNull();
   clock += 1;
-  expect(await ask()).toBeNull();
+  expect(await authenticate()).toBeNull();
 });
 
-describe('while the database responds slowly', () => {
+describe('when the database responds slowly', () => {
   let respond: () => void;
   beforeEach(() => {
     databaseResponse = new Promise((resolve) => (respond = resolve));
   });
 
-  test('the age of a cached credential counts from when the query was sent', async () => {
-    const early = ask();
-    change({ status: 'revoked' });
+  test('the age of a cached credential counts from the time at which the query was sent', async () => {
+    const early = authenticate();
+    changeCredential({ status: 'revoked' });
     clock += CACHE_TTL_MS;
     respond();
     expect(await early).not.toBeNull();
-    expect(await ask()).toBeNull();
+    expect(await authenticate()).toBeNull();
   });
 
   test('a later request sees a revocation while an earlier lookup is in flight', async () => {
-    const early = ask();
-    change({ status: 'revoked' });
+    const early = authenticate();
+    changeCredential({ status: 'revoked' });
     clock += CACHE_TTL_MS;
-    const late = ask();
+    const late = authenticate();
     respond();
     expect([await early, await late]).toEqual([expect.anything(), null]);
   });
 
-  test('a lookup that started earlier and ends later does not replace a newer result', async () => {
-    const early = ask();
+  test('a lookup that started earlier does not replace the result of a later one', async () => {
+    const early = authenticate();
     databaseResponse = Promise.resolve();
-    change({ status: 'revoked' });
+    changeCredential({ status: 'revoked' });
     clock += CACHE_TTL_MS - 1;
-    expect(await ask(key.text, ADDRESS, true)).toBeNull();
+    expect(await authenticate(key.text, ADDRESS, { allowSlowHash: false })).toBeNull();
     respond();
     await early;
-    expect(await ask()).toBeNull();
+    expect(await authenticate()).toBeNull();
   });
 });
 
 test('a cached key expires on time', async () => {
-  change({ expires_at: new Date(clock + 10) });
-  expect(await ask()).not.toBeNull();
+  changeCredential({ expires_at: new Date(clock + 10) });
+  expect(await authenticate()).not.toBeNull();
   clock += 9;
-  expect(await ask()).not.toBeNull();
+  expect(await authenticate()).not.toBeNull();
   clock += 1;
-  expect(await ask()).toBeNull();
+  expect(await authenticate()).toBeNull();
 });
 
-test('rejects a known kid with another secret, even while the right key is cached', async () => {
-  await ask();
-  expect(await ask(`ak_sandbox_${key.kid}${'x'.repeat(43)}`)).toBeNull();
+test('rejects a known key id with a wrong secret, even while the correct key is cached', async () => {
+  await authenticate();
+  expect(await authenticate(`ak_sandbox_${key.kid}${'x'.repeat(43)}`)).toBeNull();
 });
 
 test('rejects a key of the other environment', async () => {
   const live = makeApiKey('live');
   credentials.set(live.kid, credentialFor(live));
-  expect(await ask(live.text)).toBeNull();
-  change({ environment: 'live' });
-  expect(await ask()).toBeNull();
+  expect(await authenticate(live.text)).toBeNull();
+  changeCredential({ environment: 'live' });
+  expect(await authenticate()).toBeNull();
 });
 
 test('rejects a key from an address that it does not allow', async () => {
-  change({ allowed_ips: ['203.0.113.0/24'] });
-  expect(await ask(key.text, ADDRESS)).not.toBeNull();
-  expect(await ask(key.text, '198.51.100.1')).toBeNull();
+  changeCredential({ allowed_ips: ['203.0.113.0/24'] });
+  expect(await authenticate(key.text, ADDRESS)).not.toBeNull();
+  expect(await authenticate(key.text, '198.51.100.1')).toBeNull();
 });
 
 test('rejects an unknown key and does not cache the rejection', async () => {
   credentials.delete(key.kid);
-  expect(await ask()).toBeNull();
+  expect(await authenticate()).toBeNull();
   credentials.set(key.kid, credentialFor(key));
-  expect(await ask()).not.toBeNull();
+  expect(await authenticate()).not.toBeNull();
 });
 
 test('verifies the secret again when the stored hash has changed', async () => {
-  await ask();
+  await authenticate();
   clock += CACHE_TTL_MS;
-  change({ secret_hash: hashOf('another secret') });
-  expect(await ask()).toBeNull();
+  changeCredential({ secret_hash: hashOf('another secret') });
+  expect(await authenticate()).toBeNull();
 });
 
 test.each<KeyAlgorithm>(['SCRYPT', 'ARGON2ID'])(
-  'with skipExpensive, a %s key is refused unless its secret is already verified',
+  'without allowSlowHash, rejects a %s key whose secret is not verified yet',
   async (alg) => {
     credentials.set(key.kid, credentialFor(key, alg));
-    expect(await ask(key.text, ADDRESS, true)).toBeNull();
-    expect(await ask()).not.toBeNull();
+    expect(await authenticate(key.text, ADDRESS, { allowSlowHash: false })).toBeNull();
+    expect(await authenticate()).not.toBeNull();
     clock += CACHE_TTL_MS;
-    expect(await ask(key.text, ADDRESS, true)).not.toBeNull();
+    expect(await authenticate(key.text, ADDRESS, { allowSlowHash: false })).not.toBeNull();
   },
 );
 

@@ -4,7 +4,7 @@ import { createAddressMatcher } from '@cpg/runtime';
 import { LRUCache } from 'lru-cache';
 import type { CredentialWithMerchant } from '../queries/credentials.ts';
 import { type ApiKey, type KeyEnvironment, parseApiKey } from './api-key.ts';
-import { isExpensive, type SecretHash } from './hash.ts';
+import { isSlowHash, type SecretHash } from './hash.ts';
 
 /** The authenticated sender of a request. */
 export interface Caller {
@@ -15,10 +15,15 @@ export interface Caller {
 }
 
 export interface Authenticator {
-  /** The caller that the key `text` belongs to. Null when the key is malformed, unknown, revoked, expired, of the other
-   *  environment, or not allowed from `address`. With `skipExpensive`, a key with an expensive hash is refused unless
-   *  its secret is already verified. */
-  readonly authenticate: (text: string, address: string, skipExpensive?: boolean) => Promise<Caller | null>;
+  /** Returns the owner of `apiKey`. Returns null if the key is malformed, unknown, revoked, expired, of the other
+   *  environment, or not allowed from `address`. */
+  readonly authenticate: (apiKey: string, address: string, options?: AuthenticateOptions) => Promise<Caller | null>;
+}
+
+export interface AuthenticateOptions {
+  /** If false, returns null for a SCRYPT or ARGON2ID key whose secret is not verified yet. Used for addresses with too
+   *  many failures, to save CPU time. Default true. */
+  readonly allowSlowHash?: boolean;
 }
 
 export interface AuthenticatorOptions {
@@ -26,9 +31,10 @@ export interface AuthenticatorOptions {
   /** Whether `secret` matches the stored hash. */
   readonly verify: (secret: string, stored: SecretHash) => Promise<boolean>;
   readonly findCredential: (kid: string) => Promise<CredentialWithMerchant | null>;
+  /** Called after each successful authentication with the id of the key and the current time. */
   readonly onUse: (kid: string, at: Date) => void;
   readonly now: () => Date;
-  /** How long a credential is served from the cache. A revocation takes effect within this time. */
+  /** Maximum age of a cached credential. A revocation takes effect within this time. */
   readonly cacheTtlMs?: number;
 }
 
@@ -39,63 +45,63 @@ interface VerifiedKey {
   readonly credential: CredentialWithMerchant;
   readonly caller: Caller;
   readonly isAllowedAddress: (address: string) => boolean;
-  /** When the query for the credential was sent, in milliseconds. Its age counts from here: the response may be
-   *  slow. */
+  /** Unix time in milliseconds at which the query for the credential was sent. The age of the credential counts from
+   *  this time and not from the response, because the response can be slow. */
   readonly requestedAt: number;
 }
 
-interface Lookup {
+interface InFlightLookup {
   readonly requestedAt: number;
   readonly result: Promise<VerifiedKey | null>;
 }
 
-/** Verifies API keys. Verified keys are cached by the SHA-256 of the key, so most requests need no query and no key
- *  derivation. When the cache entry is too old, the credential is loaded again, and the secret is verified again only
- *  if the stored hash has changed. */
+/** Creates the verifier of API keys. It caches verified keys by the SHA-256 of the key, so most requests need no query
+ *  and no hashing of the secret. When a cache entry is older than `cacheTtlMs`, it loads the credential again. It
+ *  verifies the secret again only if the stored hash has changed. */
 export const createAuthenticator = (options: AuthenticatorOptions): Authenticator => {
   const { environment, onUse, now, cacheTtlMs = CACHE_TTL_MS } = options;
-  const cache = new LRUCache<string, VerifiedKey>({ max: CACHE_SIZE });
-  const inFlight = new Map<string, Lookup>();
+  const verifiedKeys = new LRUCache<string, VerifiedKey>({ max: CACHE_SIZE });
+  const lookupsInFlight = new Map<string, InFlightLookup>();
 
   const isFresh = ({ requestedAt }: { requestedAt: number }): boolean => now().getTime() - requestedAt < cacheTtlMs;
 
-  /** Concurrent requests with the same key share one lookup, unless that lookup has been in flight for too long. */
-  const lookUp = (key: ApiKey, skipExpensive: boolean): Promise<VerifiedKey | null> => {
+  /** Concurrent requests with the same key share one lookup, unless that lookup started `cacheTtlMs` ago or earlier. */
+  const findVerifiedKey = (key: ApiKey, allowSlowHash: boolean): Promise<VerifiedKey | null> => {
     const cacheKey = createHash('sha256').update(key.text).digest('base64');
-    const cached = cache.get(cacheKey);
+    const cached = verifiedKeys.get(cacheKey);
     if (cached && isFresh(cached)) return Promise.resolve(cached);
-    const lookupKey = `${cacheKey} ${skipExpensive}`;
-    const shared = inFlight.get(lookupKey);
+    const lookupKey = `${cacheKey} ${allowSlowHash}`;
+    const shared = lookupsInFlight.get(lookupKey);
     if (shared && isFresh(shared)) return shared.result;
 
-    const store = (verified: VerifiedKey | null): void => {
-      // Lookups can finish out of order: the one that started last wins.
-      const current = cache.get(cacheKey);
-      if (verified && verified.requestedAt >= (current?.requestedAt ?? 0)) cache.set(cacheKey, verified);
-      if (!verified && current === cached) cache.delete(cacheKey);
+    const updateCache = (verified: VerifiedKey | null): void => {
+      // Lookups can finish out of order. Keep the result of the latest started lookup.
+      const current = verifiedKeys.get(cacheKey);
+      if (verified && verified.requestedAt >= (current?.requestedAt ?? 0)) verifiedKeys.set(cacheKey, verified);
+      if (!verified && current === cached) verifiedKeys.delete(cacheKey);
     };
     const requestedAt = now().getTime();
-    const lookup: Lookup = {
+    const lookup: InFlightLookup = {
       requestedAt,
-      result: verifyKey(key, { ...options, requestedAt, cached, skipExpensive })
+      result: verifyKey(key, { ...options, requestedAt, cached, allowSlowHash })
         .then((verified) => {
-          store(verified);
+          updateCache(verified);
           return verified;
         })
         .finally(() => {
-          if (inFlight.get(lookupKey) === lookup) inFlight.delete(lookupKey);
+          if (lookupsInFlight.get(lookupKey) === lookup) lookupsInFlight.delete(lookupKey);
         }),
     };
-    inFlight.set(lookupKey, lookup);
+    lookupsInFlight.set(lookupKey, lookup);
     return lookup.result;
   };
 
   return {
-    authenticate: async (text, address, skipExpensive = false) => {
-      const key = parseApiKey(text);
+    authenticate: async (apiKey, address, { allowSlowHash = true } = {}) => {
+      const key = parseApiKey(apiKey);
       if (!key || key.environment !== environment) return null;
-      const verified = await lookUp(key, skipExpensive);
-      if (!verified || !isUsable(verified.credential, environment, now()) || !verified.isAllowedAddress(address)) {
+      const verified = await findVerifiedKey(key, allowSlowHash);
+      if (!verified || !isActive(verified.credential, environment, now()) || !verified.isAllowedAddress(address)) {
         return null;
       }
       onUse(key.kid, now());
@@ -107,19 +113,20 @@ export const createAuthenticator = (options: AuthenticatorOptions): Authenticato
 interface VerifyOptions extends Pick<AuthenticatorOptions, 'findCredential' | 'verify'> {
   readonly requestedAt: number;
   readonly cached: VerifiedKey | undefined;
-  readonly skipExpensive: boolean;
+  readonly allowSlowHash: boolean;
 }
 
-/** Loads the credential of a key and verifies its secret, unless `cached` was verified against the same hash. */
+/** Loads the credential of a key and verifies the secret of the key. Does not verify the secret if `cached` was
+ *  verified against the same hash. Returns null for an unknown key or a wrong secret. */
 const verifyKey = async (
   key: ApiKey,
-  { findCredential, verify, requestedAt, cached, skipExpensive }: VerifyOptions,
+  { findCredential, verify, requestedAt, cached, allowSlowHash }: VerifyOptions,
 ): Promise<VerifiedKey | null> => {
   const credential = await findCredential(key.kid);
   if (!credential) return null;
-  const isVerified = cached?.credential.secret_hash === credential.secret_hash;
-  if (!isVerified && skipExpensive && isExpensive(credential.alg)) return null;
-  if (!isVerified && !(await verify(key.secret, credential))) return null;
+  const hasSameHash = cached?.credential.secret_hash === credential.secret_hash;
+  if (!hasSameHash && !allowSlowHash && isSlowHash(credential.alg)) return null;
+  if (!hasSameHash && !(await verify(key.secret, credential))) return null;
   return {
     credential,
     caller: {
@@ -133,7 +140,7 @@ const verifyKey = async (
   };
 };
 
-const isUsable = (credential: CredentialWithMerchant, environment: KeyEnvironment, now: Date): boolean =>
+const isActive = (credential: CredentialWithMerchant, environment: KeyEnvironment, now: Date): boolean =>
   credential.status === 'active' &&
   credential.environment === environment &&
   (credential.expires_at === null || now < credential.expires_at);

@@ -13,7 +13,7 @@ export interface SecretHash {
 
 const BYTES = 32;
 
-// Cost parameters of OWASP's Password Storage Cheat Sheet. HMAC needs none: secrets have 256 random bits.
+// Cost parameters of OWASP's Password Storage Cheat Sheet. HMAC-SHA256 needs none: secrets have 256 random bits.
 const SCRYPT = { N: 2 ** 15, r: 8, p: 3, maxmem: 64 * 1024 * 1024 };
 const ARGON2ID = { m: 19 * 1024, t: 2, p: 1, dkLen: BYTES };
 
@@ -25,8 +25,8 @@ const digests: Record<KeyAlgorithm, (secret: string, salt: Buffer, pepper: strin
   ARGON2ID: (secret, salt) => argon2idAsync(secret, salt, ARGON2ID),
 };
 
-/** Whether the algorithm takes so much CPU time that other requests would be delayed. */
-export const isExpensive = (alg: KeyAlgorithm): boolean => alg !== 'HMAC-SHA256';
+/** Whether one verification with the algorithm takes enough CPU time to delay other requests. */
+export const isSlowHash = (alg: KeyAlgorithm): boolean => alg !== 'HMAC-SHA256';
 
 /** Hashes a secret with a random salt. `pepper` is a key that is not stored in the database; only HMAC-SHA256 uses
  *  it. */

@@ -98,8 +98,8 @@ describe('validation of POST /debug/register-payment', () => {
     [{ txHash: '' }, 'txHash'],
     [{ outcome: 'lost' }, 'outcome'],
     [{ surprise: 1 }, 'surprise'],
-  ])('refuses %j and names the field', async (more, path) => {
-    const { status, body } = await pay(more);
+  ])('returns 400 for %j with the path of the field', async (overrides, path) => {
+    const { status, body } = await pay(overrides);
     expect({ status, path: body.details[0].path }).toEqual({ status: 400, path });
   });
 

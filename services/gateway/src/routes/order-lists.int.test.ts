@@ -112,7 +112,7 @@ test.each([
   'external_reference_id=%00',
   'external_reference_id=',
   'surprise=1',
-])('refuses %s and names the parameter', async (query) => {
+])('returns 400 for %s with the name of the parameter', async (query) => {
   const { status, body } = await reader.send('GET', `/v1/orders?${query}`);
   expect(status).toBe(400);
   expect(body.details.map((detail: { path: string }) => detail.path)).toEqual([query.split('=')[0]]);

@@ -53,7 +53,7 @@ test.each([
 });
 
 test.each(['status=paid', 'currency=USD', 'payment_rail=cash', 'external_reference_id=x', 'limit=x'])(
-  'refuses %s and names the parameter',
+  'returns 400 for %s with the name of the parameter',
   async (query) => {
     const { status, body } = await shop.send('GET', `/v1/payments?${query}`);
     expect({ status, path: body.details[0].path }).toEqual({ status: 400, path: query.split('=')[0] });
@@ -106,7 +106,7 @@ describe('refund', () => {
     [{ amount: 1 }, 'amount'],
     [{ reason: '' }, 'reason'],
     [{ surprise: 1 }, 'surprise'],
-  ])('refuses %j and names the field', async (body, path) => {
+  ])('returns 400 for %j with the path of the field', async (body, path) => {
     expect((await refund(payments[0]!.id, body)).body).toMatchObject({ statusCode: 400, details: [{ path }] });
     expect(gateway.payments.calls).toHaveLength(0);
   });

@@ -48,8 +48,8 @@ test.each([
   [{ events: ['order:paid', 'order:paid'] }, 'events'],
   [{ events: ['order:lost'] }, 'events.0'],
   [{ is_enabled: true }, 'is_enabled'],
-])('refuses %j and names the field', async (more, path) => {
-  const { status, body } = await shop.send('POST', '/v1/webhooks', { ...BODY, ...more });
+])('returns 400 for %j with the path of the field', async (overrides, path) => {
+  const { status, body } = await shop.send('POST', '/v1/webhooks', { ...BODY, ...overrides });
   expect(status).toBe(400);
   expect(body.details.map((detail: { path: string }) => detail.path)).toContain(path);
 });
