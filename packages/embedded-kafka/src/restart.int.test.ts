@@ -105,9 +105,9 @@ test('a restart keeps open transactions and fenced producers', async () => {
   const after = await start(before.port);
   const again = await RawClient.connect(after.brokers);
   expect(await fetchFrom(again, topic, 0, { readCommitted: true })).toMatchObject({
-    lastStable: 2,
+    lastStableOffset: 2,
     highWatermark: 3,
-    aborted: [{ producerId: aborting.producerId, firstOffset: 0 }],
+    abortedTransactions: [{ producerId: aborting.producerId, firstOffset: 0 }],
   });
   expect(await addPartitions(again, old, topic)).toEqual([47]);
   expect(await sendInTransaction(again, producer, topic, { values: ['before'] })).toEqual({ error: 0, baseOffset: 2 });
@@ -135,7 +135,7 @@ test('a transaction that was open during a restart is aborted after its timeout'
   await before.stop();
   const after = await startKafka({ databaseUrl: database.url, port: before.port, transactionCheckMs: 50 });
   const again = await RawClient.connect(after.brokers);
-  await until(async () => (await fetchFrom(again, topic, 0)).lastStable === 2);
+  await until(async () => (await fetchFrom(again, topic, 0)).lastStableOffset === 2);
   expect(await endTransaction(again, producer, true)).toBe(47);
   again.close();
   await after.stop();

@@ -32,7 +32,11 @@ test('read_committed stops at the last stable offset until the transaction ends'
   await addPartitions(client, producer, topic);
   await sendInTransaction(client, producer, topic, { values: ['in', 'it'] });
   await sendBatch(client, topic, batchOf(['after']));
-  expect(await readCommitted(topic, 0)).toMatchObject({ highWatermark: 4, lastStable: 1, aborted: [] });
+  expect(await readCommitted(topic, 0)).toMatchObject({
+    highWatermark: 4,
+    lastStableOffset: 1,
+    abortedTransactions: [],
+  });
   expect((await readCommitted(topic, 0)).offsets).toEqual([0]);
   expect((await fetchFrom(client, topic, 0)).offsets).toEqual([0, 1, 3]);
   expect(await endOffset(client, topic, { readCommitted: true })).toBe(1);
@@ -56,10 +60,10 @@ test('an aborted transaction is listed with its first offset and has an abort ma
   await until(async () => (await readCommitted(topic, 3)).offsets.length === 1);
   const fetched = await readCommitted(topic, 0);
   expect(fetched.offsets).toEqual([0, 1, 3]);
-  expect(fetched.aborted).toEqual([{ producerId: producer.producerId, firstOffset: 1 }]);
-  expect((await readCommitted(topic, 3)).aborted).toHaveLength(1);
+  expect(fetched.abortedTransactions).toEqual([{ producerId: producer.producerId, firstOffset: 1 }]);
+  expect((await readCommitted(topic, 3)).abortedTransactions).toHaveLength(1);
   await sendBatch(client, topic, batchOf(['after']));
-  expect((await readCommitted(topic, 4)).aborted).toEqual([]);
+  expect((await readCommitted(topic, 4)).abortedTransactions).toEqual([]);
   // Attributes: control and transactional. The key of its record: version 0, type 0 (abort).
   const marker = (await readCommitted(topic, 3)).records;
   expect(marker.readInt16BE(21)).toBe(0x30);
@@ -73,7 +77,7 @@ test('a transaction past its timeout is aborted, and its producer is fenced', as
   await addPartitions(client, producer, topic);
   await sendInTransaction(client, producer, topic, { values: ['late'] });
   await until(async () => (await endOffset(client, topic, { readCommitted: true })) === 2);
-  expect((await readCommitted(topic, 0)).aborted).toHaveLength(1);
+  expect((await readCommitted(topic, 0)).abortedTransactions).toHaveLength(1);
   expect(await endTransaction(client, producer, true, 1)).toBe(47);
   expect(await endTransaction(client, producer, true, 2)).toBe(90);
   expect(await sendInTransaction(client, producer, topic, { sequence: 1 })).toMatchObject({ error: 47 });

@@ -15,7 +15,7 @@ export const deleteRecords: Api = {
       topic: reader.string(),
       partitions: reader.array(() => ({ index: reader.int32(), before: reader.int64() })),
     }));
-    reader.int32(); // timeout
+    reader.int32(); // ignored: timeout
     const moveStart = async (topic: string, index: number, before: number) => {
       try {
         const partition = catalogue.requirePartition(topic, index);

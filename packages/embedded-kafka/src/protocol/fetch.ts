@@ -1,7 +1,7 @@
 import type { Broker } from '../broker.ts';
 import { KafkaError, errorCode, errorCodeOf } from '../errors.ts';
 import { lastOffsetOf } from '../records/batch.ts';
-import { lastStableOffset } from '../storage/partition.ts';
+import { lastStableOffset as lastStableOffsetOf } from '../storage/partition.ts';
 import type { Api } from './api.ts';
 import {
   type FetchPartition,
@@ -10,14 +10,14 @@ import {
   NO_SESSION,
   readFetchRequest,
   writeFetchResponse,
-  writeUnknownSession,
+  writeSessionNotSupported,
 } from './fetch-codec.ts';
 import { checkLeaderEpoch } from './leader-epoch.ts';
 
 const MAX_WAIT_MS = 60_000;
 
 /** Returns record batches. Waits until there are `minBytes`, or until `maxWaitMs` have passed.
- *  Fetch sessions (KIP-227) are not supported: every request names all its partitions. */
+ *  Fetch sessions (KIP-227) are not supported: every request must list all its partitions. */
 export const fetch: Api = {
   key: 1,
   name: 'Fetch',
@@ -27,7 +27,7 @@ export const fetch: Api = {
     const { version, signal } = apiRequest;
     const request = readFetchRequest(apiRequest);
     const { sessionId, partitions, maxWaitMs } = request;
-    if (sessionId !== NO_SESSION) return writeUnknownSession;
+    if (sessionId !== NO_SESSION) return writeSessionNotSupported;
     const deadline = Date.now() + Math.min(maxWaitMs, MAX_WAIT_MS);
     for (;;) {
       // The wait starts before the read, so that no append between them is missed.
@@ -42,13 +42,13 @@ export const fetch: Api = {
   },
 };
 
-/** `enough` is true for at least `minBytes` and for errors: the response must not wait any longer. */
-const readAll = async (broker: Broker, { partitions, minBytes, maxBytes, committedOnly }: FetchRequest) => {
+/** `enough` is true if the response can be sent now: it has at least `minBytes`, or an error. */
+const readAll = async (broker: Broker, { partitions, minBytes, maxBytes, readCommitted }: FetchRequest) => {
   const fetched: FetchedPartition[] = [];
   let bytes = 0;
   for (const partition of partitions) {
     const limit = Math.min(partition.maxBytes, maxBytes - bytes);
-    const result = await read(broker, partition, { limit, first: bytes === 0, committedOnly });
+    const result = await read(broker, partition, { limit, first: bytes === 0, readCommitted });
     fetched.push(result);
     bytes += sizeOf(result.batches);
   }
@@ -61,31 +61,38 @@ interface ReadOptions {
   readonly limit: number;
   /** The first batch of a response may exceed the limit: otherwise a consumer could not read past a large batch. */
   readonly first: boolean;
-  readonly committedOnly: boolean;
+  readonly readCommitted: boolean;
 }
 
 const read = async (
   { catalogue, logReader }: Broker,
   { topic, index, offset, leaderEpoch }: FetchPartition,
-  { limit, first, committedOnly }: ReadOptions,
+  { limit, first, readCommitted }: ReadOptions,
 ): Promise<FetchedPartition> => {
   try {
     const partition = catalogue.requirePartition(topic, index);
     checkLeaderEpoch(leaderEpoch);
-    const { logStart, logEnd } = partition;
-    if (offset < logStart || offset > logEnd)
+    const { logStart: logStartOffset, logEnd: highWatermark } = partition;
+    if (offset < logStartOffset || offset > highWatermark)
       throw new KafkaError(errorCode.offsetOutOfRange, `offset ${offset} is not in the log`);
-    const lastStable = lastStableOffset(partition);
-    const end = committedOnly ? lastStable : logEnd;
+    const lastStableOffset = lastStableOffsetOf(partition);
+    const end = readCommitted ? lastStableOffset : highWatermark;
     const found = limit > 0 || first ? await logReader.read(partition, offset, Math.max(limit, 0), end) : [];
     const batches = first || sizeOf(found) <= limit ? found : [];
     const last = batches.at(-1);
-    const aborted =
-      committedOnly && last ? await logReader.abortedTransactions(partition, offset, lastOffsetOf(last) + 1) : [];
-    return { index, error: errorCode.none, logStart, logEnd, lastStable, batches, aborted };
+    const abortedTransactions =
+      readCommitted && last ? await logReader.abortedTransactions(partition, offset, lastOffsetOf(last) + 1) : [];
+    const offsets = { logStartOffset, highWatermark, lastStableOffset };
+    return { index, error: errorCode.none, ...offsets, batches, abortedTransactions };
   } catch (error) {
-    const noOffsets = { logStart: -1, logEnd: -1, lastStable: -1 };
-    return { index, error: errorCodeOf(error, errorCode.storageError), ...noOffsets, batches: [], aborted: [] };
+    const noOffsets = { logStartOffset: -1, highWatermark: -1, lastStableOffset: -1 };
+    return {
+      index,
+      error: errorCodeOf(error, errorCode.storageError),
+      ...noOffsets,
+      batches: [],
+      abortedTransactions: [],
+    };
   }
 };
 

@@ -19,8 +19,8 @@ export const listOffsets: Api = {
   min: 1,
   max: 5,
   handle: async ({ reader, version }, broker) => {
-    reader.int32(); // replica id
-    const committedOnly = version >= 2 && reader.int8() === READ_COMMITTED;
+    reader.int32(); // ignored: replica id
+    const readCommitted = version >= 2 && reader.int8() === READ_COMMITTED;
     const topics = reader.array(() => ({
       topic: reader.string(),
       partitions: reader.array(() => {
@@ -32,7 +32,7 @@ export const listOffsets: Api = {
     const results = await Promise.all(
       topics.map(async ({ topic, partitions }) => ({
         topic,
-        partitions: await Promise.all(partitions.map((query) => find(broker, topic, { ...query, committedOnly }))),
+        partitions: await Promise.all(partitions.map((query) => find(broker, topic, { ...query, readCommitted }))),
       })),
     );
     return (response) => {
@@ -51,8 +51,8 @@ interface OffsetQuery {
   readonly index: number;
   readonly leaderEpoch: number;
   readonly timestamp: number;
-  /** Ignores all records from the first open transaction on. */
-  readonly committedOnly: boolean;
+  /** Isolation level `read_committed`: ignores the records from the last stable offset on. */
+  readonly readCommitted: boolean;
 }
 
 const find = async (broker: Broker, topic: string, query: OffsetQuery) => {
@@ -60,7 +60,7 @@ const find = async (broker: Broker, topic: string, query: OffsetQuery) => {
   try {
     const partition = broker.catalogue.requirePartition(topic, index);
     checkLeaderEpoch(query.leaderEpoch);
-    const end = query.committedOnly ? lastStableOffset(partition) : partition.logEnd;
+    const end = query.readCommitted ? lastStableOffset(partition) : partition.logEnd;
     return { index, error: errorCode.none, ...(await resolve(broker, partition, timestamp, end)) };
   } catch (error) {
     return { index, error: errorCodeOf(error, errorCode.storageError), ...NOT_FOUND };

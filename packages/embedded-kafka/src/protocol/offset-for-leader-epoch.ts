@@ -10,7 +10,7 @@ export const offsetForLeaderEpoch: Api = {
   min: 0,
   max: 3,
   handle: ({ reader, version }, { catalogue }) => {
-    if (version >= 3) reader.int32(); // replica id
+    if (version >= 3) reader.int32(); // ignored: replica id
     const topics = reader.array(() => ({
       topic: reader.string(),
       partitions: reader.array(() => ({

@@ -25,7 +25,7 @@ export const produce: Api = {
     const { reader, version } = request;
     const transactionalId = version >= FORMAT_2_FROM ? reader.nullableString() : null;
     const acks = reader.int16();
-    reader.int32(); // timeout
+    reader.int32(); // ignored: timeout
     const data = reader.array(() => ({
       topic: reader.string(),
       partitions: reader.array(() => ({ index: reader.int32(), records: reader.nullableBytes() })),

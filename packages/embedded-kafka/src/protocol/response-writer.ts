@@ -26,7 +26,7 @@ export class ResponseWriter {
 
   bytes = (value: Buffer | null): this => this.joinedBytes(value && [value]);
 
-  /** Writes several pieces as one byte string. */
+  /** Writes one byte string that consists of `pieces`. Null writes a null byte string. */
   joinedBytes = (pieces: readonly Buffer[] | null): this => {
     const length = pieces === null ? -1 : pieces.reduce((sum, piece) => sum + piece.length, 0);
     if (this.flexible) this.varuint(length + 1);

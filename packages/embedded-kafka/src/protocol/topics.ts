@@ -32,7 +32,7 @@ export const createTopics: Api = {
       assignments: reader.array(() => [reader.int32(), reader.array(reader.int32)] as const),
       config: reader.array(() => [reader.string(), reader.nullableString()] as const),
     }));
-    reader.int32(); // timeout
+    reader.int32(); // ignored: timeout
     const validateOnly = version >= 1 && reader.boolean();
     const outcomes = await oneByOne(newTopics, (topic) => create(broker, topic, validateOnly));
     return (response) => {
@@ -73,7 +73,7 @@ export const deleteTopics: Api = {
   max: 3,
   handle: async ({ reader, version }, { topics }) => {
     const names = reader.array(() => ({ name: reader.string() }));
-    reader.int32(); // timeout
+    reader.int32(); // ignored: timeout
     const outcomes = await oneByOne(names, ({ name }) => topics.delete(name));
     return (response) => {
       if (version >= 1) response.int32(0); // throttle time
@@ -93,7 +93,7 @@ export const createPartitions: Api = {
       total: reader.int32(),
       assignments: reader.nullableArray(() => reader.array(reader.int32)),
     }));
-    reader.int32(); // timeout
+    reader.int32(); // ignored: timeout
     const validateOnly = reader.boolean();
     const outcomes = await oneByOne(growths, async ({ name, total }) => {
       if (validateOnly) topics.checkNewPartitionCount(name, total);

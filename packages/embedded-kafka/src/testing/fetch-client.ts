@@ -35,10 +35,11 @@ export const fetchFrom = async (client: RawClient, topic: string, offset: number
 const partition = (response: RequestReader) => {
   response.int32();
   const error = response.int16();
-  const [highWatermark, lastStable] = [response.int64(), response.int64()];
-  const aborted = response.nullableArray(() => ({ producerId: response.int64(), firstOffset: response.int64() })) ?? [];
+  const [highWatermark, lastStableOffset] = [response.int64(), response.int64()];
+  const abortedTransactions =
+    response.nullableArray(() => ({ producerId: response.int64(), firstOffset: response.int64() })) ?? [];
   const records = response.nullableBytes() ?? Buffer.alloc(0);
-  return { error, highWatermark, lastStable, aborted, records, offsets: baseOffsets(records) };
+  return { error, highWatermark, lastStableOffset, abortedTransactions, records, offsets: baseOffsets(records) };
 };
 
 /** The base offset of each batch. */
