@@ -36,7 +36,7 @@ export const applyPayments = (
 ): OrderEvent[] => {
   const { allocations, surplus } = allocate(remainingMinor(order), payments, order.capabilities.can_overpay);
   const sum = allocations.reduce((total, allocation) => total + allocation.appliedMinor, appliedMinor(order));
-  const status = sum >= order.totalMinor ? 'paid' : partlyPaidStatus(order.status);
+  const status = sum >= order.totalMinor ? 'paid' : partlyPaidStatus(order);
   const events: OrderEvent[] = [];
   if (allocations.length > 0)
     events.push({
@@ -57,7 +57,7 @@ const recordedAllocation = ({ paymentId, ...allocated }: Allocated): Allocation 
   unappliedMinor: String(allocated.unappliedMinor),
 });
 
-const partlyPaidStatus = (status: OrderStatus): OrderStatus => {
-  if (status === 'reversed' || status === 'paid') return status;
-  return isExpired(status) ? 'partially_paid_expired' : 'partially_paid';
+const partlyPaidStatus = (order: ExistingOrder): OrderStatus => {
+  if (order.status === 'reversed' || order.status === 'paid') return order.status;
+  return isExpired(order) ? 'partially_paid_expired' : 'partially_paid';
 };

@@ -51,7 +51,7 @@ export const expire = (order: ExistingOrder, now: Date): OrderEvent[] => {
   return [expired(order, at)];
 };
 
-/** The deadline applies even if the timer that expires orders is late. */
+/** Expires the order if the payment was seen after the deadline. Needed when the timer that expires orders is late. */
 export const expireIfLate = (order: ExistingOrder, seenAt: string, now: Date): OrderEvent[] => {
   const at = now.toISOString();
   const hasExpired =

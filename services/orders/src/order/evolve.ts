@@ -13,7 +13,7 @@ import { type ExistingOrder, exists, type Order } from './state.ts';
 
 type EventData<T extends OrderEvent['type']> = Extract<OrderEvent, { type: T }>['data'];
 
-/** Folds one recorded event. It never refuses, because a recorded event is a fact. */
+/** Returns the order after one recorded event. Business rules are not checked again. */
 export const evolve = (order: Order, event: OrderEvent): Order => {
   if (event.type === 'OrderCreated') return created(event.data);
   if (!exists(order)) return order;
@@ -47,13 +47,13 @@ export const evolve = (order: Order, event: OrderEvent): Order => {
     case 'OrderCanceled':
       return { ...withOrphaned(updated, event.data.orphanedPaymentIds, 'canceled', at), ...statusOf(event.data) };
     case 'OrderDeleted':
-      return { status: 'deleted', was: order };
+      return { status: 'deleted', lastState: order };
     default:
       return ignoreUnknownEvent(event, order);
   }
 };
 
-/** `events`, followed by the events that `decideNext` adds on the state after them. */
+/** Returns `events` and then the events that `decideNext` returns for the order after `events`. */
 export const followedBy = (
   order: ExistingOrder,
   events: OrderEvent[],

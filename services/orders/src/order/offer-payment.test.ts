@@ -13,7 +13,7 @@ import type { OrderCommand } from './command.ts';
 import { remainingMinor } from './state.ts';
 
 describe('an offered payment', () => {
-  test('of the exact amount pays the order', () =>
+  test('of the exact amount settles the order', () =>
     given(orderCreated())
       .when(offer(1, 10_000_000n))
       .thenLike(
@@ -35,7 +35,7 @@ describe('an offered payment', () => {
         { type: 'OrderPaymentReceived' },
         { type: 'OrderPaymentsApplied', data: { status: 'partially_paid' } },
       ));
-  test('pays the order together with earlier ones', () => {
+  test('settles the order together with earlier payments', () => {
     const order = after(createOrder(), offer(1, 4_000_000n), offer(2, 6_000_000n));
     expect(order.status).toBe('paid');
     expect(remainingMinor(existing(order))).toBe(0n);
@@ -89,7 +89,7 @@ describe('an offered payment that does not fit its order', () => {
       .when(command)
       .thenLike({ type: 'OrderPaymentReceived' }, { type: 'OrderPaymentsOrphaned', data: { orphanReason } }),
   );
-  test('counts if it was seen before the deadline and reported after it', () => {
+  test('is applied if it was seen before the deadline and reported after it', () => {
     const order = after(
       createOrder(),
       expireAt(dueAt),

@@ -5,23 +5,24 @@ import { expireIfLate, isInGracePeriod } from './deadline.ts';
 import { followedBy } from './evolve.ts';
 import { type ExistingOrder, findPayment, isExpired, isFull, remainingMinor } from './state.ts';
 
-/** Offers a payment to its order. The order records it, and once its rail has confirmed it, decides whether it is
- *  applied, held or an orphan. A repeat changes nothing. */
+/** Records the payment. Once the rail has confirmed the payment, applies it, holds it or marks it as an orphan. A
+ *  repeated command changes nothing. */
 export const offerPayment = (command: CommandOf<'OfferPayment'>, order: ExistingOrder): OrderEvent[] => {
   const { payment, confirmed, at: now } = command;
-  const at = now.toISOString();
-  const known = findPayment(order, payment.paymentId);
-  if (known) return known.confirmedAt === undefined && confirmed ? confirmPayment(command, order) : [];
+  const recorded = findPayment(order, payment.paymentId);
+  if (recorded) return recorded.confirmedAt === undefined && confirmed ? confirmPayment(command, order) : [];
+  // If the payment is confirmed, outcomes.ts answers with the orphan reason too_many_payments.
   if (isFull(order)) return [];
-  return followedBy(order, expireIfLate(order, payment.seenAt, now), (current) =>
-    followedBy(current, [{ type: 'OrderPaymentReceived', data: { payment, confirmed, at } }], (received) =>
-      confirmed ? decideOnConfirmed(received, payment.paymentId, now) : [],
-    ),
-  );
+  const received: OrderEvent = {
+    type: 'OrderPaymentReceived',
+    data: { payment, confirmed, at: now.toISOString() },
+  };
+  const events = [...expireIfLate(order, payment.seenAt, now), received];
+  return followedBy(order, events, (current) => (confirmed ? decideOnConfirmed(current, payment.paymentId, now) : []));
 };
 
-/** The confirmation is recorded whatever the status of the payment is: a capture or a later message may have come
- *  first. */
+/** Records the confirmation, for every status of the payment. A payment that is no longer `received`, for example
+ *  because it was captured before, keeps its status. */
 const confirmPayment = (
   { payment: { paymentId, confirmations, confirmedAt }, at: now }: CommandOf<'OfferPayment'>,
   order: ExistingOrder,
@@ -36,19 +37,19 @@ const confirmPayment = (
   );
 };
 
-/** Decides whether a confirmed payment is applied, held or an orphan. */
+/** Applies a confirmed payment, holds it or marks it as an orphan. */
 const decideOnConfirmed = (order: ExistingOrder, paymentId: string, now: Date): OrderEvent[] => {
   const at = now.toISOString();
   const payment = findPayment(order, paymentId)!;
-  const orphan = (orphanReason: OrphanReason): OrderEvent[] => [
+  const markAsOrphan = (orphanReason: OrphanReason): OrderEvent[] => [
     { type: 'OrderPaymentsOrphaned', data: { paymentIds: [paymentId], orphanReason, at } },
   ];
-  if (payment.currency !== order.currency) return orphan('wrong_currency');
-  if (order.status === 'canceled') return orphan('canceled');
-  if (order.status === 'paid') return orphan('already_paid');
-  if (!isExpired(order.status)) return applyHeldPayments(order, at);
-  // A payment that its rail saw before the deadline counts, even if it was reported after it.
+  if (payment.currency !== order.currency) return markAsOrphan('wrong_currency');
+  if (order.status === 'canceled') return markAsOrphan('canceled');
+  if (order.status === 'paid') return markAsOrphan('already_paid');
+  if (!isExpired(order)) return applyHeldPayments(order, at);
+  // A payment seen before the deadline is applied if it is confirmed within the grace period.
   const isInTime = payment.seenAt <= order.expiresAt && isInGracePeriod(order, now);
-  const isEnough = order.capabilities.partial_payments || payment.amountMinor >= remainingMinor(order);
-  return isInTime && isEnough ? applyPayments(order, [payment], 'payment_in_time', at) : orphan('late');
+  const isAmountAccepted = order.capabilities.partial_payments || payment.amountMinor >= remainingMinor(order);
+  return isInTime && isAmountAccepted ? applyPayments(order, [payment], 'payment_in_time', at) : markAsOrphan('late');
 };

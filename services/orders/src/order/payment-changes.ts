@@ -1,7 +1,7 @@
 import { divideUp, laterOf, type OrderEvent, type OrphanReason, type PaymentState } from '@cpg/contracts';
 import { appliedMinor, type ExistingOrder, findPayment, isOpen } from './state.ts';
 
-// The payments of an order after an event.
+// Each function returns the order after an event about its payments.
 
 type EventData<T extends OrderEvent['type']> = Extract<OrderEvent, { type: T }>['data'];
 
@@ -118,7 +118,7 @@ export const withRefunded = (
   }));
 };
 
-/** Advancing the clock moves everything that happened before further into the past. */
+/** Moves the deadline and the times at which payments were seen into the past, as if that much time had passed. */
 export const withTimeAdvanced = (
   order: ExistingOrder,
   { minutes, expiresAt }: EventData<'OrderTimeAdvanced'>,
@@ -129,9 +129,9 @@ export const withTimeAdvanced = (
   changes: order.changes + 1,
 });
 
-/** The total after a payment no longer counts. In an open order, the part that the payment covered is due at the
- *  current rates: an applied payment keeps its value through renewals, and loses it with the payment. An order that was
- *  paid keeps its total, so the same amount settles it again. */
+/** The total of the order without this payment. In an open order, the part that the payment covered is priced again at
+ *  the current rates. An order that is not open keeps its total. A reversed order can therefore be paid with the same
+ *  amount again. */
 const totalWithout = (order: ExistingOrder, paymentId: string): bigint => {
   const value = findPayment(order, paymentId)?.appliedMinor ?? 0n;
   if (value === 0n || !isOpen(order)) return order.totalMinor;

@@ -16,8 +16,9 @@ const orderStreams = versions.flatMap(([commit, streams]) =>
 
 const read = ({ events }: RecordedStream): OrderEvent[] =>
   events.map(({ type, data }) => OrderEvent.parse({ type, data }));
-const lastState = (order: Order): ExistingOrder => (order.status === 'deleted' ? order.was : (order as ExistingOrder));
-const viewOf = (events: OrderEvent[]) => orderView(lastState(fold(orderDecider, orderDecider.initial, events)));
+const lastStateOf = (order: Order): ExistingOrder =>
+  order.status === 'deleted' ? order.lastState : (order as ExistingOrder);
+const viewOf = (events: OrderEvent[]) => orderView(lastStateOf(fold(orderDecider, orderDecider.initial, events)));
 const json = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 const UNKNOWN = 'field_of_a_newer_version';

@@ -2,25 +2,25 @@ import type { OrderEvent, OrderStatus, PaymentState } from '@cpg/contracts';
 import type { CommandOf } from './command.ts';
 import { appliedMinor, type ExistingOrder, findPayment, isFull } from './state.ts';
 
-/** The rail dropped or reversed the payment. The payment's own stream has recorded that already, so the order never
- *  refuses it. */
+/** Records that the rail dropped or reversed the payment. Never throws, because the payment's own stream has recorded
+ *  the failure already. */
 export const failPayment = (
   { payment, failureReason, at: now }: CommandOf<'FailPayment'>,
   order: ExistingOrder,
 ): OrderEvent[] => {
   const at = now.toISOString();
   const { paymentId } = payment;
-  const known = findPayment(order, paymentId);
-  if (known ? known.status === 'failed' || known.status === 'refunded' : isFull(order)) return [];
-  // The order may learn of the failure before it learns of the payment.
+  const recorded = findPayment(order, paymentId);
+  if (recorded ? recorded.status === 'failed' || recorded.status === 'refunded' : isFull(order)) return [];
+  // The failure can be reported before the payment.
   const received: OrderEvent = { type: 'OrderPaymentReceived', data: { payment, confirmed: false, at } };
-  const transition = transitionWithout(order, known, 'payment_failed');
+  const transition = transitionWithout(order, recorded, 'payment_failed');
   const failed: OrderEvent = { type: 'OrderPaymentFailed', data: { paymentId, failureReason, ...transition, at } };
-  return known ? [failed] : [received, failed];
+  return recorded ? [failed] : [received, failed];
 };
 
-/** The payment was refunded. A partial refund leaves the status of the order; a payment that is refunded in full no
- *  longer counts. */
+/** Records a refund. A partial refund does not change the status of the order. A payment that is refunded in full no
+ *  longer counts towards the total. */
 export const refundPayment = (
   { paymentId, refundId, refundedTotalMinor, at: now }: CommandOf<'RefundPayment'>,
   order: ExistingOrder,

@@ -21,12 +21,13 @@ export interface ExistingOrder {
   readonly currency: PaymentCurrency;
   readonly capabilities: Capabilities;
   readonly rates: Rates;
+  /** The amount due. A renewal sets it to the applied sum plus the new price of the part that is not covered yet. If a
+   *  payment of an open order fails or is refunded, the part that it covered is priced at the current rates. */
   readonly totalMinor: bigint;
-  /** The price of all items at the locked rates. `totalMinor` differs from it after a renewal of a partly paid
-   *  order. */
+  /** The price of all items at the locked rates. */
   readonly pricedMinor: bigint;
-  /** `pricedMinor` at the time when a payment was applied, by payment id: it tells which part of the order the payment
-   *  covers. */
+  /** Per payment id: `pricedMinor` when the payment was applied. Needed to compute the part of the order that the
+   *  payment covers after a renewal. */
   readonly pricedWhenApplied: Readonly<Record<string, bigint>>;
   readonly instructions: readonly AssignedInstruction[];
   /** Oldest first. */
@@ -34,50 +35,52 @@ export interface ExistingOrder {
   readonly expirationMinutes: number;
   readonly expiresAt: string;
   readonly renewals: number;
-  /** Number of changes by the merchant. */
+  /** Number of updates and time advances. `MAX_CHANGES` limits it. */
   readonly changes: number;
   readonly metadata?: Metadata | undefined;
   readonly createdAt: string;
   readonly updatedAt: string;
-  /** The latest instant of all events. An event about a payment has the instant of the payment, so it may be older than
-   *  the one before it. */
+  /** The latest `at` of all events. It can be later than the `at` of the last event, because the events of an order are
+   *  not always recorded in the order of their `at`. */
   readonly lastEventAt: string;
 }
 
 export type Order =
-  { readonly status: 'none' } | { readonly status: 'deleted'; readonly was: ExistingOrder } | ExistingOrder;
+  { readonly status: 'none' } | { readonly status: 'deleted'; readonly lastState: ExistingOrder } | ExistingOrder;
 
 export const MAX_RENEWALS = 24;
-/** Bounds on the events of one order. Every message carries the whole order and every reader reads the whole stream, so
- *  an unbounded order would slow down all others. */
+/** Limits on the number of events of one order. Every message contains the whole order, and loading an order reads
+ *  its whole stream. Without limits, one large order would delay all others. */
 export const MAX_PAYMENTS = 250;
 export const MAX_CHANGES = 1_000;
 
-const OPEN: readonly OrderStatus[] = ['initialized', 'awaiting_payment', 'partially_paid'];
+const OPEN_STATUSES: readonly OrderStatus[] = ['initialized', 'awaiting_payment', 'partially_paid'];
 
 export const exists = (order: Order): order is ExistingOrder => order.status !== 'none' && order.status !== 'deleted';
 
-/** An open order takes payments and may be canceled. */
-export const isOpen = (order: ExistingOrder): boolean => OPEN.includes(order.status);
+/** Whether the order waits for payments. An open order can be canceled. */
+export const isOpen = (order: ExistingOrder): boolean => OPEN_STATUSES.includes(order.status);
 
-export const isExpired = (status: OrderStatus): boolean => status === 'expired' || status === 'partially_paid_expired';
+export const isExpired = ({ status }: ExistingOrder): boolean =>
+  status === 'expired' || status === 'partially_paid_expired';
 
-/** A full order records no further payments. Their money is due for refund. */
+/** Whether the order has the maximum number of payments. It does not record further payments. They become orphans with
+ *  the reason `too_many_payments` once they are confirmed. */
 export const isFull = ({ payments }: ExistingOrder): boolean => payments.length >= MAX_PAYMENTS;
 
 export const findPayment = (order: ExistingOrder, paymentId: string): PaymentState | undefined =>
   order.payments.find((payment) => payment.paymentId === paymentId);
 
-/** A held payment is received, confirmed and not yet applied. */
+/** Whether the payment is confirmed and still `received`: neither applied nor an orphan. */
 export const isHeld = ({ status, confirmedAt }: PaymentState): boolean =>
   status === 'received' && confirmedAt !== undefined;
 
-/** The sum that counts towards the total. A payment that was refunded in part still counts in full; one that failed or
- *  was refunded in full does not count. */
+/** The sum of the applied amounts, in minor units of the order's currency. A partial refund does not reduce it. Failed
+ *  payments and payments refunded in full count as 0. */
 export const appliedMinor = (order: ExistingOrder): bigint =>
   order.payments.reduce((sum, payment) => sum + payment.appliedMinor, 0n);
 
-/** max(0, total - applied), in minor units of the order's currency. */
+/** The part of the total that is not paid yet, in minor units of the order's currency. Never negative. */
 export const remainingMinor = (order: ExistingOrder): bigint => {
   const remaining = order.totalMinor - appliedMinor(order);
   return remaining > 0n ? remaining : 0n;

@@ -7,7 +7,7 @@ import {
 } from '@cpg/contracts';
 import { type ExistingOrder, remainingMinor } from './state.ts';
 
-/** The Order resource. */
+/** Converts an order to the Order resource of the API. */
 export const orderView = (order: ExistingOrder): OrderResource => {
   const reference = order.instructions.find((instruction) => instruction.rail === 'gateway_pay')?.paymentReference;
   return {
@@ -33,8 +33,8 @@ export const orderView = (order: ExistingOrder): OrderResource => {
 };
 
 const instructionView = (instruction: AssignedInstruction, order: ExistingOrder): DepositInstruction => {
-  const minor = remainingMinor(order);
-  const amount = fromMinor(minor, order.currency);
+  const remaining = remainingMinor(order);
+  const amount = fromMinor(remaining, order.currency);
   const expires_at = order.expiresAt;
   if (instruction.rail === 'gateway_pay') {
     const { rail, currency, provider, paymentReference: payment_reference, paymentUrl } = instruction;
@@ -51,10 +51,16 @@ const instructionView = (instruction: AssignedInstruction, order: ExistingOrder)
   }
   const { rail, currency, network, chainId: chain_id, asset, address, decimals } = instruction;
   return {
-    ...{ rail, currency, network, chain_id, asset, address, amount },
-    amount_units: String(minor),
+    rail,
+    currency,
+    network,
+    chain_id,
+    asset,
+    address,
+    amount,
+    amount_units: String(remaining),
     decimals,
-    payment_uri: paymentUri(instruction, minor, amount),
+    payment_uri: paymentUri(instruction, remaining, amount),
     required_confirmations: instruction.requiredConfirmations,
     expires_at,
   };
@@ -62,13 +68,13 @@ const instructionView = (instruction: AssignedInstruction, order: ExistingOrder)
 
 type CryptoDeposit = Extract<AssignedInstruction, { rail: 'crypto_deposit' }>;
 
-/** The payment URI for wallets: BIP21 for Bitcoin (amount in BTC), EIP-681 for Ethereum and its tokens (amount in the
- *  smallest unit). */
-export const paymentUri = ({ chainId, asset, address }: CryptoDeposit, minor: bigint, amount: string): string => {
+/** The payment URI for wallets: BIP21 for Bitcoin (amount in BTC), EIP-681 for Ethereum and its tokens (amount in minor
+ *  units). */
+const paymentUri = ({ chainId, asset, address }: CryptoDeposit, remaining: bigint, amount: string): string => {
   if (chainId.startsWith('bip122:')) return `bitcoin:${address}?amount=${amount}`;
-  const network = chainId.replace('eip155:', '');
-  const token = /\/erc20:(0x[0-9a-fA-F]{40})$/.exec(asset)?.[1];
-  return token
-    ? `ethereum:${token}@${network}/transfer?address=${address}&uint256=${minor}`
-    : `ethereum:${address}@${network}?value=${minor}`;
+  const chainNumber = chainId.replace('eip155:', '');
+  const tokenContract = /\/erc20:(0x[0-9a-fA-F]{40})$/.exec(asset)?.[1];
+  return tokenContract
+    ? `ethereum:${tokenContract}@${chainNumber}/transfer?address=${address}&uint256=${remaining}`
+    : `ethereum:${address}@${chainNumber}?value=${remaining}`;
 };

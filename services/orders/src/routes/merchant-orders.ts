@@ -63,7 +63,7 @@ export const merchantOrderRoutes: FastifyPluginAsyncZod<MerchantOrderRoutes> = a
     const context = readCallContext(request);
     const { merchantId } = await loadOrder(handler, id, request.body.merchant_id);
     const { state, events } = await handler.handle(id, { type: 'DeleteOrder', at: now() }, context);
-    if (state.status === 'deleted') await deletion.finish(events.at(-1)!, state.was, context);
+    if (state.status === 'deleted') await deletion.finish(events.at(-1)!, state.lastState, context);
     log.info({ orderId: id, merchantId, requestId: context.requestId }, 'order deleted');
     return { id, deleted: true as const };
   });

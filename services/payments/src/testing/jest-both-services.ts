@@ -80,7 +80,7 @@ export const startBothServices = () => {
     orderOf: (orderId: string): { order: ExistingOrder; deleted: boolean } => {
       const order = streams.orders.lastOf(orderId);
       if (order.status === 'none') throw new Error(`${orderId} does not exist`);
-      return order.status === 'deleted' ? { order: order.was, deleted: true } : { order, deleted: false };
+      return order.status === 'deleted' ? { order: order.lastState, deleted: true } : { order, deleted: false };
     },
     /** The payments that name the order, except those deleted with it. */
     paymentsOf: streams.paymentsOf,

@@ -26,7 +26,7 @@ export const memoryStreams = () => {
       const { orderId, merchantId } = state;
       const subject = { subject: orderId, orderId, merchantId, resource: orderView(state) };
       inFlight.push(messageOf(recorded, '/orders', subject));
-    } else if (state.status === 'deleted') deletions.push({ recorded, order: state.was });
+    } else if (state.status === 'deleted') deletions.push({ recorded, order: state.lastState });
   });
   const payments = memoryHandler(paymentDecider, (recorded, state) => {
     if (!paymentExists(state)) return;
