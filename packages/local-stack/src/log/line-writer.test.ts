@@ -1,7 +1,10 @@
 import { Writable } from 'node:stream';
 import { createLineWriter } from './line-writer.ts';
 
-test('drops and counts lines while the output is not read', async () => {
+test.each([
+  [['first'], '1 line was'],
+  [['first', 'second'], '2 lines were'],
+])('drops the lines %j while the output is not read, and prints their number later', async (dropped, report) => {
   const read: string[] = [];
   let open = () => {};
   const gate = new Promise<void>((opened) => (open = opened));
@@ -10,15 +13,15 @@ test('drops and counts lines while the output is not read', async () => {
   });
   const write = createLineWriter(stream);
   const long = 'x'.repeat(1024 * 1024);
-  for (const line of [long, 'first dropped', 'second dropped']) write(line);
+  for (const line of [long, ...dropped]) write(line);
   open();
   await new Promise((drained) => stream.once('drain', drained));
   write('last');
   await new Promise((ended) => stream.end(ended));
-  expect(read).toEqual([`${long}\n`, '(2 lines were dropped because the output was not read)\n', 'last\n']);
+  expect(read).toEqual([`${long}\n`, `(${report} dropped because the output was not read)\n`, 'last\n']);
 });
 
-test('ignores a closed stream', async () => {
+test('ignores lines after the stream is closed', async () => {
   const stream = new Writable({ write: (_chunk, _encoding, done) => done(new Error('EPIPE')) });
   const write = createLineWriter(stream);
   write('one');

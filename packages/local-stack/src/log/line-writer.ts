@@ -2,10 +2,12 @@ import type { Writable } from 'node:stream';
 
 const MAX_BUFFERED_BYTES = 1024 * 1024;
 
-/** Writes lines to a stream. Drops and counts lines when the reader is too slow, so that a stopped reader never blocks
- *  the processes. Ignores a closed stream. */
+/** Creates a function that writes lines to `stream`. Drops lines while more than 1 MiB is buffered, and prints the
+ *  number of dropped lines later. A paused terminal therefore never blocks the stack. Ignores lines after the stream
+ *  is closed. */
 export const createLineWriter = (stream: Writable): ((line: string) => void) => {
   let dropped = 0;
+  // Without a listener, the error of a closed pipe (EPIPE) would end the process.
   stream.on('error', () => {});
   return (line) => {
     if (!stream.writable) return;
@@ -13,7 +15,8 @@ export const createLineWriter = (stream: Writable): ((line: string) => void) => 
       dropped += 1;
       return;
     }
-    if (dropped > 0) stream.write(`(${dropped} lines were dropped because the output was not read)\n`);
+    const lines = dropped === 1 ? '1 line was' : `${dropped} lines were`;
+    if (dropped > 0) stream.write(`(${lines} dropped because the output was not read)\n`);
     dropped = 0;
     stream.write(`${line}\n`);
   };
