@@ -11,7 +11,7 @@ import {
 } from '@cpg/runtime';
 import { z } from 'zod';
 import { FeeSchedule } from './payment/fees.ts';
-import { type Network, NetworksFile, networksOf } from './rails/networks.ts';
+import { type Network, NetworksFile, networkOf } from './rails/networks.ts';
 
 const CONFIG_FOLDER = join(import.meta.dirname, '../config');
 
@@ -39,7 +39,8 @@ export type Config = Omit<z.infer<typeof Config>, 'FEES_FILE' | 'NETWORKS_FILE' 
   readonly networks: readonly Network[];
 };
 
-/** Reads the environment and the files it names. Throws ConfigError naming the variable and the fault. */
+/** Reads the environment variables and the files that they point to. Throws ConfigError with the variable and the
+ *  fault. */
 export const readPaymentsConfig = (env: NodeJS.ProcessEnv): Config => {
   const { FEES_FILE, NETWORKS_FILE, BITCOIN_XPUB, EVM_XPUB, ...config } = readConfig(Config, env);
   const networksFile = NETWORKS_FILE ?? join(CONFIG_FOLDER, `networks.${config.ENVIRONMENT}.json`);
@@ -65,13 +66,17 @@ const jsonAt = (variable: string, path: string): unknown => {
   }
 };
 
-const networksIn = (
-  file: NetworksFile,
-  { BITCOIN_XPUB, EVM_XPUB }: { BITCOIN_XPUB: string | undefined; EVM_XPUB: string | undefined },
-): Network[] => {
-  try {
-    return networksOf(file, { bitcoin: BITCOIN_XPUB, evm: EVM_XPUB });
-  } catch (cause) {
-    throw new ConfigError(`${(cause as Error).message}: set BITCOIN_XPUB and EVM_XPUB`, { cause });
-  }
-};
+/** The variable that sets the account key of each kind of network. */
+const ACCOUNT_KEY_VARIABLES = { bitcoin: 'BITCOIN_XPUB', evm: 'EVM_XPUB' } as const;
+
+type AccountKeys = Record<(typeof ACCOUNT_KEY_VARIABLES)[keyof typeof ACCOUNT_KEY_VARIABLES], string | undefined>;
+
+const networksIn = ({ networks }: NetworksFile, accountKeys: AccountKeys): Network[] =>
+  networks.map((entry) => {
+    const variable = ACCOUNT_KEY_VARIABLES[entry.kind];
+    try {
+      return networkOf(entry, accountKeys[variable]);
+    } catch (cause) {
+      throw new ConfigError(`${(cause as Error).message}: set ${variable}`, { cause });
+    }
+  });

@@ -53,33 +53,36 @@ const FORMS: Record<'main' | 'test' | 'evm', readonly ExtendedKeyForm[]> = {
   evm: ['xpub'],
 };
 
-/** Reads the networks of a file. `xpubs` are the operator's account keys by kind of network; they override those in the
- *  file. Throws RangeError naming the network when its key is missing or invalid. */
+/** Reads the networks of a file. `xpubs` contains the operator's account keys by kind of network. They override the
+ *  keys in the file. Throws like `networkOf`. */
 export const networksOf = (
   { networks }: NetworksFile,
   xpubs: { bitcoin?: string | undefined; evm?: string | undefined },
-): Network[] =>
-  networks.map((entry): Network => {
-    const { network: name, chain_id: chainId, confirmations: requiredConfirmations } = entry;
-    const account = accountOf(name, xpubs[entry.kind] ?? entry.xpub, FORMS[entry.kind === 'evm' ? 'evm' : entry.chain]);
-    const common = { name, chainId, requiredConfirmations, account };
-    if (entry.kind === 'bitcoin') {
-      const { chain } = entry;
-      return {
-        ...common,
-        assets: { BTC: `${chainId}/slip44:${COIN[chain]}` },
-        addressAt: (index) => bitcoinAddress(account.receiving(index), chain),
-      };
-    }
-    const tokens = Object.entries(entry.tokens).map(
-      ([currency, { contract }]) => [currency, `${chainId}/erc20:${contract}`] as const,
-    );
+): Network[] => networks.map((entry) => networkOf(entry, xpubs[entry.kind]));
+
+/** Reads one network of a file. `xpub` is the operator's account key and overrides the key in the file. Throws
+ *  RangeError with the name of the network if the key is missing or invalid. */
+export const networkOf = (entry: NetworksFile['networks'][number], xpub: string | undefined): Network => {
+  const { network: name, chain_id: chainId, confirmations: requiredConfirmations } = entry;
+  const account = accountOf(name, xpub ?? entry.xpub, FORMS[entry.kind === 'evm' ? 'evm' : entry.chain]);
+  const common = { name, chainId, requiredConfirmations, account };
+  if (entry.kind === 'bitcoin') {
+    const { chain } = entry;
     return {
       ...common,
-      assets: { ETH: `${chainId}/slip44:${COIN.ether}`, ...Object.fromEntries<string>(tokens) },
-      addressAt: (index) => evmAddress(account.receiving(index)),
+      assets: { BTC: `${chainId}/slip44:${COIN[chain]}` },
+      addressAt: (index) => bitcoinAddress(account.receiving(index), chain),
     };
-  });
+  }
+  const tokens = Object.entries(entry.tokens).map(
+    ([currency, { contract }]) => [currency, `${chainId}/erc20:${contract}`] as const,
+  );
+  return {
+    ...common,
+    assets: { ETH: `${chainId}/slip44:${COIN.ether}`, ...Object.fromEntries<string>(tokens) },
+    addressAt: (index) => evmAddress(account.receiving(index)),
+  };
+};
 
 const accountOf = (network: string, xpub: string | undefined, forms: readonly ExtendedKeyForm[]): AccountKey => {
   if (xpub === undefined) throw new RangeError(`the account key of ${network} is missing`);
