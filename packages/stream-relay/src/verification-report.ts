@@ -27,10 +27,11 @@ export const rowReport = (table: string, { rows, differ, differences }: Verifica
 const describeDifference = ({ id, live, replayed }: Difference): string[] => {
   if (!live) return [`${id}: the row is missing`];
   if (!replayed) return [`${id}: the event store has no such stream`];
-  const columns = Object.keys(replayed).filter((column) => text(live[column]) !== text(replayed[column]));
+  const columns = Object.keys(replayed).filter((column) => jsonOf(live[column]) !== jsonOf(replayed[column]));
   return columns.map(
-    (column) => `${id}: ${column} is ${text(live[column])}, the event store says ${text(replayed[column])}`,
+    (column) =>
+      `${id}: ${column} is ${jsonOf(live[column])}, expected ${jsonOf(replayed[column])} from the event store`,
   );
 };
 
-const text = (value: unknown): string => JSON.stringify(value) ?? 'absent';
+const jsonOf = (value: unknown): string => JSON.stringify(value) ?? 'absent';
