@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fuzz, type Fuzzed, installSchemathesis, type Target } from './fuzz/schemathesis.ts';
-import { NoPackage } from './harness/pypi.ts';
+import { PackageUnavailableError } from './harness/pypi.ts';
 import { startStack } from './harness/stack.ts';
 
 /** Exit code if schemathesis cannot be installed. The API has not failed then. */
@@ -29,7 +29,7 @@ try {
   console.log(passed ? `fuzzing passed: ${sent}` : `fuzzing failed: ${faults} kinds of faults in ${sent}`);
   process.exitCode = passed ? 0 : 1;
 } catch (error) {
-  if (!(error instanceof NoPackage)) throw error;
+  if (!(error instanceof PackageUnavailableError)) throw error;
   console.error(`fuzzing skipped: ${error.message}`);
   process.exitCode = CANNOT_RUN;
 }

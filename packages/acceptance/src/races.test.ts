@@ -86,7 +86,7 @@ test('of 50 concurrent payments, those that settle the order are applied and the
   expect([paid(after), applied(after)]).toEqual([50_000_000n, 10_000_000n]);
 });
 
-test('of a settling payment and a cancellation, the first one wins', async () => {
+test('when a settling payment and a cancellation race, only the first one takes effect', async () => {
   const order = await shop.api.createOrder(orderBody());
   const [payments, cancellations] = await race(
     () => pay(order, '10'),

@@ -9,7 +9,8 @@ const PACKAGE = { name: 'schemathesis', version: '4.32.5', pythonAtLeast: [3, 11
 const SETTINGS = fileURLToPath(new URL('../../fuzz.toml', import.meta.url));
 const RUN_WITHIN_MS = 900_000;
 
-/** Installs schemathesis, unless it is there already, and resolves with its path. Throws NoPackage. */
+/** Installs schemathesis, unless it is already installed, and resolves with its path. Throws PackageUnavailableError.
+ *  */
 export const installSchemathesis = async (): Promise<string> => join(await installFromPyPi(PACKAGE), 'schemathesis');
 
 const Report = z.object({

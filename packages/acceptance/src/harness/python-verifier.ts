@@ -21,7 +21,7 @@ except WebhookVerificationError as error:
 /** Verifies a delivery with standardwebhooks for Python. Rejects with its message if the delivery is invalid. */
 export type PythonVerifier = (delivered: Delivered, secret: string) => Promise<unknown>;
 
-/** Throws NoPackage if Python is missing or the library cannot be installed. */
+/** Throws PackageUnavailableError if Python is missing or the library cannot be installed. */
 export const pythonVerifier = async (): Promise<PythonVerifier> => {
   const python = join(await installFromPyPi(PACKAGE), 'python');
   return async ({ headers, rawBody }, secret) => {
