@@ -4,7 +4,7 @@ import { orderCreates } from './bench/order-creates.ts';
 import { printReport, type Row } from './bench/report.ts';
 import { soak } from './bench/soak.ts';
 import { killedDispatcher } from './bench/webhooks/killed-dispatcher.ts';
-import { drains } from './bench/webhooks/drain.ts';
+import { measureDrains } from './bench/webhooks/drain.ts';
 import { latency } from './bench/webhooks/latency.ts';
 import { neighbours } from './bench/webhooks/neighbours.ts';
 
@@ -12,7 +12,7 @@ import { neighbours } from './bench/webhooks/neighbours.ts';
 const SUITES: Record<string, () => Promise<Row[]>> = {
   orders: orderCreates,
   engines,
-  'webhooks-drain': drains,
+  'webhooks-drain': measureDrains,
   'webhooks-latency': latency,
   'webhooks-neighbours': neighbours,
   'webhooks-death': killedDispatcher,

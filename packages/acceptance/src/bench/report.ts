@@ -1,11 +1,28 @@
+/** A goal, and whether it is met. */
+export interface Goal {
+  readonly text: string;
+  readonly met: boolean;
+}
+
 export interface Row {
   readonly measure: string;
   readonly measured: string;
-  /** The goal, and whether it is met. */
-  readonly goal?: { readonly text: string; readonly met: boolean };
+  readonly goal?: Goal;
   /** The baseline, and the ratio of the measured value to it. */
   readonly baseline?: { readonly text: string; readonly ratio: number };
 }
+
+/** The goal that `value` is at least `limit`. `unit` follows the number. */
+export const atLeast = (value: number, limit: number, unit: string): Goal => ({
+  text: `>= ${limit}${unit}`,
+  met: value >= limit,
+});
+
+/** The goal that `value` is at most `limit`. `unit` follows the number. */
+export const atMost = (value: number, limit: number, unit: string): Goal => ({
+  text: `<= ${limit}${unit}`,
+  met: value <= limit,
+});
 
 export const printReport = (rows: readonly Row[]): void => {
   const cells = rows.map(({ measure, measured, goal, baseline }) => [

@@ -27,10 +27,10 @@ export const copyWebhook = async (
 };
 
 /** Inserts due, unleased deliveries of `events` events to each webhook, in one transaction. Each event has its own
- *  order. */
+ *  order. The ids of events and orders start with `idPrefix`. */
 export const insertBacklog = async (
   db: pg.Pool,
-  { events, webhookIds, seed }: { events: number; webhookIds: readonly string[]; seed: string },
+  { events, webhookIds, idPrefix }: { events: number; webhookIds: readonly string[]; idPrefix: string },
 ): Promise<void> => {
   const client = await db.connect();
   const body = JSON.stringify({ event: 'order:updated', data: { text: 'x'.repeat(1_500) } });
@@ -43,17 +43,17 @@ export const insertBacklog = async (
     await client.query(
       `insert into webhooks.events (day, id, merchant_id, order_id, type, occurred_at, sequence, body)
        select ${day}, 'evt_' || name, 'mer_bench', 'ord_' || name, 'order:updated', now(), '1', $3 from (${named}) as e`,
-      [seed, events, body],
+      [idPrefix, events, body],
     );
     await client.query(
       `insert into webhooks.deliveries (day, event_id, webhook_id, id, event_type, created_at)
        select ${day}, 'evt_' || e.name, w.id, ${deliveryId}, 'order:updated', now() from ${addressed}`,
-      [seed, events, webhookIds],
+      [idPrefix, events, webhookIds],
     );
     await client.query(
       `insert into webhooks.queue (day, event_id, webhook_id, delivery_id, order_id, bytes, due_at)
        select ${day}, 'evt_' || e.name, w.id, ${deliveryId}, 'ord_' || e.name, $4::int, now() from ${addressed}`,
-      [seed, events, webhookIds, body.length],
+      [idPrefix, events, webhookIds, body.length],
     );
     await client.query('commit');
   } finally {

@@ -11,13 +11,18 @@ export const startEndpoints = async () => {
   const child = fork(programOf('receiver'), { execArgv: [] });
   const [{ port }] = (await once(child, 'message')) as [{ port: number }];
   const origin = `http://127.0.0.1:${port}`;
+  const received = async (): Promise<Received> => {
+    child.send({});
+    const [answer] = (await once(child, 'message')) as [Received];
+    return answer;
+  };
   return {
     urlOf: (path: string) => `${origin}/${path}`,
-    /** What was received since the last call. */
-    received: async (): Promise<Received> => {
-      child.send({});
-      const [received] = (await once(child, 'message')) as [Received];
-      return received;
+    /** The requests received since the last `received` or `reset`. */
+    received,
+    /** Discards the requests received so far. */
+    reset: async (): Promise<void> => {
+      await received();
     },
     /** Signed posts per second of a plain undici loop against these endpoints. */
     bareUndici: async (count: number, connections: number): Promise<number> => {

@@ -12,8 +12,8 @@ export const killedDispatcher = (): Promise<Row[]> => withBenchStack(2, measure)
 const measure = async ({ stack, db, endpoints, webhookId }: BenchStack): Promise<Row[]> => {
   const targets = await copyWebhook(db, webhookId, { count: WEBHOOKS, url: endpoints.urlOf('ok') });
   console.log(`kill -9 of one of two dispatchers during ${BACKLOG} deliveries`);
-  await endpoints.received();
-  await insertBacklog(db, { events: BACKLOG / WEBHOOKS, webhookIds: targets.map(({ id }) => id), seed: 'KILD' });
+  await endpoints.reset();
+  await insertBacklog(db, { events: BACKLOG / WEBHOOKS, webhookIds: targets.map(({ id }) => id), idPrefix: 'KILL' });
   await until('30 % of the backlog', async () => (await queueLength(db)) < BACKLOG * 0.7, {
     withinMs: DRAINED_WITHIN_MS,
   });

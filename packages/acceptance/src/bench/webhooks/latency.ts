@@ -33,7 +33,7 @@ const measureLatency = async ({ stack, endpoints }: BenchStack, forMs: number): 
   const orders = creator({ ...stack, connections: 32 });
   const began = performance.now();
   const created: Promise<unknown>[] = [];
-  await endpoints.received();
+  await endpoints.reset();
   for (let n = 0; n < (ORDERS_PER_SECOND * forMs) / 1_000; n += 1) {
     created.push(orders.create());
     await sleep(Math.max(0, began + ((n + 1) * 1_000) / ORDERS_PER_SECOND - performance.now()));

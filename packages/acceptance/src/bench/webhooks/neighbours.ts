@@ -27,7 +27,7 @@ const measure = async ({ stack, db, endpoints, webhookId }: BenchStack): Promise
   /** Latency of the healthy endpoints, which get every other event. The rate is always the same; only the neighbours
    *  differ. */
   const latencyBeside = async (neighbours: typeof healthy): Promise<Timings> => {
-    await endpoints.received();
+    await endpoints.reset();
     const mixed = healthy.flatMap(({ merchantId }, index) => [merchantId, neighbours[index]!.merchantId]);
     const sent = await feed.send(mixed, { perSecond: EVENTS_PER_SECOND, forMs: FOR_MS });
     await sleep(2_000);
@@ -44,7 +44,7 @@ const measure = async ({ stack, db, endpoints, webhookId }: BenchStack): Promise
   console.log('beside hanging ones');
   const besideHanging = await latencyBeside(hanging);
   console.log(`and with a backlog of ${DEAD_BACKLOG} deliveries to dead ones`);
-  await insertBacklog(db, { events: DEAD_BACKLOG / WEBHOOKS, webhookIds: dead.map(({ id }) => id), seed: 'DEAD' });
+  await insertBacklog(db, { events: DEAD_BACKLOG / WEBHOOKS, webhookIds: dead.map(({ id }) => id), idPrefix: 'DEAD' });
   // Measures the backlog itself, not the vacuum and checkpoint that follow a million inserts.
   for (const table of ['events', 'deliveries', 'queue']) await db.query(`vacuum analyze webhooks.${table}`);
   await db.query('checkpoint');
@@ -62,6 +62,6 @@ const measure = async ({ stack, db, endpoints, webhookId }: BenchStack): Promise
   return [
     row(`${EVENTS_PER_SECOND} events/s, half to hanging endpoints: median, p99`, besideHanging),
     row(`and ${DEAD_BACKLOG} due deliveries to dead ones`, besideDead),
-    memoryRow('its resident memory afterwards', residentBytes(dispatcher)),
+    memoryRow('dispatcher memory after the run', residentBytes(dispatcher)),
   ];
 };

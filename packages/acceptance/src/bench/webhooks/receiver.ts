@@ -1,18 +1,18 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What was received since the last request for it. */
+/** The requests received since the last report. */
 export interface Received {
   readonly requests: number;
   /** Distinct x-delivery-id. */
   readonly deliveries: number;
-  /** By x-idempotency-key: when the first byte of the event came and when it happened, in Unix milliseconds. Without
-   *  hanging endpoints. */
+  /** By x-idempotency-key: when the first request with the event arrived and when the event happened, in Unix
+   *  milliseconds. Excludes hanging endpoints. */
   readonly events: readonly (readonly [string, { readonly receivedAt: number; readonly happenedAt: number }])[];
 }
 
 // Merchants' endpoints as their own process: /ok... answers at once, /slow... after 250 ms, /hang... never. Over IPC it
-// sends its port first, and then what it received whenever it gets a message.
+// sends its port first, and then a report of the received requests for each message that it gets.
 let requests = 0;
 const deliveries = new Set<string>();
 const events = new Map<string, { receivedAt: number; happenedAt: number }>();
