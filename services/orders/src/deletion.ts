@@ -11,11 +11,15 @@ import { type ExistingOrder, exists } from './order/state.ts';
 import { outcomeOf } from './outcomes.ts';
 import { projectDeletion } from './projections/orders.ts';
 
-export const deletionStreamOf = (orderId: string): string => `deletion-${orderId}`;
+/** The names of the streams of deletion records start with this prefix. */
+export const DELETION_STREAM_PREFIX = 'deletion-';
+
+/** The stream of an order's deletion record. */
+export const deletionStreamOf = (orderId: string): string => `${DELETION_STREAM_PREFIX}${orderId}`;
 
 /** Whether a log entry is a deletion record. */
 export const isDeletionRecord = ({ event }: AllStreamResolvedEvent): boolean =>
-  event?.streamId.startsWith(deletionStreamOf('')) ?? false;
+  event?.streamId.startsWith(DELETION_STREAM_PREFIX) ?? false;
 
 export interface Deletion {
   /** Finishes a deletion after `OrderDeleted` was recorded: appends the deletion record for auditors, sends payments
@@ -75,9 +79,9 @@ export const orderDeletion = ({
 export const finishDeletions = (client: EventStoreDBClient, deletion: Deletion) => {
   const states = stateAt({ client, decider: orderDecider, schema: OrderEvent });
   return async (events: readonly AllStreamResolvedEvent[]): Promise<void> => {
-    for (const resolved of events) {
-      if (resolved.event?.type !== ('OrderDeleted' satisfies OrderEvent['type'])) continue;
-      const recorded = parseRecorded(OrderEvent, resolved);
+    for (const entry of events) {
+      if (entry.event?.type !== ('OrderDeleted' satisfies OrderEvent['type'])) continue;
+      const recorded = parseRecorded(OrderEvent, entry);
       const before = await states.before(recorded);
       if (!before || !exists(before)) continue;
       const { actor, requestId, $correlationId } = recorded.metadata;

@@ -4,11 +4,11 @@ import { isTombstone, tombstone } from '@cpg/event-store';
 import type { Pool } from '@cpg/postgres';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
 import type { PaymentHandler } from './commands.ts';
-import { paymentStreamOf } from './payment/identity.ts';
+import { PAYMENT_STREAM_PREFIX, paymentStreamOf } from './payment/identity.ts';
 import { paymentsOfOrder, projectDeletion } from './projections/payments.ts';
 
-// A payment with another status arrived while its order was being deleted, and the order never knew it: it stays on
-// record.
+// A payment with another status arrived while its order was being deleted. The order has no record of it, so it is
+// kept.
 const DELETABLE: ReadonlyArray<PaymentStatus | 'none'> = ['applied', 'failed', 'refunded'];
 
 /** Deletes the payments of a deleted order: tombstones their streams and clears their rows. Idempotent. */
@@ -48,5 +48,5 @@ const statusOf = async (handler: PaymentHandler, paymentId: string): Promise<Pay
 };
 
 /** The payment whose stream was tombstoned by this log entry, or null for any other entry. */
-export const deletedPaymentId = (resolved: AllStreamResolvedEvent): string | null =>
-  isTombstone(resolved) ? resolved.event!.streamId.slice(paymentStreamOf('').length) : null;
+export const deletedPaymentId = (entry: AllStreamResolvedEvent): string | null =>
+  isTombstone(entry) ? entry.event!.streamId.slice(PAYMENT_STREAM_PREFIX.length) : null;

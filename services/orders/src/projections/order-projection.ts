@@ -2,38 +2,42 @@ import { OrderDeletionEvent, OrderDeletionRecorded, OrderEvent } from '@cpg/cont
 import { isTombstone, parseRecorded, stateAt } from '@cpg/event-store';
 import { type Projection, withoutProjected } from '@cpg/stream-relay';
 import type { EventStoreDBClient } from '@eventstore/db-client';
-import { deletionStreamOf, isDeletionRecord } from '../deletion.ts';
-import { orderStreamOf } from '../order/identity.ts';
+import { DELETION_STREAM_PREFIX, isDeletionRecord } from '../deletion.ts';
+import { ORDER_STREAM_PREFIX } from '../order/identity.ts';
 import { orderDecider } from '../order/order.ts';
 import { exists } from '../order/state.ts';
 import { projectDeletion, type ProjectedOrder, projectOrders } from './orders.ts';
 
-/** The read model of orders, built from the event log. A deletion takes effect with its deletion record, not with
- *  `OrderDeleted`. */
+/** The read model of orders, built from the event log. `OrderDeleted` does not change the row. `OrderDeletionRecorded`
+ *  on the stream deletion-<order id> clears it, because the order's own stream is tombstoned and may no longer be
+ *  readable. */
 export const orderProjection = (client: EventStoreDBClient): Projection => {
   const states = stateAt({ client, decider: orderDecider, schema: OrderEvent });
   return {
     schema: 'orders',
     table: 'orders',
-    prefixes: [orderStreamOf(''), deletionStreamOf('')],
+    prefixes: [ORDER_STREAM_PREFIX, DELETION_STREAM_PREFIX],
     transientColumns: ['claimed_until'],
     apply: async (db, events, table) => {
-      const newest = new Map<string, ProjectedOrder>();
-      for (const resolved of await withoutProjected(db, table, orderStreamOf(''), events)) {
-        if (isTombstone(resolved)) continue;
-        if (isDeletionRecord(resolved)) {
-          const { event } = parseRecorded(OrderDeletionEvent, resolved);
+      const latestByOrderId = new Map<string, ProjectedOrder>();
+      for (const entry of await withoutProjected(db, table, ORDER_STREAM_PREFIX, events)) {
+        // The deletion record, which comes before the tombstone, has cleared the row.
+        if (isTombstone(entry)) continue;
+        if (isDeletionRecord(entry)) {
+          const { event } = parseRecorded(OrderDeletionEvent, entry);
+          // A newer version of this service may record types that this one does not know.
           if (event.type !== OrderDeletionRecorded.type) continue;
           const { orderId, merchantId, sequence } = event.data;
-          newest.delete(orderId);
+          latestByOrderId.delete(orderId);
           await projectDeletion(db, { orderId, merchantId, revision: sequence }, table);
           continue;
         }
-        const recorded = parseRecorded(OrderEvent, resolved);
+        const recorded = parseRecorded(OrderEvent, entry);
+        // Null if the stream is tombstoned by now: a later deletion record clears the row.
         const order = await states.after(recorded);
-        if (order && exists(order)) newest.set(order.orderId, { order, revision: recorded.revision });
+        if (order && exists(order)) latestByOrderId.set(order.orderId, { order, revision: recorded.revision });
       }
-      await projectOrders(db, [...newest.values()], table);
+      await projectOrders(db, [...latestByOrderId.values()], table);
     },
   };
 };

@@ -18,4 +18,8 @@ export const paymentIdOf = (rail: PaymentRail, providerId: string): string => {
   return `${ID_PREFIXES.payment}_${text}`;
 };
 
-export const paymentStreamOf = (paymentId: string): string => `payment-${paymentId}`;
+/** The names of the event streams of payments start with this prefix. */
+export const PAYMENT_STREAM_PREFIX = 'payment-';
+
+/** The event stream of a payment. */
+export const paymentStreamOf = (paymentId: string): string => `${PAYMENT_STREAM_PREFIX}${paymentId}`;

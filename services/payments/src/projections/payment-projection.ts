@@ -3,34 +3,36 @@ import { parseRecorded, stateAt } from '@cpg/event-store';
 import { type Projection, withoutProjected } from '@cpg/stream-relay';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { deletedPaymentId } from '../deletion.ts';
-import { paymentStreamOf } from '../payment/identity.ts';
+import { PAYMENT_STREAM_PREFIX } from '../payment/identity.ts';
 import { paymentDecider } from '../payment/payment.ts';
 import { exists } from '../payment/state.ts';
 import { projectDeletion, type ProjectedPayment, projectPayments } from './payments.ts';
 
-/** Projects the log to the read model of payments. */
+/** The read model of payments, built from the event log. The tombstone of a payment's stream clears the row. */
 export const paymentProjection = (client: EventStoreDBClient): Projection => {
   const states = stateAt({ client, decider: paymentDecider, schema: PaymentEvent });
   return {
     schema: 'payments',
     table: 'payments',
-    prefixes: [paymentStreamOf('')],
+    prefixes: [PAYMENT_STREAM_PREFIX],
     transientColumns: [],
     apply: async (db, events, table) => {
-      const newest = new Map<string, ProjectedPayment>();
-      const deleted: string[] = [];
-      for (const resolved of await withoutProjected(db, table, paymentStreamOf(''), events)) {
-        const deletedId = deletedPaymentId(resolved);
+      const latestByPaymentId = new Map<string, ProjectedPayment>();
+      const deletedIds: string[] = [];
+      for (const entry of await withoutProjected(db, table, PAYMENT_STREAM_PREFIX, events)) {
+        const deletedId = deletedPaymentId(entry);
         if (deletedId) {
-          deleted.push(deletedId);
+          deletedIds.push(deletedId);
           continue;
         }
-        const recorded = parseRecorded(PaymentEvent, resolved);
+        const recorded = parseRecorded(PaymentEvent, entry);
+        // Null if the stream is tombstoned by now: the tombstone follows in the log and clears the row.
         const payment = await states.after(recorded);
-        if (payment && exists(payment)) newest.set(payment.paymentId, { payment, revision: recorded.revision });
+        if (payment && exists(payment))
+          latestByPaymentId.set(payment.paymentId, { payment, revision: recorded.revision });
       }
-      await projectPayments(db, [...newest.values()], table);
-      for (const paymentId of deleted) await projectDeletion(db, paymentId, table);
+      await projectPayments(db, [...latestByPaymentId.values()], table);
+      for (const paymentId of deletedIds) await projectDeletion(db, paymentId, table);
     },
   };
 };

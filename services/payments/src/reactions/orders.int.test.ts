@@ -5,7 +5,7 @@ import { consume, createKafka, createPublisher, ensureTopics, type Publisher } f
 import { isTransientDatabaseError, testDatabase } from '@cpg/postgres';
 import { startRelay } from '@cpg/stream-relay';
 import { paymentMessages } from '../messages.ts';
-import { paymentStreamOf } from '../payment/identity.ts';
+import { PAYMENT_STREAM_PREFIX, paymentStreamOf } from '../payment/identity.ts';
 import { applied, DECIDED_AT, held, MERCHANT, report, until } from '../testing/jest-fixtures.ts';
 import { orderMessage } from '../testing/jest-order-messages.ts';
 import { type PaymentsService, startPayments } from '../testing/jest-payments.ts';
@@ -31,7 +31,7 @@ beforeAll(async () => {
     startRelay({
       ...subscription,
       schema: 'payments',
-      prefixes: [paymentStreamOf('')],
+      prefixes: [PAYMENT_STREAM_PREFIX],
       publisher: paymentsPublisher,
       topic: TOPICS.payments.name,
       messageOf: paymentMessages(client),
