@@ -117,4 +117,4 @@ test('producers and consumers continue without help when the broker is killed an
   // Consumers get messages at least once, but the log has each one exactly once.
   const stored = await readMessages(kafka, topic, values.length);
   expect(stored.map(({ value }) => Number(value)).sort((a, b) => a - b)).toEqual(values.map(Number));
-}, 120_000);
+}, 240_000);
