@@ -75,8 +75,7 @@ export const createDispatcher = (options: DispatcherOptions) => {
     release,
     /** Removes the waiting deliveries of deleted orders. Their rows no longer exist. */
     dropOrders: (orderIds: ReadonlySet<string>) => release(store.cancelWaiting(({ orderId }) => orderIds.has(orderId))),
-    /** Removes all waiting deliveries after the leases expired: other instances may have leased them. Attempts in
-     *  flight continue. */
+    /** Removes all waiting deliveries after the leases expired. Attempts in flight continue. */
     dropWaiting: () => release(store.cancelWaiting(() => true)),
     /** Starts what has become possible with time, and frees the memory of endpoints that no longer need it. */
     tick: () => {
@@ -98,8 +97,7 @@ export const createDispatcher = (options: DispatcherOptions) => {
     counts: () => ({ leased: store.size(), inFlight: runner.inFlight() }),
     webhookIds: () => store.queues().flatMap(({ webhookId, leased }) => (leased > 0 ? [webhookId] : [])),
     endpoints: (): EndpointReport[] => store.queues().map((queue) => reportOf(queue, clock())),
-    /** When the circuit breaker of a webhook's endpoint becomes half-open, Unix milliseconds; in the past unless it is
-     *  open. */
+    /** When the circuit breaker of a webhook becomes half-open, Unix milliseconds; in the past unless it is open. */
     openUntil: (webhookId: string): number => store.find(webhookId)?.endpoint.openUntil() ?? 0,
     /** Requeues what waits and leases nothing more. Attempts in flight have `withinMs` to end; then they are aborted
      *  and requeued. */
