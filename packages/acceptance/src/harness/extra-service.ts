@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
-import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import { freePort } from './ports.ts';
 import type { StackFiles } from './stack-files.ts';
 import { until } from './until.ts';
 
@@ -33,12 +33,3 @@ export const startExtraService = async (name: 'gateway' | 'orders', stack: Stack
 
 export const startExtraGateway = (stack: StackFiles, env: NodeJS.ProcessEnv = {}) =>
   startExtraService('gateway', stack, env);
-
-const freePort = (): Promise<number> =>
-  new Promise((done, fail) => {
-    const server = createServer().once('error', fail);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => done(port));
-    });
-  });
