@@ -2,7 +2,7 @@ import { connectEventStore, verifyChains } from '@cpg/event-store';
 import { ConfigError, EventStoreConfig, readConfig, ServiceConfig, writeLine } from '@cpg/runtime';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { exportHistory } from './export-history.ts';
-import { type Projection, tableOf } from './projection.ts';
+import { nameOf, type Projection, tablesOf } from './projection.ts';
 import { rebuild } from './rebuild.ts';
 import { ProjectionError, type ShadowTableOptions } from './shadow-table.ts';
 import { chainReport, rowReport } from './verification-report.ts';
@@ -16,7 +16,7 @@ export interface AdminCommandOptions {
   readonly migrations: string;
 }
 
-const USAGE = `  projections rebuild  builds the read model again from the event store, and replaces the live table
+const USAGE = `  projections rebuild  builds the read model again from the event store, and replaces the live tables
   projections verify   compares each row with a replay of the event store; exit code 1 when rows differ
   audit verify         also checks the hash chain of every stream; exit code 1 when an event fails
   audit export         prints every event as one line of JSON`;
@@ -24,8 +24,8 @@ const USAGE = `  projections rebuild  builds the read model again from the event
 const Config = ServiceConfig.pick({ DATABASE_URL: true, CAZ_DECIMALS: true }).extend(EventStoreConfig.shape);
 
 /** Runs an operator's or auditor's command on the streams and the projection of a service, in a separate process.
- *  Resolves to the exit code: 0, 1 for differences, 2 for a failure. It is safe to stop at any moment: the live table
- *  stays complete. */
+ *  Resolves to the exit code: 0, 1 for differences, 2 for a failure. It is safe to stop at any moment: the live tables
+ *  stay complete. */
 export const runAdminCommand = async ({ args, env, ...service }: AdminCommandOptions): Promise<number> => {
   const stopping = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
@@ -55,13 +55,13 @@ const run = async (args: readonly string[], { projectionOf, ...context }: Comman
   const { client, signal } = context;
   const projection = projectionOf(client);
   const { prefixes } = projection;
-  const table = tableOf(projection);
-  const onProgress = (events: number, upTo: Date) => print(`${table}: ${events} events, up to ${upTo.toISOString()}`);
+  const onProgress = (events: number, upTo: Date) =>
+    print(`${nameOf(projection)}: ${events} events, up to ${upTo.toISOString()}`);
   const options = { ...context, projection, onProgress };
   switch (args.join(' ')) {
     case 'projections rebuild':
       await rebuild(options);
-      print(`${table} was rebuilt`);
+      print(`${tablesOf(projection).join(', ')} ${projection.tables.length > 1 ? 'were' : 'was'} rebuilt`);
       return 0;
     case 'projections verify':
       return verifyRows(options);
@@ -80,7 +80,7 @@ const run = async (args: readonly string[], { projectionOf, ...context }: Comman
 
 const verifyRows = async (options: ShadowTableOptions): Promise<number> => {
   const verification = await verify(options);
-  rowReport(tableOf(options.projection), verification).forEach(print);
+  rowReport(tablesOf(options.projection), verification).forEach(print);
   return verification.differ === 0 ? 0 : 1;
 };
 

@@ -5,6 +5,7 @@ import type { Logger, StartupTasks } from '@cpg/runtime';
 import type { AllStreamResolvedEvent } from '@eventstore/db-client';
 import type { Connections } from './connections.ts';
 import { type Projection, startProjection } from './projection.ts';
+import { rebuildOutdated } from './rebuild-outdated.ts';
 import { type RelayOptions, startRelay } from './relay.ts';
 
 export interface Stoppable {
@@ -56,9 +57,10 @@ export const startBackgroundWork = <M extends DomainMessage>(work: BackgroundWor
 };
 
 const startDatabaseWork = <M extends DomainMessage>(work: BackgroundWork<M>): Stoppable[] => {
-  const { projection, beforeProjecting, startWithoutKafka = () => [] } = work;
+  const { projection, migrations, beforeProjecting, startWithoutKafka = () => [] } = work;
   return [
     startProjection({ ...subscriptionOf(work), projection, ...(beforeProjecting && { beforeProjecting }) }),
+    rebuildOutdated({ ...subscriptionOf(work), projection, migrations }),
     ...startWithoutKafka(),
   ];
 };

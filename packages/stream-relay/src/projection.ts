@@ -2,20 +2,28 @@ import { type Queryable, transaction } from '@cpg/postgres';
 import type { AllStreamResolvedEvent } from '@eventstore/db-client';
 import { type LeaderSubscription, type LeaderSubscriptionOptions, subscribeAsLeader } from './leader-subscription.ts';
 
-/** A table built from the log alone, so that it can be rebuilt at any time. */
+/** Tables built from the log alone, so that they can be rebuilt at any time. */
 export interface Projection {
   readonly schema: string;
-  /** Table in `schema`; its primary key is `id`. */
-  readonly table: string;
+  /** Tables in `schema`; the primary key of each is `id`. */
+  readonly tables: readonly [string, ...string[]];
+  /** Increment it when the same events result in other rows. The service then rebuilds its tables. */
+  readonly version: number;
   /** Prefixes of the streams it is built from. */
   readonly prefixes: string[];
   /** Columns that hold leases or the like. They are not built from the log, so `verify` ignores them. */
   readonly transientColumns: readonly string[];
-  /** Writes events to `table`. Idempotent, whatever state the rows are in. */
-  readonly apply: (db: Queryable, events: AllStreamResolvedEvent[], table: string) => Promise<void>;
+  /** Writes events to the tables in `schema`, which may be a shadow schema. Idempotent, whatever state the rows are
+   *  in. */
+  readonly apply: (db: Queryable, events: AllStreamResolvedEvent[], schema: string) => Promise<void>;
 }
 
-export const tableOf = ({ schema, table }: Pick<Projection, 'schema' | 'table'>): string => `${schema}.${table}`;
+/** The qualified names of the tables of a projection. */
+export const tablesOf = ({ schema, tables }: Pick<Projection, 'schema' | 'tables'>): string[] =>
+  tables.map((table) => `${schema}.${table}`);
+
+/** Names a projection in messages and locks: by its first table. */
+export const nameOf = ({ schema, tables }: Pick<Projection, 'schema' | 'tables'>): string => `${schema}.${tables[0]}`;
 
 export interface ProjectionOptions extends Omit<LeaderSubscriptionOptions, 'schema' | 'name' | 'prefixes'> {
   readonly projection: Projection;
@@ -40,7 +48,7 @@ export const startProjection = ({
       handle: async (events, position, checkpoint) => {
         await beforeProjecting?.(events);
         await transaction(options.pool, async (db) => {
-          await projection.apply(db, events, tableOf(projection));
+          await projection.apply(db, events, schema);
           await checkpoint.save(db, position);
         });
       },

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LogPosition } from '@cpg/event-store';
-import { transactionOnConnection } from '@cpg/postgres';
-import { type Projection, tableOf } from './projection.ts';
-import { ProjectionError, type ShadowTable, type ShadowTableOptions, withShadowTable } from './shadow-table.ts';
+import { type Queryable, transactionOnConnection } from '@cpg/postgres';
+import type { Projection } from './projection.ts';
+import { writeVersion } from './projection-version.ts';
+import { ProjectionError, type ShadowTables, type ShadowTableOptions, withShadowTables } from './shadow-table.ts';
 
 // These bound how long one attempt to swap blocks writers and, behind them, readers.
 const LOCK_TIMEOUT_MS = 1_000;
@@ -10,10 +11,11 @@ const LAST_EVENTS_TIMEOUT_MS = 2_000;
 const SWAP_ATTEMPTS = 30;
 const RETRY_DELAY_MS = 500;
 
-/** Builds a projection again from the log while its table is in use, and replaces the live table in one transaction.
- *  After a crash at any point the live table is either the old one or the new one, complete. Throws ProjectionError. */
+/** Builds a projection again from the log while its tables are in use, and replaces the live tables in one transaction.
+ *  After a crash at any point the live tables are either the old ones or the new ones, complete. Throws
+ *  ProjectionError. */
 export const rebuild = (options: ShadowTableOptions): Promise<void> =>
-  withShadowTable(options, async (shadow, signal) => {
+  withShadowTables(options, async (shadow, signal) => {
     let position = shadow.built;
     for (let attempt = 1; ; attempt += 1) {
       position = await shadow.catchUp(position, signal);
@@ -30,20 +32,24 @@ export const rebuild = (options: ShadowTableOptions): Promise<void> =>
  *  find the new table under the same name. Its revision check keeps their writes in order. */
 const swap = (
   projection: Projection,
-  shadow: ShadowTable,
+  shadow: ShadowTables,
   position: LogPosition | null,
   signal: AbortSignal,
 ): Promise<void> =>
   transactionOnConnection(shadow.session, async (db) => {
-    const live = tableOf(projection);
+    const live = (table: string) => `${projection.schema}.${table}`;
+    const rebuilt = (table: string) => `${shadow.schema}.${table}`;
     await db.query(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
     await db.query('set local synchronous_commit = on');
-    await db.query(`lock table ${live} in share row exclusive mode`);
+    await db.query(`lock table ${projection.tables.map(live).join(', ')} in share row exclusive mode`);
     await shadow.catchUp(position, AbortSignal.any([signal, AbortSignal.timeout(LAST_EVENTS_TIMEOUT_MS)]));
-    await requireSameVersion(projection, shadow);
-    for (const grant of await grantsOn(shadow, live)) await db.query(grant);
-    await db.query(`drop table ${live}`);
-    await db.query(`alter table ${shadow.table} set schema ${projection.schema}`);
+    await requireSameMigrations(projection, shadow);
+    for (const table of projection.tables) {
+      for (const grant of await grantsOn(db, live(table), rebuilt(table))) await db.query(grant);
+      await db.query(`drop table ${live(table)}`);
+      await db.query(`alter table ${rebuilt(table)} set schema ${projection.schema}`);
+    }
+    await writeVersion(db, projection);
   });
 
 const LOCK_NOT_AVAILABLE = '55P03';
@@ -56,7 +62,7 @@ const isRetryable = (error: unknown): boolean => {
 };
 
 /** Another version of the service may have migrated the live table since the rebuild started. */
-const requireSameVersion = async ({ schema }: Projection, shadow: ShadowTable): Promise<void> => {
+const requireSameMigrations = async ({ schema }: Projection, shadow: ShadowTables): Promise<void> => {
   const migrationsOf = async (schemaName: string) =>
     (await shadow.session.query<{ hash: string }>(`select hash from ${schemaName}.migrations order by number`)).rows;
   const [live, rebuilt] = [await migrationsOf(schema), await migrationsOf(shadow.schema)];
@@ -66,14 +72,14 @@ const requireSameVersion = async ({ schema }: Projection, shadow: ShadowTable): 
   );
 };
 
-/** Statements that grant the privileges on the live table to the shadow table. */
-const grantsOn = async ({ session, table }: ShadowTable, live: string): Promise<string[]> => {
-  const { rows } = await session.query<{ statement: string }>(
+/** Statements that grant the privileges on the live table to the rebuilt one. */
+const grantsOn = async (db: Queryable, live: string, rebuilt: string): Promise<string[]> => {
+  const { rows } = await db.query<{ statement: string }>(
     `select format('grant %s on %s to %s%s', privilege_type, $2::text, coalesce(quote_ident(role.rolname), 'public'),
                    case when is_grantable then ' with grant option' else '' end) as statement
        from pg_class, aclexplode(relacl) left join pg_roles as role on role.oid = grantee
       where pg_class.oid = $1::regclass and grantee is distinct from relowner`,
-    [live, table],
+    [live, rebuilt],
   );
   return rows.map(({ statement }) => statement);
 };

@@ -7,27 +7,26 @@ import {
   transactionOnConnection,
 } from '@cpg/postgres';
 import type { EventStoreDBClient } from '@eventstore/db-client';
-import { type Projection, tableOf } from './projection.ts';
+import { nameOf, type Projection, tablesOf } from './projection.ts';
 
 export interface ShadowTableOptions {
   readonly client: EventStoreDBClient;
   readonly databaseUrl: string;
   readonly projection: Projection;
-  /** Folder of the migrations that created the live table. */
+  /** Folder of the migrations that created the live tables. */
   readonly migrations: string;
   readonly signal: AbortSignal;
   /** Called every 5000 events with the number of events read and the time of the last one. */
   readonly onProgress?: (events: number, upTo: Date) => void;
 }
 
-/** A copy of a projection's table, built from the whole log in a schema of its own. It has the same name as the live
- *  table. */
-export interface ShadowTable {
+/** Copies of a projection's tables, built from the whole log in a schema of their own. They have the same names as the
+ *  live tables. */
+export interface ShadowTables {
   readonly schema: string;
-  readonly table: string;
   /** The one connection that all statements run on. */
   readonly session: Queryable;
-  /** Position in the log up to which the table was built. */
+  /** Position in the log up to which the tables were built. */
   readonly built: LogPosition | null;
   /** Applies the log from `from` up to its current end. Resolves to the position it reached. */
   readonly catchUp: (from: LogPosition | null, signal: AbortSignal) => Promise<LogPosition | null>;
@@ -40,16 +39,19 @@ export class ProjectionError extends Error {
 
 const PROGRESS_EVERY = 5_000;
 
-/** Builds a shadow table, passes it to `work`, and drops its schema. An advisory lock admits one shadow table per
- *  projection and database. The next run cleans up after a crashed one. Throws ProjectionError. */
-export const withShadowTable = async <T>(
+/** A rebuild or a verification by another process is in progress. */
+export class ProjectionBusyError extends ProjectionError {}
+
+/** Builds shadow tables, passes them to `work`, and drops their schema. An advisory lock admits one set of shadow tables
+ *  per projection and database. The next run cleans up after a crashed one. Throws ProjectionError. */
+export const withShadowTables = async <T>(
   options: ShadowTableOptions,
-  work: (shadow: ShadowTable, signal: AbortSignal) => Promise<T>,
+  work: (shadow: ShadowTables, signal: AbortSignal) => Promise<T>,
 ): Promise<T> => {
   const { databaseUrl, projection } = options;
   // Lock and schema keep the names that earlier versions use, so that two versions exclude each other during an
   // upgrade.
-  const lock = `beside ${tableOf(projection)}`;
+  const lock = `beside ${nameOf(projection)}`;
   const schema = `${projection.schema}_beside`;
   try {
     return await withAdvisoryLock({ url: databaseUrl, applicationName: lock, lock }, async (session, lost) => {
@@ -63,17 +65,18 @@ export const withShadowTable = async <T>(
     });
   } catch (error) {
     if (!(error instanceof AdvisoryLockTakenError)) throw error;
-    throw new ProjectionError(
-      `${tableOf(projection)} is being rebuilt or verified by another process: wait until it has finished`,
+    throw new ProjectionBusyError(
+      `${nameOf(projection)} is being rebuilt or verified by another process: wait until it has finished`,
     );
   }
 };
 
 const createEmpty = async (session: Queryable, schema: string, { projection, migrations }: ShadowTableOptions) => {
-  const live = tableOf(projection);
-  const { rows } = await session.query<{ exists: boolean }>('select to_regclass($1) is not null as exists', [live]);
-  if (!rows[0]?.exists) throw new ProjectionError(`${live} does not exist yet: start its service first`);
-  // A lost commit does no harm: the table is not in use yet and can be built again.
+  for (const live of tablesOf(projection)) {
+    const { rows } = await session.query<{ exists: boolean }>('select to_regclass($1) is not null as exists', [live]);
+    if (!rows[0]?.exists) throw new ProjectionError(`${live} does not exist yet: start its service first`);
+  }
+  // A lost commit does no harm: the tables are not in use yet and can be built again.
   await session.query('set synchronous_commit = off');
   await transactionOnConnection(session, async (db) => {
     await db.query(`drop schema if exists ${schema} cascade`);
@@ -85,16 +88,15 @@ const build = async (
   session: Queryable,
   schema: string,
   { client, projection, signal, onProgress = () => {} }: ShadowTableOptions,
-): Promise<ShadowTable> => {
-  const table = tableOf({ schema, table: projection.table });
+): Promise<ShadowTables> => {
   let total = 0;
-  const catchUp: ShadowTable['catchUp'] = (from, until) =>
+  const catchUp: ShadowTables['catchUp'] = (from, until) =>
     readLog(client, {
       from,
       prefixes: projection.prefixes,
       signal: until,
       handle: async (events) => {
-        await projection.apply(session, events, table);
+        await projection.apply(session, events, schema);
         const before = total;
         total += events.length;
         if (Math.floor(total / PROGRESS_EVERY) > Math.floor(before / PROGRESS_EVERY))
@@ -102,6 +104,6 @@ const build = async (
       },
     });
   const built = await catchUp(null, signal);
-  await session.query(`analyze ${table}`);
-  return { schema, table, session, built, catchUp };
+  for (const table of tablesOf({ ...projection, schema })) await session.query(`analyze ${table}`);
+  return { schema, session, built, catchUp };
 };

@@ -13,20 +13,21 @@ export const chainReport = (prefixes: readonly string[], { events, faults, shown
   ];
 };
 
-/** The lines that `projections verify` prints for a table. */
-export const rowReport = (table: string, { rows, differ, differences }: Verification): string[] => {
-  if (differ === 0) return [`${table}: ${rows} rows, all match the event store`];
+/** The lines that `projections verify` prints for the tables of a projection. */
+export const rowReport = (tables: readonly string[], { rows, differ, differences }: Verification): string[] => {
+  const named = tables.join(', ');
+  if (differ === 0) return [`${named}: ${rows} rows, all match the event store`];
   const more = differ > MAX_DIFFERENCES ? [`and ${differ - MAX_DIFFERENCES} more`] : [];
   return [
     ...differences.flatMap(describeDifference),
     ...more,
-    `${table}: ${differ} of ${rows} rows differ: run "projections rebuild" to correct them`,
+    `${named}: ${differ} of ${rows} rows differ: run "projections rebuild" to correct them`,
   ];
 };
 
-const describeDifference = ({ id, live, replayed }: Difference): string[] => {
-  if (!live) return [`${id}: the row is missing`];
-  if (!replayed) return [`${id}: the event store has no such stream`];
+const describeDifference = ({ table, id, live, replayed }: Difference): string[] => {
+  if (!live) return [`${id}: the row is missing in ${table}`];
+  if (!replayed) return [`${id}: the event store has nothing that results in this row of ${table}`];
   const columns = Object.keys(replayed).filter((column) => jsonOf(live[column]) !== jsonOf(replayed[column]));
   return columns.map(
     (column) =>

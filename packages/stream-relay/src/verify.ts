@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Projection, tableOf } from './projection.ts';
-import { type ShadowTable, type ShadowTableOptions, withShadowTable } from './shadow-table.ts';
+import type { Projection } from './projection.ts';
+import { type ShadowTables, type ShadowTableOptions, withShadowTables } from './shadow-table.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 
 /** A live row that differs from its replay. Null stands for a missing row. */
 export interface Difference {
+  readonly table: string;
   readonly id: string;
   readonly live: Row | null;
   readonly replayed: Row | null;
@@ -23,31 +24,42 @@ const ATTEMPTS = 8;
 const RETRY_DELAY_MS = 500;
 export const MAX_DIFFERENCES = 50;
 
-/** Compares each row of a projection with a replay of the log, while the table is in use. A row may differ for a moment
+/** Compares each row of a projection with a replay of the log, while its tables are in use. A row may differ for a moment
  *  because a write to it is in progress: only rows that differ in every attempt over some seconds are reported. Throws
  *  ProjectionError. */
 export const verify = (options: ShadowTableOptions): Promise<Verification> =>
-  withShadowTable(options, async (shadow, signal) => {
-    const compare = comparison(shadow, options.projection);
+  withShadowTables(options, async (shadow, signal) => {
     let position = shadow.built;
-    let ids = await compare.differingIds(null);
-    for (let attempt = 1; attempt <= ATTEMPTS && ids.length > 0; attempt += 1) {
+    let compared = await Promise.all(
+      options.projection.tables.map(async (table) => {
+        const compare = comparison(shadow, options.projection, table);
+        return { compare, ids: await compare.differingIds(null) };
+      }),
+    );
+    const differ = () => compared.reduce((count, { ids }) => count + ids.length, 0);
+    for (let attempt = 1; attempt <= ATTEMPTS && differ() > 0; attempt += 1) {
       position = await shadow.catchUp(position, signal);
-      ids = await compare.differingIds(ids);
-      if (ids.length > 0 && attempt < ATTEMPTS) await sleep(RETRY_DELAY_MS, undefined, { signal });
+      compared = await Promise.all(
+        compared.map(async ({ compare, ids }) => ({ compare, ids: await compare.differingIds(ids) })),
+      );
+      if (differ() > 0 && attempt < ATTEMPTS) await sleep(RETRY_DELAY_MS, undefined, { signal });
     }
+    const counts = await Promise.all(compared.map(({ compare }) => compare.countRows()));
+    const differences = await Promise.all(
+      compared.map(({ compare, ids }) => compare.differences(ids.slice(0, MAX_DIFFERENCES))),
+    );
     return {
-      rows: await compare.countRows(),
-      differ: ids.length,
-      differences: await compare.differences(ids.slice(0, MAX_DIFFERENCES)),
+      rows: counts.reduce((sum, count) => sum + count, 0),
+      differ: differ(),
+      differences: differences.flat().slice(0, MAX_DIFFERENCES),
     };
   });
 
-const comparison = ({ session, table }: ShadowTable, projection: Projection) => {
-  const live = tableOf(projection);
+const comparison = ({ session, schema }: ShadowTables, projection: Projection, table: string) => {
+  const live = `${projection.schema}.${table}`;
   const withoutTransient = (row: string) => `to_jsonb(${row}) - $1::text[]`;
   const only = (name: string) => `(select * from ${name} where $2::text[] is null or id = any($2))`;
-  const joined = `${only(live)} as live full join ${only(table)} as replayed using (id)`;
+  const joined = `${only(live)} as live full join ${only(`${schema}.${table}`)} as replayed using (id)`;
   const [liveRow, replayedRow] = [withoutTransient('live'), withoutTransient('replayed')];
   const { transientColumns } = projection;
   return {
@@ -61,7 +73,7 @@ const comparison = ({ session, table }: ShadowTable, projection: Projection) => 
     },
     differences: async (ids: string[]) => {
       const { rows } = await session.query<Difference>(
-        `select id, ${liveRow} as live, ${replayedRow} as replayed from ${joined} order by id`,
+        `select '${live}' as table, id, ${liveRow} as live, ${replayedRow} as replayed from ${joined} order by id`,
         [transientColumns, ids],
       );
       return rows;

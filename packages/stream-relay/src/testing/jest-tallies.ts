@@ -44,10 +44,12 @@ export const startTallies = async () => {
 
   const projection: Projection = {
     schema: 'tallies',
-    table: 'tallies',
+    tables: ['tallies'],
+    version: 1,
     prefixes: ['tally-'],
     transientColumns: ['seen_by'],
-    apply: async (db, events, table) => {
+    apply: async (db, events, schema) => {
+      const table = `${schema}.tallies`;
       const newest = new Map<string, Row>();
       const deleted: string[] = [];
       for (const { event } of events) {

@@ -15,10 +15,12 @@ export const orderProjection = (client: EventStoreDBClient): Projection => {
   const states = stateAt({ client, decider: orderDecider, schema: OrderEvent });
   return {
     schema: 'orders',
-    table: 'orders',
+    tables: ['orders'],
+    version: 2,
     prefixes: [ORDER_STREAM_PREFIX, DELETION_STREAM_PREFIX],
     transientColumns: ['claimed_until'],
-    apply: async (db, events, table) => {
+    apply: async (db, events, schema) => {
+      const table = `${schema}.orders`;
       const latestByOrderId = new Map<string, ProjectedOrder>();
       for (const entry of await withoutProjected(db, table, ORDER_STREAM_PREFIX, events)) {
         // The deletion record, which comes before the tombstone, has cleared the row.

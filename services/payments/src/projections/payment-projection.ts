@@ -13,10 +13,12 @@ export const paymentProjection = (client: EventStoreDBClient): Projection => {
   const states = stateAt({ client, decider: paymentDecider, schema: PaymentEvent });
   return {
     schema: 'payments',
-    table: 'payments',
+    tables: ['payments'],
+    version: 2,
     prefixes: [PAYMENT_STREAM_PREFIX],
     transientColumns: [],
-    apply: async (db, events, table) => {
+    apply: async (db, events, schema) => {
+      const table = `${schema}.payments`;
       const latestByPaymentId = new Map<string, ProjectedPayment>();
       const deletedIds: string[] = [];
       for (const entry of await withoutProjected(db, table, PAYMENT_STREAM_PREFIX, events)) {
