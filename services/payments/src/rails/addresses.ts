@@ -1,3 +1,4 @@
+import { checksummed } from '@cpg/assets';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { hex } from '@scure/base';
 import { NETWORK, p2wpkh, TEST_NETWORK } from '@scure/btc-signer';
@@ -11,13 +12,3 @@ export const bitcoinAddress = (publicKey: PublicKey, chain: 'main' | 'test'): st
 /** The account address of a public key, with the mixed-case checksum of EIP-55. */
 export const evmAddress = (publicKey: PublicKey): string =>
   checksummed(hex.encode(keccak_256(publicKey.subarray(1)).subarray(-20)));
-
-/** Writes 40 hex digits as an address with the checksum of EIP-55. */
-export const checksummed = (digits: string): string => {
-  const lower = digits.toLowerCase();
-  const hash = hex.encode(keccak_256(new TextEncoder().encode(lower)));
-  return `0x${[...lower].map((digit, index) => (parseInt(hash[index]!, 16) >= 8 ? digit.toUpperCase() : digit)).join('')}`;
-};
-
-export const isChecksummed = (address: string): boolean =>
-  /^0x[0-9a-fA-F]{40}$/.test(address) && checksummed(address.slice(2)) === address;

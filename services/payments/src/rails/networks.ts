@@ -1,7 +1,8 @@
+import { isChecksummed } from '@cpg/assets';
 import { PaymentCurrency } from '@cpg/contracts';
 import { z } from 'zod';
 import { type AccountKey, type ExtendedKeyForm, readAccountKey } from './account-key.ts';
-import { bitcoinAddress, evmAddress, isChecksummed } from './addresses.ts';
+import { bitcoinAddress, evmAddress } from './addresses.ts';
 
 const Contract = z.string().refine(isChecksummed, { error: 'must be an address with its EIP-55 checksum' });
 const Confirmations = z.int().min(1);
