@@ -57,6 +57,10 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
     when: 'The merchant already has 20 webhooks.',
     remedy: 'Delete a webhook, or subscribe an existing webhook to more events.',
   },
+  too_many_secrets: {
+    when: 'Three secrets sign for the webhook: the current one and two that were replaced within the last 24 hours.',
+    remedy: 'Use the newest secret. Rotate again when an old secret has expired, 24 hours after its replacement.',
+  },
   webhook_disabled: {
     when: 'The webhook is disabled.',
     remedy: 'Enable it with PATCH. If the service disabled it, `disabled_reason` gives the reason.',

@@ -12,6 +12,7 @@ export const ERROR_CODES = {
   payment_conflict: 409,
   nothing_to_refund: 409,
   too_many_webhooks: 409,
+  too_many_secrets: 409,
   webhook_disabled: 409,
   delivery_expired: 409,
   replay_running: 409,

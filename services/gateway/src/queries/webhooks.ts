@@ -105,29 +105,34 @@ export interface Rotation {
   readonly secretBox: string;
   readonly seed: string;
   readonly at: Date;
-  /** Until then, deliveries are signed with both secrets. */
+  /** Until then, deliveries are signed with the replaced secret too. */
   readonly overlapUntil: Date;
 }
 
-/** Replaces the secret. A repeat of the same request (same seed) does not replace it again. */
+/** Replaces the secret. A repeat of the same request (same seed) does not replace it again. Each replaced secret keeps
+ *  its own overlap; returns `too many secrets` and changes nothing while two replaced ones still sign. */
 export const rotateWebhookSecret = (
   pool: Pool,
   merchantId: string,
   id: string,
   { secretBox, seed, at, overlapUntil }: Rotation,
-): Promise<WebhookWithSecret | null> =>
+): Promise<WebhookWithSecret | 'too many secrets' | null> =>
   transaction(pool, async (db) => {
     await db.query(
       `update gateway.webhooks
-          set previous_secret_box = secret_box, previous_secret_until = $6, secret_box = $3, secret_seed = $4, updated_at = $5
-        where id = $1 and merchant_id = $2 and deleted_at is null and secret_seed <> $4`,
+          set older_secret_box = previous_secret_box, older_secret_until = previous_secret_until,
+              previous_secret_box = secret_box, previous_secret_until = $6, secret_box = $3, secret_seed = $4, updated_at = $5
+        where id = $1 and merchant_id = $2 and deleted_at is null and secret_seed <> $4
+          and (older_secret_until is null or older_secret_until <= $5)`,
       [id, merchantId, secretBox, seed, at, overlapUntil],
     );
-    const { rows } = await db.query<WebhookRow & { secret_box: string }>(
-      `select ${RETURNED} from gateway.webhooks where id = $1 and merchant_id = $2 and deleted_at is null`,
+    const { rows } = await db.query<WebhookRow & { secret_box: string; secret_seed: string }>(
+      `select ${RETURNED}, secret_seed from gateway.webhooks where id = $1 and merchant_id = $2 and deleted_at is null`,
       [id, merchantId],
     );
-    return rows[0] ? withSecret(rows[0]) : null;
+    const [row] = rows;
+    if (!row) return null;
+    return row.secret_seed === seed ? withSecret(row) : 'too many secrets';
   });
 
 /** Returns false when the webhook does not exist. */

@@ -75,7 +75,7 @@ export const rotateWebhookSecret = {
   operationId: 'rotateWebhookSecret',
   summary: 'Rotate the signing secret of a webhook',
   description:
-    'Creates a new signing secret. Only this response contains it. For 24 hours, deliveries are signed with both the new and the old secret.',
+    'Creates a new signing secret. Only this response contains it. Each old secret signs along for 24 hours from its own replacement. While three secrets sign, a further rotation is refused with 409 `too_many_secrets`.',
   tags,
   params,
   body: NoBody,

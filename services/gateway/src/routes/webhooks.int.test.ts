@@ -102,6 +102,23 @@ test('rotation returns a new secret and keeps the old one for 24 hours', async (
   expect(overlap).toBeLessThanOrEqual(Date.now());
 });
 
+test('each old secret keeps its own 24 hours; a rotation with three live secrets is refused', async () => {
+  const { id, secret: first } = await create();
+  const rotate = () => shop.send('POST', `/v1/webhooks/${id}/rotate-secret`);
+  const { body: second } = await rotate();
+  const { previous_secret_until: firstUntil } = await row(id);
+  expect((await rotate()).status).toBe(201);
+  const stored = await row(id);
+  expect([box.open(stored.previous_secret_box), box.open(stored.older_secret_box)]).toEqual([second.secret, first]);
+  expect(stored.older_secret_until).toEqual(firstUntil);
+
+  expect(await rotate()).toMatchObject({ status: 409, body: { code: 'too_many_secrets' } });
+  expect((await row(id)).secret_box).toBe(stored.secret_box);
+  await gateway.pool.query('update gateway.webhooks set older_secret_until = now() where id = $1', [id]);
+  expect((await rotate()).status).toBe(201);
+  expect(box.open((await row(id)).older_secret_box)).toBe(second.secret);
+});
+
 test('deletes a webhook and asks the dispatcher to fail its queued deliveries', async () => {
   const { id } = await create();
   gateway.dispatcher.calls.length = 0;

@@ -96,8 +96,17 @@ export const webhookRoutes: FastifyPluginAsyncZod<WebhookRouteOptions> = async (
         at,
         overlapUntil: new Date(at.getTime() + SECRET_OVERLAP_MS),
       };
-      const rotated = await rotateWebhookSecret(pool, ...ownerAndId(request, request.params.id), rotation);
-      return reply.code(201).send(withPlainSecret(orNotFound('webhook', rotated)));
+      const rotated = orNotFound(
+        'webhook',
+        await rotateWebhookSecret(pool, ...ownerAndId(request, request.params.id), rotation),
+      );
+      if (rotated === 'too many secrets') {
+        throw new AppError(
+          'too_many_secrets',
+          'three secrets sign for this webhook: rotate again when the oldest one has expired, 24 hours after its replacement',
+        );
+      }
+      return reply.code(201).send(withPlainSecret(rotated));
     },
   );
 };

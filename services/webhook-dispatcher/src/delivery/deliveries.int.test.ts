@@ -129,3 +129,26 @@ test('is signed with both secrets during a rotation', async () => {
   expect(() => new Webhook(old).verify(later!.body, later!.headers)).toThrow();
   expect(new Webhook(fresh).verify(later!.body, later!.headers)).toBeTruthy();
 });
+
+test('is signed with three secrets after two rotations, each until its own end', async () => {
+  const { consume } = await system.start();
+  const { merchantId, secret: oldest } = await system.webhook(receiver.url);
+  const [older, current] = [newSecret(), newSecret()];
+  await system.pool.query(`alter table gateway.webhooks
+    add column older_secret_box text, add column older_secret_until timestamptz`);
+  await system.pool.query(
+    `update gateway.webhooks set older_secret_box = secret_box, previous_secret_box = $1, secret_box = $2,
+       older_secret_until = now() + interval '1 hour', previous_secret_until = now() + interval '1 day'`,
+    [box.seal(older), box.seal(current)],
+  );
+  await consume([message({ type: 'order.created', merchantId })]);
+  const [request] = await receiver.arrived(1);
+  for (const secret of [oldest, older, current])
+    expect(new Webhook(secret).verify(request!.body, request!.headers)).toBeTruthy();
+
+  await system.pool.query('update gateway.webhooks set older_secret_until = now()');
+  await consume([message({ type: 'order.created', merchantId })]);
+  const [, later] = await receiver.arrived(2);
+  expect(() => new Webhook(oldest).verify(later!.body, later!.headers)).toThrow();
+  for (const secret of [older, current]) expect(new Webhook(secret).verify(later!.body, later!.headers)).toBeTruthy();
+});

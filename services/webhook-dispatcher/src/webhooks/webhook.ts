@@ -8,8 +8,8 @@ export interface Webhook {
   readonly url: URL;
   readonly events: readonly string[];
   readonly isEnabled: boolean;
-  /** The keys that sign at `now`: the current one and, during a rotation, the previous one. Throws when a secret cannot
-   *  be decrypted. */
+  /** The keys that sign at `now`: the current one and, after rotations, up to two earlier ones. Throws when a secret
+   *  cannot be decrypted. */
   readonly keys: (now: Date) => Buffer[];
 }
 
@@ -23,10 +23,14 @@ export interface WebhookRow {
   secret_box: string;
   previous_secret_box: string | null;
   previous_secret_until: Date | null;
+  older_secret_box: string | null;
+  older_secret_until: Date | null;
 }
 
-export const WEBHOOK_COLUMNS =
-  'id, merchant_id, url, events, is_enabled, secret_box, previous_secret_box, previous_secret_until';
+// Reads the newest columns through JSON: a gateway that is not upgraded yet has not added them.
+export const WEBHOOK_COLUMNS = `id, merchant_id, url, events, is_enabled, secret_box, previous_secret_box, previous_secret_until,
+  to_jsonb(webhooks) ->> 'older_secret_box' as older_secret_box,
+  (to_jsonb(webhooks) ->> 'older_secret_until')::timestamptz as older_secret_until`;
 
 export const isSameRow = (a: WebhookRow, b: WebhookRow): boolean =>
   a.url === b.url &&
@@ -34,12 +38,18 @@ export const isSameRow = (a: WebhookRow, b: WebhookRow): boolean =>
   a.secret_box === b.secret_box &&
   a.previous_secret_box === b.previous_secret_box &&
   a.previous_secret_until?.getTime() === b.previous_secret_until?.getTime() &&
+  a.older_secret_box === b.older_secret_box &&
+  a.older_secret_until?.getTime() === b.older_secret_until?.getTime() &&
   a.events.join() === b.events.join();
 
 /** Decrypts the secrets with `box` when they are first used. */
 export const webhookOf = (row: WebhookRow, box: SecretBox): Webhook => {
-  let current: Buffer | undefined;
-  let previous: Buffer | undefined;
+  const keys = new Map<string, Buffer>();
+  const keyIn = (secretBox: string): Buffer => {
+    const key = keys.get(secretBox) ?? signingKey(box.open(secretBox));
+    keys.set(secretBox, key);
+    return key;
+  };
   return {
     id: row.id,
     merchantId: row.merchant_id,
@@ -47,10 +57,11 @@ export const webhookOf = (row: WebhookRow, box: SecretBox): Webhook => {
     events: row.events,
     isEnabled: row.is_enabled,
     keys: (now) => {
-      current ??= signingKey(box.open(row.secret_box));
-      if (!row.previous_secret_box || !row.previous_secret_until || row.previous_secret_until <= now) return [current];
-      previous ??= signingKey(box.open(row.previous_secret_box));
-      return [current, previous];
+      const earlier = [
+        { secretBox: row.previous_secret_box, until: row.previous_secret_until },
+        { secretBox: row.older_secret_box, until: row.older_secret_until },
+      ].flatMap(({ secretBox, until }) => (secretBox && until && until > now ? [secretBox] : []));
+      return [row.secret_box, ...earlier].map(keyIn);
     },
   };
 };
