@@ -34,6 +34,7 @@ test('reads the given variables and fills in the defaults', () => {
     KAFKA_TLS: false,
     KAFKA_PARTITIONS: 12,
     KAFKA_REPLICATION: 1,
+    KAFKA_RETENTION_DAYS: 30,
   });
 });
 

@@ -62,6 +62,7 @@ export const KafkaConfig = z.object({
   KAFKA_SASL_PASSWORD: z.string().optional(),
   KAFKA_PARTITIONS: z.coerce.number().int().positive().default(12),
   KAFKA_REPLICATION: z.coerce.number().int().positive().default(1),
+  KAFKA_RETENTION_DAYS: z.coerce.number().int().positive().default(30),
 });
 
 /** Parses the environment at start, and sets the decimals of CAZ. Empty values count as absent. Throws ConfigError. */

@@ -14,7 +14,11 @@ export interface Stoppable {
 
 export interface BackgroundWork<M extends DomainMessage> {
   readonly connections: Connections;
-  readonly topicSettings: { readonly KAFKA_PARTITIONS: number; readonly KAFKA_REPLICATION: number };
+  readonly topicSettings: {
+    readonly KAFKA_PARTITIONS: number;
+    readonly KAFKA_REPLICATION: number;
+    readonly KAFKA_RETENTION_DAYS: number;
+  };
   readonly startupTasks: StartupTasks;
   /** Folder of the service's migrations. */
   readonly migrations: string;
@@ -40,6 +44,7 @@ export const startBackgroundWork = <M extends DomainMessage>(work: BackgroundWor
     ensureTopics(connections.kafka, [publish.topic, consumed.name], {
       partitions: topicSettings.KAFKA_PARTITIONS,
       replication: topicSettings.KAFKA_REPLICATION,
+      retentionDays: topicSettings.KAFKA_RETENTION_DAYS,
     }),
   );
   // Startup tasks reject only when they are stopped; then nothing was started.

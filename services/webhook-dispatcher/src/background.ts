@@ -86,7 +86,11 @@ const prepare = async (
     ensureTopics(
       kafka,
       topics.map(({ name }) => name),
-      { partitions: config.KAFKA_PARTITIONS, replication: config.KAFKA_REPLICATION },
+      {
+        partitions: config.KAFKA_PARTITIONS,
+        replication: config.KAFKA_REPLICATION,
+        retentionDays: config.KAFKA_RETENTION_DAYS,
+      },
     ),
   );
 };
