@@ -9,13 +9,15 @@ export interface MaintenanceOptions {
   readonly partitions: Partitions;
   readonly webhooks: Pick<Directory, 'disable'>;
   readonly retention: Retention;
-  /** A webhook whose attempts have all failed for this long is disabled. */
+  /** A webhook whose attempts have all failed for this long is disabled, unless they are few or long ago. */
   readonly disableAfterMs: number;
   readonly now: () => Date;
   readonly log: Logger;
 }
 
 export const DISABLE_AFTER_MS = 5 * 86_400_000;
+const FAILURES_TO_DISABLE = 10;
+const LAST_FAILURE_WITHIN_MS = 86_400_000;
 
 const EVERY_MS = 60_000;
 
@@ -49,22 +51,26 @@ export const maintainOnce = async (options: MaintenanceOptions): Promise<void> =
     await run().catch((error: unknown) => log.warn({ err: error, task }, 'maintenance task failed, will retry'));
 };
 
-/** Disables webhooks whose attempts have all failed for too long. The time restarts when the merchant changes the
- *  webhook. */
+/** Disables webhooks whose attempts have all failed for too long: at least ten of them, the last within a day. So a
+ *  quiet webhook is not disabled for one failure. The time restarts when the merchant changes the webhook. */
 const disableFailing = async ({ pool, webhooks, disableAfterMs, now, log }: MaintenanceOptions): Promise<void> => {
-  const { rows } = await pool.query<{ webhook_id: string; since: Date }>(
-    `select f.webhook_id, f.since from webhooks.failing f join gateway.webhooks w on w.id = f.webhook_id
-     where w.is_enabled and greatest(f.since, w.updated_at) <= $1`,
-    [new Date(now().getTime() - disableAfterMs)],
+  const { rows } = await pool.query<{ webhook_id: string; since: Date; attempts: string }>(
+    `select f.webhook_id, f.since, f.attempts from webhooks.failing f join gateway.webhooks w on w.id = f.webhook_id
+     where w.is_enabled and greatest(f.since, w.updated_at) <= $1 and f.attempts >= $2 and f.last_at >= $3`,
+    [
+      new Date(now().getTime() - disableAfterMs),
+      FAILURES_TO_DISABLE,
+      new Date(now().getTime() - LAST_FAILURE_WITHIN_MS),
+    ],
   );
-  for (const { webhook_id: webhookId, since } of rows) {
-    await webhooks.disable([webhookId], `every delivery attempt has failed since ${since.toISOString()}`);
+  for (const { webhook_id: webhookId, since, attempts } of rows) {
+    await webhooks.disable([webhookId], `all ${attempts} delivery attempts have failed since ${since.toISOString()}`);
     await pool.query('delete from webhooks.failing where webhook_id = $1', [webhookId]);
-    log.info({ webhookId, since }, 'webhook disabled: all its attempts have failed for too long');
+    log.info({ webhookId, since, attempts }, 'webhook disabled: all its attempts have failed for too long');
   }
   // A webhook that is enabled again starts without failures.
   await pool.query(
-    `delete from webhooks.failing f where not exists (
+    `delete from webhooks.failing f where f.since = 'infinity' or not exists (
        select from gateway.webhooks w where w.id = f.webhook_id and w.is_enabled and w.deleted_at is null)`,
   );
 };

@@ -45,6 +45,8 @@ export const recordResults = async (
 const UNDEFINED_TABLE = '42P01';
 
 // Names the partition: the planner has no statistics of a new one, and would misjudge a condition on the day.
+// `failing` counts only attempts that are recorded now, so a repeat counts nothing twice. A success resets its row.
+// Its rows are written in the order of their ids, so that instances cannot deadlock.
 // A late result of an instance whose lease expired changes neither a row leased to another instance nor a delivered
 // one.
 const recordInto = (day: string): string => `
@@ -61,14 +63,24 @@ const recordInto = (day: string): string => `
   ), updated as (
     update webhooks.${partitionOf('deliveries', day)} d set status = r.status, attempts = r.made_before + r.made, next_attempt_at = r.next_at, updated_at = $3 from result r
     where d.event_id = r.event_id and d.webhook_id = r.webhook_id and d.status = 'pending'
-  ), recovered as (
-    delete from webhooks.failing f using result r where f.webhook_id = r.webhook_id and r.status = 'delivered'
-  ), failed as (
-    insert into webhooks.failing (webhook_id, since)
-    select webhook_id, min(started_at) from result where outcome is not null
-    group by webhook_id having bool_and(status <> 'delivered') order by webhook_id
+  ), recorded as (
+    insert into webhooks.${partitionOf('attempts', day)} (day, delivery_id, number, started_at, duration_ms, outcome, status_code, error, response)
+    select $1, delivery_id, made_before + made, started_at, duration_ms, outcome, status_code, error, response from result where outcome is not null
     on conflict do nothing
+    returning delivery_id, started_at
+  ), fresh as (
+    select r.webhook_id, r.started_at, r.status = 'delivered' as is_success from result r
+    join recorded on recorded.delivery_id = r.delivery_id and recorded.started_at = r.started_at
   )
-  insert into webhooks.${partitionOf('attempts', day)} (day, delivery_id, number, started_at, duration_ms, outcome, status_code, error, response)
-  select $1, delivery_id, made_before + made, started_at, duration_ms, outcome, status_code, error, response from result where outcome is not null
-  on conflict do nothing`;
+  insert into webhooks.failing as f (webhook_id, since, attempts, last_at)
+  select webhook_id, min(started_at), count(*), max(started_at) from fresh
+  group by webhook_id having not bool_or(is_success)
+  union all
+  select webhook_id, 'infinity', 0, '-infinity' from fresh
+  where is_success and webhook_id in (select known.webhook_id from webhooks.failing known where known.since < 'infinity')
+  group by webhook_id
+  order by webhook_id
+  on conflict (webhook_id) do update set
+    since = case when excluded.attempts = 0 then 'infinity' else least(f.since, excluded.since) end,
+    attempts = case when excluded.attempts = 0 then 0 else f.attempts + excluded.attempts end,
+    last_at = greatest(f.last_at, excluded.last_at)`;

@@ -1,0 +1,65 @@
+import { newId } from '@cpg/runtime';
+import type { Result } from '../delivery/delivery.ts';
+import { sampleEvent } from '../samples.ts';
+import { type Dispatchers, dispatchers } from '../testing/jest-dispatchers.ts';
+import { recordResults } from './results.ts';
+
+const now = new Date();
+let system: Dispatchers;
+beforeAll(async () => {
+  system = await dispatchers();
+  const { instance } = await system.start();
+  await instance.stop(0);
+});
+afterAll(() => system.close());
+
+const resultFor = (webhookId: string, { second, isSuccess }: { second: number; isSuccess: boolean }): Result => ({
+  delivery: {
+    position: '1',
+    id: newId('delivery'),
+    day: now.toISOString().slice(0, 10),
+    webhookId,
+    orderId: newId('order'),
+    attempts: 0,
+    attemptsBefore: null,
+    isTest: false,
+    event: sampleEvent('order:paid', newId('merchant'), now),
+  },
+  attempt: {
+    outcome: isSuccess ? 'delivered' : 'refused',
+    startedAt: new Date(now.getTime() + second * 1_000),
+    durationMs: 1,
+    statusCode: isSuccess ? 200 : 500,
+  },
+  status: isSuccess ? 'delivered' : 'failed',
+  nextAt: null,
+});
+const record = (results: readonly Result[]) => recordResults(system.pool, { results, holder: 'test', now });
+const failuresOf = async (webhookId: string) => {
+  const { rows } = await system.pool.query(
+    `select attempts::int, extract(epoch from last_at - since)::int as seconds from webhooks.failing
+     where webhook_id = $1 and attempts > 0`,
+    [webhookId],
+  );
+  return rows;
+};
+
+test('counts each failed attempt once, even when its result is recorded twice', async () => {
+  const webhookId = newId('webhook');
+  const first = [0, 10].map((second) => resultFor(webhookId, { second, isSuccess: false }));
+  await record(first);
+  await record([...first, resultFor(webhookId, { second: 20, isSuccess: false })]);
+  expect(await failuresOf(webhookId)).toEqual([{ attempts: 3, seconds: 20 }]);
+});
+
+test('a success resets the count, and its repetition does not hide later failures', async () => {
+  const [recovered, other] = [newId('webhook'), newId('webhook')];
+  const success = resultFor(recovered, { second: 30, isSuccess: true });
+  const failure = (webhookId: string, second: number) => resultFor(webhookId, { second, isSuccess: false });
+  await record([failure(recovered, 0), failure(other, 0)]);
+  await record([success, failure(other, 10)]);
+  expect([await failuresOf(recovered), await failuresOf(other)]).toEqual([[], [{ attempts: 2, seconds: 10 }]]);
+  await record([failure(recovered, 40), failure(recovered, 45)]);
+  await record([success]);
+  expect(await failuresOf(recovered)).toEqual([{ attempts: 2, seconds: 5 }]);
+});
