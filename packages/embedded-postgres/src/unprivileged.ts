@@ -18,9 +18,9 @@ export const unprivilegedAccount = (): Account | null => {
 };
 
 /** The command and arguments that run `file` under `account`, which must be able to reach `file` and `paths`.
- *  If a folder above them is closed to the account (a checkout in a private folder of root), `setpriv` grants it the
- *  right to search and read folders, and no other right of root. Throws if `setpriv` is missing; the message says what
- *  to do. */
+ *  If a folder above them is closed to the account (a checkout in a private folder of root), `setpriv` grants it one
+ *  right of root, and no way to get another: to read and search what is closed to it.
+ *  Throws if `setpriv` is missing; the message says what to do. */
 export const asAccount = (account: Account | null, file: string, args: readonly string[], paths: readonly string[]) => {
   const closed =
     account && [file, ...paths].map((path) => closedFolder(path, account)).find((folder) => folder !== null);
@@ -32,21 +32,31 @@ export const asAccount = (account: Account | null, file: string, args: readonly 
         'Start as a normal user. Or set DATA_DIR to a folder that every account may enter, and check the project out there.',
     );
   }
-  const rights = '+dac_override,+dac_read_search';
-  // initdb finds its programs with access(2), which drops these rights for non-root users unless no_setuid_fixup is
-  // set.
-  const identity = [
-    `--reuid=${account.uid}`,
-    `--regid=${account.gid}`,
-    '--clear-groups',
-    '--securebits=+no_setuid_fixup',
-  ];
   return {
     file: setpriv,
-    args: [...identity, `--inh-caps=${rights}`, `--ambient-caps=${rights}`, file, ...args],
+    args: [...restrictions(account, rightToEnter(readFileSync('/proc/self/status', 'utf8'))), file, ...args],
     options: {},
   };
 };
+
+/** The right of root with which a process enters closed folders: `dac_read_search`. Where this process itself lacks it,
+ *  as by default in a container, it is `dac_override`, which also writes. `status` is /proc/self/status. */
+export const rightToEnter = (status: string): 'dac_read_search' | 'dac_override' => {
+  const permitted = BigInt(`0x${/^CapPrm:\s*([0-9a-f]+)$/m.exec(status)?.[1] ?? '0'}`);
+  return (permitted & (1n << CAP_DAC_READ_SEARCH)) === 0n ? 'dac_override' : 'dac_read_search';
+};
+
+const CAP_DAC_READ_SEARCH = 2n;
+
+const restrictions = ({ uid, gid }: Account, right: string): string[] => [
+  `--reuid=${uid}`,
+  `--regid=${gid}`,
+  '--clear-groups',
+  // PostgreSQL finds its programs with access(2), which ignores the right for non-root users without this.
+  '--securebits=+no_setuid_fixup',
+  '--no-new-privs',
+  ...['--bounding-set', '--inh-caps', '--ambient-caps'].map((set) => `${set}=-all,+${right}`),
+];
 
 const find = (): Account | null => {
   const line = readFileSync('/etc/passwd', 'utf8')
