@@ -16,6 +16,8 @@ export interface PostgresOptions {
   readonly onLog?: (line: string) => void;
   /** Called at most every 30 s while the server cannot write to its disk. The message says what to do. */
   readonly onDiskFault?: (message: string) => void;
+  /** Called every 30 s while the server is still starting, for instance during a long recovery after a crash. */
+  readonly onSlowStart?: (message: string) => void;
   /** Called once the server's process exists, before it accepts connections. */
   readonly onSpawn?: (child: ChildProcess) => void;
 }
@@ -45,14 +47,15 @@ const SETTINGS = {
 };
 
 /** Starts a PostgreSQL server from the npm binaries on 127.0.0.1, in a process group of its own.
- *  Resolves once it accepts connections. Throws for a data folder of another version, a disk fault or a taken port;
- *  the message says what to do. */
+ *  Resolves once it accepts connections, however long its recovery takes. Throws for a data folder of another version
+ *  or with other content, a disk fault or a taken port; the message says what to do. */
 export const startPostgres = async ({
   dataDir,
   port,
   password,
   onLog = () => {},
   onDiskFault = () => {},
+  onSlowStart = () => {},
   onSpawn = () => {},
 }: PostgresOptions): Promise<PostgresServer> => {
   const folder = resolve(dataDir);
@@ -72,7 +75,7 @@ export const startPostgres = async ({
     reportedAt = performance.now();
     onDiskFault(`${fault}. Until then writes fail; committed data is safe. Writes resume by themselves`);
   };
-  await waitUntilReady(child, { port, folder, onLine });
+  await waitUntilReady(child, { port, folder, onLine, onSlowStart });
   reportedAt = -Infinity;
 
   const url = (database: string) => `postgres://${SUPERUSER}:${password}@127.0.0.1:${port}/${database}`;

@@ -67,6 +67,7 @@ export const createPrograms = ({
       password: secrets.POSTGRES_PASSWORD,
       dataDir: postgresFolder(dataDir),
       onDiskFault: warn,
+      onSlowStart: warn,
       onLog: (line) => {
         if (showAll || isWorthShowing(line)) onLine('postgres', line);
       },
