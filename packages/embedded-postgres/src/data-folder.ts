@@ -1,6 +1,19 @@
 import { execFile } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
-import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chownSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { diskFault } from './disk-fault.ts';
@@ -10,12 +23,30 @@ import { asAccount, unprivilegedAccount } from './unprivileged.ts';
 /** The superuser of the cluster. */
 export const SUPERUSER = 'postgres';
 
-/** Initialises `folder` as a PostgreSQL cluster unless it is one.
- *  Throws for a cluster of another PostgreSQL version and for a failed initialisation; the message says what to do. */
+/** Initialises `folder` as a PostgreSQL cluster unless it is one. Never deletes anything but its own unfinished work,
+ *  in `<folder>.new`.
+ *  Throws for a cluster of another PostgreSQL version, for a folder with other content, and for a failed
+ *  initialisation; the message says what to do. */
 export const prepareDataFolder = async (folder: string, initdb: string, password: string): Promise<void> => {
-  const versionFile = join(folder, 'PG_VERSION');
-  if (existsSync(versionFile)) await checkVersion(folder, readFileSync(versionFile, 'utf8').trim(), initdb);
-  else await initialise(folder, initdb, password);
+  const target = realPathOf(folder);
+  const versionFile = join(target, 'PG_VERSION');
+  if (existsSync(versionFile)) return checkVersion(folder, readFileSync(versionFile, 'utf8').trim(), initdb);
+  if (existsSync(target) && readdirSync(target).length > 0) {
+    throw new Error(
+      `${folder} has files, but no PG_VERSION: it is a damaged PostgreSQL data folder, or none. Nothing was deleted. ` +
+        'Restore it from a backup, or set DATA_DIR to another folder, or delete all local data with "npm run reset".',
+    );
+  }
+  await initialise(target, initdb, password);
+};
+
+// A missing folder whose link exists is a disk that is not mounted, for instance.
+const realPathOf = (folder: string): string => {
+  if (existsSync(folder)) return realpathSync(folder);
+  if (lstatSync(folder, { throwIfNoEntry: false })) {
+    throw new Error(`${folder} is a link to a folder that does not exist: create that folder, or remove the link.`);
+  }
+  return folder;
 };
 
 const checkVersion = async (folder: string, dataVersion: string, initdb: string): Promise<void> => {
@@ -28,18 +59,19 @@ const checkVersion = async (folder: string, dataVersion: string, initdb: string)
   );
 };
 
-/** Works in a temporary folder that is renamed at the end, because initdb may be killed after it wrote PG_VERSION. */
+/** Works in a folder beside `folder` and renames at the end, because initdb may be killed after it wrote PG_VERSION. */
 const initialise = async (folder: string, initdb: string, password: string): Promise<void> => {
   const account = unprivilegedAccount();
   const unfinished = `${folder}.new`;
-  for (const leftover of [folder, unfinished]) rmSync(leftover, { recursive: true, force: true });
-  mkdirSync(unfinished, { recursive: true, mode: 0o700 });
-  const passwordFile = join(dirname(folder), `.pgpass-${randomBytes(6).toString('hex')}`);
+  const cluster = join(unfinished, 'cluster');
+  const passwordFile = join(unfinished, 'password');
+  removeUnfinished(unfinished);
+  mkdirSync(cluster, { recursive: true, mode: 0o700 });
   writeFileSync(passwordFile, `${password}\n`, { mode: 0o600 });
   try {
-    if (account) for (const path of [unfinished, passwordFile]) chownSync(path, account.uid, account.gid);
+    if (account) for (const path of [unfinished, cluster, passwordFile]) chownSync(path, account.uid, account.gid);
     const args = [
-      `--pgdata=${unfinished}`,
+      `--pgdata=${cluster}`,
       '--auth=scram-sha-256',
       `--username=${SUPERUSER}`,
       `--pwfile=${passwordFile}`,
@@ -47,14 +79,45 @@ const initialise = async (folder: string, initdb: string, password: string): Pro
       '--locale=C',
       '--no-instructions',
     ];
-    const run = asAccount(account, initdb, args, [unfinished, passwordFile]);
+    const run = asAccount(account, initdb, args, [cluster, passwordFile]);
     await promisify(execFile)(run.file, run.args, run.options);
-    renameSync(unfinished, folder);
+    renameSync(cluster, folder);
+    syncFolder(dirname(folder));
   } catch (error) {
-    rmSync(unfinished, { recursive: true, force: true });
     throw initialisationError(error as Error, folder);
   } finally {
-    rmSync(passwordFile, { force: true });
+    rmSync(unfinished, { recursive: true, force: true });
+  }
+};
+
+const OURS = /^(cluster|password)$/;
+// What initdb makes. A cluster that was ever started also has postmaster.opts.
+const OF_INITDB = /^(PG_VERSION|base|global|pg_\w+(\.conf)?|postgresql(\.auto)?\.conf)$/;
+
+/** Removes what a killed initialisation left. Throws if the folder has anything else. */
+const removeUnfinished = (folder: string): void => {
+  if (!existsSync(folder)) return;
+  // Earlier versions initialised in the folder itself.
+  const foreign = [folder, join(folder, 'cluster')]
+    .filter(existsSync)
+    .flatMap((path) => readdirSync(path))
+    .find((name) => !OURS.test(name) && !OF_INITDB.test(name));
+  if (foreign !== undefined) {
+    throw new Error(
+      `PostgreSQL is initialised in ${folder}, but that folder has "${foreign}", which no initialisation left there. ` +
+        'Nothing was deleted. Move that folder away, or set DATA_DIR to another folder.',
+    );
+  }
+  rmSync(folder, { recursive: true });
+};
+
+// Without this, the folder may be gone after a power failure, with commits that were acknowledged.
+const syncFolder = (folder: string): void => {
+  const handle = openSync(folder, 'r');
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
   }
 };
 
