@@ -18,6 +18,8 @@ export interface Broker {
   readonly logWriter: LogWriter;
   readonly groups: GroupCoordinator;
   readonly transactions: TransactionCoordinator;
+  /** Removes the rows of deleted records soon, instead of at the next interval. */
+  readonly requestCleanup: () => void;
 }
 
 /** The id of the only node of the cluster. */

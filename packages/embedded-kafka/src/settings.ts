@@ -17,6 +17,8 @@ export interface Settings {
   readonly lockWaitMs: number;
   /** Interval of the retention runs. */
   readonly cleanupIntervalMs: number;
+  /** Time from a request that deletes records to the run that removes their rows. */
+  readonly cleanupDelayMs: number;
   /** For topics without a setting of their own. */
   readonly topicDefaults: TopicConfig;
 }
@@ -32,6 +34,7 @@ export const DEFAULT_SETTINGS: Settings = {
   maxRequestBytes: 100 * 1024 * 1024,
   tailCacheBytes: 64 * 1024 * 1024,
   lockWaitMs: 10_000,
-  cleanupIntervalMs: 300_000,
+  cleanupIntervalMs: 60_000,
+  cleanupDelayMs: 1_000,
   topicDefaults: { 'retention.ms': 7 * 86_400_000, 'retention.bytes': -1, 'max.message.bytes': 1_048_588 },
 };

@@ -90,14 +90,15 @@ export const startKafka = async ({ databaseUrl, port, ...options }: KafkaOptions
     logWriter,
     groups,
     transactions,
+    requestCleanup: () => cleanup.request(),
   };
-  const stopCleanup = startCleanup({ settings, catalogue, logReader, logWriter, writer, log });
+  const cleanup = startCleanup({ databaseUrl, settings, catalogue, logReader, logWriter, writer, log });
   listener.startServing(broker);
   return {
     port: listener.port,
     brokers: `${address.host}:${address.port}`,
     stop: async () => {
-      await stopCleanup();
+      await cleanup.stop();
       await close();
     },
   };

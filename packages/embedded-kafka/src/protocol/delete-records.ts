@@ -10,7 +10,7 @@ export const deleteRecords: Api = {
   name: 'DeleteRecords',
   min: 0,
   max: 1,
-  handle: async ({ reader }, { catalogue, logWriter }) => {
+  handle: async ({ reader }, { catalogue, logWriter, requestCleanup }) => {
     const topics = reader.array(() => ({
       topic: reader.string(),
       partitions: reader.array(() => ({ index: reader.int32(), before: reader.int64() })),
@@ -31,6 +31,7 @@ export const deleteRecords: Api = {
         partitions: await Promise.all(partitions.map(({ index, before }) => moveStart(topic, index, before))),
       })),
     );
+    requestCleanup();
     return (response) => {
       response.int32(0); // throttle time
       response.array(results, ({ topic, partitions }) => {

@@ -71,10 +71,11 @@ export const deleteTopics: Api = {
   name: 'DeleteTopics',
   min: 0,
   max: 3,
-  handle: async ({ reader, version }, { topics }) => {
+  handle: async ({ reader, version }, { topics, requestCleanup }) => {
     const names = reader.array(() => ({ name: reader.string() }));
     reader.int32(); // ignored: timeout
     const outcomes = await oneByOne(names, ({ name }) => topics.delete(name));
+    requestCleanup();
     return (response) => {
       if (version >= 1) response.int32(0); // throttle time
       response.array(outcomes, ({ name, error }) => response.string(name).int16(error));

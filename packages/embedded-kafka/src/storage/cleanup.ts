@@ -1,10 +1,11 @@
-import { StorageUnavailable } from '../errors.ts';
+import { KafkaError, StorageUnavailable } from '../errors.ts';
 import type { Settings } from '../settings.ts';
 import type { Catalogue } from './catalogue.ts';
 import type { LogReader } from './log-reader.ts';
 import type { LogWriter } from './log-writer.ts';
 import type { Partition } from './partition.ts';
 import type { StorageWriter } from './storage-writer.ts';
+import { vacuumBatches } from './vacuum.ts';
 
 /** How long an idle idempotent producer is kept. Source: Apache Kafka, `producer.id.expiration.ms`. */
 const PRODUCER_IDLE = '1 day';
@@ -13,6 +14,7 @@ const TRANSACTION_IDLE = '7 days';
 const MAX_ROWS_PER_DELETE = 500;
 
 export interface CleanupOptions {
+  readonly databaseUrl: string;
   readonly settings: Settings;
   readonly catalogue: Catalogue;
   readonly logReader: LogReader;
@@ -21,34 +23,58 @@ export interface CleanupOptions {
   readonly log: (line: string) => void;
 }
 
-/** Applies retention at intervals, and deletes rows that no reader can see any more. Returns a function that stops
- *  it. */
-export const startCleanup = (options: CleanupOptions): (() => Promise<void>) => {
-  const { catalogue, log, settings } = options;
-  let stopped = false;
+export interface Cleanup {
+  /** Asks for a run within `cleanupDelayMs`. */
+  readonly request: () => void;
+  readonly stop: () => Promise<void>;
+}
+
+/** Applies retention soon after the start, at intervals and on request. Deletes the rows that no reader can see any
+ *  more, and frees their space. */
+export const startCleanup = (options: CleanupOptions): Cleanup => {
+  const { log, settings } = options;
+  const stopped = new AbortController();
   let running: Promise<void> = Promise.resolve();
-  const run = async () => {
-    try {
-      for (const partition of catalogue.allPartitions()) {
-        if (stopped) return;
-        await applyRetention(options, partition, Date.now());
-        await deleteBatches(options, partition.topic.id, partition.index, partition.logStart);
-      }
-      if (!stopped) await deleteTopicRows(options);
-      if (!stopped) await expireProducers(options);
-      if (!stopped) await expireTransactions(options);
-    } catch (error) {
-      if (!(error instanceof StorageUnavailable)) log(`cleanup failed: ${(error as Error).message}`);
-    }
+  let next: NodeJS.Timeout | undefined;
+  const run = () => {
+    running = running
+      .then(() => cleanUp(options, stopped.signal))
+      .catch((error: unknown) => {
+        if (stopped.signal.aborted || error instanceof StorageUnavailable) return;
+        log(`cleanup failed: ${(error as Error).message}`);
+      });
   };
-  const timer = setInterval(() => {
-    running = running.then(run);
-  }, settings.cleanupIntervalMs);
-  return async () => {
-    stopped = true;
-    clearInterval(timer);
-    await running;
+  const timer = setInterval(run, settings.cleanupIntervalMs);
+  const request = () => {
+    next ??= setTimeout(() => {
+      next = undefined;
+      run();
+    }, settings.cleanupDelayMs);
   };
+  request();
+  return {
+    request,
+    stop: async () => {
+      stopped.abort();
+      clearInterval(timer);
+      clearTimeout(next);
+      await running;
+    },
+  };
+};
+
+const cleanUp = async (options: CleanupOptions, stopped: AbortSignal): Promise<void> => {
+  const { catalogue, databaseUrl } = options;
+  let deleted = 0;
+  for (const partition of catalogue.allPartitions()) {
+    if (stopped.aborted) return;
+    await applyRetention(options, partition, Date.now());
+    deleted += await deleteRecords(options, partition);
+  }
+  if (!stopped.aborted) deleted += await deleteTopicRows(options);
+  if (!stopped.aborted) await expireProducers(options);
+  if (!stopped.aborted) await expireTransactions(options);
+  if (deleted > 0) await vacuumBatches(databaseUrl, stopped);
 };
 
 /** Moves the start of the log past the batches beyond the retention time or size. `now` is in ms since 1970. */
@@ -59,7 +85,19 @@ const applyRetention = async (options: CleanupOptions, partition: Partition, now
     config['retention.ms'] < 0 ? 0 : await logReader.startForRetentionTime(partition, now - config['retention.ms']),
     config['retention.bytes'] < 0 ? 0 : await logReader.startForRetentionBytes(partition, config['retention.bytes']),
   );
-  if (start > partition.logStart) await logWriter.moveLogStart(partition, start);
+  if (start <= partition.logStart) return;
+  await logWriter.moveLogStart(partition, start).catch((error: unknown) => {
+    if (!(error instanceof KafkaError)) throw error; // the topic was deleted meanwhile
+  });
+};
+
+/** Deletes the batches before the start of the log, unless an earlier run did. Returns their number. */
+const deleteRecords = async (options: CleanupOptions, partition: Partition): Promise<number> => {
+  const { logStart, deletedTo } = partition;
+  if (logStart <= deletedTo) return 0;
+  const deleted = await deleteBatches(options, partition.topic.id, partition.index, logStart);
+  partition.deletedTo = logStart;
+  return deleted;
 };
 
 /** Deletes the batches before `logStart`, in small steps, so that producers never wait long. */
@@ -68,27 +106,31 @@ const deleteBatches = async (
   topicId: number,
   index: number,
   logStart: number,
-): Promise<void> => {
-  for (let deleted = MAX_ROWS_PER_DELETE; deleted === MAX_ROWS_PER_DELETE;) {
+): Promise<number> => {
+  let total = 0;
+  for (let deleted = MAX_ROWS_PER_DELETE; deleted === MAX_ROWS_PER_DELETE; total += deleted) {
     const { rowCount } = await writer.run((db) =>
       db.query(DELETE_BATCHES, [topicId, index, logStart, MAX_ROWS_PER_DELETE]),
     );
     deleted = rowCount ?? 0;
   }
   await writer.run((db) => db.query(DELETE_ABORTED_TRANSACTIONS, [topicId, index, logStart]));
+  return total;
 };
 
-/** Deletes the rows of topics that were deleted. */
-const deleteTopicRows = async (options: CleanupOptions): Promise<void> => {
+/** Deletes the rows of topics that were deleted. Returns the number of batches. */
+const deleteTopicRows = async (options: CleanupOptions): Promise<number> => {
   const { writer } = options;
+  let deleted = 0;
   const { rows } = await writer.run((db) =>
     db.query<{ id: number; partitions: number }>('select id, partitions from kafka.topic where deleted'),
   );
   for (const { id, partitions } of rows) {
     for (let index = 0; index < partitions; index += 1)
-      await deleteBatches(options, id, index, Number.MAX_SAFE_INTEGER);
+      deleted += await deleteBatches(options, id, index, Number.MAX_SAFE_INTEGER);
     await writer.run((db) => db.query('delete from kafka.topic where id = $1', [id]));
   }
+  return deleted;
 };
 
 const expireProducers = ({ catalogue, writer }: CleanupOptions): Promise<void> =>

@@ -7,7 +7,7 @@ export interface Topic {
   readonly id: number;
   readonly name: string;
   /** Only the settings that differ from the defaults of the broker. */
-  readonly config: Partial<TopicConfig>;
+  config: Partial<TopicConfig>;
   readonly partitions: Partition[];
 }
 
@@ -16,6 +16,8 @@ export interface Partition {
   readonly topic: Topic;
   readonly index: number;
   logStart: number;
+  /** The cleanup has deleted the rows of all offsets before this one. */
+  deletedTo: number;
   /** The next offset. It equals the high watermark, because only committed batches count. */
   logEnd: number;
   /** Bytes appended so far, up to the end of the last batch. */
@@ -48,6 +50,7 @@ export const emptyPartition = (topic: Topic, index: number): Partition => ({
   topic,
   index,
   logStart: 0,
+  deletedTo: 0,
   logEnd: 0,
   position: 0,
   maxTimestamp: -1,
