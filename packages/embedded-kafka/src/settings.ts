@@ -1,4 +1,4 @@
-import type { TopicConfig } from './storage/topic-config.ts';
+import { NO_LIMIT, type TopicConfig } from './storage/topic-config.ts';
 
 export interface Settings {
   /** Whether metadata requests create missing topics, with `defaultPartitions` partitions. */
@@ -36,5 +36,14 @@ export const DEFAULT_SETTINGS: Settings = {
   lockWaitMs: 10_000,
   cleanupIntervalMs: 60_000,
   cleanupDelayMs: 1_000,
-  topicDefaults: { 'retention.ms': 7 * 86_400_000, 'retention.bytes': -1, 'max.message.bytes': 1_048_588 },
+  topicDefaults: {
+    'retention.ms': 7 * 86_400_000,
+    'retention.bytes': -1,
+    'max.message.bytes': 1_048_588,
+    'message.timestamp.before.max.ms': NO_LIMIT,
+    'message.timestamp.after.max.ms': 3_600_000,
+    'min.insync.replicas': 1,
+    'segment.ms': 7 * 86_400_000,
+    'segment.bytes': 1_073_741_824,
+  },
 };

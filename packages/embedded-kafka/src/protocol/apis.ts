@@ -1,3 +1,4 @@
+import { alterConfigs, incrementalAlterConfigs } from './alter-configs.ts';
 import { apiVersions } from './api-versions.ts';
 import type { Api } from './api.ts';
 import { deleteRecords } from './delete-records.ts';
@@ -43,8 +44,10 @@ export const apis: readonly Api[] = [
   addPartitionsToTxn,
   endTxn,
   describeConfigs,
+  alterConfigs,
   createPartitions,
   deleteGroups,
+  incrementalAlterConfigs,
   describeCluster,
 ];
 

@@ -38,6 +38,21 @@ export class TopicStore {
     checkPartitionCount(partitions);
   }
 
+  /** Replaces the settings by the result of `change`. Throws what `change` throws. */
+  changeConfig(name: string, change: (config: Partial<TopicConfig>) => Partial<TopicConfig>): Promise<void> {
+    return this.writer.run(async (db) => {
+      const { topic, config } = this.checkNewConfig(name, change);
+      await db.query('update kafka.topic set config = $2 where id = $1', [topic.id, config]);
+      topic.config = config;
+    });
+  }
+
+  /** Throws what `changeConfig` would throw for these arguments. */
+  checkNewConfig(name: string, change: (config: Partial<TopicConfig>) => Partial<TopicConfig>) {
+    const topic = this.requireTopic(name);
+    return { topic, config: change(topic.config) };
+  }
+
   /** Adds partitions until the topic has `total`. */
   addPartitions(name: string, total: number): Promise<void> {
     return this.writer.run(async (db) => {
