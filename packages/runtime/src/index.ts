@@ -22,7 +22,7 @@ export { newId, newRequestId, newUlid } from './ids.ts';
 export { type InternalClient, internalClient } from './internal-client.ts';
 export { requireInternalToken } from './internal-token.ts';
 export { createLogger, type Logger } from './logger.ts';
-export { isPublicAddress } from './public-address.ts';
+export { hideInternalAddresses, isPublicAddress } from './public-address.ts';
 export { retry, type RetryOptions } from './retry.ts';
 export { type SecretBox, secretBox } from './secret-box.ts';
 export { runService } from './shutdown.ts';

@@ -1,4 +1,4 @@
-import { isPublicAddress } from './public-address.ts';
+import { hideInternalAddresses, isPublicAddress } from './public-address.ts';
 
 test.each([
   ['93.184.216.34', 'IPv4'],
@@ -116,5 +116,40 @@ describe('text that is not an IP address in its standard form is not public', ()
     ['', 'empty'],
   ])('"%s": %s', (address) => {
     expect(isPublicAddress(address)).toBe(false);
+  });
+});
+
+describe('texts for merchants hide internal addresses', () => {
+  test.each([
+    [
+      'shop.example resolves to 10.1.2.3, which is not public',
+      'shop.example resolves to (internal address), which is not public',
+    ],
+    ['connect ECONNREFUSED 192.168.0.7:8443', 'connect ECONNREFUSED (internal address)'],
+    [
+      'connect ECONNREFUSED ::1:8443; connect ETIMEDOUT fd00::5:443',
+      'connect ECONNREFUSED (internal address); connect ETIMEDOUT (internal address)',
+    ],
+    ['connect EHOSTUNREACH [fe80::1%eth0]:443', 'connect EHOSTUNREACH [(internal address)]:443'],
+    ['::ffff:10.0.0.1 refused', '(internal address) refused'],
+  ])('%s', (text, shown) => {
+    expect(hideInternalAddresses(text)).toBe(shown);
+  });
+
+  test.each([
+    'connect ECONNREFUSED 93.184.216.34:443',
+    'connect ETIMEDOUT 2606:4700::1111:443',
+    'UND_ERR_SOCKET: other side closed at 12:30:45',
+    'version 1.2.3.4567 is not supported',
+    'std::string is not a function',
+    '',
+  ])('and leave others: %s', (text) => {
+    expect(hideInternalAddresses(text)).toBe(text);
+  });
+
+  test('and leave the address that the merchant named', () => {
+    expect(hideInternalAddresses('connect ECONNREFUSED 127.0.0.1:3000', '127.0.0.1')).toBe(
+      'connect ECONNREFUSED 127.0.0.1:3000',
+    );
   });
 });

@@ -20,6 +20,20 @@ export const isPublicAddress = (address: string): boolean => {
   return ipv4 ? isPublicAddress(ipv4) : v6.range() === 'unicast' && v6.match(GLOBAL_UNICAST, 3);
 };
 
+// IPv4 and IPv6 addresses, each with an optional zone or port.
+const ADDRESSES = /(?<![\w.:])(?:\d{1,3}(?:\.\d{1,3}){3}|[\da-f]*:[\da-f]*:[\da-f:.]*)(?:%\w+)?(?::\d+)?/gi;
+
+/** Replaces the addresses in `text` that are not public, with their ports: texts that merchants read must not show the
+ *  network of the operator. `known` is an address that the reader named in its URL; it stays. */
+export const hideInternalAddresses = (text: string, known?: string): string =>
+  text.replaceAll(ADDRESSES, (found) => {
+    const readings = [found, found.replace(/:\d+$/, '')].map((reading) => reading.replace(/%.*$/, ''));
+    if (!readings.some((reading) => ipaddr.isValid(reading))) return found;
+    return readings.some((reading) => reading === known || isPublicAddress(reading)) ? found : HIDDEN;
+  });
+
+const HIDDEN = '(internal address)';
+
 const embeddedIpv4 = (address: ipaddr.IPv6): string | null => {
   const bytes = address.toByteArray();
   if (address.match(NAT64, 96)) return bytes.slice(12).join('.');

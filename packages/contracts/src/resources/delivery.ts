@@ -34,14 +34,17 @@ export const DeliveryAttempt = z.object({
   duration_ms: z.int(),
   status_code: z.int().optional().describe('HTTP status of the answer, if there was one.'),
   error: z.string().optional().describe('Why there was no complete answer.'),
-  response: z.string().optional().describe('The first part of the answer body, as text.'),
+  response: z
+    .string()
+    .optional()
+    .describe('The first part of the answer body, as text. Shown to keys that may see the `payload`.'),
 });
 export type DeliveryAttempt = z.infer<typeof DeliveryAttempt>;
 
 export const DeliveryWithAttempts = Delivery.extend({
   attempts: z.array(DeliveryAttempt).describe('Oldest first.'),
   payload: WebhookPayload.optional().describe(
-    'The request body, as it was sent. It is kept for 30 days after the event (or after the replay of an older event) unless the operator configures another period, and is removed when its order is deleted. Without it the delivery cannot be sent again.',
+    'The request body, as it was sent. Shown to keys that may read its object: `orders:self:read` for order events, `payments:self:read` for payment events. It is kept for 30 days after the event (or after the replay of an older event) unless the operator configures another period, and is removed when its order is deleted. Without it the delivery cannot be sent again.',
   ),
 });
 export type DeliveryWithAttempts = z.infer<typeof DeliveryWithAttempts>;

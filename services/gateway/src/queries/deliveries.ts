@@ -1,5 +1,6 @@
-import type { Delivery, DeliveryAttempt, DeliveryWithAttempts, WebhookPayload } from '@cpg/contracts';
+import type { Delivery, DeliveryAttempt, DeliveryWithAttempts, Webhook, WebhookPayload } from '@cpg/contracts';
 import type { Queryable } from '@cpg/postgres';
+import { hideInternalAddresses } from '@cpg/runtime';
 import { encodeTime } from 'ulid';
 import type { ListQuery } from '../list-query.ts';
 import { mapPage, type Page, selectPage } from './page.ts';
@@ -58,10 +59,11 @@ export const listDeliveries = async (
   return mapPage(page, resourceOf);
 };
 
-/** A delivery with its attempts, and with its payload until the dispatcher deletes that. */
+/** A delivery with its attempts, and with its payload until the dispatcher deletes that. Errors of attempts show no
+ *  internal addresses, except the one in the URL of the webhook. */
 export const deliveryById = async (
   db: Queryable,
-  webhookId: string,
+  { id: webhookId, url }: Pick<Webhook, 'id' | 'url'>,
   id: string,
 ): Promise<DeliveryWithAttempts | null> => {
   const { rows } = await db.query<DeliveryRow & { day: string; body: string | null }>(
@@ -79,7 +81,7 @@ export const deliveryById = async (
   );
   return {
     ...resourceOf(row),
-    attempts: attempts.rows.map(attemptOf),
+    attempts: attempts.rows.map((attempt) => attemptOf(attempt, hostOf(url))),
     ...(row.body !== null && { payload: JSON.parse(row.body) as WebhookPayload }),
   };
 };
@@ -99,12 +101,14 @@ const resourceOf = (row: DeliveryRow): Delivery => ({
   ...(row.updated_at && { updated_at: row.updated_at.toISOString() }),
 });
 
-const attemptOf = (row: AttemptRow): DeliveryAttempt => ({
+const hostOf = (url: string): string => new URL(url).hostname.replace(/^\[|\]$/g, '');
+
+const attemptOf = (row: AttemptRow, knownHost: string): DeliveryAttempt => ({
   number: row.number,
   outcome: row.outcome,
   started_at: row.started_at.toISOString(),
   duration_ms: row.duration_ms,
   ...(row.status_code !== null && { status_code: row.status_code }),
-  ...(row.error !== null && { error: row.error }),
+  ...(row.error !== null && { error: hideInternalAddresses(row.error, knownHost) }),
   ...(row.response !== null && { response: row.response }),
 });

@@ -1,4 +1,5 @@
 import { newUlid } from '@cpg/runtime';
+import type { Scope } from '../keys/scopes.ts';
 import { payload } from '../openapi/examples.ts';
 import { startGateway, type TestGateway, type TestMerchant } from '../testing/jest-gateway.ts';
 import { errorResponse } from '../testing/jest-stub-service.ts';
@@ -93,6 +94,38 @@ test('returns a delivery with its payload and attempts, oldest first', async () 
 test('returns no payload once the body has been deleted', async () => {
   const { id } = await record({ body: null });
   expect((await shop.send('GET', `/v1/webhooks/${webhook}/deliveries/${id}`)).body).not.toHaveProperty('payload');
+});
+
+test.each([
+  { type: 'order:paid', reader: 'orders:self:read', other: 'payments:self:read' },
+  { type: 'payment:applied', reader: 'payments:self:read', other: 'orders:self:read' },
+] as const)('shows the payload of $type only to keys with $reader', async ({ type, reader, other: foreign }) => {
+  const { id } = await record({ type });
+  await gateway.pool.query(
+    `insert into webhooks.attempts (day, delivery_id, number, started_at, duration_ms, outcome, status_code, response)
+     values ($1, $2, 1, $3, 12, 'refused', 500, 'an echo of the body')`,
+    [DAY, id, `${DAY}T12:01:00Z`],
+  );
+  const read = async (scopes: Scope[], path = `/${id}`) => {
+    const key = await shop.issue({ scopes: ['webhooks:self:read', ...scopes] });
+    return (await shop.send('GET', `/v1/webhooks/${webhook}/deliveries${path}`, undefined, { 'x-api-key': key })).body;
+  };
+  expect(await read([reader])).toMatchObject({ payload, attempts: [{ response: 'an echo of the body' }] });
+  const hidden = await read([foreign]);
+  expect(hidden).toMatchObject({ id, event_type: type, attempts: [{ number: 1, status_code: 500 }] });
+  expect(JSON.stringify(hidden)).not.toMatch(/payload|echo/);
+  expect(JSON.stringify(await read([reader], ''))).not.toMatch(/payload|echo/);
+});
+
+test('shows no internal address in the error of an attempt, also of an earlier version', async () => {
+  const { id } = await record();
+  await gateway.pool.query(
+    `insert into webhooks.attempts (day, delivery_id, number, started_at, duration_ms, outcome, error)
+     values ($1, $2, 1, $3, 12, 'blocked', 'shop.example resolves to 10.1.2.3, which is not public')`,
+    [DAY, id, `${DAY}T12:01:00Z`],
+  );
+  const { attempts } = (await shop.send('GET', `/v1/webhooks/${webhook}/deliveries/${id}`)).body;
+  expect(attempts[0].error).toBe('shop.example resolves to (internal address), which is not public');
 });
 
 test('lists the deliveries of one webhook with pages, sort order and filters', async () => {

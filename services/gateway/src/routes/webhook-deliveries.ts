@@ -6,6 +6,8 @@ import { invalidRequest } from '@cpg/runtime';
 import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { WebhookDispatcherClient } from '../clients/webhook-dispatcher.ts';
+import type { Caller } from '../keys/authenticator.ts';
+import type { Scope } from '../keys/scopes.ts';
 import { notFound, orNotFound, parseId } from '../not-found.ts';
 import { deliveryById, listDeliveries } from '../queries/deliveries.ts';
 import { webhookById } from '../queries/webhooks.ts';
@@ -22,8 +24,8 @@ export const webhookDeliveryRoutes: FastifyPluginAsyncZod<WebhookDeliveryRouteOp
   const { pool, dispatcher } = options;
   const findWebhook = async (request: FastifyRequest, id: string): Promise<Webhook> =>
     orNotFound('webhook', await webhookById(pool, callerOf(request).merchantId, parseId(WebhookId, 'webhook', id)));
-  const findDelivery = async (webhookId: string, id: string): Promise<DeliveryWithAttempts> =>
-    orNotFound('delivery', await deliveryById(pool, webhookId, parseId(DeliveryId, 'delivery', id)));
+  const findDelivery = async (webhook: Webhook, id: string): Promise<DeliveryWithAttempts> =>
+    orNotFound('delivery', await deliveryById(pool, webhook, parseId(DeliveryId, 'delivery', id)));
 
   app.get(
     '/webhooks/:id/deliveries',
@@ -35,8 +37,8 @@ export const webhookDeliveryRoutes: FastifyPluginAsyncZod<WebhookDeliveryRouteOp
     '/webhooks/:id/deliveries/:delivery_id',
     { config: { scope: 'webhooks:self:read' }, schema: schemas.getDelivery },
     async (request) => {
-      const { id } = await findWebhook(request, request.params.id);
-      return findDelivery(id, request.params.delivery_id);
+      const webhook = await findWebhook(request, request.params.id);
+      return visibleTo(callerOf(request), await findDelivery(webhook, request.params.delivery_id));
     },
   );
 
@@ -44,14 +46,14 @@ export const webhookDeliveryRoutes: FastifyPluginAsyncZod<WebhookDeliveryRouteOp
     '/webhooks/:id/deliveries/:delivery_id/redeliver',
     { config: { scope: 'webhooks:self:update' }, schema: schemas.redeliver },
     async (request, reply) => {
-      const { id } = await findWebhook(request, request.params.id);
+      const webhook = await findWebhook(request, request.params.id);
       const deliveryId = parseId(DeliveryId, 'delivery', request.params.delivery_id);
       try {
-        await dispatcher.redeliver(id, deliveryId, callContext(request));
+        await dispatcher.redeliver(webhook.id, deliveryId, callContext(request));
       } catch (error) {
         throw isAppError(error, 'not_found') ? notFound('delivery') : error;
       }
-      const { attempts: _, payload: __, ...delivery } = await findDelivery(id, deliveryId);
+      const { attempts: _, payload: __, ...delivery } = await findDelivery(webhook, deliveryId);
       return reply.code(201).send(delivery);
     },
   );
@@ -72,6 +74,15 @@ export const webhookDeliveryRoutes: FastifyPluginAsyncZod<WebhookDeliveryRouteOp
       return reply.code(201).send(await dispatcher.replay(id, call, callContext(request)));
     },
   );
+};
+
+/** The delivery without its payload, unless the caller may read the object in it. Endpoints may echo the payload, so
+ *  their responses are left out too. */
+const visibleTo = ({ scopes }: Caller, delivery: DeliveryWithAttempts): DeliveryWithAttempts => {
+  const scope: Scope = delivery.event_type.startsWith('order:') ? 'orders:self:read' : 'payments:self:read';
+  if (scopes.has(scope)) return delivery;
+  const { payload: _, attempts, ...others } = delivery;
+  return { ...others, attempts: attempts.map(({ response: __, ...attempt }) => attempt) };
 };
 
 const checkSubscribed = (requested: readonly WebhookEventType[], subscribed: readonly WebhookEventType[]): void => {

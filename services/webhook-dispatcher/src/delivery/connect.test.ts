@@ -48,6 +48,7 @@ describe('does not connect to', () => {
   ])('a name that resolves to %s %s', async (...addresses) => {
     expect(await post('https://shop.example/', { resolve: async () => addresses.filter(Boolean) })).toMatchObject({
       outcome: 'blocked',
+      error: 'the address of shop.example is not public',
     });
   });
 });

@@ -32,8 +32,8 @@ export const guardedConnector = (options: ConnectOptions) => {
     isPublicAddress(address) || isAllowed(address) || (allowLocal && isLoopback(address));
   const permittedAddressesOf = async (hostname: string): Promise<string[]> => {
     const addresses = await resolve(hostname);
-    const refused = addresses.find((address) => !isPermitted(address));
-    if (refused !== undefined) throw new BlockedAddressError(`${hostname} resolves to ${refused}, which is not public`);
+    // Merchants read this text: it must not show them which internal addresses exist.
+    if (!addresses.every(isPermitted)) throw new BlockedAddressError(`the address of ${hostname} is not public`);
     return addresses;
   };
   const lookup: LookupFunction = (hostname, options, done) => {

@@ -34,7 +34,10 @@ export const openTunnel = ({ proxy, address, port, timeoutMs }: TunnelOptions): 
       fail(
         error instanceof errors.ConnectTimeoutError
           ? error
-          : new Error(`the proxy could not be reached: ${error.message}`, { cause: error }),
+          : // Merchants read this text: it must not name the proxy.
+            new Error(`the proxy could not be reached: ${(error as NodeJS.ErrnoException).code ?? 'it failed'}`, {
+              cause: error,
+            }),
       );
     });
     connect.once('connect', ({ statusCode = 0 }, socket: Socket, head) => {
