@@ -30,6 +30,9 @@ const receive = (command: ReceivePayment, payment: Payment): PaymentEvent[] => {
   if (exists(payment)) {
     const differing = differences(command, payment);
     if (differing.length > 0) {
+      // Providers' ids are shared by all merchants: one merchant must not learn of another's order or amount.
+      if (command.merchantId !== payment.merchantId)
+        throw new AppError('payment_conflict', 'this payment is already recorded: report another one with its own id');
       throw new AppError(
         'payment_conflict',
         `this payment was already reported with another ${differing.join(', another ')}`,

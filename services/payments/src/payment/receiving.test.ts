@@ -56,6 +56,14 @@ describe('ReceivePayment', () => {
       );
     expect(decide).toThrow(`another order (${ORDER_ID}), another amount (0.00010000)`);
   });
+  test("names nothing of another merchant's payment in the refusal", () => {
+    const decide = () =>
+      paymentDecider.decide(
+        receivePayment({ merchantId: 'mer_other', orderId: 'ord_other', amountMinor: 9_999n, currency: 'ETH' }),
+        fold(paymentDecider, paymentDecider.initial, [paymentReceived()]),
+      );
+    expect(decide).toThrow(/^this payment is already recorded: report another one with its own id$/);
+  });
   test('orphans a confirmed payment for an unknown order at once', () =>
     given()
       .when(receivePayment({ merchantId: UNCLAIMED_MERCHANT }))
