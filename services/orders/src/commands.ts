@@ -7,7 +7,8 @@ import {
 } from '@cpg/contracts';
 import type { HandledCommand } from '@cpg/event-store';
 import type { CallContext, Logger } from '@cpg/runtime';
-import type { PaymentsClient } from './clients/payments.ts';
+import type { OutcomesLimits, PaymentsClient } from './clients/payments.ts';
+import { notifyPayments } from './notify-payments.ts';
 import { existingOrder, loadOrder, type OrderHandler } from './order-handler.ts';
 import type { OrderCommand } from './order/command.ts';
 import { awaitsConfirmation, plusMinutes, renewsAtDeadline } from './order/deadline.ts';
@@ -25,17 +26,24 @@ export interface OrderCommands {
     order: MerchantCreateOrderDto,
     context: CallContext,
   ) => Promise<ExistingOrder>;
-  /** Decides, records and projects one command. Throws `not_found` unless the order belongs to `merchantId`, if that is
-   *  given. */
+  /** Decides, records and projects one command of payments, which receives the outcomes in the answer. */
   readonly run: (
     orderId: string,
     command: OrderCommand,
     context: CallContext,
-    options?: { merchantId?: string; causationId?: string },
+    options?: { causationId?: string },
   ) => Promise<CommandResult>;
-  /** Does what the clock requires: expires or renews the order, or requests deposit instructions again. Null if nothing
-   *  is due. */
-  readonly runDue: (order: ExistingOrder, context: CallContext) => Promise<CommandResult | null>;
+  /** Runs a command of anyone else, and sends payments the outcomes. Throws `not_found` unless the order belongs to
+   *  `merchantId`, if that is given. */
+  readonly runAndNotify: (
+    orderId: string,
+    command: OrderCommand,
+    context: CallContext,
+    options?: { merchantId?: string; limits?: OutcomesLimits },
+  ) => Promise<ExistingOrder>;
+  /** Does what the clock requires: expires or renews the order, or requests deposit instructions again, and sends
+   *  payments the outcomes. Null if nothing is due. */
+  readonly runDue: (order: ExistingOrder, context: CallContext) => Promise<ExistingOrder | null>;
 }
 
 export interface CommandResult {
@@ -56,29 +64,45 @@ export interface OrderCommandsOptions {
 
 export const orderCommands = (options: OrderCommandsOptions): OrderCommands => {
   const { handler, now } = options;
-  const run: OrderCommands['run'] = async (orderId, command, context, { merchantId, causationId } = {}) => {
-    if (merchantId !== undefined) await loadOrder(handler, orderId, merchantId);
+  const run: OrderCommands['run'] = async (orderId, command, context, { causationId } = {}) => {
     const handled = await handler.handle(orderId, command, context, { causationId });
     const order = await projectHandled(handled, options);
     const events = handled.events.map(({ event }) => event);
     return { order, outcomes: outcomesOf(order, command, events) };
   };
+  const runAndNotify: OrderCommands['runAndNotify'] = async (
+    orderId,
+    command,
+    context,
+    { merchantId, limits } = {},
+  ) => {
+    if (merchantId !== undefined) await loadOrder(handler, orderId, merchantId);
+    const { order, outcomes } = await run(orderId, command, context);
+    await notifyPayments(orderId, outcomes, context, { ...options, limits });
+    return order;
+  };
   return {
     create: (...call) => createOrder(call, options),
     run,
+    runAndNotify,
     runDue: async (order, context) => {
       const at = now();
       if (at.toISOString() >= order.expiresAt) {
         if (awaitsConfirmation(order, at)) return null;
         const command = renewsAtDeadline(order) ? await renewal(order, options) : { type: 'ExpireOrder' as const, at };
-        return run(order.orderId, command, context);
+        return runAndNotify(order.orderId, command, context, { limits: TIMER_LIMITS });
       }
       if (order.status !== 'initialized') return null;
       const instructions = await requestInstructions(order, context, options);
-      return instructions ? run(order.orderId, { type: 'InstructOrder', instructions, at: now() }, context) : null;
+      if (!instructions) return null;
+      const command = { type: 'InstructOrder', instructions, at: now() } as const;
+      return runAndNotify(order.orderId, command, context, { limits: TIMER_LIMITS });
     },
   };
 };
+
+/** A timer serves many orders: payments that does not answer must not hold up the others. */
+const TIMER_LIMITS: OutcomesLimits = { timeoutMs: 3_000, connectRetryMs: 0 };
 
 const createOrder = async (
   [orderId, merchantId, order, context]: Parameters<OrderCommands['create']>,

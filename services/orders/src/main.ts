@@ -58,7 +58,6 @@ await runService(async () => {
     commands,
     handler,
     deletion,
-    payments,
     history: orderHistory({ client, readModel }),
     sandbox: config.ENVIRONMENT === 'sandbox',
     now,

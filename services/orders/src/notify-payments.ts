@@ -1,19 +1,17 @@
+import type { PaymentOutcome } from '@cpg/contracts';
 import type { CallContext, Logger } from '@cpg/runtime';
-import type { PaymentsClient } from './clients/payments.ts';
-import type { CommandResult } from './commands.ts';
-import type { ExistingOrder } from './order/state.ts';
+import type { OutcomesLimits, PaymentsClient } from './clients/payments.ts';
 
 /** Sends payments the outcomes of its payments, so that it does not have to wait for Kafka. A failure is only logged:
  *  payments also receives them as messages. */
-export const notifyPayments = async (
-  { order, outcomes }: CommandResult,
+export const notifyPayments = (
+  orderId: string,
+  outcomes: PaymentOutcome[],
   context: CallContext,
-  { payments, log }: { payments: PaymentsClient; log: Logger },
-): Promise<ExistingOrder> => {
-  await payments
-    .recordOutcomes(outcomes, context)
+  { payments, log, limits }: { payments: PaymentsClient; log: Logger; limits: OutcomesLimits | undefined },
+): Promise<void> =>
+  payments
+    .recordOutcomes(outcomes, context, limits)
     .catch((error: unknown) =>
-      log.warn({ err: error, orderId: order.orderId }, 'payments was not notified and will use the Kafka messages'),
+      log.warn({ err: error, orderId }, 'payments was not notified and will use the Kafka messages'),
     );
-  return order;
-};

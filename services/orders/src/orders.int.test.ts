@@ -99,6 +99,22 @@ test('expires an unpaid order at its deadline', async () => {
   expect(row.due_at).toBeNull();
 });
 
+test('sends payments the outcomes of a timer, without waiting for Kafka', async () => {
+  const order = await service.create({
+    expiration_minutes: 5,
+    capabilities: { ...capabilities, partial_payments: false },
+  });
+  await service.offer(order.id, 41, 1_000_000n);
+  service.advanceClock(6 * 60_000);
+  const outcome = { status: 'orphan', payment_id: paymentId(41), orphan_reason: 'late' };
+  const sent = await until(async () =>
+    service.stub.calls.find(
+      ({ path, body: sent }) => path === 'POST /outcomes' && JSON.stringify(sent).includes(paymentId(41)),
+    ),
+  );
+  expect(sent.body).toMatchObject({ outcomes: [outcome] });
+});
+
 test('expires an order at the deadline that another instance set, despite a stale cache', async () => {
   const order = await service.create({ expiration_minutes: 60 });
   await service.otherInstance(order.id, { type: 'UpdateOrder', expirationMinutes: 5, at: service.now() });

@@ -3,10 +3,16 @@ import { isAppError } from '@cpg/core';
 import type { CallContext, InternalClient } from '@cpg/runtime';
 import { z } from 'zod';
 
+/** Limits of the call that sends outcomes; by default those of every internal call. */
+export interface OutcomesLimits {
+  readonly timeoutMs: number;
+  readonly connectRetryMs: number;
+}
+
 export interface PaymentsClient {
   /** Deposit instructions, one per rail. Undefined if a provider does not answer in time. */
   readonly instructions: (call: InstructionsCall, context: CallContext) => Promise<AssignedInstruction[] | undefined>;
-  readonly recordOutcomes: (outcomes: PaymentOutcome[], context: CallContext) => Promise<void>;
+  readonly recordOutcomes: (outcomes: PaymentOutcome[], context: CallContext, limits?: OutcomesLimits) => Promise<void>;
   /** Deletes the payments of a deleted order. */
   readonly deletePayments: (orderId: string, context: CallContext) => Promise<void>;
 }
@@ -31,10 +37,10 @@ export const paymentsClient = (client: InternalClient): PaymentsClient => ({
       throw error;
     }
   },
-  recordOutcomes: async (outcomes, context) => {
+  recordOutcomes: async (outcomes, context, limits) => {
     for (let start = 0; start < outcomes.length; start += OUTCOMES_PER_CALL) {
       const body = { outcomes: outcomes.slice(start, start + OUTCOMES_PER_CALL) };
-      await client.call('POST', '/outcomes', { body, context, response: NoContent });
+      await client.call('POST', '/outcomes', { body, context, response: NoContent, ...limits });
     }
   },
   deletePayments: async (orderId, context) => {

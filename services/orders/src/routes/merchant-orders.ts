@@ -1,11 +1,9 @@
 import { CreateOrderCall, Order, OrderCall, OrderDeletion, UpdateOrderCall } from '@cpg/contracts';
 import { type CallContext, type Logger, readCallContext } from '@cpg/runtime';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
-import type { PaymentsClient } from '../clients/payments.ts';
 import type { OrderCommands } from '../commands.ts';
 import type { Deletion } from '../deletion.ts';
 import { loadOrder, type OrderHandler } from '../order-handler.ts';
-import { notifyPayments } from '../notify-payments.ts';
 import type { OrderCommand } from '../order/command.ts';
 import { orderView } from '../order/view.ts';
 import { OrderPath } from './paths.ts';
@@ -14,7 +12,6 @@ export interface MerchantOrderRoutes {
   readonly commands: OrderCommands;
   readonly handler: OrderHandler;
   readonly deletion: Deletion;
-  readonly payments: PaymentsClient;
   readonly now: () => Date;
   readonly log: Logger;
 }
@@ -22,17 +19,14 @@ export interface MerchantOrderRoutes {
 /** Commands of merchants, called by the gateway. */
 export const merchantOrderRoutes: FastifyPluginAsyncZod<MerchantOrderRoutes> = async (
   app,
-  { commands, handler, deletion, payments, now, log },
+  { commands, handler, deletion, now, log },
 ) => {
   const runForMerchant = async (
     orderId: string,
     merchantId: string,
     command: OrderCommand,
     context: CallContext,
-  ): Promise<Order> => {
-    const result = await commands.run(orderId, command, context, { merchantId });
-    return orderView(await notifyPayments(result, context, { payments, log }));
-  };
+  ): Promise<Order> => orderView(await commands.runAndNotify(orderId, command, context, { merchantId }));
   const merchantCall = { params: OrderPath, body: OrderCall, response: { 200: Order } };
 
   app.post('/orders', { schema: { body: CreateOrderCall, response: { 201: Order } } }, async (request, reply) => {

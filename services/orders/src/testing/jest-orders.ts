@@ -164,7 +164,6 @@ const createService = ({ client, pool, http, now, log }: ServiceOptions) => {
     commands,
     handler,
     deletion,
-    payments,
     history,
     sandbox: true,
     now,

@@ -111,7 +111,6 @@ const ordersService = ({ streams, now, price, http }: ServiceOptions & { readonl
     commands,
     handler,
     deletion,
-    payments,
     history: orderHistory({ client, readModel }),
     sandbox: true,
     now,
