@@ -18,5 +18,6 @@ export * from './resources/merchant.ts';
 export * from './resources/metadata.ts';
 export * from './resources/order.ts';
 export * from './resources/payment.ts';
+export * from './resources/refund.ts';
 export * from './resources/webhook.ts';
 export * from './topics.ts';

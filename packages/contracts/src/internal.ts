@@ -125,7 +125,7 @@ export const FailureCall = z.object({ failure_reason: z.string().min(1).max(256)
 export type FailureCall = z.infer<typeof FailureCall>;
 
 /** `POST /payments/:id/refunds` -> 200 RegisteredPayment. Refunds `amount`, or all that is left. Idempotent by refund
- *  id. 404 for another merchant's payment; 409 `nothing_to_refund` if nothing is left, `payment_conflict` for a
+ *  id. 404 for another merchant's payment; 409 `nothing_to_refund` if nothing is left, `refund_too_large` for more than is left, `payment_conflict` for a
  *  received or failed payment; 400 with the path `amount` if the amount is invalid or exceeds the rest. `order` is
  *  null also while orders is unavailable: orders then receives the refund from Kafka. */
 export const RefundCall = z.object({

@@ -36,12 +36,21 @@ test('what is paid is the fee and the net amount, to the last unit', () => {
 
 test('it says only what applies to its status', () => {
   expect(Object.keys(paymentView(received))).not.toEqual(
-    expect.arrayContaining([expect.stringMatching(/applied|refunded|reason|tx_hash|confirmations|metadata/)]),
+    expect.arrayContaining([expect.stringMatching(/reason|tx_hash|confirmations|metadata/)]),
   );
   const applied = { ...received, status: 'applied' as const, appliedMinor: 9_000_000n, unappliedMinor: 1_000_000n };
   expect(paymentView(applied)).toMatchObject({ applied_amount: '9.000000', unapplied_amount: '1.000000' });
   const orphan = { ...received, status: 'orphan' as const, orphanReason: 'late' as const, confirmations: 0 };
   expect(paymentView(orphan)).toMatchObject({ orphan_reason: 'late', confirmations: 0 });
+});
+
+test('shows the applied, unapplied and refunded amounts in every status, zero in the scale of the currency', () => {
+  for (const status of PaymentStatus.options)
+    expect(paymentView({ ...received, status })).toMatchObject({
+      applied_amount: status === 'applied' ? '10.000000' : '0.000000',
+      unapplied_amount: '0.000000',
+      refunded_amount: '0.000000',
+    });
 });
 
 test('a reason for an orphan is given only while it is one', () => {
@@ -60,10 +69,10 @@ test('a refund of a part takes from the surplus first, then from what was applie
     const { applied_amount, unapplied_amount, refunded_amount } = paymentView({ ...applied, refundedMinor });
     return [applied_amount, unapplied_amount, refunded_amount];
   };
-  expect(shown(0n)).toEqual(['7.000000', '3.000000', undefined]);
+  expect(shown(0n)).toEqual(['7.000000', '3.000000', '0.000000']);
   expect(shown(1_000_000n)).toEqual(['7.000000', '2.000000', '1.000000']);
-  expect(shown(3_000_000n)).toEqual(['7.000000', undefined, '3.000000']);
-  expect(shown(5_000_000n)).toEqual(['5.000000', undefined, '5.000000']);
+  expect(shown(3_000_000n)).toEqual(['7.000000', '0.000000', '3.000000']);
+  expect(shown(5_000_000n)).toEqual(['5.000000', '0.000000', '5.000000']);
 });
 
 test('the parts of a payment add up to what was paid, whatever became of it', () => {

@@ -53,6 +53,10 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
     when: 'The payment is already fully refunded.',
     remedy: 'No action is needed.',
   },
+  refund_too_large: {
+    when: 'The amount of the refund is larger than what is left of the payment.',
+    remedy: 'Refund at most the amount that the message names, or omit `amount` to refund the rest.',
+  },
   too_many_webhooks: {
     when: 'The merchant already has 20 webhooks.',
     remedy: 'Delete a webhook, or subscribe an existing webhook to more events.',

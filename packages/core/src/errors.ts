@@ -11,6 +11,7 @@ export const ERROR_CODES = {
   order_has_unsettled_funds: 409,
   payment_conflict: 409,
   nothing_to_refund: 409,
+  refund_too_large: 409,
   too_many_webhooks: 409,
   too_many_secrets: 409,
   webhook_disabled: 409,

@@ -98,7 +98,6 @@ describe('refund', () => {
   });
 
   test.each([
-    ['11', /only 10.000000 can still be refunded/],
     ['0', /positive/],
     ['1.0000001', /6 decimals/],
   ])('refuses an amount of %s and names the field', async (amount, message) => {
@@ -107,6 +106,37 @@ describe('refund', () => {
       status: 400,
       body: { code: 'invalid_request', details: [{ path: 'amount', message: expect.stringMatching(message) }] },
     });
+  });
+
+  test('refuses more than is left', async () => {
+    const { id } = await registered();
+    await refund(id, { amount: '4' });
+    expect(await refund(id, { amount: '6.000001' })).toMatchObject({
+      status: 409,
+      body: { code: 'refund_too_large', message: expect.stringContaining('only 6.000000 USDC') },
+    });
+  });
+
+  test('lists each refund in the read model, and none of a deleted payment', async () => {
+    const { id, order_id } = await registered();
+    const [first, second] = [newId('refund'), newId('refund')];
+    await refund(id, { amount: '4', reason: 'one cup was broken', refund_id: first });
+    await refund(id, { refund_id: second });
+    const rows = async () =>
+      (await payments.pool.query('select resource from payments.refunds where payment_id = $1 order by id', [id])).rows;
+    const common = {
+      payment_id: id,
+      order_id,
+      merchant_id: MERCHANT,
+      currency: 'USDC',
+      created_at: expect.any(String),
+    };
+    expect(await rows()).toEqual([
+      { resource: { ...common, id: first, amount: '4.000000', reason: 'one cup was broken' } },
+      { resource: { ...common, id: second, amount: '6.000000' } },
+    ]);
+    expect((await payments.call('DELETE', `/orders/${order_id}/payments`)).status).toBe(204);
+    expect(await rows()).toEqual([]);
   });
 
   test('refuses to refund a received or a failed payment', async () => {

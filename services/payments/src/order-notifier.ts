@@ -45,7 +45,7 @@ const send = async (
   if (status === 'failed')
     return orders.fail(orderId, { ...offerOf(payment), failure_reason: failureReason!, at }, context);
   if (refundedMinor > 0n) {
-    const refund = { refund_id: payment.refundIds.at(-1)!, refunded_total_minor: String(refundedMinor), at };
+    const refund = { refund_id: payment.refunds.at(-1)!.refundId, refunded_total_minor: String(refundedMinor), at };
     return orders.refund(orderId, paymentId, refund, context);
   }
   return orders.offer(orderId, offerOf(payment), context);

@@ -22,6 +22,7 @@ import {
   Payment,
   PaymentMethod,
   Rate,
+  Refund,
   Rates,
   Replay,
   TestDelivery,
@@ -34,6 +35,7 @@ import { AdvanceTimeBody, TestWebhookBody } from '../routes/debug.ts';
 import { FailPaymentBody, RegisterPaymentBody } from '../routes/debug-payments.ts';
 import { OrderHistoryPage, OrderPage } from '../routes/order-schemas.ts';
 import { PaymentPage, RefundPaymentBody } from '../routes/payments.ts';
+import { RefundPage } from '../routes/refunds.ts';
 import { DeliveryPage, ReplayWebhookBody } from '../routes/delivery-schemas.ts';
 import { UpdateWebhookBody, WebhookCreated, WebhookDeletion, WebhookPage } from '../routes/webhook-schemas.ts';
 import * as examples from './examples.ts';
@@ -58,6 +60,8 @@ const COMPONENTS: Record<string, readonly [schema: z.ZodType, example?: unknown]
   Payment: [Payment, examples.payment],
   PaymentPage: [PaymentPage],
   RefundPayment: [RefundPaymentBody, { amount: '10.5', reason: 'one dish was not served' }],
+  Refund: [Refund, examples.refund],
+  RefundPage: [RefundPage],
   Merchant: [Merchant, examples.merchant],
   IndividualProfile: [IndividualProfile],
   BusinessProfile: [BusinessProfile],

@@ -46,6 +46,8 @@ test('the document contains every endpoint', () => {
     'GET /v1/orders/{id}/history',
     'GET /v1/payments',
     'GET /v1/payments/{id}',
+    'GET /v1/refunds',
+    'GET /v1/refunds/{id}',
     'GET /v1/webhooks',
     'GET /v1/webhooks/{id}',
     'GET /v1/webhooks/{id}/deliveries',

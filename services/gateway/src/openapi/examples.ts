@@ -7,6 +7,7 @@ import type {
   MerchantCreateOrderDto,
   Order,
   Payment,
+  Refund,
   Replay,
   Webhook,
   WebhookPayload,
@@ -94,8 +95,21 @@ export const payment: Payment = {
   net_amount: '51.947478',
   currency: 'USDC',
   applied_amount: '52.472200',
+  unapplied_amount: '0.000000',
+  refunded_amount: '0.000000',
   created_at: '2026-01-31T12:04:10.000Z',
   updated_at: '2026-01-31T12:04:34.000Z',
+};
+
+export const refund: Refund = {
+  id: 'rfd_01KG9Q4B5C6D7E8F9G0H1J2K3M',
+  merchant_id: merchantId,
+  payment_id: payment.id,
+  order_id: orderId,
+  amount: '10.500000',
+  currency: 'USDC',
+  reason: 'one dish was not served',
+  created_at: '2026-01-31T15:20:00.000Z',
 };
 
 export const historyEntry: HistoryEntry = {

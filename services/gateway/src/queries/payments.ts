@@ -7,12 +7,13 @@ export interface PaymentFilters {
   readonly status?: string | undefined;
   readonly currency?: string | undefined;
   readonly payment_rail?: string | undefined;
+  readonly order_id?: string | undefined;
 }
 
 export const listPayments = async (
   db: Queryable,
   merchantId: string,
-  { status, currency, payment_rail, ...list }: ListQuery & PaymentFilters,
+  { status, currency, payment_rail, order_id, ...list }: ListQuery & PaymentFilters,
 ): Promise<Page<Payment>> => {
   const page = await selectPage<{ id: string; resource: Payment }>(db, {
     table: 'payments.payments',
@@ -22,6 +23,7 @@ export const listPayments = async (
       ['status =', status],
       ['currency =', currency],
       ['payment_rail =', payment_rail],
+      ['order_id =', order_id],
     ],
     list,
   });

@@ -45,6 +45,8 @@ test.each([
   ['currency=BTC', [1]],
   ['payment_rail=gateway_pay', [2]],
   ['payment_rail=crypto_deposit&sort=asc', [0, 1]],
+  ['order_id=ord_01KG9Q1S5T6V7W8X9Y0Z1A2B3C', [2, 1, 0]],
+  ['order_id=ord_01KG9Q1S5T6V7W8X9Y0Z1A2B3D', []],
   ['from_date=2026-01-02T00:00:00Z&to_date=2026-01-02T00:00:00Z', [1]],
 ])('%s matches payments %j', async (query, expected) => {
   expect((await shop.send('GET', `/v1/payments?${query}`)).body.items).toEqual(
@@ -75,6 +77,7 @@ describe('refund', () => {
     async (body) => {
       const response = await refund(payments[0]!.id, body);
       expect([response.status, response.body]).toEqual([201, refunded()]);
+      expect(response.headers.location).toBe(`/v1/refunds/${refundIds()[0]}`);
       expect(gateway.payments.calls).toMatchObject([{ path: `/payments/${payments[0]!.id}/refunds` }]);
       expect(gateway.payments.calls[0]!.body).toEqual({
         merchant_id: shop.id,

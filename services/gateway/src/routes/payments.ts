@@ -16,6 +16,7 @@ const PaymentListQuery = z.strictObject({
   status: PaymentStatus.optional(),
   currency: PaymentCurrency.optional(),
   payment_rail: PaymentRail.optional(),
+  order_id: z.string().optional().describe('Only payments of this order.'),
 });
 
 export const RefundPaymentBody = z.strictObject({
@@ -74,7 +75,7 @@ export const paymentRoutes: FastifyPluginAsyncZod<{ payments: PaymentsClient; po
         operationId: 'refundPayment',
         summary: 'Refund a payment',
         description:
-          'Refunds the remaining amount of a payment, or part of it with `amount`. The total of all refunds never exceeds the paid amount. Money that is not applied to the order is refunded first. A partial refund does not change the status of the payment or its order. When everything is refunded, the payment becomes `refunded` and no longer counts for its order: a paid order becomes `reversed`, a partially paid order awaits payment again. Returns 409 `nothing_to_refund` if nothing is left, and 409 `payment_conflict` while the payment is neither applied nor an orphan. Send an `Idempotency-Key`: without one, a repeated partial refund is a second refund.',
+          'Refunds the remaining amount of a payment, or part of it with `amount`. The total of all refunds never exceeds the paid amount. Money that is not applied to the order is refunded first. A partial refund does not change the status of the payment or its order. When everything is refunded, the payment becomes `refunded` and no longer counts for its order: a paid order becomes `reversed`, a partially paid order awaits payment again. Returns 409 `nothing_to_refund` if nothing is left, 409 `refund_too_large` for more than is left, and 409 `payment_conflict` while the payment is neither applied nor an orphan. Send an `Idempotency-Key`: without one, a repeated partial refund is a second refund. The `Location` header names the refund.',
         tags,
         params: pathId('payment', 'pay'),
         body: RefundPaymentBody.nullish(),
@@ -83,9 +84,10 @@ export const paymentRoutes: FastifyPluginAsyncZod<{ payments: PaymentsClient; po
     },
     async (request, reply) => {
       const id = parseId(PaymentId, 'payment', request.params.id);
-      const call = { merchant_id: callerOf(request).merchantId, refund_id: `rfd_${request.seed}`, ...request.body };
+      const refundId = `rfd_${request.seed}`;
+      const call = { merchant_id: callerOf(request).merchantId, refund_id: refundId, ...request.body };
       const { payment } = await payments.refund(id, call, callContext(request));
-      return reply.code(201).send(payment);
+      return reply.code(201).header('location', `/v1/refunds/${refundId}`).send(payment);
     },
   );
 };

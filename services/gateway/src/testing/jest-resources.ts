@@ -1,4 +1,4 @@
-import type { MerchantCreateOrderDto, Order, Payment } from '@cpg/contracts';
+import type { MerchantCreateOrderDto, Order, Payment, Refund } from '@cpg/contracts';
 import type { Pool } from '@cpg/postgres';
 import * as examples from '../openapi/examples.ts';
 import type { StubCall } from './jest-stub-service.ts';
@@ -18,6 +18,13 @@ export const orderOf = (id: string, merchantId: string, more: Partial<Order> = {
 
 export const paymentOf = (id: string, merchantId: string, more: Partial<Payment> = {}): Payment => ({
   ...examples.payment,
+  id,
+  merchant_id: merchantId,
+  ...more,
+});
+
+export const refundOf = (id: string, merchantId: string, more: Partial<Refund> = {}): Refund => ({
+  ...examples.refund,
   id,
   merchant_id: merchantId,
   ...more,
@@ -55,5 +62,14 @@ export const projectPayment = async (pool: Pool, payment: Payment): Promise<void
       payment.created_at,
       payment,
     ],
+  );
+};
+
+/** Inserts a refund into the read model of the payments service. */
+export const projectRefund = async (pool: Pool, refund: Refund): Promise<void> => {
+  await pool.query(
+    `insert into payments.refunds (id, payment_id, merchant_id, order_id, currency, created_at, resource)
+     values ($1, $2, $3, $4, $5, $6, $7)`,
+    [refund.id, refund.payment_id, refund.merchant_id, refund.order_id, refund.currency, refund.created_at, refund],
   );
 };

@@ -1,11 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fromMinor, type Order, type Payment } from '@cpg/contracts';
 
 export interface RecordedStream {
   readonly stream: string;
   /** The order as the API showed it after the last event. Null for a deletion stream, and for a deleted order of
    *  d59de14. */
-  readonly resource: Record<string, unknown> | null;
+  readonly resource: Order | null;
   readonly events: {
     readonly id: string;
     readonly revision: number;
@@ -22,5 +23,17 @@ const FOLDER = join(import.meta.dirname, 'recorded');
 export const recordedVersions = (): [commit: string, streams: RecordedStream[]][] =>
   readdirSync(FOLDER).map((file) => [
     file.replace('.json', ''),
-    JSON.parse(readFileSync(join(FOLDER, file), 'utf8')) as RecordedStream[],
+    (JSON.parse(readFileSync(join(FOLDER, file), 'utf8')) as RecordedStream[]).map((recorded) => ({
+      ...recorded,
+      resource: recorded.resource && {
+        ...recorded.resource,
+        payments: recorded.resource.payments.map(withEveryAmount),
+      },
+    })),
   ]);
+
+/** Earlier versions left out amounts that are zero. */
+const withEveryAmount = (payment: Payment): Payment => {
+  const zero = fromMinor(0n, payment.currency);
+  return { applied_amount: zero, unapplied_amount: zero, refunded_amount: zero, ...payment };
+};

@@ -8,7 +8,7 @@ export const refund = (
   { refundId, amountMinor, reason, at }: RefundPayment,
   payment: ExistingPayment,
 ): PaymentEvent[] => {
-  if (payment.refundIds.includes(refundId)) return [];
+  if (payment.refunds.some((refund) => refund.refundId === refundId)) return [];
   if (payment.status === 'received') {
     throw new AppError(
       'payment_conflict',
@@ -24,12 +24,16 @@ export const refund = (
   }
   const amount = amountMinor ?? left;
   if (amount <= 0n) throw refusedAmount('must be positive');
-  if (amount < left && payment.refundIds.length >= MAX_REFUNDS)
+  if (amount < left && payment.refunds.length >= MAX_REFUNDS)
     throw new AppError(
       'payment_conflict',
       `the payment already has ${MAX_REFUNDS} partial refunds: refund the whole remaining amount`,
     );
-  if (amount > left) throw refusedAmount(`only ${fromMinor(left, payment.currency)} can still be refunded`);
+  if (amount > left)
+    throw new AppError(
+      'refund_too_large',
+      `only ${fromMinor(left, payment.currency)} ${payment.currency} of the payment can still be refunded`,
+    );
   return [
     {
       type: 'PaymentRefunded',

@@ -29,7 +29,7 @@ describe('RefundPayment', () => {
   test('refuses more than the remaining amount', () =>
     given(paymentReceived(), paymentApplied, paymentRefunded('4000'))
       .when(refundPayment(6_001n, SECOND_REFUND_ID))
-      .thenRefused('invalid_request'));
+      .thenRefused('refund_too_large'));
   test('refuses an amount of zero', () =>
     given(paymentReceived(), paymentApplied).when(refundPayment(0n)).thenRefused('invalid_request'));
   test('refuses once everything is refunded', () =>

@@ -1,9 +1,17 @@
 import { laterOf, type PaymentEvent, type PaymentState } from '@cpg/contracts';
 import { ignoreUnknownEvent } from '@cpg/core';
 
+/** A refund as folded from its event. */
+export interface RecordedRefund {
+  readonly refundId: string;
+  readonly amountMinor: bigint;
+  readonly reason?: string | undefined;
+  readonly at: string;
+}
+
 export interface ExistingPayment extends PaymentState {
-  /** Ids of its refunds, oldest first. */
-  readonly refundIds: readonly string[];
+  /** Oldest first. */
+  readonly refunds: readonly RecordedRefund[];
 }
 
 export type Payment = { readonly status: 'none' } | ExistingPayment;
@@ -29,7 +37,7 @@ export const evolve = (payment: Payment, event: PaymentEvent): Payment => {
       refundedMinor: 0n,
       status: 'received',
       confirmedAt: confirmed ? at : undefined,
-      refundIds: [],
+      refunds: [],
       createdAt: at,
       updatedAt: at,
     };
@@ -59,8 +67,10 @@ export const evolve = (payment: Payment, event: PaymentEvent): Payment => {
         updatedAt: at,
       };
     case 'PaymentRefunded': {
-      const refundedMinor = BigInt(event.data.refundedTotalMinor);
-      const refunded = { ...updated, refundedMinor, refundIds: [...payment.refundIds, event.data.refundId] };
+      const { refundId, amountMinor, refundedTotalMinor, reason } = event.data;
+      const refundedMinor = BigInt(refundedTotalMinor);
+      const refunds = [...payment.refunds, { refundId, amountMinor: BigInt(amountMinor), reason, at }];
+      const refunded = { ...updated, refundedMinor, refunds };
       const whole = { ...refunded, status: 'refunded' as const, ...NOTHING_APPLIED, updatedAt: at };
       return refundedMinor < payment.amountMinor ? refunded : whole;
     }

@@ -8,20 +8,19 @@ import { paymentDecider } from '../payment/payment.ts';
 import { exists } from '../payment/state.ts';
 import { projectDeletion, type ProjectedPayment, projectPayments } from './payments.ts';
 
-/** The read model of payments, built from the event log. The tombstone of a payment's stream clears the row. */
+/** The read models of payments and their refunds, built from the event log. The tombstone of a payment's stream clears the row. */
 export const paymentProjection = (client: EventStoreDBClient): Projection => {
   const states = stateAt({ client, decider: paymentDecider, schema: PaymentEvent });
   return {
     schema: 'payments',
-    tables: ['payments'],
+    tables: ['payments', 'refunds'],
     version: 2,
     prefixes: [PAYMENT_STREAM_PREFIX],
     transientColumns: [],
     apply: async (db, events, schema) => {
-      const table = `${schema}.payments`;
       const latestByPaymentId = new Map<string, ProjectedPayment>();
       const deletedIds: string[] = [];
-      for (const entry of await withoutProjected(db, table, PAYMENT_STREAM_PREFIX, events)) {
+      for (const entry of await withoutProjected(db, `${schema}.payments`, PAYMENT_STREAM_PREFIX, events)) {
         const deletedId = deletedPaymentId(entry);
         if (deletedId) {
           deletedIds.push(deletedId);
@@ -33,8 +32,8 @@ export const paymentProjection = (client: EventStoreDBClient): Projection => {
         if (payment && exists(payment))
           latestByPaymentId.set(payment.paymentId, { payment, revision: recorded.revision });
       }
-      await projectPayments(db, [...latestByPaymentId.values()], table);
-      for (const paymentId of deletedIds) await projectDeletion(db, paymentId, table);
+      await projectPayments(db, [...latestByPaymentId.values()], schema);
+      for (const paymentId of deletedIds) await projectDeletion(db, paymentId, schema);
     },
   };
 };

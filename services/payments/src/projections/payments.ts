@@ -1,4 +1,4 @@
-import { paymentView } from '@cpg/contracts';
+import { fromMinor, paymentView, type Refund } from '@cpg/contracts';
 import type { Queryable } from '@cpg/postgres';
 import type { ExistingPayment } from '../payment/state.ts';
 
@@ -7,23 +7,33 @@ export interface ProjectedPayment {
   readonly revision: number;
 }
 
-const LIVE_TABLE = 'payments.payments';
+const LIVE_SCHEMA = 'payments';
 
-const upsert = (table: string) => `
-  insert into ${table} as row (id, merchant_id, order_id, status, currency, payment_rail, created_at, revision, resource)
+// A row that is deleted or up to date stays as it is, and so do its refunds.
+const upsert = (schema: string) => `
+  with projected as (
+  insert into ${schema}.payments as row (id, merchant_id, order_id, status, currency, payment_rail, created_at, revision, resource)
   select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::timestamptz[], $8::bigint[], $9::json[])
   on conflict (id) do update set status = excluded.status, revision = excluded.revision, resource = excluded.resource
-  where row.revision < excluded.revision and not row.deleted`;
+  where row.revision < excluded.revision and not row.deleted
+  returning id)
+  insert into ${schema}.refunds (id, payment_id, merchant_id, order_id, currency, created_at, resource)
+  select refund.* from unnest($10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::timestamptz[], $16::json[])
+      as refund (id, payment_id, merchant_id, order_id, currency, created_at, resource)
+    join projected on projected.id = refund.payment_id
+  on conflict (id) do nothing`;
 
-/** Upserts payments. A row with the same or a later revision, or a deleted row, is not changed. */
+/** Upserts payments with their refunds. A row with the same or a later revision, or a deleted row, is not changed. */
 export const projectPayments = async (
   db: Queryable,
   payments: readonly ProjectedPayment[],
-  table = LIVE_TABLE,
+  schema = LIVE_SCHEMA,
 ): Promise<void> => {
   if (payments.length === 0) return;
   const column = <T>(value: (projected: ProjectedPayment) => T) => payments.map(value);
-  await db.query(upsert(table), [
+  const refunds = payments.flatMap(({ payment }) => refundsOf(payment));
+  const refundColumn = <T>(value: (refund: Refund) => T) => refunds.map(value);
+  await db.query(upsert(schema), [
     column(({ payment }) => payment.paymentId),
     column(({ payment }) => payment.merchantId),
     column(({ payment }) => payment.orderId),
@@ -33,17 +43,38 @@ export const projectPayments = async (
     column(({ payment }) => payment.createdAt),
     column(({ revision }) => revision),
     column(({ payment }) => JSON.stringify(paymentView(payment))),
+    refundColumn(({ id }) => id),
+    refundColumn(({ payment_id }) => payment_id),
+    refundColumn(({ merchant_id }) => merchant_id),
+    refundColumn(({ order_id }) => order_id),
+    refundColumn(({ currency }) => currency),
+    refundColumn(({ created_at }) => created_at),
+    refundColumn((refund) => JSON.stringify(refund)),
   ]);
 };
 
-/** Clears every column of a payment but its id. */
-export const projectDeletion = async (db: Queryable, paymentId: string, table = LIVE_TABLE): Promise<void> => {
+const refundsOf = ({ refunds, paymentId, merchantId, orderId, currency }: ExistingPayment): Refund[] =>
+  refunds.map(({ refundId, amountMinor, reason, at }) => ({
+    id: refundId,
+    merchant_id: merchantId,
+    payment_id: paymentId,
+    order_id: orderId,
+    amount: fromMinor(amountMinor, currency),
+    currency,
+    ...(reason !== undefined && { reason }),
+    created_at: at,
+  }));
+
+/** Deletes the refunds of a payment, and clears every column of the payment but its id. */
+export const projectDeletion = async (db: Queryable, paymentId: string, schema = LIVE_SCHEMA): Promise<void> => {
   await db.query(
-    `insert into ${table} (id, revision, deleted) values ($1, 0, true)
+    `insert into ${schema}.payments (id, revision, deleted) values ($1, 0, true)
      on conflict (id) do update set merchant_id = null, order_id = null, status = null, currency = null, payment_rail = null,
        created_at = null, resource = null, revision = 0, deleted = true`,
     [paymentId],
   );
+  // After the row is marked as deleted, no projection adds refunds again.
+  await db.query(`delete from ${schema}.refunds where payment_id = $1`, [paymentId]);
 };
 
 /** The payments of an order, oldest first. */

@@ -1,10 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fromMinor, type Payment } from '@cpg/contracts';
 
 export interface RecordedStream {
   readonly stream: string;
   /** The payment as the API showed it after the last event. */
-  readonly resource: Record<string, unknown>;
+  readonly resource: Payment;
   readonly events: {
     readonly id: string;
     readonly revision: number;
@@ -21,5 +22,14 @@ const FOLDER = join(import.meta.dirname, 'recorded');
 export const recordedVersions = (): [commit: string, streams: RecordedStream[]][] =>
   readdirSync(FOLDER).map((file) => [
     file.replace('.json', ''),
-    JSON.parse(readFileSync(join(FOLDER, file), 'utf8')) as RecordedStream[],
+    (JSON.parse(readFileSync(join(FOLDER, file), 'utf8')) as RecordedStream[]).map((recorded) => ({
+      ...recorded,
+      resource: withEveryAmount(recorded.resource),
+    })),
   ]);
+
+/** Earlier versions left out amounts that are zero. */
+const withEveryAmount = (payment: Payment): Payment => {
+  const zero = fromMinor(0n, payment.currency);
+  return { applied_amount: zero, unapplied_amount: zero, refunded_amount: zero, ...payment };
+};
