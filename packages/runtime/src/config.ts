@@ -1,6 +1,7 @@
 import { configureCaz } from '@cpg/contracts';
 import { z } from 'zod';
 import { isAddressOrCidr } from './address-matcher.ts';
+import { describeIssue } from './validation-messages.ts';
 
 /** The environment is invalid. The message names every invalid variable. */
 export class ConfigError extends Error {
@@ -71,7 +72,7 @@ export const readConfig = <T extends z.ZodType<{ CAZ_DECIMALS: number }>>(
   env: NodeJS.ProcessEnv,
 ): z.output<T> => {
   const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
-  const parsed = schema.safeParse(present);
+  const parsed = schema.safeParse(present, { error: describeIssue });
   if (!parsed.success) {
     const faults = parsed.error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
     throw new ConfigError(`invalid environment variables:\n${faults.join('\n')}`);

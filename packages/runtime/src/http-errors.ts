@@ -2,7 +2,6 @@ import { STATUS_CODES } from 'node:http';
 import type { ErrorBody } from '@cpg/contracts';
 import { AppError, type FaultDetail } from '@cpg/core';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
-import type { z } from 'zod';
 
 /** Largest request body of the public API. */
 export const BODY_LIMIT_BYTES = 256 * 1024;
@@ -30,15 +29,6 @@ const FASTIFY_ERRORS: Record<string, () => AppError> = {
   FST_ERR_BAD_URL: () => new AppError('not_found', 'there is no resource at this path'),
   FST_ERR_MAX_PARAM_LENGTH: () => new AppError('not_found', 'there is no resource at this path'),
 };
-
-/** One detail per issue of a zod error. An unknown field is reported at its own path. */
-export const validationDetails = (error: z.ZodError): FaultDetail[] =>
-  error.issues.flatMap((issue) => {
-    const pathTo = (...keys: PropertyKey[]) => [...issue.path, ...keys].map(String).join('.') || 'body';
-    if (issue.code === 'unrecognized_keys')
-      return issue.keys.map((key) => ({ path: pathTo(key), message: 'is not a known field' }));
-    return [{ path: pathTo(), message: issue.message }];
-  });
 
 /** A 400 that names each fault. */
 export const invalidRequest = (details: FaultDetail[]): AppError =>

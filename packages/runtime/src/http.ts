@@ -9,10 +9,11 @@ import Fastify, {
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { z } from 'zod';
 import { drainConnectionsOnClose } from './drain.ts';
-import { BODY_LIMIT_BYTES, errorBody, invalidRequest, sendError, validationDetails } from './http-errors.ts';
+import { BODY_LIMIT_BYTES, errorBody, invalidRequest, sendError } from './http-errors.ts';
 import { newRequestId } from './ids.ts';
 import type { Logger } from './logger.ts';
 import { limitResponseTime } from './response-timeout.ts';
+import { describeIssue, validationDetails } from './validation-messages.ts';
 
 /** Limit for calls between services. They carry a client's body plus the fields that the gateway adds. */
 export const INTERNAL_BODY_LIMIT_BYTES = 4 * BODY_LIMIT_BYTES;
@@ -51,9 +52,11 @@ export const createApp = ({
   }).withTypeProvider<ZodTypeProvider>();
   drainConnectionsOnClose(app);
   limitResponseTime(app, responseTimeoutMs, timeoutBody);
-  app.setValidatorCompiler(({ schema }) => (data: unknown) => {
-    const parsed = (schema as z.ZodType).safeParse(data);
-    return parsed.success ? { value: parsed.data } : { error: invalidRequest(validationDetails(parsed.error)) };
+  app.setValidatorCompiler(({ schema, httpPart }) => (data: unknown) => {
+    const parsed = (schema as z.ZodType).safeParse(data, { error: describeIssue });
+    return parsed.success
+      ? { value: parsed.data }
+      : { error: invalidRequest(validationDetails(parsed.error, httpPart)) };
   });
   // Response schemas only document: the values are typed, and the receiving client parses them again.
   app.setSerializerCompiler(() => (value) => JSON.stringify(value));

@@ -16,7 +16,7 @@ export {
 } from './config.ts';
 export { renderErrorCatalogue } from './error-catalogue/page.ts';
 export { healthRoutes, type ReadinessChecks } from './health.ts';
-export { BODY_LIMIT_BYTES, errorBody, invalidRequest, validationDetails } from './http-errors.ts';
+export { BODY_LIMIT_BYTES, errorBody, invalidRequest } from './http-errors.ts';
 export { createApp, type CreateAppOptions, INTERNAL_BODY_LIMIT_BYTES } from './http.ts';
 export { newId, newRequestId, newUlid } from './ids.ts';
 export { type InternalClient, internalClient } from './internal-client.ts';
@@ -29,3 +29,4 @@ export { runService } from './shutdown.ts';
 export { createStartupTasks, type StartupTasks } from './startup-tasks.ts';
 export { withTimeout } from './with-timeout.ts';
 export { writeLine } from './write-line.ts';
+export { describeIssue, validationDetails } from './validation-messages.ts';

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import {
   ConfigError,
   EventStoreConfig,
+  describeIssue,
   validationDetails,
   KafkaConfig,
   Port,
@@ -52,7 +53,7 @@ export const readPaymentsConfig = (env: NodeJS.ProcessEnv): Config => {
 };
 
 const readJson = <T extends z.ZodType>(variable: string, path: string, schema: T): z.output<T> => {
-  const parsed = schema.safeParse(jsonAt(variable, path));
+  const parsed = schema.safeParse(jsonAt(variable, path), { error: describeIssue });
   if (parsed.success) return parsed.data;
   const faults = validationDetails(parsed.error).map((fault) => `  ${fault.path}: ${fault.message}`);
   throw new ConfigError(`${variable} (${path}) is invalid:\n${faults.join('\n')}`);

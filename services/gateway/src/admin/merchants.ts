@@ -1,6 +1,6 @@
 import type { CreateMerchantDto, Merchant } from '@cpg/contracts';
 import { type Pool, type Queryable, transaction } from '@cpg/postgres';
-import { validationDetails, newUlid } from '@cpg/runtime';
+import { describeIssue, newUlid, validationDetails } from '@cpg/runtime';
 import {
   insertMerchant,
   type StoredMerchant,
@@ -65,7 +65,7 @@ const findMerchant = async (db: Queryable, id: string): Promise<StoredMerchant> 
 };
 
 const parseDefinition = (definition: unknown): CreateMerchantDto => {
-  const parsed = MerchantDefinition.safeParse(definition);
+  const parsed = MerchantDefinition.safeParse(definition, { error: describeIssue });
   if (parsed.success) return parsed.data;
   const details = validationDetails(parsed.error).map(({ path, message }) => `  ${path}: ${message}`);
   throw new AdminError(`the merchant is not valid:\n${details.join('\n')}`);
