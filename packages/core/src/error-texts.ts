@@ -90,8 +90,8 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
     remedy: 'Send fewer items or a smaller `metadata`.',
   },
   unsupported_media_type: {
-    when: 'The content type of the body is not `application/json`.',
-    remedy: 'Send JSON with the header `content-type: application/json`.',
+    when: 'The content type of the body is not `application/json`, or the body is compressed.',
+    remedy: 'Send JSON with the header `content-type: application/json`, without `content-encoding`.',
   },
   idempotency_key_reused: {
     when: 'This `Idempotency-Key` was used with a different request in the last 24 hours.',

@@ -53,7 +53,9 @@ export const createApp = ({
   drainConnectionsOnClose(app);
   limitResponseTime(app, responseTimeoutMs, timeoutBody);
   app.setValidatorCompiler(({ schema, httpPart }) => (data: unknown) => {
-    const parsed = (schema as z.ZodType).safeParse(data, { error: describeIssue });
+    // Fastify passes null for an absent body.
+    const present = httpPart === 'body' && data === null ? undefined : data;
+    const parsed = (schema as z.ZodType).safeParse(present, { error: describeIssue });
     return parsed.success
       ? { value: parsed.data }
       : { error: invalidRequest(validationDetails(parsed.error, httpPart)) };

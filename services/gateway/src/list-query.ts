@@ -10,9 +10,37 @@ const wholeNumber = (max: number, defaultValue: number) => {
     .default(defaultValue);
 };
 
-export const Instant = z.iso
-  .datetime({ offset: true, error: 'must be ISO 8601 with a timezone, like 2026-01-31T12:00:00Z (write + as %2B)' })
-  .transform((text) => new Date(text));
+// Seconds, fraction and the form of the offset vary.
+const TIME = /^(\d{4}-\d\d-\d\dT\d\d:\d\d)(?::(\d\d)(?:\.(\d+))?)?(?:Z|([+-]\d\d)(?::?(\d\d))?)$/;
+
+const RFC_3339 = z.iso.datetime({ offset: true });
+
+/** An ISO 8601 instant with a timezone, as libraries print it: `Z`, `+01:00`, `+0100` or `+01`; seconds and fractions are
+ *  optional. `round` decides what becomes of a part of a millisecond. */
+const instant = (round: 'down' | 'up') =>
+  z
+    .string()
+    .meta({ format: 'date-time' })
+    .transform((text, context): Date => {
+      const [, minutes, seconds = '00', fraction = '', hours, offset = '00'] = TIME.exec(text) ?? [];
+      const milliseconds = fraction.padEnd(3, '0').slice(0, 3);
+      const exact = `${minutes}:${seconds}.${milliseconds}${hours === undefined ? 'Z' : `${hours}:${offset}`}`;
+      if (!RFC_3339.safeParse(exact).success) {
+        context.addIssue({
+          code: 'custom',
+          message: 'must be ISO 8601 with a timezone, like 2026-01-31T12:00:00Z (write + as %2B in a URL)',
+        });
+        return z.NEVER;
+      }
+      const hasRest = /[1-9]/.test(fraction.slice(3));
+      return new Date(Date.parse(exact) + (hasRest && round === 'up' ? 1 : 0));
+    });
+
+/** An instant, or the end of a time range. */
+export const Instant = instant('down');
+
+/** The start of a time range. Recorded times have whole milliseconds, so the first that can match is the next one. */
+export const RangeStart = instant('up');
 
 /** The query parameters that all lists have. */
 export const ListQuery = z.strictObject({
@@ -22,7 +50,7 @@ export const ListQuery = z.strictObject({
     .enum(['asc', 'desc'])
     .default('desc')
     .describe('Sort order by creation time: `asc` is oldest first, `desc` is newest first.'),
-  from_date: Instant.optional().describe('Only items created at or after this time.'),
+  from_date: RangeStart.optional().describe('Only items created at or after this time.'),
   to_date: Instant.optional().describe('Only items created at or before this time.'),
 });
 export type ListQuery = z.infer<typeof ListQuery>;

@@ -2,33 +2,68 @@ import type { FaultDetail } from '@cpg/core';
 import { invalidRequest } from '@cpg/runtime';
 import type { FastifyInstance } from 'fastify';
 
-const MAX_DEPTH = 32;
+/** The most levels that a JSON value may be nested. */
+export const MAX_DEPTH = 32;
 
-/** Refuses input that PostgreSQL or the event store cannot hold: NUL characters, lone surrogates and deep nesting. */
+/** Refuses input that PostgreSQL or the event store cannot hold: text that is not UTF-8, NUL characters, lone surrogates
+ *  and deep nesting. Refuses also field names that JavaScript gives a meaning, and repeated query parameters. */
 export const rejectUnstorableText = (app: FastifyInstance): void => {
-  app.addHook('preValidation', async (request) => {
-    const detail = findUnstorable(request.query, []) ?? findUnstorable(request.body, []);
+  app.addHook('preValidation', async ({ url, query, body }) => {
+    const detail = findMisencoded(url) ?? findRepeated(query) ?? findUnstorable(query, []) ?? findUnstorable(body, []);
     if (detail) throw invalidRequest([detail]);
   });
 };
 
+/** The first query parameter that is not UTF-8, or null. The query parser keeps such text as it is. */
+const findMisencoded = (url: string): FaultDetail | null => {
+  const query = url.split('?')[1] ?? '';
+  for (const parameter of query.split('&')) {
+    try {
+      decodeURIComponent(parameter);
+    } catch {
+      return { path: parameter.split('=')[0] || 'query', message: 'must be UTF-8, percent-encoded' };
+    }
+  }
+  return null;
+};
+
+/** The first query parameter that is given more than once, or null. */
+const findRepeated = (query: unknown): FaultDetail | null => {
+  const repeated = Object.entries(query ?? {}).find(([, value]) => Array.isArray(value));
+  return repeated ? { path: repeated[0], message: 'must be given only once' } : null;
+};
+
 /** The first part of a JSON value that cannot be stored, or null. */
 export const findUnstorable = (value: unknown, path: readonly string[]): FaultDetail | null => {
-  if (typeof value === 'string')
-    return isStorable(value) ? null : detailAt(path, 'must be text without NUL characters');
+  if (typeof value === 'string') {
+    const fault = faultIn(value);
+    return fault === null ? null : detailAt(path, `must not contain ${fault}`);
+  }
   if (typeof value !== 'object' || value === null) return null;
   if (path.length >= MAX_DEPTH) return detailAt(path.slice(0, 3), `is nested more than ${MAX_DEPTH} levels deep`);
   for (const [key, inner] of Object.entries(value)) {
-    if (!isStorable(key)) return detailAt(path, 'must not have NUL characters in a field name');
+    const fault = faultIn(key);
+    if (fault !== null) return detailAt(path, `must not contain ${fault} in a field name`);
+    if (isReserved(key, path)) return detailAt([...path, key], 'is a field name that is not allowed');
     const nested = findUnstorable(inner, [...path, key]);
     if (nested) return nested;
   }
   return null;
 };
 
-const isStorable = (text: string): boolean => !text.includes('\0') && !LONE_SURROGATE.test(text);
+const faultIn = (text: string): string | null => {
+  if (text.includes('\0')) return 'NUL characters';
+  const surrogate = LONE_SURROGATE.exec(text)?.[0];
+  return surrogate === undefined
+    ? null
+    : `the lone surrogate \\u${surrogate.charCodeAt(0).toString(16)} (half of a character)`;
+};
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
+
+/** Names that change the prototype of an object when code copies fields. */
+const isReserved = (key: string, path: readonly string[]): boolean =>
+  key === '__proto__' || (key === 'prototype' && path.at(-1) === 'constructor');
 
 const detailAt = (path: readonly string[], message: string): FaultDetail => ({
   path: path.join('.') || 'body',

@@ -8,7 +8,7 @@ import {
   WebhookEventType,
 } from '@cpg/contracts';
 import { z } from 'zod';
-import { Instant, ListQuery } from '../list-query.ts';
+import { Instant, ListQuery, RangeStart } from '../list-query.ts';
 import { NoBody, pathId } from './parameters.ts';
 
 export const DeliveryPage = pageOf(Delivery);
@@ -21,7 +21,7 @@ const DeliveryListQuery = z.strictObject({
 
 export const ReplayWebhookBody = z
   .strictObject({
-    from_date: Instant.describe('Replay events that happened at or after this time.'),
+    from_date: RangeStart.describe('Replay events that happened at or after this time.'),
     to_date: Instant.describe('Replay events that happened at or before this time.'),
     event_types: WebhookEvents.optional().describe(
       'Event types to replay. By default, all types that the webhook is subscribed to.',

@@ -1,0 +1,64 @@
+import { randomBytes } from 'node:crypto';
+import { invalidRequest } from '@cpg/runtime';
+import { MAX_DEPTH } from './storable-text.ts';
+
+// Strings come first, so that digits inside a string are not taken for a number.
+const STRING_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+
+// Every shorter number without an exponent is exact: a double holds 15 significant digits.
+const ALWAYS_EXACT = /^-?[\d.]{1,15}$/;
+
+/** Parses JSON. Refuses text that is not JSON, and numbers that a double would change: JSON.parse turns
+ *  12345678901234567890 into 12345678901234567000 without a word. */
+export const parseExactJson = (text: string): unknown => {
+  const value = parse(text);
+  const changed = (token: string) => !token.startsWith('"') && !isExact(token);
+  if (!text.match(STRING_OR_NUMBER)?.some(changed)) return value;
+  // Finds the paths of these numbers: parses again, with marked strings in their places.
+  const mark = randomBytes(16).toString('hex');
+  const marked = text.replace(STRING_OR_NUMBER, (token) => (changed(token) ? `"${mark}${token}"` : token));
+  const numbers = markedPaths(parse(marked), mark, []);
+  throw invalidRequest(numbers.map(([path, number]) => ({ path, message: tooPrecise(number) })));
+};
+
+const tooPrecise = (number: string): string =>
+  `${number.length > 40 ? 'the number' : number} does not fit a 64-bit floating-point number: send it as a string`;
+
+const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const position = /at position (\d+)/.exec(String(error))?.[1];
+    const place = position === undefined ? '' : `, at character ${Number(position) + 1}`;
+    throw invalidRequest([{ path: 'body', message: `is not valid JSON${place}` }]);
+  }
+};
+
+/** Whether a double has exactly this value when it is printed with the fewest digits that identify it. */
+const isExact = (token: string): boolean =>
+  ALWAYS_EXACT.test(token) || significand(token) === significand(String(Number(token)));
+
+/** The digits of a decimal number without leading and trailing zeros, and the exponent of the last digit. */
+const significand = (number: string): string => {
+  const match = /^-?(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(number);
+  if (!match) return number;
+  const [, whole, fraction = '', exponent = '0'] = match;
+  const digits = `${whole}${fraction}`.replace(/^0+/, '');
+  const trimmed = digits.replace(/0+$/, '');
+  if (trimmed === '') return '0';
+  return `${trimmed}e${Number(exponent) - fraction.length + digits.length - trimmed.length}`;
+};
+
+const MAX_PATHS = 20;
+
+/** Path and number of each marked string, up to 20. Paths end where nesting gets too deep to be accepted. */
+const markedPaths = (value: unknown, mark: string, path: readonly string[]): [path: string, number: string][] => {
+  if (typeof value === 'string') {
+    return value.startsWith(mark) ? [[path.join('.') || 'body', value.slice(mark.length)]] : [];
+  }
+  if (typeof value !== 'object' || value === null) return [];
+  if (path.length >= MAX_DEPTH) return [[path.slice(0, 3).join('.'), 'a number']];
+  return Object.entries(value)
+    .flatMap(([key, inner]) => markedPaths(inner, mark, [...path, key]))
+    .slice(0, MAX_PATHS);
+};
