@@ -41,8 +41,8 @@ export const webhookRoutes: FastifyPluginAsyncZod<WebhookRoutes> = async (app, o
         const { webhook_id: webhookId, event_type: type } = request.body;
         const { merchantId } = await webhookOf(webhookId);
         const event = sampleEvent(type, merchantId, now());
-        const deliveryIds = await ingest({ events: [event], recipients: [{ event, webhookId }] });
-        return reply.code(201).send({ delivery_id: deliveryIds![0]! });
+        const { deliveryIds } = await ingest({ events: [event], recipients: [{ event, webhookId }] });
+        return reply.code(201).send({ delivery_id: deliveryIds[0]! });
       },
     );
   }

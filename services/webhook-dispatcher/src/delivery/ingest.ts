@@ -3,7 +3,7 @@ import { newId } from '@cpg/runtime';
 import { deleteOrders } from '../storage/deletions.ts';
 import type { Leases } from '../storage/leases.ts';
 import type { Partitions } from '../storage/partitions.ts';
-import { enqueue, type EnqueuedRow, lockOrders, type NewDelivery } from '../storage/queue.ts';
+import { enqueue, type Enqueued, type EnqueuedRow, lockOrders, type NewDelivery } from '../storage/queue.ts';
 import type { Claims } from './claims.ts';
 import type { Delivery } from './delivery.ts';
 import type { WebhookDispatcher } from './dispatcher.ts';
@@ -28,12 +28,18 @@ export interface IngestOptions {
   readonly now: () => Date;
 }
 
+export interface Ingested {
+  /** The ids of new deliveries. */
+  readonly deliveryIds: readonly string[];
+  /** Merchants whose webhooks have changed since `versions`. Nothing of theirs was stored. */
+  readonly outdatedMerchantIds: readonly string[];
+}
+
 /** Ingests events: first stores them and their deliveries in one transaction, then starts the first attempts for which
- *  this instance has room. Returns the ids of new deliveries; null, with nothing stored, when a merchant's webhooks
- *  have changed since `versions`. Ingesting the same events again changes nothing. */
+ *  this instance has room. Ingesting the same events again changes nothing. */
 export const createIngest =
   ({ pool, partitions, leases, dispatcher, claims, changes, now }: IngestOptions) =>
-  (batch: EventBatch): Promise<string[] | null> =>
+  (batch: EventBatch): Promise<Ingested> =>
     changes.exclusively(async () => {
       const { events, recipients, deletedOrderIds = [], versions } = batch;
       await partitions.ensure(events.map(({ day }) => day));
@@ -46,9 +52,12 @@ export const createIngest =
         webhookId,
         lease: leases.isValid() && admits(webhookId, event.body.length),
       }));
-      const rows = await store(pool, { events, deliveries, versions, holder, now: at }, deletedOrderIds);
+      const { rows, outdatedMerchantIds } = await store(
+        pool,
+        { events, deliveries, versions, holder, now: at },
+        deletedOrderIds,
+      );
       dispatcher.dropOrders(new Set(deletedOrderIds));
-      if (!rows) return null;
 
       const rowOf = new Map(rows.map((row) => [row.id, row]));
       const leased: Delivery[] = [];
@@ -59,7 +68,7 @@ export const createIngest =
       }
       // Otherwise the leases expired meanwhile: other instances make these attempts.
       if (leases.holder() === holder) dispatcher.accept(leased);
-      return rows.map(({ id }) => id);
+      return { deliveryIds: rows.map(({ id }) => id), outdatedMerchantIds };
     });
 
 export type Ingest = ReturnType<typeof createIngest>;
@@ -68,7 +77,7 @@ const store = (
   pool: Pool,
   work: Parameters<typeof enqueue>[1],
   deletedOrderIds: readonly string[],
-): Promise<EnqueuedRow[] | null> => {
+): Promise<Enqueued> => {
   if (deletedOrderIds.length === 0) return enqueue(pool, work);
   return transaction(pool, async (db) => {
     await lockOrders(db, [...new Set([...deletedOrderIds, ...work.events.map(({ orderId }) => orderId)])]);

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { newId } from '@cpg/runtime';
 import { type Dispatchers, dispatchers, message } from '../testing/jest-dispatchers.ts';
 import { type Receiver, respond, startReceiver } from '../testing/jest-receiver.ts';
@@ -72,6 +73,33 @@ test('uses the current webhooks of a merchant, even if the cache is outdated', a
   await deliverOne();
   await allDelivered();
   expect(receiver.received.map(({ path }) => path)).toEqual(['/one', '/one', '/two', '/moved']);
+});
+
+test('a merchant that changes a webhook all the time delays neither its own events nor those of others', async () => {
+  const [busy, other] = [await system.webhook(receiver.url), await system.webhook(receiver.url)];
+  const ingested: unknown[] = [];
+  const changes: Promise<unknown>[] = [];
+  const query = async (...args: unknown[]) => {
+    const asked = args[0] as { name?: string; values?: unknown[][] };
+    if (asked.name === 'enqueue') {
+      if (ingested.length === 5) throw new Error('endless');
+      ingested.push(asked.values![2]);
+      // Changes the webhook after it was read and before its events are stored, unless it is locked.
+      const change = system.pool.query('update gateway.webhooks set updated_at = now() where id = $1', [busy.id]);
+      changes.push(change);
+      await Promise.race([change, sleep(100)]);
+    }
+    return (system.pool.query as (...args: unknown[]) => Promise<unknown>).apply(system.pool, args);
+  };
+  const pool = new Proxy(system.pool, {
+    get: (target, key) => (key === 'query' ? query : Reflect.get(target, key, target)),
+  });
+  const { consume } = await system.start({ pool });
+  await consume([busy, other].map(({ merchantId }) => message({ type: 'order.paid', merchantId })));
+  await allDelivered();
+  await Promise.all(changes);
+  expect(ingested).toEqual([[busy.merchantId, other.merchantId], [busy.merchantId]]);
+  expect(await count('deliveries')).toBe(2);
 });
 
 test('stores only events that have a recipient', async () => {

@@ -27,19 +27,20 @@ export const deliverEvents =
       log.warn({ events: rendered.length - recent.length, oldest }, 'skipped events older than the body retention');
     if (recent.length === 0 && deletedOrderIds.length === 0) return;
 
-    const merchantIds = [...new Set(recent.map(({ merchantId }) => merchantId))];
-    const ingestFor = (subscriptions: ReadonlyMap<string, Subscriptions>) => {
+    const ingestFor = async (subscriptions: ReadonlyMap<string, Subscriptions>, deletedOrderIds: readonly string[]) => {
       const recipients = recent.flatMap((event) =>
-        subscriptions
-          .get(event.merchantId)!
-          .webhooks.filter((webhook) => webhook.isEnabled && webhook.events.includes(event.type))
+        (subscriptions.get(event.merchantId)?.webhooks ?? [])
+          .filter((webhook) => webhook.isEnabled && webhook.events.includes(event.type))
           .map(({ id }) => ({ event, webhookId: id })),
       );
       const events = [...new Set(recipients.map(({ event }) => event))];
       const versions = new Map([...subscriptions].map(([merchantId, { version }]) => [merchantId, version]));
-      return ingest({ events, recipients, deletedOrderIds, versions });
+      return (await ingest({ events, recipients, deletedOrderIds, versions })).outdatedMerchantIds;
     };
-    let deliveryIds = await ingestFor(await webhooks.ofMerchants(merchantIds));
-    // Null: the cached webhooks are outdated.
-    while (!deliveryIds) deliveryIds = await ingestFor(await webhooks.ofMerchants(merchantIds, { refresh: true }));
+    const merchantIds = [...new Set(recent.map(({ merchantId }) => merchantId))];
+    let outdated = await ingestFor(await webhooks.ofMerchants(merchantIds), deletedOrderIds);
+    // Locked, so that a merchant that changes a webhook all the time cannot hold up the next events.
+    while (outdated.length > 0) {
+      outdated = await webhooks.withLocked(outdated, (subscriptions) => ingestFor(subscriptions, []));
+    }
   };

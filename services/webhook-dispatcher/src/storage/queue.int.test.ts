@@ -61,7 +61,7 @@ test('rows that wait for a retry are not read for each new event of their order'
   const events = Array.from({ length: 50 }, () => eventOf(orderId));
   const deliveries = events.map((event) => ({ id: newId('delivery', now), event, webhookId, lease: true }));
   const enqueued = await countingReads((db) => enqueue(db, { events, deliveries, holder: 'us', now }));
-  expect(enqueued.result?.every(({ leased }) => leased)).toBe(true);
+  expect(enqueued.result.rows.every(({ leased }) => leased)).toBe(true);
   expect(enqueued.rowsRead).toBeLessThan(5 * ROWS);
   await queue.pool.query('update webhooks.queue set leased_by = null');
   const claimed = await claimUpTo(ROWS);

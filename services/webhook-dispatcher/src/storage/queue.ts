@@ -22,10 +22,16 @@ export interface EnqueuedRow {
 export const lockOrders = (db: Queryable, orderIds: readonly string[]) =>
   db.query({ name: 'lock', text: 'select webhooks.lock_orders($1)', values: [orderIds] });
 
+export interface Enqueued {
+  /** The new deliveries. */
+  readonly rows: EnqueuedRow[];
+  /** Merchants whose webhooks differ from `versions`. Nothing of theirs was stored. */
+  readonly outdatedMerchantIds: string[];
+}
+
 /** Stores events and their deliveries, each once, under the locks of their orders. A row starts leased to `holder` if
  *  `lease` is set and all earlier first attempts of its ordering key are leased to `holder` too. Returns only new
- *  deliveries, and none of deleted orders. Returns null and stores nothing when the webhooks of a merchant differ from
- *  `versions`. */
+ *  deliveries, and none of deleted orders. */
 export const enqueue = async (
   db: Queryable,
   {
@@ -41,11 +47,11 @@ export const enqueue = async (
     holder: string;
     now: Date;
   },
-): Promise<EnqueuedRow[] | null> => {
-  const { rows } = await db.query<EnqueuedRow | { id: null }>({
+): Promise<Enqueued> => {
+  const { rows } = await db.query<EnqueuedRow & { outdated_merchant: string | null }>({
     name: 'enqueue',
-    text: `select id, position, leased from webhooks.take_in(
-      $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)`,
+    text: `select id, position, leased, outdated_merchant from webhooks.ingest(
+      $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23)`,
     values: [
       events.map(({ day }) => day),
       ...eventColumns(events),
@@ -59,11 +65,15 @@ export const enqueue = async (
       deliveries.map(({ event }) => event.body.length),
       deliveries.map(({ event }) => event.isTest),
       deliveries.map(({ lease }) => lease),
+      deliveries.map(({ event }) => event.merchantId),
       now,
       holder,
       [...versions.keys()],
       [...versions.values()],
     ],
   });
-  return rows.some(({ id }) => id === null) ? null : (rows as EnqueuedRow[]);
+  return {
+    rows: rows.filter(({ outdated_merchant: outdated }) => outdated === null),
+    outdatedMerchantIds: rows.flatMap(({ outdated_merchant: outdated }) => outdated ?? []),
+  };
 };

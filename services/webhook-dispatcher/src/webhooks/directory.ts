@@ -1,4 +1,4 @@
-import type { Pool } from '@cpg/postgres';
+import { type Pool, type Queryable, transaction } from '@cpg/postgres';
 import type { SecretBox } from '@cpg/runtime';
 import { LRUCache } from 'lru-cache';
 import { groupBy } from '../group-by.ts';
@@ -7,18 +7,19 @@ import { isSameRow, type Webhook, WEBHOOK_COLUMNS, webhookOf, type WebhookRow } 
 /** All webhooks of a merchant except deleted ones. */
 export interface Subscriptions {
   readonly webhooks: readonly Webhook[];
-  /** Changes whenever one of the webhooks changes. The function `webhooks.take_in` compares it with the database. */
+  /** Changes whenever one of the webhooks changes. The function `webhooks.ingest` compares it with the database. */
   readonly version: string;
 }
 
 /** A cache of webhooks. Entries are at most a few seconds old when they are used for attempts. */
 export interface Directory {
-  /** Cached subscriptions by merchant, of any age: `ingest` rejects outdated ones. `refresh` reads all of them from the
-   *  database. */
-  readonly ofMerchants: (
+  /** Cached subscriptions by merchant, of any age: `ingest` rejects outdated ones. */
+  readonly ofMerchants: (merchantIds: readonly string[]) => Promise<ReadonlyMap<string, Subscriptions>>;
+  /** Runs `work` with the current subscriptions. Changes of these webhooks wait until `work` ends; new webhooks do not. */
+  readonly withLocked: <T>(
     merchantIds: readonly string[],
-    options?: { refresh: boolean },
-  ) => Promise<ReadonlyMap<string, Subscriptions>>;
+    work: (subscriptions: ReadonlyMap<string, Subscriptions>) => Promise<T>,
+  ) => Promise<T>;
   /** Reads webhooks that are not cached or whose entry is older than `maxAgeMs`. */
   readonly load: (ids: readonly string[], maxAgeMs?: number) => Promise<void>;
   /** The cached webhook: null if it does not exist or is deleted, undefined if it is not cached. */
@@ -42,25 +43,36 @@ export const createDirectory = (options: DirectoryOptions): Directory => {
   const entries = createEntries(options, { onEvict: ({ merchantId }) => merchants.delete(merchantId) });
   // These hold webhooks, not their ids: webhooks and version must be from the same read.
   const merchants = new LRUCache<string, Subscriptions>({ max: capacity });
+  const readMerchants = async (db: Queryable, merchantIds: readonly string[]) => {
+    const found = new Map<string, Subscriptions>();
+    const rows = await rowsOfMerchants(db, merchantIds);
+    for (const id of merchantIds) {
+      const own = rows.get(id) ?? [];
+      const webhooks = own.map(({ version: _, ...row }) => entries.put(row.id, row)!);
+      const subscriptions = { webhooks, version: own.map((row) => `${row.id} ${row.version}`).join(',') };
+      found.set(id, subscriptions);
+      merchants.set(id, subscriptions);
+    }
+    return found;
+  };
   return {
-    ofMerchants: async (merchantIds, { refresh } = { refresh: false }) => {
-      const found = new Map<string, Subscriptions>();
-      const missing: string[] = [];
+    ofMerchants: async (merchantIds) => {
+      const cached = new Map<string, Subscriptions>();
       for (const id of merchantIds) {
-        const cached = refresh ? undefined : merchants.get(id);
-        if (cached) found.set(id, cached);
-        else missing.push(id);
+        const subscriptions = merchants.get(id);
+        if (subscriptions) cached.set(id, subscriptions);
       }
-      const rows = await rowsOfMerchants(pool, missing);
-      for (const id of missing) {
-        const own = rows.get(id) ?? [];
-        const webhooks = own.map(({ version: _, ...row }) => entries.put(row.id, row)!);
-        const subscriptions = { webhooks, version: own.map((row) => `${row.id} ${row.version}`).join(',') };
-        found.set(id, subscriptions);
-        merchants.set(id, subscriptions);
-      }
-      return found;
+      const missing = merchantIds.filter((id) => !cached.has(id));
+      return new Map([...cached, ...(await readMerchants(pool, missing))]);
     },
+    withLocked: (merchantIds, work) =>
+      transaction(pool, async (db) => {
+        await db.query(
+          `select from gateway.webhooks where merchant_id = any($1) and deleted_at is null order by id for share`,
+          [merchantIds],
+        );
+        return work(await readMerchants(db, merchantIds));
+      }),
     load: async (ids, maxAgeMs = defaultMaxAgeMs) => {
       const oldest = performance.now() - maxAgeMs;
       const outdated = [...new Set(ids)].filter((id) => (entries.get(id)?.readMs ?? -Infinity) < oldest);
@@ -118,11 +130,11 @@ const createEntries = (
 };
 
 const rowsOfMerchants = async (
-  pool: Pool,
+  db: Queryable,
   merchantIds: readonly string[],
 ): Promise<Map<string, (WebhookRow & { version: string })[]>> => {
   if (merchantIds.length === 0) return new Map();
-  const { rows } = await pool.query<WebhookRow & { version: string }>({
+  const { rows } = await db.query<WebhookRow & { version: string }>({
     name: 'webhooks-of-merchants',
     text: `select ${WEBHOOK_COLUMNS}, xmin::text as version from gateway.webhooks
       where merchant_id = any($1) and deleted_at is null order by id collate "C"`,
