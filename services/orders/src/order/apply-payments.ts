@@ -1,11 +1,20 @@
 import type { Allocation, OrderEvent, OrderStatus, PaymentState } from '@cpg/contracts';
 import { AppError } from '@cpg/core';
 import { allocate, type Allocated } from './allocation.ts';
-import { appliedMinor, type ExistingOrder, isExpired, isHeld, isOpen, remainingMinor } from './state.ts';
+import {
+  appliedMinor,
+  type ExistingOrder,
+  isAtLockedRates,
+  isExpired,
+  isHeld,
+  isOpen,
+  remainingMinor,
+} from './state.ts';
 
-/** Applies the held payments if together they settle the order, or if the open order takes partial payments. */
+/** Applies the held payments if together they settle the order, or if the open order takes partial payments. Payments
+ *  that were seen after the deadline stay held until the order has new rates. */
 export const applyHeldPayments = (order: ExistingOrder, at: string): OrderEvent[] => {
-  const held = order.payments.filter(isHeld);
+  const held = order.payments.filter((payment) => isHeld(payment) && isAtLockedRates(order, payment));
   if (held.length === 0 || order.status === 'initialized') return [];
   const sum = held.reduce((total, payment) => total + payment.amountMinor, 0n);
   if (sum >= remainingMinor(order)) return applyPayments(order, held, 'payment_settled', at);

@@ -82,6 +82,109 @@ describe('renewal', () => {
   });
 });
 
+describe('an order that is due while no rates can be had', () => {
+  const renewing = createOrder({ allow: { expiration_auto_renewal: true } });
+  const inTime = { seenAt: minutesAfterNoon(59).toISOString(), at: minutesAfterNoon(61) };
+  const renewAt = (minutes: number, pricedMinor: bigint): OrderCommand => ({
+    type: 'RenewOrder',
+    rates: {},
+    pricedMinor,
+    at: minutesAfterNoon(minutes),
+  });
+  const late = past(renewing, offer(1, 10_000_000n, { at: minutesAfterNoon(61) }));
+
+  test('holds a payment that its rail saw after the deadline', () =>
+    expect(late.map(({ type }) => type)).toEqual(['OrderCreated', 'OrderPaymentReceived']));
+  test('holds it also when the payment is confirmed later', () =>
+    given(...past(renewing, offer(1, 10_000_000n, { at: minutesAfterNoon(61), confirmed: false })))
+      .when(offer(1, 10_000_000n, { at: minutesAfterNoon(62) }))
+      .thenLike({ type: 'OrderPaymentConfirmed' }));
+  test('applies a payment that its rail saw before the deadline', () =>
+    given(...past(renewing))
+      .when(offer(1, 10_000_000n, inTime))
+      .thenLike({ type: 'OrderPaymentReceived' }, { type: 'OrderPaymentsApplied' }, { type: 'OrderPaid' }));
+  test('is settled by the held payment as soon as it has new rates', () =>
+    given(...late)
+      .when(renewAt(62, 9_000_000n))
+      .thenLike(
+        { type: 'OrderRenewed', data: { totalMinor: '9000000' } },
+        {
+          type: 'OrderPaymentsApplied',
+          data: { allocations: [{ appliedMinor: '9000000', unappliedMinor: '1000000' }], reason: 'payment_settled' },
+        },
+        { type: 'OrderPaid' },
+      ));
+  test('takes the held payment as a part of a higher total', () =>
+    given(...late)
+      .when(renewAt(62, 12_000_000n))
+      .thenLike({ type: 'OrderRenewed' }, { type: 'OrderPaymentsApplied', data: { status: 'partially_paid' } }));
+  test('applies the held payment when the merchant moves the deadline', () =>
+    given(...late)
+      .when({ type: 'UpdateOrder', expirationMinutes: 10, at: minutesAfterNoon(62) })
+      .thenLike({ type: 'OrderUpdated' }, { type: 'OrderPaymentsApplied' }, { type: 'OrderPaid' }));
+  test('applies the held payment when the merchant captures it', () =>
+    given(...late)
+      .when({ type: 'CapturePayments', at: minutesAfterNoon(62) })
+      .thenLike({ type: 'OrderPaymentsApplied', data: { reason: 'captured' } }, { type: 'OrderPaid' }));
+});
+
+test('a renewal at a lower price settles the order with the payments that it holds', () =>
+  given(
+    ...past(
+      createOrder({ allow: { expiration_auto_renewal: true, partial_payments: false } }),
+      offer(1, 4_000_000n),
+      offer(2, 5_000_000n),
+    ),
+  )
+    .when({ type: 'RenewOrder', rates: {}, pricedMinor: 9_000_000n, at: dueAt })
+    .thenLike({ type: 'OrderRenewed' }, { type: 'OrderPaymentsApplied' }, { type: 'OrderPaid' }));
+
+describe('an order that waits for the confirmation of a payment', () => {
+  const waiting = [createOrder(), offer(1, 4_000_000n, { confirmed: false })];
+  const late = offer(2, 6_000_000n, { at: minutesAfterNoon(61) });
+
+  test('holds a payment that its rail saw after the deadline', () =>
+    given(...past(...waiting))
+      .when(late)
+      .thenLike({ type: 'OrderPaymentReceived' }));
+  test('makes it a late orphan when the order expires', () => {
+    const order = after(...waiting, late, offer(1, 4_000_000n), expireAt(minutesAfterNoon(62)));
+    expect(existing(order)).toMatchObject({
+      status: 'partially_paid_expired',
+      payments: [{ status: 'applied' }, { status: 'orphan', orphanReason: 'late' }],
+    });
+  });
+  test('expires first when its timer is late and the payment is confirmed after 24 hours', () =>
+    given(...past(...waiting))
+      .when(offer(1, 4_000_000n, { at: minutesAfterNoon(61 + 24 * 60), seenAt: NOON.toISOString() }))
+      .thenLike(
+        { type: 'OrderExpired' },
+        { type: 'OrderPaymentConfirmed' },
+        { type: 'OrderPaymentsOrphaned', data: { orphanReason: 'late' } },
+      ));
+  test('expires first when its timer is late and the payment is reported after 24 hours', () =>
+    given(orderCreated())
+      .when(offer(1, 10_000_000n, { at: minutesAfterNoon(61 + 24 * 60), seenAt: NOON.toISOString() }))
+      .thenLike(
+        { type: 'OrderExpired' },
+        { type: 'OrderPaymentReceived' },
+        { type: 'OrderPaymentsOrphaned', data: { orphanReason: 'late' } },
+      ));
+  test('expires first when its timer is late and a late payment is confirmed', () =>
+    given(
+      ...past(
+        createOrder(),
+        offer(2, 6_000_000n, { at: NOON, seenAt: minutesAfterNoon(61).toISOString(), confirmed: false }),
+      ),
+    )
+      .when(offer(2, 6_000_000n, { at: minutesAfterNoon(62) }))
+      .thenLike(
+        { type: 'OrderExpired' },
+        { type: 'OrderPaymentConfirmed' },
+        { type: 'OrderPaymentsOrphaned', data: { orphanReason: 'late' } },
+      ));
+});
+
 describe('a renewed order', () => {
   test('keeps the total of the rates at which it was paid when it is reversed', () => {
     const renewed: OrderCommand = { type: 'RenewOrder', rates: {}, pricedMinor: 20_000_000n, at: dueAt };

@@ -1,6 +1,8 @@
 import { divideUp, type OrderEvent } from '@cpg/contracts';
 import { AppError } from '@cpg/core';
+import { applyHeldPayments } from './apply-payments.ts';
 import type { CommandOf } from './command.ts';
+import { followedBy } from './evolve.ts';
 import { appliedMinor, type ExistingOrder, isHeld, isOpen, MAX_RENEWALS } from './state.ts';
 
 /** How long after the deadline an unconfirmed payment, seen before the deadline, keeps its order open. */
@@ -22,25 +24,24 @@ export const renewsAtDeadline = (order: ExistingOrder): boolean =>
   isOpen(order) && order.capabilities.expiration_auto_renewal && order.renewals < MAX_RENEWALS;
 
 /** Renews the order with new rates. Applied payments keep their value: only the part that they do not cover is priced
- *  again. */
+ *  again. Held payments then apply if they may. */
 export const renew = ({ rates, pricedMinor, at: now }: CommandOf<'RenewOrder'>, order: ExistingOrder): OrderEvent[] => {
   const at = now.toISOString();
   if (!renewsAtDeadline(order) || awaitsConfirmation(order, now) || at < order.expiresAt) return [];
   const applied = appliedMinor(order);
   const uncovered = divideUp(pricedMinor * (order.totalMinor - applied), order.pricedMinor);
-  return [
-    {
-      type: 'OrderRenewed',
-      data: {
-        rates,
-        totalMinor: String(applied + uncovered),
-        pricedMinor: String(pricedMinor),
-        expiresAt: plusMinutes(now, order.expirationMinutes),
-        renewal: order.renewals + 1,
-        at,
-      },
+  const renewed: OrderEvent = {
+    type: 'OrderRenewed',
+    data: {
+      rates,
+      totalMinor: String(applied + uncovered),
+      pricedMinor: String(pricedMinor),
+      expiresAt: plusMinutes(now, order.expirationMinutes),
+      renewal: order.renewals + 1,
+      at,
     },
-  ];
+  };
+  return followedBy(order, [renewed], (current) => applyHeldPayments(current, at));
 };
 
 export const expire = (order: ExistingOrder, now: Date): OrderEvent[] => {
@@ -51,13 +52,14 @@ export const expire = (order: ExistingOrder, now: Date): OrderEvent[] => {
   return [expired(order, at)];
 };
 
-/** Expires the order if the payment was seen after the deadline. Needed when the timer that expires orders is late. */
+/** Expires the order if the payment can no longer be in time: it was seen after the deadline, or the grace period has
+ *  ended. Needed when the timer that expires orders is late. */
 export const expireIfLate = (order: ExistingOrder, seenAt: string, now: Date): OrderEvent[] => {
   const at = now.toISOString();
   const hasExpired =
     isOpen(order) &&
     at > order.expiresAt &&
-    seenAt > order.expiresAt &&
+    (seenAt > order.expiresAt || !isInGracePeriod(order, now)) &&
     !renewsAtDeadline(order) &&
     !awaitsConfirmation(order, now);
   return hasExpired ? [expired(order, at)] : [];

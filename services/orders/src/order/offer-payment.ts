@@ -1,4 +1,4 @@
-import type { OrderEvent, OrphanReason } from '@cpg/contracts';
+import type { OrderEvent, OrphanReason, PaymentState } from '@cpg/contracts';
 import { applyHeldPayments, applyPayments } from './apply-payments.ts';
 import type { CommandOf } from './command.ts';
 import { expireIfLate, isInGracePeriod } from './deadline.ts';
@@ -10,7 +10,7 @@ import { type ExistingOrder, findPayment, isExpired, isFull, remainingMinor } fr
 export const offerPayment = (command: CommandOf<'OfferPayment'>, order: ExistingOrder): OrderEvent[] => {
   const { payment, confirmed, at: now } = command;
   const recorded = findPayment(order, payment.paymentId);
-  if (recorded) return recorded.confirmedAt === undefined && confirmed ? confirmPayment(command, order) : [];
+  if (recorded) return recorded.confirmedAt === undefined && confirmed ? confirmPayment(command, order, recorded) : [];
   // If the payment is confirmed, outcomes.ts answers with the orphan reason too_many_payments.
   if (isFull(order)) return [];
   const received: OrderEvent = {
@@ -26,13 +26,14 @@ export const offerPayment = (command: CommandOf<'OfferPayment'>, order: Existing
 const confirmPayment = (
   { payment: { paymentId, confirmations, confirmedAt }, at: now }: CommandOf<'OfferPayment'>,
   order: ExistingOrder,
+  { seenAt }: PaymentState,
 ): OrderEvent[] => {
   const confirmation = { ...(confirmations !== undefined && { confirmations }), ...(confirmedAt && { confirmedAt }) };
   const confirmed: OrderEvent = {
     type: 'OrderPaymentConfirmed',
     data: { paymentId, ...confirmation, at: now.toISOString() },
   };
-  return followedBy(order, [confirmed], (current) =>
+  return followedBy(order, [...expireIfLate(order, seenAt, now), confirmed], (current) =>
     findPayment(current, paymentId)?.status === 'received' ? decideOnConfirmed(current, paymentId, now) : [],
   );
 };

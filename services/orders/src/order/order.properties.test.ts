@@ -5,7 +5,17 @@ import { createOrder, instruction, minutesAfterNoon, payment } from '../testing/
 import type { OrderCommand } from './command.ts';
 import { renewsAtDeadline } from './deadline.ts';
 import { orderDecider } from './order.ts';
-import { appliedMinor, type ExistingOrder, exists, isOpen, type Order, remainingMinor } from './state.ts';
+import {
+  appliedMinor,
+  type ExistingOrder,
+  exists,
+  findPayment,
+  isAtLockedRates,
+  isHeld,
+  isOpen,
+  type Order,
+  remainingMinor,
+} from './state.ts';
 import { orderView } from './view.ts';
 
 /** Every allowed change of status. */
@@ -86,7 +96,7 @@ const history = fc.record({
 /** Runs a history and calls `look` with each state and the command before it. A refused command changes nothing. */
 const run = (
   { allow, instructed, steps }: { allow: object; instructed: boolean; steps: readonly Step[] },
-  look: (before: Order, after: Order, cause: { command: OrderCommand; isLast: boolean }) => void,
+  look: (before: Order, after: Order, cause: { event: OrderEvent; command: OrderCommand; isLast: boolean }) => void,
 ): OrderEvent[] => {
   let order: Order = orderDecider.initial;
   let minutes = 0;
@@ -102,7 +112,7 @@ const run = (
     for (const event of events) {
       const after = fold(orderDecider, order, [event]);
       recorded.push(event);
-      look(order, after, { command, isLast: event === events.at(-1) });
+      look(order, after, { event, command, isLast: event === events.at(-1) });
       order = after;
     }
   }
@@ -172,6 +182,34 @@ test('the total of an open order without applied payments is the price of its it
       run(random, (_, after) => {
         if (exists(after) && isOpen(after) && appliedMinor(after) === 0n)
           expect(after.totalMinor).toBe(after.pricedMinor);
+      });
+    }),
+    RUNS,
+  );
+});
+
+test('an open order never applies money that its rail saw after the locked rates ended, unless it is captured', () => {
+  fc.assert(
+    fc.property(history, (random) => {
+      run(random, (before, after, { event, command }) => {
+        if (event.type !== 'OrderPaymentsApplied' || command.type === 'CapturePayments') return;
+        if (!exists(before) || !exists(after) || !isOpen(before)) return;
+        const applied = event.data.allocations.map(({ paymentId }) => findPayment(before, paymentId)!);
+        expect(applied.filter(({ seenAt }) => seenAt > before.expiresAt)).toEqual([]);
+      });
+    }),
+    RUNS,
+  );
+});
+
+test('no order holds money that would settle it', () => {
+  fc.assert(
+    fc.property(history, (random) => {
+      run(random, (_, after, { isLast }) => {
+        if (!isLast || !exists(after) || after.status === 'initialized' || remainingMinor(after) === 0n) return;
+        const held = after.payments.filter((each) => isHeld(each) && isAtLockedRates(after, each));
+        const sum = held.reduce((total, { amountMinor }) => total + amountMinor, 0n);
+        expect(sum < remainingMinor(after)).toBe(true);
       });
     }),
     RUNS,

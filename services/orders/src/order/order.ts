@@ -105,7 +105,10 @@ const update = (
     expirationMinutes,
     expiresAt: plusMinutes(now, expirationMinutes),
   };
-  return [{ type: 'OrderUpdated', data: { ...(metadata && { metadata }), ...deadline, at: now.toISOString() } }];
+  const at = now.toISOString();
+  const updated: OrderEvent = { type: 'OrderUpdated', data: { ...(metadata && { metadata }), ...deadline, at } };
+  // The locked rates now end later, so payments that were held as late may apply.
+  return followedBy(order, [updated], (current) => (deadline ? applyHeldPayments(current, at) : []));
 };
 
 const refuseTooManyChanges = ({ changes }: ExistingOrder): void => {

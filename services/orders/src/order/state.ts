@@ -75,6 +75,11 @@ export const findPayment = (order: ExistingOrder, paymentId: string): PaymentSta
 export const isHeld = ({ status, confirmedAt }: PaymentState): boolean =>
   status === 'received' && confirmedAt !== undefined;
 
+/** Whether the payment may apply at the locked rates: its rail saw it before they ended, which is at the deadline. An
+ *  order that is not open keeps its last rates. */
+export const isAtLockedRates = (order: ExistingOrder, { seenAt }: PaymentState): boolean =>
+  !isOpen(order) || seenAt <= order.expiresAt;
+
 /** The sum of the applied amounts, in minor units of the order's currency. A partial refund does not reduce it. Failed
  *  payments and payments refunded in full count as 0. */
 export const appliedMinor = (order: ExistingOrder): bigint =>

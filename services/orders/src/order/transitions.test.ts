@@ -31,6 +31,7 @@ const COMMANDS: OrderCommand[] = [
   { type: 'AdvanceTime', minutes: 61, at },
   { type: 'AdvanceTime', minutes: 24 * 60, at },
   { type: 'RenewOrder', rates: {}, pricedMinor: 10_000_000n, at },
+  { type: 'UpdateOrder', expirationMinutes: 60, at },
   { type: 'ExpireOrder', at },
   { type: 'DeleteOrder', at },
 ];
@@ -55,9 +56,10 @@ const decideOrRefuse = (command: OrderCommand, order: Order) => {
 /** A key with everything that determines the next status. */
 const keyOf = (order: ExistingOrder): string => {
   const days = (at.getTime() - Date.parse(order.expiresAt)) / (24 * 3_600_000);
-  const payments = order.payments.map(({ paymentId: id, status, confirmedAt, orphanReason, appliedMinor }) => {
+  const payments = order.payments.map(({ paymentId: id, status, confirmedAt, orphanReason, appliedMinor, seenAt }) => {
     const waits = status === 'received' && confirmedAt !== undefined;
-    return `${id} ${status} ${waits} ${orphanReason === 'late'} ${appliedMinor}`;
+    const isInTime = status === 'received' && seenAt <= order.expiresAt;
+    return `${id} ${status} ${waits} ${isInTime} ${orphanReason === 'late'} ${appliedMinor}`;
   });
   const { partial_payments, expiration_auto_renewal } = order.capabilities;
   const clock = isOpen(order) ? [expiration_auto_renewal, days >= 0, days >= 1] : [];
