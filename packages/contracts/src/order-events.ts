@@ -39,7 +39,8 @@ export type OfferedPayment = z.infer<typeof OfferedPayment>;
 /** The status after the event, and the reason for it. */
 const Transition = { status: OrderStatus, reason: z.string() };
 
-/** When it happened. Every event has it. */
+/** When the order recorded it. Every event has it. An earlier instant, at which it happened elsewhere, has its own
+ *  field. */
 const At = { at: Timestamp };
 
 const Allocation = openObject({ paymentId: PaymentId, appliedMinor: Minor, unappliedMinor: Minor });
@@ -120,7 +121,14 @@ export const OrderPaymentFailed = defineEvent({
   message: 'order.payment_failed',
   webhook: 'order:updated',
   summary: 'A payment failed: its rail dropped it before it was applied, or reversed it afterwards.',
-  data: { paymentId: PaymentId, failureReason: z.string(), ...Transition, ...At },
+  data: {
+    paymentId: PaymentId,
+    failureReason: z.string(),
+    /** When the payment failed. `at`, by default: earlier versions recorded one time for both. */
+    failedAt: Timestamp.optional(),
+    ...Transition,
+    ...At,
+  },
 });
 
 export const OrderPaymentRefunded = defineEvent({
@@ -128,7 +136,15 @@ export const OrderPaymentRefunded = defineEvent({
   message: 'order.payment_refunded',
   webhook: 'order:updated',
   summary: 'A payment of an order was refunded, in full or in part.',
-  data: { paymentId: PaymentId, refundId: RefundId, refundedTotalMinor: Minor, ...Transition, ...At },
+  data: {
+    paymentId: PaymentId,
+    refundId: RefundId,
+    refundedTotalMinor: Minor,
+    /** When the payment was refunded. `at`, by default: earlier versions recorded one time for both. */
+    refundedAt: Timestamp.optional(),
+    ...Transition,
+    ...At,
+  },
 });
 
 /** Entry into `paid`. It always follows directly after the event that caused it. */

@@ -17,6 +17,8 @@ const ordersOf = async (merchantId: string, range: object = {}) =>
 const past = async (id: string, range: object = {}) =>
   (await service.call('GET', `/orders/${id}/messages?${query({ ...ALWAYS, ...range })}`)).body;
 const recorded = async (id: string) => (await service.call('GET', `/orders/${id}/history?${query(ALWAYS)}`)).body;
+const stateAt = async (id: string, at: string) =>
+  (await service.call('GET', `/orders/${id}/state?${query({ at })}`)).body;
 const TEN_USDC = { items: [{ name: 'x', quantity: 1, unit_price: '10', currency: 'USDC' }] };
 /** Creates an order of 10 USDC, by a new merchant by default. */
 const create = (merchantId = newId('merchant')) => service.create(TEN_USDC, merchantId);
@@ -64,23 +66,37 @@ test('lists the orders with events in a range, oldest first, page by page', asyn
   expect(await ordersOf(merchantId, { from: afterAll })).toEqual({ orders: [], next: null });
 });
 
-test('lists an order whose last event is older than the event before it', async () => {
+test('shows a refund that was told late at the `updated_at` of its answer, and not before', async () => {
   const order = await create();
   await service.offer(order.id, 903, 10_000_000n);
   const changed = await service.call('PATCH', `/orders/${order.id}`, {
     merchant_id: order.merchant_id,
-    changes: { metadata: {} },
+    changes: { metadata: { table: 'B7' } },
   });
-  await service.call('POST', `/orders/${order.id}/payments/${payment(903, 1n).paymentId}/refunds`, {
+  const refunded = await service.call('POST', `/orders/${order.id}/payments/${payment(903, 1n).paymentId}/refunds`, {
     refund_id: newId('refund'),
     refunded_total_minor: '1000000',
     at: order.created_at,
   });
+  const answers = [changed.body, refunded.body.order];
+  for (const answer of answers) expect(await stateAt(order.id, answer.updated_at)).toEqual(answer);
   const { resource, last_event_at } = await service.rowOf(order.id);
-  expect(resource.updated_at).toBe(order.created_at);
-  expect(last_event_at.toISOString()).toBe(changed.body.updated_at);
-  const { orders } = await ordersOf(order.merchant_id, { from: changed.body.updated_at });
-  expect(orders.map(({ id }: { id: string }) => id)).toEqual([order.id]);
+  expect(resource).toEqual(answers[1]);
+  expect(last_event_at.toISOString()).toBe(answers[1].updated_at);
+  await until(async () => service.messagesOf(order.id).some(({ type }) => type === 'order.payment_refunded'));
+  expect(service.messagesOf(order.id).at(-1)!.data.resource).toEqual(answers[1]);
+});
+
+test('each of many answers of the same moment is the state at its own `updated_at`', async () => {
+  const order = await create();
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, async (_, n) => {
+      const call = { merchant_id: order.merchant_id, changes: { metadata: { n } } };
+      return (await service.call('PATCH', `/orders/${order.id}`, call)).body;
+    }),
+  );
+  expect(new Set(answers.map(({ updated_at }) => updated_at)).size).toBe(answers.length);
+  for (const answer of answers) expect(await stateAt(order.id, answer.updated_at)).toEqual(answer);
 });
 
 test('examines a bounded number of orders per request and returns a cursor', async () => {

@@ -23,8 +23,8 @@ export interface OrderHistoryReader {
   readonly messagesOf: (orderId: string, query: HistoryQuery) => Promise<OrderHistory>;
   /** The recorded events of an order; only the deletion record for a deleted order. */
   readonly entriesOf: (orderId: string, query: HistoryQuery) => Promise<RecordedHistory>;
-  /** The order with all events up to an instant (ISO 8601 with milliseconds). Null before it was created, and after its
-   *  deletion. */
+  /** The last state with an `updatedAt` up to an instant (ISO 8601 with milliseconds). Null before the order was
+   *  created, and after its deletion. */
   readonly orderAt: (orderId: string, instant: string) => Promise<ExistingOrder | null>;
 }
 
@@ -51,8 +51,9 @@ export const orderHistory = ({
     orderAt: async (orderId, instant) => {
       let order: Order = orderDecider.initial;
       for await (const { event } of eventsOf(client, orderStreamOf(orderId), OrderEvent)) {
-        if (event.data.at > instant) break;
-        order = orderDecider.evolve(order, event);
+        const next = orderDecider.evolve(order, event);
+        if (exists(next) && next.updatedAt > instant) break;
+        order = next;
       }
       return exists(order) ? order : null;
     },

@@ -28,7 +28,7 @@ const OrderListQuery = z.strictObject({
 
 const StateQuery = z.object({
   at: Instant.optional().describe(
-    'Return the order as it was at this time, computed from its events. By default, the current state.',
+    'Return the order as it was recorded at this time. At the `updated_at` of an answer or a webhook, it is the order in that answer. By default, the current state.',
   ),
 });
 

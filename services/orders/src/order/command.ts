@@ -27,6 +27,7 @@ export type CreateOrder = {
   readonly at: Date;
 };
 
+/** `at` is the time at which the order decides: the events record it. */
 export type OrderCommand =
   | CreateOrder
   | { readonly type: 'InstructOrder'; readonly instructions: AssignedInstruction[]; readonly at: Date }
@@ -35,6 +36,8 @@ export type OrderCommand =
       readonly type: 'FailPayment';
       readonly payment: OfferedPayment;
       readonly failureReason: string;
+      /** When it failed. By default, `at`. */
+      readonly failedAt?: Date;
       readonly at: Date;
     }
   | {
@@ -43,6 +46,8 @@ export type OrderCommand =
       readonly refundId: string;
       /** The sum of all refunds of the payment, including `refundId`. */
       readonly refundedTotalMinor: bigint;
+      /** When it was refunded. By default, `at`. */
+      readonly refundedAt?: Date;
       readonly at: Date;
     }
   | { readonly type: 'CapturePayments'; readonly at: Date }

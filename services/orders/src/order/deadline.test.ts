@@ -229,10 +229,7 @@ describe('advancing the clock', () => {
   test('moves the deadline closer', () =>
     given(orderCreated())
       .when(advance(45))
-      .then({
-        type: 'OrderTimeAdvanced',
-        data: { minutes: 45, expiresAt: minutesAfterNoon(15).toISOString(), at: NOON.toISOString() },
-      }));
+      .thenLike({ type: 'OrderTimeAdvanced', data: { minutes: 45, expiresAt: minutesAfterNoon(15).toISOString() } }));
   test('makes the order expire', () =>
     expect(after(createOrder(), advance(60), expireAt(NOON))).toMatchObject({ status: 'expired' }));
   test('moves earlier payments into the past, so that an unconfirmed payment still keeps the order open for 24 hours', () => {

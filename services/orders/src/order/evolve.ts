@@ -18,7 +18,8 @@ export const evolve = (order: Order, event: OrderEvent): Order => {
   if (event.type === 'OrderCreated') return created(event.data);
   if (!exists(order)) return order;
   const { at } = event.data;
-  const updated = { ...order, updatedAt: at, lastEventAt: laterOf(order.lastEventAt, at) };
+  // Earlier versions recorded late news with the time at which it happened.
+  const updated = { ...order, updatedAt: laterOf(order.updatedAt, at) };
   switch (event.type) {
     case 'OrderInstructed':
       return { ...updated, instructions: event.data.instructions, ...statusOf(event.data) };
@@ -81,7 +82,6 @@ const created = ({
   changes: 0,
   createdAt: at,
   updatedAt: at,
-  lastEventAt: at,
 });
 
 const changed = (

@@ -1,4 +1,4 @@
-import type { OrderEvent } from '@cpg/contracts';
+import { laterOf, type OrderEvent } from '@cpg/contracts';
 import { AppError, type Decider, unreachable } from '@cpg/core';
 import { applyHeldPayments, capture } from './apply-payments.ts';
 import type { CommandOf, OrderCommand } from './command.ts';
@@ -53,7 +53,23 @@ const decide = (command: OrderCommand, order: Order): OrderEvent[] => {
   }
 };
 
-export const orderDecider: Decider<Order, OrderCommand, OrderEvent> = { initial: { status: 'none' }, decide, evolve };
+/** Records the events of a command later than every event before, by a millisecond if the clock is not: no two commands
+ *  may lead to the same `updated_at`, because it names a state of the order. */
+const decideLater = (command: OrderCommand, order: Order): OrderEvent[] => {
+  const events = decide(command, order);
+  if (!exists(order)) return events;
+  const earliest = new Date(Date.parse(order.updatedAt) + 1).toISOString();
+  return events.map((event) => ({
+    ...event,
+    data: { ...event.data, at: laterOf(event.data.at, earliest) },
+  })) as OrderEvent[];
+};
+
+export const orderDecider: Decider<Order, OrderCommand, OrderEvent> = {
+  initial: { status: 'none' },
+  decide: decideLater,
+  evolve,
+};
 
 const created = ({ type: _, totalMinor, at, ...data }: CommandOf<'CreateOrder'>): OrderEvent => ({
   type: 'OrderCreated',

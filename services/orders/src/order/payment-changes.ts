@@ -85,21 +85,22 @@ export const withOrphaned = (
     updatedAt: laterOf(payment.updatedAt, at),
   }));
 
+/** The payment gets the `updated_at` that it has on its own stream, which records no later decision of the order. */
 export const withFailed = (
   order: ExistingOrder,
-  { paymentId, failureReason, at }: EventData<'OrderPaymentFailed'>,
+  { paymentId, failureReason, at, failedAt = at }: EventData<'OrderPaymentFailed'>,
 ): ExistingOrder =>
   changePayments({ ...order, totalMinor: totalWithout(order, paymentId) }, [paymentId], (payment) => ({
     ...payment,
     status: 'failed',
     failureReason,
     ...NOTHING_APPLIED,
-    updatedAt: at,
+    updatedAt: failedAt,
   }));
 
 export const withRefunded = (
   order: ExistingOrder,
-  { paymentId, refundedTotalMinor, at }: EventData<'OrderPaymentRefunded'>,
+  { paymentId, refundedTotalMinor, at, refundedAt = at }: EventData<'OrderPaymentRefunded'>,
 ): ExistingOrder => {
   const refundedMinor = BigInt(refundedTotalMinor);
   const refunded = findPayment(order, paymentId);
@@ -107,14 +108,14 @@ export const withRefunded = (
     return changePayments(order, [paymentId], (payment) => ({
       ...payment,
       refundedMinor,
-      updatedAt: laterOf(payment.updatedAt, at),
+      updatedAt: laterOf(payment.updatedAt, refundedAt),
     }));
   return changePayments({ ...order, totalMinor: totalWithout(order, paymentId) }, [paymentId], (payment) => ({
     ...payment,
     refundedMinor,
     status: 'refunded',
     ...NOTHING_APPLIED,
-    updatedAt: at,
+    updatedAt: refundedAt,
   }));
 };
 

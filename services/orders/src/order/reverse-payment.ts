@@ -5,7 +5,7 @@ import { appliedMinor, type ExistingOrder, findPayment, isFull } from './state.t
 /** Records that the rail dropped or reversed the payment. Never throws, because the payment's own stream has recorded
  *  the failure already. */
 export const failPayment = (
-  { payment, failureReason, at: now }: CommandOf<'FailPayment'>,
+  { payment, failureReason, at: now, failedAt = now }: CommandOf<'FailPayment'>,
   order: ExistingOrder,
 ): OrderEvent[] => {
   const at = now.toISOString();
@@ -15,14 +15,17 @@ export const failPayment = (
   // The failure can be reported before the payment.
   const received: OrderEvent = { type: 'OrderPaymentReceived', data: { payment, confirmed: false, at } };
   const transition = transitionWithout(order, recorded, 'payment_failed');
-  const failed: OrderEvent = { type: 'OrderPaymentFailed', data: { paymentId, failureReason, ...transition, at } };
+  const failed: OrderEvent = {
+    type: 'OrderPaymentFailed',
+    data: { paymentId, failureReason, failedAt: failedAt.toISOString(), ...transition, at },
+  };
   return recorded ? [failed] : [received, failed];
 };
 
 /** Records a refund. A partial refund does not change the status of the order. A payment that is refunded in full no
  *  longer counts towards the total. */
 export const refundPayment = (
-  { paymentId, refundId, refundedTotalMinor, at: now }: CommandOf<'RefundPayment'>,
+  { paymentId, refundId, refundedTotalMinor, at: now, refundedAt = now }: CommandOf<'RefundPayment'>,
   order: ExistingOrder,
 ): OrderEvent[] => {
   const payment = findPayment(order, paymentId);
@@ -36,6 +39,7 @@ export const refundPayment = (
         paymentId,
         refundId,
         refundedTotalMinor: String(refundedTotalMinor),
+        refundedAt: refundedAt.toISOString(),
         ...transition,
         at: now.toISOString(),
       },

@@ -39,10 +39,8 @@ export interface ExistingOrder {
   readonly changes: number;
   readonly metadata?: Metadata | undefined;
   readonly createdAt: string;
+  /** The latest `at` of all events. The events of one command share it; no other command has the same. */
   readonly updatedAt: string;
-  /** The latest `at` of all events. It can be later than the `at` of the last event, because the events of an order are
-   *  not always recorded in the order of their `at`. */
-  readonly lastEventAt: string;
 }
 
 export type Order =

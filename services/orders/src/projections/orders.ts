@@ -30,7 +30,7 @@ export const projectOrders = async (db: Queryable, orders: readonly ProjectedOrd
     column(({ revision }) => revision),
     column(({ order }) => JSON.stringify(orderView(order))),
     column(({ order }) => dueAt(order)),
-    column(({ order }) => order.lastEventAt),
+    column(({ order }) => order.updatedAt),
   ];
   await db.query({ name: `project-orders ${table}`, text: upsert(table), values });
 };

@@ -56,18 +56,20 @@ const COMMANDS: {
     confirmed: true,
     at,
   }),
-  'payment.failed': ({ time, data: { change, resource } }) => ({
+  'payment.failed': ({ data: { change, resource } }, at) => ({
     type: 'FailPayment',
     payment: offeredPayment({ payment: resource, seen_at: resource.created_at }),
     failureReason: change.failureReason,
-    at: new Date(time),
+    failedAt: new Date(resource.updated_at),
+    at,
   }),
-  'payment.refunded': ({ time, data: { change, resource } }) => ({
+  'payment.refunded': ({ data: { change, resource } }, at) => ({
     type: 'RefundPayment',
     paymentId: resource.id,
     refundId: change.refundId,
     refundedTotalMinor: BigInt(change.refundedTotalMinor),
-    at: new Date(time),
+    refundedAt: new Date(resource.updated_at),
+    at,
   }),
   'payment.applied': null,
   'payment.orphaned': null,

@@ -53,7 +53,7 @@ export const orderPaymentRoutes: FastifyPluginAsyncZod<OrderPaymentRoutes> = asy
     (request) => {
       const { failure_reason: failureReason, at, ...offer } = request.body;
       const payment = offeredPayment(offer);
-      const command = { type: 'FailPayment', payment, failureReason, at: new Date(at) } as const;
+      const command = { type: 'FailPayment', payment, failureReason, failedAt: new Date(at), at: now() } as const;
       return run(request.params.id, command, readCallContext(request));
     },
   );
@@ -69,7 +69,8 @@ export const orderPaymentRoutes: FastifyPluginAsyncZod<OrderPaymentRoutes> = asy
         paymentId,
         refundId,
         refundedTotalMinor: BigInt(refunded_total_minor),
-        at: new Date(at),
+        refundedAt: new Date(at),
+        at: now(),
       };
       return run(id, command, readCallContext(request));
     },

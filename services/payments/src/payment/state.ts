@@ -60,18 +60,17 @@ export const evolve = (payment: Payment, event: PaymentEvent): Payment => {
       return { ...updated, status: 'orphan', orphanReason: event.data.orphanReason, ...NOTHING_APPLIED };
     case 'PaymentFailed':
       return {
-        ...payment,
+        ...updated,
         status: 'failed',
         failureReason: event.data.failureReason,
         ...NOTHING_APPLIED,
-        updatedAt: at,
       };
     case 'PaymentRefunded': {
       const { refundId, amountMinor, refundedTotalMinor, reason } = event.data;
       const refundedMinor = BigInt(refundedTotalMinor);
       const refunds = [...payment.refunds, { refundId, amountMinor: BigInt(amountMinor), reason, at }];
       const refunded = { ...updated, refundedMinor, refunds };
-      const whole = { ...refunded, status: 'refunded' as const, ...NOTHING_APPLIED, updatedAt: at };
+      const whole = { ...refunded, status: 'refunded' as const, ...NOTHING_APPLIED };
       return refundedMinor < payment.amountMinor ? refunded : whole;
     }
     default:

@@ -84,6 +84,7 @@ export const ORDER_EXAMPLES: Examples = {
       paymentId: PAYMENT,
       refundId: REFUND,
       refundedTotalMinor: '14030000',
+      refundedAt: REFUNDED,
       status: 'reversed',
       reason: 'refunded',
       at: REFUNDED,
