@@ -1,4 +1,4 @@
-import { documentOf, VERSION } from './publish/names.ts';
+import { schemaFileOf, SCHEMA_VERSION } from './topics.ts';
 import { dataSchema, envelopeSchema, MESSAGE_TYPES, webhookSchema } from './publish/schemas.ts';
 import { asyncApi } from './publish/asyncapi.ts';
 
@@ -11,7 +11,7 @@ export const publishedDocuments = (): Record<string, unknown> => ({
 
 /** The JSON Schemas among the published documents. Readers validate with them, so they must not change incompatibly. */
 export const publishedSchemas = (): Record<string, unknown> => ({
-  ...Object.fromEntries(MESSAGE_TYPES.map((type) => [documentOf(type), dataSchema(type)])),
-  [`envelope.${VERSION}.json`]: envelopeSchema(),
-  [`webhook.${VERSION}.json`]: webhookSchema(),
+  ...Object.fromEntries(MESSAGE_TYPES.map((type) => [schemaFileOf(type), dataSchema(type)])),
+  [`envelope.${SCHEMA_VERSION}.json`]: envelopeSchema(),
+  [`webhook.${SCHEMA_VERSION}.json`]: webhookSchema(),
 });

@@ -55,6 +55,16 @@ export const TOPICS = {
   payments: { name: 'payments.v1', message: PaymentMessage },
 } as const;
 
+/** Version of the published schemas. A breaking change raises it; the documents of earlier versions stay unchanged. */
+export const SCHEMA_VERSION = 'v1';
+
+/** File name of a published schema: of a message type's data, or of `envelope` and `webhook`. */
+export const schemaFileOf = (name: string): string => `${name}.${SCHEMA_VERSION}.json`;
+
+/** The `$id` of a published schema, and the `dataschema` of messages whose data it describes. CloudEvents requires an
+ *  absolute URI. It names the schema in every deployment, so it is not an address. */
+export const schemaIdOf = (name: string): string => `urn:cpg:schemas:${name}.${SCHEMA_VERSION}`;
+
 export const DEFAULT_PARTITIONS = 12;
 
 /** The key of a message. An order and its payments share one key, so a consumer reads their messages in order. */

@@ -9,7 +9,7 @@ const message = {
   subject: 'pay_01KGA4T1C2E4G6J8M0P2R4T6V8',
   time: '2026-01-31T12:00:00.000Z',
   datacontenttype: 'application/json',
-  dataschema: '/schemas/payment.failed.v1.json',
+  dataschema: 'urn:cpg:schemas:payment.failed.v1',
   sequence: '3',
   correlationid: 'req_1',
   causationid: 'req_1',

@@ -1,4 +1,4 @@
-import { messageTypeOf } from '@cpg/contracts';
+import { messageTypeOf, schemaIdOf } from '@cpg/contracts';
 import type { DomainEvent, Recorded } from '@cpg/event-store';
 
 export interface MessageSubject {
@@ -33,7 +33,7 @@ export const messageFor = (
     subject,
     time: event.data.at,
     datacontenttype: 'application/json' as const,
-    dataschema: `/schemas/${type}.v1.json`,
+    dataschema: schemaIdOf(type),
     sequence: String(revision),
     correlationid: metadata.$correlationId,
     causationid: metadata.$causationId,

@@ -1,6 +1,12 @@
-import { DEFAULT_PARTITIONS, deadLetterTopicOf, type DomainMessage, TOPICS } from '../topics.ts';
+import {
+  DEFAULT_PARTITIONS,
+  deadLetterTopicOf,
+  type DomainMessage,
+  TOPICS,
+  schemaFileOf,
+  SCHEMA_VERSION,
+} from '../topics.ts';
 import { exampleMessage } from './examples.ts';
-import { documentOf, VERSION } from './names.ts';
 import { MESSAGE_TYPES, messageTypesOn, summaryOf } from './schemas.ts';
 
 const DIALECT = 'application/schema+json;version=2020-12';
@@ -67,10 +73,10 @@ const message = (type: DomainMessage['type']) => ({
     schemaFormat: DIALECT,
     schema: {
       allOf: [
-        { $ref: `./envelope.${VERSION}.json` },
+        { $ref: `./envelope.${SCHEMA_VERSION}.json` },
         {
           type: 'object',
-          properties: { type: { const: type }, data: { $ref: `./${documentOf(type)}` } },
+          properties: { type: { const: type }, data: { $ref: `./${schemaFileOf(type)}` } },
           required: ['data'],
         },
       ],

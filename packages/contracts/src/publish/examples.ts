@@ -1,8 +1,7 @@
-import type { DomainMessage } from '../topics.ts';
 import { ORDER_EXAMPLES } from './examples/order-events.ts';
 import { PAYMENT_EXAMPLES } from './examples/payment-events.ts';
 import { MERCHANT, ORDER, PAYMENT } from './examples/values.ts';
-import { dataSchemaOf } from './names.ts';
+import { type DomainMessage, schemaIdOf } from '../topics.ts';
 
 const EXAMPLES = { ...ORDER_EXAMPLES, ...PAYMENT_EXAMPLES };
 
@@ -15,7 +14,7 @@ export const exampleMessage = <T extends DomainMessage['type']>(type: T) => ({
   subject: type.startsWith('order.') ? ORDER : PAYMENT,
   time: EXAMPLES[type].change.at,
   datacontenttype: 'application/json' as const,
-  dataschema: dataSchemaOf(type),
+  dataschema: schemaIdOf(type),
   sequence: '3',
   correlationid: 'req_01KGA4S9HNRV4Q0K2M8B6D1C3F',
   causationid: 'evt_01KGA4T2B4A6C8E0G2J4M6P8R0',

@@ -9,8 +9,7 @@ import { Metadata } from '../resources/metadata.ts';
 import { Capabilities, CryptoDepositInstruction, GatewayPayInstruction, Order, Rate } from '../resources/order.ts';
 import { Payment } from '../resources/payment.ts';
 import { WebhookPayload } from '../resources/webhook.ts';
-import { type DomainMessage, ORDER_MESSAGES, PAYMENT_MESSAGES, TOPICS } from '../topics.ts';
-import { dataSchemaOf, VERSION } from './names.ts';
+import { type DomainMessage, ORDER_MESSAGES, PAYMENT_MESSAGES, TOPICS, schemaIdOf } from '../topics.ts';
 
 export type JsonSchema = z.core.JSONSchema.JSONSchema;
 
@@ -41,12 +40,12 @@ const resourceOf = (type: DomainMessage['type']): z.ZodType => {
 
 /** JSON Schema of a message type's `data`. The `dataschema` attribute of the message names it. */
 export const dataSchema = (type: DomainMessage['type']): JsonSchema =>
-  toJsonSchema(messageData(type), { $id: dataSchemaOf(type), title: type, description: summaryOf(type) });
+  toJsonSchema(messageData(type), { $id: schemaIdOf(type), title: type, description: summaryOf(type) });
 
 /** JSON Schema of the envelope: all attributes except `data`. */
 export const envelopeSchema = (): JsonSchema =>
   toJsonSchema(z.object({ ...ENVELOPE, type: z.enum(MESSAGE_TYPES) }), {
-    $id: `/schemas/envelope.${VERSION}.json`,
+    $id: schemaIdOf('envelope'),
     title: 'envelope',
     description: 'The attributes of a message: CloudEvents 1.0, structured JSON.',
   });
@@ -54,7 +53,7 @@ export const envelopeSchema = (): JsonSchema =>
 /** JSON Schema of the body of a webhook delivery. */
 export const webhookSchema = (): JsonSchema =>
   toJsonSchema(WebhookPayload, {
-    $id: `/schemas/webhook.${VERSION}.json`,
+    $id: schemaIdOf('webhook'),
     title: 'webhook',
     description: 'The body of a webhook delivery. `data` is the resource right after the event.',
   });

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { publishedDocuments, publishedSchemas } from '../publish.ts';
 import { breakingDifferences } from './breaking.ts';
 import { committedSchemas, FOLDER } from './committed.ts';
-import { VERSION } from './names.ts';
+import { SCHEMA_VERSION } from '../topics.ts';
 
 // `pnpm --filter @cpg/contracts schemas`
-const broken = breakingDifferences(committedSchemas(VERSION), publishedSchemas());
+const broken = breakingDifferences(committedSchemas(SCHEMA_VERSION), publishedSchemas());
 if (broken.length > 0) {
   process.stderr.write(
-    `these changes are incompatible with readers of ${VERSION}: undo them, or raise VERSION in publish/names.ts\n  ${broken.join('\n  ')}\n`,
+    `these changes are incompatible with readers of ${SCHEMA_VERSION}: undo them, or raise SCHEMA_VERSION in topics.ts\n  ${broken.join('\n  ')}\n`,
   );
   process.exitCode = 1;
 } else {

@@ -80,7 +80,7 @@ test('publishes every event of a payment in order, with the payment after it', a
     sequence: '0',
     orderid: payment.order_id,
     merchantid: MERCHANT,
-    dataschema: '/schemas/payment.received.v1.json',
+    dataschema: 'urn:cpg:schemas:payment.received.v1',
     correlationid: 'req_test',
     data: { change: { amountMinor: '10000000' }, resource: { status: 'received' } },
   });

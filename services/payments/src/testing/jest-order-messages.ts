@@ -12,7 +12,7 @@ export const orderMessage = (orderId: string, type: OrderMessage['type'], change
     subject: orderId,
     time: DECIDED_AT,
     datacontenttype: 'application/json',
-    dataschema: `/schemas/${type}.v1.json`,
+    dataschema: `urn:cpg:schemas:${type}.v1`,
     sequence: '3',
     correlationid: 'req_test',
     causationid: 'req_test',
