@@ -32,6 +32,18 @@ test('a repeated request with the same key gets the stored response', async () =
   expect(await totalOf(key)).toBe(1);
 });
 
+test('a repeated request does not bring back a deleted order', async () => {
+  const key = randomUUID();
+  const created = await post(key);
+  const { id } = created.body;
+  expect((await cancel(`${key}-cancel`, id)).status).toBe(201);
+  expect((await shop.api.send('DELETE', `/v1/orders/${id}`)).status).toBe(200);
+  for (const again of [await post(key), await cancel(`${key}-cancel`, id)]) {
+    expect(again.status).toBe(410);
+    expect(refusalOf(again)).toMatchObject({ error: 'Gone', code: 'order_deleted' });
+  }
+});
+
 test('key order and white space of the JSON do not make a different request', async () => {
   const key = randomUUID();
   const { items, ...rest } = orderBody();

@@ -85,6 +85,14 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
     when: 'Concurrent requests kept changing the resource. Nothing was changed by this request.',
     remedy: 'Retry the request.',
   },
+  order_deleted: {
+    when: 'The request repeats an earlier one with the same `Idempotency-Key`, and the order of that request was deleted since.',
+    remedy: 'Do not retry. To create another order, send a new `Idempotency-Key`.',
+  },
+  webhook_deleted: {
+    when: 'The request repeats an earlier one with the same `Idempotency-Key`, and the webhook of that request was deleted since.',
+    remedy: 'Do not retry. To create another webhook, send a new `Idempotency-Key`.',
+  },
   payload_too_large: {
     when: 'The body is larger than 256 KiB.',
     remedy: 'Send fewer items or a smaller `metadata`.',

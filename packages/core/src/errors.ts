@@ -19,6 +19,8 @@ export const ERROR_CODES = {
   replay_running: 409,
   idempotency_key_in_use: 409,
   concurrent_update: 409,
+  order_deleted: 410,
+  webhook_deleted: 410,
   payload_too_large: 413,
   unsupported_media_type: 415,
   idempotency_key_reused: 422,

@@ -2,24 +2,29 @@ import type { Logger } from '@cpg/runtime';
 
 const INTERVAL_MS = 10 * 60 * 1000;
 
-/** Runs `deleteExpired` every ten minutes. A failed run is retried by the next one. `stop` waits for a run in
- *  progress. */
+/** Deletes data that is no longer needed. Returns the number of rows. */
+export type CleanupTask = () => Promise<number>;
+
+/** Runs `tasks`, each with the sentence to log, every ten minutes. A failed task is retried by the next run. `stop`
+ *  waits for a run in progress. */
 export const startCleanup = ({
-  deleteExpired,
+  tasks,
   log,
   everyMs = INTERVAL_MS,
 }: {
-  deleteExpired: () => Promise<number>;
+  tasks: Readonly<Record<string, CleanupTask>>;
   log: Logger;
   everyMs?: number;
 }): { stop: () => Promise<void> } => {
   let running = Promise.resolve();
   const run = async () => {
-    try {
-      const deleted = await deleteExpired();
-      if (deleted > 0) log.info({ deleted }, 'deleted expired idempotency keys');
-    } catch (error) {
-      log.warn({ err: error }, 'could not delete expired idempotency keys');
+    for (const [sentence, task] of Object.entries(tasks)) {
+      try {
+        const count = await task();
+        if (count > 0) log.info({ count }, sentence);
+      } catch (error) {
+        log.warn({ err: error, task: sentence }, 'cleanup failed, will retry');
+      }
     }
   };
   const timer = setInterval(() => {

@@ -23,6 +23,7 @@ import { createRateLimits } from './limits/rate-limits.ts';
 import { migrateGateway } from './migrations.ts';
 import { holdInstanceLock } from './instance-lock.ts';
 import { credentialByKid, updateLastUsed } from './queries/credentials.ts';
+import { completeCrashedDeletions } from './queries/deleted-resources.ts';
 import { deleteExpiredRequests } from './queries/idempotency.ts';
 import { checkEndpointUrl } from './webhooks/endpoint-url.ts';
 
@@ -39,7 +40,13 @@ await runService(async () => {
   const instanceLock = holdInstanceLock({ url: config.DATABASE_URL, log });
   const now = () => new Date();
   const lastUsed = createLastUsedTracker({ write: (uses) => updateLastUsed(pool, uses), log });
-  const cleanup = startCleanup({ deleteExpired: () => deleteExpiredRequests(pool), log });
+  const cleanup = startCleanup({
+    tasks: {
+      'deleted expired idempotency keys': () => deleteExpiredRequests(pool),
+      'deleted stored responses of deleted orders': () => completeCrashedDeletions(pool),
+    },
+    log,
+  });
   const isAllowed = createAddressMatcher(config.WEBHOOK_ALLOW_ADDRESSES ?? []);
   const app = await buildApp({
     environment: config.ENVIRONMENT,

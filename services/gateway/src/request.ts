@@ -13,6 +13,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The scope that the caller's key needs. */
     scope?: Scope;
+    /** The resource that the response of a POST shows. Its stored responses are deleted with it. */
+    shows?: 'order' | 'payment' | 'webhook';
     /** The response contains a secret, so it is stored encrypted. */
     responseHasSecret?: boolean;
   }

@@ -12,6 +12,7 @@ import { isAppError } from '@cpg/core';
 import type { CallContext, InternalClient } from '@cpg/runtime';
 import type { z } from 'zod';
 import { notFound } from '../not-found.ts';
+import { goneError } from '../plugins/shown-resource.ts';
 
 /** An order and its merchant. The orders service returns 404 if the order belongs to another merchant. */
 export interface OrderRef {
@@ -27,12 +28,18 @@ export const ordersClient = (client: InternalClient) => {
     withNotFound(client.call('POST', `/orders/${ref.orderId}/${verb}`, { context, response: Order, body: owner(ref) }));
 
   return {
-    create: (ref: OrderRef, order: MerchantCreateOrderDto, context: CallContext): Promise<Order> =>
-      client.call('POST', '/orders', {
-        context,
-        response: Order,
-        body: { order_id: ref.orderId, merchant_id: ref.merchantId, order } satisfies CreateOrderCall,
-      }),
+    /** A repeat after the order was deleted throws `order_deleted`. */
+    create: async (ref: OrderRef, order: MerchantCreateOrderDto, context: CallContext): Promise<Order> => {
+      try {
+        return await client.call('POST', '/orders', {
+          context,
+          response: Order,
+          body: { order_id: ref.orderId, merchant_id: ref.merchantId, order } satisfies CreateOrderCall,
+        });
+      } catch (error) {
+        throw isAppError(error, 'not_found') ? goneError(ref.orderId) : error;
+      }
+    },
     update: (ref: OrderRef, changes: UpdateOrderDto, context: CallContext): Promise<Order> =>
       withNotFound(
         client.call('PATCH', `/orders/${ref.orderId}`, { context, response: Order, body: { ...owner(ref), changes } }),

@@ -13,6 +13,7 @@ const REFUSALS: Record<number, string> = {
   403: 'The API key lacks the required scope.',
   404: 'No resource has this id: it does not exist, is deleted, or belongs to another merchant.',
   409: 'The state of the resource does not allow the request, or another request with this `Idempotency-Key` is running. See `code`.',
+  410: 'The request repeats an earlier one with the same `Idempotency-Key`, and its order or webhook was deleted since.',
   413: 'The body is larger than 256 KiB.',
   415: 'The body is not `application/json`.',
   422: 'This `Idempotency-Key` was used with a different request.',
@@ -35,7 +36,7 @@ export const completeOperation = (path: string, method: string, operation: Opera
     ...(versioned ? [403] : []),
     ...(path.includes('{id}') || !versioned ? [404] : []),
     ...(changes ? [409, 413, 415] : []),
-    ...(repeatable ? [422] : []),
+    ...(repeatable ? [410, 422] : []),
     429,
     503,
   ];

@@ -10,7 +10,9 @@ import {
   type StoredRequest,
   storeResponse,
 } from '../queries/idempotency.ts';
+import { isDeleted } from '../queries/deleted-resources.ts';
 import { callerOf } from '../request.ts';
+import { goneError, resourceIn, shownResource } from './shown-resource.ts';
 import { requestFingerprint } from './request-fingerprint.ts';
 
 const HEADER = 'idempotency-key';
@@ -21,6 +23,8 @@ const RETRYABLE = new Set<ErrorCode>(['concurrent_update', 'idempotency_key_in_u
 
 // A database that does not respond delays the response no longer than this.
 const STORE_TIMEOUT_MS = 2_000;
+
+const GONE = 410;
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -43,14 +47,17 @@ export const handleIdempotencyKeys = (app: FastifyInstance, options: Idempotency
   app.decorateRequest('seed', '');
   app.decorateRequest('claim', null);
 
+  app.addHook('onRoute', ({ method, url, config }) => {
+    if (method === 'POST' && !config?.shows) throw new Error(`${url} does not say which resource its response shows`);
+  });
   app.addHook('preHandler', async (request, reply) => {
     const key = request.headers[HEADER];
     request.seed = newUlid();
     if (request.method !== 'POST' || key === undefined) return;
-    const claim = claimFor(request, key, options.instanceName());
+    const claim = await claimFor(request, key, options);
     const seed = await claimRequest(options.pool, claim);
     if (seed === null) {
-      sendStored(reply, options.box, storedResponse(await findRequest(options.pool, claim), claim));
+      sendStored(reply, await readStored(claim, options));
       return reply;
     }
     request.seed = seed;
@@ -63,7 +70,11 @@ export const handleIdempotencyKeys = (app: FastifyInstance, options: Idempotency
   app.addHook('onResponse', (request, reply) => endClaim(request, reply.statusCode, null, options));
 };
 
-const claimFor = (request: FastifyRequest, key: string | string[], instance: string | null): Claim => {
+const claimFor = async (
+  request: FastifyRequest,
+  key: string | string[],
+  { pool, instanceName }: IdempotencyOptions,
+): Promise<Claim> => {
   if (typeof key !== 'string' || !VISIBLE_ASCII.test(key)) {
     throw invalidRequest([{ path: HEADER, message: 'must be 1 to 255 visible characters' }]);
   }
@@ -73,7 +84,8 @@ const claimFor = (request: FastifyRequest, key: string | string[], instance: str
     requestHash: requestFingerprint(request),
     seed: request.seed,
     holder: request.id,
-    instance,
+    instance: instanceName(),
+    resource: await shownResource(pool, request),
   };
 };
 
@@ -100,25 +112,32 @@ const endClaim = async (
   }
 };
 
-type StoredResponse = StoredRequest & { status: number; answer: string };
+type FinalResponse = Pick<StoredRequest, 'resource_id'> & { readonly status: number; readonly text: string };
 
-const storedResponse = (stored: StoredRequest | null, claim: Claim): StoredResponse => {
+/** The stored response. Throws 410 when what it shows was deleted since: its contents must not come back. */
+const readStored = async (claim: Claim, { pool, box }: IdempotencyOptions): Promise<FinalResponse> => {
+  const stored = finalResponse(await findRequest(pool, claim), claim, box);
+  const shown = stored.resource_id ?? resourceIn(stored.text);
+  if (shown !== null && (stored.status === GONE || (await isDeleted(pool, claim.merchantId, shown))))
+    throw goneError(shown);
+  return stored;
+};
+
+const finalResponse = (stored: StoredRequest | null, claim: Claim, box: SecretBox): FinalResponse => {
   if (stored && stored.request_hash !== claim.requestHash) {
     throw new AppError('idempotency_key_reused', 'this Idempotency-Key was used with another request: use a new key');
   }
-  if (stored?.status && stored.answer !== null) return { ...stored, status: stored.status, answer: stored.answer };
+  const { status, answer, sealed, resource_id } = stored ?? {};
+  if (status === GONE && resource_id) return { status, text: '', resource_id };
+  if (status && answer) return { status, text: sealed ? box.open(answer) : answer, resource_id: resource_id ?? null };
   throw new AppError(
     'idempotency_key_in_use',
     'a request with this Idempotency-Key is still running: try again in a moment',
   );
 };
 
-const sendStored = (reply: FastifyReply, box: SecretBox, { status, answer, sealed }: StoredResponse) =>
-  reply
-    .code(status)
-    .header('idempotency-replayed', 'true')
-    .type('application/json; charset=utf-8')
-    .send(sealed ? box.open(answer) : answer);
+const sendStored = (reply: FastifyReply, { status, text }: FinalResponse) =>
+  reply.code(status).header('idempotency-replayed', 'true').type('application/json; charset=utf-8').send(text);
 
 const isFinal = (status: number, payload: string): boolean =>
   status < 400 || (status < 500 && !RETRYABLE.has((JSON.parse(payload) as { code: ErrorCode }).code));

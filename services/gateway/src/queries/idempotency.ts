@@ -10,6 +10,8 @@ export interface Claim {
   readonly holder: string;
   /** The gateway that runs the request, by the name of its instance lock. */
   readonly instance: string | null;
+  /** The order or webhook that the response shows; `{seed}` stands for the seed of new ids. */
+  readonly resource: string | null;
 }
 
 export interface StoredRequest {
@@ -17,6 +19,7 @@ export interface StoredRequest {
   readonly status: number | null;
   readonly answer: string | null;
   readonly sealed: boolean;
+  readonly resource_id: string | null;
 }
 
 const RETENTION = '24 hours';
@@ -30,8 +33,8 @@ export const claimRequest = async (db: Queryable, claim: Claim): Promise<string 
   const { rows } = await db.query<{ seed: string }>({
     name: 'claim-request',
     text: `insert into gateway.idempotency_keys as known
-       (merchant_id, key, request_hash, seed, holder, instance, leased_until, expires_at)
-     values ($1, $2, $3, $4, $5, $6, now() + interval '${LEASE}', now() + interval '${RETENTION}')
+       (merchant_id, key, request_hash, seed, holder, instance, leased_until, expires_at, resource_id)
+     values ($1, $2, $3, $4, $5, $6, now() + interval '${LEASE}', now() + interval '${RETENTION}', replace($7, '{seed}', $4))
      on conflict (merchant_id, key) do update set
        request_hash = excluded.request_hash,
        seed = case when known.expires_at <= now() then excluded.seed else known.seed end,
@@ -39,6 +42,7 @@ export const claimRequest = async (db: Queryable, claim: Claim): Promise<string 
        holder = excluded.holder,
        instance = excluded.instance,
        leased_until = excluded.leased_until,
+       resource_id = replace($7, '{seed}', case when known.expires_at <= now() then excluded.seed else known.seed end),
        status = null, answer = null, sealed = false
      where known.expires_at <= now()
         or (known.status is null and known.request_hash = excluded.request_hash and case
@@ -46,7 +50,7 @@ export const claimRequest = async (db: Queryable, claim: Claim): Promise<string 
               when known.instance is not null then pg_try_advisory_xact_lock_shared(hashtextextended(known.instance, 1))
               else false end)
      returning seed`,
-    values: [claim.merchantId, claim.key, claim.requestHash, claim.seed, claim.holder, claim.instance],
+    values: [claim.merchantId, claim.key, claim.requestHash, claim.seed, claim.holder, claim.instance, claim.resource],
   });
   return rows[0]?.seed ?? null;
 };
@@ -56,7 +60,7 @@ export const findRequest = async (
   { merchantId, key }: Pick<Claim, 'merchantId' | 'key'>,
 ): Promise<StoredRequest | null> => {
   const { rows } = await db.query<StoredRequest>(
-    'select request_hash, status, answer, sealed from gateway.idempotency_keys where merchant_id = $1 and key = $2',
+    'select request_hash, status, answer, sealed, resource_id from gateway.idempotency_keys where merchant_id = $1 and key = $2',
     [merchantId, key],
   );
   return rows[0] ?? null;

@@ -1,6 +1,7 @@
 import type { UpdateWebhookDto, Webhook, WebhookEventType } from '@cpg/contracts';
 import { type Pool, type Queryable, transaction } from '@cpg/postgres';
 import type { ListQuery } from '../list-query.ts';
+import { deleteResponsesOf } from './deleted-resources.ts';
 import { lockMerchant } from './merchants.ts';
 import { mapPage, type Page, selectPage } from './page.ts';
 
@@ -34,17 +35,22 @@ export interface NewWebhook {
 const COLUMNS = 'merchant_id, url, events, is_enabled, disabled_reason, updated_at';
 const RETURNED = `id, created_at, ${COLUMNS}, secret_box`;
 
-/** Creates a webhook, or returns the one that the same request created before. Null when the merchant has `max`
- *  webhooks. Locks the merchant's row, so concurrent requests cannot exceed `max`. */
-export const insertWebhook = (pool: Pool, webhook: NewWebhook, max: number): Promise<WebhookWithSecret | null> =>
+/** Creates a webhook, or returns the one that the same request created before; `deleted` if it was deleted since. Null
+ *  when the merchant has `max` webhooks. Locks the merchant's row, so concurrent requests cannot exceed `max`. */
+export const insertWebhook = (
+  pool: Pool,
+  webhook: NewWebhook,
+  max: number,
+): Promise<WebhookWithSecret | 'deleted' | null> =>
   transaction(pool, async (db) => {
     const { id, merchantId, url, events, secretBox, seed, at } = webhook;
     await lockMerchant(db, merchantId);
-    const existing = await db.query<WebhookRow & { secret_box: string }>(
-      `select ${RETURNED} from gateway.webhooks where id = $1 and merchant_id = $2`,
+    const existing = await db.query<WebhookRow & { secret_box: string; deleted_at: Date | null }>(
+      `select ${RETURNED}, deleted_at from gateway.webhooks where id = $1 and merchant_id = $2`,
       [id, merchantId],
     );
-    if (existing.rows[0]) return withSecret(existing.rows[0]);
+    const [known] = existing.rows;
+    if (known) return known.deleted_at ? 'deleted' : withSecret(known);
     const { rows } = await db.query<WebhookRow & { secret_box: string }>(
       `insert into gateway.webhooks (id, merchant_id, url, events, secret_box, secret_seed, created_at)
        select $1, $2, $3, $4, $5, $6, $7
@@ -135,15 +141,20 @@ export const rotateWebhookSecret = (
     return row.secret_seed === seed ? withSecret(row) : 'too many secrets';
   });
 
-/** Returns false when the webhook does not exist. */
-export const deleteWebhook = async (db: Queryable, merchantId: string, id: string, at: Date): Promise<boolean> => {
-  const { rowCount } = await db.query(
-    `update gateway.webhooks set deleted_at = $3, updated_at = $3, is_enabled = false
-      where id = $1 and merchant_id = $2 and deleted_at is null`,
-    [id, merchantId, at],
-  );
-  return rowCount === 1;
-};
+/** Deletes a webhook with its secrets and the stored responses that show them. Returns false when the webhook does not
+ *  exist. */
+export const deleteWebhook = (pool: Pool, merchantId: string, id: string, at: Date): Promise<boolean> =>
+  transaction(pool, async (db) => {
+    const { rowCount } = await db.query(
+      `update gateway.webhooks
+          set deleted_at = $3, updated_at = $3, is_enabled = false,
+              secret_box = '', previous_secret_box = null, older_secret_box = null
+        where id = $1 and merchant_id = $2 and deleted_at is null`,
+      [id, merchantId, at],
+    );
+    await deleteResponsesOf(db, merchantId, id);
+    return rowCount === 1;
+  });
 
 const resourceOf = (row: WebhookRow): Webhook => ({
   id: row.id,

@@ -8,6 +8,7 @@ import type { OrderRef, OrdersClient } from '../clients/orders.ts';
 import type { PaymentsClient } from '../clients/payments.ts';
 import { clampedIsoString, createHistoryReader } from '../history.ts';
 import { orNotFound, parseId } from '../not-found.ts';
+import { completeOrderDeletion, recordOrderDeletion } from '../queries/deleted-resources.ts';
 import { listOrders, orderById } from '../queries/orders.ts';
 import { callContext, callerOf } from '../request.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
@@ -30,7 +31,7 @@ export const orderRoutes: FastifyPluginAsyncZod<OrderRouteOptions> = async (app,
 
   app.post(
     '/orders',
-    { config: { scope: 'orders:self:create' }, schema: schemas.createOrder },
+    { config: { scope: 'orders:self:create', shows: 'order' }, schema: schemas.createOrder },
     async (request, reply) => {
       const { merchantId, paymentMethods } = callerOf(request);
       checkPaymentMethods(request.body, paymentMethods);
@@ -69,20 +70,33 @@ export const orderRoutes: FastifyPluginAsyncZod<OrderRouteOptions> = async (app,
     orders.update(orderRef(request, request.params.id), request.body, callContext(request)),
   );
 
-  app.delete('/orders/:id', { config: { scope: 'orders:self:delete' }, schema: schemas.deleteOrder }, (request) =>
-    orders.remove(orderRef(request, request.params.id), callContext(request)),
+  app.delete(
+    '/orders/:id',
+    { config: { scope: 'orders:self:delete' }, schema: schemas.deleteOrder },
+    async (request) => {
+      const ref = orderRef(request, request.params.id);
+      await recordOrderDeletion(pool, ref.merchantId, ref.orderId);
+      const deletion = await orders.remove(ref, callContext(request));
+      try {
+        await completeOrderDeletion(pool, ref.merchantId, ref.orderId);
+      } catch (error) {
+        // The cleanup completes the deletion. No request gets the responses meanwhile.
+        request.log.warn({ err: error, orderId: ref.orderId }, 'could not delete the stored responses of an order');
+      }
+      return deletion;
+    },
   );
 
   app.post(
     '/orders/:id/cancel',
-    { config: { scope: 'orders:self:update' }, schema: schemas.cancelOrder },
+    { config: { scope: 'orders:self:update', shows: 'order' }, schema: schemas.cancelOrder },
     async (request, reply) =>
       reply.code(201).send(await orders.cancel(orderRef(request, request.params.id), callContext(request))),
   );
 
   app.post(
     '/orders/:id/capture',
-    { config: { scope: 'orders:self:update' }, schema: schemas.captureOrder },
+    { config: { scope: 'orders:self:update', shows: 'order' }, schema: schemas.captureOrder },
     async (request, reply) =>
       reply.code(201).send(await orders.capture(orderRef(request, request.params.id), callContext(request))),
   );

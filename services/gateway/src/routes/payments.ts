@@ -70,7 +70,7 @@ export const paymentRoutes: FastifyPluginAsyncZod<{ payments: PaymentsClient; po
   app.post(
     '/payments/:id/refund',
     {
-      config: { scope: 'payments:self:refund' },
+      config: { scope: 'payments:self:refund', shows: 'payment' },
       schema: {
         operationId: 'refundPayment',
         summary: 'Refund a payment',

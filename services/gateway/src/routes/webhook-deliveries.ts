@@ -44,7 +44,7 @@ export const webhookDeliveryRoutes: FastifyPluginAsyncZod<WebhookDeliveryRouteOp
 
   app.post(
     '/webhooks/:id/deliveries/:delivery_id/redeliver',
-    { config: { scope: 'webhooks:self:update' }, schema: schemas.redeliver },
+    { config: { scope: 'webhooks:self:update', shows: 'webhook' }, schema: schemas.redeliver },
     async (request, reply) => {
       const webhook = await findWebhook(request, request.params.id);
       const deliveryId = parseId(DeliveryId, 'delivery', request.params.delivery_id);
@@ -60,7 +60,7 @@ export const webhookDeliveryRoutes: FastifyPluginAsyncZod<WebhookDeliveryRouteOp
 
   app.post(
     '/webhooks/:id/replay',
-    { config: { scope: 'webhooks:self:update' }, schema: schemas.replayEvents },
+    { config: { scope: 'webhooks:self:update', shows: 'webhook' }, schema: schemas.replayEvents },
     async (request, reply) => {
       const { id, events } = await findWebhook(request, request.params.id);
       const { from_date, to_date, event_types = events } = request.body;

@@ -17,6 +17,7 @@ import {
 } from '../queries/webhooks.ts';
 import { callContext, callerOf } from '../request.ts';
 import { createWebhookSecret } from '../webhooks/secret.ts';
+import { goneError } from '../plugins/shown-resource.ts';
 import * as schemas from './webhook-schemas.ts';
 
 const MAX_WEBHOOKS = 20;
@@ -38,7 +39,10 @@ export const webhookRoutes: FastifyPluginAsyncZod<WebhookRouteOptions> = async (
 
   app.post(
     '/webhooks',
-    { config: { scope: 'webhooks:self:create', responseHasSecret: true }, schema: schemas.createWebhook },
+    {
+      config: { scope: 'webhooks:self:create', shows: 'webhook', responseHasSecret: true },
+      schema: schemas.createWebhook,
+    },
     async (request, reply) => {
       const { url, events } = request.body;
       await checkUrl(url);
@@ -50,6 +54,7 @@ export const webhookRoutes: FastifyPluginAsyncZod<WebhookRouteOptions> = async (
       if (!created) {
         throw new AppError('too_many_webhooks', `a merchant can have ${MAX_WEBHOOKS} webhooks: delete one first`);
       }
+      if (created === 'deleted') throw goneError(webhook.id);
       return reply.code(201).send(withPlainSecret(created));
     },
   );
@@ -87,7 +92,10 @@ export const webhookRoutes: FastifyPluginAsyncZod<WebhookRouteOptions> = async (
 
   app.post(
     '/webhooks/:id/rotate-secret',
-    { config: { scope: 'webhooks:self:update', responseHasSecret: true }, schema: schemas.rotateWebhookSecret },
+    {
+      config: { scope: 'webhooks:self:update', shows: 'webhook', responseHasSecret: true },
+      schema: schemas.rotateWebhookSecret,
+    },
     async (request, reply) => {
       const at = now();
       const rotation = {

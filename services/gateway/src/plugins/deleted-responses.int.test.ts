@@ -1,0 +1,173 @@
+import { newUlid } from '@cpg/runtime';
+import { completeCrashedDeletions } from '../queries/deleted-resources.ts';
+import { startGateway, type TestGateway, type TestMerchant } from '../testing/jest-gateway.ts';
+import {
+  orderBody,
+  orderOf,
+  ordersResponse,
+  paymentOf,
+  projectOrder,
+  projectPayment,
+} from '../testing/jest-resources.ts';
+import { type StubCall, errorResponse } from '../testing/jest-stub-service.ts';
+
+let gateway: TestGateway;
+let shop: TestMerchant;
+let order: string;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+});
+afterAll(() => gateway.close());
+beforeEach(async () => {
+  shop = await gateway.merchant();
+  gateway.orders.respond = respondAndProject;
+  order = (await post('/v1/orders', 'create', orderBody())).body.id;
+  gateway.orders.calls.length = 0;
+});
+
+/** Deletes the order from the read model, as the orders service does before it answers. */
+const respondAndProject = async (call: StubCall) => {
+  const response = ordersResponse(call);
+  const { id } = response.body as { id: string };
+  if (call.method === 'DELETE')
+    await gateway.pool.query('update orders.orders set deleted = true, resource = null where id = $1', [id]);
+  else if (response.status === 201) await projectOrder(gateway.pool, orderOf(id, shop.id));
+  return response;
+};
+const post = (path: string, key: string, body?: unknown) => shop.send('POST', path, body, { 'idempotency-key': key });
+const remove = () => shop.send('DELETE', `/v1/orders/${order}`);
+const createAgain = () => post('/v1/orders', 'create', orderBody());
+const stored = async () => {
+  const { rows } = await gateway.pool.query<{ key: string; answer: string | null }>(
+    'select key, answer from gateway.idempotency_keys where merchant_id = $1 order by key',
+    [shop.id],
+  );
+  return rows;
+};
+const ORDER_DELETED = { status: 410, body: { code: 'order_deleted', statusCode: 410 } };
+
+test('a repeat of a request whose order was deleted is 410, and its response leaves the database', async () => {
+  const payment = `pay_${newUlid()}`;
+  await projectPayment(gateway.pool, paymentOf(payment, shop.id, { order_id: order }));
+  gateway.payments.respond = () => ({
+    status: 200,
+    body: { payment: paymentOf(payment, shop.id, { order_id: order }), order: orderOf(order, shop.id) },
+  });
+  const requests = [
+    () => createAgain(),
+    () => post(`/v1/orders/${order}/cancel`, 'cancel'),
+    () => post(`/v1/orders/${order}/capture`, 'capture'),
+    () => post(`/v1/payments/${payment}/refund`, 'refund'),
+  ];
+  for (const request of requests) expect((await request()).status).toBe(201);
+  expect((await remove()).status).toBe(200);
+  gateway.orders.calls.length = 0;
+  for (const request of requests) expect(await request()).toMatchObject(ORDER_DELETED);
+  expect(gateway.orders.calls).toEqual([]);
+  expect(await stored()).toEqual(['cancel', 'capture', 'create', 'refund'].map((key) => ({ key, answer: null })));
+});
+
+test('another request with the key of a deleted order is 422', async () => {
+  await remove();
+  expect((await post('/v1/orders', 'create', orderBody({ external_reference_id: 'other' }))).status).toBe(422);
+});
+
+test('a response that is being stored while its order is deleted is not kept', async () => {
+  let finish = () => {};
+  const finishing = new Promise<void>((done) => (finish = done));
+  let started = () => {};
+  const running = new Promise<void>((done) => (started = done));
+  gateway.orders.respond = async (call) => {
+    if (!call.path.endsWith('/cancel')) return respondAndProject(call);
+    started();
+    await finishing;
+    return ordersResponse(call);
+  };
+  const canceling = post(`/v1/orders/${order}/cancel`, 'cancel');
+  await running;
+  await remove();
+  finish();
+  expect((await canceling).status).toBe(201);
+  expect((await stored()).map(({ answer }) => answer)).toEqual([null, null]);
+  expect(await post(`/v1/orders/${order}/cancel`, 'cancel')).toMatchObject(ORDER_DELETED);
+});
+
+test('a gateway that crashed while it deleted an order reveals nothing, and the cleanup completes its work', async () => {
+  gateway.orders.respond = async (call) => {
+    await respondAndProject(call);
+    return errorResponse(503, 'dependency_unavailable');
+  };
+  expect((await remove()).status).toBe(503);
+  expect(await createAgain()).toMatchObject(ORDER_DELETED);
+  expect((await stored())[0]!.answer).toMatch(order);
+  expect(await completeCrashedDeletions(gateway.pool)).toBe(1);
+  expect(await stored()).toEqual([{ key: 'create', answer: null }]);
+  expect(await completeCrashedDeletions(gateway.pool)).toBe(0);
+});
+
+test('a response that an earlier version stored is not shown after the deletion', async () => {
+  await gateway.pool.query('update gateway.idempotency_keys set resource_id = null where merchant_id = $1', [shop.id]);
+  await remove();
+  expect(await createAgain()).toMatchObject(ORDER_DELETED);
+});
+
+test('a repeat of a create whose response was lost does not create a deleted order again', async () => {
+  await gateway.pool.query(
+    'update gateway.idempotency_keys set status = null, answer = null, leased_until = now() where merchant_id = $1',
+    [shop.id],
+  );
+  // The orders service answers so for the id of a deleted order.
+  gateway.orders.respond = () => errorResponse(404, 'not_found');
+  expect(await createAgain()).toMatchObject(ORDER_DELETED);
+  expect(gateway.orders.calls).toMatchObject([{ body: { order_id: order } }]);
+});
+
+test('a refused deletion leaves the stored responses as they are', async () => {
+  gateway.orders.respond = () => errorResponse(409, 'order_has_unsettled_funds');
+  expect((await remove()).status).toBe(409);
+  expect(await createAgain()).toMatchObject({ status: 201, body: { id: order } });
+  expect(await completeCrashedDeletions(gateway.pool)).toBe(0);
+});
+
+test('a merchant does not learn from a repeat that an order of another merchant was deleted', async () => {
+  const other = await gateway.merchant();
+  const cancel = () => other.send('POST', `/v1/orders/${order}/cancel`, undefined, { 'idempotency-key': 'probe' });
+  gateway.orders.respond = () => errorResponse(404, 'not_found');
+  expect((await cancel()).status).toBe(404);
+  gateway.orders.respond = respondAndProject;
+  await remove();
+  expect((await cancel()).status).toBe(404);
+});
+
+describe('webhooks', () => {
+  const WEBHOOK = { url: 'https://shop.example/hooks', events: ['order:paid'] };
+  const WEBHOOK_DELETED = { status: 410, body: { code: 'webhook_deleted' } };
+  const create = () => post('/v1/webhooks', 'hook', WEBHOOK);
+  const rowOf = async (id: string) =>
+    (await gateway.pool.query('select * from gateway.webhooks where id = $1', [id])).rows[0];
+
+  test('a repeat does not bring back the secret of a deleted webhook, and no secret is kept', async () => {
+    const { id } = (await create()).body;
+    const rotate = () => post(`/v1/webhooks/${id}/rotate-secret`, 'rotate');
+    expect((await rotate()).status).toBe(201);
+    await shop.send('DELETE', `/v1/webhooks/${id}`);
+    expect(await create()).toMatchObject(WEBHOOK_DELETED);
+    expect(await rotate()).toMatchObject(WEBHOOK_DELETED);
+    expect((await stored()).filter(({ key }) => key !== 'create')).toEqual([
+      { key: 'hook', answer: null },
+      { key: 'rotate', answer: null },
+    ]);
+    expect(await rowOf(id)).toMatchObject({ secret_box: '', previous_secret_box: null });
+  });
+
+  test('a repeat of a create whose response was lost does not show a deleted webhook', async () => {
+    const { id } = (await create()).body;
+    await shop.send('DELETE', `/v1/webhooks/${id}`);
+    await gateway.pool.query(
+      `update gateway.idempotency_keys set status = null, leased_until = now() where merchant_id = $1 and key = 'hook'`,
+      [shop.id],
+    );
+    expect(await create()).toMatchObject(WEBHOOK_DELETED);
+  });
+});

@@ -1,0 +1,62 @@
+import { type Pool, type Queryable, transaction } from '@cpg/postgres';
+
+/** Whether the merchant had this order or webhook and deleted it. */
+export const isDeleted = async (db: Queryable, merchantId: string, resourceId: string): Promise<boolean> => {
+  const text = resourceId.startsWith('whk_')
+    ? 'select from gateway.webhooks where id = $1 and merchant_id = $2 and deleted_at is not null'
+    : 'select from orders.orders where id = $1 and merchant_id = $2 and deleted';
+  const { rowCount } = await db.query(text, [resourceId, merchantId]);
+  return rowCount === 1;
+};
+
+/** Deletes the stored responses that show an order or a webhook. A request that is still running stores none: this ends
+ *  its lease. */
+export const deleteResponsesOf = async (db: Queryable, merchantId: string, resourceId: string): Promise<void> => {
+  await db.query(
+    `update gateway.idempotency_keys set status = 410, answer = null, sealed = false, holder = null
+      where resource_id = $2 and merchant_id = $1`,
+    [merchantId, resourceId],
+  );
+};
+
+/** Records that an order is about to be deleted. Its stored responses are then deleted even if this process crashes. */
+export const recordOrderDeletion = async (db: Queryable, merchantId: string, orderId: string): Promise<void> => {
+  await db.query(
+    `insert into gateway.order_deletions (order_id, merchant_id)
+     select id, merchant_id from orders.orders where id = $1 and merchant_id = $2
+     on conflict (order_id) do update set started_at = now()`,
+    [orderId, merchantId],
+  );
+};
+
+/** Deletes the stored responses of an order if the order is deleted. Idempotent. */
+export const completeOrderDeletion = (pool: Pool, merchantId: string, orderId: string): Promise<void> =>
+  transaction(pool, async (db) => {
+    if (!(await isDeleted(db, merchantId, orderId))) return;
+    await deleteResponsesOf(db, merchantId, orderId);
+    await db.query('delete from gateway.order_deletions where order_id = $1', [orderId]);
+  });
+
+// Longer than stored responses are kept: later there is nothing to delete.
+const ABANDONED_AFTER = '2 days';
+
+/** Completes the deletions that crashed gateways left behind. Returns their number. */
+export const completeCrashedDeletions = async (pool: Pool): Promise<number> => {
+  const { rows } = await pool.query<{ order_id: string; merchant_id: string }>(
+    `select d.order_id, d.merchant_id
+       from gateway.order_deletions d join orders.orders o on o.id = d.order_id and o.merchant_id = d.merchant_id
+      where o.deleted limit 1000`,
+  );
+  for (const { order_id: orderId, merchant_id: merchantId } of rows)
+    await completeOrderDeletion(pool, merchantId, orderId);
+  await pool.query(`delete from gateway.order_deletions where started_at < now() - interval '${ABANDONED_AFTER}'`);
+  return rows.length;
+};
+
+/** The order of a payment; null for an unknown payment. */
+export const orderIdOfPayment = async (db: Queryable, paymentId: string): Promise<string | null> => {
+  const { rows } = await db.query<{ order_id: string | null }>('select order_id from payments.payments where id = $1', [
+    paymentId,
+  ]);
+  return rows[0]?.order_id ?? null;
+};
