@@ -1,6 +1,9 @@
-import { type Admin, ConfigResourceTypes, KafkaJSError } from 'kafkajs';
+import type { Admin, ConfigResourceTypes, KafkaJSError } from 'kafkajs';
 
 const RETENTION = 'retention.ms';
+
+// The enum of kafkajs, which is not a named export for ES modules.
+const TOPIC: ConfigResourceTypes.TOPIC = 2;
 
 // `config_source` of a setting that was made for the topic itself. Source: Apache Kafka, DescribeConfigsResponse.
 const SET_ON_TOPIC = 1;
@@ -12,7 +15,7 @@ export const updateRetention = async (
   topics: ReadonlyArray<{ readonly topic: string; readonly retentionMs: string }>,
 ): Promise<void> => {
   if (topics.length === 0) return;
-  const type = ConfigResourceTypes.TOPIC;
+  const type = TOPIC;
   try {
     const { resources } = await admin.describeConfigs({
       includeSynonyms: false,
@@ -37,6 +40,7 @@ export const updateRetention = async (
 // The embedded broker has no AlterConfigs; a broker with ACLs may refuse both requests to the services.
 const REFUSALS = new Set(['UNSUPPORTED_VERSION', 'CLUSTER_AUTHORIZATION_FAILED', 'TOPIC_AUTHORIZATION_FAILED']);
 
-const isRefusal = (error: unknown): boolean =>
-  error instanceof KafkaJSError &&
-  (error.name === 'KafkaJSServerDoesNotSupportApiKey' || REFUSALS.has((error as { type?: string }).type ?? ''));
+const isRefusal = (error: unknown): boolean => {
+  const { name, type = '' } = error as Partial<KafkaJSError> & { type?: string };
+  return name === 'KafkaJSServerDoesNotSupportApiKey' || REFUSALS.has(type);
+};
