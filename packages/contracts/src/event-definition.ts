@@ -22,14 +22,14 @@ export interface EventDefinition<
   readonly summary: string;
   /** Data of a recorded event, for readers: open objects without API limits. */
   readonly recorded: z.ZodObject<S>;
-  /** Data of a new event, for writers and for the published JSON Schema: API limits apply, unknown fields are
-   *  refused. */
+  /** Data of a new event, for writers and for the published JSON Schema: values have the shape of the API's resources,
+   *  unknown fields are refused. Requests are checked for their limits before. */
   readonly written: z.ZodType<z.output<z.ZodObject<S>>>;
 }
 
 /** Defines an event. `data` describes what readers accept for ever, so a field that is added later is optional.
  *  `limits` replaces fields of `data` by stricter schemas of the same type for new events; they may be tightened at any
- *  time. */
+ *  time, but a replay publishes old events under them too. */
 export const defineEvent = <const T extends string, const M extends string | null, S extends z.ZodRawShape>({
   data,
   limits,

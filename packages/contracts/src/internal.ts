@@ -4,7 +4,7 @@ import { MerchantId, OrderId, PaymentId, RefundId, Timestamp } from './ids.ts';
 import { Amount, Minor } from './money.ts';
 import { PaymentOffer } from './payment-offer.ts';
 import { AssignedInstruction } from './recorded-values.ts';
-import { Metadata } from './resources/metadata.ts';
+import { MetadataDto } from './resources/metadata.ts';
 import { MerchantCreateOrderDto, Order, UpdateOrderDto } from './resources/order.ts';
 import { OrphanReason, Payment } from './resources/payment.ts';
 import { WebhookEventType } from './resources/webhook.ts';
@@ -105,7 +105,7 @@ export const RegisterPaymentCall = z
     currency: PaymentCurrency,
     confirmed: z.boolean(),
     tx_hash: z.string().min(1).max(256).optional(),
-    metadata: Metadata.optional(),
+    metadata: MetadataDto.optional(),
   })
   .refine(({ order_id, address }) => (order_id === undefined) !== (address === undefined), {
     path: ['order_id'],

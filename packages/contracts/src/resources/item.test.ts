@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { decimalsOf, ItemCurrency } from '../currencies.ts';
 import { faultsIn } from '../testing/jest-faults.ts';
-import { Item, Quantity } from './item.ts';
+import { ItemDto, Quantity } from './item.ts';
 
 const item = { name: 'Coffee', quantity: 2, unit_price: '45.50', currency: 'MXN' as const };
 
@@ -29,25 +29,25 @@ describe('an item', () => {
       fc.property(fc.constantFrom(...ItemCurrency.options), fc.integer({ min: 0, max: 18 }), (currency, decimals) => {
         const unit_price = decimals === 0 ? '1' : `1.${'1'.repeat(decimals)}`;
         const allowed = decimalsOf(currency);
-        expect(faultsIn(Item, { ...item, unit_price, currency })).toEqual(
+        expect(faultsIn(ItemDto, { ...item, unit_price, currency })).toEqual(
           decimals <= allowed ? [] : [`unit_price: ${currency} has ${allowed} decimals, this amount has ${decimals}`],
         );
       }),
     );
   });
 
-  test('accepts a price of zero', () => expect(Item.safeParse({ ...item, unit_price: '0' }).success).toBe(true));
+  test('accepts a price of zero', () => expect(ItemDto.safeParse({ ...item, unit_price: '0' }).success).toBe(true));
 
   test('reports the path of a modifier price with too many decimals', () => {
     const modifiers = [item, { ...item, unit_price: '0.123' }];
-    expect(faultsIn(Item, { ...item, modifiers })).toEqual([
+    expect(faultsIn(ItemDto, { ...item, modifiers })).toEqual([
       'modifiers.1.unit_price: MXN has 2 decimals, this amount has 3',
     ]);
   });
 
   test('accepts up to 20 modifiers, and no modifiers of modifiers', () => {
-    expect(Item.safeParse({ ...item, modifiers: Array(20).fill(item) }).success).toBe(true);
-    expect(Item.safeParse({ ...item, modifiers: Array(21).fill(item) }).success).toBe(false);
-    expect(Item.safeParse({ ...item, modifiers: [{ ...item, modifiers: [] }] }).success).toBe(false);
+    expect(ItemDto.safeParse({ ...item, modifiers: Array(20).fill(item) }).success).toBe(true);
+    expect(ItemDto.safeParse({ ...item, modifiers: Array(21).fill(item) }).success).toBe(false);
+    expect(ItemDto.safeParse({ ...item, modifiers: [{ ...item, modifiers: [] }] }).success).toBe(false);
   });
 });

@@ -14,7 +14,7 @@ export const Quantity = z
     error: `must have at most ${QUANTITY_DECIMALS} decimals`,
   });
 
-const line = { name: z.string().min(1).max(256), quantity: Quantity, unit_price: Amount, currency: ItemCurrency };
+const bounded = { name: z.string().min(1).max(256), quantity: Quantity, unit_price: Amount, currency: ItemCurrency };
 
 const checkDecimals = (
   { unit_price, currency }: { unit_price: string; currency: ItemCurrency },
@@ -30,10 +30,19 @@ const checkDecimals = (
     });
 };
 
-export const Modifier = z.strictObject(line).superRefine(checkDecimals);
+/** A modifier in a request. */
+export const ModifierDto = z.strictObject(bounded).superRefine(checkDecimals);
+
+/** An item in a request. */
+export const ItemDto = z
+  .strictObject({ ...bounded, modifiers: z.array(ModifierDto).max(20).optional() })
+  .superRefine(checkDecimals);
+
+// Orders are shown for ever, so the shapes below have no limits: a limit of requests may be tightened.
+const line = { name: z.string(), quantity: z.number(), unit_price: Amount, currency: ItemCurrency };
+
+export const Modifier = z.object(line);
 export type Modifier = z.infer<typeof Modifier>;
 
-export const Item = z
-  .strictObject({ ...line, modifiers: z.array(Modifier).max(20).optional() })
-  .superRefine(checkDecimals);
+export const Item = z.object({ ...line, modifiers: z.array(Modifier).optional() });
 export type Item = z.infer<typeof Item>;

@@ -1,33 +1,33 @@
 import { z } from 'zod';
 import { PaymentCurrency, PaymentRail } from '../currencies.ts';
 import { MerchantId, Timestamp } from '../ids.ts';
-import { Metadata } from './metadata.ts';
+import { MetadataDto } from './metadata.ts';
 
-export const Address = z.strictObject({
-  street: z.string().min(1),
-  city: z.string().min(1),
-  state: z.string().min(1),
-  postal_code: z.string().min(1),
-  country: z.string().regex(/^[A-Z]{2}$/, { error: 'must be an ISO 3166-1 alpha-2 code' }),
+export const Address = z.object({
+  street: z.string(),
+  city: z.string(),
+  state: z.string(),
+  postal_code: z.string(),
+  country: z.string().describe('ISO 3166-1 alpha-2 code.'),
 });
 
-export const IndividualProfile = z.strictObject({
-  first_name: z.string().min(1),
-  last_name: z.string().min(1),
-  email: z.email(),
-  phone: z.string().min(1).optional(),
+export const IndividualProfile = z.object({
+  first_name: z.string(),
+  last_name: z.string(),
+  email: z.string(),
+  phone: z.string().optional(),
 });
 
-export const BusinessProfile = z.strictObject({
-  business_name: z.string().min(1),
-  contact_email: z.email(),
-  contact_phone: z.string().min(1).optional(),
+export const BusinessProfile = z.object({
+  business_name: z.string(),
+  contact_email: z.string(),
+  contact_phone: z.string().optional(),
   address: Address.optional(),
 });
 
-export const PaymentMethod = z.strictObject({
+export const PaymentMethod = z.object({
   type: PaymentRail,
-  supported_currencies: z.array(PaymentCurrency).min(1),
+  supported_currencies: z.array(PaymentCurrency),
   deposit_instructions: z.record(z.string(), z.json()),
 });
 export type PaymentMethod = z.infer<typeof PaymentMethod>;
@@ -46,14 +46,42 @@ export const Merchant = z.object({
 });
 export type Merchant = z.infer<typeof Merchant>;
 
+const AddressDto = z.strictObject({
+  street: z.string().min(1),
+  city: z.string().min(1),
+  state: z.string().min(1),
+  postal_code: z.string().min(1),
+  country: z.string().regex(/^[A-Z]{2}$/, { error: 'must be an ISO 3166-1 alpha-2 code' }),
+});
+
+const IndividualProfileDto = z.strictObject({
+  first_name: z.string().min(1),
+  last_name: z.string().min(1),
+  email: z.email(),
+  phone: z.string().min(1).optional(),
+});
+
+const BusinessProfileDto = z.strictObject({
+  business_name: z.string().min(1),
+  contact_email: z.email(),
+  contact_phone: z.string().min(1).optional(),
+  address: AddressDto.optional(),
+});
+
+const PaymentMethodDto = z.strictObject({
+  type: PaymentRail,
+  supported_currencies: z.array(PaymentCurrency).min(1),
+  deposit_instructions: z.record(z.string(), z.json()),
+});
+
 export const CreateMerchantDto = z
   .strictObject({
     type: MerchantType,
     external_reference_id: z.string().min(1).max(128),
-    individual_profile: IndividualProfile.optional(),
-    business_profile: BusinessProfile.optional(),
-    payment_methods: z.array(PaymentMethod).min(1),
-    metadata: Metadata,
+    individual_profile: IndividualProfileDto.optional(),
+    business_profile: BusinessProfileDto.optional(),
+    payment_methods: z.array(PaymentMethodDto).min(1),
+    metadata: MetadataDto,
   })
   .superRefine((merchant, context) => {
     const [own, other] =

@@ -1,18 +1,18 @@
 import fc from 'fast-check';
-import { Metadata, METADATA_MAX_BYTES } from './metadata.ts';
+import { METADATA_MAX_BYTES, MetadataDto } from './metadata.ts';
 
 describe('metadata', () => {
   const filled = (bytes: number) => ({ a: 'x'.repeat(bytes - '{"a":""}'.length) });
 
   test('accepts exactly 16 KiB and refuses one byte more', () => {
-    expect(Metadata.safeParse(filled(METADATA_MAX_BYTES)).success).toBe(true);
-    expect(Metadata.safeParse(filled(METADATA_MAX_BYTES + 1)).success).toBe(false);
+    expect(MetadataDto.safeParse(filled(METADATA_MAX_BYTES)).success).toBe(true);
+    expect(MetadataDto.safeParse(filled(METADATA_MAX_BYTES + 1)).success).toBe(false);
   });
 
   test('counts bytes, not characters', () => {
     const half = { a: 'é'.repeat(METADATA_MAX_BYTES / 2) };
     expect(JSON.stringify(half).length).toBeLessThan(METADATA_MAX_BYTES);
-    expect(Metadata.safeParse(half).success).toBe(false);
+    expect(MetadataDto.safeParse(half).success).toBe(false);
   });
 
   test('accepts any JSON object and returns it unchanged', () => {
@@ -22,13 +22,13 @@ describe('metadata', () => {
         fc.dictionary(fc.string(), fc.jsonValue()).filter((value) => !JSON.stringify(value).includes('"__proto__"')),
         (value) => {
           fc.pre(Buffer.byteLength(JSON.stringify(value)) <= METADATA_MAX_BYTES);
-          expect(JSON.stringify(Metadata.parse(value))).toBe(JSON.stringify(value));
+          expect(JSON.stringify(MetadataDto.parse(value))).toBe(JSON.stringify(value));
         },
       ),
     );
   });
 
   test.each([null, 'text', 1, [], undefined])('refuses %p', (value) => {
-    expect(Metadata.safeParse(value).success).toBe(false);
+    expect(MetadataDto.safeParse(value).success).toBe(false);
   });
 });

@@ -1,5 +1,5 @@
 import { faultsIn } from '../testing/jest-faults.ts';
-import { MerchantCreateOrderDto, UpdateOrderDto } from './order.ts';
+import { MerchantCreateOrderDto, Order, UpdateOrderDto } from './order.ts';
 
 const capabilities = {
   can_cancel: true,
@@ -60,4 +60,23 @@ describe('a new order', () => {
 test('an update of an order must change something', () => {
   expect(faultsIn(UpdateOrderDto, {})).toEqual([': must have metadata, expiration_minutes, or both']);
   expect(UpdateOrderDto.safeParse({ metadata: {} }).success).toBe(true);
+});
+
+test('an order from a time of other limits is shown as it is', () => {
+  const line = { ...item, name: 'x'.repeat(1_000), quantity: 0.0000001 };
+  const stored = {
+    ...{ id: 'ord_01KG9Q1S5T6V7W8X9Y0Z1A2B3C', merchant_id: 'mer_01KG9Q0A1B2C3D4E5F6G7H8J9K' },
+    external_reference_id: 'x'.repeat(1_000),
+    items: Array(200).fill({ ...line, unit_price: '45.501', modifiers: Array(30).fill({ ...line, name: '' }) }),
+    payments: [],
+    status: 'paid',
+    total_amount: '1.000000',
+    remaining_amount: '0.000000',
+    currency: 'USDT',
+    rates: {},
+    capabilities,
+    deposit_instructions: [],
+    metadata: { note: 'x'.repeat(20_000) },
+  };
+  expect(Order.parse(stored)).toEqual(stored);
 });

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { ItemCurrency, PaymentCurrency, PaymentRail } from '../currencies.ts';
 import { MerchantId, OrderId, Timestamp } from '../ids.ts';
 import { Amount } from '../money.ts';
-import { Item } from './item.ts';
-import { Metadata } from './metadata.ts';
+import { Item, ItemDto } from './item.ts';
+import { Metadata, MetadataDto } from './metadata.ts';
 import { Payment } from './payment.ts';
 
 export const OrderStatus = z.enum([
@@ -18,7 +18,7 @@ export const OrderStatus = z.enum([
 ]);
 export type OrderStatus = z.infer<typeof OrderStatus>;
 
-export const Capabilities = z.strictObject({
+export const Capabilities = z.object({
   can_cancel: z.boolean(),
   can_update: z.boolean(),
   can_overpay: z.boolean(),
@@ -61,7 +61,7 @@ export const GatewayPayInstruction = z.object({
   amount: Amount,
   provider: z.string(),
   payment_reference: z.string(),
-  payment_url: z.url(),
+  payment_url: z.string().meta({ format: 'uri' }),
   qr_content: z.string(),
   expires_at: Timestamp,
 });
@@ -97,9 +97,12 @@ export const DEFAULT_EXPIRATION_MINUTES = 60;
 
 const ExpirationMinutes = z.int().min(MIN_EXPIRATION_MINUTES).max(MAX_EXPIRATION_MINUTES);
 
+/** The capabilities in a request. */
+export const CapabilitiesDto = z.strictObject(Capabilities.shape);
+
 export const MerchantCreateOrderDto = z.strictObject({
   external_reference_id: z.string().min(1).max(128),
-  items: z.array(Item).min(1).max(100),
+  items: z.array(ItemDto).min(1).max(100),
   enable_rails: z
     .array(PaymentRail)
     .min(1)
@@ -107,14 +110,14 @@ export const MerchantCreateOrderDto = z.strictObject({
     .refine((rails) => new Set(rails).size === rails.length, { error: 'must not repeat a rail' })
     .meta({ uniqueItems: true }),
   payment_currency: PaymentCurrency,
-  capabilities: Capabilities,
+  capabilities: CapabilitiesDto,
   expiration_minutes: ExpirationMinutes.optional(),
-  metadata: Metadata.optional(),
+  metadata: MetadataDto.optional(),
 });
 export type MerchantCreateOrderDto = z.infer<typeof MerchantCreateOrderDto>;
 
 export const UpdateOrderDto = z
-  .strictObject({ metadata: Metadata.optional(), expiration_minutes: ExpirationMinutes.optional() })
+  .strictObject({ metadata: MetadataDto.optional(), expiration_minutes: ExpirationMinutes.optional() })
   .refine((body) => body.metadata !== undefined || body.expiration_minutes !== undefined, {
     error: 'must have metadata, expiration_minutes, or both',
   })
