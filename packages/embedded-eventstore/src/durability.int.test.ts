@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { createConnection } from 'node:net';
 import { testDatabase } from '@cpg/postgres';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { START, UnavailableError } from '@eventstore/db-client';
@@ -135,3 +137,32 @@ test('subscriptions end with UNAVAILABLE when the server stops', async () => {
   expect(await ended).toBeInstanceOf(UnavailableError);
   await client.dispose();
 });
+
+test.each([
+  ['that sends nothing', async (port: number) => connectSocket(port)],
+  [
+    'that never closes its side',
+    async (port: number) => {
+      const socket = await connectSocket(port);
+      socket.write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0');
+      await once(socket, 'data');
+      return socket;
+    },
+  ],
+])('the server stops in time beside a connection %s, and frees the database', async (_, open) => {
+  const server = await start();
+  const socket = await open(server.port);
+  const startedAt = performance.now();
+  await server.stop();
+  expect(performance.now() - startedAt).toBeLessThan(4_000);
+  socket.destroy();
+  const next = await start(); // waits for the lock
+  await next.stop();
+});
+
+const connectSocket = async (port: number) => {
+  const socket = createConnection({ host: '127.0.0.1', port, allowHalfOpen: true });
+  socket.on('error', () => {});
+  await once(socket, 'connect');
+  return socket;
+};

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { Server, ServerCredentials } from '@grpc/grpc-js';
+import { Server } from '@grpc/grpc-js';
+import { type Connections, listen } from './connections.ts';
 import { LiveTail } from './live-tail.ts';
 import { CallHandlers } from './protocol/call-handlers.ts';
 import { addServices } from './protocol/services.ts';
@@ -26,7 +27,6 @@ export interface EventStoreServer {
 // As in EventStoreDB. A message may be larger than an append, so that a too large append gets its proper error.
 const MAX_APPEND_BYTES = 1024 * 1024;
 const MAX_MESSAGE_BYTES = 17 * 1024 * 1024;
-const STOP_TIMEOUT_MS = 5_000;
 
 /** Serves the EventStoreDB protocol. Waits until the database is available, then resolves.
  *  Throws an error with code EADDRINUSE for a taken port, and UnsupportedSchemaVersion for data of another version. */
@@ -54,36 +54,20 @@ export const startEventStore = async (options: EventStoreOptions): Promise<Event
     now,
   });
 
+  let connections: Connections | null = null;
   const stop = async () => {
     handlers.endStreams();
-    await shutDown(server);
+    await connections?.close(handlers.allDone());
     await writer.stop();
     await reader.close();
   };
   try {
-    node.port = await bind(server, host, port);
+    connections = await listen(server, host, port);
+    node.port = connections.port;
     await writer.start();
   } catch (error) {
     await stop();
     throw error;
   }
   return { port: node.port, url: `esdb://${host}:${node.port}?tls=false`, stop };
-};
-
-const bind = (server: Server, host: string, port: number): Promise<number> =>
-  new Promise((resolve, reject) => {
-    server.bindAsync(`${host}:${port}`, ServerCredentials.createInsecure(), (error, bound) => {
-      if (!error) return resolve(bound);
-      const code = /EADDRINUSE/.test(error.message) ? 'EADDRINUSE' : undefined;
-      reject(
-        Object.assign(new Error(`cannot listen on ${host}:${port}: ${error.message}`, { cause: error }), { code }),
-      );
-    });
-  });
-
-/** Waits for open calls to finish. Cancels those that are still open after STOP_TIMEOUT_MS. */
-const shutDown = async (server: Server): Promise<void> => {
-  const timer = setTimeout(() => server.forceShutdown(), STOP_TIMEOUT_MS);
-  await new Promise<void>((resolve) => server.tryShutdown(() => resolve()));
-  clearTimeout(timer);
 };

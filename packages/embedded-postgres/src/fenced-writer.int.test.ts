@@ -234,6 +234,19 @@ describe('stop', () => {
     expect(await second.run(namesIn)).toEqual(['one', 'two']);
   });
 
+  test('does not wait for a session that PostgreSQL does not answer', async () => {
+    const writer = await startWriter({ stopTimeoutMs: 100 });
+    const { pid } = await writer.run(async (db) => (await db.query('select pg_backend_pid() as pid')).rows[0]);
+    process.kill(pid, 'SIGSTOP');
+    try {
+      const frozen = expect(writer.run(insert('never answered'))).rejects.toThrow(WriterUnavailable);
+      await writer.stop();
+      await frozen;
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+  });
+
   test('ends a start that waits for the database', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');

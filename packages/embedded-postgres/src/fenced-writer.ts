@@ -5,6 +5,8 @@ import { type LockedSessionOptions, openLockedSession, WriterLockTaken } from '.
 export interface FencedWriterOptions extends LockedSessionOptions {
   /** How long `start` waits for the lock, in ms. Without it, `start` waits until the lock is free. */
   readonly lockWaitMs?: number;
+  /** How long `stop` waits for PostgreSQL, in ms. Default: 2 s. */
+  readonly stopTimeoutMs?: number;
   readonly log: (line: string) => void;
   /** Prepares the schema and loads the state that writes build on. Runs under the lock, at the start of each
    *  session. */
@@ -24,6 +26,8 @@ export class WriterUnavailable extends Error {
 }
 
 const BACKOFF_MS = { first: 50, max: 2_000 };
+const STOP_TIMEOUT_MS = 2_000;
+const CUT_TIMEOUT_MS = 200;
 
 /** The only way to write to a database: one session that holds an advisory lock and runs one task at a time.
  *  The lock is the fence: when the session ends, PostgreSQL frees the lock, and nothing can be written through it.
@@ -71,14 +75,22 @@ export class FencedWriter {
     return result;
   }
 
-  /** Finishes the accepted tasks, then ends the session, which frees the lock. */
+  /** Finishes the accepted tasks, then ends the session, which frees the lock. A session that PostgreSQL does not answer
+   *  is cut: PostgreSQL frees its lock when it notices. */
   async stop(): Promise<void> {
     this.#stopping.abort();
+    const ended = this.#end();
+    if (await isDoneWithin(this.#options.stopTimeoutMs ?? STOP_TIMEOUT_MS, ended)) return;
+    cutSession(this.#session);
+    await isDoneWithin(CUT_TIMEOUT_MS, ended);
+  }
+
+  async #end(): Promise<void> {
     await this.#lastTask;
     await this.#connecting;
     const session = this.#session;
-    this.#session = null;
     await session?.end().catch(() => {});
+    this.#session = null;
   }
 
   async #connect(giveUpLockAt: number, isPermanent: (error: unknown) => boolean): Promise<void> {
@@ -134,6 +146,19 @@ export class FencedWriter {
     this.#connecting = this.#connect(Infinity, () => false).catch(() => {});
   }
 }
+
+const isDoneWithin = async (ms: number, work: Promise<void>): Promise<boolean> => {
+  const timer = new AbortController();
+  const timeout = sleep(ms, false, { signal: timer.signal, ref: false }).catch(() => false);
+  const isDone = await Promise.race([work.then(() => true), timeout]);
+  timer.abort();
+  return isDone;
+};
+
+// pg's own end() waits for the answer of the server.
+const cutSession = (session: pg.Client | null): void => {
+  (session as unknown as { connection: pg.Connection } | null)?.connection.stream.destroy();
+};
 
 // A refused connection is an AggregateError with an empty message.
 const describe = (error: Error): string =>

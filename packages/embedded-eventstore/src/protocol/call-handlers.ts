@@ -25,6 +25,7 @@ interface StreamingCall extends Call {
  *  disconnects, its deadline passes, or, for streaming calls, the server stops. */
 export class CallHandlers {
   readonly #streaming = new Set<AbortController>();
+  readonly #open = new Set<Promise<void>>();
   readonly #log: (line: string) => void;
 
   constructor(log: (line: string) => void) {
@@ -34,6 +35,11 @@ export class CallHandlers {
   /** Ends all streaming calls with UNAVAILABLE, so that clients reconnect. */
   endStreams(): void {
     for (const call of this.#streaming) call.abort(unavailable('the event store is stopping'));
+  }
+
+  /** Resolves once the calls that are open now have been answered. */
+  async allDone(): Promise<void> {
+    await Promise.all(this.#open);
   }
 
   unary<Req, Res>(handle: (request: Req, signal: AbortSignal) => Promise<Res>): handleUnaryCall<Req, Res> {
@@ -67,9 +73,11 @@ export class CallHandlers {
   }
 
   #answer<Res>(callback: sendUnaryData<Res>, signal: AbortSignal, work: (signal: AbortSignal) => Promise<Res>): void {
-    work(signal).then(
-      (response) => callback(null, response),
-      (error) => callback(this.#errorOf(error, signal)),
+    this.#track(
+      work(signal).then(
+        (response) => callback(null, response),
+        (error) => callback(this.#errorOf(error, signal)),
+      ),
     );
   }
 
@@ -77,13 +85,20 @@ export class CallHandlers {
     const controller = cancellation(call);
     const { signal } = controller;
     this.#streaming.add(controller);
-    work(signal)
-      .then(() => signal.throwIfAborted())
-      .then(
-        () => call.end(),
-        (error) => call.emit('error', this.#errorOf(error, signal)),
-      )
-      .finally(() => this.#streaming.delete(controller));
+    this.#track(
+      work(signal)
+        .then(() => signal.throwIfAborted())
+        .then(
+          () => void call.end(),
+          (error) => void call.emit('error', this.#errorOf(error, signal)),
+        )
+        .finally(() => this.#streaming.delete(controller)),
+    );
+  }
+
+  #track(work: Promise<void>): void {
+    this.#open.add(work);
+    void work.finally(() => this.#open.delete(work));
   }
 
   /** After an abort, its reason is the error. Any other error that is not a refusal is a bug, and is logged. */
