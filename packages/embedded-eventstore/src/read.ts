@@ -1,5 +1,6 @@
 import { TOMBSTONE } from './events.ts';
 import type { EventFilter } from './event-filter.ts';
+import { createPause } from './pause.ts';
 import { streamDeleted } from './refusals.ts';
 import { PAGE_EVENTS, type Reader } from './storage/reader.ts';
 import type { ReadMessage } from './read-message.ts';
@@ -59,12 +60,14 @@ export async function* readAll(
   const forwards = direction === 'forwards';
   let next = from === 'start' ? 0n : from === 'end' ? TOMBSTONE : forwards ? from - 1n : from;
   let left = maxCount;
+  const pause = createPause();
   while (left > 0n && !signal.aborted) {
     const limit = Number(filter || left > PAGE_EVENTS ? PAGE_EVENTS : left);
     const page = await (forwards ? reader.allForwards(next, limit) : reader.allBackwards(next, limit));
     if (page.length === 0) return;
     for (const event of page) {
       next = event.position;
+      if (filter) await pause();
       if (filter && !filter(event)) continue;
       yield { kind: 'event', event };
       if (--left === 0n) return;

@@ -7,6 +7,7 @@ import { uuidOf } from './uuids.ts';
 const JSON_TYPE = 'application/json';
 const BINARY_TYPE = 'application/octet-stream';
 const MAX_NAME_BYTES = 2_000; // an entry of a B-tree page has room for no more
+const MAX_TYPE_CHARACTERS = 2_000; // bounds the time that a filter takes
 
 export const empty = (): sharedPb.Empty => new sharedPb.Empty();
 
@@ -44,6 +45,8 @@ export const proposedEventOf = (message: ProposedMessage): ProposedEvent => {
   const contentType = properties.get('content-type');
   if (!type) throw new RefusedError({ kind: 'metadata-missing', property: 'type' });
   if (!contentType) throw new RefusedError({ kind: 'metadata-missing', property: 'content-type' });
+  if (type.length > MAX_TYPE_CHARACTERS)
+    throw invalid(`an event type must have at most ${MAX_TYPE_CHARACTERS} characters`);
   if (type.includes('\0')) throw invalid('an event type must not contain a zero byte');
   return {
     id: uuidOf(message.getId()),

@@ -72,11 +72,7 @@ const filterOf = (filter: FilterOptions): EventFilter => {
   const onType = filter.getEventType();
   const expression = onType ?? filter.getStreamIdentifier();
   if (!expression) throw invalid('a filter must be by event type or by stream name');
-  try {
-    return createEventFilter(onType ? 'type' : 'stream', expression.getPrefixList(), expression.getRegex());
-  } catch (error) {
-    throw invalid((error as Error).message);
-  }
+  return createEventFilter(onType ? 'type' : 'stream', expression.getPrefixList(), expression.getRegex());
 };
 
 /** Window of a filter without `max`, in events. Source: `ReadBatchSize` of EventStoreDB's enumerators. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { RecordedEvent } from '../events.ts';
 import type { EventFilter } from '../event-filter.ts';
+import { createPause } from '../pause.ts';
 import { PAGE_EVENTS } from '../storage/reader.ts';
 import type { Store } from '../store.ts';
 import type { ReadMessage } from '../read-message.ts';
@@ -26,6 +27,7 @@ export async function* subscribeToAll(
   let isLive = false;
   let hasEvents = false;
   let sinceCheckpoint = 0;
+  const pause = createPause();
 
   yield { kind: 'confirmation', subscriptionId: randomUUID() };
   while (!signal.aborted) {
@@ -36,6 +38,7 @@ export async function* subscribeToAll(
     }
     for (const event of events) {
       position = event.position;
+      if (filter) await pause();
       if (!filter || filter.matches(event)) yield { kind: 'event', event };
       if (filter && ++sinceCheckpoint >= filter.checkpointInterval) {
         sinceCheckpoint = 0;
