@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { RecordedEvent } from '../events.ts';
 import { metastreamOf, NO_REVISION, ticksOf, TOMBSTONE } from '../events.ts';
@@ -32,12 +33,19 @@ export interface ReaderOptions {
   readonly databaseUrl: string;
   readonly now: () => number;
   readonly log: (line: string) => void;
+  /** How long to wait for PostgreSQL's answer, in ms. */
+  readonly queryTimeoutMs?: number;
 }
 
 /** The most events of one page. A page also ends at 4 MiB. */
 export const PAGE_EVENTS = 500;
 const MAX_CONNECTIONS = 8;
 const CONNECT_TIMEOUT_MS = 5_000;
+const CLOSE_TIMEOUT_MS = 1_000;
+/** PostgreSQL ends a query after this time. */
+const STATEMENT_TIMEOUT_MS = 10_000;
+/** A query that PostgreSQL does not answer ends after this time, and its connection with it. */
+const QUERY_TIMEOUT_MS = 12_000;
 
 /** Reads committed events in pages of bounded size. Each page is one range scan of an index.
  *  Throws `unavailable` while the database is unavailable. */
@@ -45,13 +53,14 @@ export class Reader {
   readonly #pool: pg.Pool;
   readonly #now: () => number;
 
-  constructor({ databaseUrl, now, log }: ReaderOptions) {
+  constructor({ databaseUrl, now, log, queryTimeoutMs = QUERY_TIMEOUT_MS }: ReaderOptions) {
     this.#now = now;
     this.#pool = new pg.Pool({
       connectionString: databaseUrl,
       max: MAX_CONNECTIONS,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      options: Object.entries(INDEX_SCAN_SETTINGS)
+      query_timeout: queryTimeoutMs,
+      options: Object.entries({ ...INDEX_SCAN_SETTINGS, statement_timeout: STATEMENT_TIMEOUT_MS })
         .map(([name, value]) => `-c ${name}=${value}`)
         .join(' '),
       application_name: 'embedded-eventstore reader',
@@ -79,8 +88,9 @@ export class Reader {
     return this.#stream(STREAM_BACKWARDS, stream, from, limit);
   }
 
+  /** Closes the connections. Does not wait for a query that PostgreSQL does not answer. */
   async close(): Promise<void> {
-    await this.#pool.end();
+    await Promise.race([this.#pool.end(), sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false })]);
   }
 
   async #stream(query: Query, stream: string, from: bigint, limit: number): Promise<StreamPage> {
