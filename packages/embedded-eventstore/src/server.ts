@@ -3,6 +3,7 @@ import { Server } from '@grpc/grpc-js';
 import { type Connections, listen } from './connections.ts';
 import { LiveTail } from './live-tail.ts';
 import { CallHandlers } from './protocol/call-handlers.ts';
+import { PendingBytes } from './protocol/pending-bytes.ts';
 import { addServices } from './protocol/services.ts';
 import { Reader } from './storage/reader.ts';
 import { Writer } from './storage/writer.ts';
@@ -14,6 +15,8 @@ export interface EventStoreOptions {
   readonly port: number;
   readonly host?: string;
   readonly log?: (line: string) => void;
+  /** The most memory of appends that wait for their commit, in bytes. Default: 128 MiB. */
+  readonly maxPendingBytes?: number;
 }
 
 export interface EventStoreServer {
@@ -42,7 +45,7 @@ export const startEventStore = async (options: EventStoreOptions): Promise<Event
     onOpen: (lastPosition) => live.reset(lastPosition),
     onCommit: (events) => live.push(events),
   });
-  const store = { writer, reader, live };
+  const store = { writer, reader, live, pendingBytes: new PendingBytes(options.maxPendingBytes) };
   const handlers = new CallHandlers(log);
   const server = new Server({ 'grpc.max_receive_message_length': MAX_MESSAGE_BYTES });
   const node = { id: randomUUID(), host, port };

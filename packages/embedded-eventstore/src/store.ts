@@ -1,4 +1,5 @@
 import type { LiveTail } from './live-tail.ts';
+import type { PendingBytes } from './protocol/pending-bytes.ts';
 import type { Reader } from './storage/reader.ts';
 import type { Writer } from './storage/writer.ts';
 
@@ -7,4 +8,5 @@ export interface Store {
   readonly writer: Pick<Writer, 'execute'>;
   readonly reader: Reader;
   readonly live: LiveTail;
+  readonly pendingBytes: PendingBytes;
 }

@@ -2,10 +2,11 @@ import streamsPb from '@eventstore/db-client/generated/streams_pb.js';
 import type { ServerReadableStream } from '@grpc/grpc-js';
 import { type ExpectedRevision, NO_REVISION, type ProposedEvent, sizeOf } from '../events.ts';
 import { invalid, RefusedError } from '../refusals.ts';
-import type { WriteResult } from '../storage/commands.ts';
+import type { Command, WriteResult } from '../storage/commands.ts';
 import type { Store } from '../store.ts';
 import { expectedRevisionOf } from './expected-revision.ts';
 import { empty, proposedEventOf, streamNameOf } from './messages.ts';
+import { pendingBytesOf } from './pending-bytes.ts';
 
 const { AppendResp } = streamsPb;
 type AppendCall = ServerReadableStream<streamsPb.AppendReq, streamsPb.AppendResp>;
@@ -17,6 +18,30 @@ export const append = async (
   call: AppendCall,
   signal: AbortSignal,
 ): Promise<streamsPb.AppendResp> => {
+  let heldBytes = 0;
+  const hold = (event: ProposedEvent): void => {
+    store.pendingBytes.take(pendingBytesOf(event));
+    heldBytes += pendingBytesOf(event);
+  };
+  try {
+    const command = await receive(call, maxAppendBytes, hold);
+    return success(await store.writer.execute(command, signal));
+  } catch (error) {
+    if (error instanceof RefusedError && error.refusal.kind === 'wrong-revision') {
+      return wrongExpectedVersion(error.refusal.expected, error.refusal.actual);
+    }
+    throw error;
+  } finally {
+    store.pendingBytes.release(heldBytes);
+  }
+};
+
+/** Reads the append from its requests. Calls `onEvent` for each event. */
+const receive = async (
+  call: AppendCall,
+  maxBytes: number,
+  onEvent: (event: ProposedEvent) => void,
+): Promise<Command> => {
   let target: { stream: string; expected: ExpectedRevision } | undefined;
   const events: ProposedEvent[] = [];
   let bytes = 0;
@@ -30,19 +55,13 @@ export const append = async (
     const message = request.getProposedMessage();
     if (!message) throw invalid('after the first request of an append, each request must have an event');
     const event = proposedEventOf(message);
+    onEvent(event);
     bytes += sizeOf(event);
-    if (bytes > maxAppendBytes) throw new RefusedError({ kind: 'append-too-large', limit: maxAppendBytes });
+    if (bytes > maxBytes) throw new RefusedError({ kind: 'append-too-large', limit: maxBytes });
     events.push(event);
   }
   if (!target) throw invalid('an append must have options');
-  try {
-    return success(await store.writer.execute({ kind: 'append', ...target, events }, signal));
-  } catch (error) {
-    if (error instanceof RefusedError && error.refusal.kind === 'wrong-revision') {
-      return wrongExpectedVersion(error.refusal.expected, error.refusal.actual);
-    }
-    throw error;
-  }
+  return { kind: 'append', ...target, events };
 };
 
 const success = ({ revision, position }: WriteResult): streamsPb.AppendResp => {

@@ -1,19 +1,22 @@
 import type streamsPb from '@eventstore/db-client/generated/streams_pb.js';
 import type { ServerDuplexStream } from '@grpc/grpc-js';
-import { sizeOf } from '../events.ts';
-import { type Refusal, RefusedError } from '../refusals.ts';
+import { type ProposedEvent, sizeOf } from '../events.ts';
+import { type Refusal, RefusedError, unavailable } from '../refusals.ts';
 import type { WriteResult } from '../storage/commands.ts';
 import type { Store } from '../store.ts';
 import { batchAppendResponse } from './batch-append-response.ts';
 import { batchExpectedRevisionOf } from './expected-revision.ts';
 import { proposedEventOf, streamNameOf } from './messages.ts';
 import { isPastDeadline, keyOf, type PendingAppend, pendingAppend } from './pending-append.ts';
+import { pendingBytesOf } from './pending-bytes.ts';
 
 type BatchAppendCall = ServerDuplexStream<streamsPb.BatchAppendReq, streamsPb.BatchAppendResp>;
 
 const DEADLINE_CHECK_MS = 200;
-/** The most unanswered appends of one call. At this limit the server stops reading from the client (backpressure). */
+/** The most unanswered appends of one call, and their bytes. At these limits the server stops reading from the client
+ *  (backpressure). */
 const MAX_PENDING = 4_096;
+const MAX_PENDING_BYTES = 8 * 1024 * 1024;
 
 /** Serves many appends on one call. Each has its own correlation id and is answered once, as soon as it is done.
  *  Resolves when the client has ended its side and every append is answered. Throws an error that ends the call. */
@@ -42,6 +45,8 @@ class BatchAppends {
   readonly #call: BatchAppendCall;
   readonly #finish: (error?: unknown) => void;
   readonly #pending = new Map<string, PendingAppend>();
+  #heldBytes = 0;
+  #complete = 0;
   /** Set once the call is to end: it ends, with this error if any, when every append is answered. */
   #ending: { readonly error?: unknown } | null = null;
 
@@ -62,6 +67,7 @@ class BatchAppends {
     try {
       for (const message of request.getProposedMessagesList()) {
         const event = proposedEventOf(message);
+        this.#hold(append, event);
         append.events.push(event);
         append.bytes += sizeOf(event);
       }
@@ -72,7 +78,10 @@ class BatchAppends {
     } catch (error) {
       this.#refuse(key, error);
     }
-    if (this.#pending.size >= MAX_PENDING) this.#call.pause();
+    if (!this.#isFull) return;
+    // Nothing would ever make room: no append can be answered, and no last part of one can arrive.
+    if (this.#complete === 0) this.fail(unavailable('too many appends of this call are incomplete'));
+    else this.#call.pause();
   }
 
   /** Answers the appends whose deadline has passed with `deadline-exceeded`. */
@@ -92,36 +101,59 @@ class BatchAppends {
   /** The server is stopping: drops incomplete appends, and still answers complete ones. */
   stop(reason: unknown): void {
     this.#call.pause();
-    for (const [key, { isComplete }] of this.#pending) if (!isComplete) this.#pending.delete(key);
+    for (const [key, append] of this.#pending) if (!append.isComplete) this.#remove(key, append);
     this.#endWith({ error: reason });
   }
 
   /** Ends the call at once. */
   fail(error: unknown): void {
-    for (const { abandoned } of this.#pending.values()) abandoned.abort();
-    this.#pending.clear();
+    for (const [key, append] of this.#pending) {
+      append.abandoned.abort();
+      this.#remove(key, append);
+    }
     this.#endWith({ error });
+  }
+
+  get #isFull(): boolean {
+    return this.#pending.size >= MAX_PENDING || this.#heldBytes >= MAX_PENDING_BYTES;
+  }
+
+  #hold(append: PendingAppend, event: ProposedEvent): void {
+    const bytes = pendingBytesOf(event);
+    this.#store.pendingBytes.take(bytes);
+    append.heldBytes += bytes;
+    this.#heldBytes += bytes;
+  }
+
+  #remove(key: string, append: PendingAppend): void {
+    this.#pending.delete(key);
+    this.#store.pendingBytes.release(append.heldBytes);
+    this.#heldBytes -= append.heldBytes;
+    if (append.isComplete) this.#complete--;
   }
 
   #commit(key: string, append: PendingAppend): void {
     const { options, events, abandoned } = append;
     if (isPastDeadline(options, Date.now())) throw new RefusedError({ kind: 'deadline-exceeded' });
     append.isComplete = true;
+    this.#complete++;
     const stream = streamNameOf(options.getStreamIdentifier());
     const command = { kind: 'append', stream, expected: batchExpectedRevisionOf(options), events } as const;
     this.#store.writer.execute(command, abandoned.signal).then(
       (result) => this.#answer(key, result),
-      (error) => this.#refuse(key, error),
+      (error) => {
+        if (!abandoned.signal.aborted) this.#refuse(key, error);
+      },
     );
   }
 
   #answer(key: string, outcome: WriteResult | Refusal): void {
     const append = this.#pending.get(key);
     if (!append) return; // already answered as past its deadline
-    this.#pending.delete(key);
+    this.#remove(key, append);
     this.#call.write(batchAppendResponse(append.correlationId, append.options.getStreamIdentifier(), outcome));
     if (this.#ending) this.#endWith(this.#ending);
-    else if (this.#call.isPaused() && this.#pending.size < MAX_PENDING) this.#call.resume();
+    else if (this.#call.isPaused() && !this.#isFull) this.#call.resume();
   }
 
   /** Without its database the server fails the whole call, so that the client reports it as unavailable. */

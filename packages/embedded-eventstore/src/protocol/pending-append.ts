@@ -9,7 +9,10 @@ export interface PendingAppend {
   readonly events: ProposedEvent[];
   /** Aborting it withdraws the append, unless its commit has begun. */
   readonly abandoned: AbortController;
+  /** Size of the events, as counted for the limit of one append. */
   bytes: number;
+  /** Memory of the events. */
+  heldBytes: number;
   /** Whether the last event has arrived. */
   isComplete: boolean;
 }
@@ -23,6 +26,7 @@ export const pendingAppend = (
   events: [],
   abandoned: new AbortController(),
   bytes: 0,
+  heldBytes: 0,
   isComplete: false,
 });
 

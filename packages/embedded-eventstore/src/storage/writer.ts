@@ -2,7 +2,8 @@ import { FencedWriter } from '@cpg/embedded-postgres';
 import type { ClientBase } from 'pg';
 import type { RecordedEvent } from '../events.ts';
 import { sizeOf, ticksOf } from '../events.ts';
-import { RefusedError, unavailable } from '../refusals.ts';
+import { invalid, RefusedError, unavailable } from '../refusals.ts';
+import { isDataError } from './data-error.ts';
 import { Batch, requiredStreams } from './batch.ts';
 import type { Command, WriteResult } from './commands.ts';
 import { mayBeRetry } from './idempotency.ts';
@@ -22,12 +23,14 @@ export interface WriterOptions {
   readonly onCommit: (events: readonly RecordedEvent[]) => void;
 }
 
-interface QueuedCommand {
+interface TakenCommand {
   readonly command: Command;
-  readonly signal: AbortSignal | undefined;
   readonly resolve: (result: WriteResult) => void;
-  readonly reject: (error: RefusedError) => void;
+  readonly reject: (error: unknown) => void;
 }
+
+/** `command` is null once it is dropped, or its commit has begun. */
+type QueuedCommand = Omit<TakenCommand, 'command'> & { command: Command | null };
 
 /** Key of the advisory lock that the one writer of a database holds: "evst" in ASCII. */
 const LOCK_KEY = 0x65767374;
@@ -74,13 +77,22 @@ export class Writer {
   }
 
   /** Resolves after the commit. Throws RefusedError; after `unavailable` the events may or may not be stored.
-   *  A command whose `signal` aborts while it is queued is dropped without an answer. */
+   *  A command whose `signal` aborts while it is queued is dropped, and the signal's reason is thrown. */
   execute(command: Command, signal?: AbortSignal): Promise<WriteResult> {
     if (!this.#session.isOpen || this.#isStopping) {
       return Promise.reject(unavailable('the event store is not ready'));
     }
     return new Promise((resolve, reject) => {
-      this.#queue.push({ command, signal, resolve, reject });
+      if (signal?.aborted) return reject(signal.reason);
+      const queued: QueuedCommand = { command, resolve, reject };
+      this.#queue.push(queued);
+      const drop = () => {
+        if (queued.command === null) return; // its commit has begun
+        // Frees the events at once: while PostgreSQL does not answer, dropped commands would fill the memory.
+        queued.command = null;
+        reject(signal!.reason);
+      };
+      signal?.addEventListener('abort', drop, { once: true });
       this.#committing ??= this.#commitQueue();
     });
   }
@@ -94,7 +106,7 @@ export class Writer {
 
   async #commitQueue(): Promise<void> {
     while (this.#queue.length > 0) {
-      let batch: QueuedCommand[] = [];
+      let batch: TakenCommand[] = [];
       try {
         await this.#session.run((client) => {
           batch = this.#takeBatch();
@@ -108,18 +120,39 @@ export class Writer {
     this.#committing = null;
   }
 
-  #takeBatch(): QueuedCommand[] {
+  #takeBatch(): TakenCommand[] {
+    const batch: TakenCommand[] = [];
     let bytes = 0;
     let count = 0;
-    for (const { command } of this.#queue) {
-      if (count === MAX_BATCH_COMMANDS || bytes > MAX_BATCH_BYTES) break;
-      if (command.kind === 'append') for (const event of command.events) bytes += sizeOf(event);
+    for (const queued of this.#queue) {
+      if (batch.length === MAX_BATCH_COMMANDS || bytes > MAX_BATCH_BYTES) break;
       count++;
+      const { command } = queued;
+      if (command === null) continue;
+      if (command.kind === 'append') for (const event of command.events) bytes += sizeOf(event);
+      batch.push({ ...queued, command });
+      queued.command = null;
     }
-    return this.#queue.splice(0, count).filter(({ signal }) => !signal?.aborted);
+    this.#queue.splice(0, count);
+    return batch;
   }
 
-  async #commit(client: ClientBase, queued: readonly QueuedCommand[]): Promise<void> {
+  /** Commits the commands in one statement. If PostgreSQL refuses their data, commits each half on its own, until only
+   *  the commands that it refuses are left. */
+  async #commit(client: ClientBase, queued: readonly TakenCommand[]): Promise<void> {
+    try {
+      await this.#commitAtOnce(client, queued);
+    } catch (error) {
+      if (!isDataError(error)) throw error;
+      const [first] = queued;
+      if (queued.length === 1) return first!.reject(invalid(`the database refuses the data: ${error.message}`));
+      const middle = queued.length / 2;
+      await this.#commit(client, queued.slice(0, middle));
+      await this.#commit(client, queued.slice(middle));
+    }
+  }
+
+  async #commitAtOnce(client: ClientBase, queued: readonly TakenCommand[]): Promise<void> {
     const commands = queued.map(({ command }) => command);
     const heads = await loadStreamHeads(client, this.#heads, commands.flatMap(requiredStreams));
     const locations = await findEventLocations(
@@ -138,7 +171,7 @@ export class Writer {
 }
 
 /** Applies the command to the batch. The returned function answers it and is called after the commit. */
-const decide = (batch: Batch, { command, resolve, reject }: QueuedCommand): (() => void) => {
+const decide = (batch: Batch, { command, resolve, reject }: TakenCommand): (() => void) => {
   try {
     const result = batch.apply(command);
     return () => resolve(result);
