@@ -7,12 +7,14 @@ import {
   divideUp,
   formatUnits,
   fromMinor,
+  fromUnits,
   maxMinor,
   Minor,
   multiply,
   parseDecimal,
   toMinor,
   toMinorRoundedUp,
+  toUnits,
 } from './money.ts';
 
 const CURRENCIES: Currency[] = [...new Set([...PaymentCurrency.options, ...ItemCurrency.options])];
@@ -158,4 +160,37 @@ describe('division', () => {
     [26n, 10n, 3n],
     [24n, 10n, 2n],
   ])('%d by %d rounds half to even to %d', (a, b, expected) => expect(divideHalfEven(a, b)).toBe(expected));
+});
+
+describe('units on a chain', () => {
+  const scales = fc.record({ scale: fc.nat({ max: 18 }), decimals: fc.nat({ max: 36 }) });
+  const BNB_USDC = { scale: 6, decimals: 18 };
+
+  test('are worth what the asset says, not what the currency says', () => {
+    expect(toUnits(25_500_000n, { scale: 6, decimals: 6 })).toBe(25_500_000n);
+    expect(toUnits(25_500_000n, BNB_USDC)).toBe(25_500_000_000_000_000_000n);
+    expect(fromUnits(25_500_000_000_000_000_000n, BNB_USDC)).toEqual({ minor: 25_500_000n, dust: 0n });
+    expect(fromUnits(1_999_999_999_999n, BNB_USDC)).toEqual({ minor: 1n, dust: 999_999_999_999n });
+    expect(fromUnits(999_999_999_999n, BNB_USDC)).toEqual({ minor: 0n, dust: 999_999_999_999n });
+  });
+
+  test('what an amount costs on the chain pays that amount, and one unit less does not', () => {
+    fc.assert(
+      fc.property(units, scales, (minor, of) => {
+        const cost = toUnits(minor, of);
+        expect(fromUnits(cost, of).minor >= minor && fromUnits(cost, of).dust === 0n).toBe(true);
+        if (cost > 0n) expect(fromUnits(cost - 1n, of).minor < minor).toBe(true);
+      }),
+    );
+  });
+
+  test('are neither made nor lost: minor units and dust together are the units that came', () => {
+    fc.assert(
+      fc.property(units, scales, (came, of) => {
+        const { minor, dust } = fromUnits(came, of);
+        expect(toUnits(minor, of) + dust).toBe(came);
+        expect(dust >= 0n && dust < toUnits(1n, of)).toBe(true);
+      }),
+    );
+  });
 });

@@ -65,6 +65,27 @@ export const formatUnits = (units: bigint, scale: number): string => {
   return `${digits.slice(0, -scale)}.${digits.slice(-scale)}`;
 };
 
+/** Units on a chain that pay `minor` units of a currency with `scale` decimals, where the asset has `decimals`: BNB
+ *  chain's USDC has 18 decimals, and USDC amounts have 6. Exact unless the asset has fewer decimals than the currency;
+ *  then rounded up, so that the units cover the amount. */
+export const toUnits = (minor: bigint, { scale, decimals }: UnitScales): bigint =>
+  decimals >= scale ? minor * 10n ** BigInt(decimals - scale) : divideUp(minor, 10n ** BigInt(scale - decimals));
+
+/** Minor units that a transfer of `units` on a chain is worth, rounded down, and the rest of the units as `dust`. The
+ *  dust is less than one minor unit. `units` are exactly the units of `minor` and the dust. */
+export const fromUnits = (units: bigint, { scale, decimals }: UnitScales): { minor: bigint; dust: bigint } => {
+  if (decimals < scale) return { minor: units * 10n ** BigInt(scale - decimals), dust: 0n };
+  const unitsPerMinor = 10n ** BigInt(decimals - scale);
+  return { minor: units / unitsPerMinor, dust: units % unitsPerMinor };
+};
+
+export interface UnitScales {
+  /** Decimals of the currency: of its amounts and minor units. */
+  readonly scale: number;
+  /** Decimals of the asset on its chain. */
+  readonly decimals: number;
+}
+
 /** a / b, rounded up. a >= 0, b > 0. */
 export const divideUp = (a: bigint, b: bigint): bigint => (a + b - 1n) / b;
 

@@ -35,7 +35,11 @@ export const AssignedInstruction = z.discriminatedUnion('rail', [
     chainId: z.string(),
     asset: z.string(),
     address: z.string(),
+    /** Decimals of the asset on its chain. */
     decimals: z.int(),
+    /** Decimals of the currency's minor units. Absent in instructions of earlier versions: they took them to be the
+     *  decimals of the asset. */
+    currencyDecimals: z.int().optional(),
     requiredConfirmations: z.int(),
     /** Which key produced the address: BIP32 fingerprint of the account xpub, and the path below it. */
     derivation: openObject({ fingerprint: z.string(), path: z.string() }),

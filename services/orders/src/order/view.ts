@@ -4,6 +4,7 @@ import {
   fromMinor,
   type Order as OrderResource,
   paymentView,
+  toUnits,
 } from '@cpg/contracts';
 import { type ExistingOrder, remainingMinor } from './state.ts';
 
@@ -50,6 +51,7 @@ const instructionView = (instruction: AssignedInstruction, order: ExistingOrder)
     };
   }
   const { rail, currency, network, chainId: chain_id, asset, address, decimals } = instruction;
+  const units = toUnits(remaining, { scale: instruction.currencyDecimals ?? decimals, decimals });
   return {
     rail,
     currency,
@@ -58,9 +60,9 @@ const instructionView = (instruction: AssignedInstruction, order: ExistingOrder)
     asset,
     address,
     amount,
-    amount_units: String(remaining),
+    amount_units: String(units),
     decimals,
-    payment_uri: paymentUri(instruction, remaining, amount),
+    payment_uri: paymentUri(instruction, units, amount),
     required_confirmations: instruction.requiredConfirmations,
     expires_at,
   };
@@ -68,13 +70,13 @@ const instructionView = (instruction: AssignedInstruction, order: ExistingOrder)
 
 type CryptoDeposit = Extract<AssignedInstruction, { rail: 'crypto_deposit' }>;
 
-/** The payment URI for wallets: BIP21 for Bitcoin (amount in BTC), EIP-681 for Ethereum and its tokens (amount in minor
- *  units). */
-const paymentUri = ({ chainId, asset, address }: CryptoDeposit, remaining: bigint, amount: string): string => {
+/** The payment URI for wallets: BIP21 for Bitcoin (amount in BTC), EIP-681 for Ethereum and its tokens (amount in units
+ *  of the asset). */
+const paymentUri = ({ chainId, asset, address }: CryptoDeposit, units: bigint, amount: string): string => {
   if (chainId.startsWith('bip122:')) return `bitcoin:${address}?amount=${amount}`;
   const chainNumber = chainId.replace('eip155:', '');
   const tokenContract = /\/erc20:(0x[0-9a-fA-F]{40})$/.exec(asset)?.[1];
   return tokenContract
-    ? `ethereum:${tokenContract}@${chainNumber}/transfer?address=${address}&uint256=${remaining}`
-    : `ethereum:${address}@${chainNumber}?value=${remaining}`;
+    ? `ethereum:${tokenContract}@${chainNumber}/transfer?address=${address}&uint256=${units}`
+    : `ethereum:${address}@${chainNumber}?value=${units}`;
 };

@@ -37,6 +37,7 @@ export const ASSIGNED: AssignedInstruction = {
   asset: `eip155:1/erc20:${TOKEN}`,
   address: ADDRESS,
   decimals: 6,
+  currencyDecimals: 6,
   requiredConfirmations: 20,
   derivation: { fingerprint: '3442193e', path: '0/17' },
 };
