@@ -21,6 +21,7 @@ export { createApp, type CreateAppOptions, INTERNAL_BODY_LIMIT_BYTES } from './h
 export { newId, newRequestId, newUlid } from './ids.ts';
 export { type InternalClient, internalClient } from './internal-client.ts';
 export { requireInternalToken } from './internal-token.ts';
+export { invalidFile, readJsonFile } from './json-file.ts';
 export { createLogger, type Logger } from './logger.ts';
 export { hideInternalAddresses, isPublicAddress } from './public-address.ts';
 export { retry, type RetryOptions } from './retry.ts';

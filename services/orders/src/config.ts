@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { AssetsConfig, type AssetTable, readAssets } from '@cpg/assets';
 import { type Decimal, ItemCurrency, PaymentCurrency } from '@cpg/contracts';
 import { EventStoreConfig, KafkaConfig, Port, readConfig, ServiceConfig } from '@cpg/runtime';
 import { z } from 'zod';
@@ -22,6 +23,7 @@ const Config = z
     ...ServiceConfig.shape,
     ...EventStoreConfig.shape,
     ...KafkaConfig.shape,
+    ...AssetsConfig.shape,
     PORT: Port.default(4001),
     PAYMENTS_URL: z.url(),
     /** `table`: the fixed rates of RATES_FILE, sandbox only. `market`: rates of public sources. */
@@ -34,6 +36,10 @@ const Config = z
     path: ['RATES'],
     error: 'must be market in production',
   });
-export type Config = z.infer<typeof Config>;
+export type Config = Omit<z.infer<typeof Config>, 'ASSETS_FILE' | 'NETWORKS_FILE'> & { readonly assets: AssetTable };
 
-export const readOrdersConfig = (env: NodeJS.ProcessEnv): Config => readConfig(Config, env);
+/** Reads the environment variables and the file of assets. Throws ConfigError with the variable and the fault. */
+export const readOrdersConfig = (env: NodeJS.ProcessEnv): Config => {
+  const { ASSETS_FILE, NETWORKS_FILE, ...config } = readConfig(Config, env);
+  return { ...config, assets: readAssets({ ENVIRONMENT: config.ENVIRONMENT, ASSETS_FILE, NETWORKS_FILE }) };
+};

@@ -46,6 +46,7 @@ await runService(async () => {
     handler,
     project: (order, revision) => projectOrders(readModel, [{ order, revision }]),
     payments,
+    assets: config.assets,
     rates: market ?? tableRates(readRateTable(config.RATES_FILE)),
     now,
     log,

@@ -19,7 +19,7 @@ const EVM_ACCOUNT_KEY =
 
 test('a sandbox defaults to test chains and test keys, with every currency', () => {
   const { networks } = readPaymentsConfig(ENV);
-  expect(networks.flatMap(({ assets }) => Object.keys(assets)).sort()).toEqual([
+  expect(networks.flatMap(({ assets }) => assets.map(({ currency }) => currency)).sort()).toEqual([
     'BTC',
     'CAZ',
     'ETH',
@@ -74,21 +74,9 @@ describe('reading the configuration files', () => {
     const FEES_FILE = writeConfigFile('fees.json', '{"version":"1","rails":{"gateway_pay":{"percent_bps":-1}}}');
     expect(() => readPaymentsConfig({ ...ENV, FEES_FILE })).toThrow(/rails.gateway_pay.percent_bps/);
   });
-  test('refuses a contract address with a wrong checksum', () => {
-    const contract = '0xdAC17F958D2ee523a2206206994597C13D831eC7';
-    const networks = [
-      {
-        kind: 'evm',
-        network: 'x',
-        chain_id: 'eip155:1',
-        confirmations: 12,
-        xpub: EVM_ACCOUNT_KEY,
-        tokens: { USDT: { contract } },
-      },
-    ];
-    const NETWORKS_FILE = writeConfigFile('networks.json', JSON.stringify({ networks }));
-    expect(() => readPaymentsConfig({ ...ENV, NETWORKS_FILE })).toThrow(
-      /networks.0.tokens.USDT.contract: must be an address with its EIP-55 checksum/,
-    );
+  test('reads the file of assets', () => {
+    const ASSETS_FILE = writeConfigFile('assets.json', '{"networks":[],"assets":[]}');
+    expect(() => readPaymentsConfig({ ...ENV, ASSETS_FILE })).toThrow(/^ASSETS_FILE .* is invalid:\n {2}networks: /);
+    expect(() => readPaymentsConfig({ ...ENV, NETWORKS_FILE: ASSETS_FILE })).toThrow(/set ASSETS_FILE/);
   });
 });

@@ -1,18 +1,17 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { AssetsConfig, type AssetTable, readAssets } from '@cpg/assets';
 import {
   ConfigError,
   EventStoreConfig,
-  describeIssue,
-  validationDetails,
   KafkaConfig,
   Port,
   readConfig,
+  readJsonFile,
   ServiceConfig,
 } from '@cpg/runtime';
 import { z } from 'zod';
 import { FeeSchedule } from './payment/fees.ts';
-import { type Network, NetworksFile, networkOf } from './rails/networks.ts';
+import { type DepositNetwork, depositNetworkOf } from './rails/networks.ts';
 
 const CONFIG_FOLDER = join(import.meta.dirname, '../config');
 
@@ -20,6 +19,7 @@ const Config = z.object({
   ...ServiceConfig.shape,
   ...EventStoreConfig.shape,
   ...KafkaConfig.shape,
+  ...AssetsConfig.shape,
   PORT: Port.default(4002),
   ORDERS_URL: z.url(),
   /** Public address of the gateway, which serves the payment pages. */
@@ -28,43 +28,28 @@ const Config = z.object({
     .default('http://127.0.0.1:4000')
     .transform((url) => url.replace(/\/+$/, '')),
   FEES_FILE: z.string().default(join(CONFIG_FOLDER, 'fees.json')),
-  /** Chains and tokens. Defaults to the file of the environment. */
-  NETWORKS_FILE: z.string().optional(),
   /** Extended public keys of the accounts that receive deposits. A sandbox defaults to well-known test keys. */
   BITCOIN_XPUB: z.string().optional(),
   EVM_XPUB: z.string().optional(),
 });
 
-export type Config = Omit<z.infer<typeof Config>, 'FEES_FILE' | 'NETWORKS_FILE' | 'BITCOIN_XPUB' | 'EVM_XPUB'> & {
+type FileVariables = 'FEES_FILE' | 'ASSETS_FILE' | 'NETWORKS_FILE' | 'BITCOIN_XPUB' | 'EVM_XPUB';
+
+export type Config = Omit<z.infer<typeof Config>, FileVariables> & {
   readonly fees: FeeSchedule;
-  readonly networks: readonly Network[];
+  readonly networks: readonly DepositNetwork[];
 };
 
 /** Reads the environment variables and the files that they point to. Throws ConfigError with the variable and the
  *  fault. */
 export const readPaymentsConfig = (env: NodeJS.ProcessEnv): Config => {
-  const { FEES_FILE, NETWORKS_FILE, BITCOIN_XPUB, EVM_XPUB, ...config } = readConfig(Config, env);
-  const networksFile = NETWORKS_FILE ?? join(CONFIG_FOLDER, `networks.${config.ENVIRONMENT}.json`);
+  const { FEES_FILE, ASSETS_FILE, NETWORKS_FILE, BITCOIN_XPUB, EVM_XPUB, ...config } = readConfig(Config, env);
+  const assets = readAssets({ ENVIRONMENT: config.ENVIRONMENT, ASSETS_FILE, NETWORKS_FILE });
   return {
     ...config,
-    fees: readJson('FEES_FILE', FEES_FILE, FeeSchedule),
-    networks: networksIn(readJson('NETWORKS_FILE', networksFile, NetworksFile), { BITCOIN_XPUB, EVM_XPUB }),
+    fees: readJsonFile('FEES_FILE', FEES_FILE, FeeSchedule),
+    networks: networksIn(assets, { BITCOIN_XPUB, EVM_XPUB }),
   };
-};
-
-const readJson = <T extends z.ZodType>(variable: string, path: string, schema: T): z.output<T> => {
-  const parsed = schema.safeParse(jsonAt(variable, path), { error: describeIssue });
-  if (parsed.success) return parsed.data;
-  const faults = validationDetails(parsed.error).map((fault) => `  ${fault.path}: ${fault.message}`);
-  throw new ConfigError(`${variable} (${path}) is invalid:\n${faults.join('\n')}`);
-};
-
-const jsonAt = (variable: string, path: string): unknown => {
-  try {
-    return JSON.parse(readFileSync(path, 'utf8'));
-  } catch (cause) {
-    throw new ConfigError(`${variable} (${path}) cannot be read: ${(cause as Error).message}`, { cause });
-  }
 };
 
 /** The variable that sets the account key of each kind of network. */
@@ -72,11 +57,11 @@ const ACCOUNT_KEY_VARIABLES = { bitcoin: 'BITCOIN_XPUB', evm: 'EVM_XPUB' } as co
 
 type AccountKeys = Record<(typeof ACCOUNT_KEY_VARIABLES)[keyof typeof ACCOUNT_KEY_VARIABLES], string | undefined>;
 
-const networksIn = ({ networks }: NetworksFile, accountKeys: AccountKeys): Network[] =>
-  networks.map((entry) => {
-    const variable = ACCOUNT_KEY_VARIABLES[entry.kind];
+const networksIn = (table: AssetTable, accountKeys: AccountKeys): DepositNetwork[] =>
+  table.networks.map((network) => {
+    const variable = ACCOUNT_KEY_VARIABLES[network.kind];
     try {
-      return networkOf(entry, accountKeys[variable]);
+      return depositNetworkOf(table, network, accountKeys[variable]);
     } catch (cause) {
       throw new ConfigError(`${(cause as Error).message}: set ${variable}`, { cause });
     }

@@ -20,7 +20,7 @@ import { paymentProjection } from './projections/payment-projection.ts';
 import { projectPayments } from './projections/payments.ts';
 import { cryptoDeposit, orderOfAddress } from './rails/crypto-deposit.ts';
 import { gatewayPay, sandboxProvider } from './rails/gateway-pay.ts';
-import type { Network } from './rails/networks.ts';
+import type { DepositNetwork } from './rails/networks.ts';
 import { ORDER_MESSAGE_TYPES, reactToOrders } from './reactions/orders.ts';
 
 await runService(async () => {
@@ -91,7 +91,7 @@ await runService(async () => {
 });
 
 /** Lets the operator check that deposits go to the intended wallet. */
-function logAccountKeys(networks: readonly Network[], log: Logger): void {
+function logAccountKeys(networks: readonly DepositNetwork[], log: Logger): void {
   for (const { name, account } of networks) {
     const { fingerprint, depth } = account;
     log.info({ network: name, fingerprint, depth }, 'account key for deposits');

@@ -1,8 +1,8 @@
 import { newId } from '@cpg/runtime';
 import { depositOf, instructionsOf, type RailsDatabase, SANDBOX, startRailsDatabase } from '../testing/jest-rails.ts';
-import { networksOf } from './networks.ts';
+import { depositNetworksOf } from './networks.ts';
 
-const NETWORKS = networksOf(SANDBOX, {});
+const NETWORKS = depositNetworksOf(SANDBOX);
 let rails: RailsDatabase;
 
 beforeAll(async () => {

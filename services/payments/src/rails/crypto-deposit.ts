@@ -1,21 +1,35 @@
 import { createHash } from 'node:crypto';
+import { type Asset, requirePayable } from '@cpg/assets';
 import { type AssignedInstruction, decimalsOf, type PaymentCurrency } from '@cpg/contracts';
 import type { Pool } from '@cpg/postgres';
 import { receivingPath } from './account-key.ts';
 import { addressPool } from './address-pool.ts';
-import type { Network } from './networks.ts';
-import type { OrderToPay, Rail } from './rail.ts';
+import type { DepositNetwork } from './networks.ts';
+import type { Rail } from './rail.ts';
 
 /** On-chain deposits: one address per order and network, derived from an account's public key. `pool` must commit
  *  durably, because an assigned address is never reused for another order. */
-export const cryptoDeposit = ({ networks, pool }: { networks: readonly Network[]; pool: Pool }): Rail => {
-  const deposits = networks.map((network) => networkDeposits(network, pool));
-  const supporting = (currency: PaymentCurrency) =>
-    deposits.filter(({ network }) => network.assets[currency] !== undefined);
+export const cryptoDeposit = ({ networks, pool }: { networks: readonly DepositNetwork[]; pool: Pool }): Rail => {
+  const deposits = networks.flatMap((network) => {
+    const { instructionFor } = networkDeposits(network, pool);
+    return network.assets.map((asset) => ({
+      asset,
+      instructionFor: (orderId: string) => instructionFor(orderId, asset),
+    }));
+  });
+  const supporting = (currency: PaymentCurrency) => deposits.filter(({ asset }) => asset.currency === currency);
   return {
     supports: (currency) => supporting(currency).length > 0,
-    assignInstructions: (order) =>
-      Promise.all(supporting(order.currency).map((deposit) => deposit.instructionFor(order))),
+    requirePayable: ({ currency, amountMinor }) => {
+      if (amountMinor !== undefined)
+        requirePayable({ assets: deposits.map(({ asset }) => asset) }, currency, amountMinor);
+    },
+    assignInstructions: ({ orderId, currency, amountMinor }) => {
+      const payable = supporting(currency).filter(
+        ({ asset }) => amountMinor === undefined || amountMinor >= asset.smallestPayableMinor,
+      );
+      return Promise.all(payable.map(({ instructionFor }) => instructionFor(orderId)));
+    },
   };
 };
 
@@ -33,7 +47,7 @@ interface Assigned {
   readonly address: string;
 }
 
-const networkDeposits = (network: Network, pool: Pool) => {
+const networkDeposits = (network: DepositNetwork, pool: Pool) => {
   const account = createHash('sha256').update(network.account.xpub).digest('hex');
   const addresses = addressPool({ reserve: (count) => reserve(pool, account, count), addressAt: network.addressAt });
 
@@ -63,22 +77,24 @@ const networkDeposits = (network: Network, pool: Pool) => {
     return { index: Number(index), address };
   };
 
-  const instructionFor = async ({ orderId, currency }: OrderToPay): Promise<AssignedInstruction> => {
+  const instructionFor = async (orderId: string, asset: Asset): Promise<AssignedInstruction> => {
     const { index, address } = await assign(orderId);
+    const { currency, id, decimals, requiredConfirmations } = asset;
     return {
       rail: 'crypto_deposit',
       currency,
       network: network.name,
       chainId: network.chainId,
-      asset: network.assets[currency]!,
+      asset: id,
       address,
-      decimals: decimalsOf(currency),
-      requiredConfirmations: network.requiredConfirmations,
+      decimals,
+      currencyDecimals: decimalsOf(currency),
+      requiredConfirmations,
       derivation: { fingerprint: network.account.fingerprint, path: receivingPath(index) },
     };
   };
 
-  return { network, instructionFor };
+  return { instructionFor };
 };
 
 /** Reserves `count` indexes of an account durably. Resolves to the first. */

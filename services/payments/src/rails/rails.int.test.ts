@@ -1,7 +1,8 @@
+import { assetsOf } from '@cpg/assets';
 import { PaymentCurrency } from '@cpg/contracts';
 import { newId } from '@cpg/runtime';
 import { depositOf, instructionsOf, type RailsDatabase, SANDBOX, startRailsDatabase } from '../testing/jest-rails.ts';
-import { networksOf } from './networks.ts';
+import { depositNetworksOf } from './networks.ts';
 
 let rails: RailsDatabase;
 
@@ -32,6 +33,7 @@ test('assigns instructions on every enabled rail, in the given order', async () 
     asset: 'eip155:11155111/erc20:0x1c7D4B196Cb0C7B01d743Fbc6116a902379C7238',
     address: expect.stringMatching(/^0x[0-9a-fA-F]{40}$/),
     decimals: 6,
+    currencyDecimals: 6,
     requiredConfirmations: 12,
     derivation: { fingerprint: expect.stringMatching(/^[0-9a-f]{8}$/), path: expect.stringMatching(/^0\/\d+$/) },
   });
@@ -74,10 +76,7 @@ test('assigns the same instructions to the same order, concurrently and from any
 });
 
 test('refuses a currency without a contract and assigns nothing on any rail', async () => {
-  const bare = networksOf(
-    { networks: SANDBOX.networks.map((network) => (network.kind === 'evm' ? { ...network, tokens: {} } : network)) },
-    {},
-  );
+  const bare = depositNetworksOf({ ...SANDBOX, assets: SANDBOX.assets.filter(({ currency }) => currency !== 'CAZ') });
   const assign = rails.startProcess(bare);
   const orderId = newId('order');
   await expect(instructionsOf(assign, orderId, 'CAZ', ['gateway_pay', 'crypto_deposit'])).rejects.toMatchObject({
@@ -87,4 +86,29 @@ test('refuses a currency without a contract and assigns nothing on any rail', as
   expect(
     (await rails.pool.query('select 1 from payments.payment_references where order_id = $1', [orderId])).rowCount,
   ).toBe(0);
+});
+
+test('offers only the networks that can take the amount, and refuses one that none can take', async () => {
+  const [usdc] = assetsOf(SANDBOX, 'USDC');
+  const base = { ...usdc!.network, name: 'base-sepolia', chainId: 'eip155:84532' };
+  const cheap = {
+    ...usdc!,
+    network: base,
+    id: `${base.chainId}/erc20:${usdc!.contract}`,
+    smallestPayableMinor: 10_000n,
+  };
+  const dear = { ...usdc!, smallestPayableMinor: 5_000_000n };
+  const table = { networks: [usdc!.network, base], assets: [dear, cheap] };
+  const assign = rails.startProcess(depositNetworksOf(table));
+  const networksFor = async (amount_minor: string) => {
+    const call = { order_id: newId('order'), merchant_id: newId('merchant'), currency: 'USDC' as const, amount_minor };
+    const instructions = await assign({ ...call, rails: ['crypto_deposit'] });
+    return instructions.map((instruction) => instruction.rail === 'crypto_deposit' && instruction.network);
+  };
+  expect(await networksFor('5000000')).toEqual(['ethereum-sepolia', 'base-sepolia']);
+  expect(await networksFor('4999999')).toEqual(['base-sepolia']);
+  await expect(networksFor('9999')).rejects.toMatchObject({
+    code: 'amount_too_small',
+    message: expect.stringMatching(/the total is 0.009999 USDC, and crypto_deposit takes at least 0.010000/),
+  });
 });

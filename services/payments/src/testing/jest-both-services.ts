@@ -1,3 +1,4 @@
+import { readAssets } from '@cpg/assets';
 import type { DomainMessage, OrderMessage, PaymentMessage } from '@cpg/contracts';
 import { isAppError } from '@cpg/core';
 import { createLogger, type InternalClient } from '@cpg/runtime';
@@ -101,6 +102,7 @@ const ordersService = ({ streams, now, price, http }: ServiceOptions & { readonl
     handler,
     project: async () => {},
     payments,
+    assets: readAssets({ ENVIRONMENT: 'sandbox' }),
     rates: { quote: async (_base, _currency, quotedAt) => ({ rate: price(), source: 'test', quotedAt }) },
     now,
     log,

@@ -1,19 +1,17 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readAssets } from '@cpg/assets';
 import type { PaymentCurrency } from '@cpg/contracts';
 import { createPool, migrate, testDatabase } from '@cpg/postgres';
 import { createLogger, newId } from '@cpg/runtime';
 import { instructionsFrom } from '../instructions.ts';
 import { cryptoDeposit } from '../rails/crypto-deposit.ts';
 import { gatewayPay, sandboxProvider } from '../rails/gateway-pay.ts';
-import { NetworksFile, networksOf } from '../rails/networks.ts';
+import { depositNetworksOf } from '../rails/networks.ts';
 
 const SERVICE = join(import.meta.dirname, '../..');
 const MERCHANT = newId('merchant');
 
-export const SANDBOX = NetworksFile.parse(
-  JSON.parse(readFileSync(join(SERVICE, 'config/networks.sandbox.json'), 'utf8')),
-);
+export const SANDBOX = readAssets({ ENVIRONMENT: 'sandbox' });
 
 export type RailsDatabase = Awaited<ReturnType<typeof startRailsDatabase>>;
 
@@ -26,7 +24,7 @@ export const startRailsDatabase = async () => {
   return {
     pool,
     /** The rails of one process; processes share nothing but the database. */
-    startProcess: (networks = networksOf(SANDBOX, {})) =>
+    startProcess: (networks = depositNetworksOf(SANDBOX)) =>
       instructionsFrom({
         gateway_pay: gatewayPay([sandboxProvider({ pool, publicUrl: 'http://127.0.0.1:4000' })]),
         crypto_deposit: cryptoDeposit({ networks, pool }),

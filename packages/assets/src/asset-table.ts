@@ -1,0 +1,147 @@
+import { decimalsOf, parseDecimal, type PaymentCurrency, toMinorRoundedUp } from '@cpg/contracts';
+import type { AssetRow, AssetsFile, NetworkRow } from './assets-file.ts';
+import { type Chain, chainOf } from './chains.ts';
+
+/** A chain that accepts deposits. */
+export type Network = Chain & {
+  readonly name: string;
+  /** CAIP-2. */
+  readonly chainId: string;
+  /** Extended public key in the file. */
+  readonly xpub?: string;
+};
+
+/** A coin or token on a network: what a deposit consists of. */
+export interface Asset {
+  readonly currency: PaymentCurrency;
+  readonly network: Network;
+  /** CAIP-19. */
+  readonly id: string;
+  /** Address of the token contract with its EIP-55 checksum; absent for the native coin. */
+  readonly contract?: string;
+  /** Decimals of the asset on its chain. They can differ from those of the currency; `toUnits` and `fromUnits`
+   *  convert. */
+  readonly decimals: number;
+  /** The smallest total of an order that can be paid with it, in minor units of the currency. */
+  readonly smallestPayableMinor: bigint;
+  readonly requiredConfirmations: number;
+}
+
+export interface AssetTable {
+  readonly networks: readonly Network[];
+  readonly assets: readonly Asset[];
+}
+
+/** The assets in which a currency can be deposited. */
+export const assetsOf = ({ assets }: Pick<AssetTable, 'assets'>, currency: PaymentCurrency): Asset[] =>
+  assets.filter((asset) => asset.currency === currency);
+
+/** The rows of the file do not fit each other or their chains. */
+export class AssetTableError extends Error {
+  override readonly name = 'AssetTableError';
+  readonly faults: readonly string[];
+  constructor(faults: readonly string[]) {
+    super(faults.join('\n'));
+    this.faults = faults;
+  }
+}
+
+// An amount of 18 digits before the point fits into the 256 bits of a token balance with up to 36 decimals.
+const MAX_DECIMALS = 36;
+const NATIVE_DECIMALS = { bitcoin: 8, evm: 18 };
+// SLIP-44 coin types. All testnets of Bitcoin share one.
+const COIN_TYPES = { main: 0, test: 1, regtest: 1, ether: 60 };
+
+/** Builds the table from a file. Throws AssetTableError with every fault. */
+export const assetTable = (file: AssetsFile): AssetTable => {
+  const networks = file.networks.map(networkOf);
+  const byName = new Map(networks.map((network) => [network.name, network]));
+  const faults = [
+    ...repeated(file.networks, ({ network }) => network).map((row) => `two networks have the name ${row.network}`),
+    ...repeated(file.networks, ({ chain_id }) => chain_id).map(
+      (row) => `two networks have the chain id ${row.chain_id}`,
+    ),
+    ...file.networks.flatMap(nativeCoinFaults),
+    ...file.networks
+      .filter(({ network }) => !file.assets.some((row) => row.network === network))
+      .map(({ network }) => `the network ${network} has no asset: add a row for each, or remove the network`),
+    ...repeated(file.assets, ({ currency, network }) => `${currency} ${network}`).map(
+      (row) => `two rows are ${labelOf(row)}`,
+    ),
+    ...repeated(
+      file.assets.filter(({ contract }) => contract),
+      ({ contract, network }) => `${contract} ${network}`,
+    ).map((row) => `${labelOf(row)} has the contract of another row`),
+    ...file.assets.flatMap((row) => assetFaults(row, byName.get(row.network))),
+  ];
+  if (faults.length > 0) throw new AssetTableError(faults);
+  return { networks, assets: file.assets.map((row) => assetOf(row, byName.get(row.network)!)) };
+};
+
+const networkOf = ({ network: name, chain_id: chainId, native_coin, xpub }: NetworkRow): Network => {
+  const chain = chainOf(chainId)!;
+  const nativeCoin = chain.nativeCoin ?? native_coin;
+  return { ...chain, ...(nativeCoin && { nativeCoin }), name, chainId, ...(xpub && { xpub }) } as Network;
+};
+
+const nativeCoinFaults = ({ network, chain_id, native_coin }: NetworkRow): string[] => {
+  const known = chainOf(chain_id)?.nativeCoin;
+  return known && native_coin && known !== native_coin
+    ? [`the native coin of ${network} (${chain_id}) is ${known}, not ${native_coin}`]
+    : [];
+};
+
+const labelOf = ({ currency, network }: AssetRow) => `${currency} on ${network}`;
+
+const assetFaults = (row: AssetRow, network: Network | undefined): string[] => {
+  if (!network) return [`${labelOf(row)}: there is no network of that name`];
+  const faults = row.native ? nativeFaults(row, network) : [...tokenFaults(row, network), ...decimalsFaults(row)];
+  return faults.map((fault) => `${labelOf(row)}: ${fault}`);
+};
+
+const nativeFaults = ({ currency, decimals }: AssetRow, { kind, nativeCoin, chainId }: Network): string[] => {
+  if (nativeCoin === undefined)
+    return [
+      `the native coin of ${chainId} is not known to this version: if ${currency} pays the gas there, add "native_coin": "${currency}" to the network`,
+    ];
+  if (nativeCoin !== currency)
+    return [`the native coin of ${chainId} is ${nativeCoin}: remove the row, or give the contract of a token`];
+  return decimals === NATIVE_DECIMALS[kind] ? [] : [`the native coin has ${NATIVE_DECIMALS[kind]} decimals`];
+};
+
+const tokenFaults = ({ currency }: AssetRow, { kind }: Network): string[] => {
+  if (kind === 'bitcoin') return ['a Bitcoin chain has no tokens'];
+  return currency === 'BTC' || currency === 'ETH'
+    ? [`a token is not ${currency}: wrapped and bridged coins are not supported`]
+    : [];
+};
+
+/** An asset with fewer decimals than its currency could not pay every amount of it. */
+const decimalsFaults = ({ currency, decimals }: AssetRow): string[] => {
+  const least = decimalsOf(currency);
+  return decimals < least || decimals > MAX_DECIMALS
+    ? [`has ${decimals} decimals, must have ${least} (as amounts of ${currency}) to ${MAX_DECIMALS}`]
+    : [];
+};
+
+const assetOf = (row: AssetRow, network: Network): Asset => ({
+  currency: row.currency,
+  network,
+  id: `${network.chainId}/${row.contract ? `erc20:${row.contract}` : `slip44:${coinTypeOf(network)}`}`,
+  ...(row.contract && { contract: row.contract }),
+  decimals: row.decimals,
+  smallestPayableMinor: toMinorRoundedUp(parseDecimal(row.smallest_payable), row.currency),
+  requiredConfirmations: row.confirmations,
+});
+
+const coinTypeOf = (network: Network): number => COIN_TYPES[network.kind === 'bitcoin' ? network.chain : 'ether'];
+
+/** The first repetition of each key. */
+const repeated = <T>(rows: readonly T[], keyOf: (row: T) => string): T[] => {
+  const counts = new Map<string, number>();
+  return rows.filter((row) => {
+    const count = (counts.get(keyOf(row)) ?? 0) + 1;
+    counts.set(keyOf(row), count);
+    return count === 2;
+  });
+};

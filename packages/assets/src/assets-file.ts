@@ -1,0 +1,55 @@
+import { Amount, PaymentCurrency } from '@cpg/contracts';
+import { z } from 'zod';
+import { chainOf } from './chains.ts';
+import { isChecksummed } from './evm-address.ts';
+
+const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
+
+const Name = z.string().regex(/^[a-z0-9][a-z0-9-]{0,63}$/, {
+  error: 'must be a name of lower-case letters, digits and hyphens',
+});
+
+const NetworkRow = z.strictObject({
+  network: Name,
+  chain_id: z.string().refine((id) => chainOf(id) !== null, {
+    error:
+      'must be the CAIP-2 id of an EVM chain ("eip155:1") or of a Bitcoin chain by its genesis block ("bip122:000000000019d6689c085ae165831e93")',
+  }),
+  /** The coin that pays the gas, for an EVM chain that this version does not know. */
+  native_coin: z.string().min(1).optional(),
+  /** Extended public key of the account that receives deposits, unless a variable sets it. */
+  xpub: z.string().optional(),
+});
+
+const AssetRow = z
+  .strictObject({
+    currency: z.enum(PaymentCurrency.options, {
+      error: `must be a currency that orders can be paid in: ${PaymentCurrency.options.join(', ')}`,
+    }),
+    network: Name,
+    native: z.literal(true, { error: 'must be true, or be left out for a token' }).optional(),
+    contract: z
+      .string()
+      .refine((address) => isChecksummed(address) && address !== ZERO_ADDRESS, {
+        error:
+          'must be the address of a token contract with its EIP-55 checksum: copy it with its upper-case and lower-case letters',
+      })
+      .optional(),
+    decimals: z.int({ error: 'must be the number of decimals that the asset has on its chain' }),
+    smallest_payable: Amount.refine((amount) => /[1-9]/.test(amount), { error: 'must be more than zero' }),
+    confirmations: z.int().min(1, { error: 'must be at least 1' }),
+  })
+  .refine(({ native, contract }) => (native === undefined) !== (contract === undefined), {
+    error: 'must have either "native": true, for the coin of the chain, or the "contract" of a token',
+  });
+
+/** The file of assets: chains that accept deposits, and one row for each coin or token on them. `note` is a comment for
+ *  readers of the file. */
+export const AssetsFile = z.strictObject({
+  note: z.string().optional(),
+  networks: z.array(NetworkRow).min(1, { error: 'needs a network: no rail could take a deposit' }),
+  assets: z.array(AssetRow).min(1, { error: 'needs an asset: no rail could take a deposit' }),
+});
+export type AssetsFile = z.infer<typeof AssetsFile>;
+export type NetworkRow = z.infer<typeof NetworkRow>;
+export type AssetRow = z.infer<typeof AssetRow>;

@@ -1,0 +1,27 @@
+import { fromMinor, type PaymentCurrency } from '@cpg/contracts';
+import { AppError } from '@cpg/core';
+import { type AssetTable, assetsOf } from './asset-table.ts';
+
+/** Throws `amount_too_small` for a total that no asset of the currency can pay: nodes do not relay smaller transfers, or
+ *  their fee would be more than the amount. Throws `invalid_request` for a currency without an asset. */
+export const requirePayable = (
+  table: Pick<AssetTable, 'assets'>,
+  currency: PaymentCurrency,
+  totalMinor: bigint,
+): void => {
+  const assets = assetsOf(table, currency);
+  if (assets.length === 0)
+    throw refusal('invalid_request', 'enable_rails', `crypto_deposit does not support ${currency}`);
+  const smallest = assets.map(({ smallestPayableMinor }) => smallestPayableMinor).reduce((a, b) => (a < b ? a : b));
+  if (totalMinor < smallest) {
+    const [total, least] = [fromMinor(totalMinor, currency), fromMinor(smallest, currency)];
+    throw refusal(
+      'amount_too_small',
+      'items',
+      `the total is ${total} ${currency}, and crypto_deposit takes at least ${least}: raise it, or enable only gateway_pay`,
+    );
+  }
+};
+
+const refusal = (code: 'invalid_request' | 'amount_too_small', path: string, message: string): AppError =>
+  new AppError(code, `${path}: ${message}`, { details: [{ path, message }] });

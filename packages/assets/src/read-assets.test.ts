@@ -1,0 +1,268 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { configureCaz } from '@cpg/contracts';
+import { assetsOf } from './asset-table.ts';
+import { readAssets } from './read-assets.ts';
+
+const USDC_ON_BNB = '0x8AC76a51cc950d9822D68b83fE1Ad97B32Cd580d';
+const USDT_ON_BNB = '0x55d398326f99059fF775485246999027B3197955';
+const BITCOIN = 'bip122:000000000019d6689c085ae165831e93';
+
+let folder: string;
+beforeAll(() => void (folder = mkdtempSync(join(tmpdir(), 'assets-'))));
+afterAll(() => rmSync(folder, { recursive: true }));
+afterEach(() => configureCaz(18));
+
+const fileOf = (content: unknown, name = 'assets.json') => {
+  const path = join(folder, name);
+  writeFileSync(path, JSON.stringify(content));
+  return path;
+};
+
+const bitcoin = { network: 'bitcoin', chain_id: BITCOIN };
+const btc = {
+  currency: 'BTC',
+  network: 'bitcoin',
+  native: true,
+  decimals: 8,
+  smallest_payable: '0.00001',
+  confirmations: 2,
+};
+const bnb = { network: 'bnb', chain_id: 'eip155:56' };
+const usdc = {
+  currency: 'USDC',
+  network: 'bnb',
+  contract: USDC_ON_BNB,
+  decimals: 18,
+  smallest_payable: '0.5',
+  confirmations: 15,
+};
+const ethereum = { network: 'ethereum', chain_id: 'eip155:1' };
+const eth = { ...btc, currency: 'ETH', network: 'ethereum', decimals: 18, smallest_payable: '0.001' };
+
+const read = (networks: unknown[], assets: unknown[]) =>
+  readAssets({ ENVIRONMENT: 'production', ASSETS_FILE: fileOf({ networks, assets }) });
+
+const faultOf = (networks: unknown[], assets: unknown[]): string => {
+  try {
+    read(networks, assets);
+  } catch (error) {
+    return (error as Error).message;
+  }
+  return '';
+};
+
+test.each(['sandbox', 'production'] as const)('the table of %s has the dust limit of Bitcoin', (ENVIRONMENT) => {
+  const table = readAssets({ ENVIRONMENT });
+  expect(assetsOf(table, 'BTC')).toMatchObject([
+    { decimals: 8, smallestPayableMinor: 1_000n, requiredConfirmations: 2 },
+  ]);
+  expect(table.networks.map(({ kind }) => kind)).toEqual(['bitcoin', 'evm']);
+});
+
+test('a token has the decimals of its contract, and no chain has a coin that no row names', () => {
+  const { assets } = read([bnb], [usdc]);
+  expect(assets).toMatchObject([
+    {
+      currency: 'USDC',
+      id: `eip155:56/erc20:${USDC_ON_BNB}`,
+      decimals: 18,
+      smallestPayableMinor: 500_000n,
+      requiredConfirmations: 15,
+      network: { name: 'bnb', nativeCoin: 'BNB' },
+    },
+  ]);
+});
+
+test('a network that this version does not know says which coin is its own', () => {
+  const local = { network: 'local', chain_id: 'eip155:424242' };
+  const row = { ...eth, network: 'local' };
+  expect(faultOf([local], [row])).toMatch(
+    /ETH on local: the native coin of eip155:424242 is not known .* add "native_coin": "ETH" to the network/,
+  );
+  expect(read([{ ...local, native_coin: 'ETH' }], [row]).assets).toMatchObject([{ id: 'eip155:424242/slip44:60' }]);
+});
+
+test.each<[string, unknown[], unknown[], RegExp]>([
+  [
+    'an unknown currency',
+    [bitcoin],
+    [{ ...btc, currency: 'DOGE' }],
+    /assets\.0\.currency: must be a currency that orders can be paid in: USDT, /,
+  ],
+  ['the same row twice', [bnb], [usdc, { ...usdc, contract: USDT_ON_BNB }], /two rows are USDC on bnb/],
+  [
+    'one contract for two currencies',
+    [bnb],
+    [usdc, { ...usdc, currency: 'USDT' }],
+    /USDT on bnb has the contract of another row/,
+  ],
+  [
+    'a contract with a false checksum',
+    [bnb],
+    [{ ...usdc, contract: USDC_ON_BNB.replace('8AC', '8aC') }],
+    /assets\.0\.contract: must be the address of a token contract with its EIP-55 checksum/,
+  ],
+  [
+    'a contract without upper-case letters',
+    [bnb],
+    [{ ...usdc, contract: USDC_ON_BNB.toLowerCase() }],
+    /EIP-55 checksum/,
+  ],
+  ['the zero address', [bnb], [{ ...usdc, contract: `0x${'0'.repeat(40)}` }], /assets\.0\.contract: /],
+  [
+    'ETH on a chain with another coin',
+    [bnb],
+    [{ ...eth, network: 'bnb' }],
+    /ETH on bnb: the native coin of eip155:56 is BNB/,
+  ],
+  [
+    'ETH on Bitcoin',
+    [bitcoin],
+    [{ ...eth, network: 'bitcoin' }],
+    /ETH on bitcoin: the native coin of bip122:\w+ is BTC/,
+  ],
+  [
+    'BTC on an EVM chain',
+    [ethereum],
+    [{ ...btc, network: 'ethereum' }],
+    /BTC on ethereum: the native coin of eip155:1 is ETH/,
+  ],
+  [
+    'a token on Bitcoin',
+    [bitcoin],
+    [{ ...usdc, network: 'bitcoin' }],
+    /USDC on bitcoin: a Bitcoin chain has no tokens/,
+  ],
+  ['a token as ETH', [bnb], [{ ...usdc, currency: 'ETH' }], /ETH on bnb: a token is not ETH/],
+  [
+    'a false native coin',
+    [{ ...bnb, native_coin: 'ETH' }],
+    [usdc],
+    /the native coin of bnb \(eip155:56\) is BNB, not ETH/,
+  ],
+  ['BTC with 9 decimals', [bitcoin], [{ ...btc, decimals: 9 }], /BTC on bitcoin: the native coin has 8 decimals/],
+  [
+    'fewer decimals than the currency',
+    [bnb],
+    [{ ...usdc, decimals: 5 }],
+    /USDC on bnb: has 5 decimals, must have 6 \(as amounts of USDC\) to 36/,
+  ],
+  ['too many decimals', [bnb], [{ ...usdc, decimals: 37 }], /has 37 decimals/],
+  [
+    'decimals that are no whole number',
+    [bnb],
+    [{ ...usdc, decimals: '18' }],
+    /assets\.0\.decimals: must be the number of decimals/,
+  ],
+  ['no decimals', [bnb], [{ ...usdc, decimals: undefined }], /assets\.0\.decimals: must be the number of decimals/],
+  [
+    'a chain id that is no CAIP-2 id',
+    [{ ...bnb, chain_id: '56' }],
+    [usdc],
+    /networks\.0\.chain_id: must be the CAIP-2 id/,
+  ],
+  [
+    'a chain that is not Bitcoin',
+    [{ ...bitcoin, chain_id: 'bip122:12a765e31ffd4059bada1e25190f6e98' }],
+    [btc],
+    /networks\.0\.chain_id: /,
+  ],
+  ['one name for two networks', [bnb, { ...ethereum, network: 'bnb' }], [usdc], /two networks have the name bnb/],
+  [
+    'one chain for two networks',
+    [bnb, { ...bnb, network: 'bsc' }],
+    [usdc, { ...usdc, network: 'bsc' }],
+    /two networks have the chain id eip155:56/,
+  ],
+  ['a row without its network', [bnb], [usdc, eth], /ETH on ethereum: there is no network of that name/],
+  [
+    'a network without rows',
+    [bnb, ethereum],
+    [usdc],
+    /the network ethereum has no asset: add a row for each, or remove the network/,
+  ],
+  ['no assets', [], [], /networks: needs a network[^]*assets: needs an asset/],
+  ['neither a coin nor a token', [bnb], [{ ...usdc, contract: undefined }], /must have either "native": true/],
+  ['both a coin and a token', [ethereum], [{ ...eth, contract: USDC_ON_BNB }], /must have either "native": true/],
+  [
+    'a smallest amount of zero',
+    [bnb],
+    [{ ...usdc, smallest_payable: '0.000' }],
+    /assets\.0\.smallest_payable: must be more than zero/,
+  ],
+  ['no confirmations', [bnb], [{ ...usdc, confirmations: 0 }], /assets\.0\.confirmations: must be at least 1/],
+  ['a field that it does not know', [bnb], [{ ...usdc, decimal: 18 }], /assets\.0\.decimal: is not a known field/],
+])('refuses %s', (_, networks, assets, message) => {
+  expect(faultOf(networks, assets)).toMatch(/^ASSETS_FILE \(.*assets\.json\) is invalid:\n/);
+  expect(faultOf(networks, assets)).toMatch(message);
+});
+
+test('names all faults in one error', () => {
+  const faults = faultOf(
+    [bnb, bitcoin],
+    [
+      { ...usdc, decimals: 5 },
+      { ...btc, decimals: 7 },
+    ],
+  );
+  expect(faults.split('\n').slice(1)).toEqual([
+    expect.stringMatching(/USDC on bnb/),
+    expect.stringMatching(/BTC on bitcoin/),
+  ]);
+});
+
+test('rounds the smallest amount up to a minor unit of the currency', () => {
+  configureCaz(2);
+  const caz = { ...usdc, currency: 'CAZ', smallest_payable: '0.000001' };
+  expect(read([bnb], [caz]).assets).toMatchObject([{ currency: 'CAZ', decimals: 18, smallestPayableMinor: 1n }]);
+});
+
+describe('a networks file of an earlier version', () => {
+  const networks = [
+    { kind: 'bitcoin', chain: 'main', confirmations: 3, ...bitcoin },
+    { kind: 'evm', confirmations: 15, ...bnb, tokens: { USDC: { contract: USDC_ON_BNB } } },
+    { kind: 'evm', confirmations: 12, ...ethereum, xpub: 'xpub', tokens: {} },
+  ];
+
+  test.each(['NETWORKS_FILE', 'ASSETS_FILE'])('is refused in %s, with its content as a file of assets', (variable) => {
+    const path = fileOf({ note: 'ours', networks }, 'networks.json');
+    const readIt = () => readAssets({ ENVIRONMENT: 'production', [variable]: path });
+    expect(readIt).toThrow(/set ASSETS_FILE to a file of assets instead, the same for orders and payments/);
+    const message = (() => {
+      try {
+        return String(readIt());
+      } catch (error) {
+        return (error as Error).message;
+      }
+    })();
+    const converted = JSON.parse(message.slice(message.indexOf('{')));
+    expect(
+      converted.assets.map(({ currency, network }: Record<string, string>) => `${currency} on ${network}`),
+    ).toEqual(['BTC on bitcoin', 'USDC on bnb', 'ETH on ethereum']);
+    const table = readAssets({ ENVIRONMENT: 'production', ASSETS_FILE: fileOf(converted) });
+    expect(table.assets).toMatchObject([
+      { currency: 'BTC', requiredConfirmations: 3, smallestPayableMinor: 1_000n },
+      { currency: 'USDC', requiredConfirmations: 15, decimals: 6 },
+      { currency: 'ETH', requiredConfirmations: 12, network: { xpub: 'xpub' } },
+    ]);
+  });
+
+  test('is refused even if its content is a file of assets, because only payments read that variable', () => {
+    const path = fileOf({ networks: [bnb], assets: [usdc] });
+    expect(() => readAssets({ ENVIRONMENT: 'production', NETWORKS_FILE: path })).toThrow(
+      /^NETWORKS_FILE .* is no longer read: set ASSETS_FILE/,
+    );
+  });
+});
+
+test('names the variable and the file that cannot be read', () => {
+  expect(() => readAssets({ ENVIRONMENT: 'production', ASSETS_FILE: join(folder, 'none.json') })).toThrow(
+    /^ASSETS_FILE \(.*none\.json\) cannot be read: /,
+  );
+  writeFileSync(join(folder, 'half.json'), readFileSync(fileOf({}), 'utf8').slice(0, 1));
+  expect(() => readAssets({ ENVIRONMENT: 'production', ASSETS_FILE: join(folder, 'half.json') })).toThrow(
+    /cannot be read/,
+  );
+});
