@@ -86,6 +86,8 @@ export const InstructionsCall = z.object({
   merchant_id: MerchantId,
   currency: PaymentCurrency,
   rails: z.array(PaymentRail).min(1),
+  /** The total of the order. Absent in calls of earlier versions. */
+  amount_minor: Minor.optional(),
 });
 export type InstructionsCall = z.infer<typeof InstructionsCall>;
 

@@ -13,6 +13,10 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
     when: 'The JSON, a field, a query parameter or a header is invalid or unknown.',
     remedy: 'Correct each fault that `details` lists. Do not retry the same request.',
   },
+  amount_too_small: {
+    when: 'The order enables `crypto_deposit`, and its total is less than the smallest amount that can be paid on a chain in its currency: 0.00001 BTC by default.',
+    remedy: 'Raise the total, or enable only `gateway_pay`.',
+  },
   unauthorized: {
     when: 'The API key is missing, malformed, unknown, revoked, expired, from the other environment, or not allowed from this IP address.',
     remedy: 'Send a valid key in `x-api-key`. Do not retry: failed authentications are rate limited per address.',

@@ -1,6 +1,7 @@
 /** Every error code that callers receive, with its HTTP status. Codes are stable. */
 export const ERROR_CODES = {
   invalid_request: 400,
+  amount_too_small: 400,
   unauthorized: 401,
   insufficient_scope: 403,
   not_found: 404,

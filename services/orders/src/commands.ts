@@ -1,3 +1,4 @@
+import { type AssetTable, requirePayable } from '@cpg/assets';
 import {
   type AssignedInstruction,
   DEFAULT_EXPIRATION_MINUTES,
@@ -58,6 +59,7 @@ export interface OrderCommandsOptions {
   readonly project: (order: ExistingOrder, revision: number) => Promise<void>;
   readonly payments: PaymentsClient;
   readonly rates: RateProvider;
+  readonly assets: AssetTable;
   readonly now: () => Date;
   readonly log: Logger;
 }
@@ -108,7 +110,7 @@ const createOrder = async (
   [orderId, merchantId, order, context]: Parameters<OrderCommands['create']>,
   options: OrderCommandsOptions,
 ): Promise<ExistingOrder> => {
-  const { handler, rates, now, log } = options;
+  const { handler, rates, assets, now, log } = options;
   const at = now();
   const expirationMinutes = order.expiration_minutes ?? DEFAULT_EXPIRATION_MINUTES;
   const identity = { orderId, merchantId, currency: order.payment_currency, rails: order.enable_rails };
@@ -116,7 +118,8 @@ const createOrder = async (
     now: at,
     expiresAt: plusMinutes(at, expirationMinutes),
   });
-  const instructions = await requestInstructions(identity, context, options);
+  if (identity.rails.includes('crypto_deposit')) requirePayable(assets, identity.currency, quoted.pricedMinor);
+  const instructions = await requestInstructions({ ...identity, totalMinor: quoted.pricedMinor }, context, options);
   const command: OrderCommand = {
     type: 'CreateOrder',
     ...identity,
@@ -144,11 +147,20 @@ const renewal = async (order: ExistingOrder, { rates, now }: OrderCommandsOption
 
 /** Undefined while a provider does not answer in time. */
 const requestInstructions = (
-  { orderId, merchantId, currency, rails }: Pick<ExistingOrder, 'orderId' | 'merchantId' | 'currency' | 'rails'>,
+  {
+    orderId,
+    merchantId,
+    currency,
+    rails,
+    totalMinor,
+  }: Pick<ExistingOrder, 'orderId' | 'merchantId' | 'currency' | 'rails' | 'totalMinor'>,
   context: CallContext,
   { payments }: OrderCommandsOptions,
 ): Promise<AssignedInstruction[] | undefined> =>
-  payments.instructions({ order_id: orderId, merchant_id: merchantId, currency, rails: [...rails] }, context);
+  payments.instructions(
+    { order_id: orderId, merchant_id: merchantId, currency, rails: [...rails], amount_minor: String(totalMinor) },
+    context,
+  );
 
 const projectHandled = async (
   { state, revision }: HandledCommand<Order, OrderEvent>,

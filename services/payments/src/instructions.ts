@@ -5,7 +5,8 @@ import type { Rail } from './rails/rail.ts';
 export type Rails = Readonly<Record<PaymentRail, Rail>>;
 
 /** Assigns deposit instructions to an order on each of its enabled rails. Idempotent by order id. Throws
- *  `invalid_request` naming every rail that does not support the currency, before anything is assigned. */
+ *  `invalid_request` naming every rail that does not support the currency, and `amount_too_small` if a rail cannot take
+ *  the amount, before anything is assigned. */
 export const instructionsFrom =
   (rails: Rails) =>
   async ({
@@ -13,6 +14,7 @@ export const instructionsFrom =
     merchant_id: merchantId,
     currency,
     rails: enabled,
+    amount_minor,
   }: InstructionsCall): Promise<AssignedInstruction[]> => {
     const faults = enabled
       .filter((name) => !rails[name].supports(currency))
@@ -22,8 +24,8 @@ export const instructionsFrom =
         details: faults,
       });
     }
-    const assigned = await Promise.all(
-      enabled.map((name) => rails[name].assignInstructions({ orderId, merchantId, currency })),
-    );
+    const order = { orderId, merchantId, currency, ...(amount_minor && { amountMinor: BigInt(amount_minor) }) };
+    for (const name of enabled) rails[name].requirePayable?.(order);
+    const assigned = await Promise.all(enabled.map((name) => rails[name].assignInstructions(order)));
     return assigned.flat();
   };

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { readAssets } from '@cpg/assets';
 import { NewOrderEvent, OrderEvent, type OrderMessage, TOPICS } from '@cpg/contracts';
 import { startEventStore } from '@cpg/embedded-eventstore';
 import { startKafka } from '@cpg/embedded-kafka';
@@ -152,6 +153,7 @@ const createService = ({ client, pool, http, now, log }: ServiceOptions) => {
       handler: by,
       project: (order, revision) => projectOrders(pool, [{ order, revision }]),
       payments,
+      assets: readAssets({ ENVIRONMENT: 'sandbox' }),
       rates: tableRates(readRateTable(join(SERVICE, 'config/sandbox-rates.json'))),
       now,
       log,
