@@ -24,6 +24,7 @@ export { requireInternalToken } from './internal-token.ts';
 export { invalidFile, readJsonFile } from './json-file.ts';
 export { createLogger, type Logger } from './logger.ts';
 export { hideInternalAddresses, isPublicAddress } from './public-address.ts';
+export { createHostResolver, isLocalName, NO_SUCH_HOST, type ResolveHost } from './resolve-host.ts';
 export { retry, type RetryOptions } from './retry.ts';
 export { type SecretBox, secretBox } from './secret-box.ts';
 export { runService } from './shutdown.ts';

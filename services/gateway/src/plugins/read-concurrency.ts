@@ -1,5 +1,6 @@
 import { finished } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
+import { createMerchantSlots } from '../limits/merchant-slots.ts';
 import { callerOf } from '../request.ts';
 
 export interface ConcurrentReadOptions {
@@ -11,12 +12,6 @@ export interface ConcurrentReadOptions {
 const MAX_PER_MERCHANT = 4;
 const RESPONSE_TIMEOUT_MS = 60_000;
 
-interface MerchantReads {
-  running: number;
-  /** Starts the next read; in order of arrival. */
-  readonly waiting: (() => void)[];
-}
-
 /** Limits the concurrent reads of each merchant; further reads wait. A read counts from its query until the client has
  *  received the response: a page can have 25 MB, and a client that requests many pages, or does not read them, must not
  *  exhaust the memory that all merchants share. Register it after authentication. */
@@ -24,23 +19,15 @@ export const limitConcurrentReads = (
   app: FastifyInstance,
   { maxPerMerchant = MAX_PER_MERCHANT, responseTimeoutMs = RESPONSE_TIMEOUT_MS }: ConcurrentReadOptions = {},
 ): void => {
-  const readsByMerchant = new Map<string, MerchantReads>();
+  const slots = createMerchantSlots({ maxRunning: maxPerMerchant });
 
   app.addHook('preHandler', async (request, reply) => {
     if (request.method !== 'GET' && request.method !== 'HEAD') return;
-    const { merchantId } = callerOf(request);
-    const reads = readsByMerchant.get(merchantId) ?? { running: 0, waiting: [] };
-    readsByMerchant.set(merchantId, reads);
-    if (reads.running < maxPerMerchant) reads.running += 1;
-    else await new Promise<void>((start) => reads.waiting.push(start));
-
+    const free = await slots.acquire(callerOf(request).merchantId);
     const timeout = setTimeout(() => request.raw.socket.destroy(), responseTimeoutMs);
     finished(reply.raw, () => {
       clearTimeout(timeout);
-      const startNext = reads.waiting.shift();
-      if (startNext) return startNext();
-      reads.running -= 1;
-      if (reads.running === 0) readsByMerchant.delete(merchantId);
+      free?.();
     });
     // The request timed out or the client disconnected while it waited.
     if (reply.sent || reply.raw.destroyed) return reply.hijack();

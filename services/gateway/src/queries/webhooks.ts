@@ -35,6 +35,21 @@ export interface NewWebhook {
 const COLUMNS = 'merchant_id, url, events, is_enabled, disabled_reason, updated_at';
 const RETURNED = `id, created_at, ${COLUMNS}, secret_box`;
 
+/** Whether the merchant has fewer than `max` webhooks, or the same request has created the webhook `id` before. */
+export const hasRoomForWebhook = async (
+  db: Queryable,
+  merchantId: string,
+  id: string,
+  max: number,
+): Promise<boolean> => {
+  const { rows } = await db.query<{ has_room: boolean }>(
+    `select exists (select from gateway.webhooks where id = $2 and merchant_id = $1)
+         or (select count(*) from gateway.webhooks where merchant_id = $1 and deleted_at is null) < $3 as has_room`,
+    [merchantId, id, max],
+  );
+  return rows[0]!.has_room;
+};
+
 /** Creates a webhook, or returns the one that the same request created before; `deleted` if it was deleted since. Null
  *  when the merchant has `max` webhooks. Locks the merchant's row, so concurrent requests cannot exceed `max`. */
 export const insertWebhook = (

@@ -171,6 +171,53 @@ test('a merchant has at most 20 webhooks, even with concurrent requests; a delet
   expect((await shop.send('POST', '/v1/webhooks', BODY)).status).toBe(201);
 });
 
+describe('with DNS servers that do not answer', () => {
+  let resolutions: string[];
+  let answers: (() => void)[];
+  let slow: TestGateway;
+  beforeAll(async () => {
+    slow = await startGateway({
+      resolve: async (host) => {
+        resolutions.push(host);
+        if (host.startsWith('slow')) await new Promise<void>((done) => answers.push(done));
+        return ['93.184.216.34'];
+      },
+    });
+  });
+  afterAll(() => slow.close());
+  beforeEach(() => {
+    resolutions = [];
+    answers = [];
+  });
+
+  test('a merchant has four look-ups at a time and delays no other merchant', async () => {
+    const [busy, calm] = [await slow.merchant(), await slow.merchant()];
+    const url = 'https://slow.example/';
+    const creations = Array.from({ length: 30 }, () => busy.send('POST', '/v1/webhooks', { ...BODY, url }));
+    expect(await calm.send('POST', '/v1/webhooks', BODY)).toMatchObject({ status: 201 });
+    const refused = await Promise.race(creations);
+    expect(refused).toMatchObject({ status: 429, body: { code: 'rate_limited' }, headers: { 'retry-after': '2' } });
+    expect(resolutions.filter((host) => host === 'slow.example')).toHaveLength(4);
+    const ended = Promise.all(creations);
+    const answering = setInterval(() => answers.splice(0).forEach((answer) => answer()), 1);
+    const statuses = (await ended).map(({ status }) => status).sort();
+    clearInterval(answering);
+    expect(statuses).toEqual([
+      ...Array.from({ length: 20 }, () => 201),
+      ...Array.from({ length: 4 }, () => 409),
+      ...Array.from({ length: 6 }, () => 429),
+    ]);
+  });
+
+  test('looks up nothing when the merchant has 20 webhooks', async () => {
+    const full = await slow.merchant();
+    for (let i = 0; i < 20; i++) await full.send('POST', '/v1/webhooks', BODY);
+    resolutions = [];
+    expect(await full.send('POST', '/v1/webhooks', BODY)).toMatchObject({ status: 409 });
+    expect(resolutions).toEqual([]);
+  });
+});
+
 test('lists filter by date and refuse the filters of orders', async () => {
   const { created_at } = await create();
   expect((await shop.send('GET', `/v1/webhooks?from_date=${created_at}&to_date=${created_at}`)).body.total).toBe(1);

@@ -5,9 +5,11 @@ import type { SecretBox } from '@cpg/runtime';
 import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { WebhookDispatcherClient } from '../clients/webhook-dispatcher.ts';
+import { createMerchantSlots } from '../limits/merchant-slots.ts';
 import { notFound, orNotFound, parseId } from '../not-found.ts';
 import {
   deleteWebhook,
+  hasRoomForWebhook,
   insertWebhook,
   listWebhooks,
   rotateWebhookSecret,
@@ -35,6 +37,8 @@ export interface WebhookRouteOptions {
 /** `/v1/webhooks`: subscriptions of endpoints to events. */
 export const webhookRoutes: FastifyPluginAsyncZod<WebhookRouteOptions> = async (app, options) => {
   const { pool, box, dispatcher, checkUrl, now } = options;
+  // A check waits for DNS servers that the merchant chooses.
+  const urlChecks = createMerchantSlots({ maxRunning: 4, maxWaiting: MAX_WEBHOOKS });
   const withPlainSecret = ({ webhook, secretBox }: WebhookWithSecret) => ({ ...webhook, secret: box.open(secretBox) });
 
   app.post(
@@ -45,15 +49,20 @@ export const webhookRoutes: FastifyPluginAsyncZod<WebhookRouteOptions> = async (
     },
     async (request, reply) => {
       const { url, events } = request.body;
-      await checkUrl(url);
       const { merchantId } = callerOf(request);
-      const secretBox = box.seal(createWebhookSecret());
       const { seed } = request;
-      const webhook = { id: `whk_${seed}`, merchantId, url, events, secretBox, seed, at: now() };
-      const created = await insertWebhook(pool, webhook, MAX_WEBHOOKS);
-      if (!created) {
-        throw new AppError('too_many_webhooks', `a merchant can have ${MAX_WEBHOOKS} webhooks: delete one first`);
+      const id = `whk_${seed}`;
+      if (!(await hasRoomForWebhook(pool, merchantId, id, MAX_WEBHOOKS))) throw tooManyWebhooks();
+      const free = await urlChecks.acquire(merchantId);
+      if (!free) {
+        reply.header('retry-after', 2);
+        throw new AppError('rate_limited', 'too many webhooks of the merchant are being created');
       }
+      await checkUrl(url).finally(free);
+      const secretBox = box.seal(createWebhookSecret());
+      const webhook = { id, merchantId, url, events, secretBox, seed, at: now() };
+      const created = await insertWebhook(pool, webhook, MAX_WEBHOOKS);
+      if (!created) throw tooManyWebhooks();
       if (created === 'deleted') throw goneError(webhook.id);
       return reply.code(201).send(withPlainSecret(created));
     },
@@ -118,6 +127,9 @@ export const webhookRoutes: FastifyPluginAsyncZod<WebhookRouteOptions> = async (
     },
   );
 };
+
+const tooManyWebhooks = (): AppError =>
+  new AppError('too_many_webhooks', `a merchant can have ${MAX_WEBHOOKS} webhooks: delete one first`);
 
 const ownerAndId = (request: FastifyRequest, id: string) =>
   [callerOf(request).merchantId, parseId(WebhookId, 'webhook', id)] as const;

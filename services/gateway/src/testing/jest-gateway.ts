@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createPool, migrate, type Pool, testDatabase } from '@cpg/postgres';
-import { createLogger, internalClient, newUlid, secretBox } from '@cpg/runtime';
+import { createLogger, internalClient, newUlid, type ResolveHost, secretBox } from '@cpg/runtime';
 import type { FastifyInstance } from 'fastify';
 import { buildApp } from '../app.ts';
 import { ordersClient } from '../clients/orders.ts';
@@ -16,7 +16,7 @@ import { createLastUsedTracker } from '../keys/last-used.ts';
 import { createRateLimits } from '../limits/rate-limits.ts';
 import { migrateGateway } from '../migrations.ts';
 import { credentialByKid, updateLastUsed } from '../queries/credentials.ts';
-import { checkEndpointUrl, type Resolve } from '../webhooks/endpoint-url.ts';
+import { checkEndpointUrl } from '../webhooks/endpoint-url.ts';
 import { createTestMerchant, PEPPER, type TestMerchant } from './jest-merchant.ts';
 import { ordersResponse } from './jest-resources.ts';
 import { errorResponse, startStub, type StubService } from './jest-stub-service.ts';
@@ -44,7 +44,7 @@ export interface TestGatewayOptions {
   readonly burst?: number;
   readonly failuresPerMinute?: number;
   readonly allowLocal?: boolean;
-  readonly resolve?: Resolve;
+  readonly resolve?: ResolveHost;
   readonly cacheTtlMs?: number;
   readonly now?: () => Date;
   readonly answerWithinMs?: number;
@@ -138,7 +138,7 @@ const startServices = async () => {
   };
 };
 
-const publicHost: Resolve = async () => [{ address: '93.184.216.34', family: 4 }];
+const publicHost: ResolveHost = async () => ['93.184.216.34'];
 
 const migrateReadModels = async (pool: Pool): Promise<void> => {
   for (const [schema, service = schema] of [['orders'], ['payments'], ['webhooks', 'webhook-dispatcher']] as const) {

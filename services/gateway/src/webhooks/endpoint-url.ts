@@ -1,24 +1,23 @@
-import { type LookupAddress } from 'node:dns';
-import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { AppError } from '@cpg/core';
-import { createAddressMatcher, invalidRequest, isPublicAddress } from '@cpg/runtime';
+import {
+  createAddressMatcher,
+  createHostResolver,
+  invalidRequest,
+  isPublicAddress,
+  NO_SUCH_HOST,
+  type ResolveHost,
+} from '@cpg/runtime';
 
-/** Resolves a host name to all its addresses, like `dns.lookup`. Rejects with the error of `dns.lookup`. */
-export type Resolve = (host: string) => Promise<LookupAddress[]>;
-
-export const resolveHost: Resolve = (host) => lookup(host, { all: true });
+const resolveHost = createHostResolver();
 
 const isLoopback = createAddressMatcher(['127.0.0.0/8', '::1']);
-
-// Resolver errors that mean the name has no address. Other errors mean the resolver failed.
-const NO_SUCH_HOST = new Set(['ENOTFOUND', 'ENODATA']);
 
 export interface EndpointRules {
   readonly allowLocal: boolean;
   /** Private addresses that the operator allows. */
   readonly isAllowed?: (address: string) => boolean;
-  readonly resolve?: Resolve;
+  readonly resolve?: ResolveHost;
 }
 
 /** Throws `invalid_request` for a URL that webhooks must not use: not https, with credentials or a fragment, or with a
@@ -53,12 +52,12 @@ const parseUrl = (text: string): URL => {
 
 const hostOf = (url: URL): string => url.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
 
-const addressesOf = async (host: string, resolve: Resolve, allowLocal: boolean): Promise<string[]> => {
+const addressesOf = async (host: string, resolve: ResolveHost, allowLocal: boolean): Promise<string[]> => {
   if (isIP(host)) return [host];
   // RFC 6761: names under `.invalid` never resolve, but some resolvers return an address.
   if (/(^|\.)invalid$/i.test(host)) throw invalidUrl('must be publicly reachable: its host does not exist');
   try {
-    return (await resolve(host)).map(({ address }) => address);
+    return await resolve(host);
   } catch (cause) {
     if (allowLocal) return [];
     if (NO_SUCH_HOST.has((cause as { code?: string }).code ?? '')) {

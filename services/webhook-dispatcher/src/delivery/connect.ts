@@ -1,7 +1,6 @@
-import { promises as dns } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { isIP } from 'node:net';
-import { isPublicAddress } from '@cpg/runtime';
+import { createHostResolver, isLocalName, isPublicAddress, type ResolveHost } from '@cpg/runtime';
 import { buildConnector } from 'undici';
 import { openTunnel } from './tunnel.ts';
 
@@ -21,7 +20,7 @@ export interface ConnectOptions {
   /** Certificate authorities to trust instead of those of Node.js, as PEM. */
   readonly ca?: string;
   /** Looks up the addresses of a host name. */
-  readonly resolve?: (hostname: string) => Promise<string[]>;
+  readonly resolve?: ResolveHost;
 }
 
 /** Connects to public addresses only. Checks the very addresses it then connects to, which defeats DNS rebinding: a
@@ -79,15 +78,4 @@ const HTTPS_PORT = 443;
 
 const isLoopback = (address: string): boolean => /^127\.\d+\.\d+\.\d+$/.test(address) || address === '::1';
 
-const isLocalName = (hostname: string): boolean => hostname === 'localhost' || hostname.endsWith('.localhost');
-
-// Not dns.lookup: it uses the few threads of libuv's pool, which slow lookups would block for the whole process.
-const resolver = new dns.Resolver({ timeout: 1_500, tries: 2 });
-
-const resolveHost = async (hostname: string): Promise<string[]> => {
-  if (isLocalName(hostname)) return ['127.0.0.1', '::1'];
-  const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
-  const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
-  if (addresses.length > 0) return addresses;
-  throw answers.find((answer) => answer.status === 'rejected')?.reason ?? new Error(`${hostname} has no address`);
-};
+const resolveHost = createHostResolver();

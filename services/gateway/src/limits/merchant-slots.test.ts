@@ -1,0 +1,28 @@
+import { createMerchantSlots } from './merchant-slots.ts';
+
+test('runs a bounded number per merchant, and the others in order of arrival', async () => {
+  const slots = createMerchantSlots({ maxRunning: 2, maxWaiting: 2 });
+  const started: number[] = [];
+  const acquire = (number: number) =>
+    slots.acquire('a')?.then((free) => {
+      started.push(number);
+      return free;
+    });
+  const [first, second, third, fourth, fifth] = [1, 2, 3, 4, 5].map(acquire);
+  const frees = await Promise.all([first!, second!]);
+  expect({ started, fifth }).toEqual({ started: [1, 2], fifth: undefined });
+  expect(await slots.acquire('b')).toBeInstanceOf(Function);
+  frees[1]();
+  (await third!)();
+  await fourth;
+  expect(started).toEqual([1, 2, 3, 4]);
+});
+
+test('has all slots again when every request has ended', async () => {
+  const slots = createMerchantSlots({ maxRunning: 1, maxWaiting: 0 });
+  for (let i = 0; i < 3; i++) {
+    const free = await slots.acquire('a');
+    expect(slots.acquire('a')).toBeNull();
+    free!();
+  }
+});
