@@ -142,6 +142,8 @@ export const OrderPaymentRefunded = defineEvent({
     refundedTotalMinor: Minor,
     /** When the payment was refunded. `at`, by default: earlier versions recorded one time for both. */
     refundedAt: Timestamp.optional(),
+    /** What of the payment still counts for the order, if the refund took a part out. Absent if it took nothing out. */
+    appliedMinor: Minor.optional(),
     ...Transition,
     ...At,
   },
