@@ -47,7 +47,8 @@ export const ledgerFromEvents = (events: readonly OrderEvent[]): Ledger => {
     if (type === 'OrderPaymentRefunded') {
       const refundedMinor = BigInt(data.refundedTotalMinor);
       const whole = refundedMinor === payments.get(data.paymentId)!.paidMinor;
-      change([data.paymentId], { refundedMinor, ...(whole && { status: 'refunded', countedMinor: 0n }) });
+      const partly = data.appliedMinor !== undefined && { countedMinor: BigInt(data.appliedMinor) };
+      change([data.paymentId], { refundedMinor, ...partly, ...(whole && { status: 'refunded', countedMinor: 0n }) });
     }
   }
 

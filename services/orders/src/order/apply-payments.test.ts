@@ -1,7 +1,18 @@
 import { fold } from '@cpg/core';
 import { after, cancel, capture, dueAt, existing, expireAt, given, past, statuses } from '../testing/jest-deciding.ts';
-import { createOrder, minutesAfterNoon, offer, orderCreated } from '../testing/orders.ts';
+import { createOrder, minutesAfterNoon, NOON, offer, orderCreated, paymentId } from '../testing/orders.ts';
+import type { OrderCommand } from './command.ts';
 import { orderDecider } from './order.ts';
+import { remainingMinor } from './state.ts';
+import { orderView } from './view.ts';
+
+const refund = (n: number, refundedTotalMinor: bigint): OrderCommand => ({
+  type: 'RefundPayment',
+  paymentId: paymentId(n),
+  refundId: `rfd_${'0'.repeat(26)}`,
+  refundedTotalMinor,
+  at: NOON,
+});
 
 describe('capture', () => {
   test('applies held payments whatever the capabilities are', () => {
@@ -36,6 +47,38 @@ describe('capture', () => {
     given(...late)
       .when(capture)
       .thenNothing();
+  });
+  test('applies the rest of a late orphan that was refunded in part', () => {
+    const late = [
+      createOrder(),
+      expireAt(dueAt),
+      offer(1, 8_000_000n, { at: minutesAfterNoon(61) }),
+      refund(1, 3_000_000n),
+      offer(2, 6_000_000n, { at: minutesAfterNoon(62) }),
+      capture,
+    ];
+    const order = existing(after(...late));
+    expect(order.status).toBe('paid');
+    expect(orderView(order).payments).toMatchObject([
+      { status: 'applied', applied_amount: '5.000000', refunded_amount: '3.000000' },
+      { status: 'applied', applied_amount: '5.000000', unapplied_amount: '1.000000' },
+    ]);
+    const alone = existing(after(...late.slice(0, 4), capture));
+    expect([alone.status, remainingMinor(alone)]).toEqual(['partially_paid_expired', 5_000_000n]);
+  });
+  test('shows what is due for refund of a late orphan that was refunded in part', () => {
+    const order = existing(
+      after(
+        createOrder(),
+        expireAt(dueAt),
+        offer(1, 15_000_000n, { at: minutesAfterNoon(61) }),
+        refund(1, 3_000_000n),
+        capture,
+      ),
+    );
+    expect(orderView(order).payments).toMatchObject([
+      { applied_amount: '10.000000', unapplied_amount: '2.000000', refunded_amount: '3.000000' },
+    ]);
   });
   test('a confirmation after the capture is still recorded', () =>
     given(...past(createOrder(), offer(1, 10_000_000n, { confirmed: false }), capture))

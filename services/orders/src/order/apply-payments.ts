@@ -2,6 +2,7 @@ import type { Allocation, OrderEvent, OrderStatus, PaymentState } from '@cpg/con
 import { AppError } from '@cpg/core';
 import { allocate, type Allocated } from './allocation.ts';
 import {
+  applicableMinor,
   appliedMinor,
   type ExistingOrder,
   isAtLockedRates,
@@ -16,13 +17,12 @@ import {
 export const applyHeldPayments = (order: ExistingOrder, at: string): OrderEvent[] => {
   const held = order.payments.filter((payment) => isHeld(payment) && isAtLockedRates(order, payment));
   if (held.length === 0 || order.status === 'initialized') return [];
-  const sum = held.reduce((total, payment) => total + payment.amountMinor, 0n);
+  const sum = held.reduce((total, payment) => total + applicableMinor(order, payment), 0n);
   if (sum >= remainingMinor(order)) return applyPayments(order, held, 'payment_settled', at);
   return order.capabilities.partial_payments && isOpen(order) ? applyPayments(order, held, 'partial_payment', at) : [];
 };
 
-/** Applies every pending payment and every late orphan. A late orphan that was refunded in part stays an orphan: the
- *  merchant has already decided to return it. */
+/** Applies every pending payment and every late orphan. Of a late orphan that was refunded in part, the rest counts. */
 export const capture = (order: ExistingOrder, at: string): OrderEvent[] => {
   if (order.status === 'canceled') throw new AppError('order_state_conflict', 'a canceled order takes no payments');
   if (order.status === 'initialized')
@@ -30,8 +30,7 @@ export const capture = (order: ExistingOrder, at: string): OrderEvent[] => {
   const captured = order.payments.filter(
     (payment) =>
       payment.currency === order.currency &&
-      (payment.status === 'received' ||
-        (payment.status === 'orphan' && payment.orphanReason === 'late' && payment.refundedMinor === 0n)),
+      (payment.status === 'received' || (payment.status === 'orphan' && payment.orphanReason === 'late')),
   );
   return captured.length > 0 ? applyPayments(order, captured, 'captured', at) : [];
 };
@@ -43,7 +42,10 @@ export const applyPayments = (
   reason: string,
   at: string,
 ): OrderEvent[] => {
-  const { allocations, surplus } = allocate(remainingMinor(order), payments, order.capabilities.can_overpay);
+  const { allocations, surplus } = allocate(remainingMinor(order), payments, {
+    canOverpay: order.capabilities.can_overpay,
+    applicableMinor: (payment) => applicableMinor(order, payment),
+  });
   const sum = allocations.reduce((total, allocation) => total + allocation.appliedMinor, appliedMinor(order));
   const status = sum >= order.totalMinor ? 'paid' : partlyPaidStatus(order);
   const events: OrderEvent[] = [];

@@ -36,7 +36,7 @@ export const evolve = (order: Order, event: OrderEvent): Order => {
     case 'OrderPaymentRefunded':
       return { ...withRefunded(updated, event.data), ...statusOf(event.data) };
     case 'OrderPaid':
-      return { ...updated, status: 'paid', statusReason: event.data.reason };
+      return { ...updated, status: 'paid', statusReason: event.data.reason, paidAt: at };
     case 'OrderUpdated':
       return changed(updated, event.data);
     case 'OrderRenewed':
@@ -76,6 +76,7 @@ const created = ({
   totalMinor: BigInt(totalMinor),
   pricedMinor: BigInt(totalMinor),
   pricedWhenApplied: {},
+  refundedWhilePaid: {},
   instructions,
   payments: [],
   renewals: 0,

@@ -3,7 +3,7 @@ import { applyHeldPayments, applyPayments } from './apply-payments.ts';
 import type { CommandOf } from './command.ts';
 import { expireIfLate, isInGracePeriod } from './deadline.ts';
 import { followedBy } from './evolve.ts';
-import { type ExistingOrder, findPayment, isExpired, isFull, remainingMinor } from './state.ts';
+import { applicableMinor, type ExistingOrder, findPayment, isExpired, isFull, remainingMinor } from './state.ts';
 
 /** Records the payment. Once the rail has confirmed the payment, applies it, holds it or marks it as an orphan. A
  *  repeated command changes nothing. */
@@ -51,6 +51,7 @@ const decideOnConfirmed = (order: ExistingOrder, paymentId: string, now: Date): 
   if (!isExpired(order)) return applyHeldPayments(order, at);
   // A payment seen before the deadline is applied if it is confirmed within the grace period.
   const isInTime = payment.seenAt <= order.expiresAt && isInGracePeriod(order, now);
-  const isAmountAccepted = order.capabilities.partial_payments || payment.amountMinor >= remainingMinor(order);
+  const isAmountAccepted =
+    order.capabilities.partial_payments || applicableMinor(order, payment) >= remainingMinor(order);
   return isInTime && isAmountAccepted ? applyPayments(order, [payment], 'payment_in_time', at) : markAsOrphan('late');
 };

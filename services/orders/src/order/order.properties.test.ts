@@ -139,6 +139,10 @@ const conserved = (order: ExistingOrder) => {
     expect(parts.filter((part) => part < 0n)).toEqual([]);
     expect(each.refundedMinor >= 0n && each.refundedMinor <= each.amountMinor).toBe(true);
     expect(each.status === 'refunded').toBe(each.refundedMinor === each.amountMinor);
+    // Money that was refunded counts only if it was refunded while the order was paid.
+    const { applied } = paymentBreakdown(each);
+    if (order.paidAt === undefined) expect(each.appliedMinor).toBe(applied);
+    expect(each.appliedMinor <= applied + (order.refundedWhilePaid[each.paymentId] ?? 0n)).toBe(true);
   }
 };
 

@@ -1,4 +1,11 @@
-import { divideUp, laterOf, type OrderEvent, type OrphanReason, type PaymentState } from '@cpg/contracts';
+import {
+  divideUp,
+  laterOf,
+  type OrderEvent,
+  type OrphanReason,
+  paymentBreakdown,
+  type PaymentState,
+} from '@cpg/contracts';
 import { appliedMinor, type ExistingOrder, findPayment, isOpen } from './state.ts';
 
 // Each function returns the order after an event about its payments.
@@ -90,7 +97,7 @@ export const withFailed = (
   order: ExistingOrder,
   { paymentId, failureReason, at, failedAt = at }: EventData<'OrderPaymentFailed'>,
 ): ExistingOrder =>
-  changePayments({ ...order, totalMinor: totalWithout(order, paymentId) }, [paymentId], (payment) => ({
+  changePayments(withoutApplied(order, paymentId), [paymentId], (payment) => ({
     ...payment,
     status: 'failed',
     failureReason,
@@ -98,25 +105,52 @@ export const withFailed = (
     updatedAt: failedAt,
   }));
 
-export const withRefunded = (
-  order: ExistingOrder,
-  { paymentId, refundedTotalMinor, at, refundedAt = at }: EventData<'OrderPaymentRefunded'>,
-): ExistingOrder => {
+export const withRefunded = (order: ExistingOrder, data: EventData<'OrderPaymentRefunded'>): ExistingOrder => {
+  const { paymentId, refundedTotalMinor, at, refundedAt = at } = data;
   const refundedMinor = BigInt(refundedTotalMinor);
   const refunded = findPayment(order, paymentId);
-  if (!refunded || refundedMinor < refunded.amountMinor)
-    return changePayments(order, [paymentId], (payment) => ({
-      ...payment,
-      refundedMinor,
-      updatedAt: laterOf(payment.updatedAt, refundedAt),
-    }));
-  return changePayments({ ...order, totalMinor: totalWithout(order, paymentId) }, [paymentId], (payment) => ({
+  if (!refunded) return order;
+  if (refundedMinor < refunded.amountMinor) return withPartlyRefunded(order, refunded, data);
+  return changePayments(withoutApplied(order, paymentId), [paymentId], (payment) => ({
     ...payment,
     refundedMinor,
     status: 'refunded',
     ...NOTHING_APPLIED,
     updatedAt: refundedAt,
   }));
+};
+
+const withPartlyRefunded = (
+  order: ExistingOrder,
+  refunded: PaymentState,
+  { paymentId, refundedTotalMinor, appliedMinor: left, at, refundedAt = at }: EventData<'OrderPaymentRefunded'>,
+): ExistingOrder => {
+  const refundedMinor = BigInt(refundedTotalMinor);
+  const appliedLeft = left === undefined ? refunded.appliedMinor : BigInt(left);
+  const takenMinor = refunded.appliedMinor - appliedLeft;
+  const stillCountsMinor = refundedOfApplied(refunded, refundedMinor) - takenMinor;
+  const { [paymentId]: before = 0n, ...others } = order.refundedWhilePaid;
+  const priced = withoutApplied(order, paymentId, takenMinor);
+  return changePayments(
+    { ...priced, refundedWhilePaid: { ...others, [paymentId]: before + stillCountsMinor } },
+    [paymentId],
+    (payment) => ({
+      ...payment,
+      refundedMinor,
+      appliedMinor: appliedLeft,
+      unappliedMinor: payment.unappliedMinor + takenMinor,
+      updatedAt: laterOf(payment.updatedAt, refundedAt),
+    }),
+  );
+};
+
+/** The part of a further refund that takes from the applied amount of the payment. The surplus is refunded first. 0 for
+ *  a payment that is not applied. */
+export const refundedOfApplied = (payment: PaymentState, refundedTotalMinor: bigint): bigint => {
+  if (payment.status !== 'applied') return 0n;
+  const refundMinor = refundedTotalMinor - payment.refundedMinor;
+  const { unapplied } = paymentBreakdown(payment);
+  return refundMinor > unapplied ? refundMinor - unapplied : 0n;
 };
 
 /** Moves the deadline and the times at which payments were seen into the past, as if that much time had passed. */
@@ -130,14 +164,18 @@ export const withTimeAdvanced = (
   changes: order.changes + 1,
 });
 
-/** The total of the order without this payment. In an open order, the part that the payment covered is priced again at
- *  the current rates. An order that is not open keeps its total. A reversed order can therefore be paid with the same
- *  amount again. */
-const totalWithout = (order: ExistingOrder, paymentId: string): bigint => {
-  const value = findPayment(order, paymentId)?.appliedMinor ?? 0n;
-  if (value === 0n || !isOpen(order)) return order.totalMinor;
-  if (value === appliedMinor(order)) return order.pricedMinor;
-  return order.totalMinor - value + divideUp(order.pricedMinor * value, order.pricedWhenApplied[paymentId]!);
+/** The order with its total after `value` of this payment, all of it by default, counts no more. In an open order, the
+ *  part that it covered is priced again at the current rates. An order that is not open keeps its total. A reversed
+ *  order can therefore be paid with the same amount again. */
+const withoutApplied = (
+  order: ExistingOrder,
+  paymentId: string,
+  value = findPayment(order, paymentId)?.appliedMinor ?? 0n,
+): ExistingOrder => {
+  if (value === 0n || !isOpen(order)) return order;
+  if (value === appliedMinor(order)) return { ...order, totalMinor: order.pricedMinor };
+  const priced = divideUp(order.pricedMinor * value, order.pricedWhenApplied[paymentId]!);
+  return { ...order, totalMinor: order.totalMinor - value + priced };
 };
 
 const changePayments = (

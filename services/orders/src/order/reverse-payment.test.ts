@@ -1,7 +1,7 @@
-import type { OrderStatus } from '@cpg/contracts';
+import type { OrderEvent, OrderStatus } from '@cpg/contracts';
 import { fold } from '@cpg/core';
-import { after, cancel, existing, given, past, remove, statuses } from '../testing/jest-deciding.ts';
-import { createOrder, NOON, offer, payment, paymentId } from '../testing/orders.ts';
+import { after, cancel, dueAt, existing, expireAt, given, past, remove, statuses } from '../testing/jest-deciding.ts';
+import { createOrder, minutesAfterNoon, NOON, offer, payment, paymentId } from '../testing/orders.ts';
 import type { OrderCommand } from './command.ts';
 import { orderDecider } from './order.ts';
 import { remainingMinor } from './state.ts';
@@ -13,12 +13,13 @@ const fail = (n: number): OrderCommand => ({
   failureReason: 'reorg',
   at: NOON,
 });
-const refund = (refundedTotalMinor: bigint): OrderCommand => ({
+const refund = (refundedTotalMinor: bigint, refundedAt = NOON): OrderCommand => ({
   type: 'RefundPayment',
   paymentId: paymentId(1),
   refundId: `rfd_${'0'.repeat(26)}`,
   refundedTotalMinor,
-  at: NOON,
+  refundedAt,
+  at: minutesAfterNoon(20),
 });
 
 describe('failure', () => {
@@ -72,11 +73,8 @@ describe('refund', () => {
     expect(whole.status).toBe('reversed');
     expect(statuses(whole)).toEqual(['refunded']);
   });
-  test('a partial refund leaves the remaining amount', () => {
-    const order = existing(after(createOrder(), offer(1, 4_000_000n), refund(1_000_000n)));
-    expect(order.status).toBe('partially_paid');
-    expect(remainingMinor(order)).toBe(6_000_000n);
-  });
+  test('a partial refund of a paid order leaves nothing to pay', () =>
+    expect(remainingMinor(existing(after(createOrder(), offer(1, 10_000_000n), refund(1_000_000n))))).toBe(0n));
   test('a full refund of the only applied payment makes the order await payment again', () =>
     expect(after(createOrder(), offer(1, 4_000_000n), refund(4_000_000n)).status).toBe('awaiting_payment'));
   test('a refund of the surplus leaves the order paid', () => {
@@ -85,6 +83,10 @@ describe('refund', () => {
     expect(orderView(order).payments).toMatchObject([
       { applied_amount: '10.000000', unapplied_amount: '0.000000', refunded_amount: '2.000000' },
     ]);
+  });
+  test('an order that was reversed after a partial refund is paid with the same amount again', () => {
+    const order = existing(after(createOrder(), offer(1, 10_000_000n), refund(1_000_000n), fail(1)));
+    expect([order.status, remainingMinor(order)]).toEqual(['reversed', 10_000_000n]);
   });
   test('an order whose orphans are refunded can be deleted', () => {
     const orphans = past(createOrder(), offer(1, 4_000_000n), cancel);
@@ -103,4 +105,72 @@ describe('refund', () => {
     given(...past(createOrder(), offer(1, 10_000_000n), refund(1n)))
       .when(refund(1n))
       .thenNothing());
+});
+
+describe('a partial refund before the order is paid', () => {
+  const partly = [createOrder(), offer(1, 4_000_000n), refund(1_000_000n)];
+
+  test('takes its amount out of the applied sum', () => {
+    const order = existing(after(...partly));
+    expect([order.status, remainingMinor(order)]).toEqual(['partially_paid', 7_000_000n]);
+    expect(orderView(order).payments).toMatchObject([{ applied_amount: '3.000000', refunded_amount: '1.000000' }]);
+  });
+  test('records how much of the payment still counts', () =>
+    given(...past(...partly.slice(0, 2)))
+      .when(refund(1_000_000n))
+      .thenLike({ type: 'OrderPaymentRefunded', data: { appliedMinor: '3000000', status: 'partially_paid' } }));
+  test('keeps the order from becoming paid with too little', () => {
+    expect(after(...partly, offer(2, 6_000_000n)).status).toBe('partially_paid');
+    expect(after(...partly, offer(2, 7_000_000n)).status).toBe('paid');
+  });
+  test('takes nothing more out when the order is paid and more is refunded', () => {
+    const order = after(...partly, offer(2, 7_000_000n), refund(2_000_000n, minutesAfterNoon(30)));
+    expect(order.status).toBe('paid');
+    expect(existing(order).payments[0]).toMatchObject({ appliedMinor: 3_000_000n, refundedMinor: 2_000_000n });
+  });
+  test('takes its amount out of an order that was reversed, too', () => {
+    const reversed = [createOrder(), offer(1, 6_000_000n), offer(2, 4_000_000n), fail(2), refund(1_000_000n)];
+    expect(remainingMinor(existing(after(...reversed)))).toBe(5_000_000n);
+  });
+  test('takes its amount out of a partly paid order that expired', () => {
+    const order = existing(after(createOrder(), offer(1, 4_000_000n), expireAt(dueAt), refund(1_000_000n)));
+    expect([order.status, remainingMinor(order)]).toEqual(['partially_paid_expired', 7_000_000n]);
+  });
+  test('is due at the new rates after a renewal', () => {
+    const renewed: OrderCommand = { type: 'RenewOrder', rates: {}, pricedMinor: 20_000_001n, at: dueAt };
+    const renewing = createOrder({ allow: { expiration_auto_renewal: true } });
+    const order = existing(after(renewing, offer(1, 5_000_000n), renewed, refund(2_000_000n)));
+    // 3 of 10 are paid. 7 tenths of 20.000001 remain, rounded up for each of the two parts.
+    expect([order.totalMinor, remainingMinor(order)]).toEqual([17_000_002n, 14_000_002n]);
+  });
+  test('reverses an order that was paid before it learned of the refund', () => {
+    const order = after(
+      createOrder(),
+      offer(1, 4_000_000n),
+      offer(2, 6_000_000n, { at: minutesAfterNoon(10) }),
+      refund(1_000_000n, minutesAfterNoon(5)),
+    );
+    expect([order.status, remainingMinor(existing(order))]).toEqual(['reversed', 1_000_000n]);
+  });
+  test('counts as made after the payment of the order when the clocks of the services differ by a second', () =>
+    expect(
+      after(createOrder(), offer(1, 10_000_000n, { at: minutesAfterNoon(1) }), refund(1n, minutesAfterNoon(0.99)))
+        .status,
+    ).toBe('paid'));
+});
+
+test('an event of an earlier version, without the amount that still counts, takes nothing out', () => {
+  const partly = past(createOrder(), offer(1, 4_000_000n));
+  const refunded: OrderEvent = {
+    type: 'OrderPaymentRefunded',
+    data: {
+      paymentId: paymentId(1),
+      refundId: `rfd_${'0'.repeat(26)}`,
+      refundedTotalMinor: '1000000',
+      status: 'partially_paid',
+      reason: 'partial_payment',
+      at: NOON.toISOString(),
+    },
+  };
+  expect(remainingMinor(existing(fold(orderDecider, orderDecider.initial, [...partly, refunded])))).toBe(6_000_000n);
 });

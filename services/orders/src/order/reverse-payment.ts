@@ -1,5 +1,6 @@
-import type { OrderEvent, OrderStatus, PaymentState } from '@cpg/contracts';
+import type { OrderEvent, OrderStatus } from '@cpg/contracts';
 import type { CommandOf } from './command.ts';
+import { refundedOfApplied } from './payment-changes.ts';
 import { appliedMinor, type ExistingOrder, findPayment, isFull } from './state.ts';
 
 /** Records that the rail dropped or reversed the payment. Never throws, because the payment's own stream has recorded
@@ -14,7 +15,7 @@ export const failPayment = (
   if (recorded ? recorded.status === 'failed' || recorded.status === 'refunded' : isFull(order)) return [];
   // The failure can be reported before the payment.
   const received: OrderEvent = { type: 'OrderPaymentReceived', data: { payment, confirmed: false, at } };
-  const transition = transitionWithout(order, recorded, 'payment_failed');
+  const transition = transitionWithout(order, recorded?.appliedMinor ?? 0n, 'payment_failed');
   const failed: OrderEvent = {
     type: 'OrderPaymentFailed',
     data: { paymentId, failureReason, failedAt: failedAt.toISOString(), ...transition, at },
@@ -22,8 +23,12 @@ export const failPayment = (
   return recorded ? [failed] : [received, failed];
 };
 
-/** Records a refund. A partial refund does not change the status of the order. A payment that is refunded in full no
- *  longer counts towards the total. */
+/** How much the clocks of two services may differ. */
+const CLOCK_TOLERANCE_MS = 1_000;
+
+/** Records a refund. A partial refund of a paid order changes nothing else: the merchant chose to give money back. Before
+ *  the order is paid it takes its amount out of the applied sum, so that the order cannot become paid with too little.
+ *  A payment that is refunded in full no longer counts. */
 export const refundPayment = (
   { paymentId, refundId, refundedTotalMinor, at: now, refundedAt = now }: CommandOf<'RefundPayment'>,
   order: ExistingOrder,
@@ -31,7 +36,9 @@ export const refundPayment = (
   const payment = findPayment(order, paymentId);
   if (!payment || refundedTotalMinor <= payment.refundedMinor) return [];
   const isFullRefund = refundedTotalMinor >= payment.amountMinor;
-  const transition = isFullRefund ? transitionWithout(order, payment, 'payment_refunded') : unchanged(order);
+  const ofApplied = refundedOfApplied(payment, refundedTotalMinor);
+  const takenMinor = isFullRefund ? payment.appliedMinor : isMadeWhilePaid(order, refundedAt) ? 0n : ofApplied;
+  const takesPart = takenMinor > 0n && !isFullRefund;
   return [
     {
       type: 'OrderPaymentRefunded',
@@ -40,21 +47,27 @@ export const refundPayment = (
         refundId,
         refundedTotalMinor: String(refundedTotalMinor),
         refundedAt: refundedAt.toISOString(),
-        ...transition,
+        ...(takesPart && { appliedMinor: String(payment.appliedMinor - takenMinor) }),
+        ...transitionWithout(order, takenMinor, 'payment_refunded'),
         at: now.toISOString(),
       },
     },
   ];
 };
 
+/** Whether the order was paid at the time of the refund. An order can learn of a refund after it became paid. */
+const isMadeWhilePaid = ({ status, paidAt }: ExistingOrder, refundedAt: Date): boolean =>
+  status === 'paid' && (paidAt === undefined || refundedAt.getTime() + CLOCK_TOLERANCE_MS >= Date.parse(paidAt));
+
 interface Transition {
   readonly status: OrderStatus;
   readonly reason: string;
 }
 
-/** The status of the order once `payment` no longer counts. */
-const transitionWithout = (order: ExistingOrder, payment: PaymentState | undefined, reason: string): Transition => {
-  const left = appliedMinor(order) - (payment?.appliedMinor ?? 0n);
+/** The status of the order once `takenMinor` of its applied sum no longer counts. */
+const transitionWithout = (order: ExistingOrder, takenMinor: bigint, reason: string): Transition => {
+  const left = appliedMinor(order) - takenMinor;
+  if (takenMinor === 0n) return unchanged(order);
   if (order.status === 'paid' && left < order.totalMinor) return { status: 'reversed', reason };
   if (order.status === 'partially_paid' && left === 0n) return { status: 'awaiting_payment', reason };
   return unchanged(order);

@@ -29,6 +29,10 @@ export interface ExistingOrder {
   /** Per payment id: `pricedMinor` when the payment was applied. Needed to compute the part of the order that the
    *  payment covers after a renewal. */
   readonly pricedWhenApplied: Readonly<Record<string, bigint>>;
+  /** Per payment id: the refunded part that still counts, because it was refunded while the order was paid. */
+  readonly refundedWhilePaid: Readonly<Record<string, bigint>>;
+  /** When the order last became paid. */
+  readonly paidAt?: string | undefined;
   readonly instructions: readonly AssignedInstruction[];
   /** Oldest first. */
   readonly payments: readonly PaymentState[];
@@ -78,8 +82,12 @@ export const isHeld = ({ status, confirmedAt }: PaymentState): boolean =>
 export const isAtLockedRates = (order: ExistingOrder, { seenAt }: PaymentState): boolean =>
   !isOpen(order) || seenAt <= order.expiresAt;
 
-/** The sum of the applied amounts, in minor units of the order's currency. A partial refund does not reduce it. Failed
- *  payments and payments refunded in full count as 0. */
+/** The part of the payment that may count for the order: all of it, except refunds made while the order was not paid. */
+export const applicableMinor = (order: ExistingOrder, payment: PaymentState): bigint =>
+  payment.amountMinor - payment.refundedMinor + (order.refundedWhilePaid[payment.paymentId] ?? 0n);
+
+/** The sum of the applied amounts, in minor units of the order's currency. A partial refund reduces it unless the order
+ *  was paid. Failed payments and payments refunded in full count as 0. */
 export const appliedMinor = (order: ExistingOrder): bigint =>
   order.payments.reduce((sum, payment) => sum + payment.appliedMinor, 0n);
 

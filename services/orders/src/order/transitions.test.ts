@@ -3,7 +3,7 @@ import { AppError, fold } from '@cpg/core';
 import { createOrder, instruction, NOON, offer, payment, paymentId } from '../testing/orders.ts';
 import type { OrderCommand } from './command.ts';
 import { orderDecider } from './order.ts';
-import { type ExistingOrder, exists, isOpen, type Order } from './state.ts';
+import { applicableMinor, type ExistingOrder, exists, isOpen, type Order } from './state.ts';
 
 const at = NOON;
 const EARLIER = '2026-01-30T12:00:00.000Z';
@@ -23,6 +23,7 @@ const COMMANDS: OrderCommand[] = [
     offer(n, amount, { at, seenAt: EARLIER }),
     { type: 'FailPayment', payment: payment(n, amount), failureReason: 'reorg', at },
     refund(n, amount),
+    refund(n, amount / 2n),
   ]),
   offer(2, WHOLE, { at }),
   { type: 'InstructOrder', instructions: [instruction], at },
@@ -56,10 +57,13 @@ const decideOrRefuse = (command: OrderCommand, order: Order) => {
 /** A key with everything that determines the next status. */
 const keyOf = (order: ExistingOrder): string => {
   const days = (at.getTime() - Date.parse(order.expiresAt)) / (24 * 3_600_000);
-  const payments = order.payments.map(({ paymentId: id, status, confirmedAt, orphanReason, appliedMinor, seenAt }) => {
+  const payments = order.payments.map((each) => {
+    const { paymentId: id, status, confirmedAt, orphanReason, appliedMinor, seenAt } = each;
+    const isApplicable =
+      ['received', 'orphan', 'failed'].includes(status) && applicableMinor(order, each) === each.amountMinor;
     const waits = status === 'received' && confirmedAt !== undefined;
     const isInTime = status === 'received' && seenAt <= order.expiresAt;
-    return `${id} ${status} ${waits} ${isInTime} ${orphanReason === 'late'} ${appliedMinor}`;
+    return `${id} ${status} ${waits} ${isInTime} ${orphanReason === 'late'} ${appliedMinor} ${isApplicable}`;
   });
   const { partial_payments, expiration_auto_renewal } = order.capabilities;
   const clock = isOpen(order) ? [expiration_auto_renewal, days >= 0, days >= 1] : [];
