@@ -4,6 +4,7 @@ import { type Decimal, ItemCurrency, PaymentCurrency } from '@cpg/contracts';
 import { EventStoreConfig, KafkaConfig, Port, readConfig, ServiceConfig } from '@cpg/runtime';
 import { z } from 'zod';
 import { positive } from './rates/decimals.ts';
+import { parseMaxAge, PUBLIC_SOURCES } from './rates/sources/public.ts';
 import type { Priced } from './rates/sources/source.ts';
 
 const FixedPrices = z.string().transform((text, context) => {
@@ -18,6 +19,17 @@ const FixedPrices = z.string().transform((text, context) => {
   return prices;
 });
 
+const MaxAges = z.string().transform((text, context) => {
+  const entries = text.split(',').map((entry) => parseMaxAge(entry) ?? entry);
+  for (const entry of entries)
+    if (typeof entry === 'string')
+      context.addIssue({
+        code: 'custom',
+        message: `${JSON.stringify(entry)} must have the form ecb=27h or kraken=5m: a source (${PUBLIC_SOURCES.map(({ name }) => name).join(', ')}) and 1m to 168h`,
+      });
+  return new Map(entries.filter((entry) => typeof entry !== 'string'));
+});
+
 const Config = z
   .object({
     ...ServiceConfig.shape,
@@ -30,6 +42,8 @@ const Config = z
     RATES: z.enum(['table', 'market']).optional(),
     /** Fixed prices in US dollars, used with RATES=market: `CAZ=0.25,USDG=1`. */
     FIXED_USD_PRICES: FixedPrices.optional(),
+    /** The age at which the prices of a public source become stale: `ecb=100h,kraken=5m`. Each has a default. */
+    RATE_MAX_AGES: MaxAges.optional(),
     RATES_FILE: z.string().default(join(import.meta.dirname, '../config/sandbox-rates.json')),
   })
   .refine((config) => config.ENVIRONMENT === 'sandbox' || config.RATES !== 'table', {

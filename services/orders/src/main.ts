@@ -17,10 +17,7 @@ import { orderProjection } from './projections/order-projection.ts';
 import { projectOrders } from './projections/orders.ts';
 import { marketRates } from './rates/market.ts';
 import { readUrl } from './rates/read.ts';
-import { bitso } from './rates/sources/bitso.ts';
-import { coinbase } from './rates/sources/coinbase.ts';
-import { ecb } from './rates/sources/ecb.ts';
-import { kraken } from './rates/sources/kraken.ts';
+import { publicSources } from './rates/sources/public.ts';
 import { readRateTable, tableRates } from './rates/table.ts';
 import { HANDLED_PAYMENT_MESSAGES, reactToPayments } from './reactions/payments.ts';
 
@@ -94,11 +91,11 @@ await runService(async () => {
 });
 
 /** Rates from public sources; null where the configuration asks for the fixed table of a sandbox. */
-function publicMarket({ RATES, ENVIRONMENT, FIXED_USD_PRICES }: Config, now: () => Date, log: Logger) {
+function publicMarket({ RATES, ENVIRONMENT, FIXED_USD_PRICES, RATE_MAX_AGES }: Config, now: () => Date, log: Logger) {
   const source = RATES ?? (ENVIRONMENT === 'production' ? 'market' : 'table');
   if (source === 'table') return null;
   return marketRates({
-    sources: [kraken, coinbase, bitso, ecb],
+    sources: publicSources(RATE_MAX_AGES ?? new Map()),
     fixed: FIXED_USD_PRICES ?? new Map(),
     read: readUrl,
     now,

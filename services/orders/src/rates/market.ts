@@ -6,6 +6,7 @@ import { crossRate } from '../order/pricing.ts';
 import { circuitBreaker } from './circuit-breaker.ts';
 import { isNear, median } from './decimals.ts';
 import type { RateProvider } from './rates.ts';
+import type { Answer } from './read.ts';
 import type { Price, Priced, RateSource } from './sources/source.ts';
 
 export interface MarketOptions {
@@ -13,8 +14,8 @@ export interface MarketOptions {
   /** Fixed prices in US dollars, set by the operator: for a token without a market, or a stablecoin that is taken at
    *  one dollar. */
   readonly fixed: ReadonlyMap<Priced, Decimal>;
-  /** Reads the body of a URL. Rejects unless the whole body arrives in time. */
-  readonly read: (url: string) => Promise<string>;
+  /** Reads a URL. Rejects unless the whole body arrives in time. */
+  readonly read: (url: string) => Promise<Answer>;
   readonly now: () => Date;
   readonly log: Logger;
   readonly everyMs?: number;
@@ -22,9 +23,11 @@ export interface MarketOptions {
 
 const REFRESH_INTERVAL_MS = 60_000;
 const OUTLIER_PERCENT = 10;
+/** How far the clock of a source may be ahead of ours. */
+const MAX_CLOCK_SKEW_MS = 60_000;
 
 /** Market rates, computed through the US dollar. The dollar price of a currency is the median of all sources, without
- *  stale prices and outliers. Sources are read in the background, independently; a circuit breaker pauses a source that
+ *  stale prices and outliers. Daily sources only detect outliers where another source has a price. Sources are read in the background, independently; a circuit breaker pauses a source that
  *  keeps failing. */
 export const marketRates = ({
   sources,
@@ -41,9 +44,13 @@ export const marketRates = ({
     const breaker = breakers.get(source)!;
     if (!breaker.allows(now())) return;
     try {
-      const bodies: string[] = [];
-      for (const url of source.urls) bodies.push(await read(url));
-      const prices = source.parse(bodies, now());
+      const answers: Answer[] = [];
+      for (const url of source.urls) answers.push(await read(url));
+      const oldest = Math.min(now().getTime(), ...answers.map(({ at }) => at?.getTime() ?? Infinity));
+      const prices = source.parse(
+        answers.map(({ body }) => body),
+        new Date(oldest),
+      );
       if (prices.length === 0) throw new Error('the source returned no price');
       readings.set(source, prices);
       breaker.succeeded();
@@ -60,16 +67,16 @@ export const marketRates = ({
     if (fixedPrice) return { usd: fixedPrice, names: ['fixed'], quotedAt: at };
     const fresh = [...readings].flatMap(([source, prices]) =>
       prices
-        .filter((price) => price.currency === currency && at.getTime() - price.at.getTime() <= source.maxAgeMs)
-        .map((price) => ({ ...price, name: source.name })),
+        .filter((price) => price.currency === currency && isFresh(price, source, at))
+        .map((price) => ({ ...price, name: source.name, isDaily: source.isDaily })),
     );
-    const agreed = withoutOutliers(fresh);
+    const agreed = withoutDaily(withoutOutliers(fresh));
     if (agreed.length === 0)
       throw new AppError('rate_unavailable', `there is no fresh rate for ${currency}: try again`);
     return {
       usd: median(agreed.map(({ usd }) => usd)),
       names: agreed.map(({ name }) => name),
-      quotedAt: new Date(Math.min(...agreed.map((price) => price.at.getTime()))),
+      quotedAt: new Date(Math.min(at.getTime(), ...agreed.map((price) => price.at.getTime()))),
     };
   };
 
@@ -99,6 +106,17 @@ export const marketRates = ({
       };
     },
   };
+};
+
+const isFresh = (price: Price, { maxAgeMs }: RateSource, at: Date): boolean => {
+  const ageMs = at.getTime() - price.at.getTime();
+  return ageMs >= -MAX_CLOCK_SKEW_MS && ageMs <= maxAgeMs;
+};
+
+/** The prices of the day, unless there are only daily ones. */
+const withoutDaily = <T extends { readonly isDaily?: boolean | undefined }>(prices: readonly T[]): readonly T[] => {
+  const current = prices.filter(({ isDaily }) => !isDaily);
+  return current.length > 0 ? current : prices;
 };
 
 /** The prices near the median. If the only two prices disagree, none remains, because either may be wrong. */

@@ -1,14 +1,16 @@
 import type { Decimal } from '@cpg/contracts';
 import { divide, positive } from '../decimals.ts';
-import { MINUTE_MS, type Price, type RateSource } from './source.ts';
+import { HOUR_MS, type Price, type RateSource } from './source.ts';
 
-/** The reference rates of the European Central Bank, published once each working day: units of each currency per euro.
- *  They stay valid for five days, so that they cover a long weekend. Source: ECB, "Euro foreign exchange reference
+/** The reference rates of the European Central Bank: units of each currency per euro. Central banks agree on them at
+ *  14:15 in Frankfurt on each working day, and the ECB publishes them around 16:00. They stay valid until the next
+ *  working day's are due, with an hour to spare, but not over a weekend. Source: ECB, "Euro foreign exchange reference
  *  rates", eurofxref-daily.xml. */
 export const ecb: RateSource = {
   name: 'ecb',
   urls: ['https://www.ecb.europa.eu/stats/eurofxref/eurofxref-daily.xml'],
-  maxAgeMs: 5 * 24 * 60 * MINUTE_MS,
+  maxAgeMs: 27 * HOUR_MS,
+  isDaily: true,
   parse: ([body = '']) => {
     const day = /<Cube\s+time=['"](\d{4}-\d{2}-\d{2})['"]/.exec(body)?.[1];
     const perEuro = new Map<string, Decimal | null>(
@@ -19,10 +21,18 @@ export const ecb: RateSource = {
     );
     const dollars = perEuro.get('USD');
     if (!day || !dollars) throw new Error('not the daily reference rates');
-    const at = new Date(`${day}T15:00:00.000Z`);
+    const at = agreedOn(day);
     const pesos = perEuro.get('MXN');
     const prices: Price[] = [{ currency: 'EUR', usd: dollars, at }];
     if (pesos) prices.push({ currency: 'MXN', usd: divide(dollars, pesos), at });
     return prices;
   },
+};
+
+const frankfurtHour = new Intl.DateTimeFormat('en-GB', { timeZone: 'Europe/Berlin', hour: '2-digit' });
+
+/** 14:15 in Frankfurt on a day: 13:15 UTC in winter, 12:15 UTC in summer. */
+const agreedOn = (day: string): Date => {
+  const inWinter = new Date(`${day}T13:15:00.000Z`);
+  return frankfurtHour.format(inWinter) === '14' ? inWinter : new Date(inWinter.getTime() - HOUR_MS);
 };

@@ -1,0 +1,33 @@
+import { readOrdersConfig } from './config.ts';
+
+const ENV = {
+  ENVIRONMENT: 'sandbox',
+  INTERNAL_TOKEN: 'a-token-that-services-share-in-tests',
+  DATABASE_URL: 'postgres://127.0.0.1/test',
+  EVENTSTORE_URL: 'esdb://127.0.0.1:2113',
+  KAFKA_BROKERS: '127.0.0.1:9092',
+  PAYMENTS_URL: 'http://127.0.0.1:4002',
+};
+
+test('reads the age limits of the rate sources', () => {
+  expect(readOrdersConfig(ENV).RATE_MAX_AGES).toBeUndefined();
+  const { RATE_MAX_AGES } = readOrdersConfig({ ...ENV, RATE_MAX_AGES: 'ecb=100h, kraken=2m' });
+  expect(RATE_MAX_AGES).toEqual(
+    new Map([
+      ['ecb', 360_000_000],
+      ['kraken', 120_000],
+    ]),
+  );
+});
+
+test('names each age limit that is invalid', () => {
+  expect(() => readOrdersConfig({ ...ENV, RATE_MAX_AGES: 'ecb=5d,kraken=5m,fed=27h' })).toThrow(
+    /RATE_MAX_AGES: "ecb=5d" must have the form .*\n {2}RATE_MAX_AGES: "fed=27h" must have the form .*kraken, coinbase/,
+  );
+});
+
+test('has the assets of its environment, and refuses the file of an earlier version', () => {
+  const { assets } = readOrdersConfig(ENV);
+  expect(assets.networks.map(({ name }) => name)).toEqual(['bitcoin-testnet', 'ethereum-sepolia']);
+  expect(() => readOrdersConfig({ ...ENV, NETWORKS_FILE: '/none.json' })).toThrow(/^NETWORKS_FILE/);
+});
