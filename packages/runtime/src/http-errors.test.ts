@@ -48,7 +48,8 @@ describe('an AppError', () => {
       const answer = await answerTo(new AppError(code as ErrorCode, 'because'));
       expect(answer.statusCode).toBe(status);
       expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
-      expect(answer.headers['retry-after']).toBe(status === 503 ? '1' : undefined);
+      const passes = status === 503 || ['idempotency_key_in_use', 'concurrent_update'].includes(code);
+      expect(answer.headers['retry-after']).toBe(passes ? '1' : undefined);
       expect(answer.json()).toEqual({
         error: expect.any(String),
         message: expect.any(String),

@@ -1,12 +1,15 @@
 import { STATUS_CODES } from 'node:http';
 import type { ErrorBody } from '@cpg/contracts';
-import { AppError, type FaultDetail } from '@cpg/core';
+import { AppError, type ErrorCode, type FaultDetail } from '@cpg/core';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 
 /** Largest request body of the public API. */
 export const BODY_LIMIT_BYTES = 256 * 1024;
 
 const RETRY_AFTER_SECONDS = 1;
+
+// Refusals below 503 that a repeat of the same request soon overcomes.
+const PASSING = new Set<ErrorCode>(['idempotency_key_in_use', 'concurrent_update']);
 
 // The API reference fixes `error` and `message` of these statuses.
 const FIXED_TEXTS: Record<number, { error: string; message: string }> = {
@@ -52,7 +55,7 @@ export const sendError = (error: FastifyError | AppError, request: FastifyReques
   const appError = toAppError(error);
   if (appError.statusCode >= 500)
     request.log.error({ err: error, requestId: request.id, route: request.routeOptions.url }, 'request failed');
-  if (appError.statusCode === 503) reply.header('retry-after', RETRY_AFTER_SECONDS);
+  if (appError.statusCode === 503 || PASSING.has(appError.code)) reply.header('retry-after', RETRY_AFTER_SECONDS);
   // A plain string bypasses the route's response schema.
   return reply
     .code(appError.statusCode)

@@ -8,8 +8,10 @@ import type { Authenticator } from './keys/authenticator.ts';
 import type { RateLimits } from './limits/rate-limits.ts';
 import { serveApiDocs } from './openapi/plugin.ts';
 import { authenticate } from './plugins/api-key.ts';
+import { compressResponses } from './plugins/compression.ts';
 import { handleIdempotencyKeys } from './plugins/idempotency.ts';
 import { acceptJsonBodies } from './plugins/json-body.ts';
+import { addLocations, addPageLinks } from './plugins/links.ts';
 import { answerMethodNotAllowed } from './plugins/method-not-allowed.ts';
 import { limitRequestRate } from './plugins/rate-limit.ts';
 import { requireScopes } from './plugins/scope.ts';
@@ -56,6 +58,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
   }) as unknown as FastifyInstance;
   app.addHook('onRequest', async (request, reply) => void reply.header('x-request-id', request.id));
   await addSecurityHeaders(app);
+  await compressResponses(app);
   answerMethodNotAllowed(app);
   await serveApiDocs(app);
 
@@ -71,6 +74,8 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
         requireScopes(v1);
         handleIdempotencyKeys(v1, options);
         limitConcurrentReads(v1);
+        addLocations(v1);
+        addPageLinks(v1);
         await v1.register(merchantRoutes, options);
         await v1.register(orderRoutes, options);
         await v1.register(paymentRoutes, options);

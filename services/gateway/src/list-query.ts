@@ -42,9 +42,11 @@ export const Instant = instant('down');
 /** The start of a time range. Recorded times have whole milliseconds, so the first that can match is the next one. */
 export const RangeStart = instant('up');
 
+export const MAX_PAGE = 1000;
+
 /** The query parameters that all lists have. */
 export const ListQuery = z.strictObject({
-  page: wholeNumber(1000, 1).describe('Page number, starting at 1. A page past the end is empty.'),
+  page: wholeNumber(MAX_PAGE, 1).describe('Page number, starting at 1. A page past the end is empty.'),
   limit: wholeNumber(100, 10).describe('Maximum number of items per page.'),
   sort: z
     .enum(['asc', 'desc'])

@@ -15,7 +15,9 @@ declare module 'fastify' {
     scope?: Scope;
     /** The resource that the response of a POST shows. Its stored responses are deleted with it. */
     shows?: 'order' | 'payment' | 'webhook';
-    /** The response contains a secret, so it is stored encrypted. */
+    /** The path of the resource that a POST creates; `{seed}` stands for the seed of new ids. */
+    creates?: string;
+    /** The response contains a secret, so it is stored encrypted and never compressed. */
     responseHasSecret?: boolean;
   }
 }

@@ -94,7 +94,9 @@ test('a repeat waits for a live gateway, and takes over from a dead one with the
   };
   const interrupted = create('k1');
   while (gateway.orders.calls.length === 0) await sleep(5);
-  expect((await create('k1')).body.code).toBe('idempotency_key_in_use');
+  const refused = await create('k1');
+  expect(refused.body.code).toBe('idempotency_key_in_use');
+  expect(refused.headers['retry-after']).toBe('1');
   await gateway.pool.query(
     "update gateway.idempotency_keys set instance = 'gateway that died' where merchant_id = $1",
     [shop.id],

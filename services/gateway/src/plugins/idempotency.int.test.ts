@@ -30,6 +30,8 @@ test('a repeat returns the stored response and has no second effect', async () =
     'idempotency-replayed': 'true',
     'content-type': 'application/json; charset=utf-8',
   });
+  const location = `/v1/orders/${first.body.id}`;
+  expect([first.headers.location, again.headers.location]).toEqual([location, location]);
   expect(createdOrderIds()).toEqual([first.body.id]);
 });
 

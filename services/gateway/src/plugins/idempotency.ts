@@ -57,7 +57,9 @@ export const handleIdempotencyKeys = (app: FastifyInstance, options: Idempotency
     const claim = await claimFor(request, key, options);
     const seed = await claimRequest(options.pool, claim);
     if (seed === null) {
-      sendStored(reply, await readStored(claim, options));
+      const stored = await readStored(claim, options);
+      request.seed = stored.seed;
+      sendStored(reply, stored);
       return reply;
     }
     request.seed = seed;
@@ -112,7 +114,7 @@ const endClaim = async (
   }
 };
 
-type FinalResponse = Pick<StoredRequest, 'resource_id'> & { readonly status: number; readonly text: string };
+type FinalResponse = Pick<StoredRequest, 'seed' | 'resource_id'> & { readonly status: number; readonly text: string };
 
 /** The stored response. Throws 410 when what it shows was deleted since: its contents must not come back. */
 const readStored = async (claim: Claim, { pool, box }: IdempotencyOptions): Promise<FinalResponse> => {
@@ -127,9 +129,9 @@ const finalResponse = (stored: StoredRequest | null, claim: Claim, box: SecretBo
   if (stored && stored.request_hash !== claim.requestHash) {
     throw new AppError('idempotency_key_reused', 'this Idempotency-Key was used with another request: use a new key');
   }
-  const { status, answer, sealed, resource_id } = stored ?? {};
-  if (status === GONE && resource_id) return { status, text: '', resource_id };
-  if (status && answer) return { status, text: sealed ? box.open(answer) : answer, resource_id: resource_id ?? null };
+  const { seed = '', status, answer, sealed, resource_id = null } = stored ?? {};
+  if (status === GONE && resource_id) return { seed, status, text: '', resource_id };
+  if (status && answer) return { seed, status, text: sealed ? box.open(answer) : answer, resource_id };
   throw new AppError(
     'idempotency_key_in_use',
     'a request with this Idempotency-Key is still running: try again in a moment',

@@ -1,14 +1,13 @@
 import { gzipSync } from 'node:zlib';
 import { createApp, createLogger } from '@cpg/runtime';
-import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { NoBody } from '../routes/parameters.ts';
 import { acceptJsonBodies } from './json-body.ts';
 import { rejectUnstorableText } from './storable-text.ts';
 
 const app = createApp({ log: createLogger({ name: 'test', level: 'silent' }) });
-acceptJsonBodies(app as unknown as FastifyInstance);
-rejectUnstorableText(app as unknown as FastifyInstance);
+acceptJsonBodies(app);
+rejectUnstorableText(app);
 const body = z.strictObject({ metadata: z.record(z.string(), z.json()) });
 app.post('/orders', { schema: { body } }, async (request) => request.body);
 app.post('/orders/cancel', { schema: { body: NoBody } }, async () => ({ done: true }));

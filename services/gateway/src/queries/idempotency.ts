@@ -16,6 +16,7 @@ export interface Claim {
 
 export interface StoredRequest {
   readonly request_hash: string;
+  readonly seed: string;
   readonly status: number | null;
   readonly answer: string | null;
   readonly sealed: boolean;
@@ -60,7 +61,7 @@ export const findRequest = async (
   { merchantId, key }: Pick<Claim, 'merchantId' | 'key'>,
 ): Promise<StoredRequest | null> => {
   const { rows } = await db.query<StoredRequest>(
-    'select request_hash, status, answer, sealed, resource_id from gateway.idempotency_keys where merchant_id = $1 and key = $2',
+    'select request_hash, seed, status, answer, sealed, resource_id from gateway.idempotency_keys where merchant_id = $1 and key = $2',
     [merchantId, key],
   );
   return rows[0] ?? null;

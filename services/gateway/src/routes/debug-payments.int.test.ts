@@ -36,8 +36,9 @@ const pay = (more = {}, headers = {}) =>
 
 describe('POST /debug/register-payment', () => {
   test('reports a confirmed payment to the payments service, and returns the order', async () => {
-    const { status, body } = await pay({ txHash: '0xabc' });
+    const { status, body, headers } = await pay({ txHash: '0xabc' });
     expect({ status, body }).toEqual({ status: 201, body: order });
+    expect(headers.location).toMatch(/^\/v1\/payments\/pay_/);
     expect(gateway.payments.calls[0]).toMatchObject({
       method: 'POST',
       path: '/payments',

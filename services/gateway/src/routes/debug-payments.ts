@@ -98,7 +98,7 @@ export const debugPaymentRoutes: FastifyPluginAsyncZod<{ pool: Pool; payments: P
     const context = callContext(request);
     const registered = await payments.register(registrationOf(request.body), context);
     const { order } = outcome === 'failed' ? await payments.fail(registered.payment.id, {}, context) : registered;
-    return reply.code(201).send(orNotFound('order', order));
+    return reply.code(201).header('location', `/v1/payments/${registered.payment.id}`).send(orNotFound('order', order));
   });
 
   app.post('/payments/:id/confirm', { schema: confirmPayment }, async (request, reply) => {

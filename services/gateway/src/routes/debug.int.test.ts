@@ -64,8 +64,9 @@ describe('POST /debug/test-webhook', () => {
 
   test('calls the dispatcher and returns the delivery id', async () => {
     gateway.dispatcher.calls.length = 0;
-    const { status, body } = await sendTest();
+    const { status, body, headers } = await sendTest();
     expect({ status, body }).toEqual({ status: 201, body: { delivery_id: expect.stringMatching(/^dlv_/) } });
+    expect(headers.location).toBe(`/v1/webhooks/${id}/deliveries/${body.delivery_id}`);
     expect(gateway.dispatcher.calls[0]).toMatchObject({
       path: '/test-deliveries',
       body: { webhook_id: id, event_type: 'order:created' },

@@ -68,7 +68,8 @@ export const debugRoutes: FastifyPluginAsyncZod<DebugRouteOptions> = async (app,
     async (request, reply) => {
       const { webhook_id, event_type } = request.body;
       requireOwner(request, 'webhook', await merchantIdOfWebhook(pool, parseId(WebhookId, 'webhook', webhook_id)));
-      return reply.code(201).send(await dispatcher.sendTest({ webhook_id, event_type }, callContext(request)));
+      const sent = await dispatcher.sendTest({ webhook_id, event_type }, callContext(request));
+      return reply.code(201).header('location', `/v1/webhooks/${webhook_id}/deliveries/${sent.delivery_id}`).send(sent);
     },
   );
 };

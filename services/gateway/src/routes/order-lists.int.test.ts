@@ -59,6 +59,21 @@ test('lists orders newest first, ten per page', async () => {
   });
 });
 
+test('a page links to the others, and is compressed for clients that accept it', async () => {
+  const { headers } = await reader.send('GET', '/v1/orders?limit=10&page=2', undefined, { 'accept-encoding': 'gzip' });
+  expect(headers).toMatchObject({
+    'content-encoding': 'gzip',
+    link: [
+      ['/v1/orders?limit=10&page=1', 'first'],
+      ['/v1/orders?limit=10&page=1', 'prev'],
+      ['/v1/orders?limit=10&page=3', 'next'],
+      ['/v1/orders?limit=10&page=3', 'last'],
+    ]
+      .map(([url, rel]) => `<${url}>; rel="${rel}"`)
+      .join(', '),
+  });
+});
+
 test('the last page has the remaining orders, a page past the end is empty', async () => {
   const last = (await reader.send('GET', '/v1/orders?page=3&sort=asc')).body;
   expect(last.items.map((order: Order) => order.id)).toEqual(orders.slice(20).map((order) => order.id));

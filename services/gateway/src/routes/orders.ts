@@ -31,7 +31,10 @@ export const orderRoutes: FastifyPluginAsyncZod<OrderRouteOptions> = async (app,
 
   app.post(
     '/orders',
-    { config: { scope: 'orders:self:create', shows: 'order' }, schema: schemas.createOrder },
+    {
+      config: { scope: 'orders:self:create', shows: 'order', creates: '/v1/orders/ord_{seed}' },
+      schema: schemas.createOrder,
+    },
     async (request, reply) => {
       const { merchantId, paymentMethods } = callerOf(request);
       checkPaymentMethods(request.body, paymentMethods);

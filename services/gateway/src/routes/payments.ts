@@ -70,7 +70,7 @@ export const paymentRoutes: FastifyPluginAsyncZod<{ payments: PaymentsClient; po
   app.post(
     '/payments/:id/refund',
     {
-      config: { scope: 'payments:self:refund', shows: 'payment' },
+      config: { scope: 'payments:self:refund', shows: 'payment', creates: '/v1/refunds/rfd_{seed}' },
       schema: {
         operationId: 'refundPayment',
         summary: 'Refund a payment',
@@ -84,10 +84,9 @@ export const paymentRoutes: FastifyPluginAsyncZod<{ payments: PaymentsClient; po
     },
     async (request, reply) => {
       const id = parseId(PaymentId, 'payment', request.params.id);
-      const refundId = `rfd_${request.seed}`;
-      const call = { merchant_id: callerOf(request).merchantId, refund_id: refundId, ...request.body };
+      const call = { merchant_id: callerOf(request).merchantId, refund_id: `rfd_${request.seed}`, ...request.body };
       const { payment } = await payments.refund(id, call, callContext(request));
-      return reply.code(201).header('location', `/v1/refunds/${refundId}`).send(payment);
+      return reply.code(201).send(payment);
     },
   );
 };

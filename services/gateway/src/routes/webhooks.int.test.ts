@@ -23,8 +23,8 @@ const row = async (id: string) =>
   (await gateway.pool.query('select * from gateway.webhooks where id = $1', [id])).rows[0];
 
 test('a new webhook is disabled, and only this response has its secret', async () => {
-  const { status, body } = await shop.send('POST', '/v1/webhooks', BODY);
-  expect(status).toBe(201);
+  const { status, body, headers } = await shop.send('POST', '/v1/webhooks', BODY);
+  expect({ status, location: headers.location }).toEqual({ status: 201, location: `/v1/webhooks/${body.id}` });
   expect(body).toEqual({
     id: expect.stringMatching(/^whk_[0-9A-HJKMNP-TV-Z]{26}$/),
     merchant_id: shop.id,

@@ -44,7 +44,12 @@ export const webhookRoutes: FastifyPluginAsyncZod<WebhookRouteOptions> = async (
   app.post(
     '/webhooks',
     {
-      config: { scope: 'webhooks:self:create', shows: 'webhook', responseHasSecret: true },
+      config: {
+        scope: 'webhooks:self:create',
+        shows: 'webhook',
+        creates: '/v1/webhooks/whk_{seed}',
+        responseHasSecret: true,
+      },
       schema: schemas.createWebhook,
     },
     async (request, reply) => {

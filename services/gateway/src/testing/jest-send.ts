@@ -24,7 +24,10 @@ export const send = async (
     headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
     ...(body !== undefined && { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
   });
-  const isJson = String(response.headers['content-type']).includes('json') && response.body !== '';
+  const isJson =
+    String(response.headers['content-type']).includes('json') &&
+    response.body !== '' &&
+    response.headers['content-encoding'] === undefined;
   return {
     status: response.statusCode,
     body: isJson ? response.json() : undefined,
