@@ -20,6 +20,8 @@ const ENDPOINTS = [
   ['GET', '/v1/payments', 'payments:self:read'],
   ['GET', `/v1/payments/pay_${newUlid()}`, 'payments:self:read'],
   ['POST', `/v1/payments/pay_${newUlid()}/refund`, 'payments:self:refund'],
+  ['GET', '/v1/refunds', 'payments:self:read'],
+  ['GET', `/v1/refunds/rfd_${newUlid()}`, 'payments:self:read'],
   ['POST', '/v1/webhooks', 'webhooks:self:create'],
   ['GET', '/v1/webhooks', 'webhooks:self:read'],
   ['GET', `/v1/webhooks/${webhook}`, 'webhooks:self:read'],
@@ -51,7 +53,7 @@ test('the table lists every /v1 endpoint', async () => {
     .flatMap((path) => Object.keys(paths[path]).map((method) => `${method.toUpperCase()} ${path}`));
   const inTable = ENDPOINTS.map(
     ([method, path]) =>
-      `${method} ${path.replace(/(ord|pay|whk)_[^/]+/, '{id}').replace(/dlv_[^/]+/, '{delivery_id}')}`,
+      `${method} ${path.replace(/(ord|pay|rfd|whk)_[^/]+/, '{id}').replace(/dlv_[^/]+/, '{delivery_id}')}`,
   );
   expect(inTable.sort()).toEqual(documented.sort());
 });
@@ -163,9 +165,9 @@ test('/docs loads only files of this server and forbids inline scripts', async (
 });
 
 test('an unknown path is 404 in the format of all errors', async () => {
-  expect((await shop.send('GET', '/v1/refunds')).body).toEqual({
+  expect((await shop.send('GET', '/v1/chargebacks')).body).toEqual({
     error: 'Not Found',
-    message: 'there is no endpoint GET /v1/refunds',
+    message: 'there is no endpoint GET /v1/chargebacks',
     statusCode: 404,
     code: 'not_found',
     request_id: expect.any(String),
