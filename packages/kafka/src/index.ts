@@ -6,4 +6,4 @@ export type { DeadLetter } from './dead-letter.ts';
 export { createDeadLetters, type DeadLetters } from './dead-letters.ts';
 export { decode, type Decoded } from './decode.ts';
 export { createPublisher, isFenced, type Publisher } from './publisher.ts';
-export { ensureTopics, type TopicSettings } from './topics.ts';
+export { ensureTopics, type TopicConfig, type TopicSettings, topicSettingsOf } from './topics.ts';

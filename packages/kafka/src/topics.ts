@@ -1,41 +1,69 @@
 import { deadLetterTopicOf } from '@cpg/contracts';
+import type { Logger } from '@cpg/runtime';
 import type { Kafka } from 'kafkajs';
+import { replicasFor, reportFewerReplicas, writeSettings } from './replication.ts';
 import { updateRetention } from './retention.ts';
 
 export interface TopicSettings {
   readonly partitions: number;
   readonly replication: number;
+  /** Whether topics get fewer replicas when the cluster has fewer brokers than `replication`. Default: false. */
+  readonly allowFewerReplicas?: boolean;
   /** Days for which messages are kept. Dead letters are kept for ever. Default: 30. */
   readonly retentionDays?: number;
 }
 
+/** The variables that become TopicSettings. */
+export interface TopicConfig {
+  readonly ENVIRONMENT: 'sandbox' | 'production';
+  readonly KAFKA_PARTITIONS: number;
+  readonly KAFKA_REPLICATION?: number | undefined;
+  readonly KAFKA_ALLOW_FEWER_REPLICAS: boolean;
+  readonly KAFKA_RETENTION_DAYS: number;
+}
+
+export const topicSettingsOf = (config: TopicConfig): TopicSettings => ({
+  partitions: config.KAFKA_PARTITIONS,
+  replication: config.KAFKA_REPLICATION ?? (config.ENVIRONMENT === 'production' ? 3 : 1),
+  allowFewerReplicas: config.KAFKA_ALLOW_FEWER_REPLICAS,
+  retentionDays: config.KAFKA_RETENTION_DAYS,
+});
+
 /** Creates missing topics, each with a dead-letter topic of one partition. Existing topics keep their settings, except
- *  for the retention, which is updated where the broker allows it. */
+ *  for the retention, which is updated where the broker allows it. Throws ConfigError, and creates nothing, when the
+ *  cluster has too few brokers for the replicas. */
 export const ensureTopics = async (
   kafka: Kafka,
   names: readonly string[],
-  { partitions, replication, retentionDays = DEFAULT_RETENTION_DAYS }: TopicSettings,
+  settings: TopicSettings,
+  log?: Logger,
 ): Promise<void> => {
+  const { partitions, replication, allowFewerReplicas = false, retentionDays = DEFAULT_RETENTION_DAYS } = settings;
   const admin = kafka.admin();
   await admin.connect();
   try {
-    const existing = new Set(await admin.listTopics());
+    const listed = new Set(await admin.listTopics());
     const wanted = names.flatMap((name) => [
       { topic: name, numPartitions: partitions, retentionMs: String(retentionDays * DAY_MS) },
       { topic: deadLetterTopicOf(name), numPartitions: 1, retentionMs: NO_LIMIT },
     ]);
-    const topics = wanted
-      .filter(({ topic }) => !existing.has(topic))
-      .map(({ retentionMs, ...topic }) => ({
-        ...topic,
-        replicationFactor: replication,
-        configEntries: [{ name: 'retention.ms', value: retentionMs }],
-      }));
-    if (topics.length > 0) await admin.createTopics({ topics, waitForLeaders: true });
-    await updateRetention(
-      admin,
-      wanted.filter(({ topic }) => existing.has(topic)),
+    const [existing, missing] = [true, false].map((exists) =>
+      wanted.filter(({ topic }) => listed.has(topic) === exists),
     );
+    if (missing!.length > 0) {
+      const replicas = await replicasFor(admin, { replicas: replication, allowFewer: allowFewerReplicas });
+      const topics = missing!.map(({ retentionMs, ...topic }) => ({
+        ...topic,
+        replicationFactor: replicas,
+        configEntries: [{ name: 'retention.ms', value: retentionMs }, ...writeSettings(replicas)],
+      }));
+      await admin.createTopics({ topics, waitForLeaders: true });
+    }
+    await updateRetention(admin, existing!);
+    if (log) {
+      const topics = existing!.map(({ topic }) => topic);
+      await reportFewerReplicas(admin, { topics, replicas: replication, log });
+    }
   } finally {
     await admin.disconnect();
   }

@@ -33,7 +33,7 @@ test('reads the given variables and fills in the defaults', () => {
     CAZ_DECIMALS: 18,
     KAFKA_TLS: false,
     KAFKA_PARTITIONS: 12,
-    KAFKA_REPLICATION: 1,
+    KAFKA_ALLOW_FEWER_REPLICAS: false,
     KAFKA_RETENTION_DAYS: 30,
   });
 });

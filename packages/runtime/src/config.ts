@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { isAddressOrCidr } from './address-matcher.ts';
 import { describeIssue } from './validation-messages.ts';
 
-/** The environment is invalid. The message names every invalid variable. */
+/** The configuration is invalid, or does not fit what the service found. The message says what to change. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
@@ -62,7 +62,9 @@ export const KafkaConfig = z.object({
   KAFKA_SASL_USERNAME: z.string().optional(),
   KAFKA_SASL_PASSWORD: z.string().optional(),
   KAFKA_PARTITIONS: z.coerce.number().int().positive().default(12),
-  KAFKA_REPLICATION: z.coerce.number().int().positive().default(1),
+  /** Default: 3 in production, 1 in a sandbox. */
+  KAFKA_REPLICATION: z.coerce.number().int().positive().optional(),
+  KAFKA_ALLOW_FEWER_REPLICAS: Flag.default(false),
   KAFKA_RETENTION_DAYS: z.coerce.number().int().positive().default(30),
 });
 

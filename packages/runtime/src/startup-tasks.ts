@@ -1,3 +1,4 @@
+import { ConfigError } from './config.ts';
 import type { Logger } from './logger.ts';
 import { retry } from './retry.ts';
 
@@ -6,7 +7,7 @@ import { retry } from './retry.ts';
 export interface StartupTasks {
   /** Retries `work` until it succeeds. The service is not ready before that. Rejects only after `stop`. */
   readonly run: <T>(name: string, work: () => Promise<T>) => Promise<T>;
-  /** Like `run`, but readiness does not wait for it. */
+  /** Like `run`, but readiness does not wait for it, unless it failed with a ConfigError: only the operator can help. */
   readonly runOptional: <T>(name: string, work: () => Promise<T>) => Promise<T>;
   /** Readiness check. Rejects with the names of the unfinished tasks. */
   readonly check: () => Promise<void>;
@@ -19,14 +20,19 @@ export const createStartupTasks = (log: Logger): StartupTasks => {
   const runOptional = <T>(name: string, work: () => Promise<T>): Promise<T> =>
     retry(work, {
       signal: stopping.signal,
-      onError: (error) => log.warn({ err: error, task: name }, 'startup task failed, retrying'),
+      onError: (error) => {
+        const needsOperator = error instanceof ConfigError;
+        if (needsOperator) unfinished.add(name);
+        log[needsOperator ? 'error' : 'warn']({ err: error, task: name }, 'startup task failed, retrying');
+      },
+    }).then((result) => {
+      unfinished.delete(name);
+      return result;
     });
   return {
     run: async (name, work) => {
       unfinished.add(name);
-      const result = await runOptional(name, work);
-      unfinished.delete(name);
-      return result;
+      return runOptional(name, work);
     },
     runOptional,
     check: async () => {

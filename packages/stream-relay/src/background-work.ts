@@ -1,5 +1,5 @@
 import type { DomainMessage } from '@cpg/contracts';
-import { type ConsumedTopic, consume, ensureTopics } from '@cpg/kafka';
+import { type ConsumedTopic, consume, ensureTopics, type TopicConfig, topicSettingsOf } from '@cpg/kafka';
 import { isTransientDatabaseError, migrate } from '@cpg/postgres';
 import type { Logger, StartupTasks } from '@cpg/runtime';
 import type { AllStreamResolvedEvent } from '@eventstore/db-client';
@@ -14,11 +14,7 @@ export interface Stoppable {
 
 export interface BackgroundWork<M extends DomainMessage> {
   readonly connections: Connections;
-  readonly topicSettings: {
-    readonly KAFKA_PARTITIONS: number;
-    readonly KAFKA_REPLICATION: number;
-    readonly KAFKA_RETENTION_DAYS: number;
-  };
+  readonly topicConfig: TopicConfig;
   readonly startupTasks: StartupTasks;
   /** Folder of the service's migrations. */
   readonly migrations: string;
@@ -36,16 +32,12 @@ export interface BackgroundWork<M extends DomainMessage> {
  *  exist, its relay and its consumer. Returns at once and retries each step until it succeeds, so the service accepts
  *  requests during a Kafka outage. */
 export const startBackgroundWork = <M extends DomainMessage>(work: BackgroundWork<M>): Stoppable => {
-  const { startupTasks, connections, migrations, projection, topicSettings, publish, consume: consumed } = work;
+  const { startupTasks, connections, migrations, projection, topicConfig, publish, consume: consumed, log } = work;
   const migrated = startupTasks.run('migrations', () =>
     migrate(connections.readModel, { schema: projection.schema, folder: migrations }),
   );
   const topicsCreated = startupTasks.runOptional('topics', () =>
-    ensureTopics(connections.kafka, [publish.topic, consumed.name], {
-      partitions: topicSettings.KAFKA_PARTITIONS,
-      replication: topicSettings.KAFKA_REPLICATION,
-      retentionDays: topicSettings.KAFKA_RETENTION_DAYS,
-    }),
+    ensureTopics(connections.kafka, [publish.topic, consumed.name], topicSettingsOf(topicConfig), log),
   );
   // Startup tasks reject only when they are stopped; then nothing was started.
   const started = [

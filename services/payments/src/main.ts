@@ -75,7 +75,7 @@ await runService(async () => {
 
   const work = startBackgroundWork({
     connections,
-    topicSettings: config,
+    topicConfig: config,
     startupTasks,
     migrations: join(import.meta.dirname, '../migrations'),
     projection: paymentProjection(client),

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { type DomainMessage, TOPICS } from '@cpg/contracts';
 import { AppError } from '@cpg/core';
-import { consume, type RunningConsumer, ensureTopics, type ConsumedTopic } from '@cpg/kafka';
+import { type ConsumedTopic, consume, ensureTopics, type RunningConsumer, topicSettingsOf } from '@cpg/kafka';
 import { isTransientDatabaseError, startLeaderElection, migrate, type Pool } from '@cpg/postgres';
 import { type Logger, createStartupTasks } from '@cpg/runtime';
 import type { Kafka } from 'kafkajs';
@@ -77,7 +77,7 @@ const topics = [TOPICS.orders, TOPICS.payments] as ConsumedTopic<DomainMessage>[
 
 const prepare = async (
   run: ReturnType<typeof createStartupTasks>['run'],
-  { config, pool, kafka, webhooks }: BackgroundOptions,
+  { config, pool, kafka, webhooks, log }: BackgroundOptions,
 ): Promise<void> => {
   const folder = join(import.meta.dirname, '../migrations');
   await run('migrations', () => migrate(pool, { schema: 'webhooks', folder }));
@@ -86,11 +86,8 @@ const prepare = async (
     ensureTopics(
       kafka,
       topics.map(({ name }) => name),
-      {
-        partitions: config.KAFKA_PARTITIONS,
-        replication: config.KAFKA_REPLICATION,
-        retentionDays: config.KAFKA_RETENTION_DAYS,
-      },
+      topicSettingsOf(config),
+      log,
     ),
   );
 };
