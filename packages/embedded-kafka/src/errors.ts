@@ -17,6 +17,7 @@ export const errorCode = {
   unknownMemberId: 25,
   invalidSessionTimeout: 26,
   rebalanceInProgress: 27,
+  invalidTimestamp: 32,
   unsupportedVersion: 35,
   topicAlreadyExists: 36,
   invalidPartitions: 37,

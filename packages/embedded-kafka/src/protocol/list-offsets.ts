@@ -1,7 +1,7 @@
 import type { Broker } from '../broker.ts';
 import { errorCode, errorCodeOf } from '../errors.ts';
 import { lastOffsetOf } from '../records/batch.ts';
-import { firstRecordAtOrAfter } from '../records/records.ts';
+import { firstRecordAtOrAfter } from '../records/find-record.ts';
 import { LEADER_EPOCH, type Partition, lastStableOffset } from '../storage/partition.ts';
 import type { Api } from './api.ts';
 import { checkLeaderEpoch } from './leader-epoch.ts';
@@ -77,7 +77,7 @@ const resolve = async ({ logReader }: Broker, partition: Partition, timestamp: n
     const batches = await logReader.read(partition, offset, PAGE_BYTES, end);
     if (batches.length === 0) return NOT_FOUND;
     for (const batch of batches) {
-      const record = await firstRecordAtOrAfter(batch, timestamp, partition.logStart);
+      const record = firstRecordAtOrAfter(batch, timestamp, partition.logStart);
       if (record) return record;
     }
     offset = lastOffsetOf(batches.at(-1)!) + 1;

@@ -1,6 +1,8 @@
 import type { Broker } from '../broker.ts';
 import { type ErrorCode, KafkaError, errorCode, errorCodeOf } from '../errors.ts';
-import { parseBatch } from '../records/batch.ts';
+import { type BatchLimits, parseBatch } from '../records/batch.ts';
+import { COMPRESSION } from '../records/decompress.ts';
+import type { TopicConfig } from '../storage/topic-config.ts';
 import type { Api, ApiRequest } from './api.ts';
 
 interface Stored {
@@ -12,7 +14,6 @@ interface Stored {
 
 const FORMAT_2_FROM = 3;
 const ZSTD_FROM = 7;
-const ZSTD = 4;
 
 /** Stores record batches. Every value of `acks` acknowledges after the commit, except 0: that gets no response. */
 export const produce: Api = {
@@ -78,9 +79,8 @@ const store = async (
         errorCode.unsupportedForMessageFormat,
         `Produce ${FORMAT_2_FROM} is the first version with record batches of format 2`,
       );
-    const { 'max.message.bytes': maxBytes } = { ...settings.topicDefaults, ...partition.topic.config };
-    const batch = parseBatch(records, maxBytes);
-    if (batch.compression === ZSTD && version < ZSTD_FROM) {
+    const batch = parseBatch(records, limitsOf({ ...settings.topicDefaults, ...partition.topic.config }));
+    if (batch.compression === COMPRESSION.zstd && version < ZSTD_FROM) {
       throw new KafkaError(errorCode.unsupportedCompressionType, `Produce ${ZSTD_FROM} is the first version with zstd`);
     }
     if (batch.transactional && transactionalId === null) {
@@ -94,4 +94,13 @@ const store = async (
   } catch (error) {
     return refused(index, errorCodeOf(error, errorCode.storageError));
   }
+};
+
+const limitsOf = (config: TopicConfig): BatchLimits => {
+  const now = Date.now();
+  return {
+    maxBytes: config['max.message.bytes'],
+    minTimestamp: now - config['message.timestamp.before.max.ms'],
+    maxTimestamp: now + config['message.timestamp.after.max.ms'],
+  };
 };

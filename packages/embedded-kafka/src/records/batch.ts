@@ -1,8 +1,10 @@
 import { KafkaError, errorCode } from '../errors.ts';
 import { safeInteger } from '../safe-integer.ts';
+import { checkRecords } from './check-records.ts';
 import { crc32c } from './crc32c.ts';
+import { COMPRESSION } from './decompress.ts';
 
-/** The header fields of a record batch of format 2, and its bytes. The records may be compressed and are not read.
+/** The header fields of a record batch of format 2, and its bytes.
  *  Source: kafka.apache.org/documentation, "Message Format". */
 export interface Batch {
   readonly bytes: Buffer;
@@ -36,28 +38,41 @@ export const AT = {
 
 export const TRANSACTIONAL = 0x10;
 export const CONTROL = 0x20;
-export const COMPRESSION = 0x07;
-const ZSTD = 4;
+export const COMPRESSION_BITS = 0x07;
+const LOG_APPEND_TIME = 0x08;
 
-/** Parses the records of a produce request for one partition: exactly one batch. Throws KafkaError, with the code of
- *  Apache Kafka, for an older format, another number of batches, a wrong checksum, more than `maxBytes` bytes, or a
- *  control batch. */
-export const parseBatch = (bytes: Buffer | null, maxBytes: number): Batch => {
+export interface BatchLimits {
+  readonly maxBytes: number;
+  /** The timestamps that records may have, in ms since 1970. */
+  readonly minTimestamp: number;
+  readonly maxTimestamp: number;
+}
+
+/** Parses the records of a produce request for one partition: exactly one batch. Reads every record, so that no
+ *  consumer meets a batch that it cannot read. Corrects the largest timestamp in the header. Throws KafkaError, with
+ *  the code of Apache Kafka, for an older format, another number of batches, a wrong checksum, a control batch, a false
+ *  number or length of records, and for anything beyond `limits`. */
+export const parseBatch = (bytes: Buffer | null, limits: BatchLimits): Batch => {
   if (!bytes || bytes.length <= AT.magic)
     throw invalid('a produce request has one record batch per partition, not none');
   if (bytes[AT.magic] !== 2) throw invalid('only record batches of format 2 are supported');
-  if (bytes.length > maxBytes)
-    throw new KafkaError(errorCode.messageTooLarge, `the batch has ${bytes.length} bytes, ${maxBytes} are allowed`);
+  if (bytes.length > limits.maxBytes)
+    throw new KafkaError(
+      errorCode.messageTooLarge,
+      `the batch has ${bytes.length} bytes, ${limits.maxBytes} are allowed`,
+    );
   const length = bytes.readInt32BE(AT.length) + AT.leaderEpoch;
   if (bytes.length < AT.records || length > bytes.length || length < AT.records)
     throw corrupt('the batch is incomplete');
   if (length < bytes.length) throw invalid('a produce request has one record batch per partition, not several');
   if (crc32c(bytes, AT.attributes) !== bytes.readUInt32BE(AT.crc)) throw corrupt('the checksum is wrong');
 
+  if (bytes.readBigInt64BE(0) !== 0n) throw invalid('the base offset of a new batch is 0');
   const attributes = bytes.readInt16BE(AT.attributes);
   if (attributes & CONTROL) throw invalid('clients must not write control batches');
-  const compression = attributes & COMPRESSION;
-  if (compression > ZSTD) throw new KafkaError(errorCode.unsupportedCompressionType, 'the compression type is unknown');
+  const compression = attributes & COMPRESSION_BITS;
+  if (compression > COMPRESSION.zstd)
+    throw new KafkaError(errorCode.unsupportedCompressionType, 'the compression type is unknown');
   const lastOffsetDelta = bytes.readInt32BE(AT.lastOffsetDelta);
   if (lastOffsetDelta < 0 || bytes.readInt32BE(AT.count) !== lastOffsetDelta + 1)
     throw invalid('the record count is wrong');
@@ -69,16 +84,33 @@ export const parseBatch = (bytes: Buffer | null, maxBytes: number): Batch => {
     throw invalid('an idempotent batch needs an epoch and a sequence');
   const transactional = (attributes & TRANSACTIONAL) !== 0;
   if (transactional && producerId < 0) throw invalid('a transactional batch needs a producer id');
+  const maxTimestamp = checkRecords(bytes.subarray(AT.records), {
+    compression,
+    count: lastOffsetDelta + 1,
+    baseTimestamp: safeInteger(bytes.readBigInt64BE(AT.baseTimestamp)),
+    limits,
+  });
+  correctHeader(bytes, attributes & ~LOG_APPEND_TIME, maxTimestamp);
   return {
     bytes,
     compression,
     transactional,
     lastOffsetDelta,
-    maxTimestamp: safeInteger(bytes.readBigInt64BE(AT.maxTimestamp)),
+    maxTimestamp,
     producerId,
     producerEpoch,
     baseSequence,
   };
+};
+
+/** Like Apache Kafka, trusts the records more than the header: readers search by the largest timestamp, and retention
+ *  would never delete a batch from the future. */
+const correctHeader = (bytes: Buffer, attributes: number, maxTimestamp: number): void => {
+  if (bytes.readInt16BE(AT.attributes) === attributes && bytes.readBigInt64BE(AT.maxTimestamp) === BigInt(maxTimestamp))
+    return;
+  bytes.writeInt16BE(attributes, AT.attributes);
+  bytes.writeBigInt64BE(BigInt(maxTimestamp), AT.maxTimestamp);
+  bytes.writeUInt32BE(crc32c(bytes, AT.attributes), AT.crc);
 };
 
 /** Writes the base offset and the leader epoch into the batch. The checksum does not cover them. */

@@ -1,59 +1,62 @@
-import { promisify } from 'node:util';
-import { gunzip } from 'node:zlib';
-import { AT, COMPRESSION, baseOffsetOf } from './batch.ts';
+/** The position of a record relative to its batch, and its time relative to the base timestamp (ms). */
+export interface RecordDeltas {
+  readonly offsetDelta: number;
+  readonly timestampDelta: number;
+}
 
-const NONE = 0;
-const GZIP = 1;
-const MAX_UNZIPPED_BYTES = 64 * 1024 * 1024;
+/** Bytes that are not a sequence of records. */
+export class MalformedRecords extends Error {
+  override readonly name = 'MalformedRecords';
+}
 
-/** The first record of a stored batch at `offset` or later with a time of `timestamp` (ms) or later, or null. For a
- *  batch that cannot be decompressed, returns its first record: consumers then start too early, never too late. */
-export const firstRecordAtOrAfter = async (batch: Buffer, timestamp: number, offset: number) => {
-  const maxTimestamp = Number(batch.readBigInt64BE(AT.maxTimestamp));
-  if (maxTimestamp < timestamp) return null;
-  const baseOffset = baseOffsetOf(batch);
-  const records = await uncompressed(batch);
-  if (!records) return { offset: Math.max(baseOffset, offset), timestamp: maxTimestamp };
-  const baseTimestamp = Number(batch.readBigInt64BE(AT.baseTimestamp));
-  for (const record of recordDeltas(records)) {
-    const found = { offset: baseOffset + record.offsetDelta, timestamp: baseTimestamp + record.timestampDelta };
-    if (found.offset >= offset && found.timestamp >= timestamp) return found;
-  }
-  return null;
-};
-
-const uncompressed = async (batch: Buffer): Promise<Buffer | null> => {
-  const records = batch.subarray(AT.records);
-  switch (batch.readInt16BE(AT.attributes) & COMPRESSION) {
-    case NONE:
-      return records;
-    case GZIP:
-      return promisify(gunzip)(records, { maxOutputLength: MAX_UNZIPPED_BYTES }).catch(() => null);
-    default:
-      return null;
-  }
-};
-
-/** The timestamp and offset of each record, relative to the batch. Ends early if the records are malformed. */
-function* recordDeltas(records: Buffer): Generator<{ timestampDelta: number; offsetDelta: number }> {
-  for (let at = 0; at < records.length;) {
-    const length = varint(records, at);
-    const timestampDelta = varint(records, length.end + 1);
-    const offsetDelta = varint(records, timestampDelta.end);
-    if (length.value < 3 || length.end + length.value > records.length) return;
-    yield { timestampDelta: timestampDelta.value, offsetDelta: offsetDelta.value };
-    at = length.end + length.value;
+/** The deltas of each of the uncompressed `records` of a batch. Throws MalformedRecords at the first byte that cannot
+ *  belong to a record. Source: kafka.apache.org/documentation, "Record". */
+export function* recordsIn(records: Buffer): Generator<RecordDeltas> {
+  for (const reader = new VarintReader(records); reader.position < records.length;) {
+    const length = reader.varint();
+    const end = reader.position + length;
+    if (length < 0 || end > records.length) throw new MalformedRecords('a record is incomplete');
+    reader.skip(1); // attributes: unused
+    const timestampDelta = reader.varint();
+    const offsetDelta = reader.varint();
+    reader.skip(Math.max(0, reader.varint())); // key, -1 for null
+    reader.skip(Math.max(0, reader.varint())); // value, -1 for null
+    const headers = reader.varint();
+    if (headers < 0) throw new MalformedRecords('the number of headers is negative');
+    for (let n = 0; n < headers; n += 1) {
+      reader.skip(reader.varint());
+      reader.skip(Math.max(0, reader.varint()));
+    }
+    if (reader.position !== end) throw new MalformedRecords('the length of a record is wrong');
+    yield { offsetDelta, timestampDelta };
   }
 }
 
-/** Reads a zigzag varint. Bytes beyond the end count as zero. */
-const varint = (bytes: Buffer, from: number): { value: number; end: number } => {
-  let zigzag = 0n;
-  let end = from;
-  for (let shift = 0n; shift < 70n; shift += 7n) {
-    const byte = bytes[end++] ?? 0;
-    zigzag |= BigInt(byte & 0x7f) << shift;
-    if (byte < 0x80) break;
+const MAX_VARINT_BYTES = 10;
+
+class VarintReader {
+  position = 0;
+  private readonly bytes: Buffer;
+
+  constructor(bytes: Buffer) {
+    this.bytes = bytes;
   }
-  return { value: Number((zigzag >> 1n) ^ -(zigzag & 1n)), end };
-};
+
+  /** Reads a zigzag varint. It is exact up to 53 bits. */
+  varint(): number {
+    let zigzag = 0;
+    for (let n = 0, factor = 1; n < MAX_VARINT_BYTES; n += 1, factor *= 128) {
+      const byte = this.bytes[this.position];
+      if (byte === undefined) throw new MalformedRecords('a record is incomplete');
+      this.position += 1;
+      zigzag += (byte & 0x7f) * factor;
+      if (byte < 0x80) return zigzag % 2 === 0 ? zigzag / 2 : -(zigzag + 1) / 2;
+    }
+    throw new MalformedRecords(`a varint has more than ${MAX_VARINT_BYTES} bytes`);
+  }
+
+  skip(count: number): void {
+    if (count < 0 || this.position + count > this.bytes.length) throw new MalformedRecords('a record is incomplete');
+    this.position += count;
+  }
+}

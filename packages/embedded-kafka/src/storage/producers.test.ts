@@ -1,5 +1,5 @@
 import { parseBatch } from '../records/batch.ts';
-import { batchOf } from '../testing/batches.ts';
+import { NO_LIMITS, batchOf } from '../testing/batches.ts';
 import { type ProducerState, checkSequence, withStoredBatch } from './producers.ts';
 
 const batch = (sequence: number, count = 1, epoch = 0) =>
@@ -8,7 +8,7 @@ const batch = (sequence: number, count = 1, epoch = 0) =>
       Array.from({ length: count }, () => 'x'),
       { producerId: 1, epoch, sequence },
     ),
-    1_000_000,
+    NO_LIMITS,
   );
 
 /** The state after batches of one record each. Their offsets equal their sequences. */

@@ -1,11 +1,11 @@
 import { parseBatch, setBaseOffset } from '../records/batch.ts';
-import { batchOf } from '../testing/batches.ts';
+import { NO_LIMITS, batchOf } from '../testing/batches.ts';
 import { Queue } from './queue.ts';
 import { type Tail, TailCache, readCached, memoryBytesOf } from './tail-cache.ts';
 
 /** A stored batch of two records. */
 const batchAt = (baseOffset: number): Buffer => {
-  const batch = parseBatch(batchOf(['a', 'b']), 1_000);
+  const batch = parseBatch(batchOf(['a', 'b']), NO_LIMITS);
   setBaseOffset(batch, baseOffset, 0);
   return batch.bytes;
 };

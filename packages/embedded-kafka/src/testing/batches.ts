@@ -2,7 +2,15 @@ import { AT } from '../records/batch.ts';
 import { crc32c } from '../records/crc32c.ts';
 import type { RawClient } from './raw-client.ts';
 
+export const NO_LIMITS = { maxBytes: Infinity, minTimestamp: -Infinity, maxTimestamp: Infinity };
+
 export interface BatchOptions {
+  readonly baseOffset?: number;
+  /** The number of records, and the offset of the last one, if they are not the true ones. */
+  readonly count?: number;
+  readonly lastOffsetDelta?: number;
+  /** The largest timestamp in the header, if it is not the true one. */
+  readonly maxTimestamp?: number;
   readonly producerId?: number;
   readonly epoch?: number;
   readonly sequence?: number;
@@ -11,21 +19,30 @@ export interface BatchOptions {
 }
 
 /** A record batch of format 2 with one record per value. All records have the same timestamp (ms). */
-export const batchOf = (values: readonly string[], options: BatchOptions = {}): Buffer => {
-  const { producerId = -1, epoch = -1, sequence = -1, attributes = 0, timestamp = 1_700_000_000_000 } = options;
-  const records = Buffer.concat(values.map(record));
+export const batchOf = (values: readonly string[], options: BatchOptions = {}): Buffer =>
+  batchWith(recordsOf(values), { count: values.length, ...options });
+
+/** The bytes of one record per value. */
+export const recordsOf = (values: readonly string[]): Buffer =>
+  Buffer.concat(values.map((value, offsetDelta) => recordOf(value, { offsetDelta })));
+
+/** A record batch of format 2 with the given bytes as records. */
+export const batchWith = (records: Buffer, options: BatchOptions = {}): Buffer => {
+  const { producerId = -1, epoch = -1, sequence = -1, attributes = 0, timestamp = Date.now() } = options;
+  const { baseOffset = 0, count = 1, lastOffsetDelta = count - 1, maxTimestamp = timestamp } = options;
   const header = Buffer.alloc(AT.records);
+  header.writeBigInt64BE(BigInt(baseOffset), 0);
   header.writeInt32BE(AT.records + records.length - AT.leaderEpoch, AT.length);
   header.writeInt32BE(-1, AT.leaderEpoch);
   header.writeInt8(2, AT.magic);
   header.writeInt16BE(attributes, AT.attributes);
-  header.writeInt32BE(values.length - 1, AT.lastOffsetDelta);
+  header.writeInt32BE(lastOffsetDelta, AT.lastOffsetDelta);
   header.writeBigInt64BE(BigInt(timestamp), AT.baseTimestamp);
-  header.writeBigInt64BE(BigInt(timestamp), AT.maxTimestamp);
+  header.writeBigInt64BE(BigInt(maxTimestamp), AT.maxTimestamp);
   header.writeBigInt64BE(BigInt(producerId), AT.producerId);
   header.writeInt16BE(epoch, AT.producerEpoch);
   header.writeInt32BE(sequence, AT.baseSequence);
-  header.writeInt32BE(values.length, AT.count);
+  header.writeInt32BE(count, AT.count);
   return withChecksum(Buffer.concat([header, records]));
 };
 
@@ -65,18 +82,29 @@ export const sendBatch = async (
   return partition![0]!;
 };
 
-const record = (value: string, offsetDelta: number): Buffer => {
+export interface RecordOptions {
+  readonly offsetDelta?: number;
+  readonly timestampDelta?: number;
+  readonly headers?: number;
+  /** Added to the true lengths. */
+  readonly lengthError?: number;
+  readonly valueLengthError?: number;
+}
+
+/** The bytes of a record without a key. Its headers are missing. */
+export const recordOf = (value: string, options: RecordOptions = {}): Buffer => {
+  const { offsetDelta = 0, timestampDelta = 0, headers = 0, lengthError = 0, valueLengthError = 0 } = options;
   const bytes = Buffer.from(value);
   const body = Buffer.concat([
     Buffer.from([0]),
-    varint(0),
+    varint(timestampDelta),
     varint(offsetDelta),
     varint(-1),
-    varint(bytes.length),
+    varint(bytes.length + valueLengthError),
     bytes,
-    varint(0),
+    varint(headers),
   ]);
-  return Buffer.concat([varint(body.length), body]);
+  return Buffer.concat([varint(body.length + lengthError), body]);
 };
 
 const varint = (value: number): Buffer => {

@@ -11,6 +11,7 @@ import {
   logLevel,
 } from 'kafkajs';
 import { type KafkaOptions, startKafka } from '../index.ts';
+import { DEFAULT_SETTINGS } from '../settings.ts';
 import { newDatabase } from './database.ts';
 
 process.env.KAFKAJS_NO_PARTITIONER_WARNING = '1';
@@ -24,12 +25,15 @@ export interface Cluster {
   readonly stop: () => Promise<void>;
 }
 
+/** Tests write records with old timestamps, which retention must not delete. */
+const KEEP_RECORDS = { ...DEFAULT_SETTINGS.topicDefaults, 'retention.ms': -1 };
+
 /** Connects to the broker under test: the one at KAFKA_BROKERS, or an embedded one with its own database. */
 export const startCluster = async (options: Partial<KafkaOptions> = {}): Promise<Cluster> => {
   const { KAFKA_BROKERS } = process.env;
   if (KAFKA_BROKERS) return connectClients(KAFKA_BROKERS, async () => {});
   const database = await newDatabase();
-  const kafka = await startKafka({ databaseUrl: database.url, port: 0, ...options });
+  const kafka = await startKafka({ databaseUrl: database.url, port: 0, topicDefaults: KEEP_RECORDS, ...options });
   return connectClients(kafka.brokers, async () => {
     await kafka.stop();
     await database.drop();
