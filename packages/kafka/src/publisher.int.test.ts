@@ -28,8 +28,8 @@ const startPublisher = () => {
   closing.unshift(publisher.close);
   return publisher;
 };
-const numbered = (n: number) =>
-  ({ id: `evt_${n}`, orderid: 'ord_1', time: '2026-01-31T12:00:00.000Z' }) as unknown as Message;
+const numbered = (n: number, time = new Date()) =>
+  ({ id: `evt_${n}`, orderid: 'ord_1', time: time.toISOString() }) as unknown as Message;
 
 /** Publishes one message in its own transaction. */
 const publish = async (publisher: Publisher, n: number) => {
@@ -105,6 +105,14 @@ test('sends a message larger than a batch', async () => {
   await publisher.send(topic, [numbered(30), large, numbered(32)]);
   await publisher.commit();
   expect((await readUntil(32, false)).slice(-3)).toEqual([30, 31, 32].map((n) => `evt_${n}`));
+});
+
+test('publishes an event that a service with a wrong clock recorded in the future', async () => {
+  const publisher = startPublisher();
+  await publisher.open();
+  await publisher.send(topic, [numbered(41, new Date(Date.now() + 48 * 3_600_000))]);
+  await publisher.commit();
+  expect((await readUntil(41, false)).at(-1)).toBe('evt_41');
 });
 
 test('does not treat other errors as fencing', () => {

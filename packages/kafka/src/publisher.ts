@@ -95,6 +95,7 @@ type EncodedMessage = Message & { readonly value: Buffer };
 const encode = (message: DomainMessage): EncodedMessage => ({
   key: partitionKeyOf(message),
   value: Buffer.from(JSON.stringify(message)),
-  timestamp: String(Date.parse(message.time)),
+  // Kafka refuses records from the far future: the clock of the service that recorded the event was wrong.
+  timestamp: String(Math.min(Date.parse(message.time), Date.now())),
   headers: { 'content-type': 'application/cloudevents+json; charset=utf-8' },
 });
