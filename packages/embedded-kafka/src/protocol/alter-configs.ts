@@ -81,15 +81,11 @@ interface Outcome {
   readonly message: string | null;
 }
 
-const alter = async (
-  { topics, requestCleanup }: Broker,
-  { type, name, change, validateOnly }: Alteration,
-): Promise<Outcome> => {
+const alter = async ({ topics }: Broker, { type, name, change, validateOnly }: Alteration): Promise<Outcome> => {
   try {
     if (type !== TOPIC) throw new KafkaError(errorCode.invalidRequest, 'only the settings of topics can be changed');
     if (validateOnly) topics.checkNewConfig(name, change);
     else await topics.changeConfig(name, change);
-    requestCleanup();
     return { error: errorCode.none, message: null };
   } catch (error) {
     const code = errorCodeOf(error, errorCode.notController);

@@ -29,26 +29,26 @@ export interface Cleanup {
   readonly stop: () => Promise<void>;
 }
 
-/** Applies retention soon after the start, at intervals and on request. Deletes the rows that no reader can see any
- *  more, and frees their space. */
+/** Applies retention at intervals. Then, and soon after the start or a request, deletes the rows that no reader can see
+ *  any more, and frees their space. */
 export const startCleanup = (options: CleanupOptions): Cleanup => {
   const { log, settings } = options;
   const stopped = new AbortController();
   let running: Promise<void> = Promise.resolve();
   let next: NodeJS.Timeout | undefined;
-  const run = () => {
+  const run = (work: (options: CleanupOptions, stopped: AbortSignal) => Promise<void>) => {
     running = running
-      .then(() => cleanUp(options, stopped.signal))
+      .then(() => work(options, stopped.signal))
       .catch((error: unknown) => {
         if (stopped.signal.aborted || error instanceof StorageUnavailable) return;
         log(`cleanup failed: ${(error as Error).message}`);
       });
   };
-  const timer = setInterval(run, settings.cleanupIntervalMs);
+  const timer = setInterval(() => run(applyRetention), settings.cleanupIntervalMs);
   const request = () => {
     next ??= setTimeout(() => {
       next = undefined;
-      run();
+      run(deleteRows);
     }, settings.cleanupDelayMs);
   };
   request();
@@ -63,12 +63,19 @@ export const startCleanup = (options: CleanupOptions): Cleanup => {
   };
 };
 
-const cleanUp = async (options: CleanupOptions, stopped: AbortSignal): Promise<void> => {
+const applyRetention = async (options: CleanupOptions, stopped: AbortSignal): Promise<void> => {
+  for (const partition of options.catalogue.allPartitions()) {
+    if (stopped.aborted) return;
+    await moveLogStart(options, partition, Date.now());
+  }
+  await deleteRows(options, stopped);
+};
+
+const deleteRows = async (options: CleanupOptions, stopped: AbortSignal): Promise<void> => {
   const { catalogue, databaseUrl } = options;
   let deleted = 0;
   for (const partition of catalogue.allPartitions()) {
     if (stopped.aborted) return;
-    await applyRetention(options, partition, Date.now());
     deleted += await deleteRecords(options, partition);
   }
   if (!stopped.aborted) deleted += await deleteTopicRows(options);
@@ -78,7 +85,7 @@ const cleanUp = async (options: CleanupOptions, stopped: AbortSignal): Promise<v
 };
 
 /** Moves the start of the log past the batches beyond the retention time or size. `now` is in ms since 1970. */
-const applyRetention = async (options: CleanupOptions, partition: Partition, now: number): Promise<void> => {
+const moveLogStart = async (options: CleanupOptions, partition: Partition, now: number): Promise<void> => {
   const { logReader, logWriter, settings } = options;
   const config = { ...settings.topicDefaults, ...partition.topic.config };
   const start = Math.max(

@@ -11,7 +11,7 @@ export const vacuumBatches = async (databaseUrl: string, signal: AbortSignal): P
   try {
     signal.throwIfAborted();
     await client.connect();
-    await client.query('vacuum (skip_locked) kafka.batch');
+    await client.query('vacuum kafka.batch');
   } finally {
     signal.removeEventListener('abort', end);
     end();
