@@ -130,7 +130,8 @@ export interface CryptoDepositInstruction {
   amount: string;
   amount_units: string;
   decimals: number;
-  payment_uri: string;
+  /** Absent when the order takes no more payments. */
+  payment_uri?: string;
   required_confirmations: number;
   expires_at: string;
 }
@@ -142,6 +143,7 @@ export interface GatewayPayInstruction {
   provider: string;
   payment_reference: string;
   payment_url: string;
-  qr_content: string;
+  /** Absent when the order takes no more payments. */
+  qr_content?: string;
   expires_at: string;
 }

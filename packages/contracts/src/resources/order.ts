@@ -50,7 +50,7 @@ export const CryptoDepositInstruction = z.object({
   amount: Amount,
   amount_units: z.string(),
   decimals: z.int(),
-  payment_uri: z.string().describe('BIP21 or EIP-681'),
+  payment_uri: z.string().optional().describe('A BIP21 or EIP-681 URI. Absent when the order takes no more payments.'),
   required_confirmations: z.int(),
   expires_at: Timestamp,
 });
@@ -62,7 +62,7 @@ export const GatewayPayInstruction = z.object({
   provider: z.string(),
   payment_reference: z.string(),
   payment_url: z.string().meta({ format: 'uri' }),
-  qr_content: z.string(),
+  qr_content: z.string().optional().describe('Absent when the order takes no more payments.'),
   expires_at: Timestamp,
 });
 

@@ -63,6 +63,9 @@ export const exists = (order: Order): order is ExistingOrder => order.status !==
 /** Whether the order waits for payments. An open order can be canceled. */
 export const isOpen = (order: ExistingOrder): boolean => OPEN_STATUSES.includes(order.status);
 
+/** Whether a new payment can apply by itself. A reversed order can be paid again. */
+export const takesPayments = (order: ExistingOrder): boolean => isOpen(order) || order.status === 'reversed';
+
 export const isExpired = ({ status }: ExistingOrder): boolean =>
   status === 'expired' || status === 'partially_paid_expired';
 

@@ -1,6 +1,7 @@
-import type { AssignedInstruction } from '@cpg/contracts';
-import { after, existing } from '../testing/jest-deciding.ts';
-import { createOrder } from '../testing/orders.ts';
+import type { AssignedInstruction, OrderStatus } from '@cpg/contracts';
+import { after, cancel, dueAt, existing, expireAt } from '../testing/jest-deciding.ts';
+import { createOrder, instruction, NOON, offer, payment } from '../testing/orders.ts';
+import type { OrderCommand } from './command.ts';
 import { orderView } from './view.ts';
 
 const ADDRESS = '0x9858EfFD232B4033E47d90003D41EC34EcaEda94';
@@ -19,8 +20,8 @@ const deposit: AssignedInstruction = {
   derivation: { fingerprint: '73c5da0a', path: '0/0' },
 };
 
-const instructionOf = (instruction: AssignedInstruction, totalMinor: bigint) => {
-  const order = after(createOrder({ rails: ['crypto_deposit'], instructions: [instruction], totalMinor }));
+const instructionOf = (assigned: AssignedInstruction, totalMinor: bigint) => {
+  const order = after(createOrder({ rails: ['crypto_deposit'], instructions: [assigned], totalMinor }));
   return orderView(existing(order)).deposit_instructions[0];
 };
 
@@ -40,4 +41,37 @@ test('asks for minor units where the instruction of an earlier version names no 
     amount_units: '25500000',
     payment_uri: expect.stringMatching(/uint256=25500000$/),
   });
+});
+
+const create = createOrder({ instructions: [instruction, deposit] });
+const fail: OrderCommand = {
+  type: 'FailPayment',
+  payment: payment(1, 10_000_000n),
+  failureReason: 'reorg',
+  at: NOON,
+};
+
+test.each<[OrderStatus, OrderCommand[]]>([
+  ['awaiting_payment', [create]],
+  ['partially_paid', [create, offer(1, 4_000_000n)]],
+  ['reversed', [create, offer(1, 10_000_000n), fail]],
+])('an order that is %s shows what wallets open', (status, commands) => {
+  const view = orderView(existing(after(...commands)));
+  expect(view.status).toBe(status);
+  expect(view.deposit_instructions).toMatchObject([
+    { qr_content: instruction.paymentUrl },
+    { payment_uri: expect.stringMatching(/^ethereum:0x8AC7/) },
+  ]);
+});
+
+test.each<[OrderStatus, OrderCommand[]]>([
+  ['paid', [create, offer(1, 10_000_000n)]],
+  ['canceled', [create, cancel]],
+  ['expired', [create, expireAt(dueAt)]],
+  ['partially_paid_expired', [create, offer(1, 4_000_000n), expireAt(dueAt)]],
+])('an order that is %s shows nothing that a wallet opens', (status, commands) => {
+  const view = orderView(existing(after(...commands)));
+  expect(view.status).toBe(status);
+  for (const shown of view.deposit_instructions)
+    expect(Object.keys(shown).filter((name) => ['payment_uri', 'qr_content'].includes(name))).toEqual([]);
 });

@@ -6,7 +6,7 @@ import {
   paymentView,
   toUnits,
 } from '@cpg/contracts';
-import { type ExistingOrder, remainingMinor } from './state.ts';
+import { type ExistingOrder, remainingMinor, takesPayments } from './state.ts';
 
 /** Converts an order to the Order resource of the API. */
 export const orderView = (order: ExistingOrder): OrderResource => {
@@ -46,7 +46,7 @@ const instructionView = (instruction: AssignedInstruction, order: ExistingOrder)
       provider,
       payment_reference,
       payment_url: paymentUrl,
-      qr_content: paymentUrl,
+      ...(takesPayments(order) && { qr_content: paymentUrl }),
       expires_at,
     };
   }
@@ -62,7 +62,7 @@ const instructionView = (instruction: AssignedInstruction, order: ExistingOrder)
     amount,
     amount_units: String(units),
     decimals,
-    payment_uri: paymentUri(instruction, units, amount),
+    ...(takesPayments(order) && { payment_uri: paymentUri(instruction, units, amount) }),
     required_confirmations: instruction.requiredConfirmations,
     expires_at,
   };

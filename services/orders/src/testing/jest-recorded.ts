@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fromMinor, type Order, type Payment } from '@cpg/contracts';
+import { type DepositInstruction, fromMinor, type Order, type OrderStatus, type Payment } from '@cpg/contracts';
 
 export interface RecordedStream {
   readonly stream: string;
@@ -25,12 +25,23 @@ export const recordedVersions = (): [commit: string, streams: RecordedStream[]][
     file.replace('.json', ''),
     (JSON.parse(readFileSync(join(FOLDER, file), 'utf8')) as RecordedStream[]).map((recorded) => ({
       ...recorded,
-      resource: recorded.resource && {
-        ...recorded.resource,
-        payments: recorded.resource.payments.map(withEveryAmount),
-      },
+      resource: recorded.resource && asShownNow(recorded.resource),
     })),
   ]);
+
+/** Earlier versions showed payment URIs of orders that take no more payments. */
+const asShownNow = (order: Order): Order => ({
+  ...order,
+  payments: order.payments.map(withEveryAmount),
+  ...(CLOSED.has(order.status) && { deposit_instructions: order.deposit_instructions.map(withoutUri) }),
+});
+
+const CLOSED = new Set<OrderStatus>(['paid', 'canceled', 'expired', 'partially_paid_expired']);
+
+const withoutUri = (instruction: DepositInstruction): DepositInstruction => {
+  const { payment_uri: _, qr_content: __, ...rest } = { payment_uri: '', qr_content: '', ...instruction };
+  return rest as DepositInstruction;
+};
 
 /** Earlier versions left out amounts that are zero. */
 const withEveryAmount = (payment: Payment): Payment => {
