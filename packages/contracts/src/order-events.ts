@@ -10,8 +10,8 @@ import {
   RecordedMetadata,
   RecordedRates,
 } from './recorded-values.ts';
-import { Item } from './resources/item.ts';
-import { Metadata } from './resources/metadata.ts';
+import { ItemDto } from './resources/item.ts';
+import { MetadataDto } from './resources/metadata.ts';
 import { Capabilities, OrderStatus, Rates } from './resources/order.ts';
 import { OrphanReason } from './resources/payment.ts';
 
@@ -33,7 +33,7 @@ const offeredPayment = {
 };
 
 /** A payment as payments offers it to its order. */
-export const OfferedPayment = z.strictObject({ ...offeredPayment, metadata: Metadata.optional() });
+export const OfferedPayment = z.strictObject({ ...offeredPayment, metadata: MetadataDto.optional() });
 export type OfferedPayment = z.infer<typeof OfferedPayment>;
 
 /** The status after the event, and the reason for it. */
@@ -69,7 +69,7 @@ export const OrderCreated = defineEvent({
     ...Transition,
     ...At,
   },
-  limits: { items: z.array(Item), capabilities: Capabilities, rates: Rates, metadata: Metadata.optional() },
+  limits: { items: z.array(ItemDto), capabilities: Capabilities, rates: Rates, metadata: MetadataDto.optional() },
 });
 
 export const OrderInstructed = defineEvent({
@@ -169,7 +169,7 @@ export const OrderUpdated = defineEvent({
     expiresAt: Timestamp.optional(),
     ...At,
   },
-  limits: { metadata: Metadata.optional() },
+  limits: { metadata: MetadataDto.optional() },
 });
 
 export const OrderRenewed = defineEvent({

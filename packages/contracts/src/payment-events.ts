@@ -4,7 +4,7 @@ import { defineEvent, type EventOf, newEvent, recordedEvent } from './event-defi
 import { MerchantId, PaymentId, RefundId, Timestamp } from './ids.ts';
 import { Minor } from './money.ts';
 import { RecordedMetadata } from './recorded-values.ts';
-import { Metadata } from './resources/metadata.ts';
+import { MetadataDto } from './resources/metadata.ts';
 import { OrphanReason } from './resources/payment.ts';
 
 /** When it happened. Every event has it. */
@@ -36,7 +36,7 @@ export const PaymentReceived = defineEvent({
     seenAt: Timestamp,
     ...At,
   },
-  limits: { metadata: Metadata.optional() },
+  limits: { metadata: MetadataDto.optional() },
 });
 
 export const PaymentConfirmed = defineEvent({

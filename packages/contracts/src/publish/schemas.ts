@@ -4,8 +4,8 @@ import { Timestamp } from '../ids.ts';
 import { Amount, Minor } from '../money.ts';
 import { OfferedPayment, OrderDeletionRecorded } from '../order-events.ts';
 import { AssignedInstruction } from '../recorded-values.ts';
-import { Item, Modifier } from '../resources/item.ts';
-import { Metadata } from '../resources/metadata.ts';
+import { Item, ItemDto, Modifier } from '../resources/item.ts';
+import { Metadata, MetadataDto } from '../resources/metadata.ts';
 import { Capabilities, CryptoDepositInstruction, GatewayPayInstruction, Order, Rate } from '../resources/order.ts';
 import { Payment } from '../resources/payment.ts';
 import { WebhookPayload } from '../resources/webhook.ts';
@@ -85,12 +85,23 @@ for (const [id, [schema, description]] of Object.entries(PARTS)) {
   z.globalRegistry.add(schema, { ...z.globalRegistry.get(schema), id, ...(description && { description }) });
 }
 
+// New events keep the limits of requests. Consumers see the same values without them, because limits may change.
+const PUBLISHED_AS = new Map<z.core.$ZodType, string>([
+  [ItemDto, 'Item'],
+  [MetadataDto, 'Metadata'],
+]);
+
 /** Objects are open in published schemas, because fields may be added. Patterns and bounds that repeat a format or a
  *  type are left out. */
 const toJsonSchema = (schema: z.ZodType, heading: JsonSchema): JsonSchema => {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, {
     io: 'input',
-    override: ({ jsonSchema }) => {
+    override: ({ zodSchema, jsonSchema }) => {
+      const name = PUBLISHED_AS.get(zodSchema);
+      if (name) {
+        for (const keyword of Object.keys(jsonSchema)) delete jsonSchema[keyword];
+        jsonSchema.$ref = `#/$defs/${name}`;
+      }
       if (jsonSchema.type === 'object' && isOpenOrStrict(jsonSchema.additionalProperties))
         delete jsonSchema.additionalProperties;
       if (jsonSchema.format === 'date-time') delete jsonSchema.pattern;

@@ -116,9 +116,10 @@ test('a new event must not have a field that the schema does not name', () => {
   expect(NewOrderEvent.safeParse({ type, data: { ...withinLimits, tip: '1' } }).success).toBe(false);
 });
 
-test('an event beyond the limits of requests is read', () => {
+test('an event beyond the limits of requests is read, and cannot be written', () => {
   const { type, data } = orderStreams[0]![2].events[0]!;
   const item = { name: 'x'.repeat(10_000), quantity: 2_000_000.123456789, unit_price: '1.123456789', currency: 'USD' };
   const beyond = { type, data: { ...data, items: [item], metadata: { long: 'x'.repeat(20_000) } } };
   expect(OrderEvent.parse(beyond)).toEqual(beyond);
+  expect(NewOrderEvent.safeParse(beyond).success).toBe(false);
 });
