@@ -14,7 +14,7 @@ export {
   Secret,
   ServiceConfig,
 } from './config.ts';
-export { renderErrorCatalogue } from './error-catalogue/page.ts';
+export { type CatalogueEntry, errorCatalogue, renderErrorCatalogue } from './error-catalogue/page.ts';
 export { healthRoutes, type ReadinessChecks } from './health.ts';
 export { BODY_LIMIT_BYTES, errorBody, invalidRequest } from './http-errors.ts';
 export { createApp, type CreateAppOptions, INTERNAL_BODY_LIMIT_BYTES } from './http.ts';

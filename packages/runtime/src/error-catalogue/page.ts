@@ -22,13 +22,29 @@ list: 401, 429, 403, 400, 404, 409.
 |---|---|---|---|---|
 `;
 
-/** The content of `docs/errors.md` in Markdown: every code with its status, its cause and its remedy. */
+export interface CatalogueEntry {
+  readonly code: ErrorCode;
+  readonly statusCode: number;
+  readonly error: string;
+  /** The cause of the error, in Markdown. */
+  readonly when: string;
+  /** The action that the caller takes, in Markdown. */
+  readonly remedy: string;
+}
+
+/** Every error code with its status, its cause and its remedy. */
+export const errorCatalogue = (): CatalogueEntry[] =>
+  (Object.keys(ERROR_CODES) as ErrorCode[]).map((code) => {
+    const { error, statusCode } = errorBody(new AppError(code, ''), '');
+    return { code, statusCode, error, ...ERROR_TEXTS[code] };
+  });
+
+/** The content of `docs/errors.md` in Markdown. */
 export const renderErrorCatalogue = (): string =>
   INTRODUCTION +
-  (Object.keys(ERROR_CODES) as ErrorCode[])
-    .map((code) => {
-      const { error, statusCode } = errorBody(new AppError(code, ''), '');
-      const { when, remedy } = ERROR_TEXTS[code];
-      return `| \`${code}\` | ${statusCode} | ${error} | ${when} | ${remedy} |\n`;
-    })
+  errorCatalogue()
+    .map(
+      ({ code, statusCode, error, when, remedy }) =>
+        `| \`${code}\` | ${statusCode} | ${error} | ${when} | ${remedy} |\n`,
+    )
     .join('');

@@ -1,6 +1,7 @@
 import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger';
 
 export const API_VERSION = '1.1.0';
+export const TITLE = 'Crypto payment gateway API';
 
 const ABOUT = `Accept payments in crypto assets and stablecoins.
 
@@ -12,7 +13,7 @@ const ABOUT = `Accept payments in crypto assets and stablecoins.
 
 **Lists** are paginated and sorted by creation time: \`page\` is 1 to 1000, \`limit\` is 1 to 100. Stop when \`page >= totalPages\`.
 
-**Errors** contain \`error\`, \`message\`, \`statusCode\`, a stable \`code\` and a \`request_id\`. The [error catalogue](/docs/errors.md) explains each \`code\`. Requests are checked in this order: 401, 429, 403, 400, 404, 409. Unknown fields and parameters are refused, and the error names them.
+**Errors** contain \`error\`, \`message\`, \`statusCode\`, a stable \`code\` and a \`request_id\`. The [error catalogue](/docs/errors) explains each \`code\`. Requests are checked in this order: 401, 429, 403, 400, 404, 409. Unknown fields and parameters are refused, and the error names them.
 
 **Rate limits** apply per API key, by a token bucket. The \`RateLimit-*\` headers contain the current state. After 429 or 503, wait for the number of seconds in \`Retry-After\`.
 
@@ -23,7 +24,7 @@ const seconds = { schema: { type: 'integer', minimum: 0 } } as const;
 /** The parts of the document that are not generated from the routes. */
 export const DESCRIPTION: NonNullable<FastifyDynamicSwaggerOptions['openapi']> = {
   openapi: '3.1.0',
-  info: { title: 'Crypto payment gateway API', version: API_VERSION, description: ABOUT },
+  info: { title: TITLE, version: API_VERSION, description: ABOUT },
   servers: [{ url: '/', description: 'This environment' }],
   tags: [
     { name: 'Merchant', description: 'The merchant that the API key belongs to.' },

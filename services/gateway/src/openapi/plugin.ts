@@ -1,27 +1,14 @@
 import swagger from '@fastify/swagger';
-import swaggerUi from '@fastify/swagger-ui';
-import { renderErrorCatalogue } from '@cpg/runtime';
 import type { FastifyInstance } from 'fastify';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import { registerComponents } from './components.ts';
 import { DESCRIPTION } from './description.ts';
 import { completeOperation, type Operation } from './operations.ts';
+import { serveDocsPages } from './pages.ts';
 import { type Document, simplifySchemas } from './simplify-schemas.ts';
 
-// swagger-ui loads only its own files, but uses inline styles.
-const DOCS_POLICY = {
-  'default-src': "'none'",
-  'script-src': "'self'",
-  'style-src': ["'self'", "'unsafe-inline'"],
-  'img-src': ["'self'", 'data:'],
-  'connect-src': "'self'",
-  'base-uri': "'none'",
-  'form-action': "'none'",
-  'frame-ancestors': "'none'",
-};
-
-/** Serves the OpenAPI document at `/openapi.json`, Swagger UI at `/docs`, and the error catalogue. Register it before
- *  the routes: it documents only those that are registered later. */
+/** Serves the OpenAPI document at `/openapi.json` and its pages under `/docs`. Register it before the routes: it
+ *  documents only those that are registered later. */
 export const serveApiDocs = async (app: FastifyInstance): Promise<void> => {
   registerComponents();
   await app.register(swagger, {
@@ -37,18 +24,9 @@ export const serveApiDocs = async (app: FastifyInstance): Promise<void> => {
     transformObject: (document) =>
       simplifySchemas(completed(jsonSchemaTransformObject(document) as unknown as Document)) as never,
   });
-  await app.register(swaggerUi, {
-    routePrefix: '/docs',
-    staticCSP: DOCS_POLICY,
-    uiConfig: { deepLinking: true, validatorUrl: null },
-  });
-  app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger());
-  app.get('/docs/errors.md', { schema: { hide: true } }, async (_, reply) =>
-    reply
-      .type('text/markdown; charset=utf-8')
-      .serializer((text: string) => text)
-      .send(renderErrorCatalogue()),
-  );
+  let document: unknown;
+  app.get('/openapi.json', { schema: { hide: true } }, async () => (document ??= app.swagger()));
+  serveDocsPages(app);
 };
 
 const completed = (document: Document): Document => ({
