@@ -26,9 +26,11 @@ interface MigrationFile {
 export const migrate = async (pool: Pool, migrations: Migrations): Promise<void> =>
   transaction(pool, (db) => migrateInTransaction(db, migrations));
 
-/** Migrates inside the caller's transaction. Sets `search_path` to the schema until that transaction ends. */
+/** Migrates inside the caller's transaction. Sets `search_path` to the schema and turns the statement timeout off until
+ *  that transaction ends. */
 export const migrateInTransaction = async (db: Queryable, { schema, folder }: Migrations): Promise<void> => {
   const files = await readMigrationFiles(folder);
+  await db.query('set local statement_timeout = 0');
   await db.query(withoutTimeout('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`migrate ${schema}`]));
   await db.query(`create schema if not exists ${schema}`);
   await db.query(

@@ -13,6 +13,8 @@ export interface PoolOptions {
   readonly max?: number;
   /** Commits without waiting for the disk. Use it only for data that can be rebuilt from the event streams. */
   readonly asyncCommit?: boolean;
+  /** The server ends a statement after this time. `statement_timeout` in the options of the URL overrides it. */
+  readonly statementTimeoutMs?: number;
   /** PostgreSQL settings of every session. */
   readonly settings?: SessionSettings;
   readonly log: Logger;
@@ -20,11 +22,19 @@ export interface PoolOptions {
 
 const CONNECT_TIMEOUT_MS = 3_000;
 const QUERY_TIMEOUT_MS = 15_000;
+// Before the client gives up: it closes the connection then, and a server that is not told goes on with the statement.
+const STATEMENT_TIMEOUT_MS = 14_000;
 
-/** A connection pool with timeouts for connecting and for each query. */
-export const createPool = ({ url, name, max = 10, asyncCommit = false, settings, log }: PoolOptions): Pool => {
+/** A connection pool with timeouts for connecting and for each query, on the server and, if the server is silent, on the
+ *  client. */
+export const createPool = (options: PoolOptions): Pool => {
+  const { url, name, max = 10, asyncCommit = false, settings, log } = options;
   const pool = new pg.Pool({
-    connectionString: withSessionSettings(url, { ...(asyncCommit && { synchronous_commit: 'off' }), ...settings }),
+    connectionString: withSessionSettings(
+      url,
+      { ...(asyncCommit && { synchronous_commit: 'off' }), ...settings },
+      { statement_timeout: options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS },
+    ),
     application_name: name,
     max,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,

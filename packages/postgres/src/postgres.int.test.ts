@@ -70,7 +70,11 @@ test('a failed migration changes nothing', async () => {
 test('a migration may exceed the query timeout, and a second instance waits for it', async () => {
   const large = mkdtempSync(join(tmpdir(), 'migrations-'));
   writeFileSync(join(large, '001-large.sql'), 'create table large (id int); select pg_sleep(1);');
-  const impatientPool = new pg.Pool({ connectionString: database.url, query_timeout: 200 });
+  const impatientPool = new pg.Pool({
+    connectionString: database.url,
+    query_timeout: 200,
+    options: '-c statement_timeout=200',
+  });
   await Promise.all([1, 2].map(() => migrate(impatientPool, { schema: 'large', folder: large })));
   expect((await pool.query('select number from large.migrations')).rows).toEqual([{ number: 1 }]);
   await impatientPool.end();
@@ -114,6 +118,23 @@ test('a query timeout fails the transaction without a rollback and closes the co
   expect(statements).toEqual(['select pg_sleep(20)']);
   expect(impatientPool.totalCount).toBe(0);
   await impatientPool.end();
+});
+
+test('the server ends a statement that takes too long', async () => {
+  const impatientPool = createPool({ url: database.url, name: 'impatient', max: 1, statementTimeoutMs: 100, log });
+  const error = await impatientPool.query('select pg_sleep(20)').catch((cause: unknown) => cause);
+  expect(error).toMatchObject({ code: '57014' });
+  expect(isTransientDatabaseError(error)).toBe(true);
+  const { rows } = await pool.query(
+    "select pid from pg_stat_activity where application_name = 'impatient' and state = 'active'",
+  );
+  expect(rows).toEqual([]);
+  await impatientPool.end();
+});
+
+test('a statement ends on the server before the client gives up', async () => {
+  const { rows } = await pool.query("select current_setting('statement_timeout') as timeout");
+  expect(rows).toEqual([{ timeout: '14s' }]);
 });
 
 test('there is one leader at a time, and another takes over when its connection is lost', async () => {

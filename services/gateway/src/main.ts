@@ -1,4 +1,3 @@
-import { createPool } from '@cpg/postgres';
 import {
   createAddressMatcher,
   createLogger,
@@ -22,6 +21,7 @@ import { createLastUsedTracker } from './keys/last-used.ts';
 import { createRateLimits } from './limits/rate-limits.ts';
 import { migrateGateway } from './migrations.ts';
 import { holdInstanceLock } from './instance-lock.ts';
+import { openPools } from './pools.ts';
 import { credentialByKid, updateLastUsed } from './queries/credentials.ts';
 import { completeCrashedDeletions } from './queries/deleted-resources.ts';
 import { deleteExpiredRequests } from './queries/idempotency.ts';
@@ -30,7 +30,8 @@ import { checkEndpointUrl } from './webhooks/endpoint-url.ts';
 await runService(async () => {
   const config = readConfig(process.env);
   const log = createLogger({ name: 'gateway', level: config.LOG_LEVEL });
-  const pool = createPool({ url: config.DATABASE_URL, name: 'gateway', log });
+  const pools = openPools({ url: config.DATABASE_URL, log });
+  const pool = pools.main;
   const clientOf = (name: string, url: string) => internalClient({ name, url, token: config.INTERNAL_TOKEN });
   const orders = clientOf('orders', config.ORDERS_URL);
   const payments = clientOf('payments', config.PAYMENTS_URL);
@@ -57,7 +58,7 @@ await runService(async () => {
     authenticator: createAuthenticator({
       environment: keyEnvironmentOf(config.ENVIRONMENT),
       verify: (secret, stored) => verifySecret(secret, stored, config.API_KEY_PEPPER),
-      findCredential: (kid) => credentialByKid(pool, kid),
+      findCredential: (kid) => credentialByKid(pools.authentication, kid),
       onUse: lastUsed.record,
       now,
     }),
@@ -91,7 +92,7 @@ await runService(async () => {
       lastUsed.stop,
       instanceLock.stop,
       () => Promise.all([orders.close(), payments.close(), dispatcher.close()]),
-      () => pool.end(),
+      pools.end,
     ],
   };
 });

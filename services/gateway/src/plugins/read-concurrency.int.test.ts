@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Fastify from 'fastify';
+import { makeApiKey } from '../keys/api-key.ts';
 import type { Caller } from '../keys/authenticator.ts';
 import { startGateway, type TestGateway } from '../testing/jest-gateway.ts';
 import { limitConcurrentReads, type ConcurrentReadOptions } from './read-concurrency.ts';
@@ -27,6 +28,26 @@ describe('in the gateway', () => {
     locker.release();
     expect(await busy.send('GET', '/v1/orders')).toMatchObject({ status: 200 });
   });
+});
+
+test('slow lists of several merchants do not stop authentication, and end on the server', async () => {
+  const gateway = await startGateway({ statementTimeoutMs: 1_000 });
+  const busy = await Promise.all([1, 2, 3].map(() => gateway.merchant()));
+  const locker = await gateway.pool.connect();
+  await locker.query('begin; lock table orders.orders in access exclusive mode');
+  const lists = busy.flatMap((merchant) => Array.from({ length: 4 }, () => merchant.send('GET', '/v1/orders')));
+  await sleep(100);
+  expect(gateway.pool.idleCount).toBe(0);
+  const unknownKey = await busy[0]!.send('GET', '/v1/orders', undefined, { 'x-api-key': makeApiKey('sandbox').text });
+  expect(unknownKey.status).toBe(401);
+  expect(gateway.pool.idleCount).toBe(0);
+  expect(new Set((await Promise.all(lists)).map(({ status }) => status))).toEqual(new Set([503]));
+  const { rows } = await locker.query(`select pid from pg_stat_activity
+    where datname = current_database() and state = 'active' and pid <> pg_backend_pid()`);
+  expect(rows).toEqual([]);
+  await locker.query('rollback');
+  locker.release();
+  await gateway.close();
 });
 
 /** A server that responds with the requested number of bytes. A header names the merchant. */

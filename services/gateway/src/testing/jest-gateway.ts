@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { createPool, migrate, type Pool, testDatabase } from '@cpg/postgres';
+import { migrate, type Pool, testDatabase } from '@cpg/postgres';
 import { createLogger, internalClient, newUlid, type ResolveHost, secretBox } from '@cpg/runtime';
 import type { FastifyInstance } from 'fastify';
 import { buildApp } from '../app.ts';
@@ -15,6 +15,7 @@ import type { KeySpec } from '../keys/issue.ts';
 import { createLastUsedTracker } from '../keys/last-used.ts';
 import { createRateLimits } from '../limits/rate-limits.ts';
 import { migrateGateway } from '../migrations.ts';
+import { openPools } from '../pools.ts';
 import { credentialByKid, updateLastUsed } from '../queries/credentials.ts';
 import { checkEndpointUrl } from '../webhooks/endpoint-url.ts';
 import { createTestMerchant, PEPPER, type TestMerchant } from './jest-merchant.ts';
@@ -48,6 +49,7 @@ export interface TestGatewayOptions {
   readonly cacheTtlMs?: number;
   readonly now?: () => Date;
   readonly answerWithinMs?: number;
+  readonly statementTimeoutMs?: number;
   /** Starts a proxy in front of the database and returns its URL. */
   readonly databaseProxy?: (url: string) => Promise<string>;
 }
@@ -57,7 +59,8 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
   const { environment = 'sandbox', now = () => new Date() } = options;
   const database = await testDatabase();
   const url = (await options.databaseProxy?.(database.url)) ?? database.url;
-  const pool = createPool({ url, name: 'gateway-test', log });
+  const pools = openPools({ url, name: 'gateway-test', statementTimeoutMs: options.statementTimeoutMs, log });
+  const pool = pools.main;
   await migrateGateway(pool);
   await migrateReadModels(pool);
   const services = await startServices();
@@ -71,7 +74,7 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
     authenticator: createAuthenticator({
       environment: keyEnvironmentOf(environment),
       verify: (secret, stored) => verifySecret(secret, stored, PEPPER),
-      findCredential: (kid) => credentialByKid(pool, kid),
+      findCredential: (kid) => credentialByKid(pools.authentication, kid),
       onUse: lastUsed.record,
       now,
       ...(options.cacheTtlMs !== undefined && { cacheTtlMs: options.cacheTtlMs }),
@@ -103,7 +106,7 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
       await lastUsed.stop();
       await instanceLock.stop();
       await services.close();
-      await pool.end();
+      await pools.end();
       await database.drop();
     },
   };
