@@ -1,4 +1,10 @@
-import { type ItemCurrency, type MerchantCreateOrderDto, PaymentCurrency } from '@cpg/contracts';
+import {
+  type ItemCurrency,
+  type MerchantCreateOrderDto,
+  PaymentCurrency,
+  type PaymentRail,
+  toMinor,
+} from '@cpg/contracts';
 import { openShop, type Shop } from './harness/merchants.ts';
 import { item, orderBody } from './harness/order-bodies.ts';
 import { sharedStack } from './harness/shared-stack.ts';
@@ -78,14 +84,29 @@ describe('the total of an order', () => {
     PaymentCurrency.options.map((to, index) => [from as ItemCurrency, to, costs[index]!] as const),
   );
 
-  test.each(matrix)('of 100 %s paid in %s costs %s on both rails', async (from, to, cost) => {
-    const order = await shop.api.createOrder(orderBody({ items: [item('100', from)], payment_currency: to }));
+  const BOTH_RAILS: PaymentRail[] = ['gateway_pay', 'crypto_deposit'];
+  const railsFor = (to: PaymentCurrency, cost: string) =>
+    to === 'BTC' && toMinor(cost, to) < 1_000n ? BOTH_RAILS.slice(0, 1) : BOTH_RAILS;
+
+  test.each(matrix)('of 100 %s paid in %s costs %s on each rail that can take it', async (from, to, cost) => {
+    const enable_rails = railsFor(to, cost);
+    const body = orderBody({ items: [item('100', from)], payment_currency: to, enable_rails });
+    const order = await shop.api.createOrder(body);
     expect(order).toMatchObject({ total_amount: cost, remaining_amount: cost, currency: to });
     expect(Object.keys(order.rates)).toEqual([from]);
-    expect(order.deposit_instructions.map(({ rail }) => rail)).toEqual(['gateway_pay', 'crypto_deposit']);
+    expect(order.deposit_instructions.map(({ rail }) => rail)).toEqual(enable_rails);
     for (const instruction of order.deposit_instructions) {
       expect(instruction).toMatchObject({ currency: to, amount: cost, expires_at: order.expiration_date });
     }
+  });
+
+  test('must be payable on a chain where a deposit is enabled', async () => {
+    const body = orderBody({ items: [item('100', 'ARS')], payment_currency: 'BTC' });
+    const { status, body: refusal } = await shop.api.send('POST', '/v1/orders', { body });
+    expect({ status, refusal }).toMatchObject({
+      status: 400,
+      refusal: { code: 'amount_too_small', details: [{ path: 'items' }] },
+    });
   });
 
   test('adds modifiers by their own quantity and rounds up once per order', async () => {
