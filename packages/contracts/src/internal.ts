@@ -31,11 +31,12 @@ export type OrderCall = z.infer<typeof OrderCall>;
 
 export const MAX_ADVANCE_MINUTES = 43_200;
 
-/** `POST /orders/:id/time` -> 200 Order, expired or renewed if that is due now. Sandbox only: it replaces waiting. */
+/** `POST /orders/:id/time` -> 200 Order, expired or renewed if that is due now. Sandbox only: it replaces waiting. A repeat
+ *  with the same `x-request-id` does not advance the time again. */
 export const AdvanceTimeCall = z.object({ minutes: z.int().min(1).max(MAX_ADVANCE_MINUTES) });
 export type AdvanceTimeCall = z.infer<typeof AdvanceTimeCall>;
 
-/** `PATCH /orders/:id` -> 200 Order. */
+/** `PATCH /orders/:id` -> 200 Order. A repeat with the same `x-request-id` changes nothing. */
 export const UpdateOrderCall = z.object({ merchant_id: MerchantId, changes: UpdateOrderDto });
 export type UpdateOrderCall = z.infer<typeof UpdateOrderCall>;
 

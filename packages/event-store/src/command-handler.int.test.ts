@@ -104,6 +104,23 @@ test('every event records its actor, its request and the hash of its predecessor
   expect(second!.metadata.hash).toBe(eventHash(first!.metadata.hash, second!.event));
 });
 
+test('a repeated request is recognised by every process, whatever happened in between', async () => {
+  const id = newTill();
+  const [here, there] = [handlerOn(), handlerOn()];
+  await here.handle(id, { type: 'PayIn', amount: 9, by: 'a' }, context);
+  const payOut = { type: 'PayOut', amount: 2 } as const;
+  const request = { ...context, requestId: 'req_2' };
+  const payOutOnce = (handler: typeof here, from = request) =>
+    handler.handle(id, payOut, from, { oncePerRequest: true });
+  expect(await Promise.all([here, here, there].map((handler) => payOutOnce(handler)))).toEqual(
+    Array(3).fill(expect.objectContaining({ state: { sum: 7, by: ['a'] } })),
+  );
+  await there.handle(id, payOut, { ...context, requestId: 'req_3' });
+  for (const handler of [here, there, handlerOn()])
+    expect(await payOutOnce(handler)).toMatchObject({ state: { sum: 5 }, events: [] });
+  expect((await payOutOnce(here, { ...context, requestId: 'req_4' })).state.sum).toBe(3);
+});
+
 test('a tombstoned stream refuses commands', async () => {
   const id = newTill();
   const handler = handlerOn();

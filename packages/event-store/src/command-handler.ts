@@ -26,6 +26,9 @@ export interface HandleOptions {
   readonly causationId?: string | undefined;
   /** The stream is probably new: skips the first read. */
   readonly fresh?: boolean;
+  /** For a command that is not idempotent by itself: once the request has recorded an event on the stream, the command
+   *  changes nothing. A caller can then repeat it with the same request id after a lost answer. */
+  readonly oncePerRequest?: boolean;
 }
 
 export interface CommandHandler<State, Command, E extends DomainEvent> {
@@ -55,7 +58,17 @@ export interface CommandHandlerOptions<State, Command, E extends DomainEvent> {
   readonly streamOf: (id: string) => string;
 }
 
+interface CachedStream<State> extends LoadedStream<State> {
+  /** The requests that caused its newest events. */
+  readonly requestIds: readonly string[];
+}
+
 const MAX_ATTEMPTS = 12;
+/** A repeat follows its first attempt within seconds. */
+const REMEMBERED_REQUESTS = 1_000;
+
+const withRequest = (requestIds: readonly string[], requestId: string): readonly string[] =>
+  requestIds.at(-1) === requestId ? requestIds : [...requestIds.slice(1 - REMEMBERED_REQUESTS), requestId];
 
 export const commandHandler = <State, Command, E extends DomainEvent>({
   client,
@@ -65,19 +78,21 @@ export const commandHandler = <State, Command, E extends DomainEvent>({
   streamOf,
 }: CommandHandlerOptions<State, Command, E>): CommandHandler<State, Command, E> => {
   // A stale entry does no harm: the append fails on the expected revision.
-  const cache = streamCache<LoadedStream<State>>();
+  const cache = streamCache<CachedStream<State>>();
   const serially = serialByKey();
 
-  const empty = (stream: string): LoadedStream<State> => ({
+  const empty = (stream: string): CachedStream<State> => ({
     state: decider.initial,
     revision: -1,
     hash: genesisHash(stream),
+    requestIds: [],
   });
 
-  const read = async (stream: string): Promise<LoadedStream<State>> => {
+  const read = async (stream: string): Promise<CachedStream<State>> => {
     let loaded = empty(stream);
-    const exists = await eachEvent(client, stream, schema, ({ event, revision, metadata: { hash } }) => {
-      loaded = { state: decider.evolve(loaded.state, event), revision, hash };
+    const exists = await eachEvent(client, stream, schema, ({ event, revision, metadata: { hash, requestId } }) => {
+      const state = decider.evolve(loaded.state, event);
+      loaded = { state, revision, hash, requestIds: withRequest(loaded.requestIds, requestId) };
     });
     if (!exists) throw new AppError('not_found', 'the resource was deleted');
     return loaded;
@@ -87,11 +102,12 @@ export const commandHandler = <State, Command, E extends DomainEvent>({
     stream: string,
     command: Command,
     context: CallContext,
-    { causationId = context.requestId, fresh = false }: HandleOptions,
+    { causationId = context.requestId, fresh = false, oncePerRequest = false }: HandleOptions,
   ): Promise<HandledCommand<State, E>> => {
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
       const before = cache.get(stream) ?? (fresh && attempt === 1 ? empty(stream) : await read(stream));
-      const decided = decideOn(before, command);
+      const isRepeated = oncePerRequest && before.requestIds.includes(context.requestId);
+      const decided = isRepeated ? [] : decideOn(before, command);
       if (decided === 'stale') continue;
       if (decided.length === 0) {
         // The state may have been stale: decide again on the recorded one.
@@ -106,7 +122,12 @@ export const commandHandler = <State, Command, E extends DomainEvent>({
       if (result === 'deleted') throw new AppError('not_found', 'the resource was deleted');
       if (result === 'conflict') continue;
       const last = events.at(-1)!;
-      const after = { state: fold(decider, before.state, decided), revision: last.revision, hash: last.metadata.hash };
+      const after = {
+        state: fold(decider, before.state, decided),
+        revision: last.revision,
+        hash: last.metadata.hash,
+        requestIds: withRequest(before.requestIds, context.requestId),
+      };
       cache.set(stream, after);
       return { ...after, events };
     }

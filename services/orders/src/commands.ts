@@ -6,7 +6,7 @@ import {
   type OrderEvent,
   type PaymentOutcome,
 } from '@cpg/contracts';
-import type { HandledCommand } from '@cpg/event-store';
+import type { HandledCommand, HandleOptions } from '@cpg/event-store';
 import type { CallContext, Logger } from '@cpg/runtime';
 import type { OutcomesLimits, PaymentsClient } from './clients/payments.ts';
 import { notifyPayments } from './notify-payments.ts';
@@ -32,7 +32,7 @@ export interface OrderCommands {
     orderId: string,
     command: OrderCommand,
     context: CallContext,
-    options?: { causationId?: string },
+    options?: Pick<HandleOptions, 'causationId' | 'oncePerRequest'>,
   ) => Promise<CommandResult>;
   /** Runs a command of anyone else, and sends payments the outcomes. Throws `not_found` unless the order belongs to
    *  `merchantId`, if that is given. */
@@ -40,7 +40,7 @@ export interface OrderCommands {
     orderId: string,
     command: OrderCommand,
     context: CallContext,
-    options?: { merchantId?: string; limits?: OutcomesLimits },
+    options?: { merchantId?: string; limits?: OutcomesLimits; oncePerRequest?: boolean },
   ) => Promise<ExistingOrder>;
   /** Does what the clock requires: expires or renews the order, or requests deposit instructions again, and sends
    *  payments the outcomes. Null if nothing is due. */
@@ -66,8 +66,8 @@ export interface OrderCommandsOptions {
 
 export const orderCommands = (options: OrderCommandsOptions): OrderCommands => {
   const { handler, now } = options;
-  const run: OrderCommands['run'] = async (orderId, command, context, { causationId } = {}) => {
-    const handled = await handler.handle(orderId, command, context, { causationId });
+  const run: OrderCommands['run'] = async (orderId, command, context, handling) => {
+    const handled = await handler.handle(orderId, command, context, handling);
     const order = await projectHandled(handled, options);
     const events = handled.events.map(({ event }) => event);
     return { order, outcomes: outcomesOf(order, command, events) };
@@ -76,10 +76,10 @@ export const orderCommands = (options: OrderCommandsOptions): OrderCommands => {
     orderId,
     command,
     context,
-    { merchantId, limits } = {},
+    { merchantId, limits, ...handling } = {},
   ) => {
     if (merchantId !== undefined) await loadOrder(handler, orderId, merchantId);
-    const { order, outcomes } = await run(orderId, command, context);
+    const { order, outcomes } = await run(orderId, command, context, handling);
     await notifyPayments(orderId, outcomes, context, { ...options, limits });
     return order;
   };

@@ -22,7 +22,7 @@ export interface OrderRef {
 
 export type OrderDeletion = z.infer<typeof OrderDeletion>;
 
-/** Calls to the orders service. All are idempotent, unless the comment says otherwise. */
+/** Calls to the orders service. All but `remove` can be repeated: orders recognises the request id of a repeat. */
 export const ordersClient = (client: InternalClient) => {
   const post = (ref: OrderRef, verb: string, context: CallContext): Promise<Order> =>
     withNotFound(client.call('POST', `/orders/${ref.orderId}/${verb}`, { context, response: Order, body: owner(ref) }));
@@ -46,11 +46,9 @@ export const ordersClient = (client: InternalClient) => {
       ),
     cancel: (ref: OrderRef, context: CallContext) => post(ref, 'cancel', context),
     capture: (ref: OrderRef, context: CallContext) => post(ref, 'capture', context),
-    /** Advances the order's clock and processes what becomes due. Sandboxes only. Not idempotent. */
+    /** Advances the order's clock and processes what becomes due. Sandboxes only. */
     advanceTime: (orderId: string, call: AdvanceTimeCall, context: CallContext): Promise<Order> =>
-      withNotFound(
-        client.call('POST', `/orders/${orderId}/time`, { context, response: Order, body: call, idempotent: false }),
-      ),
+      withNotFound(client.call('POST', `/orders/${orderId}/time`, { context, response: Order, body: call })),
     /** Deletes the order. A repeat throws `not_found`. */
     remove: (ref: OrderRef, context: CallContext): Promise<OrderDeletion> =>
       withNotFound(

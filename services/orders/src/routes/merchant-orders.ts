@@ -26,7 +26,8 @@ export const merchantOrderRoutes: FastifyPluginAsyncZod<MerchantOrderRoutes> = a
     merchantId: string,
     command: OrderCommand,
     context: CallContext,
-  ): Promise<Order> => orderView(await commands.runAndNotify(orderId, command, context, { merchantId }));
+  ): Promise<Order> =>
+    orderView(await commands.runAndNotify(orderId, command, context, { merchantId, oncePerRequest: true }));
   const merchantCall = { params: OrderPath, body: OrderCall, response: { 200: Order } };
 
   app.post('/orders', { schema: { body: CreateOrderCall, response: { 201: Order } } }, async (request, reply) => {

@@ -16,7 +16,7 @@ export const orderClockRoutes: FastifyPluginAsyncZod<OrderClockRoutes> = async (
   app.post('/orders/:id/time', { schema }, async (request) => {
     const context = readCallContext(request);
     const command = { type: 'AdvanceTime', minutes: request.body.minutes, at: now() } as const;
-    const order = await commands.runAndNotify(request.params.id, command, context);
+    const order = await commands.runAndNotify(request.params.id, command, context, { oncePerRequest: true });
     return orderView((await commands.runDue(order, context)) ?? order);
   });
 };

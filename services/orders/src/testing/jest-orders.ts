@@ -179,8 +179,8 @@ const createService = ({ client, pool, http, now, log }: ServiceOptions) => {
 /** Calls of another service to this one. */
 const callsOf =
   (app: ReturnType<typeof buildApp>) =>
-  async (method: 'GET' | 'POST' | 'PATCH' | 'DELETE', url: string, payload?: object) => {
-    const headers = { authorization: `Bearer ${TOKEN}`, 'x-actor': 'key:test' };
+  async (method: 'GET' | 'POST' | 'PATCH' | 'DELETE', url: string, payload?: object, more: object = {}) => {
+    const headers = { authorization: `Bearer ${TOKEN}`, 'x-actor': 'key:test', ...more };
     const response = await app.inject({ method, url, headers, ...(payload && { payload }) });
     return { status: response.statusCode, body: response.json() };
   };
