@@ -123,7 +123,12 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
     remedy: 'Retry after the number of seconds in `Retry-After`.',
   },
   dependency_unavailable: {
-    when: 'A dependency of the service is unavailable. No operation is left half done.',
-    remedy: 'Retry after the number of seconds in `Retry-After`; retry a POST with the same `Idempotency-Key`.',
+    when: 'A dependency of the service is unavailable. No order, payment or refund was changed.',
+    remedy: 'Retry after the number of seconds in `Retry-After`.',
+  },
+  outcome_unknown: {
+    when: 'The request was interrupted after it may have taken effect. It takes effect as a whole or not at all.',
+    remedy:
+      'Retry after the number of seconds in `Retry-After`. With the same `Idempotency-Key` you get the result of the first attempt. Without a key, read the resource first: a second POST can create a second order or refund.',
   },
 };

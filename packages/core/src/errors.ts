@@ -29,6 +29,7 @@ export const ERROR_CODES = {
   internal_error: 500,
   rate_unavailable: 503,
   dependency_unavailable: 503,
+  outcome_unknown: 503,
 } as const;
 
 export type ErrorCode = keyof typeof ERROR_CODES;
@@ -56,3 +57,24 @@ export class AppError extends Error {
 
 export const isAppError = (error: unknown, code?: ErrorCode): error is AppError =>
   error instanceof AppError && (code === undefined || error.code === code);
+
+/** The refusal after an interruption that leaves the caller without a result. `what` says what happened, and whether the
+ *  request took effect, as far as that is known. */
+export const outcomeUnknown = (what: string, cause?: unknown): AppError =>
+  new AppError(
+    'outcome_unknown',
+    `${what}: repeat the request with its Idempotency-Key, or read the resource before you send another one`,
+    { cause },
+  );
+
+const TEMPORARY: readonly ErrorCode[] = [
+  'dependency_unavailable',
+  'outcome_unknown',
+  'rate_unavailable',
+  'concurrent_update',
+];
+
+/** Whether the same work may succeed later without a change of its input: a dependency is unavailable, or others keep
+ *  changing the same resource. */
+export const isTemporary = (error: unknown): error is AppError =>
+  error instanceof AppError && TEMPORARY.includes(error.code);

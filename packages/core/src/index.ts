@@ -1,4 +1,12 @@
 export { type Decider, fold, ignoreUnknownEvent, unreachable } from './decider.ts';
 export { ERROR_TEXTS, type ErrorText } from './error-texts.ts';
-export { AppError, ERROR_CODES, type ErrorCode, type FaultDetail, isAppError } from './errors.ts';
+export {
+  AppError,
+  ERROR_CODES,
+  type ErrorCode,
+  type FaultDetail,
+  isAppError,
+  isTemporary,
+  outcomeUnknown,
+} from './errors.ts';
 export { givenFor } from './testing/given.ts';

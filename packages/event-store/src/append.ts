@@ -1,3 +1,4 @@
+import { outcomeUnknown } from '@cpg/core';
 import { withTimeout } from '@cpg/runtime';
 import {
   type EventStoreDBClient,
@@ -8,14 +9,16 @@ import {
 import { eventUuid, type Recorded } from './recorded.ts';
 import { asUnavailable } from './unavailable.ts';
 
+/** Errors of the client before it has a connection. */
+const NOT_CONNECTED = /No connection established|Failed to discover/;
 const APPEND_TIMEOUT_MS = 4_000;
 const APPEND_ATTEMPTS = 2;
 
 export type AppendResult = 'appended' | 'conflict' | 'deleted';
 
 /** Appends events after `expectedRevision` (-1: the stream must not exist). An append without an answer is retried with
- *  the same event ids, which EventStoreDB recognizes. Throws `dependency_unavailable` when there is still no answer:
- *  the events may or may not be recorded. */
+ *  the same event ids, which EventStoreDB recognizes. When there is still no answer, it throws `outcome_unknown`: the
+ *  events may or may not be recorded. Throws `dependency_unavailable` if nothing could be sent. */
 export const append = async (
   client: EventStoreDBClient,
   stream: string,
@@ -26,6 +29,7 @@ export const append = async (
     jsonEvent({ id: eventUuid(id), type: event.type, data: event.data as Record<string, unknown>, metadata }),
   );
   const options = { expectedRevision: expectedRevision < 0 ? ('no_stream' as const) : BigInt(expectedRevision) };
+  let wasSent = false;
   for (let attempt = 1; ; attempt += 1) {
     try {
       // The client has no timeout for batch appends.
@@ -34,7 +38,11 @@ export const append = async (
     } catch (error) {
       if (error instanceof WrongExpectedVersionError) return 'conflict';
       if (error instanceof StreamDeletedError) return 'deleted';
-      if (attempt >= APPEND_ATTEMPTS) throw asUnavailable(error);
+      wasSent ||= !NOT_CONNECTED.test((error as Error).message);
+      if (attempt < APPEND_ATTEMPTS) continue;
+      throw wasSent
+        ? outcomeUnknown('the event store did not answer, and the request may have taken effect', error)
+        : asUnavailable(error);
     }
   }
 };

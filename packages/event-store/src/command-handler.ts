@@ -34,7 +34,7 @@ export interface HandleOptions {
 export interface CommandHandler<State, Command, E extends DomainEvent> {
   /** Loads the state, decides, and appends the new events with the expected revision. On a conflict it decides again on
    *  the new state. Resolves once the events are durable. Throws the refusal of `decide`; `not_found` for a tombstoned
-   *  stream; `concurrent_update` after too many conflicts; `dependency_unavailable`. */
+   *  stream; `concurrent_update` after too many conflicts; `dependency_unavailable` when nothing was recorded; `outcome_unknown`. */
   readonly handle: (
     id: string,
     command: Command,

@@ -17,5 +17,5 @@ export {
   type Recorded,
 } from './recorded.ts';
 export { stateAt } from './state-at.ts';
-export { eventsOf, readStream } from './stream.ts';
+export { eventsOf, lastEvent, readStream } from './stream.ts';
 export { runSubscription } from './subscription.ts';

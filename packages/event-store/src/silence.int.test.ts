@@ -23,7 +23,7 @@ test('every call fails when the server accepts connections but never answers', a
     expect(readStream(client, 'notes-1', Noted)).rejects.toMatchObject(unavailable),
     expect(
       append(client, 'notes-1', [{ id: 'evt_01ARZ3NDEKTSV4RRFFQ69G5FAV', event, metadata }], -1),
-    ).rejects.toMatchObject(unavailable),
+    ).rejects.toMatchObject({ code: 'outcome_unknown' }),
     expect(eventsOf(client, 'notes-1', Noted).next()).rejects.toMatchObject(unavailable),
     expect(checkEventStore(client)).rejects.toThrow(),
   ]);
@@ -31,6 +31,13 @@ test('every call fails when the server accepts connections but never answers', a
   for (const socket of sockets) socket.destroy();
   silent.close();
   await client.dispose();
+});
+
+test('an append that cannot be sent has certainly recorded nothing', async () => {
+  const refusing = connectEventStore('esdb://127.0.0.1:1?tls=false');
+  const events = [{ id: 'evt_01ARZ3NDEKTSV4RRFFQ69G5FAV', event, metadata }];
+  await expect(append(refusing, 'notes-1', events, -1)).rejects.toMatchObject({ code: 'dependency_unavailable' });
+  await refusing.dispose();
 });
 
 test('a read has no time limit while events keep arriving or the caller handles one', async () => {

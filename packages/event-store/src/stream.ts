@@ -86,17 +86,29 @@ async function* readEvents<E extends DomainEvent>(
   }
 }
 
+/** The newest event of a stream; null when the stream was tombstoned or does not exist. */
+export const lastEvent = async <E extends DomainEvent>(
+  client: EventStoreDBClient,
+  stream: string,
+  schema: z.ZodType<E>,
+): Promise<Recorded<E> | null> => {
+  const newest = await readBackwards(client, stream, 'end');
+  return newest === null || newest === 'deleted' ? null : parseRecorded(schema, newest);
+};
+
 /** The newest event of a stream before `revision`; null when there is none. */
-export const eventBefore = async (
+export const eventBefore = (
   client: EventStoreDBClient,
   stream: string,
   revision: number,
+): Promise<ResolvedEvent | 'deleted' | null> => readBackwards(client, stream, BigInt(revision - 1));
+
+const readBackwards = async (
+  client: EventStoreDBClient,
+  stream: string,
+  fromRevision: bigint | 'end',
 ): Promise<ResolvedEvent | 'deleted' | null> => {
-  const reading = client.readStream(stream, {
-    fromRevision: BigInt(revision - 1),
-    direction: 'backwards',
-    maxCount: 1,
-  });
+  const reading = client.readStream(stream, { fromRevision, direction: 'backwards', maxCount: 1 });
   const read = async () => {
     let newest: ResolvedEvent | null = null;
     // Read to the end: a read that stops early stays open.

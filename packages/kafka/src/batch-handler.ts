@@ -1,4 +1,4 @@
-import { isAppError } from '@cpg/core';
+import { isTemporary } from '@cpg/core';
 import { type Logger, retry } from '@cpg/runtime';
 import type { EachBatchPayload, Kafka, KafkaMessage } from 'kafkajs';
 import type { z } from 'zod';
@@ -118,7 +118,7 @@ const handleWithRetries = async <T>(
     retry(work, {
       signal,
       onError: (error) => {
-        if (isTransientError(error) || isAppError(error, 'dependency_unavailable')) return;
+        if (isTransientError(error) || isTemporary(error)) return;
         failures += 1;
         log.warn({ err: error, failures }, 'could not process a message');
         if (failures >= maxAttempts) throw error;

@@ -1,4 +1,4 @@
-import { AppError } from '@cpg/core';
+import { AppError, outcomeUnknown } from '@cpg/core';
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyError,
@@ -73,10 +73,14 @@ export const createApp = ({
 
 const timeoutBody = (request: FastifyRequest): string => {
   request.log.error({ requestId: request.id, route: request.routeOptions.url }, 'request timed out');
-  return JSON.stringify(
-    errorBody(new AppError('dependency_unavailable', 'the request timed out: retry it'), request.id),
-  );
+  const error = isSafe(request)
+    ? new AppError('dependency_unavailable', 'the request timed out: retry it')
+    : outcomeUnknown('the request timed out and may have taken effect');
+  return JSON.stringify(errorBody(error, request.id));
 };
+
+/** Whether the method cannot have an effect (RFC 9110, 9.2.1). */
+const isSafe = ({ method }: FastifyRequest): boolean => method === 'GET' || method === 'HEAD';
 
 const databaseUnavailable = (cause: unknown): AppError =>
   new AppError('dependency_unavailable', 'the database is temporarily unavailable: retry the request', { cause });

@@ -134,6 +134,19 @@ test('treats a broken connection as unavailable, and reconnects for the next cal
   await expect(call()).resolves.toEqual({ ok: true });
 });
 
+test.each<[string, 'GET' | 'POST', string]>([
+  ['a read', 'GET', 'dependency_unavailable'],
+  ['a command, which may have taken effect,', 'POST', 'outcome_unknown'],
+])('%s without an answer is %s', async (_, method, code) => {
+  const send = () => client.call(method, '/orders', { context, response, timeoutMs: 150 });
+  answer = (request) => request.socket.destroy();
+  await expect(send()).rejects.toMatchObject({ code, statusCode: 503 });
+  answer = () => {};
+  await expect(send()).rejects.toMatchObject({ code });
+  answerWith(503, 'no backend');
+  await expect(send()).rejects.toMatchObject({ code });
+});
+
 test('retries a call on a broken connection once, only if it is idempotent', async () => {
   let calls = 0;
   answer = (request, reply) => {
@@ -144,15 +157,15 @@ test('retries a call on a broken connection once, only if it is idempotent', asy
   await expect(call()).resolves.toEqual({ ok: true });
   expect(calls).toBe(2);
   calls = 0;
-  await expect(client.call('DELETE', '/orders/1', { context, response, idempotent: false })).rejects.toMatchObject(
-    unavailable,
-  );
+  await expect(client.call('DELETE', '/orders/1', { context, response, idempotent: false })).rejects.toMatchObject({
+    code: 'outcome_unknown',
+  });
   expect(calls).toBe(1);
 });
 
 test('treats refused connections as unavailable', async () => {
   const unreachable = internalClient({ name: 'orders', url: 'http://127.0.0.1:1', token: 't' });
-  const call = (connectRetryMs: number) => unreachable.call('GET', '/', { context, response, connectRetryMs });
+  const call = (connectRetryMs: number) => unreachable.call('POST', '/', { context, response, connectRetryMs });
   await expect(call(0)).rejects.toMatchObject(unavailable);
   await expect(call(200)).rejects.toMatchObject(unavailable);
   await unreachable.close();

@@ -1,5 +1,5 @@
 import { ErrorBody } from '@cpg/contracts';
-import { AppError, ERROR_CODES, type ErrorCode } from '@cpg/core';
+import { AppError, ERROR_CODES, type ErrorCode, outcomeUnknown } from '@cpg/core';
 import { Pool } from 'undici';
 import type { z } from 'zod';
 import { type CallContext, contextHeaders } from './call-context.ts';
@@ -7,8 +7,8 @@ import { DEFAULT_CONNECT_RETRY_MS, type HttpRequest, type HttpResponse, retrying
 
 export interface InternalClient {
   /** Calls another service and parses its response. Throws the AppError that the service answered.
-   *  Throws `dependency_unavailable` on a timeout or when the service is unavailable; the call may have taken
-   *  effect. */
+   *  Throws `dependency_unavailable` when the service is unavailable, and `outcome_unknown` when a call other than a GET
+   *  may have taken effect: it got no answer. */
   readonly call: <T extends z.ZodType>(
     method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
     path: string,
@@ -63,11 +63,9 @@ export const internalClient = ({ name, url, token }: { name: string; url: string
       };
       const { connectRetryMs = DEFAULT_CONNECT_RETRY_MS, idempotent = true } = options;
       const { status, text } = await send(request, { connectRetryMs, idempotent }).catch((cause: unknown) => {
-        throw new AppError('dependency_unavailable', `${name} is temporarily unavailable: retry the request`, {
-          cause,
-        });
+        throw unavailable(name, method, cause);
       });
-      if (status >= 400) throw errorOf(name, status, text);
+      if (status >= 400) throw errorOf(name, method, status, text);
       return response.parse(text === '' ? undefined : JSON.parse(text));
     },
     close: () => pool.close(),
@@ -96,13 +94,24 @@ const sendRequest = async (pool: Pool, { timeoutMs, ...options }: HttpRequest): 
 };
 
 /** The AppError in a response. A 401, a 500 or an unknown format is an internal error of the calling service. */
-const errorOf = (name: string, status: number, text: string): AppError => {
+const errorOf = (name: string, method: string, status: number, text: string): AppError => {
   const body = ErrorBody.safeParse(parseJson(text));
   if (body.success && Object.hasOwn(ERROR_CODES, body.data.code) && status !== 401 && status !== 500) {
     return new AppError(body.data.code as ErrorCode, body.data.message, { details: body.data.details ?? [] });
   }
-  return new AppError(status === 503 ? 'dependency_unavailable' : 'internal_error', `${name} answered ${status}`);
+  // A proxy can answer 503 for a service that has received the call.
+  return status === 503
+    ? unavailable(name, method, new Error(`${name} answered 503`))
+    : new AppError('internal_error', `${name} answered ${status}`);
 };
+
+/** Failures to connect: the call was not sent. */
+const NOT_SENT = new Set(['ECONNREFUSED', 'UND_ERR_CONNECT_TIMEOUT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH']);
+
+const unavailable = (name: string, method: string, cause: unknown): AppError =>
+  method === 'GET' || NOT_SENT.has((cause as { code?: string }).code ?? '')
+    ? new AppError('dependency_unavailable', `${name} is temporarily unavailable: retry the request`, { cause })
+    : outcomeUnknown(`${name} did not answer, and the request may have taken effect`, cause);
 
 const parseJson = (text: string): unknown => {
   try {

@@ -1,4 +1,5 @@
 export { runAdminCommand } from './admin-command.ts';
+export { afterRecording } from './after-recording.ts';
 export { startBackgroundWork } from './background-work.ts';
 export { openConnections } from './connections.ts';
 export { readHistoryEntries } from './history-entry.ts';

@@ -23,7 +23,7 @@ const createAfterRelease = async (): Promise<TestResponse> => {
   }
 };
 
-const TIMED_OUT = { status: 503, body: { code: 'dependency_unavailable' }, headers: { 'retry-after': '1' } };
+const TIMED_OUT = { status: 503, body: { code: 'outcome_unknown' }, headers: { 'retry-after': '1' } };
 
 test('a service that does not respond is 503, and a repeat runs at once', async () => {
   let unblock = () => {};

@@ -6,14 +6,16 @@ import {
   type OrderEvent,
   type PaymentOutcome,
 } from '@cpg/contracts';
+import { isAppError } from '@cpg/core';
 import type { HandledCommand, HandleOptions } from '@cpg/event-store';
 import type { CallContext, Logger } from '@cpg/runtime';
+import { afterRecording } from '@cpg/stream-relay';
 import type { OutcomesLimits, PaymentsClient } from './clients/payments.ts';
 import { notifyPayments } from './notify-payments.ts';
 import { existingOrder, loadOrder, type OrderHandler } from './order-handler.ts';
 import type { OrderCommand } from './order/command.ts';
 import { awaitsConfirmation, plusMinutes, renewsAtDeadline } from './order/deadline.ts';
-import type { ExistingOrder, Order } from './order/state.ts';
+import { type ExistingOrder, exists, type Order } from './order/state.ts';
 import { outcomesOf } from './outcomes.ts';
 import { quoteItems } from './rates/quote-items.ts';
 import type { RateProvider } from './rates/rates.ts';
@@ -84,7 +86,16 @@ export const orderCommands = (options: OrderCommandsOptions): OrderCommands => {
     return order;
   };
   return {
-    create: (...call) => createOrder(call, options),
+    create: async (...call) => {
+      try {
+        return await createOrder(call, options);
+      } catch (error) {
+        // A repeat after a lost answer needs no rates and no instructions.
+        const created = isAppError(error, 'outcome_unknown') ? null : await findCreated(call, options);
+        if (!created) throw error;
+        return created;
+      }
+    },
     run,
     runAndNotify,
     runDue: async (order, context) => {
@@ -138,6 +149,16 @@ const createOrder = async (
   return created;
 };
 
+/** The order, if an earlier request with this id recorded it; null also when that cannot be found out. */
+const findCreated = async (
+  [orderId, merchantId]: Parameters<OrderCommands['create']>,
+  options: OrderCommandsOptions,
+): Promise<ExistingOrder | null> => {
+  const stream = await options.handler.load(orderId).catch(() => null);
+  if (!stream || !exists(stream.state) || stream.state.merchantId !== merchantId) return null;
+  return projectHandled(stream, options);
+};
+
 const renewal = async (order: ExistingOrder, { rates, now }: OrderCommandsOptions): Promise<OrderCommand> => {
   const at = now();
   const expiresAt = plusMinutes(at, order.expirationMinutes);
@@ -163,10 +184,10 @@ const requestInstructions = (
   );
 
 const projectHandled = async (
-  { state, revision }: HandledCommand<Order, OrderEvent>,
+  { state, revision }: Pick<HandledCommand<Order, OrderEvent>, 'state' | 'revision'>,
   { project }: OrderCommandsOptions,
 ): Promise<ExistingOrder> => {
   const order = existingOrder(state);
-  await project(order, revision);
+  await afterRecording(() => project(order, revision));
   return order;
 };

@@ -1,5 +1,14 @@
 import { type OrderDeletionRecorded, OrderEvent } from '@cpg/contracts';
-import { append, eventHash, genesisHash, parseRecorded, type Recorded, stateAt, tombstone } from '@cpg/event-store';
+import {
+  append,
+  eventHash,
+  genesisHash,
+  lastEvent,
+  parseRecorded,
+  type Recorded,
+  stateAt,
+  tombstone,
+} from '@cpg/event-store';
 import type { Pool } from '@cpg/postgres';
 import { type CallContext, newId } from '@cpg/runtime';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
@@ -31,6 +40,8 @@ export interface Deletion {
     order: ExistingOrder,
     context: CallContext,
   ) => Promise<void>;
+  /** Finishes the recorded deletion of an order at once, although its first attempt failed. */
+  readonly resume: (order: ExistingOrder, context: CallContext) => Promise<void>;
 }
 
 export const orderDeletion = ({
@@ -43,8 +54,8 @@ export const orderDeletion = ({
   handler: OrderHandler;
   readModel: Pool;
   payments: PaymentsClient;
-}): Deletion => ({
-  finish: async ({ revision, event, metadata }, order, context) => {
+}): Deletion => {
+  const finish: Deletion['finish'] = async ({ revision, event, metadata }, order, context) => {
     const { orderId, merchantId } = order;
     const stream = deletionStreamOf(orderId);
     const record: OrderDeletionRecorded = {
@@ -72,8 +83,15 @@ export const orderDeletion = ({
     await payments.deletePayments(orderId, context);
     await tombstone(client, orderStreamOf(orderId));
     handler.evict(orderId);
-  },
-});
+  };
+  return {
+    finish,
+    resume: async (order, context) => {
+      const deleted = await lastEvent(client, orderStreamOf(order.orderId), OrderEvent);
+      if (deleted?.event.type === 'OrderDeleted') await finish(deleted, order, context);
+    },
+  };
+};
 
 /** Finishes the deletions in a batch of log events that a crash interrupted. */
 export const finishDeletions = (client: EventStoreDBClient, deletion: Deletion) => {

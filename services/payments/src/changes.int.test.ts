@@ -152,10 +152,53 @@ describe('refund', () => {
     expect((await refund(newId('payment'))).status).toBe(404);
   });
 
-  test('succeeds once it is recorded, even while orders is unavailable', async () => {
-    const { id } = await registered();
-    payments.stub.setUnavailable(true);
-    expect(await refund(id)).toMatchObject({ status: 200, body: { payment: { status: 'refunded' }, order: null } });
-    payments.stub.setUnavailable(false);
+  test.each(['dependency_unavailable', 'concurrent_update', 'internal_error'] as const)(
+    'succeeds once it is recorded, even if orders answers %s',
+    async (code) => {
+      const { id } = await registered();
+      payments.stub.refuseWith(code);
+      expect(await refund(id)).toMatchObject({ status: 200, body: { payment: { status: 'refunded' }, order: null } });
+      payments.stub.refuseWith(null);
+    },
+  );
+});
+
+describe('a change that is recorded and cannot be answered', () => {
+  const UNKNOWN = { status: 503, body: { code: 'outcome_unknown', message: expect.stringContaining('took effect') } };
+  const withoutReadModel = async <T>(work: () => Promise<T>): Promise<T> => {
+    await payments.pool.query('alter table payments.payments rename to unavailable');
+    return work().finally(() => payments.pool.query('alter table payments.unavailable rename to payments'));
+  };
+
+  test.each([
+    [
+      'refund',
+      applied,
+      {},
+      (id: string, refund_id: string) => refund(id, { refund_id, amount: '1' }),
+      'PaymentRefunded',
+    ],
+    ['confirmation', held, { confirmed: false }, (id: string) => confirm(id), 'PaymentConfirmed'],
+    ['failure', applied, {}, (id: string) => fail(id), 'PaymentFailed'],
+  ] as const)('a %s claims nothing while the read model is unavailable, and its repeat finds it', async (...row) => {
+    const [, decide, changes, change, type] = row;
+    const { id } = await registered(decide, changes);
+    const send = () => change(id, `rfd_${id.slice(4)}`);
+    expect(await withoutReadModel(send)).toMatchObject(UNKNOWN);
+    const [recorded] = (await payments.typesOf(id))!.slice(-1);
+    expect(recorded).toBe(type);
+    expect((await send()).status).toBe(200);
+    expect((await payments.typesOf(id))!.filter((each) => each === type)).toHaveLength(1);
   });
+
+  test.each(['dependency_unavailable', 'concurrent_update'] as const)(
+    'a registration claims nothing when orders answers %s, and its repeat finds it',
+    async (code) => {
+      const body = report(payments.addOrder(applied));
+      payments.stub.refuseWith(code);
+      expect(await payments.call('POST', '/payments', body)).toMatchObject(UNKNOWN);
+      payments.stub.refuseWith(null);
+      expect((await payments.register(body)).payment).toMatchObject({ status: 'applied' });
+    },
+  );
 });

@@ -5,8 +5,9 @@ import {
   type RefundCall,
   type RegisteredPayment,
 } from '@cpg/contracts';
-import { AppError, isAppError } from '@cpg/core';
+import { AppError } from '@cpg/core';
 import { type CallContext, type Logger, parsePositiveAmount } from '@cpg/runtime';
+import { afterRecording } from '@cpg/stream-relay';
 
 import type { PaymentCommands } from './commands.ts';
 import type { NotifyOrder } from './order-notifier.ts';
@@ -38,22 +39,19 @@ export const paymentChanges = ({
   log: Logger;
 }): PaymentChanges => {
   const change = async (paymentId: string, command: PaymentCommand, context: CallContext, notify = notifyOrder) => {
-    const { payment, order } = await notify(await commands.run(paymentId, command, context), context);
+    const changed = await commands.run(paymentId, command, context);
+    const { payment, order } = await afterRecording(() => notify(changed, context));
     const { orderId, status } = payment;
     log.info({ paymentId, orderId, status, command: command.type, requestId: context.requestId }, 'payment changed');
     return { payment: paymentView(payment), order };
   };
 
-  // A recorded refund succeeds even during an outage of orders, because a caller that sees an error might refund again.
-  const notifyIfAvailable: NotifyOrder = async (payment, context) => {
+  // A recorded refund succeeds whatever orders answers, because a caller that sees an error might refund again.
+  const notifyIfPossible: NotifyOrder = async (payment, context) => {
     try {
       return await notifyOrder(payment, context);
     } catch (error) {
-      if (!isAppError(error, 'dependency_unavailable')) throw error;
-      log.warn(
-        { err: error, paymentId: payment.paymentId },
-        'orders is unavailable: the refund reaches it through Kafka',
-      );
+      log.warn({ err: error, paymentId: payment.paymentId }, 'orders was not notified: Kafka brings it the refund');
       return { payment, order: null };
     }
   };
@@ -68,7 +66,7 @@ export const paymentChanges = ({
       if (merchantId !== merchant_id) throw new AppError('not_found', 'the payment does not exist');
       const amountMinor = amount === undefined ? undefined : parsePositiveAmount({ amount, currency });
       const command: PaymentCommand = { type: 'RefundPayment', refundId, amountMinor, reason, at: now() };
-      return change(paymentId, command, context, notifyIfAvailable);
+      return change(paymentId, command, context, notifyIfPossible);
     },
   };
 };

@@ -2,6 +2,7 @@ import type { PaymentEvent, PaymentOutcome } from '@cpg/contracts';
 import { AppError, isAppError } from '@cpg/core';
 import type { CommandHandler, HandleOptions } from '@cpg/event-store';
 import type { CallContext } from '@cpg/runtime';
+import { afterRecording } from '@cpg/stream-relay';
 import type { Outcome, PaymentCommand } from './payment/command.ts';
 import { type ExistingPayment, exists, type Payment } from './payment/state.ts';
 import type { ProjectedPayment } from './projections/payments.ts';
@@ -41,7 +42,7 @@ export const paymentCommands = ({ handler, project }: PaymentCommandsOptions): P
     const { state, revision } = await handler.handle(...command);
     const payment = requireExisting(state);
     // Also without new events: a crash may have prevented an earlier projection.
-    await project({ payment, revision });
+    await afterRecording(() => project({ payment, revision }));
     return payment;
   };
   return {

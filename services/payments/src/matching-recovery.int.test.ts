@@ -18,7 +18,7 @@ test('offers a recorded payment to its order when it is reported again', async (
   payments.stub.setUnavailable(true);
   expect(await payments.call('POST', '/payments', body)).toMatchObject({
     status: 503,
-    body: { code: 'dependency_unavailable' },
+    body: { code: 'outcome_unknown' },
   });
   payments.stub.setUnavailable(false);
   expect(await payments.typesOf(id)).toEqual(['PaymentReceived']);

@@ -1,5 +1,6 @@
 import { OrderId, paymentView, type RegisteredPayment, type RegisterPaymentCall } from '@cpg/contracts';
 import { type CallContext, type Logger, parsePositiveAmount } from '@cpg/runtime';
+import { afterRecording } from '@cpg/stream-relay';
 
 import type { OrdersClient } from './clients/orders.ts';
 import type { PaymentCommands } from './commands.ts';
@@ -70,7 +71,8 @@ export const registerPayments = ({
   };
 
   return async (call, context) => {
-    const { payment, order } = await notifyOrder(await receive(call, context), context);
+    const received = await receive(call, context);
+    const { payment, order } = await afterRecording(() => notifyOrder(received, context));
     const { paymentId, orderId, status } = payment;
     log.info({ paymentId, orderId, status, requestId: context.requestId }, 'payment registered');
     return { payment: paymentView(payment), order };

@@ -1,5 +1,5 @@
 import { type AssignedInstruction, Instructions, type InstructionsCall, type PaymentOutcome } from '@cpg/contracts';
-import { isAppError } from '@cpg/core';
+import { AppError, isTemporary } from '@cpg/core';
 import type { CallContext, InternalClient } from '@cpg/runtime';
 import { z } from 'zod';
 
@@ -33,8 +33,12 @@ export const paymentsClient = (client: InternalClient): PaymentsClient => ({
       });
       return answer.instructions;
     } catch (error) {
-      if (isAppError(error, 'dependency_unavailable') && isTimeout(error.cause)) return undefined;
-      throw error;
+      if (!isTemporary(error)) throw error;
+      if (isTimeout(error.cause)) return undefined;
+      // Instructions without an order have no effect that a caller could see.
+      throw new AppError('dependency_unavailable', 'payments is temporarily unavailable: retry the request', {
+        cause: error,
+      });
     }
   },
   recordOutcomes: async (outcomes, context, limits) => {

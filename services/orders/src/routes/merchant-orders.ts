@@ -1,5 +1,6 @@
 import { CreateOrderCall, Order, OrderCall, OrderDeletion, UpdateOrderCall } from '@cpg/contracts';
 import { type CallContext, type Logger, readCallContext } from '@cpg/runtime';
+import { afterRecording } from '@cpg/stream-relay';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { OrderCommands } from '../commands.ts';
 import type { Deletion } from '../deletion.ts';
@@ -56,9 +57,17 @@ export const merchantOrderRoutes: FastifyPluginAsyncZod<MerchantOrderRoutes> = a
   app.delete('/orders/:id', { schema: { ...merchantCall, response: { 200: OrderDeletion } } }, async (request) => {
     const { id } = request.params;
     const context = readCallContext(request);
-    const { merchantId } = await loadOrder(handler, id, request.body.merchant_id);
-    const { state, events } = await handler.handle(id, { type: 'DeleteOrder', at: now() }, context);
-    if (state.status === 'deleted') await deletion.finish(events.at(-1)!, state.lastState, context);
+    const { merchant_id: merchantId } = request.body;
+    const { state: before } = await handler.load(id);
+    if (before.status === 'deleted' && before.lastState.merchantId === merchantId)
+      // An earlier request recorded the deletion.
+      await afterRecording(() => deletion.resume(before.lastState, context));
+    else {
+      await loadOrder(handler, id, merchantId);
+      const { state, events } = await handler.handle(id, { type: 'DeleteOrder', at: now() }, context);
+      if (state.status === 'deleted')
+        await afterRecording(() => deletion.finish(events.at(-1)!, state.lastState, context));
+    }
     log.info({ orderId: id, merchantId, requestId: context.requestId }, 'order deleted');
     return { id, deleted: true as const };
   });

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readAssets } from '@cpg/assets';
 import { NewOrderEvent, OrderEvent, type OrderMessage, TOPICS } from '@cpg/contracts';
+import { AppError } from '@cpg/core';
 import { startEventStore } from '@cpg/embedded-eventstore';
 import { startKafka } from '@cpg/embedded-kafka';
 import { commandHandler, connectEventStore, readStream } from '@cpg/event-store';
@@ -71,9 +72,10 @@ export const startOrders = async () => {
   const migrations = join(SERVICE, 'migrations');
   await migrate(pool, { schema: 'orders', folder: migrations });
   const http = internalClient({ name: 'payments', url: stub.url, token: TOKEN });
+  const rates = unreliableRates();
   let advancedMs = 0;
   const now = () => new Date(Date.now() + advancedMs);
-  const { handler, commands, deletion, app, otherInstance } = createService({ client, pool, http, now, log });
+  const { handler, commands, deletion, app, otherInstance } = createService({ client, pool, http, rates, now, log });
 
   const follower = { client, pool, databaseUrl: engines.databaseUrl, log };
   const projection = orderProjection(client);
@@ -95,6 +97,12 @@ export const startOrders = async () => {
     app,
     call,
     now,
+    setRatesAvailable: rates.setAvailable,
+    /** Runs `work` while the read model is unavailable. */
+    withoutReadModel: async <T>(work: () => Promise<T>): Promise<T> => {
+      await pool.query('alter table orders.orders rename to unavailable');
+      return work().finally(() => pool.query('alter table orders.unavailable rename to orders'));
+    },
     /** Advances the clock of the service. */
     advanceClock: (ms: number) => void (advancedMs += ms),
     /** Creates an order, of MERCHANT by default. Throws unless the answer is 201. */
@@ -136,14 +144,30 @@ interface ServiceOptions {
   readonly client: EventStoreDBClient;
   readonly pool: Pool;
   readonly http: InternalClient;
+  readonly rates: ReturnType<typeof unreliableRates>;
   readonly now: () => Date;
   readonly log: Logger;
 }
 
 const streamOf = (id: string) => `order-${id}`;
 
+/** The rates of the sandbox, which can become unavailable. */
+const unreliableRates = () => {
+  const table = tableRates(readRateTable(join(SERVICE, 'config/sandbox-rates.json')));
+  let available = true;
+  return {
+    setAvailable: (value: boolean) => void (available = value),
+    provider: {
+      quote: async (...call: Parameters<typeof table.quote>) => {
+        if (!available) throw new AppError('rate_unavailable', 'no fresh rate');
+        return table.quote(...call);
+      },
+    },
+  };
+};
+
 /** The parts of the service that answer calls. */
-const createService = ({ client, pool, http, now, log }: ServiceOptions) => {
+const createService = ({ client, pool, http, rates, now, log }: ServiceOptions) => {
   const makeHandler = () =>
     commandHandler({ client, decider: orderDecider, schema: OrderEvent, newEvent: NewOrderEvent, streamOf });
   const handler = makeHandler();
@@ -154,7 +178,7 @@ const createService = ({ client, pool, http, now, log }: ServiceOptions) => {
       project: (order, revision) => projectOrders(pool, [{ order, revision }]),
       payments,
       assets: readAssets({ ENVIRONMENT: 'sandbox' }),
-      rates: tableRates(readRateTable(join(SERVICE, 'config/sandbox-rates.json'))),
+      rates: rates.provider,
       now,
       log,
     });

@@ -6,6 +6,7 @@ import { instruction } from './orders.ts';
 export const startPaymentsStub = async () => {
   const calls: { path: string; body: unknown }[] = [];
   let slow = false;
+  let available = true;
   const bodyOf = async (request: IncomingMessage) => {
     let text = '';
     for await (const chunk of request) text += chunk;
@@ -13,6 +14,7 @@ export const startPaymentsStub = async () => {
   };
   const server: Server = createServer(async (request, response) => {
     calls.push({ path: `${request.method} ${request.url}`, body: await bodyOf(request) });
+    if (!available) return void response.writeHead(503).end();
     if (request.url === '/instructions' && slow) return;
     const answer =
       request.url === '/instructions' ? { instructions: [instruction] satisfies AssignedInstruction[] } : undefined;
@@ -25,6 +27,7 @@ export const startPaymentsStub = async () => {
   return {
     url: `http://127.0.0.1:${port}`,
     calls,
+    setAvailable: (value: boolean) => void (available = value),
     setSlow: (value: boolean) => void (slow = value),
     stop: () => {
       server.closeAllConnections();

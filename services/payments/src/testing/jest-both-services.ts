@@ -1,6 +1,6 @@
 import { readAssets } from '@cpg/assets';
 import type { DomainMessage, OrderMessage, PaymentMessage } from '@cpg/contracts';
-import { isAppError } from '@cpg/core';
+import { isAppError, isTemporary } from '@cpg/core';
 import { createLogger, type InternalClient } from '@cpg/runtime';
 // Only tests import another service; the services themselves share nothing but contracts.
 import { buildApp as buildOrders } from '../../../orders/src/app.ts';
@@ -66,7 +66,7 @@ export const startBothServices = () => {
         if (message.source === '/orders') await payments.react([message as OrderMessage]);
         else await orders.react([message as PaymentMessage]);
       } catch (error) {
-        if (!isAppError(error, 'dependency_unavailable')) throw error;
+        if (!isTemporary(error)) throw error;
         return;
       }
       if (!again) streams.inFlight.splice(streams.inFlight.indexOf(message), 1);

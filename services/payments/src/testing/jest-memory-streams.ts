@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
 import { type DomainMessage, type OrderDeletionRecorded, type OrderEvent, paymentView } from '@cpg/contracts';
 import type { EventMetadata, Recorded } from '@cpg/event-store';
 import type { Pool } from '@cpg/postgres';
@@ -49,6 +51,13 @@ export const memoryStreams = () => {
       const { orderId, merchantId, sequence: revision } = data;
       const recorded = { id: newId('event'), revision, event: { type: 'OrderDeletionRecorded', data }, metadata };
       inFlight.push(messageOf(recorded, '/orders', { subject: orderId, orderId, merchantId, resource: null }));
+    },
+    // Only the last event of an order that is deleted is read.
+    readStream: (streamId: string) => {
+      const { recorded } = deletions.find(({ order }) => streamId === `order-${order.orderId}`)!;
+      const { event, metadata, revision } = recorded;
+      const resolved = { event: { ...event, id: randomUUID(), streamId, revision, metadata, created: new Date() } };
+      return Object.assign(Readable.from([resolved]), { cancel: async () => {} });
     },
     tombstoneStream: async (stream: string) => {
       const id = stream.slice(stream.indexOf('-') + 1);

@@ -7,6 +7,7 @@ import {
   type PaymentOutcome,
   RefundPaymentCall,
 } from '@cpg/contracts';
+import { ERROR_CODES, type ErrorCode } from '@cpg/core';
 import { type Decide, orderView, type StubOrder } from './jest-orders-stub-views.ts';
 
 /** A stub of the orders service over real HTTP. It decides once on each payment and then repeats that decision. */
@@ -14,7 +15,7 @@ export const startOrdersStub = async () => {
   const orders = new Map<string, StubOrder>();
   const calls: string[] = [];
   const notices: (FailPaymentCall | RefundPaymentCall)[] = [];
-  let unavailable = false;
+  let refusedWith: ErrorCode | null = null;
   let droppingResponses = false;
 
   const answer = async (request: IncomingMessage): Promise<{ status: number; body: unknown }> => {
@@ -22,7 +23,7 @@ export const startOrdersStub = async () => {
     const order = orders.get(id);
     if (!order) return { status: 404, body: refusal('not_found', 404) };
     if (kind === 'summary') return { status: 200, body: { id, merchant_id: order.merchantId, currency: 'USDC' } };
-    if (unavailable) return { status: 503, body: refusal('dependency_unavailable', 503) };
+    if (refusedWith) return { status: ERROR_CODES[refusedWith], body: refusal(refusedWith, ERROR_CODES[refusedWith]) };
     const outcomes: PaymentOutcome[] = [];
     if (paymentId) {
       const body = await bodyOf(request);
@@ -61,7 +62,9 @@ export const startOrdersStub = async () => {
     /** Makes the stub decide again on a payment. */
     resetDecision: (paymentId: string) => orders.forEach(({ payments }) => payments.delete(paymentId)),
     /** Makes the stub refuse payments, as during an outage. */
-    setUnavailable: (value: boolean) => void (unavailable = value),
+    setUnavailable: (value: boolean) => void (refusedWith = value ? 'dependency_unavailable' : null),
+    /** Makes the stub refuse payments with this error. */
+    refuseWith: (code: ErrorCode | null) => void (refusedWith = code),
     /** Makes the stub execute commands but drop its responses. */
     setDroppingResponses: (value: boolean) => void (droppingResponses = value),
     stop: () => {
