@@ -10,6 +10,7 @@ import {
   startCluster,
   until,
 } from '../testing/cluster.ts';
+import { onConnection } from '../testing/raw-client.ts';
 
 let cluster: Cluster;
 beforeAll(async () => {
@@ -97,6 +98,30 @@ test('offsets are found by timestamp', async () => {
   expect(await offsetAt(1_700_000_002_001)).toBe('2');
   expect(await offsetAt(1_700_000_004_500)).toBe('4');
   expect(await offsetAt(1_700_000_005_001)).toBe('5'); // no such record: kafkajs returns the end
+});
+
+test.each([1, 2, 3, 4, 5])('ListOffsets %i refuses negative timestamps without a meaning', async (version) => {
+  const topic = await newTopic(cluster.admin);
+  await onConnection(cluster.brokers, async (client) => {
+    const errors: number[] = [];
+    for (const timestamp of [-1, -2, -3, -4, -5, -6, -100]) {
+      const response = await client.request(2, version, (body) => {
+        body.int32(-1);
+        if (version >= 2) body.int8(0);
+        body.array([topic], (name) =>
+          body.string(name).array([0], (index) => {
+            body.int32(index);
+            if (version >= 4) body.int32(-1);
+            body.int64(timestamp);
+          }),
+        );
+      });
+      if (version >= 2) response.int32();
+      expect([response.int32(), response.string(), response.int32(), response.int32()]).toEqual([1, topic, 1, 0]);
+      errors.push(response.int16());
+    }
+    expect(errors).toEqual([0, 0, 35, 35, 35, 35, 35]);
+  });
 });
 
 test('consumers start after the deleted records', async () => {

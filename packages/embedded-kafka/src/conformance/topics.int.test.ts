@@ -53,6 +53,16 @@ test.each([
   await expect(create(newName('topic'), more)).rejects.toMatchObject(refusal(type));
 });
 
+test('a topic whose name differs from another in dots and underscores only is refused', async () => {
+  const name = newName('topic');
+  await create(`${name}.a_b`);
+  for (const topic of [`${name}_a.b`, `${name}.a.b`, `${name}_a_b`])
+    await expect(create(topic)).rejects.toMatchObject(refusal('INVALID_TOPIC_EXCEPTION'));
+  expect(await create(`${name}.a_b`)).toBe(false); // it exists
+  await cluster.admin.deleteTopics({ topics: [`${name}.a_b`] });
+  expect(await create(`${name}_a_b`)).toBe(true);
+});
+
 test('validating a topic does not create it', async () => {
   const topic = newName('topic');
   expect(await cluster.admin.createTopics({ validateOnly: true, waitForLeaders: false, topics: [{ topic }] })).toBe(

@@ -1,5 +1,5 @@
 import type { Broker } from '../broker.ts';
-import { errorCode, errorCodeOf } from '../errors.ts';
+import { KafkaError, errorCode, errorCodeOf } from '../errors.ts';
 import { lastOffsetOf } from '../records/batch.ts';
 import { firstRecordAtOrAfter } from '../records/find-record.ts';
 import { LEADER_EPOCH, type Partition, lastStableOffset } from '../storage/partition.ts';
@@ -70,6 +70,8 @@ const find = async (broker: Broker, topic: string, query: OffsetQuery) => {
 const resolve = async ({ logReader }: Broker, partition: Partition, timestamp: number, end: number) => {
   if (timestamp === LATEST) return { offset: end, timestamp: -1 };
   if (timestamp === EARLIEST) return { offset: partition.logStart, timestamp: -1 };
+  if (timestamp < 0)
+    throw new KafkaError(errorCode.unsupportedVersion, `${timestamp} has no meaning in this version of ListOffsets`);
   const start = await logReader.firstBatchAtOrAfter(partition, timestamp);
   if (start === null) return NOT_FOUND;
   // The record is usually in the first batch. Only if that record was deleted, later batches are searched.

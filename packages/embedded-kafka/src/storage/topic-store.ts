@@ -35,6 +35,8 @@ export class TopicStore {
   checkNewTopic(name: string, partitions: number): void {
     if (!isTopicName(name)) throw new KafkaError(errorCode.invalidTopic, `"${name}" is not a valid topic name`);
     if (this.catalogue.topic(name)) throw new KafkaError(errorCode.topicAlreadyExists, `topic ${name} already exists`);
+    const collision = this.catalogue.allTopics().find((topic) => metricName(topic.name) === metricName(name));
+    if (collision) throw new KafkaError(errorCode.invalidTopic, `topic ${name} collides with ${collision.name}`);
     checkPartitionCount(partitions);
   }
 
@@ -94,6 +96,9 @@ export class TopicStore {
 
 /** Letters, digits, dots, underscores and dashes, up to 249 of them. Source: Apache Kafka, Topic.java. */
 const isTopicName = (name: string): boolean => /^[a-zA-Z0-9._-]{1,249}$/.test(name) && name !== '.' && name !== '..';
+
+/** Apache Kafka refuses topics whose names differ in dots and underscores only: metrics would confuse them. */
+const metricName = (name: string): string => name.replaceAll('.', '_');
 
 const checkPartitionCount = (count: number): void => {
   if (count >= 1 && count <= MAX_PARTITIONS) return;
