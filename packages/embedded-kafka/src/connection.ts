@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Broker } from './broker.ts';
 import { readFrames, writeFrame } from './frames.ts';
+import type { PartialRequests } from './partial-requests.ts';
 import { unsupportedApiVersions } from './protocol/api-versions.ts';
 import type { Api, ApiRequest, ResponseBody } from './protocol/api.ts';
 import { findApi } from './protocol/apis.ts';
@@ -10,18 +11,25 @@ import { ResponseWriter } from './protocol/response-writer.ts';
 const API_VERSIONS = 18;
 const MAX_PIPELINED_REQUESTS = 16;
 
+export interface ConnectionContext {
+  /** Aborted when the connection closes or the broker stops. */
+  readonly signal: AbortSignal;
+  /** Of all connections. */
+  readonly pendingResponses: Set<Promise<void>>;
+  readonly partialRequests: PartialRequests;
+}
+
 /** Serves one client until it disconnects. Handles one request after another, as Apache Kafka does. Only produce
  *  requests overlap, so that they share commits. Responses are sent in the order of the requests, and are in
  *  `pendingResponses` until then. Throws MalformedRequest for invalid bytes and for unsupported APIs. */
 export const serveConnection = async (
   socket: Socket,
   broker: Broker,
-  signal: AbortSignal,
-  pendingResponses: Set<Promise<void>>,
+  { signal, pendingResponses, partialRequests }: ConnectionContext,
 ): Promise<void> => {
   const inFlight: Promise<void>[] = [];
   let lastSent: Promise<void> = Promise.resolve();
-  for await (const bytes of readFrames(socket, broker.settings.maxRequestBytes)) {
+  for await (const bytes of readFrames(socket, broker.settings.maxRequestBytes, partialRequests)) {
     const { api, correlationId, request } = readHeader(bytes, socket, signal);
     const body = api ? api.handle(request, broker) : unsupportedApiVersions([findApi(API_VERSIONS)!]);
     const earlier = lastSent;

@@ -1,11 +1,29 @@
 import type { Socket } from 'node:net';
+import type { PartialRequests } from './partial-requests.ts';
 import { MalformedRequest } from './protocol/request-reader.ts';
 
 const LENGTH_BYTES = 4;
 
 /** Reads the requests of a connection, each without its length prefix. Memory grows with the bytes received, not with
- *  the length announced. Throws MalformedRequest for a length that is negative or above `maxBytes`. */
-export async function* readFrames(socket: Socket, maxBytes: number): AsyncGenerator<Buffer> {
+ *  the length announced, and counts in `partialRequests`. Throws MalformedRequest for a length that is negative or above
+ *  `maxBytes`. */
+export async function* readFrames(
+  socket: Socket,
+  maxBytes: number,
+  partialRequests: PartialRequests,
+): AsyncGenerator<Buffer> {
+  try {
+    yield* splitFrames(socket, maxBytes, (bytes) => partialRequests.set(socket, bytes));
+  } finally {
+    partialRequests.set(socket, 0);
+  }
+}
+
+async function* splitFrames(
+  socket: Socket,
+  maxBytes: number,
+  reportPending: (bytes: number) => void,
+): AsyncGenerator<Buffer> {
   let chunks: Buffer[] = [];
   let available = 0;
   for await (const chunk of socket as AsyncIterable<Buffer>) {
@@ -23,6 +41,7 @@ export async function* readFrames(socket: Socket, maxBytes: number): AsyncGenera
       available -= end;
       chunks = available > 0 ? [all.subarray(end)] : [];
     }
+    reportPending(available);
   }
 }
 

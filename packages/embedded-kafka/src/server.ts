@@ -2,10 +2,14 @@ import { type Server, type Socket, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Broker } from './broker.ts';
 import { serveConnection } from './connection.ts';
+import { limitedLog } from './limited-log.ts';
+import { PartialRequests } from './partial-requests.ts';
 import { MalformedRequest } from './protocol/request-reader.ts';
 
 /** How long `close` waits for the responses in progress. */
 const CLOSE_GRACE_MS = 1_000;
+/** A client that keeps sending invalid requests must not fill the log. */
+const MAX_LINES_PER_MINUTE = 10;
 
 export interface Listener {
   readonly port: number;
@@ -15,8 +19,17 @@ export interface Listener {
   readonly close: () => Promise<void>;
 }
 
+export interface ListenOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly maxPartialRequestBytes: number;
+  readonly log: (line: string) => void;
+}
+
 /** Listens on the port. Throws the error of `net.Server.listen` if it is taken. */
-export const listen = async (host: string, port: number, log: (line: string) => void): Promise<Listener> => {
+export const listen = async ({ host, port, maxPartialRequestBytes, log }: ListenOptions): Promise<Listener> => {
+  const logClosed = limitedLog(log, MAX_LINES_PER_MINUTE);
+  const partialRequests = new PartialRequests(maxPartialRequestBytes, tooManyPartialRequests);
   const connections = new Map<Socket, AbortController>();
   const pendingResponses = new Set<Promise<void>>();
   let startServing = (_: Broker) => {};
@@ -25,6 +38,7 @@ export const listen = async (host: string, port: number, log: (line: string) => 
   });
   const server = createServer({ noDelay: true, keepAlive: true }, (socket) => {
     const closed = new AbortController();
+    const client = `${socket.remoteAddress}:${socket.remotePort}`;
     connections.set(socket, closed);
     socket.on('error', () => {}); // the event "close" follows
     socket.on('close', () => {
@@ -32,11 +46,11 @@ export const listen = async (host: string, port: number, log: (line: string) => 
       closed.abort();
     });
     broker
-      .then((ready) => serveConnection(socket, ready, closed.signal, pendingResponses))
+      .then((ready) => serveConnection(socket, ready, { signal: closed.signal, pendingResponses, partialRequests }))
       .then(
         () => socket.end(),
         (error: Error) => {
-          if (!isDisconnect(error)) log(`closed a connection from ${socket.remoteAddress}: ${reasonOf(error)}`);
+          if (!isDisconnect(error)) logClosed(`closed the connection of ${client}: ${reasonOf(error)}`);
           socket.destroy();
         },
       );
@@ -68,6 +82,9 @@ const startListening = (server: Server, host: string, port: number): Promise<voi
 /** The client disconnected, or the server closed the connection. Neither is worth a log line. */
 const isDisconnect = (error: NodeJS.ErrnoException): boolean =>
   ['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE'].includes(error.code ?? '');
+
+const tooManyPartialRequests = (maxBytes: number) =>
+  new MalformedRequest(`the requests that arrived in part take more than ${maxBytes} bytes of memory together`);
 
 const reasonOf = (error: Error): string =>
   error instanceof MalformedRequest ? error.message : `${error.name}: ${error.message}`;

@@ -11,6 +11,8 @@ export interface Settings {
   readonly transactionCheckMs: number;
   /** A larger request closes its connection. */
   readonly maxRequestBytes: number;
+  /** Memory for requests of which only a part has arrived, of all connections together. */
+  readonly maxPartialRequestBytes: number;
   /** Memory for the newest batches of all partitions together. */
   readonly tailCacheBytes: number;
   /** How long the start waits for the writer lock while another broker holds it. */
@@ -32,6 +34,7 @@ export const DEFAULT_SETTINGS: Settings = {
   maxTransactionTimeoutMs: 900_000,
   transactionCheckMs: 1_000,
   maxRequestBytes: 100 * 1024 * 1024,
+  maxPartialRequestBytes: 256 * 1024 * 1024,
   tailCacheBytes: 64 * 1024 * 1024,
   lockWaitMs: 10_000,
   cleanupIntervalMs: 60_000,

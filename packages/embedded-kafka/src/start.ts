@@ -43,7 +43,8 @@ const READ_TIMEOUT_MS = 30_000;
 export const startKafka = async ({ databaseUrl, port, ...options }: KafkaOptions): Promise<Kafka> => {
   const { host = '127.0.0.1', advertisedHost, advertisedPort, log = () => {}, ...overrides } = options;
   const settings: Settings = { ...DEFAULT_SETTINGS, ...overrides };
-  const listener = await listen(host, port, log);
+  const { maxPartialRequestBytes } = settings;
+  const listener = await listen({ host, port, maxPartialRequestBytes, log });
 
   const catalogue = new Catalogue();
   const reads = new pg.Pool({ connectionString: databaseUrl, max: READ_CONNECTIONS, query_timeout: READ_TIMEOUT_MS });

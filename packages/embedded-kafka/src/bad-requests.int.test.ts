@@ -1,0 +1,88 @@
+import { once } from 'node:events';
+import { type Socket, connect } from 'node:net';
+import { type Kafka, startKafka } from './index.ts';
+import { until } from './testing/cluster.ts';
+import { newDatabase } from './testing/database.ts';
+import { RawClient } from './testing/raw-client.ts';
+
+const MAX_PARTIAL_BYTES = 1_000_000;
+
+let database: Awaited<ReturnType<typeof newDatabase>>;
+let kafka: Kafka;
+let lines: string[];
+beforeEach(async () => {
+  database = await newDatabase();
+  lines = [];
+  kafka = await startKafka({
+    databaseUrl: database.url,
+    port: 0,
+    maxPartialRequestBytes: MAX_PARTIAL_BYTES,
+    log: (line) => lines.push(line),
+  });
+});
+afterEach(async () => {
+  await kafka.stop();
+  await database.drop();
+});
+
+const connected = async (): Promise<Socket> => {
+  const socket = connect(kafka.port, '127.0.0.1');
+  socket.on('error', () => {}); // the event "close" follows
+  await once(socket, 'connect');
+  return socket;
+};
+
+const BAD_LENGTH = Buffer.from([0xff, 0xff, 0xff, 0xff]);
+
+test('a connection with invalid requests is logged once, with its address', async () => {
+  const socket = await connected();
+  const address = `127.0.0.1:${socket.localPort}`;
+  socket.write(Buffer.concat([BAD_LENGTH, BAD_LENGTH, BAD_LENGTH]));
+  await once(socket, 'close');
+  expect(lines).toEqual([expect.stringContaining(`closed the connection of ${address}: a request has -1 bytes`)]);
+});
+
+test('connections with invalid requests are logged ten times a minute at most', async () => {
+  for (let n = 0; n < 15; n += 1) {
+    const socket = await connected();
+    socket.write(BAD_LENGTH);
+    await once(socket, 'close');
+  }
+  expect(lines).toHaveLength(10);
+});
+
+/** Sends the first `bytes` bytes of a request that has ten times as many. */
+const sendPart = async (bytes: number): Promise<Socket> => {
+  const socket = await connected();
+  const part = Buffer.alloc(bytes);
+  part.writeInt32BE(10 * bytes);
+  await new Promise((done) => socket.write(part, done));
+  return socket;
+};
+
+test('requests that arrive in part share one memory limit, and the largest of them is closed', async () => {
+  const large = await sendPart(0.7 * MAX_PARTIAL_BYTES);
+  const small = await sendPart(0.2 * MAX_PARTIAL_BYTES);
+  const ordinary = await RawClient.connect(kafka.brokers);
+  const last = await sendPart(0.2 * MAX_PARTIAL_BYTES);
+  await once(large, 'close');
+  await until(() => lines.length === 1);
+  expect(lines[0]).toMatch(/arrived in part take more than 1000000 bytes/);
+  expect([small.destroyed, last.destroyed]).toEqual([false, false]);
+  expect((await ordinary.request(18, 0, () => {})).int16()).toBe(0);
+  ordinary.close();
+  for (const socket of [small, last]) socket.destroy();
+});
+
+test('memory of closed connections and complete requests is free again', async () => {
+  for (let n = 0; n < 5; n += 1) (await sendPart(0.6 * MAX_PARTIAL_BYTES)).destroy();
+  for (let n = 0; n < 5; n += 1) {
+    const client = await RawClient.connect(kafka.brokers);
+    const metadata = await client.request(3, 1, (body) => body.array(['x'.repeat(30_000)], body.string));
+    expect(metadata.remaining).toBeGreaterThan(0);
+    client.close();
+  }
+  const socket = await sendPart(0.9 * MAX_PARTIAL_BYTES);
+  expect(lines).toEqual([]);
+  socket.destroy();
+});
