@@ -98,6 +98,32 @@ test.each([
   expect(program.output()).toMatch(sentence);
 });
 
+test.each(['0.0.0.0', '::'])('on all addresses (%s) the program asks for the address to advertise', async (host) => {
+  const env = { KAFKA_DATABASE_URL: database.url, KAFKA_PORT: '0', KAFKA_HOST: host };
+  const program = run(built.main, env);
+  expect(await program.ended).toBe(1);
+  expect(program.output()).toBe(
+    `kafka: set KAFKA_ADVERTISED_HOST to the address that clients use: they cannot connect to ${host}\n`,
+  );
+});
+
+test('clients connect to the advertised host', async () => {
+  const port = await freePort();
+  const program = run(built.main, {
+    KAFKA_DATABASE_URL: database.url,
+    KAFKA_PORT: String(port),
+    KAFKA_HOST: '0.0.0.0',
+    KAFKA_ADVERTISED_HOST: 'localhost',
+  });
+  await until(() => program.output().includes(`ready on localhost:${port}`));
+  const admin = clientOf(`127.0.0.1:${port}`).admin();
+  await admin.connect();
+  expect((await admin.describeCluster()).brokers).toEqual([{ nodeId: 1, host: 'localhost', port }]);
+  await admin.disconnect();
+  program.process.kill('SIGTERM');
+  expect(await program.ended).toBe(0);
+});
+
 test('a broker that waits for its database stops when asked to', async () => {
   const program = run(built.main, {
     KAFKA_DATABASE_URL: `postgres://127.0.0.1:${await freePort()}/x`,

@@ -17,7 +17,7 @@ const parsePort = (name: string, value: string): number => {
     : exitWithError(`${name} must be a port from 0 to 65535, not "${value}"`);
 };
 const port = parsePort('KAFKA_PORT', KAFKA_PORT);
-const { KAFKA_ADVERTISED_PORT } = process.env;
+const { KAFKA_ADVERTISED_HOST, KAFKA_ADVERTISED_PORT } = process.env;
 const advertisedPort = KAFKA_ADVERTISED_PORT && parsePort('KAFKA_ADVERTISED_PORT', KAFKA_ADVERTISED_PORT);
 
 let stop = async () => {}; // replaced once the broker runs
@@ -34,6 +34,7 @@ try {
     databaseUrl: databaseUrl!,
     port,
     host: KAFKA_HOST,
+    ...(KAFKA_ADVERTISED_HOST && { advertisedHost: KAFKA_ADVERTISED_HOST }),
     ...(advertisedPort && { advertisedPort }),
     log,
   });

@@ -39,10 +39,12 @@ const READ_TIMEOUT_MS = 30_000;
 
 /** Starts a broker. Waits while the database is unavailable, at the start and later. Throws the error of
  *  `net.Server.listen` if the port is taken, UnsupportedSchemaVersion for data of a later version, and WriterLockTaken
- *  if another broker uses the database. */
+ *  if another broker uses the database. Throws an Error if `host` means all addresses and `advertisedHost` is missing. */
 export const startKafka = async ({ databaseUrl, port, ...options }: KafkaOptions): Promise<Kafka> => {
   const { host = '127.0.0.1', advertisedHost, advertisedPort, log = () => {}, ...overrides } = options;
   const settings: Settings = { ...DEFAULT_SETTINGS, ...overrides };
+  if (isUnspecified(host) && !advertisedHost)
+    throw new Error(`set KAFKA_ADVERTISED_HOST to the address that clients use: they cannot connect to ${host}`);
   const { maxPartialRequestBytes } = settings;
   const listener = await listen({ host, port, maxPartialRequestBytes, log });
 
@@ -104,3 +106,6 @@ export const startKafka = async ({ databaseUrl, port, ...options }: KafkaOptions
     },
   };
 };
+
+/** Whether `host` stands for all addresses of the machine. */
+const isUnspecified = (host: string): boolean => ['', '0.0.0.0', '::', '[::]'].includes(host);
