@@ -38,7 +38,10 @@ test('a topic keeps messages for 30 days by default', async () => {
   expect(await retentionOf('kept-by-default')).toBe(String(30 * DAY_MS));
 });
 
-test('an existing topic of a broker that cannot change settings is used as it is', async () => {
-  await ensureTopics(kafka, ['existing'], { partitions: 1, replication: 1 });
-  await ensureTopics(kafka, ['existing'], { partitions: 1, replication: 1, retentionDays: 7 });
+test('an existing topic gets the configured retention', async () => {
+  const topic = `existing-${Date.now()}`;
+  await ensureTopics(kafka, [topic], { partitions: 1, replication: 1 });
+  await ensureTopics(kafka, [topic], { partitions: 1, replication: 1, retentionDays: 7 });
+  expect(await retentionOf(topic)).toBe(String(7 * DAY_MS));
+  expect(await retentionOf(`${topic}.dlq`)).toBe('-1');
 });
