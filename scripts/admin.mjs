@@ -22,6 +22,11 @@ Dead letters, Kafka messages that a consumer group could not process:
   dlq show TOPIC [--offset N]          show the pending dead letters with their reasons, or one with its value
   dlq redrive TOPIC [--through N]      publish them again for the group that could not process them
   dlq discard TOPIC --through N        mark them as completed without publishing them
+
+The environment to which data belongs; a service of another environment does not start on it:
+
+  environment show                     show the stamp of each database schema and of the event store
+  environment stamp                    stamp those without a stamp with ENVIRONMENT; an existing stamp never changes
 `;
 
 await setUp();
@@ -46,7 +51,7 @@ if (!process.env.DATABASE_URL) {
 const args = process.argv.slice(2);
 const isPerProjection = args[0] === 'projections' || (args[0] === 'audit' && ['verify', 'export'].includes(args[1]));
 if (isPerProjection && !args.includes('--help')) await forEachProjection(args);
-else if (args[0] === 'dlq' && !args.includes('--help'))
+else if (['dlq', 'environment'].includes(args[0]) && !args.includes('--help'))
   process.exitCode = await run(process.execPath, [join(CHECKOUT, 'services/orders/dist/admin.js'), ...args]);
 else {
   await import('../services/gateway/dist/admin.js');

@@ -17,5 +17,12 @@ export {
   type Recorded,
 } from './recorded.ts';
 export { stateAt } from './state-at.ts';
+export {
+  firstEventData,
+  isKnownStream,
+  readStoreIdentity,
+  type StoreIdentity,
+  writeStoreIdentity,
+} from './store-identity.ts';
 export { eventsOf, lastEvent, readStream } from './stream.ts';
 export { runSubscription } from './subscription.ts';

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ClientConfig, QueryConfig } from 'pg';
+import { type Environment, requireEnvironment } from './environment.ts';
 import type { Pool, Queryable } from './pool.ts';
 import { transaction } from './transaction.ts';
 
@@ -26,12 +27,23 @@ interface MigrationFile {
 export const migrate = async (pool: Pool, migrations: Migrations): Promise<void> =>
   transaction(pool, (db) => migrateInTransaction(db, migrations));
 
+/** Migrates a schema like `migrate`, and stamps it with its environment first. Throws WrongEnvironmentError, and changes
+ *  nothing, when the schema belongs to another environment. */
+export const prepareSchema = async (
+  pool: Pool,
+  { environment, ...migrations }: Migrations & { readonly environment: Environment },
+): Promise<void> =>
+  transaction(pool, async (db) => {
+    await lockSchema(db, migrations.schema);
+    await requireEnvironment(db, migrations.schema, environment);
+    await migrateInTransaction(db, migrations);
+  });
+
 /** Migrates inside the caller's transaction. Sets `search_path` to the schema and turns the statement timeout off until
  *  that transaction ends. */
 export const migrateInTransaction = async (db: Queryable, { schema, folder }: Migrations): Promise<void> => {
   const files = await readMigrationFiles(folder);
-  await db.query('set local statement_timeout = 0');
-  await db.query(withoutTimeout('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`migrate ${schema}`]));
+  await lockSchema(db, schema);
   await db.query(`create schema if not exists ${schema}`);
   await db.query(
     `create table if not exists ${schema}.migrations (number int primary key, name text not null, hash text not null, applied_at timestamptz not null default now())`,
@@ -46,6 +58,11 @@ export const migrateInTransaction = async (db: Queryable, { schema, folder }: Mi
       file.hash,
     ]);
   }
+};
+
+const lockSchema = async (db: Queryable, schema: string): Promise<void> => {
+  await db.query('set local statement_timeout = 0');
+  await db.query(withoutTimeout('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`migrate ${schema}`]));
 };
 
 /** Numbers of the applied migrations. Throws when one of them is missing from `files` or differs. */

@@ -15,6 +15,7 @@ export {
   ServiceConfig,
 } from './config.ts';
 export { type CatalogueEntry, errorCatalogue, renderErrorCatalogue } from './error-catalogue/page.ts';
+export { FatalStartError } from './fatal-start-error.ts';
 export { healthRoutes, type ReadinessChecks } from './health.ts';
 export { BODY_LIMIT_BYTES, errorBody, invalidRequest } from './http-errors.ts';
 export { createApp, type CreateAppOptions, INTERNAL_BODY_LIMIT_BYTES } from './http.ts';
@@ -28,6 +29,7 @@ export { createHostResolver, isLocalName, NO_SUCH_HOST, type ResolveHost } from 
 export { retry, type RetryOptions } from './retry.ts';
 export { type SecretBox, secretBox } from './secret-box.ts';
 export { runService } from './shutdown.ts';
+export { createStartGate, refuseUntilOpen, type StartGate } from './start-gate.ts';
 export { createStartupTasks, type StartupTasks } from './startup-tasks.ts';
 export { withTimeout } from './with-timeout.ts';
 export { writeLine } from './write-line.ts';

@@ -1,4 +1,5 @@
 import { ConfigError } from './config.ts';
+import { FatalStartError } from './fatal-start-error.ts';
 import type { Logger } from './logger.ts';
 
 const SHUTDOWN_TIMEOUT_MS = 9_000;
@@ -26,9 +27,14 @@ export const runService = async (start: () => Promise<RunningService>): Promise<
   try {
     service = await start();
   } catch (error) {
-    process.stderr.write(`${startErrorMessage(error)}\n`);
-    process.exit(1);
+    exitWithStartError(error);
   }
+};
+
+/** Prints one message about a failed start and exits with 1. */
+export const exitWithStartError = (error: unknown): never => {
+  process.stderr.write(`${startErrorMessage(error)}\n`);
+  process.exit(1);
 };
 
 const stop = async ({ log, close }: RunningService, signal: string): Promise<void> => {
@@ -49,7 +55,7 @@ const stop = async ({ log, close }: RunningService, signal: string): Promise<voi
 };
 
 const startErrorMessage = (error: unknown): string => {
-  if (error instanceof ConfigError) return error.message;
+  if (error instanceof ConfigError || error instanceof FatalStartError) return error.message;
   const { code, port } = error as { code?: string; port?: number };
   if (code === 'EADDRINUSE') return `port ${port} is in use: set PORT to a free port (with npm start: PORT_OFFSET)`;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);

@@ -1,11 +1,14 @@
 import { ConfigError } from './config.ts';
+import { FatalStartError } from './fatal-start-error.ts';
 import type { Logger } from './logger.ts';
 import { retry } from './retry.ts';
+import { exitWithStartError } from './shutdown.ts';
 
 /** Work that a service does once at its start and retries until it succeeds. Services can therefore start in any
  *  order. */
 export interface StartupTasks {
-  /** Retries `work` until it succeeds. The service is not ready before that. Rejects only after `stop`. */
+  /** Retries `work` until it succeeds. The service is not ready before that. Rejects only after `stop`; a
+   *  FatalStartError ends the process. */
   readonly run: <T>(name: string, work: () => Promise<T>) => Promise<T>;
   /** Like `run`, but readiness does not wait for it, unless it failed with a ConfigError: only the operator can help. */
   readonly runOptional: <T>(name: string, work: () => Promise<T>) => Promise<T>;
@@ -14,13 +17,20 @@ export interface StartupTasks {
   readonly stop: () => void;
 }
 
-export const createStartupTasks = (log: Logger): StartupTasks => {
+export const createStartupTasks = (
+  log: Logger,
+  onFatal: (error: FatalStartError) => void = exitWithStartError,
+): StartupTasks => {
   const unfinished = new Set<string>();
   const stopping = new AbortController();
   const runOptional = <T>(name: string, work: () => Promise<T>): Promise<T> =>
     retry(work, {
       signal: stopping.signal,
       onError: (error) => {
+        if (error instanceof FatalStartError) {
+          onFatal(error);
+          throw error;
+        }
         const needsOperator = error instanceof ConfigError;
         if (needsOperator) unfinished.add(name);
         log[needsOperator ? 'error' : 'warn']({ err: error, task: name }, 'startup task failed, retrying');

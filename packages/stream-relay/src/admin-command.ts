@@ -1,5 +1,6 @@
-import { connectEventStore, verifyChains } from '@cpg/event-store';
-import { ConfigError, EventStoreConfig, readConfig, ServiceConfig, writeLine } from '@cpg/runtime';
+import { connectEventStore, readStoreIdentity, verifyChains } from '@cpg/event-store';
+import { createPool, stampsOf } from '@cpg/postgres';
+import { ConfigError, createLogger, EventStoreConfig, readConfig, ServiceConfig, writeLine } from '@cpg/runtime';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { exportHistory } from './export-history.ts';
 import { nameOf, type Projection, tablesOf } from './projection.ts';
@@ -34,6 +35,7 @@ export const runAdminCommand = async ({ args, env, ...service }: AdminCommandOpt
     const { DATABASE_URL: databaseUrl, EVENTSTORE_URL } = readConfig(Config, env);
     const client = connectEventStore(EVENTSTORE_URL);
     try {
+      await requireSameEnvironment(client, databaseUrl);
       return await run(args, { client, databaseUrl, signal: stopping.signal, ...service });
     } finally {
       await client.dispose();
@@ -43,6 +45,20 @@ export const runAdminCommand = async ({ args, env, ...service }: AdminCommandOpt
     process.stderr.write(`${expected ? error.message : `the command failed: ${(error as Error).message || error}`}\n`);
     return 2;
   }
+};
+
+/** Throws ProjectionError when event store and database belong to different environments: a rebuild would mix them. */
+const requireSameEnvironment = async (client: EventStoreDBClient, databaseUrl: string): Promise<void> => {
+  const identity = await readStoreIdentity(client);
+  if (!identity) return;
+  const log = createLogger({ name: 'admin', level: 'warn' });
+  const pool = createPool({ url: databaseUrl, name: 'admin', max: 1, log });
+  const stamps = await stampsOf(pool).finally(() => pool.end());
+  const other = stamps.find(({ environment }) => environment !== identity.environment);
+  if (!other) return;
+  throw new ProjectionError(
+    `the event store belongs to ${identity.environment}, but schema ${other.schema} of the database belongs to ${other.environment}: correct EVENTSTORE_URL or DATABASE_URL`,
+  );
 };
 
 interface CommandContext extends Omit<AdminCommandOptions, 'args' | 'env'> {

@@ -1,9 +1,10 @@
 import type { DomainMessage } from '@cpg/contracts';
 import { type ConsumedTopic, consume, ensureTopics, type TopicConfig, topicSettingsOf } from '@cpg/kafka';
-import { isTransientDatabaseError, migrate } from '@cpg/postgres';
-import type { Logger, StartupTasks } from '@cpg/runtime';
+import { type Environment, isTransientDatabaseError, prepareSchema } from '@cpg/postgres';
+import type { Logger, StartGate, StartupTasks } from '@cpg/runtime';
 import type { AllStreamResolvedEvent } from '@eventstore/db-client';
 import type { Connections } from './connections.ts';
+import { requireOwnStore } from './own-store.ts';
 import { type Projection, startProjection } from './projection.ts';
 import { rebuildOutdated } from './rebuild-outdated.ts';
 import { type RelayOptions, startRelay } from './relay.ts';
@@ -13,9 +14,12 @@ export interface Stoppable {
 }
 
 export interface BackgroundWork<M extends DomainMessage> {
+  readonly environment: Environment;
   readonly connections: Connections;
   readonly topicConfig: TopicConfig;
   readonly startupTasks: StartupTasks;
+  /** Opens once schema and event store belong to the environment. */
+  readonly gate: StartGate;
   /** Folder of the service's migrations. */
   readonly migrations: string;
   readonly projection: Projection;
@@ -28,22 +32,21 @@ export interface BackgroundWork<M extends DomainMessage> {
   readonly log: Logger;
 }
 
-/** Starts the background work of an event-sourced service: migrations, then its projection; once the Kafka topics
+/** Starts the background work of an event-sourced service: migrations and the check of its environment, then its projection; once the Kafka topics
  *  exist, its relay and its consumer. Returns at once and retries each step until it succeeds, so the service accepts
  *  requests during a Kafka outage. */
 export const startBackgroundWork = <M extends DomainMessage>(work: BackgroundWork<M>): Stoppable => {
-  const { startupTasks, connections, migrations, projection, topicConfig, publish, consume: consumed, log } = work;
-  const migrated = startupTasks.run('migrations', () =>
-    migrate(connections.readModel, { schema: projection.schema, folder: migrations }),
+  const { startupTasks, connections, topicConfig, publish, consume: consumed, log } = work;
+  const prepared = startupTasks.run('migrations', () => prepare(work));
+  const topicsCreated = prepared.then(() =>
+    startupTasks.runOptional('topics', () =>
+      ensureTopics(connections.kafka, [publish.topic, consumed.name], topicSettingsOf(topicConfig), log),
+    ),
   );
-  const topicsCreated = startupTasks.runOptional('topics', () =>
-    ensureTopics(connections.kafka, [publish.topic, consumed.name], topicSettingsOf(topicConfig), log),
+  // Startup tasks reject only when they are stopped or end the process; then nothing was started.
+  const started = [prepared.then(() => startDatabaseWork(work)), topicsCreated.then(() => startKafkaWork(work))].map(
+    (parts) => parts.catch(() => []),
   );
-  // Startup tasks reject only when they are stopped; then nothing was started.
-  const started = [
-    migrated.then(() => startDatabaseWork(work)),
-    Promise.all([migrated, topicsCreated]).then(() => startKafkaWork(work)),
-  ].map((parts) => parts.catch(() => []));
   return {
     stop: async () => {
       startupTasks.stop();
@@ -51,6 +54,18 @@ export const startBackgroundWork = <M extends DomainMessage>(work: BackgroundWor
       await Promise.all(parts.map((part) => part.stop()));
     },
   };
+};
+
+const prepare = async <M extends DomainMessage>({
+  environment,
+  connections: { client, readModel, name },
+  migrations,
+  projection,
+  gate,
+}: BackgroundWork<M>): Promise<void> => {
+  await prepareSchema(readModel, { schema: projection.schema, folder: migrations, environment });
+  await requireOwnStore({ client, db: readModel, projection, environment, name });
+  gate.open();
 };
 
 const startDatabaseWork = <M extends DomainMessage>(work: BackgroundWork<M>): Stoppable[] => {

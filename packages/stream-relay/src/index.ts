@@ -1,3 +1,4 @@
+export { runEnvironmentCommand } from './environment-command.ts';
 export { runAdminCommand } from './admin-command.ts';
 export { afterRecording } from './after-recording.ts';
 export { startBackgroundWork } from './background-work.ts';

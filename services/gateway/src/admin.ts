@@ -1,5 +1,5 @@
 import { createPool } from '@cpg/postgres';
-import { ConfigError, createLogger, internalClient, writeLine } from '@cpg/runtime';
+import { ConfigError, createLogger, FatalStartError, internalClient, writeLine } from '@cpg/runtime';
 import { runAudit } from './admin/audit.ts';
 import { runCommand, USAGE } from './admin/command-line.ts';
 import { AdminError } from './admin/admin-error.ts';
@@ -22,7 +22,7 @@ const run = async (args: readonly string[]): Promise<void> => {
   const log = createLogger({ name: 'gateway-admin', level: 'warn' });
   const pool = createPool({ url: config.DATABASE_URL, name: 'gateway-admin', max: 1, log });
   try {
-    await migrateGateway(pool);
+    await migrateGateway(pool, config.ENVIRONMENT);
     const output = await runCommand(args, {
       pool,
       pepper: config.API_KEY_PEPPER,
@@ -59,7 +59,7 @@ const stopSignal = (): AbortSignal => {
 try {
   await run(process.argv.slice(2));
 } catch (error) {
-  const expected = error instanceof AdminError || error instanceof ConfigError;
+  const expected = error instanceof AdminError || error instanceof ConfigError || error instanceof FatalStartError;
   process.stderr.write(`${expected ? error.message : `the command failed: ${(error as Error).message || error}`}\n`);
   process.exitCode = 1;
 }

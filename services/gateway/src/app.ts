@@ -1,5 +1,13 @@
 import { isTransientDatabaseError, type Pool } from '@cpg/postgres';
-import { createApp, healthRoutes, type Logger, type ReadinessChecks, type SecretBox } from '@cpg/runtime';
+import {
+  createApp,
+  healthRoutes,
+  type Logger,
+  type ReadinessChecks,
+  type SecretBox,
+  refuseUntilOpen,
+  type StartGate,
+} from '@cpg/runtime';
 import type { FastifyInstance } from 'fastify';
 import type { OrdersClient } from './clients/orders.ts';
 import type { PaymentsClient } from './clients/payments.ts';
@@ -28,6 +36,8 @@ import { webhookRoutes } from './routes/webhooks.ts';
 
 export interface AppOptions {
   readonly environment: 'sandbox' | 'production';
+  /** Opens once the database belongs to the environment. */
+  readonly gate: Pick<StartGate, 'isOpen'>;
   readonly pool: Pool;
   readonly orders: OrdersClient;
   readonly payments: PaymentsClient;
@@ -69,6 +79,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
 
     await api.register(
       async (v1) => {
+        refuseUntilOpen(v1, options.gate);
         authenticate(v1, { authenticator, failures: limits.failures, required: true });
         limitRequestRate(v1, limits.requests);
         requireScopes(v1);
@@ -89,6 +100,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
     if (environment === 'sandbox') {
       await api.register(
         async (debug) => {
+          refuseUntilOpen(debug, options.gate);
           authenticate(debug, { authenticator, failures: limits.failures, required: false });
           limitRequestRate(debug, limits.requests);
           await debug.register(debugRoutes, options);

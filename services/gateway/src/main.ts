@@ -3,6 +3,7 @@ import {
   createLogger,
   type InternalClient,
   internalClient,
+  createStartGate,
   createStartupTasks,
   runService,
   secretBox,
@@ -38,6 +39,7 @@ await runService(async () => {
   const dispatcher = clientOf('webhook-dispatcher', config.WEBHOOK_DISPATCHER_URL);
 
   const startup = createStartupTasks(log);
+  const gate = createStartGate();
   const instanceLock = holdInstanceLock({ url: config.DATABASE_URL, log });
   const now = () => new Date();
   const lastUsed = createLastUsedTracker({ write: (uses) => updateLastUsed(pool, uses), log });
@@ -51,6 +53,7 @@ await runService(async () => {
   const isAllowed = createAddressMatcher(config.WEBHOOK_ALLOW_ADDRESSES ?? []);
   const app = await buildApp({
     environment: config.ENVIRONMENT,
+    gate,
     pool,
     orders: ordersClient(orders),
     payments: paymentsClient(payments),
@@ -82,7 +85,10 @@ await runService(async () => {
   });
   await app.listen({ port: config.PORT, host: config.HOST });
   log.info({ port: config.PORT, environment: config.ENVIRONMENT }, 'gateway is listening');
-  startup.run('migrations', () => migrateGateway(pool)).catch(() => {});
+  startup
+    .run('migrations', () => migrateGateway(pool, config.ENVIRONMENT))
+    .then(gate.open)
+    .catch(() => {});
   return {
     log,
     close: [

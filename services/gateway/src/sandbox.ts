@@ -39,7 +39,7 @@ export const ensureSandboxMerchant = async ({
   const log = createLogger({ name: 'sandbox', level: 'warn' });
   const pool = createPool({ url: databaseUrl, name: 'sandbox', max: 1, log });
   try {
-    await migrateGateway(pool);
+    await migrateGateway(pool, 'sandbox');
     const merchantId = await ensureDemoMerchant(pool);
     if (!key && (await credentialsOf(pool, merchantId)).some(({ status }) => status === 'active')) {
       return { merchantId, apiKey: null };

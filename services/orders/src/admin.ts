@@ -1,16 +1,19 @@
 import { join } from 'node:path';
 import { runDeadLetterCommand } from '@cpg/kafka';
-import { runAdminCommand } from '@cpg/stream-relay';
+import { runAdminCommand, runEnvironmentCommand } from '@cpg/stream-relay';
 import { orderProjection } from './projections/order-projection.ts';
 
 const [noun, ...args] = process.argv.slice(2);
 
-process.exitCode =
-  noun === 'dlq'
-    ? await runDeadLetterCommand(args, process.env)
-    : await runAdminCommand({
-        args: process.argv.slice(2),
-        env: process.env,
-        projectionOf: orderProjection,
-        migrations: join(import.meta.dirname, '../migrations'),
-      });
+const run = (): Promise<number> => {
+  if (noun === 'dlq') return runDeadLetterCommand(args, process.env);
+  if (noun === 'environment') return runEnvironmentCommand(args, process.env);
+  return runAdminCommand({
+    args: process.argv.slice(2),
+    env: process.env,
+    projectionOf: orderProjection,
+    migrations: join(import.meta.dirname, '../migrations'),
+  });
+};
+
+process.exitCode = await run();

@@ -5,16 +5,19 @@ import {
   INTERNAL_BODY_LIMIT_BYTES,
   type Logger,
   type ReadinessChecks,
+  refuseUntilOpen,
   requireInternalToken,
+  type StartGate,
 } from '@cpg/runtime';
 import { type OrderRoutes, orderRoutes } from './routes.ts';
 
 /** The internal HTTP server of orders. Every route except the health checks requires the internal token. */
 export const buildApp = ({
   token,
+  gate,
   checks,
   ...routes
-}: OrderRoutes & { token: string; checks: ReadinessChecks; log: Logger }) => {
+}: OrderRoutes & { token: string; gate: Pick<StartGate, 'isOpen'>; checks: ReadinessChecks; log: Logger }) => {
   const app = createApp({
     log: routes.log,
     isTransientError: isTransientDatabaseError,
@@ -23,6 +26,7 @@ export const buildApp = ({
   healthRoutes(app, checks);
   void app.register(async (internal) => {
     requireInternalToken(internal, token);
+    refuseUntilOpen(internal, gate);
     await internal.register(orderRoutes, routes);
   });
   return app;

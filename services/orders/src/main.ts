@@ -1,7 +1,14 @@
 import { join } from 'node:path';
 import { NewOrderEvent, OrderEvent, TOPICS } from '@cpg/contracts';
 import { commandHandler } from '@cpg/event-store';
-import { createLogger, internalClient, type Logger, createStartupTasks, runService } from '@cpg/runtime';
+import {
+  createLogger,
+  internalClient,
+  type Logger,
+  createStartGate,
+  createStartupTasks,
+  runService,
+} from '@cpg/runtime';
 import { openConnections, startBackgroundWork } from '@cpg/stream-relay';
 import { buildApp } from './app.ts';
 import { paymentsClient } from './clients/payments.ts';
@@ -51,8 +58,10 @@ await runService(async () => {
   const deletion = orderDeletion({ client, handler, readModel, payments });
 
   const startupTasks = createStartupTasks(log);
+  const gate = createStartGate();
   const app = buildApp({
     token: config.INTERNAL_TOKEN,
+    gate,
     commands,
     handler,
     deletion,
@@ -66,8 +75,10 @@ await runService(async () => {
 
   const work = startBackgroundWork({
     connections,
+    environment: config.ENVIRONMENT,
     topicConfig: config,
     startupTasks,
+    gate,
     migrations: join(import.meta.dirname, '../migrations'),
     projection: orderProjection(client),
     beforeProjecting: finishDeletions(client, deletion),

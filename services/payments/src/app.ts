@@ -5,21 +5,25 @@ import {
   INTERNAL_BODY_LIMIT_BYTES,
   type Logger,
   type ReadinessChecks,
+  refuseUntilOpen,
   requireInternalToken,
+  type StartGate,
 } from '@cpg/runtime';
 import { type PaymentRoutes, paymentRoutes } from './routes.ts';
 
 /** The internal HTTP API of payments. Every route except health requires the internal token. */
 export const buildApp = ({
   token,
+  gate,
   checks,
   log,
   ...routes
-}: PaymentRoutes & { token: string; checks: ReadinessChecks; log: Logger }) => {
+}: PaymentRoutes & { token: string; gate: Pick<StartGate, 'isOpen'>; checks: ReadinessChecks; log: Logger }) => {
   const app = createApp({ log, isTransientError: isTransientDatabaseError, bodyLimit: INTERNAL_BODY_LIMIT_BYTES });
   healthRoutes(app, checks);
   void app.register(async (internal) => {
     requireInternalToken(internal, token);
+    refuseUntilOpen(internal, gate);
     await internal.register(paymentRoutes, routes);
   });
   return app;

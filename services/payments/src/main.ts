@@ -1,7 +1,14 @@
 import { join } from 'node:path';
 import { NewPaymentEvent, PaymentEvent, TOPICS } from '@cpg/contracts';
 import { commandHandler } from '@cpg/event-store';
-import { createLogger, internalClient, type Logger, createStartupTasks, runService } from '@cpg/runtime';
+import {
+  createLogger,
+  internalClient,
+  type Logger,
+  createStartGate,
+  createStartupTasks,
+  runService,
+} from '@cpg/runtime';
 import { openConnections, startBackgroundWork } from '@cpg/stream-relay';
 import { buildApp } from './app.ts';
 import { paymentChanges } from './changes.ts';
@@ -52,8 +59,10 @@ await runService(async () => {
   };
 
   const startupTasks = createStartupTasks(log);
+  const gate = createStartGate();
   const app = buildApp({
     token: config.INTERNAL_TOKEN,
+    gate,
     instructions: instructionsFrom(rails),
     register: registerPayments({
       commands,
@@ -75,8 +84,10 @@ await runService(async () => {
 
   const work = startBackgroundWork({
     connections,
+    environment: config.ENVIRONMENT,
     topicConfig: config,
     startupTasks,
+    gate,
     migrations: join(import.meta.dirname, '../migrations'),
     projection: paymentProjection(client),
     publish: { topic: TOPICS.payments.name, messageOf: paymentMessages(client) },

@@ -5,13 +5,16 @@ import {
   INTERNAL_BODY_LIMIT_BYTES,
   type Logger,
   type ReadinessChecks,
+  refuseUntilOpen,
   requireInternalToken,
+  type StartGate,
 } from '@cpg/runtime';
 import type { Metrics } from './metrics.ts';
 import { type WebhookRoutes, webhookRoutes } from './routes.ts';
 
 export interface AppOptions {
   readonly token: string;
+  readonly gate: Pick<StartGate, 'isOpen'>;
   readonly checks: ReadinessChecks;
   readonly metrics: Metrics;
   readonly log: Logger;
@@ -20,12 +23,13 @@ export interface AppOptions {
 }
 
 /** The internal HTTP API of the dispatcher. All routes but health and metrics need the internal token. */
-export const buildApp = ({ token, checks, metrics, log, routes }: AppOptions) => {
+export const buildApp = ({ token, gate, checks, metrics, log, routes }: AppOptions) => {
   const app = createApp({ log, isTransientError: isTransientDatabaseError, bodyLimit: INTERNAL_BODY_LIMIT_BYTES });
   healthRoutes(app, checks);
   app.get('/metrics', async (_request, reply) => reply.type(metrics.contentType).send(await metrics.text()));
   app.register(async (internal) => {
     requireInternalToken(internal, token);
+    refuseUntilOpen(internal, gate);
     await internal.register(webhookRoutes, routes);
   });
   return app;

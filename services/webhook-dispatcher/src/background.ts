@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { type DomainMessage, TOPICS } from '@cpg/contracts';
 import { AppError } from '@cpg/core';
 import { type ConsumedTopic, consume, ensureTopics, type RunningConsumer, topicSettingsOf } from '@cpg/kafka';
-import { isTransientDatabaseError, startLeaderElection, migrate, type Pool } from '@cpg/postgres';
-import { type Logger, createStartupTasks } from '@cpg/runtime';
+import { isTransientDatabaseError, startLeaderElection, prepareSchema, type Pool } from '@cpg/postgres';
+import { type Logger, createStartupTasks, type StartGate } from '@cpg/runtime';
 import type { Kafka } from 'kafkajs';
 import type { History } from './clients/history.ts';
 import type { Config } from './config.ts';
@@ -18,6 +18,8 @@ import type { Directory } from './webhooks/directory.ts';
 
 export interface BackgroundOptions {
   readonly config: Config;
+  /** Opens once the database belongs to the environment. */
+  readonly gate: StartGate;
   readonly pool: Pool;
   readonly kafka: Kafka;
   readonly sender: Sender;
@@ -77,10 +79,11 @@ const topics = [TOPICS.orders, TOPICS.payments] as ConsumedTopic<DomainMessage>[
 
 const prepare = async (
   run: ReturnType<typeof createStartupTasks>['run'],
-  { config, pool, kafka, webhooks, log }: BackgroundOptions,
+  { config, gate, pool, kafka, webhooks, log }: BackgroundOptions,
 ): Promise<void> => {
   const folder = join(import.meta.dirname, '../migrations');
-  await run('migrations', () => migrate(pool, { schema: 'webhooks', folder }));
+  await run('migrations', () => prepareSchema(pool, { schema: 'webhooks', folder, environment: config.ENVIRONMENT }));
+  gate.open();
   await run('webhooks of the gateway', () => webhooks.load(['']));
   await run('topics', () =>
     ensureTopics(

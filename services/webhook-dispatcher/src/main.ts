@@ -1,5 +1,12 @@
 import { createKafka } from '@cpg/kafka';
-import { createAddressMatcher, createLogger, internalClient, runService, secretBox } from '@cpg/runtime';
+import {
+  createAddressMatcher,
+  createLogger,
+  createStartGate,
+  internalClient,
+  runService,
+  secretBox,
+} from '@cpg/runtime';
 import { buildApp } from './app.ts';
 import { createBackground } from './background.ts';
 import { historyClient } from './clients/history.ts';
@@ -30,8 +37,9 @@ await runService(async () => {
   const historyServices = connectHistoryServices(config);
   if (!historyServices) log.info('replays are disabled: ORDERS_URL and PAYMENTS_URL are not set');
 
+  const gate = createStartGate();
   const background = createBackground({
-    ...{ config, pool, sender, webhooks, now, log },
+    ...{ config, gate, pool, sender, webhooks, now, log },
     kafka: createKafka(config, { clientId: 'webhook-dispatcher', log }),
     history: historyServices && historyClient(historyServices),
     onRecorded: (results) => metrics.observe(results),
@@ -39,6 +47,7 @@ await runService(async () => {
   const metrics = createMetrics({ db: pool, counts: background.counts, endpoints: background.endpoints, now });
   const app = buildApp({
     token: config.INTERNAL_TOKEN,
+    gate,
     metrics,
     log,
     checks: {

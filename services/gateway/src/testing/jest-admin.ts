@@ -47,7 +47,7 @@ export interface TestAdmin {
 export const startAdmin = async (): Promise<TestAdmin> => {
   const database = await testDatabase();
   const pool = createPool({ url: database.url, name: 'admin-test', log });
-  await migrateGateway(pool);
+  await migrateGateway(pool, 'production');
   const folder = await mkdtemp(join(tmpdir(), 'gateway-admin-'));
 
   const admin: TestAdmin = {

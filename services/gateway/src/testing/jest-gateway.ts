@@ -50,6 +50,8 @@ export interface TestGatewayOptions {
   readonly now?: () => Date;
   readonly answerWithinMs?: number;
   readonly statementTimeoutMs?: number;
+  /** Whether the start gate is open. */
+  readonly isOpen?: () => boolean;
   /** Starts a proxy in front of the database and returns its URL. */
   readonly databaseProxy?: (url: string) => Promise<string>;
 }
@@ -61,13 +63,14 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
   const url = (await options.databaseProxy?.(database.url)) ?? database.url;
   const pools = openPools({ url, name: 'gateway-test', statementTimeoutMs: options.statementTimeoutMs, log });
   const pool = pools.main;
-  await migrateGateway(pool);
+  await migrateGateway(pool, environment);
   await migrateReadModels(pool);
   const services = await startServices();
   const lastUsed = createLastUsedTracker({ write: (uses) => updateLastUsed(pool, uses), log, everyMs: 60_000 });
   const instanceLock = holdInstanceLock({ url: database.url, log });
   while (instanceLock.instanceName() === null) await sleep(5);
   const app = await buildApp({
+    gate: { isOpen: options.isOpen ?? (() => true) },
     environment,
     pool,
     ...services.clients,
