@@ -123,12 +123,44 @@ describe('an order with the maximum number of payments', () => {
   });
   const full = past(createOrder(), ...payments);
 
-  test('records no further payment', () => {
+  test('records no further payment that does not settle it', () => {
     given(...full)
-      .when(offer(251, 10_000_000n))
+      .when(offer(251, 9_999_749n))
+      .thenNothing();
+    given(...full)
+      .when(offer(251, 10_000_000n, { confirmed: false }))
+      .thenNothing();
+    given(...full)
+      .when(offer(251, 10_000_000n, { currency: 'BTC' }))
       .thenNothing();
     given(...full)
       .when(fail(251))
+      .thenNothing();
+  });
+  test('applies a further payment that settles it, and then no more', () => {
+    given(...full)
+      .when(offer(251, 9_999_750n))
+      .thenLike({ type: 'OrderPaymentReceived' }, { type: 'OrderPaymentsApplied' }, { type: 'OrderPaid' });
+    given(...past(createOrder(), ...payments, offer(251, 9_999_750n)))
+      .when(offer(252, 10_000_000n))
+      .thenNothing();
+  });
+  test('applies a further payment that was seen in time, also when it is confirmed after the deadline', () =>
+    expect(
+      after(
+        createOrder(),
+        ...payments,
+        expireAt(dueAt),
+        offer(251, 10_000_000n, { at: minutesAfterNoon(70), seenAt: minutesAfterNoon(59).toISOString() }),
+      ).status,
+    ).toBe('paid'));
+  test('holds a further payment that settles it as soon as it may apply', () => {
+    const renewing = createOrder({ allow: { expiration_auto_renewal: true } });
+    given(...past(renewing, ...payments))
+      .when(offer(251, 10_000_000n, { at: minutesAfterNoon(61) }))
+      .thenLike({ type: 'OrderPaymentReceived' });
+    given(...past(renewing, ...payments))
+      .when(offer(251, 5_000_000n, { at: minutesAfterNoon(61) }))
       .thenNothing();
   });
   test('still processes the payments that it has', () =>

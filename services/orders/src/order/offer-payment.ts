@@ -1,9 +1,19 @@
 import type { OrderEvent, OrphanReason, PaymentState } from '@cpg/contracts';
+import { fold } from '@cpg/core';
 import { applyHeldPayments, applyPayments } from './apply-payments.ts';
 import type { CommandOf } from './command.ts';
 import { expireIfLate, isInGracePeriod } from './deadline.ts';
-import { followedBy } from './evolve.ts';
-import { applicableMinor, type ExistingOrder, findPayment, isExpired, isFull, remainingMinor } from './state.ts';
+import { evolve, followedBy } from './evolve.ts';
+import {
+  applicableMinor,
+  type ExistingOrder,
+  findPayment,
+  isExpired,
+  isFull,
+  isHeld,
+  type Order,
+  remainingMinor,
+} from './state.ts';
 
 /** Records the payment. Once the rail has confirmed the payment, applies it, holds it or marks it as an orphan. A
  *  repeated command changes nothing. */
@@ -11,14 +21,24 @@ export const offerPayment = (command: CommandOf<'OfferPayment'>, order: Existing
   const { payment, confirmed, at: now } = command;
   const recorded = findPayment(order, payment.paymentId);
   if (recorded) return recorded.confirmedAt === undefined && confirmed ? confirmPayment(command, order, recorded) : [];
-  // If the payment is confirmed, outcomes.ts answers with the orphan reason too_many_payments.
-  if (isFull(order)) return [];
   const received: OrderEvent = {
     type: 'OrderPaymentReceived',
     data: { payment, confirmed, at: now.toISOString() },
   };
-  const events = [...expireIfLate(order, payment.seenAt, now), received];
-  return followedBy(order, events, (current) => (confirmed ? decideOnConfirmed(current, payment.paymentId, now) : []));
+  const offered = [...expireIfLate(order, payment.seenAt, now), received];
+  const events = followedBy(order, offered, (current) =>
+    confirmed ? decideOnConfirmed(current, payment.paymentId, now) : [],
+  );
+  // If the payment is confirmed, outcomes.ts answers with the orphan reason too_many_payments.
+  return isFull(order) && !settles(order, events, payment.paymentId) ? [] : events;
+};
+
+/** Whether the order is paid by these events, or will be as soon as it may apply the payment. */
+const settles = (order: ExistingOrder, events: OrderEvent[], paymentId: string): boolean => {
+  const after = fold({ evolve }, order as Order, events) as ExistingOrder;
+  const payment = findPayment(after, paymentId)!;
+  const isHeldAmountEnough = isHeld(payment) && applicableMinor(after, payment) >= remainingMinor(after);
+  return isHeldAmountEnough || events.some(({ type }) => type === 'OrderPaid');
 };
 
 /** Records the confirmation, for every status of the payment. A payment that is no longer `received`, for example

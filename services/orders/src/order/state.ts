@@ -69,8 +69,8 @@ export const takesPayments = (order: ExistingOrder): boolean => isOpen(order) ||
 export const isExpired = ({ status }: ExistingOrder): boolean =>
   status === 'expired' || status === 'partially_paid_expired';
 
-/** Whether the order has the maximum number of payments. It does not record further payments. They become orphans with
- *  the reason `too_many_payments` once they are confirmed. */
+/** Whether the order has the maximum number of payments. It records a further payment only if that settles the order. The
+ *  others become orphans with the reason `too_many_payments` once they are confirmed. */
 export const isFull = ({ payments }: ExistingOrder): boolean => payments.length >= MAX_PAYMENTS;
 
 export const findPayment = (order: ExistingOrder, paymentId: string): PaymentState | undefined =>
