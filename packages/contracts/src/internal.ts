@@ -147,6 +147,13 @@ export type RegisteredPayment = z.infer<typeof RegisteredPayment>;
 export const OutcomesCall = z.object({ outcomes: z.array(PaymentOutcome) });
 export type OutcomesCall = z.infer<typeof OutcomesCall>;
 
+/** `POST /orders/:id/unsettled-payment` -> 200 UnsettledPayment. A payment of the order that is received, or an orphan that
+ *  is not refunded, other than those that the order holds. `payment_id` is null if there is none. */
+export const UnsettledPaymentCall = z.object({ held_by_order: z.array(PaymentId) });
+export type UnsettledPaymentCall = z.infer<typeof UnsettledPaymentCall>;
+
+export const UnsettledPayment = z.object({ payment_id: PaymentId.nullable() });
+
 /** `DELETE /orders/:id/payments` -> 204. Deletes the payments of a deleted order. Idempotent. */
 
 // ---- webhook-dispatcher -------------------------------------------------------------------------------------------

@@ -1,4 +1,5 @@
 import { type OrderDeletionRecorded, OrderEvent } from '@cpg/contracts';
+import { AppError } from '@cpg/core';
 import {
   append,
   eventHash,
@@ -31,6 +32,10 @@ export const isDeletionRecord = ({ event }: AllStreamResolvedEvent): boolean =>
   event?.streamId.startsWith(DELETION_STREAM_PREFIX) ?? false;
 
 export interface Deletion {
+  /** Throws `order_has_unsettled_funds` if payments has a payment that is not settled and that the order does not hold:
+   *  one beyond the maximum number of payments, or one that the order has not learned of. The order itself decides on
+   *  the payments that it holds. */
+  readonly refuseUnsettled: (order: ExistingOrder, context: CallContext) => Promise<void>;
   /** Finishes a deletion after `OrderDeleted` was recorded: appends the deletion record for auditors, sends payments
    *  its last outcomes, removes the order and its payments from the read models, and tombstones the streams. `order` is
    *  the state before the deletion. Idempotent: it runs in the request, and again when the event log is read if the
@@ -55,6 +60,15 @@ export const orderDeletion = ({
   readModel: Pool;
   payments: PaymentsClient;
 }): Deletion => {
+  const refuseUnsettled: Deletion['refuseUnsettled'] = async ({ orderId, payments: held }, context) => {
+    const heldIds = held.map(({ paymentId }) => paymentId);
+    const unsettled = await payments.unsettledPayment(orderId, heldIds, context);
+    if (unsettled !== null)
+      throw new AppError(
+        'order_has_unsettled_funds',
+        `payment ${unsettled} is neither settled nor refunded: refund it first, or wait until it is confirmed`,
+      );
+  };
   const finish: Deletion['finish'] = async ({ revision, event, metadata }, order, context) => {
     const { orderId, merchantId } = order;
     const stream = deletionStreamOf(orderId);
@@ -85,6 +99,7 @@ export const orderDeletion = ({
     handler.evict(orderId);
   };
   return {
+    refuseUnsettled,
     finish,
     resume: async (order, context) => {
       const deleted = await lastEvent(client, orderStreamOf(order.orderId), OrderEvent);

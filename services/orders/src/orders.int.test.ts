@@ -248,6 +248,22 @@ test('deletes an order and leaves a deletion record for auditors', async () => {
   expect(await service.rowOf(order.id)).toMatchObject({ deleted: true });
 });
 
+test('refuses a deletion while payments has an unsettled payment that the order does not hold', async () => {
+  const order = await service.create();
+  await service.offer(order.id, 51, 5_450_000n);
+  service.stub.setUnsettled(paymentId(52));
+  const remove = () => service.call('DELETE', `/orders/${order.id}`, { merchant_id: MERCHANT });
+  const refused = await remove();
+  expect(refused).toMatchObject({ status: 409, body: { code: 'order_has_unsettled_funds' } });
+  expect(refused.body.message).toContain(paymentId(52));
+  expect(service.stub.calls.at(-1)).toEqual({
+    path: `POST /orders/${order.id}/unsettled-payment`,
+    body: { held_by_order: [paymentId(51)] },
+  });
+  service.stub.setUnsettled(null);
+  expect((await remove()).status).toBe(200);
+});
+
 test('a deletion sends payments the last outcomes before it deletes the payments', async () => {
   const order = await service.create();
   await service.offer(order.id, 31, 5_450_000n);

@@ -24,6 +24,7 @@ test('answers 503 with Retry-After during a database outage, and readiness names
     changes: { confirm: notCalled, fail: notCalled, refund: notCalled },
     commands: { recordOutcomes: notCalled },
     deletePayments: notCalled,
+    unsettledPayment: notCalled,
     history: { messagesOf: notCalled, entriesOf: notCalled },
     log,
     checks: { database: () => pool.query('select 1') },

@@ -24,7 +24,7 @@ import { orderNotifier } from './order-notifier.ts';
 import { paymentStreamOf } from './payment/identity.ts';
 import { paymentDecider } from './payment/payment.ts';
 import { paymentProjection } from './projections/payment-projection.ts';
-import { projectPayments } from './projections/payments.ts';
+import { projectPayments, unsettledPaymentOf } from './projections/payments.ts';
 import { cryptoDeposit, orderOfAddress } from './rails/crypto-deposit.ts';
 import { gatewayPay, sandboxProvider } from './rails/gateway-pay.ts';
 import type { DepositNetwork } from './rails/networks.ts';
@@ -76,6 +76,7 @@ await runService(async () => {
     changes: paymentChanges({ commands, notifyOrder, now, log }),
     commands,
     deletePayments,
+    unsettledPayment: (orderId, heldByOrder) => unsettledPaymentOf(readModel, orderId, heldByOrder),
     history: paymentHistory({ client, readModel }),
     log,
     checks: { ...connections.checks, preparation: startupTasks.check },

@@ -11,6 +11,8 @@ import {
   RefundCall,
   RegisteredPayment,
   RegisterPaymentCall,
+  UnsettledPayment,
+  UnsettledPaymentCall,
 } from '@cpg/contracts';
 import { readCallContext } from '@cpg/runtime';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
@@ -27,6 +29,8 @@ export interface PaymentRoutes {
   readonly changes: PaymentChanges;
   readonly commands: Pick<PaymentCommands, 'recordOutcomes'>;
   readonly deletePayments: DeletePayments;
+  /** A payment of the order that is not settled, other than `heldByOrder`. */
+  readonly unsettledPayment: (orderId: string, heldByOrder: readonly string[]) => Promise<string | null>;
   readonly history: PaymentHistoryReader;
 }
 
@@ -36,7 +40,7 @@ const Nothing = z.null().describe('No body.');
 /** Internal routes: deposit instructions, payments and their history. */
 export const paymentRoutes: FastifyPluginAsyncZod<PaymentRoutes> = async (
   app,
-  { instructions, register, changes, commands, deletePayments, history },
+  { instructions, register, changes, commands, deletePayments, unsettledPayment, history },
 ) => {
   app.post(
     '/instructions',
@@ -70,6 +74,12 @@ export const paymentRoutes: FastifyPluginAsyncZod<PaymentRoutes> = async (
     await commands.recordOutcomes(request.body.outcomes, readCallContext(request));
     return reply.code(204).send(null);
   });
+
+  app.post(
+    '/orders/:id/unsettled-payment',
+    { schema: { params: Id, body: UnsettledPaymentCall, response: { 200: UnsettledPayment } } },
+    async (request) => ({ payment_id: await unsettledPayment(request.params.id, request.body.held_by_order) }),
+  );
 
   app.delete('/orders/:id/payments', { schema: { params: Id, response: { 204: Nothing } } }, async (request, reply) => {
     await deletePayments(request.params.id);

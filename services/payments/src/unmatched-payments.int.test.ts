@@ -1,6 +1,7 @@
 import { newId } from '@cpg/runtime';
 import { UNCLAIMED_MERCHANT } from './payment/state.ts';
-import { applied, MERCHANT, report } from './testing/jest-fixtures.ts';
+import { unsettledPaymentOf } from './projections/payments.ts';
+import { applied, DECIDED_AT, MERCHANT, report } from './testing/jest-fixtures.ts';
 import { type PaymentsService, startPayments } from './testing/jest-payments.ts';
 
 let payments: PaymentsService;
@@ -49,4 +50,19 @@ test('keeps a payment to an unknown address an orphan, even when an order gets t
   });
   await payments.assignAddress(payments.addOrder(applied), address);
   expect((await payments.register(body)).payment).toEqual(payment);
+});
+
+test('finds the payments of an order that are not settled and that the order does not hold', async () => {
+  const orderId = payments.addOrder(({ paymentId }) => ({
+    status: 'orphan',
+    payment_id: paymentId,
+    orphan_reason: 'too_many_payments',
+    at: DECIDED_AT,
+  }));
+  const unsettled = (heldByOrder: string[] = []) => unsettledPaymentOf(payments.pool, orderId, heldByOrder);
+  expect(await unsettled()).toBeNull();
+  const { payment } = await payments.register(report(orderId));
+  expect(payment).toMatchObject({ status: 'orphan', orphan_reason: 'too_many_payments' });
+  expect(await unsettled()).toBe(payment.id);
+  expect(await unsettled([payment.id])).toBeNull();
 });

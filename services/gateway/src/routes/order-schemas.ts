@@ -100,7 +100,7 @@ export const deleteOrder = {
   operationId: 'deleteOrder',
   summary: 'Delete an order',
   description:
-    'Permanently deletes the order and its payment data. This cannot be undone. Returns 409 `order_has_unsettled_funds` while the order is partially paid, or has a received payment or an orphan that is not refunded.',
+    'Permanently deletes the order and its payment data. This cannot be undone. Returns 409 `order_has_unsettled_funds` while the order is partially paid, or has a received payment or an orphan that is not refunded, also one beyond its maximum number of payments.',
   tags,
   params,
   body: NoBody,

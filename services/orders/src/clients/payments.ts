@@ -1,4 +1,11 @@
-import { type AssignedInstruction, Instructions, type InstructionsCall, type PaymentOutcome } from '@cpg/contracts';
+import {
+  type AssignedInstruction,
+  Instructions,
+  type InstructionsCall,
+  type PaymentOutcome,
+  UnsettledPayment,
+  type UnsettledPaymentCall,
+} from '@cpg/contracts';
 import { AppError, isTemporary } from '@cpg/core';
 import type { CallContext, InternalClient } from '@cpg/runtime';
 import { z } from 'zod';
@@ -13,6 +20,12 @@ export interface PaymentsClient {
   /** Deposit instructions, one per rail. Undefined if a provider does not answer in time. */
   readonly instructions: (call: InstructionsCall, context: CallContext) => Promise<AssignedInstruction[] | undefined>;
   readonly recordOutcomes: (outcomes: PaymentOutcome[], context: CallContext, limits?: OutcomesLimits) => Promise<void>;
+  /** A payment of the order that is not settled, other than those that the order holds. Null if there is none. */
+  readonly unsettledPayment: (
+    orderId: string,
+    heldByOrder: readonly string[],
+    context: CallContext,
+  ) => Promise<string | null>;
   /** Deletes the payments of a deleted order. */
   readonly deletePayments: (orderId: string, context: CallContext) => Promise<void>;
 }
@@ -46,6 +59,11 @@ export const paymentsClient = (client: InternalClient): PaymentsClient => ({
       const body = { outcomes: outcomes.slice(start, start + OUTCOMES_PER_CALL) };
       await client.call('POST', '/outcomes', { body, context, response: NoContent, ...limits });
     }
+  },
+  unsettledPayment: async (orderId, heldByOrder, context) => {
+    const body: UnsettledPaymentCall = { held_by_order: [...heldByOrder] };
+    const path = `/orders/${orderId}/unsettled-payment`;
+    return (await client.call('POST', path, { body, context, response: UnsettledPayment })).payment_id;
   },
   deletePayments: async (orderId, context) => {
     await client.call('DELETE', `/orders/${orderId}/payments`, { context, response: NoContent });

@@ -63,7 +63,7 @@ export const merchantOrderRoutes: FastifyPluginAsyncZod<MerchantOrderRoutes> = a
       // An earlier request recorded the deletion.
       await afterRecording(() => deletion.resume(before.lastState, context));
     else {
-      await loadOrder(handler, id, merchantId);
+      await deletion.refuseUnsettled(await loadOrder(handler, id, merchantId), context);
       const { state, events } = await handler.handle(id, { type: 'DeleteOrder', at: now() }, context);
       if (state.status === 'deleted')
         await afterRecording(() => deletion.finish(events.at(-1)!, state.lastState, context));

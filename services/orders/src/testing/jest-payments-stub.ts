@@ -7,6 +7,7 @@ export const startPaymentsStub = async () => {
   const calls: { path: string; body: unknown }[] = [];
   let slow = false;
   let available = true;
+  let unsettled: string | null = null;
   const bodyOf = async (request: IncomingMessage) => {
     let text = '';
     for await (const chunk of request) text += chunk;
@@ -16,8 +17,11 @@ export const startPaymentsStub = async () => {
     calls.push({ path: `${request.method} ${request.url}`, body: await bodyOf(request) });
     if (!available) return void response.writeHead(503).end();
     if (request.url === '/instructions' && slow) return;
-    const answer =
-      request.url === '/instructions' ? { instructions: [instruction] satisfies AssignedInstruction[] } : undefined;
+    const answers: Record<string, object> = {
+      '/instructions': { instructions: [instruction] satisfies AssignedInstruction[] },
+      'unsettled-payment': { payment_id: unsettled },
+    };
+    const answer = answers[request.url!] ?? answers[request.url!.split('/').at(-1)!];
     response
       .writeHead(answer ? 200 : 204, { 'content-type': 'application/json' })
       .end(answer && JSON.stringify(answer));
@@ -29,6 +33,7 @@ export const startPaymentsStub = async () => {
     calls,
     setAvailable: (value: boolean) => void (available = value),
     setSlow: (value: boolean) => void (slow = value),
+    setUnsettled: (paymentId: string | null) => void (unsettled = paymentId),
     stop: () => {
       server.closeAllConnections();
       return new Promise((done) => server.close(done));

@@ -77,6 +77,20 @@ export const projectDeletion = async (db: Queryable, paymentId: string, schema =
   await db.query(`delete from ${schema}.refunds where payment_id = $1`, [paymentId]);
 };
 
+/** A payment of the order that is received, or an orphan that is not refunded, other than `heldByOrder`. */
+export const unsettledPaymentOf = async (
+  db: Queryable,
+  orderId: string,
+  heldByOrder: readonly string[],
+): Promise<string | null> => {
+  const { rows } = await db.query<{ id: string }>(
+    `select id from payments.payments
+     where order_id = $1 and not deleted and status in ('received', 'orphan') and id <> all($2) limit 1`,
+    [orderId, heldByOrder],
+  );
+  return rows[0]?.id ?? null;
+};
+
 /** The payments of an order, oldest first. */
 export const paymentsOfOrder = async (db: Queryable, orderId: string): Promise<{ id: string; createdAt: Date }[]> => {
   const { rows } = await db.query<{ id: string; created_at: Date }>(

@@ -158,6 +158,11 @@ const paymentsService = ({ streams, now, http }: ServiceOptions) => {
     changes: paymentChanges({ commands, notifyOrder, now, log }),
     commands,
     deletePayments,
+    unsettledPayment: async (orderId, heldByOrder) =>
+      streams
+        .paymentsOf(orderId)
+        .find(({ paymentId, status }) => ['received', 'orphan'].includes(status) && !heldByOrder.includes(paymentId))
+        ?.paymentId ?? null,
     history: paymentHistory({ client, readModel }),
     log,
     checks: {},

@@ -19,7 +19,7 @@ import { FeeSchedule } from '../payment/fees.ts';
 import { paymentStreamOf } from '../payment/identity.ts';
 import { paymentDecider } from '../payment/payment.ts';
 import { paymentProjection } from '../projections/payment-projection.ts';
-import { projectPayments } from '../projections/payments.ts';
+import { projectPayments, unsettledPaymentOf } from '../projections/payments.ts';
 import { orderOfAddress } from '../rails/crypto-deposit.ts';
 import { CONTEXT, MERCHANT, TOKEN } from './jest-fixtures.ts';
 import type { Decide } from './jest-orders-stub-views.ts';
@@ -131,6 +131,7 @@ const buildService = ({ client, pool, orders, log }: Dependencies) => {
     changes: paymentChanges({ commands, notifyOrder, now, log }),
     commands,
     deletePayments,
+    unsettledPayment: (orderId, heldByOrder) => unsettledPaymentOf(pool, orderId, heldByOrder),
     history: paymentHistory({ client, readModel: pool }),
     log,
     checks: {},
