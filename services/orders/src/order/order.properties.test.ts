@@ -6,6 +6,7 @@ import type { OrderCommand } from './command.ts';
 import { renewsAtDeadline } from './deadline.ts';
 import { orderDecider } from './order.ts';
 import {
+  applicableMinor,
   appliedMinor,
   type ExistingOrder,
   exists,
@@ -212,7 +213,7 @@ test('no order holds money that would settle it', () => {
       run(random, (_, after, { isLast }) => {
         if (!isLast || !exists(after) || after.status === 'initialized' || remainingMinor(after) === 0n) return;
         const held = after.payments.filter((each) => isHeld(each) && isAtLockedRates(after, each));
-        const sum = held.reduce((total, { amountMinor }) => total + amountMinor, 0n);
+        const sum = held.reduce((total, each) => total + applicableMinor(after, each), 0n);
         expect(sum < remainingMinor(after)).toBe(true);
       });
     }),
