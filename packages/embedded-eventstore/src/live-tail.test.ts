@@ -42,6 +42,18 @@ test('returns null for a position before the tail', () => {
   expect(tail.after(11n, 1)).toBeNull();
 });
 
+test('returns no removed events, and no gap beyond them', () => {
+  const tail = new LiveTail();
+  tail.reset(10n);
+  tail.push(events(11, 6));
+  tail.remove(({ position }) => [11n, 13n, 14n].includes(position));
+  expect(positions(tail.after(10n, 100))).toEqual([12, 15, 16]);
+  expect(positions(tail.after(13n, 1))).toEqual([15]);
+  expect(tail.after(9n, 1)).toBeNull();
+  tail.push(events(17, 1));
+  expect(positions(tail.after(12n, 100))).toEqual([15, 16, 17]);
+});
+
 test.each([
   ['many events', 1, 50_000],
   ['large events', 100_000, 1_000],

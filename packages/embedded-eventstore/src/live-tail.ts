@@ -8,6 +8,8 @@ const KEPT_BYTES = 16 * 1024 * 1024;
  *  A slow subscriber has no queue that could grow: once the tail no longer has its position, it reads the database. */
 export class LiveTail {
   #head: bigint | null = null;
+  /** The tail has every event after this position that is not removed. */
+  #start = 0n;
   #events: RecordedEvent[] = [];
   #bytes = 0;
   #waiting = new Set<() => void>();
@@ -21,12 +23,13 @@ export class LiveTail {
   /** Empties the tail. `head` is the position of the last committed event. */
   reset(head: bigint): void {
     this.#head = head;
+    this.#start = head;
     this.#events = [];
     this.#bytes = 0;
     this.#wake();
   }
 
-  /** Adds newly committed events. They must follow `head` without a gap. */
+  /** Adds newly committed events. They must follow `head`. */
   push(events: readonly RecordedEvent[]): void {
     const last = events.at(-1);
     if (!last) return;
@@ -39,13 +42,30 @@ export class LiveTail {
     this.#wake();
   }
 
-  /** Up to `limit` events after `position`. Empty at the end of the log; null if the tail starts later. */
+  /** Evicts the events that match: they are removed from the log. The last event of the log never is. */
+  remove(isRemoved: (event: RecordedEvent) => boolean): void {
+    this.#events = this.#events.filter((event) => !isRemoved(event));
+    this.#bytes = this.#events.reduce((bytes, event) => bytes + bytesOf(event), 0);
+  }
+
+  /** Up to `limit` events after `position`. Empty at the end of the log; null if the tail does not have them. */
   after(position: bigint, limit: number): readonly RecordedEvent[] | null {
     if (position >= this.head) return [];
-    const first = this.#events[0];
-    if (!first || position + 1n < first.position) return null;
-    const index = Number(position + 1n - first.position);
+    const index = this.#indexAfter(position);
+    if (position < this.#start || index === this.#events.length) return null;
     return this.#events.slice(index, index + limit);
+  }
+
+  /** Binary search, because removed events leave gaps. */
+  #indexAfter(position: bigint): number {
+    let low = 0;
+    let high = this.#events.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#events[middle]!.position > position) high = middle;
+      else low = middle + 1;
+    }
+    return low;
   }
 
   /** Resolves once the log has events after `position`, the tail is reset, or `signal` aborts. */
@@ -69,6 +89,7 @@ export class LiveTail {
     while (this.#events.length - drop > KEPT_EVENTS || (this.#bytes > KEPT_BYTES && drop < this.#events.length)) {
       this.#bytes -= bytesOf(this.#events[drop++]!);
     }
+    this.#start = this.#events[drop - 1]!.position;
     this.#events = this.#events.slice(drop);
   }
 

@@ -6,6 +6,7 @@ import { CallHandlers } from './protocol/call-handlers.ts';
 import { PendingBytes } from './protocol/pending-bytes.ts';
 import { addServices } from './protocol/services.ts';
 import { Reader } from './storage/reader.ts';
+import { Reclaimer } from './storage/reclaimer.ts';
 import { Writer } from './storage/writer.ts';
 
 export interface EventStoreOptions {
@@ -17,6 +18,8 @@ export interface EventStoreOptions {
   readonly log?: (line: string) => void;
   /** The most memory of appends that wait for their commit, in bytes. Default: 128 MiB. */
   readonly maxPendingBytes?: number;
+  /** How long after a removal of events their disk space is reclaimed, in ms. Default: 30 s. */
+  readonly reclaimDelayMs?: number;
 }
 
 export interface EventStoreServer {
@@ -38,12 +41,17 @@ export const startEventStore = async (options: EventStoreOptions): Promise<Event
   const now = Date.now;
   const live = new LiveTail();
   const reader = new Reader({ databaseUrl, now, log });
+  const reclaimer = new Reclaimer({ databaseUrl, log, delayMs: options.reclaimDelayMs });
   const writer = new Writer({
     databaseUrl,
     log,
     now,
     onOpen: (lastPosition) => live.reset(lastPosition),
     onCommit: (events) => live.push(events),
+    onRemove: ({ stream, before }) => {
+      live.remove((event) => event.stream === stream && event.revision < before);
+      reclaimer.schedule();
+    },
   });
   const store = { writer, reader, live, pendingBytes: new PendingBytes(options.maxPendingBytes) };
   const handlers = new CallHandlers(log);
@@ -61,6 +69,7 @@ export const startEventStore = async (options: EventStoreOptions): Promise<Event
   const stop = async () => {
     handlers.endStreams();
     await connections?.close(handlers.allDone());
+    await reclaimer.stop();
     await writer.stop();
     await reader.close();
   };
@@ -68,6 +77,7 @@ export const startEventStore = async (options: EventStoreOptions): Promise<Event
     connections = await listen(server, host, port);
     node.port = connections.port;
     await writer.start();
+    reclaimer.schedule();
   } catch (error) {
     await stop();
     throw error;

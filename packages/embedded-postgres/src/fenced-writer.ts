@@ -11,6 +11,8 @@ export interface FencedWriterOptions extends LockedSessionOptions {
   /** Prepares the schema and loads the state that writes build on. Runs under the lock, at the start of each
    *  session. */
   readonly load: (db: pg.ClientBase) => Promise<void>;
+  /** Called at the start of each session, once tasks are accepted. */
+  readonly onOpen?: () => void;
   /** Called when a session ends unexpectedly. State in memory may differ from the database until the next `load`. */
   readonly onLost?: () => void;
   /** Whether an error of `load` is permanent, so that `start` throws it instead of retrying. */
@@ -134,6 +136,7 @@ export class FencedWriter {
       throw error;
     }
     this.#session = session;
+    this.#options.onOpen?.();
   }
 
   #lose(session: pg.Client, error: Error): void {

@@ -42,6 +42,9 @@ const SETTINGS = {
   max_connections: '300',
   shared_buffers: '128MB',
   max_wal_size: '2GB',
+  // A checkpoint deletes older segments of the log instead of keeping them, with deleted rows in them, for later use.
+  wal_recycle: 'off',
+  min_wal_size: '32MB',
   log_checkpoints: 'off',
   jit: 'off',
 };

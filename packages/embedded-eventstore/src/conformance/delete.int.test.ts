@@ -91,6 +91,7 @@ describe('a tombstoned stream', () => {
   const stream = newStream();
   beforeAll(async () => {
     await client.appendToStream(stream, counted(1));
+    await client.setStreamMetadata(stream, { maxCount: 5 });
     await client.tombstoneStream(stream, { expectedRevision: 0n });
   });
 
@@ -112,6 +113,11 @@ describe('a tombstoned stream', () => {
     const credentials = { username: 'admin', password: 'changeit' };
     const refused = client.appendToStream(stream, counted(2), { credentials });
     await expect(refused).rejects.toBeInstanceOf(StreamDeletedError);
+  });
+
+  test('has no metadata, and takes none', async () => {
+    await expect(client.getStreamMetadata(stream)).rejects.toBeInstanceOf(StreamDeletedError);
+    await expect(client.setStreamMetadata(stream, { maxCount: 1 })).rejects.toBeInstanceOf(StreamDeletedError);
   });
 
   test('can be neither deleted nor tombstoned again', async () => {

@@ -91,7 +91,7 @@ export class Batch {
   /** Result of the earlier write that this one repeats, or null for a new write. */
   #check(stream: string, expected: ExpectedRevision, ids: readonly string[]): WriteResult | null {
     const { revision: last } = this.#head(stream);
-    if (last === TOMBSTONE) throw streamDeleted(stream);
+    if (last === TOMBSTONE || this.#isMetadataOfTombstoned(stream)) throw streamDeleted(stream);
     const softDeleted = this.#isSoftDeleted(stream);
     if (expected === 'stream_exists') {
       if (softDeleted) throw streamDeleted(stream);
@@ -112,6 +112,10 @@ export class Batch {
 
   #head(stream: string): StreamHead {
     return this.heads.get(stream) ?? { revision: NO_REVISION, metadata: null };
+  }
+
+  #isMetadataOfTombstoned(stream: string): boolean {
+    return isMetastream(stream) && this.#head(originalStreamOf(stream)).revision === TOMBSTONE;
   }
 
   #isSoftDeleted(stream: string): boolean {

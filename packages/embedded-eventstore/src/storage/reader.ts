@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { RecordedEvent } from '../events.ts';
-import { metastreamOf, NO_REVISION, ticksOf, TOMBSTONE } from '../events.ts';
+import { isMetastream, metastreamOf, NO_REVISION, originalStreamOf, ticksOf, TOMBSTONE } from '../events.ts';
 import { unavailable } from '../refusals.ts';
 import { firstReadableRevision, isSoftDeleted, type Retention, retentionOf } from './metadata.ts';
 import { INDEX_SCAN_SETTINGS } from './index-scans.ts';
@@ -106,6 +106,11 @@ export class Reader {
     const retention = retentionOf(stream, rows[0]?.meta ?? null);
     const nothing = { last, events: [], next: from, isEnd: true };
     if (last === TOMBSTONE) return { status: 'deleted', ...nothing };
+    // A stream and its metadata are tombstoned together.
+    if (isMetastream(stream)) {
+      const original = await this.streamBackwards(originalStreamOf(stream), TOMBSTONE, 1);
+      if (original.status === 'deleted') return { status: 'deleted', ...nothing };
+    }
     if (last === NO_REVISION || isSoftDeleted(retention)) return { status: 'not-found', ...nothing };
 
     const first = firstReadableRevision(retention, last);

@@ -22,6 +22,13 @@ const SCHEMA = `
   );
   create unique index if not exists event_by_revision on eventstore.event (stream, revision);
   create index if not exists event_by_id on eventstore.event (stream, id);
+  create table if not exists eventstore.removal (
+    only_row     boolean primary key default true check (only_row),
+    pruned_up_to bigint  not null,
+    removed      bigint  not null,
+    reclaimed    bigint  not null
+  );
+  insert into eventstore.removal (pruned_up_to, removed, reclaimed) values (0, 0, 0) on conflict do nothing;
   insert into eventstore.format (version) values (${SCHEMA_VERSION}) on conflict do nothing;
 `;
 

@@ -8,6 +8,8 @@ import { Batch, requiredStreams } from './batch.ts';
 import type { Command, WriteResult } from './commands.ts';
 import { mayBeRetry } from './idempotency.ts';
 import { createStreamHeadCache, loadStreamHeads } from './stream-heads.ts';
+import { Pruner } from './pruner.ts';
+import type { HiddenEvents } from './removal.ts';
 import { findEventLocations, insertEvents, lastPosition } from './writer-queries.ts';
 import { INDEX_SCAN_SETTINGS } from './index-scans.ts';
 import { prepareSchema, UnsupportedSchemaVersion } from './schema.ts';
@@ -21,6 +23,8 @@ export interface WriterOptions {
   readonly onOpen: (lastPosition: bigint) => void;
   /** Called with committed events, in the order of the log, before their commands are answered. */
   readonly onCommit: (events: readonly RecordedEvent[]) => void;
+  /** Called after events were removed, before the command that hid them is answered. */
+  readonly onRemove: (hidden: HiddenEvents) => void;
 }
 
 interface TakenCommand {
@@ -43,6 +47,7 @@ export class Writer {
   readonly #options: WriterOptions;
   readonly #session: FencedWriter;
   readonly #heads = createStreamHeadCache();
+  readonly #pruner: Pruner;
   #position = 0n;
   #queue: QueuedCommand[] = [];
   #committing: Promise<void> | null = null;
@@ -59,8 +64,10 @@ export class Writer {
       settings: { ...INDEX_SCAN_SETTINGS, plan_cache_mode: 'force_generic_plan' },
       log: options.log,
       load: (client) => this.#load(client),
+      onOpen: () => void this.#pruner.catchUp(this.#position),
       isPermanent: (error) => error instanceof UnsupportedSchemaVersion,
     });
+    this.#pruner = new Pruner({ session: this.#session, heads: this.#heads, onRemove: options.onRemove });
   }
 
   /** Resolves once commands are accepted. Retries while the database is unavailable, and waits while another server
@@ -73,6 +80,7 @@ export class Writer {
   async stop(): Promise<void> {
     this.#isStopping = true;
     await this.#committing;
+    await this.#pruner.stop(this.#position);
     await this.#session.stop();
   }
 
@@ -166,6 +174,7 @@ export class Writer {
     this.#position += BigInt(batch.events.length);
     for (const [stream, head] of batch.heads) this.#heads.set(stream, head);
     this.#options.onCommit(batch.events);
+    await this.#pruner.afterCommit(client, batch.events);
     for (const answer of answers) answer();
   }
 }

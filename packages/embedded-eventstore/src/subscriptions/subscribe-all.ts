@@ -34,7 +34,9 @@ export async function* subscribeToAll(
     let events: readonly RecordedEvent[] | null = live.after(position, PAGE_EVENTS);
     if (!events) {
       isLive = false;
+      const end = live.head;
       events = await reader.allForwards(position);
+      if (events.length === 0) position = end; // what lay between was removed
     }
     for (const event of events) {
       position = event.position;

@@ -1,0 +1,95 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+
+export interface ReclaimerOptions {
+  readonly databaseUrl: string;
+  readonly log: (line: string) => void;
+  /** How long to collect removals before their space is reclaimed, in ms. */
+  readonly delayMs?: number;
+}
+
+const DELAY_MS = 30_000;
+/** Up to this size the whole table is rewritten, during which it is locked: for less than a second. */
+const MAX_REWRITE_BYTES = 64 * 1024 * 1024;
+const CONNECT_TIMEOUT_MS = 5_000;
+const LOCK_TIMEOUT_MS = 2_000;
+const INSUFFICIENT_PRIVILEGE = '42501';
+
+/** Reclaims the disk space of removed events: PostgreSQL keeps the bytes of deleted rows until a vacuum, and its own
+ *  vacuum waits for many more of them. Works on a connection of its own, so writes go on. */
+export class Reclaimer {
+  readonly #options: ReclaimerOptions;
+  readonly #stopping = new AbortController();
+  #scheduled: Promise<void> | null = null;
+  #session: pg.Client | null = null;
+
+  constructor(options: ReclaimerOptions) {
+    this.#options = options;
+  }
+
+  /** Reclaims the space of removals until now, after a delay. Repeats it later if it fails. */
+  schedule(): void {
+    this.#scheduled ??= this.#run().finally(() => (this.#scheduled = null));
+  }
+
+  /** Ends at once; what is left is done after the next start. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    // pg's own end() waits for the vacuum.
+    (this.#session as unknown as { connection: pg.Connection } | null)?.connection.stream.destroy();
+    await this.#scheduled;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      await sleep(this.#options.delayMs ?? DELAY_MS, undefined, { signal, ref: false }).catch(() => {});
+      if (signal.aborted) return;
+      try {
+        if (await this.#reclaim()) return;
+      } catch (error) {
+        if (!signal.aborted) this.#options.log(`could not reclaim disk space: ${(error as Error).message}`);
+      }
+    }
+  }
+
+  /** Resolves to whether nothing is left to do. */
+  async #reclaim(): Promise<boolean> {
+    const session = new pg.Client({
+      connectionString: this.#options.databaseUrl,
+      application_name: 'embedded-eventstore vacuum',
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      options: `-c lock_timeout=${LOCK_TIMEOUT_MS}`,
+    });
+    session.on('error', () => {}); // the query fails with it
+    this.#session = session;
+    try {
+      await session.connect();
+      const { rows } = await session.query<{ removed: string; due: boolean; bytes: string }>(
+        `select removed, removed > reclaimed as due, pg_total_relation_size('eventstore.event') as bytes
+           from eventstore.removal`,
+      );
+      const { removed, due, bytes } = rows[0]!;
+      if (!due) return true;
+      await session.query(`vacuum ${Number(bytes) <= MAX_REWRITE_BYTES ? '(full)' : ''} eventstore.event`);
+      await dropOlderLog(session);
+      const { rowCount } = await session.query('update eventstore.removal set reclaimed = $1 where removed = $1', [
+        removed,
+      ]);
+      return rowCount === 1;
+    } finally {
+      this.#session = null;
+      await session.end().catch(() => {});
+    }
+  }
+}
+
+/** Lets PostgreSQL drop the older write-ahead log, which has the events too. Only a superuser may. */
+const dropOlderLog = async (session: pg.Client): Promise<void> => {
+  try {
+    await session.query('select pg_switch_wal()');
+    await session.query('checkpoint');
+  } catch (error) {
+    if ((error as pg.DatabaseError).code !== INSUFFICIENT_PRIVILEGE) throw error;
+  }
+};
