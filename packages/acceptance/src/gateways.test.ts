@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { createApi, refusalOf } from './harness/api.ts';
 import { startExtraGateway } from './harness/extra-service.ts';
 import { openShop, type Shop } from './harness/merchants.ts';
@@ -115,7 +116,11 @@ describe('a gateway with rate limits', () => {
 });
 
 test('a production gateway has no debug endpoints and refuses sandbox keys', async () => {
-  const production = await startExtraGateway(stack, { ENVIRONMENT: 'production', WEBHOOK_ALLOW_LOCAL: 'false' });
+  const production = await startExtraGateway(stack, {
+    ENVIRONMENT: 'production',
+    WEBHOOK_ALLOW_LOCAL: 'false',
+    DATABASE_URL: await createDatabase(),
+  });
   try {
     const api = createApi({ baseUrl: production.baseUrl, apiKey: shop.key });
     for (const path of ['/debug/register-payment', '/debug/test-webhook'])
@@ -127,3 +132,14 @@ test('a production gateway has no debug endpoints and refuses sandbox keys', asy
     await production.stop();
   }
 });
+
+/** Creates a database beside the one of the stack, which belongs to a sandbox. It goes with the stack. */
+const createDatabase = async (): Promise<string> => {
+  const name = `production_${process.pid}`;
+  const client = new pg.Client({ connectionString: stack.databaseUrl });
+  await client.connect();
+  await client.query(`create database ${name}`).finally(() => client.end());
+  const url = new URL(stack.databaseUrl);
+  url.pathname = `/${name}`;
+  return url.toString();
+};
