@@ -6,12 +6,21 @@ export type ReadinessChecks = Record<string, () => Promise<unknown>>;
 
 const CHECK_TIMEOUT_MS = 2_000;
 
+// Anybody can request the readiness, and a check costs queries and calls.
+const CACHE_MS = 1_000;
+
 /** `GET /health` answers 200 while the process runs. `GET /health/ready` answers 200, or 503 with the names of the
- *  failed checks. */
-export const healthRoutes = (app: AnyApp, checks: ReadinessChecks): void => {
+ *  failed checks, at most a second old. */
+export const healthRoutes = (
+  app: AnyApp,
+  checks: ReadinessChecks,
+  { nowMs = () => performance.now() }: { nowMs?: () => number } = {},
+): void => {
+  let latest: { readonly missing: Promise<string[]>; readonly atMs: number } | undefined;
   app.get('/health', async () => ({ status: 'ok' }));
   app.get('/health/ready', async (_request, reply) => {
-    const missing = await failedChecks(checks);
+    if (!latest || nowMs() - latest.atMs >= CACHE_MS) latest = { missing: failedChecks(checks), atMs: nowMs() };
+    const missing = await latest.missing;
     if (missing.length === 0) return { status: 'ok' };
     return reply.code(503).header('retry-after', 1).send({ status: 'unavailable', missing });
   });

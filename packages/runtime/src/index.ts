@@ -2,6 +2,7 @@ export { createAddressMatcher, isAddressOrCidr } from './address-matcher.ts';
 export { parsePositiveAmount } from './amount.ts';
 export type { AnyApp } from './any-app.ts';
 export { type CallContext, contextHeaders, readCallContext } from './call-context.ts';
+export { clientNetwork } from './client-network.ts';
 export {
   AddressList,
   CommaSeparatedList,

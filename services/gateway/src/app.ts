@@ -80,7 +80,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
     await api.register(
       async (v1) => {
         refuseUntilOpen(v1, options.gate);
-        authenticate(v1, { authenticator, failures: limits.failures, required: true });
+        authenticate(v1, { authenticator, limits, required: true });
         limitRequestRate(v1, limits.requests);
         requireScopes(v1);
         handleIdempotencyKeys(v1, options);
@@ -101,7 +101,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
       await api.register(
         async (debug) => {
           refuseUntilOpen(debug, options.gate);
-          authenticate(debug, { authenticator, failures: limits.failures, required: false });
+          authenticate(debug, { authenticator, limits, required: false });
           limitRequestRate(debug, limits.requests);
           await debug.register(debugRoutes, options);
         },

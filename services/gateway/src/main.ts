@@ -17,13 +17,14 @@ import { webhookDispatcherClient } from './clients/webhook-dispatcher.ts';
 import { readConfig } from './config.ts';
 import { keyEnvironmentOf } from './keys/api-key.ts';
 import { createAuthenticator } from './keys/authenticator.ts';
+import { createCredentialLoader } from './keys/credential-loader.ts';
 import { verifySecret } from './keys/hash.ts';
 import { createLastUsedTracker } from './keys/last-used.ts';
 import { createRateLimits } from './limits/rate-limits.ts';
 import { migrateGateway } from './migrations.ts';
 import { holdInstanceLock } from './instance-lock.ts';
 import { openPools } from './pools.ts';
-import { credentialByKid, updateLastUsed } from './queries/credentials.ts';
+import { credentialsByKids, updateLastUsed } from './queries/credentials.ts';
 import { completeCrashedDeletions } from './queries/deleted-resources.ts';
 import { deleteExpiredRequests } from './queries/idempotency.ts';
 import { checkEndpointUrl } from './webhooks/endpoint-url.ts';
@@ -61,7 +62,7 @@ await runService(async () => {
     authenticator: createAuthenticator({
       environment: keyEnvironmentOf(config.ENVIRONMENT),
       verify: (secret, stored) => verifySecret(secret, stored, config.API_KEY_PEPPER),
-      findCredential: (kid) => credentialByKid(pools.authentication, kid),
+      findCredential: createCredentialLoader({ load: (kids) => credentialsByKids(pools.authentication, kids) }),
       onUse: lastUsed.record,
       now,
     }),

@@ -1,6 +1,6 @@
 import type { CredentialWithMerchant } from '../queries/credentials.ts';
 import { type ApiKey, makeApiKey } from './api-key.ts';
-import { type AuthenticateOptions, type Authenticator, createAuthenticator } from './authenticator.ts';
+import { type AuthenticationBudget, type Authenticator, createAuthenticator } from './authenticator.ts';
 import type { KeyAlgorithm } from './hash.ts';
 
 const CACHE_TTL_MS = 3_000;
@@ -41,8 +41,10 @@ const credentialFor = (apiKey: ApiKey, alg: KeyAlgorithm = 'HMAC-SHA256'): Crede
 
 const changeCredential = (changes: Partial<CredentialWithMerchant>) =>
   credentials.set(key.kid, { ...credentials.get(key.kid)!, ...changes });
-const authenticate = (apiKey = key.text, address = ADDRESS, options: AuthenticateOptions = {}) =>
-  authenticator.authenticate(apiKey, address, options);
+const authenticate = (apiKey = key.text, address = ADDRESS, budget?: AuthenticationBudget) =>
+  authenticator.authenticate(apiKey, address, budget);
+const BROKE: AuthenticationBudget = { id: 'broke', allowsLookup: () => false, allowsSlowHash: () => false };
+const NO_SLOW_HASH: AuthenticationBudget = { ...BROKE, allowsLookup: () => true };
 
 beforeEach(() => {
   clock = 1_000_000;
@@ -131,7 +133,7 @@ describe('when the database responds slowly', () => {
     databaseResponse = Promise.resolve();
     changeCredential({ status: 'revoked' });
     clock += CACHE_TTL_MS - 1;
-    expect(await authenticate(key.text, ADDRESS, { allowSlowHash: false })).toBeNull();
+    expect(await authenticate(key.text, ADDRESS, NO_SLOW_HASH)).toBeNull();
     respond();
     await early;
     expect(await authenticate()).toBeNull();
@@ -166,11 +168,35 @@ test('rejects a key from an address that it does not allow', async () => {
   expect(await authenticate(key.text, '198.51.100.1')).toBeNull();
 });
 
-test('rejects an unknown key and does not cache the rejection', async () => {
+test('caches the rejection of an unknown key for one second', async () => {
   credentials.delete(key.kid);
+  await Promise.all([authenticate(), authenticate()]);
   expect(await authenticate()).toBeNull();
+  expect(lookups).toHaveLength(1);
   credentials.set(key.kid, credentialFor(key));
+  clock += 999;
+  expect(await authenticate()).toBeNull();
+  clock += 1;
   expect(await authenticate()).not.toBeNull();
+});
+
+test('caches the rejection of a wrong secret, and not of other keys with its id', async () => {
+  const guess = `ak_sandbox_${key.kid}${'x'.repeat(43)}`;
+  await authenticate(guess);
+  await authenticate(guess);
+  expect({ lookups: lookups.length, verifications }).toEqual({ lookups: 1, verifications: 1 });
+  expect(await authenticate()).not.toBeNull();
+});
+
+test('without budget, loads only keys that were verified before', async () => {
+  const unknown = makeApiKey('sandbox').text;
+  expect(await authenticate(unknown, ADDRESS, BROKE)).toBeNull();
+  expect(await authenticate(key.text, ADDRESS, BROKE)).toBeNull();
+  expect(lookups).toEqual([]);
+  expect(await authenticate()).not.toBeNull();
+  clock += CACHE_TTL_MS;
+  expect(await authenticate(key.text, ADDRESS, BROKE)).not.toBeNull();
+  expect(lookups).toHaveLength(2);
 });
 
 test('verifies the secret again when the stored hash has changed', async () => {
@@ -181,13 +207,15 @@ test('verifies the secret again when the stored hash has changed', async () => {
 });
 
 test.each<KeyAlgorithm>(['SCRYPT', 'ARGON2ID'])(
-  'without allowSlowHash, rejects a %s key whose secret is not verified yet',
+  'asks the budget before it verifies the secret of a %s key for the first time',
   async (alg) => {
     credentials.set(key.kid, credentialFor(key, alg));
-    expect(await authenticate(key.text, ADDRESS, { allowSlowHash: false })).toBeNull();
+    expect(await authenticate(key.text, ADDRESS, NO_SLOW_HASH)).toBeNull();
+    expect(verifications).toBe(0);
     expect(await authenticate()).not.toBeNull();
     clock += CACHE_TTL_MS;
-    expect(await authenticate(key.text, ADDRESS, { allowSlowHash: false })).not.toBeNull();
+    expect(await authenticate(key.text, ADDRESS, NO_SLOW_HASH)).not.toBeNull();
+    expect(verifications).toBe(1);
   },
 );
 

@@ -17,13 +17,17 @@ export interface Caller {
 export interface Authenticator {
   /** Returns the owner of `apiKey`. Returns null if the key is malformed, unknown, revoked, expired, of the other
    *  environment, or not allowed from `address`. */
-  readonly authenticate: (apiKey: string, address: string, options?: AuthenticateOptions) => Promise<Caller | null>;
+  readonly authenticate: (apiKey: string, address: string, budget?: AuthenticationBudget) => Promise<Caller | null>;
 }
 
-export interface AuthenticateOptions {
-  /** If false, returns null for a SCRYPT or ARGON2ID key whose secret is not verified yet. Used for addresses with too
-   *  many failures, to save CPU time. Default true. */
-  readonly allowSlowHash?: boolean;
+/** Allows the costly parts of an authentication. A part that is not allowed fails it. */
+export interface AuthenticationBudget {
+  /** Whose budget it is. */
+  readonly id: string;
+  /** Called before the credential of a key is loaded that was not verified before. */
+  readonly allowsLookup: () => boolean;
+  /** Called before a SCRYPT or ARGON2ID hash is verified, which takes a lot of CPU time. */
+  readonly allowsSlowHash: () => boolean;
 }
 
 export interface AuthenticatorOptions {
@@ -39,7 +43,10 @@ export interface AuthenticatorOptions {
 }
 
 const CACHE_TTL_MS = 3_000;
+// A new key that was used before it existed works after this time.
+const REJECTION_TTL_MS = 1_000;
 const CACHE_SIZE = 10_000;
+const UNLIMITED: AuthenticationBudget = { id: '', allowsLookup: () => true, allowsSlowHash: () => true };
 
 interface VerifiedKey {
   readonly credential: CredentialWithMerchant;
@@ -57,35 +64,45 @@ interface InFlightLookup {
 
 /** Creates the verifier of API keys. It caches verified keys by the SHA-256 of the key, so most requests need no query
  *  and no hashing of the secret. When a cache entry is older than `cacheTtlMs`, it loads the credential again. It
- *  verifies the secret again only if the stored hash has changed. */
+ *  verifies the secret again only if the stored hash has changed. It caches unknown keys and wrong secrets too, for one
+ *  second. */
 export const createAuthenticator = (options: AuthenticatorOptions): Authenticator => {
   const { environment, onUse, now, cacheTtlMs = CACHE_TTL_MS } = options;
   const verifiedKeys = new LRUCache<string, VerifiedKey>({ max: CACHE_SIZE });
+  /** When the lookup of a rejected key was sent. */
+  const rejectedKeys = new LRUCache<string, number>({ max: CACHE_SIZE });
   const lookupsInFlight = new Map<string, InFlightLookup>();
 
-  const isFresh = ({ requestedAt }: { requestedAt: number }): boolean => now().getTime() - requestedAt < cacheTtlMs;
+  const ageOf = (requestedAt: number): number => now().getTime() - requestedAt;
+  const isFresh = ({ requestedAt }: { requestedAt: number }): boolean => ageOf(requestedAt) < cacheTtlMs;
 
-  /** Concurrent requests with the same key share one lookup, unless that lookup started `cacheTtlMs` ago or earlier. */
-  const findVerifiedKey = (key: ApiKey, allowSlowHash: boolean): Promise<VerifiedKey | null> => {
+  /** Concurrent requests with the same key and budget share one lookup, unless that lookup started `cacheTtlMs` ago or
+   *  earlier. */
+  const findVerifiedKey = (key: ApiKey, budget: AuthenticationBudget): Promise<VerifiedKey | null> => {
     const cacheKey = createHash('sha256').update(key.text).digest('base64');
     const cached = verifiedKeys.get(cacheKey);
     if (cached && isFresh(cached)) return Promise.resolve(cached);
-    const lookupKey = `${cacheKey} ${allowSlowHash}`;
+    if (ageOf(rejectedKeys.get(cacheKey) ?? -Infinity) < REJECTION_TTL_MS) return Promise.resolve(null);
+    const lookupKey = `${cacheKey} ${budget.id}`;
     const shared = lookupsInFlight.get(lookupKey);
     if (shared && isFresh(shared)) return shared.result;
+    if (!cached && !budget.allowsLookup()) return Promise.resolve(null);
 
-    const updateCache = (verified: VerifiedKey | null): void => {
+    const updateCaches = (verified: VerifiedKey | null): void => {
       // Lookups can finish out of order. Keep the result of the latest started lookup.
       const current = verifiedKeys.get(cacheKey);
       if (verified && verified.requestedAt >= (current?.requestedAt ?? 0)) verifiedKeys.set(cacheKey, verified);
-      if (!verified && current === cached) verifiedKeys.delete(cacheKey);
+      if (verified) return;
+      if (current === cached) verifiedKeys.delete(cacheKey);
+      rejectedKeys.set(cacheKey, Math.max(requestedAt, rejectedKeys.get(cacheKey) ?? 0));
     };
     const requestedAt = now().getTime();
     const lookup: InFlightLookup = {
       requestedAt,
-      result: verifyKey(key, { ...options, requestedAt, cached, allowSlowHash })
+      result: verifyKey(key, { ...options, requestedAt, cached, budget })
         .then((verified) => {
-          updateCache(verified);
+          if (verified === 'not allowed') return null;
+          updateCaches(verified);
           return verified;
         })
         .finally(() => {
@@ -97,10 +114,10 @@ export const createAuthenticator = (options: AuthenticatorOptions): Authenticato
   };
 
   return {
-    authenticate: async (apiKey, address, { allowSlowHash = true } = {}) => {
+    authenticate: async (apiKey, address, budget = UNLIMITED) => {
       const key = parseApiKey(apiKey);
       if (!key || key.environment !== environment) return null;
-      const verified = await findVerifiedKey(key, allowSlowHash);
+      const verified = await findVerifiedKey(key, budget);
       if (!verified || !isActive(verified.credential, environment, now()) || !verified.isAllowedAddress(address)) {
         return null;
       }
@@ -113,19 +130,19 @@ export const createAuthenticator = (options: AuthenticatorOptions): Authenticato
 interface VerifyOptions extends Pick<AuthenticatorOptions, 'findCredential' | 'verify'> {
   readonly requestedAt: number;
   readonly cached: VerifiedKey | undefined;
-  readonly allowSlowHash: boolean;
+  readonly budget: AuthenticationBudget;
 }
 
 /** Loads the credential of a key and verifies the secret of the key. Does not verify the secret if `cached` was
  *  verified against the same hash. Returns null for an unknown key or a wrong secret. */
 const verifyKey = async (
   key: ApiKey,
-  { findCredential, verify, requestedAt, cached, allowSlowHash }: VerifyOptions,
-): Promise<VerifiedKey | null> => {
+  { findCredential, verify, requestedAt, cached, budget }: VerifyOptions,
+): Promise<VerifiedKey | 'not allowed' | null> => {
   const credential = await findCredential(key.kid);
   if (!credential) return null;
   const hasSameHash = cached?.credential.secret_hash === credential.secret_hash;
-  if (!hasSameHash && !allowSlowHash && isSlowHash(credential.alg)) return null;
+  if (!hasSameHash && isSlowHash(credential.alg) && !budget.allowsSlowHash()) return 'not allowed';
   if (!hasSameHash && !(await verify(key.secret, credential))) return null;
   return {
     credential,

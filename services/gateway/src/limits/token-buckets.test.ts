@@ -11,8 +11,15 @@ test('allows the burst, then requests at the refill rate', () => {
   expect(consume()?.allowed).toBe(false);
   now = 500;
   expect(consume()).toMatchObject({ allowed: true, remaining: 0 });
-  expect(buckets.isEmpty('a')).toBe(true);
-  expect(buckets.isEmpty('b')).toBe(false);
+  expect([buckets.isEmpty('a'), buckets.isEmpty('b')]).toEqual([true, false]);
+});
+
+test('a refunded token can be consumed again; a full bucket takes no more', () => {
+  const buckets = createTokenBuckets({ perSecond: 1, burst: 2, now: () => 0 });
+  buckets.refund('a');
+  expect([1, 2, 3].map(() => buckets.consume('a')?.allowed)).toEqual([true, true, false]);
+  buckets.refund('a');
+  expect([1, 2].map(() => buckets.consume('a')?.allowed)).toEqual([true, false]);
 });
 
 test('each id has its own bucket', () => {

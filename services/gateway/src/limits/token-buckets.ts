@@ -16,6 +16,8 @@ export interface TokenBuckets {
   readonly consume: (id: string) => RateLimitResult | null;
   /** Whether the bucket of `id` has less than one token. */
   readonly isEmpty: (id: string) => boolean;
+  /** Puts a consumed token back. */
+  readonly refund: (id: string) => void;
 }
 
 const MAX_BUCKETS = 50_000;
@@ -32,7 +34,7 @@ export const createTokenBuckets = ({
   burst: number;
   now: () => number;
 }): TokenBuckets => {
-  if (perSecond === 0 || burst === 0) return { consume: () => null, isEmpty: () => false };
+  if (perSecond === 0 || burst === 0) return { consume: () => null, isEmpty: () => false, refund: () => {} };
   const buckets = new LRUCache<string, { tokens: number; at: number }>({ max: MAX_BUCKETS });
   const tokensAt = (id: string, at: number): number => {
     const bucket = buckets.get(id);
@@ -54,5 +56,9 @@ export const createTokenBuckets = ({
       };
     },
     isEmpty: (id) => tokensAt(id, now()) < 1,
+    refund: (id) => {
+      const at = now();
+      buckets.set(id, { tokens: Math.min(burst, tokensAt(id, at) + 1), at });
+    },
   };
 };

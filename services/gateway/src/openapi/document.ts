@@ -13,7 +13,7 @@ export const openApiDocument = async (): Promise<OpenApi> => {
     payments: unused,
     dispatcher: unused,
     authenticator: unused,
-    limits: { requests: unused, failures: unused },
+    limits: { requests: unused, failures: unused, lookups: unused },
     box: unused,
     instanceName: unused,
     checkUrl: unused,

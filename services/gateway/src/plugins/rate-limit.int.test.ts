@@ -1,3 +1,4 @@
+import { makeApiKey } from '../keys/api-key.ts';
 import { startGateway, type TestGateway } from '../testing/jest-gateway.ts';
 import { orderBody } from '../testing/jest-resources.ts';
 import { send } from '../testing/jest-send.ts';
@@ -45,4 +46,51 @@ test('an address with too many failures is 429, but a valid key still works from
   expect((await guess('198.51.100.8')).status).toBe(401);
   const valid = await gateway.merchant();
   expect((await valid.send('GET', '/v1/orders', undefined, { 'x-forwarded-for': '198.51.100.7' })).status).toBe(200);
+});
+
+describe('an address with too many failures', () => {
+  const FROM = '2001:db8:1:2::7';
+  const use = (key: string, from = FROM) =>
+    send(gateway.app, 'GET', '/v1/orders', undefined, { 'x-api-key': key, 'x-forwarded-for': from });
+  const guess = (from: string) => use(makeApiKey('sandbox').text, from);
+
+  test('shares its limit with its /64', async () => {
+    const statuses = [];
+    for (const host of [1, 2, 3]) statuses.push((await guess(`2001:db8:9:9::${host}`)).status);
+    expect(statuses).toEqual([401, 401, 429]);
+    expect((await guess('2001:db8:9:8::1')).status).toBe(401);
+  });
+
+  test('costs a bounded number of queries, and a new key still works from it', async () => {
+    const queries: number[] = [];
+    const query = gateway.authentication.query.bind(gateway.authentication) as (...args: unknown[]) => unknown;
+    gateway.authentication.query = ((...args: unknown[]) => {
+      queries.push((args[1] as [string[]])[0].length);
+      return query(...args);
+    }) as never;
+    const statuses = (await Promise.all(Array.from({ length: 300 }, () => guess(FROM)))).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 401)).toHaveLength(2);
+    expect(queries.length).toBeLessThan(60);
+    queries.length = 0;
+    await Promise.all(Array.from({ length: 300 }, () => guess(FROM)));
+    expect(queries.reduce((sum, kids) => sum + kids, 0)).toBeLessThan(130);
+    gateway.authentication.query = query as never;
+  });
+
+  test('is 429 for a guessed SCRYPT secret before it is verified, also for concurrent guesses', async () => {
+    const { key, issue } = await gateway.merchant();
+    const slowKey = await issue({ alg: 'SCRYPT' });
+    const from = '198.51.100.99';
+    const guesses = Array.from({ length: 8 }, (_, i) => use(`${slowKey.slice(0, -1)}${i}`, from));
+    const statuses = (await Promise.all(guesses)).map(({ status }) => status).sort();
+    expect(statuses).toEqual([401, 401, 429, 429, 429, 429, 429, 429]);
+    expect((await use(key, from)).status).toBe(200);
+  });
+
+  test('a success takes nothing from the limit', async () => {
+    const { issue } = await gateway.merchant();
+    const from = '198.51.100.100';
+    for (let i = 0; i < 3; i++) expect((await use(await issue({ alg: 'SCRYPT' }), from)).status).toBe(200);
+    expect((await guess(from)).status).toBe(401);
+  });
 });

@@ -1,11 +1,12 @@
 import { AppError } from '@cpg/core';
+import { clientNetwork } from '@cpg/runtime';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { RateLimitResult, TokenBuckets } from '../limits/token-buckets.ts';
 
-/** Limits requests by API key, or by address when the request has no key; 429 once the bucket is empty. */
+/** Limits requests by API key, or by the client's network when the request has no key; 429 once the bucket is empty. */
 export const limitRequestRate = (app: FastifyInstance, buckets: TokenBuckets): void => {
   app.addHook('onRequest', async (request, reply) => {
-    const result = buckets.consume(request.caller?.kid ?? request.ip);
+    const result = buckets.consume(request.caller?.kid ?? clientNetwork(request.ip));
     if (!result) return;
     reply.headers({
       'ratelimit-limit': result.limit,

@@ -29,15 +29,18 @@ export interface Credential {
 /** A credential with the fields of its merchant that every request needs. */
 export type CredentialWithMerchant = Credential & { readonly payment_methods: PaymentMethod[] };
 
-export const credentialByKid = async (db: Queryable, kid: string): Promise<CredentialWithMerchant | null> => {
+export const credentialsByKids = async (db: Queryable, kids: readonly string[]): Promise<CredentialWithMerchant[]> => {
   const { rows } = await db.query<CredentialWithMerchant>(
     `select k.*, m.payment_methods
        from gateway.api_keys k join gateway.merchants m on m.id = k.merchant_id
-      where k.kid = $1`,
-    [kid],
+      where k.kid = any($1)`,
+    [kids],
   );
-  return rows[0] ?? null;
+  return rows;
 };
+
+export const credentialByKid = async (db: Queryable, kid: string): Promise<CredentialWithMerchant | null> =>
+  (await credentialsByKids(db, [kid]))[0] ?? null;
 
 /** Locks the key's row until the transaction ends. */
 export const lockCredential = async (db: Queryable, kid: string): Promise<void> => {

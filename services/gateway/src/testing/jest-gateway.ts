@@ -10,13 +10,14 @@ import { webhookDispatcherClient } from '../clients/webhook-dispatcher.ts';
 import { holdInstanceLock } from '../instance-lock.ts';
 import { keyEnvironmentOf } from '../keys/api-key.ts';
 import { createAuthenticator } from '../keys/authenticator.ts';
+import { createCredentialLoader } from '../keys/credential-loader.ts';
 import { verifySecret } from '../keys/hash.ts';
 import type { KeySpec } from '../keys/issue.ts';
 import { createLastUsedTracker } from '../keys/last-used.ts';
 import { createRateLimits } from '../limits/rate-limits.ts';
 import { migrateGateway } from '../migrations.ts';
 import { openPools } from '../pools.ts';
-import { credentialByKid, updateLastUsed } from '../queries/credentials.ts';
+import { credentialsByKids, updateLastUsed } from '../queries/credentials.ts';
 import { checkEndpointUrl } from '../webhooks/endpoint-url.ts';
 import { createTestMerchant, PEPPER, type TestMerchant } from './jest-merchant.ts';
 import { ordersResponse } from './jest-resources.ts';
@@ -30,6 +31,8 @@ export const log = createLogger({ name: 'gateway-test', level: process.env.TEST_
 export interface TestGateway {
   readonly app: FastifyInstance;
   readonly pool: Pool;
+  /** The pool for API keys. */
+  readonly authentication: Pool;
   readonly orders: StubService;
   readonly payments: StubService;
   readonly dispatcher: StubService;
@@ -77,7 +80,7 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
     authenticator: createAuthenticator({
       environment: keyEnvironmentOf(environment),
       verify: (secret, stored) => verifySecret(secret, stored, PEPPER),
-      findCredential: (kid) => credentialByKid(pools.authentication, kid),
+      findCredential: createCredentialLoader({ load: (kids) => credentialsByKids(pools.authentication, kids) }),
       onUse: lastUsed.record,
       now,
       ...(options.cacheTtlMs !== undefined && { cacheTtlMs: options.cacheTtlMs }),
@@ -101,6 +104,7 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
   return {
     app,
     pool,
+    authentication: pools.authentication,
     ...services.stubs,
     merchant: (spec = {}) => createTestMerchant({ app, pool, environment: keyEnvironmentOf(environment), now, spec }),
     flushLastUsed: lastUsed.stop,
