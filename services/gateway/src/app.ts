@@ -26,6 +26,7 @@ import { requireScopes } from './plugins/scope.ts';
 import { addSecurityHeaders } from './plugins/secure-headers.ts';
 import { rejectUnstorableText } from './plugins/storable-text.ts';
 import { limitConcurrentReads } from './plugins/read-concurrency.ts';
+import { closeUnreadConnections } from './plugins/unread-responses.ts';
 import { debugRoutes } from './routes/debug.ts';
 import { merchantRoutes } from './routes/merchants.ts';
 import { orderRoutes } from './routes/orders.ts';
@@ -67,6 +68,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
     ...(answerWithinMs !== undefined && { responseTimeoutMs: answerWithinMs }),
   }) as unknown as FastifyInstance;
   app.addHook('onRequest', async (request, reply) => void reply.header('x-request-id', request.id));
+  closeUnreadConnections(app);
   await addSecurityHeaders(app);
   await compressResponses(app);
   answerMethodNotAllowed(app);

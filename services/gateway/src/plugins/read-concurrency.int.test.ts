@@ -90,11 +90,3 @@ test('an unread response blocks further reads of its merchant until the client d
   expect(await next).toBe(200);
   await app.close();
 });
-
-test('closes the connection of a client that does not read its response in time', async () => {
-  const { app, get, requestOnly } = await startServer({ maxPerMerchant: 1, responseTimeoutMs: 300 });
-  requestOnly('a', LARGER_THAN_SOCKET_BUFFERS);
-  await sleep(50);
-  expect((await get('a', 1)).status).toBe(200);
-  await app.close();
-});
