@@ -10,11 +10,13 @@ type Message = Parameters<Publisher['send']>[1][number];
 const log = createLogger({ name: 'test', level: 'silent' });
 const topic = TOPICS.orders.name;
 const closing: (() => unknown)[] = [];
+let brokers: string[];
 let kafka: ReturnType<typeof createKafka>;
 
 beforeAll(async () => {
   const server = await startBroker();
-  kafka = createKafka({ KAFKA_BROKERS: [server.brokers] }, { clientId: 'test', log });
+  brokers = [server.brokers];
+  kafka = createKafka({ KAFKA_BROKERS: brokers }, { clientId: 'test', log });
   await ensureTopics(kafka, [topic], { partitions: 2, replication: 1 });
   closing.push(server.stop);
 });
@@ -113,6 +115,19 @@ test('publishes an event that a service with a wrong clock recorded in the futur
   await publisher.send(topic, [numbered(41, new Date(Date.now() + 48 * 3_600_000))]);
   await publisher.commit();
   expect((await readUntil(41, false)).at(-1)).toBe('evt_41');
+});
+
+test('begins a transaction right after the previous one, without an error', async () => {
+  // Apache Kafka refuses it until it has written the markers of the previous one: CONCURRENT_TRANSACTIONS.
+  const warnings: unknown[] = [];
+  const watched = Object.assign(Object.create(log) as typeof log, { warn: (line: unknown) => warnings.push(line) });
+  const client = createKafka({ KAFKA_BROKERS: brokers }, { clientId: 'test', log: watched });
+  const publisher = createPublisher(client, { transactionalId: newId('event') });
+  closing.unshift(publisher.close);
+  await publisher.open();
+  warnings.length = 0;
+  for (let n = 50; n < 70; n += 1) await publish(publisher, n);
+  expect(warnings).toEqual([]);
 });
 
 test('does not treat other errors as fencing', () => {
