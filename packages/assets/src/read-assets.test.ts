@@ -44,14 +44,16 @@ const eth = { ...btc, currency: 'ETH', network: 'ethereum', decimals: 18, smalle
 const read = (networks: unknown[], assets: unknown[]) =>
   readAssets({ ENVIRONMENT: 'production', ASSETS_FILE: fileOf({ networks, assets }) });
 
-const faultOf = (networks: unknown[], assets: unknown[]): string => {
+const messageOf = (refused: () => unknown): string => {
   try {
-    read(networks, assets);
+    refused();
   } catch (error) {
     return (error as Error).message;
   }
   return '';
 };
+
+const faultOf = (networks: unknown[], assets: unknown[]) => messageOf(() => read(networks, assets));
 
 test.each(['sandbox', 'production'] as const)('the table of %s has the dust limit of Bitcoin', (ENVIRONMENT) => {
   const table = readAssets({ ENVIRONMENT });
@@ -230,13 +232,7 @@ describe('a networks file of an earlier version', () => {
     const path = fileOf({ note: 'ours', networks }, 'networks.json');
     const readIt = () => readAssets({ ENVIRONMENT: 'production', [variable]: path });
     expect(readIt).toThrow(/set ASSETS_FILE to a file of assets instead, the same for orders and payments/);
-    const message = (() => {
-      try {
-        return String(readIt());
-      } catch (error) {
-        return (error as Error).message;
-      }
-    })();
+    const message = messageOf(readIt);
     const converted = JSON.parse(message.slice(message.indexOf('{')));
     expect(
       converted.assets.map(({ currency, network }: Record<string, string>) => `${currency} on ${network}`),

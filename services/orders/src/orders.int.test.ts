@@ -46,34 +46,6 @@ test('creating an order twice with one id creates one order', async () => {
   expect(await service.recordedOf(order.id)).toHaveLength(1);
 });
 
-test('refuses an order that is too small for a deposit on its chain, and takes it without that rail', async () => {
-  const inBitcoin = (usdc: string, rails: string[]) => ({
-    payment_currency: 'BTC',
-    enable_rails: rails,
-    items: [{ name: 'sticker', quantity: 1, unit_price: usdc, currency: 'USDC' }],
-  });
-  const create = (changes: Record<string, unknown>) =>
-    service.call('POST', '/orders', { order_id: newId('order'), merchant_id: MERCHANT, order: body(changes) });
-  const refused = await create(inBitcoin('1.0114', ['gateway_pay', 'crypto_deposit']));
-  expect(refused).toMatchObject({
-    status: 400,
-    body: {
-      code: 'amount_too_small',
-      message:
-        'items: the total is 0.00000999 BTC, and crypto_deposit takes at least 0.00001000: raise it, or enable only gateway_pay',
-      details: [{ path: 'items' }],
-    },
-  });
-  expect(await create(inBitcoin('0.000001', ['gateway_pay']))).toMatchObject({
-    status: 201,
-    body: { total_amount: '0.00000001' },
-  });
-  expect(await create(inBitcoin('1.012', ['crypto_deposit']))).toMatchObject({
-    status: 201,
-    body: { total_amount: '0.00001000' },
-  });
-});
-
 test('applies each payment once when all are offered concurrently and twice', async () => {
   const order = await service.create({ items: [{ name: 'x', quantity: 1, unit_price: '10', currency: 'USDC' }] });
   const offers = [1, 2, 3, 4, 5, 1, 2, 3, 4, 5].map((n) => service.offer(order.id, n, 2_000_000n));
