@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { openShop } from './harness/merchants.ts';
+import { orderBody } from './harness/order-bodies.ts';
 import { serviceAdmin } from './harness/service-admin.ts';
 import { sharedStack } from './harness/shared-stack.ts';
 
@@ -29,6 +31,22 @@ test('services of production do not start on the data of a sandbox', async () =>
     );
     expect(code).toBe(1);
   }
+});
+
+test('orders, payments and their admin commands keep the decimals of stored amounts', async () => {
+  const shop = await openShop(stack);
+  await shop.api.createOrder(orderBody({ payment_currency: 'CAZ' })).finally(() => shop.api.close());
+  const other = { CAZ_DECIMALS: '6' };
+  const refusal =
+    /^CAZ_DECIMALS is 6, but the amounts of CAZ in this event store have 18 decimals: set CAZ_DECIMALS=18 /;
+  const sixDecimals = { ...stack, environment: { ...stack.environment, ...other } };
+  const [rebuild, ...starts] = await Promise.all([
+    serviceAdmin(sixDecimals, 'orders', 'projections rebuild').outcome(),
+    run('orders', other),
+    run('payments', other),
+  ]);
+  for (const start of starts) expect(start).toEqual({ error: expect.stringMatching(refusal), code: 1 });
+  expect(rebuild).toEqual({ output: expect.stringMatching(refusal), code: 2 });
 });
 
 test('an operator can see to which environment each store belongs', async () => {

@@ -20,5 +20,6 @@ export * from './resources/order.ts';
 export * from './resources/payment.ts';
 export * from './resources/refund.ts';
 export * from './resources/webhook.ts';
+export * from './scale-events.ts';
 export * from './store-events.ts';
 export * from './topics.ts';

@@ -2,6 +2,13 @@ export { append, tombstone } from './append.ts';
 export { type ChainVerification, verifyChains } from './chain.ts';
 export { type CommandHandler, commandHandler, type HandledCommand, type HandleOptions } from './command-handler.ts';
 export { checkEventStore, connectEventStore } from './connect.ts';
+export {
+  recordScale,
+  requireConfiguredScale,
+  requireRecordedScales,
+  withRecordedScales,
+  WrongScaleError,
+} from './currency-scales.ts';
 export type { FlushTiming } from './flush-timer.ts';
 export { type HistoryRange, type HistoryStream, readHistory } from './history.ts';
 export { readLog } from './read-log.ts';

@@ -1,6 +1,14 @@
-import { connectEventStore, readStoreIdentity, verifyChains } from '@cpg/event-store';
+import { connectEventStore, readStoreIdentity, requireRecordedScales, verifyChains } from '@cpg/event-store';
 import { createPool, stampsOf } from '@cpg/postgres';
-import { ConfigError, createLogger, EventStoreConfig, readConfig, ServiceConfig, writeLine } from '@cpg/runtime';
+import {
+  ConfigError,
+  createLogger,
+  EventStoreConfig,
+  FatalStartError,
+  readConfig,
+  ServiceConfig,
+  writeLine,
+} from '@cpg/runtime';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { exportHistory } from './export-history.ts';
 import { nameOf, type Projection, tablesOf } from './projection.ts';
@@ -36,12 +44,14 @@ export const runAdminCommand = async ({ args, env, ...service }: AdminCommandOpt
     const client = connectEventStore(EVENTSTORE_URL);
     try {
       await requireSameEnvironment(client, databaseUrl);
+      await requireRecordedScales(client);
       return await run(args, { client, databaseUrl, signal: stopping.signal, ...service });
     } finally {
       await client.dispose();
     }
   } catch (error) {
-    const expected = error instanceof ProjectionError || error instanceof ConfigError;
+    const expected =
+      error instanceof ProjectionError || error instanceof ConfigError || error instanceof FatalStartError;
     process.stderr.write(`${expected ? error.message : `the command failed: ${(error as Error).message || error}`}\n`);
     return 2;
   }

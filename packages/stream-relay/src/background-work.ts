@@ -8,6 +8,7 @@ import { requireOwnStore } from './own-store.ts';
 import { type Projection, startProjection } from './projection.ts';
 import { rebuildOutdated } from './rebuild-outdated.ts';
 import { type RelayOptions, startRelay } from './relay.ts';
+import { requireStoredScales } from './stored-scales.ts';
 
 export interface Stoppable {
   readonly stop: () => Promise<void>;
@@ -65,6 +66,7 @@ const prepare = async <M extends DomainMessage>({
 }: BackgroundWork<M>): Promise<void> => {
   await prepareSchema(readModel, { schema: projection.schema, folder: migrations, environment });
   await requireOwnStore({ client, db: readModel, projection, environment, name });
+  await requireStoredScales({ client, db: readModel, projection, name });
   gate.open();
 };
 

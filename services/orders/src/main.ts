@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { NewOrderEvent, OrderEvent, TOPICS } from '@cpg/contracts';
-import { commandHandler } from '@cpg/event-store';
+import { commandHandler, withRecordedScales } from '@cpg/event-store';
 import {
   createLogger,
   internalClient,
@@ -37,13 +37,20 @@ await runService(async () => {
   const { client, readModel } = connections;
   const paymentsHttp = internalClient({ name: 'payments', url: config.PAYMENTS_URL, token: config.INTERNAL_TOKEN });
 
-  const handler = commandHandler({
-    client,
-    decider: orderDecider,
-    schema: OrderEvent,
-    newEvent: NewOrderEvent,
-    streamOf: orderStreamOf,
-  });
+  const handler = withRecordedScales(
+    commandHandler({
+      client,
+      decider: orderDecider,
+      schema: OrderEvent,
+      newEvent: NewOrderEvent,
+      streamOf: orderStreamOf,
+    }),
+    {
+      client,
+      actor: 'service:orders',
+      currencyOf: (command) => (command.type === 'CreateOrder' ? command.currency : null),
+    },
+  );
   const payments = paymentsClient(paymentsHttp);
   const market = publicMarket(config, now, log);
   const commands = orderCommands({

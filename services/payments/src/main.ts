@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { NewPaymentEvent, PaymentEvent, TOPICS } from '@cpg/contracts';
-import { commandHandler } from '@cpg/event-store';
+import { commandHandler, withRecordedScales } from '@cpg/event-store';
 import {
   createLogger,
   internalClient,
@@ -40,13 +40,20 @@ await runService(async () => {
   const { client, readModel } = connections;
   const ordersHttp = internalClient({ name: 'orders', url: config.ORDERS_URL, token: config.INTERNAL_TOKEN });
 
-  const handler = commandHandler({
-    client,
-    decider: paymentDecider,
-    schema: PaymentEvent,
-    newEvent: NewPaymentEvent,
-    streamOf: paymentStreamOf,
-  });
+  const handler = withRecordedScales(
+    commandHandler({
+      client,
+      decider: paymentDecider,
+      schema: PaymentEvent,
+      newEvent: NewPaymentEvent,
+      streamOf: paymentStreamOf,
+    }),
+    {
+      client,
+      actor: 'service:payments',
+      currencyOf: (command) => (command.type === 'ReceivePayment' ? command.currency : null),
+    },
+  );
   const commands = paymentCommands({ handler, project: (projected) => projectPayments(readModel, [projected]) });
   const deletePayments = paymentDeletion({ client, handler, readModel });
   const orders = ordersClient(ordersHttp);
