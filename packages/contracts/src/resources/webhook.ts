@@ -19,7 +19,12 @@ export const Webhook = z.object({
   url: z.string(),
   events: z.array(WebhookEventType),
   is_enabled: z.boolean(),
-  disabled_reason: z.string().optional().describe('Why the service disabled the webhook.'),
+  disabled_reason: z
+    .string()
+    .optional()
+    .describe(
+      'Why the service disabled the webhook: its endpoint answered 410, or all attempts failed for 5 days, at least 10 of them, the last within a day.',
+    ),
   created_at: Timestamp.optional(),
   updated_at: Timestamp.optional(),
 });

@@ -27,7 +27,7 @@ export const createWebhook = {
   operationId: 'createWebhook',
   summary: 'Create a webhook',
   description:
-    'Subscribes a public HTTPS endpoint to events. A new webhook is disabled: enable it with PATCH. A merchant can have 20 webhooks; returns 409 `too_many_webhooks` after that.',
+    'Subscribes a public HTTPS endpoint to events. The host of the URL must resolve within 2 seconds, and only to public addresses. A new webhook is disabled: enable it with PATCH. A merchant can have 20 webhooks; returns 409 `too_many_webhooks` after that.',
   tags,
   body: CreateWebhookDto,
   response: { 201: WebhookCreated },
