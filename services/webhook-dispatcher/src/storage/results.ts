@@ -70,15 +70,14 @@ const recordInto = (day: string): string => `
     returning delivery_id, started_at
   ), fresh as (
     select r.webhook_id, r.started_at, r.status = 'delivered' as is_success from result r
-    join recorded on recorded.delivery_id = r.delivery_id and recorded.started_at = r.started_at
+    where ((r.delivery_id, r.started_at) in (select delivery_id, started_at from recorded)) is true
   )
   insert into webhooks.failing as f (webhook_id, since, attempts, last_at)
   select webhook_id, min(started_at), count(*), max(started_at) from fresh
   group by webhook_id having not bool_or(is_success)
   union all
-  select webhook_id, 'infinity', 0, '-infinity' from fresh
-  where is_success and webhook_id in (select known.webhook_id from webhooks.failing known where known.since < 'infinity')
-  group by webhook_id
+  select webhook_id, 'infinity', 0, '-infinity' from (select distinct webhook_id from fresh where is_success) recovered
+  where (select true from webhooks.failing known where known.webhook_id = recovered.webhook_id and known.since < 'infinity')
   order by webhook_id
   on conflict (webhook_id) do update set
     since = case when excluded.attempts = 0 then 'infinity' else least(f.since, excluded.since) end,
