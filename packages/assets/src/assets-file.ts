@@ -5,9 +5,8 @@ import { isChecksummed } from './evm-address.ts';
 
 const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
 
-const Name = z.string().regex(/^[a-z0-9][a-z0-9-]{0,63}$/, {
-  error: 'must be a name of lower-case letters, digits and hyphens',
-});
+// Earlier versions accepted any name, and addresses are stored with it.
+const Name = z.string().min(1).max(64);
 
 const NetworkRow = z.strictObject({
   network: Name,

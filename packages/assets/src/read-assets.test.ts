@@ -225,7 +225,7 @@ describe('a networks file of an earlier version', () => {
   const networks = [
     { kind: 'bitcoin', chain: 'main', confirmations: 3, ...bitcoin },
     { kind: 'evm', confirmations: 15, ...bnb, tokens: { USDC: { contract: USDC_ON_BNB } } },
-    { kind: 'evm', confirmations: 12, ...ethereum, xpub: 'xpub', tokens: {} },
+    { kind: 'evm', confirmations: 12, ...ethereum, xpub: 'xpub6DCoCpSuQ', tokens: {} },
   ];
 
   test.each(['NETWORKS_FILE', 'ASSETS_FILE'])('is refused in %s, with its content as a file of assets', (variable) => {
@@ -233,6 +233,7 @@ describe('a networks file of an earlier version', () => {
     const readIt = () => readAssets({ ENVIRONMENT: 'production', [variable]: path });
     expect(readIt).toThrow(/set ASSETS_FILE to a file of assets instead, the same for orders and payments/);
     const message = messageOf(readIt);
+    expect(message).not.toMatch('xpub6DCoCpSuQ');
     const converted = JSON.parse(message.slice(message.indexOf('{')));
     expect(
       converted.assets.map(({ currency, network }: Record<string, string>) => `${currency} on ${network}`),
@@ -241,7 +242,7 @@ describe('a networks file of an earlier version', () => {
     expect(table.assets).toMatchObject([
       { currency: 'BTC', requiredConfirmations: 3, smallestPayableMinor: 1_000n },
       { currency: 'USDC', requiredConfirmations: 15, decimals: 6 },
-      { currency: 'ETH', requiredConfirmations: 12, network: { xpub: 'xpub' } },
+      { currency: 'ETH', requiredConfirmations: 12, network: { xpub: 'copy the key from the networks file' } },
     ]);
   });
 

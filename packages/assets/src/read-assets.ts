@@ -35,6 +35,10 @@ export const readAssets = ({
   }
 };
 
+/** An account key reveals all payments to the account, so no message shows it. */
+const withoutKeys = (name: string, value: unknown): unknown =>
+  name === 'xpub' ? 'copy the key from the networks file' : value;
+
 /** A setting of an earlier version is refused: it did not say which chains have ETH, and how many decimals a token
  *  has. */
 const earlierVersion = (variable: string, path: string, content: unknown): ConfigError => {
@@ -42,6 +46,6 @@ const earlierVersion = (variable: string, path: string, content: unknown): Confi
   const where = 'set ASSETS_FILE to a file of assets instead, the same for orders and payments';
   if (!converted) return new ConfigError(`${variable} (${path}) is no longer read: ${where}`);
   return new ConfigError(
-    `${variable} (${path}) is a networks file of an earlier version: ${where}. This is its content; compare each "decimals" with decimals() of the contract, and add "native": true rows for coins that it lacks:\n${JSON.stringify(converted, null, 2)}`,
+    `${variable} (${path}) is a networks file of an earlier version: ${where}. This is its content; compare each "decimals" with decimals() of the contract, and add "native": true rows for coins that it lacks:\n${JSON.stringify(converted, withoutKeys, 2)}`,
   );
 };
