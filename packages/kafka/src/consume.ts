@@ -10,7 +10,8 @@ export interface RunningConsumer {
   /** Readiness check. Rejects before the group is joined, and when there was no heartbeat for the session timeout. */
   readonly ready: () => Promise<void>;
   /** Finishes the current messages, commits offsets and leaves the group, within 6 s.
-   *  While Kafka is unavailable it skips the commit: the uncommitted messages are consumed again. */
+   *  While Kafka is unavailable it skips the commit: the uncommitted messages are consumed again. The client then keeps
+   *  trying to leave the group for a while; another call waits for that. */
   readonly stop: () => Promise<void>;
 }
 
@@ -35,7 +36,12 @@ export const consume = <T>(options: ConsumeOptions<T>): RunningConsumer => {
     ...(preferThroughput ? HIGH_THROUGHPUT_FETCH : LOW_LATENCY_FETCH),
     // The relay uses transactions only to fence its predecessors. Its messages are facts that an abort does not revoke.
     readUncommitted: true,
-    retry: { initialRetryTime: 100, maxRetryTime: 2_000, retries: 20, restartOnFailure: async () => true },
+    retry: {
+      initialRetryTime: 100,
+      maxRetryTime: 2_000,
+      retries: 20,
+      restartOnFailure: async () => !stopping.signal.aborted,
+    },
   });
   const stopping = new AbortController();
   const deadLetters = createDeadLetterProducer(kafka, groupId);
@@ -82,6 +88,7 @@ export const consume = <T>(options: ConsumeOptions<T>): RunningConsumer => {
     started = sleep(RESTART_DELAY_MS, undefined, { signal: stopping.signal }).then(start, () => {});
   });
 
+  let leaving: Promise<void> | undefined;
   const leaveGroup = async () => {
     await started;
     await offsets.stop();
@@ -95,7 +102,8 @@ export const consume = <T>(options: ConsumeOptions<T>): RunningConsumer => {
     },
     stop: async () => {
       stopping.abort();
-      await withTimeout(STOP_TIMEOUT_MS, leaveGroup()).catch((error: unknown) =>
+      leaving ??= leaveGroup();
+      await withTimeout(STOP_TIMEOUT_MS, leaving).catch((error: unknown) =>
         log.warn({ err: error, groupId }, 'could not leave the consumer group'),
       );
     },
