@@ -1,7 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { type BrokerProcess, NoApacheKafka, startApacheKafka } from '@cpg/embedded-kafka/apache';
 import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
 import { Kafka, logLevel, Partitioners } from 'kafkajs';
 import { startStack } from '../harness/stack.ts';
+import { type RelayLatency, relayLatency } from './relay.ts';
 import { durableInsert } from './baselines.ts';
 import { ms, type Row } from './report.ts';
 import { sustained } from './timings.ts';
@@ -13,7 +15,7 @@ const BATCH = 100;
 const SENDERS = 8;
 
 /** Measures the embedded engines with the clients that the services use. The baseline is plain inserts into the same
- *  PostgreSQL. */
+ *  PostgreSQL. Measures the relay on Apache Kafka too, where Java and Maven are there. */
 export const engines = async (): Promise<Row[]> => {
   const stack = await startStack();
   try {
@@ -27,6 +29,9 @@ export const engines = async (): Promise<Row[]> => {
     const store = await eventStore(stack.eventstoreUrl);
     console.log('Kafka');
     const kafka = await broker(stack.kafkaBrokers);
+    console.log('relay');
+    const embedded = await relayLatency(stack, stack.kafkaBrokers);
+    const apache = await onApacheKafka((brokers) => relayLatency(stack, brokers));
     return [
       {
         measure: `EventStoreDB: durable appends of one event, ${WRITERS} writers`,
@@ -41,9 +46,43 @@ export const engines = async (): Promise<Row[]> => {
         baseline: inserts(kafka.producedPerSecond),
       },
       { measure: 'Kafka: 1-KB messages out', ...atLeast(kafka.consumedPerSecond, 20_000) },
+      ...relayRows('the embedded Kafka', embedded),
+      ...relayRows('Apache Kafka', apache),
     ];
   } finally {
     await stack.stop();
+  }
+};
+
+const relayRows = (name: string, latency: RelayLatency | string): Row[] => {
+  if (typeof latency === 'string') return [{ measure: `relay on ${name}`, measured: latency }];
+  const { single, loaded } = latency;
+  const perSecond = `${Math.round(loaded.perSecond)}/s`;
+  return [
+    {
+      measure: `relay on ${name}: append to message, median and p99`,
+      measured: `${ms(single.median)}, ${ms(single.p99)}`,
+    },
+    {
+      measure: 'the same with 16 writers: events, median and p99',
+      measured: `${perSecond}, ${ms(loaded.median)}, ${ms(loaded.p99)}`,
+    },
+  ];
+};
+
+/** Runs `work` with a new Apache Kafka, or returns why there is none. */
+const onApacheKafka = async <T>(work: (brokers: string) => Promise<T>): Promise<T | string> => {
+  let apache: BrokerProcess;
+  try {
+    apache = await startApacheKafka();
+  } catch (error) {
+    if (error instanceof NoApacheKafka) return `not measured: ${error.message}`;
+    throw error;
+  }
+  try {
+    return await work(apache.brokers);
+  } finally {
+    await apache.remove();
   }
 };
 

@@ -9,6 +9,9 @@ import type { BrokerProcess } from '../broker-process.ts';
 import { freePort } from '../process.ts';
 import { APACHE, apacheJars } from './jars.ts';
 
+export { NoApacheKafka } from './jars.ts';
+export type { BrokerProcess } from '../broker-process.ts';
+
 const JAVA = ['-Xmx512m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
 /** Prints errors only, so that the output of a failed start is its reason. */
 const LOGGING = '-Dorg.slf4j.simpleLogger.defaultLogLevel=error';
