@@ -19,6 +19,7 @@ export * from './resources/metadata.ts';
 export * from './resources/order.ts';
 export * from './resources/payment.ts';
 export * from './resources/refund.ts';
+export * from './resources/text.ts';
 export * from './resources/webhook.ts';
 export * from './scale-events.ts';
 export * from './store-events.ts';

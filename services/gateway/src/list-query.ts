@@ -7,7 +7,8 @@ const wholeNumber = (max: number, defaultValue: number) => {
       (text) => (typeof text === 'string' && /^\d{1,9}$/.test(text) ? Number(text) : text),
       z.int({ error }).min(1, { error }).max(max, { error }),
     )
-    .default(defaultValue);
+    .default(defaultValue)
+    .meta({ 'x-default': defaultValue });
 };
 
 // Seconds, fraction and the form of the offset vary.

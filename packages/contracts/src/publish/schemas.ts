@@ -8,7 +8,7 @@ import { Item, ItemDto, Modifier } from '../resources/item.ts';
 import { Metadata, MetadataDto } from '../resources/metadata.ts';
 import { Capabilities, CryptoDepositInstruction, GatewayPayInstruction, Order, Rate } from '../resources/order.ts';
 import { Payment } from '../resources/payment.ts';
-import { WebhookPayload } from '../resources/webhook.ts';
+import { OrderWebhookPayload, WebhookEventType } from '../resources/webhook.ts';
 import { type DomainMessage, ORDER_MESSAGES, PAYMENT_MESSAGES, TOPICS, schemaIdOf } from '../topics.ts';
 
 export type JsonSchema = z.core.JSONSchema.JSONSchema;
@@ -50,9 +50,17 @@ export const envelopeSchema = (): JsonSchema =>
     description: 'The attributes of a message: CloudEvents 1.0, structured JSON.',
   });
 
+/** Both variants of the body as one object, as earlier versions published it. */
+const AnyWebhookPayload = z.object({
+  event: WebhookEventType,
+  data: z.union([Order, Payment]),
+  object_type: z.enum(['order', 'payment']),
+  timestamp: OrderWebhookPayload.shape.timestamp,
+});
+
 /** JSON Schema of the body of a webhook delivery. */
 export const webhookSchema = (): JsonSchema =>
-  toJsonSchema(WebhookPayload, {
+  toJsonSchema(AnyWebhookPayload, {
     $id: schemaIdOf('webhook'),
     title: 'webhook',
     description: 'The body of a webhook delivery. `data` is the resource right after the event.',

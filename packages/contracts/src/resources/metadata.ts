@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { requestText } from './text.ts';
 
 export const METADATA_MAX_BYTES = 16 * 1024;
 
@@ -8,7 +9,7 @@ export type Metadata = z.infer<typeof Metadata>;
 
 /** Metadata in a request: at most 16 KiB. */
 export const MetadataDto = z
-  .record(z.string(), z.json())
+  .record(requestText(), z.json())
   .refine((value) => Buffer.byteLength(JSON.stringify(value)) <= METADATA_MAX_BYTES, {
     error: 'must be at most 16 KiB as JSON',
   });

@@ -5,6 +5,7 @@ import { Amount } from '../money.ts';
 import { Item, ItemDto } from './item.ts';
 import { Metadata, MetadataDto } from './metadata.ts';
 import { Payment } from './payment.ts';
+import { requestText } from './text.ts';
 
 export const OrderStatus = z.enum([
   'initialized',
@@ -101,7 +102,7 @@ const ExpirationMinutes = z.int().min(MIN_EXPIRATION_MINUTES).max(MAX_EXPIRATION
 export const CapabilitiesDto = z.strictObject(Capabilities.shape);
 
 export const MerchantCreateOrderDto = z.strictObject({
-  external_reference_id: z.string().min(1).max(128),
+  external_reference_id: requestText(1, 128),
   items: z.array(ItemDto).min(1).max(100),
   enable_rails: z
     .array(PaymentRail)

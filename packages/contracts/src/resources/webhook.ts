@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { MerchantId, Timestamp, WebhookId } from '../ids.ts';
 import { Order } from './order.ts';
 import { Payment } from './payment.ts';
+import { requestText } from './text.ts';
 
 export const WebhookEventType = z.enum([
   'order:created',
@@ -36,7 +37,7 @@ export const WebhookEvents = z
   .refine((events) => new Set(events).size === events.length, { error: 'must not repeat an event type' })
   .meta({ uniqueItems: true });
 
-export const CreateWebhookDto = z.strictObject({ url: z.string().max(2048), events: WebhookEvents });
+export const CreateWebhookDto = z.strictObject({ url: requestText(0, 2048), events: WebhookEvents });
 export type CreateWebhookDto = z.infer<typeof CreateWebhookDto>;
 
 export const UpdateWebhookDto = z
@@ -47,11 +48,25 @@ export const UpdateWebhookDto = z
   .meta({ minProperties: 1 });
 export type UpdateWebhookDto = z.infer<typeof UpdateWebhookDto>;
 
-/** Body of a webhook delivery. */
-export const WebhookPayload = z.object({
-  event: WebhookEventType,
-  data: z.union([Order, Payment]),
-  object_type: z.enum(['order', 'payment']),
-  timestamp: z.int().describe('Unix time in milliseconds when the event happened.'),
+export const OrderEventType = WebhookEventType.extract(['order:created', 'order:updated', 'order:paid']);
+export const PaymentEventType = WebhookEventType.extract(['payment:applied', 'payment:failed', 'payment:refunded']);
+
+const timestamp = z.int().describe('Unix time in milliseconds when the event happened.');
+
+export const OrderWebhookPayload = z.object({
+  event: OrderEventType,
+  data: Order,
+  object_type: z.literal('order'),
+  timestamp,
 });
+
+export const PaymentWebhookPayload = z.object({
+  event: PaymentEventType,
+  data: Payment,
+  object_type: z.literal('payment'),
+  timestamp,
+});
+
+/** Body of a webhook delivery. */
+export const WebhookPayload = z.discriminatedUnion('object_type', [OrderWebhookPayload, PaymentWebhookPayload]);
 export type WebhookPayload = z.infer<typeof WebhookPayload>;

@@ -92,3 +92,46 @@ test.each<[string, (after: typeof base) => unknown, string]>([
 ])('%s is breaking', (_, change, message) => {
   expect(changed(change)).toEqual([expect.stringContaining(message)]);
 });
+
+test('an error that cannot happen any more, and the refusal of NUL, are not breaking', () => {
+  const before = structuredClone(base) as OpenApi;
+  before.paths['/things']!.post!.responses[409] = {};
+  before.components.schemas.New!.properties!.title = { type: 'string' };
+  const after = structuredClone(before);
+  delete after.paths['/things']!.post!.responses[409];
+  after.components.schemas.New!.properties!.title!.pattern = '^[^\\u0000]*$';
+  expect(breakingChanges(before, after)).toEqual([]);
+  after.components.schemas.New!.properties!.title!.pattern = '^a$';
+  expect(breakingChanges(before, after)).toEqual(['POST /things body.title has another pattern']);
+});
+
+describe('a response that becomes a union of variants', () => {
+  const part = (type: string): OpenApi['components']['schemas'][string] => ({
+    type: 'object',
+    properties: { [type]: { type: 'string' } },
+    required: [type],
+  });
+  const event = (kinds: string[], data: OpenApi['components']['schemas'][string]) => ({
+    type: 'object',
+    properties: { kind: { type: 'string', enum: kinds }, data },
+    required: ['kind', 'data'],
+  });
+  const withThing = (Thing: OpenApi['components']['schemas'][string]): OpenApi => {
+    const document = structuredClone(base) as OpenApi;
+    document.components.schemas.Thing = Thing;
+    return document;
+  };
+  const before = withThing(event(['a', 'b'], { anyOf: [part('a'), part('b')] }));
+
+  test('is not breaking if each variant fits the earlier schema', () => {
+    const after = withThing({ oneOf: [event(['a'], part('a')), event(['b'], part('b'))] });
+    expect(breakingChanges(before, after)).toEqual([]);
+  });
+
+  test('is breaking if a variant lost a field or has other data', () => {
+    const lost = withThing({ oneOf: [event(['a'], part('a')), part('b')] });
+    expect(breakingChanges(before, lost)).not.toEqual([]);
+    const other = withThing({ oneOf: [event(['a'], part('c'))] });
+    expect(breakingChanges(before, other)).toEqual(['POST /things 201<0>.data is none of its earlier variants']);
+  });
+});

@@ -28,6 +28,9 @@ export interface OpenApi {
   components: { schemas: Record<string, Schema> };
 }
 
+// NUL was always refused, also where the document did not say so.
+const NO_NUL = '^[^\\u0000]*$';
+
 const UPPER_BOUNDS = ['maximum', 'maxLength', 'maxItems'];
 const LOWER_BOUNDS = ['minimum', 'exclusiveMinimum', 'minLength', 'minItems'];
 
@@ -36,6 +39,7 @@ const LOWER_BOUNDS = ['minimum', 'exclusiveMinimum', 'minLength', 'minItems'];
 export const breakingChanges = (before: OpenApi, after: OpenApi): string[] => {
   const compare = (old: Schema, now: Schema, isRequest: boolean, where: string): string[] => {
     const [a, b] = [resolved(before, old), resolved(after, now)];
+    if (!isRequest && isNarrowed(a, b)) return narrowingChanges(a, b, where);
     if (a.type !== b.type) return [`${where} has another type`];
     return [
       ...(isRequest ? restrictions(a, b, where) : []),
@@ -53,6 +57,15 @@ export const breakingChanges = (before: OpenApi, after: OpenApi): string[] => {
         ? compare(a.additionalProperties, b.additionalProperties, isRequest, `${where}.*`)
         : []),
     ];
+  };
+
+  /** A response that was one schema with alternatives, and is now one of several variants. */
+  const narrowingChanges = (a: Schema, b: Schema, where: string): string[] => {
+    if (variantsOf(a).length === 0) {
+      return variantsOf(b).flatMap((variant, index) => compare(a, variant, false, `${where}<${index}>`));
+    }
+    const fits = variantsOf(a).some((variant) => compare(variant, b, false, where).length === 0);
+    return fits ? [] : [`${where} is none of its earlier variants`];
   };
 
   const contentChanges = (
@@ -86,9 +99,12 @@ export const breakingChanges = (before: OpenApi, after: OpenApi): string[] => {
     ...(now.requestBody?.required && !old.requestBody?.required ? [`${where} needs a body now`] : []),
     ...contentChanges(old.requestBody, now.requestBody, true, `${where} body`),
     ...Object.entries(old.responses).flatMap(([status, answer]) =>
-      now.responses[status]
-        ? contentChanges(answer, now.responses[status], false, `${where} ${status}`)
-        : [`${where} ${status} was removed`],
+      // An error that cannot happen any more breaks nobody.
+      Number(status) >= 400 && !now.responses[status]
+        ? []
+        : now.responses[status]
+          ? contentChanges(answer, now.responses[status], false, `${where} ${status}`)
+          : [`${where} ${status} was removed`],
     ),
   ];
 
@@ -114,7 +130,9 @@ const restrictions = (a: Schema, b: Schema, where: string): string[] => [
     .filter((value) => b.enum && !b.enum.includes(value))
     .map((value) => `${where} no longer allows ${value}`),
   ...(b.enum && !a.enum ? [`${where} allows only some values now`] : []),
-  ...(b.pattern !== undefined && a.pattern !== b.pattern ? [`${where} has another pattern`] : []),
+  ...(b.pattern !== undefined && a.pattern !== b.pattern && b.pattern !== NO_NUL
+    ? [`${where} has another pattern`]
+    : []),
   ...(b.additionalProperties === false && a.additionalProperties !== false
     ? [`${where} no longer allows unknown fields`]
     : []),
@@ -131,6 +149,9 @@ const limit = (schema: Schema, bound: string, none: number): number => (schema[b
 const isSchema = (value: Schema | boolean | undefined): value is Schema => typeof value === 'object';
 
 const variantsOf = (schema: Schema): Schema[] => schema.anyOf ?? schema.oneOf ?? [];
+
+/** Whether exactly one of the two is a union of variants. */
+const isNarrowed = (a: Schema, b: Schema): boolean => variantsOf(a).length > 0 !== variantsOf(b).length > 0;
 
 const resolved = ({ components }: OpenApi, schema: Schema): Schema =>
   schema.$ref ? (components.schemas[schema.$ref.split('/').at(-1) ?? ''] ?? {}) : schema;

@@ -23,8 +23,10 @@ import {
   ModifierDto,
   Order,
   OrderDeletion,
+  OrderWebhookPayload,
   Payment,
   PaymentMethod,
+  PaymentWebhookPayload,
   Rate,
   Refund,
   Rates,
@@ -44,8 +46,18 @@ import { DeliveryPage, ReplayWebhookBody } from '../routes/delivery-schemas.ts';
 import { UpdateWebhookBody, WebhookCreated, WebhookDeletion, WebhookPage } from '../routes/webhook-schemas.ts';
 import * as examples from './examples.ts';
 
+/** The field by which a reader tells the variants of a union, and the schema of each of its values. */
+const discriminatedBy = (propertyName: string, schemas: Record<string, string>) => ({
+  discriminator: {
+    propertyName,
+    mapping: Object.fromEntries(
+      Object.entries(schemas).map(([value, name]) => [value, `#/components/schemas/${name}`]),
+    ),
+  },
+});
+
 /** The named schemas of the document, with an example of each where there is one. */
-const COMPONENTS: Record<string, readonly [schema: z.ZodType, example?: unknown]> = {
+const COMPONENTS: Record<string, readonly [schema: z.ZodType, example?: unknown, more?: object]> = {
   Order: [Order, examples.order],
   OrderPage: [OrderPage],
   OrderHistoryPage: [OrderHistoryPage],
@@ -61,7 +73,11 @@ const COMPONENTS: Record<string, readonly [schema: z.ZodType, example?: unknown]
   CapabilitiesDto: [CapabilitiesDto],
   Rates: [Rates],
   Rate: [Rate],
-  DepositInstruction: [DepositInstruction],
+  DepositInstruction: [
+    DepositInstruction,
+    undefined,
+    discriminatedBy('rail', { crypto_deposit: 'CryptoDepositInstruction', gateway_pay: 'GatewayPayInstruction' }),
+  ],
   CryptoDepositInstruction: [CryptoDepositInstruction],
   GatewayPayInstruction: [GatewayPayInstruction],
   Payment: [Payment, examples.payment],
@@ -84,7 +100,13 @@ const COMPONENTS: Record<string, readonly [schema: z.ZodType, example?: unknown]
   DeliveryPage: [DeliveryPage],
   DeliveryAttempt: [DeliveryAttempt],
   DeliveryWithAttempts: [DeliveryWithAttempts, examples.deliveryWithAttempts],
-  WebhookPayload: [WebhookPayload, examples.payload],
+  WebhookPayload: [
+    WebhookPayload,
+    examples.payload,
+    discriminatedBy('object_type', { order: 'OrderWebhookPayload', payment: 'PaymentWebhookPayload' }),
+  ],
+  OrderWebhookPayload: [OrderWebhookPayload, examples.orderPayload],
+  PaymentWebhookPayload: [PaymentWebhookPayload, examples.payload],
   Replay: [Replay, examples.replay],
   ReplayWebhook: [ReplayWebhookBody, examples.replayWebhook],
   RegisterPayment: [RegisterPaymentBody, examples.registerPayment],
@@ -94,14 +116,14 @@ const COMPONENTS: Record<string, readonly [schema: z.ZodType, example?: unknown]
   TestDelivery: [TestDelivery, { delivery_id: 'dlv_01KG9Q2T8R7M5N3V1X0Z4Y6W8S' }],
   Metadata: [Metadata, { table: 'B7' }],
   MetadataDto: [MetadataDto, { table: 'B7' }],
-  Error: [ErrorBody, examples.error],
+  Error: [ErrorBody],
 };
 
 /** Registers the schema names, so that the document refers to schemas by name. */
 export const registerComponents = (): void => {
-  for (const [id, [schema, example]] of Object.entries(COMPONENTS)) {
+  for (const [id, [schema, example, more]] of Object.entries(COMPONENTS)) {
     const known = z.globalRegistry.get(schema);
     if (!known?.id)
-      z.globalRegistry.add(schema, { ...known, id, ...(example !== undefined && { examples: [example] }) });
+      z.globalRegistry.add(schema, { ...known, id, ...(example !== undefined && { examples: [example] }), ...more });
   }
 };

@@ -1,4 +1,5 @@
 import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger';
+import { ABOUT_EVENTS, WEBHOOKS } from './events.ts';
 
 export const API_VERSION = '1.1.0';
 export const TITLE = 'Crypto payment gateway API';
@@ -11,7 +12,7 @@ const ABOUT = `Accept payments in crypto assets and stablecoins.
 
 **Idempotency.** Send an \`Idempotency-Key\` with a POST to make retries safe for 24 hours. The request takes effect once, even if the connection breaks or the service crashes, and repeats return the first response.
 
-**Lists** are paginated and sorted by creation time: \`page\` is 1 to 1000, \`limit\` is 1 to 100. Stop when \`page >= totalPages\`.
+**Lists** are paginated and sorted by creation time: \`page\` is 1 to 1000, \`limit\` is 1 to 100. Stop when \`page >= totalPages\`, or follow the \`Link\` header.
 
 **Errors** contain \`error\`, \`message\`, \`statusCode\`, a stable \`code\` and a \`request_id\`. The [error catalogue](/docs/errors) explains each \`code\`. Requests are checked in this order: 401, 429, 403, 400, 404, 409. Unknown fields and parameters are refused, and the error names them.
 
@@ -24,7 +25,12 @@ const seconds = { schema: { type: 'integer', minimum: 0 } } as const;
 /** The parts of the document that are not generated from the routes. */
 export const DESCRIPTION: NonNullable<FastifyDynamicSwaggerOptions['openapi']> = {
   openapi: '3.1.0',
-  info: { title: TITLE, version: API_VERSION, description: ABOUT },
+  info: {
+    title: TITLE,
+    version: API_VERSION,
+    description: ABOUT,
+    contact: { name: 'The operator of this gateway' },
+  },
   servers: [{ url: '/', description: 'This environment' }],
   tags: [
     { name: 'Merchant', description: 'The merchant that the API key belongs to.' },
@@ -36,8 +42,10 @@ export const DESCRIPTION: NonNullable<FastifyDynamicSwaggerOptions['openapi']> =
       description:
         'Simulates payers, rails, time and events, to test every case without waiting and without real funds. Available in sandboxes only: in production these paths return 404.',
     },
-    { name: 'Health' },
+    { name: 'Events', description: ABOUT_EVENTS },
+    { name: 'Health', description: 'Checks for load balancers and orchestrators. They need no key.' },
   ],
+  webhooks: WEBHOOKS,
   components: {
     securitySchemes: {
       apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: '`ak_sandbox_...` or `ak_live_...`' },
@@ -60,6 +68,11 @@ export const DESCRIPTION: NonNullable<FastifyDynamicSwaggerOptions['openapi']> =
       },
       'RateLimit-Remaining': { description: 'The number of requests that are allowed now.', ...seconds },
       'RateLimit-Reset': { description: 'Seconds until the token bucket is full.', ...seconds },
+      Location: { description: 'The path of the resource that was created.', schema: { type: 'string' } },
+      Link: {
+        description: 'The other pages (RFC 8288): `first`, `prev`, `next` and `last`; for a history only `next`.',
+        schema: { type: 'string' },
+      },
       'Retry-After': { description: 'Seconds to wait before the next request.', ...seconds },
       'Idempotency-Replayed': {
         description: '`true` if this is the stored response of an earlier request.',

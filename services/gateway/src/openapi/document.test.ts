@@ -1,15 +1,22 @@
+import { createHmac } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { ERROR_CODES } from '@cpg/core';
 import { type OpenApi, breakingChanges } from './breaking-changes.ts';
 import { openApiDocument } from './document.ts';
+import { ABOUT_EVENTS } from './events.ts';
 import * as examples from './examples.ts';
+import { describedFields } from './field-descriptions.ts';
 import {
   DeliveryWithAttempts,
+  ErrorBody,
   MerchantCreateOrderDto,
   Merchant,
   Order,
   Payment,
   Replay,
   Webhook,
+  WebhookEventType,
+  WebhookPayload,
 } from '@cpg/contracts';
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests read arbitrary parts of the document
@@ -84,7 +91,7 @@ test('every operation has a unique id, a summary, a tag and security', () => {
   expect(new Set(all.map(([, { operationId }]) => operationId)).size).toBe(all.length);
   for (const [name, operation] of all) {
     expect(operation).toMatchObject({ summary: expect.any(String), tags: [expect.any(String)] });
-    const security = { '/v1': [{ apiKey: [] }], '/de': [{}, { apiKey: [] }], '/he': undefined };
+    const security = { '/v1': [{ apiKey: [] }], '/de': [{}, { apiKey: [] }], '/he': [] };
     expect(operation.security).toEqual(security[name.split(' ')[1]!.slice(0, 3) as '/v1']);
   }
 });
@@ -116,6 +123,103 @@ test('every /v1 success response refers to a named schema, so that it may get ne
   }
 });
 
+test('every operation, parameter, header and field has a description', () => {
+  const missing: string[] = [];
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests read arbitrary parts of the document
+  const check = (where: string, part: any) => {
+    if (!part.$ref && !part.description) missing.push(where);
+  };
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  const checkFields = (where: string, schema: any) => {
+    for (const [field, value] of Object.entries(schema.properties ?? {})) {
+      check(`${where}.${field}`, { ...(value as object), $ref: undefined });
+      checkFields(`${where}.${field}`, value);
+    }
+    if (schema.items) checkFields(where, schema.items);
+  };
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  for (const [name, operation] of operations() as [string, any][]) {
+    check(name, operation);
+    for (const parameter of operation.parameters ?? []) check(`${name} ${parameter.name}`, parameter);
+    for (const [status, response] of Object.entries(operation.responses)) check(`${name} ${status}`, response);
+  }
+  for (const [name, schema] of Object.entries(document.components.schemas)) checkFields(name, schema);
+  for (const tag of document.tags) check(tag.name, tag);
+  expect(missing).toEqual([]);
+});
+
+test('no description of a field is left over', () => {
+  const fieldsOf = (schema: { properties?: object; items?: object }, prefix = ''): string[] => [
+    ...Object.entries(schema.properties ?? {}).flatMap(([field, value]) => [
+      `${prefix}${field}`,
+      ...fieldsOf(value, `${prefix}${field}.`),
+    ]),
+    ...(schema.items ? fieldsOf(schema.items, prefix) : []),
+  ];
+  const known = Object.entries<object>(document.components.schemas).flatMap(([name, schema]) =>
+    fieldsOf(schema).map((field) => `${name.replace(/Dto$/, '')}.${field}`),
+  );
+  expect(describedFields().filter((field) => !known.includes(field))).toEqual([]);
+});
+
+test('the parameters of lists have their defaults', () => {
+  const parameters = document.paths['/v1/orders'].get.parameters as { name: string; schema: object }[];
+  const schemas = Object.fromEntries(parameters.map(({ name, schema }) => [name, schema]));
+  expect(schemas).toMatchObject({ page: { default: 1 }, limit: { default: 10 }, sort: { default: 'desc' } });
+});
+
+test('every error response has an example of each of its codes', () => {
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  const codes = (operations() as [string, any][]).flatMap(([name, { responses }]) =>
+    Object.entries(responses as Record<string, { content?: Record<string, { examples?: object }> }>)
+      .filter(([status]) => Number(status) >= 400 && !name.includes('/health'))
+      .flatMap(([status, { content }]) => {
+        const examples = Object.entries<{ value: ErrorBody }>((content?.['application/json']?.examples ?? {}) as never);
+        expect({ name, status, count: examples.length }).not.toMatchObject({ count: 0 });
+        for (const [code, { value }] of examples) {
+          expect(ErrorBody.parse(value)).toMatchObject({ code, statusCode: Number(status) });
+        }
+        return examples.map(([code]) => code);
+      }),
+  );
+  const neverDocumented = ['method_not_allowed', 'internal_error'];
+  expect([...new Set(codes)].sort()).toEqual(
+    Object.keys(ERROR_CODES)
+      .filter((code) => !neverDocumented.includes(code))
+      .sort(),
+  );
+});
+
+test('every event is described as a request with its signature headers', () => {
+  expect(Object.keys(document.webhooks)).toEqual(WebhookEventType.options);
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  for (const [event, { post }] of Object.entries<any>(document.webhooks)) {
+    const headers = post.parameters.map(({ name }: { name: string }) => name);
+    expect(headers).toEqual(expect.arrayContaining(['x-signature', 'x-idempotency-key', 'webhook-signature']));
+    const { schema } = post.requestBody.content['application/json'];
+    const payload = document.components.schemas[schema.$ref.split('/').at(-1)!];
+    expect(payload.properties.event.enum).toContain(event);
+  }
+  const { discriminator, oneOf } = document.components.schemas.WebhookPayload;
+  expect(discriminator.propertyName).toBe('object_type');
+  expect(Object.values(discriminator.mapping)).toEqual(oneOf.map(({ $ref }: { $ref: string }) => $ref));
+});
+
+test('the recipe for x-signature in the document accepts a genuine request and no other', async () => {
+  const code = /```js\n(import \{ createHmac[^]*?)```/.exec(ABOUT_EVENTS)![1]!;
+  const source = `${code}\nexport default isGenuine;`;
+  const { default: isGenuine } = await import(`data:text/javascript,${encodeURIComponent(source)}`);
+  const secret = examples.webhookSecret;
+  const t = Math.floor(Date.now() / 1000);
+  const mac = createHmac('sha256', Buffer.from(secret.slice(6), 'base64'))
+    .update(`evt_1.${t}.{}`)
+    .digest('hex');
+  const headers = { 'x-signature': `t=${t},v1=${'0'.repeat(64)},v1=${mac}`, 'x-idempotency-key': 'evt_1' };
+  expect(isGenuine('{}', headers, secret)).toBe(true);
+  expect(isGenuine('{ }', headers, secret)).toBe(false);
+  expect(isGenuine('{}', { ...headers, 'x-signature': `t=${t - 600},v1=${mac}` }, secret)).toBe(false);
+});
+
 test('the examples match their schemas', () => {
   expect(MerchantCreateOrderDto.parse(examples.createOrder)).toEqual(examples.createOrder);
   expect(Order.parse(examples.order)).toEqual(examples.order);
@@ -124,6 +228,8 @@ test('the examples match their schemas', () => {
   expect(Webhook.parse(examples.webhook)).toEqual(examples.webhook);
   expect(DeliveryWithAttempts.parse(examples.deliveryWithAttempts)).toEqual(examples.deliveryWithAttempts);
   expect(Replay.parse(examples.replay)).toEqual(examples.replay);
+  for (const payload of [examples.payload, examples.orderPayload])
+    expect(WebhookPayload.parse(payload)).toEqual(payload);
 });
 
 test('the document does not break clients of the committed one', () => {

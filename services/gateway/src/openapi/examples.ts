@@ -1,7 +1,6 @@
 import type {
   Delivery,
   DeliveryWithAttempts,
-  ErrorBody,
   HistoryEntry,
   Merchant,
   MerchantCreateOrderDto,
@@ -162,6 +161,13 @@ export const payload: WebhookPayload = {
   timestamp: 1_769_861_074_000,
 };
 
+export const orderPayload: WebhookPayload = {
+  event: 'order:created',
+  data: order,
+  object_type: 'order',
+  timestamp: 1_769_860_800_000,
+};
+
 export const delivery: Delivery = {
   id: 'dlv_01KG9Q2T8R7M5N3V1X0Z4Y6W8S',
   webhook_id: webhook.id,
@@ -196,13 +202,4 @@ export const replay: Replay = {
   from_date: '2026-01-31T00:00:00.000Z',
   to_date: '2026-02-01T00:00:00.000Z',
   event_types: webhook.events,
-};
-
-export const error: ErrorBody = {
-  error: 'Bad Request',
-  message: 'items.0.unit_price: has more than the 2 decimals of MXN',
-  statusCode: 400,
-  code: 'invalid_request',
-  request_id: 'req_01KG9Q5H6J7K8M9N0P1Q2R3S4T',
-  details: [{ path: 'items.0.unit_price', message: 'has more than the 2 decimals of MXN' }],
 };

@@ -1,53 +1,37 @@
+import { errorResponses } from './error-responses.ts';
+
 /** The parts of an OpenAPI operation that this file reads or adds. */
 export interface Operation {
+  operationId?: string;
+  description?: string;
   security?: Record<string, string[]>[];
   parameters?: unknown[];
-  requestBody?: { required?: boolean };
+  requestBody?: { required?: boolean; description?: string };
   responses: Record<string, object>;
 }
-
-// Error responses that the routes themselves do not declare.
-const REFUSALS: Record<number, string> = {
-  400: 'The request is not valid. `details` lists every invalid field.',
-  401: 'The API key is missing, malformed, unknown, revoked, expired, or of the other environment.',
-  403: 'The API key lacks the required scope.',
-  404: 'No resource has this id: it does not exist, is deleted, or belongs to another merchant.',
-  409: 'The state of the resource does not allow the request, or another request with this `Idempotency-Key` is running. See `code`.',
-  410: 'The request repeats an earlier one with the same `Idempotency-Key`, and its order or webhook was deleted since.',
-  413: 'The body is larger than 256 KiB.',
-  415: 'The body is not `application/json`.',
-  422: 'This `Idempotency-Key` was used with a different request.',
-  429: 'Too many requests.',
-  503: 'A dependency is unavailable, or there is no current exchange rate. No partial change was made. Try again.',
-};
 
 const headers = (...names: string[]) =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 
 /** Adds the parts that operations have in common: security, error responses, headers and the idempotency key. */
 export const completeOperation = (path: string, method: string, operation: Operation): Operation => {
-  if (path.startsWith('/health')) return { ...operation, responses: HEALTH[path] ?? {} };
+  if (path.startsWith('/health')) return { ...operation, security: [], responses: HEALTH[path] ?? {} };
+  const { operationId = '' } = operation;
   const versioned = path.startsWith('/v1/');
-  const changes = method !== 'get';
+  const hasBody = method !== 'get';
   const repeatable = versioned && method === 'post';
-  const refusals = [
-    400,
-    401,
-    ...(versioned ? [403] : []),
-    ...(path.includes('{id}') || !versioned ? [404] : []),
-    ...(changes ? [409, 413, 415] : []),
-    ...(repeatable ? [410, 422] : []),
-    429,
-    503,
+  const isList = operationId.startsWith('list');
+  const added = [
+    ...ALWAYS,
+    ...(repeatable ? ['Idempotency-Replayed'] : []),
+    ...(CREATES.has(operationId) ? ['Location'] : []),
+    ...(isList ? ['Link'] : []),
   ];
   const answers = Object.entries(operation.responses).map(([status, answer]): [string, object] => [
     status,
-    {
-      ...answer,
-      description: 'Success.',
-      headers: headers(...ALWAYS, ...(repeatable ? ['Idempotency-Replayed'] : [])),
-    },
+    { ...answer, description: 'Success.', headers: headers(...added) },
   ]);
+  const isOptional = OPTIONAL_BODY.test(`${method} ${path}`);
   return {
     ...operation,
     security: versioned ? [{ apiKey: [] }] : [{}, { apiKey: [] }],
@@ -55,11 +39,21 @@ export const completeOperation = (path: string, method: string, operation: Opera
       parameters: [...(operation.parameters ?? []), { $ref: '#/components/parameters/Idempotency-Key' }],
     }),
     ...(operation.requestBody && {
-      requestBody: { ...operation.requestBody, required: changes && !OPTIONAL_BODY.test(`${method} ${path}`) },
+      requestBody: {
+        ...operation.requestBody,
+        required: hasBody && !isOptional,
+        ...(isOptional && { description: 'Optional: no body, `null` and `{}` mean the same.' }),
+      },
     }),
     responses: {
       ...Object.fromEntries(answers),
-      ...Object.fromEntries(refusals.map((status): [number, object] => [status, refusal(status)])),
+      ...errorResponses({
+        operationId,
+        versioned,
+        namesResource: path.includes('{id}') || !versioned,
+        hasBody,
+        repeatable,
+      }),
     },
   };
 };
@@ -75,10 +69,7 @@ const HEALTH: Record<string, Operation['responses']> = {
 // Operations without a body, or with an optional one.
 const OPTIONAL_BODY = /^delete |\/(cancel|capture|rotate-secret|redeliver|refund|confirm|fail)$/;
 
-const ALWAYS = ['X-Request-Id', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
+// Operations that create a resource with a path of its own.
+const CREATES = new Set(['createOrder', 'createWebhook', 'refundPayment', 'registerPayment', 'testWebhook']);
 
-const refusal = (status: number) => ({
-  description: REFUSALS[status],
-  headers: headers('X-Request-Id', ...(status === 429 || status === 503 ? ['Retry-After'] : [])),
-  content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
-});
+const ALWAYS = ['X-Request-Id', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];

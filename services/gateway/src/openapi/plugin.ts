@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import { registerComponents } from './components.ts';
 import { DESCRIPTION } from './description.ts';
+import { describeFields } from './field-descriptions.ts';
 import { completeOperation, type Operation } from './operations.ts';
 import { serveDocsPages } from './pages.ts';
 import { type Document, simplifySchemas } from './simplify-schemas.ts';
@@ -22,7 +23,7 @@ export const serveApiDocs = async (app: FastifyInstance): Promise<void> => {
       return { ...described, schema: { ...described.schema, description } };
     },
     transformObject: (document) =>
-      simplifySchemas(completed(jsonSchemaTransformObject(document) as unknown as Document)) as never,
+      describeFields(simplifySchemas(completed(jsonSchemaTransformObject(document) as unknown as Document))) as never,
   });
   let document: unknown;
   app.get('/openapi.json', { schema: { hide: true } }, async () => (document ??= app.swagger()));
@@ -45,10 +46,16 @@ const completed = (document: Document): Document => ({
 });
 
 const HEALTH: Record<string, object> = {
-  '/health': { operationId: 'health', summary: 'Check that the process is running', tags: ['Health'] },
+  '/health': {
+    operationId: 'health',
+    summary: 'Check that the process is running',
+    description: 'Does not check dependencies: use it to decide whether to restart the process.',
+    tags: ['Health'],
+  },
   '/health/ready': {
     operationId: 'ready',
     summary: 'Check that all dependencies are available',
+    description: 'Use it to decide whether to send requests to this process.',
     tags: ['Health'],
   },
 };

@@ -4,6 +4,7 @@ type Schemas = Record<string, unknown>;
 
 export interface Document {
   paths: Record<string, unknown>;
+  webhooks?: Record<string, unknown>;
   components: { schemas: Schemas };
 }
 
@@ -20,15 +21,19 @@ const mergeInputSchemas = <T extends Document>(document: T): T => {
   return withSchemas(document, Object.fromEntries(named) as Schemas);
 };
 
+const ANY_JSON = { description: 'Any JSON value. Text in a request must not contain NUL.', pattern: '^[^\\u0000]*$' };
+
 const simplifyNode = (node: Record<string, unknown>): unknown => {
   if (typeof node.$ref === 'string') {
     // The generated schema of any JSON value uses a reference that OpenAPI tools cannot resolve.
-    if (node.$ref.includes('__shared')) return {};
+    if (node.$ref.includes('__shared')) return ANY_JSON;
     return { ...node, $ref: node.$ref.startsWith(COMPONENT) ? node.$ref.replace(/Input$/, '') : node.$ref };
   }
-  const { minimum, maximum, pattern, ...rest } = node;
+  // zod leaves out the default of a value that it converts.
+  const { minimum, maximum, pattern, 'x-default': convertedDefault, ...rest } = node;
   return {
     ...rest,
+    ...(convertedDefault !== undefined && { default: convertedDefault }),
     ...(minimum !== undefined && minimum !== Number.MIN_SAFE_INTEGER && { minimum }),
     ...(maximum !== undefined && maximum !== Number.MAX_SAFE_INTEGER && { maximum }),
     // The format `date-time` already implies the pattern.
@@ -56,6 +61,7 @@ const keepReferenced = <T extends Document>(document: T): T => {
     }
   };
   follow(document.paths);
+  follow(document.webhooks);
   return withSchemas(document, Object.fromEntries([...referenced].sort().map((name) => [name, schemas[name]])));
 };
 

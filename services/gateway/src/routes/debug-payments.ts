@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { Amount, Order, OrderId, PaymentCurrency, PaymentId, PaymentRail } from '@cpg/contracts';
+import { Amount, Order, OrderId, PaymentCurrency, PaymentId, PaymentRail, requestText } from '@cpg/contracts';
 import type { Pool } from '@cpg/postgres';
 import { parsePositiveAmount } from '@cpg/runtime';
 import type { FastifyRequest } from 'fastify';
@@ -14,14 +14,11 @@ import { requireOwner } from './debug-ownership.ts';
 import { NoBody, pathId } from './parameters.ts';
 
 export const RegisterPaymentBody = z.strictObject({
-  order_id: z.string().max(256),
+  order_id: requestText(0, 256),
   payment_rail: PaymentRail,
   amount: Amount,
   currency: PaymentCurrency,
-  txHash: z
-    .string()
-    .min(1)
-    .max(256)
+  txHash: requestText(1, 256)
     .optional()
     .describe(
       'Identifies the payment on its rail: the same hash is the same payment. A random hash is used by default.',
@@ -35,10 +32,7 @@ export const RegisterPaymentBody = z.strictObject({
 });
 
 export const FailPaymentBody = z.strictObject({
-  reason: z
-    .string()
-    .min(1)
-    .max(256)
+  reason: requestText(1, 256)
     .optional()
     .describe(
       'The value for `failure_reason`. By default, `dropped` for a received payment and `reorg` for an applied one.',

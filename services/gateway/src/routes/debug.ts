@@ -1,4 +1,12 @@
-import { AdvanceTimeCall, Order, OrderId, TestDelivery, WebhookEventType, WebhookId } from '@cpg/contracts';
+import {
+  AdvanceTimeCall,
+  Order,
+  OrderId,
+  requestText,
+  TestDelivery,
+  WebhookEventType,
+  WebhookId,
+} from '@cpg/contracts';
 import type { Pool } from '@cpg/postgres';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
@@ -13,7 +21,7 @@ import { requireOwner } from './debug-ownership.ts';
 import { debugPaymentRoutes } from './debug-payments.ts';
 import { pathId } from './parameters.ts';
 
-export const TestWebhookBody = z.strictObject({ webhook_id: z.string().max(256), event_type: WebhookEventType });
+export const TestWebhookBody = z.strictObject({ webhook_id: requestText(0, 256), event_type: WebhookEventType });
 
 export const AdvanceTimeBody = z.strictObject(AdvanceTimeCall.shape);
 

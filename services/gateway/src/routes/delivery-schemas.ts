@@ -15,8 +15,8 @@ export const DeliveryPage = pageOf(Delivery);
 
 const DeliveryListQuery = z.strictObject({
   ...ListQuery.shape,
-  status: DeliveryStatus.optional(),
-  event_type: WebhookEventType.optional(),
+  status: DeliveryStatus.optional().describe('Only deliveries with this status.'),
+  event_type: WebhookEventType.optional().describe('Only deliveries of this type of event.'),
 });
 
 export const ReplayWebhookBody = z

@@ -6,6 +6,7 @@ import {
   OrderStatus,
   pageOf,
   PaymentCurrency,
+  requestText,
   UpdateOrderDto,
 } from '@cpg/contracts';
 import { z } from 'zod';
@@ -16,14 +17,11 @@ export const OrderPage = pageOf(Order);
 
 const OrderListQuery = z.strictObject({
   ...ListQuery.shape,
-  status: OrderStatus.optional(),
-  external_reference_id: z
-    .string()
-    .min(1)
-    .max(128)
+  status: OrderStatus.optional().describe('Only orders with this status.'),
+  external_reference_id: requestText(1, 128)
     .optional()
     .describe('Only orders with exactly this `external_reference_id`.'),
-  currency: PaymentCurrency.optional(),
+  currency: PaymentCurrency.optional().describe('Only orders that are paid in this currency.'),
 });
 
 const StateQuery = z.object({
@@ -33,7 +31,7 @@ const StateQuery = z.object({
 });
 
 const HistoryQuery = z.strictObject({
-  after: z.string().min(1).max(128).optional().describe('The cursor: `next` of the previous page.'),
+  after: requestText(1, 128).optional().describe('The cursor: `next` of the previous page.'),
 });
 
 export const OrderHistoryPage = z.object({

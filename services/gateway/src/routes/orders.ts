@@ -21,6 +21,8 @@ export interface OrderRouteOptions {
   readonly pool: Pool;
 }
 
+const CREATE = { scope: 'orders:self:create', shows: 'order', creates: '/v1/orders/ord_{seed}' } as const;
+
 /** `/v1/orders`. Commands go to the orders service, reads to its read model. */
 export const orderRoutes: FastifyPluginAsyncZod<OrderRouteOptions> = async (app, { orders, payments, pool }) => {
   const readHistory = createHistoryReader({ orders, payments });
@@ -29,19 +31,12 @@ export const orderRoutes: FastifyPluginAsyncZod<OrderRouteOptions> = async (app,
     return orNotFound('order', await orderById(pool, merchantId, orderId));
   };
 
-  app.post(
-    '/orders',
-    {
-      config: { scope: 'orders:self:create', shows: 'order', creates: '/v1/orders/ord_{seed}' },
-      schema: schemas.createOrder,
-    },
-    async (request, reply) => {
-      const { merchantId, paymentMethods } = callerOf(request);
-      checkPaymentMethods(request.body, paymentMethods);
-      const ref = { orderId: `ord_${request.seed}`, merchantId };
-      return reply.code(201).send(await orders.create(ref, request.body, callContext(request)));
-    },
-  );
+  app.post('/orders', { config: CREATE, schema: schemas.createOrder }, async (request, reply) => {
+    const { merchantId, paymentMethods } = callerOf(request);
+    checkPaymentMethods(request.body, paymentMethods);
+    const ref = { orderId: `ord_${request.seed}`, merchantId };
+    return reply.code(201).send(await orders.create(ref, request.body, callContext(request)));
+  });
 
   app.get('/orders', { config: { scope: 'orders:self:read' }, schema: schemas.listOrders }, (request) =>
     listOrders(pool, callerOf(request).merchantId, request.query),

@@ -1,4 +1,13 @@
-import { Amount, pageOf, Payment, PaymentCurrency, PaymentId, PaymentRail, PaymentStatus } from '@cpg/contracts';
+import {
+  Amount,
+  pageOf,
+  Payment,
+  PaymentCurrency,
+  PaymentId,
+  PaymentRail,
+  PaymentStatus,
+  requestText,
+} from '@cpg/contracts';
 import type { Pool } from '@cpg/postgres';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
@@ -13,17 +22,17 @@ export const PaymentPage = pageOf(Payment);
 
 const PaymentListQuery = z.strictObject({
   ...ListQuery.shape,
-  status: PaymentStatus.optional(),
-  currency: PaymentCurrency.optional(),
-  payment_rail: PaymentRail.optional(),
-  order_id: z.string().optional().describe('Only payments of this order.'),
+  status: PaymentStatus.optional().describe('Only payments with this status.'),
+  currency: PaymentCurrency.optional().describe('Only payments in this currency.'),
+  payment_rail: PaymentRail.optional().describe('Only payments on this rail.'),
+  order_id: requestText().optional().describe('Only payments of this order.'),
 });
 
 export const RefundPaymentBody = z.strictObject({
   amount: Amount.optional().describe(
     'The amount to refund, in the currency of the payment. By default, the whole remaining amount.',
   ),
-  reason: z.string().min(1).max(256).optional().describe('The reason for the refund, stored for you and for auditors.'),
+  reason: requestText(1, 256).optional().describe('The reason for the refund, stored for you and for auditors.'),
 });
 
 const tags = ['Payments'];

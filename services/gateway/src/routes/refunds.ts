@@ -1,4 +1,4 @@
-import { pageOf, PaymentCurrency, Refund, RefundId } from '@cpg/contracts';
+import { pageOf, PaymentCurrency, Refund, RefundId, requestText } from '@cpg/contracts';
 import type { Pool } from '@cpg/postgres';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
@@ -12,9 +12,9 @@ export const RefundPage = pageOf(Refund);
 
 const RefundListQuery = z.strictObject({
   ...ListQuery.shape,
-  payment_id: z.string().optional().describe('Only refunds of this payment.'),
-  order_id: z.string().optional().describe('Only refunds of payments of this order.'),
-  currency: PaymentCurrency.optional(),
+  payment_id: requestText().optional().describe('Only refunds of this payment.'),
+  order_id: requestText().optional().describe('Only refunds of payments of this order.'),
+  currency: PaymentCurrency.optional().describe('Only refunds in this currency.'),
 });
 
 const tags = ['Payments'];

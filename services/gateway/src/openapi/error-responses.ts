@@ -1,0 +1,127 @@
+import { AppError, ERROR_CODES, ERROR_TEXTS, type ErrorCode, type FaultDetail } from '@cpg/core';
+import { errorBody } from '@cpg/runtime';
+
+/** The errors that an operation returns besides those that follow from its path and method. */
+const OWN: Record<string, readonly ErrorCode[]> = {
+  createOrder: ['amount_too_small', 'concurrent_update', 'rate_unavailable', 'order_deleted'],
+  updateOrder: ['update_not_allowed', 'order_state_conflict', 'concurrent_update'],
+  deleteOrder: ['order_has_unsettled_funds', 'concurrent_update'],
+  cancelOrder: ['cancel_not_allowed', 'order_state_conflict', 'concurrent_update', 'order_deleted'],
+  captureOrder: ['order_state_conflict', 'concurrent_update', 'order_deleted'],
+  refundPayment: ['nothing_to_refund', 'refund_too_large', 'payment_conflict', 'concurrent_update', 'order_deleted'],
+  createWebhook: ['too_many_webhooks', 'webhook_deleted'],
+  rotateWebhookSecret: ['too_many_secrets', 'webhook_deleted'],
+  redeliver: ['webhook_disabled', 'delivery_expired', 'webhook_deleted'],
+  replayEvents: ['webhook_disabled', 'replay_running', 'webhook_deleted'],
+  registerPayment: ['payment_conflict', 'concurrent_update'],
+  confirmPayment: ['payment_conflict', 'concurrent_update'],
+  failPayment: ['payment_conflict', 'concurrent_update'],
+  advanceTime: ['order_state_conflict', 'concurrent_update', 'rate_unavailable'],
+};
+
+/** A fault that the body, the query or the headers of an operation can have. */
+const FAULTS: Record<string, FaultDetail> = {
+  createOrder: { path: 'items.0.unit_price', message: 'MXN has 2 decimals, this amount has 3' },
+  updateOrder: { path: 'expiration_minutes', message: 'must be at least 5' },
+  getOrder: {
+    path: 'at',
+    message: 'must be ISO 8601 with a timezone, like 2026-01-31T12:00:00Z (write + as %2B in a URL)',
+  },
+  listOrderHistory: { path: 'after', message: 'must be the `next` of an earlier response' },
+  refundPayment: { path: 'amount', message: 'USDC has 6 decimals, this amount has 7' },
+  createWebhook: { path: 'url', message: 'must use https' },
+  updateWebhook: { path: 'url', message: 'cannot be changed: delete the webhook and create another for the new URL' },
+  replayEvents: { path: 'to_date', message: 'must not be before from_date' },
+  registerPayment: { path: 'amount', message: 'is required' },
+  failPayment: { path: 'reason', message: 'must not be empty' },
+  advanceTime: { path: 'minutes', message: 'must be at most 43200' },
+  testWebhook: { path: 'webhook_id', message: 'is required' },
+};
+const LIST_FAULT: FaultDetail = { path: 'limit', message: 'must be a whole number from 1 to 100' };
+const OTHER_FAULT: FaultDetail = { path: 'colour', message: 'is not a known field' };
+const KEY_FAULT: FaultDetail = { path: 'idempotency-key', message: 'must be 1 to 255 visible characters' };
+
+const STATUS_TEXTS: Record<number, string> = {
+  400: 'The request is not valid. `details` lists every invalid field.',
+  401: 'The API key is missing, malformed, unknown, revoked, expired, or of the other environment.',
+  403: 'The API key lacks the required scope.',
+  404: 'No resource has this id: it does not exist, is deleted, or belongs to another merchant.',
+  409: 'The state of the resource does not allow the request, or another request is in progress. See `code`.',
+  410: 'The request repeats an earlier one with the same `Idempotency-Key`, and its order or webhook was deleted since.',
+  413: 'The body is larger than 256 KiB.',
+  415: 'The body is not `application/json`, or it is compressed.',
+  422: 'This `Idempotency-Key` was used with a different request.',
+  429: 'Too many requests.',
+  503: 'A dependency is unavailable, or there is no current exchange rate. Try again.',
+};
+
+export interface ErrorContext {
+  readonly operationId: string;
+  /** Whether the operation is under `/v1`. */
+  readonly versioned: boolean;
+  readonly namesResource: boolean;
+  readonly hasBody: boolean;
+  readonly repeatable: boolean;
+}
+
+/** The error responses of an operation by status, each with an example for every code. */
+export const errorResponses = (context: ErrorContext): Record<string, object> => {
+  const codes = codesOf(context);
+  const statuses = [...new Set(codes.map((code) => ERROR_CODES[code]))].sort((a, b) => a - b);
+  return Object.fromEntries(
+    statuses.map((status) => [
+      status,
+      responseOf(
+        status,
+        codes.filter((code) => ERROR_CODES[code] === status),
+        context,
+      ),
+    ]),
+  );
+};
+
+const codesOf = ({ operationId, versioned, namesResource, hasBody, repeatable }: ErrorContext): ErrorCode[] => [
+  'invalid_request',
+  'unauthorized',
+  ...(versioned ? (['insufficient_scope'] as const) : []),
+  ...(namesResource ? (['not_found'] as const) : []),
+  ...(hasBody ? (['payload_too_large', 'unsupported_media_type', 'outcome_unknown'] as const) : []),
+  ...(repeatable ? (['idempotency_key_in_use', 'idempotency_key_reused'] as const) : []),
+  'rate_limited',
+  'dependency_unavailable',
+  ...(OWN[operationId] ?? []),
+];
+
+const responseOf = (status: number, codes: ErrorCode[], context: ErrorContext) => ({
+  description: STATUS_TEXTS[status],
+  headers: Object.fromEntries(
+    ['X-Request-Id', ...(waits(codes) ? ['Retry-After'] : [])].map((name) => [
+      name,
+      { $ref: `#/components/headers/${name}` },
+    ]),
+  ),
+  content: {
+    'application/json': {
+      schema: { $ref: '#/components/schemas/Error' },
+      examples: Object.fromEntries(
+        codes.map((code) => [code, { summary: ERROR_TEXTS[code].when, value: exampleOf(code, context) }]),
+      ),
+    },
+  },
+});
+
+const waits = (codes: ErrorCode[]): boolean =>
+  codes.some((code) => ERROR_CODES[code] >= 429 || code === 'idempotency_key_in_use' || code === 'concurrent_update');
+
+const exampleOf = (code: ErrorCode, context: ErrorContext) => {
+  const details = code === 'invalid_request' ? [faultOf(context)] : [];
+  const message = details.map((fault) => `${fault.path}: ${fault.message}`).join('; ') || plain(ERROR_TEXTS[code].when);
+  return errorBody(new AppError(code, message, { details }), 'req_01KG9Q5H6J7K8M9N0P1Q2R3S4T');
+};
+
+const faultOf = ({ operationId, hasBody, repeatable }: ErrorContext): FaultDetail => {
+  if (operationId.startsWith('list')) return FAULTS[operationId] ?? LIST_FAULT;
+  return FAULTS[operationId] ?? (repeatable ? KEY_FAULT : hasBody ? OTHER_FAULT : LIST_FAULT);
+};
+
+const plain = (markdown: string): string => markdown.replaceAll('`', '');
