@@ -37,20 +37,19 @@ export class CallHandlers {
     for (const call of this.#streaming) call.abort(unavailable('the event store is stopping'));
   }
 
-  /** Resolves once the calls that are open now have been answered. */
+  /** Resolves once the answers of the calls that are open now are sent. */
   async allDone(): Promise<void> {
     await Promise.all(this.#open);
   }
 
   unary<Req, Res>(handle: (request: Req, signal: AbortSignal) => Promise<Res>): handleUnaryCall<Req, Res> {
-    return (call, callback) =>
-      this.#answer(callback, cancellation(call).signal, (signal) => handle(call.request, signal));
+    return (call, callback) => this.#answer(call, callback, (signal) => handle(call.request, signal));
   }
 
   clientStream<Req, Res>(
     handle: (call: ServerReadableStream<Req, Res>, signal: AbortSignal) => Promise<Res>,
   ): handleClientStreamingCall<Req, Res> {
-    return (call, callback) => this.#answer(callback, cancellation(call).signal, (signal) => handle(call, signal));
+    return (call, callback) => this.#answer(call, callback, (signal) => handle(call, signal));
   }
 
   /** Writes no faster than the client reads (backpressure). */
@@ -72,8 +71,10 @@ export class CallHandlers {
     return (call) => this.#stream(call, (signal) => handle(call, signal));
   }
 
-  #answer<Res>(callback: sendUnaryData<Res>, signal: AbortSignal, work: (signal: AbortSignal) => Promise<Res>): void {
+  #answer<Res>(call: Call, callback: sendUnaryData<Res>, work: (signal: AbortSignal) => Promise<Res>): void {
+    const { signal } = cancellation(call);
     this.#track(
+      call,
       work(signal).then(
         (response) => callback(null, response),
         (error) => callback(this.#errorOf(error, signal)),
@@ -86,6 +87,7 @@ export class CallHandlers {
     const { signal } = controller;
     this.#streaming.add(controller);
     this.#track(
+      call,
       work(signal)
         .then(() => signal.throwIfAborted())
         .then(
@@ -96,9 +98,12 @@ export class CallHandlers {
     );
   }
 
-  #track(work: Promise<void>): void {
-    this.#open.add(work);
-    void work.finally(() => this.#open.delete(work));
+  #track(call: Call, work: Promise<void>): void {
+    // gRPC emits this event also after it has sent the status of a call.
+    const sent = new Promise<void>((resolve) => call.on('cancelled', resolve));
+    const done = Promise.all([work, sent]).then(() => {});
+    this.#open.add(done);
+    void done.finally(() => this.#open.delete(done));
   }
 
   /** After an abort, its reason is the error. Any other error that is not a refusal is a bug, and is logged. */
