@@ -1,1 +1,2 @@
+export { type AppendFault, type FaultOf } from './append-faults.ts';
 export { type EventStoreOptions, type EventStoreServer, startEventStore } from './server.ts';

@@ -1,8 +1,14 @@
 import { logVerbosity, setLogVerbosity } from '@grpc/grpc-js';
+import { type FaultOf, parseFaults } from './append-faults.ts';
 import { startEventStore } from './server.ts';
 import { UnsupportedSchemaVersion } from './storage/schema.ts';
 
-const { EVENTSTORE_DATABASE_URL, EVENTSTORE_PORT = '2113', EVENTSTORE_HOST = '127.0.0.1' } = process.env;
+const {
+  EVENTSTORE_DATABASE_URL,
+  EVENTSTORE_PORT = '2113',
+  EVENTSTORE_HOST = '127.0.0.1',
+  EVENTSTORE_TEST_FAULTS = '',
+} = process.env;
 const STOP_TIMEOUT_MS = 9_000;
 
 setLogVerbosity(logVerbosity.NONE); // this file prints its own messages
@@ -41,8 +47,23 @@ const port = Number(EVENTSTORE_PORT);
 if (!Number.isInteger(port) || port < 0 || port > 65_535)
   fail(`EVENTSTORE_PORT must be a port, not "${EVENTSTORE_PORT}"`);
 
+const faultsOf = (text: string): FaultOf | undefined => {
+  try {
+    return text === '' ? undefined : parseFaults(text);
+  } catch (error) {
+    return fail(`EVENTSTORE_TEST_FAULTS ${(error as Error).message}`);
+  }
+};
+
 try {
-  const server = await startEventStore({ databaseUrl: EVENTSTORE_DATABASE_URL!, port, host: EVENTSTORE_HOST, log });
+  const server = await startEventStore({
+    databaseUrl: EVENTSTORE_DATABASE_URL!,
+    port,
+    host: EVENTSTORE_HOST,
+    log,
+    appendFaults: faultsOf(EVENTSTORE_TEST_FAULTS),
+  });
+  if (EVENTSTORE_TEST_FAULTS) log(`appends fail on purpose: ${EVENTSTORE_TEST_FAULTS}`);
   stop = server.stop;
   log(`event store listening on ${server.url}`);
 } catch (error) {

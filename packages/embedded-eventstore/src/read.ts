@@ -1,7 +1,7 @@
 import { TOMBSTONE } from './events.ts';
 import type { EventFilter } from './event-filter.ts';
 import { createPause } from './pause.ts';
-import { streamDeleted } from './refusals.ts';
+import { RefusedError, streamDeleted } from './refusals.ts';
 import { PAGE_EVENTS, type Reader } from './storage/reader.ts';
 import type { ReadMessage } from './read-message.ts';
 
@@ -31,6 +31,7 @@ export async function* readStream(reader: Reader, read: StreamRead): AsyncGenera
       yield { kind: 'stream-not-found', stream };
       return;
     }
+    if (forwards && from === 'end') throw new RefusedError({ kind: 'unexpected-read' }); // as in EventStoreDB
     if (includePositions && forwards && isFirst && page.events.length === 0) {
       yield { kind: 'first-stream-position', revision: page.last + 1n };
     }

@@ -13,6 +13,11 @@ export type Refusal =
   | { readonly kind: 'metadata-missing'; readonly property: string }
   | { readonly kind: 'invalid'; readonly reason: string }
   | { readonly kind: 'deadline-exceeded' }
+  | { readonly kind: 'commit-timeout' }
+  | { readonly kind: 'not-ready' }
+  | { readonly kind: 'unexpected-read' }
+  /** Only in tests: no answer is sent. */
+  | { readonly kind: 'unanswered' }
   | { readonly kind: 'unsupported'; readonly reason: string }
   | { readonly kind: 'unavailable'; readonly reason: string };
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Server } from '@grpc/grpc-js';
+import { type FaultOf, withFaults } from './append-faults.ts';
 import { type Connections, listen } from './connections.ts';
 import { LiveTail } from './live-tail.ts';
 import { CallHandlers } from './protocol/call-handlers.ts';
@@ -20,6 +21,8 @@ export interface EventStoreOptions {
   readonly maxPendingBytes?: number;
   /** How long after a removal of events their disk space is reclaimed, in ms. Default: 30 s. */
   readonly reclaimDelayMs?: number;
+  /** For tests: makes appends fail. */
+  readonly appendFaults?: FaultOf;
 }
 
 export interface EventStoreServer {
@@ -53,7 +56,13 @@ export const startEventStore = async (options: EventStoreOptions): Promise<Event
       reclaimer.schedule();
     },
   });
-  const store = { writer, reader, live, pendingBytes: new PendingBytes(options.maxPendingBytes) };
+  const { appendFaults } = options;
+  const store = {
+    writer: appendFaults ? withFaults(writer, appendFaults) : writer,
+    reader,
+    live,
+    pendingBytes: new PendingBytes(options.maxPendingBytes),
+  };
   const handlers = new CallHandlers(log);
   const server = new Server({ 'grpc.max_receive_message_length': MAX_MESSAGE_BYTES });
   const node = { id: randomUUID(), host, port };

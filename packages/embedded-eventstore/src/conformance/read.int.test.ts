@@ -23,7 +23,6 @@ describe('a stream', () => {
     ['from its start', { fromRevision: START, maxCount: 3 }, [0, 1, 2]],
     ['from a revision, inclusive', { fromRevision: 7n }, [7, 8, 9]],
     ['a limited number from a revision', { fromRevision: 4n, maxCount: 2 }, [4, 5]],
-    ['nothing, forwards from its end', { fromRevision: END }, []],
     ['nothing, from beyond its end', { fromRevision: 10n }, []],
     ['backwards from its end', { direction: BACKWARDS, fromRevision: END, maxCount: 3 }, [9, 8, 7]],
     ['backwards from a revision', { direction: BACKWARDS, fromRevision: 2n }, [2, 1, 0]],

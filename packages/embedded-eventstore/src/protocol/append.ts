@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import streamsPb from '@eventstore/db-client/generated/streams_pb.js';
 import type { ServerReadableStream } from '@grpc/grpc-js';
 import { type ExpectedRevision, NO_REVISION, type ProposedEvent, sizeOf } from '../events.ts';
@@ -30,6 +31,7 @@ export const append = async (
     if (error instanceof RefusedError && error.refusal.kind === 'wrong-revision') {
       return wrongExpectedVersion(error.refusal.expected, error.refusal.actual);
     }
+    if (error instanceof RefusedError && error.refusal.kind === 'unanswered') await once(signal, 'abort');
     throw error;
   } finally {
     store.pendingBytes.release(heldBytes);

@@ -39,6 +39,8 @@ export const batchAppend = (
     call.on('end', () => appends.end());
   });
 
+const isUnanswered = (error: unknown): boolean => error instanceof RefusedError && error.refusal.kind === 'unanswered';
+
 class BatchAppends {
   readonly #store: Store;
   readonly #maxAppendBytes: number;
@@ -158,7 +160,9 @@ class BatchAppends {
 
   /** Without its database the server fails the whole call, so that the client reports it as unavailable. */
   #refuse(key: string, error: unknown): void {
-    if (error instanceof RefusedError && error.refusal.kind !== 'unavailable') this.#answer(key, error.refusal);
+    const append = this.#pending.get(key);
+    if (append && isUnanswered(error)) this.#remove(key, append);
+    else if (error instanceof RefusedError && error.refusal.kind !== 'unavailable') this.#answer(key, error.refusal);
     else this.fail(error);
   }
 

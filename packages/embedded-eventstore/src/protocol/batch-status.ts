@@ -36,10 +36,23 @@ export const toBatchStatus = (refusal: Refusal): statusPb.Status => {
     case 'invalid':
       return badRequest(refusal.reason);
     case 'deadline-exceeded':
+    case 'commit-timeout':
       return statusMessage(Code.DEADLINE_EXCEEDED, 'Timeout', new sharedPb.Timeout());
+    case 'not-ready':
+      return notReady();
     default:
       return statusMessage(Code.UNKNOWN, 'Unknown', new sharedPb.Unknown());
   }
+};
+
+/** EventStoreDB sends no code and no known detail: its client cannot recognise the error. */
+const notReady = (): statusPb.Status => {
+  const details = new Any();
+  details.pack(new Empty().serializeBinary(), 'google.protobuf.Empty');
+  const wire = new statusPb.Status();
+  wire.setMessage('Server Is Not Ready');
+  wire.setDetails(details);
+  return wire;
 };
 
 const statusMessage = (code: codePb.Code, name: DetailName, detail: Message): statusPb.Status => {

@@ -33,6 +33,14 @@ export const toServiceError = (error: unknown): ServiceError => {
       return serviceError(status.INVALID_ARGUMENT, refusal.reason);
     case 'deadline-exceeded':
       return serviceError(status.DEADLINE_EXCEEDED, 'Deadline Exceeded');
+    case 'commit-timeout':
+      return serviceError(status.ABORTED, 'Operation timed out: Commit phase timeout.');
+    case 'not-ready':
+      return serviceError(status.UNAVAILABLE, 'Server Is Not Ready');
+    case 'unanswered':
+      return serviceError(status.UNKNOWN, 'the append has no answer');
+    case 'unexpected-read':
+      return serviceError(status.UNKNOWN, 'Unexpected ReadStreamResult: Error');
     case 'unsupported':
       return serviceError(status.UNIMPLEMENTED, refusal.reason);
     case 'unavailable':

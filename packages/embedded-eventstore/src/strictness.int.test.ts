@@ -1,0 +1,86 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { testDatabase } from '@cpg/postgres';
+import { DeadlineExceededError, END, type EventStoreDBClient, StreamNotFoundError } from '@eventstore/db-client';
+import { type AppendFault, startEventStore } from './index.ts';
+import { collect, connect, counted, newStream, numbersIn, type TestDatabase } from './testing/jest-store.ts';
+
+let database: TestDatabase;
+let server: Awaited<ReturnType<typeof startEventStore>>;
+let client: EventStoreDBClient;
+let fault: AppendFault | null = null;
+beforeAll(async () => {
+  database = await testDatabase();
+  server = await startEventStore({ databaseUrl: database.url, port: 0, appendFaults: () => fault });
+  client = connect(server.url);
+});
+afterEach(() => (fault = null));
+afterAll(async () => {
+  await client.dispose();
+  await server.stop();
+  await database.drop();
+});
+
+test('a read of a stream forwards from its end fails as in EventStoreDB', async () => {
+  const stream = newStream();
+  await client.appendToStream(stream, counted(1));
+  await expect(collect(client.readStream(stream, { fromRevision: END }))).rejects.toThrow(
+    'UNKNOWN: Unexpected ReadStreamResult: Error',
+  );
+  await expect(collect(client.readStream(newStream(), { fromRevision: END }))).rejects.toBeInstanceOf(
+    StreamNotFoundError,
+  );
+});
+
+const batch = {};
+const single = { credentials: { username: 'admin', password: 'changeit' } };
+
+describe('an append that fails on purpose', () => {
+  const appendWith = (failing: AppendFault, stream: string, options: object) => {
+    fault = failing;
+    return client.appendToStream(stream, counted(1), { expectedRevision: 'no_stream', ...options });
+  };
+
+  test.each([
+    ['batch append', batch, DeadlineExceededError],
+    ['append', single, '10 ABORTED: Operation timed out: Commit phase timeout.'],
+  ])('is answered as timed out, but is written: %s', async (_, options, error) => {
+    const stream = newStream();
+    await expect(appendWith('commit-timeout', stream, options)).rejects.toThrow(error);
+    expect(await numbersIn(client, stream)).toEqual([1]);
+  });
+
+  test.each([
+    ['batch append', batch, 'Could not recognize Server Is Not Ready'],
+    ['append', single, 'Server Is Not Ready'],
+  ])('is refused and not written: %s', async (_, options, error) => {
+    const stream = newStream();
+    await expect(appendWith('not-ready', stream, options)).rejects.toThrow(error);
+    await expect(numbersIn(client, stream)).rejects.toBeInstanceOf(StreamNotFoundError);
+  });
+
+  test('is written and never answered by a batch append, not even after its deadline', async () => {
+    const stream = newStream();
+    const answer = appendWith('unanswered', stream, { deadline: 100 });
+    const outcome = await Promise.race([answer.catch(() => {}).then(() => 'answered'), sleep(600, 'no answer')]);
+    expect(outcome).toBe('no answer');
+    expect(await numbersIn(client, stream)).toEqual([1]);
+  });
+
+  test('is written and left to the deadline of an append', async () => {
+    const stream = newStream();
+    await expect(appendWith('unanswered', stream, { ...single, deadline: 500 })).rejects.toBeInstanceOf(
+      DeadlineExceededError,
+    );
+    expect(await numbersIn(client, stream)).toEqual([1]);
+  });
+
+  test('is recognised when it is repeated', async () => {
+    const [stream, events] = [newStream(), counted(1)];
+    fault = 'commit-timeout';
+    const append = () => client.appendToStream(stream, events, { expectedRevision: 'no_stream' });
+    await expect(append()).rejects.toThrow();
+    fault = null;
+    expect(await append()).toMatchObject({ nextExpectedRevision: 0n });
+    expect(await numbersIn(client, stream)).toEqual([1]);
+  });
+});
