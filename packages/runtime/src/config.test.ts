@@ -7,7 +7,7 @@ const Config = z.object({ ...ServiceConfig.shape, ...EventStoreConfig.shape, ...
 const env = {
   ENVIRONMENT: 'production',
   INTERNAL_TOKEN: '4f8c1e0b7d2a96351c3e5f7a9b0d2c4e',
-  DATABASE_URL: 'postgres://cpg:secret@db.test:5432/cpg',
+  DATABASE_URL: 'postgres://cpg:PHsb2Ke8@db.test:5432/cpg',
   EVENTSTORE_URL: 'esdb+discover://store.test:2113',
   KAFKA_BROKERS: 'one.test:9092, two.test:9092,',
 };
@@ -27,6 +27,7 @@ afterEach(() => void readConfig(Config, env));
 test('reads the given variables and fills in the defaults', () => {
   expect(readConfig(Config, env)).toEqual({
     ...env,
+    INTERNAL_TOKEN: [env.INTERNAL_TOKEN],
     KAFKA_BROKERS: ['one.test:9092', 'two.test:9092'],
     LOG_LEVEL: 'info',
     HOST: '127.0.0.1',
@@ -103,4 +104,10 @@ test.each([
 test('sets the decimals of CAZ', () => {
   readConfig(Config, { ...env, CAZ_DECIMALS: '6' });
   expect(decimalsOf('CAZ')).toBe(6);
+});
+
+test('production refuses secrets that anybody could guess, a sandbox accepts them', () => {
+  const INTERNAL_TOKEN = 'x'.repeat(40);
+  expect(errorMessageFor({ INTERNAL_TOKEN })).toMatch('\n  INTERNAL_TOKEN: is not random');
+  expect(errorMessageFor({ INTERNAL_TOKEN, ENVIRONMENT: 'sandbox' })).toBe('');
 });

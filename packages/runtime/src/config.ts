@@ -1,6 +1,8 @@
 import { configureCaz } from '@cpg/contracts';
 import { z } from 'zod';
 import { isAddressOrCidr } from './address-matcher.ts';
+import { CommaSeparatedList } from './comma-separated-list.ts';
+import { guessableSecrets, SecretList } from './secrets.ts';
 import { describeIssue } from './validation-messages.ts';
 
 /** The configuration is invalid, or does not fit what the service found. The message says what to change. */
@@ -10,17 +12,6 @@ export class ConfigError extends Error {
 
 export const Port = z.coerce.number().int().min(0).max(65_535);
 
-/** A comma-separated list with at least one entry. */
-export const CommaSeparatedList = z
-  .string()
-  .transform((text) =>
-    text
-      .split(',')
-      .map((part) => part.trim())
-      .filter((part) => part !== ''),
-  )
-  .refine((parts) => parts.length > 0, { error: 'needs at least one entry' });
-
 /** A comma-separated list of IP addresses and CIDR blocks. */
 export const AddressList = CommaSeparatedList.refine((list) => list.every(isAddressOrCidr), {
   error: 'must be a comma-separated list of IP addresses and CIDR blocks',
@@ -28,20 +19,13 @@ export const AddressList = CommaSeparatedList.refine((list) => list.every(isAddr
 
 export const Flag = z.enum(['true', 'false']).transform((text) => text === 'true');
 
-/** A secret of at least 32 characters. Rejects placeholders such as `change-me`. */
-export const Secret = z
-  .string()
-  .min(32, { error: 'must have at least 32 characters' })
-  .refine((text) => !/change[-_ ]?me|example|default/i.test(text), {
-    error: 'is a placeholder: generate a secret of your own',
-  });
-
 /** Variables that every service reads. */
 export const ServiceConfig = z.object({
   ENVIRONMENT: z.enum(['sandbox', 'production']),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   HOST: z.string().default('127.0.0.1'),
-  INTERNAL_TOKEN: Secret,
+  /** The first one is sent; all are accepted. */
+  INTERNAL_TOKEN: SecretList,
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' }),
   CAZ_DECIMALS: z.coerce.number().int().min(0).max(18).default(18),
 });
@@ -75,9 +59,10 @@ export const readConfig = <T extends z.ZodType<{ CAZ_DECIMALS: number }>>(
 ): z.output<T> => {
   const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
   const parsed = schema.safeParse(present, { error: describeIssue });
-  if (!parsed.success) {
-    const faults = parsed.error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
-    throw new ConfigError(`invalid environment variables:\n${faults.join('\n')}`);
+  const faults = parsed.success ? [] : parsed.error.issues.map((issue) => `${String(issue.path[0])}: ${issue.message}`);
+  if (present.ENVIRONMENT === 'production') faults.push(...guessableSecrets(present));
+  if (!parsed.success || faults.length > 0) {
+    throw new ConfigError(`invalid environment variables:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
   }
   configureCaz(parsed.data.CAZ_DECIMALS);
   return parsed.data;

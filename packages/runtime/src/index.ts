@@ -5,14 +5,12 @@ export { type CallContext, contextHeaders, readCallContext } from './call-contex
 export { clientNetwork } from './client-network.ts';
 export {
   AddressList,
-  CommaSeparatedList,
   ConfigError,
   EventStoreConfig,
   Flag,
   KafkaConfig,
   Port,
   readConfig,
-  Secret,
   ServiceConfig,
 } from './config.ts';
 export { type CatalogueEntry, errorCatalogue, renderErrorCatalogue } from './error-catalogue/page.ts';
@@ -22,6 +20,8 @@ export { BODY_LIMIT_BYTES, errorBody, invalidRequest } from './http-errors.ts';
 export { createApp, type CreateAppOptions, INTERNAL_BODY_LIMIT_BYTES } from './http.ts';
 export { newId, newRequestId, newUlid } from './ids.ts';
 export { type InternalClient, internalClient } from './internal-client.ts';
+export { CommaSeparatedList } from './comma-separated-list.ts';
+export { Secret, SecretList } from './secrets.ts';
 export { requireInternalToken } from './internal-token.ts';
 export { invalidFile, readJsonFile } from './json-file.ts';
 export { createLogger, type Logger } from './logger.ts';

@@ -36,8 +36,15 @@ const TIMEOUT_MS = 10_000;
 // Shorter than a stopping service keeps idle connections open (drain.ts).
 const KEEP_ALIVE_MS = 500;
 
+export interface InternalClientOptions {
+  readonly name: string;
+  readonly url: string;
+  /** The token that the services share. The first one of a list is sent. */
+  readonly token: string | readonly string[];
+}
+
 /** A client for one service over kept-alive connections. Error messages call the service `name`. */
-export const internalClient = ({ name, url, token }: { name: string; url: string; token: string }): InternalClient => {
+export const internalClient = ({ name, url, token }: InternalClientOptions): InternalClient => {
   const pool = new Pool(url, {
     connections: 64,
     connect: { timeout: 2_000 },
@@ -55,7 +62,7 @@ export const internalClient = ({ name, url, token }: { name: string; url: string
         path: query ? `${path}?${queryString(query)}` : path,
         headers: {
           ...contextHeaders(context),
-          authorization: `Bearer ${token}`,
+          authorization: `Bearer ${[token].flat()[0]}`,
           ...(body !== undefined && { 'content-type': 'application/json' }),
         },
         body: body === undefined ? null : JSON.stringify(body),

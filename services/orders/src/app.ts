@@ -17,7 +17,12 @@ export const buildApp = ({
   gate,
   checks,
   ...routes
-}: OrderRoutes & { token: string; gate: Pick<StartGate, 'isOpen'>; checks: ReadinessChecks; log: Logger }) => {
+}: OrderRoutes & {
+  token: string | readonly string[];
+  gate: Pick<StartGate, 'isOpen'>;
+  checks: ReadinessChecks;
+  log: Logger;
+}) => {
   const app = createApp({
     log: routes.log,
     isTransientError: isTransientDatabaseError,

@@ -18,7 +18,12 @@ export const buildApp = ({
   checks,
   log,
   ...routes
-}: PaymentRoutes & { token: string; gate: Pick<StartGate, 'isOpen'>; checks: ReadinessChecks; log: Logger }) => {
+}: PaymentRoutes & {
+  token: string | readonly string[];
+  gate: Pick<StartGate, 'isOpen'>;
+  checks: ReadinessChecks;
+  log: Logger;
+}) => {
   const app = createApp({ log, isTransientError: isTransientDatabaseError, bodyLimit: INTERNAL_BODY_LIMIT_BYTES });
   healthRoutes(app, checks);
   void app.register(async (internal) => {

@@ -13,7 +13,7 @@ import type { Metrics } from './metrics.ts';
 import { type WebhookRoutes, webhookRoutes } from './routes.ts';
 
 export interface AppOptions {
-  readonly token: string;
+  readonly token: string | readonly string[];
   readonly gate: Pick<StartGate, 'isOpen'>;
   readonly checks: ReadinessChecks;
   readonly metrics: Metrics;

@@ -1,4 +1,13 @@
-import { AddressList, Flag, KafkaConfig, CommaSeparatedList, Port, readConfig, ServiceConfig } from '@cpg/runtime';
+import {
+  AddressList,
+  Flag,
+  KafkaConfig,
+  CommaSeparatedList,
+  Port,
+  readConfig,
+  SecretList,
+  ServiceConfig,
+} from '@cpg/runtime';
 import { z } from 'zod';
 import { DEFAULT_SCHEDULE } from './delivery/schedule.ts';
 import { DISABLE_AFTER_MS } from './maintenance.ts';
@@ -17,9 +26,7 @@ const Config = z
     ...KafkaConfig.shape,
     PORT: Port.default(4003),
     /** Decrypts webhook secrets: the keys of the gateway. */
-    WEBHOOK_ENCRYPTION_KEY: CommaSeparatedList.refine((keys) => keys.every((key) => key.length >= 32), {
-      error: 'must have at least 32 characters each',
-    }),
+    WEBHOOK_ENCRYPTION_KEY: SecretList,
     /** Replays read past events from these services. */
     ORDERS_URL: z.url().optional(),
     PAYMENTS_URL: z.url().optional(),

@@ -1,0 +1,40 @@
+import { randomBytes } from 'node:crypto';
+import { guessableSecrets, SecretList } from './secrets.ts';
+
+const RANDOM = randomBytes(32).toString('hex');
+
+test('a list of secrets is accepted when each one is long and none is a placeholder', () => {
+  const other = randomBytes(32).toString('base64url');
+  expect(SecretList.parse(`${RANDOM}, ${other}`)).toEqual([RANDOM, other]);
+  for (const wrong of [`${RANDOM},short`, '', ',', `${RANDOM},${'change-me-'.repeat(4)}`])
+    expect(SecretList.safeParse(wrong).success).toBe(false);
+});
+
+test.each([
+  ['INTERNAL_TOKEN', 'a'.repeat(64)],
+  ['API_KEY_PEPPER', '0123456789abcdef'.repeat(4)],
+  ['API_KEY_PEPPER', `${RANDOM},${'secret'.repeat(8)}`],
+  ['WEBHOOK_ENCRYPTION_KEY', '12345'.repeat(10)],
+  ['DATABASE_URL', 'postgres://cpg:postgres@db.internal/cpg'],
+  ['DATABASE_URL', 'postgres://cpg:@db.internal/cpg'],
+  ['EVENTSTORE_URL', 'esdb+discover://admin:changeit@store.internal:2113?tls=true'],
+  ['KAFKA_SASL_PASSWORD', 'admin-secret'],
+])('production refuses %s=%s without showing it', (name, value) => {
+  const faults = guessableSecrets({ [name]: value });
+  expect(faults).toHaveLength(1);
+  expect(faults[0]).toMatch(new RegExp(`^${name}: `));
+  expect(faults[0]).not.toContain(value);
+});
+
+test('production accepts random secrets, and addresses without a password', () => {
+  expect(
+    guessableSecrets({
+      INTERNAL_TOKEN: RANDOM,
+      API_KEY_PEPPER: `${RANDOM},${randomBytes(24).toString('base64')}`,
+      DATABASE_URL: `postgres://cpg:${RANDOM}@db.internal/cpg`,
+      EVENTSTORE_URL: 'esdb://store.internal:2113?tls=true',
+      KAFKA_SASL_PASSWORD: RANDOM,
+    }),
+  ).toEqual([]);
+  expect(guessableSecrets({ DATABASE_URL: 'postgres://cpg@db.internal/cpg' })).toEqual([]);
+});
