@@ -152,6 +152,20 @@ test('other paths need no key, and have security headers', async () => {
   expect((await send(gateway.app, 'GET', '/health')).body).toEqual({ status: 'ok' });
 });
 
+test('no cache may store an answer, with a secret or without', async () => {
+  const webhook = { url: 'https://shop.example/hooks', events: ['order:paid'] };
+  const answers = [
+    await shop.send('POST', '/v1/webhooks', webhook, { 'idempotency-key': 'no-store' }),
+    await shop.send('POST', '/v1/webhooks', webhook, { 'idempotency-key': 'no-store' }),
+    await shop.send('GET', '/v1/merchants/me'),
+    await send(gateway.app, 'GET', '/v1/merchants/me'),
+    await send(gateway.app, 'POST', '/debug/test-webhook', {}),
+  ];
+  expect(answers.map(({ status, headers }) => [status, headers['cache-control']])).toEqual(
+    [201, 201, 200, 401, 400].map((status) => [status, 'no-store']),
+  );
+});
+
 test('an unknown path is 404 in the format of all errors', async () => {
   expect((await shop.send('GET', '/v1/chargebacks')).body).toEqual({
     error: 'Not Found',

@@ -25,7 +25,7 @@ const run = async (args: readonly string[]): Promise<void> => {
     await migrateGateway(pool, config.ENVIRONMENT);
     const output = await runCommand(args, {
       pool,
-      pepper: config.API_KEY_PEPPER,
+      pepper: config.API_KEY_PEPPER[0]!,
       environment: keyEnvironmentOf(config.ENVIRONMENT),
       now: () => new Date(),
     });

@@ -21,6 +21,7 @@ import { handleIdempotencyKeys } from './plugins/idempotency.ts';
 import { acceptJsonBodies } from './plugins/json-body.ts';
 import { addLocations, addPageLinks } from './plugins/links.ts';
 import { answerMethodNotAllowed } from './plugins/method-not-allowed.ts';
+import { forbidCaching } from './plugins/no-store.ts';
 import { limitRequestRate } from './plugins/rate-limit.ts';
 import { requireScopes } from './plugins/scope.ts';
 import { addSecurityHeaders } from './plugins/secure-headers.ts';
@@ -52,7 +53,7 @@ export interface AppOptions {
   readonly ready: ReadinessChecks;
   readonly now: () => Date;
   readonly log: Logger;
-  readonly trustProxy: boolean | string[];
+  readonly trustProxy: boolean | number | string[];
   /** A request that takes longer gets 503. */
   readonly answerWithinMs?: number;
 }
@@ -63,7 +64,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
   const { environment, authenticator, limits, log, trustProxy, answerWithinMs } = options;
   const app = createApp({
     log,
-    trustProxy,
+    trustProxy: typeof trustProxy === 'number' ? (_address, hop) => hop < trustProxy : trustProxy,
     isTransientError: isTransientDatabaseError,
     ...(answerWithinMs !== undefined && { responseTimeoutMs: answerWithinMs }),
   }) as unknown as FastifyInstance;
@@ -81,6 +82,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
 
     await api.register(
       async (v1) => {
+        forbidCaching(v1);
         refuseUntilOpen(v1, options.gate);
         authenticate(v1, { authenticator, limits, required: true });
         limitRequestRate(v1, limits.requests);
@@ -102,6 +104,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
     if (environment === 'sandbox') {
       await api.register(
         async (debug) => {
+          forbidCaching(debug);
           refuseUntilOpen(debug, options.gate);
           authenticate(debug, { authenticator, limits, required: false });
           limitRequestRate(debug, limits.requests);

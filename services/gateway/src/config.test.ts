@@ -26,6 +26,7 @@ test('optional variables have the documented defaults', () => {
 
 test.each([
   ['true', true],
+  ['2', 2],
   ['false', false],
   ['10.0.0.0/8, 127.0.0.1', ['10.0.0.0/8', '127.0.0.1']],
 ])('TRUST_PROXY %s', (text, value) => {
@@ -44,4 +45,19 @@ test('rejects a short encryption key, and local webhooks in production', () => {
   expect(() => readConfig({ ...ENV, ENVIRONMENT: 'production', WEBHOOK_ALLOW_LOCAL: 'true' })).toThrow(
     /WEBHOOK_ALLOW_LOCAL/,
   );
+});
+
+test('production refuses to trust every proxy', () => {
+  const secret = (text: string) => `${text} 4f8c1e0b7d2a96351c3e5f7a9b0d2c4e`;
+  const production = {
+    ...ENV,
+    ENVIRONMENT: 'production',
+    INTERNAL_TOKEN: secret('token'),
+    API_KEY_PEPPER: secret('pepper'),
+    WEBHOOK_ENCRYPTION_KEY: secret('seal'),
+  };
+  expect(() => readConfig({ ...production, TRUST_PROXY: 'true' })).toThrow(
+    /TRUST_PROXY: true lets any client choose its own address: list the addresses of your proxies, or give their number/,
+  );
+  for (const TRUST_PROXY of ['false', '1', '10.0.0.0/8']) readConfig({ ...production, TRUST_PROXY });
 });

@@ -4,19 +4,24 @@ import {
   isAddressOrCidr,
   CommaSeparatedList,
   Port,
-  Secret,
+  SecretList,
   ServiceConfig,
   readConfig as read,
 } from '@cpg/runtime';
 import { z } from 'zod';
 
 const ServiceUrl = z.url({ protocol: /^https?$/, error: 'must be an http:// address' });
-const TRUST_PROXY_ERROR = 'must be true, false, or a list of addresses and CIDR blocks';
+const TRUST_PROXY_ERROR =
+  'must be false, a number of proxies from 1 to 9, or a list of addresses and CIDR blocks (true only in a sandbox)';
 const Limit = z.coerce.number().int().min(0);
 
-/** Proxies whose `X-Forwarded-For` is trusted: none, all, or a list of addresses and CIDR blocks. */
+/** Proxies whose `X-Forwarded-For` is trusted: none, all, the nearest ones, or a list of addresses and CIDR blocks. */
 const TrustProxy = z.union([
   Flag,
+  z
+    .string()
+    .regex(/^[1-9]$/)
+    .transform(Number),
   CommaSeparatedList.refine((list) => list.every(isAddressOrCidr), { error: TRUST_PROXY_ERROR }),
 ]);
 
@@ -25,9 +30,10 @@ const GatewayConfig = ServiceConfig.extend({
   ORDERS_URL: ServiceUrl,
   PAYMENTS_URL: ServiceUrl,
   WEBHOOK_DISPATCHER_URL: ServiceUrl,
-  API_KEY_PEPPER: Secret,
+  /** The first one hashes new secrets; all verify. */
+  API_KEY_PEPPER: SecretList,
   /** The first key encrypts; all keys decrypt. */
-  WEBHOOK_ENCRYPTION_KEY: CommaSeparatedList.pipe(z.array(Secret)),
+  WEBHOOK_ENCRYPTION_KEY: SecretList,
   RATE_LIMIT_PER_SECOND: Limit.default(100),
   RATE_LIMIT_BURST: Limit.default(200),
   RATE_LIMIT_AUTH_PER_MINUTE: Limit.default(10),
@@ -35,17 +41,22 @@ const GatewayConfig = ServiceConfig.extend({
   /** Private addresses that webhooks may use. The dispatcher needs the same value. */
   WEBHOOK_ALLOW_ADDRESSES: AddressList.optional(),
   TRUST_PROXY: TrustProxy.default(false),
-}).refine((config) => !(config.ENVIRONMENT === 'production' && config.WEBHOOK_ALLOW_LOCAL), {
-  path: ['WEBHOOK_ALLOW_LOCAL'],
-  error: 'is for sandboxes only',
-});
+})
+  .refine((config) => config.ENVIRONMENT !== 'production' || config.TRUST_PROXY !== true, {
+    path: ['TRUST_PROXY'],
+    error: 'true lets any client choose its own address: list the addresses of your proxies, or give their number',
+  })
+  .refine((config) => !(config.ENVIRONMENT === 'production' && config.WEBHOOK_ALLOW_LOCAL), {
+    path: ['WEBHOOK_ALLOW_LOCAL'],
+    error: 'is for sandboxes only',
+  });
 
 export type GatewayConfig = z.infer<typeof GatewayConfig>;
 
 export const readConfig = (env: NodeJS.ProcessEnv): GatewayConfig => read(GatewayConfig, env);
 
 const AdminConfig = ServiceConfig.pick({ ENVIRONMENT: true, DATABASE_URL: true, CAZ_DECIMALS: true }).extend({
-  API_KEY_PEPPER: Secret,
+  API_KEY_PEPPER: SecretList,
 });
 
 export type AdminConfig = z.infer<typeof AdminConfig>;
@@ -60,6 +71,14 @@ const AuditConfig = ServiceConfig.pick({ INTERNAL_TOKEN: true, CAZ_DECIMALS: tru
 
 /** The configuration of the `audit` commands. */
 export const readAuditConfig = (env: NodeJS.ProcessEnv) => read(AuditConfig, env);
+
+const SecretsConfig = ServiceConfig.pick({ ENVIRONMENT: true, DATABASE_URL: true, CAZ_DECIMALS: true }).extend({
+  API_KEY_PEPPER: SecretList,
+  WEBHOOK_ENCRYPTION_KEY: SecretList,
+});
+
+/** The configuration of the `secrets` commands. */
+export const readSecretsConfig = (env: NodeJS.ProcessEnv) => read(SecretsConfig, env);
 
 /** The environment alone, for the `webhooks` commands. */
 export const readEnvironment = (env: NodeJS.ProcessEnv) =>

@@ -18,13 +18,13 @@ import { readConfig } from './config.ts';
 import { keyEnvironmentOf } from './keys/api-key.ts';
 import { createAuthenticator } from './keys/authenticator.ts';
 import { createCredentialLoader } from './keys/credential-loader.ts';
-import { verifySecret } from './keys/hash.ts';
+import { createKeyVerifier } from './keys/verifier.ts';
 import { createLastUsedTracker } from './keys/last-used.ts';
 import { createRateLimits } from './limits/rate-limits.ts';
 import { migrateGateway } from './migrations.ts';
 import { holdInstanceLock } from './instance-lock.ts';
 import { openPools } from './pools.ts';
-import { credentialsByKids, updateLastUsed } from './queries/credentials.ts';
+import { credentialsByKids, replaceHash, updateLastUsed } from './queries/credentials.ts';
 import { completeCrashedDeletions } from './queries/deleted-resources.ts';
 import { deleteExpiredRequests } from './queries/idempotency.ts';
 import { checkEndpointUrl } from './webhooks/endpoint-url.ts';
@@ -61,7 +61,11 @@ await runService(async () => {
     dispatcher: webhookDispatcherClient(dispatcher),
     authenticator: createAuthenticator({
       environment: keyEnvironmentOf(config.ENVIRONMENT),
-      verify: (secret, stored) => verifySecret(secret, stored, config.API_KEY_PEPPER),
+      verify: createKeyVerifier({
+        peppers: config.API_KEY_PEPPER,
+        replaceHash: (...hashes) => replaceHash(pool, ...hashes),
+        log,
+      }),
       findCredential: createCredentialLoader({ load: (kids) => credentialsByKids(pools.authentication, kids) }),
       onUse: lastUsed.record,
       now,

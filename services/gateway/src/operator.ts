@@ -1,10 +1,11 @@
 import { createPool } from '@cpg/postgres';
-import { createLogger } from '@cpg/runtime';
+import { CommaSeparatedList, createLogger } from '@cpg/runtime';
 import { createKey, type CreateKeyArguments } from './admin/keys.ts';
 import { createMerchant } from './admin/merchants.ts';
 
 export interface OperatorOptions {
   readonly databaseUrl: string;
+  /** The value of API_KEY_PEPPER. */
   readonly pepper: string;
 }
 
@@ -13,7 +14,12 @@ export interface OperatorOptions {
 export const openOperator = ({ databaseUrl, pepper }: OperatorOptions) => {
   const log = createLogger({ name: 'operator', level: 'warn' });
   const pool = createPool({ url: databaseUrl, name: 'operator', max: 1, log });
-  const admin = { pool, pepper, environment: 'sandbox', now: () => new Date() } as const;
+  const admin = {
+    pool,
+    pepper: CommaSeparatedList.parse(pepper)[0]!,
+    environment: 'sandbox',
+    now: () => new Date(),
+  } as const;
   return {
     createMerchant: (definition: unknown) => createMerchant(pool, definition, admin.now()),
     createKey: (key: CreateKeyArguments) => createKey(admin, key),

@@ -1,6 +1,6 @@
 import { type CreateMerchantDto, PaymentCurrency, PaymentRail } from '@cpg/contracts';
 import { createPool, type Pool } from '@cpg/postgres';
-import { createLogger, newUlid } from '@cpg/runtime';
+import { CommaSeparatedList, createLogger, newUlid } from '@cpg/runtime';
 import { type ApiKey, parseApiKey } from './keys/api-key.ts';
 import { hashSecret, verifySecret } from './keys/hash.ts';
 import { issueKey } from './keys/issue.ts';
@@ -11,6 +11,7 @@ import { insertMerchant, merchantByReference } from './queries/merchants.ts';
 
 export interface SandboxOptions {
   readonly databaseUrl: string;
+  /** The value of API_KEY_PEPPER. */
   readonly pepper: string;
   /** The key to use instead of a random one: `ak_sandbox_` and 32 to 128 letters and digits. */
   readonly apiKey?: string;
@@ -36,6 +37,7 @@ export const ensureSandboxMerchant = async ({
   apiKey,
 }: SandboxOptions): Promise<SandboxMerchant> => {
   const key = apiKey === undefined ? undefined : parseSandboxKey(apiKey);
+  const peppers = CommaSeparatedList.parse(pepper);
   const log = createLogger({ name: 'sandbox', level: 'warn' });
   const pool = createPool({ url: databaseUrl, name: 'sandbox', max: 1, log });
   try {
@@ -44,9 +46,9 @@ export const ensureSandboxMerchant = async ({
     if (!key && (await credentialsOf(pool, merchantId)).some(({ status }) => status === 'active')) {
       return { merchantId, apiKey: null };
     }
-    if (key && (await reuseStoredKey(pool, merchantId, key, pepper))) return { merchantId, apiKey: key.text };
+    if (key && (await reuseStoredKey(pool, merchantId, key, peppers))) return { merchantId, apiKey: key.text };
     const spec = { merchantId, scopes: Scope.options, environment: 'sandbox' } as const;
-    const { text } = await issueKey(pool, spec, { pepper, at: new Date(), ...(key && { key }) });
+    const { text } = await issueKey(pool, spec, { pepper: peppers[0]!, at: new Date(), ...(key && { key }) });
     return { merchantId, apiKey: text };
   } finally {
     await pool.end();
@@ -70,7 +72,12 @@ const ensureDemoMerchant = async (pool: Pool): Promise<string> => {
 };
 
 /** Returns false if no stored key has this kid. Otherwise makes sure that its secret is the given one. */
-const reuseStoredKey = async (pool: Pool, merchantId: string, key: ApiKey, pepper: string): Promise<boolean> => {
+const reuseStoredKey = async (
+  pool: Pool,
+  merchantId: string,
+  key: ApiKey,
+  peppers: readonly string[],
+): Promise<boolean> => {
   const stored = await credentialByKid(pool, key.kid);
   if (!stored) return false;
   if (stored.merchant_id !== merchantId)
@@ -78,11 +85,11 @@ const reuseStoredKey = async (pool: Pool, merchantId: string, key: ApiKey, peppe
   if (stored.status === 'revoked' || (stored.expires_at !== null && stored.expires_at <= new Date())) {
     throw new InactiveKeyError('SANDBOX_API_KEY was revoked or has expired: set another one, or none');
   }
-  if (!(await verifySecret(key.secret, stored, pepper))) {
+  if ((await verifySecret(key.secret, stored, peppers)) === 'invalid') {
     await replaceSecret(
       pool,
       key.kid,
-      { ...(await hashSecret(key.secret, pepper)), last4: key.text.slice(-4) },
+      { ...(await hashSecret(key.secret, peppers[0]!)), last4: key.text.slice(-4) },
       new Date(),
     );
   }

@@ -26,6 +26,7 @@ const credentialFor = (apiKey: ApiKey, alg: KeyAlgorithm = 'HMAC-SHA256'): Crede
   alg,
   salt: 'salt',
   secret_hash: hashOf(apiKey.secret),
+  pepper_id: null,
   last4: apiKey.text.slice(-4),
   version: 1,
   environment: apiKey.environment,

@@ -4,7 +4,8 @@ import { createAddressMatcher } from '@cpg/runtime';
 import { LRUCache } from 'lru-cache';
 import type { CredentialWithMerchant } from '../queries/credentials.ts';
 import { type ApiKey, type KeyEnvironment, parseApiKey } from './api-key.ts';
-import { isSlowHash, type SecretHash } from './hash.ts';
+import { isSlowHash } from './hash.ts';
+import type { KeyVerifier } from './verifier.ts';
 
 /** The authenticated sender of a request. */
 export interface Caller {
@@ -33,7 +34,7 @@ export interface AuthenticationBudget {
 export interface AuthenticatorOptions {
   readonly environment: KeyEnvironment;
   /** Whether `secret` matches the stored hash. */
-  readonly verify: (secret: string, stored: SecretHash) => Promise<boolean>;
+  readonly verify: KeyVerifier;
   readonly findCredential: (kid: string) => Promise<CredentialWithMerchant | null>;
   /** Called after each successful authentication with the id of the key and the current time. */
   readonly onUse: (kid: string, at: Date) => void;

@@ -7,9 +7,9 @@ test.each<KeyAlgorithm>(['HMAC-SHA256', 'SCRYPT'])('%s accepts the hashed secret
   const stored = await hashSecret('the secret', PEPPER, alg);
   expect(stored.alg).toBe(alg);
   expect(JSON.stringify(stored)).not.toContain('the secret');
-  expect(await verifySecret('the secret', stored, PEPPER)).toBe(true);
-  expect(await verifySecret('the secreT', stored, PEPPER)).toBe(false);
-  expect(await verifySecret('', stored, PEPPER)).toBe(false);
+  expect(await verifySecret('the secret', stored, [PEPPER])).toBe('valid');
+  expect(await verifySecret('the secreT', stored, [PEPPER])).toBe('invalid');
+  expect(await verifySecret('', stored, [PEPPER])).toBe('invalid');
 });
 
 // Hashes made with the current cost parameters. Changing a parameter would invalidate stored keys.
@@ -18,7 +18,7 @@ test.each<[KeyAlgorithm, string]>([
   ['SCRYPT', 'TXZ7gKh4eFEjn7ltp5IZkfd72y2fUjv1s8Yc0KMjI3s'],
   ['ARGON2ID', '5xUeTubwFYWokxDiinctwCMGi2ZFxMB3Pej4gW1PzGE'],
 ])('a stored %s hash stays valid', async (alg, secret_hash) => {
-  expect(await verifySecret('the secret', { alg, salt: SALT, secret_hash }, PEPPER)).toBe(true);
+  expect(await verifySecret('the secret', { alg, salt: SALT, secret_hash, pepper_id: null }, [PEPPER])).toBe('valid');
 });
 
 test('HMAC-SHA256 is keyed by the pepper and covers salt and secret', async () => {
@@ -27,7 +27,7 @@ test('HMAC-SHA256 is keyed by the pepper and covers salt and secret', async () =
     .update(Buffer.concat([Buffer.from(stored.salt, 'base64url'), Buffer.from('the secret')]))
     .digest('base64url');
   expect(stored.secret_hash).toBe(mac);
-  expect(await verifySecret('the secret', stored, 'another pepper')).toBe(false);
+  expect(await verifySecret('the secret', stored, ['another pepper'])).toBe('invalid');
 });
 
 test('hashing the same secret twice gives different hashes', async () => {
@@ -37,10 +37,25 @@ test('hashing the same secret twice gives different hashes', async () => {
 
 test('a truncated hash never matches', async () => {
   const stored = await hashSecret('s', PEPPER);
-  expect(await verifySecret('s', { ...stored, secret_hash: stored.secret_hash.slice(0, 20) }, PEPPER)).toBe(false);
-  expect(await verifySecret('s', { ...stored, secret_hash: '' }, PEPPER)).toBe(false);
+  expect(await verifySecret('s', { ...stored, secret_hash: stored.secret_hash.slice(0, 20) }, [PEPPER])).toBe(
+    'invalid',
+  );
+  expect(await verifySecret('s', { ...stored, secret_hash: '' }, [PEPPER])).toBe('invalid');
 });
 
 test('SCRYPT and ARGON2ID are expensive, HMAC-SHA256 is not', () => {
   expect((['HMAC-SHA256', 'SCRYPT', 'ARGON2ID'] as const).map(isSlowHash)).toEqual([false, true, true]);
+});
+
+test('a secret hashed with an earlier pepper is valid and outdated', async () => {
+  const stored = await hashSecret('s', 'old');
+  expect(await verifySecret('s', stored, ['new', 'old'])).toBe('outdated');
+  expect(await verifySecret('s', stored, ['old', 'new'])).toBe('valid');
+  expect(await verifySecret('s', stored, ['new'])).toBe('invalid');
+  expect(await verifySecret('other', stored, ['new', 'old'])).toBe('invalid');
+});
+
+test('a secret whose pepper was not recorded is outdated, so that it is recorded', async () => {
+  const stored = { ...(await hashSecret('s', PEPPER)), pepper_id: null };
+  expect(await verifySecret('s', stored, [PEPPER])).toBe('outdated');
 });

@@ -1,4 +1,4 @@
-import { createHmac, randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import { argon2idAsync } from '@noble/hashes/argon2.js';
 
@@ -9,6 +9,8 @@ export interface SecretHash {
   readonly alg: KeyAlgorithm;
   readonly salt: string;
   readonly secret_hash: string;
+  /** Which pepper it is hashed with. Null: not known, or the algorithm uses none. */
+  readonly pepper_id: string | null;
 }
 
 const BYTES = 32;
@@ -37,12 +39,35 @@ export const hashSecret = async (
 ): Promise<SecretHash> => {
   const salt = randomBytes(BYTES);
   const digest = await digests[alg](secret, salt, pepper);
-  return { alg, salt: salt.toString('base64url'), secret_hash: Buffer.from(digest).toString('base64url') };
+  return {
+    alg,
+    salt: salt.toString('base64url'),
+    secret_hash: Buffer.from(digest).toString('base64url'),
+    pepper_id: alg === 'HMAC-SHA256' ? pepperId(pepper) : null,
+  };
 };
 
-/** Whether `secret` matches the stored hash. Compares in constant time. */
-export const verifySecret = async (secret: string, stored: SecretHash, pepper: string): Promise<boolean> => {
-  const digest = await digests[stored.alg](secret, Buffer.from(stored.salt, 'base64url'), pepper);
+/** Identifies a pepper without revealing it. */
+export const pepperId = (pepper: string): string =>
+  createHash('sha256').update('api-key-pepper').update(pepper).digest('hex').slice(0, 8);
+
+/** `outdated`: the secret matches, but is hashed with another pepper than the first one. */
+export type Verification = 'valid' | 'outdated' | 'invalid';
+
+/** Whether `secret` matches the stored hash, with any of the peppers. Compares in constant time. */
+export const verifySecret = async (
+  secret: string,
+  stored: SecretHash,
+  peppers: readonly string[],
+): Promise<Verification> => {
+  const [first = ''] = peppers;
+  const salt = Buffer.from(stored.salt, 'base64url');
   const expected = Buffer.from(stored.secret_hash, 'base64url');
-  return expected.length === digest.length && timingSafeEqual(expected, digest);
+  const usesPepper = stored.alg === 'HMAC-SHA256';
+  for (const pepper of usesPepper ? peppers : [first]) {
+    const digest = await digests[stored.alg](secret, salt, pepper);
+    if (expected.length !== digest.length || !timingSafeEqual(expected, digest)) continue;
+    return usesPepper && (pepper !== first || stored.pepper_id !== pepperId(first)) ? 'outdated' : 'valid';
+  }
+  return 'invalid';
 };

@@ -1,7 +1,7 @@
 import type { PaymentMethod } from '@cpg/contracts';
 import type { Queryable } from '@cpg/postgres';
 import type { KeyEnvironment } from '../keys/api-key.ts';
-import type { KeyAlgorithm } from '../keys/hash.ts';
+import type { KeyAlgorithm, SecretHash } from '../keys/hash.ts';
 import type { Scope } from '../keys/scopes.ts';
 
 /** The stored record of an API key. The key itself is not stored. */
@@ -14,6 +14,7 @@ export interface Credential {
   readonly secret_hash: string;
   readonly salt: string;
   readonly alg: KeyAlgorithm;
+  readonly pepper_id: string | null;
   readonly last4: string;
   readonly version: number;
   readonly environment: KeyEnvironment;
@@ -60,8 +61,8 @@ export type NewCredential = Omit<Credential, 'status' | 'updated_at' | 'last_use
 export const insertCredential = async (db: Queryable, key: NewCredential): Promise<void> => {
   await db.query(
     `insert into gateway.api_keys
-       (id, merchant_id, kid, scopes, secret_hash, salt, alg, last4, version, environment, allowed_ips, created_at, expires_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+       (id, merchant_id, kid, scopes, secret_hash, salt, alg, last4, version, environment, allowed_ips, created_at, expires_at, pepper_id)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
     [
       key.id,
       key.merchant_id,
@@ -76,6 +77,7 @@ export const insertCredential = async (db: Queryable, key: NewCredential): Promi
       key.allowed_ips,
       key.created_at,
       key.expires_at,
+      key.pepper_id,
     ],
   );
 };
@@ -101,13 +103,33 @@ export const revokeCredential = async (db: Queryable, kid: string, at: Date): Pr
 export const replaceSecret = async (
   db: Queryable,
   kid: string,
-  { alg, salt, secret_hash, last4 }: Pick<Credential, 'alg' | 'salt' | 'secret_hash' | 'last4'>,
+  { alg, salt, secret_hash, pepper_id, last4 }: SecretHash & Pick<Credential, 'last4'>,
   at: Date,
 ): Promise<void> => {
   await db.query(
-    `update gateway.api_keys set alg = $2, salt = $3, secret_hash = $4, last4 = $5, updated_at = $6 where kid = $1`,
-    [kid, alg, salt, secret_hash, last4, at],
+    `update gateway.api_keys set alg = $2, salt = $3, secret_hash = $4, last4 = $5, updated_at = $6, pepper_id = $7 where kid = $1`,
+    [kid, alg, salt, secret_hash, last4, at, pepper_id],
   );
+};
+
+/** Replaces the hash of a key's secret by another hash of the same secret, unless it has changed meanwhile. */
+export const replaceHash = async (db: Queryable, kid: string, old: SecretHash, fresh: SecretHash): Promise<void> => {
+  await db.query(
+    `update gateway.api_keys set salt = $3, secret_hash = $4, pepper_id = $5
+      where kid = $1 and secret_hash = $2 and alg = $6`,
+    [kid, old.secret_hash, fresh.salt, fresh.secret_hash, fresh.pepper_id, fresh.alg],
+  );
+};
+
+/** How many active keys are hashed with a pepper, and how many of them with another one than `pepper`. */
+export const countHashes = async (db: Queryable, pepper: string): Promise<{ all: number; outdated: number }> => {
+  const { rows } = await db.query<{ all: number; outdated: number }>(
+    `select count(*)::int as all, (count(*) filter (where pepper_id is distinct from $1))::int as outdated
+       from gateway.api_keys
+      where status = 'active' and alg = 'HMAC-SHA256' and (expires_at is null or expires_at > now())`,
+    [pepper],
+  );
+  return rows[0]!;
 };
 
 /** Stores when keys were last used, in one statement. Never replaces a later time by an earlier one. */

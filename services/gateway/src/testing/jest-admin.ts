@@ -71,7 +71,7 @@ export const startAdmin = async (): Promise<TestAdmin> => {
     isValid: async (key, address = '127.0.0.1') => {
       const authenticator = createAuthenticator({
         environment: 'live',
-        verify: (secret, stored) => verifySecret(secret, stored, PEPPER),
+        verify: async (secret, stored) => (await verifySecret(secret, stored, [PEPPER])) !== 'invalid',
         findCredential: (kid) => credentialByKid(pool, kid),
         onUse: () => {},
         now: () => admin.clock,

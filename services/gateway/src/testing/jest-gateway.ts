@@ -79,7 +79,7 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
     ...services.clients,
     authenticator: createAuthenticator({
       environment: keyEnvironmentOf(environment),
-      verify: (secret, stored) => verifySecret(secret, stored, PEPPER),
+      verify: async (secret, stored) => (await verifySecret(secret, stored, [PEPPER])) !== 'invalid',
       findCredential: createCredentialLoader({ load: (kids) => credentialsByKids(pools.authentication, kids) }),
       onUse: lastUsed.record,
       now,
