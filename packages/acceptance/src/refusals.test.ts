@@ -118,7 +118,7 @@ describe('the same 404 is returned for', () => {
   });
 
   test('an unknown path', async () => {
-    for (const path of ['/v1/refunds', '/nothing', '/debug/nothing']) {
+    for (const path of ['/v1/refundings', '/nothing', '/debug/nothing']) {
       expect(await refusalTo('GET', path)).toMatchObject({ statusCode: 404, code: 'not_found', error: 'Not Found' });
     }
   });

@@ -14,8 +14,8 @@ afterAll(() => shop.api.close());
 let hashes = 0;
 const create = (changes = {}): Promise<Order> => shop.api.createOrder(orderBody(changes));
 const post = async (path: string, body?: object) => {
-  const { status, body: answer } = await shop.api.send('POST', path, body === undefined ? {} : { body });
-  return { status, body: answer };
+  const { status, headers, body: answer } = await shop.api.send('POST', path, body === undefined ? {} : { body });
+  return { status, location: String(headers.location), body: answer };
 };
 const pay = async ({ id }: Order, amount: string, more: object = {}) => {
   hashes += 1;
@@ -80,5 +80,14 @@ test('a partial refund leaves the order paid; a full refund reverses it and allo
   expect(rest).toMatchObject({ status: 201, body: { status: 'refunded', refunded_amount: '10.000000' } });
   expect(await read(order.id)).toMatchObject({ status: 'reversed', payments: [rest.body] });
   expect(await post(`/v1/payments/${id}/refund`)).toMatchObject({ status: 409, body: { code: 'nothing_to_refund' } });
+  const refunds = () => shop.api.send('GET', `/v1/refunds?order_id=${order.id}`);
+  expect((await refunds()).body).toMatchObject({
+    items: [
+      { payment_id: id, amount: '6.000000' },
+      { payment_id: id, amount: '4.000000', reason: 'a cup was broken' },
+    ],
+  });
+  expect((await shop.api.send('GET', part.location)).body).toMatchObject({ amount: '4.000000' });
   expect((await shop.api.send('DELETE', `/v1/orders/${order.id}`)).status).toBe(200);
+  expect((await refunds()).body).toMatchObject({ items: [], total: 0 });
 });
