@@ -1,6 +1,7 @@
 import { reportSkipped } from './testing/apache/report-skipped.ts';
 import { kafkaTools } from './testing/apache/tools.ts';
 import { type Cluster, newName, newTopic, producerOf, readValues, startCluster } from './testing/cluster.ts';
+import { commitOffset } from './testing/raw-client.ts';
 
 // Apache Kafka's command line tools use its Java clients. Undefined if they are not available.
 const kafkaTool = await kafkaTools().catch((error: unknown) => {
@@ -40,6 +41,24 @@ testWithJava('Java tools create and describe topics', async () => {
   const described = await runKafkaTool('TopicCommand', ['--describe', '--topic', topic]);
   expect(described).toContain('PartitionCount: 3');
   expect(described).toContain('retention.ms=60000');
+});
+
+testWithJava('Java tools change the settings of a topic', async () => {
+  const topic = await newTopic(cluster.admin, 1, { 'retention.ms': '60000' });
+  const entity = ['--entity-type', 'topics', '--entity-name', topic];
+  await runKafkaTool('kafka.admin.ConfigCommand', ['--alter', ...entity, '--add-config', 'max.message.bytes=5000']);
+  await runKafkaTool('kafka.admin.ConfigCommand', ['--alter', ...entity, '--delete-config', 'retention.ms']);
+  const described = await runKafkaTool('TopicCommand', ['--describe', '--topic', topic]);
+  expect(described).toContain('max.message.bytes=5000');
+  expect(described).not.toContain('retention.ms');
+});
+
+testWithJava('Java tools list groups with their state', async () => {
+  const topic = await newTopic(cluster.admin);
+  const groupId = newName('group');
+  await commitOffset(cluster.brokers, groupId, topic, 1);
+  const listed = await runKafkaTool('consumer.group.ConsumerGroupCommand', ['--list', '--state', 'Empty']);
+  expect(listed).toMatch(new RegExp(`${groupId}\\s+Empty`));
 });
 
 testWithJava("Java and kafkajs clients read each other's messages", async () => {

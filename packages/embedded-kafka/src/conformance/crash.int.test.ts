@@ -102,11 +102,9 @@ test('producers and consumers continue without help when the broker is killed an
   const values = Array.from({ length: 40 }, (_, n) => String(n));
   const seen = () => new Set(received.map(({ value }) => String(value)));
   let restarted: Promise<void> = Promise.resolve();
-  for (const [index, value] of values.entries()) {
+  for (const value of values) {
     if (value === '10' || value === '30') {
-      // kafkajs may hang if the broker stops while the consumer joins its group, also after the first restart.
       await restarted;
-      await until(() => seen().size === index);
       restarted = (value === '10' ? broker.kill() : broker.stop()).then(broker.start);
     }
     await producer.send({ topic, messages: [{ key: value, value }] });

@@ -8,12 +8,15 @@ export type Tool = (name: string, args: readonly string[], input?: string) => Pr
 
 const TOOL_TIMEOUT_MS = 25_000;
 
+/** Most tools are in one Java package, and are named without it. */
+const classOf = (name: string): string => (name.startsWith('kafka.') ? name : `org.apache.kafka.tools.${name}`);
+
 /** Throws NoApacheKafka. */
 export const kafkaTools = async (): Promise<Tool> => {
   const java = ['-Xmx256m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-cp', await apacheJars()];
   const logging = '-Dorg.slf4j.simpleLogger.defaultLogLevel=error';
   return async (name, args, input = '') => {
-    const tool = spawn('java', [logging, ...java, `org.apache.kafka.tools.${name}`, ...args]);
+    const tool = spawn('java', [logging, ...java, classOf(name), ...args]);
     const kill = () => void tool.kill('SIGKILL');
     const timer = setTimeout(kill, TOOL_TIMEOUT_MS);
     process.once('exit', kill);
