@@ -34,6 +34,7 @@ import { orderRoutes } from './routes/orders.ts';
 import { paymentRoutes } from './routes/payments.ts';
 import { refundRoutes } from './routes/refunds.ts';
 import { webhookDeliveryRoutes } from './routes/webhook-deliveries.ts';
+import { webhookSecretRoutes } from './routes/webhook-secrets.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
 
 export interface AppOptions {
@@ -95,6 +96,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
         await v1.register(orderRoutes, options);
         await v1.register(paymentRoutes, options);
         await v1.register(refundRoutes, options);
+        await v1.register(webhookSecretRoutes, options);
         await v1.register(webhookRoutes, options);
         await v1.register(webhookDeliveryRoutes, options);
       },

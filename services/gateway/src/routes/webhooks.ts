@@ -1,77 +1,22 @@
 import { WebhookId } from '@cpg/contracts';
-import { AppError } from '@cpg/core';
 import type { Pool } from '@cpg/postgres';
-import type { SecretBox } from '@cpg/runtime';
 import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { WebhookDispatcherClient } from '../clients/webhook-dispatcher.ts';
-import { createMerchantSlots } from '../limits/merchant-slots.ts';
 import { notFound, orNotFound, parseId } from '../not-found.ts';
-import {
-  deleteWebhook,
-  hasRoomForWebhook,
-  insertWebhook,
-  listWebhooks,
-  rotateWebhookSecret,
-  updateWebhook,
-  webhookById,
-  type WebhookWithSecret,
-} from '../queries/webhooks.ts';
+import { deleteWebhook, listWebhooks, updateWebhook, webhookById } from '../queries/webhooks.ts';
 import { callContext, callerOf } from '../request.ts';
-import { createWebhookSecret } from '../webhooks/secret.ts';
-import { goneError } from '../plugins/shown-resource.ts';
 import * as schemas from './webhook-schemas.ts';
-
-const MAX_WEBHOOKS = 20;
-const SECRET_OVERLAP_MS = 24 * 60 * 60 * 1000;
 
 export interface WebhookRouteOptions {
   readonly pool: Pool;
-  readonly box: SecretBox;
   readonly dispatcher: WebhookDispatcherClient;
-  /** Throws for a URL that webhooks must not use. */
-  readonly checkUrl: (url: string) => Promise<void>;
   readonly now: () => Date;
 }
 
-/** `/v1/webhooks`: subscriptions of endpoints to events. */
+/** `/v1/webhooks`: subscriptions of endpoints to events, without the routes that show a secret. */
 export const webhookRoutes: FastifyPluginAsyncZod<WebhookRouteOptions> = async (app, options) => {
-  const { pool, box, dispatcher, checkUrl, now } = options;
-  // A check waits for DNS servers that the merchant chooses.
-  const urlChecks = createMerchantSlots({ maxRunning: 4, maxWaiting: MAX_WEBHOOKS });
-  const withPlainSecret = ({ webhook, secretBox }: WebhookWithSecret) => ({ ...webhook, secret: box.open(secretBox) });
-
-  app.post(
-    '/webhooks',
-    {
-      config: {
-        scope: 'webhooks:self:create',
-        shows: 'webhook',
-        creates: '/v1/webhooks/whk_{seed}',
-        responseHasSecret: true,
-      },
-      schema: schemas.createWebhook,
-    },
-    async (request, reply) => {
-      const { url, events } = request.body;
-      const { merchantId } = callerOf(request);
-      const { seed } = request;
-      const id = `whk_${seed}`;
-      if (!(await hasRoomForWebhook(pool, merchantId, id, MAX_WEBHOOKS))) throw tooManyWebhooks();
-      const free = await urlChecks.acquire(merchantId);
-      if (!free) {
-        reply.header('retry-after', 2);
-        throw new AppError('rate_limited', 'too many webhooks of the merchant are being created');
-      }
-      await checkUrl(url).finally(free);
-      const secretBox = box.seal(createWebhookSecret());
-      const webhook = { id, merchantId, url, events, secretBox, seed, at: now() };
-      const created = await insertWebhook(pool, webhook, MAX_WEBHOOKS);
-      if (!created) throw tooManyWebhooks();
-      if (created === 'deleted') throw goneError(webhook.id);
-      return reply.code(201).send(withPlainSecret(created));
-    },
-  );
+  const { pool, dispatcher, now } = options;
 
   app.get('/webhooks', { config: { scope: 'webhooks:self:read' }, schema: schemas.listWebhooks }, (request) =>
     listWebhooks(pool, callerOf(request).merchantId, request.query),
@@ -103,38 +48,8 @@ export const webhookRoutes: FastifyPluginAsyncZod<WebhookRouteOptions> = async (
       return { id, deleted: true as const };
     },
   );
-
-  app.post(
-    '/webhooks/:id/rotate-secret',
-    {
-      config: { scope: 'webhooks:self:update', shows: 'webhook', responseHasSecret: true },
-      schema: schemas.rotateWebhookSecret,
-    },
-    async (request, reply) => {
-      const at = now();
-      const rotation = {
-        secretBox: box.seal(createWebhookSecret()),
-        seed: request.seed,
-        at,
-        overlapUntil: new Date(at.getTime() + SECRET_OVERLAP_MS),
-      };
-      const rotated = orNotFound(
-        'webhook',
-        await rotateWebhookSecret(pool, ...ownerAndId(request, request.params.id), rotation),
-      );
-      if (rotated === 'too many secrets') {
-        throw new AppError(
-          'too_many_secrets',
-          'three secrets sign for this webhook: rotate again when the oldest one has expired, 24 hours after its replacement',
-        );
-      }
-      return reply.code(201).send(withPlainSecret(rotated));
-    },
-  );
 };
 
-const tooManyWebhooks = (): AppError =>
-  new AppError('too_many_webhooks', `a merchant can have ${MAX_WEBHOOKS} webhooks: delete one first`);
-
-const ownerAndId = (request: FastifyRequest, id: string) =>
+/** The merchant of the request and the id in its path. Throws `not_found` for a malformed id. */
+export const ownerAndId = (request: FastifyRequest, id: string) =>
   [callerOf(request).merchantId, parseId(WebhookId, 'webhook', id)] as const;

@@ -1,0 +1,25 @@
+import { maintainOnce, type MaintenanceOptions } from '../maintenance.ts';
+import { createPartitions, DEFAULT_RETENTION } from '../storage/partitions.ts';
+import type { Dispatchers } from './jest-dispatchers.ts';
+import { log } from './jest-log.ts';
+
+const DAY_MS = 86_400_000;
+
+export const inDays = (days: number) => new Date(Date.now() + days * DAY_MS);
+
+/** Runs the maintenance tasks once, at another time. */
+export const maintainAt = (
+  system: Dispatchers,
+  webhooks: MaintenanceOptions['webhooks'],
+  now: () => Date,
+  retention = DEFAULT_RETENTION,
+) =>
+  maintainOnce({
+    pool: system.pool,
+    partitions: createPartitions(system.pool, { now, retention }),
+    webhooks,
+    retention,
+    disableAfterMs: 5 * DAY_MS,
+    now,
+    log,
+  });
