@@ -46,6 +46,9 @@ export const OrderDeletion = z.object({ id: OrderId, deleted: z.literal(true) })
 export const OrderSummary = z.object({ id: OrderId, merchant_id: MerchantId, currency: PaymentCurrency });
 export type OrderSummary = z.infer<typeof OrderSummary>;
 
+/** The sighting that a decision is about, for a payment that the rail has seen more than once. */
+const Sighting = { sighting: z.int().optional() };
+
 /** The decision of an order on one of its payments. */
 export const PaymentOutcome = z.discriminatedUnion('status', [
   z.object({ status: z.literal('received'), payment_id: PaymentId }),
@@ -54,9 +57,16 @@ export const PaymentOutcome = z.discriminatedUnion('status', [
     payment_id: PaymentId,
     applied_minor: Minor,
     unapplied_minor: Minor,
+    ...Sighting,
     at: Timestamp,
   }),
-  z.object({ status: z.literal('orphan'), payment_id: PaymentId, orphan_reason: OrphanReason, at: Timestamp }),
+  z.object({
+    status: z.literal('orphan'),
+    payment_id: PaymentId,
+    orphan_reason: OrphanReason,
+    ...Sighting,
+    at: Timestamp,
+  }),
   z.object({ status: z.literal('failed'), payment_id: PaymentId }),
   z.object({ status: z.literal('refunded'), payment_id: PaymentId }),
 ]);
@@ -97,7 +107,7 @@ export type Instructions = z.infer<typeof Instructions>;
 
 /** `POST /payments` -> 201 RegisteredPayment. A rail reports a payment that names its order or its deposit address. The
  *  same (rail, provider id) again is the same payment; with another order, address, amount or currency it is 409
- *  `payment_conflict`. */
+ *  `payment_conflict`. A failed payment is received again: the rail saw its money once more. */
 export const RegisterPaymentCall = z
   .object({
     order_id: z.string().min(1).max(128).optional(),
@@ -107,6 +117,8 @@ export const RegisterPaymentCall = z
     amount: Amount,
     currency: PaymentCurrency,
     confirmed: z.boolean(),
+    /** Whether this report makes a failed payment received again; true by default. */
+    reinstates: z.boolean().optional(),
     tx_hash: z.string().min(1).max(256).optional(),
     metadata: MetadataDto.optional(),
   })
@@ -122,8 +134,7 @@ export const ConfirmationCall = z.object({ confirmations: z.int().nonnegative().
 export type ConfirmationCall = z.infer<typeof ConfirmationCall>;
 
 /** `POST /payments/:id/failure` -> 200 RegisteredPayment. The rail dropped the payment, or reversed it after it was
- *  applied. Idempotent; 409 `payment_conflict` for an orphan or refunded payment. The default reason is `dropped` or
- *  `reorg`. */
+ *  applied. Idempotent; 409 `payment_conflict` for a refunded payment. The default reason is `dropped` or `reorg`. */
 export const FailureCall = z.object({ failure_reason: z.string().min(1).max(256).optional() });
 export type FailureCall = z.infer<typeof FailureCall>;
 

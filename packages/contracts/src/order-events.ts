@@ -29,6 +29,10 @@ const offeredPayment = {
   seenAt: Timestamp,
   /** When the rail confirmed the money. */
   confirmedAt: Timestamp.optional(),
+  /** How often the rail has seen the money: one more after each failure. 1 by default. */
+  sighting: z.int().optional(),
+  /** When the rail saw the money again. */
+  reinstatedAt: Timestamp.optional(),
   receivedAt: Timestamp,
 };
 
@@ -42,6 +46,9 @@ const Transition = { status: OrderStatus, reason: z.string() };
 /** When the order recorded it. Every event has it. An earlier instant, at which it happened elsewhere, has its own
  *  field. */
 const At = { at: Timestamp };
+
+/** Per payment id: the sighting of a payment that the rail has seen more than once. */
+const Sightings = { sightings: z.record(z.string(), z.int()).optional() };
 
 const Allocation = openObject({ paymentId: PaymentId, appliedMinor: Minor, unappliedMinor: Minor });
 export type Allocation = z.infer<typeof Allocation>;
@@ -103,7 +110,7 @@ export const OrderPaymentsApplied = defineEvent({
   message: 'order.payments_applied',
   webhook: 'order:updated',
   summary: 'Payments were applied to their order. They determine its status and remaining amount.',
-  data: { allocations: z.array(Allocation).min(1), ...Transition, ...At },
+  data: { allocations: z.array(Allocation).min(1), ...Sightings, ...Transition, ...At },
 });
 
 export const OrderPaymentsOrphaned = defineEvent({
@@ -111,7 +118,7 @@ export const OrderPaymentsOrphaned = defineEvent({
   message: 'order.payments_orphaned',
   webhook: null,
   summary: 'Payments became orphans: they are due for refund.',
-  data: { paymentIds: z.array(PaymentId).min(1), orphanReason: OrphanReason, ...At },
+  data: { paymentIds: z.array(PaymentId).min(1), orphanReason: OrphanReason, ...Sightings, ...At },
 });
 
 /** A payment failed: its rail dropped it before it was applied, or reversed it afterwards (a chain reorganization, a
@@ -126,7 +133,24 @@ export const OrderPaymentFailed = defineEvent({
     failureReason: z.string(),
     /** When the payment failed. `at`, by default: earlier versions recorded one time for both. */
     failedAt: Timestamp.optional(),
+    sighting: z.int().optional(),
     ...Transition,
+    ...At,
+  },
+});
+
+export const OrderPaymentReinstated = defineEvent({
+  type: 'OrderPaymentReinstated',
+  message: 'order.payment_reinstated',
+  webhook: null,
+  summary: 'The rail saw the money of a failed payment again. It does not count until it is confirmed and applied.',
+  data: {
+    paymentId: PaymentId,
+    sighting: z.int(),
+    reinstatedAt: Timestamp,
+    confirmed: z.boolean(),
+    confirmedAt: Timestamp.optional(),
+    confirmations: z.int().optional(),
     ...At,
   },
 });
@@ -204,7 +228,7 @@ export const OrderExpired = defineEvent({
   message: 'order.expired',
   webhook: 'order:updated',
   summary: 'An order expired at its deadline.',
-  data: { orphanedPaymentIds: z.array(PaymentId), ...Transition, ...At },
+  data: { orphanedPaymentIds: z.array(PaymentId), ...Sightings, ...Transition, ...At },
 });
 
 export const OrderCanceled = defineEvent({
@@ -212,7 +236,7 @@ export const OrderCanceled = defineEvent({
   message: 'order.canceled',
   webhook: 'order:updated',
   summary: 'The merchant canceled an order.',
-  data: { orphanedPaymentIds: z.array(PaymentId), ...Transition, ...At },
+  data: { orphanedPaymentIds: z.array(PaymentId), ...Sightings, ...Transition, ...At },
 });
 
 /** The last event of an order's stream before the stream is tombstoned. `OrderDeletionRecorded` is published in its
@@ -234,6 +258,7 @@ export const ORDER_EVENTS = [
   OrderPaymentsApplied,
   OrderPaymentsOrphaned,
   OrderPaymentFailed,
+  OrderPaymentReinstated,
   OrderPaymentRefunded,
   OrderPaid,
   OrderUpdated,

@@ -10,6 +10,9 @@ import { OrphanReason } from './resources/payment.ts';
 /** When it happened. Every event has it. */
 const At = { at: Timestamp };
 
+/** For orders that do not know the payment yet: which sighting it is (1 by default), and when the rail first saw it. */
+const Seen = { sighting: z.int().optional(), seenAt: Timestamp.optional() };
+
 export const PaymentReceived = defineEvent({
   type: 'PaymentReceived',
   message: 'payment.received',
@@ -44,7 +47,7 @@ export const PaymentConfirmed = defineEvent({
   message: 'payment.confirmed',
   webhook: null,
   summary: 'The rail of a payment confirmed it.',
-  data: { confirmations: z.int().optional(), ...At },
+  data: { confirmations: z.int().optional(), ...Seen, ...At },
 });
 
 export const PaymentApplied = defineEvent({
@@ -68,7 +71,23 @@ export const PaymentFailed = defineEvent({
   message: 'payment.failed',
   webhook: 'payment:failed',
   summary: 'A payment failed: its rail dropped it, or reversed it afterwards.',
-  data: { failureReason: z.string(), ...At },
+  data: { failureReason: z.string(), ...Seen, ...At },
+});
+
+/** The rail saw the money of a failed payment again, for example mined once more after a chain reorganization. */
+export const PaymentReinstated = defineEvent({
+  type: 'PaymentReinstated',
+  message: 'payment.reinstated',
+  webhook: null,
+  summary: 'The rail of a failed payment saw its money again. The payment is received once more.',
+  data: {
+    /** How often the rail has seen the money by now: 2 after the first failure. */
+    sighting: z.int(),
+    seenAt: Timestamp,
+    confirmed: z.boolean(),
+    confirmations: z.int().optional(),
+    ...At,
+  },
 });
 
 export const PaymentRefunded = defineEvent({
@@ -92,6 +111,7 @@ export const PAYMENT_EVENTS = [
   PaymentApplied,
   PaymentOrphaned,
   PaymentFailed,
+  PaymentReinstated,
   PaymentRefunded,
 ] as const;
 

@@ -12,11 +12,13 @@ export const PaymentOffer = z.object({
   seen_at: Timestamp,
   /** When the rail confirmed the money; absent while it is unconfirmed. */
   confirmed_at: Timestamp.optional(),
+  /** How often the rail has seen the money; 1 by default. */
+  sighting: z.int().optional(),
 });
 export type PaymentOffer = z.infer<typeof PaymentOffer>;
 
 /** The payment in the form that its order records. */
-export const offeredPayment = ({ payment, seen_at, confirmed_at }: PaymentOffer): OfferedPayment => ({
+export const offeredPayment = ({ payment, seen_at, confirmed_at, sighting = 1 }: PaymentOffer): OfferedPayment => ({
   paymentId: payment.id,
   rail: payment.payment_rail,
   providerId: payment.provider_id,
@@ -28,5 +30,6 @@ export const offeredPayment = ({ payment, seen_at, confirmed_at }: PaymentOffer)
   metadata: payment.metadata,
   seenAt: seen_at,
   confirmedAt: confirmed_at,
+  ...(sighting > 1 && { sighting, reinstatedAt: payment.updated_at }),
   receivedAt: payment.created_at,
 });

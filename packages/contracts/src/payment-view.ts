@@ -28,6 +28,8 @@ export interface PaymentState {
   readonly confirmations?: number | undefined;
   readonly metadata?: Metadata | undefined;
   readonly seenAt: string;
+  /** How often the rail has seen the money: one more after each failure. 1 by default. */
+  readonly sighting?: number | undefined;
   readonly createdAt: string;
   readonly updatedAt: string;
 }
@@ -69,6 +71,9 @@ export const paymentBreakdown = (
       return parts;
   }
 };
+
+/** How often the rail has seen the money of the payment. */
+export const sightingOf = ({ sighting }: { readonly sighting?: number | undefined }): number => sighting ?? 1;
 
 /** The later of two ISO instants. Events about a payment may arrive out of order. */
 export const laterOf = (one: string, other: string): string => (one > other ? one : other);

@@ -82,6 +82,7 @@ test('merchants receive these message types as webhook events, and no others', (
     'order.payments_applied': 'order:updated',
     'order.payments_orphaned': null,
     'order.payment_failed': 'order:updated',
+    'order.payment_reinstated': null,
     'order.payment_refunded': 'order:updated',
     'order.paid': 'order:paid',
     'order.updated': 'order:updated',
@@ -95,6 +96,7 @@ test('merchants receive these message types as webhook events, and no others', (
     'payment.applied': 'payment:applied',
     'payment.orphaned': null,
     'payment.failed': 'payment:failed',
+    'payment.reinstated': null,
     'payment.refunded': 'payment:refunded',
   });
 });

@@ -18,15 +18,17 @@ export const outcomesOf = (
 };
 
 /** The outcome of a payment on its order, for the payment's own stream. */
-export const outcomeOf = ({ paymentId, status, updatedAt: at, ...payment }: PaymentState): PaymentOutcome => {
+export const outcomeOf = ({ paymentId, status, updatedAt: at, sighting, ...payment }: PaymentState): PaymentOutcome => {
   const payment_id = paymentId;
+  const when = { ...(sighting !== undefined && { sighting }), at };
   switch (status) {
     case 'applied': {
       const { appliedMinor, unappliedMinor } = payment;
-      return { status, payment_id, applied_minor: String(appliedMinor), unapplied_minor: String(unappliedMinor), at };
+      const [applied_minor, unapplied_minor] = [String(appliedMinor), String(unappliedMinor)];
+      return { status, payment_id, applied_minor, unapplied_minor, ...when };
     }
     case 'orphan':
-      return { status, payment_id, orphan_reason: payment.orphanReason!, at };
+      return { status, payment_id, orphan_reason: payment.orphanReason!, ...when };
     default:
       return { status, payment_id };
   }
@@ -35,9 +37,9 @@ export const outcomeOf = ({ paymentId, status, updatedAt: at, ...payment }: Paym
 /** An offered payment that the order does not record, because it has the maximum number of payments. */
 const excessPaymentOf = (order: ExistingOrder, command: OrderCommand): PaymentOutcome[] => {
   if (command.type !== 'OfferPayment' || !command.confirmed) return [];
-  const { paymentId: payment_id } = command.payment;
+  const { paymentId: payment_id, sighting } = command.payment;
   if (order.payments.some(({ paymentId }) => paymentId === payment_id)) return [];
-  return [{ status: 'orphan', payment_id, orphan_reason: 'too_many_payments', at: command.at.toISOString() }];
+  return [{ status: 'orphan', payment_id, orphan_reason: 'too_many_payments', sighting, at: command.at.toISOString() }];
 };
 
 const changedPayments = (event: OrderEvent): string[] => {
@@ -54,6 +56,7 @@ const changedPayments = (event: OrderEvent): string[] => {
     case 'OrderPaymentReceived':
     case 'OrderPaymentConfirmed':
     case 'OrderPaymentFailed':
+    case 'OrderPaymentReinstated':
     case 'OrderPaymentRefunded':
     case 'OrderPaid':
     case 'OrderUpdated':

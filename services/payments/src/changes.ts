@@ -18,8 +18,7 @@ import type { PaymentCommand } from './payment/command.ts';
 export interface PaymentChanges {
   /** The rail confirms the payment. Throws `payment_conflict` once it failed. */
   readonly confirm: (paymentId: string, call: ConfirmationCall, context: CallContext) => Promise<RegisteredPayment>;
-  /** The rail dropped or reversed the payment. Throws `payment_conflict` for an orphan and once everything is
-   *  refunded. */
+  /** The rail dropped or reversed the payment. Throws `payment_conflict` once everything is refunded. */
   readonly fail: (paymentId: string, call: FailureCall, context: CallContext) => Promise<RegisteredPayment>;
   /** The merchant refunds a part, or the rest. Throws `not_found` for a payment of another merchant,
    *  `nothing_to_refund`, `refund_too_large`, `payment_conflict` while the payment is received or once it failed, `invalid_request` naming

@@ -68,16 +68,19 @@ export const paymentCommands = ({ handler, project }: PaymentCommandsOptions): P
 const outcomeOf = (decided: PaymentOutcome): Outcome | null => {
   switch (decided.status) {
     case 'applied': {
-      const { applied_minor, unapplied_minor, at } = decided;
+      const { applied_minor, unapplied_minor, sighting, at } = decided;
       return {
         status: 'applied',
         appliedMinor: BigInt(applied_minor),
         unappliedMinor: BigInt(unapplied_minor),
+        sighting,
         at: new Date(at),
       };
     }
-    case 'orphan':
-      return { status: 'orphan', orphanReason: decided.orphan_reason, at: new Date(decided.at) };
+    case 'orphan': {
+      const { orphan_reason: orphanReason, sighting, at } = decided;
+      return { status: 'orphan', orphanReason, sighting, at: new Date(at) };
+    }
     default:
       return null;
   }

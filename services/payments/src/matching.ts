@@ -55,6 +55,7 @@ export const registerPayments = ({
         feeMinor: feeOf(fees, terms),
         feeSchedule: fees.version,
         confirmed,
+        ...(call.reinstates !== undefined && { reinstates: call.reinstates }),
         ...(call.tx_hash !== undefined && { txHash: call.tx_hash }),
         ...(metadata && { metadata }),
         seenAt: at,

@@ -44,7 +44,7 @@ const send = async (
   if (merchantId === UNCLAIMED_MERCHANT) return null;
   if (status === 'failed')
     return orders.fail(orderId, { ...offerOf(payment), failure_reason: failureReason!, at }, context);
-  if (refundedMinor > 0n) {
+  if (refundedMinor > 0n && status !== 'received') {
     const refund = { refund_id: payment.refunds.at(-1)!.refundId, refunded_total_minor: String(refundedMinor), at };
     return orders.refund(orderId, paymentId, refund, context);
   }
@@ -55,10 +55,14 @@ const offerOf = (payment: ExistingPayment): PaymentOffer => ({
   payment: paymentView(payment),
   seen_at: payment.seenAt,
   confirmed_at: payment.confirmedAt,
+  ...(payment.sighting !== undefined && { sighting: payment.sighting }),
 });
 
 /** A confirmed payment whose order does not exist becomes an orphan. */
-const outcomesWithoutOrder = ({ paymentId, status, confirmedAt }: ExistingPayment, at: Date): PaymentOutcome[] =>
+const outcomesWithoutOrder = (
+  { paymentId, status, confirmedAt, sighting }: ExistingPayment,
+  at: Date,
+): PaymentOutcome[] =>
   status === 'received' && confirmedAt !== undefined
-    ? [{ status: 'orphan', payment_id: paymentId, orphan_reason: 'unknown_order', at: at.toISOString() }]
+    ? [{ status: 'orphan', payment_id: paymentId, orphan_reason: 'unknown_order', sighting, at: at.toISOString() }]
     : [];

@@ -46,7 +46,7 @@ const registerPayment = {
   operationId: 'registerPayment',
   summary: 'Simulate a payment',
   description:
-    'Acts as if the rail had seen this payment, and then confirmed or dropped it as `outcome` says. The same hash with the same body is the same payment. The same hash with another amount or order returns 409 `payment_conflict`. To confirm or drop a pending payment, send its hash again with that `outcome`, or use the operations below.',
+    'Acts as if the rail had seen this payment, and then confirmed or dropped it as `outcome` says. The same hash with the same body is the same payment. The same hash with another amount or order returns 409 `payment_conflict`. To confirm or drop a pending payment, send its hash again with that `outcome`, or use the operations below. The hash of a failed payment again, `confirmed` or `pending`, acts as if the rail had seen the same money once more, for example after a chain reorganization: the payment is `received` again, and an order that was `reversed` becomes `paid` when the payment is confirmed.',
   tags,
   body: RegisterPaymentBody,
   response: { 201: Order },
@@ -56,7 +56,7 @@ const confirmPayment = {
   operationId: 'confirmPayment',
   summary: 'Confirm a pending payment',
   description:
-    'Acts as if the rail had confirmed the payment. The order then applies the payment, holds it, or marks it as an orphan. Confirming it again changes nothing. Returns 409 `payment_conflict` if the payment has failed.',
+    'Acts as if the rail had confirmed the payment. The order then applies the payment, holds it, or marks it as an orphan. Confirming it again changes nothing. Returns 409 `payment_conflict` if the payment has failed: register it again.',
   tags,
   params,
   body: NoBody,
@@ -67,7 +67,7 @@ const failPayment = {
   operationId: 'failPayment',
   summary: 'Drop or reverse a payment',
   description:
-    'Acts as if the rail had dropped a `received` payment or reversed an `applied` one, for example after a chain reorganization or a reversal by the provider. Reversing a payment of a paid order makes the order `reversed`; a new payment can pay it again. Repeating the request changes nothing. Returns 409 `payment_conflict` for an orphan or a refunded payment.',
+    'Acts as if the rail had dropped a `received` payment or reversed an `applied` or `orphan` one, for example after a chain reorganization or a reversal by the provider. Reversing a payment of a paid order makes the order `reversed`; a new payment, or the same one registered again, can pay it. Repeating the request changes nothing. Returns 409 `payment_conflict` for a refunded payment.',
   tags,
   params,
   body: FailPaymentBody.nullish(),
@@ -119,5 +119,7 @@ const registrationOf = ({ order_id, payment_rail, amount, currency, txHash, outc
   amount,
   currency,
   confirmed: outcome === undefined || outcome === 'confirmed',
+  // Otherwise a repeated request would make the failed payment received and fail it again.
+  ...(outcome === 'failed' && { reinstates: false }),
   ...(txHash !== undefined && { tx_hash: txHash }),
 });

@@ -10,6 +10,7 @@ import {
   isHeld,
   isOpen,
   remainingMinor,
+  sightingsOf,
 } from './state.ts';
 
 /** Applies the held payments if together they settle the order, or if the open order takes partial payments. Payments
@@ -52,13 +53,25 @@ export const applyPayments = (
   if (allocations.length > 0)
     events.push({
       type: 'OrderPaymentsApplied',
-      data: { allocations: allocations.map(recordedAllocation), status, reason, at },
+      data: {
+        allocations: allocations.map(recordedAllocation),
+        ...sightingsOf(
+          order,
+          allocations.map(({ paymentId }) => paymentId),
+        ),
+        status,
+        reason,
+        at,
+      },
     });
   if (status === 'paid' && order.status !== 'paid') events.push({ type: 'OrderPaid', data: { reason, at } });
   // A late orphan stays a late orphan: a capture may apply it when the order needs it again.
   const paymentIds = surplus.filter((payment) => payment.status === 'received').map(({ paymentId }) => paymentId);
   if (paymentIds.length > 0)
-    events.push({ type: 'OrderPaymentsOrphaned', data: { paymentIds, orphanReason: 'already_paid', at } });
+    events.push({
+      type: 'OrderPaymentsOrphaned',
+      data: { paymentIds, orphanReason: 'already_paid', ...sightingsOf(order, paymentIds), at },
+    });
   return events;
 };
 

@@ -3,7 +3,7 @@ import { AppError } from '@cpg/core';
 import { applyHeldPayments } from './apply-payments.ts';
 import type { CommandOf } from './command.ts';
 import { followedBy } from './evolve.ts';
-import { appliedMinor, type ExistingOrder, isHeld, isOpen, MAX_RENEWALS } from './state.ts';
+import { appliedMinor, type ExistingOrder, isHeld, isOpen, MAX_RENEWALS, sightingsOf } from './state.ts';
 
 /** How long after the deadline an unconfirmed payment, seen before the deadline, keeps its order open. */
 const CONFIRMATION_GRACE_MS = 24 * 60 * 60_000;
@@ -65,15 +65,19 @@ export const expireIfLate = (order: ExistingOrder, seenAt: string, now: Date): O
   return hasExpired ? [expired(order, at)] : [];
 };
 
-const expired = (order: ExistingOrder, at: string): OrderEvent => ({
-  type: 'OrderExpired',
-  data: {
-    orphanedPaymentIds: order.payments.filter(isHeld).map(({ paymentId }) => paymentId),
-    status: appliedMinor(order) > 0n ? 'partially_paid_expired' : 'expired',
-    reason: 'deadline_passed',
-    at,
-  },
-});
+const expired = (order: ExistingOrder, at: string): OrderEvent => {
+  const orphanedPaymentIds = order.payments.filter(isHeld).map(({ paymentId }) => paymentId);
+  return {
+    type: 'OrderExpired',
+    data: {
+      orphanedPaymentIds,
+      ...sightingsOf(order, orphanedPaymentIds),
+      status: appliedMinor(order) > 0n ? 'partially_paid_expired' : 'expired',
+      reason: 'deadline_passed',
+      at,
+    },
+  };
+};
 
 /** Moves the deadline of one order closer, as if that much time had passed. */
 export const advanceTime = ({ minutes, at }: CommandOf<'AdvanceTime'>, order: ExistingOrder): OrderEvent[] => {

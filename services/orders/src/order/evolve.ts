@@ -6,6 +6,7 @@ import {
   withFailed,
   withOrphaned,
   withReceived,
+  withReinstated,
   withRefunded,
   withTimeAdvanced,
 } from './payment-changes.ts';
@@ -33,6 +34,8 @@ export const evolve = (order: Order, event: OrderEvent): Order => {
       return withOrphaned(updated, event.data.paymentIds, event.data.orphanReason, at);
     case 'OrderPaymentFailed':
       return { ...withFailed(updated, event.data), ...statusOf(event.data) };
+    case 'OrderPaymentReinstated':
+      return withReinstated(updated, event.data);
     case 'OrderPaymentRefunded':
       return { ...withRefunded(updated, event.data), ...statusOf(event.data) };
     case 'OrderPaid':

@@ -1,9 +1,10 @@
-import type { OrderEvent, OrphanReason, PaymentState } from '@cpg/contracts';
+import { type OrderEvent, type OrphanReason, type PaymentState, sightingOf } from '@cpg/contracts';
 import { fold } from '@cpg/core';
 import { applyHeldPayments, applyPayments } from './apply-payments.ts';
 import type { CommandOf } from './command.ts';
 import { expireIfLate, isInGracePeriod } from './deadline.ts';
 import { evolve, followedBy } from './evolve.ts';
+import { failPayment } from './reverse-payment.ts';
 import {
   applicableMinor,
   type ExistingOrder,
@@ -13,6 +14,7 @@ import {
   isHeld,
   type Order,
   remainingMinor,
+  sightingsOf,
 } from './state.ts';
 
 /** Records the payment. Once the rail has confirmed the payment, applies it, holds it or marks it as an orphan. A
@@ -20,7 +22,7 @@ import {
 export const offerPayment = (command: CommandOf<'OfferPayment'>, order: ExistingOrder): OrderEvent[] => {
   const { payment, confirmed, at: now } = command;
   const recorded = findPayment(order, payment.paymentId);
-  if (recorded) return recorded.confirmedAt === undefined && confirmed ? confirmPayment(command, order, recorded) : [];
+  if (recorded) return offerRecorded(command, order, recorded);
   const received: OrderEvent = {
     type: 'OrderPaymentReceived',
     data: { payment, confirmed, at: now.toISOString() },
@@ -31,6 +33,54 @@ export const offerPayment = (command: CommandOf<'OfferPayment'>, order: Existing
   );
   // If the payment is confirmed, outcomes.ts answers with the orphan reason too_many_payments.
   return isFull(order) && !settles(order, events, payment.paymentId) ? [] : events;
+};
+
+/** An offer of an earlier sighting is outdated, and a later one reports that the rail saw the money again. */
+const offerRecorded = (
+  command: CommandOf<'OfferPayment'>,
+  order: ExistingOrder,
+  recorded: PaymentState,
+): OrderEvent[] => {
+  const isSeenAgain = sightingOf(command.payment) > sightingOf(recorded) && recorded.status !== 'refunded';
+  if (isSeenAgain) return reinstatePayment(command, order, recorded);
+  const isNewlyConfirmed = recorded.confirmedAt === undefined && command.confirmed;
+  return isNewlyConfirmed && sightingOf(command.payment) === sightingOf(recorded)
+    ? confirmPayment(command, order, recorded)
+    : [];
+};
+
+/** Records that the rail saw the money of a failed payment again. If the order has not learned of the failure, it records
+ *  that first. A confirmed payment is then decided on anew. */
+const reinstatePayment = (
+  { payment, confirmed, at: now }: CommandOf<'OfferPayment'>,
+  order: ExistingOrder,
+  recorded: PaymentState,
+): OrderEvent[] => {
+  const { paymentId, confirmedAt, confirmations, receivedAt, reinstatedAt = receivedAt } = payment;
+  const at = now.toISOString();
+  const reinstated: OrderEvent = {
+    type: 'OrderPaymentReinstated',
+    data: {
+      paymentId,
+      sighting: sightingOf(payment),
+      reinstatedAt,
+      confirmed,
+      ...(confirmedAt && { confirmedAt }),
+      ...(confirmations !== undefined && { confirmations }),
+      at,
+    },
+  };
+  const failureReason = recorded.status === 'received' ? 'dropped' : 'reorg';
+  const missed = { ...payment, sighting: recorded.sighting };
+  const failed = followedBy(order, expireIfLate(order, recorded.seenAt, now), (current) =>
+    failPayment(
+      { type: 'FailPayment', payment: missed, failureReason, failedAt: new Date(reinstatedAt), at: now },
+      current,
+    ),
+  );
+  return followedBy(order, [...failed, reinstated], (current) =>
+    confirmed ? decideOnConfirmed(current, paymentId, now) : [],
+  );
 };
 
 /** Whether the order is paid by these events, or will be as soon as it may apply the payment. */
@@ -63,7 +113,10 @@ const decideOnConfirmed = (order: ExistingOrder, paymentId: string, now: Date): 
   const at = now.toISOString();
   const payment = findPayment(order, paymentId)!;
   const markAsOrphan = (orphanReason: OrphanReason): OrderEvent[] => [
-    { type: 'OrderPaymentsOrphaned', data: { paymentIds: [paymentId], orphanReason, at } },
+    {
+      type: 'OrderPaymentsOrphaned',
+      data: { paymentIds: [paymentId], orphanReason, ...sightingsOf(order, [paymentId]), at },
+    },
   ];
   if (payment.currency !== order.currency) return markAsOrphan('wrong_currency');
   if (order.status === 'canceled') return markAsOrphan('canceled');

@@ -37,6 +37,9 @@ type Step = { readonly minutes: number; readonly command: (at: Date) => OrderCom
 const paymentNumber = fc.integer({ min: 1, max: 6 });
 const amountOf = (n: number) => [3_000_000n, 10_000_000n, 12_000_000n, 1n, 7_000_000n, 5_000_000n][n - 1]!;
 
+/** How often the rail has seen the money: reports come late and out of order. */
+const sighting = fc.constantFrom(1, 1, 2, 3);
+
 const commands: fc.Arbitrary<Step['command']>[] = [
   fc
     .tuple(
@@ -44,19 +47,21 @@ const commands: fc.Arbitrary<Step['command']>[] = [
       fc.boolean(),
       fc.constantFrom('USDC', 'USDC', 'USDC', 'BTC' as const),
       fc.integer({ min: 0, max: 90 }),
+      sighting,
     )
-    .map(([n, confirmed, currency, sinceMinutes]) => (at): OrderCommand => ({
+    .map(([n, confirmed, currency, sinceMinutes, seen]) => (at): OrderCommand => ({
       type: 'OfferPayment',
       payment: payment(n, amountOf(n), {
         currency: n === 6 ? currency : 'USDC',
+        ...(seen > 1 && { sighting: seen, reinstatedAt: at.toISOString() }),
         seenAt: new Date(at.getTime() - sinceMinutes * 60_000).toISOString(),
       }),
       confirmed,
       at,
     })),
-  paymentNumber.map((n) => (at): OrderCommand => ({
+  fc.tuple(paymentNumber, sighting).map(([n, seen]) => (at): OrderCommand => ({
     type: 'FailPayment',
-    payment: payment(n, amountOf(n)),
+    payment: payment(n, amountOf(n), seen > 1 ? { sighting: seen } : {}),
     failureReason: 'reorg',
     at,
   })),

@@ -6,7 +6,7 @@ import { advanceTime, expire, plusMinutes, renew } from './deadline.ts';
 import { evolve, followedBy } from './evolve.ts';
 import { offerPayment } from './offer-payment.ts';
 import { failPayment, refundPayment } from './reverse-payment.ts';
-import { type ExistingOrder, exists, isHeld, isOpen, MAX_CHANGES, type Order } from './state.ts';
+import { type ExistingOrder, exists, isHeld, isOpen, MAX_CHANGES, type Order, sightingsOf } from './state.ts';
 
 // The life of an order. Its status changes only here, and every change is recorded with a reason:
 //
@@ -103,9 +103,9 @@ const cancel = (order: ExistingOrder, at: string): OrderEvent[] => {
   const orphanedPaymentIds = order.payments
     .filter((payment) => payment.status === 'applied' || isHeld(payment))
     .map(({ paymentId }) => paymentId);
-  return [
-    { type: 'OrderCanceled', data: { orphanedPaymentIds, status: 'canceled', reason: 'canceled_by_merchant', at } },
-  ];
+  const sightings = sightingsOf(order, orphanedPaymentIds);
+  const data = { orphanedPaymentIds, ...sightings, status: 'canceled', reason: 'canceled_by_merchant', at } as const;
+  return [{ type: 'OrderCanceled', data }];
 };
 
 const update = (

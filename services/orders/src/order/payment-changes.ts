@@ -19,7 +19,8 @@ export const withReceived = (
   { payment, confirmed }: EventData<'OrderPaymentReceived'>,
 ): ExistingOrder => {
   const { paymentId, rail, providerId, currency, txHash, confirmations, metadata, seenAt, receivedAt } = payment;
-  const confirmedAt = confirmed ? (payment.confirmedAt ?? receivedAt) : undefined;
+  const { sighting, reinstatedAt = receivedAt } = payment;
+  const confirmedAt = confirmed ? (payment.confirmedAt ?? reinstatedAt) : undefined;
   const received: PaymentState = {
     paymentId,
     merchantId: order.merchantId,
@@ -37,8 +38,9 @@ export const withReceived = (
     confirmations,
     metadata,
     seenAt,
+    ...(sighting !== undefined && { sighting }),
     createdAt: receivedAt,
-    updatedAt: confirmedAt ? laterOf(receivedAt, confirmedAt) : receivedAt,
+    updatedAt: laterOf(reinstatedAt, confirmedAt ?? reinstatedAt),
   };
   return { ...order, payments: [...order.payments, received] };
 };
@@ -95,15 +97,33 @@ export const withOrphaned = (
 /** The payment gets the `updated_at` that it has on its own stream, which records no later decision of the order. */
 export const withFailed = (
   order: ExistingOrder,
-  { paymentId, failureReason, at, failedAt = at }: EventData<'OrderPaymentFailed'>,
+  { paymentId, failureReason, sighting, at, failedAt = at }: EventData<'OrderPaymentFailed'>,
 ): ExistingOrder =>
   changePayments(withoutApplied(order, paymentId), [paymentId], (payment) => ({
     ...payment,
     status: 'failed',
     failureReason,
+    ...(sighting !== undefined && { sighting }),
     ...NOTHING_APPLIED,
     updatedAt: failedAt,
   }));
+
+export const withReinstated = (
+  order: ExistingOrder,
+  { paymentId, sighting, reinstatedAt, confirmed, confirmations, ...data }: EventData<'OrderPaymentReinstated'>,
+): ExistingOrder => {
+  const confirmedAt = confirmed ? (data.confirmedAt ?? reinstatedAt) : undefined;
+  return changePayments(order, [paymentId], (payment) => ({
+    ...payment,
+    status: 'received',
+    sighting,
+    failureReason: undefined,
+    orphanReason: undefined,
+    confirmedAt,
+    confirmations,
+    updatedAt: [reinstatedAt, confirmedAt ?? reinstatedAt].reduce(laterOf, payment.updatedAt),
+  }));
+};
 
 export const withRefunded = (order: ExistingOrder, data: EventData<'OrderPaymentRefunded'>): ExistingOrder => {
   const { paymentId, refundedTotalMinor, at, refundedAt = at } = data;

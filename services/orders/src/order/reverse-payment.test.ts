@@ -174,3 +174,65 @@ test('an event of an earlier version, without the amount that still counts, take
   };
   expect(remainingMinor(existing(fold(orderDecider, orderDecider.initial, [...partly, refunded])))).toBe(6_000_000n);
 });
+
+describe('money that its rail sees again after a failure', () => {
+  const again = (n: number, amountMinor: bigint, options: Parameters<typeof offer>[2] = {}): OrderCommand =>
+    offer(n, amountMinor, { sighting: 2, reinstatedAt: NOON.toISOString(), ...options });
+
+  test('pays the reversed order again', () =>
+    given(...past(createOrder(), offer(1, 10_000_000n), fail(1)))
+      .when(again(1, 10_000_000n))
+      .thenLike(
+        { type: 'OrderPaymentReinstated', data: { sighting: 2, confirmed: true } },
+        { type: 'OrderPaymentsApplied', data: { status: 'paid', sightings: { [paymentId(1)]: 2 } } },
+        { type: 'OrderPaid' },
+      ));
+  test('pays it again in full after a refund that was made while the order was paid', () => {
+    const order = after(createOrder(), offer(1, 10_000_000n), refund(1_000_000n), fail(1), again(1, 10_000_000n));
+    expect(order.status).toBe('paid');
+    expect(orderView(existing(order)).payments).toMatchObject([
+      { applied_amount: '9.000000', refunded_amount: '1.000000' },
+    ]);
+  });
+  test('counts without the part that was refunded before the order was paid', () => {
+    const order = after(createOrder(), offer(1, 4_000_000n), refund(1_000_000n), fail(1), again(1, 4_000_000n));
+    expect([order.status, remainingMinor(existing(order))]).toEqual(['partially_paid', 7_000_000n]);
+  });
+  test('is received until it is confirmed', () => {
+    const seen = past(createOrder(), offer(1, 10_000_000n), fail(1), again(1, 10_000_000n, { confirmed: false }));
+    expect(statuses(fold(orderDecider, orderDecider.initial, seen))).toEqual(['received']);
+    given(...seen)
+      .when(again(1, 10_000_000n))
+      .thenLike({ type: 'OrderPaymentConfirmed' }, { type: 'OrderPaymentsApplied' }, { type: 'OrderPaid' });
+  });
+  test('becomes an orphan when the order is paid with other money', () =>
+    expect(
+      statuses(after(createOrder(), offer(1, 10_000_000n), fail(1), offer(2, 10_000_000n), again(1, 10_000_000n))),
+    ).toEqual(['orphan', 'applied']));
+  test('records the failure first when the order has not learned of it', () =>
+    given(...past(createOrder(), offer(1, 10_000_000n)))
+      .when(again(1, 10_000_000n, { confirmed: false }))
+      .thenLike(
+        { type: 'OrderPaymentFailed', data: { status: 'reversed' } },
+        { type: 'OrderPaymentReinstated', data: { confirmed: false } },
+      ));
+  test('is not touched by reports of the earlier sighting', () => {
+    const paid = past(createOrder(), offer(1, 10_000_000n), fail(1), again(1, 10_000_000n));
+    for (const old of [fail(1), offer(1, 10_000_000n), again(1, 10_000_000n)])
+      given(...paid)
+        .when(old)
+        .thenNothing();
+  });
+  test('can fail again', () => {
+    const second: OrderCommand = {
+      type: 'FailPayment',
+      payment: payment(1, 10_000_000n, { sighting: 2 }),
+      failureReason: 'reorg',
+      at: NOON,
+    };
+    expect(after(createOrder(), offer(1, 10_000_000n), fail(1), again(1, 10_000_000n), second).status).toBe('reversed');
+    given(...past(createOrder(), offer(1, 10_000_000n), fail(1), second))
+      .when(again(1, 10_000_000n))
+      .thenNothing();
+  });
+});

@@ -1,4 +1,4 @@
-import type { OrderEvent, OrderStatus } from '@cpg/contracts';
+import { type OfferedPayment, type OrderEvent, type OrderStatus, type PaymentState, sightingOf } from '@cpg/contracts';
 import type { CommandOf } from './command.ts';
 import { refundedOfApplied } from './payment-changes.ts';
 import { appliedMinor, type ExistingOrder, findPayment, isFull } from './state.ts';
@@ -12,15 +12,22 @@ export const failPayment = (
   const at = now.toISOString();
   const { paymentId } = payment;
   const recorded = findPayment(order, paymentId);
-  if (recorded ? recorded.status === 'failed' || recorded.status === 'refunded' : isFull(order)) return [];
+  if (recorded ? !isNews(payment, recorded) : isFull(order)) return [];
   // The failure can be reported before the payment.
   const received: OrderEvent = { type: 'OrderPaymentReceived', data: { payment, confirmed: false, at } };
   const transition = transitionWithout(order, recorded?.appliedMinor ?? 0n, 'payment_failed');
+  const sighting = payment.sighting !== undefined && { sighting: payment.sighting };
   const failed: OrderEvent = {
     type: 'OrderPaymentFailed',
-    data: { paymentId, failureReason, failedAt: failedAt.toISOString(), ...transition, at },
+    data: { paymentId, failureReason, failedAt: failedAt.toISOString(), ...sighting, ...transition, at },
   };
   return recorded ? [failed] : [received, failed];
+};
+
+/** Whether the order does not know of this failure yet. A payment may fail again after its rail saw its money again. */
+const isNews = (failed: OfferedPayment, recorded: PaymentState): boolean => {
+  if (recorded.status === 'refunded' || sightingOf(failed) < sightingOf(recorded)) return false;
+  return recorded.status !== 'failed' || sightingOf(failed) > sightingOf(recorded);
 };
 
 /** How much the clocks of two services may differ. */

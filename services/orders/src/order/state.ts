@@ -1,13 +1,14 @@
-import type {
-  AssignedInstruction,
-  Capabilities,
-  Item,
-  Metadata,
-  OrderStatus,
-  PaymentCurrency,
-  PaymentRail,
-  PaymentState,
-  Rates,
+import {
+  type AssignedInstruction,
+  type Capabilities,
+  type Item,
+  type Metadata,
+  type OrderStatus,
+  type PaymentCurrency,
+  type PaymentRail,
+  type PaymentState,
+  type Rates,
+  sightingOf,
 } from '@cpg/contracts';
 
 export interface ExistingOrder {
@@ -75,6 +76,16 @@ export const isFull = ({ payments }: ExistingOrder): boolean => payments.length 
 
 export const findPayment = (order: ExistingOrder, paymentId: string): PaymentState | undefined =>
   order.payments.find((payment) => payment.paymentId === paymentId);
+
+/** For an event that decides on these payments: the sightings of those that their rails have seen more than once. */
+export const sightingsOf = (
+  order: ExistingOrder,
+  paymentIds: readonly string[],
+): { sightings?: Record<string, number> } => {
+  const again = order.payments.filter((payment) => sightingOf(payment) > 1 && paymentIds.includes(payment.paymentId));
+  if (again.length === 0) return {};
+  return { sightings: Object.fromEntries(again.map((payment) => [payment.paymentId, sightingOf(payment)])) };
+};
 
 /** Whether the payment is confirmed and still `received`: neither applied nor an orphan. */
 export const isHeld = ({ status, confirmedAt }: PaymentState): boolean =>

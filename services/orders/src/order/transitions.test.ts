@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { sightingOf } from '@cpg/contracts';
 import { AppError, fold } from '@cpg/core';
 import { createOrder, instruction, NOON, offer, payment, paymentId } from '../testing/orders.ts';
 import type { OrderCommand } from './command.ts';
@@ -26,6 +27,8 @@ const COMMANDS: OrderCommand[] = [
     refund(n, amount / 2n),
   ]),
   offer(2, WHOLE, { at }),
+  // The rail sees the money of a failed payment again.
+  offer(1, WHOLE, { at, sighting: 2, reinstatedAt: at.toISOString() }),
   { type: 'InstructOrder', instructions: [instruction], at },
   { type: 'CapturePayments', at },
   { type: 'CancelOrder', at },
@@ -63,7 +66,7 @@ const keyOf = (order: ExistingOrder): string => {
       ['received', 'orphan', 'failed'].includes(status) && applicableMinor(order, each) === each.amountMinor;
     const waits = status === 'received' && confirmedAt !== undefined;
     const isInTime = status === 'received' && seenAt <= order.expiresAt;
-    return `${id} ${status} ${waits} ${isInTime} ${orphanReason === 'late'} ${appliedMinor} ${isApplicable}`;
+    return `${id} ${status} ${waits} ${isInTime} ${orphanReason === 'late'} ${appliedMinor} ${isApplicable} ${sightingOf(each)}`;
   });
   const { partial_payments, expiration_auto_renewal } = order.capabilities;
   const clock = isOpen(order) ? [expiration_auto_renewal, days >= 0, days >= 1] : [];

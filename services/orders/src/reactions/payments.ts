@@ -1,4 +1,4 @@
-import { offeredPayment, type PaymentMessage, type PaymentOutcome } from '@cpg/contracts';
+import { offeredPayment, type Payment, type PaymentMessage, type PaymentOutcome } from '@cpg/contracts';
 import { isAppError } from '@cpg/core';
 import type { CallContext } from '@cpg/runtime';
 import type { PaymentsClient } from '../clients/payments.ts';
@@ -36,6 +36,12 @@ const orphanOf = (message: PaymentMessage): PaymentOutcome => ({
   at: message.time,
 });
 
+/** Messages of earlier versions do not say when the rail saw the payment. */
+const offerOf = (
+  { seenAt, sighting }: { readonly seenAt?: string | undefined; readonly sighting?: number | undefined },
+  payment: Payment,
+) => ({ payment, seen_at: seenAt ?? payment.created_at, sighting });
+
 /** The command that a message asks for, by message type. Null for messages that orders does not need. */
 const COMMANDS: {
   [T in PaymentMessage['type']]: ((message: Extract<PaymentMessage, { type: T }>, at: Date) => OrderCommand) | null;
@@ -50,15 +56,24 @@ const COMMANDS: {
     confirmed: change.confirmed,
     at,
   }),
-  'payment.confirmed': ({ time, data: { resource } }, at) => ({
+  'payment.confirmed': ({ time, data: { change, resource } }, at) => ({
     type: 'OfferPayment',
-    payment: offeredPayment({ payment: resource, seen_at: resource.created_at, confirmed_at: time }),
+    payment: offeredPayment({ ...offerOf(change, resource), confirmed_at: time }),
     confirmed: true,
+    at,
+  }),
+  'payment.reinstated': ({ time, data: { change, resource } }, at) => ({
+    type: 'OfferPayment',
+    payment: offeredPayment({
+      ...offerOf(change, resource),
+      confirmed_at: change.confirmed ? time : undefined,
+    }),
+    confirmed: change.confirmed,
     at,
   }),
   'payment.failed': ({ data: { change, resource } }, at) => ({
     type: 'FailPayment',
-    payment: offeredPayment({ payment: resource, seen_at: resource.created_at }),
+    payment: offeredPayment(offerOf(change, resource)),
     failureReason: change.failureReason,
     failedAt: new Date(resource.updated_at),
     at,

@@ -14,6 +14,8 @@ export type ReceivePayment = {
   readonly amountMinor: bigint;
   readonly feeMinor: bigint;
   readonly feeSchedule: string;
+  /** Whether the report makes a failed payment received again. Default: true. */
+  readonly reinstates?: boolean | undefined;
   /** Whether the rail guarantees the payment. */
   readonly confirmed: boolean;
   readonly txHash?: string | undefined;
@@ -24,10 +26,12 @@ export type ReceivePayment = {
   readonly at: Date;
 };
 
-/** What the order decided. `at` is the time of that decision. */
-export type Outcome =
-  | { readonly status: 'applied'; readonly appliedMinor: bigint; readonly unappliedMinor: bigint; readonly at: Date }
-  | { readonly status: 'orphan'; readonly orphanReason: OrphanReason; readonly at: Date };
+/** What the order decided. `at` is the time of that decision, `sighting` the sighting of the money that it is about; 1 by
+ *  default. */
+export type Outcome = { readonly sighting?: number | undefined; readonly at: Date } & (
+  | { readonly status: 'applied'; readonly appliedMinor: bigint; readonly unappliedMinor: bigint }
+  | { readonly status: 'orphan'; readonly orphanReason: OrphanReason }
+);
 
 export type RefundPayment = {
   readonly type: 'RefundPayment';

@@ -1,4 +1,4 @@
-import { fromMinor, type PaymentEvent } from '@cpg/contracts';
+import { fromMinor, type PaymentEvent, sightingOf } from '@cpg/contracts';
 import { AppError, type Decider, unreachable } from '@cpg/core';
 import type { Outcome, PaymentCommand, ReceivePayment } from './command.ts';
 import { refund } from './refund.ts';
@@ -12,7 +12,7 @@ const decide = (command: PaymentCommand, payment: Payment): PaymentEvent[] => {
       if (payment.status === 'failed')
         throw new AppError(
           'payment_conflict',
-          `the payment failed (${payment.failureReason}) and can no longer be confirmed`,
+          `the payment failed (${payment.failureReason}): it can be confirmed when its rail reports it again`,
         );
       return confirm(payment, command.confirmations, command.at);
     case 'RecordOutcome':
@@ -38,9 +38,10 @@ const receive = (command: ReceivePayment, payment: Payment): PaymentEvent[] => {
         `this payment was already reported with another ${differing.join(', another ')}`,
       );
     }
+    if (payment.status === 'failed') return command.reinstates === false ? [] : reinstate(command, payment);
     return command.confirmed ? confirm(payment, command.confirmations, command.at) : [];
   }
-  const { type: _, amountMinor, feeMinor, seenAt, at, ...data } = command;
+  const { type: _, reinstates: __, amountMinor, feeMinor, seenAt, at, ...data } = command;
   const received: PaymentEvent = {
     type: 'PaymentReceived',
     data: {
@@ -53,6 +54,25 @@ const receive = (command: ReceivePayment, payment: Payment): PaymentEvent[] => {
   };
   return [received, ...(command.confirmed ? orphanedIfUnclaimed(command, at) : [])];
 };
+
+/** The rail saw the money of a failed payment again, for example mined once more after a chain reorganization. Its order
+ *  decides on it anew. */
+const reinstate = ({ confirmed, confirmations, at }: ReceivePayment, payment: ExistingPayment): PaymentEvent[] => {
+  const reinstated: PaymentEvent = {
+    type: 'PaymentReinstated',
+    data: {
+      sighting: sightingOf(payment) + 1,
+      seenAt: payment.seenAt,
+      confirmed,
+      ...(confirmations !== undefined && { confirmations }),
+      at: at.toISOString(),
+    },
+  };
+  return [reinstated, ...(confirmed ? orphanedIfUnclaimed(payment, at) : [])];
+};
+
+/** What an order needs to know if it hears of the payment for the first time. */
+const seen = ({ seenAt, sighting }: ExistingPayment) => ({ seenAt, ...(sighting !== undefined && { sighting }) });
 
 const differences = (command: ReceivePayment, payment: ExistingPayment): string[] => {
   const { orderId, address, currency, amountMinor } = payment;
@@ -72,7 +92,7 @@ const confirm = (payment: ExistingPayment, confirmations: number | undefined, at
   return [
     {
       type: 'PaymentConfirmed',
-      data: { ...(confirmations !== undefined && { confirmations }), at: at.toISOString() },
+      data: { ...(confirmations !== undefined && { confirmations }), ...seen(payment), at: at.toISOString() },
     },
     ...(payment.status === 'received' ? orphanedIfUnclaimed(payment, at) : []),
   ];
@@ -88,8 +108,8 @@ const orphanedIfUnclaimed = (
   return [{ type: 'PaymentOrphaned', data: { orphanReason, at: at.toISOString() } }];
 };
 
-/** Ranks statuses. Outcomes arrive twice and out of order, by HTTP and from Kafka, so only one that ranks above the
- *  current status is recorded. A capture applies an orphan; only the cancellation of the order orphans an applied
+/** Ranks statuses. Outcomes arrive twice and out of order, by HTTP and from Kafka, so only one that is about the same
+ *  sighting and ranks above the current status is recorded. A capture applies an orphan; only the cancellation of the order orphans an applied
  *  payment. */
 const finality = (payment: Pick<ExistingPayment, 'status' | 'orphanReason'>): number => {
   switch (payment.status) {
@@ -108,7 +128,7 @@ const finality = (payment: Pick<ExistingPayment, 'status' | 'orphanReason'>): nu
 };
 
 const recordOutcome = (outcome: Outcome, payment: ExistingPayment): PaymentEvent[] => {
-  if (finality(outcome) <= finality(payment)) return [];
+  if (sightingOf(outcome) !== sightingOf(payment) || finality(outcome) <= finality(payment)) return [];
   const at = outcome.at.toISOString();
   if (outcome.status === 'orphan')
     return [{ type: 'PaymentOrphaned', data: { orphanReason: outcome.orphanReason, at } }];
@@ -126,14 +146,17 @@ const fail = (
   { failureReason, at }: Extract<PaymentCommand, { type: 'FailPayment' }>,
   payment: ExistingPayment,
 ): PaymentEvent[] => {
+  const failed = (reason: string): PaymentEvent[] => [
+    { type: 'PaymentFailed', data: { failureReason: failureReason ?? reason, ...seen(payment), at: at.toISOString() } },
+  ];
   switch (payment.status) {
     case 'failed':
       return [];
     case 'received':
-      return [{ type: 'PaymentFailed', data: { failureReason: failureReason ?? 'dropped', at: at.toISOString() } }];
+      return failed('dropped');
     case 'applied':
-      return [{ type: 'PaymentFailed', data: { failureReason: failureReason ?? 'reorg', at: at.toISOString() } }];
     case 'orphan':
+      return failed('reorg');
     case 'refunded':
       throw new AppError('payment_conflict', `a payment that is ${payment.status} cannot fail`);
     default:

@@ -8,6 +8,7 @@ import {
   failPayment,
   given,
   recordApplied,
+  recordOutcome,
   ORDER_ID,
   paymentOrphaned,
   receivePayment,
@@ -39,7 +40,7 @@ describe('ReceivePayment', () => {
   test('confirms the payment when a repeated report is confirmed', () =>
     given(paymentReceivedUnconfirmed)
       .when(receivePayment({ confirmations: 2, at: CHANGED_AT }))
-      .then({ type: 'PaymentConfirmed', data: { confirmations: 2, at: CHANGED_AT_ISO } }));
+      .thenLike({ type: 'PaymentConfirmed', data: { confirmations: 2, at: CHANGED_AT_ISO } }));
   test('ignores a repeated report that is no longer confirmed', () =>
     given(paymentReceived())
       .when(receivePayment({ confirmed: false }))
@@ -86,19 +87,65 @@ describe('ConfirmPayment', () => {
   test('records the confirmation', () =>
     given(paymentReceivedUnconfirmed)
       .when(confirmPayment)
-      .then({ type: 'PaymentConfirmed', data: { confirmations: 2, at: CHANGED_AT_ISO } }));
+      .thenLike({ type: 'PaymentConfirmed', data: { confirmations: 2, at: CHANGED_AT_ISO } }));
   test('ignores a repeated confirmation', () => given(paymentReceived()).when(confirmPayment).thenNothing());
   test.each([[paymentApplied], [paymentOrphaned()]])('is recorded after the order decided: %j', (event) =>
     given(paymentReceivedUnconfirmed, event)
       .when(confirmPayment)
-      .then({ type: 'PaymentConfirmed', data: { confirmations: 2, at: CHANGED_AT_ISO } }),
+      .thenLike({ type: 'PaymentConfirmed', data: { confirmations: 2, at: CHANGED_AT_ISO } }),
   );
   test('is ignored once the payment is fully refunded', () =>
     given(paymentReceivedUnconfirmed, paymentApplied, paymentRefunded('10000')).when(confirmPayment).thenNothing());
-  test('is refused for a failed payment; a repeated report is ignored', () => {
-    given(paymentReceivedUnconfirmed, paymentFailed).when(confirmPayment).thenRefused('payment_conflict');
-    given(paymentReceivedUnconfirmed, paymentFailed).when(receivePayment()).thenNothing();
+  test('is refused for a failed payment', () =>
+    given(paymentReceivedUnconfirmed, paymentFailed).when(confirmPayment).thenRefused('payment_conflict'));
+});
+
+describe('ReceivePayment after a failure', () => {
+  const failed = [paymentReceived(), paymentApplied, paymentFailed];
+  const again = receivePayment({ at: CHANGED_AT });
+  const reinstated = paymentDecider.decide(again, fold(paymentDecider, paymentDecider.initial, failed));
+
+  test('makes the payment received again', () => {
+    given(...failed)
+      .when(again)
+      .thenLike({ type: 'PaymentReinstated', data: { sighting: 2, confirmed: true } });
+    given(...failed)
+      .when(again)
+      .thenState((payment) => {
+        expect(payment).toMatchObject({ status: 'received', appliedMinor: 0n, confirmedAt: CHANGED_AT_ISO });
+        expect(paymentView(payment as ExistingPayment)).not.toHaveProperty('failure_reason');
+      });
   });
+  test('ignores a repeated report of the same sighting', () =>
+    given(...failed, ...reinstated)
+      .when(again)
+      .thenNothing());
+  test('leaves the payment failed if the report only repeats the failure', () =>
+    given(...failed)
+      .when(receivePayment({ confirmed: false, reinstates: false }))
+      .thenNothing());
+  test('refuses another amount', () =>
+    given(...failed)
+      .when(receivePayment({ amountMinor: 9_999n }))
+      .thenRefused('payment_conflict'));
+  test('ignores the outcomes of the earlier sighting, and takes those of this one', () => {
+    given(...failed, ...reinstated)
+      .when(recordApplied)
+      .thenNothing();
+    given(...failed, ...reinstated)
+      .when(
+        recordOutcome({ status: 'applied', sighting: 2, appliedMinor: 10_000n, unappliedMinor: 0n, at: CHANGED_AT }),
+      )
+      .thenLike({ type: 'PaymentApplied' });
+  });
+  test('the payment can fail again, and names the sighting', () =>
+    given(...failed, ...reinstated)
+      .when(failPayment)
+      .thenLike({ type: 'PaymentFailed', data: { sighting: 2 } }));
+  test('orphans a confirmed payment for an unknown order once more', () =>
+    given(paymentReceived({ merchantId: UNCLAIMED_MERCHANT, confirmed: false }), paymentFailed)
+      .when(receivePayment({ merchantId: UNCLAIMED_MERCHANT }))
+      .thenLike({ type: 'PaymentReinstated' }, { type: 'PaymentOrphaned', data: { orphanReason: 'unknown_order' } }));
 });
 
 test.each([confirmPayment, recordApplied, failPayment, refundPayment()])(

@@ -65,6 +65,16 @@ export const evolve = (payment: Payment, event: PaymentEvent): Payment => {
         failureReason: event.data.failureReason,
         ...NOTHING_APPLIED,
       };
+    case 'PaymentReinstated':
+      return {
+        ...updated,
+        status: 'received',
+        sighting: event.data.sighting,
+        failureReason: undefined,
+        orphanReason: undefined,
+        confirmedAt: event.data.confirmed ? at : undefined,
+        confirmations: event.data.confirmations,
+      };
     case 'PaymentRefunded': {
       const { refundId, amountMinor, refundedTotalMinor, reason } = event.data;
       const refundedMinor = BigInt(refundedTotalMinor);

@@ -54,6 +54,12 @@ const reasonOf = (payment: Payment): string => {
 
 const nameOf = (payment: Payment): string => (exists(payment) ? `\`${payment.status}\`` : 'none');
 
+/** The command as orders would send it: an outcome names the sighting of the money. */
+const ofSighting = (command: PaymentCommand, payment: Payment): PaymentCommand =>
+  command.type === 'RecordOutcome' && exists(payment)
+    ? { ...command, outcome: { ...command.outcome, sighting: payment.sighting } }
+    : command;
+
 /** Every change of status that a sequence of commands can cause, as rows of the documented table. */
 const possibleRows = (): string[] => {
   const rows = new Set<string>();
@@ -61,13 +67,16 @@ const possibleRows = (): string[] => {
   const unpossibleRowsd: Payment[] = [];
   const visit = (payment: Payment, command: PaymentCommand) => {
     let current = payment;
-    for (const event of decideOrRefuse(command, current)) {
+    for (const event of decideOrRefuse(ofSighting(command, payment), current)) {
       const next = fold(paymentDecider, current, [event]);
       if (next.status !== current.status)
         rows.add(`| ${[nameOf(current), command.type, nameOf(next), reasonOf(next)].join(' | ')} |`);
       current = next;
     }
-    const key = JSON.stringify(current, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
+    // The number of sightings does not matter: outcomes always name the last one.
+    const key = JSON.stringify({ ...current, sighting: 1 }, (_, value: unknown) =>
+      typeof value === 'bigint' ? String(value) : value,
+    );
     if (visited.has(key)) return;
     visited.add(key);
     unpossibleRowsd.push(current);

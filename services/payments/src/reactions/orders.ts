@@ -16,8 +16,18 @@ export const reactToOrders =
     }
   };
 
-const orphans = (payment_ids: readonly string[], orphan_reason: OrphanReason, at: string): PaymentOutcome[] =>
-  payment_ids.map((payment_id) => ({ status: 'orphan', payment_id, orphan_reason, at }));
+const orphans = (
+  payment_ids: readonly string[],
+  orphan_reason: OrphanReason,
+  { sightings, at }: { readonly sightings?: Record<string, number> | undefined; readonly at: string },
+): PaymentOutcome[] =>
+  payment_ids.map((payment_id) => ({
+    status: 'orphan',
+    payment_id,
+    orphan_reason,
+    sighting: sightings?.[payment_id],
+    at,
+  }));
 
 /** The outcomes in a message, by message type. Null for messages that payments does not need. */
 const OUTCOMES: {
@@ -29,17 +39,19 @@ const OUTCOMES: {
       payment_id: paymentId,
       applied_minor: appliedMinor,
       unapplied_minor: unappliedMinor,
+      sighting: change.sightings?.[paymentId],
       at,
     })),
-  'order.payments_orphaned': ({ time, data: { change } }) => orphans(change.paymentIds, change.orphanReason, time),
-  'order.expired': ({ time, data: { change } }) => orphans(change.orphanedPaymentIds, 'late', time),
-  'order.canceled': ({ time, data: { change } }) => orphans(change.orphanedPaymentIds, 'canceled', time),
+  'order.payments_orphaned': ({ data: { change } }) => orphans(change.paymentIds, change.orphanReason, change),
+  'order.expired': ({ data: { change } }) => orphans(change.orphanedPaymentIds, 'late', change),
+  'order.canceled': ({ data: { change } }) => orphans(change.orphanedPaymentIds, 'canceled', change),
   'order.deleted': () => [],
   'order.created': null,
   'order.instructed': null,
   'order.payment_received': null,
   'order.payment_confirmed': null,
   'order.payment_failed': null,
+  'order.payment_reinstated': null,
   'order.payment_refunded': null,
   'order.paid': null,
   'order.updated': null,

@@ -79,6 +79,10 @@ export const ORDER_EXAMPLES: Examples = {
     },
     resource: order({ payments: [failedPayment()] }),
   },
+  'order.payment_reinstated': {
+    change: { paymentId: PAYMENT, sighting: 2, reinstatedAt: PAID, confirmed: false, at: PAID },
+    resource: order({ payments: [payment({ updated_at: PAID })] }),
+  },
   'order.payment_refunded': {
     change: {
       paymentId: PAYMENT,

@@ -51,6 +51,10 @@ export const PAYMENT_EXAMPLES: Examples = {
     change: { failureReason: 'dropped from the chain', at: PAID },
     resource: failedPayment(),
   },
+  'payment.reinstated': {
+    change: { sighting: 2, seenAt: SEEN, confirmed: false, at: PAID },
+    resource: payment({ updated_at: PAID }),
+  },
   'payment.refunded': {
     change: {
       refundId: REFUND,
