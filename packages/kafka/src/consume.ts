@@ -20,6 +20,7 @@ export interface RunningConsumer {
 const SESSION_TIMEOUT_MS = 6_000;
 const LOW_LATENCY_FETCH = { maxWaitTimeInMs: 1_000 };
 const HIGH_THROUGHPUT_FETCH = { minBytes: 256 * 1_024, maxWaitTimeInMs: 500 };
+const RETRY = { initialRetryTime: 100, maxRetryTime: 2_000, retries: 20 };
 const RESTART_DELAY_MS = 2_000;
 // A service has 10 s to stop. kafkajs alone would retry for longer while Kafka is unavailable.
 const STOP_TIMEOUT_MS = 6_000;
@@ -36,12 +37,7 @@ export const consume = <T>(options: ConsumeOptions<T>): RunningConsumer => {
     ...(preferThroughput ? HIGH_THROUGHPUT_FETCH : LOW_LATENCY_FETCH),
     // The relay uses transactions only to fence its predecessors. Its messages are facts that an abort does not revoke.
     readUncommitted: true,
-    retry: {
-      initialRetryTime: 100,
-      maxRetryTime: 2_000,
-      retries: 20,
-      restartOnFailure: async () => !stopping.signal.aborted,
-    },
+    retry: { ...RETRY, restartOnFailure: async () => !stopping.signal.aborted },
   });
   const stopping = new AbortController();
   const deadLetters = createDeadLetterProducer(kafka, groupId);

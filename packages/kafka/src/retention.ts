@@ -37,7 +37,7 @@ export const updateRetention = async (
   }
 };
 
-// The embedded broker has no AlterConfigs; a broker with ACLs may refuse both requests to the services.
+// A broker with ACLs may refuse both requests to the services; brokers before Kafka 0.11 have neither.
 const REFUSALS = new Set(['UNSUPPORTED_VERSION', 'CLUSTER_AUTHORIZATION_FAILED', 'TOPIC_AUTHORIZATION_FAILED']);
 
 const isRefusal = (error: unknown): boolean => {
