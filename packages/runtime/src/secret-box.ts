@@ -3,6 +3,8 @@ import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:
 /** Encrypts secrets for storage. A box is `v1.<key id>.<base64url of nonce, tag and ciphertext>`. */
 export interface SecretBox {
   readonly seal: (plain: string) => string;
+  /** Whether the first key encrypted the box. */
+  readonly isCurrent: (box: string) => boolean;
   /** Throws when no configured key matches, or when the box was changed. */
   readonly open: (box: string) => string;
 }
@@ -26,6 +28,7 @@ export const secretBox = (secrets: readonly string[]): SecretBox => {
       const ciphertext = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()]);
       return `v1.${first.id}.${Buffer.concat([nonce, cipher.getAuthTag(), ciphertext]).toString('base64url')}`;
     },
+    isCurrent: (box) => box.startsWith(`v1.${first.id}.`),
     open: (box) => {
       const [version, id, data] = box.split('.');
       const key = keys.find((candidate) => candidate.id === id);

@@ -1,12 +1,13 @@
 import { createPool } from '@cpg/postgres';
-import { ConfigError, createLogger, FatalStartError, internalClient, writeLine } from '@cpg/runtime';
+import { ConfigError, createLogger, FatalStartError, internalClient, secretBox, writeLine } from '@cpg/runtime';
 import { runAudit } from './admin/audit.ts';
 import { runCommand, USAGE } from './admin/command-line.ts';
 import { AdminError } from './admin/admin-error.ts';
+import { runSecretsCommand } from './admin/secrets.ts';
 import { runWebhooksCommand } from './admin/webhooks.ts';
 import { ordersClient } from './clients/orders.ts';
 import { paymentsClient } from './clients/payments.ts';
-import { readAdminConfig, readAuditConfig, readEnvironment } from './config.ts';
+import { readAdminConfig, readAuditConfig, readEnvironment, readSecretsConfig } from './config.ts';
 import { createHistoryReader } from './history.ts';
 import { keyEnvironmentOf } from './keys/api-key.ts';
 import { migrateGateway } from './migrations.ts';
@@ -18,6 +19,7 @@ const run = async (args: readonly string[]): Promise<void> => {
     return print(await runWebhooksCommand(args.slice(1), { environment, print, signal: stopSignal() }));
   }
   if (args[0] === 'audit') return audit(args.slice(1));
+  if (args[0] === 'secrets') return secrets(args.slice(1));
   const config = readAdminConfig(process.env);
   const log = createLogger({ name: 'gateway-admin', level: 'warn' });
   const pool = createPool({ url: config.DATABASE_URL, name: 'gateway-admin', max: 1, log });
@@ -30,6 +32,19 @@ const run = async (args: readonly string[]): Promise<void> => {
       now: () => new Date(),
     });
     print(output);
+  } finally {
+    await pool.end();
+  }
+};
+
+const secrets = async (args: readonly string[]): Promise<void> => {
+  const config = readSecretsConfig(process.env);
+  const log = createLogger({ name: 'gateway-admin', level: 'warn' });
+  const pool = createPool({ url: config.DATABASE_URL, name: 'gateway-admin', max: 1, log });
+  try {
+    await migrateGateway(pool, config.ENVIRONMENT);
+    const box = secretBox(config.WEBHOOK_ENCRYPTION_KEY);
+    print(await runSecretsCommand(args, { pool, box, pepper: config.API_KEY_PEPPER[0]! }));
   } finally {
     await pool.end();
   }
