@@ -7,6 +7,7 @@ import { installFromPyPi } from '../harness/pypi.ts';
 
 const PACKAGE = { name: 'schemathesis', version: '4.32.5', pythonAtLeast: [3, 11] } as const;
 const SETTINGS = fileURLToPath(new URL('../../fuzz.toml', import.meta.url));
+const HOOKS = fileURLToPath(new URL('../../fuzz_hooks.py', import.meta.url));
 const RUN_WITHIN_MS = 900_000;
 
 /** Installs schemathesis, unless it is already installed, and resolves with its path. Throws PackageUnavailableError.
@@ -51,7 +52,12 @@ export const fuzz = async ({ program, baseUrl, apiKey, seed, folder }: Target): 
       ...['--header', `x-api-key: ${apiKey}`, '--seed', String(seed)],
       ...['--report', 'json', '--report-json-path', report],
     ],
-    { cwd: folder, stdio: ['ignore', 'inherit', 'inherit'], timeout: RUN_WITHIN_MS },
+    {
+      cwd: folder,
+      env: { ...process.env, SCHEMATHESIS_HOOKS: HOOKS },
+      stdio: ['ignore', 'inherit', 'inherit'],
+      timeout: RUN_WITHIN_MS,
+    },
   );
   const code = await exitOf(child);
   if (!existsSync(report)) throw new Error(`schemathesis left no report (exit code ${code})`);
