@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseDecimal } from '@cpg/contracts';
-import { createLogger } from '@cpg/runtime';
+import { createLogger, type Logger } from '@cpg/runtime';
 import { marketRates } from './market.ts';
 import { bitso } from './sources/bitso.ts';
 import { coinbase } from './sources/coinbase.ts';
@@ -33,11 +33,12 @@ const market = (
 ) => {
   const bodies = { ...FIXTURES, ...changes.bodies };
   const asked: string[] = [];
+  const warnings: string[] = [];
   const provider = marketRates({
     sources: changes.sources ?? [kraken, coinbase, bitso, ecb],
     fixed: changes.fixed ?? new Map(),
     now: changes.now ?? (() => NOW),
-    log,
+    log: { ...log, warn: (_: unknown, message = '') => void warnings.push(message) } as unknown as Logger,
     read: async (url) => {
       asked.push(url);
       const body = bodies[url];
@@ -45,7 +46,7 @@ const market = (
       return { body, ...(changes.answeredAt && { at: changes.answeredAt }) };
     },
   });
-  return { ...provider, asked };
+  return { ...provider, asked, warnings };
 };
 
 const source = (name: string, usd: string, at = NOW): RateSource => ({
@@ -197,6 +198,8 @@ describe('the age of a quote', () => {
     expect(await rates.quote('USD', 'BTC', NOW)).toMatchObject({ quotedAt: at('2026-11-21T05:16:00.000Z') });
     const stale = market({ sources: [kraken], answeredAt: at('2026-11-21T05:15:59.000Z') });
     await stale.refresh();
+    await stale.refresh();
+    expect(stale.warnings).toEqual(['a rate source returns only stale prices']);
     await expect(stale.quote('USD', 'BTC', NOW)).rejects.toMatchObject({ code: 'rate_unavailable' });
   });
 

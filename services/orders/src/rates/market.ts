@@ -27,8 +27,8 @@ const OUTLIER_PERCENT = 10;
 const MAX_CLOCK_SKEW_MS = 60_000;
 
 /** Market rates, computed through the US dollar. The dollar price of a currency is the median of all sources, without
- *  stale prices and outliers. Daily sources only detect outliers where another source has a price. Sources are read in the background, independently; a circuit breaker pauses a source that
- *  keeps failing. */
+ *  stale prices and outliers. Daily sources only detect outliers where another source has a price. Sources are read in
+ *  the background, independently; a circuit breaker pauses a source that keeps failing. */
 export const marketRates = ({
   sources,
   fixed,
@@ -39,6 +39,16 @@ export const marketRates = ({
 }: MarketOptions): RateProvider & { refresh: () => Promise<void>; start: () => { stop: () => Promise<void> } } => {
   const readings = new Map<RateSource, readonly Price[]>();
   const breakers = new Map(sources.map((source) => [source, circuitBreaker()]));
+  const stale = new Set<RateSource>();
+
+  /** Warns once when a source starts to return only prices that are not used, as the ECB does on weekends. */
+  const watchAge = (source: RateSource, prices: readonly Price[]) => {
+    if (prices.some((price) => isFresh(price, source, now()))) return void stale.delete(source);
+    if (stale.has(source)) return;
+    stale.add(source);
+    const { name, maxAgeMs } = source;
+    log.warn({ source: name, maxAgeMs, quotedAt: prices[0]?.at }, 'a rate source returns only stale prices');
+  };
 
   const refreshOne = async (source: RateSource) => {
     const breaker = breakers.get(source)!;
@@ -53,6 +63,7 @@ export const marketRates = ({
       );
       if (prices.length === 0) throw new Error('the source returned no price');
       readings.set(source, prices);
+      watchAge(source, prices);
       breaker.succeeded();
     } catch (error) {
       breaker.failed(now());
