@@ -57,12 +57,12 @@ describe('failure', () => {
     expect((await fail(id, { failure_reason: 'another' })).body).toMatchObject({ payment: { failure_reason } });
   });
 
-  test('refuses to fail an orphan or a refunded payment', async () => {
+  test('fails an orphan, and refuses to fail a refunded payment', async () => {
     const { payment: orphan } = await payments.register(report(newId('order')));
     const { id } = await registered();
     await refund(id);
-    for (const paymentId of [orphan.id, id])
-      expect(await fail(paymentId)).toMatchObject({ status: 409, body: { code: 'payment_conflict' } });
+    expect((await fail(orphan.id)).body).toMatchObject({ payment: { status: 'failed', failure_reason: 'reorg' } });
+    expect(await fail(id)).toMatchObject({ status: 409, body: { code: 'payment_conflict' } });
   });
 
   test('sends a failure to the order on retry when the order was unavailable', async () => {
