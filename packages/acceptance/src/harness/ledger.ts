@@ -41,6 +41,7 @@ export const ledgerFromEvents = (events: readonly OrderEvent[]): Ledger => {
     if (type === 'OrderExpired' || type === 'OrderCanceled')
       change(data.orphanedPaymentIds, { status: 'orphan', countedMinor: 0n });
     if (type === 'OrderPaymentFailed') change([data.paymentId], { status: 'failed', countedMinor: 0n });
+    if (type === 'OrderPaymentReinstated') change([data.paymentId], { status: 'received' });
     if (type === 'OrderPaymentsApplied')
       for (const { paymentId, appliedMinor } of data.allocations)
         change([paymentId], { status: 'applied', countedMinor: BigInt(appliedMinor) });
