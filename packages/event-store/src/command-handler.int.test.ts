@@ -7,6 +7,7 @@ import { commandHandler } from './command-handler.ts';
 import { connectEventStore } from './connect.ts';
 import { eventHash, genesisHash } from './recorded.ts';
 import { tombstone } from './append.ts';
+import { stateAt } from './state-at.ts';
 import { readStream } from './stream.ts';
 
 // A till: money goes in and out, and the sum is never negative.
@@ -134,6 +135,46 @@ test('a tombstoned stream refuses commands', async () => {
     code: 'not_found',
   });
   expect(await readStream(client, `till-${id}`, TillEvent)).toBeNull();
+});
+
+test('an event that does not match the schema is named, and is no outage', async () => {
+  const id = newTill();
+  const loose = commandHandler({
+    client,
+    decider: { ...till, decide: () => [{ type: 'PaidIn', data: { amount: 'five' } } as unknown as TillEvent] },
+    schema: z.any() as z.ZodType<TillEvent>,
+    newEvent: z.any() as z.ZodType<TillEvent>,
+    streamOf: (of) => `till-${of}`,
+  });
+  await handlerOn().handle(id, { type: 'PayIn', amount: 5, by: 'a' }, context);
+  await loose.handle(id, { type: 'PayIn', amount: 5, by: 'b' }, context);
+  const unreadable = { name: 'UnreadableEventError', stream: `till-${id}`, revision: 1 };
+  await expect(handlerOn().load(id)).rejects.toMatchObject(unreadable);
+  await expect(handlerOn().handle(id, { type: 'PayOut', amount: 1 }, context)).rejects.toMatchObject(unreadable);
+  await expect(readStream(client, `till-${id}`, TillEvent)).rejects.toMatchObject(unreadable);
+});
+
+test('a fault of `evolve` is named, is no outage, and records nothing', async () => {
+  const id = newTill();
+  await handlerOn().handle(id, { type: 'PayIn', amount: 5, by: 'a' }, context);
+  const broken: typeof till = {
+    ...till,
+    evolve: (state, event) => {
+      if (event.type === 'PaidOut') throw new TypeError('a bug');
+      return till.evolve(state, event);
+    },
+  };
+  const options = { client, schema: TillEvent, newEvent: TillEvent, streamOf: (of: string) => `till-${of}` };
+  const handler = commandHandler({ ...options, decider: broken });
+  await expect(handler.handle(id, { type: 'PayOut', amount: 1 }, context)).rejects.toThrow('a bug');
+  expect(await readStream(client, `till-${id}`, TillEvent)).toHaveLength(1);
+
+  await handlerOn().handle(id, { type: 'PayOut', amount: 1 }, context);
+  const unreadable = { name: 'UnreadableEventError', stream: `till-${id}`, revision: 1 };
+  await expect(commandHandler({ ...options, decider: broken }).load(id)).rejects.toMatchObject(unreadable);
+  const states = stateAt({ client, decider: broken, schema: TillEvent });
+  const [, paidOut] = (await readStream(client, `till-${id}`, TillEvent))!;
+  await expect(states.after(paidOut!)).rejects.toMatchObject(unreadable);
 });
 
 test('the stream cache is bounded in bytes, not only in entries', async () => {

@@ -8,6 +8,7 @@ import { serialByKey } from './serial-by-key.ts';
 import { streamCache } from './stream-cache.ts';
 import { append } from './append.ts';
 import { eachEvent } from './stream.ts';
+import { evolveRecorded } from './unreadable.ts';
 
 /** A stream folded up to its newest event. For an empty stream `revision` is -1 and `hash` the genesis hash. */
 export interface LoadedStream<State> {
@@ -34,7 +35,8 @@ export interface HandleOptions {
 export interface CommandHandler<State, Command, E extends DomainEvent> {
   /** Loads the state, decides, and appends the new events with the expected revision. On a conflict it decides again on
    *  the new state. Resolves once the events are durable. Throws the refusal of `decide`; `not_found` for a tombstoned
-   *  stream; `concurrent_update` after too many conflicts; `dependency_unavailable` when nothing was recorded; `outcome_unknown`. */
+   *  stream; `concurrent_update` after too many conflicts; `dependency_unavailable` when nothing was recorded; `outcome_unknown`;
+   *  UnreadableEventError. */
   readonly handle: (
     id: string,
     command: Command,
@@ -90,8 +92,10 @@ export const commandHandler = <State, Command, E extends DomainEvent>({
 
   const read = async (stream: string): Promise<CachedStream<State>> => {
     let loaded = empty(stream);
-    const exists = await eachEvent(client, stream, schema, ({ event, revision, metadata: { hash, requestId } }) => {
-      const state = decider.evolve(loaded.state, event);
+    const exists = await eachEvent(client, stream, schema, (recorded) => {
+      const { revision, metadata } = recorded;
+      const { hash, requestId } = metadata;
+      const state = evolveRecorded(decider, loaded.state, recorded);
       loaded = { state, revision, hash, requestIds: withRequest(loaded.requestIds, requestId) };
     });
     if (!exists) throw new AppError('not_found', 'the resource was deleted');
@@ -117,17 +121,18 @@ export const commandHandler = <State, Command, E extends DomainEvent>({
       }
       for (const event of decided) newEvent.parse(event);
       const events = chainEvents(decided, stream, before, context, causationId);
-      cache.delete(stream);
-      const result = await append(client, stream, events, before.revision);
-      if (result === 'deleted') throw new AppError('not_found', 'the resource was deleted');
-      if (result === 'conflict') continue;
       const last = events.at(-1)!;
+      // Before the append: a fault of `evolve` must not leave an event behind that nobody can read.
       const after = {
         state: fold(decider, before.state, decided),
         revision: last.revision,
         hash: last.metadata.hash,
         requestIds: withRequest(before.requestIds, context.requestId),
       };
+      cache.delete(stream);
+      const result = await append(client, stream, events, before.revision);
+      if (result === 'deleted') throw new AppError('not_found', 'the resource was deleted');
+      if (result === 'conflict') continue;
       cache.set(stream, after);
       return { ...after, events };
     }

@@ -4,6 +4,7 @@ import type { EventStoreDBClient } from '@eventstore/db-client';
 import type { z } from 'zod';
 import type { DomainEvent, Recorded } from './recorded.ts';
 import { eventsOf } from './stream.ts';
+import { evolveRecorded } from './unreadable.ts';
 
 export interface HistoryOptions<State, E extends DomainEvent, M> {
   readonly client: EventStoreDBClient;
@@ -47,7 +48,7 @@ export const readHistory = async <State, E extends DomainEvent & { data: { at: s
     for await (const recorded of eventsOf(client, name, schema)) {
       const { id, event, revision } = recorded;
       const { at } = event.data;
-      state = decider.evolve(state, event);
+      state = evolveRecorded(decider, state, recorded);
       if (`${at} ${id}` > latest) latest = `${at} ${id}`;
       const cursor = `${latest} ${String(revision).padStart(10, '0')}`;
       if (cursor <= after || at < from || at > to) continue;

@@ -31,5 +31,6 @@ export {
   type StoreIdentity,
   writeStoreIdentity,
 } from './store-identity.ts';
-export { eventsOf, lastEvent, readStream } from './stream.ts';
+export { eventsOf, lastEvent, rawEventsOf, readStream } from './stream.ts';
 export { runSubscription } from './subscription.ts';
+export { evolveRecorded, UnreadableEventError } from './unreadable.ts';

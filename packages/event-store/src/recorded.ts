@@ -4,6 +4,7 @@ import type { ResolvedEvent } from '@eventstore/db-client';
 import { ulidToUUID, uuidToULID } from 'ulid';
 import { z } from 'zod';
 import { canonicalJson } from './canonical-json.ts';
+import { UnreadableEventError } from './unreadable.ts';
 
 /** Metadata of every event, for audits. EventStoreDB defines the names `$correlationId` and `$causationId`. */
 export const EventMetadata = z.object({
@@ -50,18 +51,25 @@ export const eventUuid = (id: string): string => ulidToUUID(id.slice(PREFIX.leng
 
 const eventId = (uuid: string): string => PREFIX + uuidToULID(uuid.toUpperCase());
 
-/** Reads an event from the client with the schema of its stream. Throws ZodError for malformed data. The schema decides
- *  about event types that it does not know: those of orders and payments accept them as they are recorded. */
+/** Reads an event from the client with the schema of its stream. Throws UnreadableEventError for malformed data. The
+ *  schema decides about event types that it does not know: those of orders and payments accept them as they are
+ *  recorded. */
 export const parseRecorded = <E extends DomainEvent>(schema: z.ZodType<E>, { event }: ResolvedEvent): Recorded<E> => {
   if (!event) throw new Error('a link to a deleted event');
-  return {
-    stream: event.streamId,
-    revision: Number(event.revision),
-    id: eventId(event.id),
-    event: schema.parse({ type: event.type, data: event.data }),
-    metadata: EventMetadata.parse(event.metadata),
-    recordedAt: event.created,
-  };
+  const { streamId: stream, type } = event;
+  const revision = Number(event.revision);
+  try {
+    return {
+      stream,
+      revision,
+      id: eventId(event.id),
+      event: schema.parse({ type, data: event.data }),
+      metadata: EventMetadata.parse(event.metadata),
+      recordedAt: event.created,
+    };
+  } catch (error) {
+    throw new UnreadableEventError({ stream, revision, type }, error);
+  }
 };
 
 const STREAM_DELETED = '$streamDeleted';

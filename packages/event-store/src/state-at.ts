@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import type { DomainEvent, Recorded } from './recorded.ts';
 import { streamCache } from './stream-cache.ts';
 import { eachEvent } from './stream.ts';
+import { evolveRecorded } from './unreadable.ts';
 
 export interface StateAt<State, E extends DomainEvent> {
   /** The state right after an event, or null when its stream is deleted by now. */
@@ -31,8 +32,8 @@ export const stateAt = <State, E extends DomainEvent>({
     const cached = cache.get(stream);
     if (cached?.revision === count - 1) return cached.state;
     let state = decider.initial;
-    const fold = ({ event }: Recorded<E>) => {
-      state = decider.evolve(state, event);
+    const fold = (recorded: Recorded<E>) => {
+      state = evolveRecorded(decider, state, recorded);
     };
     return (await eachEvent(client, stream, schema, fold, count)) ? state : null;
   };
@@ -42,10 +43,10 @@ export const stateAt = <State, E extends DomainEvent>({
   return {
     before,
     after: async (recorded) => {
-      const { stream, revision, event } = recorded;
+      const { stream, revision } = recorded;
       const previous = await before(recorded);
       if (previous === null) return null;
-      const state = decider.evolve(previous, event);
+      const state = evolveRecorded(decider, previous, recorded);
       cache.set(stream, { revision, state });
       return state;
     },

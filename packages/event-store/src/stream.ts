@@ -34,12 +34,11 @@ export const eachEvent = async <E extends DomainEvent>(
   maxCount?: number,
 ): Promise<boolean> => {
   try {
-    for await (const recorded of readEvents(client, stream, schema, maxCount)) handle(recorded);
+    for await (const resolved of readEvents(client, stream, { maxCount })) handle(parseRecorded(schema, resolved));
     return true;
   } catch (error) {
-    if (error instanceof StreamNotFoundError) return true;
     if (error instanceof StreamDeletedError) return false;
-    throw asUnavailable(error);
+    throw error;
   }
 };
 
@@ -50,22 +49,32 @@ export async function* eventsOf<E extends DomainEvent>(
   stream: string,
   schema: z.ZodType<E>,
 ): AsyncGenerator<Recorded<E>> {
+  for await (const resolved of rawEventsOf(client, stream)) yield parseRecorded(schema, resolved);
+}
+
+/** Yields the events of a stream from a revision on, as the client returns them. Yields nothing when the stream was
+ *  tombstoned or does not exist. */
+export async function* rawEventsOf(
+  client: EventStoreDBClient,
+  stream: string,
+  fromRevision = 0,
+): AsyncGenerator<ResolvedEvent> {
   try {
-    yield* readEvents(client, stream, schema);
+    yield* readEvents(client, stream, { fromRevision });
   } catch (error) {
-    if (error instanceof StreamNotFoundError || error instanceof StreamDeletedError) return;
-    throw asUnavailable(error);
+    if (!(error instanceof StreamDeletedError)) throw error;
   }
 }
 
-async function* readEvents<E extends DomainEvent>(
+/** Throws StreamDeletedError for a tombstoned stream, and `dependency_unavailable` for every other failure of the
+ *  client. What the caller does with an event is its own: its errors are not those of the event store. */
+async function* readEvents(
   client: EventStoreDBClient,
   stream: string,
-  schema: z.ZodType<E>,
-  maxCount?: number,
-): AsyncGenerator<Recorded<E>> {
+  { fromRevision = 0, maxCount }: { fromRevision?: number; maxCount?: number | undefined },
+): AsyncGenerator<ResolvedEvent> {
   const reading = client.readStream(stream, {
-    fromRevision: 'start',
+    fromRevision: BigInt(fromRevision),
     direction: 'forwards',
     ...(maxCount !== undefined && { maxCount }),
   });
@@ -76,9 +85,12 @@ async function* readEvents<E extends DomainEvent>(
   try {
     for await (const resolved of reading) {
       clearTimeout(timer);
-      yield parseRecorded(schema, resolved);
+      yield resolved;
       timer = startTimer();
     }
+  } catch (error) {
+    if (error instanceof StreamNotFoundError) return;
+    throw error instanceof StreamDeletedError ? error : asUnavailable(error);
   } finally {
     clearTimeout(timer);
     // Without it the server keeps sending after the caller stops early.

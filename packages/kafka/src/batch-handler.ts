@@ -114,17 +114,23 @@ const handleWithRetries = async <T>(
   maxAttempts: number,
 ): Promise<void> => {
   let failures = 0;
+  let outages = 0;
   await withHeartbeats(heartbeat, () =>
     retry(work, {
       signal,
       onError: (error) => {
-        if (isTransientError(error) || isTemporary(error)) return;
+        if (isTransientError(error) || isTemporary(error)) {
+          outages += 1;
+          if (outages === 1) log.warn({ err: error }, 'a dependency is unavailable, retrying');
+          return;
+        }
         failures += 1;
         log.warn({ err: error, failures }, 'could not process a message');
         if (failures >= maxAttempts) throw error;
       },
     }),
   );
+  if (outages > 0) log.info({ retries: outages }, 'the dependency is available again');
 };
 
 const reasonOf = (error: unknown): string =>

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import type { ErrorBody } from '@cpg/contracts';
+import { type ErrorBody, INTERNAL_HEADERS } from '@cpg/contracts';
 import { AppError, type ErrorCode, type FaultDetail } from '@cpg/core';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 
@@ -54,7 +54,16 @@ export const errorBody = (error: AppError, requestId: string): ErrorBody => {
 export const sendError = (error: FastifyError | AppError, request: FastifyRequest, reply: FastifyReply) => {
   const appError = toAppError(error);
   if (appError.statusCode >= 500)
-    request.log.error({ err: error, requestId: request.id, route: request.routeOptions.url }, 'request failed');
+    request.log.error(
+      {
+        err: error,
+        requestId: request.id,
+        // In an internal service: the id that the client of the gateway sees.
+        callerRequestId: request.headers[INTERNAL_HEADERS.requestId],
+        route: request.routeOptions.url,
+      },
+      'request failed',
+    );
   if (appError.statusCode === 503 || PASSING.has(appError.code)) reply.header('retry-after', RETRY_AFTER_SECONDS);
   // A plain string bypasses the route's response schema.
   return reply

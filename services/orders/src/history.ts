@@ -6,7 +6,7 @@ import {
   type OrderHistory,
   type RecordedHistory,
 } from '@cpg/contracts';
-import { eventsOf, readHistory } from '@cpg/event-store';
+import { eventsOf, evolveRecorded, readHistory } from '@cpg/event-store';
 import type { Queryable } from '@cpg/postgres';
 import { readHistoryEntries } from '@cpg/stream-relay';
 import type { EventStoreDBClient } from '@eventstore/db-client';
@@ -50,8 +50,8 @@ export const orderHistory = ({
     },
     orderAt: async (orderId, instant) => {
       let order: Order = orderDecider.initial;
-      for await (const { event } of eventsOf(client, orderStreamOf(orderId), OrderEvent)) {
-        const next = orderDecider.evolve(order, event);
+      for await (const recorded of eventsOf(client, orderStreamOf(orderId), OrderEvent)) {
+        const next = evolveRecorded(orderDecider, order, recorded);
         if (exists(next) && next.updatedAt > instant) break;
         order = next;
       }
