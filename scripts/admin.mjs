@@ -10,6 +10,7 @@ Read models, built from the event store:
 
   projections rebuild [${PROJECTIONS.join('|')}]   rebuild into a shadow table, then replace the live table, without downtime
   projections verify [${PROJECTIONS.join('|')}]    compare each row with a replay; exit code 1 if they differ
+  projections parked [${PROJECTIONS.join('|')}]    list the streams that wait because an event cannot be handled; exit code 1 if any
 
 For auditors, read from the event store:
 

@@ -8,7 +8,7 @@ import { serialByKey } from './serial-by-key.ts';
 import { streamCache } from './stream-cache.ts';
 import { append } from './append.ts';
 import { eachEvent } from './stream.ts';
-import { evolveRecorded } from './unreadable.ts';
+import { evolveRecorded } from './evolve-recorded.ts';
 
 /** A stream folded up to its newest event. For an empty stream `revision` is -1 and `hash` the genesis hash. */
 export interface LoadedStream<State> {
@@ -79,28 +79,10 @@ export const commandHandler = <State, Command, E extends DomainEvent>({
   newEvent,
   streamOf,
 }: CommandHandlerOptions<State, Command, E>): CommandHandler<State, Command, E> => {
+  const { empty, read } = streamLoader({ client, decider, schema });
   // A stale entry does no harm: the append fails on the expected revision.
   const cache = streamCache<CachedStream<State>>();
   const serially = serialByKey();
-
-  const empty = (stream: string): CachedStream<State> => ({
-    state: decider.initial,
-    revision: -1,
-    hash: genesisHash(stream),
-    requestIds: [],
-  });
-
-  const read = async (stream: string): Promise<CachedStream<State>> => {
-    let loaded = empty(stream);
-    const exists = await eachEvent(client, stream, schema, (recorded) => {
-      const { revision, metadata } = recorded;
-      const { hash, requestId } = metadata;
-      const state = evolveRecorded(decider, loaded.state, recorded);
-      loaded = { state, revision, hash, requestIds: withRequest(loaded.requestIds, requestId) };
-    });
-    if (!exists) throw new AppError('not_found', 'the resource was deleted');
-    return loaded;
-  };
 
   const handle = async (
     stream: string,
@@ -159,5 +141,32 @@ export const commandHandler = <State, Command, E extends DomainEvent>({
       return cache.get(stream) ?? (await read(stream));
     },
     evict: (id) => void cache.delete(streamOf(id)),
+  };
+};
+
+const streamLoader = <State, Command, E extends DomainEvent>({
+  client,
+  decider,
+  schema,
+}: Pick<CommandHandlerOptions<State, Command, E>, 'client' | 'decider' | 'schema'>) => {
+  const empty = (stream: string): CachedStream<State> => ({
+    state: decider.initial,
+    revision: -1,
+    hash: genesisHash(stream),
+    requestIds: [],
+  });
+  return {
+    empty,
+    read: async (stream: string): Promise<CachedStream<State>> => {
+      let loaded = empty(stream);
+      const exists = await eachEvent(client, stream, schema, (recorded) => {
+        const { revision, metadata } = recorded;
+        const { hash, requestId } = metadata;
+        const state = evolveRecorded(decider, loaded.state, recorded);
+        loaded = { state, revision, hash, requestIds: withRequest(loaded.requestIds, requestId) };
+      });
+      if (!exists) throw new AppError('not_found', 'the resource was deleted');
+      return loaded;
+    },
   };
 };

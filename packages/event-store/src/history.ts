@@ -4,7 +4,7 @@ import type { EventStoreDBClient } from '@eventstore/db-client';
 import type { z } from 'zod';
 import type { DomainEvent, Recorded } from './recorded.ts';
 import { eventsOf } from './stream.ts';
-import { evolveRecorded } from './unreadable.ts';
+import { evolveRecorded } from './evolve-recorded.ts';
 
 export interface HistoryOptions<State, E extends DomainEvent, M> {
   readonly client: EventStoreDBClient;

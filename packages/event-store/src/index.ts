@@ -9,6 +9,7 @@ export {
   withRecordedScales,
   WrongScaleError,
 } from './currency-scales.ts';
+export { evolveRecorded } from './evolve-recorded.ts';
 export type { FlushTiming } from './flush-timer.ts';
 export { type HistoryRange, type HistoryStream, readHistory } from './history.ts';
 export { readLog } from './read-log.ts';
@@ -33,4 +34,4 @@ export {
 } from './store-identity.ts';
 export { eventsOf, lastEvent, rawEventsOf, readStream } from './stream.ts';
 export { runSubscription } from './subscription.ts';
-export { evolveRecorded, UnreadableEventError } from './unreadable.ts';
+export { UnreadableEventError } from './unreadable.ts';

@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import type { DomainEvent, Recorded } from './recorded.ts';
 import { streamCache } from './stream-cache.ts';
 import { eachEvent } from './stream.ts';
-import { evolveRecorded } from './unreadable.ts';
+import { evolveRecorded } from './evolve-recorded.ts';
 
 export interface StateAt<State, E extends DomainEvent> {
   /** The state right after an event, or null when its stream is deleted by now. */

@@ -12,6 +12,7 @@ import {
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { exportHistory } from './export-history.ts';
 import { nameOf, type Projection, tablesOf } from './projection.ts';
+import { listParkedStreams } from './parked-streams.ts';
 import { rebuild } from './rebuild.ts';
 import { ProjectionError, type ShadowTableOptions } from './shadow-table.ts';
 import { chainReport, rowReport } from './verification-report.ts';
@@ -27,6 +28,7 @@ export interface AdminCommandOptions {
 
 const USAGE = `  projections rebuild  builds the read model again from the event store, and replaces the live tables
   projections verify   compares each row with a replay of the event store; exit code 1 when rows differ
+  projections parked   prints the streams that wait because an event cannot be handled; exit code 1 when there are any
   audit verify         also checks the hash chain of every stream; exit code 1 when an event fails
   audit export         prints every event as one line of JSON`;
 
@@ -83,7 +85,8 @@ const run = async (args: readonly string[], { projectionOf, ...context }: Comman
   const { prefixes } = projection;
   const onProgress = (events: number, upTo: Date) =>
     print(`${nameOf(projection)}: ${events} events, up to ${upTo.toISOString()}`);
-  const options = { ...context, projection, onProgress };
+  const onUnreadable = ({ message }: Error) => print(message);
+  const options = { ...context, projection, onProgress, onUnreadable };
   switch (args.join(' ')) {
     case 'projections rebuild':
       await rebuild(options);
@@ -91,6 +94,8 @@ const run = async (args: readonly string[], { projectionOf, ...context }: Comman
       return 0;
     case 'projections verify':
       return verifyRows(options);
+    case 'projections parked':
+      return printParked(context.databaseUrl, projection.schema);
     case 'audit verify': {
       const chains = await verifyChains(client, { prefixes, signal });
       chainReport(prefixes, chains).forEach(print);
@@ -108,6 +113,19 @@ const verifyRows = async (options: ShadowTableOptions): Promise<number> => {
   const verification = await verify(options);
   rowReport(tablesOf(options.projection), verification).forEach(print);
   return verification.differ === 0 ? 0 : 1;
+};
+
+const printParked = async (url: string, schema: string): Promise<number> => {
+  const pool = createPool({ url, name: 'admin', max: 1, log: createLogger({ name: 'admin', level: 'silent' }) });
+  try {
+    const parked = await listParkedStreams(pool, schema);
+    for (const { subscription, stream, revision, type, reason, parkedAt } of parked)
+      print(`${schema}.${subscription}: ${stream} waits at event ${revision} (${type}) since ${parkedAt}: ${reason}`);
+    if (parked.length === 0) print(`${schema}: no stream is parked`);
+    return parked.length === 0 ? 0 : 1;
+  } finally {
+    await pool.end();
+  }
 };
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);

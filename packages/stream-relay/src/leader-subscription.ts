@@ -3,6 +3,8 @@ import { startLeaderElection, type Pool } from '@cpg/postgres';
 import type { Logger } from '@cpg/runtime';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
 import { acquireCheckpoint, type Checkpoint, FencedError } from './checkpoint.ts';
+import { isolateFaults } from './isolate-faults.ts';
+import { parkedStreams } from './parked-streams.ts';
 
 export interface LeaderSubscriptionOptions {
   readonly client: EventStoreDBClient;
@@ -24,6 +26,8 @@ export interface LeaderSubscriptionOptions {
 /** What a leader does with the log. `flush` saves the position through `checkpoint`; without `flush`, `handle` does. */
 export interface SubscriptionWork {
   readonly handle: (events: AllStreamResolvedEvent[], position: LogPosition, checkpoint: Checkpoint) => Promise<void>;
+  /** Handles an event of a parked stream, as `handle` does, and completes it without moving the checkpoint. */
+  readonly handleParked: (event: AllStreamResolvedEvent) => Promise<void>;
   /** Completes all events handled up to `position`. */
   readonly flush?: FlushTiming & { readonly run: (position: LogPosition, checkpoint: Checkpoint) => Promise<void> };
 }
@@ -33,10 +37,10 @@ export interface LeaderSubscription {
 }
 
 /** Runs a catch-up subscription from a checkpoint in one elected process. When the leader dies, another process takes
- *  over within seconds. */
+ *  over within seconds. An event that cannot be handled parks its stream; other streams go on. */
 export const subscribeAsLeader = (
   { client, pool, databaseUrl, schema, name, prefixes, log, fencePredecessors, pauseMs }: LeaderSubscriptionOptions,
-  { handle, flush }: SubscriptionWork,
+  { handle, handleParked, flush }: SubscriptionWork,
 ): LeaderSubscription =>
   startLeaderElection({
     url: databaseUrl,
@@ -53,18 +57,28 @@ export const subscribeAsLeader = (
         }
       };
       const checkpoint = await acquireCheckpoint(pool, { schema, name });
+      const parked = parkedStreams({ client, pool, schema, name, log });
+      const running = AbortSignal.any([signal, fenced.signal]);
+      const handleIsolated = isolateFaults((events, position) => handle(events, position, checkpoint), parked, running);
       await runSubscription({
         client,
         prefixes,
         checkpoint: () =>
           stopWhenFenced(async () => {
             await fencePredecessors?.();
-            return checkpoint.load();
+            const position = await checkpoint.load();
+            await parked.load();
+            if (parked.isRetryDue()) await parked.retry(handleParked);
+            return position;
           }),
-        signal: AbortSignal.any([signal, fenced.signal]),
+        signal: running,
         ...(pauseMs && { pauseMs }),
         log,
-        handle: (events, position) => stopWhenFenced(() => handle(events, position, checkpoint)),
+        handle: (events, position) =>
+          stopWhenFenced(async () => {
+            if (parked.isRetryDue()) await parked.retry(handleParked);
+            await handleIsolated(events, position);
+          }),
         ...(flush && {
           flush: { ...flush, run: (position) => stopWhenFenced(() => flush.run(position, checkpoint)) },
         }),

@@ -52,6 +52,10 @@ export const startProjection = ({
           await checkpoint.save(db, position);
         });
       },
+      handleParked: async (event) => {
+        await beforeProjecting?.([event]);
+        await transaction(options.pool, (db) => projection.apply(db, [event], schema));
+      },
     },
   );
 };

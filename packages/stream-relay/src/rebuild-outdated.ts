@@ -21,7 +21,11 @@ export const rebuildOutdated = ({ pool, log, ...options }: RebuildOutdatedOption
   const rebuildIfOutdated = async () => {
     if (await isCurrent(pool, projection)) return;
     log.info({ table: name, version: projection.version }, 'read model is of an earlier version, rebuilding');
-    await rebuild({ ...options, signal: stopping.signal });
+    await rebuild({
+      ...options,
+      signal: stopping.signal,
+      onUnreadable: (error) => log.error({ err: error, table: name }, 'event cannot be read: its row is not current'),
+    });
     log.info({ table: name, version: projection.version }, 'read model rebuilt');
   };
   const running = retry(rebuildIfOutdated, {

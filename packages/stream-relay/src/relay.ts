@@ -25,16 +25,21 @@ const STOP_TIMEOUT_MS = 6_000;
  *  messages and the transaction is committed. A relay that lost its leadership is fenced and cannot publish, however
  *  long it was paused. */
 export const startRelay = ({ publisher, topic, messageOf, ...options }: RelayOptions): LeaderSubscription => {
+  const publish = async (events: readonly AllStreamResolvedEvent[]) => {
+    const messages: DomainMessage[] = [];
+    for (const event of events) {
+      const message = await messageOf(event);
+      if (message) messages.push(message);
+    }
+    if (messages.length > 0) await publisher.send(topic, messages).catch(asFenced);
+  };
   const subscription = subscribeAsLeader(
     { ...options, name: 'relay', fencePredecessors: publisher.open },
     {
-      handle: async (events) => {
-        const messages: DomainMessage[] = [];
-        for (const event of events) {
-          const message = await messageOf(event);
-          if (message) messages.push(message);
-        }
-        if (messages.length > 0) await publisher.send(topic, messages).catch(asFenced);
+      handle: publish,
+      handleParked: async (event) => {
+        await publish([event]);
+        await publisher.commit().catch(asFenced);
       },
       flush: {
         ...COMMIT,

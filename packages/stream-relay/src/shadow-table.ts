@@ -1,4 +1,4 @@
-import { type LogPosition, readLog } from '@cpg/event-store';
+import { isTombstone, type LogPosition, readLog, UnreadableEventError } from '@cpg/event-store';
 import {
   withAdvisoryLock,
   migrateInTransaction,
@@ -6,7 +6,7 @@ import {
   AdvisoryLockTakenError,
   transactionOnConnection,
 } from '@cpg/postgres';
-import type { EventStoreDBClient } from '@eventstore/db-client';
+import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
 import { nameOf, type Projection, tablesOf } from './projection.ts';
 
 export interface ShadowTableOptions {
@@ -18,6 +18,8 @@ export interface ShadowTableOptions {
   readonly signal: AbortSignal;
   /** Called every 5000 events with the number of events read and the time of the last one. */
   readonly onProgress?: (events: number, upTo: Date) => void;
+  /** Called for each event that cannot be read. Its row stays as of the event before, as in the live tables. */
+  readonly onUnreadable?: (error: UnreadableEventError) => void;
 }
 
 /** Copies of a projection's tables, built from the whole log in a schema of their own. They have the same names as the
@@ -87,8 +89,23 @@ const createEmpty = async (session: Queryable, schema: string, { projection, mig
 const build = async (
   session: Queryable,
   schema: string,
-  { client, projection, signal, onProgress = () => {} }: ShadowTableOptions,
+  { client, projection, signal, onProgress = () => {}, onUnreadable = () => {} }: ShadowTableOptions,
 ): Promise<ShadowTables> => {
+  const unreadable = new Set<string>();
+  const apply = async (events: AllStreamResolvedEvent[]): Promise<void> => {
+    const readable = events.filter((entry) => isTombstone(entry) || !unreadable.has(entry.event!.streamId));
+    try {
+      await projection.apply(session, readable, schema);
+    } catch (error) {
+      if (!(error instanceof UnreadableEventError)) throw error;
+      if (readable.length > 1) {
+        for (const entry of readable) await apply([entry]);
+        return;
+      }
+      unreadable.add(error.stream);
+      onUnreadable(error);
+    }
+  };
   let total = 0;
   const catchUp: ShadowTables['catchUp'] = (from, until) =>
     readLog(client, {
@@ -96,7 +113,7 @@ const build = async (
       prefixes: projection.prefixes,
       signal: until,
       handle: async (events) => {
-        await projection.apply(session, events, schema);
+        await apply(events);
         const before = total;
         total += events.length;
         if (Math.floor(total / PROGRESS_EVERY) > Math.floor(before / PROGRESS_EVERY))

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isAppError } from '@cpg/core';
+import { UnreadableEventError } from '@cpg/event-store';
 import type { Pool } from '@cpg/postgres';
 import { type CallContext, type Logger, newRequestId } from '@cpg/runtime';
 import type { OrderCommands } from './commands.ts';
@@ -21,6 +22,8 @@ const CLAIM_BATCH = 50;
 const CLAIM_LEASE_S = 30;
 const CONCURRENCY = 8;
 const RETRY_AFTER_S = 5;
+/** A retry does not help an order that this version cannot read; a new row, made by a fixed version, ends the claim. */
+const RETRY_UNREADABLE_AFTER_S = 3_600;
 
 const CLAIM_DUE = `
   update orders.orders as row set claimed_until = $1::timestamptz + interval '${CLAIM_LEASE_S} seconds'
@@ -28,7 +31,7 @@ const CLAIM_DUE = `
         order by coalesce(claimed_until, due_at) limit ${CLAIM_BATCH} for update skip locked) as due
   where row.id = due.id returning row.id`;
 
-const EXTEND_CLAIM = `update orders.orders set claimed_until = $2::timestamptz + interval '${RETRY_AFTER_S} seconds' where id = $1`;
+const EXTEND_CLAIM = `update orders.orders set claimed_until = $2::timestamptz + $3 * interval '1 second' where id = $1`;
 
 /** Runs due orders: expiry, renewal, and the request for missing deposit instructions. The due time is a column of the
  *  read model, so orders that fall due while no instance runs are found at the next start. An order that fails is
@@ -63,6 +66,7 @@ export const watchDeadlines = (options: DeadlineOptions): { stop: () => Promise<
 const runDue = async (orderId: string, { readModel, handler, commands, now, log }: DeadlineOptions): Promise<void> => {
   const requestId = newRequestId();
   const context: CallContext = { actor: 'service:orders', requestId, correlationId: requestId };
+  let retryAfterS = RETRY_AFTER_S;
   try {
     const { state } = await handler.load(orderId);
     if (!exists(state)) return;
@@ -76,7 +80,10 @@ const runDue = async (orderId: string, { readModel, handler, commands, now, log 
     }
   } catch (error) {
     if (isAppError(error, 'not_found')) return;
-    log.warn({ err: error, orderId }, 'a due order could not be processed and is retried');
+    if (error instanceof UnreadableEventError) {
+      retryAfterS = RETRY_UNREADABLE_AFTER_S;
+      log.error({ err: error, orderId }, 'a due order cannot be read');
+    } else log.warn({ err: error, orderId }, 'a due order could not be processed and is retried');
   }
-  await readModel.query(EXTEND_CLAIM, [orderId, now()]).catch(() => {}); // If this fails, the claim ends by itself.
+  await readModel.query(EXTEND_CLAIM, [orderId, now(), retryAfterS]).catch(() => {}); // If this fails, the claim ends by itself.
 };
