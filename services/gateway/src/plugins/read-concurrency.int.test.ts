@@ -50,6 +50,27 @@ test('slow lists of several merchants do not stop authentication, and end on the
   await gateway.close();
 });
 
+test('reads of a client that disconnects count until their queries end', async () => {
+  const gateway = await startGateway();
+  const { key } = await gateway.merchant();
+  const base = await gateway.app.listen({ port: 0, host: '127.0.0.1' });
+  const locker = await gateway.pool.connect();
+  await locker.query('begin; lock table orders.orders in access exclusive mode');
+  const requestAndLeave = async () => {
+    const signal = AbortSignal.timeout(150);
+    await fetch(`${base}/v1/orders`, { headers: { 'x-api-key': key }, signal }).catch(() => {});
+  };
+  for (let wave = 0; wave < 3; wave++) await Promise.all([1, 2, 3, 4].map(requestAndLeave));
+  const { rows } = await locker.query(`select pid from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'`);
+  expect(rows).toHaveLength(4);
+  await locker.query('rollback');
+  locker.release();
+  const { status } = await fetch(`${base}/v1/orders`, { headers: { 'x-api-key': key } });
+  expect(status).toBe(200);
+  await gateway.close();
+});
+
 /** A server that responds with the requested number of bytes. A header names the merchant. */
 const startServer = async (options: ConcurrentReadOptions) => {
   const app = Fastify({ forceCloseConnections: true });
