@@ -48,7 +48,7 @@ export const readPaymentsConfig = (env: NodeJS.ProcessEnv): Config => {
   return {
     ...config,
     fees: readJsonFile('FEES_FILE', FEES_FILE, FeeSchedule),
-    networks: networksIn(assets, { BITCOIN_XPUB, EVM_XPUB }),
+    networks: networksIn(assets, { BITCOIN_XPUB, EVM_XPUB }, config.ENVIRONMENT),
   };
 };
 
@@ -57,12 +57,30 @@ const ACCOUNT_KEY_VARIABLES = { bitcoin: 'BITCOIN_XPUB', evm: 'EVM_XPUB' } as co
 
 type AccountKeys = Record<(typeof ACCOUNT_KEY_VARIABLES)[keyof typeof ACCOUNT_KEY_VARIABLES], string | undefined>;
 
-const networksIn = (table: AssetTable, accountKeys: AccountKeys): DepositNetwork[] =>
+const networksIn = (
+  table: AssetTable,
+  accountKeys: AccountKeys,
+  environment: 'sandbox' | 'production',
+): DepositNetwork[] =>
   table.networks.map((network) => {
     const variable = ACCOUNT_KEY_VARIABLES[network.kind];
     try {
-      return depositNetworkOf(table, network, accountKeys[variable]);
+      const deposits = depositNetworkOf(table, network, accountKeys[variable]);
+      if (environment === 'production') refusePublishedKey(deposits);
+      return deposits;
     } catch (cause) {
       throw new ConfigError(`${(cause as Error).message}: set ${variable}`, { cause });
     }
   });
+
+// Accounts of the mnemonics "abandon … about" (m/84'/0'/0', m/84'/1'/0', m/44'/0'/0', m/44'/60'/0') and "test … junk"
+// (m/84'/0'/0', m/44'/0'/0', m/44'/60'/0'): anybody can spend from them.
+const PUBLISHED_KEYS = ['fd13aac9', 'e99b8628', '6cc9f252', '60b68b69', 'e2c96594', 'c1f1e51e', '3bf95407'];
+
+/** Throws RangeError if the account belongs to a published mnemonic. */
+const refusePublishedKey = ({ name, account }: DepositNetwork): void => {
+  if (PUBLISHED_KEYS.includes(account.fingerprint))
+    throw new RangeError(
+      `the account key of ${name} belongs to a published test mnemonic, so anybody can spend its deposits`,
+    );
+};
