@@ -59,8 +59,8 @@ export type PaymentHistory = z.infer<typeof PaymentHistory>;
 const HASHED =
   'SHA-256, in hexadecimal, over `previous_hash`, a line feed, `type`, a line feed and `data` as canonical JSON (RFC 8785).';
 
-/** A recorded event. Its hashes prove that no event of the stream was changed or removed. */
-export const HistoryEntry = z.object({
+/** A recorded event as it is stored, for auditors; `HistoryEntry` is its form in the API. Its hashes prove that no event of the stream was changed or removed. */
+export const RecordedEntry = z.object({
   id: EventId,
   stream: z.string().describe('`order-`, `payment-` or `deletion-`, and the id of the order or payment.'),
   sequence: z.int().nonnegative().describe('Number of the event on its stream, from 0.'),
@@ -81,11 +81,11 @@ export const HistoryEntry = z.object({
   hash: z.string().describe(HASHED),
   data: z.looseObject({}).describe('The recorded data. Amounts are in minor units.'),
 });
-export type HistoryEntry = z.infer<typeof HistoryEntry>;
+export type RecordedEntry = z.infer<typeof RecordedEntry>;
 
 /** `GET /orders/:id/history` of orders and of payments -> 200. The recorded events of the order, or of its payments.
  *  For a deleted order only its deletion record. */
-export const RecordedHistory = historyOf(HistoryEntry);
+export const RecordedHistory = historyOf(RecordedEntry);
 export type RecordedHistory = z.infer<typeof RecordedHistory>;
 
 /** `GET /orders/:id/state` of orders -> 200 Order, with all events up to this instant. 404 before its creation and

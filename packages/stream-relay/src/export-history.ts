@@ -1,4 +1,4 @@
-import type { HistoryEntry } from '@cpg/contracts';
+import type { RecordedEntry } from '@cpg/contracts';
 import { AnyEvent, eventsOf, readLog } from '@cpg/event-store';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { historyEntry } from './history-entry.ts';
@@ -7,7 +7,7 @@ export interface ExportOptions {
   readonly client: EventStoreDBClient;
   readonly prefixes: readonly string[];
   /** Resolves when it can accept the next entry (backpressure). */
-  readonly write: (entry: HistoryEntry) => Promise<void>;
+  readonly write: (entry: RecordedEntry) => Promise<void>;
   readonly signal: AbortSignal;
 }
 

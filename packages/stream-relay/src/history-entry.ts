@@ -1,4 +1,4 @@
-import type { HistoryEntry, RecordedHistory } from '@cpg/contracts';
+import type { RecordedEntry, RecordedHistory } from '@cpg/contracts';
 import { AnyEvent, type HistoryRange, type HistoryStream, readHistory, type Recorded } from '@cpg/event-store';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 
@@ -10,7 +10,7 @@ export const historyEntry = ({
   event,
   metadata,
   recordedAt,
-}: Recorded<AnyEvent>): HistoryEntry => ({
+}: Recorded<AnyEvent>): RecordedEntry => ({
   id,
   stream,
   sequence: revision,

@@ -1,4 +1,4 @@
-import type { HistoryEntry } from '@cpg/contracts';
+import type { RecordedEntry } from '@cpg/contracts';
 import { newId } from '@cpg/runtime';
 import { type OrdersService, startOrders, until } from './testing/jest-orders.ts';
 import { payment } from './testing/orders.ts';
@@ -131,7 +131,7 @@ test('returns the recorded events of an order, and its state after each', async 
   });
   const { messages } = await recorded(order.id);
   const events = (await service.recordedOf(order.id))!;
-  expect(messages.map(({ message }: { message: HistoryEntry }) => message)).toEqual(
+  expect(messages.map(({ message }: { message: RecordedEntry }) => message)).toEqual(
     events.map(({ id, event, revision, metadata }) => ({
       id,
       stream: `order-${order.id}`,
@@ -159,7 +159,7 @@ test('returns only the deletion record of a deleted order', async () => {
   await service.call('DELETE', `/orders/${order.id}`, { merchant_id: order.merchant_id });
   const { messages, more } = await recorded(order.id);
   expect(more).toBe(false);
-  expect(messages.map(({ message }: { message: HistoryEntry }) => message.type)).toEqual(['OrderDeletionRecorded']);
+  expect(messages.map(({ message }: { message: RecordedEntry }) => message.type)).toEqual(['OrderDeletionRecorded']);
 });
 
 test('refuses a caller without the internal token', async () => {

@@ -54,7 +54,10 @@ export const OrderPage = pageOf(Order);
 export const PaymentPage = pageOf(Payment);
 export const WebhookPage = pageOf(Webhook);
 export const DeliveryPage = pageOf(Delivery);
-const HistoryPage = z.strictObject({ items: z.array(HistoryEntry), next: z.string().optional() });
+const HistoryPage = z.strictObject({
+  items: z.array(HistoryEntry.partial({ order_id: true })),
+  next: z.string().optional(),
+});
 export const WebhookWithSecret = Webhook.extend({ secret: z.string().regex(/^whsec_[A-Za-z0-9+/]{43}=$/) });
 export type WebhookWithSecret = z.infer<typeof WebhookWithSecret>;
 const WebhookDeletion = z.object({ id: WebhookId, deleted: z.literal(true) });

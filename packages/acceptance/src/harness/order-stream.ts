@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type HistoryEntry, OrderEvent } from '@cpg/contracts';
+import { type RecordedEntry, OrderEvent } from '@cpg/contracts';
 import { type EventStoreDBClient, StreamDeletedError } from '@eventstore/db-client';
 import canonicalize from 'canonicalize';
 import { z } from 'zod';
@@ -47,8 +47,21 @@ export const readOrderStream = async (client: EventStoreDBClient, orderId: strin
   }
 };
 
-/** The streams of a history whose hash chain is complete and valid. */
-export const intactStreamsIn = (history: readonly HistoryEntry[]): string[] => {
+/** The streams of a history in which each event names the hash of the one before it. The hashes themselves cover the
+ *  recorded form, which only the audit commands print. */
+export const linkedStreamsIn = (history: readonly Omit<RecordedEntry, 'data'>[]): string[] => {
+  const streams = [...new Set(history.map(({ stream }) => stream))];
+  return streams.filter((stream) => {
+    const entries = history.filter((entry) => entry.stream === stream);
+    return entries.every(({ sequence, previous_hash }, index) => {
+      const previous = index === 0 ? sha256(stream) : entries[index - 1]!.hash;
+      return sequence === index && previous_hash === previous;
+    });
+  });
+};
+
+/** The streams of a recorded history whose hash chain is complete and valid. */
+export const intactStreamsIn = (history: readonly RecordedEntry[]): string[] => {
   const streams = [...new Set(history.map(({ stream }) => stream))];
   return streams.filter((stream) => {
     let previousHash = sha256(stream);

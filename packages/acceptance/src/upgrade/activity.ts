@@ -1,15 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Order } from '@cpg/contracts';
+import type { Order, RecordedEntry } from '@cpg/contracts';
 import type { Api, WebhookWithSecret } from '../harness/api.ts';
 import { orderBody } from '../harness/order-bodies.ts';
 import type { Stack } from '../harness/stack.ts';
+
+/** What identifies an event of a history. */
+export type HistoryLink = Pick<RecordedEntry, 'id' | 'stream' | 'sequence' | 'hash'>;
 
 /** What the earlier version wrote, and what it answered about it. */
 export interface Activity {
   readonly webhook: WebhookWithSecret;
   /** Orders that nothing changes while versions are exchanged. */
   readonly orders: readonly Order[];
-  readonly histories: ReadonlyMap<string, unknown>;
+  readonly histories: ReadonlyMap<string, readonly HistoryLink[]>;
   readonly partlyPaidId: string;
   readonly heldId: string;
   readonly pendingId: string;

@@ -4,7 +4,7 @@ import { serviceAdmin } from '../harness/service-admin.ts';
 import { verifyDelivery } from '../harness/signatures.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
-import { type Activity, payment, writeActivity } from './activity.ts';
+import { type Activity, type HistoryLink, payment, writeActivity } from './activity.ts';
 import { buildEarlierVersion, type EarlierVersion, hasCommit } from './earlier-version.ts';
 
 /** The last commit before events had recorded schemas of their own. */
@@ -41,13 +41,18 @@ afterAll(async () => {
   earlier?.remove();
 }, SLOW);
 
+/** What identifies the events of a history. The earlier version showed their data in the recorded form. */
+const linksOf = (history: readonly HistoryLink[]) =>
+  history.map(({ id, stream, sequence, hash }) => ({ id, stream, sequence, hash }));
+
 onEarlierData('reads the same: orders, payments, lists and histories', async () => {
   for (const order of before.orders) {
     expect(await shop.api.order(order.id)).toEqual(order);
     for (const payment of order.payments) expect(await shop.api.payment(payment.id)).toEqual(payment);
     expect((await shop.api.orders({ external_reference_id: order.external_reference_id })).items).toEqual([order]);
   }
-  for (const [id, history] of before.histories) expect((await shop.api.history(id)).items).toEqual(history);
+  for (const [id, history] of before.histories)
+    expect(linksOf((await shop.api.history(id)).items)).toEqual(linksOf(history));
   expect((await shop.api.send('GET', `/v1/orders/${before.deletedId}`)).status).toBe(404);
 });
 

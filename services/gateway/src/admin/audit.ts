@@ -1,4 +1,4 @@
-import { type HistoryEntry, OrderId } from '@cpg/contracts';
+import { type RecordedEntry, OrderId } from '@cpg/contracts';
 import { newRequestId } from '@cpg/runtime';
 import type { OrdersClient } from '../clients/orders.ts';
 import { clampedIsoString, type ReadHistory } from '../history.ts';
@@ -44,7 +44,7 @@ const printState = async (orderId: string, time: Date, { orders, print }: AuditO
   await print(JSON.stringify(order, null, 2));
 };
 
-const formatEvent = ({ at, stream, sequence, type, actor, request_id, data }: HistoryEntry): string =>
+const formatEvent = ({ at, stream, sequence, type, actor, request_id, data }: RecordedEntry): string =>
   `${at}  ${stream} #${sequence}  ${type}  by ${actor} in ${request_id}\n    ${JSON.stringify(data)}`;
 
 const parseOrderId = (text: string): string => {

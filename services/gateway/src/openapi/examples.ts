@@ -114,6 +114,7 @@ export const refund: Refund = {
 export const historyEntry: HistoryEntry = {
   id: 'evt_01KG9Q2T8Q1A2B3C4D5E6F7G8H',
   stream: `payment-${payment.id}`,
+  order_id: orderId,
   sequence: 2,
   type: 'PaymentApplied',
   at: '2026-01-31T12:04:34.000Z',
@@ -124,7 +125,7 @@ export const historyEntry: HistoryEntry = {
   causation_id: 'req_01KG9Q5H6J7K8M9N0P1Q2R3S4T',
   previous_hash: 'b75aedb286182cb48e80da7b68430054aee738fb786cf29bf37255aab3b19750',
   hash: '738382d599f02600f331d68ed2c78ba057d8541deb65712d27531059bb86191e',
-  data: { orderId, appliedMinor: '52472200', unappliedMinor: '0', at: '2026-01-31T12:04:34.000Z' },
+  data: { order_id: orderId, applied_amount: '52.472200', unapplied_amount: '0.000000' },
 };
 
 export const registerPayment = {

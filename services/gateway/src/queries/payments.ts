@@ -1,4 +1,4 @@
-import type { Payment } from '@cpg/contracts';
+import type { Payment, PaymentCurrency } from '@cpg/contracts';
 import type { Queryable } from '@cpg/postgres';
 import type { ListQuery } from '../list-query.ts';
 import { mapPage, type Page, selectPage } from './page.ts';
@@ -28,6 +28,18 @@ export const listPayments = async (
     list,
   });
   return mapPage(page, (row) => row.resource);
+};
+
+/** The currencies of these payments, without those that are deleted. */
+export const currenciesOfPayments = async (
+  db: Queryable,
+  ids: readonly string[],
+): Promise<Map<string, PaymentCurrency>> => {
+  const { rows } = await db.query<{ id: string; currency: PaymentCurrency }>(
+    'select id, currency from payments.payments where id = any($1) and not deleted',
+    [ids],
+  );
+  return new Map(rows.map(({ id, currency }) => [id, currency]));
 };
 
 /** The merchant of a payment; null when the payment does not exist or is deleted. */

@@ -1,4 +1,4 @@
-import type { Order } from '@cpg/contracts';
+import { HistoryEntry, type Order, type RecordedEntry } from '@cpg/contracts';
 import { newUlid } from '@cpg/runtime';
 import { historyEntry } from '../openapi/examples.ts';
 import { startGateway, type TestGateway, type TestMerchant } from '../testing/jest-gateway.ts';
@@ -31,7 +31,15 @@ test('the history and past states of an order are visible to its merchant only',
 });
 
 test('merges the histories of orders and payments up to the position that both have reached', async () => {
-  const entry = (n: number) => ({ ...historyEntry, sequence: n });
+  const { order_id: _, ...entryOfApi } = historyEntry;
+  const entry = (n: number) => ({
+    ...entryOfApi,
+    stream: `order-${order.id}`,
+    type: 'OrderGifted',
+    data: {},
+    sequence: n,
+  });
+  const shown = (n: number) => ({ ...entry(n), order_id: order.id });
   const page = (positions: number[], more: boolean) => ({
     status: 200,
     body: { messages: positions.map((n) => ({ place: `p ${n}`, message: entry(n) })), more },
@@ -39,13 +47,60 @@ test('merges the histories of orders and payments up to the position that both h
   gateway.orders.respond = () => page([1, 4], true);
   gateway.payments.respond = () => page([2, 3, 5], false);
   const { body } = await reader.send('GET', `/v1/orders/${order.id}/history`);
-  expect(body.items).toEqual([1, 2, 3, 4].map(entry));
+  expect(body.items).toEqual([1, 2, 3, 4].map(shown));
 
   gateway.orders.respond = gateway.payments.respond = () => page([], false);
   const last = await reader.send('GET', `/v1/orders/${order.id}/history?after=${body.next}`);
   expect(last.body).toEqual({ items: [] });
   for (const { calls } of [gateway.orders, gateway.payments])
     expect(new URL(calls.at(-1)!.path, 'http://x').searchParams.get('after')).toBe('p 4');
+});
+
+test('shows the events in the form of the API, each amount in the currency of its payment', async () => {
+  const beyondLimit = orderOf(`ord_${newUlid()}`, reader.id).id.replace('ord_', 'pay_');
+  await gateway.pool.query(
+    "insert into payments.payments (id, merchant_id, order_id, currency, revision) values ($1, $2, $3, 'BTC', 0)",
+    [beyondLimit, reader.id, order.id],
+  );
+  const { order_id: _, ...entryOfApi } = historyEntry;
+  const at = entryOfApi.at;
+  const page = (stream: string, type: string, data: object) => ({
+    status: 200,
+    body: {
+      messages: [{ place: stream, message: { ...entryOfApi, stream, type, data: { at, ...data } } }],
+      more: false,
+    },
+  });
+  const instruction = {
+    rail: 'crypto_deposit',
+    currency: order.currency,
+    ...{ network: 'n', chainId: 'c', asset: 'a', address: 'b', decimals: 6, requiredConfirmations: 1 },
+    derivation: { fingerprint: 'ff', path: '0/7' },
+  };
+  const transition = { status: 'awaiting_payment', reason: 'instructions_ready' };
+  gateway.orders.respond = () =>
+    page(`order-${order.id}`, 'OrderInstructed', { instructions: [instruction], ...transition });
+  gateway.payments.respond = () =>
+    page(`payment-${beyondLimit}`, 'PaymentApplied', { orderId: order.id, appliedMinor: '1', unappliedMinor: '0' });
+  const { body } = await reader.send('GET', `/v1/orders/${order.id}/history`);
+  const items = (body.items as RecordedEntry[]).map((item) => HistoryEntry.parse(item));
+  expect(items).toEqual(body.items);
+  expect(items[0]!.data).toEqual({
+    deposit_instructions: [
+      {
+        rail: 'crypto_deposit',
+        currency: order.currency,
+        ...{ network: 'n', chain_id: 'c', asset: 'a', address: 'b', decimals: 6, required_confirmations: 1 },
+      },
+    ],
+    status: 'awaiting_payment',
+    status_reason: 'instructions_ready',
+  });
+  expect(items[1]!.data).toEqual({
+    order_id: order.id,
+    applied_amount: '0.00000001',
+    unapplied_amount: '0.00000000',
+  });
 });
 
 test.each(['', '%00', 'cCA0=', 'AAAA', 'x'.repeat(129)])('refuses the history cursor %j', async (after) => {

@@ -76,7 +76,7 @@ export const listOrderHistory = {
   operationId: 'listOrderHistory',
   summary: 'List the history of an order',
   description:
-    'Lists all recorded events of the order and its payments, oldest first. Each event says what happened, when, who caused it, in which request, and which event or request led to it. The events of each stream form a hash chain: anyone who keeps an event can prove later that no earlier event of its stream was changed. Stop when `next` is absent.',
+    'Lists all recorded events of the order and its payments, oldest first. Each event says what happened, when, who caused it, in which request, and which event or request led to it. `data` names its fields as the resources do, with decimal amounts. The events of each stream form a hash chain over their recorded form, which the operator can export: anyone who keeps a `hash` can prove later that no earlier event of its stream was changed. Stop when `next` is absent.',
   tags,
   params,
   querystring: HistoryQuery,

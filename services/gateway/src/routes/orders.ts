@@ -6,7 +6,7 @@ import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { OrderRef, OrdersClient } from '../clients/orders.ts';
 import type { PaymentsClient } from '../clients/payments.ts';
-import { clampedIsoString, createHistoryReader } from '../history.ts';
+import { clampedIsoString, createHistoryReader, createPublicHistoryReader } from '../history.ts';
 import { orNotFound, parseId } from '../not-found.ts';
 import { completeOrderDeletion, recordOrderDeletion } from '../queries/deleted-resources.ts';
 import { listOrders, orderById } from '../queries/orders.ts';
@@ -25,7 +25,7 @@ const CREATE = { scope: 'orders:self:create', shows: 'order', creates: '/v1/orde
 
 /** `/v1/orders`. Commands go to the orders service, reads to its read model. */
 export const orderRoutes: FastifyPluginAsyncZod<OrderRouteOptions> = async (app, { orders, payments, pool }) => {
-  const readHistory = createHistoryReader({ orders, payments });
+  const readHistory = createPublicHistoryReader(createHistoryReader({ orders, payments }), pool);
   const findOrder = async (request: FastifyRequest, id: string): Promise<Order> => {
     const { orderId, merchantId } = orderRef(request, id);
     return orNotFound('order', await orderById(pool, merchantId, orderId));
@@ -55,8 +55,8 @@ export const orderRoutes: FastifyPluginAsyncZod<OrderRouteOptions> = async (app,
     '/orders/:id/history',
     { config: { scope: 'orders:self:read' }, schema: schemas.listOrderHistory },
     async (request) => {
-      const { id } = await findOrder(request, request.params.id);
-      const { messages, more } = await readHistory(id, decodeCursor(request.query.after), callContext(request));
+      const order = await findOrder(request, request.params.id);
+      const { messages, more } = await readHistory(order, decodeCursor(request.query.after), callContext(request));
       return {
         items: messages.map(({ message }) => message),
         ...(more && { next: encodeCursor(messages.at(-1)!.place) }),

@@ -1,0 +1,183 @@
+import type { PaymentCurrency } from './currencies.ts';
+import type { RecordedEntry } from './history.ts';
+import { fromMinor } from './money.ts';
+import { OrderEvent } from './order-events.ts';
+import { PaymentEvent } from './payment-events.ts';
+import type { AssignedInstruction } from './recorded-values.ts';
+import type { HistoryData, HistoryEntry } from './resources/history.ts';
+
+/** The currency of the order or the payment with this id; undefined when it is not known. */
+export type CurrencyOf = (id: string) => PaymentCurrency | undefined;
+
+type DataOf<E extends { type: string; data: unknown }, T extends E['type']> = Extract<E, { type: T }>['data'];
+type AmountOf = (minor: string, id?: string) => string | undefined;
+type View = (data: unknown, amount: AmountOf) => HistoryData;
+type Views<E extends { type: string; data: unknown }> = {
+  [T in E['type']]: (data: DataOf<E, T>, amount: AmountOf) => HistoryData;
+};
+type Transition = { readonly status: HistoryData['status']; readonly reason: string };
+
+const transition = ({ status, reason }: Transition) => ({ status, status_reason: reason });
+
+const instructionView = (
+  instruction: AssignedInstruction,
+): NonNullable<HistoryData['deposit_instructions']>[number] => {
+  const { rail, currency } = instruction;
+  if (rail === 'gateway_pay') {
+    const { provider, paymentReference: payment_reference, paymentUrl: payment_url } = instruction;
+    return { rail, currency, provider, payment_reference, payment_url };
+  }
+  const { network, chainId: chain_id, asset, address, decimals, requiredConfirmations } = instruction;
+  return { rail, currency, network, chain_id, asset, address, decimals, required_confirmations: requiredConfirmations };
+};
+
+// Each field is named here, so that a field which is added to an event does not become public by itself.
+const ORDER_VIEWS: Views<OrderEvent> = {
+  OrderCreated: (data, amount) => ({
+    order_id: data.orderId,
+    merchant_id: data.merchantId,
+    external_reference_id: data.externalReferenceId,
+    items: data.items,
+    enable_rails: data.rails,
+    currency: data.currency,
+    capabilities: data.capabilities,
+    rates: data.rates,
+    total_amount: amount(data.totalMinor),
+    expiration_minutes: data.expirationMinutes,
+    expiration_date: data.expiresAt,
+    deposit_instructions: data.instructions?.map(instructionView),
+    metadata: data.metadata,
+    ...transition(data),
+  }),
+  OrderInstructed: (data) => ({ deposit_instructions: data.instructions.map(instructionView), ...transition(data) }),
+  OrderPaymentReceived: ({ payment, confirmed }) => ({
+    payment: {
+      id: payment.paymentId,
+      payment_rail: payment.rail,
+      provider_id: payment.providerId,
+      currency: payment.currency,
+      paid_amount: fromMinor(BigInt(payment.amountMinor), payment.currency),
+      fee_amount: fromMinor(BigInt(payment.feeMinor), payment.currency),
+      tx_hash: payment.txHash,
+      confirmations: payment.confirmations,
+      metadata: payment.metadata,
+      seen_at: payment.seenAt,
+      confirmed_at: payment.confirmedAt,
+      created_at: payment.receivedAt,
+    },
+    confirmed,
+  }),
+  OrderPaymentConfirmed: ({ paymentId, confirmations, confirmedAt }) => ({
+    payment_id: paymentId,
+    confirmations,
+    confirmed_at: confirmedAt,
+  }),
+  OrderPaymentsApplied: (data, amount) => ({
+    allocations: data.allocations.flatMap(({ paymentId, appliedMinor, unappliedMinor }) => {
+      const [applied_amount, unapplied_amount] = [amount(appliedMinor), amount(unappliedMinor)];
+      return applied_amount && unapplied_amount ? [{ payment_id: paymentId, applied_amount, unapplied_amount }] : [];
+    }),
+    ...transition(data),
+  }),
+  OrderPaymentsOrphaned: ({ paymentIds, orphanReason }) => ({ payment_ids: paymentIds, orphan_reason: orphanReason }),
+  OrderPaymentFailed: (data) => ({
+    payment_id: data.paymentId,
+    failure_reason: data.failureReason,
+    failed_at: data.failedAt,
+    ...transition(data),
+  }),
+  OrderPaymentReinstated: ({ paymentId, sighting, reinstatedAt, confirmed, confirmedAt, confirmations }) => ({
+    payment_id: paymentId,
+    sighting,
+    reinstated_at: reinstatedAt,
+    confirmed,
+    confirmed_at: confirmedAt,
+    confirmations,
+  }),
+  OrderPaymentRefunded: (data, amount) => ({
+    payment_id: data.paymentId,
+    refund_id: data.refundId,
+    refunded_amount: amount(data.refundedTotalMinor, data.paymentId),
+    refunded_at: data.refundedAt,
+    ...transition(data),
+  }),
+  OrderPaid: ({ reason }) => ({ status: 'paid', status_reason: reason }),
+  OrderUpdated: ({ metadata, expirationMinutes, expiresAt }) => ({
+    metadata,
+    expiration_minutes: expirationMinutes,
+    expiration_date: expiresAt,
+  }),
+  OrderRenewed: ({ rates, totalMinor, expiresAt, renewal }, amount) => ({
+    rates,
+    total_amount: amount(totalMinor),
+    expiration_date: expiresAt,
+    renewal,
+  }),
+  OrderTimeAdvanced: ({ minutes, expiresAt }) => ({ minutes, expiration_date: expiresAt }),
+  OrderExpired: (data) => ({ payment_ids: data.orphanedPaymentIds, ...transition(data) }),
+  OrderCanceled: (data) => ({ payment_ids: data.orphanedPaymentIds, ...transition(data) }),
+  OrderDeleted: ({ reason }) => ({ reason }),
+};
+
+const PAYMENT_VIEWS: Views<PaymentEvent> = {
+  PaymentReceived: (data, amount) => ({
+    payment_id: data.paymentId,
+    order_id: data.orderId,
+    merchant_id: data.merchantId,
+    payment_rail: data.rail,
+    provider_id: data.providerId,
+    currency: data.currency,
+    paid_amount: amount(data.amountMinor),
+    fee_amount: amount(data.feeMinor),
+    confirmed: data.confirmed,
+    tx_hash: data.txHash,
+    confirmations: data.confirmations,
+    metadata: data.metadata,
+    seen_at: data.seenAt,
+  }),
+  PaymentConfirmed: ({ confirmations }) => ({ confirmations }),
+  PaymentApplied: ({ orderId, appliedMinor, unappliedMinor }, amount) => ({
+    order_id: orderId,
+    applied_amount: amount(appliedMinor),
+    unapplied_amount: amount(unappliedMinor),
+  }),
+  PaymentOrphaned: ({ orphanReason }) => ({ orphan_reason: orphanReason }),
+  PaymentFailed: ({ failureReason }) => ({ failure_reason: failureReason }),
+  PaymentReinstated: ({ sighting, seenAt, confirmed, confirmations }) => ({
+    sighting,
+    seen_at: seenAt,
+    confirmed,
+    confirmations,
+  }),
+  PaymentRefunded: ({ refundId, amountMinor, refundedTotalMinor, reason }, amount) => ({
+    refund_id: refundId,
+    amount: amount(amountMinor),
+    refunded_amount: amount(refundedTotalMinor),
+    reason,
+  }),
+};
+
+const isOrderStream = (stream: string): boolean => stream.startsWith('order-');
+
+const dataView = ({ stream, type, data }: RecordedEntry, currencyOf: CurrencyOf): HistoryData => {
+  const schema = isOrderStream(stream) ? OrderEvent : PaymentEvent;
+  const event = schema.safeParse({ type, data });
+  const views: object = isOrderStream(stream) ? ORDER_VIEWS : PAYMENT_VIEWS;
+  const view = Object.entries(views).find(([name]) => name === type)?.[1] as View | undefined;
+  // A newer version may have recorded this type or its fields.
+  if (!event.success || !view) return {};
+  const streamCurrency = currencyOf(stream.slice(stream.indexOf('-') + 1));
+  const amount: AmountOf = (minor, id) => {
+    const currency = id === undefined ? streamCurrency : currencyOf(id);
+    return currency && fromMinor(BigInt(minor), currency);
+  };
+  return withoutUndefined(view(event.data.data, amount));
+};
+
+const withoutUndefined = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
+
+/** A recorded event in the form of the API: snake_case, decimal amounts, and none of the fields that only we need. */
+export const historyView = (entry: RecordedEntry, orderId: string, currencyOf: CurrencyOf): HistoryEntry => {
+  const { id, stream, ...rest } = entry;
+  return { id, stream, order_id: orderId, ...rest, data: dataView(entry, currencyOf) };
+};

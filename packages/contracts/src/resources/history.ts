@@ -1,0 +1,169 @@
+import { z } from 'zod';
+import { PaymentCurrency, PaymentRail } from '../currencies.ts';
+import { EventId, MerchantId, OrderId, PaymentId, RefundId, Timestamp } from '../ids.ts';
+import { Amount } from '../money.ts';
+import { RecordedMetadata } from '../recorded-values.ts';
+import { Order, OrderStatus } from './order.ts';
+import { OrphanReason } from './payment.ts';
+
+const TEXTS: Record<string, string> = {
+  id: 'The payment: `pay_` and a ULID.',
+  rail: 'The rail that the instruction is for.',
+  payment_rail: 'The rail that reported the payment.',
+  provider_id: 'Identifies the money at its source.',
+  currency: 'The currency of the amounts.',
+  paid_amount: 'The amount that was paid.',
+  fee_amount: 'The fee of the payment.',
+  tx_hash: 'Hash of the transaction on its chain.',
+  confirmations: 'Number of confirmations that the rail reported.',
+  metadata: 'Your own data.',
+  seen_at: 'When the rail first saw the payment.',
+  confirmed_at: 'When the rail confirmed the payment.',
+  created_at: 'When the payment was received.',
+  order_id: 'The order that the payment names.',
+  merchant_id: 'Your id.',
+  external_reference_id: 'Your own reference.',
+  enable_rails: 'The rails that the payer can use.',
+  total_amount: 'The total of the order after the event.',
+  expiration_minutes: 'Minutes until the deadline.',
+  expiration_date: 'The deadline after the event.',
+  items: 'The items of the order.',
+  capabilities: 'The capabilities of the order.',
+  rates: 'The locked rates after the event.',
+  deposit_instructions: 'Where to pay, without the amount.',
+  network: 'The name of the network.',
+  chain_id: 'The chain (CAIP-2).',
+  asset: 'The asset (CAIP-19).',
+  address: 'The deposit address.',
+  decimals: 'Decimals of the asset on its chain.',
+  required_confirmations: 'Number of confirmations after which a payment counts.',
+  provider: 'The name of the provider.',
+  payment_reference: 'The reference for the payer.',
+  payment_url: 'The page on which to pay.',
+  status_reason: 'The reason for the status.',
+  payment_id: 'The payment that the event is about.',
+  applied_amount: 'The part that the order took.',
+  unapplied_amount: 'The surplus, due for refund.',
+  orphan_reason: 'The reason why the payments became orphans.',
+  failure_reason: 'The reason why the payment failed.',
+  failed_at: 'When the payment failed.',
+  refund_id: 'The refund: `rfd_` and a ULID.',
+  refunded_at: 'When the payment was refunded.',
+  reason: 'The reason that was given.',
+};
+
+/** Describes each field that has no text of its own. */
+const described = <S extends z.ZodRawShape>(shape: S): S =>
+  Object.fromEntries(
+    Object.entries(shape).map(([name, schema]) => {
+      const field = schema as z.ZodType;
+      return [name, field.description === undefined ? field.describe(TEXTS[name]!) : field];
+    }),
+  ) as unknown as S;
+
+const HistoryInstruction = z.object(
+  described({
+    rail: PaymentRail,
+    currency: PaymentCurrency,
+    network: z.string().optional(),
+    chain_id: z.string().optional(),
+    asset: z.string().optional(),
+    address: z.string().optional(),
+    decimals: z.int().optional(),
+    required_confirmations: z.int().optional(),
+    provider: z.string().optional(),
+    payment_reference: z.string().optional(),
+    payment_url: z.string().optional(),
+  }),
+);
+
+const money = {
+  payment_rail: PaymentRail,
+  provider_id: z.string(),
+  currency: PaymentCurrency,
+  paid_amount: Amount,
+  fee_amount: Amount,
+  tx_hash: z.string(),
+  confirmations: z.int(),
+  metadata: RecordedMetadata,
+  seen_at: Timestamp,
+  confirmed_at: Timestamp,
+};
+
+const HistoryPayment = z.object(described({ id: PaymentId, ...money, created_at: Timestamp })).partial();
+
+/** What an event changed. The names are those of the Order and Payment resources; amounts are decimals. */
+export const HistoryData = z
+  .object(
+    described({
+      ...money,
+      order_id: z.string(),
+      merchant_id: MerchantId,
+      external_reference_id: z.string(),
+      items: Order.shape.items,
+      enable_rails: z.array(PaymentRail),
+      capabilities: Order.shape.capabilities,
+      rates: Order.shape.rates,
+      total_amount: Amount,
+      expiration_minutes: z.int(),
+      expiration_date: Timestamp,
+      deposit_instructions: z.array(HistoryInstruction),
+      status: OrderStatus.describe('The status of the order after the event.'),
+      status_reason: z.string(),
+      payment: HistoryPayment.describe('The payment that was offered to the order.'),
+      payment_id: PaymentId,
+      payment_ids: z.array(PaymentId).describe('The payments that became orphans.'),
+      confirmed: z.boolean().describe('Whether the rail had confirmed the payment.'),
+      allocations: z
+        .array(z.object(described({ payment_id: PaymentId, applied_amount: Amount, unapplied_amount: Amount })))
+        .describe('The payments that were applied, and what the order took of each.'),
+      applied_amount: Amount,
+      unapplied_amount: Amount,
+      orphan_reason: OrphanReason,
+      failure_reason: z.string(),
+      failed_at: Timestamp,
+      sighting: z.int().describe('How often the rail has seen the money by now.'),
+      reinstated_at: Timestamp.describe('When the rail saw the money again.'),
+      refund_id: RefundId,
+      amount: Amount.describe('The amount of the refund.'),
+      refunded_amount: Amount.describe('The total of all refunds of the payment after this one.'),
+      refunded_at: Timestamp,
+      reason: z.string(),
+      renewal: z.int().describe('Number of the renewal.'),
+      minutes: z.int().describe('By how much the clock of a sandbox order was advanced.'),
+    }),
+  )
+  .partial()
+  .describe(
+    'What the event changed. Which fields it has depends on `type`. Empty for a type that is newer than the API.',
+  );
+export type HistoryData = z.infer<typeof HistoryData>;
+
+/** A recorded event as the API shows it. Its hash covers the recorded form, which `audit export` has. */
+export const HistoryEntry = z.object({
+  id: EventId,
+  stream: z.string().describe('`order-` or `payment-`, and the id of the order or payment.'),
+  order_id: OrderId.describe('The order whose history this is.'),
+  sequence: z.int().nonnegative().describe('Number of the event on its stream, from 0.'),
+  type: z.string().describe('Event type, for example `OrderPaymentsApplied`.'),
+  at: Timestamp.describe('When it happened.'),
+  recorded_at: Timestamp.describe('When it was recorded.'),
+  actor: z
+    .string()
+    .describe(
+      'The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`.',
+    ),
+  request_id: z.string().describe('Id of the request that recorded it.'),
+  correlation_id: z.string().describe('The same value for every event that follows from one request.'),
+  causation_id: z.string().describe('Id of the event or request that directly caused it.'),
+  previous_hash: z
+    .string()
+    .describe('`hash` of the previous event of the stream. For the first event: SHA-256 of the stream name.'),
+  hash: z
+    .string()
+    .describe(
+      'SHA-256, in hexadecimal, over `previous_hash` and the recorded form of the event, which the operator can export. Keep it to prove later that neither this event nor an earlier one of its stream was changed.',
+    ),
+  data: HistoryData,
+});
+export type HistoryEntry = z.infer<typeof HistoryEntry>;
