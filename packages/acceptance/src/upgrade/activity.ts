@@ -79,7 +79,7 @@ export const writeActivity = async (stack: Stack, api: Api, hook: string): Promi
   // Payments learn the outcome of their order from Kafka.
   await sleep(3_000);
   const orders = await Promise.all(ids.map(({ id }) => api.order(id)));
-  const histories = new Map(await Promise.all(ids.map(async ({ id }) => [id, (await api.history(id)).items] as const)));
+  const histories = new Map(await Promise.all(ids.map(async ({ id }) => [id, await linksOf(api, id)] as const)));
 
   process.kill(stack.pidOf('webhook-dispatcher-1')!, 'SIGSTOP');
   const unannounced = await create();
@@ -100,3 +100,7 @@ export const writeActivity = async (stack: Stack, api: Api, hook: string): Promi
     repeatableId: repeated.body.id,
   };
 };
+
+/** The history of an order, unchecked: the earlier version showed the data of events in another form. */
+const linksOf = async (api: Api, id: string): Promise<HistoryLink[]> =>
+  ((await api.send('GET', `/v1/orders/${id}/history`)).body as { items: HistoryLink[] }).items;
