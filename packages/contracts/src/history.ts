@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { EventId, OrderId, Timestamp } from './ids.ts';
+import { RECORDING } from './resources/history.ts';
 import { OrderMessage, PaymentMessage } from './topics.ts';
 
 // The past of orders and payments, read from their event streams. A `place` is a cursor in such a history; places
@@ -59,25 +60,13 @@ export type PaymentHistory = z.infer<typeof PaymentHistory>;
 const HASHED =
   'SHA-256, in hexadecimal, over `previous_hash`, a line feed, `type`, a line feed and `data` as canonical JSON (RFC 8785).';
 
-/** A recorded event as it is stored, for auditors; `HistoryEntry` is its form in the API. Its hashes prove that no event of the stream was changed or removed. */
+/** A recorded event as it is stored, for auditors; `HistoryEntry` is its form in the API. Its hashes prove that no event
+ *  of the stream was changed or removed. */
 export const RecordedEntry = z.object({
   id: EventId,
   stream: z.string().describe('`order-`, `payment-` or `deletion-`, and the id of the order or payment.'),
   sequence: z.int().nonnegative().describe('Number of the event on its stream, from 0.'),
-  type: z.string().describe('Event type, for example `OrderPaymentsApplied`.'),
-  at: Timestamp.describe('When it happened.'),
-  recorded_at: Timestamp.describe('When it was recorded.'),
-  actor: z
-    .string()
-    .describe(
-      'The caller that caused it: `key:` and the first 12 characters of an API key, `service:` and a name, or `debug`.',
-    ),
-  request_id: z.string().describe('Id of the request that recorded it.'),
-  correlation_id: z.string().describe('The same value for every event that follows from one request.'),
-  causation_id: z.string().describe('Id of the event or request that directly caused it.'),
-  previous_hash: z
-    .string()
-    .describe('`hash` of the previous event of the stream. For the first event: SHA-256 of the stream name.'),
+  ...RECORDING,
   hash: z.string().describe(HASHED),
   data: z.looseObject({}).describe('The recorded data. Amounts are in minor units.'),
 });

@@ -193,61 +193,6 @@ test('an order stays initialized while a provider is slow, and gets its instruct
   expect(row.resource.deposit_instructions).toHaveLength(1);
 }, 20_000);
 
-test('deletes an order and leaves a deletion record for auditors', async () => {
-  const order = await service.create();
-  expect(await service.call('DELETE', `/orders/${order.id}`, { merchant_id: MERCHANT })).toEqual({
-    status: 200,
-    body: { id: order.id, deleted: true },
-  });
-  expect(await service.rowOf(order.id)).toMatchObject({ deleted: true, resource: null, external_reference_id: null });
-  expect(await service.recordedOf(order.id)).toBeNull();
-  expect(service.stub.calls.at(-1)?.path).toBe(`DELETE /orders/${order.id}/payments`);
-  const deletion = await until(async () => service.messagesOf(order.id).find(({ type }) => type === 'order.deleted'));
-  expect(deletion.data).toMatchObject({
-    change: { orderId: order.id, merchantId: MERCHANT, actor: 'key:test' },
-    resource: null,
-  });
-  expect(await service.call('DELETE', `/orders/${order.id}`, { merchant_id: MERCHANT })).toMatchObject({ status: 404 });
-  // The catch-up subscription, which runs later, must not restore the row.
-  await until(
-    async () =>
-      (
-        await service.pool.query(
-          "select 1 from orders.checkpoints where name = 'projection' and commit_position is not null",
-        )
-      ).rowCount,
-  );
-  expect(await service.rowOf(order.id)).toMatchObject({ deleted: true });
-});
-
-test('refuses a deletion while payments has an unsettled payment that the order does not hold', async () => {
-  const order = await service.create();
-  await service.offer(order.id, 51, 5_450_000n);
-  service.stub.setUnsettled(paymentId(52));
-  const remove = () => service.call('DELETE', `/orders/${order.id}`, { merchant_id: MERCHANT });
-  const refused = await remove();
-  expect(refused).toMatchObject({ status: 409, body: { code: 'order_has_unsettled_funds' } });
-  expect(refused.body.message).toContain(paymentId(52));
-  expect(service.stub.calls.at(-1)).toEqual({
-    path: `POST /orders/${order.id}/unsettled-payment`,
-    body: { held_by_order: [paymentId(51)] },
-  });
-  service.stub.setUnsettled(null);
-  expect((await remove()).status).toBe(200);
-});
-
-test('a deletion sends payments the last outcomes before it deletes the payments', async () => {
-  const order = await service.create();
-  await service.offer(order.id, 31, 5_450_000n);
-  expect((await service.call('DELETE', `/orders/${order.id}`, { merchant_id: MERCHANT })).status).toBe(200);
-  const forgotten = service.stub.calls.findIndex(({ path }) => path === `DELETE /orders/${order.id}/payments`);
-  const applied = { status: 'applied', payment_id: paymentId(31), applied_minor: '5450000' };
-  expect(service.stub.calls.slice(0, forgotten)).toContainEqual({
-    path: 'POST /outcomes',
-    body: { outcomes: [expect.objectContaining(applied)] },
-  });
-});
-
 test('orphans a payment beyond the maximum number of payments', async () => {
   const order = await service.create();
   const metadata = { actor: 'a', requestId: 'r', $correlationId: 'c', $causationId: 'c', previousHash: '', hash: '' };
@@ -268,17 +213,6 @@ test('orphans a payment beyond the maximum number of payments', async () => {
   expect((await offered(5_000, true)).outcomes).toMatchObject([
     { payment_id: payment(5_000, 1n).paymentId, status: 'applied' },
   ]);
-});
-
-test('publishes and projects later events after a deletion', async () => {
-  const order = await service.create();
-  await until(async () => service.messagesOf(order.id)[0]);
-  const position = async () =>
-    (await service.pool.query("select commit_position::text as at from orders.checkpoints where name = 'projection'"))
-      .rows[0].at;
-  const before = await position();
-  await service.create();
-  await until(async () => (await position()) !== before);
 });
 
 describe('a rebuilt read model', () => {

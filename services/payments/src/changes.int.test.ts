@@ -117,28 +117,6 @@ describe('refund', () => {
     });
   });
 
-  test('lists each refund in the read model, and none of a deleted payment', async () => {
-    const { id, order_id } = await registered();
-    const [first, second] = [newId('refund'), newId('refund')];
-    await refund(id, { amount: '4', reason: 'one cup was broken', refund_id: first });
-    await refund(id, { refund_id: second });
-    const rows = async () =>
-      (await payments.pool.query('select resource from payments.refunds where payment_id = $1 order by id', [id])).rows;
-    const common = {
-      payment_id: id,
-      order_id,
-      merchant_id: MERCHANT,
-      currency: 'USDC',
-      created_at: expect.any(String),
-    };
-    expect(await rows()).toEqual([
-      { resource: { ...common, id: first, amount: '4.000000', reason: 'one cup was broken' } },
-      { resource: { ...common, id: second, amount: '6.000000' } },
-    ]);
-    expect((await payments.call('DELETE', `/orders/${order_id}/payments`)).status).toBe(204);
-    expect(await rows()).toEqual([]);
-  });
-
   test('refuses to refund a received or a failed payment', async () => {
     const { id } = await registered(held);
     expect(await refund(id)).toMatchObject({ status: 409, body: { code: 'payment_conflict' } });
@@ -161,6 +139,28 @@ describe('refund', () => {
       payments.stub.refuseWith(null);
     },
   );
+});
+
+test('lists each refund in the read model, and none of a deleted payment', async () => {
+  const { id, order_id } = await registered();
+  const [first, second] = [newId('refund'), newId('refund')];
+  await refund(id, { amount: '4', reason: 'one cup was broken', refund_id: first });
+  await refund(id, { refund_id: second });
+  const rows = async () =>
+    (await payments.pool.query('select resource from payments.refunds where payment_id = $1 order by id', [id])).rows;
+  const common = {
+    payment_id: id,
+    order_id,
+    merchant_id: MERCHANT,
+    currency: 'USDC',
+    created_at: expect.any(String),
+  };
+  expect(await rows()).toEqual([
+    { resource: { ...common, id: first, amount: '4.000000', reason: 'one cup was broken' } },
+    { resource: { ...common, id: second, amount: '6.000000' } },
+  ]);
+  expect((await payments.call('DELETE', `/orders/${order_id}/payments`)).status).toBe(204);
+  expect(await rows()).toEqual([]);
 });
 
 describe('a change that is recorded and cannot be answered', () => {

@@ -139,12 +139,8 @@ export const HistoryData = z
   );
 export type HistoryData = z.infer<typeof HistoryData>;
 
-/** A recorded event as the API shows it. Its hash covers the recorded form, which `audit export` has. */
-export const HistoryEntry = z.object({
-  id: EventId,
-  stream: z.string().describe('`order-` or `payment-`, and the id of the order or payment.'),
-  order_id: OrderId.describe('The order whose history this is.'),
-  sequence: z.int().nonnegative().describe('Number of the event on its stream, from 0.'),
+/** What is known of the recording of an event. */
+export const RECORDING = {
   type: z.string().describe('Event type, for example `OrderPaymentsApplied`.'),
   at: Timestamp.describe('When it happened.'),
   recorded_at: Timestamp.describe('When it was recorded.'),
@@ -159,6 +155,15 @@ export const HistoryEntry = z.object({
   previous_hash: z
     .string()
     .describe('`hash` of the previous event of the stream. For the first event: SHA-256 of the stream name.'),
+};
+
+/** A recorded event as the API shows it. Its hash covers the recorded form, which `audit export` has. */
+export const HistoryEntry = z.object({
+  id: EventId,
+  stream: z.string().describe('`order-` or `payment-`, and the id of the order or payment.'),
+  order_id: OrderId.describe('The order whose history this is.'),
+  sequence: z.int().nonnegative().describe('Number of the event on its stream, from 0.'),
+  ...RECORDING,
   hash: z
     .string()
     .describe(

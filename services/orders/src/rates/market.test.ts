@@ -38,7 +38,7 @@ const market = (
     sources: changes.sources ?? [kraken, coinbase, bitso, ecb],
     fixed: changes.fixed ?? new Map(),
     now: changes.now ?? (() => NOW),
-    log: { ...log, warn: (_: unknown, message = '') => void warnings.push(message) } as unknown as Logger,
+    log: { ...log, warn: (_: unknown, message = '') => void warnings.push(message) },
     read: async (url) => {
       asked.push(url);
       const body = bodies[url];

@@ -37,40 +37,7 @@ export const marketRates = ({
   log,
   everyMs = REFRESH_INTERVAL_MS,
 }: MarketOptions): RateProvider & { refresh: () => Promise<void>; start: () => { stop: () => Promise<void> } } => {
-  const readings = new Map<RateSource, readonly Price[]>();
-  const breakers = new Map(sources.map((source) => [source, circuitBreaker()]));
-  const stale = new Set<RateSource>();
-
-  /** Warns once when a source starts to return only prices that are not used, as the ECB does on weekends. */
-  const watchAge = (source: RateSource, prices: readonly Price[]) => {
-    if (prices.some((price) => isFresh(price, source, now()))) return void stale.delete(source);
-    if (stale.has(source)) return;
-    stale.add(source);
-    const { name, maxAgeMs } = source;
-    log.warn({ source: name, maxAgeMs, quotedAt: prices[0]?.at }, 'a rate source returns only stale prices');
-  };
-
-  const refreshOne = async (source: RateSource) => {
-    const breaker = breakers.get(source)!;
-    if (!breaker.allows(now())) return;
-    try {
-      const answers: Answer[] = [];
-      for (const url of source.urls) answers.push(await read(url));
-      const oldest = Math.min(now().getTime(), ...answers.map(({ at }) => at?.getTime() ?? Infinity));
-      const prices = source.parse(
-        answers.map(({ body }) => body),
-        new Date(oldest),
-      );
-      if (prices.length === 0) throw new Error('the source returned no price');
-      readings.set(source, prices);
-      watchAge(source, prices);
-      breaker.succeeded();
-    } catch (error) {
-      breaker.failed(now());
-      log.warn({ err: error, source: source.name }, 'a rate source could not be read');
-    }
-  };
-  const refresh = async () => void (await Promise.all(sources.map(refreshOne)));
+  const { readings, refresh } = readSources({ sources, read, now, log });
 
   const valueOf = (currency: Priced, at: Date): { usd: Decimal; names: string[]; quotedAt: Date } => {
     if (currency === 'USD') return { usd: { units: 1n, scale: 0 }, names: [], quotedAt: at };
@@ -117,6 +84,45 @@ export const marketRates = ({
       };
     },
   };
+};
+
+/** Keeps the latest prices of each source. `refresh` reads all sources once and never rejects. */
+const readSources = ({ sources, read, now, log }: Pick<MarketOptions, 'sources' | 'read' | 'now' | 'log'>) => {
+  const readings = new Map<RateSource, readonly Price[]>();
+  const breakers = new Map(sources.map((source) => [source, circuitBreaker()]));
+  const stale = new Set<RateSource>();
+
+  /** Warns once when a source starts to return only prices that are not used, as the ECB does on weekends. */
+  const watchAge = (source: RateSource, prices: readonly Price[]) => {
+    if (prices.some((price) => isFresh(price, source, now()))) return void stale.delete(source);
+    if (stale.has(source)) return;
+    stale.add(source);
+    const { name, maxAgeMs } = source;
+    log.warn({ source: name, maxAgeMs, quotedAt: prices[0]?.at }, 'a rate source returns only stale prices');
+  };
+
+  const refreshOne = async (source: RateSource) => {
+    const breaker = breakers.get(source)!;
+    if (!breaker.allows(now())) return;
+    try {
+      const answers: Answer[] = [];
+      for (const url of source.urls) answers.push(await read(url));
+      const oldest = Math.min(now().getTime(), ...answers.map(({ at }) => at?.getTime() ?? Infinity));
+      const prices = source.parse(
+        answers.map(({ body }) => body),
+        new Date(oldest),
+      );
+      if (prices.length === 0) throw new Error('the source returned no price');
+      readings.set(source, prices);
+      watchAge(source, prices);
+      breaker.succeeded();
+    } catch (error) {
+      breaker.failed(now());
+      log.warn({ err: error, source: source.name }, 'a rate source could not be read');
+    }
+  };
+  const refresh = async () => void (await Promise.all(sources.map(refreshOne)));
+  return { readings, refresh };
 };
 
 const isFresh = (price: Price, { maxAgeMs }: RateSource, at: Date): boolean => {

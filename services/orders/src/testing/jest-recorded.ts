@@ -40,7 +40,7 @@ const CLOSED = new Set<OrderStatus>(['paid', 'canceled', 'expired', 'partially_p
 
 const withoutUri = (instruction: DepositInstruction): DepositInstruction => {
   const { payment_uri: _, qr_content: __, ...rest } = { payment_uri: '', qr_content: '', ...instruction };
-  return rest as DepositInstruction;
+  return rest;
 };
 
 /** Earlier versions left out amounts that are zero. */
