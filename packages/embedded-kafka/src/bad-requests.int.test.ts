@@ -32,13 +32,16 @@ const connected = async (): Promise<Socket> => {
   return socket;
 };
 
+/** The broker may reset a connection: `events.once` would reject then. */
+const closed = (socket: Socket): Promise<void> => new Promise((done) => socket.once('close', () => done()));
+
 const BAD_LENGTH = Buffer.from([0xff, 0xff, 0xff, 0xff]);
 
 test('a connection with invalid requests is logged once, with its address', async () => {
   const socket = await connected();
   const address = `127.0.0.1:${socket.localPort}`;
   socket.write(Buffer.concat([BAD_LENGTH, BAD_LENGTH, BAD_LENGTH]));
-  await once(socket, 'close');
+  await closed(socket);
   expect(lines).toEqual([expect.stringContaining(`closed the connection of ${address}: a request has -1 bytes`)]);
 });
 
@@ -46,7 +49,7 @@ test('connections with invalid requests are logged ten times a minute at most', 
   for (let n = 0; n < 15; n += 1) {
     const socket = await connected();
     socket.write(BAD_LENGTH);
-    await once(socket, 'close');
+    await closed(socket);
   }
   expect(lines).toHaveLength(10);
 });
@@ -65,7 +68,7 @@ test('requests that arrive in part share one memory limit, and the largest of th
   const small = await sendPart(0.2 * MAX_PARTIAL_BYTES);
   const ordinary = await RawClient.connect(kafka.brokers);
   const last = await sendPart(0.2 * MAX_PARTIAL_BYTES);
-  await once(large, 'close');
+  await closed(large);
   await until(() => lines.length === 1);
   expect(lines[0]).toMatch(/arrived in part take more than 1000000 bytes/);
   expect([small.destroyed, last.destroyed]).toEqual([false, false]);
@@ -79,7 +82,7 @@ test('memory of closed connections and complete requests is free again', async (
     const socket = await sendPart(0.6 * MAX_PARTIAL_BYTES);
     // The broker answers the end of a connection after it has released its memory.
     socket.resume().end();
-    await once(socket, 'close');
+    await closed(socket);
   }
   for (let n = 0; n < 5; n += 1) {
     const client = await RawClient.connect(kafka.brokers);

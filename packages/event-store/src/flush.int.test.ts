@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { startEventStore } from '@cpg/embedded-eventstore';
 import { testDatabase } from '@cpg/postgres';
 import { createLogger } from '@cpg/runtime';
@@ -63,8 +64,8 @@ const start = (prefix: string, timing: { idleMs: number; maxDelayMs: number }, f
 test('flushes once no event arrives for a while', async () => {
   const { flushed, stop } = start('quiet-', { idleMs: 10, maxDelayMs: NEVER });
   const last = await append('quiet-', 3);
-  await until(() => flushed.length > 0);
-  expect(flushed.at(-1)).toEqual(last);
+  // On a busy machine a pause between the events can cause an earlier flush.
+  await until(() => isDeepStrictEqual(flushed.at(-1), last));
   await stop();
 });
 
