@@ -30,7 +30,7 @@ export { createHostResolver, isLocalName, NO_SUCH_HOST, type ResolveHost } from 
 export { retry, type RetryOptions } from './retry.ts';
 export { type SecretBox, secretBox } from './secret-box.ts';
 export { runService } from './shutdown.ts';
-export { createStartGate, refuseUntilOpen, type StartGate } from './start-gate.ts';
+export { createStartGate, waitForStartGate, type StartGate } from './start-gate.ts';
 export { createStartupTasks, type StartupTasks } from './startup-tasks.ts';
 export { withTimeout } from './with-timeout.ts';
 export { writeLine } from './write-line.ts';

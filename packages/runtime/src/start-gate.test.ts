@@ -2,19 +2,31 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { FatalStartError } from './fatal-start-error.ts';
 import { createApp } from './http.ts';
 import { createLogger } from './logger.ts';
-import { createStartGate, refuseUntilOpen } from './start-gate.ts';
+import { createStartGate, waitForStartGate } from './start-gate.ts';
 import { createStartupTasks } from './startup-tasks.ts';
 
 const log = createLogger({ name: 'test', level: 'silent' });
 
-test('requests are answered 503 until the gate is open', async () => {
-  const gate = createStartGate();
+const appBehind = (gate: ReturnType<typeof createStartGate>) => {
   const app = createApp({ log });
-  refuseUntilOpen(app, gate);
+  waitForStartGate(app, gate);
   app.get('/things', async () => 'things');
-  expect(await app.inject('/things')).toMatchObject({ statusCode: 503, headers: { 'retry-after': '1' } });
+  return app;
+};
+
+test('a request waits until the gate is open', async () => {
+  const gate = createStartGate();
+  const app = appBehind(gate);
+  const answer = app.inject('/things');
+  await sleep(10);
   gate.open();
+  expect((await answer).statusCode).toBe(200);
   expect((await app.inject('/things')).statusCode).toBe(200);
+});
+
+test('a request is answered 503 when the gate stays closed', async () => {
+  const app = appBehind(createStartGate(10));
+  expect(await app.inject('/things')).toMatchObject({ statusCode: 503, headers: { 'retry-after': '1' } });
 });
 
 test('a startup task retries other errors, and ends the process on a fatal one', async () => {

@@ -5,7 +5,7 @@ import {
   type Logger,
   type ReadinessChecks,
   type SecretBox,
-  refuseUntilOpen,
+  waitForStartGate,
   type StartGate,
 } from '@cpg/runtime';
 import type { FastifyInstance } from 'fastify';
@@ -40,7 +40,7 @@ import { webhookRoutes } from './routes/webhooks.ts';
 export interface AppOptions {
   readonly environment: 'sandbox' | 'production';
   /** Opens once the database belongs to the environment. */
-  readonly gate: Pick<StartGate, 'isOpen'>;
+  readonly gate: Pick<StartGate, 'waitUntilOpen'>;
   readonly pool: Pool;
   readonly orders: OrdersClient;
   readonly payments: PaymentsClient;
@@ -84,7 +84,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
     await api.register(
       async (v1) => {
         forbidCaching(v1);
-        refuseUntilOpen(v1, options.gate);
+        waitForStartGate(v1, options.gate);
         authenticate(v1, { authenticator, limits, required: true });
         limitRequestRate(v1, limits.requests);
         requireScopes(v1);
@@ -107,7 +107,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
       await api.register(
         async (debug) => {
           forbidCaching(debug);
-          refuseUntilOpen(debug, options.gate);
+          waitForStartGate(debug, options.gate);
           authenticate(debug, { authenticator, limits, required: false });
           limitRequestRate(debug, limits.requests);
           await debug.register(debugRoutes, options);

@@ -1,11 +1,12 @@
+import { createStartGate } from '@cpg/runtime';
 import { startGateway, type TestGateway } from './testing/jest-gateway.ts';
 import { send } from './testing/jest-send.ts';
 
 let gateway: TestGateway;
-let isOpen = false;
+const gate = createStartGate(10);
 
 beforeAll(async () => {
-  gateway = await startGateway({ isOpen: () => isOpen });
+  gateway = await startGateway({ gate });
 });
 afterAll(() => gateway.close());
 
@@ -22,6 +23,6 @@ test('no data is served before the gateway knows that the database belongs to it
     expect([status, body.code, headers['retry-after']]).toEqual([503, 'dependency_unavailable', '1']);
   }
   expect((await send(gateway.app, 'GET', '/health')).status).toBe(200);
-  isOpen = true;
+  gate.open();
   for (const request of requests) expect((await request()).status).not.toBe(503);
 });

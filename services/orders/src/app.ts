@@ -5,7 +5,7 @@ import {
   INTERNAL_BODY_LIMIT_BYTES,
   type Logger,
   type ReadinessChecks,
-  refuseUntilOpen,
+  waitForStartGate,
   requireInternalToken,
   type StartGate,
 } from '@cpg/runtime';
@@ -19,7 +19,7 @@ export const buildApp = ({
   ...routes
 }: OrderRoutes & {
   token: string | readonly string[];
-  gate: Pick<StartGate, 'isOpen'>;
+  gate: Pick<StartGate, 'waitUntilOpen'>;
   checks: ReadinessChecks;
   log: Logger;
 }) => {
@@ -31,7 +31,7 @@ export const buildApp = ({
   healthRoutes(app, checks);
   void app.register(async (internal) => {
     requireInternalToken(internal, token);
-    refuseUntilOpen(internal, gate);
+    waitForStartGate(internal, gate);
     await internal.register(orderRoutes, routes);
   });
   return app;

@@ -14,7 +14,7 @@ const notCalled = async () => {
 test('answers 503 with Retry-After during a database outage, and readiness names the database', async () => {
   const pool = createPool({ url: 'postgres://nobody@127.0.0.1:1/none', name: 'unreachable', log });
   const app = buildApp({
-    gate: { isOpen: () => true },
+    gate: { waitUntilOpen: async () => {} },
     token: TOKEN,
     instructions: instructionsFrom({
       gateway_pay: gatewayPay([sandboxProvider({ pool, publicUrl: 'http://127.0.0.1:4000' })]),

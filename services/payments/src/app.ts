@@ -5,7 +5,7 @@ import {
   INTERNAL_BODY_LIMIT_BYTES,
   type Logger,
   type ReadinessChecks,
-  refuseUntilOpen,
+  waitForStartGate,
   requireInternalToken,
   type StartGate,
 } from '@cpg/runtime';
@@ -20,7 +20,7 @@ export const buildApp = ({
   ...routes
 }: PaymentRoutes & {
   token: string | readonly string[];
-  gate: Pick<StartGate, 'isOpen'>;
+  gate: Pick<StartGate, 'waitUntilOpen'>;
   checks: ReadinessChecks;
   log: Logger;
 }) => {
@@ -28,7 +28,7 @@ export const buildApp = ({
   healthRoutes(app, checks);
   void app.register(async (internal) => {
     requireInternalToken(internal, token);
-    refuseUntilOpen(internal, gate);
+    waitForStartGate(internal, gate);
     await internal.register(paymentRoutes, routes);
   });
   return app;

@@ -5,7 +5,7 @@ import {
   INTERNAL_BODY_LIMIT_BYTES,
   type Logger,
   type ReadinessChecks,
-  refuseUntilOpen,
+  waitForStartGate,
   requireInternalToken,
   type StartGate,
 } from '@cpg/runtime';
@@ -14,7 +14,7 @@ import { type WebhookRoutes, webhookRoutes } from './routes.ts';
 
 export interface AppOptions {
   readonly token: string | readonly string[];
-  readonly gate: Pick<StartGate, 'isOpen'>;
+  readonly gate: Pick<StartGate, 'waitUntilOpen'>;
   readonly checks: ReadinessChecks;
   readonly metrics: Metrics;
   readonly log: Logger;
@@ -29,7 +29,7 @@ export const buildApp = ({ token, gate, checks, metrics, log, routes }: AppOptio
   app.get('/metrics', async (_request, reply) => reply.type(metrics.contentType).send(await metrics.text()));
   app.register(async (internal) => {
     requireInternalToken(internal, token);
-    refuseUntilOpen(internal, gate);
+    waitForStartGate(internal, gate);
     await internal.register(webhookRoutes, routes);
   });
   return app;

@@ -6,7 +6,7 @@ import type { OpenApi } from './breaking-changes.ts';
 export const openApiDocument = async (): Promise<OpenApi> => {
   const unused = new Proxy({}, { get: () => undefined }) as never;
   const app = await buildApp({
-    gate: { isOpen: () => true },
+    gate: { waitUntilOpen: async () => {} },
     environment: 'sandbox',
     pool: unused,
     orders: unused,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { migrate, type Pool, testDatabase } from '@cpg/postgres';
-import { createLogger, internalClient, newUlid, type ResolveHost, secretBox } from '@cpg/runtime';
+import { createLogger, internalClient, newUlid, type ResolveHost, secretBox, type StartGate } from '@cpg/runtime';
 import type { FastifyInstance } from 'fastify';
 import { buildApp } from '../app.ts';
 import { ordersClient } from '../clients/orders.ts';
@@ -53,8 +53,8 @@ export interface TestGatewayOptions {
   readonly now?: () => Date;
   readonly answerWithinMs?: number;
   readonly statementTimeoutMs?: number;
-  /** Whether the start gate is open. */
-  readonly isOpen?: () => boolean;
+  /** Open by default. */
+  readonly gate?: StartGate;
   /** Starts a proxy in front of the database and returns its URL. */
   readonly databaseProxy?: (url: string) => Promise<string>;
 }
@@ -73,7 +73,7 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
   const instanceLock = holdInstanceLock({ url: database.url, log });
   while (instanceLock.instanceName() === null) await sleep(5);
   const app = await buildApp({
-    gate: { isOpen: options.isOpen ?? (() => true) },
+    gate: options.gate ?? { waitUntilOpen: async () => {} },
     environment,
     pool,
     ...services.clients,

@@ -186,7 +186,7 @@ const createService = ({ client, pool, http, rates, now, log }: ServiceOptions) 
   const deletion = orderDeletion({ client, handler, readModel: pool, payments });
   const history = orderHistory({ client, readModel: pool });
   const app = buildApp({
-    gate: { isOpen: () => true },
+    gate: { waitUntilOpen: async () => {} },
     token: TOKEN,
     commands,
     handler,

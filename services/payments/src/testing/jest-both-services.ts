@@ -110,7 +110,7 @@ const ordersService = ({ streams, now, price, http }: ServiceOptions & { readonl
   const deletion = orderDeletion({ client, handler, readModel, payments });
   const app = buildOrders({
     token: TOKEN,
-    gate: { isOpen: () => true },
+    gate: { waitUntilOpen: async () => {} },
     commands,
     handler,
     deletion,
@@ -144,7 +144,7 @@ const paymentsService = ({ streams, now, http }: ServiceOptions) => {
   const notifyOrder = orderNotifier({ commands, orders, now });
   const app = buildPayments({
     token: TOKEN,
-    gate: { isOpen: () => true },
+    gate: { waitUntilOpen: async () => {} },
     instructions: async () => [INSTRUCTION],
     register: registerPayments({
       commands,

@@ -116,7 +116,7 @@ const buildService = ({ client, pool, orders, log }: Dependencies) => {
   const fees = FeeSchedule.parse(JSON.parse(readFileSync(join(SERVICE, 'config/fees.json'), 'utf8')));
   const notifyOrder = orderNotifier({ commands, orders, now });
   const app = buildApp({
-    gate: { isOpen: () => true },
+    gate: { waitUntilOpen: async () => {} },
     token: TOKEN,
     instructions: async () => [],
     register: registerPayments({

@@ -18,7 +18,7 @@ export const openApp = async (system: Dispatchers, { isSandbox = true, withoutHi
   const metrics = createMetrics({ db: system.pool, counts: instance.counts, endpoints: instance.endpoints, now });
   const { ingest, startReplay } = instance;
   const app = buildApp({
-    gate: { isOpen: () => true },
+    gate: { waitUntilOpen: async () => {} },
     token: 'a token',
     log,
     checks: { database: () => system.pool.query('select 1'), kafka: () => Promise.reject(new Error('not joined')) },
