@@ -188,7 +188,8 @@ test('the bytes of removed events leave the files of the table', async () => {
     );
     return row!.done;
   });
-  expect(await onDisk()).toEqual([]);
+  // The bytes may leave the files with a later vacuum.
+  await until(async () => (await onDisk()).length === 0);
 });
 
 /** The files of the table with its indexes and its TOAST table. */

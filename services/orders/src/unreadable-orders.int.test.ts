@@ -6,7 +6,8 @@ let service: OrdersService;
 beforeAll(async () => {
   service = await startOrders();
 });
-afterAll(() => service.stop());
+// Stopping took more than 30 s once on a busy machine.
+afterAll(() => service.stop(), 120_000);
 
 /** Appends an event to an order that no version can read. */
 const damage = async (id: string) => {
