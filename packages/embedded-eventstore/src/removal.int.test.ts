@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { testDatabase } from '@cpg/postgres';
 import { type AllStreamResolvedEvent, binaryEvent, type EventStoreDBClient, START } from '@eventstore/db-client';
+import pg from 'pg';
 import { startEventStore } from './index.ts';
 import {
   administer,
@@ -50,7 +52,7 @@ const stored = (stream: string) =>
 const TOMBSTONE_ONLY = [{ stream: 's', type: '$streamDeleted', revision: '9223372036854775807' }];
 
 const until = async (condition: () => Promise<boolean>): Promise<void> => {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 10));
+  while (!(await condition())) await setTimeout(10);
 };
 
 const nameOf = ({ event }: AllStreamResolvedEvent): string => {
@@ -164,32 +166,52 @@ describe('a truncation', () => {
   });
 });
 
-test('the bytes of removed events leave the files of the table', async () => {
-  const stream = newStream();
-  const [inRow, outOfRow] = [randomBytes(100), randomBytes(50_000)];
-  await client.appendToStream(newStream('kept'), counted(1));
-  for (const data of [inRow, outOfRow]) {
-    await client.appendToStream(stream, binaryEvent({ type: 'Secret', data, metadata: inRow }));
-  }
-  const onDisk = async (): Promise<string[]> => {
-    await administer('checkpoint');
-    const files = await tableFiles();
-    return [inRow, outOfRow]
-      .filter((bytes) => files.some((file) => file.includes(bytes.subarray(0, 100))))
-      .map(({ length }) => `${length} bytes`);
+describe('the bytes of removed events', () => {
+  /** Appends random bytes, some in the row and some in the TOAST table, and resolves to a check of what is on disk. */
+  const appendSecret = async (stream: string) => {
+    const [inRow, outOfRow] = [randomBytes(100), randomBytes(50_000)];
+    await client.appendToStream(newStream('kept'), counted(1));
+    for (const data of [inRow, outOfRow]) {
+      await client.appendToStream(stream, binaryEvent({ type: 'Secret', data, metadata: inRow }));
+    }
+    const onDisk = async (): Promise<number> => {
+      await administer('checkpoint');
+      const files = await tableFiles();
+      return [inRow, outOfRow].filter((bytes) => files.some((file) => file.includes(bytes.subarray(0, 100)))).length;
+    };
+    // The vacuum after an earlier test may be moving the table to new files.
+    await until(async () => (await onDisk()) === 2);
+    return onDisk;
   };
-  // The vacuum after an earlier test may be moving the table to new files.
-  await until(async () => (await onDisk()).length === 2);
-  await client.tombstoneStream(stream);
-  await until(async () => {
+  const isReclaimed = async (): Promise<boolean> => {
     const [row] = await inDatabase<{ done: boolean }>(
       database.url,
-      'select removed = reclaimed as done from eventstore.removal',
+      'select removed > 0 and removed = reclaimed as done from eventstore.removal',
     );
     return row!.done;
+  };
+
+  test('leave the files of the table', async () => {
+    const stream = newStream();
+    const onDisk = await appendSecret(stream);
+    await client.tombstoneStream(stream);
+    await until(isReclaimed);
+    expect(await onDisk()).toBe(0);
   });
-  // The bytes may leave the files with a later vacuum.
-  await until(async () => (await onDisk()).length === 0);
+
+  test('leave them after a transaction has ended that could see them', async () => {
+    const stream = newStream();
+    const onDisk = await appendSecret(stream);
+    const older = new pg.Client({ connectionString: database.url });
+    await older.connect();
+    await older.query('begin isolation level repeatable read; select 1');
+    await client.tombstoneStream(stream);
+    await setTimeout(300);
+    expect(await isReclaimed()).toBe(false);
+    await older.end();
+    await until(isReclaimed);
+    expect(await onDisk()).toBe(0);
+  });
 });
 
 /** The files of the table with its indexes and its TOAST table. */

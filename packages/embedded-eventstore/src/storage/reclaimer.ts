@@ -65,12 +65,14 @@ export class Reclaimer {
     this.#session = session;
     try {
       await session.connect();
-      const { rows } = await session.query<{ removed: string; due: boolean; bytes: string }>(
-        `select removed, removed > reclaimed as due, pg_total_relation_size('eventstore.event') as bytes
+      const { rows } = await session.query<{ removed: string; due: boolean; bytes: string; end: string }>(
+        `select removed, removed > reclaimed as due, pg_total_relation_size('eventstore.event') as bytes,
+                pg_snapshot_xmax(pg_current_snapshot()) as end
            from eventstore.removal`,
       );
-      const { removed, due, bytes } = rows[0]!;
+      const { removed, due, bytes, end } = rows[0]!;
       if (!due) return true;
+      if (await isSeenByOlderTransactions(session, end)) return false;
       await session.query(`vacuum ${Number(bytes) <= MAX_REWRITE_BYTES ? '(full)' : ''} eventstore.event`);
       await dropOlderLog(session);
       const { rowCount } = await session.query('update eventstore.removal set reclaimed = $1 where removed = $1', [
@@ -83,6 +85,19 @@ export class Reclaimer {
     }
   }
 }
+
+/** Whether a transaction that began before the transaction `end` still runs in this database. It may see rows that
+ *  were deleted since, so a vacuum would keep them. */
+const isSeenByOlderTransactions = async (session: pg.Client, end: string): Promise<boolean> => {
+  const { rowCount } = await session.query(
+    `select from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid()
+        and greatest(age(backend_xmin), age(backend_xid)) > age($1::xid8::xid)
+      limit 1`,
+    [end],
+  );
+  return rowCount !== 0;
+};
 
 /** Lets PostgreSQL drop the older write-ahead log, which has the events too. Only a superuser may. */
 const dropOlderLog = async (session: pg.Client): Promise<void> => {
