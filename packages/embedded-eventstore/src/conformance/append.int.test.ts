@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import {
   binaryEvent,
-  EventStoreDBClient,
+  DeadlineExceededError,
+  type EventStoreDBClient,
   jsonEvent,
   MaxAppendSizeExceededError,
   WrongExpectedVersionError,
@@ -190,10 +191,14 @@ describe.each(callTypes)('%s: concurrency', (_, callType) => {
   test('concurrent repeats of one append write its events once', async () => {
     const stream = newStream();
     const events = counted(1, 2);
-    const answers = await Promise.all(
-      range(0, 10).map(() => append(stream, events, { expectedRevision: 'no_stream' })),
-    );
-    for (const answer of answers) expect(answer).toEqual(answers[0]);
+    const repeat = () => append(stream, events, { expectedRevision: 'no_stream' });
+    const outcomes = await Promise.allSettled(range(0, 10).map(repeat));
+    const later = await repeat();
+    for (const outcome of outcomes) {
+      if (outcome.status === 'fulfilled') expect(outcome.value).toEqual(later);
+      else expectCommitTimeout(outcome.reason);
+    }
+    expect(outcomes.map(({ status }) => status)).toContain('fulfilled');
     expect(await numbersIn(client, stream)).toEqual([1, 2]);
   });
 
@@ -206,14 +211,17 @@ describe.each(callTypes)('%s: concurrency', (_, callType) => {
   });
 });
 
+/** EventStoreDB answers some of the repeats that arrive at once as timed out, although the events are written. */
+const expectCommitTimeout = (error: unknown): void => {
+  if (!(error instanceof DeadlineExceededError)) expect(String(error)).toContain('ABORTED: Operation timed out');
+};
+
 test('without throwOnAppendFailure a wrong expected revision is a result, not an error', async () => {
   const stream = newStream();
   await client.appendToStream(stream, counted(1, 2));
   const lenientUrl = `${store.url}${store.url.includes('?') ? '&' : '?'}throwOnAppendFailure=false`;
-  const lenient = EventStoreDBClient.connectionString(lenientUrl);
-  const result = await lenient.appendToStream(stream, counted(3), { expectedRevision: 'no_stream' });
+  const result = await store.connect(lenientUrl).appendToStream(stream, counted(3), { expectedRevision: 'no_stream' });
   expect(result.success).toBe(false);
-  await lenient.dispose();
 });
 
 test('an append that the client splits into several messages is written as one', async () => {

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import featuresGrpc from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
 import projectionsGrpc from '@eventstore/db-client/generated/projections_grpc_pb.js';
 import projectionsPb from '@eventstore/db-client/generated/projections_pb.js';
@@ -5,7 +7,7 @@ import sharedPb from '@eventstore/db-client/generated/shared_pb.js';
 import type statusPb from '@eventstore/db-client/generated/status_pb.js';
 import type { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import streamsPb from '@eventstore/db-client/generated/streams_pb.js';
-import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
+import { type EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
 import { credentials, type ServiceError, status } from '@grpc/grpc-js';
 import timestampPb from 'google-protobuf/google/protobuf/timestamp_pb.js';
 import { hostOf, identifierOf, streamsClient } from '../testing/jest-grpc.ts';
@@ -106,26 +108,45 @@ test.each(['stream prefix', 'stream expression', 'type prefix', 'type expression
   },
 );
 
-test('an append past its deadline is answered with a timeout', async () => {
-  const stream = newStream();
+/** Sends one complete batch append without events, and resolves with its answer. `call` stays open. */
+const batchAppend = async (stream: string, deadlineMs: number) => {
   const call = streams.batchAppend();
-  const answered = new Promise<streamsPb.BatchAppendResp>((resolve) => call.once('data', resolve));
-  const request = new BatchAppendReq();
+  const ended = new Promise<ServiceError | null>((resolve) =>
+    call.once('error', resolve).once('end', () => resolve(null)),
+  );
   const options = new BatchAppendReq.Options();
   options.setStreamIdentifier(identifierOf(stream));
-  options.setAny(new (await import('google-protobuf/google/protobuf/empty_pb.js')).default.Empty());
-  options.setDeadline(timestampPb.Timestamp.fromDate(new Date(Date.now() - 1_000)));
+  options.setAny(new Empty());
+  options.setDeadline(timestampPb.Timestamp.fromDate(new Date(Date.now() + deadlineMs)));
+  const request = new BatchAppendReq();
   const correlationId = new UUID();
   correlationId.setString('7a8b0d1c-2f44-4a6e-9df1-0c9a51f4b001');
   request.setCorrelationId(correlationId);
   request.setOptions(options);
   request.setIsFinal(true);
   call.write(request);
-  const answer = await answered;
+  const [answer] = (await once(call, 'data')) as [streamsPb.BatchAppendResp];
+  return { call, ended, answer };
+};
+
+test('an append past its deadline is answered with a timeout', async () => {
+  const stream = newStream();
+  const { call, ended, answer } = await batchAppend(stream, -1_000);
+  call.cancel();
+  await ended;
   expect(answer.getCorrelationId()!.getString()).toBe('7a8b0d1c-2f44-4a6e-9df1-0c9a51f4b001');
   expect((answer.getError() as statusPb.Status).getDetails()!.getTypeName()).toBe('event_store.client.Timeout');
-  call.end();
   await expect(numbersIn(client, stream)).rejects.toMatchObject({ type: 'stream-not-found' });
+});
+
+test('a batch append call that the client has ended stays open until the client cancels it', async () => {
+  const { call, ended } = await batchAppend(newStream(), -1_000);
+  call.end();
+  // By the answer to a later call, the server has received the end.
+  await client.appendToStream(newStream(), counted(1));
+  expect(await Promise.race([ended, sleep(100, 'open')])).toBe('open');
+  call.cancel();
+  expect(await ended).toMatchObject({ code: status.CANCELLED });
 });
 
 test('a request without options is refused', async () => {
@@ -135,11 +156,10 @@ test('a request without options is refused', async () => {
 });
 
 test('a client that discovers nodes by gossip finds this node', async () => {
-  const discovering = EventStoreDBClient.connectionString(`esdb+discover://${hostOf(store.url)}?tls=false`);
+  const discovering = store.connect(`esdb+discover://${hostOf(store.url)}?tls=false`);
   const stream = newStream();
   await discovering.appendToStream(stream, counted(1));
   expect(await numbersIn(discovering, stream)).toEqual([1]);
-  await discovering.dispose();
 });
 
 test('the server features list the supported methods', async () => {

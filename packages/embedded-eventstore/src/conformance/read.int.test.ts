@@ -39,6 +39,13 @@ describe('a stream', () => {
     await expect(reading).rejects.toMatchObject({ streamName: unknown });
   });
 
+  test('cannot be read forwards from its end', async () => {
+    await expect(numbersIn(client, stream, { fromRevision: END })).rejects.toThrow(
+      'UNKNOWN: Unexpected ReadStreamResult: Error',
+    );
+    await expect(numbersIn(client, newStream(), { fromRevision: END })).rejects.toBeInstanceOf(StreamNotFoundError);
+  });
+
   test('can be read right after each append', async () => {
     const fresh = newStream();
     for (const n of range(0, 20)) {

@@ -95,9 +95,10 @@ class BatchAppends {
     }
   }
 
-  /** The client has ended its side. */
+  /** The client has ended its side. As in EventStoreDB, a call without pending appends then stays open until the client
+   *  cancels it. */
   end(): void {
-    this.#endWith({});
+    if (this.#pending.size > 0) this.#endWith({});
   }
 
   /** The server is stopping: drops incomplete appends, and still answers complete ones. */

@@ -28,17 +28,30 @@ export const inDatabase = async <Row extends pg.QueryResultRow>(url: string, sql
 /** Runs SQL in the administration database of the test run. */
 export const administer = (sql: string) => inDatabase(process.env.POSTGRES_URL!, sql);
 
+export interface TestStore {
+  readonly url: string;
+  readonly client: EventStoreDBClient;
+  /** A further client. An open client keeps the test run from ending, so all are closed after the tests of the file. */
+  readonly connect: (url: string) => EventStoreDBClient;
+}
+
 /** A server and a client for the tests of one file, available from `beforeAll` on.
  *  The server is that of EVENTSTORE_URL, or else an embedded one with its own database. */
-export const useStore = (): { readonly url: string; readonly client: EventStoreDBClient } => {
+export const useStore = (): TestStore => {
+  const clients: EventStoreDBClient[] = [];
+  const open = (url: string) => {
+    const client = connect(url);
+    clients.push(client);
+    return client;
+  };
   let store: { url: string; client: EventStoreDBClient; stop: () => Promise<void> };
   beforeAll(async () => {
     const url = process.env.EVENTSTORE_URL;
     const { stop, ...server } = url ? { url, stop: async () => {} } : await startOwnStore();
-    store = { ...server, client: connect(server.url), stop };
+    store = { ...server, client: open(server.url), stop };
   });
   afterAll(async () => {
-    await store.client.dispose();
+    await Promise.all(clients.map((client) => client.dispose()));
     await store.stop();
   });
   return {
@@ -48,6 +61,7 @@ export const useStore = (): { readonly url: string; readonly client: EventStoreD
     get client() {
       return store.client;
     },
+    connect: open,
   };
 };
 
