@@ -45,13 +45,20 @@ export class AppError extends Error {
   readonly code: ErrorCode;
   readonly statusCode: number;
   readonly details: readonly FaultDetail[];
+  /** The engine or service whose outage is the reason, such as `eventstore`. */
+  readonly dependency: string | undefined;
 
-  constructor(code: ErrorCode, message: string, options: { details?: readonly FaultDetail[]; cause?: unknown } = {}) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { details?: readonly FaultDetail[]; cause?: unknown; dependency?: string | undefined } = {},
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'AppError';
     this.code = code;
     this.statusCode = ERROR_CODES[code];
     this.details = options.details ?? [];
+    this.dependency = options.dependency;
   }
 }
 
@@ -60,11 +67,11 @@ export const isAppError = (error: unknown, code?: ErrorCode): error is AppError 
 
 /** The refusal after an interruption that leaves the caller without a result. `what` says what happened, and whether the
  *  request took effect, as far as that is known. */
-export const outcomeUnknown = (what: string, cause?: unknown): AppError =>
+export const outcomeUnknown = (what: string, cause?: unknown, dependency?: string): AppError =>
   new AppError(
     'outcome_unknown',
     `${what}: repeat the request with its Idempotency-Key, or read the resource before you send another one`,
-    { cause },
+    { cause, dependency },
   );
 
 const TEMPORARY: readonly ErrorCode[] = [

@@ -7,7 +7,7 @@ import {
   WrongExpectedVersionError,
 } from '@eventstore/db-client';
 import { eventUuid, type Recorded } from './recorded.ts';
-import { asUnavailable } from './unavailable.ts';
+import { asUnavailable, EVENT_STORE } from './unavailable.ts';
 
 /** Errors of the client before it has a connection. */
 const NOT_CONNECTED = /No connection established|Failed to discover/;
@@ -41,7 +41,7 @@ export const append = async (
       wasSent ||= !NOT_CONNECTED.test((error as Error).message);
       if (attempt < APPEND_ATTEMPTS) continue;
       throw wasSent
-        ? outcomeUnknown('the event store did not answer, and the request may have taken effect', error)
+        ? outcomeUnknown('the event store did not answer, and the request may have taken effect', error, EVENT_STORE)
         : asUnavailable(error);
     }
   }

@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { type ErrorBody, INTERNAL_HEADERS } from '@cpg/contracts';
 import { AppError, type ErrorCode, type FaultDetail } from '@cpg/core';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import type { Outages } from './outages.ts';
 
 /** Largest request body of the public API. */
 export const BODY_LIMIT_BYTES = 256 * 1024;
@@ -50,11 +51,17 @@ export const errorBody = (error: AppError, requestId: string): ErrorBody => {
   };
 };
 
-/** Answers a request with an error, and logs it from status 500 on. */
-export const sendError = (error: FastifyError | AppError, request: FastifyRequest, reply: FastifyReply) => {
+/** Answers a request with an error. Logs it from status 500 on, unless it belongs to an outage, which counts it. */
+export const sendError = (
+  error: FastifyError | AppError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  outages?: Pick<Outages, 'refused'>,
+) => {
   const appError = toAppError(error);
-  if (appError.statusCode >= 500)
-    request.log.error(
+  if (appError.statusCode >= 500) {
+    const isOutage = appError.statusCode === 503 && outages?.refused(appError);
+    request.log[isOutage ? 'debug' : 'error'](
       {
         err: error,
         requestId: request.id,
@@ -64,6 +71,7 @@ export const sendError = (error: FastifyError | AppError, request: FastifyReques
       },
       'request failed',
     );
+  }
   if (appError.statusCode === 503 || PASSING.has(appError.code)) reply.header('retry-after', RETRY_AFTER_SECONDS);
   // A plain string bypasses the route's response schema.
   return reply

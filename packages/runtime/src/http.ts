@@ -12,6 +12,7 @@ import { drainConnectionsOnClose } from './drain.ts';
 import { BODY_LIMIT_BYTES, errorBody, invalidRequest, sendError } from './http-errors.ts';
 import { newRequestId } from './ids.ts';
 import type { Logger } from './logger.ts';
+import type { Outages } from './outages.ts';
 import { limitResponseTime } from './response-timeout.ts';
 import { describeIssue, validationDetails } from './validation-messages.ts';
 
@@ -26,6 +27,8 @@ export interface CreateAppOptions extends Pick<FastifyServerOptions, 'trustProxy
   readonly responseTimeoutMs?: number;
   /** Whether an error means that a dependency is unavailable. Such errors become 503. */
   readonly isTransientError?: (error: unknown) => boolean;
+  /** Counts the requests that an outage refuses. Without it each is logged. */
+  readonly outages?: Pick<Outages, 'refused' | 'ongoing'> | undefined;
 }
 
 /** Creates a Fastify instance with zod validation, the error table, request ids, a response timeout and graceful
@@ -33,6 +36,7 @@ export interface CreateAppOptions extends Pick<FastifyServerOptions, 'trustProxy
 export const createApp = ({
   log,
   isTransientError = () => false,
+  outages,
   responseTimeoutMs = RESPONSE_TIMEOUT_MS,
   ...options
 }: CreateAppOptions) => {
@@ -47,11 +51,11 @@ export const createApp = ({
     // A request that arrives while the app closes is answered normally, with `connection: close`.
     return503OnClosing: false,
     routerOptions: { maxParamLength: 512 },
-    frameworkErrors: (error, request, reply) => void sendError(error, request, reply),
+    frameworkErrors: (error, request, reply) => void sendError(error, request, reply, outages),
     ...options,
   }).withTypeProvider<ZodTypeProvider>();
   drainConnectionsOnClose(app);
-  limitResponseTime(app, responseTimeoutMs, timeoutBody);
+  limitResponseTime(app, responseTimeoutMs, (request) => timeoutBody(request, outages));
   app.setValidatorCompiler(({ schema, httpPart }) => (data: unknown) => {
     // Fastify passes null for an absent body.
     const present = httpPart === 'body' && data === null ? undefined : data;
@@ -63,7 +67,7 @@ export const createApp = ({
   // Response schemas only document: the values are typed, and the receiving client parses them again.
   app.setSerializerCompiler(() => (value) => JSON.stringify(value));
   app.setErrorHandler((error: FastifyError | AppError, request, reply) =>
-    sendError(isTransientError(error) ? databaseUnavailable(error) : error, request, reply),
+    sendError(isTransientError(error) ? databaseUnavailable(error) : error, request, reply, outages),
   );
   app.setNotFoundHandler((request) => {
     throw new AppError('not_found', `there is no endpoint ${request.method} ${request.url.split('?')[0]}`);
@@ -71,11 +75,14 @@ export const createApp = ({
   return app;
 };
 
-const timeoutBody = (request: FastifyRequest): string => {
-  request.log.error({ requestId: request.id, route: request.routeOptions.url }, 'request timed out');
+const timeoutBody = (request: FastifyRequest, outages: CreateAppOptions['outages']): string => {
+  // What a request waited for is not known here: most likely for what is unavailable.
+  const dependency = outages?.ongoing()[0];
   const error = isSafe(request)
-    ? new AppError('dependency_unavailable', 'the request timed out: retry it')
-    : outcomeUnknown('the request timed out and may have taken effect');
+    ? new AppError('dependency_unavailable', 'the request timed out: retry it', { dependency })
+    : outcomeUnknown('the request timed out and may have taken effect', undefined, dependency);
+  if (!outages?.refused(error))
+    request.log.error({ requestId: request.id, route: request.routeOptions.url }, 'request timed out');
   return JSON.stringify(errorBody(error, request.id));
 };
 
@@ -83,4 +90,7 @@ const timeoutBody = (request: FastifyRequest): string => {
 const isSafe = ({ method }: FastifyRequest): boolean => method === 'GET' || method === 'HEAD';
 
 const databaseUnavailable = (cause: unknown): AppError =>
-  new AppError('dependency_unavailable', 'the database is temporarily unavailable: retry the request', { cause });
+  new AppError('dependency_unavailable', 'the database is temporarily unavailable: retry the request', {
+    cause,
+    dependency: 'postgres',
+  });

@@ -104,7 +104,11 @@ const sendRequest = async (pool: Pool, { timeoutMs, ...options }: HttpRequest): 
 const errorOf = (name: string, method: string, status: number, text: string): AppError => {
   const body = ErrorBody.safeParse(parseJson(text));
   if (body.success && Object.hasOwn(ERROR_CODES, body.data.code) && status !== 401 && status !== 500) {
-    return new AppError(body.data.code as ErrorCode, body.data.message, { details: body.data.details ?? [] });
+    const code = body.data.code as ErrorCode;
+    return new AppError(code, body.data.message, {
+      details: body.data.details ?? [],
+      ...(MEANS_UNAVAILABLE.has(code) && { dependency: name }),
+    });
   }
   // A proxy can answer 503 for a service that has received the call.
   return status === 503
@@ -112,13 +116,19 @@ const errorOf = (name: string, method: string, status: number, text: string): Ap
     : new AppError('internal_error', `${name} answered ${status}`);
 };
 
+/** To the caller, the service itself is unavailable, whichever of its own dependencies is. */
+const MEANS_UNAVAILABLE = new Set<ErrorCode>(['dependency_unavailable', 'outcome_unknown']);
+
 /** Failures to connect: the call was not sent. */
 const NOT_SENT = new Set(['ECONNREFUSED', 'UND_ERR_CONNECT_TIMEOUT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH']);
 
 const unavailable = (name: string, method: string, cause: unknown): AppError =>
   method === 'GET' || NOT_SENT.has((cause as { code?: string }).code ?? '')
-    ? new AppError('dependency_unavailable', `${name} is temporarily unavailable: retry the request`, { cause })
-    : outcomeUnknown(`${name} did not answer, and the request may have taken effect`, cause);
+    ? new AppError('dependency_unavailable', `${name} is temporarily unavailable: retry the request`, {
+        cause,
+        dependency: name,
+      })
+    : outcomeUnknown(`${name} did not answer, and the request may have taken effect`, cause, name);
 
 const parseJson = (text: string): unknown => {
   try {

@@ -1,9 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+/** Resolves after `ms`, or earlier. Rejects when `signal` aborts. */
+export type Wait = (ms: number, signal?: AbortSignal) => Promise<void>;
+
 export interface RetryOptions {
   readonly signal?: AbortSignal;
   readonly firstMs?: number;
   readonly maxMs?: number;
+  /** Waits between attempts. Default: a timer; that of `Outages` ends early when a dependency is back. */
+  readonly wait?: Wait;
   /** Called before each wait; `attempt` starts at 1. Throw from it to stop retrying. */
   readonly onError?: (error: unknown, attempt: number) => void;
 }
@@ -12,7 +17,7 @@ export interface RetryOptions {
  *  The waits grow exponentially from `firstMs` to `maxMs`; jitter shortens each by up to half.
  *  (The package `p-retry` never retries a TypeError, and has no jitter once the waits reach their maximum.) */
 export const retry = async <T>(work: () => Promise<T>, options: RetryOptions = {}): Promise<T> => {
-  const { signal, firstMs = 50, maxMs = 2_000, onError } = options;
+  const { signal, firstMs = 50, maxMs = 2_000, wait = sleepFor, onError } = options;
   for (let attempt = 1; ; attempt += 1) {
     signal?.throwIfAborted();
     try {
@@ -21,7 +26,9 @@ export const retry = async <T>(work: () => Promise<T>, options: RetryOptions = {
       signal?.throwIfAborted();
       onError?.(error, attempt);
       const backoffMs = Math.min(maxMs, firstMs * 2 ** Math.min(attempt - 1, 20));
-      await sleep(backoffMs / 2 + (Math.random() * backoffMs) / 2, undefined, { signal });
+      await wait(backoffMs / 2 + (Math.random() * backoffMs) / 2, signal);
     }
   }
 };
+
+const sleepFor: Wait = (ms, signal) => sleep(ms, undefined, { signal });

@@ -26,7 +26,10 @@ export const createStartGate = (waitMs = WAIT_MS): StartGate => {
     waitUntilOpen: async () => {
       if (isOpen) return;
       await withTimeout(waitMs, opened).catch((cause: unknown) => {
-        throw new AppError('dependency_unavailable', 'the service is starting: retry the request', { cause });
+        throw new AppError('dependency_unavailable', 'the service is starting: retry the request', {
+          cause,
+          dependency: 'preparation',
+        });
       });
     },
   };
