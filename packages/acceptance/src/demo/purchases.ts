@@ -59,16 +59,17 @@ interface Purchase {
   readonly same: (order: Order, earlier: Order) => void;
 }
 
+/** An amount that is not given is zero. */
 type ExpectedPayment = readonly [status: string, appliedMinor?: bigint, unappliedMinor?: bigint];
 
 const purchaseOf = (api: Api, report: Report, { currency, rail }: Plan, order: Order): Purchase => {
-  const amount = (minor: bigint | undefined) => (minor === undefined ? undefined : fromMinor(minor, currency));
+  const amount = (minor: bigint) => fromMinor(minor, currency);
   let count = 0;
   return {
     orderId: order.id,
     dueMinor: toMinor(order.total_amount, currency),
     pay: (minor, txHash = `demo-${order.id}-${(count += 1)}`) =>
-      api.pay({ order_id: order.id, payment_rail: rail, amount: amount(minor)!, currency, txHash }),
+      api.pay({ order_id: order.id, payment_rail: rail, amount: amount(minor), currency, txHash }),
     check: ({ status, remaining_amount, payments }, expectedStatus, remainingMinor, expectedPayments) => {
       const remaining = amount(remainingMinor);
       report.equal(
@@ -79,7 +80,7 @@ const purchaseOf = (api: Api, report: Report, { currency, rail }: Plan, order: O
       report.equal(
         'has the expected payments',
         payments.map((payment) => [payment.status, payment.applied_amount, payment.unapplied_amount]),
-        expectedPayments.map(([state, applied, unapplied]) => [state, amount(applied), amount(unapplied)]),
+        expectedPayments.map(([state, applied = 0n, unapplied = 0n]) => [state, amount(applied), amount(unapplied)]),
       );
     },
     same: (answer, earlier) => report.equal('is not paid twice by the same transaction', answer, earlier),
