@@ -7,7 +7,6 @@ export const withReadTimeout = async <T>(ms: number, reading: StreamingRead<unkn
   try {
     return await withTimeout(ms, work);
   } catch (error) {
-    void reading.cancel().catch(() => {});
     reading.destroy();
     throw error;
   }

@@ -93,8 +93,6 @@ async function* readEvents(
     throw error instanceof StreamDeletedError ? error : asUnavailable(error);
   } finally {
     clearTimeout(timer);
-    // Without it the server keeps sending after the caller stops early.
-    void reading.cancel().catch(() => {});
   }
 }
 

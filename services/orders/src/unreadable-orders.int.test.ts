@@ -6,8 +6,7 @@ let service: OrdersService;
 beforeAll(async () => {
   service = await startOrders();
 });
-// Stopping took more than 30 s once on a busy machine.
-afterAll(() => service.stop(), 120_000);
+afterAll(() => service.stop());
 
 /** Appends an event to an order that no version can read. */
 const damage = async (id: string) => {
