@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { parseArgs } from 'node:util';
 import { runChaos } from './chaos/run.ts';
 
 const numberIn = (name: string, byDefault: number): number => {
@@ -10,12 +11,22 @@ const numberIn = (name: string, byDefault: number): number => {
   process.exit(2);
 };
 
+const discoverIn = (args: string[]): boolean => {
+  try {
+    return parseArgs({ args, options: { discover: { type: 'boolean' } } }).values.discover ?? false;
+  } catch (error) {
+    console.error(`${(error as Error).message}\nusage: npm run chaos [-- --discover]`);
+    process.exit(2);
+  }
+};
+
+const discover = discoverIn(process.argv.slice(2));
 const seconds = numberIn('SECONDS', 60);
 const seed = numberIn('SEED', randomInt(1, 2 ** 31));
 const began = Date.now();
 const log = (line: string) => console.log(`${((Date.now() - began) / 1_000).toFixed(1).padStart(6)} s  ${line}`);
 
-const { orders, disruptions, attempts, faults } = await runChaos({ seconds, seed, log });
+const { orders, disruptions, attempts, faults } = await runChaos({ seconds, seed, discover, log });
 for (const fault of faults) log(fault);
 log(
   `${orders} orders, ${attempts} webhook attempts, ${disruptions} disruptions: ${faults.length} faults (SEED=${seed})`,

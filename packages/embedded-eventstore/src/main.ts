@@ -7,6 +7,7 @@ const {
   EVENTSTORE_DATABASE_URL,
   EVENTSTORE_PORT = '2113',
   EVENTSTORE_HOST = '127.0.0.1',
+  EVENTSTORE_ADVERTISED_PORT = EVENTSTORE_PORT,
   EVENTSTORE_TEST_FAULTS = '',
 } = process.env;
 const STOP_TIMEOUT_MS = 9_000;
@@ -43,9 +44,13 @@ process.on('SIGINT', shutDown);
 
 if (!EVENTSTORE_DATABASE_URL)
   fail('EVENTSTORE_DATABASE_URL is missing: set it to a PostgreSQL database for the event store');
-const port = Number(EVENTSTORE_PORT);
-if (!Number.isInteger(port) || port < 0 || port > 65_535)
-  fail(`EVENTSTORE_PORT must be a port, not "${EVENTSTORE_PORT}"`);
+const portIn = (variable: string, text: string): number => {
+  const port = Number(text);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) fail(`${variable} must be a port, not "${text}"`);
+  return port;
+};
+const port = portIn('EVENTSTORE_PORT', EVENTSTORE_PORT);
+const advertisedPort = portIn('EVENTSTORE_ADVERTISED_PORT', EVENTSTORE_ADVERTISED_PORT);
 
 const faultsOf = (text: string): FaultOf | undefined => {
   try {
@@ -59,6 +64,7 @@ try {
   const server = await startEventStore({
     databaseUrl: EVENTSTORE_DATABASE_URL!,
     port,
+    advertisedPort,
     host: EVENTSTORE_HOST,
     log,
     appendFaults: faultsOf(EVENTSTORE_TEST_FAULTS),

@@ -16,6 +16,8 @@ export interface EventStoreOptions {
   /** 0 for any free port. */
   readonly port: number;
   readonly host?: string;
+  /** The port in gossip, for clients that connect through a proxy. Default, also for 0: the port of the server. */
+  readonly advertisedPort?: number;
   readonly log?: (line: string) => void;
   /** The most memory of appends that wait for their commit, in bytes. Default: 128 MiB. */
   readonly maxPendingBytes?: number;
@@ -65,7 +67,7 @@ export const startEventStore = async (options: EventStoreOptions): Promise<Event
   };
   const handlers = new CallHandlers(log);
   const server = new Server({ 'grpc.max_receive_message_length': MAX_MESSAGE_BYTES });
-  const node = { id: randomUUID(), host, port };
+  const node = { id: randomUUID(), host, port: 0 };
   addServices(server, {
     store,
     handlers,
@@ -84,12 +86,12 @@ export const startEventStore = async (options: EventStoreOptions): Promise<Event
   };
   try {
     connections = await listen(server, host, port);
-    node.port = connections.port;
+    node.port = options.advertisedPort || connections.port;
     await writer.start();
     reclaimer.schedule();
   } catch (error) {
     await stop();
     throw error;
   }
-  return { port: node.port, url: `esdb://${host}:${node.port}?tls=false`, stop };
+  return { port: connections.port, url: `esdb://${host}:${connections.port}?tls=false`, stop };
 };

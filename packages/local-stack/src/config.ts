@@ -15,6 +15,8 @@ const Config = z.object({
   PORT_OFFSET: z.coerce.number({ error: 'must be a whole number' }).int().default(0),
   /** For tests with a proxy between the processes: clients connect to each port plus this offset. */
   VIA_PORT_OFFSET: z.coerce.number({ error: 'must be a whole number' }).int().default(0),
+  /** For tests: services find the event store by gossip, as in a cluster. */
+  EVENTSTORE_DISCOVER: z.stringbool().default(false),
   GATEWAY_PORT: portByDefault(4000),
   ORDERS_PORT: portByDefault(4001),
   PAYMENTS_PORT: portByDefault(4002),

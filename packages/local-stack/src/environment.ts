@@ -20,10 +20,13 @@ export const stackAddresses = (
 ): StackAddresses => ({
   dataDir,
   baseUrl: httpAddress(ports, 'gateway'),
-  eventstoreUrl: config.EVENTSTORE_URL ?? `esdb://127.0.0.1:${viaOf(ports, 'eventstore')}?tls=false`,
+  eventstoreUrl: config.EVENTSTORE_URL ?? embeddedEventstoreUrl(ports, config.EVENTSTORE_DISCOVER),
   kafkaBrokers: config.KAFKA_BROKERS ?? `127.0.0.1:${viaOf(ports, 'kafka')}`,
   databaseUrl: config.DATABASE_URL ?? embeddedDatabaseUrl(ports, secrets, 'app'),
 });
+
+const embeddedEventstoreUrl = (ports: readonly PortPlan[], discover: boolean): string =>
+  `${discover ? 'esdb+discover' : 'esdb'}://127.0.0.1:${viaOf(ports, 'eventstore')}?tls=false`;
 
 /** URL of a database of the embedded PostgreSQL. */
 export const embeddedDatabaseUrl = (ports: readonly PortPlan[], { POSTGRES_PASSWORD }: Secrets, name: string): string =>

@@ -49,6 +49,7 @@ export const createPrograms = ({
       return node('@cpg/embedded-eventstore/main.js', {
         EVENTSTORE_DATABASE_URL: databaseOf(name),
         EVENTSTORE_PORT: PORT,
+        EVENTSTORE_ADVERTISED_PORT: String(via),
       });
     }
     if (name === 'kafka') {

@@ -8,27 +8,33 @@ export interface DisruptionOptions {
   readonly dataDir: string;
   readonly proxies: Proxies;
   readonly random: Random;
+  /** Whether every other disruption takes the event store away, like a cluster that has no leader for a while. */
+  readonly outages: boolean;
   /** Gets one line for each disruption. */
   readonly log: (line: string) => void;
 }
 
 export interface Disruptions {
   readonly count: () => number;
-  /** Starts no more disruptions. Resolves once frozen processes have resumed. */
+  /** Starts no more disruptions. Resolves once frozen processes have resumed and the event store is available. */
   readonly stop: () => Promise<void>;
 }
 
 const PAUSE_MS = { from: 3_000, to: 5_000 };
 const FREEZE_MS = { from: 500, to: 10_000 };
+const UNAVAILABLE_MS = { from: 200, to: 8_000 };
+const EVENT_STORE = 'eventstore';
 
 /** Every 3 to 5 seconds kills a process of the stack, freezes it for up to 10 s, or cuts its connections. Engines
  *  are included, and other processes may be disrupted while one is frozen. */
-export const startDisruptions = ({ dataDir, proxies, random, log }: DisruptionOptions): Disruptions => {
+export const startDisruptions = (options: DisruptionOptions): Disruptions => {
+  const { dataDir, proxies, random, outages, log } = options;
   let stopped = false;
   let count = 0;
   let wake = () => {};
   const resumed: Promise<void>[] = [];
   const ended = new Promise<void>((done) => (wake = done));
+  const untilEnded = (ms: number) => Promise.race([sleep(ms), ended]);
 
   const kinds: Record<string, (name: string, pid: number) => void> = {
     kill: (name, pid) => {
@@ -38,23 +44,50 @@ export const startDisruptions = ({ dataDir, proxies, random, log }: DisruptionOp
     freeze: (name, pid) => {
       const forMs = random.between(FREEZE_MS.from, FREEZE_MS.to);
       log(`freeze ${name} for ${forMs} ms`);
-      resumed.push(Promise.race([sleep(forMs), ended]).then(freeze(pid)));
+      resumed.push(untilEnded(forMs).then(freeze(pid)));
     },
     cut: (name) => {
       log(`cut the connections to ${name}`);
       proxies.cut(name);
     },
   };
+  const disruptAny = (names: readonly string[], running: Record<string, number>) => {
+    const name = random.pick(names);
+    const kind = random.pick(Object.keys(kinds));
+    kinds[kind]!(name, running[name]!);
+  };
+
+  let eventStoreBack: Promise<void> = Promise.resolve();
+  const killEventStore = (pid: number | undefined) => {
+    const forMs = random.between(UNAVAILABLE_MS.from, UNAVAILABLE_MS.to);
+    log(`kill -9 ${EVENT_STORE}, unavailable for ${forMs} ms`);
+    if (pid !== undefined) signal(pid, 'SIGKILL');
+    eventStoreBack = proxies.block(EVENT_STORE).then(async (unblock) => {
+      await untilEnded(forMs);
+      await unblock();
+      log(`${EVENT_STORE} is reachable again`);
+    });
+    resumed.push(eventStoreBack);
+  };
 
   const done = (async () => {
     for (;;) {
-      await Promise.race([sleep(random.between(PAUSE_MS.from, PAUSE_MS.to)), ended]);
+      await untilEnded(random.between(PAUSE_MS.from, PAUSE_MS.to));
       if (stopped) return;
       const running = processesOf(dataDir);
       // Sorted, so that a seed picks the same processes whatever the order of their starts.
-      const name = random.pick(Object.keys(running).sort());
-      const kind = random.pick(Object.keys(kinds));
-      kinds[kind]!(name, running[name]!);
+      const names = Object.keys(running).sort();
+      if (!outages) {
+        disruptAny(names, running);
+      } else if (count % 2 === 0) {
+        await eventStoreBack;
+        killEventStore(running[EVENT_STORE]);
+      } else {
+        disruptAny(
+          names.filter((name) => name !== EVENT_STORE),
+          running,
+        );
+      }
       count += 1;
     }
   })();

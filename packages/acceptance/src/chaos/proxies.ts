@@ -1,9 +1,13 @@
+import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
 /** TCP proxies between the processes of a stack, whose connections can be cut. */
 export interface Proxies {
   /** Resets all open connections to one process. New connections work. */
   readonly cut: (name: string) => void;
+  /** Resets all connections to one process and refuses new ones, as if nothing listened on its port. Resolves with a
+   *  function that accepts connections again. */
+  readonly block: (name: string) => Promise<() => Promise<void>>;
   readonly close: () => void;
 }
 
@@ -20,16 +24,23 @@ const HOST = '127.0.0.1';
 /** Starts a proxy for each route. Throws if a port is taken. */
 export const startProxies = async (routes: readonly Route[]): Promise<Proxies> => {
   const sockets = new Map(routes.map(({ name }) => [name, new Set<Socket>()]));
-  const servers = await Promise.all(
-    routes.map(({ name, port, target }) => startProxy(port, target, sockets.get(name)!)),
-  );
+  const servers = new Map<string, Server>();
+  const start = async ({ name, port, target }: Route) =>
+    void servers.set(name, await startProxy(port, target, sockets.get(name)!));
+  await Promise.all(routes.map(start));
   const cut = (name: string) => {
     for (const socket of sockets.get(name)!) socket.resetAndDestroy();
   };
   return {
     cut,
+    block: async (name) => {
+      const closed = once(servers.get(name)!.close(), 'close');
+      cut(name);
+      await closed;
+      return () => start(routes.find((route) => route.name === name)!);
+    },
     close: () => {
-      for (const server of servers) server.close();
+      for (const server of servers.values()) server.close();
       for (const { name } of routes) cut(name);
     },
   };

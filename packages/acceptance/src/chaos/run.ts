@@ -15,6 +15,8 @@ export interface ChaosOptions {
   readonly seconds: number;
   /** Determines the disruptions and the scenarios of the shoppers. */
   readonly seed: number;
+  /** Services find the event store by gossip, and it is unavailable for up to 8 s again and again. */
+  readonly discover?: boolean;
   /** Gets a line for each step. */
   readonly log: (line: string) => void;
 }
@@ -36,7 +38,7 @@ const VIA_PORT_OFFSET = 1_000;
 /** Disrupts a stack with two dispatchers for `seconds`, under load from shoppers that retry until they get an
  *  answer. Then compares what was acknowledged with what is stored and delivered. Throws if a client got an answer
  *  that must not occur. */
-export const runChaos = async ({ seconds, seed, log }: ChaosOptions): Promise<ChaosReport> => {
+export const runChaos = async ({ seconds, seed, discover = false, log }: ChaosOptions): Promise<ChaosReport> => {
   const offset = await freePortOffset(VIA_PORT_OFFSET);
   const proxies = await startProxies(
     Object.entries(STANDARD_PORTS).map(([name, port]) => ({
@@ -52,6 +54,7 @@ export const runChaos = async ({ seconds, seed, log }: ChaosOptions): Promise<Ch
       env: {
         PORT_OFFSET: String(offset),
         VIA_PORT_OFFSET: String(VIA_PORT_OFFSET),
+        EVENTSTORE_DISCOVER: String(discover),
         WEBHOOK_RETRY_SECONDS: '1,1,2,2,2,5,5,5,5,5,5,5,5,5,5,5,5',
       },
     });
@@ -78,9 +81,15 @@ export const runChaos = async ({ seconds, seed, log }: ChaosOptions): Promise<Ch
       return attempts % FAILING_ATTEMPT === 0 ? 503 : 204;
     });
 
-    log(`${seconds} s of disruptions, SEED=${seed}`);
+    log(`${seconds} s of disruptions, event store at ${stack.eventstoreUrl}, SEED=${seed}`);
     const shoppers = startShoppers(shop.api, { count: SHOPPERS, random: seededRandom(seed + 1) });
-    const disruptions = startDisruptions({ dataDir: stack.dataDir, proxies, random: seededRandom(seed), log });
+    const disruptions = startDisruptions({
+      dataDir: stack.dataDir,
+      proxies,
+      random: seededRandom(seed),
+      outages: discover,
+      log,
+    });
     // Ends early if a shopper fails; `stop` then throws its error.
     await until('a shopper to fail', shoppers.failed, { withinMs: seconds * 1_000 }).catch(() => {});
     await disruptions.stop();
