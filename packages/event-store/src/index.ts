@@ -1,7 +1,7 @@
 export { append, tombstone } from './append.ts';
 export { type ChainVerification, verifyChains } from './chain.ts';
 export { type CommandHandler, commandHandler, type HandledCommand, type HandleOptions } from './command-handler.ts';
-export { checkEventStore, connectEventStore } from './connect.ts';
+export { connectEventStore } from './connect.ts';
 export {
   recordScale,
   requireConfiguredScale,
@@ -24,6 +24,7 @@ export {
   parseRecorded,
   type Recorded,
 } from './recorded.ts';
+export { openEventStore } from './open.ts';
 export { stateAt } from './state-at.ts';
 export {
   firstEventData,

@@ -1,4 +1,4 @@
-import { checkEventStore, connectEventStore } from '@cpg/event-store';
+import { openEventStore } from '@cpg/event-store';
 import { createKafka, createPublisher, type KafkaConnectionConfig } from '@cpg/kafka';
 import { createPool } from '@cpg/postgres';
 import type { Logger, ReadinessChecks } from '@cpg/runtime';
@@ -15,7 +15,7 @@ export type Connections = ReturnType<typeof openConnections>;
  *  group. */
 export const openConnections = (config: ConnectionsConfig, { name, log }: { name: string; log: Logger }) => {
   const databaseUrl = config.DATABASE_URL;
-  const client = connectEventStore(config.EVENTSTORE_URL);
+  const store = openEventStore({ url: config.EVENTSTORE_URL, log });
   const readModel = createPool({ url: databaseUrl, name, max: 12, log });
   // Work that can be repeated from the log commits without waiting for the disk.
   const followerPool = createPool({ url: databaseUrl, name: `${name} followers`, max: 4, asyncCommit: true, log });
@@ -23,12 +23,12 @@ export const openConnections = (config: ConnectionsConfig, { name, log }: { name
   const publisher = createPublisher(kafka, { transactionalId: `${name}.relay` });
   const checks: ReadinessChecks = {
     database: () => readModel.query('select 1'),
-    eventstore: () => checkEventStore(client),
+    eventstore: store.check,
   };
   return {
     name,
     databaseUrl,
-    client,
+    client: store.client,
     readModel,
     followerPool,
     kafka,
@@ -40,7 +40,7 @@ export const openConnections = (config: ConnectionsConfig, { name, log }: { name
       () => publisher.close(),
       () => readModel.end(),
       () => followerPool.end(),
-      () => client.dispose(),
+      store.close,
     ] satisfies (() => unknown)[],
   };
 };

@@ -1,0 +1,82 @@
+import { Readable } from 'node:stream';
+import type { Logger } from '@cpg/runtime';
+import type { EventStoreDBClient } from '@eventstore/db-client';
+import { checkEventStore, connectEventStore } from './connect.ts';
+
+export interface EventStore {
+  /** The client of all calls. It stays the same object when the one behind it is replaced. */
+  readonly client: EventStoreDBClient;
+  /** Readiness check. A client that fails it is replaced by a new one if that one passes. */
+  readonly check: () => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+export interface EventStoreOptions {
+  readonly url: string;
+  readonly log: Logger;
+  readonly connect?: (url: string) => EventStoreDBClient;
+}
+
+/** Opens the event store at an `esdb://` address for a service. */
+export const openEventStore = ({ url, log, connect = connectEventStore }: EventStoreOptions): EventStore => {
+  let current = connect(url);
+  const retired: EventStoreDBClient[] = [];
+  const subscriptions = new Set<Readable>();
+  let isClosed = false;
+  let replacing: Promise<void> | null = null;
+
+  const replace = async (): Promise<void> => {
+    const failed = current;
+    const fresh = connect(url);
+    // A replacement interrupts subscriptions: first see whether the current client has recovered.
+    const isBetter = (await passes(fresh)) && !(await passes(failed)) && !isClosed;
+    if (!isBetter) return void fresh.dispose().catch(() => {});
+    current = fresh;
+    // Its reads may finish. `dispose` would end subscriptions without an event.
+    retired.push(failed);
+    for (const subscription of subscriptions) {
+      subscription.destroy(new Error('the client of the event store was replaced'));
+    }
+    log.warn('replaced the client of the event store: it failed while a new client could read and write');
+  };
+  return {
+    client: delegateTo(() => current, subscriptions),
+    check: async () => {
+      try {
+        await checkEventStore(current);
+      } catch (error) {
+        replacing ??= replace()
+          .catch(() => {})
+          .finally(() => (replacing = null));
+        throw error;
+      }
+    },
+    close: async () => {
+      isClosed = true;
+      await Promise.all([current, ...retired].map((client) => client.dispose()));
+    },
+  };
+};
+
+const passes = (client: EventStoreDBClient): Promise<boolean> =>
+  checkEventStore(client).then(
+    () => true,
+    () => false,
+  );
+
+const delegateTo = (current: () => EventStoreDBClient, subscriptions: Set<Readable>): EventStoreDBClient =>
+  new Proxy({} as EventStoreDBClient, {
+    get: (_, property) => {
+      const client = current();
+      const member: unknown = Reflect.get(client, property, client);
+      if (typeof member !== 'function') return member;
+      return (...args: unknown[]): unknown => {
+        const result: unknown = Reflect.apply(member, client, args);
+        if (String(property).startsWith('subscribe') && result instanceof Readable) {
+          subscriptions.add(result);
+          result.once('close', () => subscriptions.delete(result));
+        }
+        return result;
+      };
+    },
+  });
