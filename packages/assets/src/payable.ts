@@ -2,8 +2,8 @@ import { fromMinor, type PaymentCurrency } from '@cpg/contracts';
 import { AppError } from '@cpg/core';
 import { type AssetTable, assetsOf } from './asset-table.ts';
 
-/** Throws `amount_too_small` for a total that no asset of the currency can pay: nodes do not relay smaller transfers, or
- *  their fee would be more than the amount. Throws `invalid_request` for a currency without an asset. */
+/** Throws `amount_too_small` for a total that no asset of the currency can pay: nodes do not relay smaller transfers,
+ *  or their fee would be more than the amount. Throws `invalid_request` for a currency without an asset. */
 export const requirePayable = (
   table: Pick<AssetTable, 'assets'>,
   currency: PaymentCurrency,

@@ -60,8 +60,8 @@ export type PaymentHistory = z.infer<typeof PaymentHistory>;
 const HASHED =
   'SHA-256, in hexadecimal, over `previous_hash`, a line feed, `type`, a line feed and `data` as canonical JSON (RFC 8785).';
 
-/** A recorded event as it is stored, for auditors; `HistoryEntry` is its form in the API. Its hashes prove that no event
- *  of the stream was changed or removed. */
+/** A recorded event as it is stored, for auditors; `HistoryEntry` is its form in the API. Its hashes prove that no
+ *  event of the stream was changed or removed. */
 export const RecordedEntry = z.object({
   id: EventId,
   stream: z.string().describe('`order-`, `payment-` or `deletion-`, and the id of the order or payment.'),

@@ -31,8 +31,8 @@ export type OrderCall = z.infer<typeof OrderCall>;
 
 export const MAX_ADVANCE_MINUTES = 43_200;
 
-/** `POST /orders/:id/time` -> 200 Order, expired or renewed if that is due now. Sandbox only: it replaces waiting. A repeat
- *  with the same `x-request-id` does not advance the time again. */
+/** `POST /orders/:id/time` -> 200 Order, expired or renewed if that is due now. Sandbox only: it replaces waiting. A
+ *  repeat with the same `x-request-id` does not advance the time again. */
 export const AdvanceTimeCall = z.object({ minutes: z.int().min(1).max(MAX_ADVANCE_MINUTES) });
 export type AdvanceTimeCall = z.infer<typeof AdvanceTimeCall>;
 
@@ -139,9 +139,9 @@ export const FailureCall = z.object({ failure_reason: z.string().min(1).max(256)
 export type FailureCall = z.infer<typeof FailureCall>;
 
 /** `POST /payments/:id/refunds` -> 200 RegisteredPayment. Refunds `amount`, or all that is left. Idempotent by refund
- *  id. 404 for another merchant's payment; 409 `nothing_to_refund` if nothing is left, `refund_too_large` for more than is left, `payment_conflict` for a
- *  received or failed payment; 400 with the path `amount` if the amount is invalid or exceeds the rest. `order` is
- *  null also while orders is unavailable: orders then receives the refund from Kafka. */
+ *  id. 404 for another merchant's payment; 409 `nothing_to_refund` if nothing is left, `refund_too_large` for more than
+ *  is left, `payment_conflict` for a received or failed payment; 400 with the path `amount` if the amount is invalid or
+ *  exceeds the rest. `order` is null also while orders is unavailable: orders then receives the refund from Kafka. */
 export const RefundCall = z.object({
   merchant_id: MerchantId,
   refund_id: RefundId,
@@ -158,8 +158,8 @@ export type RegisteredPayment = z.infer<typeof RegisteredPayment>;
 export const OutcomesCall = z.object({ outcomes: z.array(PaymentOutcome) });
 export type OutcomesCall = z.infer<typeof OutcomesCall>;
 
-/** `POST /orders/:id/unsettled-payment` -> 200 UnsettledPayment. A payment of the order that is received, or an orphan that
- *  is not refunded, other than those that the order holds. `payment_id` is null if there is none. */
+/** `POST /orders/:id/unsettled-payment` -> 200 UnsettledPayment. A payment of the order that is received, or an orphan
+ *  that is not refunded, other than those that the order holds. `payment_id` is null if there is none. */
 export const UnsettledPaymentCall = z.object({ held_by_order: z.array(PaymentId) });
 export type UnsettledPaymentCall = z.infer<typeof UnsettledPaymentCall>;
 

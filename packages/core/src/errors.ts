@@ -65,8 +65,8 @@ export class AppError extends Error {
 export const isAppError = (error: unknown, code?: ErrorCode): error is AppError =>
   error instanceof AppError && (code === undefined || error.code === code);
 
-/** The refusal after an interruption that leaves the caller without a result. `what` says what happened, and whether the
- *  request took effect, as far as that is known. */
+/** The refusal after an interruption that leaves the caller without a result. `what` says what happened, and whether
+ *  the request took effect, as far as that is known. */
 export const outcomeUnknown = (what: string, cause?: unknown, dependency?: string): AppError =>
   new AppError(
     'outcome_unknown',

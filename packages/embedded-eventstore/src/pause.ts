@@ -2,7 +2,8 @@ import { setImmediate } from 'node:timers/promises';
 
 const MAX_BUSY_MS = 20;
 
-/** Returns a function for a long loop. It lets other calls run whenever the loop has kept the process busy for 20 ms. */
+/** Returns a function for a long loop. It lets other calls run whenever the loop has kept the process busy for 20
+ *  ms. */
 export const createPause = (): (() => Promise<void> | undefined) => {
   let since = performance.now();
   return () => {

@@ -5,8 +5,8 @@ import { MalformedRequest } from './protocol/request-reader.ts';
 const LENGTH_BYTES = 4;
 
 /** Reads the requests of a connection, each without its length prefix. Memory grows with the bytes received, not with
- *  the length announced, and counts in `partialRequests`. Throws MalformedRequest for a length that is negative or above
- *  `maxBytes`. */
+ *  the length announced, and counts in `partialRequests`. Throws MalformedRequest for a length that is negative or
+ *  above `maxBytes`. */
 export async function* readFrames(
   socket: Socket,
   maxBytes: number,

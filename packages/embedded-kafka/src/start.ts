@@ -38,8 +38,9 @@ const READ_CONNECTIONS = 4;
 const READ_TIMEOUT_MS = 30_000;
 
 /** Starts a broker. Waits while the database is unavailable, at the start and later. Throws the error of
- *  `net.Server.listen` if the port is taken, UnsupportedSchemaVersion for data of a later version, and WriterLockTaken
- *  if another broker uses the database. Throws an Error if `host` means all addresses and `advertisedHost` is missing. */
+ *  `net.Server.listen` if the port is taken, UnsupportedSchemaVersion for data of a later version, and
+ *  WriterLockTaken if another broker uses the database. Throws an Error if `host` means all addresses and
+ *  `advertisedHost` is missing. */
 export const startKafka = async ({ databaseUrl, port, ...options }: KafkaOptions): Promise<Kafka> => {
   const { host = '127.0.0.1', advertisedHost, advertisedPort, log = () => {}, ...overrides } = options;
   const settings: Settings = { ...DEFAULT_SETTINGS, ...overrides };

@@ -77,8 +77,8 @@ export class FencedWriter {
     return result;
   }
 
-  /** Finishes the accepted tasks, then ends the session, which frees the lock. A session that PostgreSQL does not answer
-   *  is cut: PostgreSQL frees its lock when it notices. */
+  /** Finishes the accepted tasks, then ends the session, which frees the lock. A session that PostgreSQL does not
+   *  answer is cut: PostgreSQL frees its lock when it notices. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     const ended = this.#end();

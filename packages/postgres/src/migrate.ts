@@ -27,8 +27,8 @@ interface MigrationFile {
 export const migrate = async (pool: Pool, migrations: Migrations): Promise<void> =>
   transaction(pool, (db) => migrateInTransaction(db, migrations));
 
-/** Migrates a schema like `migrate`, and stamps it with its environment first. Throws WrongEnvironmentError, and changes
- *  nothing, when the schema belongs to another environment. */
+/** Migrates a schema like `migrate`, and stamps it with its environment first. Throws WrongEnvironmentError, and
+ *  changes nothing, when the schema belongs to another environment. */
 export const prepareSchema = async (
   pool: Pool,
   { environment, ...migrations }: Migrations & { readonly environment: Environment },

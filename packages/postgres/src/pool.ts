@@ -25,8 +25,8 @@ const QUERY_TIMEOUT_MS = 15_000;
 // Before the client gives up: it closes the connection then, and a server that is not told goes on with the statement.
 const STATEMENT_TIMEOUT_MS = 14_000;
 
-/** A connection pool with timeouts for connecting and for each query, on the server and, if the server is silent, on the
- *  client. */
+/** A connection pool with timeouts for connecting and for each query, on the server and, if the server is silent, on
+ *  the client. */
 export const createPool = (options: PoolOptions): Pool => {
   const { url, name, max = 10, asyncCommit = false, settings, log } = options;
   const pool = new pg.Pool({

@@ -4,9 +4,9 @@ export type SessionSettings = Readonly<Record<string, string | number>>;
 // Ends the transaction of a frozen process, which releases the locks that others wait for.
 const DEFAULTS: SessionSettings = { idle_in_transaction_session_timeout: 5_000 };
 
-/** Adds settings to a database URL. Each session starts with `defaults`, then the settings already in the URL, then those
- *  of every session and `settings`; a later value wins. (`pg` ignores its `options` argument when the URL already has
- *  options.) */
+/** Adds settings to a database URL. Each session starts with `defaults`, then the settings already in the URL, then
+ *  those of every session and `settings`; a later value wins. (`pg` ignores its `options` argument when the URL already
+ *  has options.) */
 export const withSessionSettings = (
   databaseUrl: string,
   settings: SessionSettings = {},

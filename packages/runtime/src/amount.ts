@@ -1,8 +1,8 @@
 import { type PaymentCurrency, toMinor } from '@cpg/contracts';
 import { invalidRequest } from './http-errors.ts';
 
-/** Parses the field `amount` of a request to minor units of its currency. Throws `invalid_request` that names the field for zero and for
- *  more decimals than the currency has. */
+/** Parses the field `amount` of a request to minor units of its currency. Throws `invalid_request` that names the field
+ *  for zero and for more decimals than the currency has. */
 export const parsePositiveAmount = ({ amount, currency }: { amount: string; currency: PaymentCurrency }): bigint => {
   const minor = parseAmount(amount, currency);
   if (minor === 0n) throw invalidAmount('must be positive');

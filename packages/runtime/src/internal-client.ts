@@ -6,9 +6,9 @@ import { type CallContext, contextHeaders } from './call-context.ts';
 import { DEFAULT_CONNECT_RETRY_MS, type HttpRequest, type HttpResponse, retryingSender } from './internal-retry.ts';
 
 export interface InternalClient {
-  /** Calls another service and parses its response. Throws the AppError that the service answered.
-   *  Throws `dependency_unavailable` when the service is unavailable, and `outcome_unknown` when a call other than a GET
-   *  may have taken effect: it got no answer. */
+  /** Calls another service and parses its response. Throws the AppError that the service answered. Throws
+   *  `dependency_unavailable` when the service is unavailable, and `outcome_unknown` when a call other than a GET may
+   *  have taken effect: it got no answer. */
   readonly call: <T extends z.ZodType>(
     method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
     path: string,

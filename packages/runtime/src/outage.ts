@@ -2,10 +2,11 @@ import { withTimeout } from './with-timeout.ts';
 import type { Logger } from './logger.ts';
 
 export interface Dependency {
-  /** Whether an error of a client means that this dependency is unavailable. An AppError names its dependency itself. */
+  /** Whether an error of a client means that this dependency is unavailable. An AppError names its dependency
+   *  itself. */
   readonly owns?: (error: unknown) => boolean;
-  /** Rejects while the dependency is unavailable. Runs only during an outage. Without it, an outage ends ten seconds after
-   *  its last failure. */
+  /** Rejects while the dependency is unavailable. Runs only during an outage. Without it, an outage ends ten seconds
+   *  after its last failure. */
   readonly check?: () => Promise<unknown>;
 }
 
@@ -35,7 +36,8 @@ const UNCHECKED_QUIET_MS = 10_000;
 const DISK_FULL_HOLD_MS = 5_000;
 const DISK_FULL_SETTLED_AFTER_MS = 15_000;
 
-/** Follows the outages of one dependency: logs the begin and the end of each, and checks in between whether it is back. */
+/** Follows the outages of one dependency: logs the begin and the end of each, and checks in between whether it is
+ *  back. */
 export const trackOutages = (
   name: string,
   { check }: Dependency,

@@ -2,8 +2,8 @@ import { AppError } from '@cpg/core';
 import type { Logger } from './logger.ts';
 import { type Dependency, type OutageTotals, type OutageTracker, trackOutages } from './outage.ts';
 
-/** The outages of everything that a service depends on. Each outage is two log lines: `outage began` with the reason, and
- *  `outage ended` with its time in ms and the number of refused requests. */
+/** The outages of everything that a service depends on. Each outage is two log lines: `outage began` with the reason,
+ *  and `outage ended` with its time in ms and the number of refused requests. */
 export interface Outages {
   /** Adds a dependency. Returns its readiness check. */
   readonly watch: (name: string, dependency: Dependency) => () => Promise<void>;

@@ -10,7 +10,8 @@ export interface StartupTasks {
   /** Retries `work` until it succeeds. The service is not ready before that. Rejects only after `stop`; a
    *  FatalStartError ends the process. */
   readonly run: <T>(name: string, work: () => Promise<T>) => Promise<T>;
-  /** Like `run`, but readiness does not wait for it, unless it failed with a ConfigError: only the operator can help. */
+  /** Like `run`, but readiness does not wait for it, unless it failed with a ConfigError: only the operator can
+   *  help. */
   readonly runOptional: <T>(name: string, work: () => Promise<T>) => Promise<T>;
   /** Readiness check. Rejects with the names of the unfinished tasks. */
   readonly check: () => Promise<void>;

@@ -98,7 +98,8 @@ const oneOf = (values: readonly unknown[]): string => {
   return texts.length === 1 ? `must be ${texts[0]}` : `must be one of ${texts.join(', ')}`;
 };
 
-/** The parts of a request that schemas validate: the path that a fault of the whole part has, and the word for an entry. */
+/** The parts of a request that schemas validate: the path that a fault of the whole part has, and the word for an
+ *  entry. */
 const PARTS: Record<string, { whole: string; entry: string }> = {
   querystring: { whole: 'query', entry: 'parameter' },
   params: { whole: 'path', entry: 'parameter' },

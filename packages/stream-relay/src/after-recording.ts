@@ -1,9 +1,9 @@
 import { isTemporary, outcomeUnknown } from '@cpg/core';
 import { isTransientDatabaseError } from '@cpg/postgres';
 
-/** Runs a step that follows a recorded event, such as the projection before the answer. When a dependency is unavailable
- *  it throws `outcome_unknown`, because the caller must not believe that nothing was done. The step is done later, by a
- *  repeat or from the log. */
+/** Runs a step that follows a recorded event, such as the projection before the answer. When a dependency is
+ *  unavailable it throws `outcome_unknown`, because the caller must not believe that nothing was done. The step is done
+ *  later, by a repeat or from the log. */
 export const afterRecording = async <T>(step: () => Promise<T>): Promise<T> => {
   try {
     return await step();

@@ -33,9 +33,9 @@ export interface BackgroundWork<M extends DomainMessage> {
   readonly log: Logger;
 }
 
-/** Starts the background work of an event-sourced service: migrations and the check of its environment, then its projection; once the Kafka topics
- *  exist, its relay and its consumer. Returns at once and retries each step until it succeeds, so the service accepts
- *  requests during a Kafka outage. */
+/** Starts the background work of an event-sourced service: migrations and the check of its environment, then its
+ *  projection; once the Kafka topics exist, its relay and its consumer. Returns at once and retries each step until it
+ *  succeeds, so the service accepts requests during a Kafka outage. */
 export const startBackgroundWork = <M extends DomainMessage>(work: BackgroundWork<M>): Stoppable => {
   const { startupTasks, connections, topicConfig, publish, consume: consumed, log } = work;
   const prepared = startupTasks.run('migrations', () => prepare(work));

@@ -2,8 +2,8 @@ import { isTemporary } from '@cpg/core';
 import { isTransientDatabaseError } from '@cpg/postgres';
 import { FencedError } from './checkpoint.ts';
 
-/** Whether a dependency is unavailable, or another process leads by now: the same event may be handled later. Every other
- *  error is one of the event or of our code. */
+/** Whether a dependency is unavailable, or another process leads by now: the same event may be handled later. Every
+ *  other error is one of the event or of our code. */
 export const isOutage = (error: unknown): boolean =>
   error instanceof FencedError || isTemporary(error) || isTransientDatabaseError(error) || isKafkaError(error);
 

@@ -12,8 +12,8 @@ export interface RebuildOutdatedOptions extends Omit<ShadowTableOptions, 'signal
   readonly log: Logger;
 }
 
-/** Rebuilds the tables of a projection once if an earlier version of it built them, while they are in use. Any number of
- *  instances may run it: one rebuilds, the others find the tables up to date. Retries until it succeeds or stops. */
+/** Rebuilds the tables of a projection once if an earlier version of it built them, while they are in use. Any number
+ *  of instances may run it: one rebuilds, the others find the tables up to date. Retries until it succeeds or stops. */
 export const rebuildOutdated = ({ pool, log, ...options }: RebuildOutdatedOptions): { stop: () => Promise<void> } => {
   const stopping = new AbortController();
   const { projection } = options;
@@ -45,7 +45,8 @@ export const rebuildOutdated = ({ pool, log, ...options }: RebuildOutdatedOption
   };
 };
 
-/** Whether this version, or a later one, built the tables. Empty tables need no rebuild: this version will fill them. */
+/** Whether this version, or a later one, built the tables. Empty tables need no rebuild: this version will fill
+ *  them. */
 const isCurrent = async (pool: Pool, projection: Projection): Promise<boolean> => {
   const version = await readVersion(pool, projection);
   if (version !== null) return version >= projection.version;

@@ -44,8 +44,8 @@ const PROGRESS_EVERY = 5_000;
 /** A rebuild or a verification by another process is in progress. */
 export class ProjectionBusyError extends ProjectionError {}
 
-/** Builds shadow tables, passes them to `work`, and drops their schema. An advisory lock admits one set of shadow tables
- *  per projection and database. The next run cleans up after a crashed one. Throws ProjectionError. */
+/** Builds shadow tables, passes them to `work`, and drops their schema. An advisory lock admits one set of shadow
+ *  tables per projection and database. The next run cleans up after a crashed one. Throws ProjectionError. */
 export const withShadowTables = async <T>(
   options: ShadowTableOptions,
   work: (shadow: ShadowTables, signal: AbortSignal) => Promise<T>,

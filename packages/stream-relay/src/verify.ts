@@ -24,9 +24,9 @@ const ATTEMPTS = 8;
 const RETRY_DELAY_MS = 500;
 export const MAX_DIFFERENCES = 50;
 
-/** Compares each row of a projection with a replay of the log, while its tables are in use. A row may differ for a moment
- *  because a write to it is in progress: only rows that differ in every attempt over some seconds are reported. Throws
- *  ProjectionError. */
+/** Compares each row of a projection with a replay of the log, while its tables are in use. A row may differ for a
+ *  moment because a write to it is in progress: only rows that differ in every attempt over some seconds are reported.
+ *  Throws ProjectionError. */
 export const verify = (options: ShadowTableOptions): Promise<Verification> =>
   withShadowTables(options, async (shadow, signal) => {
     let position = shadow.built;

@@ -16,8 +16,8 @@ const TIME = /^(\d{4}-\d\d-\d\dT\d\d:\d\d)(?::(\d\d)(?:\.(\d+))?)?(?:Z|([+-]\d\d
 
 const RFC_3339 = z.iso.datetime({ offset: true });
 
-/** An ISO 8601 instant with a timezone, as libraries print it: `Z`, `+01:00`, `+0100` or `+01`; seconds and fractions are
- *  optional. `round` decides what becomes of a part of a millisecond. */
+/** An ISO 8601 instant with a timezone, as libraries print it: `Z`, `+01:00`, `+0100` or `+01`; seconds and fractions
+ *  are optional. `round` decides what becomes of a part of a millisecond. */
 const instant = (round: 'down' | 'up') =>
   z
     .string()

@@ -21,8 +21,8 @@ export interface PaymentChanges {
   /** The rail dropped or reversed the payment. Throws `payment_conflict` once everything is refunded. */
   readonly fail: (paymentId: string, call: FailureCall, context: CallContext) => Promise<RegisteredPayment>;
   /** The merchant refunds a part, or the rest. Throws `not_found` for a payment of another merchant,
-   *  `nothing_to_refund`, `refund_too_large`, `payment_conflict` while the payment is received or once it failed, `invalid_request` naming
-   *  `amount`. */
+   *  `nothing_to_refund`, `refund_too_large`, `payment_conflict` while the payment is received or once it failed,
+   *  `invalid_request` naming `amount`. */
   readonly refund: (paymentId: string, call: RefundCall, context: CallContext) => Promise<RegisteredPayment>;
 }
 

@@ -19,9 +19,9 @@ export const streamsToPrune = (events: readonly Pick<RecordedEvent, 'stream' | '
   ),
 ];
 
-/** The events that the tombstone or the metadata of `stream` hides. `heads` has `stream` and its metastream.
- *  The last event of a stream that is not tombstoned stays, because it tells the next revision. `$maxCount` and `$maxAge`
- *  remove nothing. Source: the rules of EventStoreDB's scavenge. */
+/** The events that the tombstone or the metadata of `stream` hides. `heads` has `stream` and its metastream. The last
+ *  event of a stream that is not tombstoned stays, because it tells the next revision. `$maxCount` and `$maxAge` remove
+ *  nothing. Source: the rules of EventStoreDB's scavenge. */
 export const hiddenEvents = (stream: string, heads: ReadonlyMap<string, StreamHead>): HiddenEvents[] => {
   const metastream = metastreamOf(stream);
   const last = heads.get(stream)!.revision;

@@ -1,6 +1,6 @@
 export interface MerchantSlots {
-  /** Waits for a slot of the merchant, in order of arrival. Resolves with the function that frees it. Null when too many
-   *  requests of the merchant wait already. */
+  /** Waits for a slot of the merchant, in order of arrival. Resolves with the function that frees it. Null when too
+   *  many requests of the merchant wait already. */
   readonly acquire: (merchantId: string) => Promise<() => void> | null;
 }
 

@@ -9,8 +9,8 @@ import { TITLE } from './description.ts';
 
 const hidden = { schema: { hide: true } };
 
-/** Serves the reference page at `/docs`, and the error catalogue at `/docs/errors` and `/docs/errors.md`. The pages load
- *  nothing from other servers. */
+/** Serves the reference page at `/docs`, and the error catalogue at `/docs/errors` and `/docs/errors.md`. The pages
+ *  load nothing from other servers. */
 export const serveDocsPages = (app: FastifyInstance): void => {
   let script: Promise<Buffer> | undefined;
 

@@ -12,10 +12,10 @@ export interface ApiKeyOptions {
   readonly required: boolean;
 }
 
-/** Authenticates each request of `app` before its body is read. Returns 401 without a valid key. Returns 429 instead
- *  of 401 if the client's network had too many failures, until its bucket refills. A valid key still works from there: at
- *  once if it was verified before, else within a bounded number of lookups. A SCRYPT or ARGON2ID key whose secret is not
- *  verified yet waits for the bucket. */
+/** Authenticates each request of `app` before its body is read. Returns 401 without a valid key. Returns 429 instead of
+ *  401 if the client's network had too many failures, until its bucket refills. A valid key still works from there: at
+ *  once if it was verified before, else within a bounded number of lookups. A SCRYPT or ARGON2ID key whose secret is
+ *  not verified yet waits for the bucket. */
 export const authenticate = (app: FastifyInstance, { authenticator, limits, required }: ApiKeyOptions): void => {
   app.decorateRequest('caller', null);
   app.addHook('onRequest', async (request, reply) => {
@@ -31,8 +31,8 @@ export const authenticate = (app: FastifyInstance, { authenticator, limits, requ
   });
 };
 
-/** A budget that takes a token before it verifies a slow hash, so that concurrent requests cannot exceed it. `settle` puts
- *  it back after a success, and takes one after a failure that took none. */
+/** A budget that takes a token before it verifies a slow hash, so that concurrent requests cannot exceed it. `settle`
+ *  puts it back after a success, and takes one after a failure that took none. */
 const failureBudget = (network: string, { failures, lookups }: ApiKeyOptions['limits']) => {
   let taken: ReturnType<typeof failures.consume> | undefined;
   const take = () => (taken ??= failures.consume(network));

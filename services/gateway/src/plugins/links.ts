@@ -1,7 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { MAX_PAGE } from '../list-query.ts';
 
-/** Sets `Location` on responses that create a resource, also on repeated ones. Register it after the idempotency keys. */
+/** Sets `Location` on responses that create a resource, also on repeated ones. Register it after the idempotency
+ *  keys. */
 export const addLocations = (app: FastifyInstance): void => {
   app.addHook('onSend', async (request, reply) => {
     const { creates } = request.routeOptions.config;

@@ -5,8 +5,8 @@ import { orderIdOfPayment } from '../queries/deleted-resources.ts';
 
 const ID = /^(ord|pay|whk)_[0-9A-Z]{26}$/;
 
-/** The id of the order or webhook that the response of a request will show; for a payment, of its order. `{seed}` stands
- *  for the seed of new ids. Null when the path has no valid id. */
+/** The id of the order or webhook that the response of a request will show; for a payment, of its order. `{seed}`
+ *  stands for the seed of new ids. Null when the path has no valid id. */
 export const shownResource = async (db: Queryable, request: FastifyRequest): Promise<string | null> => {
   const { id } = request.params as { id?: string };
   if (id === undefined) return request.routeOptions.config.shows === 'webhook' ? 'whk_{seed}' : 'ord_{seed}';

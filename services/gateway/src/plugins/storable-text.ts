@@ -5,8 +5,9 @@ import type { FastifyInstance } from 'fastify';
 /** The most levels that a JSON value may be nested. */
 export const MAX_DEPTH = 32;
 
-/** Refuses input that PostgreSQL or the event store cannot hold: text that is not UTF-8, NUL characters, lone surrogates
- *  and deep nesting. Refuses also field names that JavaScript gives a meaning, and repeated query parameters. */
+/** Refuses input that PostgreSQL or the event store cannot hold: text that is not UTF-8, NUL characters, lone
+ *  surrogates and deep nesting. Refuses also field names that JavaScript gives a meaning, and repeated query
+ *  parameters. */
 export const rejectUnstorableText = (app: FastifyInstance): void => {
   app.addHook('preValidation', async ({ url, query, body }) => {
     const detail = findMisencoded(url) ?? findRepeated(query) ?? findUnstorable(query, []) ?? findUnstorable(body, []);

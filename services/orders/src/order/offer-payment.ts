@@ -49,8 +49,8 @@ const offerRecorded = (
     : [];
 };
 
-/** Records that the rail saw the money of a failed payment again. If the order has not learned of the failure, it records
- *  that first. A confirmed payment is then decided on anew. */
+/** Records that the rail saw the money of a failed payment again. If the order has not learned of the failure, it
+ *  records that first. A confirmed payment is then decided on anew. */
 const reinstatePayment = (
   { payment, confirmed, at: now }: CommandOf<'OfferPayment'>,
   order: ExistingOrder,

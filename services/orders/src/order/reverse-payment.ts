@@ -33,9 +33,9 @@ const isNews = (failed: OfferedPayment, recorded: PaymentState): boolean => {
 /** How much the clocks of two services may differ. */
 const CLOCK_TOLERANCE_MS = 1_000;
 
-/** Records a refund. A partial refund of a paid order changes nothing else: the merchant chose to give money back. Before
- *  the order is paid it takes its amount out of the applied sum, so that the order cannot become paid with too little.
- *  A payment that is refunded in full no longer counts. */
+/** Records a refund. A partial refund of a paid order changes nothing else: the merchant chose to give money back.
+ *  Before the order is paid it takes its amount out of the applied sum, so that the order cannot become paid with too
+ *  little. A payment that is refunded in full no longer counts. */
 export const refundPayment = (
   { paymentId, refundId, refundedTotalMinor, at: now, refundedAt = now }: CommandOf<'RefundPayment'>,
   order: ExistingOrder,

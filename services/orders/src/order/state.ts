@@ -70,8 +70,8 @@ export const takesPayments = (order: ExistingOrder): boolean => isOpen(order) ||
 export const isExpired = ({ status }: ExistingOrder): boolean =>
   status === 'expired' || status === 'partially_paid_expired';
 
-/** Whether the order has the maximum number of payments. It records a further payment only if that settles the order. The
- *  others become orphans with the reason `too_many_payments` once they are confirmed. */
+/** Whether the order has the maximum number of payments. It records a further payment only if that settles the order.
+ *  The others become orphans with the reason `too_many_payments` once they are confirmed. */
 export const isFull = ({ payments }: ExistingOrder): boolean => payments.length >= MAX_PAYMENTS;
 
 export const findPayment = (order: ExistingOrder, paymentId: string): PaymentState | undefined =>
@@ -96,7 +96,8 @@ export const isHeld = ({ status, confirmedAt }: PaymentState): boolean =>
 export const isAtLockedRates = (order: ExistingOrder, { seenAt }: PaymentState): boolean =>
   !isOpen(order) || seenAt <= order.expiresAt;
 
-/** The part of the payment that may count for the order: all of it, except refunds made while the order was not paid. */
+/** The part of the payment that may count for the order: all of it, except refunds made while the order was not
+ *  paid. */
 export const applicableMinor = (order: ExistingOrder, payment: PaymentState): bigint =>
   payment.amountMinor - payment.refundedMinor + (order.refundedWhilePaid[payment.paymentId] ?? 0n);
 

@@ -55,8 +55,8 @@ const receive = (command: ReceivePayment, payment: Payment): PaymentEvent[] => {
   return [received, ...(command.confirmed ? orphanedIfUnclaimed(command, at) : [])];
 };
 
-/** The rail saw the money of a failed payment again, for example mined once more after a chain reorganization. Its order
- *  decides on it anew. */
+/** The rail saw the money of a failed payment again, for example mined once more after a chain reorganization. Its
+ *  order decides on it anew. */
 const reinstate = ({ confirmed, confirmations, at }: ReceivePayment, payment: ExistingPayment): PaymentEvent[] => {
   const reinstated: PaymentEvent = {
     type: 'PaymentReinstated',
@@ -109,8 +109,8 @@ const orphanedIfUnclaimed = (
 };
 
 /** Ranks statuses. Outcomes arrive twice and out of order, by HTTP and from Kafka, so only one that is about the same
- *  sighting and ranks above the current status is recorded. A capture applies an orphan; only the cancellation of the order orphans an applied
- *  payment. */
+ *  sighting and ranks above the current status is recorded. A capture applies an orphan; only the cancellation of the
+ *  order orphans an applied payment. */
 const finality = (payment: Pick<ExistingPayment, 'status' | 'orphanReason'>): number => {
   switch (payment.status) {
     case 'received':

@@ -8,7 +8,8 @@ import { paymentDecider } from '../payment/payment.ts';
 import { exists } from '../payment/state.ts';
 import { projectDeletion, type ProjectedPayment, projectPayments } from './payments.ts';
 
-/** The read models of payments and their refunds, built from the event log. The tombstone of a payment's stream clears the row. */
+/** The read models of payments and their refunds, built from the event log. The tombstone of a payment's stream clears
+ *  the row. */
 export const paymentProjection = (client: EventStoreDBClient): Projection => {
   const states = stateAt({ client, decider: paymentDecider, schema: PaymentEvent });
   return {

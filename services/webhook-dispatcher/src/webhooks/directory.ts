@@ -15,7 +15,8 @@ export interface Subscriptions {
 export interface Directory {
   /** Cached subscriptions by merchant, of any age: `ingest` rejects outdated ones. */
   readonly ofMerchants: (merchantIds: readonly string[]) => Promise<ReadonlyMap<string, Subscriptions>>;
-  /** Runs `work` with the current subscriptions. Changes of these webhooks wait until `work` ends; new webhooks do not. */
+  /** Runs `work` with the current subscriptions. Changes of these webhooks wait until `work` ends; new webhooks do
+   *  not. */
   readonly withLocked: <T>(
     merchantIds: readonly string[],
     work: (subscriptions: ReadonlyMap<string, Subscriptions>) => Promise<T>,

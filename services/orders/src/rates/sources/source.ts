@@ -10,7 +10,8 @@ export interface Price {
 }
 
 /** A public source of prices. `urls` are read one after another. `parse` receives their bodies and the time of the
- *  oldest answer; it throws if a body does not have the documented shape, and omits prices that are not plain positive numbers. */
+ *  oldest answer; it throws if a body does not have the documented shape, and omits prices that are not plain positive
+ *  numbers. */
 export interface RateSource {
   readonly name: string;
   readonly urls: readonly string[];
