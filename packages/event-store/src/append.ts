@@ -6,6 +6,7 @@ import {
   StreamDeletedError,
   WrongExpectedVersionError,
 } from '@eventstore/db-client';
+import { passGuard } from './append-guard.ts';
 import { eventUuid, type Recorded } from './recorded.ts';
 import { asUnavailable, EVENT_STORE } from './unavailable.ts';
 
@@ -29,6 +30,7 @@ export const append = async (
     jsonEvent({ id: eventUuid(id), type: event.type, data: event.data as Record<string, unknown>, metadata }),
   );
   const options = { expectedRevision: expectedRevision < 0 ? ('no_stream' as const) : BigInt(expectedRevision) };
+  await passGuard(client);
   let wasSent = false;
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -49,6 +51,7 @@ export const append = async (
 
 /** Tombstones a stream: it can never be read again. Idempotent. */
 export const tombstone = async (client: EventStoreDBClient, stream: string): Promise<void> => {
+  await passGuard(client);
   try {
     await client.tombstoneStream(stream, { expectedRevision: 'any' });
   } catch (error) {

@@ -48,9 +48,9 @@ const start = (prefix: string, timing: { idleMs: number; maxDelayMs: number }, f
     handle: async (events) => void handled.push(...events.map(({ event }) => Number(event!.revision))),
     flush: {
       ...timing,
-      run: async (position) => {
+      run: async ({ commit, prepare }) => {
         fault();
-        flushed.push(position);
+        flushed.push({ commit, prepare });
       },
     },
   });

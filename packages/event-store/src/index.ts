@@ -1,4 +1,5 @@
 export { append, tombstone } from './append.ts';
+export { guardAppends } from './append-guard.ts';
 export { type ChainVerification, verifyChains } from './chain.ts';
 export { type CommandHandler, commandHandler, type HandledCommand, type HandleOptions } from './command-handler.ts';
 export { connectEventStore } from './connect.ts';
@@ -12,6 +13,7 @@ export {
 export { evolveRecorded } from './evolve-recorded.ts';
 export type { FlushTiming } from './flush-timer.ts';
 export { type HistoryRange, type HistoryStream, readHistory } from './history.ts';
+export { type Standing, standingOf } from './log-entry.ts';
 export { readLog } from './read-log.ts';
 export {
   AnyEvent,
@@ -22,6 +24,7 @@ export {
   isTombstone,
   type LogPosition,
   parseRecorded,
+  positionOf,
   type Recorded,
 } from './recorded.ts';
 export { openEventStore } from './open.ts';
@@ -33,6 +36,7 @@ export {
   type StoreIdentity,
   writeStoreIdentity,
 } from './store-identity.ts';
-export { eventsOf, lastEvent, rawEventsOf, readStream } from './stream.ts';
+export { eventsOf, isDeletedStream, lastEvent, rawEventsOf, readStream } from './stream.ts';
 export { runSubscription } from './subscription.ts';
+export { watchConnection } from './watch-connection.ts';
 export { UnreadableEventError } from './unreadable.ts';

@@ -1,5 +1,5 @@
 import { type AllStreamResolvedEvent, type EventStoreDBClient, START } from '@eventstore/db-client';
-import type { LogPosition } from './recorded.ts';
+import { type LogPosition, positionOf } from './recorded.ts';
 
 export interface ReadLogOptions {
   /** Position of the last handled entry, which is read again. Null is the start of the log. */
@@ -33,7 +33,7 @@ export const readLog = async (
     for await (const resolved of reading) {
       const { event } = resolved;
       if (!event) continue;
-      position = { commit: String(event.position.commit), prepare: String(event.position.prepare) };
+      position = positionOf(resolved);
       if (!prefixes.some((prefix) => event.streamId.startsWith(prefix))) continue;
       batch.push(resolved);
       if (batch.length < BATCH) continue;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Timestamp } from '@cpg/contracts';
-import type { ResolvedEvent } from '@eventstore/db-client';
+import type { AllStreamResolvedEvent, ResolvedEvent } from '@eventstore/db-client';
 import { ulidToUUID, uuidToULID } from 'ulid';
 import { z } from 'zod';
 import { canonicalJson } from './canonical-json.ts';
@@ -21,6 +21,8 @@ export type EventMetadata = z.infer<typeof EventMetadata>;
 export interface LogPosition {
   readonly commit: string;
   readonly prepare: string;
+  /** The event at the position. Absent in checkpoints of versions that did not store it. */
+  readonly event?: { readonly id: string; readonly stream: string };
 }
 
 export interface DomainEvent {
@@ -70,6 +72,12 @@ export const parseRecorded = <E extends DomainEvent>(schema: z.ZodType<E>, { eve
   } catch (error) {
     throw new UnreadableEventError({ stream, revision, type }, error);
   }
+};
+
+/** The position of a log entry. */
+export const positionOf = ({ event }: AllStreamResolvedEvent): LogPosition => {
+  const { id, streamId: stream, position } = event!;
+  return { commit: String(position.commit), prepare: String(position.prepare), event: { id, stream } };
 };
 
 const STREAM_DELETED = '$streamDeleted';

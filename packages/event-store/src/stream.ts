@@ -113,6 +113,10 @@ export const eventBefore = (
   revision: number,
 ): Promise<ResolvedEvent | 'deleted' | null> => readBackwards(client, stream, BigInt(revision - 1));
 
+/** Whether a stream was tombstoned. */
+export const isDeletedStream = async (client: EventStoreDBClient, stream: string): Promise<boolean> =>
+  (await readBackwards(client, stream, 'end')) === 'deleted';
+
 const readBackwards = async (
   client: EventStoreDBClient,
   stream: string,

@@ -4,7 +4,7 @@ import { retry } from '@cpg/runtime';
 import { type AllStreamResolvedEvent, type EventStoreDBClient, START, streamNameFilter } from '@eventstore/db-client';
 import { bufferEvents } from './event-buffer.ts';
 import { type Flush, flushTimer } from './flush-timer.ts';
-import type { LogPosition } from './recorded.ts';
+import { type LogPosition, positionOf } from './recorded.ts';
 
 export interface SubscriptionOptions {
   readonly client: EventStoreDBClient;
@@ -70,8 +70,7 @@ const subscribeOnce = async ({
       }
       const startedAt = performance.now();
       const batch = buffer.take(BATCH);
-      const { commit, prepare } = batch.at(-1)!.event!.position;
-      const position = { commit: String(commit), prepare: String(prepare) };
+      const position = positionOf(batch.at(-1)!);
       await handle(batch, position);
       flushing.schedule(position);
       const pause = pauseMs(performance.now() - startedAt);

@@ -29,6 +29,18 @@ test('a request is answered 503 when the gate stays closed', async () => {
   expect(await app.inject('/things')).toMatchObject({ statusCode: 503, headers: { 'retry-after': '1' } });
 });
 
+test('requests are refused at once, and the service is not ready, until the gate opens again', async () => {
+  const gate = createStartGate(60_000);
+  const app = appBehind(gate);
+  await gate.check();
+  gate.refuse(new Error('another event store'));
+  expect((await app.inject('/things')).statusCode).toBe(503);
+  await expect(gate.check()).rejects.toThrow('another event store');
+  gate.open();
+  await gate.check();
+  expect((await app.inject('/things')).statusCode).toBe(200);
+});
+
 test('a startup task retries other errors, and ends the process on a fatal one', async () => {
   const fatal: FatalStartError[] = [];
   const tasks = createStartupTasks(log, (error) => void fatal.push(error));

@@ -5,8 +5,12 @@ import { withTimeout } from './with-timeout.ts';
 /** Keeps requests out until the service knows that its data belongs to its environment. */
 export interface StartGate {
   readonly open: () => void;
+  /** Refuses every request from now on: an operator has to act. `reason` is for the readiness check. */
+  readonly refuse: (reason: Error) => void;
   /** Resolves when the gate is open. Throws `dependency_unavailable` if that takes too long. */
   readonly waitUntilOpen: () => Promise<void>;
+  /** Readiness check: rejects with the reason while requests are refused. */
+  readonly check: () => Promise<void>;
 }
 
 // The check takes milliseconds while the stores are available: a request during a restart should not fail.
@@ -14,23 +18,37 @@ const WAIT_MS = 3_000;
 
 export const createStartGate = (waitMs = WAIT_MS): StartGate => {
   let isOpen = false;
+  let refusal: Error | null = null;
   let resolve = () => {};
   const opened = new Promise<void>((done) => {
     resolve = done;
   });
+  const refuse = (cause: unknown): never => {
+    throw new AppError('dependency_unavailable', 'an operator has to repair the service: retry later', { cause });
+  };
   return {
     open: () => {
       isOpen = true;
+      refusal = null;
       resolve();
+    },
+    refuse: (reason) => {
+      isOpen = false;
+      refusal = reason;
     },
     waitUntilOpen: async () => {
       if (isOpen) return;
+      if (refusal) refuse(refusal);
       await withTimeout(waitMs, opened).catch((cause: unknown) => {
         throw new AppError('dependency_unavailable', 'the service is starting: retry the request', {
           cause,
           dependency: 'preparation',
         });
       });
+      if (refusal) refuse(refusal);
+    },
+    check: async () => {
+      if (refusal) throw refusal;
     },
   };
 };

@@ -1,13 +1,15 @@
 import type { DomainMessage } from '@cpg/contracts';
+import { guardAppends } from '@cpg/event-store';
 import { type ConsumedTopic, consume, ensureTopics, type TopicConfig, topicSettingsOf } from '@cpg/kafka';
 import { type Environment, isTransientDatabaseError, prepareSchema } from '@cpg/postgres';
 import type { Logger, StartGate, StartupTasks } from '@cpg/runtime';
 import type { AllStreamResolvedEvent } from '@eventstore/db-client';
 import type { Connections } from './connections.ts';
-import { requireOwnStore } from './own-store.ts';
+import { requireEnvironment, requireOwnStore } from './own-store.ts';
 import { type Projection, startProjection } from './projection.ts';
 import { rebuildOutdated } from './rebuild-outdated.ts';
 import { type RelayOptions, startRelay } from './relay.ts';
+import { type StoreWatch, watchStore } from './store-watch.ts';
 import { requireStoredScales } from './stored-scales.ts';
 
 export interface Stoppable {
@@ -38,59 +40,86 @@ export interface BackgroundWork<M extends DomainMessage> {
  *  succeeds, so the service accepts requests during a Kafka outage. */
 export const startBackgroundWork = <M extends DomainMessage>(work: BackgroundWork<M>): Stoppable => {
   const { startupTasks, connections, topicConfig, publish, consume: consumed, log } = work;
-  const prepared = startupTasks.run('migrations', () => prepare(work));
+  let store: StoreWatch | undefined;
+  const prepared = startupTasks.run('migrations', async () => {
+    await prepareOwnSchema(work);
+    store ??= watchOwnStore(work);
+    await prepareStore(work, store);
+    return store;
+  });
   const topicsCreated = prepared.then(() =>
     startupTasks.runOptional('topics', () =>
       ensureTopics(connections.kafka, [publish.topic, consumed.name], topicSettingsOf(topicConfig), log),
     ),
   );
   // Startup tasks reject only when they are stopped or end the process; then nothing was started.
-  const started = [prepared.then(() => startDatabaseWork(work)), topicsCreated.then(() => startKafkaWork(work))].map(
-    (parts) => parts.catch(() => []),
-  );
+  const started = [
+    prepared.then((known) => startDatabaseWork(work, known)),
+    topicsCreated.then(async () => startKafkaWork(work, await prepared)),
+  ].map((parts) => parts.catch(() => []));
   return {
     stop: async () => {
       startupTasks.stop();
+      await store?.stop();
       const parts = (await Promise.all(started)).flat();
       await Promise.all(parts.map((part) => part.stop()));
     },
   };
 };
 
-const prepare = async <M extends DomainMessage>({
+/** Nothing is migrated for a service of another environment. */
+const prepareOwnSchema = async <M extends DomainMessage>({
   environment,
-  connections: { client, readModel, name },
+  connections: { readModel },
   migrations,
-  projection,
-  gate,
-}: BackgroundWork<M>): Promise<void> => {
-  await prepareSchema(readModel, { schema: projection.schema, folder: migrations, environment });
+  projection: { schema },
+}: BackgroundWork<M>): Promise<void> => prepareSchema(readModel, { schema, folder: migrations, environment });
+
+const watchOwnStore = <M extends DomainMessage>({ connections, projection, gate, log }: BackgroundWork<M>) => {
+  const { client, readModel: db } = connections;
+  const { schema } = projection;
+  // A new process has nothing of the other store in memory; whoever supervises this one starts it.
+  const onReplaced = () => void process.kill(process.pid, 'SIGTERM');
+  const store = watchStore({ client, db, schema, gate, onReplaced, log });
+  guardAppends(client, store.requireKnown);
+  return store;
+};
+
+const prepareStore = async <M extends DomainMessage>(
+  { environment, connections: { client, readModel, name }, projection, gate }: BackgroundWork<M>,
+  store: StoreWatch,
+): Promise<void> => {
+  await requireEnvironment(client, environment);
+  await store.untilKnown();
   await requireOwnStore({ client, db: readModel, projection, environment, name });
   await requireStoredScales({ client, db: readModel, projection, name });
   gate.open();
 };
 
-const startDatabaseWork = <M extends DomainMessage>(work: BackgroundWork<M>): Stoppable[] => {
+const startDatabaseWork = <M extends DomainMessage>(work: BackgroundWork<M>, store: StoreWatch): Stoppable[] => {
   const { projection, migrations, beforeProjecting, startWithoutKafka = () => [] } = work;
   return [
-    startProjection({ ...subscriptionOf(work), projection, ...(beforeProjecting && { beforeProjecting }) }),
+    startProjection({ ...subscriptionOf(work), store, projection, ...(beforeProjecting && { beforeProjecting }) }),
     rebuildOutdated({ ...subscriptionOf(work), projection, migrations }),
     ...startWithoutKafka(),
   ];
 };
 
-const startKafkaWork = <M extends DomainMessage>(work: BackgroundWork<M>): Stoppable[] => {
+const startKafkaWork = <M extends DomainMessage>(work: BackgroundWork<M>, store: StoreWatch): Stoppable[] => {
   const { connections, projection, publish, log } = work;
   const { schema, prefixes } = projection;
   const { kafka, publisher, name } = connections;
   const { handle, ...topic } = work.consume;
   return [
-    startRelay({ ...subscriptionOf(work), ...publish, schema, prefixes, publisher }),
+    startRelay({ ...subscriptionOf(work), ...publish, store, schema, prefixes, publisher }),
     consume({
       kafka,
       groupId: name,
       topics: [topic],
-      handle,
+      handle: async (messages) => {
+        await store.requireKnown();
+        await handle(messages);
+      },
       isTransientError: isTransientDatabaseError,
       // Callers that wait were answered by a direct call, so messages may wait to be fetched together.
       preferThroughput: true,

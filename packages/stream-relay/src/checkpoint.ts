@@ -1,12 +1,15 @@
-import type { LogPosition } from '@cpg/event-store';
+import { type LogPosition, readStoreIdentity } from '@cpg/event-store';
 import { type Pool, type Queryable, transaction } from '@cpg/postgres';
+import type { EventStoreDBClient } from '@eventstore/db-client';
+import { readCheckpoints, verified } from './known-store.ts';
 
-/** The position of a subscription in the log, stored in `<schema>.checkpoints (name primary key, epoch,
- *  commit_position, prepare_position)`. `epoch` is a fencing token: each new leader increments it, so an earlier leader
- *  can no longer move the checkpoint. */
+/** The position of a subscription in the log, stored in `<schema>.checkpoints`. `epoch` is a fencing token: each new
+ *  leader increments it, so an earlier leader can no longer move the checkpoint. The identity of the store and the event
+ *  at the position show whether the store still is the same; `event_position` is the position of that event. */
 export interface Checkpoint {
-  /** Both throw FencedError when another process has become leader since. */
+  /** Throws UnknownStoreError when the event store is not the one of the checkpoint. */
   readonly load: () => Promise<LogPosition | null>;
+  /** Both throw FencedError when another process has become leader since. */
   readonly save: (db: Queryable, position: LogPosition) => Promise<void>;
 }
 
@@ -16,7 +19,7 @@ export class FencedError extends Error {
 
 export const acquireCheckpoint = async (
   pool: Pool,
-  { schema, name }: { schema: string; name: string },
+  { client, schema, name }: { client: EventStoreDBClient; schema: string; name: string },
 ): Promise<Checkpoint> => {
   const acquired = await transaction(pool, async (db) => {
     // If a PostgreSQL crash lost this commit, two leaders would get the same epoch.
@@ -28,24 +31,28 @@ export const acquireCheckpoint = async (
     );
   });
   const epoch = acquired.rows[0]!.epoch;
-  const fenced = () => new FencedError(`another process is the leader of ${schema}.${name} now`);
+  let storeId: string | null = null;
+  const save: Checkpoint['save'] = async (db, { commit, prepare, event }) => {
+    const saved = await db.query({
+      name: `save-checkpoint-${schema}`,
+      text: `update ${schema}.checkpoints
+             set commit_position = $3, prepare_position = $4, store_id = $5, event_id = $6, event_stream = $7, event_position = $3
+             where name = $1 and epoch = $2`,
+      values: [name, epoch, commit, prepare, storeId, event?.id, event?.stream],
+    });
+    if (saved.rowCount !== 1) throw new FencedError(`another process is the leader of ${schema}.${name} now`);
+  };
   return {
     load: async () => {
-      const { rows } = await pool.query<{ commit: string | null; prepare: string | null }>(
-        `select commit_position::text as commit, prepare_position::text as prepare from ${schema}.checkpoints where name = $1 and epoch = $2`,
-        [name, epoch],
-      );
-      if (!rows[0]) throw fenced();
-      const { commit, prepare } = rows[0];
-      return commit && prepare ? { commit, prepare } : null;
+      const identity = await readStoreIdentity(client);
+      const [stored] = await readCheckpoints(pool, schema, 'name = $1 and epoch = $2', [name, epoch]);
+      if (!stored) throw new FencedError(`another process is the leader of ${schema}.${name} now`);
+      const position = await verified(client, identity, schema, stored);
+      storeId = identity?.storeId ?? null;
+      const isLearned = stored.storeId !== storeId || position?.event !== stored.position?.event;
+      if (position && isLearned) await save(pool, position);
+      return position;
     },
-    save: async (db, { commit, prepare }) => {
-      const saved = await db.query({
-        name: `save-checkpoint-${schema}`,
-        text: `update ${schema}.checkpoints set commit_position = $3, prepare_position = $4 where name = $1 and epoch = $2`,
-        values: [name, epoch, commit, prepare],
-      });
-      if (saved.rowCount !== 1) throw fenced();
-    },
+    save,
   };
 };

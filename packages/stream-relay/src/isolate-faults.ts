@@ -1,4 +1,4 @@
-import { isTombstone, type LogPosition, UnreadableEventError } from '@cpg/event-store';
+import { isTombstone, type LogPosition, positionOf, UnreadableEventError } from '@cpg/event-store';
 import { retry } from '@cpg/runtime';
 import type { AllStreamResolvedEvent } from '@eventstore/db-client';
 import { isOutage } from './outage.ts';
@@ -33,11 +33,6 @@ export const isolateFaults =
     // Moves the checkpoint past the parked events.
     await handle([], position);
   };
-
-const positionOf = ({ event }: AllStreamResolvedEvent): LogPosition => ({
-  commit: String(event!.position.commit),
-  prepare: String(event!.position.prepare),
-});
 
 /** A retry cannot make an event readable; an unknown error may be a passing one. */
 const withAttempts = (work: () => Promise<void>, signal: AbortSignal): Promise<void> =>

@@ -4,7 +4,9 @@ import type { Logger } from '@cpg/runtime';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
 import { acquireCheckpoint, type Checkpoint, FencedError } from './checkpoint.ts';
 import { isolateFaults } from './isolate-faults.ts';
+import { UnknownStoreError } from './known-store.ts';
 import { parkedStreams } from './parked-streams.ts';
+import type { StoreWatch } from './store-watch.ts';
 
 export interface LeaderSubscriptionOptions {
   readonly client: EventStoreDBClient;
@@ -19,6 +21,8 @@ export interface LeaderSubscriptionOptions {
   /** Fences earlier leaders where the checkpoint's epoch does not protect, for example in Kafka. Runs before each load
    *  of the checkpoint, which then shows whether this process still leads. */
   readonly fencePredecessors?: () => Promise<void>;
+  /** Where it is watched, nothing is read from an event store that the checkpoints do not know. */
+  readonly store?: Pick<StoreWatch, 'untilKnown' | 'recheck'>;
   /** Milliseconds to pause after a batch that took `workedMs`, while there is no backlog. */
   readonly pauseMs?: (workedMs: number) => number;
 }
@@ -39,7 +43,18 @@ export interface LeaderSubscription {
 /** Runs a catch-up subscription from a checkpoint in one elected process. When the leader dies, another process takes
  *  over within seconds. An event that cannot be handled parks its stream; other streams go on. */
 export const subscribeAsLeader = (
-  { client, pool, databaseUrl, schema, name, prefixes, log, fencePredecessors, pauseMs }: LeaderSubscriptionOptions,
+  {
+    client,
+    pool,
+    databaseUrl,
+    schema,
+    name,
+    prefixes,
+    log,
+    fencePredecessors,
+    store,
+    pauseMs,
+  }: LeaderSubscriptionOptions,
   { handle, handleParked, flush }: SubscriptionWork,
 ): LeaderSubscription =>
   startLeaderElection({
@@ -53,10 +68,11 @@ export const subscribeAsLeader = (
           return await work();
         } catch (error) {
           if (error instanceof FencedError) fenced.abort();
+          if (error instanceof UnknownStoreError) store?.recheck();
           throw error;
         }
       };
-      const checkpoint = await acquireCheckpoint(pool, { schema, name });
+      const checkpoint = await acquireCheckpoint(pool, { client, schema, name });
       const parked = parkedStreams({ client, pool, schema, name, log });
       const running = AbortSignal.any([signal, fenced.signal]);
       const handleIsolated = isolateFaults((events, position) => handle(events, position, checkpoint), parked, running);
@@ -65,6 +81,7 @@ export const subscribeAsLeader = (
         prefixes,
         checkpoint: () =>
           stopWhenFenced(async () => {
+            await store?.untilKnown(running);
             await fencePredecessors?.();
             const position = await checkpoint.load();
             await parked.load();

@@ -23,15 +23,23 @@ export interface OwnStoreOptions {
  *  that has events but no identity must have the events of this database. Throws WrongEnvironmentError. */
 export const requireOwnStore = async (options: OwnStoreOptions): Promise<StoreIdentity> => {
   const { client, environment } = options;
-  const known = await readStoreIdentity(client);
-  if (!known) await requireKnownEvents(options);
-  const identity = known ?? (await identifyStore(options));
-  if (identity.environment !== environment) {
-    throw new WrongEnvironmentError(
-      `ENVIRONMENT is ${environment}, but the event store at EVENTSTORE_URL belongs to ${identity.environment}: correct ENVIRONMENT or the address`,
-    );
-  }
-  return identity;
+  const known = await requireEnvironment(client, environment);
+  if (known) return known;
+  await requireKnownEvents(options);
+  await identifyStore(options);
+  return (await requireEnvironment(client, environment))!;
+};
+
+/** Checks that the event store belongs to the environment, if it is identified. Throws WrongEnvironmentError. */
+export const requireEnvironment = async (
+  client: EventStoreDBClient,
+  environment: Environment,
+): Promise<StoreIdentity | null> => {
+  const identity = await readStoreIdentity(client);
+  if (!identity || identity.environment === environment) return identity;
+  throw new WrongEnvironmentError(
+    `ENVIRONMENT is ${environment}, but the event store at EVENTSTORE_URL belongs to ${identity.environment}: correct ENVIRONMENT or the address`,
+  );
 };
 
 /** Writes the identity of an event store that has none. */

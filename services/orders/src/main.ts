@@ -76,7 +76,7 @@ await runService(async () => {
     sandbox: config.ENVIRONMENT === 'sandbox',
     now,
     log,
-    checks: { ...connections.checks, preparation: startupTasks.check },
+    checks: { ...connections.checks, preparation: startupTasks.check, 'known-event-store': gate.check },
   });
   await app.listen({ port: config.PORT, host: config.HOST });
 

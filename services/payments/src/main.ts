@@ -86,7 +86,7 @@ await runService(async () => {
     unsettledPayment: (orderId, heldByOrder) => unsettledPaymentOf(readModel, orderId, heldByOrder),
     history: paymentHistory({ client, readModel }),
     log,
-    checks: { ...connections.checks, preparation: startupTasks.check },
+    checks: { ...connections.checks, preparation: startupTasks.check, 'known-event-store': gate.check },
   });
   await app.listen({ port: config.PORT, host: config.HOST });
 

@@ -32,7 +32,8 @@ export const relayLatency = async (stack: Stack, brokers: string): Promise<Relay
   const name = `bench_${randomUUID().replaceAll('-', '')}`;
   const pool = createPool({ url: stack.databaseUrl, name: 'bench', max: 4, log });
   await pool.query(`create schema ${name}; create table ${name}.checkpoints
-    (name text primary key, epoch bigint not null, commit_position numeric, prepare_position numeric)`);
+    (name text primary key, epoch bigint not null, commit_position numeric, prepare_position numeric,
+     store_id text, event_id text, event_stream text, event_position numeric)`);
   const kafka = createKafka({ KAFKA_BROKERS: brokers.split(',') }, { clientId: 'bench', log });
   const admin = kafka.admin();
   await admin.connect();

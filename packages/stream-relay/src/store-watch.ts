@@ -1,0 +1,136 @@
+import { EventEmitter, once } from 'node:events';
+import { AppError } from '@cpg/core';
+import { watchConnection } from '@cpg/event-store';
+import type { Queryable } from '@cpg/postgres';
+import { type Logger, retry, type StartGate } from '@cpg/runtime';
+import type { EventStoreDBClient } from '@eventstore/db-client';
+import { requireKnownStore, UnknownStoreError } from './known-store.ts';
+
+export interface StoreWatchOptions {
+  readonly client: EventStoreDBClient;
+  readonly db: Queryable;
+  readonly schema: string;
+  readonly gate: Pick<StartGate, 'refuse'>;
+  /** Called when a store that was known, and then was not, is known again: what this process keeps in memory may be of
+   *  the other one. */
+  readonly onReplaced: () => void;
+  readonly log: Logger;
+  /** How long to wait after each check that failed, in ms. */
+  readonly timing?: { readonly retryMs: number; readonly recheckMs: number };
+}
+
+export interface StoreWatch {
+  /** Resolves when the event store is known to be that of the checkpoints. Rejects only when `signal` aborts, or after
+   *  `stop`. */
+  readonly untilKnown: (signal?: AbortSignal) => Promise<void>;
+  /** For appends. Waits a moment after a reconnection; throws `dependency_unavailable` when the store is not known. */
+  readonly requireKnown: () => Promise<void>;
+  /** Checks again, after something else found a difference. */
+  readonly recheck: () => void;
+  readonly stop: () => Promise<void>;
+}
+
+const APPEND_WAIT_MS = 3_000;
+const TIMING = { retryMs: 500, recheckMs: 1_000 };
+/** A node of a cluster may lag behind the one that answered before. */
+const ATTEMPTS = 4;
+
+/** Checks at the start and after each reconnection that the event store is the one that the checkpoints know. Until then
+ *  nothing is read from it and nothing is written to it. */
+export const watchStore = ({
+  client,
+  db,
+  schema,
+  gate,
+  onReplaced,
+  log,
+  timing = TIMING,
+}: StoreWatchOptions): StoreWatch => {
+  const stopping = new AbortController();
+  let isKnown = false;
+  let wasKnown = false;
+  let refusal: UnknownStoreError | null = null;
+  const changes = new EventEmitter().setMaxListeners(0);
+  const setKnown = (known: boolean) => {
+    isKnown = known;
+    changes.emit('change');
+  };
+  /** Resolves at the next change, after `ms`, or when `signal` aborts. */
+  const changed = async (signal: AbortSignal, ms?: number): Promise<void> => {
+    const waiting = AbortSignal.any(ms === undefined ? [signal] : [signal, AbortSignal.timeout(ms)]);
+    await once(changes, 'change', { signal: waiting }).catch(() => {});
+  };
+
+  const accept = () => {
+    if (refusal) {
+      log.info({ schema }, 'the event store is the one of the checkpoints again');
+      if (wasKnown) {
+        stopping.abort();
+        return onReplaced();
+      }
+    }
+    refusal = null;
+    wasKnown = true;
+    setKnown(true);
+  };
+  const refuse = (error: UnknownStoreError) => {
+    if (error.message !== refusal?.message) log.error({ schema }, error.message);
+    refusal = error;
+    gate.refuse(error);
+    setKnown(false);
+  };
+  const check = async (): Promise<void> => {
+    try {
+      await patiently(() => requireKnownStore(client, db, schema), timing.retryMs, stopping.signal);
+      accept();
+    } catch (error) {
+      if (!(error instanceof UnknownStoreError)) throw error;
+      refuse(error);
+    }
+  };
+  const watchOnce = () =>
+    watchConnection(client, stopping.signal, async (connected) => {
+      connected.addEventListener('abort', () => setKnown(false));
+      while (!connected.aborted) {
+        if (!isKnown) await check();
+        await changed(connected, isKnown ? undefined : timing.recheckMs);
+      }
+    });
+  const running = retry(watchOnce, { signal: stopping.signal, maxMs: 500 }).catch(() => {});
+
+  return {
+    untilKnown: async (signal = stopping.signal) => {
+      const waiting = AbortSignal.any([signal, stopping.signal]);
+      while (!isKnown) {
+        await changed(waiting);
+        waiting.throwIfAborted();
+      }
+    },
+    requireKnown: async () => {
+      const end = performance.now() + APPEND_WAIT_MS;
+      while (!isKnown) {
+        const waitMs = end - performance.now();
+        if (refusal || waitMs <= 0) throw unavailable(refusal);
+        await changed(stopping.signal, Math.ceil(waitMs));
+      }
+    },
+    recheck: () => setKnown(false),
+    stop: async () => {
+      stopping.abort();
+      await running;
+    },
+  };
+};
+
+const patiently = async (verify: () => Promise<void>, retryMs: number, signal: AbortSignal): Promise<void> =>
+  retry(verify, {
+    signal,
+    firstMs: retryMs,
+    maxMs: retryMs,
+    onError: (error, attempt) => {
+      if (!(error instanceof UnknownStoreError) || attempt >= ATTEMPTS) throw error;
+    },
+  });
+
+const unavailable = (cause: unknown): AppError =>
+  new AppError('dependency_unavailable', 'the event store is unavailable: try again', { cause });
