@@ -1,4 +1,6 @@
-import { connectEventStore } from './connect.ts';
+import { startEventStore } from '@cpg/embedded-eventstore';
+import { testDatabase } from '@cpg/postgres';
+import { checkEventStore, connectEventStore } from './connect.ts';
 import { loseStore } from './testing/jest-lost-store.ts';
 
 test('a store found by gossip is written and followed within 2 s of its return', async () => {
@@ -18,4 +20,14 @@ test('an error of a call does not reject while the discovery of another call fai
   const handled = client.handleError({ getChannel: () => null }, { code: 14, details: '', message: 'unavailable' });
   await expect(discovering).rejects.toThrow('Failed to discover');
   await expect(handled).resolves.toBeUndefined();
+});
+
+test('a cluster is found by gossip although the first node of the address is down', async () => {
+  const database = await testDatabase();
+  const server = await startEventStore({ databaseUrl: database.url, port: 0 });
+  const client = connectEventStore(`esdb+discover://127.0.0.1:1,127.0.0.1:${server.port}?tls=false`);
+  await checkEventStore(client);
+  await client.dispose();
+  await server.stop();
+  await database.drop();
 });
