@@ -199,12 +199,16 @@ describe('the bytes of removed events', () => {
     expect(await onDisk()).toBe(0);
   });
 
-  test('leave them after a transaction has ended that could see them', async () => {
+  test.each([
+    ['of this database', () => database.url, 'begin isolation level repeatable read; select 1'],
+    ['of another database', () => process.env.POSTGRES_URL!, 'begin; select pg_current_xact_id()'],
+  ])('leave them after an older transaction %s has ended', async (_, url, begin) => {
     const stream = newStream();
     const onDisk = await appendSecret(stream);
-    const older = new pg.Client({ connectionString: database.url });
+    await until(isReclaimed);
+    const older = new pg.Client({ connectionString: url() });
     await older.connect();
-    await older.query('begin isolation level repeatable read; select 1');
+    await older.query(begin);
     await client.tombstoneStream(stream);
     await setTimeout(300);
     expect(await isReclaimed()).toBe(false);

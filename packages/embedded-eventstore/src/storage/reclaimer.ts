@@ -13,6 +13,8 @@ const DELAY_MS = 30_000;
 const MAX_REWRITE_BYTES = 64 * 1024 * 1024;
 const CONNECT_TIMEOUT_MS = 5_000;
 const LOCK_TIMEOUT_MS = 2_000;
+const MAX_WAIT_MS = 30_000;
+const POLL_MS = 50;
 const INSUFFICIENT_PRIVILEGE = '42501';
 
 /** Reclaims the disk space of removed events: PostgreSQL keeps the bytes of deleted rows until a vacuum, and its own
@@ -72,7 +74,7 @@ export class Reclaimer {
       );
       const { removed, due, bytes, end } = rows[0]!;
       if (!due) return true;
-      if (await isSeenByOlderTransactions(session, end)) return false;
+      if (!(await this.#olderTransactionsEnd(session, end))) return false;
       await session.query(`vacuum ${Number(bytes) <= MAX_REWRITE_BYTES ? '(full)' : ''} eventstore.event`);
       await dropOlderLog(session);
       const { rowCount } = await session.query('update eventstore.removal set reclaimed = $1 where removed = $1', [
@@ -84,20 +86,25 @@ export class Reclaimer {
       await session.end().catch(() => {});
     }
   }
-}
 
-/** Whether a transaction that began before the transaction `end` still runs in this database. It may see rows that
- *  were deleted since, so a vacuum would keep them. */
-const isSeenByOlderTransactions = async (session: pg.Client, end: string): Promise<boolean> => {
-  const { rowCount } = await session.query(
-    `select from pg_stat_activity
-      where datname = current_database() and pid <> pg_backend_pid()
-        and greatest(age(backend_xmin), age(backend_xid)) > age($1::xid8::xid)
-      limit 1`,
-    [end],
-  );
-  return rowCount !== 0;
-};
+  /** Waits for the transactions that began before the transaction `end`: a vacuum keeps rows that they may still see.
+   *  A running transaction of another database counts too, because it holds back the snapshots of this one. Resolves
+   *  to false when one runs for long. */
+  async #olderTransactionsEnd(session: pg.Client, end: string): Promise<boolean> {
+    const giveUpAt = performance.now() + MAX_WAIT_MS;
+    while (performance.now() < giveUpAt) {
+      const { rowCount } = await session.query(
+        `select where pg_snapshot_xmin(pg_current_snapshot()) >= $1::xid8 and not exists (
+           select from pg_stat_activity
+            where datname = current_database() and pid <> pg_backend_pid() and age(backend_xmin) > age($1::xid8::xid))`,
+        [end],
+      );
+      if (rowCount === 1) return true;
+      await sleep(POLL_MS, undefined, { signal: this.#stopping.signal });
+    }
+    return false;
+  }
+}
 
 /** Lets PostgreSQL drop the older write-ahead log, which has the events too. Only a superuser may. */
 const dropOlderLog = async (session: pg.Client): Promise<void> => {
