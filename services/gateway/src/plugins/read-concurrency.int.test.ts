@@ -31,12 +31,12 @@ describe('in the gateway', () => {
 });
 
 test('slow lists of several merchants do not stop authentication, and end on the server', async () => {
-  const gateway = await startGateway({ statementTimeoutMs: 1_000 });
+  const gateway = await startGateway({ statementTimeoutMs: 2_000 });
   const busy = await Promise.all([1, 2, 3].map(() => gateway.merchant()));
   const locker = await gateway.pool.connect();
   await locker.query('begin; lock table orders.orders in access exclusive mode');
   const lists = busy.flatMap((merchant) => Array.from({ length: 4 }, () => merchant.send('GET', '/v1/orders')));
-  await sleep(100);
+  while (gateway.pool.waitingCount === 0) await sleep(10);
   expect(gateway.pool.idleCount).toBe(0);
   const unknownKey = await busy[0]!.send('GET', '/v1/orders', undefined, { 'x-api-key': makeApiKey('sandbox').text });
   expect(unknownKey.status).toBe(401);
