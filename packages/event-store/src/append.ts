@@ -39,7 +39,8 @@ export const append = async (
       return 'appended';
     } catch (error) {
       if (error instanceof WrongExpectedVersionError) return 'conflict';
-      if (error instanceof StreamDeletedError) return 'deleted';
+      // After an attempt without an answer, the deletion may have followed these events.
+      if (error instanceof StreamDeletedError && !wasSent) return 'deleted';
       wasSent ||= !NOT_CONNECTED.test((error as Error).message);
       if (attempt < APPEND_ATTEMPTS) continue;
       throw wasSent

@@ -1,0 +1,26 @@
+import { type EventStoreDBClient, StreamDeletedError } from '@eventstore/db-client';
+import { append } from './append.ts';
+import type { Recorded } from './recorded.ts';
+
+/** A client whose appends fail with these errors in turn. */
+const failingWith = (...errors: Error[]) =>
+  ({ appendToStream: () => Promise.reject(errors.shift()!) }) as unknown as EventStoreDBClient;
+
+const events = [
+  { id: 'evt_01J0000000000000000000000A', event: { type: 'Counted', data: {} } },
+] as unknown as Recorded[];
+const deleted = () => StreamDeletedError.fromStreamName('order-1');
+
+test('an append to a deleted stream is answered as such', async () => {
+  expect(await append(failingWith(deleted()), 'order-1', events, 0)).toBe('deleted');
+});
+
+test('the outcome is unknown if the stream was deleted after an append without an answer', async () => {
+  const appended = append(failingWith(new Error('Commit phase timeout'), deleted()), 'order-1', events, 0);
+  await expect(appended).rejects.toMatchObject({ code: 'outcome_unknown' });
+});
+
+test('an append that could not be sent before the stream was deleted did not take effect', async () => {
+  const notSent = new Error('Failed to discover after 10 attempts.');
+  expect(await append(failingWith(notSent, deleted()), 'order-1', events, 0)).toBe('deleted');
+});
