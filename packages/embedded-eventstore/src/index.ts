@@ -1,2 +1,3 @@
 export { type AppendFault, type FaultOf } from './append-faults.ts';
+export { type FaultCase, faultCases, plannedFaults } from './fault-plans.ts';
 export { type EventStoreOptions, type EventStoreServer, startEventStore } from './server.ts';

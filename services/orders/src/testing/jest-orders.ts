@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readAssets } from '@cpg/assets';
 import { NewOrderEvent, OrderEvent, type OrderMessage, TOPICS } from '@cpg/contracts';
 import { AppError } from '@cpg/core';
-import { startEventStore } from '@cpg/embedded-eventstore';
+import { type FaultOf, startEventStore } from '@cpg/embedded-eventstore';
 import { startKafka } from '@cpg/embedded-kafka';
 import { commandHandler, connectEventStore, readStream } from '@cpg/event-store';
 import { consume, createKafka, createPublisher, ensureTopics } from '@cpg/kafka';
@@ -63,9 +63,9 @@ export const until = async <T>(look: () => Promise<T | undefined | null | false>
 export type OrdersService = Awaited<ReturnType<typeof startOrders>>;
 
 /** The orders service with a real event store, Kafka and PostgreSQL, and a stub of payments. */
-export const startOrders = async () => {
+export const startOrders = async ({ appendFaults }: { appendFaults?: FaultOf } = {}) => {
   const log = createLogger({ name: 'orders', level: process.env.LOG_LEVEL ?? 'silent' });
-  const engines = await startEngines();
+  const engines = await startEngines(appendFaults);
   const stub = await startPaymentsStub();
   const client = connectEventStore(engines.eventStoreUrl);
   const pool = createPool({ url: engines.databaseUrl, name: 'orders-test', asyncCommit: true, log });
@@ -211,10 +211,10 @@ const callsOf =
   };
 
 /** A database for the service, an event store and a Kafka, each empty. */
-const startEngines = async () => {
+const startEngines = async (appendFaults?: FaultOf) => {
   const [database, forEvents, forKafka] = await Promise.all([testDatabase(), testDatabase(), testDatabase()]);
   const [eventStore, kafka] = await Promise.all([
-    startEventStore({ databaseUrl: forEvents.url, port: 0 }),
+    startEventStore({ databaseUrl: forEvents.url, port: 0, ...(appendFaults && { appendFaults }) }),
     startKafka({ databaseUrl: forKafka.url, port: 0 }),
   ]);
   return {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { NewPaymentEvent, PaymentEvent, RegisteredPayment } from '@cpg/contracts';
-import { startEventStore } from '@cpg/embedded-eventstore';
+import { type FaultOf, startEventStore } from '@cpg/embedded-eventstore';
 import { commandHandler, connectEventStore, readStream } from '@cpg/event-store';
 import { createPool, migrate, type Pool, testDatabase } from '@cpg/postgres';
 import { createLogger, internalClient, type Logger, newId } from '@cpg/runtime';
@@ -31,10 +31,14 @@ export type PaymentsService = Awaited<ReturnType<typeof startPayments>>;
 
 /** The payments service without Kafka: its HTTP API and its projection, with a real event store and PostgreSQL, and a
  *  stub of orders. */
-export const startPayments = async () => {
+export const startPayments = async ({ appendFaults }: { appendFaults?: FaultOf } = {}) => {
   const log = createLogger({ name: 'payments', level: process.env.LOG_LEVEL ?? 'silent' });
   const [database, eventDatabase] = await Promise.all([testDatabase(), testDatabase()]);
-  const eventStore = await startEventStore({ databaseUrl: eventDatabase.url, port: 0 });
+  const eventStore = await startEventStore({
+    databaseUrl: eventDatabase.url,
+    port: 0,
+    ...(appendFaults && { appendFaults }),
+  });
   const stub = await startOrdersStub();
   const client = connectEventStore(eventStore.url);
   const pool = createPool({ url: database.url, name: 'payments-test', asyncCommit: true, log });
