@@ -1,6 +1,7 @@
 import { cpus } from 'node:os';
 import { engines } from './bench/engines.ts';
 import { orderCreates } from './bench/order-creates.ts';
+import { overload } from './bench/overload.ts';
 import { printReport, type Row } from './bench/report.ts';
 import { soak } from './bench/soak.ts';
 import { killedDispatcher } from './bench/webhooks/killed-dispatcher.ts';
@@ -12,6 +13,7 @@ import { neighbours } from './bench/webhooks/neighbours.ts';
 const SUITES: Record<string, () => Promise<Row[]>> = {
   orders: orderCreates,
   engines,
+  overload,
   'webhooks-drain': measureDrains,
   'webhooks-latency': latency,
   'webhooks-neighbours': neighbours,
@@ -19,7 +21,7 @@ const SUITES: Record<string, () => Promise<Row[]>> = {
   soak,
 };
 const WEBHOOKS = Object.keys(SUITES).filter((name) => name.startsWith('webhooks-'));
-const BY_DEFAULT = ['orders', 'engines', ...WEBHOOKS];
+const BY_DEFAULT = ['orders', 'overload', 'engines', ...WEBHOOKS];
 
 const chosen = process.argv.slice(2).flatMap((name) => (name === 'webhooks' ? WEBHOOKS : name));
 const unknown = chosen.filter((name) => !(name in SUITES));
