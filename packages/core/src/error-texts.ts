@@ -122,6 +122,11 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
     when: 'There is no recent exchange rate for a currency of the order. No order was created.',
     remedy: 'Retry after the number of seconds in `Retry-After`.',
   },
+  overloaded: {
+    when: 'The service has more requests in progress than it can answer in time. Nothing was done.',
+    remedy:
+      'Retry after the number of seconds in `Retry-After`, with a growing wait between attempts. A POST can keep its `Idempotency-Key`.',
+  },
   dependency_unavailable: {
     when: 'A dependency of the service is unavailable. No order, payment or refund was changed.',
     remedy: 'Retry after the number of seconds in `Retry-After`.',

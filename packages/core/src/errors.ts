@@ -28,6 +28,7 @@ export const ERROR_CODES = {
   rate_limited: 429,
   internal_error: 500,
   rate_unavailable: 503,
+  overloaded: 503,
   dependency_unavailable: 503,
   outcome_unknown: 503,
 } as const;
@@ -75,13 +76,14 @@ export const outcomeUnknown = (what: string, cause?: unknown, dependency?: strin
   );
 
 const TEMPORARY: readonly ErrorCode[] = [
+  'overloaded',
   'dependency_unavailable',
   'outcome_unknown',
   'rate_unavailable',
   'concurrent_update',
 ];
 
-/** Whether the same work may succeed later without a change of its input: a dependency is unavailable, or others keep
- *  changing the same resource. */
+/** Whether the same work may succeed later without a change of its input: a dependency is unavailable, a service is
+ *  overloaded, or others keep changing the same resource. */
 export const isTemporary = (error: unknown): error is AppError =>
   error instanceof AppError && TEMPORARY.includes(error.code);

@@ -9,6 +9,8 @@ const CHECK_TIMEOUT_MS = 2_000;
 // Anybody can request the readiness, and a check costs queries and calls.
 const CACHE_MS = 1_000;
 
+const NEVER_REFUSED = { config: { load: 'health' } } as const;
+
 /** `GET /health` answers 200 while the process runs. `GET /health/ready` answers 200, or 503 with the names of the
  *  failed checks, at most a second old. */
 export const healthRoutes = (
@@ -17,8 +19,8 @@ export const healthRoutes = (
   { nowMs = () => performance.now() }: { nowMs?: () => number } = {},
 ): void => {
   let latest: { readonly missing: Promise<string[]>; readonly atMs: number } | undefined;
-  app.get('/health', async () => ({ status: 'ok' }));
-  app.get('/health/ready', async (_request, reply) => {
+  app.get('/health', NEVER_REFUSED, async () => ({ status: 'ok' }));
+  app.get('/health/ready', NEVER_REFUSED, async (_request, reply) => {
     if (!latest || nowMs() - latest.atMs >= CACHE_MS) latest = { missing: failedChecks(checks), atMs: nowMs() };
     const missing = await latest.missing;
     if (missing.length === 0) return { status: 'ok' };

@@ -59,7 +59,8 @@ export const sendError = (
   outages?: Pick<Outages, 'refused'>,
 ) => {
   const appError = toAppError(error);
-  if (appError.statusCode >= 500) {
+  // The service that refuses for overload counts it.
+  if (appError.statusCode >= 500 && appError.code !== 'overloaded') {
     const isOutage = appError.statusCode === 503 && outages?.refused(appError);
     request.log[isOutage ? 'debug' : 'error'](
       {

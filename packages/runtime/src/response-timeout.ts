@@ -19,6 +19,11 @@ export const limitResponseTime = (app: AnyApp, ms: number, renderBody: (request:
     clearTimeout(timers.get(request));
     next(null, payload);
   });
+  // A response that bypasses onSend.
+  app.addHook('onResponse', (request: FastifyRequest, _reply: FastifyReply, next) => {
+    clearTimeout(timers.get(request));
+    next();
+  });
 };
 
 const sendUnavailable = (reply: FastifyReply, body: string): void => {

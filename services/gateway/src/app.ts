@@ -3,7 +3,9 @@ import {
   createApp,
   healthRoutes,
   type Logger,
+  createOverloadLog,
   type ReadinessChecks,
+  refuseOverload,
   type SecretBox,
   waitForStartGate,
   type StartGate,
@@ -13,6 +15,7 @@ import type { OrdersClient } from './clients/orders.ts';
 import type { PaymentsClient } from './clients/payments.ts';
 import type { WebhookDispatcherClient } from './clients/webhook-dispatcher.ts';
 import type { Authenticator } from './keys/authenticator.ts';
+import { createLoadLimits, type LoadLimits } from './limits/load-limits.ts';
 import type { RateLimits } from './limits/rate-limits.ts';
 import { serveApiDocs } from './openapi/plugin.ts';
 import { authenticate } from './plugins/api-key.ts';
@@ -47,6 +50,8 @@ export interface AppOptions {
   readonly dispatcher: WebhookDispatcherClient;
   readonly authenticator: Authenticator;
   readonly limits: RateLimits;
+  /** The limits of requests in progress. Default: those of a new gateway. */
+  readonly loadLimits?: LoadLimits | undefined;
   readonly box: SecretBox;
   /** The name of this gateway's instance lock; null while it does not hold the lock. */
   readonly instanceName: () => string | null;
@@ -59,7 +64,11 @@ export interface AppOptions {
   readonly answerWithinMs?: number;
 }
 
-/** The public API. Plugins check requests in the order of registration: 401, 429 and 403 before the body is read, then
+/** Requests whose key was not verified before share one part of the limits. */
+const UNKNOWN_OWNER = '';
+
+/** The public API. A request is refused for overload first. Then plugins check requests in the order of registration: 401,
+ *  429 and 403 before the body is read, then
  *  400, then others. */
 export const buildApp = async (options: AppOptions): Promise<FastifyInstance> => {
   const { environment, authenticator, limits, log, trustProxy, answerWithinMs } = options;
@@ -69,6 +78,12 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
     isTransientError: isTransientDatabaseError,
     ...(answerWithinMs !== undefined && { responseTimeoutMs: answerWithinMs }),
   }) as unknown as FastifyInstance;
+  refuseOverload(app, {
+    limits: options.loadLimits ?? createLoadLimits(),
+    ownerOf: ({ headers: { 'x-api-key': key } }) =>
+      (typeof key === 'string' && authenticator.merchantOf(key)) || UNKNOWN_OWNER,
+    overload: createOverloadLog(log),
+  });
   app.addHook('onRequest', async (request, reply) => void reply.header('x-request-id', request.id));
   closeUnreadConnections(app);
   await addSecurityHeaders(app);

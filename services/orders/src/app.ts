@@ -1,10 +1,14 @@
+import { INTERNAL_HEADERS } from '@cpg/contracts';
 import { isTransientDatabaseError } from '@cpg/postgres';
 import {
   createApp,
+  createConcurrencyLimit,
   healthRoutes,
   INTERNAL_BODY_LIMIT_BYTES,
   type Logger,
+  createOverloadLog,
   type ReadinessChecks,
+  refuseOverload,
   waitForStartGate,
   requireInternalToken,
   type StartGate,
@@ -27,6 +31,12 @@ export const buildApp = ({
     log: routes.log,
     isTransientError: isTransientDatabaseError,
     bodyLimit: INTERNAL_BODY_LIMIT_BYTES,
+  });
+  // Reports of payments and reads are never refused.
+  refuseOverload(app, {
+    limits: { create: createConcurrencyLimit() },
+    ownerOf: ({ headers }) => String(headers[INTERNAL_HEADERS.actor]),
+    overload: createOverloadLog(routes.log),
   });
   healthRoutes(app, checks);
   void app.register(async (internal) => {

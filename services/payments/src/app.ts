@@ -1,10 +1,14 @@
+import { INTERNAL_HEADERS } from '@cpg/contracts';
 import { isTransientDatabaseError } from '@cpg/postgres';
 import {
   createApp,
+  createConcurrencyLimit,
   healthRoutes,
   INTERNAL_BODY_LIMIT_BYTES,
   type Logger,
+  createOverloadLog,
   type ReadinessChecks,
+  refuseOverload,
   waitForStartGate,
   requireInternalToken,
   type StartGate,
@@ -25,6 +29,12 @@ export const buildApp = ({
   log: Logger;
 }) => {
   const app = createApp({ log, isTransientError: isTransientDatabaseError, bodyLimit: INTERNAL_BODY_LIMIT_BYTES });
+  // Instructions serve creates alone. Reports of payments are never refused.
+  refuseOverload(app, {
+    limits: { create: createConcurrencyLimit() },
+    ownerOf: ({ headers }) => String(headers[INTERNAL_HEADERS.actor]),
+    overload: createOverloadLog(log),
+  });
   healthRoutes(app, checks);
   void app.register(async (internal) => {
     requireInternalToken(internal, token);

@@ -44,7 +44,7 @@ export const paymentRoutes: FastifyPluginAsyncZod<PaymentRoutes> = async (
 ) => {
   app.post(
     '/instructions',
-    { schema: { body: InstructionsCall, response: { 200: Instructions } } },
+    { config: { load: 'create' }, schema: { body: InstructionsCall, response: { 200: Instructions } } },
     async (request) => ({
       instructions: await instructions(request.body),
     }),

@@ -52,7 +52,7 @@ const STATUS_TEXTS: Record<number, string> = {
   415: 'The body is not `application/json`, or it is compressed.',
   422: 'This `Idempotency-Key` was used with a different request.',
   429: 'Too many requests.',
-  503: 'A dependency is unavailable, or there is no current exchange rate. Try again.',
+  503: 'The service is overloaded, a dependency is unavailable, or there is no current exchange rate. Try again.',
 };
 
 export interface ErrorContext {
@@ -88,6 +88,7 @@ const codesOf = ({ operationId, versioned, namesResource, hasBody, repeatable }:
   ...(hasBody ? (['payload_too_large', 'unsupported_media_type', 'outcome_unknown'] as const) : []),
   ...(repeatable ? (['idempotency_key_in_use', 'idempotency_key_reused'] as const) : []),
   'rate_limited',
+  'overloaded',
   'dependency_unavailable',
   ...(OWN[operationId] ?? []),
 ];

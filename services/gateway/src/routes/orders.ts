@@ -21,7 +21,12 @@ export interface OrderRouteOptions {
   readonly pool: Pool;
 }
 
-const CREATE = { scope: 'orders:self:create', shows: 'order', creates: '/v1/orders/ord_{seed}' } as const;
+const CREATE = {
+  load: 'create',
+  scope: 'orders:self:create',
+  shows: 'order',
+  creates: '/v1/orders/ord_{seed}',
+} as const;
 
 /** `/v1/orders`. Commands go to the orders service, reads to its read model. */
 export const orderRoutes: FastifyPluginAsyncZod<OrderRouteOptions> = async (app, { orders, payments, pool }) => {

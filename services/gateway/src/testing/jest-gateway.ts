@@ -14,6 +14,7 @@ import { createCredentialLoader } from '../keys/credential-loader.ts';
 import { verifySecret } from '../keys/hash.ts';
 import type { KeySpec } from '../keys/issue.ts';
 import { createLastUsedTracker } from '../keys/last-used.ts';
+import type { LoadLimits } from '../limits/load-limits.ts';
 import { createRateLimits } from '../limits/rate-limits.ts';
 import { migrateGateway } from '../migrations.ts';
 import { openPools } from '../pools.ts';
@@ -52,6 +53,7 @@ export interface TestGatewayOptions {
   readonly cacheTtlMs?: number;
   readonly now?: () => Date;
   readonly answerWithinMs?: number;
+  readonly loadLimits?: LoadLimits;
   readonly statementTimeoutMs?: number;
   /** Open by default. */
   readonly gate?: StartGate;
@@ -98,6 +100,7 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
     now,
     log,
     trustProxy: ['127.0.0.1'],
+    loadLimits: options.loadLimits,
     ...(options.answerWithinMs !== undefined && { answerWithinMs: options.answerWithinMs }),
   });
 

@@ -46,7 +46,7 @@ export const paymentsClient = (client: InternalClient): PaymentsClient => ({
       });
       return answer.instructions;
     } catch (error) {
-      if (!isTemporary(error)) throw error;
+      if (!isTemporary(error) || error.code === 'overloaded') throw error;
       if (isTimeout(error.cause)) return undefined;
       // Instructions without an order have no effect that a caller could see.
       throw new AppError('dependency_unavailable', 'payments is temporarily unavailable: retry the request', {

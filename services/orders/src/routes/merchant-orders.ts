@@ -31,7 +31,8 @@ export const merchantOrderRoutes: FastifyPluginAsyncZod<MerchantOrderRoutes> = a
     orderView(await commands.runAndNotify(orderId, command, context, { merchantId, oncePerRequest: true }));
   const merchantCall = { params: OrderPath, body: OrderCall, response: { 200: Order } };
 
-  app.post('/orders', { schema: { body: CreateOrderCall, response: { 201: Order } } }, async (request, reply) => {
+  const create = { config: { load: 'create' }, schema: { body: CreateOrderCall, response: { 201: Order } } } as const;
+  app.post('/orders', create, async (request, reply) => {
     const { order_id, merchant_id, order } = request.body;
     const created = await commands.create(order_id, merchant_id, order, readCallContext(request));
     return reply.code(201).send(orderView(created));

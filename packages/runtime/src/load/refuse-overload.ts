@@ -1,0 +1,74 @@
+import { AppError } from '@cpg/core';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { AnyApp } from '../any-app.ts';
+import { errorBody } from '../http-errors.ts';
+import type { ConcurrencyLimit, EndRequest } from './concurrency-limit.ts';
+import type { OverloadLog } from './overload-log.ts';
+
+/** How important a route is: creates are refused first, `health` never. */
+export type LoadClass = 'create' | 'normal' | 'health';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Default: `normal`. */
+    load?: LoadClass;
+  }
+}
+
+export interface RefuseOverloadOptions {
+  /** Requests of a class without a limit are always admitted. */
+  readonly limits: Partial<Record<LoadClass, ConcurrencyLimit>>;
+  /** Whose request it is. Runs before the request is authenticated. */
+  readonly ownerOf: (request: FastifyRequest) => string;
+  readonly overload: OverloadLog;
+}
+
+const RETRY_AFTER_SECONDS = '1';
+/** Longer than a request runs: its place is free again even if its handler never ends. */
+const FORGET_AFTER_MS = 15_000;
+
+/** Answers 503 `overloaded` while the limit of a route's class is reached. Register it before all other hooks: a refusal
+ *  must be cheap, so it runs none of them and does not read the body. */
+export const refuseOverload = (app: AnyApp, { limits, ownerOf, overload }: RefuseOverloadOptions): void => {
+  const admitted = new WeakMap<FastifyRequest, EndRequest>();
+  app.addHook('onRequest', (request: FastifyRequest, reply: FastifyReply, next) => {
+    const loadClass = request.routeOptions.config?.load ?? 'normal';
+    const limit = limits[loadClass];
+    if (!limit) return next();
+    const end = limit.admit(ownerOf(request));
+    if (!end) {
+      overload.refused(loadClass);
+      return sendOverloaded(request, reply);
+    }
+    admitted.set(request, end);
+    reply.raw.once('close', () => {
+      // The client left, and the handler still runs.
+      if (!reply.raw.writableFinished) setTimeout(end, FORGET_AFTER_MS, 'failed').unref();
+    });
+    next();
+  });
+  app.addHook('onSend', (request: FastifyRequest, reply: FastifyReply, payload, next) => {
+    admitted.get(request)?.(reply.statusCode < 400 ? 'done' : 'failed');
+    next(null, payload);
+  });
+  // The timeout of the response bypasses onSend: such a latency counts.
+  app.addHook('onResponse', (request: FastifyRequest, _reply: FastifyReply, next) => {
+    admitted.get(request)?.('late');
+    next();
+  });
+};
+
+const sendOverloaded = (request: FastifyRequest, reply: FastifyReply): void => {
+  const body = JSON.stringify(errorBody(OVERLOADED, request.id));
+  reply.hijack();
+  reply.raw
+    .writeHead(503, {
+      'retry-after': RETRY_AFTER_SECONDS,
+      'content-type': 'application/json; charset=utf-8',
+      'content-length': Buffer.byteLength(body),
+      'x-request-id': request.id,
+    })
+    .end(body);
+};
+
+const OVERLOADED = new AppError('overloaded', 'the service has too many requests in progress: nothing was done');

@@ -1,0 +1,15 @@
+import { type ConcurrencyLimit, createConcurrencyLimit, type LoadClass } from '@cpg/runtime';
+
+/** Limits of the requests in progress, by the class of their route. */
+export type LoadLimits = Partial<Record<LoadClass, ConcurrencyLimit>>;
+
+/** The limits of the requests in progress. Creates are refused first: they get the lower limit and the shorter latency. */
+export const createLoadLimits = (): LoadLimits => ({
+  create: createConcurrencyLimit(),
+  normal: createConcurrencyLimit({ targetMs: NORMAL_TARGET_MS, initial: NORMAL_INITIAL, min: NORMAL_MIN }),
+});
+
+// Lists with many pages and exports take longer than a create.
+const NORMAL_TARGET_MS = 1_000;
+const NORMAL_INITIAL = 512;
+const NORMAL_MIN = 128;
