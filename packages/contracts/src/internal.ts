@@ -17,6 +17,8 @@ export const INTERNAL_HEADERS = {
   /** The caller that caused the request: `key:<kid>`, `service:<name>` or `debug`. */
   actor: 'x-actor',
   correlationId: 'x-correlation-id',
+  /** Milliseconds that the caller still waits for the response. */
+  deadline: 'x-deadline-ms',
 } as const;
 
 // ---- orders -------------------------------------------------------------------------------------------------------

@@ -76,6 +76,16 @@ test('concurrent commands of two processes on one stream are all recorded once',
   await other.dispose();
 });
 
+test('a command whose deadline has passed records nothing', async () => {
+  const id = newTill();
+  const payIn = { type: 'PayIn', amount: 1, by: 'Ada' } as const;
+  const late = handlerOn().handle(id, payIn, { ...context, deadlineMs: performance.now() });
+  await expect(late).rejects.toMatchObject({ code: 'overloaded' });
+  expect(await readStream(client, `till-${id}`, TillEvent)).toEqual([]);
+  const inTime = await handlerOn().handle(id, payIn, { ...context, deadlineMs: performance.now() + 60_000 });
+  expect(inTime.revision).toBe(0);
+});
+
 test('a refusal is decided on the recorded state, not on a stale cache', async () => {
   const id = newTill();
   const [here, there] = [handlerOn(), handlerOn()];

@@ -1,5 +1,5 @@
 import { AppError, type Decider, fold } from '@cpg/core';
-import type { CallContext } from '@cpg/runtime';
+import { type CallContext, refuseAfterDeadline } from '@cpg/runtime';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import type { z } from 'zod';
 import { chainEvents } from './chain-events.ts';
@@ -35,8 +35,8 @@ export interface HandleOptions {
 export interface CommandHandler<State, Command, E extends DomainEvent> {
   /** Loads the state, decides, and appends the new events with the expected revision. On a conflict it decides again on
    *  the new state. Resolves once the events are durable. Throws the refusal of `decide`; `not_found` for a tombstoned
-   *  stream; `concurrent_update` after too many conflicts; `dependency_unavailable` when nothing was recorded;
-   *  `outcome_unknown`; UnreadableEventError. */
+   *  stream; `concurrent_update` after too many conflicts; `dependency_unavailable` when nothing was recorded; `overloaded`
+   *  when the deadline passed before the append; `outcome_unknown`; UnreadableEventError. */
   readonly handle: (
     id: string,
     command: Command,
@@ -111,6 +111,8 @@ export const commandHandler = <State, Command, E extends DomainEvent>({
         hash: last.metadata.hash,
         requestIds: withRequest(before.requestIds, context.requestId),
       };
+      // Not after a conflict: it can be that of an append whose answer was lost.
+      if (attempt === 1) refuseAfterDeadline(context);
       cache.delete(stream);
       const result = await append(client, stream, events, before.revision);
       if (result === 'deleted') throw new AppError('not_found', 'the resource was deleted');

@@ -6,6 +6,8 @@ export interface CallContext {
   readonly actor: string;
   readonly requestId: string;
   readonly correlationId: string;
+  /** The value of `performance.now()` after which nobody waits for the result. Absent for work in the background. */
+  readonly deadlineMs?: number;
 }
 
 export const contextHeaders = (context: CallContext): Record<string, string> => ({
@@ -15,12 +17,17 @@ export const contextHeaders = (context: CallContext): Record<string, string> => 
 });
 
 /** Reads the call context from the headers of an internal request. Missing ids default to the id of this request. */
-export const readCallContext = (request: { id: string; headers: Record<string, unknown> }): CallContext => {
+export const readCallContext = (request: {
+  id: string;
+  headers: Record<string, unknown>;
+  deadlineMs?: number;
+}): CallContext => {
   const header = (name: string) => (typeof request.headers[name] === 'string' ? request.headers[name] : undefined);
   const requestId = header(INTERNAL_HEADERS.requestId) ?? request.id;
   return {
     actor: header(INTERNAL_HEADERS.actor) ?? 'service:unknown',
     requestId,
     correlationId: header(INTERNAL_HEADERS.correlationId) ?? requestId,
+    ...(request.deadlineMs !== undefined && { deadlineMs: request.deadlineMs }),
   };
 };

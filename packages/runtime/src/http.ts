@@ -12,6 +12,7 @@ import { drainConnectionsOnClose } from './drain.ts';
 import { BODY_LIMIT_BYTES, errorBody, invalidRequest, sendError } from './http-errors.ts';
 import { newRequestId } from './ids.ts';
 import type { Logger } from './logger.ts';
+import { keepDeadlines } from './load/deadline.ts';
 import type { Outages } from './outages.ts';
 import { limitResponseTime } from './response-timeout.ts';
 import { describeIssue, validationDetails } from './validation-messages.ts';
@@ -56,6 +57,7 @@ export const createApp = ({
   }).withTypeProvider<ZodTypeProvider>();
   drainConnectionsOnClose(app);
   limitResponseTime(app, responseTimeoutMs, (request) => timeoutBody(request, outages));
+  keepDeadlines(app, responseTimeoutMs);
   app.setValidatorCompiler(({ schema, httpPart }) => (data: unknown) => {
     // Fastify passes null for an absent body.
     const present = httpPart === 'body' && data === null ? undefined : data;

@@ -25,6 +25,7 @@ export { Secret, SecretList } from './secrets.ts';
 export { requireInternalToken } from './internal-token.ts';
 export { invalidFile, readJsonFile } from './json-file.ts';
 export { type ConcurrencyLimit, createConcurrencyLimit } from './load/concurrency-limit.ts';
+export { refuseAfterDeadline } from './load/deadline.ts';
 export { createOverloadLog } from './load/overload-log.ts';
 export { type LoadClass, refuseOverload } from './load/refuse-overload.ts';
 export { createLogger, type Logger } from './logger.ts';

@@ -1,14 +1,15 @@
-import { ErrorBody } from '@cpg/contracts';
+import { ErrorBody, INTERNAL_HEADERS } from '@cpg/contracts';
 import { AppError, ERROR_CODES, type ErrorCode, outcomeUnknown } from '@cpg/core';
 import { Pool } from 'undici';
 import type { z } from 'zod';
 import { type CallContext, contextHeaders } from './call-context.ts';
+import { refuseAfterDeadline } from './load/deadline.ts';
 import { DEFAULT_CONNECT_RETRY_MS, type HttpRequest, type HttpResponse, retryingSender } from './internal-retry.ts';
 
 export interface InternalClient {
   /** Calls another service and parses its response. Throws the AppError that the service answered. Throws
-   *  `dependency_unavailable` when the service is unavailable, and `outcome_unknown` when a call other than a GET may
-   *  have taken effect: it got no answer. */
+   *  `dependency_unavailable` when the service is unavailable, `overloaded` when the deadline of the context has passed,
+   *  and `outcome_unknown` when a call other than a GET may have taken effect: it got no answer. */
   readonly call: <T extends z.ZodType>(
     method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
     path: string,
@@ -57,6 +58,7 @@ export const internalClient = ({ name, url, token }: InternalClientOptions): Int
   const send = retryingSender((request) => sendRequest(pool, request));
   return {
     call: async (method, path, { context, response, query, body, timeoutMs = TIMEOUT_MS, ...options }) => {
+      refuseAfterDeadline(context);
       const request: HttpRequest = {
         method,
         path: query ? `${path}?${queryString(query)}` : path,
@@ -67,6 +69,7 @@ export const internalClient = ({ name, url, token }: InternalClientOptions): Int
         },
         body: body === undefined ? null : JSON.stringify(body),
         timeoutMs,
+        deadlineMs: context.deadlineMs ?? Infinity,
       };
       const { connectRetryMs = DEFAULT_CONNECT_RETRY_MS, idempotent = true } = options;
       const { status, text } = await send(request, { connectRetryMs, idempotent }).catch((cause: unknown) => {
@@ -86,14 +89,22 @@ const queryString = (query: object): string =>
     ),
   ).toString();
 
-const sendRequest = async (pool: Pool, { timeoutMs, ...options }: HttpRequest): Promise<HttpResponse> => {
+const sendRequest = async (
+  pool: Pool,
+  { timeoutMs, deadlineMs, headers, ...options }: HttpRequest,
+): Promise<HttpResponse> => {
+  const waitsMs = Math.max(0, Math.floor(Math.min(timeoutMs, deadlineMs - performance.now())));
   const timeout = new AbortController();
   const timer = setTimeout(
-    () => timeout.abort(new DOMException(`timed out after ${timeoutMs} ms`, 'TimeoutError')),
-    timeoutMs,
+    () => timeout.abort(new DOMException(`timed out after ${waitsMs} ms`, 'TimeoutError')),
+    waitsMs,
   );
   try {
-    const { statusCode, body } = await pool.request({ ...options, signal: timeout.signal });
+    const { statusCode, body } = await pool.request({
+      ...options,
+      headers: { ...headers, [INTERNAL_HEADERS.deadline]: String(waitsMs) },
+      signal: timeout.signal,
+    });
     return { status: statusCode, text: await body.text() };
   } finally {
     clearTimeout(timer);

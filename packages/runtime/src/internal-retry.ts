@@ -6,6 +6,8 @@ export interface HttpRequest {
   readonly headers: Record<string, string>;
   readonly body: string | null;
   readonly timeoutMs: number;
+  /** The value of `performance.now()` after which nobody waits for the response. */
+  readonly deadlineMs: number;
 }
 
 export interface HttpResponse {

@@ -33,4 +33,5 @@ export const callContext = (request: FastifyRequest): CallContext => ({
   actor: request.caller ? `key:${request.caller.kid}` : 'debug',
   requestId: request.id,
   correlationId: request.id,
+  deadlineMs: request.deadlineMs,
 });

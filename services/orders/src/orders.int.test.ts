@@ -46,6 +46,15 @@ test('creating an order twice with one id creates one order', async () => {
   expect(await service.recordedOf(order.id)).toHaveLength(1);
 });
 
+test('a create whose deadline has passed starts nothing', async () => {
+  const orderId = newId('order');
+  const call = { order_id: orderId, merchant_id: MERCHANT, order: body() };
+  const late = await service.call('POST', '/orders', call, { 'x-deadline-ms': '0' });
+  expect(late).toMatchObject({ status: 503, body: { code: 'overloaded' } });
+  expect(await service.recordedOf(orderId)).toEqual([]);
+  expect((await service.call('POST', '/orders', call, { 'x-deadline-ms': '60000' })).status).toBe(201);
+});
+
 test('applies each payment once when all are offered concurrently and twice', async () => {
   const order = await service.create({ items: [{ name: 'x', quantity: 1, unit_price: '10', currency: 'USDC' }] });
   const offers = [1, 2, 3, 4, 5, 1, 2, 3, 4, 5].map((n) => service.offer(order.id, n, 2_000_000n));

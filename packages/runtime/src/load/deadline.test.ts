@@ -1,0 +1,70 @@
+import { INTERNAL_HEADERS } from '@cpg/contracts';
+import { z } from 'zod';
+import { type CallContext, readCallContext } from '../call-context.ts';
+import { createApp } from '../http.ts';
+import { internalClient } from '../internal-client.ts';
+import { createLogger } from '../logger.ts';
+import { refuseAfterDeadline } from './deadline.ts';
+
+const log = createLogger({ name: 'deadline-test', level: 'silent' });
+const CONTEXT: CallContext = { actor: 'service:test', requestId: 'req_1', correlationId: 'req_1' };
+
+/** A service that records the contexts of its calls, and a client for it. */
+const startService = async () => {
+  const app = createApp({ log });
+  const contexts: CallContext[] = [];
+  app.post('/orders', async (request) => void contexts.push(readCallContext(request)));
+  const url = await app.listen({ port: 0 });
+  const client = internalClient({ name: 'orders', url, token: 'a token' });
+  const call = (deadlineMs?: number) =>
+    client.call('POST', '/orders', {
+      context: { ...CONTEXT, ...(deadlineMs !== undefined && { deadlineMs }) },
+      response: z.any(),
+      body: {},
+    });
+  return {
+    app,
+    call,
+    contexts,
+    close: async () => {
+      await client.close();
+      await app.close();
+    },
+  };
+};
+
+test('an internal call carries the time that is left of its deadline, or its own timeout', async () => {
+  const service = await startService();
+  const nowMs = performance.now();
+  await service.call(nowMs + 5_000);
+  await service.call();
+  const [short, long] = service.contexts.map(({ deadlineMs }) => deadlineMs! - nowMs);
+  expect(short).toBeGreaterThan(1_000);
+  expect(short).toBeLessThan(performance.now() - nowMs + 5_000);
+  expect(long).toBeGreaterThan(9_000);
+  expect(long).toBeLessThan(performance.now() - nowMs + 10_000);
+  await service.close();
+});
+
+test('a call after its deadline is not sent', async () => {
+  const service = await startService();
+  await expect(service.call(performance.now())).rejects.toMatchObject({ code: 'overloaded' });
+  expect(service.contexts).toEqual([]);
+  await service.close();
+});
+
+test('a request that arrives after its deadline starts nothing', async () => {
+  const { app, contexts, close } = await startService();
+  const headers = { [INTERNAL_HEADERS.deadline]: '0' };
+  const late = await app.inject({ method: 'POST', url: '/orders', headers });
+  expect(late.statusCode).toBe(503);
+  expect(late.json()).toMatchObject({ code: 'overloaded' });
+  expect(contexts).toEqual([]);
+  const malformed = await app.inject({ method: 'POST', url: '/orders', headers: { [INTERNAL_HEADERS.deadline]: 'x' } });
+  expect(malformed.statusCode).toBe(200);
+  await close();
+});
+
+test('work in the background has no deadline', () => {
+  expect(() => refuseAfterDeadline(CONTEXT)).not.toThrow();
+});

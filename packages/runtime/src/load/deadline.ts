@@ -1,0 +1,29 @@
+import { INTERNAL_HEADERS } from '@cpg/contracts';
+import { AppError } from '@cpg/core';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { AnyApp } from '../any-app.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The value of `performance.now()` after which nobody waits for the response. */
+    deadlineMs: number;
+  }
+}
+
+/** Sets the deadline of each request: the response timeout, or less if the calling service waits for less time. A request
+ *  whose deadline passed before its handler starts is refused. */
+export const keepDeadlines = (app: AnyApp, responseTimeoutMs: number): void => {
+  app.decorateRequest('deadlineMs', 0);
+  app.addHook('onRequest', (request: FastifyRequest, _reply: FastifyReply, next) => {
+    const waitsMs = Number(request.headers[INTERNAL_HEADERS.deadline] ?? Infinity);
+    request.deadlineMs = performance.now() + (waitsMs < responseTimeoutMs ? waitsMs : responseTimeoutMs);
+    next();
+  });
+  app.addHook('preHandler', async (request: FastifyRequest) => refuseAfterDeadline(request));
+};
+
+/** Throws `overloaded` after the deadline. Call it before a step, and never after the request has had an effect. */
+export const refuseAfterDeadline = ({ deadlineMs = Infinity }: { readonly deadlineMs?: number }): void => {
+  if (performance.now() >= deadlineMs)
+    throw new AppError('overloaded', 'the time for the response is over: nothing was done');
+};
