@@ -15,8 +15,13 @@ const CLIENTS_GRACE_MS = 500;
 
 /** Listens for connections to `server`. Throws an error with code EADDRINUSE for a taken port.
  *  The server has no listener of its own, because it waits for ever for a client that does not close its side. */
-export const listen = async (server: Server, host: string, port: number): Promise<Connections> => {
-  const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
+export const listen = async (
+  server: Server,
+  host: string,
+  port: number,
+  credentials = ServerCredentials.createInsecure(),
+): Promise<Connections> => {
+  const injector = server.createConnectionInjector(credentials);
   const sockets = new Set<Socket>();
   const listener = createServer((socket) => {
     sockets.add(socket);

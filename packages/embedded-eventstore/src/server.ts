@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { Server } from '@grpc/grpc-js';
+import { Server, ServerCredentials } from '@grpc/grpc-js';
+import { type Access, accessControl } from './access.ts';
 import { type FaultOf, withFaults } from './append-faults.ts';
 import { type Connections, listen } from './connections.ts';
 import { LiveTail } from './live-tail.ts';
@@ -23,6 +24,10 @@ export interface EventStoreOptions {
   readonly maxPendingBytes?: number;
   /** How long after a removal of events their disk space is reclaimed, in ms. Default: 30 s. */
   readonly reclaimDelayMs?: number;
+  /** For tests: serves TLS with this key and certificate (PEM). */
+  readonly tls?: { readonly key: string; readonly cert: string };
+  /** For tests: refuses calls as a server with users does. */
+  readonly access?: Access;
   /** For tests: makes appends fail. */
   readonly appendFaults?: FaultOf;
 }
@@ -66,7 +71,10 @@ export const startEventStore = async (options: EventStoreOptions): Promise<Event
     pendingBytes: new PendingBytes(options.maxPendingBytes),
   };
   const handlers = new CallHandlers(log);
-  const server = new Server({ 'grpc.max_receive_message_length': MAX_MESSAGE_BYTES });
+  const server = new Server({
+    'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
+    ...(options.access && { interceptors: [accessControl(options.access)] }),
+  });
   const node = { id: randomUUID(), host, port: 0 };
   addServices(server, {
     store,
@@ -85,7 +93,7 @@ export const startEventStore = async (options: EventStoreOptions): Promise<Event
     await reader.close();
   };
   try {
-    connections = await listen(server, host, port);
+    connections = await listen(server, host, port, credentialsOf(options));
     node.port = options.advertisedPort || connections.port;
     await writer.start();
     reclaimer.schedule();
@@ -93,5 +101,10 @@ export const startEventStore = async (options: EventStoreOptions): Promise<Event
     await stop();
     throw error;
   }
-  return { port: connections.port, url: `esdb://${host}:${connections.port}?tls=false`, stop };
+  return { port: connections.port, url: `esdb://${host}:${connections.port}?tls=${Boolean(options.tls)}`, stop };
 };
+
+const credentialsOf = ({ tls }: EventStoreOptions): ServerCredentials =>
+  tls
+    ? ServerCredentials.createSsl(null, [{ private_key: Buffer.from(tls.key), cert_chain: Buffer.from(tls.cert) }])
+    : ServerCredentials.createInsecure();

@@ -51,7 +51,7 @@ const untilReady = async (check: () => Promise<void>): Promise<void> => {
 test('a client whose appends fail while reads work is not ready, and is replaced', async () => {
   const { client, check, clients, close } = openWithBrokenClient();
   await expect(note(client, 'note-a')).rejects.toMatchObject({ code: 'outcome_unknown' });
-  await expect(check()).rejects.toBe(BROKEN);
+  await expect(check()).rejects.toMatchObject({ asked: 'append', cause: BROKEN });
   await untilReady(check);
   await expect(note(client, 'note-a')).resolves.toBe('appended');
   expect(clients).toHaveLength(2);

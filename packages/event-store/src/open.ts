@@ -1,12 +1,14 @@
 import { Readable } from 'node:stream';
-import type { Logger } from '@cpg/runtime';
+import { ConfigError, type Logger } from '@cpg/runtime';
 import type { EventStoreDBClient } from '@eventstore/db-client';
-import { checkEventStore, connectEventStore } from './connect.ts';
+import { type CheckFailedError, checkEventStore, connectEventStore } from './connect.ts';
+import { explainFailure } from './misconfiguration.ts';
 
 export interface EventStore {
   /** The client of all calls. It stays the same object when the one behind it is replaced. */
   readonly client: EventStoreDBClient;
-  /** Readiness check. A client that fails it is replaced by a new one if that one passes. */
+  /** Readiness check. A client that fails it is replaced by a new one if that one passes. Throws a ConfigError if a
+   *  setting is wrong. */
   readonly check: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
@@ -17,6 +19,9 @@ export interface EventStoreOptions {
   readonly connect?: (url: string) => EventStoreDBClient;
 }
 
+/** Longer than a discovery over a slow network. A readiness check has no time for it. */
+const DIAGNOSIS_TIMEOUT_MS = 5_000;
+
 /** Opens the event store at an `esdb://` address for a service. */
 export const openEventStore = ({ url, log, connect = connectEventStore }: EventStoreOptions): EventStore => {
   let current = connect(url);
@@ -24,12 +29,23 @@ export const openEventStore = ({ url, log, connect = connectEventStore }: EventS
   const subscriptions = new Set<Readable>();
   let isClosed = false;
   let replacing: Promise<void> | null = null;
+  /** Why the latest new client failed. */
+  let fault: Error | null = null;
+  const faultOf = async (client: EventStoreDBClient, timeoutMs?: number): Promise<Error | null> => {
+    try {
+      await checkEventStore(client, timeoutMs);
+      return null;
+    } catch (error) {
+      return (await explainFailure(error as CheckFailedError, url)) ?? (error as Error);
+    }
+  };
 
   const replace = async (): Promise<void> => {
     const failed = current;
     const fresh = connect(url);
     // A replacement interrupts subscriptions: first see whether the current client has recovered.
-    const isBetter = (await passes(fresh)) && !(await passes(failed)) && !isClosed;
+    fault = await faultOf(fresh, DIAGNOSIS_TIMEOUT_MS);
+    const isBetter = fault === null && (await faultOf(failed)) !== null && !isClosed;
     if (!isBetter) return void fresh.dispose().catch(() => {});
     current = fresh;
     // Its reads may finish. `dispose` would end subscriptions without an event.
@@ -42,14 +58,15 @@ export const openEventStore = ({ url, log, connect = connectEventStore }: EventS
   return {
     client: delegateTo(() => current, subscriptions),
     check: async () => {
-      try {
-        await checkEventStore(current);
-      } catch (error) {
-        replacing ??= replace()
-          .catch(() => {})
-          .finally(() => (replacing = null));
-        throw error;
+      const failure = await faultOf(current);
+      if (failure === null) {
+        fault = null;
+        return;
       }
+      replacing ??= replace()
+        .catch(() => {})
+        .finally(() => (replacing = null));
+      throw fault instanceof ConfigError ? fault : failure;
     },
     close: async () => {
       isClosed = true;
@@ -57,12 +74,6 @@ export const openEventStore = ({ url, log, connect = connectEventStore }: EventS
     },
   };
 };
-
-const passes = (client: EventStoreDBClient): Promise<boolean> =>
-  checkEventStore(client).then(
-    () => true,
-    () => false,
-  );
 
 const delegateTo = (current: () => EventStoreDBClient, subscriptions: Set<Readable>): EventStoreDBClient =>
   new Proxy({} as EventStoreDBClient, {

@@ -1,3 +1,4 @@
+import { ConfigError } from './config.ts';
 import { createLogger } from './logger.ts';
 import { healthRoutes } from './health.ts';
 import { createApp } from './http.ts';
@@ -20,5 +21,24 @@ test('readiness is checked once a second, however many requests there are', asyn
   nowMs = 1_000;
   expect(await Promise.all([ready(), ready()])).toEqual([503, 503]);
   expect(checks).toBe(2);
+  await app.close();
+});
+
+test('readiness names the failed checks, and how to correct a wrong setting', async () => {
+  const app = createApp({ log: createLogger({ name: 'test', level: 'silent' }) });
+  healthRoutes(app, {
+    database: async () => {},
+    eventstore: async () => {
+      throw new Error('unavailable', { cause: new ConfigError('correct the password') });
+    },
+    kafka: async () => {
+      throw new Error('connect ECONNREFUSED 10.0.0.1:9092');
+    },
+  });
+  const response = await app.inject('/health/ready');
+  expect([response.statusCode, response.json()]).toEqual([
+    503,
+    { status: 'unavailable', missing: ['eventstore', 'kafka'], corrections: ['correct the password'] },
+  ]);
   await app.close();
 });

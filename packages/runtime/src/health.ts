@@ -1,4 +1,5 @@
 import type { AnyApp } from './any-app.ts';
+import { misconfigurationOf } from './outage.ts';
 import { withTimeout } from './with-timeout.ts';
 
 /** Readiness checks by dependency. A check rejects while its dependency is unavailable. */
@@ -12,32 +13,42 @@ const CACHE_MS = 1_000;
 const NEVER_REFUSED = { config: { load: 'health' } } as const;
 
 /** `GET /health` answers 200 while the process runs. `GET /health/ready` answers 200, or 503 with the names of the
- *  failed checks, at most a second old. */
+ *  failed checks, at most a second old, and what to correct where a setting is wrong. */
 export const healthRoutes = (
   app: AnyApp,
   checks: ReadinessChecks,
   { nowMs = () => performance.now() }: { nowMs?: () => number } = {},
 ): void => {
-  let latest: { readonly missing: Promise<string[]>; readonly atMs: number } | undefined;
+  let latest: { readonly failed: Promise<FailedCheck[]>; readonly atMs: number } | undefined;
   app.get('/health', NEVER_REFUSED, async () => ({ status: 'ok' }));
   app.get('/health/ready', NEVER_REFUSED, async (_request, reply) => {
-    if (!latest || nowMs() - latest.atMs >= CACHE_MS) latest = { missing: failedChecks(checks), atMs: nowMs() };
-    const missing = await latest.missing;
-    if (missing.length === 0) return { status: 'ok' };
-    return reply.code(503).header('retry-after', 1).send({ status: 'unavailable', missing });
+    if (!latest || nowMs() - latest.atMs >= CACHE_MS) latest = { failed: failedChecks(checks), atMs: nowMs() };
+    const failed = await latest.failed;
+    if (failed.length === 0) return { status: 'ok' };
+    const missing = failed.map(({ name }) => name);
+    const corrections = failed.flatMap(({ correction }) => correction ?? []);
+    return reply
+      .code(503)
+      .header('retry-after', 1)
+      .send({ status: 'unavailable', missing, ...(corrections.length > 0 && { corrections }) });
   });
 };
 
-const failedChecks = async (checks: ReadinessChecks): Promise<string[]> => {
-  const names = await Promise.all(
+interface FailedCheck {
+  readonly name: string;
+  readonly correction: string | null;
+}
+
+const failedChecks = async (checks: ReadinessChecks): Promise<FailedCheck[]> => {
+  const results = await Promise.all(
     Object.entries(checks).map(async ([name, check]) => {
       try {
         await withTimeout(CHECK_TIMEOUT_MS, check());
         return null;
-      } catch {
-        return name;
+      } catch (error) {
+        return { name, correction: misconfigurationOf(error) };
       }
     }),
   );
-  return names.filter((name) => name !== null);
+  return results.filter((result) => result !== null);
 };

@@ -1,3 +1,4 @@
+import { ConfigError } from './config.ts';
 import { withTimeout } from './with-timeout.ts';
 import type { Logger } from './logger.ts';
 
@@ -24,6 +25,8 @@ interface Outage {
   /** The last write that found no room on the disk. */
   diskFullAt: number;
   refused: number;
+  /** What was logged about wrong settings. */
+  readonly misconfigurations: Set<string>;
 }
 
 const CHECK_TIMEOUT_MS = 2_000;
@@ -86,10 +89,22 @@ export const trackOutages = (
   const failed = (error: unknown): void => {
     const now = performance.now();
     if (!outage) {
-      outage = { beganAt: now, failedAt: now, backAt: null, diskFullAt: -Infinity, refused: 0 };
+      outage = {
+        beganAt: now,
+        failedAt: now,
+        backAt: null,
+        diskFullAt: -Infinity,
+        refused: 0,
+        misconfigurations: new Set(),
+      };
       totals = { ...totals, outages: totals.outages + 1 };
       log.warn({ dependency: name, reason: reasonOf(error) }, 'outage began');
       probeUntilEnd(0);
+    }
+    const misconfiguration = misconfigurationOf(error);
+    if (misconfiguration !== null && !outage.misconfigurations.has(misconfiguration)) {
+      outage.misconfigurations.add(misconfiguration);
+      log.error({ dependency: name, reason: misconfiguration }, 'dependency is misconfigured');
     }
     outage.failedAt = now;
     outage.backAt = null;
@@ -122,6 +137,12 @@ const reasonOf = (error: unknown): string => {
   if (error.cause !== undefined) return reasonOf(error.cause);
   // Connecting to several addresses of a name fails with one error for each, and no message of its own.
   return error.message || (error instanceof AggregateError ? reasonOf(error.errors[0]) : error.name);
+};
+
+/** How to correct the setting that an error is about; null when it is about none. */
+export const misconfigurationOf = (error: unknown): string | null => {
+  if (!(error instanceof Error)) return null;
+  return error instanceof ConfigError ? error.message : misconfigurationOf(error.cause);
 };
 
 // 53100: disk_full of PostgreSQL.

@@ -1,4 +1,5 @@
 import { AppError } from '@cpg/core';
+import { ConfigError } from './config.ts';
 import { createServiceLog } from './service-log.ts';
 
 const timers = (import.meta as unknown as { jest: typeof jest }).jest;
@@ -188,4 +189,18 @@ test('after stop nothing is checked any more', async () => {
   outages.stop();
   await pass(60_000);
   expect(lines()).toHaveLength(1);
+});
+
+test('a wrong setting is logged once in an outage, as an error, however often it is found', async () => {
+  const { outages, records, pass } = start();
+  const wrong = new ConfigError('correct the password', { cause: new Error('401') });
+  for (let n = 0; n < 3; n += 1) outages.refused(unavailable(wrong));
+  outages.refused(unavailable(new ConfigError('correct the name')));
+  outages.refused(unavailable(wrong));
+  expect(records().map(({ level, msg, reason }) => [level, msg, reason])).toEqual([
+    ['warn', 'outage began', '401'],
+    ['error', 'dependency is misconfigured', 'correct the password'],
+    ['error', 'dependency is misconfigured', 'correct the name'],
+  ]);
+  await pass(10_000);
 });

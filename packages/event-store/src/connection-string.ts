@@ -1,0 +1,32 @@
+export interface ConnectionString {
+  readonly hosts: readonly { readonly host: string; readonly port: number }[];
+  /** Null without credentials. */
+  readonly user: string | null;
+  readonly tls: boolean;
+  readonly tlsCAFile: string | null;
+}
+
+const DEFAULT_PORT = 2113;
+
+/** The parts of an `esdb://` address that matter for a diagnosis, read as the client reads them. */
+export const parseConnectionString = (url: string): ConnectionString => {
+  const [, user = null, hosts = '', query = ''] = /^[^:]+:\/\/(?:([^:@]+):[^@]*@)?([^?]*)\??(.*)$/.exec(url) ?? [];
+  const options = new Map(query.split('&').map((pair) => optionOf(pair)));
+  return {
+    hosts: hosts
+      .split(/[,/]/)
+      .filter((host) => host !== '')
+      .map((host) => {
+        const [name = '', port] = host.split(':');
+        return { host: name, port: Number(port ?? DEFAULT_PORT) };
+      }),
+    user: user && decodeURIComponent(user),
+    tls: options.get('tls') !== 'false',
+    tlsCAFile: options.get('tlscafile') ?? null,
+  };
+};
+
+const optionOf = (pair: string): [name: string, value: string] => {
+  const [name = '', value = ''] = pair.split('=');
+  return [name.toLowerCase().replaceAll(/[_-]/g, ''), decodeURIComponent(value.trim())];
+};
