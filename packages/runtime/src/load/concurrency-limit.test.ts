@@ -85,6 +85,16 @@ test('does not grow from quick answers without load', () => {
   expect(limit()).toBe(100);
 });
 
+test('returns to its initial value after a slow time, also without load', () => {
+  const { limit, window } = startLimit();
+  for (let n = 0; n < 20; n += 1) window(100, 5_000);
+  expect(limit()).toBe(10);
+  for (let n = 0; n < 300; n += 1) window(3, 100);
+  expect(limit()).toBeLessThan(30);
+  for (let n = 0; n < 2_500; n += 1) window(3, 100);
+  expect(limit()).toBe(100);
+});
+
 test('a few quick answers do not end a window', () => {
   const { limit, window } = startLimit();
   window(100, 20);

@@ -26,11 +26,14 @@ export interface ConcurrencyLimit {
 
 const TARGET_MS = 300;
 const INITIAL = 128;
-const MIN = 16;
+/** Bursts of so many requests are admitted even after a service was slow. */
+const MIN = 32;
 const MAX = 1_024;
 /** Bounds of one step: a single slow window must not close the door, and a single fast one not open it. */
 const SHRINK_AT_MOST = 0.7;
 const GROW_AT_MOST = 1.25;
+/** Growth without load below the initial limit: a short stall must not lower it for good. */
+const RETURN_BY = 1.01;
 /** More than the limit may be in progress, because each owner gets its share, but not more than this many times. */
 const OVERFLOW = 2;
 
@@ -56,6 +59,7 @@ export const createConcurrencyLimit = ({
     const isSlow = medianMs > targetMs;
     const wasUsed = peak >= limit / 2;
     if (isSlow ? ratio < 1 : wasUsed && ratio > 1) limit = Math.min(max, Math.max(min, limit * ratio));
+    else if (!isSlow && !wasUsed && limit < initial) limit = Math.min(initial, limit * RETURN_BY);
     peak = inProgress;
   };
   const window = timeWindow(nowMs(), adjust);
