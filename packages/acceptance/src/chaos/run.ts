@@ -1,12 +1,10 @@
 import { openShop } from '../harness/merchants.ts';
 import { readKafkaLog } from '../harness/kafka-log.ts';
-import { freePortOffset, STANDARD_PORTS } from '../harness/ports.ts';
+import { startProxiedStack } from '../harness/proxied-stack.ts';
 import { startReceiver } from '../harness/receiver.ts';
 import { verifyDelivery } from '../harness/signatures.ts';
-import { startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 import { faultsIn } from './checks.ts';
-import { startProxies } from './proxies.ts';
 import { seededRandom } from './random.ts';
 import { startShoppers } from './shoppers.ts';
 import { startDisruptions } from './disruptions.ts';
@@ -33,32 +31,18 @@ const SHOPPERS = 6;
 const HOOK = '/hook';
 /** Every 23rd attempt on the merchant's endpoint fails. */
 const FAILING_ATTEMPT = 23;
-const VIA_PORT_OFFSET = 1_000;
 
 /** Disrupts a stack with two dispatchers for `seconds`, under load from shoppers that retry until they get an
  *  answer. Then compares what was acknowledged with what is stored and delivered. Throws if a client got an answer
  *  that must not occur. */
 export const runChaos = async ({ seconds, seed, discover = false, log }: ChaosOptions): Promise<ChaosReport> => {
-  const offset = await freePortOffset(VIA_PORT_OFFSET);
-  const proxies = await startProxies(
-    Object.entries(STANDARD_PORTS).map(([name, port]) => ({
-      name,
-      port: port + offset + VIA_PORT_OFFSET,
-      target: port + offset,
-    })),
-  );
-  const closing: (() => unknown)[] = [proxies.close];
+  const { stack, proxies, stop } = await startProxiedStack({
+    dispatchers: 2,
+    discover,
+    env: { WEBHOOK_RETRY_SECONDS: '1,1,2,2,2,5,5,5,5,5,5,5,5,5,5,5,5' },
+  });
+  const closing: (() => unknown)[] = [stop];
   try {
-    const stack = await startStack({
-      dispatchers: 2,
-      env: {
-        PORT_OFFSET: String(offset),
-        VIA_PORT_OFFSET: String(VIA_PORT_OFFSET),
-        EVENTSTORE_DISCOVER: String(discover),
-        WEBHOOK_RETRY_SECONDS: '1,1,2,2,2,5,5,5,5,5,5,5,5,5,5,5,5',
-      },
-    });
-    closing.push(stack.stop);
     const receiver = await startReceiver();
     closing.push(receiver.close);
     const shop = await openShop(stack);

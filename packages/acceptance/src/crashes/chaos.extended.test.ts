@@ -5,14 +5,22 @@ const SECONDS = 60;
 // runs.
 const SEED = 7;
 
-test('kills, freezes and connection losses under load lose or duplicate nothing that was acknowledged', async () => {
-  const log: string[] = [];
-  const { orders, disruptions, faults } = await runChaos({
-    seconds: SECONDS,
-    seed: SEED,
-    log: (line) => void log.push(line),
-  });
-  expect({ faults, log: faults.length > 0 ? log : [] }).toEqual({ faults: [], log: [] });
-  expect(orders).toBeGreaterThan(0);
-  expect(disruptions).toBeGreaterThan(0);
-}, 400_000);
+test.each([
+  ['kills, freezes and connection losses', false],
+  ['outages of an event store that is found by gossip', true],
+])(
+  '%s under load lose or duplicate nothing that was acknowledged',
+  async (_, discover) => {
+    const log: string[] = [];
+    const { orders, disruptions, faults } = await runChaos({
+      seconds: SECONDS,
+      seed: SEED,
+      discover,
+      log: (line) => void log.push(line),
+    });
+    expect({ faults, log: faults.length > 0 ? log : [] }).toEqual({ faults: [], log: [] });
+    expect(orders).toBeGreaterThan(0);
+    expect(disruptions).toBeGreaterThan(0);
+  },
+  400_000,
+);

@@ -1,0 +1,55 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { WebhookPayload } from '@cpg/contracts';
+import { openShop, type Shop } from '../harness/merchants.ts';
+import { type ProxiedStack, startProxiedStack } from '../harness/proxied-stack.ts';
+import { type Receiver, startReceiver } from '../harness/receiver.ts';
+import { startShoppers } from '../harness/shoppers.ts';
+import { until } from '../harness/until.ts';
+
+const HOOK = '/hook';
+const SLOW = 120_000;
+/** On an idle machine it takes less than 2 s. */
+const RESUMED_WITHIN_MS = 5_000;
+
+let proxied: ProxiedStack;
+let shop: Shop;
+let receiver: Receiver;
+
+beforeAll(async () => {
+  [proxied, receiver] = await Promise.all([startProxiedStack({ discover: true }), startReceiver()]);
+  shop = await openShop(proxied.stack);
+  const webhook = await shop.api.createWebhook({ url: receiver.urlOf(HOOK), events: ['order:paid'] });
+  await shop.api.updateWebhook(webhook.id, { is_enabled: true });
+}, SLOW);
+
+afterAll(async () => {
+  await shop?.api.close();
+  await proxied?.stop();
+  await receiver?.close();
+}, SLOW);
+
+const paidOrders = () => receiver.attemptsOn(HOOK).map(({ rawBody }) => WebhookPayload.parse(JSON.parse(rawBody)).data);
+
+test.each([300, 1_500, 4_000, 8_000])(
+  'orders are created, paid and announced soon after an event store found by gossip was unavailable for %i ms',
+  async (forMs) => {
+    const shoppers = startShoppers(shop.api, { count: 2 });
+    await until('a purchase', () => shoppers.purchases.length > 0);
+    const unblock = await proxied.proxies.block('eventstore');
+    await sleep(forMs);
+    const before = shoppers.purchases.length;
+    await unblock();
+    const backAt = performance.now();
+    // The last of these began after the outage.
+    await until('purchases', () => shoppers.purchases.length > before + 4);
+    const { id } = shoppers.purchases.at(-1)!.order;
+    const resumedMs = performance.now() - backAt;
+    await until('the webhook', () => paidOrders().some((order) => order.id === id));
+    const announcedMs = performance.now() - backAt;
+    shoppers.stop();
+    await shoppers.finished();
+    expect(resumedMs).toBeLessThan(RESUMED_WITHIN_MS);
+    expect(announcedMs).toBeLessThan(RESUMED_WITHIN_MS);
+  },
+  SLOW,
+);
