@@ -27,7 +27,7 @@ export {
   positionOf,
   type Recorded,
 } from './recorded.ts';
-export { openEventStore } from './open.ts';
+export { explainEventStore, openEventStore } from './open.ts';
 export { stateAt } from './state-at.ts';
 export {
   firstEventData,

@@ -31,21 +31,13 @@ export const openEventStore = ({ url, log, connect = connectEventStore }: EventS
   let replacing: Promise<void> | null = null;
   /** Why the latest new client failed. */
   let fault: Error | null = null;
-  const faultOf = async (client: EventStoreDBClient, timeoutMs?: number): Promise<Error | null> => {
-    try {
-      await checkEventStore(client, timeoutMs);
-      return null;
-    } catch (error) {
-      return (await explainFailure(error as CheckFailedError, url)) ?? (error as Error);
-    }
-  };
 
   const replace = async (): Promise<void> => {
     const failed = current;
     const fresh = connect(url);
     // A replacement interrupts subscriptions: first see whether the current client has recovered.
-    fault = await faultOf(fresh, DIAGNOSIS_TIMEOUT_MS);
-    const isBetter = fault === null && (await faultOf(failed)) !== null && !isClosed;
+    fault = await faultOf(fresh, url, DIAGNOSIS_TIMEOUT_MS);
+    const isBetter = fault === null && (await faultOf(failed, url)) !== null && !isClosed;
     if (!isBetter) return void fresh.dispose().catch(() => {});
     current = fresh;
     // Its reads may finish. `dispose` would end subscriptions without an event.
@@ -58,7 +50,7 @@ export const openEventStore = ({ url, log, connect = connectEventStore }: EventS
   return {
     client: delegateTo(() => current, subscriptions),
     check: async () => {
-      const failure = await faultOf(current);
+      const failure = await faultOf(current, url);
       if (failure === null) {
         fault = null;
         return;
@@ -73,6 +65,21 @@ export const openEventStore = ({ url, log, connect = connectEventStore }: EventS
       await Promise.all([current, ...retired].map((client) => client.dispose()));
     },
   };
+};
+
+/** The setting to correct when the event store cannot be read or written; null when it can, or is only unavailable. */
+export const explainEventStore = async (client: EventStoreDBClient, url: string): Promise<ConfigError | null> => {
+  const fault = await faultOf(client, url, DIAGNOSIS_TIMEOUT_MS);
+  return fault instanceof ConfigError ? fault : null;
+};
+
+const faultOf = async (client: EventStoreDBClient, url: string, timeoutMs?: number): Promise<Error | null> => {
+  try {
+    await checkEventStore(client, timeoutMs);
+    return null;
+  } catch (error) {
+    return (await explainFailure(error as CheckFailedError, url)) ?? (error as Error);
+  }
 };
 
 const delegateTo = (current: () => EventStoreDBClient, subscriptions: Set<Readable>): EventStoreDBClient =>

@@ -4,6 +4,7 @@ import { type EventStoreDBClient, streamNameFilter } from '@eventstore/db-client
 import { append } from './append.ts';
 import { eventHash, genesisHash } from './recorded.ts';
 import { eventBefore, readStream } from './stream.ts';
+import { asUnavailable } from './unavailable.ts';
 
 export type StoreIdentity = StoreIdentified['data'];
 
@@ -60,6 +61,6 @@ export const firstEventData = (client: EventStoreDBClient, prefixes: readonly st
     subscription.on('caughtUp', () => end(null));
     subscription.on('error', (error) => {
       clearTimeout(timer);
-      reject(error);
+      reject(asUnavailable(error));
     });
   });

@@ -32,7 +32,26 @@ test('readiness waits for an optional task that needs another configuration', as
   const task = taskOf(new ConfigError('too few brokers'));
   const done = tasks.runOptional('topics', task.run);
   await task.failed;
-  await expect(tasks.check()).rejects.toThrow('unfinished startup tasks: topics');
+  await expect(tasks.check()).rejects.toMatchObject({
+    message: 'unfinished startup tasks: topics',
+    cause: { message: 'too few brokers' },
+  });
   await done;
   await tasks.check();
+});
+
+test('what the operator has to correct is logged once while it stays the same', async () => {
+  const lines: string[] = [];
+  const tasks = createStartupTasks(
+    createLogger({ name: 'test', level: 'info', destination: { write: (line) => void lines.push(line) } }),
+  );
+  let isReported = false;
+  const done = tasks.run('topics', async () => {
+    if (isReported) return;
+    isReported = lines.length > 0;
+    throw new ConfigError('set KAFKA_REPLICATION to 1');
+  });
+  await expect(done).resolves.toBeUndefined();
+  expect(lines).toHaveLength(1);
+  expect(lines[0]).toContain('set KAFKA_REPLICATION to 1');
 });

@@ -13,7 +13,7 @@ export interface StartupTasks {
   /** Like `run`, but readiness does not wait for it, unless it failed with a ConfigError: only the operator can
    *  help. */
   readonly runOptional: <T>(name: string, work: () => Promise<T>) => Promise<T>;
-  /** Readiness check. Rejects with the names of the unfinished tasks. */
+  /** Readiness check. Rejects with the names of the unfinished tasks, and a ConfigError as cause if there is one. */
   readonly check: () => Promise<void>;
   readonly stop: () => void;
 }
@@ -22,7 +22,8 @@ export const createStartupTasks = (
   log: Logger,
   onFatal: (error: FatalStartError) => void = exitWithStartError,
 ): StartupTasks => {
-  const unfinished = new Set<string>();
+  /** With what the operator has to correct. */
+  const unfinished = new Map<string, ConfigError | null>();
   const stopping = new AbortController();
   const runOptional = <T>(name: string, work: () => Promise<T>): Promise<T> =>
     retry(work, {
@@ -32,9 +33,11 @@ export const createStartupTasks = (
           onFatal(error);
           throw error;
         }
-        const needsOperator = error instanceof ConfigError;
-        if (needsOperator) unfinished.add(name);
-        log[needsOperator ? 'error' : 'warn']({ err: error, task: name }, 'startup task failed, retrying');
+        const correction = error instanceof ConfigError ? error : null;
+        const isLogged = correction !== null && correction.message === unfinished.get(name)?.message;
+        if (correction || unfinished.has(name)) unfinished.set(name, correction);
+        if (isLogged) return;
+        log[correction ? 'error' : 'warn']({ err: error, task: name }, 'startup task failed, retrying');
       },
     }).then((result) => {
       unfinished.delete(name);
@@ -42,12 +45,14 @@ export const createStartupTasks = (
     });
   return {
     run: async (name, work) => {
-      unfinished.add(name);
+      unfinished.set(name, null);
       return runOptional(name, work);
     },
     runOptional,
     check: async () => {
-      if (unfinished.size > 0) throw new Error(`unfinished startup tasks: ${[...unfinished].join(', ')}`);
+      if (unfinished.size === 0) return;
+      const cause = [...unfinished.values()].find((correction) => correction !== null);
+      throw new Error(`unfinished startup tasks: ${[...unfinished.keys()].join(', ')}`, { cause });
     },
     stop: () => stopping.abort(),
   };

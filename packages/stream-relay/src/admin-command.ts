@@ -1,4 +1,10 @@
-import { connectEventStore, readStoreIdentity, requireRecordedScales, verifyChains } from '@cpg/event-store';
+import {
+  connectEventStore,
+  explainEventStore,
+  readStoreIdentity,
+  requireRecordedScales,
+  verifyChains,
+} from '@cpg/event-store';
 import { createPool, stampsOf } from '@cpg/postgres';
 import {
   ConfigError,
@@ -48,16 +54,22 @@ export const runAdminCommand = async ({ args, env, ...service }: AdminCommandOpt
       await requireSameEnvironment(client, databaseUrl);
       await requireRecordedScales(client);
       return await run(args, { client, databaseUrl, signal: stopping.signal, ...service });
+    } catch (error) {
+      if (isExpected(error)) throw error;
+      throw (await explainEventStore(client, EVENTSTORE_URL)) ?? error;
     } finally {
       await client.dispose();
     }
   } catch (error) {
-    const expected =
-      error instanceof ProjectionError || error instanceof ConfigError || error instanceof FatalStartError;
-    process.stderr.write(`${expected ? error.message : `the command failed: ${(error as Error).message || error}`}\n`);
+    process.stderr.write(
+      `${isExpected(error) ? error.message : `the command failed: ${(error as Error).message || error}`}\n`,
+    );
     return 2;
   }
 };
+
+const isExpected = (error: unknown): error is Error =>
+  error instanceof ProjectionError || error instanceof ConfigError || error instanceof FatalStartError;
 
 /** Throws ProjectionError when event store and database belong to different environments: a rebuild would mix them. */
 const requireSameEnvironment = async (client: EventStoreDBClient, databaseUrl: string): Promise<void> => {
