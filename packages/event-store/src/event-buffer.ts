@@ -1,4 +1,5 @@
 import type { AllStreamSubscription, AllStreamResolvedEvent } from '@eventstore/db-client';
+import { asUnavailable } from './unavailable.ts';
 
 const CAPACITY = 1_024;
 
@@ -42,7 +43,7 @@ export const bufferEvents = (subscription: AllStreamSubscription, signal: AbortS
     /** Whether the subscription failed or ended, or `signal` aborted. */
     ended: (): boolean => ended !== null,
     throwIfFailed: (): void => {
-      if (ended?.error) throw ended.error;
+      if (ended?.error) throw asUnavailable(ended.error);
     },
     close: async (): Promise<void> => {
       signal.removeEventListener('abort', abort);

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Logger } from '@cpg/runtime';
-import { retry } from '@cpg/runtime';
+import { type Logger, retry, untilBack, type Wait } from '@cpg/runtime';
 import { type AllStreamResolvedEvent, type EventStoreDBClient, START, streamNameFilter } from '@eventstore/db-client';
 import { bufferEvents } from './event-buffer.ts';
 import { type Flush, flushTimer } from './flush-timer.ts';
 import { type LogPosition, positionOf } from './recorded.ts';
+import { asUnavailable } from './unavailable.ts';
 
 export interface SubscriptionOptions {
   readonly client: EventStoreDBClient;
@@ -21,6 +21,8 @@ export interface SubscriptionOptions {
   /** Milliseconds to pause after a batch that took `workedMs`, while there is no backlog, so that more events share the
    *  cost of one batch. An event that arrives after the pause is handled at once. */
   readonly pauseMs?: (workedMs: number) => number;
+  /** Waits between attempts. */
+  readonly wait?: Wait | undefined;
   readonly log: Logger;
 }
 
@@ -29,14 +31,18 @@ const BATCH = 256;
 /** Runs a catch-up subscription: reads the log from the checkpoint, then follows it live, in batches, until `signal`
  *  aborts. Reconnects with backoff. */
 export const runSubscription = (options: SubscriptionOptions): Promise<void> => {
-  const { signal, log, prefixes } = options;
+  const { signal, wait, log, prefixes } = options;
   return retry(
     async () => {
       await subscribeOnce(options);
       signal.throwIfAborted();
-      throw new Error('the subscription ended');
+      throw asUnavailable(new Error('the subscription ended'));
     },
-    { signal, onError: (error) => log.warn({ err: error, prefixes }, 'subscription failed, retrying') },
+    {
+      signal,
+      ...untilBack(wait),
+      onError: (error) => log.warn({ err: error, prefixes }, 'subscription failed, retrying'),
+    },
   ).catch((error: unknown) => {
     if (!signal.aborted) throw error;
   });

@@ -1,5 +1,5 @@
 import { isTemporary } from '@cpg/core';
-import { type Logger, retry } from '@cpg/runtime';
+import { type Logger, retry, untilBack, type Wait } from '@cpg/runtime';
 import type { EachBatchPayload, Kafka, KafkaMessage } from 'kafkajs';
 import type { z } from 'zod';
 import { type DeadLetterProducer, isRedrivenForAnotherGroup } from './dead-letter-producer.ts';
@@ -26,6 +26,8 @@ export interface ConsumeOptions<T> {
   readonly isTransientError: (error: unknown) => boolean;
   /** Fetches larger batches with up to 500 ms more latency, which costs less per message. */
   readonly preferThroughput?: boolean;
+  /** Waits between attempts while a dependency is unavailable. */
+  readonly wait?: Wait | undefined;
   readonly log: Logger;
 }
 
@@ -110,18 +112,19 @@ const decodeRecords = async <T>(
 /** Retries `work` with backoff. Throws after `maxAttempts` failures; transient errors do not count. */
 const handleWithRetries = async <T>(
   work: () => Promise<void>,
-  { isTransientError, heartbeat, signal, log }: RecordHandling<T>,
+  { isTransientError, heartbeat, signal, wait, log }: RecordHandling<T>,
   maxAttempts: number,
 ): Promise<void> => {
   let failures = 0;
-  let outages = 0;
+  let isDelayed = false;
   await withHeartbeats(heartbeat, () =>
     retry(work, {
       signal,
+      ...untilBack(wait),
       onError: (error) => {
         if (isTransientError(error) || isTemporary(error)) {
-          outages += 1;
-          if (outages === 1) log.warn({ err: error }, 'a dependency is unavailable, retrying');
+          if (!isDelayed) log.warn({ err: error }, 'could not process a message yet, retrying');
+          isDelayed = true;
           return;
         }
         failures += 1;
@@ -130,7 +133,6 @@ const handleWithRetries = async <T>(
       },
     }),
   );
-  if (outages > 0) log.info({ retries: outages }, 'the dependency is available again');
 };
 
 const reasonOf = (error: unknown): string =>

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { retry, withTimeout } from '@cpg/runtime';
+import { retry, untilBack, withTimeout } from '@cpg/runtime';
 import type { EachBatchPayload } from 'kafkajs';
 import { type ConsumeOptions, handleBatch } from './batch-handler.ts';
 import { createDeadLetterProducer } from './dead-letter-producer.ts';
@@ -64,6 +64,7 @@ export const consume = <T>(options: ConsumeOptions<T>): RunningConsumer => {
   const start = () =>
     retry(connectAndRun, {
       signal: stopping.signal,
+      ...untilBack(options.wait),
       onError: (error) => log.warn({ err: error, groupId }, 'cannot connect the consumer, retrying'),
     }).catch(() => {});
 
@@ -79,8 +80,9 @@ export const consume = <T>(options: ConsumeOptions<T>): RunningConsumer => {
   consumer.on('consumer.crash', ({ payload: { error, restart } }) => {
     lastHeartbeatAt = -Infinity;
     lastBatch = null;
-    if (restart || stopping.signal.aborted) return;
+    if (stopping.signal.aborted) return;
     log.error({ err: error, groupId }, 'the consumer crashed, restarting it');
+    if (restart) return;
     started = sleep(RESTART_DELAY_MS, undefined, { signal: stopping.signal }).then(start, () => {});
   });
 

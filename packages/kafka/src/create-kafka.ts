@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Logger } from '@cpg/runtime';
 import { Kafka, logLevel, type SASLOptions } from 'kafkajs';
+import { outageInLine } from './outage.ts';
 
 export interface KafkaConnectionConfig {
   readonly KAFKA_BROKERS: string[];
@@ -18,6 +19,9 @@ const LOG_LEVELS = {
   [logLevel.INFO]: 'debug',
   [logLevel.DEBUG]: 'trace',
 } as const;
+
+// `consume` logs the same crash with its error.
+const REPEATED = /^(Crash: |Restarting the consumer)/;
 
 /** Creates a Kafka client. It connects on first use and reconnects after failures. */
 export const createKafka = (
@@ -45,9 +49,13 @@ export const createKafka = (
     logCreator:
       () =>
       ({ level, log: { message, error, topic, groupId } }) => {
-        const name = LOG_LEVELS[level as keyof typeof LOG_LEVELS] ?? 'trace';
+        const name = REPEATED.test(message) ? 'debug' : (LOG_LEVELS[level as keyof typeof LOG_LEVELS] ?? 'trace');
+        const err = level === logLevel.ERROR ? outageInLine(message, error) : undefined;
         log[name](
-          { kafka: { message, error: error as unknown, topic: topic as unknown, groupId: groupId as unknown } },
+          {
+            ...(err && { err }),
+            kafka: { message, error: error as unknown, topic: topic as unknown, groupId: groupId as unknown },
+          },
           'kafka client',
         );
       },

@@ -5,5 +5,6 @@ export { runDeadLetterCommand } from './dead-letter-command.ts';
 export type { DeadLetter } from './dead-letter.ts';
 export { createDeadLetters, type DeadLetters } from './dead-letters.ts';
 export { decode, type Decoded } from './decode.ts';
+export { KAFKA, kafkaDependency } from './outage.ts';
 export { createPublisher, isFenced, type Publisher } from './publisher.ts';
 export { ensureTopics, type TopicConfig, type TopicSettings, topicSettingsOf } from './topics.ts';

@@ -1,4 +1,5 @@
-import pg from 'pg';
+import type pg from 'pg';
+import { OutageAwareClient } from './outage.ts';
 import { withSessionSettings } from './session-settings.ts';
 
 export interface AdvisoryLockOptions {
@@ -16,21 +17,21 @@ export class AdvisoryLockTakenError extends Error {
 
 /** Runs `work` on its own connection, which holds a session advisory lock until `work` ends.
  *  PostgreSQL releases the lock when the connection closes, so a crashed process releases it at once.
- *  A statement on this connection can only succeed while the lock is held. `lost` aborts when the connection closes.
+ *  A statement on this connection can only succeed while the lock is held. `lost` aborts, with the reason, when the connection closes.
  *  Throws AdvisoryLockTakenError when another session holds the lock. */
 export const withAdvisoryLock = async <T>(
   { url, applicationName, lock }: AdvisoryLockOptions,
   work: (session: pg.Client, lost: AbortSignal) => Promise<T>,
 ): Promise<T> => {
-  const session = new pg.Client({
+  const session = new OutageAwareClient({
     connectionString: withSessionSettings(url),
     application_name: applicationName,
     connectionTimeoutMillis: 3_000,
     keepAlive: true,
   });
   const lost = new AbortController();
-  session.on('error', () => lost.abort());
-  session.on('end', () => lost.abort());
+  session.on('error', (error) => lost.abort(error));
+  session.on('end', () => lost.abort(new Error('Connection terminated')));
   try {
     await session.connect();
     const { rows } = await session.query<{ locked: boolean }>(

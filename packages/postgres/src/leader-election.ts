@@ -47,6 +47,7 @@ const leadOnce = async ({ url, role, log, lead }: LeaderElectionOptions, stoppin
     try {
       log.info({ role }, 'leading');
       await lead(AbortSignal.any([stopping, lost]));
+      if (!stopping.aborted) lost.throwIfAborted();
     } finally {
       clearInterval(keepalive);
     }

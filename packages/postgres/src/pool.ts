@@ -1,5 +1,6 @@
 import type { Logger } from '@cpg/runtime';
 import pg from 'pg';
+import { OutageAwareClient } from './outage.ts';
 import { type SessionSettings, withSessionSettings } from './session-settings.ts';
 
 export type Pool = pg.Pool;
@@ -41,6 +42,7 @@ export const createPool = (options: PoolOptions): Pool => {
     query_timeout: QUERY_TIMEOUT_MS,
     idleTimeoutMillis: 60_000,
     keepAlive: true,
+    Client: OutageAwareClient,
   });
   // The server closed an idle connection. The pool opens a new one when it needs it.
   pool.on('error', (error) => log.warn({ err: error }, 'lost an idle database connection'));

@@ -1,7 +1,7 @@
 import { ErrorBody, INTERNAL_HEADERS } from '@cpg/contracts';
 import { AppError, ERROR_CODES, type ErrorCode, outcomeUnknown } from '@cpg/core';
 import { Pool } from 'undici';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { type CallContext, contextHeaders } from './call-context.ts';
 import { refuseAfterDeadline } from './load/deadline.ts';
 import { DEFAULT_CONNECT_RETRY_MS, type HttpRequest, type HttpResponse, retryingSender } from './internal-retry.ts';
@@ -15,6 +15,8 @@ export interface InternalClient {
     path: string,
     options: CallOptions<T>,
   ) => Promise<z.output<T>>;
+  /** Rejects unless the service is ready. */
+  readonly checkReady: () => Promise<unknown>;
   readonly close: () => Promise<void>;
 }
 
@@ -56,7 +58,7 @@ export const internalClient = ({ name, url, token }: InternalClientOptions): Int
     keepAliveMaxTimeout: KEEP_ALIVE_MS,
   });
   const send = retryingSender((request) => sendRequest(pool, request));
-  return {
+  const client: InternalClient = {
     call: async (method, path, { context, response, query, body, timeoutMs = TIMEOUT_MS, ...options }) => {
       refuseAfterDeadline(context);
       const request: HttpRequest = {
@@ -78,9 +80,14 @@ export const internalClient = ({ name, url, token }: InternalClientOptions): Int
       if (status >= 400) throw errorOf(name, method, status, text);
       return response.parse(text === '' ? undefined : JSON.parse(text));
     },
+    checkReady: () =>
+      client.call('GET', '/health/ready', { context: READINESS, response: z.unknown(), connectRetryMs: 0 }),
     close: () => pool.close(),
   };
+  return client;
 };
+
+const READINESS: CallContext = { actor: 'service:readiness', requestId: 'readiness', correlationId: 'readiness' };
 
 const queryString = (query: object): string =>
   new URLSearchParams(

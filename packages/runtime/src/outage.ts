@@ -31,7 +31,7 @@ interface Outage {
 
 const CHECK_TIMEOUT_MS = 2_000;
 const FIRST_CHECK_MS = 100;
-const MAX_CHECK_MS = 1_000;
+const MAX_CHECK_MS = 500;
 /** Shorter gaps between failures belong to the same outage: requests that waited for an answer fail late. */
 const SETTLED_AFTER_MS = 2_000;
 const UNCHECKED_QUIET_MS = 10_000;

@@ -31,4 +31,9 @@ export const retry = async <T>(work: () => Promise<T>, options: RetryOptions = {
   }
 };
 
+/** Options for work that fails while a dependency is unavailable: waits of 0.1 to 5 s that end when it is back. Without
+ *  `wait` nothing ends them, so the default limit applies. */
+export const untilBack = (wait: Wait | undefined): Pick<RetryOptions, 'wait' | 'firstMs' | 'maxMs'> =>
+  wait ? { wait, firstMs: 100, maxMs: 5_000 } : {};
+
 const sleepFor: Wait = (ms, signal) => sleep(ms, undefined, { signal });

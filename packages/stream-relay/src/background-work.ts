@@ -123,12 +123,13 @@ const startKafkaWork = <M extends DomainMessage>(work: BackgroundWork<M>, store:
       isTransientError: isTransientDatabaseError,
       // Callers that wait were answered by a direct call, so messages may wait to be fetched together.
       preferThroughput: true,
+      wait: connections.outages.wait,
       log,
     }),
   ];
 };
 
 const subscriptionOf = <M extends DomainMessage>({ connections, log }: BackgroundWork<M>) => {
-  const { client, followerPool: pool, databaseUrl } = connections;
-  return { client, pool, databaseUrl, log };
+  const { client, followerPool: pool, databaseUrl, outages } = connections;
+  return { client, pool, databaseUrl, wait: outages.wait, log };
 };

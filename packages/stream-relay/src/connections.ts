@@ -1,7 +1,7 @@
-import { openEventStore } from '@cpg/event-store';
-import { createKafka, createPublisher, type KafkaConnectionConfig } from '@cpg/kafka';
-import { createPool } from '@cpg/postgres';
-import type { Logger, ReadinessChecks } from '@cpg/runtime';
+import { EVENT_STORE, openEventStore } from '@cpg/event-store';
+import { createKafka, createPublisher, KAFKA, type KafkaConnectionConfig, kafkaDependency } from '@cpg/kafka';
+import { createPool, databaseDependency, POSTGRES } from '@cpg/postgres';
+import type { Logger, Outages, ReadinessChecks } from '@cpg/runtime';
 
 export interface ConnectionsConfig extends KafkaConnectionConfig {
   readonly EVENTSTORE_URL: string;
@@ -13,7 +13,10 @@ export type Connections = ReturnType<typeof openConnections>;
 /** Opens the connections of an event-sourced service: event store, PostgreSQL and Kafka. Each connects at its first use
  *  and reconnects by itself. `name` names the service in logs, in pg_stat_activity, and as Kafka client and consumer
  *  group. */
-export const openConnections = (config: ConnectionsConfig, { name, log }: { name: string; log: Logger }) => {
+export const openConnections = (
+  config: ConnectionsConfig,
+  { name, log, outages }: { name: string; log: Logger; outages: Outages },
+) => {
   const databaseUrl = config.DATABASE_URL;
   const store = openEventStore({ url: config.EVENTSTORE_URL, log });
   const readModel = createPool({ url: databaseUrl, name, max: 12, log });
@@ -22,9 +25,10 @@ export const openConnections = (config: ConnectionsConfig, { name, log }: { name
   const kafka = createKafka(config, { clientId: name, log });
   const publisher = createPublisher(kafka, { transactionalId: `${name}.relay` });
   const checks: ReadinessChecks = {
-    database: () => readModel.query('select 1'),
-    eventstore: store.check,
+    database: outages.watch(POSTGRES, databaseDependency(readModel)),
+    eventstore: outages.watch(EVENT_STORE, { check: store.check }),
   };
+  outages.watch(KAFKA, kafkaDependency(kafka));
   return {
     name,
     databaseUrl,
@@ -33,10 +37,12 @@ export const openConnections = (config: ConnectionsConfig, { name, log }: { name
     followerPool,
     kafka,
     publisher,
+    outages,
     /** Readiness of what every request needs. Kafka is not among them. */
     checks,
     /** Steps to run in this order after all work has stopped. */
     close: [
+      outages.stop,
       () => publisher.close(),
       () => readModel.end(),
       () => followerPool.end(),

@@ -1,6 +1,6 @@
 import { type FlushTiming, type LogPosition, runSubscription } from '@cpg/event-store';
 import { startLeaderElection, type Pool } from '@cpg/postgres';
-import type { Logger } from '@cpg/runtime';
+import type { Logger, Wait } from '@cpg/runtime';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
 import { acquireCheckpoint, type Checkpoint, FencedError } from './checkpoint.ts';
 import { isolateFaults } from './isolate-faults.ts';
@@ -25,6 +25,8 @@ export interface LeaderSubscriptionOptions {
   readonly store?: Pick<StoreWatch, 'untilKnown' | 'recheck'>;
   /** Milliseconds to pause after a batch that took `workedMs`, while there is no backlog. */
   readonly pauseMs?: (workedMs: number) => number;
+  /** Waits between attempts. */
+  readonly wait?: Wait | undefined;
 }
 
 /** What a leader does with the log. `flush` saves the position through `checkpoint`; without `flush`, `handle` does. */
@@ -54,6 +56,7 @@ export const subscribeAsLeader = (
     fencePredecessors,
     store,
     pauseMs,
+    wait,
   }: LeaderSubscriptionOptions,
   { handle, handleParked, flush }: SubscriptionWork,
 ): LeaderSubscription =>
@@ -90,6 +93,7 @@ export const subscribeAsLeader = (
           }),
         signal: running,
         ...(pauseMs && { pauseMs }),
+        wait,
         log,
         handle: (events, position) =>
           stopWhenFenced(async () => {

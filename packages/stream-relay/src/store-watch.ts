@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events';
 import { AppError } from '@cpg/core';
-import { watchConnection } from '@cpg/event-store';
+import { EVENT_STORE, watchConnection } from '@cpg/event-store';
 import type { Queryable } from '@cpg/postgres';
 import { type Logger, retry, type StartGate } from '@cpg/runtime';
 import type { EventStoreDBClient } from '@eventstore/db-client';
@@ -133,4 +133,7 @@ const patiently = async (verify: () => Promise<void>, retryMs: number, signal: A
   });
 
 const unavailable = (cause: unknown): AppError =>
-  new AppError('dependency_unavailable', 'the event store is unavailable: try again', { cause });
+  new AppError('dependency_unavailable', 'the event store is unavailable: try again', {
+    cause,
+    dependency: EVENT_STORE,
+  });

@@ -4,8 +4,12 @@ import {
   healthRoutes,
   type Logger,
   createOverloadLog,
+  metricsRoute,
+  type MetricsRegistry,
+  type Outages,
   type ReadinessChecks,
   refuseOverload,
+  requireInternalToken,
   type SecretBox,
   waitForStartGate,
   type StartGate,
@@ -57,6 +61,9 @@ export interface AppOptions {
   readonly instanceName: () => string | null;
   readonly checkUrl: (url: string) => Promise<void>;
   readonly ready: ReadinessChecks;
+  readonly outages?: Outages;
+  /** `/metrics` needs one of the tokens that the services share. */
+  readonly metrics?: { readonly registry: MetricsRegistry; readonly token: string | readonly string[] };
   readonly now: () => Date;
   readonly log: Logger;
   readonly trustProxy: boolean | number | string[];
@@ -71,9 +78,10 @@ const UNKNOWN_OWNER = '';
  *  429 and 403 before the body is read, then
  *  400, then others. */
 export const buildApp = async (options: AppOptions): Promise<FastifyInstance> => {
-  const { environment, authenticator, limits, log, trustProxy, answerWithinMs } = options;
+  const { environment, authenticator, limits, outages, metrics, log, trustProxy, answerWithinMs } = options;
   const app = createApp({
     log,
+    outages,
     trustProxy: typeof trustProxy === 'number' ? (_address, hop) => hop < trustProxy : trustProxy,
     isTransientError: isTransientDatabaseError,
     ...(answerWithinMs !== undefined && { responseTimeoutMs: answerWithinMs }),
@@ -90,6 +98,11 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
   await compressResponses(app);
   answerMethodNotAllowed(app);
   await serveApiDocs(app);
+  if (metrics)
+    await app.register(async (internal) => {
+      requireInternalToken(internal, metrics.token);
+      metricsRoute(internal, metrics.registry);
+    });
 
   await app.register(async (api) => {
     acceptJsonBodies(api);

@@ -1,6 +1,8 @@
+import { databaseDependency, POSTGRES } from '@cpg/postgres';
 import {
   createAddressMatcher,
-  createLogger,
+  createServiceLog,
+  createServiceMetrics,
   type InternalClient,
   internalClient,
   createStartGate,
@@ -31,10 +33,14 @@ import { checkEndpointUrl } from './webhooks/endpoint-url.ts';
 
 await runService(async () => {
   const config = readConfig(process.env);
-  const log = createLogger({ name: 'gateway', level: config.LOG_LEVEL });
+  const { log, outages } = createServiceLog({ name: 'gateway', level: config.LOG_LEVEL });
   const pools = openPools({ url: config.DATABASE_URL, log });
   const pool = pools.main;
-  const clientOf = (name: string, url: string) => internalClient({ name, url, token: config.INTERNAL_TOKEN });
+  const clientOf = (name: string, url: string) => {
+    const client = internalClient({ name, url, token: config.INTERNAL_TOKEN });
+    outages.watch(name, { check: client.checkReady });
+    return client;
+  };
   const orders = clientOf('orders', config.ORDERS_URL);
   const payments = clientOf('payments', config.PAYMENTS_URL);
   const dispatcher = clientOf('webhook-dispatcher', config.WEBHOOK_DISPATCHER_URL);
@@ -79,11 +85,13 @@ await runService(async () => {
     box: secretBox(config.WEBHOOK_ENCRYPTION_KEY),
     checkUrl: (url) => checkEndpointUrl(url, { allowLocal: config.WEBHOOK_ALLOW_LOCAL, isAllowed }),
     ready: {
-      postgres: () => pool.query('select 1'),
+      postgres: outages.watch(POSTGRES, databaseDependency(pool)),
       preparation: startup.check,
       orders: () => ping(orders),
       payments: () => ping(payments),
     },
+    outages,
+    metrics: { registry: createServiceMetrics(outages), token: config.INTERNAL_TOKEN },
     now,
     log,
     trustProxy: config.TRUST_PROXY,
@@ -97,6 +105,7 @@ await runService(async () => {
   return {
     log,
     close: [
+      outages.stop,
       () => app.close(),
       startup.stop,
       cleanup.stop,

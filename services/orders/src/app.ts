@@ -7,6 +7,9 @@ import {
   INTERNAL_BODY_LIMIT_BYTES,
   type Logger,
   createOverloadLog,
+  metricsRoute,
+  type MetricsRegistry,
+  type Outages,
   type ReadinessChecks,
   refuseOverload,
   waitForStartGate,
@@ -20,15 +23,20 @@ export const buildApp = ({
   token,
   gate,
   checks,
+  outages,
+  metrics,
   ...routes
 }: OrderRoutes & {
   token: string | readonly string[];
   gate: Pick<StartGate, 'waitUntilOpen'>;
   checks: ReadinessChecks;
+  outages?: Outages;
+  metrics?: MetricsRegistry;
   log: Logger;
 }) => {
   const app = createApp({
     log: routes.log,
+    outages,
     isTransientError: isTransientDatabaseError,
     bodyLimit: INTERNAL_BODY_LIMIT_BYTES,
   });
@@ -39,6 +47,7 @@ export const buildApp = ({
     overload: createOverloadLog(routes.log),
   });
   healthRoutes(app, checks);
+  if (metrics) metricsRoute(app, metrics);
   void app.register(async (internal) => {
     requireInternalToken(internal, token);
     waitForStartGate(internal, gate);

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isAppError } from '@cpg/core';
 import { UnreadableEventError } from '@cpg/event-store';
-import type { Pool } from '@cpg/postgres';
-import { type CallContext, type Logger, newRequestId } from '@cpg/runtime';
+import { isTransientDatabaseError, type Pool } from '@cpg/postgres';
+import { type CallContext, type Logger, newRequestId, retry, untilBack, type Wait } from '@cpg/runtime';
 import type { OrderCommands } from './commands.ts';
 import type { OrderHandler } from './order-handler.ts';
 import { exists } from './order/state.ts';
@@ -12,6 +12,8 @@ export interface DeadlineOptions {
   readonly handler: OrderHandler;
   readonly commands: OrderCommands;
   readonly now: () => Date;
+  /** Waits between attempts. */
+  readonly wait?: Wait;
   readonly log: Logger;
   readonly everyMs?: number;
 }
@@ -22,6 +24,7 @@ const CLAIM_BATCH = 50;
 const CLAIM_LEASE_S = 30;
 const CONCURRENCY = 8;
 const RETRY_AFTER_S = 5;
+const RETRY_AFTER_OUTAGE_S = 1;
 /** A retry does not help an order that this version cannot read; a new row, made by a fixed version, ends the claim. */
 const RETRY_UNREADABLE_AFTER_S = 3_600;
 
@@ -39,20 +42,22 @@ const EXTEND_CLAIM = `update orders.orders set claimed_until = $2::timestamptz +
  *  seconds. */
 export const watchDeadlines = (options: DeadlineOptions): { stop: () => Promise<void> } => {
   const stopping = new AbortController();
-  const { readModel, now, log, everyMs = POLL_INTERVAL_MS } = options;
+  const { readModel, now, wait, log, everyMs = POLL_INTERVAL_MS } = options;
+  const { signal } = stopping;
   const running = (async () => {
-    while (!stopping.signal.aborted) {
-      const found = await readModel.query<{ id: string }>(CLAIM_DUE, [now()]).catch((error: unknown) => {
-        log.warn({ err: error }, 'cannot query due orders');
-        return { rows: [] };
-      });
+    while (!signal.aborted) {
+      const found = await retry(() => readModel.query<{ id: string }>(CLAIM_DUE, [now()]), {
+        signal,
+        ...untilBack(wait),
+        onError: (error) => log.warn({ err: error }, 'cannot query due orders, retrying'),
+      }).catch(() => ({ rows: [] }));
       const claimed = found.rows.length;
       const worker = async () => {
-        for (let row = found.rows.shift(); row && !stopping.signal.aborted; row = found.rows.shift())
+        for (let row = found.rows.shift(); row && !signal.aborted; row = found.rows.shift())
           await runDue(row.id, options);
       };
       await Promise.all(Array.from({ length: CONCURRENCY }, worker));
-      if (claimed < CLAIM_BATCH) await sleep(everyMs, undefined, { signal: stopping.signal }).catch(() => {});
+      if (claimed < CLAIM_BATCH) await sleep(everyMs, undefined, { signal }).catch(() => {});
     }
   })();
   return {
@@ -83,7 +88,11 @@ const runDue = async (orderId: string, { readModel, handler, commands, now, log 
     if (error instanceof UnreadableEventError) {
       retryAfterS = RETRY_UNREADABLE_AFTER_S;
       log.error({ err: error, orderId }, 'a due order cannot be read');
-    } else log.warn({ err: error, orderId }, 'a due order could not be processed and is retried');
+    } else {
+      if (isAppError(error, 'dependency_unavailable') || isTransientDatabaseError(error))
+        retryAfterS = RETRY_AFTER_OUTAGE_S;
+      log.warn({ err: error, orderId }, 'a due order could not be processed and is retried');
+    }
   }
   await readModel.query(EXTEND_CLAIM, [orderId, now(), retryAfterS]).catch(() => {}); // If this fails, the claim ends by itself.
 };

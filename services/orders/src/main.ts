@@ -2,10 +2,11 @@ import { join } from 'node:path';
 import { NewOrderEvent, OrderEvent, TOPICS } from '@cpg/contracts';
 import { commandHandler, withRecordedScales } from '@cpg/event-store';
 import {
-  createLogger,
   internalClient,
   type Logger,
   createStartGate,
+  createServiceLog,
+  createServiceMetrics,
   createStartupTasks,
   runService,
 } from '@cpg/runtime';
@@ -30,12 +31,13 @@ import { HANDLED_PAYMENT_MESSAGES, reactToPayments } from './reactions/payments.
 
 await runService(async () => {
   const config = readOrdersConfig(process.env);
-  const log = createLogger({ name: 'orders', level: config.LOG_LEVEL });
+  const { log, outages } = createServiceLog({ name: 'orders', level: config.LOG_LEVEL });
   const now = () => new Date();
 
-  const connections = openConnections(config, { name: 'orders', log });
+  const connections = openConnections(config, { name: 'orders', log, outages });
   const { client, readModel } = connections;
   const paymentsHttp = internalClient({ name: 'payments', url: config.PAYMENTS_URL, token: config.INTERNAL_TOKEN });
+  outages.watch('payments', { check: paymentsHttp.checkReady });
 
   const handler = withRecordedScales(
     commandHandler({
@@ -77,6 +79,8 @@ await runService(async () => {
     now,
     log,
     checks: { ...connections.checks, preparation: startupTasks.check, 'known-event-store': gate.check },
+    outages,
+    metrics: createServiceMetrics(outages),
   });
   await app.listen({ port: config.PORT, host: config.HOST });
 
@@ -91,7 +95,7 @@ await runService(async () => {
     beforeProjecting: finishDeletions(client, deletion),
     startWithoutKafka: () => [
       ...(market ? [market.start()] : []),
-      watchDeadlines({ readModel, handler, commands, now, log }),
+      watchDeadlines({ readModel, handler, commands, now, wait: outages.wait, log }),
     ],
     publish: { topic: TOPICS.orders.name, messageOf: orderMessages(client) },
     consume: {

@@ -7,6 +7,9 @@ import {
   INTERNAL_BODY_LIMIT_BYTES,
   type Logger,
   createOverloadLog,
+  metricsRoute,
+  type MetricsRegistry,
+  type Outages,
   type ReadinessChecks,
   refuseOverload,
   waitForStartGate,
@@ -20,15 +23,24 @@ export const buildApp = ({
   token,
   gate,
   checks,
+  outages,
+  metrics,
   log,
   ...routes
 }: PaymentRoutes & {
   token: string | readonly string[];
   gate: Pick<StartGate, 'waitUntilOpen'>;
   checks: ReadinessChecks;
+  outages?: Outages;
+  metrics?: MetricsRegistry;
   log: Logger;
 }) => {
-  const app = createApp({ log, isTransientError: isTransientDatabaseError, bodyLimit: INTERNAL_BODY_LIMIT_BYTES });
+  const app = createApp({
+    log,
+    outages,
+    isTransientError: isTransientDatabaseError,
+    bodyLimit: INTERNAL_BODY_LIMIT_BYTES,
+  });
   // Instructions serve creates alone. Reports of payments are never refused.
   refuseOverload(app, {
     limits: { create: createConcurrencyLimit() },
@@ -36,6 +48,7 @@ export const buildApp = ({
     overload: createOverloadLog(log),
   });
   healthRoutes(app, checks);
+  if (metrics) metricsRoute(app, metrics);
   void app.register(async (internal) => {
     requireInternalToken(internal, token);
     waitForStartGate(internal, gate);

@@ -2,10 +2,11 @@ import { join } from 'node:path';
 import { NewPaymentEvent, PaymentEvent, TOPICS } from '@cpg/contracts';
 import { commandHandler, withRecordedScales } from '@cpg/event-store';
 import {
-  createLogger,
   internalClient,
   type Logger,
   createStartGate,
+  createServiceLog,
+  createServiceMetrics,
   createStartupTasks,
   runService,
 } from '@cpg/runtime';
@@ -32,13 +33,14 @@ import { ORDER_MESSAGE_TYPES, reactToOrders } from './reactions/orders.ts';
 
 await runService(async () => {
   const config = readPaymentsConfig(process.env);
-  const log = createLogger({ name: 'payments', level: config.LOG_LEVEL });
+  const { log, outages } = createServiceLog({ name: 'payments', level: config.LOG_LEVEL });
   const now = () => new Date();
   logAccountKeys(config.networks, log);
 
-  const connections = openConnections(config, { name: 'payments', log });
+  const connections = openConnections(config, { name: 'payments', log, outages });
   const { client, readModel } = connections;
   const ordersHttp = internalClient({ name: 'orders', url: config.ORDERS_URL, token: config.INTERNAL_TOKEN });
+  outages.watch('orders', { check: ordersHttp.checkReady });
 
   const handler = withRecordedScales(
     commandHandler({
@@ -87,6 +89,8 @@ await runService(async () => {
     history: paymentHistory({ client, readModel }),
     log,
     checks: { ...connections.checks, preparation: startupTasks.check, 'known-event-store': gate.check },
+    outages,
+    metrics: createServiceMetrics(outages),
   });
   await app.listen({ port: config.PORT, host: config.HOST });
 

@@ -4,6 +4,7 @@ import {
   healthRoutes,
   INTERNAL_BODY_LIMIT_BYTES,
   type Logger,
+  type Outages,
   type ReadinessChecks,
   waitForStartGate,
   requireInternalToken,
@@ -16,6 +17,7 @@ export interface AppOptions {
   readonly token: string | readonly string[];
   readonly gate: Pick<StartGate, 'waitUntilOpen'>;
   readonly checks: ReadinessChecks;
+  readonly outages?: Outages;
   readonly metrics: Metrics;
   readonly log: Logger;
   /** Dependencies of the routes. */
@@ -23,8 +25,13 @@ export interface AppOptions {
 }
 
 /** The internal HTTP API of the dispatcher. All routes but health and metrics need the internal token. */
-export const buildApp = ({ token, gate, checks, metrics, log, routes }: AppOptions) => {
-  const app = createApp({ log, isTransientError: isTransientDatabaseError, bodyLimit: INTERNAL_BODY_LIMIT_BYTES });
+export const buildApp = ({ token, gate, checks, outages, metrics, log, routes }: AppOptions) => {
+  const app = createApp({
+    log,
+    outages,
+    isTransientError: isTransientDatabaseError,
+    bodyLimit: INTERNAL_BODY_LIMIT_BYTES,
+  });
   healthRoutes(app, checks);
   app.get('/metrics', async (_request, reply) => reply.type(metrics.contentType).send(await metrics.text()));
   app.register(async (internal) => {

@@ -3,7 +3,7 @@ import { type DomainMessage, TOPICS } from '@cpg/contracts';
 import { AppError } from '@cpg/core';
 import { type ConsumedTopic, consume, ensureTopics, type RunningConsumer, topicSettingsOf } from '@cpg/kafka';
 import { isTransientDatabaseError, startLeaderElection, prepareSchema, type Pool } from '@cpg/postgres';
-import { type Logger, createStartupTasks, type StartGate } from '@cpg/runtime';
+import { type Logger, createStartupTasks, type StartGate, type Wait } from '@cpg/runtime';
 import type { Kafka } from 'kafkajs';
 import type { History } from './clients/history.ts';
 import type { Config } from './config.ts';
@@ -27,6 +27,8 @@ export interface BackgroundOptions {
   readonly history: History | undefined;
   readonly onRecorded: Metrics['observe'];
   readonly now: () => Date;
+  /** Waits between attempts. */
+  readonly wait: Wait;
   readonly log: Logger;
 }
 
@@ -112,7 +114,7 @@ const startMaintenance = (
 const startConsumer = (
   { ingest }: Instance,
   retention: Retention,
-  { kafka, webhooks, now, log }: BackgroundOptions,
+  { kafka, webhooks, now, wait, log }: BackgroundOptions,
 ): RunningConsumer =>
   consume({
     kafka,
@@ -120,5 +122,6 @@ const startConsumer = (
     topics,
     handle: batchCalls(deliverEvents({ webhooks, ingest, retention, now, log })),
     isTransientError: isTransientDatabaseError,
+    wait,
     log,
   });

@@ -1,3 +1,4 @@
+import { Registry } from 'prom-client';
 import type { EndpointReport } from './delivery/endpoint.ts';
 import { createMetrics } from './metrics.ts';
 
@@ -6,6 +7,7 @@ const nothingDue = { query: async () => ({ rows: [{ due: '0', oldest: null }] })
 
 const textOf = (endpoints: () => EndpointReport[]) =>
   createMetrics({
+    registry: new Registry(),
     db: nothingDue,
     counts: () => ({ leased: 0, inFlight: 0, unrecorded: 0 }),
     endpoints,

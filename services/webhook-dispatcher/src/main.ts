@@ -1,7 +1,9 @@
-import { createKafka } from '@cpg/kafka';
+import { createKafka, KAFKA, kafkaDependency } from '@cpg/kafka';
+import { databaseDependency, POSTGRES } from '@cpg/postgres';
 import {
   createAddressMatcher,
-  createLogger,
+  createServiceLog,
+  createServiceMetrics,
   createStartGate,
   internalClient,
   runService,
@@ -22,7 +24,7 @@ const STOP_WITHIN_MS = 6_500;
 
 await runService(async () => {
   const config = readDispatcherConfig(process.env);
-  const log = createLogger({ name: 'webhook-dispatcher', level: config.LOG_LEVEL });
+  const { log, outages } = createServiceLog({ name: 'webhook-dispatcher', level: config.LOG_LEVEL });
   const now = () => new Date();
 
   const pool = openPool(config.DATABASE_URL, { max: 8, log });
@@ -35,23 +37,35 @@ await runService(async () => {
     now,
   });
   const historyServices = connectHistoryServices(config);
+  for (const [name, client] of Object.entries(historyServices ?? {})) outages.watch(name, { check: client.checkReady });
   if (!historyServices) log.info('replays are disabled: ORDERS_URL and PAYMENTS_URL are not set');
+
+  const kafka = createKafka(config, { clientId: 'webhook-dispatcher', log });
+  outages.watch(KAFKA, kafkaDependency(kafka));
 
   const gate = createStartGate();
   const background = createBackground({
     ...{ config, gate, pool, sender, webhooks, now, log },
-    kafka: createKafka(config, { clientId: 'webhook-dispatcher', log }),
+    kafka,
+    wait: outages.wait,
     history: historyServices && historyClient(historyServices),
     onRecorded: (results) => metrics.observe(results),
   });
-  const metrics = createMetrics({ db: pool, counts: background.counts, endpoints: background.endpoints, now });
+  const metrics = createMetrics({
+    registry: createServiceMetrics(outages),
+    db: pool,
+    counts: background.counts,
+    endpoints: background.endpoints,
+    now,
+  });
   const app = buildApp({
     token: config.INTERNAL_TOKEN,
     gate,
+    outages,
     metrics,
     log,
     checks: {
-      database: () => pool.query('select 1'),
+      database: outages.watch(POSTGRES, databaseDependency(pool)),
       start: async () => background.instance(),
       kafka: background.checkConsumer,
     },
@@ -70,6 +84,7 @@ await runService(async () => {
   return {
     log,
     close: [
+      outages.stop,
       () => background.stop(STOP_WITHIN_MS),
       () => app.close(),
       () => sender.close(),

@@ -1,5 +1,5 @@
 import type { Queryable } from '@cpg/postgres';
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Result } from './delivery/delivery.ts';
 import type { EndpointReport } from './delivery/endpoint.ts';
 import { addEndpointMetrics } from './endpoint-metrics.ts';
@@ -11,6 +11,7 @@ const FIRST_ATTEMPT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5, 30, 300
 const COUNT_EVERY_MS = 10_000;
 
 export interface MetricsOptions {
+  readonly registry: Registry;
   readonly db: Queryable;
   readonly counts: () => { leased: number; inFlight: number; unrecorded: number };
   readonly endpoints: () => readonly EndpointReport[];
@@ -18,9 +19,7 @@ export interface MetricsOptions {
 }
 
 /** The Prometheus metrics of this instance. */
-export const createMetrics = ({ db, counts, endpoints, now }: MetricsOptions) => {
-  const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+export const createMetrics = ({ registry, db, counts, endpoints, now }: MetricsOptions) => {
   addQueueMetrics(registry, db, now);
   addInstanceMetrics(registry, counts);
   addEndpointMetrics(registry, endpoints, now);

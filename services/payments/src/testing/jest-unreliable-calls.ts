@@ -28,6 +28,7 @@ export const unreliableCalls = () => {
         }
         return response.parse(answer.body);
       },
+      checkReady: async () => {},
       close: async () => {},
     }),
   };

@@ -1,3 +1,4 @@
+import { createOutages, createServiceMetrics } from '@cpg/runtime';
 import { buildApp } from '../app.ts';
 import type { Result } from '../delivery/delivery.ts';
 import { createMetrics } from '../metrics.ts';
@@ -15,7 +16,13 @@ export const openApp = async (system: Dispatchers, { isSandbox = true, withoutHi
     onRecorded: (results) => recorded.push(...results),
   });
   const now = () => new Date();
-  const metrics = createMetrics({ db: system.pool, counts: instance.counts, endpoints: instance.endpoints, now });
+  const metrics = createMetrics({
+    registry: createServiceMetrics(createOutages(log)),
+    db: system.pool,
+    counts: instance.counts,
+    endpoints: instance.endpoints,
+    now,
+  });
   const { ingest, startReplay } = instance;
   const app = buildApp({
     gate: { waitUntilOpen: async () => {} },

@@ -1,0 +1,33 @@
+import type { EventEmitter } from 'node:events';
+import type { Dependency } from '@cpg/runtime';
+import pg from 'pg';
+import type { Pool } from './pool.ts';
+import { isTransientDatabaseError } from './transient-errors.ts';
+
+/** The name of PostgreSQL in outages. */
+export const POSTGRES = 'postgres';
+
+const connectionErrors = new WeakSet<object>();
+
+/** Remembers the errors of its connection: an ECONNREFUSED itself does not say which server refused. */
+export class OutageAwareClient extends pg.Client {
+  constructor(config?: string | pg.ClientConfig) {
+    super(config);
+    const { connection } = this as unknown as { readonly connection: EventEmitter };
+    connection.prependListener('error', (error: Error) => void connectionErrors.add(error));
+  }
+}
+
+/** Whether an error means that PostgreSQL is unavailable or busy. */
+const isDatabaseOutage = (error: unknown): boolean => {
+  if (!(error instanceof Error)) return false;
+  if (connectionErrors.has(error)) return true;
+  const hasForeignCode = 'code' in error && !(error instanceof pg.DatabaseError);
+  return !hasForeignCode && isTransientDatabaseError(error);
+};
+
+/** How `Outages` recognizes an outage of PostgreSQL, and its end. */
+export const databaseDependency = (pool: Pool): Dependency => ({
+  owns: isDatabaseOutage,
+  check: () => pool.query('select 1'),
+});

@@ -1,0 +1,49 @@
+import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
+import type { AnyApp } from './any-app.ts';
+import type { OutageTotals } from './outage.ts';
+import type { Outages } from './outages.ts';
+
+/** Adds the metrics of outages, each by dependency. */
+const addOutageMetrics = (registry: Registry, outages: Pick<Outages, 'totals'>): void => {
+  const metric = (name: string, help: string) => ({ name, help, labelNames: ['dependency'], registers: [registry] });
+  const collect = (set: (dependency: string, totals: OutageTotals) => void) => {
+    for (const [dependency, totals] of Object.entries(outages.totals())) set(dependency, totals);
+  };
+  new Counter({
+    ...metric('refused_requests_total', 'Requests answered 503 because a dependency was unavailable'),
+    collect() {
+      this.reset();
+      collect((dependency, { refused }) => this.inc({ dependency }, refused));
+    },
+  });
+  new Counter({
+    ...metric('outages_total', 'Outages of a dependency that began'),
+    collect() {
+      this.reset();
+      collect((dependency, { outages: count }) => this.inc({ dependency }, count));
+    },
+  });
+  new Gauge({
+    ...metric('dependency_up', '1 while a dependency is available, 0 during its outage'),
+    collect() {
+      collect((dependency, { isOngoing }) => this.set({ dependency }, isOngoing ? 0 : 1));
+    },
+  });
+};
+
+export type MetricsRegistry = Registry;
+
+/** The Prometheus metrics that every service has: those of the process and of outages. */
+export const createServiceMetrics = (outages: Pick<Outages, 'totals'>): MetricsRegistry => {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  addOutageMetrics(registry, outages);
+  return registry;
+};
+
+/** `GET /metrics` answers with the metrics in the format of Prometheus. */
+export const metricsRoute = (app: AnyApp, registry: Registry): void => {
+  app.get('/metrics', { schema: { hide: true }, config: { load: 'health' } }, async (_request, reply) =>
+    reply.type(registry.contentType).send(await registry.metrics()),
+  );
+};
