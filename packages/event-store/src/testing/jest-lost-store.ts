@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startEventStore } from '@cpg/embedded-eventstore';
 import { testDatabase } from '@cpg/postgres';
-import { createLogger, newId } from '@cpg/runtime';
+import { createServiceLog, newId } from '@cpg/runtime';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { append } from '../append.ts';
-import { connectEventStore } from '../connect.ts';
+import { openEventStore } from '../open.ts';
 import type { LogPosition } from '../recorded.ts';
-import { runSubscription } from '../subscription.ts';
+import { runSubscription, type SubscriptionOptions } from '../subscription.ts';
+import { EVENT_STORE } from '../unavailable.ts';
 
 const metadata = { actor: 'test', requestId: 'r', $correlationId: 'c', $causationId: 'r', previousHash: '', hash: '' };
 const WRITERS = 4;
@@ -28,13 +29,15 @@ export const loseStore = async (scheme: 'esdb:' | 'esdb+discover:', awayMs: numb
   const database = await testDatabase();
   let server = await startEventStore({ databaseUrl: database.url, port: 0 });
   const { port } = server;
-  const client = connectEventStore(server.url.replace('esdb:', scheme));
+  const { log, outages } = createServiceLog({ name: 'test', level: 'silent' });
+  const { client, check, close } = openEventStore({ url: server.url.replace('esdb:', scheme), log });
+  outages.watch(EVENT_STORE, { check });
   const over = new AbortController();
   let returnedAt = Infinity;
   let written = 0;
   let received = () => {};
   const receivedAt = new Promise<number>((resolve) => (received = () => resolve(performance.now())));
-  const subscribing = follow(client, over.signal, (streams) => {
+  const subscribing = follow({ client, signal: over.signal, wait: outages.wait, log }, (streams) => {
     if (streams.some((stream) => stream.startsWith('note-again-'))) received();
   });
 
@@ -45,8 +48,8 @@ export const loseStore = async (scheme: 'esdb:' | 'esdb+discover:', awayMs: numb
         await note(client, `note-${isBack ? 'again' : 'first'}-${writer}-${n}`);
         written += 1;
         if (isBack) return performance.now();
-      } catch {
-        // The outage.
+      } catch (error) {
+        outages.refused(error);
       }
       await sleep(20);
     }
@@ -66,20 +69,22 @@ export const loseStore = async (scheme: 'esdb:' | 'esdb+discover:', awayMs: numb
   clearTimeout(giveUp);
   over.abort();
   await subscribing;
-  await client.dispose();
+  outages.stop();
+  await close();
   await server.stop();
   await database.drop();
   return { writtenMs: writtenAt - returnedAt, receivedMs: lastAt - returnedAt };
 };
 
-const follow = (client: EventStoreDBClient, signal: AbortSignal, handle: (streams: string[]) => void) => {
+const follow = (
+  options: Pick<SubscriptionOptions, 'client' | 'signal' | 'wait' | 'log'>,
+  handle: (streams: string[]) => void,
+) => {
   let checkpoint: LogPosition | null = null;
   return runSubscription({
-    client,
+    ...options,
     prefixes: ['note-'],
     checkpoint: async () => checkpoint,
-    signal,
-    log: createLogger({ name: 'test', level: 'silent' }),
     handle: async (events, position) => {
       checkpoint = position;
       handle(events.map(({ event }) => event!.streamId));
