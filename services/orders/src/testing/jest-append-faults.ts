@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type AppendFault, type FaultCase, faultCases, plannedFaults } from '@cpg/embedded-eventstore';
 import { OrderDeletionEvent } from '@cpg/contracts';
 import { readStream } from '@cpg/event-store';
@@ -10,6 +11,7 @@ import { type OrdersService, startOrders, until } from './jest-orders.ts';
 const ATTEMPTS = 2;
 /** After this, the timer retries an order that failed. */
 const RETRY_DUE_AFTER_MS = 31_000;
+const RETRIED_WITHIN_MS = 250;
 
 const CALL_CASES = Object.entries(CALLS).flatMap(([name, { appends = 1 }]) => faultCases(name, appends, ATTEMPTS));
 const DELETION_CASES = faultCases('delete', 2, ATTEMPTS);
@@ -36,13 +38,41 @@ export const testWithAppendFaults = (fault: AppendFault): void => {
   };
   beforeAll(async () => {
     service = await startOrders({ appendFaults: faults.faultOf });
-    await start(CALL_CASES, runCall);
-    await start(DELETION_CASES, runDeletion);
-    await start(TIMER_CASES, runTimer);
+    const runs = caseRuns(service, faults, fault);
+    await start(CALL_CASES, runs.runCall);
+    await start(DELETION_CASES, runs.runDeletion);
+    await Promise.allSettled(outcomes.values());
+    // Last, because it advances the clock of all orders.
+    await start(TIMER_CASES, runs.runTimer);
     await Promise.allSettled(outcomes.values());
   }, 120_000);
   afterAll(() => service.stop());
 
+  test.each(CALL_CASES)('$title', async ({ title, name, times }) => {
+    const { status, types } = CALLS[name]!;
+    expect(await outcomes.get(title)).toEqual({
+      first: times < ATTEMPTS ? status : 'outcome_unknown',
+      status,
+      repeatDiffers: false,
+      types,
+      isPublishedOnce: true,
+      isFaulted: true,
+    });
+  });
+
+  test.each(DELETION_CASES)('$title', async ({ title }) => {
+    const deleted = { isHonest: true, records: 1, isRowDeleted: true, repeat: 404, isFaulted: true };
+    expect(await outcomes.get(title)).toEqual(deleted);
+  });
+
+  test.each(TIMER_CASES)('$title', async ({ title, name }) => {
+    const types = ['OrderCreated', TIMER[name]!.type];
+    expect(await outcomes.get(title)).toEqual({ types, isPublishedOnce: true });
+  });
+};
+
+/** Runs one case and resolves with what is then found. */
+const caseRuns = (service: OrdersService, faults: ReturnType<typeof plannedFaults>, fault: AppendFault) => {
   const typesOf = async (id: string) => (await service.recordedOf(id))?.map(({ event }) => event.type) ?? null;
   /** Waits for as many messages as there are events. Then tells whether each event is published once and in order. */
   const isPublishedOnce = async (id: string, events: number) => {
@@ -69,18 +99,6 @@ export const testWithAppendFaults = (fault: AppendFault): void => {
       isFaulted: faults.isOver(id),
     };
   };
-  test.each(CALL_CASES)('$title', async ({ title, name, times }) => {
-    const { status, types } = CALLS[name]!;
-    expect(await outcomes.get(title)).toEqual({
-      first: times < ATTEMPTS ? status : 'outcome_unknown',
-      status,
-      repeatDiffers: false,
-      types,
-      isPublishedOnce: true,
-      isFaulted: true,
-    });
-  });
-
   const runDeletion = async (id: string, { skip, times }: FaultCase) => {
     faults.plan(id, { fault, skip, times });
     const first = await service.call(...deletionOf(id));
@@ -96,11 +114,6 @@ export const testWithAppendFaults = (fault: AppendFault): void => {
       isFaulted: faults.isOver(id),
     };
   };
-  test.each(DELETION_CASES)('$title', async ({ title }) => {
-    const deleted = { isHonest: true, records: 1, isRowDeleted: true, repeat: 404, isFaulted: true };
-    expect(await outcomes.get(title)).toEqual(deleted);
-  });
-
   const runTimer = async (id: string, { name, times }: FaultCase) => {
     // The first append creates the order.
     faults.plan(id, { fault, skip: 1, times });
@@ -108,13 +121,11 @@ export const testWithAppendFaults = (fault: AppendFault): void => {
     await until(async () => faults.isOver(id));
     const types = await until(async () => {
       service.advanceClock(RETRY_DUE_AFTER_MS);
+      await sleep(RETRIED_WITHIN_MS);
       const recorded = await typesOf(id);
       return recorded!.length > 1 && recorded;
     });
     return { types, isPublishedOnce: await isPublishedOnce(id, 2) };
   };
-  test.each(TIMER_CASES)('$title', async ({ title, name }) => {
-    const types = ['OrderCreated', TIMER[name]!.type];
-    expect(await outcomes.get(title)).toEqual({ types, isPublishedOnce: true });
-  });
+  return { runCall, runDeletion, runTimer };
 };
