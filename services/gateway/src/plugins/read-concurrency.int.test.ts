@@ -7,6 +7,14 @@ import type { Caller } from '../keys/authenticator.ts';
 import { startGateway, type TestGateway } from '../testing/jest-gateway.ts';
 import { limitConcurrentReads, type ConcurrentReadOptions } from './read-concurrency.ts';
 
+/** A connection that locks the read model of orders until it rolls back. */
+const lockOrders = async ({ pool }: TestGateway) => {
+  const locker = await pool.connect();
+  await locker.query('set idle_in_transaction_session_timeout = 0');
+  await locker.query('begin; lock table orders.orders in access exclusive mode');
+  return locker;
+};
+
 describe('in the gateway', () => {
   let gateway: TestGateway;
   beforeAll(async () => {
@@ -16,9 +24,7 @@ describe('in the gateway', () => {
 
   test('many concurrent reads of one merchant do not block other merchants', async () => {
     const [busy, other] = [await gateway.merchant(), await gateway.merchant()];
-    const locker = await gateway.pool.connect();
-    await locker.query('begin');
-    await locker.query('lock table orders.orders in access exclusive mode');
+    const locker = await lockOrders(gateway);
     const pages = Array.from({ length: 40 }, () => busy.send('GET', '/v1/orders?limit=100'));
     await sleep(100);
     expect(await other.send('GET', '/v1/webhooks')).toMatchObject({ status: 200 });
@@ -33,8 +39,7 @@ describe('in the gateway', () => {
 test('slow lists of several merchants do not stop authentication, and end on the server', async () => {
   const gateway = await startGateway({ statementTimeoutMs: 2_000 });
   const busy = await Promise.all([1, 2, 3].map(() => gateway.merchant()));
-  const locker = await gateway.pool.connect();
-  await locker.query('begin; lock table orders.orders in access exclusive mode');
+  const locker = await lockOrders(gateway);
   const lists = busy.flatMap((merchant) => Array.from({ length: 4 }, () => merchant.send('GET', '/v1/orders')));
   while (gateway.pool.waitingCount === 0) await sleep(10);
   expect(gateway.pool.idleCount).toBe(0);
@@ -54,8 +59,7 @@ test('reads of a client that disconnects count until their queries end', async (
   const gateway = await startGateway();
   const { key } = await gateway.merchant();
   const base = await gateway.app.listen({ port: 0, host: '127.0.0.1' });
-  const locker = await gateway.pool.connect();
-  await locker.query('begin; lock table orders.orders in access exclusive mode');
+  const locker = await lockOrders(gateway);
   const requestAndLeave = async () => {
     const signal = AbortSignal.timeout(150);
     await fetch(`${base}/v1/orders`, { headers: { 'x-api-key': key }, signal }).catch(() => {});
