@@ -1,6 +1,7 @@
 import type { EventEmitter } from 'node:events';
 import type { Dependency } from '@cpg/runtime';
 import pg from 'pg';
+import { explainDatabaseError } from './misconfiguration.ts';
 import type { Pool } from './pool.ts';
 import { isTransientDatabaseError } from './transient-errors.ts';
 
@@ -28,6 +29,12 @@ const isDatabaseOutage = (error: unknown): boolean => {
 
 /** How `Outages` recognizes an outage of PostgreSQL, and its end. */
 export const databaseDependency = (pool: Pool): Dependency => ({
-  owns: isDatabaseOutage,
-  check: () => pool.query('select 1'),
+  owns: (error) => isDatabaseOutage(error) || explainDatabaseError(error) !== null,
+  check: async () => {
+    try {
+      await pool.query('select 1');
+    } catch (error) {
+      throw explainDatabaseError(error) ?? error;
+    }
+  },
 });
