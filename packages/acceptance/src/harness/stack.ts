@@ -22,8 +22,8 @@ export interface Stack extends StackFiles {
   readonly readyAfterMs: number;
   /** The process id of `orders`, `webhook-dispatcher-1`, `postgres`, ...; null while it is not running. */
   readonly pidOf: (name: string) => number | null;
-  /** The last lines of the launcher's log. */
-  readonly log: readonly string[];
+  /** The last lines of the launcher's log. A test may empty it. */
+  readonly log: string[];
   /** Signals one process and resolves once the launcher has replaced it. Throws if it is not running. */
   readonly kill: (name: string, signal?: NodeJS.Signals) => Promise<void>;
   /** Sends SIGINT to the launcher, like Ctrl-C. Resolves with its exit code once all processes have ended. */
