@@ -24,6 +24,12 @@ Dead letters, Kafka messages that a consumer group could not process:
   dlq redrive TOPIC [--through N]      publish them again for the group that could not process them
   dlq discard TOPIC --through N        mark them as completed without publishing them
 
+After an engine came back from a backup; both work on orders and payments, one after the other:
+
+  store reconcile [--apply] [--folder F]   show which rows, deliveries and messages have no event in the event store, and list them
+                                           in a file in folder F; --apply makes the services follow this event store
+  store republish --since TIME             publish every event recorded since TIME to Kafka again, under the same ids
+
 The environment to which data belongs; a service of another environment does not start on it:
 
   environment show                     show the stamp of each database schema and of the event store
@@ -51,7 +57,8 @@ if (!process.env.DATABASE_URL) {
 
 const args = process.argv.slice(2);
 const isPerProjection = args[0] === 'projections' || (args[0] === 'audit' && ['verify', 'export'].includes(args[1]));
-if (isPerProjection && !args.includes('--help')) await forEachProjection(args);
+if (args[0] === 'store' && !args.includes('--help')) await forEachService(PROJECTIONS, args);
+else if (isPerProjection && !args.includes('--help')) await forEachProjection(args);
 else if (['dlq', 'environment'].includes(args[0]) && !args.includes('--help'))
   process.exitCode = await run(process.execPath, [join(CHECKOUT, 'services/orders/dist/admin.js'), ...args]);
 else {
@@ -67,8 +74,12 @@ async function forEachProjection([noun, verb = '', ...names]) {
     );
     process.exit(2);
   }
-  for (const name of names.length > 0 ? names : PROJECTIONS) {
-    const code = await run(process.execPath, [join(CHECKOUT, `services/${name}/dist/admin.js`), noun, verb]);
+  await forEachService(names.length > 0 ? names : PROJECTIONS, [noun, verb]);
+}
+
+async function forEachService(names, command) {
+  for (const name of names) {
+    const code = await run(process.execPath, [join(CHECKOUT, `services/${name}/dist/admin.js`), ...command]);
     process.exitCode = Math.max(Number(process.exitCode ?? 0), code);
   }
 }

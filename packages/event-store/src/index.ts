@@ -19,6 +19,7 @@ export {
   AnyEvent,
   type DomainEvent,
   eventHash,
+  eventIdOf,
   EventMetadata,
   genesisHash,
   isTombstone,

@@ -51,7 +51,8 @@ const PREFIX = 'evt_';
 
 export const eventUuid = (id: string): string => ulidToUUID(id.slice(PREFIX.length));
 
-const eventId = (uuid: string): string => PREFIX + uuidToULID(uuid.toUpperCase());
+/** The id of an event in messages, from its id in the event store. */
+export const eventIdOf = (uuid: string): string => PREFIX + uuidToULID(uuid.toUpperCase());
 
 /** Reads an event from the client with the schema of its stream. Throws UnreadableEventError for malformed data. The
  *  schema decides about event types that it does not know: those of orders and payments accept them as they are
@@ -64,7 +65,7 @@ export const parseRecorded = <E extends DomainEvent>(schema: z.ZodType<E>, { eve
     return {
       stream,
       revision,
-      id: eventId(event.id),
+      id: eventIdOf(event.id),
       event: schema.parse({ type, data: event.data }),
       metadata: EventMetadata.parse(event.metadata),
       recordedAt: event.created,

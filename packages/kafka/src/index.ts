@@ -6,5 +6,6 @@ export type { DeadLetter } from './dead-letter.ts';
 export { createDeadLetters, type DeadLetters } from './dead-letters.ts';
 export { decode, type Decoded } from './decode.ts';
 export { KAFKA, kafkaDependency } from './outage.ts';
+export { readTopic } from './read-topic.ts';
 export { createPublisher, isFenced, type Publisher } from './publisher.ts';
 export { ensureTopics, type TopicConfig, type TopicSettings, topicSettingsOf } from './topics.ts';

@@ -58,7 +58,7 @@ export const stampsOf = async (db: Queryable): Promise<{ schema: string; environ
   return stamps;
 };
 
-const READABLE = `c.relkind = 'r' and has_schema_privilege(n.oid, 'usage') and has_table_privilege(c.oid, 'select')`;
+const READABLE = `c.relkind in ('r', 'p') and has_schema_privilege(n.oid, 'usage') and has_table_privilege(c.oid, 'select')`;
 
 const stampOf = async (db: Queryable, schema: string): Promise<string | null> => {
   const { rows } = await db.query<{ environment: string }>(`select environment from ${schema}.${STAMP}`);

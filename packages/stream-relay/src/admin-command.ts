@@ -18,9 +18,12 @@ import {
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { exportHistory } from './export-history.ts';
 import { nameOf, type Projection, tablesOf } from './projection.ts';
+import { UnknownStoreError } from './known-store.ts';
 import { listParkedStreams } from './parked-streams.ts';
 import { rebuild } from './rebuild.ts';
+import type { Published } from './reconcile/reconcile.ts';
 import { ProjectionError, type ShadowTableOptions } from './shadow-table.ts';
+import { runStoreCommand } from './store-command.ts';
 import { chainReport, rowReport } from './verification-report.ts';
 import { verify } from './verify.ts';
 
@@ -30,13 +33,16 @@ export interface AdminCommandOptions {
   readonly projectionOf: (client: EventStoreDBClient) => Projection;
   /** Folder of the service's migrations. */
   readonly migrations: string;
+  readonly published: Published;
 }
 
 const USAGE = `  projections rebuild  builds the read model again from the event store, and replaces the live tables
   projections verify   compares each row with a replay of the event store; exit code 1 when rows differ
   projections parked   prints the streams that wait because an event cannot be handled; exit code 1 when there are any
   audit verify         also checks the hash chain of every stream; exit code 1 when an event fails
-  audit export         prints every event as one line of JSON`;
+  audit export         prints every event as one line of JSON
+  store reconcile      shows what has no event in the event store; --apply makes the service follow this store
+  store republish      publishes again what was recorded since a time`;
 
 const Config = ServiceConfig.pick({ DATABASE_URL: true, CAZ_DECIMALS: true }).extend(EventStoreConfig.shape);
 
@@ -53,7 +59,7 @@ export const runAdminCommand = async ({ args, env, ...service }: AdminCommandOpt
     try {
       await requireSameEnvironment(client, databaseUrl);
       await requireRecordedScales(client);
-      return await run(args, { client, databaseUrl, signal: stopping.signal, ...service });
+      return await run(args, { client, databaseUrl, signal: stopping.signal, env, ...service });
     } catch (error) {
       if (isExpected(error)) throw error;
       throw (await explainEventStore(client, EVENTSTORE_URL)) ?? error;
@@ -69,7 +75,10 @@ export const runAdminCommand = async ({ args, env, ...service }: AdminCommandOpt
 };
 
 const isExpected = (error: unknown): error is Error =>
-  error instanceof ProjectionError || error instanceof ConfigError || error instanceof FatalStartError;
+  error instanceof ProjectionError ||
+  error instanceof UnknownStoreError ||
+  error instanceof ConfigError ||
+  error instanceof FatalStartError;
 
 /** Throws ProjectionError when event store and database belong to different environments: a rebuild would mix them. */
 const requireSameEnvironment = async (client: EventStoreDBClient, databaseUrl: string): Promise<void> => {
@@ -85,7 +94,7 @@ const requireSameEnvironment = async (client: EventStoreDBClient, databaseUrl: s
   );
 };
 
-interface CommandContext extends Omit<AdminCommandOptions, 'args' | 'env'> {
+interface CommandContext extends Omit<AdminCommandOptions, 'args'> {
   readonly client: EventStoreDBClient;
   readonly databaseUrl: string;
   readonly signal: AbortSignal;
@@ -99,6 +108,7 @@ const run = async (args: readonly string[], { projectionOf, ...context }: Comman
     print(`${nameOf(projection)}: ${events} events, up to ${upTo.toISOString()}`);
   const onUnreadable = ({ message }: Error) => print(message);
   const options = { ...context, projection, onProgress, onUnreadable };
+  if (args[0] === 'store') return runStoreCommand(args.slice(1), { ...options, print });
   switch (args.join(' ')) {
     case 'projections rebuild':
       await rebuild(options);

@@ -111,13 +111,24 @@ const startKafkaWork = <M extends DomainMessage>(work: BackgroundWork<M>, store:
   const { kafka, publisher, name } = connections;
   const { handle, ...topic } = work.consume;
   return [
-    startRelay({ ...subscriptionOf(work), ...publish, store, schema, prefixes, publisher }),
+    startRelay({
+      ...{ ...subscriptionOf(work), ...publish, store, schema, prefixes },
+      publisher: {
+        ...publisher,
+        // Kafka may come back empty.
+        open: async () => {
+          await ensureTopics(kafka, [publish.topic, topic.name], topicSettingsOf(work.topicConfig));
+          await publisher.open();
+        },
+      },
+    }),
     consume({
       kafka,
       groupId: name,
       topics: [topic],
       handle: async (messages) => {
-        await store.requireKnown();
+        // After a stop the message is consumed again.
+        await store.untilKnown().catch(() => store.requireKnown());
         await handle(messages);
       },
       isTransientError: isTransientDatabaseError,

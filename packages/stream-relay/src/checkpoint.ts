@@ -56,3 +56,23 @@ export const acquireCheckpoint = async (
     save,
   };
 };
+
+/** Moves a checkpoint for an operator. The next epoch fences its leader, which then loads it anew. */
+export const moveCheckpoint = async (
+  db: Queryable,
+  { schema, name, storeId }: { schema: string; name: string; storeId: string },
+  position: LogPosition | null,
+): Promise<void> => {
+  await db.query(
+    `update ${schema}.checkpoints
+     set epoch = epoch + 1, commit_position = $2, prepare_position = $3, store_id = $4,
+         event_id = $5, event_stream = $6, event_position = $2
+     where name = $1`,
+    [name, position?.commit, position?.prepare, storeId, position?.event?.id, position?.event?.stream],
+  );
+  // An idle leader would find out at its next event only.
+  await db.query(
+    'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = $1',
+    [`leader ${schema}.${name}`],
+  );
+};

@@ -5,6 +5,14 @@ import type { EventStoreDBClient } from '@eventstore/db-client';
 /** The event store is not the one that the checkpoints know. An operator has to decide; the message tells how. */
 export class UnknownStoreError extends Error {
   override readonly name = 'UnknownStoreError';
+
+  /** What differs, without the advice. */
+  readonly fact: string;
+
+  constructor(fact: string, advice: string) {
+    super(`${fact}: ${advice}`);
+    this.fact = fact;
+  }
 }
 
 export interface StoredCheckpoint {
@@ -60,20 +68,20 @@ export const verified = async (
 ): Promise<LogPosition | null> => {
   if (storeId !== null && storeId !== identity?.storeId) {
     const found = identity ? `is ${identity.storeId}` : 'has no identity';
-    throw unknown(`${found}, but the checkpoints of schema ${schema} belong to ${storeId}: correct the address`);
+    throw unknown(`${found}, but the checkpoints of schema ${schema} belong to ${storeId}`, 'correct the address');
   }
   if (!position) return null;
   const { standing, entry } = await standingOf(client, position);
   const where = `checkpoint ${schema}.${name} (position ${position.commit})`;
   if (standing === 'beyond-end')
-    throw unknown(`ends before ${where}, so it was restored from an older backup: restore a newer one`);
+    throw unknown(`ends before ${where}, so it was restored from an older backup`, 'restore a newer one');
   if (standing === 'missing') {
     const event = position.event ? `event ${position.event.id} of ${position.event.stream}` : 'an event';
-    throw unknown(`does not have ${event} at ${where}, so it is older or another one: correct the address`);
+    throw unknown(`does not have ${event} at ${where}, so it is older or another one`, 'correct the address');
   }
   if (position.event || !entry) return position;
   return { ...position, event: { id: entry.event!.id, stream: entry.event!.streamId } };
 };
 
-const unknown = (fact: string): UnknownStoreError =>
-  new UnknownStoreError(`the event store at EVENTSTORE_URL ${fact}, or run "admin store reconcile"`);
+const unknown = (fact: string, advice: string): UnknownStoreError =>
+  new UnknownStoreError(`the event store at EVENTSTORE_URL ${fact}`, `${advice}, or run "admin store reconcile"`);

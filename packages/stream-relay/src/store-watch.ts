@@ -20,8 +20,8 @@ export interface StoreWatchOptions {
 }
 
 export interface StoreWatch {
-  /** Resolves when the event store is known to be that of the checkpoints. Rejects only when `signal` aborts, or after
-   *  `stop`. */
+  /** Resolves when the event store is known to be that of the checkpoints. Rejects only when `signal` aborts, which
+   *  without one is at `stop`. */
   readonly untilKnown: (signal?: AbortSignal) => Promise<void>;
   /** For appends. Waits a moment after a reconnection; throws `dependency_unavailable` when the store is not known. */
   readonly requireKnown: () => Promise<void>;
@@ -47,19 +47,9 @@ export const watchStore = ({
   timing = TIMING,
 }: StoreWatchOptions): StoreWatch => {
   const stopping = new AbortController();
-  let isKnown = false;
+  const known = observedFlag();
   let wasKnown = false;
   let refusal: UnknownStoreError | null = null;
-  const changes = new EventEmitter().setMaxListeners(0);
-  const setKnown = (known: boolean) => {
-    isKnown = known;
-    changes.emit('change');
-  };
-  /** Resolves at the next change, after `ms`, or when `signal` aborts. */
-  const changed = async (signal: AbortSignal, ms?: number): Promise<void> => {
-    const waiting = AbortSignal.any(ms === undefined ? [signal] : [signal, AbortSignal.timeout(ms)]);
-    await once(changes, 'change', { signal: waiting }).catch(() => {});
-  };
 
   const accept = () => {
     if (refusal) {
@@ -71,13 +61,13 @@ export const watchStore = ({
     }
     refusal = null;
     wasKnown = true;
-    setKnown(true);
+    known.set(true);
   };
   const refuse = (error: UnknownStoreError) => {
     if (error.message !== refusal?.message) log.error({ schema }, error.message);
     refusal = error;
     gate.refuse(error);
-    setKnown(false);
+    known.set(false);
   };
   const check = async (): Promise<void> => {
     try {
@@ -90,34 +80,50 @@ export const watchStore = ({
   };
   const watchOnce = () =>
     watchConnection(client, stopping.signal, async (connected) => {
-      connected.addEventListener('abort', () => setKnown(false));
+      connected.addEventListener('abort', () => known.set(false));
       while (!connected.aborted) {
-        if (!isKnown) await check();
-        await changed(connected, isKnown ? undefined : timing.recheckMs);
+        if (!known.get()) await check();
+        await known.changed(connected, known.get() ? undefined : timing.recheckMs);
       }
     });
   const running = retry(watchOnce, { signal: stopping.signal, maxMs: 500 }).catch(() => {});
 
   return {
     untilKnown: async (signal = stopping.signal) => {
-      const waiting = AbortSignal.any([signal, stopping.signal]);
-      while (!isKnown) {
-        await changed(waiting);
-        waiting.throwIfAborted();
+      while (!known.get()) {
+        await known.changed(signal);
+        signal.throwIfAborted();
       }
     },
     requireKnown: async () => {
       const end = performance.now() + APPEND_WAIT_MS;
-      while (!isKnown) {
+      while (!known.get()) {
         const waitMs = end - performance.now();
         if (refusal || waitMs <= 0) throw unavailable(refusal);
-        await changed(stopping.signal, Math.ceil(waitMs));
+        await known.changed(stopping.signal, Math.ceil(waitMs));
       }
     },
-    recheck: () => setKnown(false),
+    recheck: () => known.set(false),
     stop: async () => {
       stopping.abort();
       await running;
+    },
+  };
+};
+
+const observedFlag = () => {
+  let value = false;
+  const changes = new EventEmitter().setMaxListeners(0);
+  return {
+    get: () => value,
+    set: (to: boolean) => {
+      value = to;
+      changes.emit('change');
+    },
+    /** Resolves when it is set, after `ms`, or when `signal` aborts. */
+    changed: async (signal: AbortSignal, ms?: number): Promise<void> => {
+      const waiting = AbortSignal.any(ms === undefined ? [signal] : [signal, AbortSignal.timeout(ms)]);
+      await once(changes, 'change', { signal: waiting }).catch(() => {});
     },
   };
 };

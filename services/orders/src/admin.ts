@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { TOPICS } from '@cpg/contracts';
 import { runDeadLetterCommand } from '@cpg/kafka';
 import { runAdminCommand, runEnvironmentCommand } from '@cpg/stream-relay';
 import { orderProjection } from './projections/order-projection.ts';
@@ -13,6 +14,7 @@ const run = (): Promise<number> => {
     env: process.env,
     projectionOf: orderProjection,
     migrations: join(import.meta.dirname, '../migrations'),
+    published: { topic: TOPICS.orders.name, objectType: 'order' },
   });
 };
 

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { TOPICS } from '@cpg/contracts';
 import { runAdminCommand } from '@cpg/stream-relay';
 import { paymentProjection } from './projections/payment-projection.ts';
 
@@ -7,4 +8,5 @@ process.exitCode = await runAdminCommand({
   env: process.env,
   projectionOf: paymentProjection,
   migrations: join(import.meta.dirname, '../migrations'),
+  published: { topic: TOPICS.payments.name, objectType: 'payment' },
 });

@@ -1,0 +1,192 @@
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Order, WebhookEventType } from '@cpg/contracts';
+import { engineBackups } from '../harness/engine-backups.ts';
+import { readKafkaLog } from '../harness/kafka-log.ts';
+import { openShop, type Shop } from '../harness/merchants.ts';
+import { orderBody } from '../harness/order-bodies.ts';
+import { type Receiver, startReceiver } from '../harness/receiver.ts';
+import { serviceAdmin, type ServiceName } from '../harness/service-admin.ts';
+import { purchase } from '../harness/shoppers.ts';
+import { type Stack, startStack } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
+
+const HOOK = '/hook';
+const SLOW = 300_000;
+const EVENTS: WebhookEventType[] = ['order:created', 'order:paid', 'payment:applied'];
+const SERVICES: ServiceName[] = ['orders', 'payments'];
+
+let stack: Stack;
+let shop: Shop;
+let receiver: Receiver;
+let backups: ReturnType<typeof engineBackups>;
+
+beforeEach(async () => {
+  [stack, receiver] = await Promise.all([startStack(), startReceiver()]);
+  backups = engineBackups(stack);
+  shop = await openShop(stack);
+  const { id } = await shop.api.createWebhook({ url: receiver.urlOf(HOOK), events: EVENTS });
+  await shop.api.updateWebhook(id, { is_enabled: true });
+}, SLOW);
+afterEach(async () => {
+  await shop?.api.close();
+  await stack?.stop();
+  await receiver?.close();
+}, SLOW);
+
+/** The ids of the webhook events of an order, in order of arrival, repeats included. */
+const deliveriesOf = ({ id }: Order): string[] =>
+  receiver
+    .attemptsOn(HOOK)
+    .filter(({ rawBody }) => rawBody.includes(id))
+    .map(({ headers }) => headers['x-idempotency-key']!);
+/** Buys, and waits until the merchant was told all of it. */
+const buy = async (count: number): Promise<Order[]> => {
+  const purchases = await Promise.all(Array.from({ length: count }, () => purchase(shop.api)));
+  const orders = purchases.map(({ order }) => order);
+  for (const order of orders)
+    await until(`webhooks of ${order.id}`, () => new Set(deliveriesOf(order)).size >= EVENTS.length, {
+      withinMs: 60_000,
+    });
+  return orders;
+};
+/** The ids of the messages about each order, in order, without repeats. */
+const messagesOf = async (orders: readonly Order[]): Promise<Record<string, string[]>> => {
+  const log = await readKafkaLog(stack.kafkaBrokers);
+  try {
+    const read = orders.map(async ({ id }) => {
+      const messages = await log.waitFor(id, (all) => all.some(({ type }) => type === 'order.paid'));
+      expect(messages.map(({ sequence }) => Number(sequence))).toEqual(messages.map((_, index) => index));
+      return [id, messages.map((message) => message.id)] as const;
+    });
+    const found = Object.fromEntries(await Promise.all(read));
+    expect(log.faults()).toEqual([]);
+    return found;
+  } finally {
+    await log.close();
+  }
+};
+const readiness = async (): Promise<string[]> =>
+  Promise.all(
+    [stack.environment.ORDERS_URL!, stack.environment.PAYMENTS_URL!].map(async (url) => {
+      const answer = await fetch(`${url}/health/ready`).catch(() => null);
+      const { missing = [] } = ((await answer?.json()) ?? {}) as { missing?: string[] };
+      return [answer?.status, ...missing].join(' ');
+    }),
+  );
+const untilRefused = () =>
+  until(
+    'the services to refuse the event store',
+    async () => (await readiness()).every((is) => is.startsWith('503') && is.includes('known-event-store')),
+    { withinMs: 60_000 },
+  );
+const untilReady = () =>
+  until('the services to be ready', async () => (await readiness()).every((is) => is === '200'), { withinMs: 60_000 });
+const reconcile = async (more = '') => {
+  const outcomes = [];
+  for (const name of SERVICES)
+    outcomes.push(await serviceAdmin(stack, name, `store reconcile --folder ${stack.dataDir}${more}`).outcome());
+  return { codes: outcomes.map(({ code }) => code), output: outcomes.map(({ output }) => output).join('') };
+};
+const listed = (): string => {
+  const files = readdirSync(stack.dataDir).filter((name) => name.startsWith('store-reconcile-'));
+  const text = files.map((name) => readFileSync(join(stack.dataDir, name), 'utf8')).join('');
+  for (const name of files) rmSync(join(stack.dataDir, name));
+  return text;
+};
+const create = () => shop.api.send('POST', '/v1/orders', { body: orderBody() });
+const sentences = (service: string) =>
+  stack.log.filter((line) => line.includes(`${service} `) && / error\s+the event store at EVENTSTORE_URL/.test(line));
+
+test(
+  'an older event store under a newer PostgreSQL and Kafka is refused until it was reconciled',
+  async () => {
+    const kept = await buy(2);
+    const keptMessages = await messagesOf(kept);
+    await backups.take('eventstore');
+    const lost = await buy(3);
+    await backups.restore('eventstore');
+    await untilRefused();
+    expect((await create()).status).toBe(503);
+    expect(sentences('orders')).toHaveLength(1);
+
+    const shown = await reconcile();
+    expect(shown.codes).toEqual([1, 1]);
+    expect(shown.output).toMatch(/orders\.orders: 3 without events/);
+    expect(shown.output).toMatch(/payments\.payments: 3 without events/);
+    expect(shown.output).toMatch(/webhooks\.deliveries: 6 without events[^]*webhooks\.deliveries: 3 without events/);
+    expect(shown.output).toMatch(/orders\.v1: \d+ without events/);
+    const gone = listed();
+    for (const { id } of lost) expect(gone).toContain(id);
+    for (const { id } of kept) expect(gone).not.toContain(id);
+
+    expect(await reconcile(' --apply')).toMatchObject({ codes: [0, 0] });
+    await untilReady();
+    const added = await buy(2);
+    expect(await messagesOf([...kept, ...added])).toMatchObject(keptMessages);
+    for (const order of kept) expect(deliveriesOf(order)).toHaveLength(EVENTS.length);
+    for (const { id } of lost) expect((await shop.api.send('GET', `/v1/orders/${id}`)).status).toBe(404);
+    const ids = (await shop.api.orders()).items.map(({ id }) => id);
+    expect(ids.sort()).toEqual([...kept, ...added].map(({ id }) => id).sort());
+  },
+  SLOW,
+);
+
+test(
+  'another event store at the address is refused until it was reconciled',
+  async () => {
+    const [lost] = await buy(1);
+    await backups.empty('eventstore');
+    await untilRefused();
+    expect((await create()).status).toBe(503);
+    expect(await reconcile()).toMatchObject({ codes: [1, 1], output: expect.stringContaining('no identity, but') });
+    expect(listed()).toContain(lost!.id);
+    expect(await reconcile(' --apply')).toMatchObject({ codes: [0, 0] });
+    await untilReady();
+    const added = await buy(2);
+    await messagesOf(added);
+    expect((await shop.api.orders()).items.map(({ id }) => id).sort()).toEqual(added.map(({ id }) => id).sort());
+  },
+  SLOW,
+);
+
+test(
+  'an empty Kafka gets new messages at once, and earlier ones under the same ids by a command',
+  async () => {
+    const since = new Date().toISOString();
+    const earlier = await buy(2);
+    const messages = await messagesOf(earlier);
+    await backups.empty('kafka');
+    const added = await buy(2);
+    for (const name of SERVICES)
+      expect(await serviceAdmin(stack, name, `store republish --since ${since}`).outcome()).toMatchObject({ code: 0 });
+    expect(await messagesOf([...earlier, ...added])).toMatchObject(messages);
+    const last = await buy(1);
+    for (const order of [...earlier, ...added, ...last]) expect(deliveriesOf(order)).toHaveLength(EVENTS.length);
+  },
+  SLOW,
+);
+
+test(
+  'an older PostgreSQL under a newer event store announces what it lost again, under the same ids',
+  async () => {
+    const kept = await buy(1);
+    await backups.take('app');
+    const later = await buy(2);
+    const [messages, told] = [await messagesOf([...kept, ...later]), later.map(deliveriesOf)];
+    await backups.restore('app');
+    await untilReady();
+    const added = await buy(1);
+    await until('the lost deliveries', () => later.every((order) => deliveriesOf(order).length === 2 * EVENTS.length), {
+      withinMs: 60_000,
+    });
+    for (const [index, order] of later.entries()) expect(new Set(deliveriesOf(order))).toEqual(new Set(told[index]));
+    for (const order of kept) expect(deliveriesOf(order)).toHaveLength(EVENTS.length);
+    expect(await messagesOf([...kept, ...later, ...added])).toMatchObject(messages);
+    expect((await shop.api.orders()).items.map(({ id }) => id).sort()).toEqual(
+      [...kept, ...later, ...added].map(({ id }) => id).sort(),
+    );
+    expect(await reconcile()).toMatchObject({ codes: [0, 0] });
+  },
+  SLOW,
+);
