@@ -24,6 +24,8 @@ const PAUSE_MS = { from: 3_000, to: 5_000 };
 const FREEZE_MS = { from: 500, to: 10_000 };
 const UNAVAILABLE_MS = { from: 200, to: 8_000 };
 const EVENT_STORE = 'eventstore';
+/** After more frequent kills the launcher waits up to 5 s before it restarts the process. */
+const KILLS_APART_MS = 20_000;
 
 /** Every 3 to 5 seconds kills a process of the stack, freezes it for up to 10 s, or cuts its connections. Engines
  *  are included, and other processes may be disrupted while one is frozen. */
@@ -57,17 +59,23 @@ export const startDisruptions = (options: DisruptionOptions): Disruptions => {
     kinds[kind]!(name, running[name]!);
   };
 
-  let eventStoreBack: Promise<void> = Promise.resolve();
-  const killEventStore = (pid: number | undefined) => {
+  let eventStoreBack: Promise<unknown> = Promise.resolve();
+  let killedAt = -Infinity;
+  const takeEventStoreAway = (pid: number | undefined) => {
     const forMs = random.between(UNAVAILABLE_MS.from, UNAVAILABLE_MS.to);
-    log(`kill -9 ${EVENT_STORE}, unavailable for ${forMs} ms`);
-    if (pid !== undefined) signal(pid, 'SIGKILL');
-    eventStoreBack = proxies.block(EVENT_STORE).then(async (unblock) => {
+    const kills = pid !== undefined && performance.now() - killedAt > KILLS_APART_MS;
+    log(`${kills ? 'kill -9' : 'block'} ${EVENT_STORE}, unavailable for ${forMs} ms`);
+    if (kills) {
+      signal(pid, 'SIGKILL');
+      killedAt = performance.now();
+    }
+    const back = proxies.block(EVENT_STORE).then(async (unblock) => {
       await untilEnded(forMs);
       await unblock();
       log(`${EVENT_STORE} is reachable again`);
     });
-    resumed.push(eventStoreBack);
+    resumed.push(back);
+    eventStoreBack = back.then(() => untilEnded(PAUSE_MS.from));
   };
 
   const done = (async () => {
@@ -81,7 +89,8 @@ export const startDisruptions = (options: DisruptionOptions): Disruptions => {
         disruptAny(names, running);
       } else if (count % 2 === 0) {
         await eventStoreBack;
-        killEventStore(running[EVENT_STORE]);
+        if (stopped) return;
+        takeEventStoreAway(processesOf(dataDir)[EVENT_STORE]);
       } else {
         disruptAny(
           names.filter((name) => name !== EVENT_STORE),
