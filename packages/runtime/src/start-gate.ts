@@ -1,5 +1,6 @@
 import { AppError } from '@cpg/core';
 import type { AnyApp } from './any-app.ts';
+import { ConfigError } from './config.ts';
 import { withTimeout } from './with-timeout.ts';
 
 /** Keeps requests out until the service knows that its data belongs to its environment. */
@@ -48,7 +49,8 @@ export const createStartGate = (waitMs = WAIT_MS): StartGate => {
       if (refusal) refuse(refusal);
     },
     check: async () => {
-      if (refusal) throw refusal;
+      // Readiness answers with the message of a ConfigError: an operator has to act.
+      if (refusal) throw new ConfigError(refusal.message, { cause: refusal });
     },
   };
 };
