@@ -2,7 +2,6 @@ import type { EventEmitter } from 'node:events';
 import type { Dependency } from '@cpg/runtime';
 import pg from 'pg';
 import { explainDatabaseError } from './misconfiguration.ts';
-import type { Pool } from './pool.ts';
 import { isTransientDatabaseError } from './transient-errors.ts';
 
 /** The name of PostgreSQL in outages. */
@@ -28,7 +27,7 @@ const isDatabaseOutage = (error: unknown): boolean => {
 };
 
 /** How `Outages` recognizes an outage of PostgreSQL, and its end. */
-export const databaseDependency = (pool: Pool): Dependency => ({
+export const databaseDependency = (pool: Pick<pg.Pool, 'query'>): Dependency => ({
   owns: (error) => isDatabaseOutage(error) || explainDatabaseError(error) !== null,
   check: async () => {
     try {

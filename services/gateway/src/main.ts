@@ -4,6 +4,7 @@ import {
   createServiceLog,
   createServiceMetrics,
   type InternalClient,
+  type Outages,
   internalClient,
   createStartGate,
   createStartupTasks,
@@ -36,11 +37,7 @@ await runService(async () => {
   const { log, outages } = createServiceLog({ name: 'gateway', level: config.LOG_LEVEL });
   const pools = openPools({ url: config.DATABASE_URL, log });
   const pool = pools.main;
-  const clientOf = (name: string, url: string) => {
-    const client = internalClient({ name, url, token: config.INTERNAL_TOKEN });
-    outages.watch(name, { check: client.checkReady });
-    return client;
-  };
+  const clientOf = (name: string, url: string) => watchedClient({ name, url, token: config.INTERNAL_TOKEN }, outages);
   const orders = clientOf('orders', config.ORDERS_URL);
   const payments = clientOf('payments', config.PAYMENTS_URL);
   const dispatcher = clientOf('webhook-dispatcher', config.WEBHOOK_DISPATCHER_URL);
@@ -116,6 +113,13 @@ await runService(async () => {
     ],
   };
 });
+
+/** A client whose service is followed by the outages. */
+function watchedClient(options: Parameters<typeof internalClient>[0], outages: Outages): InternalClient {
+  const client = internalClient(options);
+  outages.watch(options.name, { check: client.checkReady });
+  return client;
+}
 
 /** Calls the health route of a service, for the readiness check. Does not retry. */
 async function ping(client: InternalClient): Promise<void> {
