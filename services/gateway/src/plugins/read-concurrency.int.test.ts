@@ -60,14 +60,21 @@ test('reads of a client that disconnects count until their queries end', async (
   const { key } = await gateway.merchant();
   const base = await gateway.app.listen({ port: 0, host: '127.0.0.1' });
   const locker = await lockOrders(gateway);
-  const requestAndLeave = async () => {
-    const signal = AbortSignal.timeout(150);
-    await fetch(`${base}/v1/orders`, { headers: { 'x-api-key': key }, signal }).catch(() => {});
+  const requestUntil = (signal: AbortSignal) =>
+    fetch(`${base}/v1/orders`, { headers: { 'x-api-key': key }, signal }).catch(() => {});
+  const waiting = async () => {
+    const { rows } = await locker.query(`select pid from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`);
+    return rows.length;
   };
-  for (let wave = 0; wave < 3; wave++) await Promise.all([1, 2, 3, 4].map(requestAndLeave));
-  const { rows } = await locker.query(`select pid from pg_stat_activity
-    where datname = current_database() and wait_event_type = 'Lock'`);
-  expect(rows).toHaveLength(4);
+  const leaving = new AbortController();
+  const first = [1, 2, 3, 4].map(() => requestUntil(leaving.signal));
+  while ((await waiting()) < 4) await sleep(10);
+  leaving.abort();
+  await Promise.all(first);
+  for (let wave = 0; wave < 2; wave++)
+    await Promise.all([1, 2, 3, 4].map(() => requestUntil(AbortSignal.timeout(150))));
+  expect(await waiting()).toBe(4);
   await locker.query('rollback');
   locker.release();
   const { status } = await fetch(`${base}/v1/orders`, { headers: { 'x-api-key': key } });
