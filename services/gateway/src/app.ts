@@ -3,10 +3,10 @@ import {
   createApp,
   healthRoutes,
   type Logger,
-  createOverloadLog,
   metricsRoute,
   type MetricsRegistry,
   type Outages,
+  type LoadLimits,
   type ReadinessChecks,
   refuseOverload,
   requireInternalToken,
@@ -19,7 +19,7 @@ import type { OrdersClient } from './clients/orders.ts';
 import type { PaymentsClient } from './clients/payments.ts';
 import type { WebhookDispatcherClient } from './clients/webhook-dispatcher.ts';
 import type { Authenticator } from './keys/authenticator.ts';
-import { createLoadLimits, type LoadLimits } from './limits/load-limits.ts';
+import { createLoadLimits } from './limits/load-limits.ts';
 import type { RateLimits } from './limits/rate-limits.ts';
 import { serveApiDocs } from './openapi/plugin.ts';
 import { authenticate } from './plugins/api-key.ts';
@@ -75,8 +75,7 @@ export interface AppOptions {
 const UNKNOWN_OWNER = '';
 
 /** The public API. A request is refused for overload first. Then plugins check requests in the order of registration: 401,
- *  429 and 403 before the body is read, then
- *  400, then others. */
+ *  429 and 403 before the body is read, then 400, then others. */
 export const buildApp = async (options: AppOptions): Promise<FastifyInstance> => {
   const { environment, authenticator, limits, outages, metrics, log, trustProxy, answerWithinMs } = options;
   const app = createApp({
@@ -90,7 +89,8 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
     limits: options.loadLimits ?? createLoadLimits(),
     ownerOf: ({ headers: { 'x-api-key': key } }) =>
       (typeof key === 'string' && authenticator.merchantOf(key)) || UNKNOWN_OWNER,
-    overload: createOverloadLog(log),
+    log,
+    metrics: metrics?.registry,
   });
   app.addHook('onRequest', async (request, reply) => void reply.header('x-request-id', request.id));
   closeUnreadConnections(app);

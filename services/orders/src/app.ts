@@ -6,7 +6,6 @@ import {
   healthRoutes,
   INTERNAL_BODY_LIMIT_BYTES,
   type Logger,
-  createOverloadLog,
   metricsRoute,
   type MetricsRegistry,
   type Outages,
@@ -44,7 +43,8 @@ export const buildApp = ({
   refuseOverload(app, {
     limits: { create: createConcurrencyLimit() },
     ownerOf: ({ headers }) => String(headers[INTERNAL_HEADERS.actor]),
-    overload: createOverloadLog(routes.log),
+    log: routes.log,
+    metrics,
   });
   healthRoutes(app, checks);
   if (metrics) metricsRoute(app, metrics);

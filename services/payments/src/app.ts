@@ -6,7 +6,6 @@ import {
   healthRoutes,
   INTERNAL_BODY_LIMIT_BYTES,
   type Logger,
-  createOverloadLog,
   metricsRoute,
   type MetricsRegistry,
   type Outages,
@@ -45,7 +44,8 @@ export const buildApp = ({
   refuseOverload(app, {
     limits: { create: createConcurrencyLimit() },
     ownerOf: ({ headers }) => String(headers[INTERNAL_HEADERS.actor]),
-    overload: createOverloadLog(log),
+    log,
+    metrics,
   });
   healthRoutes(app, checks);
   if (metrics) metricsRoute(app, metrics);

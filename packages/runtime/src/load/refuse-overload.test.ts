@@ -1,17 +1,18 @@
+import { Registry } from 'prom-client';
 import { createLogger } from '../logger.ts';
 import { createApp } from '../http.ts';
 import { healthRoutes } from '../health.ts';
 import { createConcurrencyLimit } from './concurrency-limit.ts';
-import { type OverloadLog, createOverloadLog } from './overload-log.ts';
 import { refuseOverload } from './refuse-overload.ts';
 
 const log = createLogger({ name: 'load-test', level: 'silent' });
 
 /** An app that admits one create at a time and whose creates wait for `finish`. */
-const startApp = (overload: OverloadLog = createOverloadLog(log)) => {
+const startApp = () => {
   const app = createApp({ log, responseTimeoutMs: 1_000 });
+  const metrics = new Registry();
   const limit = createConcurrencyLimit({ initial: 1, min: 1 });
-  refuseOverload(app, { limits: { create: limit }, ownerOf: ({ headers }) => String(headers.owner), overload });
+  refuseOverload(app, { limits: { create: limit }, ownerOf: ({ headers }) => String(headers.owner), log, metrics });
   healthRoutes(app, {});
   let finish = () => {};
   let started = 0;
@@ -27,7 +28,7 @@ const startApp = (overload: OverloadLog = createOverloadLog(log)) => {
   // `inject` sends nothing until it is awaited.
   const create = async (owner = 'shop') =>
     app.inject({ method: 'POST', url: '/orders', headers: { owner, 'content-type': 'application/json' }, body: '{}' });
-  return { app, create, finish: () => finish(), started: () => started, limit };
+  return { app, create, finish: () => finish(), metrics, started: () => started, limit };
 };
 
 test('a full service refuses creates at once, and answers reads and health', async () => {
@@ -66,5 +67,19 @@ test('a request without an answer in time frees its place', async () => {
   const { app, limit, create } = startApp();
   expect((await create()).json()).toMatchObject({ code: 'outcome_unknown' });
   expect(limit.inProgress()).toBe(0);
+  await app.close();
+});
+
+test('counts what was refused, and shows the limit and the requests in progress', async () => {
+  const { app, create, finish, metrics } = startApp();
+  const first = create();
+  await create();
+  await create();
+  const lines = await metrics.metrics();
+  expect(lines).toContain('overload_refused_total{class="create"} 2');
+  expect(lines).toContain('concurrency_limit{class="create"} 1');
+  expect(lines).toContain('requests_in_progress{class="create"} 1');
+  finish();
+  await first;
   await app.close();
 });

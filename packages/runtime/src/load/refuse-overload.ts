@@ -1,9 +1,12 @@
 import { AppError } from '@cpg/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Registry } from 'prom-client';
 import type { AnyApp } from '../any-app.ts';
 import { errorBody } from '../http-errors.ts';
 import type { ConcurrencyLimit, EndRequest } from './concurrency-limit.ts';
-import type { OverloadLog } from './overload-log.ts';
+import type { Logger } from '../logger.ts';
+import { addLoadMetrics } from './metrics.ts';
+import { createOverloadLog } from './overload-log.ts';
 
 /** How important a route is: creates are refused first, `health` never. */
 export type LoadClass = 'create' | 'normal' | 'health';
@@ -15,12 +18,17 @@ declare module 'fastify' {
   }
 }
 
+/** Limits by the class of the route. */
+export type LoadLimits = Partial<Record<LoadClass, ConcurrencyLimit>>;
+
 export interface RefuseOverloadOptions {
   /** Requests of a class without a limit are always admitted. */
-  readonly limits: Partial<Record<LoadClass, ConcurrencyLimit>>;
+  readonly limits: LoadLimits;
   /** Whose request it is. Runs before the request is authenticated. */
   readonly ownerOf: (request: FastifyRequest) => string;
-  readonly overload: OverloadLog;
+  readonly log: Pick<Logger, 'warn'>;
+  /** Gets the metrics of the limits. */
+  readonly metrics?: Registry | undefined;
 }
 
 const RETRY_AFTER_SECONDS = '1';
@@ -29,7 +37,9 @@ const FORGET_AFTER_MS = 15_000;
 
 /** Answers 503 `overloaded` while the limit of a route's class is reached. Register it before all other hooks: a refusal
  *  must be cheap, so it runs none of them and does not read the body. */
-export const refuseOverload = (app: AnyApp, { limits, ownerOf, overload }: RefuseOverloadOptions): void => {
+export const refuseOverload = (app: AnyApp, { limits, ownerOf, log, metrics }: RefuseOverloadOptions): void => {
+  const overload = createOverloadLog(log);
+  if (metrics) addLoadMetrics(metrics, limits, overload);
   const admitted = new WeakMap<FastifyRequest, EndRequest>();
   app.addHook('onRequest', (request: FastifyRequest, reply: FastifyReply, next) => {
     const loadClass = request.routeOptions.config?.load ?? 'normal';

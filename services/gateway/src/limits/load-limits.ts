@@ -1,7 +1,4 @@
-import { type ConcurrencyLimit, createConcurrencyLimit, type LoadClass } from '@cpg/runtime';
-
-/** Limits of the requests in progress, by the class of their route. */
-export type LoadLimits = Partial<Record<LoadClass, ConcurrencyLimit>>;
+import { createConcurrencyLimit, type LoadLimits } from '@cpg/runtime';
 
 /** The limits of the requests in progress. Creates are refused first: they get the lower limit and the shorter latency. */
 export const createLoadLimits = (): LoadLimits => ({

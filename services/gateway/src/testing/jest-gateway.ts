@@ -1,7 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { migrate, type Pool, testDatabase } from '@cpg/postgres';
-import { createLogger, internalClient, newUlid, type ResolveHost, secretBox, type StartGate } from '@cpg/runtime';
+import {
+  createLogger,
+  internalClient,
+  type LoadLimits,
+  newUlid,
+  type ResolveHost,
+  secretBox,
+  type StartGate,
+} from '@cpg/runtime';
 import type { FastifyInstance } from 'fastify';
 import { buildApp } from '../app.ts';
 import { ordersClient } from '../clients/orders.ts';
@@ -14,7 +22,6 @@ import { createCredentialLoader } from '../keys/credential-loader.ts';
 import { verifySecret } from '../keys/hash.ts';
 import type { KeySpec } from '../keys/issue.ts';
 import { createLastUsedTracker } from '../keys/last-used.ts';
-import type { LoadLimits } from '../limits/load-limits.ts';
 import { createRateLimits } from '../limits/rate-limits.ts';
 import { migrateGateway } from '../migrations.ts';
 import { openPools } from '../pools.ts';
