@@ -63,6 +63,7 @@ test('reads of a client that disconnects count until their queries end', async (
   const requestUntil = (signal: AbortSignal) =>
     fetch(`${base}/v1/orders`, { headers: { 'x-api-key': key }, signal }).catch(() => {});
   const waiting = async () => {
+    await locker.query('select pg_stat_clear_snapshot()'); // a transaction keeps its first answer
     const { rows } = await locker.query(`select pid from pg_stat_activity
       where datname = current_database() and wait_event_type = 'Lock'`);
     return rows.length;
