@@ -1,4 +1,10 @@
-import { offeredPayment, type Payment, type PaymentMessage, type PaymentOutcome } from '@cpg/contracts';
+import {
+  type OfferedPayment,
+  offeredPayment,
+  type Payment,
+  type PaymentMessage,
+  type PaymentOutcome,
+} from '@cpg/contracts';
 import { isAppError } from '@cpg/core';
 import type { CallContext } from '@cpg/runtime';
 import type { PaymentsClient } from '../clients/payments.ts';
@@ -23,16 +29,17 @@ export const reactToPayments =
       } catch (error) {
         if (!isAppError(error, 'not_found')) throw error;
         if (command.type === 'OfferPayment' && command.confirmed)
-          await payments.recordOutcomes([orphanOf(message)], context);
+          await payments.recordOutcomes([orphanOf(message, command.payment)], context);
       }
     }
   };
 
 /** The order is unknown or deleted, so the payment is an orphan. */
-const orphanOf = (message: PaymentMessage): PaymentOutcome => ({
+const orphanOf = (message: PaymentMessage, { sighting }: OfferedPayment): PaymentOutcome => ({
   status: 'orphan',
   payment_id: message.subject,
   orphan_reason: 'unknown_order',
+  sighting,
   at: message.time,
 });
 

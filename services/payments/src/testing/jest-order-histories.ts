@@ -56,3 +56,25 @@ export const history = fc.record({
   /** The order in which the messages still in flight are delivered at the end. */
   lastDeliveries: fc.infiniteStream(fc.nat(100)),
 });
+
+type History = typeof history extends fc.Arbitrary<infer Value> ? Value : never;
+
+/** The order learns only after its deletion that the money of a failed payment is there again. */
+export const moneyReturnsBeforeADeletion = (): History => ({
+  allow: {
+    can_cancel: true,
+    can_update: true,
+    can_overpay: false,
+    partial_payments: false,
+    express_checkout: false,
+    expiration_auto_renewal: false,
+  },
+  steps: [
+    { step: { do: 'register', n: 3, confirmed: false }, fates: [] },
+    { step: { do: 'fail', n: 3 }, fates: [] },
+    { step: { do: 'register', n: 3, confirmed: true }, fates: ['delivered', 'request lost'] },
+    { step: { do: 'delete' }, fates: [] },
+  ],
+  relayIsBehind: false,
+  lastDeliveries: fc.stream(Array<number>(100).fill(0).values()),
+});
