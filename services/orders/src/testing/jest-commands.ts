@@ -15,6 +15,8 @@ export interface CallOfOrder {
   readonly types: readonly string[];
   /** Number of appends, of which each may fail. */
   readonly appends?: number;
+  /** Whether the timer does the same once the command has begun. */
+  readonly isTimed?: boolean;
 }
 
 const owner = { merchant_id: MERCHANT };
@@ -73,6 +75,7 @@ export const CALLS: Record<string, CallOfOrder> = {
     status: 200,
     types: ['OrderTimeAdvanced', 'OrderExpired'],
     appends: 2,
+    isTimed: true,
   },
   'offer a payment': {
     prepare: created(),
