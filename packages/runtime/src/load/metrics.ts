@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
+import type { LoadLimits } from './load-class.ts';
 import type { OverloadLog } from './overload-log.ts';
-import type { LoadLimits } from './refuse-overload.ts';
 
 /** Adds the metrics of the limits and of what they refused, each by the class of the route. */
 export const addLoadMetrics = (registry: Registry, limits: LoadLimits, overload: Pick<OverloadLog, 'totals'>): void => {

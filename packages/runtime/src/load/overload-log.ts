@@ -1,4 +1,4 @@
-import type { LoadClass } from './refuse-overload.ts';
+import type { LoadClass } from './load-class.ts';
 
 export interface OverloadLog {
   /** Counts a refused request. */

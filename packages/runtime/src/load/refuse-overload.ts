@@ -3,23 +3,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Registry } from 'prom-client';
 import type { AnyApp } from '../any-app.ts';
 import { errorBody } from '../http-errors.ts';
-import type { ConcurrencyLimit, EndRequest } from './concurrency-limit.ts';
+import type { EndRequest } from './concurrency-limit.ts';
 import type { Logger } from '../logger.ts';
+import type { LoadLimits } from './load-class.ts';
 import { addLoadMetrics } from './metrics.ts';
 import { createOverloadLog } from './overload-log.ts';
-
-/** How important a route is: creates are refused first, `health` never. */
-export type LoadClass = 'create' | 'normal' | 'health';
-
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** Default: `normal`. */
-    load?: LoadClass;
-  }
-}
-
-/** Limits by the class of the route. */
-export type LoadLimits = Partial<Record<LoadClass, ConcurrencyLimit>>;
 
 export interface RefuseOverloadOptions {
   /** Requests of a class without a limit are always admitted. */
