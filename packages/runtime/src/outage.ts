@@ -73,8 +73,7 @@ export const trackOutages = (
       outage.backAt = check ? now : outage.failedAt;
       onBack();
     }
-    const settledAfterMs = outage.diskFullAt > -Infinity ? DISK_FULL_SETTLED_AFTER_MS : SETTLED_AFTER_MS;
-    if (now - outage.backAt >= settledAfterMs) end(outage);
+    if (now - outage.backAt >= settledAfterMsOf(outage)) end(outage);
   };
   const probeUntilEnd = (attempt: number) => {
     if (!outage || isStopped) return;
@@ -89,14 +88,7 @@ export const trackOutages = (
   const failed = (error: unknown): void => {
     const now = performance.now();
     if (!outage) {
-      outage = {
-        beganAt: now,
-        failedAt: now,
-        backAt: null,
-        diskFullAt: -Infinity,
-        refused: 0,
-        misconfigurations: new Set(),
-      };
+      outage = beginOutage(now);
       totals = { ...totals, outages: totals.outages + 1 };
       log.warn({ dependency: name, reason: reasonOf(error) }, 'outage began');
       probeUntilEnd(0);
@@ -130,6 +122,18 @@ export const trackOutages = (
 };
 
 export type OutageTracker = ReturnType<typeof trackOutages>;
+
+const beginOutage = (now: number): Outage => ({
+  beganAt: now,
+  failedAt: now,
+  backAt: null,
+  diskFullAt: -Infinity,
+  refused: 0,
+  misconfigurations: new Set(),
+});
+
+const settledAfterMsOf = ({ diskFullAt }: Outage): number =>
+  diskFullAt > -Infinity ? DISK_FULL_SETTLED_AFTER_MS : SETTLED_AFTER_MS;
 
 /** The innermost message: the outer ones only say that the dependency is unavailable. */
 const reasonOf = (error: unknown): string => {
