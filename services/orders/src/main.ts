@@ -11,6 +11,7 @@ import {
   runService,
 } from '@cpg/runtime';
 import { openConnections, startBackgroundWork } from '@cpg/stream-relay';
+import type { EventStoreDBClient } from '@eventstore/db-client';
 import { buildApp } from './app.ts';
 import { paymentsClient } from './clients/payments.ts';
 import { orderCommands } from './commands.ts';
@@ -19,6 +20,7 @@ import { watchDeadlines } from './deadlines.ts';
 import { finishDeletions, orderDeletion } from './deletion.ts';
 import { orderHistory } from './history.ts';
 import { orderMessages } from './messages.ts';
+import type { OrderHandler } from './order-handler.ts';
 import { orderStreamOf } from './order/identity.ts';
 import { orderDecider } from './order/order.ts';
 import { orderProjection } from './projections/order-projection.ts';
@@ -39,20 +41,7 @@ await runService(async () => {
   const paymentsHttp = internalClient({ name: 'payments', url: config.PAYMENTS_URL, token: config.INTERNAL_TOKEN });
   outages.watch('payments', { check: paymentsHttp.checkReady });
 
-  const handler = withRecordedScales(
-    commandHandler({
-      client,
-      decider: orderDecider,
-      schema: OrderEvent,
-      newEvent: NewOrderEvent,
-      streamOf: orderStreamOf,
-    }),
-    {
-      client,
-      actor: 'service:orders',
-      currencyOf: (command) => (command.type === 'CreateOrder' ? command.currency : null),
-    },
-  );
+  const handler = orderHandler(client);
   const payments = paymentsClient(paymentsHttp);
   const market = publicMarket(config, now, log);
   const commands = orderCommands({
@@ -111,6 +100,22 @@ await runService(async () => {
     close: [() => app.close(), work.stop, () => paymentsHttp.close(), ...connections.close],
   };
 });
+
+/** Records the decimals of a currency before its first amount. */
+function orderHandler(client: EventStoreDBClient): OrderHandler {
+  const decided = commandHandler({
+    client,
+    decider: orderDecider,
+    schema: OrderEvent,
+    newEvent: NewOrderEvent,
+    streamOf: orderStreamOf,
+  });
+  return withRecordedScales(decided, {
+    client,
+    actor: 'service:orders',
+    currencyOf: (command) => (command.type === 'CreateOrder' ? command.currency : null),
+  });
+}
 
 /** Rates from public sources; null where the configuration asks for the fixed table of a sandbox. */
 function publicMarket({ RATES, ENVIRONMENT, FIXED_USD_PRICES, RATE_MAX_AGES }: Config, now: () => Date, log: Logger) {

@@ -11,10 +11,11 @@ import {
   runService,
 } from '@cpg/runtime';
 import { openConnections, startBackgroundWork } from '@cpg/stream-relay';
+import type { EventStoreDBClient } from '@eventstore/db-client';
 import { buildApp } from './app.ts';
 import { paymentChanges } from './changes.ts';
 import { ordersClient } from './clients/orders.ts';
-import { paymentCommands } from './commands.ts';
+import { paymentCommands, type PaymentHandler } from './commands.ts';
 import { readPaymentsConfig } from './config.ts';
 import { paymentDeletion } from './deletion.ts';
 import { paymentHistory } from './history.ts';
@@ -42,20 +43,7 @@ await runService(async () => {
   const ordersHttp = internalClient({ name: 'orders', url: config.ORDERS_URL, token: config.INTERNAL_TOKEN });
   outages.watch('orders', { check: ordersHttp.checkReady });
 
-  const handler = withRecordedScales(
-    commandHandler({
-      client,
-      decider: paymentDecider,
-      schema: PaymentEvent,
-      newEvent: NewPaymentEvent,
-      streamOf: paymentStreamOf,
-    }),
-    {
-      client,
-      actor: 'service:payments',
-      currencyOf: (command) => (command.type === 'ReceivePayment' ? command.currency : null),
-    },
-  );
+  const handler = paymentHandler(client);
   const commands = paymentCommands({ handler, project: (projected) => projectPayments(readModel, [projected]) });
   const deletePayments = paymentDeletion({ client, handler, readModel });
   const orders = ordersClient(ordersHttp);
@@ -112,6 +100,22 @@ await runService(async () => {
     close: [() => app.close(), work.stop, () => ordersHttp.close(), ...connections.close],
   };
 });
+
+/** Records the decimals of a currency before its first amount. */
+function paymentHandler(client: EventStoreDBClient): PaymentHandler {
+  const decided = commandHandler({
+    client,
+    decider: paymentDecider,
+    schema: PaymentEvent,
+    newEvent: NewPaymentEvent,
+    streamOf: paymentStreamOf,
+  });
+  return withRecordedScales(decided, {
+    client,
+    actor: 'service:payments',
+    currencyOf: (command) => (command.type === 'ReceivePayment' ? command.currency : null),
+  });
+}
 
 /** Lets the operator check that deposits go to the intended wallet. */
 function logAccountKeys(networks: readonly DepositNetwork[], log: Logger): void {
