@@ -4,6 +4,7 @@ import {
   createServiceLog,
   createServiceMetrics,
   type InternalClient,
+  type Logger,
   type Outages,
   internalClient,
   createStartGate,
@@ -17,16 +18,16 @@ import { startCleanup } from './cleanup.ts';
 import { ordersClient } from './clients/orders.ts';
 import { paymentsClient } from './clients/payments.ts';
 import { webhookDispatcherClient } from './clients/webhook-dispatcher.ts';
-import { readConfig } from './config.ts';
+import { type GatewayConfig, readConfig } from './config.ts';
 import { keyEnvironmentOf } from './keys/api-key.ts';
-import { createAuthenticator } from './keys/authenticator.ts';
+import { type Authenticator, type AuthenticatorOptions, createAuthenticator } from './keys/authenticator.ts';
 import { createCredentialLoader } from './keys/credential-loader.ts';
 import { createKeyVerifier } from './keys/verifier.ts';
 import { createLastUsedTracker } from './keys/last-used.ts';
 import { createRateLimits } from './limits/rate-limits.ts';
 import { migrateGateway } from './migrations.ts';
 import { holdInstanceLock } from './instance-lock.ts';
-import { openPools } from './pools.ts';
+import { openPools, type Pools } from './pools.ts';
 import { credentialsByKids, replaceHash, updateLastUsed } from './queries/credentials.ts';
 import { completeCrashedDeletions } from './queries/deleted-resources.ts';
 import { deleteExpiredRequests } from './queries/idempotency.ts';
@@ -62,17 +63,7 @@ await runService(async () => {
     orders: ordersClient(orders),
     payments: paymentsClient(payments),
     dispatcher: webhookDispatcherClient(dispatcher),
-    authenticator: createAuthenticator({
-      environment: keyEnvironmentOf(config.ENVIRONMENT),
-      verify: createKeyVerifier({
-        peppers: config.API_KEY_PEPPER,
-        replaceHash: (...hashes) => replaceHash(pool, ...hashes),
-        log,
-      }),
-      findCredential: createCredentialLoader({ load: (kids) => credentialsByKids(pools.authentication, kids) }),
-      onUse: lastUsed.record,
-      now,
-    }),
+    authenticator: keyAuthenticator(config, pools, { onUse: lastUsed.record, now, log }),
     limits: createRateLimits({
       perSecond: config.RATE_LIMIT_PER_SECOND,
       burst: config.RATE_LIMIT_BURST,
@@ -119,6 +110,25 @@ function watchedClient(options: Parameters<typeof internalClient>[0], outages: O
   const client = internalClient(options);
   outages.watch(options.name, { check: client.checkReady });
   return client;
+}
+
+/** Authenticates with the API keys of the database. */
+function keyAuthenticator(
+  { ENVIRONMENT, API_KEY_PEPPER }: GatewayConfig,
+  pools: Pools,
+  { onUse, now, log }: Pick<AuthenticatorOptions, 'onUse' | 'now'> & { log: Logger },
+): Authenticator {
+  return createAuthenticator({
+    environment: keyEnvironmentOf(ENVIRONMENT),
+    verify: createKeyVerifier({
+      peppers: API_KEY_PEPPER,
+      replaceHash: (...hashes) => replaceHash(pools.main, ...hashes),
+      log,
+    }),
+    findCredential: createCredentialLoader({ load: (kids) => credentialsByKids(pools.authentication, kids) }),
+    onUse,
+    now,
+  });
 }
 
 /** Calls the health route of a service, for the readiness check. Does not retry. */
