@@ -53,8 +53,9 @@ export const startDisruptions = (options: DisruptionOptions): Disruptions => {
       proxies.cut(name);
     },
   };
-  const disruptAny = (names: readonly string[], running: Record<string, number>) => {
-    const name = random.pick(names);
+  const disruptAny = (running: Record<string, number>) => {
+    // Sorted, so that a seed picks the same processes whatever the order of their starts.
+    const name = random.pick(Object.keys(running).sort());
     const kind = random.pick(Object.keys(kinds));
     kinds[kind]!(name, running[name]!);
   };
@@ -82,20 +83,15 @@ export const startDisruptions = (options: DisruptionOptions): Disruptions => {
     for (;;) {
       await untilEnded(random.between(PAUSE_MS.from, PAUSE_MS.to));
       if (stopped) return;
-      const running = processesOf(dataDir);
-      // Sorted, so that a seed picks the same processes whatever the order of their starts.
-      const names = Object.keys(running).sort();
       if (!outages) {
-        disruptAny(names, running);
+        disruptAny(processesOf(dataDir));
       } else if (count % 2 === 0) {
         await eventStoreBack;
         if (stopped) return;
         takeEventStoreAway(processesOf(dataDir)[EVENT_STORE]);
       } else {
-        disruptAny(
-          names.filter((name) => name !== EVENT_STORE),
-          running,
-        );
+        const { [EVENT_STORE]: _, ...others } = processesOf(dataDir);
+        disruptAny(others);
       }
       count += 1;
     }
