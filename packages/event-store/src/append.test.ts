@@ -15,6 +15,11 @@ test('an append to a deleted stream is answered as such', async () => {
   expect(await append(failingWith(deleted()), 'order-1', events, 0)).toBe('deleted');
 });
 
+test('a refused append is a conflict, also with throwOnAppendFailure=false in EVENTSTORE_URL', async () => {
+  const lenient = { appendToStream: () => Promise.resolve({ success: false, nextExpectedRevision: 1n }) };
+  expect(await append(lenient as unknown as EventStoreDBClient, 'order-1', events, 0)).toBe('conflict');
+});
+
 test('the outcome is unknown if the stream was deleted after an append without an answer', async () => {
   const appended = append(failingWith(new Error('Commit phase timeout'), deleted()), 'order-1', events, 0);
   await expect(appended).rejects.toMatchObject({ code: 'outcome_unknown' });

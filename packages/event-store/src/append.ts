@@ -35,8 +35,9 @@ export const append = async (
   for (let attempt = 1; ; attempt += 1) {
     try {
       // The client has no timeout for batch appends.
-      await withTimeout(APPEND_TIMEOUT_MS, client.appendToStream(stream, proposed, options));
-      return 'appended';
+      const { success } = await withTimeout(APPEND_TIMEOUT_MS, client.appendToStream(stream, proposed, options));
+      // With throwOnAppendFailure=false in its address, the client answers a conflict instead of throwing it.
+      return success ? 'appended' : 'conflict';
     } catch (error) {
       if (error instanceof WrongExpectedVersionError) return 'conflict';
       // After an attempt without an answer, the deletion may have followed these events.
