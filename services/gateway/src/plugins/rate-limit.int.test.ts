@@ -81,7 +81,8 @@ describe('an address with too many failures', () => {
     const { key, issue } = await gateway.merchant();
     const slowKey = await issue({ alg: 'SCRYPT' });
     const from = '198.51.100.99';
-    const guesses = Array.from({ length: 8 }, (_, i) => use(`${slowKey.slice(0, -1)}${i}`, from));
+    const others = [...'012345678'].filter((last) => !slowKey.endsWith(last)).slice(0, 8);
+    const guesses = others.map((last) => use(`${slowKey.slice(0, -1)}${last}`, from));
     const statuses = (await Promise.all(guesses)).map(({ status }) => status).sort();
     expect(statuses).toEqual([401, 401, 429, 429, 429, 429, 429, 429]);
     expect((await use(key, from)).status).toBe(200);

@@ -1,0 +1,11 @@
+import { newDatabase } from '../testing/database.ts';
+import { vacuumBatches } from './vacuum.ts';
+
+test('a vacuum that is stopped while it connects ends', async () => {
+  const database = await newDatabase();
+  const stopping = new AbortController();
+  const vacuum = vacuumBatches(database.url, stopping.signal);
+  stopping.abort();
+  await expect(vacuum).rejects.toThrow('aborted');
+  await database.drop();
+});
