@@ -1,5 +1,5 @@
 import { type Proxy, startProxy } from './testing/jest-proxy.ts';
-import { startGateway, type TestGateway, type TestMerchant } from './testing/jest-gateway.ts';
+import { INTERNAL_TOKEN, startGateway, type TestGateway, type TestMerchant } from './testing/jest-gateway.ts';
 import { orderBody } from './testing/jest-resources.ts';
 
 let proxy: Proxy;
@@ -52,6 +52,21 @@ test('an unavailable database is 503 everywhere, and readiness names it', async 
   }
   expect({ status: ready.status, missing: ready.body.missing }).toEqual({ status: 503, missing: ['postgres'] });
   expect((await shop.send('GET', '/health')).status).toBe(200);
+});
+
+test('metrics need the internal token, and count outages and refused requests', async () => {
+  const metrics = (headers: Record<string, string>) => gateway.app.inject({ url: '/metrics', headers });
+  await proxy.disconnect();
+  expect((await shop.send('GET', '/v1/orders')).status).toBe(503);
+  const refused: Record<string, string>[] = [{}, { 'x-api-key': shop.key }, { authorization: `Bearer ${shop.key}` }];
+  for (const headers of refused) {
+    expect(await metrics(headers)).toMatchObject({ statusCode: 401, body: expect.not.stringContaining('outages') });
+  }
+  const { statusCode, body } = await metrics({ authorization: `Bearer ${INTERNAL_TOKEN}` });
+  expect(statusCode).toBe(200);
+  expect(body).toMatch(/^outages_total\{dependency="postgres"\} 1$/m);
+  expect(body).toMatch(/^refused_requests_total\{dependency="postgres"\} 1$/m);
+  expect(body).toMatch(/^dependency_up\{dependency="postgres"\} 0$/m);
 });
 
 test('recovers when the database is available again', async () => {

@@ -1,5 +1,5 @@
-import { createPool } from '@cpg/postgres';
-import { createLogger, newId } from '@cpg/runtime';
+import { createPool, databaseDependency, POSTGRES } from '@cpg/postgres';
+import { createLogger, createOutages, createServiceMetrics, newId } from '@cpg/runtime';
 import { buildApp } from './app.ts';
 import { instructionsFrom } from './instructions.ts';
 import { cryptoDeposit } from './rails/crypto-deposit.ts';
@@ -11,8 +11,9 @@ const notCalled = async () => {
   throw new Error('not called');
 };
 
-test('answers 503 with Retry-After during a database outage, and readiness names the database', async () => {
+test('answers 503 with Retry-After during a database outage, and readiness and metrics name the database', async () => {
   const pool = createPool({ url: 'postgres://nobody@127.0.0.1:1/none', name: 'unreachable', log });
+  const outages = createOutages(log);
   const app = buildApp({
     gate: { waitUntilOpen: async () => {} },
     token: TOKEN,
@@ -27,7 +28,9 @@ test('answers 503 with Retry-After during a database outage, and readiness names
     unsettledPayment: notCalled,
     history: { messagesOf: notCalled, entriesOf: notCalled },
     log,
-    checks: { database: () => pool.query('select 1') },
+    checks: { database: outages.watch(POSTGRES, databaseDependency(pool)) },
+    outages,
+    metrics: createServiceMetrics(outages),
   });
   const payload = { order_id: newId('order'), merchant_id: newId('merchant'), currency: 'BTC', rails: ['gateway_pay'] };
   const headers = { authorization: `Bearer ${TOKEN}` };
@@ -36,6 +39,10 @@ test('answers 503 with Retry-After during a database outage, and readiness names
   expect(answer.json()).toMatchObject({ code: 'dependency_unavailable' });
   expect((await app.inject('/health')).statusCode).toBe(200);
   expect((await app.inject('/health/ready')).json()).toEqual({ status: 'unavailable', missing: ['database'] });
+  const metrics = await app.inject('/metrics');
+  expect(metrics.body).toMatch(/^outages_total\{dependency="postgres"\} 1$/m);
+  expect(metrics.body).toMatch(/^refused_requests_total\{dependency="postgres"\} 1$/m);
+  outages.stop();
   await app.close();
   await pool.end();
 });

@@ -113,6 +113,7 @@ test('the metrics count due deliveries and attempts by outcome', async () => {
   await consume([message({ type: 'order.paid', merchantId })]);
   metrics.observe(recorded);
   const text = (await app.inject('/metrics')).body;
+  expect(text).toMatch(/^# TYPE outages_total counter$/m);
   expect(text).toMatch(/^webhook_deliveries_due 1$/m);
   expect(text).toMatch(/^webhook_attempts_total\{outcome="delivered"\} 1$/m);
   expect(text).toMatch(/^webhook_attempts_in_flight 0$/m);

@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { migrate, type Pool, testDatabase } from '@cpg/postgres';
+import { databaseDependency, migrate, type Pool, POSTGRES, testDatabase } from '@cpg/postgres';
 import {
   createLogger,
+  createOutages,
+  createServiceMetrics,
   internalClient,
   type LoadLimits,
   newUlid,
@@ -33,7 +35,7 @@ import { errorResponse, startStub, type StubService } from './jest-stub-service.
 
 export type { TestMerchant } from './jest-merchant.ts';
 
-const INTERNAL_TOKEN = 'token of the tests, thirty-two characters';
+export const INTERNAL_TOKEN = 'token of the tests, thirty-two characters';
 export const log = createLogger({ name: 'gateway-test', level: process.env.TEST_LOG ?? 'silent' });
 
 export interface TestGateway {
@@ -81,6 +83,7 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
   const lastUsed = createLastUsedTracker({ write: (uses) => updateLastUsed(pool, uses), log, everyMs: 60_000 });
   const instanceLock = holdInstanceLock({ url: database.url, log });
   while (instanceLock.instanceName() === null) await sleep(5);
+  const outages = createOutages(log);
   const app = await buildApp({
     gate: options.gate ?? { waitUntilOpen: async () => {} },
     environment,
@@ -103,7 +106,9 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
     box: secretBox(['key of the tests that seals, thirty-two characters']),
     checkUrl: (text) =>
       checkEndpointUrl(text, { allowLocal: options.allowLocal ?? false, resolve: options.resolve ?? publicHost }),
-    ready: { postgres: () => pool.query('select 1') },
+    ready: { postgres: outages.watch(POSTGRES, databaseDependency(pool)) },
+    outages,
+    metrics: { registry: createServiceMetrics(outages), token: INTERNAL_TOKEN },
     now,
     log,
     trustProxy: ['127.0.0.1'],
@@ -119,6 +124,7 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
     merchant: (spec = {}) => createTestMerchant({ app, pool, environment: keyEnvironmentOf(environment), now, spec }),
     flushLastUsed: lastUsed.stop,
     close: async () => {
+      outages.stop();
       await app.close();
       await lastUsed.stop();
       await instanceLock.stop();
