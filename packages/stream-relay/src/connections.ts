@@ -25,7 +25,7 @@ export const openConnections = (
   const kafka = createKafka(config, { clientId: name, log });
   const publisher = createPublisher(kafka, { transactionalId: `${name}.relay` });
   const checks: ReadinessChecks = {
-    database: outages.watch(POSTGRES, databaseDependency(readModel)),
+    postgres: outages.watch(POSTGRES, databaseDependency(readModel)),
     eventstore: outages.watch(EVENT_STORE, { check: store.check }),
   };
   outages.watch(KAFKA, kafkaDependency(kafka));

@@ -28,7 +28,7 @@ test('answers 503 with Retry-After during a database outage, and readiness and m
     unsettledPayment: notCalled,
     history: { messagesOf: notCalled, entriesOf: notCalled },
     log,
-    checks: { database: outages.watch(POSTGRES, databaseDependency(pool)) },
+    checks: { postgres: outages.watch(POSTGRES, databaseDependency(pool)) },
     outages,
     metrics: createServiceMetrics(outages),
   });
@@ -38,7 +38,7 @@ test('answers 503 with Retry-After during a database outage, and readiness and m
   expect(answer).toMatchObject({ statusCode: 503, headers: { 'retry-after': '1' } });
   expect(answer.json()).toMatchObject({ code: 'dependency_unavailable' });
   expect((await app.inject('/health')).statusCode).toBe(200);
-  expect((await app.inject('/health/ready')).json()).toEqual({ status: 'unavailable', missing: ['database'] });
+  expect((await app.inject('/health/ready')).json()).toEqual({ status: 'unavailable', missing: ['postgres'] });
   const metrics = await app.inject('/metrics');
   expect(metrics.body).toMatch(/^outages_total\{dependency="postgres"\} 1$/m);
   expect(metrics.body).toMatch(/^refused_requests_total\{dependency="postgres"\} 1$/m);

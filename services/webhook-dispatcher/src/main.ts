@@ -65,7 +65,7 @@ await runService(async () => {
     metrics,
     log,
     checks: {
-      database: outages.watch(POSTGRES, databaseDependency(pool)),
+      postgres: outages.watch(POSTGRES, databaseDependency(pool)),
       start: async () => background.instance(),
       kafka: background.checkConsumer,
     },

@@ -28,7 +28,7 @@ export const openApp = async (system: Dispatchers, { isSandbox = true, withoutHi
     gate: { waitUntilOpen: async () => {} },
     token: 'a token',
     log,
-    checks: { database: () => system.pool.query('select 1'), kafka: () => Promise.reject(new Error('not joined')) },
+    checks: { postgres: () => system.pool.query('select 1'), kafka: () => Promise.reject(new Error('not joined')) },
     metrics,
     routes: { pool: system.pool, webhooks, ingest, startReplay, isSandbox, now },
   });
