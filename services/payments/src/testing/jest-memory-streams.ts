@@ -51,6 +51,7 @@ export const memoryStreams = () => {
       const { orderId, merchantId, sequence: revision } = data;
       const recorded = { id: newId('event'), revision, event: { type: 'OrderDeletionRecorded', data }, metadata };
       inFlight.push(messageOf(recorded, '/orders', { subject: orderId, orderId, merchantId, resource: null }));
+      return { success: true };
     },
     // Only the last event of an order that is deleted is read.
     readStream: (streamId: string) => {
