@@ -109,9 +109,9 @@ const OUTAGES: readonly Outage[] = [
     // The embedded event store uses PostgreSQL too.
     notReady: {
       gateway: '503 postgres',
-      orders: '503 database eventstore',
-      payments: '503 database eventstore',
-      dispatcher: '503 database',
+      orders: '503 postgres eventstore',
+      payments: '503 postgres eventstore',
+      dispatcher: '503 postgres',
     },
     reads: false,
     writes: false,

@@ -181,7 +181,8 @@ test(
       withinMs: 60_000,
     });
     for (const [index, order] of later.entries()) expect(new Set(deliveriesOf(order))).toEqual(new Set(told[index]));
-    for (const order of kept) expect(deliveriesOf(order)).toHaveLength(EVENTS.length);
+    // A delivery that had no result yet in the backup is sent again.
+    for (const order of kept) expect(new Set(deliveriesOf(order)).size).toBe(EVENTS.length);
     expect(await messagesOf([...kept, ...later, ...added])).toMatchObject(messages);
     expect((await shop.api.orders()).items.map(({ id }) => id).sort()).toEqual(
       [...kept, ...later, ...added].map(({ id }) => id).sort(),

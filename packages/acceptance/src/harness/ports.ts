@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 
 /** The ports of a stack without an offset. */
 export const STANDARD_PORTS = {
@@ -15,14 +15,20 @@ export const STANDARD_PORTS = {
 };
 // Above the usual ports, below the ephemeral range of Linux (from 32768).
 const OFFSETS = { from: 10_000, to: 23_000 };
+/** No two multiples of it give two stacks the same port. */
+const STEP = 100;
+/** With an offset it is held until this process ends, so that no other process of the test run takes the offset. */
+const RESERVATION_PORT = 4099;
 
 /** Finds a PORT_OFFSET at which every port of a stack is free, and also every port plus `via`. */
 export const freePortOffset = async (via = 0): Promise<number> => {
   for (;;) {
-    const offset = randomInt(OFFSETS.from, OFFSETS.to);
+    const offset = STEP * randomInt(OFFSETS.from / STEP, OFFSETS.to / STEP);
     const ports = new Set(Object.values(STANDARD_PORTS).flatMap((port) => [port + offset, port + offset + via]));
     const free = await Promise.all([...ports].map(isFree));
-    if (free.every(Boolean)) return offset;
+    if (!free.every(Boolean)) continue;
+    const reserved = await Promise.all([...new Set([0, via])].map((more) => reserve(RESERVATION_PORT + offset + more)));
+    if (reserved.every(Boolean)) return offset;
   }
 };
 
@@ -36,8 +42,21 @@ export const freePort = (): Promise<number> =>
     });
   });
 
-const isFree = (port: number): Promise<boolean> =>
+const isFree = async (port: number): Promise<boolean> => {
+  const server = await listenOn(port);
+  server?.close();
+  return server !== null;
+};
+
+const reserve = async (port: number): Promise<boolean> => {
+  const server = await listenOn(port);
+  server?.unref();
+  return server !== null;
+};
+
+/** Null when another program listens on the port. */
+const listenOn = (port: number): Promise<Server | null> =>
   new Promise((done) => {
-    const server = createServer().once('error', () => done(false));
-    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => server.close(() => done(true)));
+    const server = createServer().once('error', () => done(null));
+    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => done(server));
   });
