@@ -35,8 +35,8 @@ export interface HandleOptions {
 export interface CommandHandler<State, Command, E extends DomainEvent> {
   /** Loads the state, decides, and appends the new events with the expected revision. On a conflict it decides again on
    *  the new state. Resolves once the events are durable. Throws the refusal of `decide`; `not_found` for a tombstoned
-   *  stream; `concurrent_update` after too many conflicts; `dependency_unavailable` when nothing was recorded; `overloaded`
-   *  when the deadline passed before the append; `outcome_unknown`; UnreadableEventError. */
+   *  stream; `concurrent_update` after too many conflicts; `dependency_unavailable` when nothing was recorded;
+   *  `overloaded` when the deadline passed before the append; `outcome_unknown`; UnreadableEventError. */
   readonly handle: (
     id: string,
     command: Command,

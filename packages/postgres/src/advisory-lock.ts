@@ -15,10 +15,10 @@ export class AdvisoryLockTakenError extends Error {
   override readonly name = 'AdvisoryLockTakenError';
 }
 
-/** Runs `work` on its own connection, which holds a session advisory lock until `work` ends.
- *  PostgreSQL releases the lock when the connection closes, so a crashed process releases it at once.
- *  A statement on this connection can only succeed while the lock is held. `lost` aborts, with the reason, when the connection closes.
- *  Throws AdvisoryLockTakenError when another session holds the lock. */
+/** Runs `work` on its own connection, which holds a session advisory lock until `work` ends. PostgreSQL releases the
+ *  lock when the connection closes, so a crashed process releases it at once. A statement on this connection can only
+ *  succeed while the lock is held. `lost` aborts, with the reason, when the connection closes. Throws
+ *  AdvisoryLockTakenError when another session holds the lock. */
 export const withAdvisoryLock = async <T>(
   { url, applicationName, lock }: AdvisoryLockOptions,
   work: (session: pg.Client, lost: AbortSignal) => Promise<T>,

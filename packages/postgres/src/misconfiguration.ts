@@ -12,8 +12,8 @@ const UNTRUSTED = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ]);
 
-/** The setting that makes PostgreSQL refuse a connection, and how to correct it; null for any other error. Names no user
- *  and no host: the readiness of the gateway is public. */
+/** The setting that makes PostgreSQL refuse a connection, and how to correct it; null for any other error. Names no
+ *  user and no host: the readiness of the gateway is public. */
 export const explainDatabaseError = (error: unknown): ConfigError | null => {
   if (!(error instanceof Error)) return null;
   const sentence = sentenceFor(error);

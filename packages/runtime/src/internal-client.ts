@@ -8,8 +8,8 @@ import { DEFAULT_CONNECT_RETRY_MS, type HttpRequest, type HttpResponse, retrying
 
 export interface InternalClient {
   /** Calls another service and parses its response. Throws the AppError that the service answered. Throws
-   *  `dependency_unavailable` when the service is unavailable, `overloaded` when the deadline of the context has passed,
-   *  and `outcome_unknown` when a call other than a GET may have taken effect: it got no answer. */
+   *  `dependency_unavailable` when the service is unavailable, `overloaded` when the deadline of the context has
+   *  passed, and `outcome_unknown` when a call other than a GET may have taken effect: it got no answer. */
   readonly call: <T extends z.ZodType>(
     method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
     path: string,

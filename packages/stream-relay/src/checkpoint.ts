@@ -4,8 +4,8 @@ import type { EventStoreDBClient } from '@eventstore/db-client';
 import { readCheckpoints, verified } from './known-store.ts';
 
 /** The position of a subscription in the log, stored in `<schema>.checkpoints`. `epoch` is a fencing token: each new
- *  leader increments it, so an earlier leader can no longer move the checkpoint. The identity of the store and the event
- *  at the position show whether the store still is the same; `event_position` is the position of that event. */
+ *  leader increments it, so an earlier leader can no longer move the checkpoint. The identity of the store and the
+ *  event at the position show whether the store still is the same; `event_position` is the position of that event. */
 export interface Checkpoint {
   /** Throws UnknownStoreError when the event store is not the one of the checkpoint. */
   readonly load: () => Promise<LogPosition | null>;

@@ -35,8 +35,8 @@ const TIMING = { retryMs: 500, recheckMs: 1_000 };
 /** A node of a cluster may lag behind the one that answered before. */
 const ATTEMPTS = 4;
 
-/** Checks at the start and after each reconnection that the event store is the one that the checkpoints know. Until then
- *  nothing is read from it and nothing is written to it. */
+/** Checks at the start and after each reconnection that the event store is the one that the checkpoints know. Until
+ *  then nothing is read from it and nothing is written to it. */
 export const watchStore = ({
   client,
   db,

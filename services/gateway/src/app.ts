@@ -74,8 +74,8 @@ export interface AppOptions {
 /** Requests whose key was not verified before share one part of the limits. */
 const UNKNOWN_OWNER = '';
 
-/** The public API. A request is refused for overload first. Then plugins check requests in the order of registration: 401,
- *  429 and 403 before the body is read, then 400, then others. */
+/** The public API. A request is refused for overload first. Then plugins check requests in the order of registration:
+ *  401, 429 and 403 before the body is read, then 400, then others. */
 export const buildApp = async (options: AppOptions): Promise<FastifyInstance> => {
   const { environment, authenticator, limits, outages, metrics, log, trustProxy, answerWithinMs } = options;
   const app = createApp({

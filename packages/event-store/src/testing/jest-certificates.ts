@@ -1,4 +1,5 @@
-/** An authority, certificates that it signed, and the key of these; and an authority that signed nothing. Valid until 2126. */
+/** An authority, certificates that it signed, and the key of these; and an authority that signed nothing. Valid until
+ *  2126. */
 export const certificates = {
   authority: `
 -----BEGIN CERTIFICATE-----

@@ -37,10 +37,10 @@ const RETURN_BY = 1.01;
 /** More than the limit may be in progress, because each owner gets its share, but not more than this many times. */
 const OVERFLOW = 2;
 
-/** Limits the requests in progress to the number that the service answers within `targetMs`: its measured throughput times
- *  `targetMs` (Little's law). After each window the limit moves there: down while the median latency is above the target,
- *  up while it is below and the limit is used. The throughput without load says nothing about more load.
- *  Once the limit is reached, an owner is admitted while it has less than its fair share of it in progress. */
+/** Limits the requests in progress to the number that the service answers within `targetMs`: its measured throughput
+ *  times `targetMs` (Little's law). After each window the limit moves there: down while the median latency is above the
+ *  target, up while it is below and the limit is used. The throughput without load says nothing about more load. Once
+ *  the limit is reached, an owner is admitted while it has less than its fair share of it in progress. */
 export const createConcurrencyLimit = ({
   targetMs = TARGET_MS,
   initial = INITIAL,

@@ -10,8 +10,8 @@ declare module 'fastify' {
   }
 }
 
-/** Sets the deadline of each request: the response timeout, or less if the calling service waits for less time. A request
- *  whose deadline passed before its handler starts is refused. */
+/** Sets the deadline of each request: the response timeout, or less if the calling service waits for less time. A
+ *  request whose deadline passed before its handler starts is refused. */
 export const keepDeadlines = (app: AnyApp, responseTimeoutMs: number): void => {
   app.decorateRequest('deadlineMs', 0);
   app.addHook('onRequest', (request: FastifyRequest, _reply: FastifyReply, next) => {

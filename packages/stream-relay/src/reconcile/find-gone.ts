@@ -10,8 +10,8 @@ export const DELIVERIES = 'webhooks.deliveries';
 const BATCH = 1_000;
 const ATTEMPTS = 3;
 
-/** Adds the rows that the events do not result in: their events, or their last ones, are gone. Resolves to the number of
- *  rows that are missing or older than their events. `shadow` has the rows of all events. */
+/** Adds the rows that the events do not result in: their events, or their last ones, are gone. Resolves to the number
+ *  of rows that are missing or older than their events. `shadow` has the rows of all events. */
 export const findGoneRows = async (
   shadow: ShadowTables,
   projection: Projection,

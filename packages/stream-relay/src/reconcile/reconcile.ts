@@ -30,8 +30,8 @@ export interface ReconcileOptions extends ShadowTableOptions {
 }
 
 /** Compares the read model, deliveries and Kafka messages of a service with its event store, and tells what no event
- *  results in any more. With `apply` the service follows the store as it is: read models are rebuilt, then checkpoints go
- *  back to the last event that was published. Safe to stop and to repeat. Resolves to true when nothing differs, or
+ *  results in any more. With `apply` the service follows the store as it is: read models are rebuilt, then checkpoints
+ *  go back to the last event that was published. Safe to stop and to repeat. Resolves to true when nothing differs, or
  *  everything was applied. */
 export const reconcile = async (options: ReconcileOptions): Promise<boolean> => {
   const { client, pool, projection, published, apply, print } = options;
@@ -107,8 +107,8 @@ const identify = async ({ client, pool, projection: { schema } }: ReconcileOptio
   return identifyStore({ client, environment: stamp.environment as Environment, name: 'admin' });
 };
 
-/** The relay goes on after the last event that was published. The projection reads the whole log, to finish whatever the
- *  log begins. The next epoch fences a leader of before. */
+/** The relay goes on after the last event that was published. The projection reads the whole log, to finish whatever
+ *  the log begins. The next epoch fences a leader of before. */
 const resetCheckpoints = (
   pool: Pool,
   schema: string,

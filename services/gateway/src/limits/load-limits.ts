@@ -1,6 +1,7 @@
 import { createConcurrencyLimit, type LoadLimits } from '@cpg/runtime';
 
-/** The limits of the requests in progress. Creates are refused first: they get the lower limit and the shorter latency. */
+/** The limits of the requests in progress. Creates are refused first: they get the lower limit and the shorter
+ *  latency. */
 export const createLoadLimits = (): LoadLimits => ({
   create: createConcurrencyLimit(),
   normal: createConcurrencyLimit({ targetMs: NORMAL_TARGET_MS, initial: NORMAL_INITIAL, min: NORMAL_MIN }),
