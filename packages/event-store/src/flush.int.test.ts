@@ -88,7 +88,7 @@ test('flushes before it stops', async () => {
 
 test('handles events again from the last flushed position when a flush fails', async () => {
   let faults = 0;
-  const { flushed, handled, stop } = start('fault-', { idleMs: 5, maxDelayMs: NEVER }, () => {
+  const { flushed, handled, stop } = start('fault-', { idleMs: 200, maxDelayMs: NEVER }, () => {
     if (handled.length === 3 && faults++ === 0) throw new Error('not this time');
   });
   const first = await append('fault-', 1);
