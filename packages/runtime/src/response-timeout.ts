@@ -1,6 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AnyApp } from './any-app.ts';
+import { sendUnavailable } from './send-unavailable.ts';
 
 /** Answers 503 when a request has no response after `ms`, whether it waits in a hook, for its body or in its handler.
  *  A later result of the handler is discarded. onSend hooks do not run for the 503, onResponse hooks do.
@@ -10,7 +11,7 @@ export const limitResponseTime = (app: AnyApp, ms: number, renderBody: (request:
   app.addHook('onRequest', (request: FastifyRequest, reply: FastifyReply, next) => {
     const onTimeout = () => {
       const clientIsConnected = !reply.raw.closed;
-      if (clientIsConnected) sendUnavailable(reply, renderBody(request));
+      if (clientIsConnected) sendUnavailable(reply, renderBody(request), reply.getHeaders() as OutgoingHttpHeaders);
     };
     timers.set(request, setTimeout(onTimeout, ms));
     next();
@@ -24,17 +25,4 @@ export const limitResponseTime = (app: AnyApp, ms: number, renderBody: (request:
     clearTimeout(timers.get(request));
     next();
   });
-};
-
-const sendUnavailable = (reply: FastifyReply, body: string): void => {
-  const headers = reply.getHeaders() as OutgoingHttpHeaders;
-  reply.hijack();
-  reply.raw
-    .writeHead(503, {
-      ...headers,
-      'retry-after': '1',
-      'content-type': 'application/json; charset=utf-8',
-      'content-length': Buffer.byteLength(body),
-    })
-    .end(body);
 };

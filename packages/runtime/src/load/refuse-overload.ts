@@ -5,6 +5,7 @@ import type { AnyApp } from '../any-app.ts';
 import { errorBody } from '../http-errors.ts';
 import type { EndRequest } from './concurrency-limit.ts';
 import type { Logger } from '../logger.ts';
+import { sendUnavailable } from '../send-unavailable.ts';
 import type { LoadLimits } from './load-class.ts';
 import { addLoadMetrics } from './metrics.ts';
 import { createOverloadLog } from './overload-log.ts';
@@ -19,7 +20,6 @@ export interface RefuseOverloadOptions {
   readonly metrics?: Registry | undefined;
 }
 
-const RETRY_AFTER_SECONDS = '1';
 /** Longer than a request runs: its place is free again even if its handler never ends. */
 const FORGET_AFTER_MS = 15_000;
 
@@ -36,7 +36,8 @@ export const refuseOverload = (app: AnyApp, { limits, ownerOf, log, metrics }: R
     const end = limit.admit(ownerOf(request));
     if (!end) {
       overload.refused(loadClass);
-      return sendOverloaded(request, reply);
+      const body = JSON.stringify(errorBody(OVERLOADED, request.id));
+      return sendUnavailable(reply, body, { 'x-request-id': request.id });
     }
     admitted.set(request, end);
     reply.raw.once('close', () => {
@@ -54,19 +55,6 @@ export const refuseOverload = (app: AnyApp, { limits, ownerOf, log, metrics }: R
     admitted.get(request)?.('late');
     next();
   });
-};
-
-const sendOverloaded = (request: FastifyRequest, reply: FastifyReply): void => {
-  const body = JSON.stringify(errorBody(OVERLOADED, request.id));
-  reply.hijack();
-  reply.raw
-    .writeHead(503, {
-      'retry-after': RETRY_AFTER_SECONDS,
-      'content-type': 'application/json; charset=utf-8',
-      'content-length': Buffer.byteLength(body),
-      'x-request-id': request.id,
-    })
-    .end(body);
 };
 
 const OVERLOADED = new AppError('overloaded', 'the service has too many requests in progress: nothing was done');
