@@ -40,5 +40,5 @@ export {
 export { eventsOf, isDeletedStream, lastEvent, rawEventsOf, readStream } from './stream.ts';
 export { runSubscription } from './subscription.ts';
 export { watchConnection } from './watch-connection.ts';
-export { EVENT_STORE } from './unavailable.ts';
+export { asUnavailable, EVENT_STORE } from './unavailable.ts';
 export { UnreadableEventError } from './unreadable.ts';

@@ -57,12 +57,14 @@ export const acquireCheckpoint = async (
   };
 };
 
-/** Moves a checkpoint for an operator. The next epoch fences its leader, which then loads it anew. */
+/** Moves a checkpoint for an operator, in the caller's transaction, whose commit then is durable. The next epoch fences
+ *  its leader, which then loads it anew. */
 export const moveCheckpoint = async (
   db: Queryable,
   { schema, name, storeId }: { schema: string; name: string; storeId: string },
   position: LogPosition | null,
 ): Promise<void> => {
+  await db.query('set local synchronous_commit = on');
   await db.query(
     `update ${schema}.checkpoints
      set epoch = epoch + 1, commit_position = $2, prepare_position = $3, store_id = $4,

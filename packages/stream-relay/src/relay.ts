@@ -5,6 +5,9 @@ import type { AllStreamResolvedEvent } from '@eventstore/db-client';
 import { FencedError } from './checkpoint.ts';
 import { type LeaderSubscription, type LeaderSubscriptionOptions, subscribeAsLeader } from './leader-subscription.ts';
 
+/** Names the checkpoint of a relay. */
+export const RELAY = 'relay';
+
 export interface RelayOptions extends Omit<LeaderSubscriptionOptions, 'name' | 'fencePredecessors'> {
   /** Used by this relay only: each term as leader opens it again. */
   readonly publisher: Publisher;
@@ -34,7 +37,7 @@ export const startRelay = ({ publisher, topic, messageOf, ...options }: RelayOpt
     if (messages.length > 0) await publisher.send(topic, messages).catch(asFenced);
   };
   const subscription = subscribeAsLeader(
-    { ...options, name: 'relay', fencePredecessors: publisher.open },
+    { ...options, name: RELAY, fencePredecessors: publisher.open },
     {
       handle: publish,
       handleParked: async (event) => {

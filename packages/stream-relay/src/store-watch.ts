@@ -1,6 +1,5 @@
 import { EventEmitter, once } from 'node:events';
-import { AppError } from '@cpg/core';
-import { EVENT_STORE, watchConnection } from '@cpg/event-store';
+import { asUnavailable, watchConnection } from '@cpg/event-store';
 import type { Queryable } from '@cpg/postgres';
 import { type Logger, retry, type StartGate } from '@cpg/runtime';
 import type { EventStoreDBClient } from '@eventstore/db-client';
@@ -99,7 +98,7 @@ export const watchStore = ({
       const end = performance.now() + APPEND_WAIT_MS;
       while (!known.get()) {
         const waitMs = end - performance.now();
-        if (refusal || waitMs <= 0) throw unavailable(refusal);
+        if (refusal || waitMs <= 0) throw asUnavailable(refusal);
         await known.changed(stopping.signal, Math.ceil(waitMs));
       }
     },
@@ -136,10 +135,4 @@ const patiently = async (verify: () => Promise<void>, retryMs: number, signal: A
     onError: (error, attempt) => {
       if (!(error instanceof UnknownStoreError) || attempt >= ATTEMPTS) throw error;
     },
-  });
-
-const unavailable = (cause: unknown): AppError =>
-  new AppError('dependency_unavailable', 'the event store is unavailable: try again', {
-    cause,
-    dependency: EVENT_STORE,
   });

@@ -1,4 +1,4 @@
-import { type LogPosition, readStoreIdentity, type StoreIdentity } from '@cpg/event-store';
+import { readStoreIdentity, type StoreIdentity } from '@cpg/event-store';
 import { type Environment, type Pool, stampsOf, transaction } from '@cpg/postgres';
 import type { Kafka } from 'kafkajs';
 import { moveCheckpoint } from '../checkpoint.ts';
@@ -6,6 +6,7 @@ import { readCheckpoints, UnknownStoreError, verified } from '../known-store.ts'
 import { identifyStore } from '../own-store.ts';
 import { nameOf, tablesOf } from '../projection.ts';
 import { rebuild } from '../rebuild.ts';
+import { RELAY } from '../relay.ts';
 import { ProjectionError, type ShadowTableOptions, withShadowTables } from '../shadow-table.ts';
 import { DELIVERIES, findGoneDeliveries, findGoneMessages, findGoneRows } from './find-gone.ts';
 import { type GoneList, goneList } from './gone-list.ts';
@@ -55,9 +56,14 @@ export const reconcile = async (options: ReconcileOptions): Promise<boolean> => 
   const known = identity ?? (await identify(options));
   await rebuild(options);
   print(`${tablesOf(projection).join(', ')} rebuilt`);
-  if (unknown.length > 0) await resetCheckpoints(pool, schema, unknown, known, lastKnown);
-  for (const name of unknown) {
-    const position = name === 'relay' ? lastKnown : null;
+  // The relay goes on after the last event that was published. The projection reads the whole log, to finish whatever
+  // the log begins.
+  const resets = unknown.map((name) => ({ name, position: name === RELAY ? lastKnown : null }));
+  await transaction(pool, async (db) => {
+    for (const { name, position } of resets)
+      await moveCheckpoint(db, { schema, name, storeId: known.storeId }, position);
+  });
+  for (const { name, position } of resets) {
     print(`checkpoint ${schema}.${name} set back to ${position ? `position ${position.commit}` : 'the start'}`);
   }
   return true;
@@ -106,17 +112,3 @@ const identify = async ({ client, pool, projection: { schema } }: ReconcileOptio
   if (!stamp) throw new ProjectionError(`schema ${schema} has no environment: start its service first`);
   return identifyStore({ client, environment: stamp.environment as Environment, name: 'admin' });
 };
-
-/** The relay goes on after the last event that was published. The projection reads the whole log, to finish whatever
- *  the log begins. The next epoch fences a leader of before. */
-const resetCheckpoints = (
-  pool: Pool,
-  schema: string,
-  names: readonly string[],
-  { storeId }: StoreIdentity,
-  published: LogPosition | null,
-): Promise<void> =>
-  transaction(pool, async (db) => {
-    await db.query('set local synchronous_commit = on');
-    for (const name of names) await moveCheckpoint(db, { schema, name, storeId }, name === 'relay' ? published : null);
-  });

@@ -4,6 +4,7 @@ import type { EventStoreDBClient } from '@eventstore/db-client';
 import { moveCheckpoint } from '../checkpoint.ts';
 import { readCheckpoints, verified } from '../known-store.ts';
 import type { Projection } from '../projection.ts';
+import { RELAY } from '../relay.ts';
 import { ProjectionError } from '../shadow-table.ts';
 
 export interface RepublishOptions {
@@ -12,8 +13,6 @@ export interface RepublishOptions {
   readonly projection: Pick<Projection, 'schema' | 'prefixes'>;
   readonly since: Date;
 }
-
-const RELAY = 'relay';
 
 /** Sets the relay back to the last event that was recorded before `since`, so that it publishes every later one again:
  *  under the same ids, and in order with new ones, which wait for their turn. Resolves to false when the relay has not
@@ -26,10 +25,7 @@ export const republish = async ({ client, pool, projection, since }: RepublishOp
   const current = await verified(client, identity, schema, relay);
   const from = await lastBefore(client, prefixes, since);
   if (!current || (from && BigInt(from.commit) >= BigInt(current.commit))) return false;
-  await transaction(pool, async (db) => {
-    await db.query('set local synchronous_commit = on');
-    await moveCheckpoint(db, { schema, name: RELAY, storeId: identity.storeId }, from);
-  });
+  await transaction(pool, (db) => moveCheckpoint(db, { schema, name: RELAY, storeId: identity.storeId }, from));
   return true;
 };
 
@@ -39,15 +35,10 @@ const lastBefore = async (
   prefixes: readonly string[],
   since: Date,
 ): Promise<LogPosition | null> => {
-  const reading = client.readAll({ direction: 'backwards', fromPosition: 'end' });
-  try {
-    for await (const entry of reading) {
-      const { event } = entry;
-      if (!event || event.created >= since) continue;
-      if (prefixes.some((prefix) => event.streamId.startsWith(prefix))) return positionOf(entry);
-    }
-    return null;
-  } finally {
-    void reading.cancel().catch(() => {});
+  for await (const entry of client.readAll({ direction: 'backwards', fromPosition: 'end' })) {
+    const { event } = entry;
+    if (!event || event.created >= since) continue;
+    if (prefixes.some((prefix) => event.streamId.startsWith(prefix))) return positionOf(entry);
   }
+  return null;
 };
