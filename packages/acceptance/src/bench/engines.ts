@@ -20,7 +20,7 @@ export const engines = async (): Promise<Row[]> => {
   const stack = await startStack();
   try {
     console.log(`baseline: durable inserts by ${WRITERS} connections`);
-    const insert = await durableInsert(stack.databaseUrl, WRITERS);
+    const insert = await durableInsert(stack, WRITERS);
     const inserts = (perSecond: number) => ({
       text: `pg inserts ${Math.round(insert.many.perSecond)}/s`,
       ratio: perSecond / insert.many.perSecond,

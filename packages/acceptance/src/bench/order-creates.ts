@@ -3,6 +3,7 @@ import { parentOf } from '../harness/process-tree.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 import { bareFastify, type Baseline, durableInsert } from './baselines.ts';
+import { type CpuPerOrder, cpuMeter, cpuRows } from './cpu-per-order.ts';
 import { type Lag, lagOf, messageCounter } from './lag.ts';
 import { residentBytes } from './memory.ts';
 import { creator } from './orders.ts';
@@ -40,6 +41,8 @@ interface Measured {
   readonly many: Throughput;
   /** How far each reader of the events was behind after the load. */
   readonly lag: { readonly projection: Lag; readonly relay: Lag; readonly webhook: Lag };
+  /** Until all readers had caught up. Null on a system without /proc. */
+  readonly cpu: CpuPerOrder | null;
 }
 
 const measure = async (stack: Stack): Promise<Measured> => {
@@ -50,7 +53,7 @@ const measure = async (stack: Stack): Promise<Measured> => {
 
   console.log('baselines: bare Fastify with zod, one durable insert by pg');
   const fastify = await bareFastify(CONNECTIONS);
-  const insert = await durableInsert(stack.databaseUrl, CONNECTIONS);
+  const insert = await durableInsert(stack, CONNECTIONS);
 
   console.log(`${WARM_UP_MS / 1_000} s of warm-up`);
   await sustained({ at: CONNECTIONS, forMs: WARM_UP_MS }, orders.create);
@@ -63,12 +66,13 @@ const measure = async (stack: Stack): Promise<Measured> => {
   const firstAttempt = await measureFirstAttempt(api, orders.create, sink);
 
   console.log(`creates by ${CONNECTIONS} connections for ${SUSTAINED_MS / 1_000} s, with the webhook`);
-  const { many, lag } = await measureLoad(stack, api, orders.create, sink);
+  const { many, lag, cpu } = await measureLoad(stack, api, orders.create, sink);
   const busyBytes = launcher && residentBytes(launcher);
 
   await Promise.all([api.close(), orders.close()]);
   sink.close();
-  return { readyAfterMs: stack.readyAfterMs, idleBytes, busyBytes, fastify, insert, single, firstAttempt, many, lag };
+  const { readyAfterMs } = stack;
+  return { readyAfterMs, idleBytes, busyBytes, fastify, insert, single, firstAttempt, many, lag, cpu };
 };
 
 /** Times from the response of a create to the first attempt of its webhook. */
@@ -93,18 +97,20 @@ const measureLoad = async (
   api: Api,
   create: () => Promise<string>,
   sink: WebhookSink,
-): Promise<Pick<Measured, 'many' | 'lag'>> => {
+): Promise<Pick<Measured, 'many' | 'lag' | 'cpu'>> => {
   const messages = await messageCounter(stack.kafkaBrokers);
   const listed = async () => (await api.orders({ limit: 1 })).total;
   const before = { listed: await listed(), relayed: await messages.count(), received: sink.receivedAtMs.size };
+  const cpuOf = cpuMeter(stack);
   const many = await sustained({ at: CONNECTIONS, forMs: SUSTAINED_MS }, create);
   const [projection, relay, webhook] = await Promise.all([
     lagOf('the projection', many.count, async () => (await listed()) - before.listed),
     lagOf('the relay', many.count, async () => (await messages.count()) - before.relayed),
     lagOf('the webhooks', many.count, () => sink.receivedAtMs.size - before.received),
   ]);
+  const cpu = cpuOf(many.count);
   await messages.close();
-  return { many, lag: { projection, relay, webhook } };
+  return { many, lag: { projection, relay, webhook }, cpu };
 };
 
 const rowsOf = (measured: Measured): Row[] => {
@@ -133,6 +139,7 @@ const rowsOf = (measured: Measured): Row[] => {
     },
     { measure: '', measured: '', baseline: rate('bare Fastify', fastify, many.perSecond) },
     { measure: 'their latency, median and p99', measured: `${ms(many.median)}, ${ms(many.p99)}` },
+    ...cpuRows(measured),
     { measure: 'lists behind at the end', measured: `${lag.projection.orders} orders, ${ms(lag.projection.ms)}` },
     { measure: 'Kafka behind at the end', measured: `${lag.relay.orders} orders, ${ms(lag.relay.ms)}` },
     { measure: 'webhooks behind at the end', measured: `${lag.webhook.orders} orders, ${ms(lag.webhook.ms)}` },
