@@ -29,3 +29,23 @@ test('an append that could not be sent before the stream was deleted did not tak
   const notSent = new Error('Failed to discover after 10 attempts.');
   expect(await append(failingWith(notSent, deleted()), 'order-1', events, 0)).toBe('deleted');
 });
+
+describe('a caller that refuses an attempt', () => {
+  const refusal = new Error('the lease ended');
+  const appendRefusing = (from: number, ...errors: Error[]) => {
+    let attempts = 0;
+    const beforeAttempt = () => {
+      attempts += 1;
+      if (attempts >= from) throw refusal;
+    };
+    return append(failingWith(...errors), 'order-1', events, -1, beforeAttempt);
+  };
+
+  test('sends nothing, if it is the first', () => expect(appendRefusing(1)).rejects.toBe(refusal));
+
+  test('leaves the outcome unknown, if an earlier one got no answer', () =>
+    expect(appendRefusing(2, new Error('Commit phase timeout'))).rejects.toMatchObject({ code: 'outcome_unknown' }));
+
+  test('has recorded nothing, if no earlier one was sent', () =>
+    expect(appendRefusing(2, new Error('Failed to discover after 10 attempts.'))).rejects.toBe(refusal));
+});

@@ -19,12 +19,15 @@ export type AppendResult = 'appended' | 'conflict' | 'deleted';
 
 /** Appends events after `expectedRevision` (-1: the stream must not exist). An append without an answer is retried with
  *  the same event ids, which EventStoreDB recognizes. When there is still no answer, it throws `outcome_unknown`: the
- *  events may or may not be recorded. Throws `dependency_unavailable` if nothing could be sent. */
+ *  events may or may not be recorded. Throws `dependency_unavailable` if nothing could be sent. `beforeAttempt` runs
+ *  right before each attempt and may throw to refuse it; the append then throws that error, or `outcome_unknown` after an
+ *  earlier attempt. */
 export const append = async (
   client: EventStoreDBClient,
   stream: string,
   events: ReadonlyArray<Pick<Recorded, 'id' | 'event' | 'metadata'>>,
   expectedRevision: number,
+  beforeAttempt: () => void = () => {},
 ): Promise<AppendResult> => {
   const proposed = events.map(({ id, event, metadata }) =>
     jsonEvent({ id: eventUuid(id), type: event.type, data: event.data as Record<string, unknown>, metadata }),
@@ -33,6 +36,11 @@ export const append = async (
   await passGuard(client);
   let wasSent = false;
   for (let attempt = 1; ; attempt += 1) {
+    try {
+      beforeAttempt();
+    } catch (refusal) {
+      throw wasSent ? unanswered(refusal) : refusal;
+    }
     try {
       // The client has no timeout for batch appends.
       const { success } = await withTimeout(APPEND_TIMEOUT_MS, client.appendToStream(stream, proposed, options));
@@ -44,12 +52,13 @@ export const append = async (
       if (error instanceof StreamDeletedError && !wasSent) return 'deleted';
       wasSent ||= !NOT_CONNECTED.test((error as Error).message);
       if (attempt < APPEND_ATTEMPTS) continue;
-      throw wasSent
-        ? outcomeUnknown('the event store did not answer, and the request may have taken effect', error, EVENT_STORE)
-        : asUnavailable(error);
+      throw wasSent ? unanswered(error) : asUnavailable(error);
     }
   }
 };
+
+const unanswered = (cause: unknown) =>
+  outcomeUnknown('the event store did not answer, and the request may have taken effect', cause, EVENT_STORE);
 
 /** Tombstones a stream: it can never be read again. Idempotent. */
 export const tombstone = async (client: EventStoreDBClient, stream: string): Promise<void> => {

@@ -30,6 +30,8 @@ export interface HandleOptions {
   /** For a command that is not idempotent by itself: once the request has recorded an event on the stream, the command
    *  changes nothing. A caller can then repeat it with the same request id after a lost answer. */
   readonly oncePerRequest?: boolean;
+  /** Runs right before each attempt to append. When it throws, that attempt is not sent. */
+  readonly beforeAppend?: (() => void) | undefined;
 }
 
 export interface CommandHandler<State, Command, E extends DomainEvent> {
@@ -88,7 +90,7 @@ export const commandHandler = <State, Command, E extends DomainEvent>({
     stream: string,
     command: Command,
     context: CallContext,
-    { causationId = context.requestId, fresh = false, oncePerRequest = false }: HandleOptions,
+    { causationId = context.requestId, fresh = false, oncePerRequest = false, beforeAppend }: HandleOptions,
   ): Promise<HandledCommand<State, E>> => {
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
       const before = cache.get(stream) ?? (fresh && attempt === 1 ? empty(stream) : await read(stream));
@@ -114,7 +116,7 @@ export const commandHandler = <State, Command, E extends DomainEvent>({
       // Not after a conflict: it can be that of an append whose answer was lost.
       if (attempt === 1) refuseAfterDeadline(context);
       cache.delete(stream);
-      const result = await append(client, stream, events, before.revision);
+      const result = await append(client, stream, events, before.revision, beforeAppend);
       if (result === 'deleted') throw new AppError('not_found', 'the resource was deleted');
       if (result === 'conflict') continue;
       cache.set(stream, after);
