@@ -1,5 +1,5 @@
 import { type AssetTable, assetsOf } from './asset-table.ts';
-import { requirePayable } from './payable.ts';
+import { payableAssets, requirePayable } from './payable.ts';
 import { readAssets } from './read-assets.ts';
 
 const table = readAssets({ ENVIRONMENT: 'production' });
@@ -26,6 +26,9 @@ test('takes what the cheapest network takes', () => {
   };
   requirePayable(both, 'USDC', 10_000n);
   expect(() => requirePayable(both, 'USDC', 9_999n)).toThrow(/at least 0\.010000/);
+  expect(payableAssets(both, 'USDC', 4_999_999n)).toEqual([both.assets[1]]);
+  expect(payableAssets(both, 'USDC', 5_000_000n)).toEqual(both.assets);
+  expect(payableAssets(both, 'ETH', 1n)).toEqual([]);
 });
 
 test('refuses a currency that cannot be deposited', () =>

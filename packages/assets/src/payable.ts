@@ -1,6 +1,13 @@
 import { fromMinor, type PaymentCurrency } from '@cpg/contracts';
 import { AppError } from '@cpg/core';
-import { type AssetTable, assetsOf } from './asset-table.ts';
+import { type Asset, type AssetTable, assetsOf } from './asset-table.ts';
+
+/** The assets that can pay a total in this currency. */
+export const payableAssets = (
+  table: Pick<AssetTable, 'assets'>,
+  currency: PaymentCurrency,
+  totalMinor: bigint,
+): Asset[] => assetsOf(table, currency).filter(({ smallestPayableMinor }) => totalMinor >= smallestPayableMinor);
 
 /** Throws `amount_too_small` for a total that no asset of the currency can pay: nodes do not relay smaller transfers,
  *  or their fee would be more than the amount. Throws `invalid_request` for a currency without an asset. */
