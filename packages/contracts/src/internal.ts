@@ -104,8 +104,43 @@ export const InstructionsCall = z.object({
 });
 export type InstructionsCall = z.infer<typeof InstructionsCall>;
 
-export const Instructions = z.object({ instructions: z.array(AssignedInstruction) });
+/** How long leased payables may be put into an order, counted from before the call. Both sides use monotonic clocks. */
+const LeaseMs = z.int().nonnegative();
+
+/** Without `lease_ms` the instructions belong to the order already. */
+export const Instructions = z.object({ instructions: z.array(AssignedInstruction), lease_ms: LeaseMs.optional() });
 export type Instructions = z.infer<typeof Instructions>;
+
+const MAX_LEASED = 256;
+
+/** `POST /stock` -> 200 Stock. Leases payables in advance, so that orders can put them into orders without a call. No
+ *  other call gets the same ones, unless the lease ended and no order has them. Not idempotent: what a lost answer
+ *  leased stays unused until its lease ends. */
+export const StockCall = z.object({
+  /** How many addresses of each network. */
+  addresses: z.record(z.string(), z.int().min(1).max(MAX_LEASED)),
+  /** How many references of each provider. */
+  references: z.int().min(0).max(MAX_LEASED),
+});
+export type StockCall = z.infer<typeof StockCall>;
+
+export const LeasedAddress = z.object({
+  address: z.string(),
+  derivation: z.object({ fingerprint: z.string(), path: z.string() }),
+});
+export type LeasedAddress = z.infer<typeof LeasedAddress>;
+
+export const LeasedReference = z.object({ payment_reference: z.string(), payment_url: z.string() });
+export type LeasedReference = z.infer<typeof LeasedReference>;
+
+export const Stock = z.object({
+  lease_ms: LeaseMs,
+  /** By network. A network that payments does not have is absent. */
+  addresses: z.record(z.string(), z.array(LeasedAddress)),
+  /** By provider, and all providers. Null if one of them has to register each order. */
+  references: z.record(z.string(), z.array(LeasedReference)).nullable(),
+});
+export type Stock = z.infer<typeof Stock>;
 
 /** `POST /payments` -> 201 RegisteredPayment. A rail reports a payment that names its order or its deposit address. The
  *  same (rail, provider id) again is the same payment; with another order, address, amount or currency it is 409

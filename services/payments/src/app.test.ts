@@ -21,6 +21,7 @@ test('answers 503 with Retry-After during a database outage, and readiness and m
       gateway_pay: gatewayPay([sandboxProvider({ pool, publicUrl: 'http://127.0.0.1:4000' })]),
       crypto_deposit: cryptoDeposit({ networks: [], pool }),
     }),
+    stock: notCalled,
     register: notCalled,
     changes: { confirm: notCalled, fail: notCalled, refund: notCalled },
     commands: { recordOutcomes: notCalled },

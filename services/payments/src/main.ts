@@ -28,9 +28,10 @@ import { paymentDecider } from './payment/payment.ts';
 import { paymentProjection } from './projections/payment-projection.ts';
 import { projectPayments, unsettledPaymentOf } from './projections/payments.ts';
 import { cryptoDeposit, orderOfAddress } from './rails/crypto-deposit.ts';
-import { gatewayPay, sandboxProvider } from './rails/gateway-pay.ts';
+import { gatewayPay, leaseReferences, sandboxProvider } from './rails/gateway-pay.ts';
 import type { DepositNetwork } from './rails/networks.ts';
 import { ORDER_MESSAGE_TYPES, reactToOrders } from './reactions/orders.ts';
+import { stockFrom } from './stock.ts';
 
 await runService(async () => {
   const config = readPaymentsConfig(process.env);
@@ -50,10 +51,8 @@ await runService(async () => {
   const notifyOrder = orderNotifier({ commands, orders, now });
   const providers =
     config.ENVIRONMENT === 'sandbox' ? [sandboxProvider({ pool: readModel, publicUrl: config.PUBLIC_URL })] : [];
-  const rails = {
-    gateway_pay: gatewayPay(providers),
-    crypto_deposit: cryptoDeposit({ networks: config.networks, pool: readModel }),
-  };
+  const deposits = cryptoDeposit({ networks: config.networks, pool: readModel });
+  const rails = { gateway_pay: gatewayPay(providers), crypto_deposit: deposits };
 
   const startupTasks = createStartupTasks(log);
   const gate = createStartGate();
@@ -61,6 +60,7 @@ await runService(async () => {
     token: config.INTERNAL_TOKEN,
     gate,
     instructions: instructionsFrom(rails),
+    stock: stockFrom({ leaseAddresses: deposits.leaseAddresses, leaseReferences: leaseReferences(providers) }),
     register: registerPayments({
       commands,
       orders,

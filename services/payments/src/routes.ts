@@ -11,6 +11,8 @@ import {
   RefundCall,
   RegisteredPayment,
   RegisterPaymentCall,
+  Stock,
+  StockCall,
   UnsettledPayment,
   UnsettledPaymentCall,
 } from '@cpg/contracts';
@@ -25,6 +27,7 @@ import type { RegisterPayment } from './matching.ts';
 
 export interface PaymentRoutes {
   readonly instructions: (call: InstructionsCall) => Promise<AssignedInstruction[]>;
+  readonly stock: (call: StockCall) => Promise<Stock>;
   readonly register: RegisterPayment;
   readonly changes: PaymentChanges;
   readonly commands: Pick<PaymentCommands, 'recordOutcomes'>;
@@ -40,7 +43,7 @@ const Nothing = z.null().describe('No body.');
 /** Internal routes: deposit instructions, payments and their history. */
 export const paymentRoutes: FastifyPluginAsyncZod<PaymentRoutes> = async (
   app,
-  { instructions, register, changes, commands, deletePayments, unsettledPayment, history },
+  { instructions, stock, register, changes, commands, deletePayments, unsettledPayment, history },
 ) => {
   app.post(
     '/instructions',
@@ -49,6 +52,8 @@ export const paymentRoutes: FastifyPluginAsyncZod<PaymentRoutes> = async (
       instructions: await instructions(request.body),
     }),
   );
+
+  app.post('/stock', { schema: { body: StockCall, response: { 200: Stock } } }, (request) => stock(request.body));
 
   app.post(
     '/payments',

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { type Asset, requirePayable } from '@cpg/assets';
-import { type AssignedInstruction, decimalsOf, type PaymentCurrency } from '@cpg/contracts';
+import { type Asset, depositInstruction, requirePayable } from '@cpg/assets';
+import type { AssignedInstruction, LeasedAddress, PaymentCurrency } from '@cpg/contracts';
 import type { Pool } from '@cpg/postgres';
+import { type AddressLease, LEASE_MS, type StockSources } from '../stock.ts';
 import { receivingPath } from './account-key.ts';
 import { addressPool } from './address-pool.ts';
 import type { DepositNetwork } from './networks.ts';
@@ -9,9 +10,16 @@ import type { Rail } from './rail.ts';
 
 /** On-chain deposits: one address per order and network, derived from an account's public key. `pool` must commit
  *  durably, because an assigned address is never reused for another order. */
-export const cryptoDeposit = ({ networks, pool }: { networks: readonly DepositNetwork[]; pool: Pool }): Rail => {
+export const cryptoDeposit = ({
+  networks,
+  pool,
+}: {
+  networks: readonly DepositNetwork[];
+  pool: Pool;
+}): Rail & Pick<StockSources, 'leaseAddresses'> => {
+  const byNetwork = new Map(networks.map((network) => [network.name, networkDeposits(network, pool)]));
   const deposits = networks.flatMap((network) => {
-    const { instructionFor } = networkDeposits(network, pool);
+    const { instructionFor } = byNetwork.get(network.name)!;
     return network.assets.map((asset) => ({
       asset,
       instructionFor: (orderId: string) => instructionFor(orderId, asset),
@@ -30,6 +38,7 @@ export const cryptoDeposit = ({ networks, pool }: { networks: readonly DepositNe
       );
       return Promise.all(payable.map(({ instructionFor }) => instructionFor(orderId)));
     },
+    leaseAddresses: async (network, count) => (await byNetwork.get(network)?.lease(count)) ?? null,
   };
 };
 
@@ -49,10 +58,10 @@ interface Assigned {
 
 const networkDeposits = (network: DepositNetwork, pool: Pool) => {
   const account = createHash('sha256').update(network.account.xpub).digest('hex');
-  const addresses = addressPool({ reserve: (count) => reserve(pool, account, count), addressAt: network.addressAt });
+  const pooled = addressPool({ reserve: (count) => reserve(pool, account, count), addressAt: network.addressAt });
 
   const assign = async (orderId: string): Promise<Assigned> => {
-    const next = await addresses.take();
+    const next = await pooled.take();
     const inserted = await pool.query({
       name: 'assign-address',
       text: `insert into payments.deposit_addresses (order_id, network, account, index, address) values ($1, $2, $3, $4, $5)
@@ -60,7 +69,7 @@ const networkDeposits = (network: DepositNetwork, pool: Pool) => {
       values: [orderId, network.name, account, next.index, next.address],
     });
     if (inserted.rowCount === 1) return next;
-    addresses.release(next);
+    pooled.release(next);
     return existing(orderId);
   };
 
@@ -77,24 +86,21 @@ const networkDeposits = (network: DepositNetwork, pool: Pool) => {
     return { index: Number(index), address };
   };
 
-  const instructionFor = async (orderId: string, asset: Asset): Promise<AssignedInstruction> => {
-    const { index, address } = await assign(orderId);
-    const { currency, id, decimals, requiredConfirmations } = asset;
-    return {
-      rail: 'crypto_deposit',
-      currency,
-      network: network.name,
-      chainId: network.chainId,
-      asset: id,
-      address,
-      decimals,
-      currencyDecimals: decimalsOf(currency),
-      requiredConfirmations,
-      derivation: { fingerprint: network.account.fingerprint, path: receivingPath(index) },
-    };
+  const instructionFor = async (orderId: string, asset: Asset): Promise<AssignedInstruction> =>
+    depositInstruction(asset, leasedAddress(await assign(orderId)));
+
+  const lease = async (count: number): Promise<AddressLease> => {
+    const addresses: Assigned[] = [];
+    while (addresses.length < count) addresses.push(await pooled.take());
+    return { addresses: addresses.map(leasedAddress), leaseMs: LEASE_MS };
   };
 
-  return { instructionFor };
+  const leasedAddress = ({ index, address }: Assigned): LeasedAddress => ({
+    address,
+    derivation: { fingerprint: network.account.fingerprint, path: receivingPath(index) },
+  });
+
+  return { instructionFor, lease };
 };
 
 /** Reserves `count` indexes of an account durably. Resolves to the first. */

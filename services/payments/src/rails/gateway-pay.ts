@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { PaymentCurrency } from '@cpg/contracts';
+import type { LeasedReference, PaymentCurrency } from '@cpg/contracts';
 import type { Pool } from '@cpg/postgres';
 import { base32nopad } from '@scure/base';
 import type { OrderToPay, Rail } from './rail.ts';
@@ -10,6 +10,9 @@ export interface ProviderAdapter {
   readonly supports: (currency: PaymentCurrency) => boolean;
   /** Registers the order with the provider. Idempotent by order id; durable once it resolves. */
   readonly registerOrder: (order: OrderToPay) => Promise<{ reference: string; paymentUrl: string }>;
+  /** A new reference for an order that the provider need not know. Absent if it has to register each order. A provider
+   *  that has it supports every currency. */
+  readonly newReference?: () => { reference: string; paymentUrl: string };
 }
 
 /** Payments through custodial providers: one payment page per order and provider. */
@@ -33,15 +36,37 @@ export const gatewayPay = (providers: readonly ProviderAdapter[]): Rail => {
   };
 };
 
+/** `count` references of each provider, none of which an order has. Null unless every provider can give them. */
+export const leaseReferences =
+  (providers: readonly ProviderAdapter[]) =>
+  (count: number): Record<string, LeasedReference[]> | null => {
+    const leased = providers.flatMap(({ name, newReference }) =>
+      newReference ? [[name, Array.from({ length: count }, () => referenceOf(newReference()))] as const] : [],
+    );
+    const isComplete = providers.length > 0 && leased.length === providers.length;
+    return isComplete ? Object.fromEntries(leased) : null;
+  };
+
+const referenceOf = ({ reference, paymentUrl }: { reference: string; paymentUrl: string }): LeasedReference => ({
+  payment_reference: reference,
+  payment_url: paymentUrl,
+});
+
 const REFERENCE_BYTES = 16;
 
 /** The sandbox provider, whose payment page the gateway serves itself. A reference is 128 random bits and belongs to
  *  one order. */
 export const sandboxProvider = ({ pool, publicUrl }: { pool: Pool; publicUrl: string }): ProviderAdapter => {
   const name = 'sandbox';
+  const urlOf = (reference: string) => `${publicUrl}/pay/${reference}`;
+  const newReference = () => {
+    const reference = base32nopad.encode(randomBytes(REFERENCE_BYTES));
+    return { reference, paymentUrl: urlOf(reference) };
+  };
   return {
     name,
     supports: () => true,
+    newReference,
     registerOrder: async ({ orderId }) => {
       // On a conflict the update changes nothing, but returns the existing row.
       const { rows } = await pool.query<{ reference: string }>({
@@ -49,10 +74,10 @@ export const sandboxProvider = ({ pool, publicUrl }: { pool: Pool; publicUrl: st
         text: `insert into payments.payment_references as existing (order_id, provider, reference) values ($1, $2, $3)
                on conflict (order_id, provider) do update set reference = existing.reference
                returning reference`,
-        values: [orderId, name, base32nopad.encode(randomBytes(REFERENCE_BYTES))],
+        values: [orderId, name, newReference().reference],
       });
       const { reference } = rows[0]!;
-      return { reference, paymentUrl: `${publicUrl}/pay/${reference}` };
+      return { reference, paymentUrl: urlOf(reference) };
     },
   };
 };

@@ -146,6 +146,7 @@ const paymentsService = ({ streams, now, http }: ServiceOptions) => {
     token: TOKEN,
     gate: { waitUntilOpen: async () => {} },
     instructions: async () => [INSTRUCTION],
+    stock: async () => ({ lease_ms: 0, addresses: {}, references: null }),
     register: registerPayments({
       commands,
       orders,

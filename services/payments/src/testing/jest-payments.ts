@@ -123,6 +123,7 @@ const buildService = ({ client, pool, orders, log }: Dependencies) => {
     gate: { waitUntilOpen: async () => {} },
     token: TOKEN,
     instructions: async () => [],
+    stock: async () => ({ lease_ms: 0, addresses: {}, references: null }),
     register: registerPayments({
       commands,
       orders,

@@ -5,8 +5,9 @@ import { createPool, migrate, testDatabase } from '@cpg/postgres';
 import { createLogger, newId } from '@cpg/runtime';
 import { instructionsFrom } from '../instructions.ts';
 import { cryptoDeposit } from '../rails/crypto-deposit.ts';
-import { gatewayPay, sandboxProvider } from '../rails/gateway-pay.ts';
+import { gatewayPay, leaseReferences, sandboxProvider } from '../rails/gateway-pay.ts';
 import { depositNetworksOf } from '../rails/networks.ts';
+import { stockFrom } from '../stock.ts';
 
 const SERVICE = join(import.meta.dirname, '../..');
 const MERCHANT = newId('merchant');
@@ -29,6 +30,18 @@ export const startRailsDatabase = async () => {
         gateway_pay: gatewayPay([sandboxProvider({ pool, publicUrl: 'http://127.0.0.1:4000' })]),
         crypto_deposit: cryptoDeposit({ networks, pool }),
       }),
+    /** The instructions and the stock of one process. */
+    startStock: () => {
+      const deposits = cryptoDeposit({ networks: depositNetworksOf(SANDBOX), pool });
+      const provider = sandboxProvider({ pool, publicUrl: 'http://127.0.0.1:4000' });
+      return {
+        assign: instructionsFrom({ gateway_pay: gatewayPay([provider]), crypto_deposit: deposits }),
+        lease: stockFrom({
+          leaseAddresses: deposits.leaseAddresses,
+          leaseReferences: leaseReferences([provider]),
+        }),
+      };
+    },
     stop: async () => {
       await pool.end();
       await database.drop();
