@@ -1,19 +1,22 @@
 import { parseArgs } from 'node:util';
 import { LaunchError } from './launch-error.ts';
+import { SCALABLE, type Scale } from './ports.ts';
 
 export interface Arguments {
   readonly help: boolean;
-  /** Number of webhook dispatchers. */
-  readonly dispatchers: number;
+  /** Number of instances of each service. */
+  readonly scale: Scale;
 }
 
-const MAX_DISPATCHERS = 16;
-const KNOWN_OPTIONS = ['--dispatchers N', '--help'];
+const MAX_INSTANCES = 16;
+const KNOWN_OPTIONS = ['--scale SERVICE=N,...', '--dispatchers N', '--help'];
 
 export const HELP = `npm start -- [options]      run the whole gateway on this machine until Ctrl-C
 
 Options
-  --dispatchers N           number of webhook dispatchers, 1 to ${MAX_DISPATCHERS} (default 1)
+  --scale SERVICE=N,...     number of instances, 1 to ${MAX_INSTANCES} each (default 1), for example
+                            gateway=2,orders=2,payments=2,webhook-dispatcher=2
+  --dispatchers N           the same as --scale webhook-dispatcher=N
   --help                    show this page
 
 Environment
@@ -23,6 +26,8 @@ Environment
   HOST                      IP address that the services listen on (default 127.0.0.1)
   GATEWAY_PORT (4000)  ORDERS_PORT (4001)  PAYMENTS_PORT (4002)  WEBHOOK_DISPATCHER_PORT (4003, 4004, ...)
   EVENTSTORE_PORT (2113)  KAFKA_PORT (9092)  POSTGRES_PORT (5433)
+                            with several instances of gateway, orders or payments, a proxy listens on the port of
+                            the service, and instance N on that port plus 100 times N
   PORT_OFFSET=N             add N to every port above
   EVENTSTORE_URL, KAFKA_BROKERS, DATABASE_URL
                             use this server instead of the embedded one
@@ -31,18 +36,32 @@ Environment
 
 /** Parses the command line. Throws LaunchError with the known options when an argument is unknown. */
 export const parseArguments = (args: readonly string[]): Arguments => {
-  const { help = false, dispatchers = '1' } = parseOptions(args);
-  const dispatcherCount = Number(dispatchers);
-  if (!/^\d+$/.test(dispatchers) || dispatcherCount < 1 || dispatcherCount > MAX_DISPATCHERS) {
-    throw new LaunchError(`--dispatchers must be a number from 1 to ${MAX_DISPATCHERS}, but is "${dispatchers}"`);
-  }
-  return { help, dispatchers: dispatcherCount };
+  const { help = false, scale = '', dispatchers } = parseOptions(args);
+  const entries = scale === '' ? [] : scale.split(',').map(parseEntry);
+  if (dispatchers !== undefined) entries.push(['webhook-dispatcher', countIn('--dispatchers', dispatchers)]);
+  const repeated = entries.find(([name], index) => entries.findIndex(([other]) => other === name) !== index);
+  if (repeated) throw new LaunchError(`the number of instances of ${repeated[0]} is given twice`);
+  return { help, scale: Object.fromEntries(entries) };
+};
+
+const parseEntry = (entry: string): [keyof Scale, number] => {
+  const [name, count = ''] = entry.split('=');
+  const service = SCALABLE.find((known) => known === name?.trim());
+  if (!service)
+    throw new LaunchError(`--scale has entries such as orders=2, for ${SCALABLE.join(', ')}, but "${entry}" is none`);
+  return [service, countIn(`--scale ${service}`, count)];
+};
+
+const countIn = (option: string, text: string): number => {
+  const count = Number(text);
+  if (/^\d+$/.test(text) && count >= 1 && count <= MAX_INSTANCES) return count;
+  throw new LaunchError(`${option} must be a number from 1 to ${MAX_INSTANCES}, but is "${text}"`);
 };
 
 const parseOptions = (args: readonly string[]) => {
+  const options = { help: { type: 'boolean' }, scale: { type: 'string' }, dispatchers: { type: 'string' } } as const;
   try {
-    return parseArgs({ args: [...args], options: { help: { type: 'boolean' }, dispatchers: { type: 'string' } } })
-      .values;
+    return parseArgs({ args: [...args], options }).values;
   } catch (cause) {
     const reason = (cause as Error).message.split(/\. (?=To specify)/)[0];
     throw new LaunchError(`${reason}. Known options: ${KNOWN_OPTIONS.join(', ')}`, { cause });

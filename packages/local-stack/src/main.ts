@@ -12,13 +12,13 @@ const printError = (error: unknown) =>
 
 /** Runs the stack until a signal arrives. Resolves to the exit code. */
 const main = async (): Promise<number> => {
-  const { help, dispatchers } = parseArguments(process.argv.slice(2));
+  const { help, scale } = parseArguments(process.argv.slice(2));
   if (help) {
     print(HELP);
     return 0;
   }
   const colour = process.stdout.isTTY && !process.env.NO_COLOR;
-  const stack = createStack({ dispatchers, colour, log: print });
+  const stack = createStack({ scale, colour, log: print });
   const stop = async () => {
     print('\nstopping; press Ctrl-C again to kill all processes');
     try {

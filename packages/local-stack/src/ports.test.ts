@@ -1,9 +1,9 @@
 import { createServer } from 'node:net';
 import { readConfig } from './config.ts';
-import { planPorts, requireFreePorts } from './ports.ts';
+import { planPorts, requireFreePorts, type Scale } from './ports.ts';
 
-const portsOf = (env: NodeJS.ProcessEnv, dispatchers = 1) =>
-  Object.fromEntries(planPorts(readConfig(env), dispatchers).map(({ process, port }) => [process, port]));
+const portsOf = (env: NodeJS.ProcessEnv, scale: Scale = {}) =>
+  Object.fromEntries(planPorts(readConfig(env), scale).map(({ process, port }) => [process, port]));
 
 const STANDARD = {
   gateway: 4000,
@@ -23,7 +23,21 @@ test('adds the offset to all ports, including configured ones', () => {
 });
 
 test('numbers the ports of further dispatchers consecutively', () =>
-  expect(portsOf({}, 3)).toEqual({ ...STANDARD, 'webhook-dispatcher-2': 4004, 'webhook-dispatcher-3': 4005 }));
+  expect(portsOf({}, { 'webhook-dispatcher': 3 })).toEqual({
+    ...STANDARD,
+    'webhook-dispatcher-2': 4004,
+    'webhook-dispatcher-3': 4005,
+  }));
+
+test('gives a service with several instances a proxy on its port, and each instance a port of its own', () => {
+  const plans = planPorts(readConfig({ HOST: '0.0.0.0', PORT_OFFSET: '7' }), { orders: 2 });
+  const ofOrders = plans.filter(({ process }) => process.startsWith('orders'));
+  expect(ofOrders.map(({ process, host, port, instances }) => [process, host, port, instances])).toEqual([
+    ['orders', '0.0.0.0', 4008, ['orders-1', 'orders-2']],
+    ['orders-1', '127.0.0.1', 4108, undefined],
+    ['orders-2', '127.0.0.1', 4208, undefined],
+  ]);
+});
 
 test('assigns no port to an external engine', () =>
   expect(Object.keys(portsOf({ DATABASE_URL: 'postgres://db/app', KAFKA_BROKERS: 'kafka:9092' }))).toEqual([
@@ -35,7 +49,7 @@ test('assigns no port to an external engine', () =>
   ]));
 
 test('rejects a port that two processes would share', () =>
-  expect(() => portsOf({ POSTGRES_PORT: '4004' }, 2)).toThrow(
+  expect(() => portsOf({ POSTGRES_PORT: '4004' }, { 'webhook-dispatcher': 2 })).toThrow(
     'postgres and webhook-dispatcher-2 would both listen on port 4004: set POSTGRES_PORT to another port',
   ));
 
@@ -45,7 +59,7 @@ test('rejects an offset that leads to invalid ports', () =>
 test('reports all ports in use, with the variables to set', async () => {
   const occupied = await Promise.all([occupy(), occupy()]);
   const [gateway, kafka] = occupied.map(({ port }) => port);
-  const plans = planPorts(readConfig({ GATEWAY_PORT: String(gateway), KAFKA_PORT: String(kafka) }), 1);
+  const plans = planPorts(readConfig({ GATEWAY_PORT: String(gateway), KAFKA_PORT: String(kafka) }));
   const wanted = plans.filter(({ process }) => process === 'gateway' || process === 'kafka');
   await expect(requireFreePorts(wanted)).rejects.toThrow(
     new RegExp(

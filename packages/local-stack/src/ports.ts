@@ -12,26 +12,48 @@ export interface PortPlan {
   readonly via: number;
   /** The variable that sets the port. */
   readonly variable: string;
+  /** Names of the instances behind it: it is the proxy of a service, which the launcher itself runs. */
+  readonly instances?: readonly string[];
 }
 
-const ENGINES_HOST = '127.0.0.1';
+/** The services that can have several instances. */
+export const SCALABLE = ['gateway', 'orders', 'payments', 'webhook-dispatcher'] as const;
 
-/** Assigns a port to every process that the launcher starts. Throws LaunchError for duplicate or invalid ports. */
-export const planPorts = (config: Config, dispatchers: number): PortPlan[] => {
+/** Number of instances of each service: 1 where it is absent. */
+export type Scale = Partial<Record<(typeof SCALABLE)[number], number>>;
+
+const LOOPBACK = '127.0.0.1';
+/** Instance N of a service behind a proxy listens on the port of the service plus N times this. */
+const INSTANCES_APART = 100;
+
+/** Assigns a port to every process that the launcher starts, and to its proxies. A service that has one instance has no
+ *  proxy and no number in its name. Dispatchers are numbered and need no proxy. Throws
+ *  LaunchError for duplicate or invalid ports. */
+export const planPorts = (config: Config, scale: Scale = {}): PortPlan[] => {
   const planFor = (process: string, host: string, variable: keyof Config & `${string}_PORT`, index = 0): PortPlan => {
     const port = config[variable] + index + config.PORT_OFFSET;
     return { process, host, port, via: port + config.VIA_PORT_OFFSET, variable };
   };
+  const planService = (service: 'gateway' | 'orders' | 'payments', variable: keyof Config & `${string}_PORT`) => {
+    const { [service]: count = 1 } = scale;
+    const front = planFor(service, config.HOST, variable);
+    if (count === 1) return [front];
+    const instances = Array.from({ length: count }, (_, index) => {
+      const plan = planFor(`${service}-${index + 1}`, LOOPBACK, variable, (index + 1) * INSTANCES_APART);
+      return { ...plan, via: plan.port };
+    });
+    return [{ ...front, instances: instances.map(({ process }) => process) }, ...instances];
+  };
   const plans = [
-    planFor('gateway', config.HOST, 'GATEWAY_PORT'),
-    planFor('orders', config.HOST, 'ORDERS_PORT'),
-    planFor('payments', config.HOST, 'PAYMENTS_PORT'),
-    ...Array.from({ length: dispatchers }, (_, index) =>
+    ...planService('gateway', 'GATEWAY_PORT'),
+    ...planService('orders', 'ORDERS_PORT'),
+    ...planService('payments', 'PAYMENTS_PORT'),
+    ...Array.from({ length: scale['webhook-dispatcher'] ?? 1 }, (_, index) =>
       planFor(`webhook-dispatcher-${index + 1}`, config.HOST, 'WEBHOOK_DISPATCHER_PORT', index),
     ),
-    ...(config.EVENTSTORE_URL ? [] : [planFor('eventstore', ENGINES_HOST, 'EVENTSTORE_PORT')]),
-    ...(config.KAFKA_BROKERS ? [] : [planFor('kafka', ENGINES_HOST, 'KAFKA_PORT')]),
-    ...(config.DATABASE_URL ? [] : [planFor('postgres', ENGINES_HOST, 'POSTGRES_PORT')]),
+    ...(config.EVENTSTORE_URL ? [] : [planFor('eventstore', LOOPBACK, 'EVENTSTORE_PORT')]),
+    ...(config.KAFKA_BROKERS ? [] : [planFor('kafka', LOOPBACK, 'KAFKA_PORT')]),
+    ...(config.DATABASE_URL ? [] : [planFor('postgres', LOOPBACK, 'POSTGRES_PORT')]),
   ];
   const faults = plans.flatMap((plan, index) => {
     if (plan.port < 1 || plan.port > 65_535)

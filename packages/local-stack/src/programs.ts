@@ -41,7 +41,8 @@ export const createPrograms = ({
   // collection of 2 ms takes 12 ms. One thread is faster then.
   const flags = availableParallelism() < ports.length ? ['--single-threaded-gc'] : [];
   const databaseOf = (name: string) => databaseUrl ?? embeddedDatabaseUrl(ports, secrets, name);
-  const programOf = ({ process: name, port, via }: PortPlan): Program => {
+  const isBehindProxy = (name: string) => ports.some(({ instances }) => instances?.includes(name));
+  const programOf = ({ process: name, host, port, via }: PortPlan): Program => {
     const node = (module: string, more: NodeJS.ProcessEnv) =>
       nodeProgram({ name, module, flags, env: { ...env, ...more }, dataDir, onLine: (line) => onLine(name, line) });
     const PORT = String(port);
@@ -59,7 +60,9 @@ export const createPrograms = ({
         KAFKA_ADVERTISED_PORT: String(via),
       });
     }
-    return node(`@cpg/${name.replace(/-\d+$/, '')}/main.js`, { PORT });
+    const service = name.replace(/-\d+$/, '');
+    const trusted = isBehindProxy(name) && { TRUST_PROXY: trustOneMore(env.TRUST_PROXY) };
+    return node(`@cpg/${service}/main.js`, { PORT, HOST: host, ...trusted });
   };
   const postgres =
     own &&
@@ -73,7 +76,14 @@ export const createPrograms = ({
         if (showAll || isWorthShowing(line)) onLine('postgres', line);
       },
     });
-  return { postgres, others: ports.filter((plan) => plan !== own).map(programOf) };
+  return { postgres, others: ports.filter((plan) => plan !== own && !plan.instances).map(programOf) };
+};
+
+/** The value of TRUST_PROXY for a gateway behind one more proxy, which adds the address of the client. */
+const trustOneMore = (value = ''): string => {
+  if (/^\d$/.test(value)) return String(Number(value) + 1);
+  if (value === 'true') return value;
+  return value === '' || value === 'false' ? '1' : `${value},127.0.0.1`;
 };
 
 interface NodeProgram {

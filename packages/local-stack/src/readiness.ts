@@ -43,28 +43,22 @@ export const waitUntilReady = async (
   return faults.flat();
 };
 
-/** Calls `GET /health/ready`. `fetch` cannot be used, because it blocks some ports, for example 6000. */
-const answersReady =
-  (baseUrl: string): ReadinessCheck =>
+/** Checks a service by `GET /health/ready`. `fetch` cannot be used, because it blocks some ports, for example 6000. */
+export const answersReady =
+  (baseUrl: string, timeout = RESPONSE_TIMEOUT_MS): ReadinessCheck =>
   () =>
     new Promise((done) => {
-      const request = get(
-        `${baseUrl}/health/ready`,
-        { timeout: RESPONSE_TIMEOUT_MS, agent: false },
-        async (response) => {
-          if (response.statusCode === 200) {
-            response.resume();
-            return done(null);
-          }
-          const { missing } = await json(response).then(
-            (body) => body as { missing?: string[] },
-            () => ({ missing: undefined }),
-          );
-          done(
-            missing?.length ? `is waiting for ${missing.join(', ')}` : `responds with status ${response.statusCode}`,
-          );
-        },
-      );
+      const request = get(`${baseUrl}/health/ready`, { timeout, agent: false }, async (response) => {
+        if (response.statusCode === 200) {
+          response.resume();
+          return done(null);
+        }
+        const { missing } = await json(response).then(
+          (body) => body as { missing?: string[] },
+          () => ({ missing: undefined }),
+        );
+        done(missing?.length ? `is waiting for ${missing.join(', ')}` : `responds with status ${response.statusCode}`);
+      });
       request.once('timeout', () => request.destroy());
       request.once('error', () => done('does not respond'));
     });

@@ -9,11 +9,12 @@ import { stackAddresses, serviceEnvironment, type StackAddresses } from './envir
 import { LaunchError } from './launch-error.ts';
 import { type LineStyle, renderLine, renderLauncherLine } from './log/render.ts';
 import { ensureDemoMerchant } from './demo-merchant.ts';
-import { planPorts, type PortPlan, requireFreePorts } from './ports.ts';
+import { planPorts, type PortPlan, requireFreePorts, type Scale } from './ports.ts';
 import { GroupStoppedError, type ProcessGroup, createProcessGroup, type StopPhase } from './processes/group.ts';
 import { stopLeftoverProcesses } from './processes/leftover-processes.ts';
 import { createProcessRecord } from './processes/process-record.ts';
 import { createPrograms } from './programs.ts';
+import { startProxies } from './proxy/proxies.ts';
 import { readinessChecks, waitUntilReady } from './readiness.ts';
 
 export interface StackOptions {
@@ -23,7 +24,7 @@ export interface StackOptions {
   readonly dataDir?: string;
   /** Overrides PORT_OFFSET. */
   readonly portOffset?: number;
-  readonly dispatchers?: number;
+  readonly scale?: Scale;
   /** Called for each log line. Default: no output. */
   readonly log?: (line: string) => void;
   readonly colour?: boolean;
@@ -42,7 +43,7 @@ export interface Stack {
   readonly stop: () => Promise<void>;
   /** Kills all processes. */
   readonly kill: () => void;
-  /** Process id of `orders`, `webhook-dispatcher-1`, `postgres` and so on; null while it does not run. */
+  /** Process id of `orders`, `orders-2`, `webhook-dispatcher-1`, `postgres` and so on; null while it does not run. */
   readonly pidOf: (name: string) => number | null;
 }
 
@@ -51,18 +52,19 @@ const READY_TIMEOUT_MS = 120_000;
 const MAX_CRASHES = 6;
 
 const STOP_PHASES: readonly StopPhase[] = [
-  { includes: (name) => name === 'gateway', deadlineMs: 3_000 },
+  { includes: (name) => /^gateway(-\d+)?$/.test(name), deadlineMs: 3_000 },
   { includes: (name) => !['eventstore', 'kafka', 'postgres'].includes(name), deadlineMs: 6_000 },
   { includes: (name) => name !== 'postgres', deadlineMs: 7_500 },
   { includes: () => true, deadlineMs: 9_000 },
 ];
 
 /** Runs engines and services on one machine, each as its own process, and restarts them when they exit. */
-export const createStack = ({ dispatchers = 1, log = () => {}, colour = false, ...options }: StackOptions): Stack => {
+export const createStack = ({ scale, log = () => {}, colour = false, ...options }: StackOptions): Stack => {
   const env = environmentOf(options);
   let style: LineStyle = { width: 0, colour };
   let record: ReturnType<typeof createProcessRecord> = () => {};
   let unlock = () => {};
+  let stopProxies = () => {};
   let stopped: Promise<void> | undefined;
   let abortStart: (reason: Error) => void = () => {};
   const startAborted = new Promise<never>((_, reject) => (abortStart = reject));
@@ -73,7 +75,7 @@ export const createStack = ({ dispatchers = 1, log = () => {}, colour = false, .
 
   const launch = async (): Promise<RunningStack> => {
     const config = readConfig(env);
-    const ports = planPorts(config, dispatchers);
+    const ports = planPorts(config, scale);
     style = { width: Math.max(...ports.map(({ process }) => process.length)), colour };
     const dataDir = openDataFolder(config.DATA_DIR);
     unlock = lockDataFolder(dataDir);
@@ -96,6 +98,7 @@ export const createStack = ({ dispatchers = 1, log = () => {}, colour = false, .
       onLine: (name, line) => log(renderLine(name, line, style)),
       warn,
     });
+    stopProxies = await startProxies(ports, warn);
     if (programs.postgres) await group.run(programs.postgres);
     await Promise.all(programs.others.map(group.run));
 
@@ -117,6 +120,7 @@ export const createStack = ({ dispatchers = 1, log = () => {}, colour = false, .
     (stopped ??= (async () => {
       abortStart(new GroupStoppedError());
       await group.stop(STOP_PHASES);
+      stopProxies();
       unlock();
     })());
 
