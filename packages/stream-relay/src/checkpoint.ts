@@ -9,7 +9,8 @@ import { readCheckpoints, verified } from './known-store.ts';
 export interface Checkpoint {
   /** Throws UnknownStoreError when the event store is not the one of the checkpoint. */
   readonly load: () => Promise<LogPosition | null>;
-  /** Both throw FencedError when another process has become leader since. */
+  /** Both throw FencedError when another process has become leader since. `save` also does when the checkpoint is not
+   *  the one that this process last loaded or saved: a PostgreSQL crash lost it, and with it perhaps rows before it. */
   readonly save: (db: Queryable, position: LogPosition) => Promise<void>;
 }
 
@@ -32,21 +33,24 @@ export const acquireCheckpoint = async (
   });
   const epoch = acquired.rows[0]!.epoch;
   let storeId: string | null = null;
+  let previous: string | null = null;
   const save: Checkpoint['save'] = async (db, { commit, prepare, event }) => {
     const saved = await db.query({
       name: `save-checkpoint-${schema}`,
       text: `update ${schema}.checkpoints
              set commit_position = $3, prepare_position = $4, store_id = $5, event_id = $6, event_stream = $7, event_position = $3
-             where name = $1 and epoch = $2`,
-      values: [name, epoch, commit, prepare, storeId, event?.id, event?.stream],
+             where name = $1 and epoch = $2 and commit_position is not distinct from $8`,
+      values: [name, epoch, commit, prepare, storeId, event?.id, event?.stream, previous],
     });
-    if (saved.rowCount !== 1) throw new FencedError(`another process is the leader of ${schema}.${name} now`);
+    if (saved.rowCount !== 1) throw new FencedError(`the checkpoint ${schema}.${name} was moved by something else`);
+    previous = commit;
   };
   return {
     load: async () => {
       const identity = await readStoreIdentity(client);
       const [stored] = await readCheckpoints(pool, schema, 'name = $1 and epoch = $2', [name, epoch]);
       if (!stored) throw new FencedError(`another process is the leader of ${schema}.${name} now`);
+      previous = stored.position?.commit ?? null;
       const position = await verified(client, identity, schema, stored);
       storeId = identity?.storeId ?? null;
       const isLearned = stored.storeId !== storeId || position?.event !== stored.position?.event;

@@ -20,8 +20,8 @@ export const openConnections = (
   const databaseUrl = config.DATABASE_URL;
   const store = openEventStore({ url: config.EVENTSTORE_URL, log });
   const readModel = createPool({ url: databaseUrl, name, max: 12, log });
-  // Work that can be repeated from the log commits without waiting for the disk.
-  const followerPool = createPool({ url: databaseUrl, name: `${name} followers`, max: 4, asyncCommit: true, log });
+  // What can be repeated from the log commits without waiting for the disk: rows of read models and checkpoints.
+  const followerPool = createPool({ url: databaseUrl, name: `${name} followers`, max: 5, asyncCommit: true, log });
   const kafka = createKafka(config, { clientId: name, log });
   const publisher = createPublisher(kafka, { transactionalId: `${name}.relay` });
   const checks: ReadinessChecks = {

@@ -24,7 +24,7 @@ import type { OrderHandler } from './order-handler.ts';
 import { orderStreamOf } from './order/identity.ts';
 import { orderDecider } from './order/order.ts';
 import { orderProjection } from './projections/order-projection.ts';
-import { projectOrders } from './projections/orders.ts';
+import { orderWriter } from './projections/orders.ts';
 import { marketRates } from './rates/market.ts';
 import { readUrl } from './rates/read.ts';
 import { publicSources } from './rates/sources/public.ts';
@@ -37,7 +37,7 @@ await runService(async () => {
   const now = () => new Date();
 
   const connections = openConnections(config, { name: 'orders', log, outages });
-  const { client, readModel } = connections;
+  const { client, readModel, followerPool } = connections;
   const paymentsHttp = internalClient({ name: 'payments', url: config.PAYMENTS_URL, token: config.INTERNAL_TOKEN });
   outages.watch('payments', { check: paymentsHttp.checkReady });
 
@@ -46,7 +46,7 @@ await runService(async () => {
   const market = publicMarket(config, now, log);
   const commands = orderCommands({
     handler,
-    project: (order, revision) => projectOrders(readModel, [{ order, revision }]),
+    project: orderWriter(followerPool),
     payments,
     assets: config.assets,
     rates: market ?? tableRates(readRateTable(config.RATES_FILE)),

@@ -26,7 +26,7 @@ import { orderNotifier } from './order-notifier.ts';
 import { paymentStreamOf } from './payment/identity.ts';
 import { paymentDecider } from './payment/payment.ts';
 import { paymentProjection } from './projections/payment-projection.ts';
-import { projectPayments, unsettledPaymentOf } from './projections/payments.ts';
+import { paymentWriter, unsettledPaymentOf } from './projections/payments.ts';
 import { cryptoDeposit, orderOfAddress } from './rails/crypto-deposit.ts';
 import { gatewayPay, leaseReferences, sandboxProvider } from './rails/gateway-pay.ts';
 import type { DepositNetwork } from './rails/networks.ts';
@@ -40,12 +40,12 @@ await runService(async () => {
   logAccountKeys(config.networks, log);
 
   const connections = openConnections(config, { name: 'payments', log, outages });
-  const { client, readModel } = connections;
+  const { client, readModel, followerPool } = connections;
   const ordersHttp = internalClient({ name: 'orders', url: config.ORDERS_URL, token: config.INTERNAL_TOKEN });
   outages.watch('orders', { check: ordersHttp.checkReady });
 
   const handler = paymentHandler(client);
-  const commands = paymentCommands({ handler, project: (projected) => projectPayments(readModel, [projected]) });
+  const commands = paymentCommands({ handler, project: paymentWriter(followerPool) });
   const deletePayments = paymentDeletion({ client, handler, readModel });
   const orders = ordersClient(ordersHttp);
   const notifyOrder = orderNotifier({ commands, orders, now });

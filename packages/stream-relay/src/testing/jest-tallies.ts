@@ -35,12 +35,12 @@ const erase = (db: Queryable, id: string, table = LIVE) =>
   );
 
 /** A small event-sourced service: streams of numbers, and a row with the last number of each stream. */
-export const startTallies = async () => {
-  const [database, eventDatabase] = await Promise.all([testDatabase(), testDatabase()]);
+export const startTallies = async (ownDatabase = testDatabase()) => {
+  const [database, eventDatabase] = await Promise.all([ownDatabase, testDatabase()]);
   const server = await startEventStore({ databaseUrl: eventDatabase.url, port: 0 });
   const client = connectEventStore(server.url);
   const log = createLogger({ name: 'tallies', level: process.env.LOG_LEVEL ?? 'silent' });
-  const pool = createPool({ url: database.url, name: 'tallies', max: 16, log });
+  const pool = createPool({ url: database.url, name: 'tallies', max: 16, asyncCommit: true, log });
   const migrations = mkdtempSync(join(tmpdir(), 'tallies-'));
   writeFileSync(join(migrations, '001-tallies.sql'), MIGRATION);
   await migrate(pool, { schema: 'tallies', folder: migrations });

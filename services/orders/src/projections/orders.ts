@@ -1,4 +1,4 @@
-import type { Queryable } from '@cpg/postgres';
+import { batchWriter, type Pool, type Queryable } from '@cpg/postgres';
 import { type ExistingOrder, isOpen } from '../order/state.ts';
 import { orderView } from '../order/view.ts';
 
@@ -19,7 +19,9 @@ const upsert = (table: string) => `
 /** Upserts orders. A row with the same or a later revision, or a deleted row, is not changed. */
 export const projectOrders = async (db: Queryable, orders: readonly ProjectedOrder[], table = LIVE): Promise<void> => {
   if (orders.length === 0) return;
-  const column = <T>(value: (projected: ProjectedOrder) => T) => orders.map(value);
+  // Statements that lock their rows in the same order cannot deadlock.
+  const sorted = orders.toSorted((a, b) => (a.order.orderId < b.order.orderId ? -1 : 1));
+  const column = <T>(value: (projected: ProjectedOrder) => T) => sorted.map(value);
   const values = [
     column(({ order }) => order.orderId),
     column(({ order }) => order.merchantId),
@@ -33,6 +35,12 @@ export const projectOrders = async (db: Queryable, orders: readonly ProjectedOrd
     column(({ order }) => order.updatedAt),
   ];
   await db.query({ name: `project-orders ${table}`, text: upsert(table), values });
+};
+
+/** Writes the row of an order before the order is answered, together with those of concurrent requests. */
+export const orderWriter = (pool: Pool) => {
+  const write = batchWriter<ProjectedOrder & { readonly id: string }>((rows) => projectOrders(pool, rows));
+  return (order: ExistingOrder, revision: number): Promise<void> => write({ id: order.orderId, order, revision });
 };
 
 const INSTRUCT_AFTER_MS = 2_000;

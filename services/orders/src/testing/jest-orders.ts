@@ -22,7 +22,7 @@ import { orderMessages } from '../messages.ts';
 import type { OrderCommand } from '../order/command.ts';
 import { orderDecider } from '../order/order.ts';
 import { orderProjection } from '../projections/order-projection.ts';
-import { projectOrders } from '../projections/orders.ts';
+import { orderWriter } from '../projections/orders.ts';
 import { readRateTable, tableRates } from '../rates/table.ts';
 import { startPaymentsStub } from './jest-payments-stub.ts';
 import { capabilities, offerCall, payment } from './orders.ts';
@@ -175,7 +175,7 @@ const createService = ({ client, pool, http, rates, now, log }: ServiceOptions) 
   const commandsBy = (by: OrderHandler) =>
     orderCommands({
       handler: by,
-      project: (order, revision) => projectOrders(pool, [{ order, revision }]),
+      project: orderWriter(pool),
       payments,
       assets: readAssets({ ENVIRONMENT: 'sandbox' }),
       rates: rates.provider,

@@ -1,5 +1,5 @@
 import { fromMinor, paymentView, type Refund } from '@cpg/contracts';
-import type { Queryable } from '@cpg/postgres';
+import { batchWriter, type Pool, type Queryable } from '@cpg/postgres';
 import type { ExistingPayment } from '../payment/state.ts';
 
 export interface ProjectedPayment {
@@ -30,8 +30,10 @@ export const projectPayments = async (
   schema = LIVE_SCHEMA,
 ): Promise<void> => {
   if (payments.length === 0) return;
-  const column = <T>(value: (projected: ProjectedPayment) => T) => payments.map(value);
-  const refunds = payments.flatMap(({ payment }) => refundsOf(payment));
+  // Statements that lock their rows in the same order cannot deadlock.
+  const sorted = payments.toSorted((a, b) => (a.payment.paymentId < b.payment.paymentId ? -1 : 1));
+  const column = <T>(value: (projected: ProjectedPayment) => T) => sorted.map(value);
+  const refunds = sorted.flatMap(({ payment }) => refundsOf(payment));
   const refundColumn = <T>(value: (refund: Refund) => T) => refunds.map(value);
   await db.query(upsert(schema), [
     column(({ payment }) => payment.paymentId),
@@ -51,6 +53,12 @@ export const projectPayments = async (
     refundColumn(({ created_at }) => created_at),
     refundColumn((refund) => JSON.stringify(refund)),
   ]);
+};
+
+/** Writes the row of a payment before the payment is answered, together with those of concurrent requests. */
+export const paymentWriter = (pool: Pool) => {
+  const write = batchWriter<ProjectedPayment & { readonly id: string }>((rows) => projectPayments(pool, rows));
+  return (projected: ProjectedPayment): Promise<void> => write({ id: projected.payment.paymentId, ...projected });
 };
 
 const refundsOf = ({ refunds, paymentId, merchantId, orderId, currency }: ExistingPayment): Refund[] =>

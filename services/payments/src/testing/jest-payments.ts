@@ -19,7 +19,7 @@ import { FeeSchedule } from '../payment/fees.ts';
 import { paymentStreamOf } from '../payment/identity.ts';
 import { paymentDecider } from '../payment/payment.ts';
 import { paymentProjection } from '../projections/payment-projection.ts';
-import { projectPayments, unsettledPaymentOf } from '../projections/payments.ts';
+import { paymentWriter, unsettledPaymentOf } from '../projections/payments.ts';
 import { orderOfAddress } from '../rails/crypto-deposit.ts';
 import { CONTEXT, MERCHANT, TOKEN } from './jest-fixtures.ts';
 import type { Decide } from './jest-orders-stub-views.ts';
@@ -115,7 +115,7 @@ interface Dependencies {
 const buildService = ({ client, pool, orders, log }: Dependencies) => {
   const now = () => new Date();
   const handler = handlerOn(client);
-  const commands = paymentCommands({ handler, project: (projected) => projectPayments(pool, [projected]) });
+  const commands = paymentCommands({ handler, project: paymentWriter(pool) });
   const deletePayments = paymentDeletion({ client, handler, readModel: pool });
   const fees = FeeSchedule.parse(JSON.parse(readFileSync(join(SERVICE, 'config/fees.json'), 'utf8')));
   const notifyOrder = orderNotifier({ commands, orders, now });

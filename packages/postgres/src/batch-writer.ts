@@ -1,0 +1,62 @@
+import { isTransientDatabaseError } from './transient-errors.ts';
+
+export interface VersionedRow {
+  readonly id: string;
+  /** A later revision replaces an earlier one. */
+  readonly revision: number;
+}
+
+/** Bounds the memory and the duration of one statement. */
+const MAX_ROWS = 256;
+
+interface Waiting<Row> {
+  row: Row;
+  readonly callers: { readonly resolve: () => void; readonly reject: (error: unknown) => void }[];
+}
+
+/** Writes the rows of concurrent callers together: while a statement runs, the next rows gather. A caller resolves once
+ *  its row, or a later revision of it, is committed. `write` gets each id once. When it refuses a batch, each row
+ *  is written alone, so that one bad row fails alone. */
+export const batchWriter = <Row extends VersionedRow>(
+  write: (rows: readonly Row[]) => Promise<void>,
+): ((row: Row) => Promise<void>) => {
+  const gathered = new Map<string, Waiting<Row>>();
+  let isRunning = false;
+
+  const writeGathered = async () => {
+    isRunning = true;
+    while (gathered.size > 0) {
+      const batch = [...gathered.values()].slice(0, MAX_ROWS);
+      for (const { row } of batch) gathered.delete(row.id);
+      await writeBatch(write, batch);
+    }
+    isRunning = false;
+  };
+
+  return (row) =>
+    new Promise((resolve, reject) => {
+      const waiting = gathered.get(row.id) ?? { row, callers: [] };
+      if (waiting.row.revision < row.revision) waiting.row = row;
+      waiting.callers.push({ resolve, reject });
+      gathered.set(row.id, waiting);
+      if (!isRunning) void writeGathered();
+    });
+};
+
+/** Never rejects: each caller gets its own error. */
+const writeBatch = async <Row extends VersionedRow>(
+  write: (rows: readonly Row[]) => Promise<void>,
+  batch: readonly Waiting<Row>[],
+): Promise<void> => {
+  try {
+    await write(batch.map(({ row }) => row));
+    for (const { callers } of batch) for (const { resolve } of callers) resolve();
+  } catch (error) {
+    // During an outage each row alone would wait for the same timeout.
+    if (batch.length > 1 && !isTransientDatabaseError(error)) {
+      for (const waiting of batch) await writeBatch(write, [waiting]);
+      return;
+    }
+    for (const { callers } of batch) for (const { reject } of callers) reject(error);
+  }
+};
