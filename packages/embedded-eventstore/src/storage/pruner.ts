@@ -10,7 +10,7 @@ import {
   setPrunedUpTo,
   streamsToPrune,
 } from './removal.ts';
-import { loadStreamHeads, type StreamHeadCache } from './stream-heads.ts';
+import { cachedStreamHeads, loadStreamHeads, type StreamHeadCache } from './stream-heads.ts';
 
 const PAGE_POSITIONS = 5_000n;
 
@@ -64,11 +64,8 @@ export class Pruner {
   async #prune(client: ClientBase, streams: readonly string[]): Promise<void> {
     if (streams.length === 0) return;
     const { heads: cache, onRemove } = this.#options;
-    const heads = await loadStreamHeads(
-      client,
-      cache,
-      streams.flatMap((stream) => [stream, metastreamOf(stream)]),
-    );
+    const names = streams.flatMap((stream) => [stream, metastreamOf(stream)]);
+    const heads = await loadStreamHeads(client, cachedStreamHeads(cache, names));
     for (const hidden of streams.flatMap((stream) => hiddenEvents(stream, heads))) {
       await removeEvents(client, hidden);
       cache.delete(hidden.stream);

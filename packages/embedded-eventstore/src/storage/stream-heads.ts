@@ -10,6 +10,8 @@ export interface StreamHead {
   readonly metadata: Buffer | null;
 }
 
+const ABSENT: StreamHead = { revision: NO_REVISION, metadata: null };
+
 export type StreamHeadCache = LRUCache<string, StreamHead>;
 
 const MAX_BYTES = 32 * 1024 * 1024;
@@ -30,12 +32,14 @@ const LAST_EVENTS = {
                                where stream = s.name order by revision desc limit 1) e on true`,
 };
 
-/** Heads of `streams` by name, from the cache or else from the database. */
-export const loadStreamHeads = async (
-  client: ClientBase,
-  cache: StreamHeadCache,
-  streams: Iterable<string>,
-): Promise<Map<string, StreamHead>> => {
+/** Heads of streams by name, and the streams whose heads have to be loaded. */
+export interface CachedHeads {
+  readonly heads: Map<string, StreamHead>;
+  readonly missing: readonly string[];
+}
+
+/** The heads of `streams` that are cached. */
+export const cachedStreamHeads = (cache: StreamHeadCache, streams: Iterable<string>): CachedHeads => {
   const heads = new Map<string, StreamHead>();
   const missing: string[] = [];
   for (const stream of new Set(streams)) {
@@ -43,6 +47,19 @@ export const loadStreamHeads = async (
     if (head) heads.set(stream, head);
     else missing.push(stream);
   }
+  return { heads, missing };
+};
+
+/** The cached heads, and the missing streams as streams without events. */
+export const withAbsent = ({ heads, missing }: CachedHeads): Map<string, StreamHead> =>
+  new Map([...heads, ...missing.map((stream): [string, StreamHead] => [stream, ABSENT])]);
+
+/** The cached heads and those of the missing streams, from the database. */
+export const loadStreamHeads = async (
+  client: ClientBase,
+  { heads: cached, missing }: CachedHeads,
+): Promise<Map<string, StreamHead>> => {
+  const heads = new Map(cached);
   if (missing.length === 0) return heads;
   const { rows } = await client.query<{ name: string; revision: string | null; data: Buffer | null }>({
     ...LAST_EVENTS,

@@ -4,7 +4,7 @@ import type { Command } from './commands.ts';
 import type { EventLocation, EventLocations } from './idempotency.ts';
 
 // The bytes of all events are one binary parameter that PostgreSQL cuts apart: `pg` would send an array of bytea as
-// hex.
+// hex. The streams that must be absent are looked up once, before the first row.
 const INSERT = {
   name: 'insert-events',
   text: `insert into eventstore.event (position, stream, revision, id, type, is_json, created, data, metadata)
@@ -13,11 +13,17 @@ const INSERT = {
                 substring($8::bytea from metadata_from for until - metadata_from)
            from unnest($1::bigint[], $2::text[], $3::bigint[], $4::uuid[], $5::text[], $6::boolean[], $7::bigint[],
                        $9::integer[], $10::integer[], $11::integer[])
-             as e(position, stream, revision, id, type, is_json, created, data_from, metadata_from, until)`,
+             as e(position, stream, revision, id, type, is_json, created, data_from, metadata_from, until)
+          where not exists (select from eventstore.event where stream = any($12::text[]))`,
 };
 
-/** Stores all of `events` or none. Resolves after the commit. */
-export const insertEvents = async (client: ClientBase, events: readonly RecordedEvent[]): Promise<void> => {
+/** Stores all of `events`, or none if one of the streams `absent` has an event. Resolves after the commit to whether the
+ *  events are stored. */
+export const insertEvents = async (
+  client: ClientBase,
+  events: readonly RecordedEvent[],
+  absent: readonly string[],
+): Promise<boolean> => {
   const chunks: Uint8Array[] = [];
   const dataFrom: number[] = [];
   const metadataFrom: number[] = [];
@@ -29,7 +35,7 @@ export const insertEvents = async (client: ClientBase, events: readonly Recorded
     metadataFrom.push((offset += data.length));
     until.push((offset += metadata.length));
   }
-  await client.query({
+  const { rowCount } = await client.query({
     ...INSERT,
     values: [
       events.map((e) => e.position),
@@ -43,8 +49,10 @@ export const insertEvents = async (client: ClientBase, events: readonly Recorded
       dataFrom,
       metadataFrom,
       until,
+      absent,
     ],
   });
+  return rowCount === events.length;
 };
 
 // A lateral join looks up each id in the index by id. For a plain join PostgreSQL may scan whole streams.

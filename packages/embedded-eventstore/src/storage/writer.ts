@@ -7,7 +7,13 @@ import { isDataError } from './data-error.ts';
 import { Batch, requiredStreams } from './batch.ts';
 import type { Command, WriteResult } from './commands.ts';
 import { mayBeRetry } from './idempotency.ts';
-import { createStreamHeadCache, loadStreamHeads } from './stream-heads.ts';
+import {
+  cachedStreamHeads,
+  createStreamHeadCache,
+  loadStreamHeads,
+  type StreamHead,
+  withAbsent,
+} from './stream-heads.ts';
 import { Pruner } from './pruner.ts';
 import type { HiddenEvents } from './removal.ts';
 import { findEventLocations, insertEvents, lastPosition } from './writer-queries.ts';
@@ -162,22 +168,43 @@ export class Writer {
 
   async #commitAtOnce(client: ClientBase, queued: readonly TakenCommand[]): Promise<void> {
     const commands = queued.map(({ command }) => command);
-    const heads = await loadStreamHeads(client, this.#heads, commands.flatMap(requiredStreams));
+    const cached = cachedStreamHeads(this.#heads, commands.flatMap(requiredStreams));
+    // Most appends start a stream. The statement that stores them checks that it is new, so no query has to.
+    const areNew = commands.every((command) => startsStream(command) || hasHeads(command, cached.heads));
+    if (areNew && (await this.#store(client, queued, withAbsent(cached), cached.missing))) return;
+    await this.#store(client, queued, await loadStreamHeads(client, cached), []);
+  }
+
+  /** Commits and answers the commands. Does neither, and resolves to false, if a stream of `absent` exists. */
+  async #store(
+    client: ClientBase,
+    queued: readonly TakenCommand[],
+    heads: Map<string, StreamHead>,
+    absent: readonly string[],
+  ): Promise<boolean> {
     const locations = await findEventLocations(
       client,
-      commands.filter((command) => mayBeRetry(command, heads.get(command.stream)!)),
+      queued.flatMap(({ command }) => (mayBeRetry(command, heads.get(command.stream)!) ? [command] : [])),
     );
     const batch = new Batch(this.#position, heads, locations, ticksOf(this.#options.now()));
     const answers = queued.map((one) => decide(batch, one));
-    if (batch.events.length > 0) await insertEvents(client, batch.events);
+    if (batch.events.length > 0 && !(await insertEvents(client, batch.events, absent))) return false;
 
     this.#position += BigInt(batch.events.length);
     for (const [stream, head] of batch.heads) this.#heads.set(stream, head);
     this.#options.onCommit(batch.events);
     await this.#pruner.afterCommit(client, batch.events);
     for (const answer of answers) answer();
+    return true;
   }
 }
+
+/** Such an append is decided without a query: it is refused or repeated only if its stream exists. */
+const startsStream = (command: Command): boolean =>
+  command.kind === 'append' && command.expected === 'no_stream' && command.events.length > 0;
+
+const hasHeads = (command: Command, heads: ReadonlyMap<string, StreamHead>): boolean =>
+  requiredStreams(command).every((stream) => heads.has(stream));
 
 /** Applies the command to the batch. The returned function answers it and is called after the commit. */
 const decide = (batch: Batch, { command, resolve, reject }: TakenCommand): (() => void) => {
