@@ -18,7 +18,7 @@ export { FatalStartError } from './fatal-start-error.ts';
 export { healthRoutes, type ReadinessChecks } from './health.ts';
 export { BODY_LIMIT_BYTES, errorBody, invalidRequest } from './http-errors.ts';
 export { createApp, type CreateAppOptions, INTERNAL_BODY_LIMIT_BYTES } from './http.ts';
-export { newId, newRequestId, newUlid } from './ids.ts';
+export { newId, newRequestId, newUlid, ulidOf } from './ids.ts';
 export { type InternalClient, internalClient } from './internal-client.ts';
 export { CommaSeparatedList } from './comma-separated-list.ts';
 export { Secret, SecretList } from './secrets.ts';
