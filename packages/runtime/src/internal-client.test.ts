@@ -53,6 +53,14 @@ test('sends the call context and the token, and parses the response', async () =
   });
 });
 
+test('returns the text of a response as it was sent, with its headers', async () => {
+  answer = (_, reply) => reply.writeHead(201, { location: '/orders/1' }).end('{ "ok" : true }');
+  const answered = await client.callForText('POST', '/orders', { context, body: {} });
+  expect(answered).toMatchObject({ text: '{ "ok" : true }', headers: { location: '/orders/1' } });
+  answerWithError(404, 'not_found');
+  await expect(client.callForText('POST', '/orders', { context })).rejects.toMatchObject({ code: 'not_found' });
+});
+
 test('resolves to undefined for a response without a body', async () => {
   answerWith(204, '');
   await expect(client.call('DELETE', '/orders/1', { context, response: z.undefined() })).resolves.toBeUndefined();

@@ -15,6 +15,12 @@ export interface InternalClient {
     path: string,
     options: CallOptions<T>,
   ) => Promise<z.output<T>>;
+  /** As `call`, but returns the text of the response as the service sent it, with its headers. */
+  readonly callForText: (
+    method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
+    path: string,
+    options: Omit<CallOptions<never>, 'response'>,
+  ) => Promise<Pick<HttpResponse, 'text' | 'headers'>>;
   /** Rejects unless the service is ready. */
   readonly checkReady: () => Promise<unknown>;
   readonly close: () => Promise<void>;
@@ -59,7 +65,11 @@ export const internalClient = ({ name, url, token }: InternalClientOptions): Int
   });
   const send = retryingSender((request) => sendRequest(pool, request));
   const client: InternalClient = {
-    call: async (method, path, { context, response, query, body, timeoutMs = TIMEOUT_MS, ...options }) => {
+    call: async (method, path, { response, ...options }) => {
+      const { text } = await client.callForText(method, path, options);
+      return response.parse(text === '' ? undefined : JSON.parse(text));
+    },
+    callForText: async (method, path, { context, query, body, timeoutMs = TIMEOUT_MS, ...options }) => {
       refuseAfterDeadline(context);
       const request: HttpRequest = {
         method,
@@ -74,11 +84,11 @@ export const internalClient = ({ name, url, token }: InternalClientOptions): Int
         deadlineMs: context.deadlineMs ?? Infinity,
       };
       const { connectRetryMs = DEFAULT_CONNECT_RETRY_MS, idempotent = true } = options;
-      const { status, text } = await send(request, { connectRetryMs, idempotent }).catch((cause: unknown) => {
+      const answer = await send(request, { connectRetryMs, idempotent }).catch((cause: unknown) => {
         throw unavailable(name, method, cause);
       });
-      if (status >= 400) throw errorOf(name, method, status, text);
-      return response.parse(text === '' ? undefined : JSON.parse(text));
+      if (answer.status >= 400) throw errorOf(name, method, answer.status, answer.text);
+      return answer;
     },
     checkReady: () =>
       client.call('GET', '/health/ready', { context: READINESS, response: z.unknown(), connectRetryMs: 0 }),
@@ -107,12 +117,16 @@ const sendRequest = async (
     waitsMs,
   );
   try {
-    const { statusCode, body } = await pool.request({
+    const {
+      statusCode,
+      headers: answered,
+      body,
+    } = await pool.request({
       ...options,
       headers: { ...headers, [INTERNAL_HEADERS.deadline]: String(waitsMs) },
       signal: timeout.signal,
     });
-    return { status: statusCode, text: await body.text() };
+    return { status: statusCode, headers: answered, text: await body.text() };
   } finally {
     clearTimeout(timer);
   }

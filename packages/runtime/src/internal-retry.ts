@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface HttpRequest {
@@ -12,6 +13,7 @@ export interface HttpRequest {
 
 export interface HttpResponse {
   readonly status: number;
+  readonly headers: IncomingHttpHeaders;
   readonly text: string;
 }
 

@@ -28,6 +28,7 @@ export const unreliableCalls = () => {
         }
         return response.parse(answer.body);
       },
+      callForText: () => Promise.reject(new Error('these services do not call so')),
       checkReady: async () => {},
       close: async () => {},
     }),
