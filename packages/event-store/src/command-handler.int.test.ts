@@ -8,7 +8,7 @@ import { connectEventStore } from './connect.ts';
 import { eventHash, genesisHash } from './recorded.ts';
 import { tombstone } from './append.ts';
 import { stateAt } from './state-at.ts';
-import { readStream } from './stream.ts';
+import { firstEvent, readStream } from './stream.ts';
 
 // A till: money goes in and out, and the sum is never negative.
 const TillEvent = z.discriminatedUnion('type', [
@@ -74,6 +74,20 @@ test('concurrent commands of two processes on one stream are all recorded once',
   expect(recorded.map(({ revision }) => revision)).toEqual(Array.from({ length: 20 }, (_, n) => n));
   expect(new Set(recorded.map(({ event }) => (event.data as { by: string }).by)).size).toBe(20);
   await other.dispose();
+});
+
+test('the first event of a command holds what decides on repeats of its request, outside of the hash chain', async () => {
+  const id = newTill();
+  const idempotency = { requestHash: 'a', until: '2026-01-31T12:00:00.000Z' };
+  await handlerOn().handle(id, { type: 'PayIn', amount: 5, by: 'a' }, context, { fresh: true, idempotency });
+  await handlerOn().handle(id, { type: 'PayIn', amount: 5, by: 'b' }, context);
+  const [first, second] = (await readStream(client, `till-${id}`, TillEvent))!;
+  expect([first!.metadata.idempotency, second!.metadata.idempotency]).toEqual([idempotency, undefined]);
+  expect(first!.metadata.hash).toBe(eventHash(genesisHash(`till-${id}`), first!.event));
+  expect(await firstEvent(client, `till-${id}`, TillEvent)).toEqual(first);
+  expect(await firstEvent(client, `till-${newTill()}`, TillEvent)).toBeNull();
+  await tombstone(client, `till-${id}`);
+  expect(await firstEvent(client, `till-${id}`, TillEvent)).toBe('deleted');
 });
 
 test('a command whose deadline has passed records nothing', async () => {

@@ -3,7 +3,7 @@ import { type CallContext, refuseAfterDeadline } from '@cpg/runtime';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import type { z } from 'zod';
 import { chainEvents } from './chain-events.ts';
-import { type DomainEvent, genesisHash, type Recorded } from './recorded.ts';
+import { type DomainEvent, genesisHash, type Idempotency, type Recorded } from './recorded.ts';
 import { serialByKey } from './serial-by-key.ts';
 import { streamCache } from './stream-cache.ts';
 import { append } from './append.ts';
@@ -32,6 +32,8 @@ export interface HandleOptions {
   readonly oncePerRequest?: boolean;
   /** Runs right before each attempt to append. When it throws, that attempt is not sent. */
   readonly beforeAppend?: (() => void) | undefined;
+  /** For the metadata of the first event that the command causes. */
+  readonly idempotency?: Idempotency | undefined;
 }
 
 export interface CommandHandler<State, Command, E extends DomainEvent> {
@@ -90,7 +92,13 @@ export const commandHandler = <State, Command, E extends DomainEvent>({
     stream: string,
     command: Command,
     context: CallContext,
-    { causationId = context.requestId, fresh = false, oncePerRequest = false, beforeAppend }: HandleOptions,
+    {
+      causationId = context.requestId,
+      fresh = false,
+      oncePerRequest = false,
+      beforeAppend,
+      idempotency,
+    }: HandleOptions,
   ): Promise<HandledCommand<State, E>> => {
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
       const before = cache.get(stream) ?? (fresh && attempt === 1 ? empty(stream) : await read(stream));
@@ -104,7 +112,7 @@ export const commandHandler = <State, Command, E extends DomainEvent>({
         return { ...before, events: [] };
       }
       for (const event of decided) newEvent.parse(event);
-      const events = chainEvents(decided, stream, before, context, causationId);
+      const events = chainEvents(decided, stream, before, context, { causationId, idempotency });
       const last = events.at(-1)!;
       // Before the append: a fault of `evolve` must not leave an event behind that nobody can read.
       const after = {

@@ -51,7 +51,7 @@ export const recordScale = async (
     };
     const requestId = newId('event');
     const context = { actor, requestId, correlationId: requestId };
-    const events = chainEvents([event], SCALES_STREAM, { revision, hash }, context, requestId);
+    const events = chainEvents([event], SCALES_STREAM, { revision, hash }, context, { causationId: requestId });
     const result = await append(client, SCALES_STREAM, events, revision);
     if (result === 'deleted') throw deletedStream();
   }

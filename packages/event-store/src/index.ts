@@ -22,6 +22,7 @@ export {
   eventIdOf,
   EventMetadata,
   genesisHash,
+  type Idempotency,
   isTombstone,
   type LogPosition,
   parseRecorded,
@@ -37,7 +38,7 @@ export {
   type StoreIdentity,
   writeStoreIdentity,
 } from './store-identity.ts';
-export { eventsOf, isDeletedStream, lastEvent, rawEventsOf, readStream } from './stream.ts';
+export { eventsOf, firstEvent, isDeletedStream, lastEvent, rawEventsOf, readStream } from './stream.ts';
 export { runSubscription } from './subscription.ts';
 export { watchConnection } from './watch-connection.ts';
 export { asUnavailable, EVENT_STORE } from './unavailable.ts';

@@ -6,6 +6,10 @@ import { z } from 'zod';
 import { canonicalJson } from './canonical-json.ts';
 import { UnreadableEventError } from './unreadable.ts';
 
+/** What decides on repeats of a request: the fingerprint of the request, and until when its key is kept. */
+const Idempotency = z.object({ requestHash: z.string(), until: Timestamp });
+export type Idempotency = z.infer<typeof Idempotency>;
+
 /** Metadata of every event, for audits. EventStoreDB defines the names `$correlationId` and `$causationId`. */
 export const EventMetadata = z.object({
   actor: z.string(),
@@ -14,6 +18,8 @@ export const EventMetadata = z.object({
   $causationId: z.string(),
   previousHash: z.string(),
   hash: z.string(),
+  /** On the first event of a stream that a request with an Idempotency-Key created. */
+  idempotency: Idempotency.optional(),
 });
 export type EventMetadata = z.infer<typeof EventMetadata>;
 

@@ -96,6 +96,17 @@ async function* readEvents(
   }
 }
 
+/** The first event of a stream: `deleted` when the stream was tombstoned, null when it does not exist. */
+export const firstEvent = async <E extends DomainEvent>(
+  client: EventStoreDBClient,
+  stream: string,
+  schema: z.ZodType<E>,
+): Promise<Recorded<E> | 'deleted' | null> => {
+  let first: Recorded<E> | null = null;
+  const exists = await eachEvent(client, stream, schema, (recorded) => void (first = recorded), 1);
+  return exists ? first : 'deleted';
+};
+
 /** The newest event of a stream; null when the stream was tombstoned or does not exist. */
 export const lastEvent = async <E extends DomainEvent>(
   client: EventStoreDBClient,
