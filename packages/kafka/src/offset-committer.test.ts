@@ -4,6 +4,7 @@ import type { OffsetsByTopicPartition } from 'kafkajs';
 import { createOffsetCommitter } from './offset-committer.ts';
 
 const log = createLogger({ name: 'test', level: 'silent' });
+const DELAY_MS = 20;
 
 /** A fake partition. Its first commits fail with the given errors. */
 const partition = (...errors: Error[]) => {
@@ -30,7 +31,7 @@ const until = async (condition: () => boolean) => {
 };
 
 test('commits offsets resolved in quick succession with one commit', async () => {
-  const commits = createOffsetCommitter(log);
+  const commits = createOffsetCommitter(log, DELAY_MS);
   const { committed, resolve } = partition();
   for (const offset of ['1', '2', '3']) commits.schedule(resolve(offset));
   await until(() => committed.length > 0);
@@ -40,7 +41,7 @@ test('commits offsets resolved in quick succession with one commit', async () =>
 });
 
 test('retries a failed commit with the newest offset', async () => {
-  const commits = createOffsetCommitter(log);
+  const commits = createOffsetCommitter(log, DELAY_MS);
   const { committed, resolve } = partition(new Error('unavailable'));
   commits.schedule(resolve('1'));
   await commits.flush();
@@ -52,7 +53,7 @@ test('retries a failed commit with the newest offset', async () => {
 });
 
 test('does not retry a commit after the partition was lost', async () => {
-  const commits = createOffsetCommitter(log);
+  const commits = createOffsetCommitter(log, DELAY_MS);
   const { committed, resolve } = partition(Object.assign(new Error('partition lost'), { type: 'ILLEGAL_GENERATION' }));
   commits.schedule(resolve('1'));
   await commits.flush();

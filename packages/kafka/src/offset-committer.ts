@@ -5,18 +5,18 @@ type Batch = Pick<EachBatchPayload, 'commitOffsetsIfNecessary' | 'uncommittedOff
 
 /** Commits the offsets that a consumer has resolved, for all partitions together. */
 export interface OffsetCommitter {
-  /** Commits within 200 ms. A commit after every batch would cost more than most batches. */
+  /** Commits within a second. A commit after every batch would cost more than most batches. */
   readonly schedule: (batch: Batch) => void;
   /** Commits now. Resolves also when the commit failed. */
   readonly flush: () => Promise<void>;
   readonly stop: () => Promise<void>;
 }
 
-const COMMIT_DELAY_MS = 200;
+const COMMIT_DELAY_MS = 1_000;
 // Another group member owns the partitions now and consumes the uncommitted messages again.
 const PARTITION_LOST = new Set(['UNKNOWN_MEMBER_ID', 'ILLEGAL_GENERATION', 'FENCED_INSTANCE_ID']);
 
-export const createOffsetCommitter = (log: Logger): OffsetCommitter => {
+export const createOffsetCommitter = (log: Logger, delayMs = COMMIT_DELAY_MS): OffsetCommitter => {
   let pending: Batch | null = null;
   let timer: NodeJS.Timeout | undefined;
   let lastCommit: Promise<void> = Promise.resolve();
@@ -24,7 +24,7 @@ export const createOffsetCommitter = (log: Logger): OffsetCommitter => {
 
   const schedule = (batch: Batch) => {
     pending = batch;
-    if (!stopped) timer ??= setTimeout(() => void flush(), COMMIT_DELAY_MS);
+    if (!stopped) timer ??= setTimeout(() => void flush(), delayMs);
   };
   const commit = async () => {
     const batch = pending;
