@@ -19,6 +19,8 @@ export class StorageWriter {
       applicationName: 'embedded-kafka',
       lockKey: LOCK_KEY,
       holder: 'broker',
+      // Planning the statements anew for each call costs more than running them.
+      settings: { plan_cache_mode: 'force_generic_plan' },
       isPermanent: (error) => error instanceof UnsupportedSchemaVersion,
       isRefusal,
     });
