@@ -7,6 +7,8 @@ export interface Projection {
   readonly schema: string;
   /** Tables in `schema`; the primary key of each is `id`. */
   readonly tables: readonly [string, ...string[]];
+  /** Tables in `schema` in which triggers of `tables` count rows. */
+  readonly counts?: readonly CountTable[];
   /** Increment it when the same events result in other rows. The service then rebuilds its tables. */
   readonly version: number;
   /** Prefixes of the streams it is built from. */
@@ -16,6 +18,14 @@ export interface Projection {
   /** Writes events to the tables in `schema`, which may be a shadow schema. Idempotent, whatever state the rows are
    *  in. */
   readonly apply: (db: Queryable, events: AllStreamResolvedEvent[], schema: string) => Promise<void>;
+}
+
+/** A table that triggers keep up to date with the rows of a projection. */
+export interface CountTable {
+  readonly name: string;
+  readonly primaryKey: readonly string[];
+  /** A query that counts the rows of the tables in `schema` and returns what `name` should have. */
+  readonly recount: (schema: string) => string;
 }
 
 /** The qualified names of the tables of a projection. */

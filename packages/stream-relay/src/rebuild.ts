@@ -44,13 +44,29 @@ const swap = (
     await db.query(`lock table ${projection.tables.map(live).join(', ')} in share row exclusive mode`);
     await shadow.catchUp(position, AbortSignal.any([signal, AbortSignal.timeout(LAST_EVENTS_TIMEOUT_MS)]));
     await requireSameMigrations(projection, shadow);
-    for (const table of projection.tables) {
+    // Lists read the counts first. In the same order, no reader and this transaction wait for each other.
+    for (const table of [...(projection.counts ?? []).map(({ name }) => name), ...projection.tables]) {
       for (const grant of await grantsOn(db, live(table), rebuilt(table))) await db.query(grant);
+      const triggers = await triggersOn(db, rebuilt(table));
       await db.query(`drop table ${live(table)}`);
       await db.query(`alter table ${rebuilt(table)} set schema ${projection.schema}`);
+      for (const { name, definition } of triggers) {
+        await db.query(`drop trigger ${name} on ${live(table)}`);
+        await db.query(definition.replaceAll(` ${shadow.schema}.`, ` ${projection.schema}.`));
+      }
     }
     await writeVersion(db, projection);
   });
+
+/** The triggers of a rebuilt table. They call functions of the shadow schema, which is dropped. */
+const triggersOn = async (db: Queryable, table: string): Promise<{ name: string; definition: string }[]> => {
+  const { rows } = await db.query<{ name: string; definition: string }>(
+    `select quote_ident(tgname) as name, pg_get_triggerdef(oid) as definition
+       from pg_trigger where tgrelid = $1::regclass and not tgisinternal`,
+    [table],
+  );
+  return rows;
+};
 
 const LOCK_NOT_AVAILABLE = '55P03';
 const DEADLOCK_DETECTED = '40P01';

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Projection } from './projection.ts';
+import { verifyCounts } from './verify-counts.ts';
 import { type ShadowTables, type ShadowTableOptions, withShadowTables } from './shadow-table.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** A live row that differs from its replay. Null stands for a missing row. */
+/** A live row that differs from its replay, or a count that differs from its rows. Null stands for a missing row. */
 export interface Difference {
   readonly table: string;
   readonly id: string;
@@ -48,10 +49,11 @@ export const verify = (options: ShadowTableOptions): Promise<Verification> =>
     const differences = await Promise.all(
       compared.map(({ compare, ids }) => compare.differences(ids.slice(0, MAX_DIFFERENCES))),
     );
+    const counted = await verifyCounts(shadow.session, options.projection);
     return {
       rows: counts.reduce((sum, count) => sum + count, 0),
-      differ: differ(),
-      differences: differences.flat().slice(0, MAX_DIFFERENCES),
+      differ: differ() + counted.differ,
+      differences: [...differences.flat(), ...counted.differences].slice(0, MAX_DIFFERENCES),
     };
   });
 
