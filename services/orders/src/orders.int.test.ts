@@ -243,6 +243,31 @@ describe('a rebuilt read model', () => {
     expect(await verify(service.shadowTableOptions())).toMatchObject({ rows: before.length, differ: 0 });
   });
 
+  test('counts orders from then on when an earlier version had created the table', async () => {
+    const countOf = async (merchantId: string) =>
+      (
+        await service.pool.query<{ count: number }>(
+          'select sum(count)::int as count from orders.order_counts where merchant_id = $1 and span = 120',
+          [merchantId],
+        )
+      ).rows[0]!.count;
+    const merchantId = newId('merchant');
+    for (const name of ['count_inserted', 'count_updated', 'count_removed'])
+      await service.pool.query(`drop trigger ${name} on orders.orders`);
+    await service.pool.query('truncate orders.order_counts');
+    await service.create({}, merchantId);
+    expect(await verify(service.shadowTableOptions())).toMatchObject({ differ: 0 });
+    await rebuild(service.shadowTableOptions());
+    expect(await countOf(merchantId)).toBe(1);
+    await service.create({}, merchantId);
+    expect(await countOf(merchantId)).toBe(2);
+    expect(await verify(service.shadowTableOptions())).toMatchObject({ differ: 0 });
+    await service.pool.query('update orders.order_counts set count = count + 1 where merchant_id = $1', [merchantId]);
+    expect(await verify(service.shadowTableOptions())).toMatchObject({ differ: 3 });
+    await rebuild(service.shadowTableOptions());
+    expect(await verify(service.shadowTableOptions())).toMatchObject({ differ: 0 });
+  });
+
   test('still expires due orders', async () => {
     const order = await service.create({ expiration_minutes: 5 });
     await rebuild(service.shadowTableOptions());

@@ -6,6 +6,7 @@ import { DELETION_STREAM_PREFIX, isDeletionRecord } from '../deletion.ts';
 import { ORDER_STREAM_PREFIX } from '../order/identity.ts';
 import { orderDecider } from '../order/order.ts';
 import { exists } from '../order/state.ts';
+import { orderCounts } from './order-counts.ts';
 import { projectDeletion, type ProjectedOrder, projectOrders } from './orders.ts';
 
 /** The read model of orders, built from the event log. `OrderDeleted` does not change the row. `OrderDeletionRecorded`
@@ -16,7 +17,8 @@ export const orderProjection = (client: EventStoreDBClient): Projection => {
   return {
     schema: 'orders',
     tables: ['orders'],
-    version: 2,
+    counts: [orderCounts],
+    version: 3,
     prefixes: [ORDER_STREAM_PREFIX, DELETION_STREAM_PREFIX],
     transientColumns: ['claimed_until'],
     apply: async (db, events, schema) => {

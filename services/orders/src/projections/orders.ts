@@ -12,6 +12,7 @@ const LIVE = 'orders.orders';
 const upsert = (table: string) => `
   insert into ${table} as row (id, merchant_id, external_reference_id, status, currency, created_at, revision, resource, due_at, last_event_at)
   select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::bigint[], $8::json[], $9::timestamptz[], $10::timestamptz[])
+  order by 1
   on conflict (id) do update set status = excluded.status, revision = excluded.revision, resource = excluded.resource,
     due_at = excluded.due_at, last_event_at = excluded.last_event_at, claimed_until = null
   where row.revision < excluded.revision and not row.deleted`;
