@@ -6,6 +6,7 @@ import { deletedPaymentId } from '../deletion.ts';
 import { PAYMENT_STREAM_PREFIX } from '../payment/identity.ts';
 import { paymentDecider } from '../payment/payment.ts';
 import { exists } from '../payment/state.ts';
+import { paymentCounts, refundCounts } from './payment-counts.ts';
 import { projectDeletion, type ProjectedPayment, projectPayments } from './payments.ts';
 
 /** The read models of payments and their refunds, built from the event log. The tombstone of a payment's stream clears
@@ -15,7 +16,8 @@ export const paymentProjection = (client: EventStoreDBClient): Projection => {
   return {
     schema: 'payments',
     tables: ['payments', 'refunds'],
-    version: 2,
+    counts: [paymentCounts, refundCounts],
+    version: 3,
     prefixes: [PAYMENT_STREAM_PREFIX],
     transientColumns: [],
     apply: async (db, events, schema) => {

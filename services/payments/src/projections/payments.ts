@@ -14,6 +14,7 @@ const upsert = (schema: string) => `
   with projected as (
   insert into ${schema}.payments as row (id, merchant_id, order_id, status, currency, payment_rail, created_at, revision, resource)
   select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::timestamptz[], $8::bigint[], $9::json[])
+  order by 1
   on conflict (id) do update set status = excluded.status, revision = excluded.revision, resource = excluded.resource
   where row.revision < excluded.revision and not row.deleted
   returning id)
