@@ -1,6 +1,5 @@
 import { type AssetTable, requirePayable } from '@cpg/assets';
 import {
-  type AssignedInstruction,
   DEFAULT_EXPIRATION_MINUTES,
   type MerchantCreateOrderDto,
   type OrderEvent,
@@ -19,9 +18,10 @@ import { type ExistingOrder, exists, type Order } from './order/state.ts';
 import { outcomesOf } from './outcomes.ts';
 import { quoteItems } from './rates/quote-items.ts';
 import type { RateProvider } from './rates/rates.ts';
+import { type FindPayables, recordWith } from './stock/payables.ts';
 
 export interface OrderCommands {
-  /** Prices the order, requests its deposit instructions, and records it. The caller chooses the id: a repeat changes
+  /** Prices the order, takes its deposit instructions, and records it. The caller chooses the id: a repeat changes
    *  nothing and returns the order. */
   readonly create: (
     orderId: string,
@@ -34,7 +34,7 @@ export interface OrderCommands {
     orderId: string,
     command: OrderCommand,
     context: CallContext,
-    options?: Pick<HandleOptions, 'causationId' | 'oncePerRequest'>,
+    options?: Pick<HandleOptions, 'causationId' | 'oncePerRequest' | 'beforeAppend'>,
   ) => Promise<CommandResult>;
   /** Runs a command of anyone else, and sends payments the outcomes. Throws `not_found` unless the order belongs to
    *  `merchantId`, if that is given. */
@@ -42,9 +42,9 @@ export interface OrderCommands {
     orderId: string,
     command: OrderCommand,
     context: CallContext,
-    options?: { merchantId?: string; limits?: OutcomesLimits; oncePerRequest?: boolean },
+    options?: { merchantId?: string; limits?: OutcomesLimits } & Pick<HandleOptions, 'oncePerRequest' | 'beforeAppend'>,
   ) => Promise<ExistingOrder>;
-  /** Does what the clock requires: expires or renews the order, or requests deposit instructions again, and sends
+  /** Does what the clock requires: expires or renews the order, or finds deposit instructions again, and sends
    *  payments the outcomes. Null if nothing is due. */
   readonly runDue: (order: ExistingOrder, context: CallContext) => Promise<ExistingOrder | null>;
 }
@@ -60,6 +60,7 @@ export interface OrderCommandsOptions {
   /** Writes the order to the read model, so that it is visible before the command is answered. */
   readonly project: (order: ExistingOrder, revision: number) => Promise<void>;
   readonly payments: PaymentsClient;
+  readonly payablesOf: FindPayables;
   readonly rates: RateProvider;
   readonly assets: AssetTable;
   readonly now: () => Date;
@@ -106,10 +107,12 @@ export const orderCommands = (options: OrderCommandsOptions): OrderCommands => {
         return runAndNotify(order.orderId, command, context, { limits: TIMER_LIMITS });
       }
       if (order.status !== 'initialized') return null;
-      const instructions = await requestInstructions(order, context, options);
-      if (!instructions) return null;
-      const command = { type: 'InstructOrder', instructions, at: now() } as const;
-      return runAndNotify(order.orderId, command, context, { limits: TIMER_LIMITS });
+      const payables = await options.payablesOf(order, context);
+      if (!payables) return null;
+      const command = { type: 'InstructOrder', instructions: payables.instructions, at: now() } as const;
+      return recordWith(payables, (beforeAppend) =>
+        runAndNotify(order.orderId, command, context, { limits: TIMER_LIMITS, beforeAppend }),
+      );
     },
   };
 };
@@ -121,7 +124,7 @@ const createOrder = async (
   [orderId, merchantId, order, context]: Parameters<OrderCommands['create']>,
   options: OrderCommandsOptions,
 ): Promise<ExistingOrder> => {
-  const { handler, rates, assets, now, log } = options;
+  const { handler, payablesOf, rates, assets, now, log } = options;
   const at = now();
   const expirationMinutes = order.expiration_minutes ?? DEFAULT_EXPIRATION_MINUTES;
   const identity = { orderId, merchantId, currency: order.payment_currency, rails: order.enable_rails };
@@ -130,7 +133,7 @@ const createOrder = async (
     expiresAt: plusMinutes(at, expirationMinutes),
   });
   if (identity.rails.includes('crypto_deposit')) requirePayable(assets, identity.currency, quoted.pricedMinor);
-  const instructions = await requestInstructions({ ...identity, totalMinor: quoted.pricedMinor }, context, options);
+  const payables = await payablesOf({ ...identity, totalMinor: quoted.pricedMinor }, context);
   const command: OrderCommand = {
     type: 'CreateOrder',
     ...identity,
@@ -141,10 +144,12 @@ const createOrder = async (
     totalMinor: quoted.pricedMinor,
     expirationMinutes,
     ...(order.metadata && { metadata: order.metadata }),
-    ...(instructions && { instructions }),
+    ...(payables && { instructions: payables.instructions }),
     at,
   };
-  const created = await projectHandled(await handler.handle(orderId, command, context, { fresh: true }), options);
+  const created = await recordWith(payables, async (beforeAppend) =>
+    projectHandled(await handler.handle(orderId, command, context, { fresh: true, beforeAppend }), options),
+  );
   log.info({ orderId, merchantId, requestId: context.requestId, status: created.status }, 'order created');
   return created;
 };
@@ -165,23 +170,6 @@ const renewal = async (order: ExistingOrder, { rates, now }: OrderCommandsOption
   const quoted = await quoteItems(rates, order.items, order.currency, { now: at, expiresAt });
   return { type: 'RenewOrder', ...quoted, at };
 };
-
-/** Undefined while a provider does not answer in time. */
-const requestInstructions = (
-  {
-    orderId,
-    merchantId,
-    currency,
-    rails,
-    totalMinor,
-  }: Pick<ExistingOrder, 'orderId' | 'merchantId' | 'currency' | 'rails' | 'totalMinor'>,
-  context: CallContext,
-  { payments }: OrderCommandsOptions,
-): Promise<AssignedInstruction[] | undefined> =>
-  payments.instructions(
-    { order_id: orderId, merchant_id: merchantId, currency, rails: [...rails], amount_minor: String(totalMinor) },
-    context,
-  );
 
 const projectHandled = async (
   { state, revision }: Pick<HandledCommand<Order, OrderEvent>, 'state' | 'revision'>,

@@ -30,6 +30,7 @@ import { readUrl } from './rates/read.ts';
 import { publicSources } from './rates/sources/public.ts';
 import { readRateTable, tableRates } from './rates/table.ts';
 import { HANDLED_PAYMENT_MESSAGES, reactToPayments } from './reactions/payments.ts';
+import { findPayables } from './stock/find-payables.ts';
 
 await runService(async () => {
   const config = readOrdersConfig(process.env);
@@ -48,6 +49,7 @@ await runService(async () => {
     handler,
     project: orderWriter(followerPool),
     payments,
+    payablesOf: findPayables({ payments }),
     assets: config.assets,
     rates: market ?? tableRates(readRateTable(config.RATES_FILE)),
     now,

@@ -1,6 +1,9 @@
-import { newId } from '@cpg/runtime';
+import { setImmediate as settled } from 'node:timers/promises';
+import { type AssignedInstruction, PaymentCurrency } from '@cpg/contracts';
+import { createLogger, newId } from '@cpg/runtime';
+import { createStock } from '../../orders/src/stock/stock.ts';
 import { leaseReferences } from './rails/gateway-pay.ts';
-import { depositOf, type RailsDatabase, startRailsDatabase } from './testing/jest-rails.ts';
+import { depositOf, instructionsOf, type RailsDatabase, SANDBOX, startRailsDatabase } from './testing/jest-rails.ts';
 
 let rails: RailsDatabase;
 
@@ -57,4 +60,38 @@ test('leases no references while a provider has to register each order', () => {
   expect(leaseReferences([prefetches])(1)).toEqual({ sandbox: [{ payment_reference: 'R', payment_url: 'u' }] });
   expect(leaseReferences([prefetches, registers])(1)).toBeNull();
   expect(leaseReferences([])(1)).toBeNull();
+});
+
+/** Without what differs from order to order. */
+const contentOf = (instructions: readonly AssignedInstruction[]): string =>
+  JSON.stringify(instructions, (key, value) => {
+    if (key === 'path') return (value as string).replace(/\d+$/, 'N');
+    if (['address', 'paymentReference'].includes(key)) return typeof value;
+    return key === 'paymentUrl' ? (value as string).replace(/[^/]+$/, 'REF') : value;
+  });
+
+test.each(PaymentCurrency.options)('orders makes the same instructions in %s as payments', async (currency) => {
+  const { lease, assign } = rails.startStock();
+  const asked: Promise<unknown>[] = [];
+  const stock = createStock({
+    assets: SANDBOX,
+    lease: (call) => {
+      const leased = lease(call);
+      asked.push(leased);
+      return leased;
+    },
+    log: createLogger({ name: 'stock', level: 'silent' }),
+  });
+  for (const enabled of [
+    ['gateway_pay', 'crypto_deposit'],
+    ['crypto_deposit', 'gateway_pay'],
+  ] as const) {
+    const order = { currency, rails: enabled, totalMinor: 10n ** 18n };
+    stock.take(order);
+    await Promise.all(asked);
+    await settled();
+    const fromStock = stock.take(order)!.instructions;
+    const fromPayments = await instructionsOf(assign, newId('order'), currency, [...enabled]);
+    expect(contentOf(fromStock)).toBe(contentOf(fromPayments));
+  }
 });

@@ -1,8 +1,9 @@
 import {
-  type AssignedInstruction,
   Instructions,
   type InstructionsCall,
   type PaymentOutcome,
+  Stock,
+  type StockCall,
   UnsettledPayment,
   type UnsettledPaymentCall,
 } from '@cpg/contracts';
@@ -18,7 +19,9 @@ export interface OutcomesLimits {
 
 export interface PaymentsClient {
   /** Deposit instructions, one per rail. Undefined if a provider does not answer in time. */
-  readonly instructions: (call: InstructionsCall, context: CallContext) => Promise<AssignedInstruction[] | undefined>;
+  readonly instructions: (call: InstructionsCall, context: CallContext) => Promise<Instructions | undefined>;
+  /** Leases payables for orders to come. */
+  readonly leaseStock: (call: StockCall, context: CallContext) => Promise<Stock>;
   readonly recordOutcomes: (outcomes: PaymentOutcome[], context: CallContext, limits?: OutcomesLimits) => Promise<void>;
   /** A payment of the order that is not settled, other than those that the order holds. Null if there is none. */
   readonly unsettledPayment: (
@@ -31,6 +34,7 @@ export interface PaymentsClient {
 }
 
 const INSTRUCTIONS_TIMEOUT_MS = 3_000;
+const STOCK_TIMEOUT_MS = 5_000;
 /** Keeps a call below 256 KiB. */
 const OUTCOMES_PER_CALL = 500;
 const NoContent = z.undefined();
@@ -38,13 +42,12 @@ const NoContent = z.undefined();
 export const paymentsClient = (client: InternalClient): PaymentsClient => ({
   instructions: async (body, context) => {
     try {
-      const answer = await client.call('POST', '/instructions', {
+      return await client.call('POST', '/instructions', {
         body,
         context,
         response: Instructions,
         timeoutMs: INSTRUCTIONS_TIMEOUT_MS,
       });
-      return answer.instructions;
     } catch (error) {
       if (!isTemporary(error) || error.code === 'overloaded') throw error;
       if (isTimeout(error.cause)) return undefined;
@@ -54,6 +57,15 @@ export const paymentsClient = (client: InternalClient): PaymentsClient => ({
       });
     }
   },
+  leaseStock: (body, context) =>
+    client.call('POST', '/stock', {
+      body,
+      context,
+      response: Stock,
+      timeoutMs: STOCK_TIMEOUT_MS,
+      connectRetryMs: 0,
+      idempotent: false,
+    }),
   recordOutcomes: async (outcomes, context, limits) => {
     for (let start = 0; start < outcomes.length; start += OUTCOMES_PER_CALL) {
       const body = { outcomes: outcomes.slice(start, start + OUTCOMES_PER_CALL) };

@@ -24,6 +24,7 @@ import { orderDecider } from '../order/order.ts';
 import { orderProjection } from '../projections/order-projection.ts';
 import { orderWriter } from '../projections/orders.ts';
 import { readRateTable, tableRates } from '../rates/table.ts';
+import { findPayables } from '../stock/find-payables.ts';
 import { startPaymentsStub } from './jest-payments-stub.ts';
 import { capabilities, offerCall, payment } from './orders.ts';
 
@@ -177,6 +178,7 @@ const createService = ({ client, pool, http, rates, now, log }: ServiceOptions) 
       handler: by,
       project: orderWriter(pool),
       payments,
+      payablesOf: findPayables({ payments }),
       assets: readAssets({ ENVIRONMENT: 'sandbox' }),
       rates: rates.provider,
       now,

@@ -10,6 +10,7 @@ import { orderDeletion } from '../../../orders/src/deletion.ts';
 import { orderHistory } from '../../../orders/src/history.ts';
 import { type ExistingOrder, exists as orderExists } from '../../../orders/src/order/state.ts';
 import { reactToPayments } from '../../../orders/src/reactions/payments.ts';
+import { findPayables } from '../../../orders/src/stock/find-payables.ts';
 import { buildApp as buildPayments } from '../app.ts';
 import { paymentChanges } from '../changes.ts';
 import { ordersClient } from '../clients/orders.ts';
@@ -102,6 +103,7 @@ const ordersService = ({ streams, now, price, http }: ServiceOptions & { readonl
     handler,
     project: async () => {},
     payments,
+    payablesOf: findPayables({ payments }),
     assets: readAssets({ ENVIRONMENT: 'sandbox' }),
     rates: { quote: async (_base, _currency, quotedAt) => ({ rate: price(), source: 'test', quotedAt }) },
     now,

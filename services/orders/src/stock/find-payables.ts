@@ -1,0 +1,30 @@
+import type { PaymentsClient } from '../clients/payments.ts';
+import { type FindPayables, leaseUntil } from './payables.ts';
+import type { Stock } from './stock.ts';
+
+/** Takes payables from the stock. Requests them from payments when the stock has none, or when a provider has to register
+ *  the order. */
+export const findPayables =
+  ({
+    stock,
+    payments,
+    nowMs = () => performance.now(),
+  }: {
+    /** Absent: payments assigns all instructions. */
+    readonly stock?: Stock;
+    readonly payments: Pick<PaymentsClient, 'instructions'>;
+    readonly nowMs?: () => number;
+  }): FindPayables =>
+  async (order, context) => {
+    const taken = stock?.take(order);
+    if (taken) return taken;
+    const { orderId, merchantId, currency, rails, totalMinor } = order;
+    const sentAtMs = nowMs();
+    const answer = await payments.instructions(
+      { order_id: orderId, merchant_id: merchantId, currency, rails: [...rails], amount_minor: String(totalMinor) },
+      context,
+    );
+    if (!answer) return undefined;
+    const { instructions, lease_ms: leaseMs = Infinity } = answer;
+    return { instructions, requireLease: leaseUntil(sentAtMs + leaseMs, nowMs), putBack: () => {} };
+  };

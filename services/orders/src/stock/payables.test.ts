@@ -1,0 +1,83 @@
+import { AppError } from '@cpg/core';
+import { after } from '../testing/jest-deciding.ts';
+import { createOrder, instruction } from '../testing/orders.ts';
+import type { ExistingOrder } from '../order/state.ts';
+import { findPayables } from './find-payables.ts';
+import { type Payables, recordWith } from './payables.ts';
+
+const order = after(createOrder()) as ExistingOrder;
+const context = { actor: 'key:test', requestId: 'req_test', correlationId: 'req_test' };
+
+describe('payables are put back', () => {
+  const recorded = async (record: Parameters<typeof recordWith>[1], lease: () => void = () => {}) => {
+    let putBack = false;
+    const payables: Payables = {
+      instructions: [instruction],
+      requireLease: lease,
+      putBack: () => void (putBack = true),
+    };
+    const outcome = await recordWith(payables, record).catch((error: AppError) => error.code);
+    return { putBack, outcome };
+  };
+  const fails = (code: 'outcome_unknown' | 'dependency_unavailable' | 'overloaded') => () => {
+    throw new AppError(code, 'no');
+  };
+  const sent = (then: () => ExistingOrder) => async (beforeAppend: () => void) => {
+    beforeAppend();
+    return then();
+  };
+
+  test('not when the order has them', async () =>
+    expect(await recorded(sent(() => order))).toEqual({ putBack: false, outcome: order }));
+  test('not when the order may have them', async () =>
+    expect(await recorded(sent(fails('outcome_unknown')))).toMatchObject({ putBack: false }));
+  test('not when reading the order fails after it was sent', async () =>
+    expect(await recorded(sent(fails('dependency_unavailable')))).toMatchObject({ putBack: false }));
+  test('when nothing was sent', async () =>
+    expect(await recorded(async () => fails('overloaded')())).toMatchObject({ putBack: true }));
+  test('when the order was recorded before with others', async () => {
+    const other = { ...order, instructions: [{ ...instruction, paymentReference: 'OTHER' }] };
+    expect(await recorded(sent(() => other))).toEqual({ putBack: true, outcome: other });
+  });
+  test('and nothing is sent once their lease has ended', async () =>
+    expect(
+      await recorded(
+        sent(() => order),
+        fails('dependency_unavailable'),
+      ),
+    ).toEqual({
+      putBack: true,
+      outcome: 'dependency_unavailable',
+    }));
+});
+
+describe('payables that payments assigns', () => {
+  const assigned = async (leaseMs?: number) => {
+    let nowMs = 1_000;
+    const find = findPayables({
+      payments: {
+        instructions: async () => {
+          nowMs += 2_000;
+          return { instructions: [instruction], ...(leaseMs !== undefined && { lease_ms: leaseMs }) };
+        },
+      },
+      nowMs: () => nowMs,
+    });
+    const payables = (await find(order, context))!;
+    return { payables, pass: (ms: number) => void (nowMs += ms) };
+  };
+
+  test('may be recorded until their lease ends, counted from before the call', async () => {
+    const { payables, pass } = await assigned(5_000);
+    pass(2_999);
+    payables.requireLease();
+    pass(1);
+    expect(() => payables.requireLease()).toThrow(/came too late/);
+  });
+
+  test('may be recorded at any time without a lease', async () => {
+    const { payables, pass } = await assigned();
+    pass(10 ** 9);
+    payables.requireLease();
+  });
+});

@@ -1,0 +1,47 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { AssignedInstruction } from '@cpg/contracts';
+import { AppError } from '@cpg/core';
+import type { CallContext } from '@cpg/runtime';
+import type { ExistingOrder } from '../order/state.ts';
+
+/** Where an order can be paid. */
+export interface Payables {
+  readonly instructions: AssignedInstruction[];
+  /** Call it right before each attempt to record the instructions. Throws once their lease has ended: another order may
+   *  then get them. */
+  readonly requireLease: () => void;
+  /** Lets another order have them. Only when this order certainly never gets them. */
+  readonly putBack: () => void;
+}
+
+export type PayableOrder = Pick<ExistingOrder, 'orderId' | 'merchantId' | 'currency' | 'rails' | 'totalMinor'>;
+
+/** The payables of a new order. Undefined while a provider does not answer in time. */
+export type FindPayables = (order: PayableOrder, context: CallContext) => Promise<Payables | undefined>;
+
+/** Throws after `endsAtMs` of the monotonic clock `nowMs`. */
+export const leaseUntil = (endsAtMs: number, nowMs: () => number) => (): void => {
+  if (nowMs() >= endsAtMs)
+    throw new AppError('dependency_unavailable', 'the deposit instructions came too late: retry the request');
+};
+
+/** Records an order with its payables. Puts them back if the order certainly never gets them: nothing was sent to the
+ *  event store, or the order has others already. */
+export const recordWith = async (
+  payables: Payables | undefined,
+  record: (beforeAppend: () => void) => Promise<ExistingOrder>,
+): Promise<ExistingOrder> => {
+  let wasSent = false;
+  const beforeAppend = () => {
+    payables?.requireLease();
+    wasSent = true;
+  };
+  try {
+    const order = await record(beforeAppend);
+    if (!isDeepStrictEqual(order.instructions, payables?.instructions)) payables?.putBack();
+    return order;
+  } catch (error) {
+    if (!wasSent) payables?.putBack();
+    throw error;
+  }
+};

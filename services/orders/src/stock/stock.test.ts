@@ -1,0 +1,129 @@
+import { setImmediate as settled } from 'node:timers/promises';
+import { readAssets } from '@cpg/assets';
+import type { LeasedAddress, PaymentRail, Stock as LeasedStock, StockCall } from '@cpg/contracts';
+import { AppError } from '@cpg/core';
+import { createLogger } from '@cpg/runtime';
+import { LEAST_LEFT_MS } from './shelf.ts';
+import { createStock } from './stock.ts';
+
+const LEASE_MS = 600_000;
+const assets = readAssets({ ENVIRONMENT: 'sandbox' });
+const log = createLogger({ name: 'stock', level: 'silent' });
+
+/** A stock over payments that leases numbered items, or what `answer` says. */
+const startStock = (answer: (leased: LeasedStock) => LeasedStock | Promise<LeasedStock> = (leased) => leased) => {
+  const calls: StockCall[] = [];
+  let [nowMs, next] = [5_000, 0];
+  const address = (): LeasedAddress => ({
+    address: `address-${next}`,
+    derivation: { fingerprint: 'fd13aac9', path: `0/${next++}` },
+  });
+  const lease = async (call: StockCall): Promise<LeasedStock> => {
+    calls.push(call);
+    const lists = Object.entries(call.addresses).map(([network, count]) => [
+      network,
+      Array.from({ length: count }, address),
+    ]);
+    const reference = () => ({ payment_reference: `REF-${next}`, payment_url: `http://pay/${next++}` });
+    const sandbox = Array.from({ length: call.references }, reference);
+    return answer({ lease_ms: LEASE_MS, addresses: Object.fromEntries(lists), references: { sandbox } });
+  };
+  const stock = createStock({ assets, lease, log, nowMs: () => nowMs });
+  return {
+    calls,
+    pass: (ms: number) => void (nowMs += ms),
+    /** Takes for an order, and waits for the refill. */
+    take: async (currency: 'ETH' | 'BTC' | 'USDC' = 'ETH', rails: PaymentRail[] = ['crypto_deposit']) => {
+      const taken = stock.take({ currency, rails, totalMinor: 10n ** 18n });
+      await settled();
+      return taken;
+    },
+  };
+};
+const addressesIn = (taken: Awaited<ReturnType<ReturnType<typeof startStock>['take']>>) =>
+  taken!.instructions.map((instruction) => (instruction.rail === 'crypto_deposit' ? instruction.address : null));
+
+test('the first order of a network finds nothing, and the next ones find leased addresses of that network alone', async () => {
+  const { take, calls } = startStock();
+  expect(await take('ETH')).toBeNull();
+  expect(calls).toEqual([{ addresses: { 'ethereum-sepolia': 4 }, references: 0 }]);
+  expect([addressesIn(await take('ETH')), addressesIn(await take('USDC'))]).toEqual([['address-0'], ['address-1']]);
+  expect(await take('BTC')).toBeNull();
+});
+
+test('an order that needs more than the stock has takes nothing', async () => {
+  const { take } = startStock();
+  await take('ETH');
+  expect(await take('ETH', ['gateway_pay', 'crypto_deposit'])).toBeNull();
+  const both = await take('ETH', ['gateway_pay', 'crypto_deposit']);
+  expect(both!.instructions).toMatchObject([
+    { rail: 'gateway_pay', provider: 'sandbox', paymentReference: expect.stringMatching(/^REF-/) },
+    { rail: 'crypto_deposit', address: 'address-0' },
+  ]);
+});
+
+test('what was put back is taken next', async () => {
+  const { take } = startStock();
+  await take();
+  (await take())!.putBack();
+  expect(addressesIn(await take())).toEqual(['address-0']);
+});
+
+test('the lease counts from before the call, and is refused at its end by the monotonic clock', async () => {
+  const { take, pass } = startStock((leased) => {
+    pass(100_000);
+    return leased;
+  });
+  await take();
+  pass(LEASE_MS - 100_000 - LEAST_LEFT_MS);
+  const taken = (await take())!;
+  pass(LEAST_LEFT_MS - 1);
+  taken.requireLease();
+  pass(1);
+  expect(() => taken.requireLease()).toThrow(expect.objectContaining({ code: 'dependency_unavailable' }));
+});
+
+test('a stock that lapsed is not used', async () => {
+  const { take, pass } = startStock();
+  await take();
+  pass(LEASE_MS);
+  expect(await take()).toBeNull();
+  expect(addressesIn(await take())).toEqual(['address-4']);
+});
+
+test('one refill runs at a time', async () => {
+  let release = () => {};
+  const { take, calls } = startStock((leased) => new Promise((done) => (release = () => done(leased))));
+  for (let n = 0; n < 5; n += 1) await take();
+  expect(calls).toHaveLength(1);
+  release();
+  await settled();
+  expect(addressesIn(await take())).toEqual(['address-0']);
+});
+
+test('while payments is unavailable, the stock lasts, and a refill is tried once a second', async () => {
+  let available = true;
+  const { take, pass, calls } = startStock((leased) => {
+    if (available) return leased;
+    throw new AppError('dependency_unavailable', 'payments is temporarily unavailable');
+  });
+  await take();
+  available = false;
+  const found = [];
+  for (let n = 0; n < 6; n += 1) found.push((await take()) !== null);
+  expect(found).toEqual([true, true, true, true, false, false]);
+  expect(calls).toHaveLength(2);
+  available = true;
+  pass(1_000);
+  await take();
+  expect(await take()).not.toBeNull();
+});
+
+test('references of providers that register each order are asked for once a minute', async () => {
+  const { take, pass, calls } = startStock((leased) => ({ ...leased, references: null }));
+  for (let n = 0; n < 5; n += 1) expect(await take('ETH', ['gateway_pay'])).toBeNull();
+  expect(calls).toEqual([{ addresses: {}, references: 4 }]);
+  pass(60_000);
+  await take('ETH', ['gateway_pay']);
+  expect(calls).toHaveLength(2);
+});
