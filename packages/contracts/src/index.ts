@@ -1,3 +1,4 @@
+export * from './account-events.ts';
 export * from './currencies.ts';
 export * from './envelope.ts';
 export * from './event-definition.ts';

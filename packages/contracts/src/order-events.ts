@@ -8,6 +8,7 @@ import {
   RecordedCapabilities,
   RecordedItem,
   RecordedMetadata,
+  RecordedPayable,
   RecordedRates,
 } from './recorded-values.ts';
 import { ItemDto } from './resources/item.ts';
@@ -287,6 +288,8 @@ export const OrderDeletionRecorded = defineEvent({
     /** Hash of the last event of the deleted stream, and the number of that event. */
     lastHash: z.string(),
     sequence: z.int(),
+    /** Where the order could be paid: money that comes later still finds it. Absent in records of earlier versions. */
+    payables: z.array(RecordedPayable).optional(),
     ...At,
   },
 });

@@ -25,6 +25,21 @@ const RecordedRate = openObject({ rate: z.string(), source: z.string(), quoted_a
 
 export const RecordedRates = z.partialRecord(ItemCurrency, RecordedRate);
 
+/** Which key produced an address: BIP32 fingerprint of the account xpub, and the path below it. */
+const Derivation = openObject({ fingerprint: z.string(), path: z.string() });
+
+/** Where an order could be paid. Without amounts, because it outlives the order. */
+export const RecordedPayable = z.discriminatedUnion('rail', [
+  openObject({
+    rail: z.literal('crypto_deposit'),
+    network: z.string(),
+    address: z.string(),
+    derivation: Derivation,
+  }),
+  openObject({ rail: z.literal('gateway_pay'), provider: z.string(), paymentReference: z.string() }),
+]);
+export type RecordedPayable = z.infer<typeof RecordedPayable>;
+
 /** Where to pay, as assigned by the rail. Fields that depend on the remaining amount are computed when the order is
  *  rendered. */
 export const AssignedInstruction = z.discriminatedUnion('rail', [
@@ -41,8 +56,7 @@ export const AssignedInstruction = z.discriminatedUnion('rail', [
      *  decimals of the asset. */
     currencyDecimals: z.int().optional(),
     requiredConfirmations: z.int(),
-    /** Which key produced the address: BIP32 fingerprint of the account xpub, and the path below it. */
-    derivation: openObject({ fingerprint: z.string(), path: z.string() }),
+    derivation: Derivation,
   }),
   openObject({
     rail: z.literal('gateway_pay'),

@@ -18,7 +18,12 @@ test('deletes an order and leaves a deletion record for auditors', async () => {
   expect(service.stub.calls.at(-1)?.path).toBe(`DELETE /orders/${order.id}/payments`);
   const deletion = await until(async () => service.messagesOf(order.id).find(({ type }) => type === 'order.deleted'));
   expect(deletion.data).toMatchObject({
-    change: { orderId: order.id, merchantId: MERCHANT, actor: 'key:test' },
+    change: {
+      orderId: order.id,
+      merchantId: MERCHANT,
+      actor: 'key:test',
+      payables: [{ rail: 'gateway_pay', provider: 'sandbox', paymentReference: 'REF' }],
+    },
     resource: null,
   });
   expect(await service.call('DELETE', `/orders/${order.id}`, { merchant_id: MERCHANT })).toMatchObject({ status: 404 });

@@ -1,4 +1,4 @@
-import { type OrderDeletionRecorded, OrderEvent } from '@cpg/contracts';
+import { type AssignedInstruction, type OrderDeletionRecorded, OrderEvent, type RecordedPayable } from '@cpg/contracts';
 import { AppError } from '@cpg/core';
 import {
   append,
@@ -80,6 +80,7 @@ export const orderDeletion = ({
         actor: metadata.actor,
         lastHash: metadata.hash,
         sequence: revision,
+        payables: order.instructions.map(payableOf),
         at: event.data.at,
       },
     };
@@ -106,6 +107,16 @@ export const orderDeletion = ({
       if (deleted?.event.type === 'OrderDeleted') await finish(deleted, order, context);
     },
   };
+};
+
+/** What of an instruction outlives its order. */
+const payableOf = (instruction: AssignedInstruction): RecordedPayable => {
+  if (instruction.rail === 'gateway_pay') {
+    const { rail, provider, paymentReference } = instruction;
+    return { rail, provider, paymentReference };
+  }
+  const { rail, network, address, derivation } = instruction;
+  return { rail, network, address, derivation };
 };
 
 /** Finishes the deletions in a batch of log events that a crash interrupted. */
