@@ -31,6 +31,10 @@ export interface AdminCommandOptions {
   readonly args: readonly string[];
   readonly env: NodeJS.ProcessEnv;
   readonly projectionOf: (client: EventStoreDBClient) => Projection;
+  /** Further read models of the service. */
+  readonly moreProjectionsOf?: (client: EventStoreDBClient) => Projection[];
+  /** Prefixes of the streams that the service writes. Those of the first projection by default. */
+  readonly ownPrefixes?: readonly string[];
   /** Folder of the service's migrations. */
   readonly migrations: string;
   readonly published: Published;
@@ -100,28 +104,32 @@ interface CommandContext extends Omit<AdminCommandOptions, 'args'> {
   readonly signal: AbortSignal;
 }
 
-const run = async (args: readonly string[], { projectionOf, ...context }: CommandContext): Promise<number> => {
+const run = async (
+  args: readonly string[],
+  { projectionOf, moreProjectionsOf = () => [], ...context }: CommandContext,
+): Promise<number> => {
   const { client, signal } = context;
   const projection = projectionOf(client);
-  const { prefixes } = projection;
-  const onProgress = (events: number, upTo: Date) =>
-    print(`${nameOf(projection)}: ${events} events, up to ${upTo.toISOString()}`);
-  const onUnreadable = ({ message }: Error) => print(message);
-  const options = { ...context, projection, onProgress, onUnreadable };
-  if (args[0] === 'store') return runStoreCommand(args.slice(1), { ...options, print });
+  const moreProjections = moreProjectionsOf(client);
+  const { ownPrefixes: prefixes = projection.prefixes } = context;
+  const each = [projection, ...moreProjections].map((one) => optionsOf(context, one));
+  if (args[0] === 'store') return runStoreCommand(args.slice(1), { ...context, ...each[0]!, moreProjections, print });
   switch (args.join(' ')) {
     case 'projections rebuild':
-      await rebuild(options);
-      print(`${tablesOf(projection).join(', ')} ${projection.tables.length > 1 ? 'were' : 'was'} rebuilt`);
+      for (const options of each) {
+        const tables = tablesOf(options.projection);
+        await rebuild(options);
+        print(`${tables.join(', ')} ${tables.length > 1 ? 'were' : 'was'} rebuilt`);
+      }
       return 0;
     case 'projections verify':
-      return verifyRows(options);
+      return verifyRows(each);
     case 'projections parked':
       return printParked(context.databaseUrl, projection.schema);
     case 'audit verify': {
       const chains = await verifyChains(client, { prefixes, signal });
       chainReport(prefixes, chains).forEach(print);
-      return Math.max(chains.faults === 0 ? 0 : 1, await verifyRows(options));
+      return Math.max(chains.faults === 0 ? 0 : 1, await verifyRows(each));
     }
     case 'audit export':
       await exportHistory({ client, prefixes, signal, write: (entry) => writeLine(JSON.stringify(entry)) });
@@ -131,10 +139,21 @@ const run = async (args: readonly string[], { projectionOf, ...context }: Comman
   }
 };
 
-const verifyRows = async (options: ShadowTableOptions): Promise<number> => {
-  const verification = await verify(options);
-  rowReport(tablesOf(options.projection), verification).forEach(print);
-  return verification.differ === 0 ? 0 : 1;
+const optionsOf = (context: Omit<CommandContext, 'projectionOf'>, projection: Projection): ShadowTableOptions => ({
+  ...context,
+  projection,
+  onProgress: (events, upTo) => print(`${nameOf(projection)}: ${events} events, up to ${upTo.toISOString()}`),
+  onUnreadable: ({ message }) => print(message),
+});
+
+const verifyRows = async (each: readonly ShadowTableOptions[]): Promise<number> => {
+  let differ = 0;
+  for (const options of each) {
+    const verification = await verify(options);
+    rowReport(tablesOf(options.projection), verification).forEach(print);
+    differ += verification.differ;
+  }
+  return differ === 0 ? 0 : 1;
 };
 
 const printParked = async (url: string, schema: string): Promise<number> => {

@@ -26,7 +26,9 @@ export interface BackgroundWork<M extends DomainMessage> {
   /** Folder of the service's migrations. */
   readonly migrations: string;
   readonly projection: Projection;
-  /** Runs on each batch before it is projected. Must be idempotent. */
+  /** Further read models in the same schema. */
+  readonly moreProjections?: readonly Projection[];
+  /** Runs on each batch of the first projection before it is projected. Must be idempotent. */
   readonly beforeProjecting?: (events: AllStreamResolvedEvent[]) => Promise<void>;
   /** Starts further work that needs the database but not Kafka. */
   readonly startWithoutKafka?: () => Stoppable[];
@@ -97,10 +99,12 @@ const prepareStore = async <M extends DomainMessage>(
 };
 
 const startDatabaseWork = <M extends DomainMessage>(work: BackgroundWork<M>, store: StoreWatch): Stoppable[] => {
-  const { projection, migrations, beforeProjecting, startWithoutKafka = () => [] } = work;
+  const { projection: first, moreProjections = [], migrations, beforeProjecting, startWithoutKafka = () => [] } = work;
+  const subscription = subscriptionOf(work);
   return [
-    startProjection({ ...subscriptionOf(work), store, projection, ...(beforeProjecting && { beforeProjecting }) }),
-    rebuildOutdated({ ...subscriptionOf(work), projection, migrations }),
+    startProjection({ ...subscription, store, projection: first, ...(beforeProjecting && { beforeProjecting }) }),
+    ...moreProjections.map((projection) => startProjection({ ...subscription, store, projection })),
+    ...[first, ...moreProjections].map((projection) => rebuildOutdated({ ...subscription, projection, migrations })),
     ...startWithoutKafka(),
   ];
 };

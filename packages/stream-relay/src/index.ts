@@ -3,6 +3,7 @@ export { runAdminCommand } from './admin-command.ts';
 export { afterRecording } from './after-recording.ts';
 export { startBackgroundWork } from './background-work.ts';
 export { openConnections } from './connections.ts';
+export { findInLog } from './find-in-log.ts';
 export { readHistoryEntries } from './history-entry.ts';
 export { messageFor, type MessageSubject } from './message.ts';
 export { type CountTable, type Projection, startProjection } from './projection.ts';

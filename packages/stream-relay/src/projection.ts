@@ -5,6 +5,8 @@ import { type LeaderSubscription, type LeaderSubscriptionOptions, subscribeAsLea
 /** Tables built from the log alone, so that they can be rebuilt at any time. */
 export interface Projection {
   readonly schema: string;
+  /** Names its checkpoint and its leader role in the schema. `projection`, the first one of a service, by default. */
+  readonly name?: string;
   /** Tables in `schema`; the primary key of each is `id`. */
   readonly tables: readonly [string, ...string[]];
   /** Tables in `schema` in which triggers of `tables` count rows. */
@@ -32,6 +34,8 @@ export interface CountTable {
 export const tablesOf = ({ schema, tables }: Pick<Projection, 'schema' | 'tables'>): string[] =>
   tables.map((table) => `${schema}.${table}`);
 
+export const FIRST_PROJECTION = 'projection';
+
 /** Names a projection in messages and locks: by its first table. */
 export const nameOf = ({ schema, tables }: Pick<Projection, 'schema' | 'tables'>): string => `${schema}.${tables[0]}`;
 
@@ -51,9 +55,9 @@ export const startProjection = ({
   beforeProjecting,
   ...options
 }: ProjectionOptions): LeaderSubscription => {
-  const { schema, prefixes } = projection;
+  const { schema, prefixes, name = FIRST_PROJECTION } = projection;
   return subscribeAsLeader(
-    { pauseMs: pauseAfter, ...options, schema, prefixes, name: 'projection' },
+    { pauseMs: pauseAfter, ...options, schema, prefixes, name },
     {
       handle: async (events, position, checkpoint) => {
         await beforeProjecting?.(events);

@@ -7,7 +7,7 @@ import {
   transactionOnConnection,
 } from '@cpg/postgres';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
-import { nameOf, type Projection, tablesOf } from './projection.ts';
+import { FIRST_PROJECTION, nameOf, type Projection, tablesOf } from './projection.ts';
 
 export interface ShadowTableOptions {
   readonly client: EventStoreDBClient;
@@ -54,7 +54,8 @@ export const withShadowTables = async <T>(
   // Lock and schema keep the names that earlier versions use, so that two versions exclude each other during an
   // upgrade.
   const lock = `beside ${nameOf(projection)}`;
-  const schema = `${projection.schema}_beside`;
+  const { name = FIRST_PROJECTION } = projection;
+  const schema = `${projection.schema}${name === FIRST_PROJECTION ? '' : `_${name}`}_beside`;
   try {
     return await withAdvisoryLock({ url: databaseUrl, applicationName: lock, lock }, async (session, lost) => {
       const signal = AbortSignal.any([options.signal, lost]);

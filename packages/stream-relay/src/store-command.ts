@@ -4,6 +4,7 @@ import { createPool } from '@cpg/postgres';
 import { createLogger, KafkaConfig, readConfig, ServiceConfig } from '@cpg/runtime';
 import { type Published, reconcile } from './reconcile/reconcile.ts';
 import { republish } from './reconcile/republish.ts';
+import type { Projection } from './projection.ts';
 import { ProjectionError, type ShadowTableOptions } from './shadow-table.ts';
 
 const USAGE = `  store reconcile [--apply] [--folder F]  shows which rows, deliveries and Kafka messages have no event in the event store, and
@@ -13,6 +14,7 @@ const USAGE = `  store reconcile [--apply] [--folder F]  shows which rows, deliv
 const Config = ServiceConfig.pick({ CAZ_DECIMALS: true }).extend(KafkaConfig.shape);
 
 export interface StoreCommandOptions extends ShadowTableOptions {
+  readonly moreProjections: readonly Projection[];
   readonly published: Published;
   readonly env: NodeJS.ProcessEnv;
   readonly print: (line: string) => void;

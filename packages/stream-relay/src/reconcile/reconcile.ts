@@ -4,7 +4,7 @@ import type { Kafka } from 'kafkajs';
 import { moveCheckpoint } from '../checkpoint.ts';
 import { readCheckpoints, UnknownStoreError, verified } from '../known-store.ts';
 import { identifyStore } from '../own-store.ts';
-import { nameOf, tablesOf } from '../projection.ts';
+import { nameOf, type Projection, tablesOf } from '../projection.ts';
 import { rebuild } from '../rebuild.ts';
 import { RELAY } from '../relay.ts';
 import { ProjectionError, type ShadowTableOptions, withShadowTables } from '../shadow-table.ts';
@@ -22,6 +22,7 @@ export interface Published {
 export interface ReconcileOptions extends ShadowTableOptions {
   readonly pool: Pool;
   readonly kafka: Kafka;
+  readonly moreProjections: readonly Projection[];
   readonly published: Published;
   /** For the file of what is gone. */
   readonly folder: string;
@@ -54,8 +55,10 @@ export const reconcile = async (options: ReconcileOptions): Promise<boolean> => 
     return unknown.length === 0 && gone.total() === 0;
   }
   const known = identity ?? (await identify(options));
-  await rebuild(options);
-  print(`${tablesOf(projection).join(', ')} rebuilt`);
+  for (const each of [projection, ...options.moreProjections]) {
+    await rebuild({ ...options, projection: each });
+    print(`${tablesOf(each).join(', ')} rebuilt`);
+  }
   // The relay goes on after the last event that was published. The projection reads the whole log, to finish whatever
   // the log begins.
   const resets = unknown.map((name) => ({ name, position: name === RELAY ? lastKnown : null }));
