@@ -23,11 +23,14 @@ import { instructionsFrom } from './instructions.ts';
 import { registerPayments } from './matching.ts';
 import { paymentMessages } from './messages.ts';
 import { orderNotifier } from './order-notifier.ts';
+import { findPayable } from './payables/find-payable.ts';
+import { merchantOfOrder } from './payables/merchant-of-order.ts';
 import { paymentStreamOf } from './payment/identity.ts';
 import { paymentDecider } from './payment/payment.ts';
+import { payableProjection } from './projections/payable-projection.ts';
 import { paymentProjection } from './projections/payment-projection.ts';
 import { paymentWriter, unsettledPaymentOf } from './projections/payments.ts';
-import { cryptoDeposit, orderOfAddress } from './rails/crypto-deposit.ts';
+import { cryptoDeposit } from './rails/crypto-deposit.ts';
 import { gatewayPay, leaseReferences, sandboxProvider } from './rails/gateway-pay.ts';
 import type { DepositNetwork } from './rails/networks.ts';
 import { ORDER_MESSAGE_TYPES, reactToOrders } from './reactions/orders.ts';
@@ -63,9 +66,9 @@ await runService(async () => {
     stock: stockFrom({ leaseAddresses: deposits.leaseAddresses, leaseReferences: leaseReferences(providers) }),
     register: registerPayments({
       commands,
-      orders,
       notifyOrder,
-      orderOfAddress: (address) => orderOfAddress(readModel, address),
+      findPayable: findPayable({ client, readModel, log }),
+      merchantOfOrder: (orderId) => merchantOfOrder(client, orderId),
       fees: config.fees,
       now,
       log,
@@ -90,6 +93,7 @@ await runService(async () => {
     gate,
     migrations: join(import.meta.dirname, '../migrations'),
     projection: paymentProjection(client),
+    moreProjections: [payableProjection(client)],
     publish: { topic: TOPICS.payments.name, messageOf: paymentMessages(client) },
     consume: { ...TOPICS.orders, types: ORDER_MESSAGE_TYPES, handle: reactToOrders({ commands, deletePayments }) },
     log,

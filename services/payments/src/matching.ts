@@ -2,19 +2,19 @@ import { OrderId, paymentView, type RegisteredPayment, type RegisterPaymentCall 
 import { type CallContext, type Logger, parsePositiveAmount } from '@cpg/runtime';
 import { afterRecording } from '@cpg/stream-relay';
 
-import type { OrdersClient } from './clients/orders.ts';
 import type { PaymentCommands } from './commands.ts';
 import type { NotifyOrder } from './order-notifier.ts';
+import type { FindPayable } from './payables/find-payable.ts';
 import { feeOf, type FeeSchedule } from './payment/fees.ts';
 import { paymentIdOf } from './payment/identity.ts';
 import { type ExistingPayment, UNCLAIMED_MERCHANT } from './payment/state.ts';
 
 export interface MatchingOptions {
   readonly commands: PaymentCommands;
-  readonly orders: Pick<OrdersClient, 'summary'>;
   readonly notifyOrder: NotifyOrder;
-  /** The order that a deposit address belongs to, or null. */
-  readonly orderOfAddress: (address: string) => Promise<string | null>;
+  readonly findPayable: FindPayable;
+  /** The merchant of an order, also of a deleted one; null for an unknown order. */
+  readonly merchantOfOrder: (orderId: string) => Promise<string | null>;
   readonly fees: FeeSchedule;
   readonly now: () => Date;
   readonly log: Logger;
@@ -23,24 +23,23 @@ export interface MatchingOptions {
 export type RegisterPayment = (call: RegisterPaymentCall, context: CallContext) => Promise<RegisteredPayment>;
 
 /** Registers a payment that a rail reports: records it on its own stream, offers it to its order, and records what the
- *  order decides. Every step is idempotent, so a repeated call continues where the last one stopped. Once the payment
+ *  order decides. The events of orders show its order and merchant, so it is recorded while orders is unavailable. Every step is idempotent, so a repeated call continues where the last one stopped. Once the payment
  *  is recorded, Kafka also drives the other steps. Throws `payment_conflict` when the same payment is reported with
  *  another order, amount or currency. */
 export const registerPayments = ({
   commands,
-  orders,
   notifyOrder,
-  orderOfAddress,
+  findPayable,
+  merchantOfOrder,
   fees,
   now,
   log,
 }: MatchingOptions): RegisterPayment => {
   const receive = async (call: RegisterPaymentCall, context: CallContext): Promise<ExistingPayment> => {
     const { address, rail, provider_id: providerId, currency, confirmed, metadata } = call;
-    const orderId = call.order_id ?? (await orderOfAddress(address!)) ?? address!;
     const paymentId = paymentIdOf(rail, providerId);
     const amountMinor = parsePositiveAmount(call);
-    const merchantId = await merchantOf(orderId, context);
+    const { orderId, merchantId } = await ownerOf(call);
     const terms = { merchantId, rail, currency, amountMinor };
     const at = now();
     return commands.run(
@@ -66,9 +65,11 @@ export const registerPayments = ({
     );
   };
 
-  const merchantOf = async (orderId: string, context: CallContext): Promise<string> => {
-    const order = OrderId.safeParse(orderId).success ? await orders.summary(orderId, context) : null;
-    return order?.merchant_id ?? UNCLAIMED_MERCHANT;
+  const ownerOf = async ({ order_id, address }: RegisterPaymentCall) => {
+    const found = address === undefined ? null : await findPayable({ address });
+    const orderId = order_id ?? found?.orderId ?? address!;
+    const merchantId = found?.merchantId ?? (isOrderId(orderId) ? await merchantOfOrder(orderId) : null);
+    return { orderId, merchantId: merchantId ?? UNCLAIMED_MERCHANT };
   };
 
   return async (call, context) => {
@@ -79,3 +80,5 @@ export const registerPayments = ({
     return { payment: paymentView(payment), order };
   };
 };
+
+const isOrderId = (id: string): boolean => OrderId.safeParse(id).success;

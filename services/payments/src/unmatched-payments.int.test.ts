@@ -2,6 +2,7 @@ import { newId } from '@cpg/runtime';
 import { UNCLAIMED_MERCHANT } from './payment/state.ts';
 import { unsettledPaymentOf } from './projections/payments.ts';
 import { applied, DECIDED_AT, MERCHANT, report } from './testing/jest-fixtures.ts';
+import { deposit } from './testing/jest-order-events.ts';
 import { type PaymentsService, startPayments } from './testing/jest-payments.ts';
 
 let payments: PaymentsService;
@@ -27,9 +28,8 @@ test('records a payment for an unknown order as an orphan of no merchant', async
 });
 
 test('assigns a payment to an address to the order that owns the address', async () => {
-  const orderId = payments.addOrder(applied);
   const address = '0x52908400098527886E0F7030069857D2E4169EE7';
-  await payments.assignAddress(orderId, address);
+  const orderId = await payments.createOrder(applied, [deposit(address)]);
   const body = report(orderId, { order_id: undefined, address });
   const { payment, order } = await payments.register(body);
   expect(payment).toMatchObject({ order_id: orderId, merchant_id: MERCHANT, status: 'applied' });
@@ -48,7 +48,7 @@ test('keeps a payment to an unknown address an orphan, even when an order gets t
     status: 'orphan',
     orphan_reason: 'unknown_address',
   });
-  await payments.assignAddress(payments.addOrder(applied), address);
+  await payments.createOrder(applied, [deposit(address)]);
   expect((await payments.register(body)).payment).toEqual(payment);
 });
 

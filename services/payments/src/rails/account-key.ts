@@ -82,6 +82,13 @@ const childrenOf = ({ publicKey, chainCode }: HDKey): ((index: number) => Public
 
 export const receivingPath = (index: number): string => `${RECEIVING_BRANCH}/${index}`;
 
+/** The index of a receiving path; null for a path of another form. */
+export const receivingIndex = (path: string): number | null => {
+  const [branch, index, ...rest] = path.split('/');
+  const isReceiving = branch === String(RECEIVING_BRANCH) && /^\d+$/.test(index ?? '') && rest.length === 0;
+  return isReceiving ? Number(index) : null;
+};
+
 const decoded = (text: string): Uint8Array => {
   try {
     const bytes = base58check.decode(text);

@@ -42,15 +42,6 @@ export const cryptoDeposit = ({
   };
 };
 
-/** The order that a deposit address was assigned to, or null. `address` is spelled as in the order's instructions. */
-export const orderOfAddress = async (pool: Pool, address: string): Promise<string | null> => {
-  const { rows } = await pool.query<{ order_id: string }>(
-    'select order_id from payments.deposit_addresses where address = $1',
-    [address],
-  );
-  return rows[0]?.order_id ?? null;
-};
-
 interface Assigned {
   readonly index: number;
   readonly address: string;

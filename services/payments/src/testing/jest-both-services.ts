@@ -151,9 +151,13 @@ const paymentsService = ({ streams, now, http }: ServiceOptions) => {
     stock: async () => ({ lease_ms: 0, addresses: {}, references: null }),
     register: registerPayments({
       commands,
-      orders,
       notifyOrder,
-      orderOfAddress: async () => null,
+      findPayable: async () => null,
+      merchantOfOrder: async (orderId) => {
+        const order = streams.orders.lastOf(orderId);
+        if (order.status === 'none') return null;
+        return order.status === 'deleted' ? order.lastState.merchantId : order.merchantId;
+      },
       fees: FEES,
       now,
       log,

@@ -58,6 +58,7 @@ export const startOrdersStub = async () => {
     notices,
     add: (id: string, merchantId: string, decide: Decide) =>
       void orders.set(id, { id, merchantId, decide, payments: new Map() }),
+    has: (id: string) => orders.has(id),
     remove: (id: string) => orders.delete(id),
     /** Makes the stub decide again on a payment. */
     resetDecision: (paymentId: string) => orders.forEach(({ payments }) => payments.delete(paymentId)),

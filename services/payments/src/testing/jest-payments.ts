@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { NewPaymentEvent, PaymentEvent, RegisteredPayment } from '@cpg/contracts';
+import { type AssignedInstruction, NewPaymentEvent, PaymentEvent, RegisteredPayment } from '@cpg/contracts';
 import { type FaultOf, startEventStore } from '@cpg/embedded-eventstore';
 import { commandHandler, connectEventStore, readStream } from '@cpg/event-store';
 import { createPool, migrate, type Pool, testDatabase } from '@cpg/postgres';
@@ -15,13 +15,16 @@ import { paymentDeletion } from '../deletion.ts';
 import { paymentHistory } from '../history.ts';
 import { registerPayments } from '../matching.ts';
 import { orderNotifier } from '../order-notifier.ts';
+import { findPayable } from '../payables/find-payable.ts';
+import { merchantOfOrder } from '../payables/merchant-of-order.ts';
 import { FeeSchedule } from '../payment/fees.ts';
 import { paymentStreamOf } from '../payment/identity.ts';
 import { paymentDecider } from '../payment/payment.ts';
+import { payableProjection } from '../projections/payable-projection.ts';
 import { paymentProjection } from '../projections/payment-projection.ts';
 import { paymentWriter, unsettledPaymentOf } from '../projections/payments.ts';
-import { orderOfAddress } from '../rails/crypto-deposit.ts';
 import { CONTEXT, MERCHANT, TOKEN } from './jest-fixtures.ts';
+import { orderEvents } from './jest-order-events.ts';
 import type { Decide } from './jest-orders-stub-views.ts';
 import { startOrdersStub } from './jest-orders-stub.ts';
 
@@ -45,7 +48,9 @@ export const startPayments = async ({ appendFaults }: { appendFaults?: FaultOf }
   const migrations = join(SERVICE, 'migrations');
   await migrate(pool, { schema: 'payments', folder: migrations });
   const http = internalClient({ name: 'orders', url: stub.url, token: TOKEN });
-  const service = buildService({ client, pool, orders: ordersClient(http), log });
+  const merchantOf = async (id: string) => (stub.has(id) ? MERCHANT : merchantOfOrder(client, id));
+  const service = buildService({ client, pool, orders: ordersClient(http), merchantOf, log });
+  const events = orderEvents(client);
   const subscription = { client, pool, databaseUrl: database.url, log };
   const projection = startProjection({ ...subscription, projection: paymentProjection(client) });
   const call = caller(service.app);
@@ -71,16 +76,25 @@ export const startPayments = async ({ appendFaults }: { appendFaults?: FaultOf }
       stub.add(id, MERCHANT, decide);
       return id;
     },
-    assignAddress: (orderId: string, address: string) => assignAddress(pool, orderId, address),
+    events,
+    /** Adds an order of MERCHANT to the stub and to the event store. */
+    createOrder: async (decide: Decide, instructions?: AssignedInstruction[]) => {
+      const id = newId('order');
+      stub.add(id, MERCHANT, decide);
+      await events.created(id, instructions);
+      return id;
+    },
+    findPayable: findPayable({ client, readModel: pool, log }),
+    startPayables: () => startProjection({ ...subscription, projection: payableProjection(client) }),
     typesOf: async (paymentId: string) =>
       (await readStream(client, paymentStreamOf(paymentId), PaymentEvent))?.map(({ event }) => event.type),
     rowOf: async (paymentId: string) =>
       (await pool.query('select * from payments.payments where id = $1', [paymentId])).rows[0],
     /** Arguments of `rebuild` and `verify`. */
-    shadowTableOptions: () => ({
+    shadowTableOptions: (projection = paymentProjection(client)) => ({
       client,
       databaseUrl: database.url,
-      projection: paymentProjection(client),
+      projection,
       migrations,
       signal: new AbortController().signal,
     }),
@@ -109,10 +123,11 @@ interface Dependencies {
   readonly client: EventStoreDBClient;
   readonly pool: Pool;
   readonly orders: OrdersClient;
+  readonly merchantOf: (orderId: string) => Promise<string | null>;
   readonly log: Logger;
 }
 
-const buildService = ({ client, pool, orders, log }: Dependencies) => {
+const buildService = ({ client, pool, orders, merchantOf, log }: Dependencies) => {
   const now = () => new Date();
   const handler = handlerOn(client);
   const commands = paymentCommands({ handler, project: paymentWriter(pool) });
@@ -126,9 +141,9 @@ const buildService = ({ client, pool, orders, log }: Dependencies) => {
     stock: async () => ({ lease_ms: 0, addresses: {}, references: null }),
     register: registerPayments({
       commands,
-      orders,
       notifyOrder,
-      orderOfAddress: (address) => orderOfAddress(pool, address),
+      findPayable: findPayable({ client, readModel: pool, log }),
+      merchantOfOrder: merchantOf,
       fees,
       now,
       log,
@@ -150,12 +165,3 @@ const caller =
     const response = await app.inject({ method, url, headers, ...(payload && { payload }) });
     return { status: response.statusCode, body: response.body === '' ? null : response.json<unknown>() };
   };
-
-const assignAddress = async (pool: Pool, orderId: string, address: string) => {
-  await pool.query(
-    `with account as (insert into payments.deposit_accounts as existing values ('a', 1)
-     on conflict (account) do update set next_index = existing.next_index + 1 returning *)
-     insert into payments.deposit_addresses select $1, 'ethereum', account, next_index, $2 from account`,
-    [orderId, address],
-  );
-};

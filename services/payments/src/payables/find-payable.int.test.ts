@@ -1,0 +1,151 @@
+import { newId } from '@cpg/runtime';
+import { rebuild, verify } from '@cpg/stream-relay';
+import { payableProjection } from '../projections/payable-projection.ts';
+import { applied, MERCHANT, report, until } from '../testing/jest-fixtures.ts';
+import { deposit, page } from '../testing/jest-order-events.ts';
+import { type PaymentsService, startPayments } from '../testing/jest-payments.ts';
+
+let payments: PaymentsService;
+let projecting: ReturnType<PaymentsService['startPayables']> | undefined;
+
+beforeAll(async () => {
+  payments = await startPayments();
+});
+
+afterAll(async () => {
+  await projecting?.stop();
+  await payments.stop();
+});
+
+const rowsOf = async (orderId: string) =>
+  (
+    await payments.pool.query(
+      `select network, address, account, index::int, provider, reference, currency, deleted
+       from payments.payables where order_id = $1 order by id`,
+      [orderId],
+    )
+  ).rows;
+
+test('finds an order before its row is written, by address and by reference', async () => {
+  const orderId = await payments.createOrder(applied, [deposit('0xA1', 1), page('REFA1')]);
+  const owner = { orderId, merchantId: MERCHANT };
+  expect(await payments.findPayable({ address: '0xA1' })).toEqual(owner);
+  expect(await payments.findPayable({ reference: 'REFA1' })).toEqual(owner);
+  expect(await payments.findPayable({ address: 'REFA1' })).toBeNull();
+  expect(await rowsOf(orderId)).toEqual([]);
+});
+
+test('finds the order of instructions that came later', async () => {
+  const orderId = await payments.createOrder(applied);
+  await payments.events.instructed(orderId, [deposit('0xA2', 2)]);
+  expect(await payments.findPayable({ address: '0xA2' })).toEqual({ orderId, merchantId: MERCHANT });
+});
+
+test('records a payment to an address while orders is unavailable, for the merchant of the order', async () => {
+  const orderId = await payments.createOrder(applied, [deposit('0xA3', 3)]);
+  payments.stub.setUnavailable(true);
+  const body = report(orderId, { order_id: undefined, address: '0xA3' });
+  expect(await payments.call('POST', '/payments', body)).toMatchObject({
+    status: 503,
+    body: { code: 'outcome_unknown' },
+  });
+  const { rows } = await payments.pool.query('select merchant_id, status from payments.payments where order_id = $1', [
+    orderId,
+  ]);
+  expect(rows).toEqual([{ merchant_id: MERCHANT, status: 'received' }]);
+  payments.stub.setUnavailable(false);
+  expect((await payments.register(body)).payment).toMatchObject({ order_id: orderId, status: 'applied' });
+});
+
+test('writes one row per network and provider', async () => {
+  projecting = payments.startPayables();
+  const orderId = await payments.createOrder(applied, [deposit('0xA4', 4), deposit('0xA5', 5, 'base'), page('REFA4')]);
+  const rows = await until(async () => {
+    const found = await rowsOf(orderId);
+    return found.length === 3 && found;
+  });
+  const none = { network: null, address: null, account: null, index: null, provider: null, reference: null };
+  const common = { ...none, currency: 'USDC', deleted: false };
+  expect(rows).toEqual([
+    { ...common, network: 'base', address: '0xA5', account: 'f00dcafe', index: 5 },
+    { ...common, network: 'ethereum-sepolia', address: '0xA4', account: 'f00dcafe', index: 4 },
+    { ...common, provider: 'sandbox', reference: 'REFA4' },
+  ]);
+  expect(await payments.findPayable({ address: '0xA5' })).toEqual({ orderId, merchantId: MERCHANT });
+});
+
+test('finds a deleted order, whose row says no more of what it was for', async () => {
+  const orderId = await payments.createOrder(applied, [deposit('0xA6', 6)]);
+  await payments.events.deleted(orderId, [deposit('0xA6', 6)]);
+  const [row] = await until(async () => {
+    const found = await rowsOf(orderId);
+    return found[0]?.deleted && found;
+  });
+  expect(row).toMatchObject({ address: '0xA6', currency: null });
+  payments.stub.remove(orderId);
+  const { payment } = await payments.register(report(orderId, { order_id: undefined, address: '0xA6' }));
+  expect(payment).toMatchObject({ order_id: orderId, merchant_id: MERCHANT, orphan_reason: 'unknown_order' });
+});
+
+test('finds an order that an earlier version deleted', async () => {
+  const orderId = await payments.createOrder(applied, [deposit('0xA7', 7), page('REFA7')]);
+  await payments.events.deleted(orderId);
+  await payments.createOrder(applied, [deposit('0xA8', 8)]);
+  await until(async () => (await payments.pool.query("select from payments.payables where address = '0xA8'")).rowCount);
+  expect(await rowsOf(orderId)).toEqual([]);
+  for (const payAt of [{ address: '0xA7' }, { reference: 'REFA7' }])
+    expect(await payments.findPayable(payAt)).toEqual({ orderId, merchantId: null });
+});
+
+test('finds what an earlier version handed out and no event shows', async () => {
+  const orderId = newId('order');
+  await payments.pool.query(
+    "insert into payments.deposit_addresses (order_id, network, account, index, address) values ($1, 'n', 'digest', 9, '0xA9')",
+    [orderId],
+  );
+  expect(await payments.findPayable({ address: '0xA9' })).toEqual({ orderId, merchantId: null });
+});
+
+test('credits no order when two of them show one address', async () => {
+  const orders = [
+    await payments.createOrder(applied, [deposit('0xAA')]),
+    await payments.createOrder(applied, [deposit('0xAA')]),
+  ];
+  await until(async () => (await rowsOf(orders[1]!)).length);
+  expect(await payments.findPayable({ address: '0xAA' })).toBeNull();
+});
+
+test('refuses to say that an address is unknown while a stream is parked', async () => {
+  const park = "insert into payments.parked_streams values ('payables', 'order-x', 0, 'e', 't', 'reason')";
+  await payments.pool.query(park);
+  await expect(payments.findPayable({ address: '0xUNKNOWN' })).rejects.toMatchObject({
+    code: 'dependency_unavailable',
+  });
+  await payments.pool.query("delete from payments.parked_streams where subscription = 'payables'");
+  expect(await payments.findPayable({ address: '0xUNKNOWN' })).toBeNull();
+});
+
+test('keeps the reserved indexes that no order shows', async () => {
+  await payments.events.reserved('f00dcafe', 20, 4);
+  await payments.createOrder(applied, [deposit('0xB1', 21)]);
+  await payments.events.reserved('f00dcafe', 24, 1, 0, [20]);
+  const reserved = async () =>
+    (await payments.pool.query('select index::int, revision::int from payments.reserved_indexes order by index')).rows;
+  await until(async () => (await reserved()).some(({ index }) => index === 24));
+  expect(await reserved()).toEqual([
+    { index: 20, revision: 1 },
+    { index: 22, revision: 0 },
+    { index: 23, revision: 0 },
+    { index: 24, revision: 1 },
+  ]);
+});
+
+test('a rebuild makes the same rows, also when the tables are empty', async () => {
+  const options = payments.shadowTableOptions(payableProjection(payments.client));
+  expect(await verify(options)).toMatchObject({ differ: 0 });
+  await payments.pool.query('truncate payments.payables, payments.reserved_indexes');
+  await rebuild(options);
+  expect(await verify(options)).toMatchObject({ differ: 0, rows: expect.any(Number) });
+  expect((await payments.findPayable({ address: '0xA4' }))?.merchantId).toBe(MERCHANT);
+  expect((await payments.findPayable({ address: '0xA7' }))?.merchantId).toBeNull();
+});

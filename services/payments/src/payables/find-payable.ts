@@ -1,0 +1,53 @@
+import type { Queryable } from '@cpg/postgres';
+import type { Logger } from '@cpg/runtime';
+import { findInLog } from '@cpg/stream-relay';
+import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
+import { payableProjection } from '../projections/payable-projection.ts';
+import { ordersPayableAt, type PayableOwner, type PayAt } from '../projections/payables.ts';
+import { merchantOfOrder } from './merchant-of-order.ts';
+import { type Payable, payableChangeIn } from './payable.ts';
+
+/** The order that is paid at an address or by a reference, spelled as in the order's instructions. Null when no order
+ *  recorded before the call has it. Throws `dependency_unavailable` when that cannot be known. */
+export type FindPayable = (payAt: PayAt) => Promise<PayableOwner | null>;
+
+export const findPayable = ({
+  client,
+  readModel,
+  log,
+}: {
+  client: EventStoreDBClient;
+  readModel: Queryable;
+  log: Logger;
+}): FindPayable => {
+  const merchantOf = (orderId: string) => merchantOfOrder(client, orderId);
+  const inRows = async (payAt: PayAt): Promise<PayableOwner[] | null> => {
+    const owners = await ordersPayableAt(readModel, payAt);
+    return owners.length > 0 ? owners : null;
+  };
+  const inEvent = async (entry: AllStreamResolvedEvent, payAt: PayAt): Promise<PayableOwner[] | null> => {
+    const change = await payableChangeIn(entry, merchantOf);
+    if (!change || change.kind === 'reserved') return null;
+    const found = change.payables?.find((payable) => isPaidAt(payable, payAt));
+    return found ? [{ orderId: found.orderId, merchantId: found.merchantId }] : null;
+  };
+  const projection = payableProjection(client);
+  const find = (payAt: PayAt) =>
+    findInLog({
+      ...{ client, db: readModel, projection },
+      inRows: () => inRows(payAt),
+      inEvent: (entry) => inEvent(entry, payAt),
+    });
+  return async (payAt) => {
+    const [owner, ...others] = (await inRows(payAt)) ?? (await find(payAt)) ?? [];
+    if (others.length === 0) return owner ?? null;
+    const orderIds = [owner!, ...others].map(({ orderId }) => orderId);
+    log.error({ ...payAt, orderIds }, 'several orders are paid at one address: its money belongs to none of them');
+    return null;
+  };
+};
+
+const isPaidAt = ({ instruction }: Payable, payAt: PayAt): boolean =>
+  instruction.rail === 'crypto_deposit'
+    ? 'address' in payAt && instruction.address === payAt.address
+    : 'reference' in payAt && instruction.paymentReference === payAt.reference;

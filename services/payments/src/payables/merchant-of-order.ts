@@ -1,0 +1,20 @@
+import { OrderCreated, OrderDeletionRecorded } from '@cpg/contracts';
+import { firstEvent } from '@cpg/event-store';
+import type { EventStoreDBClient } from '@eventstore/db-client';
+import { z } from 'zod';
+import { ORDER_PREFIXES } from './payable.ts';
+
+const Owned = z.object({
+  type: z.enum([OrderCreated.type, OrderDeletionRecorded.type]),
+  data: OrderCreated.recorded.pick({ merchantId: true }),
+});
+
+/** The merchant of an order, from the first event of the order or, once it is deleted, from its deletion record. Null
+ *  for an unknown order, and while a deletion is not recorded yet. */
+export const merchantOfOrder = async (client: EventStoreDBClient, orderId: string): Promise<string | null> => {
+  for (const prefix of ORDER_PREFIXES) {
+    const first = await firstEvent(client, `${prefix}${orderId}`, Owned);
+    if (first && first !== 'deleted') return first.event.data.merchantId;
+  }
+  return null;
+};

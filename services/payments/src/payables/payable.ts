@@ -1,0 +1,100 @@
+import {
+  type AssignedInstruction,
+  DerivationIndexesReserved,
+  OrderCreated,
+  OrderDeletionRecorded,
+  OrderInstructed,
+  type RecordedPayable,
+} from '@cpg/contracts';
+import { parseRecorded } from '@cpg/event-store';
+import type { AllStreamResolvedEvent } from '@eventstore/db-client';
+import { z } from 'zod';
+
+/** Where an order may be paid: at an address of a network, or by a reference of a provider. */
+export interface Payable {
+  readonly orderId: string;
+  readonly merchantId: string;
+  readonly instruction: RecordedPayable;
+  /** Null once the order is deleted. */
+  readonly assigned: { readonly currency: string; readonly asset: string | null; readonly at: string } | null;
+}
+
+/** Prefixes of the streams whose events show payables. */
+export const ORDER_PREFIXES = ['order-', 'deletion-'] as const;
+
+/** The parts of order events that show payables. */
+const ShowingEvent = z.discriminatedUnion('type', [
+  z.object({
+    type: z.literal(OrderCreated.type),
+    data: OrderCreated.recorded.pick({ orderId: true, merchantId: true, instructions: true, at: true }),
+  }),
+  z.object({
+    type: z.literal(OrderInstructed.type),
+    data: OrderInstructed.recorded.pick({ instructions: true, at: true }),
+  }),
+  z.object({ type: z.literal(OrderDeletionRecorded.type), data: OrderDeletionRecorded.recorded }),
+]);
+
+const SHOWING: ReadonlySet<string> = new Set([OrderCreated.type, OrderInstructed.type, OrderDeletionRecorded.type]);
+
+/** What a log entry says about payables; null when it says nothing. */
+export type PayableChange =
+  | { readonly kind: 'assigned'; readonly payables: readonly Payable[] }
+  /** `payables` is null in records of earlier versions, which do not name them. */
+  | { readonly kind: 'deleted'; readonly orderId: string; readonly payables: readonly Payable[] | null }
+  | {
+      readonly kind: 'reserved';
+      readonly account: string;
+      readonly indexes: readonly number[];
+      readonly revision: number;
+    };
+
+/** Throws UnreadableEventError. `merchantOf` finds the merchant of an order. */
+export const payableChangeIn = async (
+  entry: AllStreamResolvedEvent,
+  merchantOf: (orderId: string) => Promise<string | null>,
+): Promise<PayableChange | null> => {
+  const { type, streamId } = entry.event!;
+  if (type === 'DerivationIndexesReserved') return reservedIn(entry);
+  if (!SHOWING.has(type)) return null;
+  const { event } = parseRecorded(ShowingEvent, entry);
+  switch (event.type) {
+    case 'OrderCreated': {
+      const { instructions, at, ...order } = event.data;
+      return { kind: 'assigned', payables: instructions ? assigned(order, instructions, at) : [] };
+    }
+    case 'OrderInstructed': {
+      const orderId = streamId.slice(ORDER_PREFIXES[0].length);
+      const merchantId = await merchantOf(orderId);
+      if (merchantId === null) return null;
+      const { instructions, at } = event.data;
+      return { kind: 'assigned', payables: assigned({ orderId, merchantId }, instructions, at) };
+    }
+    case 'OrderDeletionRecorded': {
+      const { orderId, merchantId, payables = null } = event.data;
+      const kept = payables?.map((instruction) => ({ orderId, merchantId, instruction, assigned: null }));
+      return { kind: 'deleted', orderId, payables: kept ?? null };
+    }
+  }
+};
+
+const reservedIn = (entry: AllStreamResolvedEvent): PayableChange => {
+  const { event, revision } = parseRecorded(DerivationIndexesReserved, entry);
+  const { account, first, count, again } = event.data;
+  return {
+    kind: 'reserved',
+    account,
+    indexes: [...again, ...Array.from({ length: count }, (_, n) => first + n)],
+    revision,
+  };
+};
+
+const assigned = (
+  { orderId, merchantId }: { readonly orderId: string; readonly merchantId: string },
+  instructions: readonly AssignedInstruction[],
+  at: string,
+): Payable[] =>
+  instructions.map((instruction) => {
+    const asset = instruction.rail === 'crypto_deposit' ? instruction.asset : null;
+    return { orderId, merchantId, instruction, assigned: { currency: instruction.currency, asset, at } };
+  });

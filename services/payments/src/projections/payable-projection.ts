@@ -1,0 +1,29 @@
+import { ACCOUNT_STREAM_PREFIX } from '@cpg/contracts';
+import type { Projection } from '@cpg/stream-relay';
+import type { EventStoreDBClient } from '@eventstore/db-client';
+import { merchantOfOrder } from '../payables/merchant-of-order.ts';
+import { ORDER_PREFIXES, type Payable, payableChangeIn } from '../payables/payable.ts';
+import { projectPayables, projectReservedIndexes, projectUnnamedDeletion } from './payables.ts';
+
+/** The read model of payables and of reserved derivation indexes, built from the events of orders and accounts. */
+export const payableProjection = (client: EventStoreDBClient): Projection => ({
+  schema: 'payments',
+  name: 'payables',
+  tables: ['payables', 'reserved_indexes'],
+  version: 1,
+  prefixes: [...ORDER_PREFIXES, ACCOUNT_STREAM_PREFIX],
+  transientColumns: [],
+  apply: async (db, events, schema) => {
+    const payables: Payable[] = [];
+    const unnamedDeletions: string[] = [];
+    for (const entry of events) {
+      const change = await payableChangeIn(entry, (orderId) => merchantOfOrder(client, orderId));
+      if (change?.kind === 'reserved') await projectReservedIndexes(db, change, schema);
+      else if (change?.payables) payables.push(...change.payables);
+      else if (change?.kind === 'deleted') unnamedDeletions.push(change.orderId);
+    }
+    // An index is reserved before an order shows it, and an order is deleted after it was created.
+    await projectPayables(db, payables, schema);
+    for (const orderId of unnamedDeletions) await projectUnnamedDeletion(db, orderId, schema);
+  },
+});

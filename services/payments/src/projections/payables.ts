@@ -1,0 +1,126 @@
+import type { Queryable } from '@cpg/postgres';
+import type { Payable } from '../payables/payable.ts';
+import { receivingIndex } from '../rails/account-key.ts';
+
+const LIVE_SCHEMA = 'payments';
+
+export interface ReservedIndexes {
+  readonly account: string;
+  readonly indexes: readonly number[];
+  /** The event that reserved them. */
+  readonly revision: number;
+}
+
+const COLUMNS = {
+  id: 'text',
+  order_id: 'text',
+  merchant_id: 'text',
+  rail: 'text',
+  currency: 'text',
+  asset: 'text',
+  network: 'text',
+  address: 'text',
+  account: 'text',
+  index: 'bigint',
+  provider: 'text',
+  reference: 'text',
+  assigned_at: 'timestamptz',
+  deleted: 'boolean',
+} as const;
+type Column = keyof typeof COLUMNS;
+type Row = Readonly<Record<Column, unknown>>;
+const NAMES = Object.keys(COLUMNS) as Column[];
+
+const rowOf = ({ orderId, merchantId, instruction, assigned }: Payable): Row => {
+  const isDeposit = instruction.rail === 'crypto_deposit';
+  return {
+    id: `${orderId}/${isDeposit ? instruction.network : instruction.provider}`,
+    order_id: orderId,
+    merchant_id: merchantId,
+    rail: instruction.rail,
+    currency: assigned?.currency,
+    asset: assigned?.asset,
+    network: isDeposit ? instruction.network : null,
+    address: isDeposit ? instruction.address : null,
+    account: isDeposit ? instruction.derivation.fingerprint : null,
+    index: isDeposit ? receivingIndex(instruction.derivation.path) : null,
+    provider: isDeposit ? null : instruction.provider,
+    reference: isDeposit ? null : instruction.paymentReference,
+    assigned_at: assigned?.at,
+    deleted: assigned === null,
+  };
+};
+
+// A row changes once: when its order is deleted.
+const insert = (schema: string) => `
+  with shown as (
+  insert into ${schema}.payables (${NAMES.join(', ')})
+  select * from unnest(${NAMES.map((name, n) => `$${n + 1}::${COLUMNS[name]}[]`).join(', ')})
+  on conflict (id) do update set currency = null, asset = null, assigned_at = null, deleted = true where excluded.deleted)
+  delete from ${schema}.reserved_indexes where id = any($${NAMES.length + 1}::text[])`;
+
+/** Upserts payables, and removes their indexes from the reserved ones that no order shows. */
+export const projectPayables = async (
+  db: Queryable,
+  payables: readonly Payable[],
+  schema = LIVE_SCHEMA,
+): Promise<void> => {
+  if (payables.length === 0) return;
+  const rows = [...new Map(payables.map(rowOf).map((row) => [row.id, row])).values()];
+  const indexes = rows.filter(({ index }) => index !== null).map(({ account, index }) => `${account}/${index}`);
+  await db.query(insert(schema), [...NAMES.map((name) => rows.map((row) => row[name])), indexes]);
+};
+
+export const projectReservedIndexes = async (
+  db: Queryable,
+  { account, indexes, revision }: ReservedIndexes,
+  schema = LIVE_SCHEMA,
+): Promise<void> => {
+  await db.query(
+    `insert into ${schema}.reserved_indexes as row (id, account, index, revision)
+     select $1 || '/' || index, $1, index, $3 from unnest($2::bigint[]) as index
+     on conflict (id) do update set revision = excluded.revision where row.revision < excluded.revision`,
+    [account, indexes, revision],
+  );
+};
+
+/** Moves the payables of a deleted order, whose deletion record does not name them, to the tables of what has no event. A
+ *  rebuild may not find their events any more. */
+export const projectUnnamedDeletion = async (db: Queryable, orderId: string, schema = LIVE_SCHEMA): Promise<void> => {
+  await db.query(
+    `with gone as (delete from ${schema}.payables where id > $1 || '/' and id < $1 || '0' and not deleted returning *),
+     addresses as (
+       insert into ${schema}.deposit_addresses (order_id, network, account, index, address)
+       select order_id, network, account, index, address from gone where index is not null on conflict do nothing)
+     insert into ${schema}.payment_references (order_id, provider, reference)
+     select order_id, provider, reference from gone where reference is not null on conflict do nothing`,
+    [orderId],
+  );
+};
+
+/** What a payer was told to pay to. */
+export type PayAt = { readonly address: string } | { readonly reference: string };
+
+export interface PayableOwner {
+  readonly orderId: string;
+  /** Null in the rows of earlier versions. */
+  readonly merchantId: string | null;
+}
+
+/** The orders that are paid at an address or by a reference: one, unless a backup restored by an earlier version gave an
+ *  address out twice. */
+export const ordersPayableAt = async (db: Queryable, payAt: PayAt): Promise<PayableOwner[]> => {
+  const [column, value, earlier] =
+    'address' in payAt
+      ? (['address', payAt.address, 'deposit_addresses'] as const)
+      : (['reference', payAt.reference, 'payment_references'] as const);
+  const { rows } = await db.query<{ order_id: string; merchant_id: string | null }>({
+    name: `orders payable at ${column}`,
+    text: `select order_id, max(merchant_id) as merchant_id
+           from (select order_id, merchant_id from payments.payables where ${column} = $1
+                 union all select order_id, null from payments.${earlier} where ${column} = $1) as found
+           group by order_id`,
+    values: [value],
+  });
+  return rows.map((row) => ({ orderId: row.order_id, merchantId: row.merchant_id }));
+};

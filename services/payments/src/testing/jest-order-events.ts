@@ -1,0 +1,58 @@
+import type { AssignedInstruction } from '@cpg/contracts';
+import { append, genesisHash } from '@cpg/event-store';
+import { newId } from '@cpg/runtime';
+import type { EventStoreDBClient } from '@eventstore/db-client';
+import { MERCHANT } from './jest-fixtures.ts';
+
+const AT = '2026-01-31T12:00:00.000Z';
+
+export const deposit = (address: string, index = 0, network = 'ethereum-sepolia'): AssignedInstruction => ({
+  rail: 'crypto_deposit',
+  currency: 'USDC',
+  network,
+  chainId: 'eip155:11155111',
+  asset: 'eip155:11155111/erc20:0x1c7D4B196Cb0C7B01d743Fbc6116a902379C7238',
+  address,
+  decimals: 6,
+  currencyDecimals: 6,
+  requiredConfirmations: 12,
+  derivation: { fingerprint: 'f00dcafe', path: `0/${index}` },
+});
+
+export const page = (reference: string): AssignedInstruction => ({
+  rail: 'gateway_pay',
+  currency: 'USDC',
+  provider: 'sandbox',
+  paymentReference: reference,
+  paymentUrl: `http://127.0.0.1:4000/pay/${reference}`,
+});
+
+/** Records events on streams of orders and accounts, with the parts that payments reads. */
+export const orderEvents = (client: EventStoreDBClient) => {
+  const record = async (stream: string, type: string, data: object, revision = -1) => {
+    const hash = genesisHash(stream);
+    const metadata = { actor: 'a', requestId: 'r', $correlationId: 'r', $causationId: 'r', previousHash: hash, hash };
+    const recorded = { id: newId('event'), event: { type, data: { ...data, at: AT } }, metadata };
+    expect(await append(client, stream, [recorded], revision)).toBe('appended');
+  };
+  return {
+    record,
+    created: (orderId: string, instructions?: AssignedInstruction[]) =>
+      record(`order-${orderId}`, 'OrderCreated', { orderId, merchantId: MERCHANT, instructions }),
+    instructed: (orderId: string, instructions: AssignedInstruction[]) =>
+      record(
+        `order-${orderId}`,
+        'OrderInstructed',
+        { instructions, status: 'awaiting_payment', reason: 'instructions_ready' },
+        0,
+      ),
+    /** Deletes an order. Earlier versions record no payables. */
+    deleted: async (orderId: string, payables?: AssignedInstruction[]) => {
+      const data = { orderId, merchantId: MERCHANT, actor: 'a', lastHash: '', sequence: 1, payables };
+      await record(`deletion-${orderId}`, 'OrderDeletionRecorded', data);
+      await client.tombstoneStream(`order-${orderId}`, { expectedRevision: 'any' });
+    },
+    reserved: (account: string, first: number, count: number, revision = -1, again: number[] = []) =>
+      record(`account-${account}`, 'DerivationIndexesReserved', { account, first, count, again }, revision),
+  };
+};
