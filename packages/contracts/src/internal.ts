@@ -23,8 +23,16 @@ export const INTERNAL_HEADERS = {
 
 // ---- orders -------------------------------------------------------------------------------------------------------
 
-/** `POST /orders` -> 201 Order. The caller chooses the id, so a repeat creates no second order. */
-export const CreateOrderCall = z.object({ order_id: OrderId, merchant_id: MerchantId, order: MerchantCreateOrderDto });
+/** `POST /orders` -> 201 Order, with its path as `location`. The caller chooses the id, so a repeat creates no second
+ *  order: it gets the order as it was after its first event, with `idempotency-replayed` if another request created it.
+ *  `request_hash` is the fingerprint of a request with an Idempotency-Key, from which the id is derived: 422
+ *  `idempotency_key_reused` for another fingerprint, 410 `order_deleted`, and another order when the key has expired. */
+export const CreateOrderCall = z.object({
+  order_id: OrderId,
+  merchant_id: MerchantId,
+  order: MerchantCreateOrderDto,
+  request_hash: z.string().optional(),
+});
 export type CreateOrderCall = z.infer<typeof CreateOrderCall>;
 
 /** `POST /orders/:id/cancel`, `POST /orders/:id/capture` -> 200 Order; `DELETE /orders/:id` -> 200 OrderDeletion. */

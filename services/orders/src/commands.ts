@@ -1,34 +1,25 @@
 import { type AssetTable, requirePayable } from '@cpg/assets';
-import {
-  DEFAULT_EXPIRATION_MINUTES,
-  type MerchantCreateOrderDto,
-  type OrderEvent,
-  type PaymentOutcome,
-} from '@cpg/contracts';
-import { isAppError } from '@cpg/core';
+import { type CreateOrderCall, DEFAULT_EXPIRATION_MINUTES, type OrderEvent, type PaymentOutcome } from '@cpg/contracts';
 import type { HandledCommand, HandleOptions } from '@cpg/event-store';
 import type { CallContext, Logger } from '@cpg/runtime';
 import { afterRecording } from '@cpg/stream-relay';
 import type { OutcomesLimits, PaymentsClient } from './clients/payments.ts';
+import { type CreatedOrder, createOnce } from './create-once.ts';
+import type { FindEarlierCreate } from './earlier-creates.ts';
 import { notifyPayments } from './notify-payments.ts';
 import { existingOrder, loadOrder, type OrderHandler } from './order-handler.ts';
 import type { OrderCommand } from './order/command.ts';
 import { awaitsConfirmation, plusMinutes, renewsAtDeadline } from './order/deadline.ts';
-import { type ExistingOrder, exists, type Order } from './order/state.ts';
+import { idempotencyOf } from './order/repeat.ts';
+import type { ExistingOrder, Order } from './order/state.ts';
 import { outcomesOf } from './outcomes.ts';
 import { quoteItems } from './rates/quote-items.ts';
 import type { RateProvider } from './rates/rates.ts';
 import { type FindPayables, recordWith } from './stock/payables.ts';
 
 export interface OrderCommands {
-  /** Prices the order, takes its deposit instructions, and records it. The caller chooses the id: a repeat changes
-   *  nothing and returns the order. */
-  readonly create: (
-    orderId: string,
-    merchantId: string,
-    order: MerchantCreateOrderDto,
-    context: CallContext,
-  ) => Promise<ExistingOrder>;
+  /** Prices the order, takes its deposit instructions, and records it, once: see `createOnce`. */
+  readonly create: (call: CreateOrderCall, context: CallContext) => Promise<CreatedOrder>;
   /** Decides, records and projects one command of payments, which receives the outcomes in the answer. */
   readonly run: (
     orderId: string,
@@ -59,6 +50,8 @@ export interface OrderCommandsOptions {
   readonly handler: OrderHandler;
   /** Writes the order to the read model, so that it is visible before the command is answered. */
   readonly project: (order: ExistingOrder, revision: number) => Promise<void>;
+  /** Finds the create that was recorded under an order id. */
+  readonly earlierCreates: FindEarlierCreate;
   readonly payments: PaymentsClient;
   readonly payablesOf: FindPayables;
   readonly rates: RateProvider;
@@ -87,15 +80,14 @@ export const orderCommands = (options: OrderCommandsOptions): OrderCommands => {
     return order;
   };
   return {
-    create: async (...call) => {
-      try {
-        return await createOrder(call, options);
-      } catch (error) {
-        // A repeat after a lost answer needs no rates and no instructions.
-        const created = isAppError(error, 'outcome_unknown') ? null : await findCreated(call, options);
-        if (!created) throw error;
-        return created;
-      }
+    create: async (call, context) => {
+      const { order_id: orderId, merchant_id: merchantId, request_hash: requestHash } = call;
+      const created = await createOnce(
+        { orderId, merchantId, requestHash, requestId: context.requestId },
+        { create: (id) => createOrder({ ...call, order_id: id }, context, options), find: options.earlierCreates, now },
+      );
+      await afterRecording(() => options.project(created.order, 0));
+      return created;
     },
     run,
     runAndNotify,
@@ -120,10 +112,12 @@ export const orderCommands = (options: OrderCommandsOptions): OrderCommands => {
 /** A timer serves many orders: payments that does not answer must not hold up the others. */
 const TIMER_LIMITS: OutcomesLimits = { timeoutMs: 3_000, connectRetryMs: 0 };
 
+/** Null when the order id is in use. */
 const createOrder = async (
-  [orderId, merchantId, order, context]: Parameters<OrderCommands['create']>,
+  { order_id: orderId, merchant_id: merchantId, order, request_hash: requestHash }: CreateOrderCall,
+  context: CallContext,
   options: OrderCommandsOptions,
-): Promise<ExistingOrder> => {
+): Promise<ExistingOrder | null> => {
   const { handler, payablesOf, rates, assets, now, log } = options;
   const at = now();
   const expirationMinutes = order.expiration_minutes ?? DEFAULT_EXPIRATION_MINUTES;
@@ -147,21 +141,17 @@ const createOrder = async (
     ...(payables && { instructions: payables.instructions }),
     at,
   };
-  const created = await recordWith(payables, async (beforeAppend) =>
-    projectHandled(await handler.handle(orderId, command, context, { fresh: true, beforeAppend }), options),
-  );
+  const idempotency = requestHash === undefined ? undefined : idempotencyOf(requestHash, at);
+  let isNew = false;
+  const created = await recordWith(payables, async (beforeAppend) => {
+    const handling = { fresh: true, beforeAppend, idempotency };
+    const { state, events } = await handler.handle(orderId, command, context, handling);
+    isNew = events.length > 0;
+    return existingOrder(state);
+  });
+  if (!isNew) return null;
   log.info({ orderId, merchantId, requestId: context.requestId, status: created.status }, 'order created');
   return created;
-};
-
-/** The order, if an earlier request with this id recorded it; null also when that cannot be found out. */
-const findCreated = async (
-  [orderId, merchantId]: Parameters<OrderCommands['create']>,
-  options: OrderCommandsOptions,
-): Promise<ExistingOrder | null> => {
-  const stream = await options.handler.load(orderId).catch(() => null);
-  if (!stream || !exists(stream.state) || stream.state.merchantId !== merchantId) return null;
-  return projectHandled(stream, options);
 };
 
 const renewal = async (order: ExistingOrder, { rates, now }: OrderCommandsOptions): Promise<OrderCommand> => {

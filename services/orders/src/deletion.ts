@@ -3,6 +3,7 @@ import { AppError } from '@cpg/core';
 import {
   append,
   eventHash,
+  firstEvent,
   genesisHash,
   lastEvent,
   parseRecorded,
@@ -85,10 +86,17 @@ export const orderDeletion = ({
       },
     };
     const previousHash = genesisHash(stream);
+    const first = await firstEvent(client, orderStreamOf(orderId), OrderEvent);
+    const idempotency = first === null || first === 'deleted' ? undefined : first.metadata.idempotency;
     const recorded = {
       id: newId('event'),
       event: record,
-      metadata: { ...metadata, previousHash, hash: eventHash(previousHash, record) },
+      metadata: {
+        ...metadata,
+        previousHash,
+        hash: eventHash(previousHash, record),
+        ...(idempotency && { idempotency }),
+      },
     };
     // A conflict means that the record exists already.
     await append(client, stream, [recorded], -1);

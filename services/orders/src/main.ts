@@ -18,6 +18,7 @@ import { orderCommands } from './commands.ts';
 import { type Config, readOrdersConfig } from './config.ts';
 import { watchDeadlines } from './deadlines.ts';
 import { finishDeletions, orderDeletion } from './deletion.ts';
+import { earlierCreates } from './earlier-creates.ts';
 import { orderHistory } from './history.ts';
 import { orderMessages } from './messages.ts';
 import type { OrderHandler } from './order-handler.ts';
@@ -48,6 +49,7 @@ await runService(async () => {
   const commands = orderCommands({
     handler,
     project: orderWriter(followerPool),
+    earlierCreates: earlierCreates(client),
     payments,
     payablesOf: findPayables({ payments }),
     assets: config.assets,

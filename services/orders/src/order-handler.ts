@@ -25,4 +25,4 @@ export const existingOrder = (order: Order): ExistingOrder => {
   return order;
 };
 
-const notFound = () => new AppError('not_found', 'there is no such order');
+export const notFound = () => new AppError('not_found', 'there is no such order');

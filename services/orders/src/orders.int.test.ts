@@ -2,7 +2,7 @@ import { append } from '@cpg/event-store';
 import { newId } from '@cpg/runtime';
 import { rebuild, verify } from '@cpg/stream-relay';
 import { MAX_PAYMENTS } from './order/state.ts';
-import { body, MERCHANT, type OrdersService, startOrders, until } from './testing/jest-orders.ts';
+import { CONTEXT, body, MERCHANT, type OrdersService, startOrders, until } from './testing/jest-orders.ts';
 import { capabilities, offerCall, payment, paymentId } from './testing/orders.ts';
 
 let service: OrdersService;
@@ -126,7 +126,7 @@ test('sends payments the outcomes of a timer, without waiting for Kafka', async 
 
 test('expires an order at the deadline that another instance set, despite a stale cache', async () => {
   const order = await service.create({ expiration_minutes: 60 });
-  await service.otherInstance(order.id, { type: 'UpdateOrder', expirationMinutes: 5, at: service.now() });
+  await service.other.run(order.id, { type: 'UpdateOrder', expirationMinutes: 5, at: service.now() }, CONTEXT);
   service.advanceClock(6 * 60_000);
   await until(async () => (await service.rowOf(order.id)).claimed_until);
   // The claim of the failed attempt must end first.

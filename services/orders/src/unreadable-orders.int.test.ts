@@ -1,6 +1,6 @@
 import { append } from '@cpg/event-store';
 import { newId } from '@cpg/runtime';
-import { MERCHANT, type OrdersService, startOrders, until } from './testing/jest-orders.ts';
+import { CONTEXT, MERCHANT, type OrdersService, startOrders, until } from './testing/jest-orders.ts';
 
 let service: OrdersService;
 beforeAll(async () => {
@@ -26,7 +26,7 @@ test('an order that cannot be read is answered with 500, is parked, and stops no
   const update = (of: string) =>
     service.call('PATCH', `/orders/${of}`, { merchant_id: MERCHANT, changes: { metadata: { table: 'B7' } } });
   await damage(id);
-  const { status } = await service.otherInstance(id, { type: 'CancelOrder', at: service.now() }).then(
+  const { status } = await service.other.run(id, { type: 'CancelOrder', at: service.now() }, CONTEXT).then(
     () => ({ status: 'answered' }),
     ({ name }: Error) => ({ status: name }),
   );

@@ -33,9 +33,9 @@ export const merchantOrderRoutes: FastifyPluginAsyncZod<MerchantOrderRoutes> = a
 
   const create = { config: { load: 'create' }, schema: { body: CreateOrderCall, response: { 201: Order } } } as const;
   app.post('/orders', create, async (request, reply) => {
-    const { order_id, merchant_id, order } = request.body;
-    const created = await commands.create(order_id, merchant_id, order, readCallContext(request));
-    return reply.code(201).send(orderView(created));
+    const { order, isRepeat } = await commands.create(request.body, readCallContext(request));
+    if (isRepeat) reply.header('idempotency-replayed', 'true');
+    return reply.code(201).header('location', `/orders/${order.orderId}`).send(orderView(order));
   });
 
   app.post('/orders/:id/cancel', { schema: merchantCall }, (request) => {

@@ -1,5 +1,5 @@
 import { newId } from '@cpg/runtime';
-import { body, MERCHANT, type OrdersService } from './jest-orders.ts';
+import { CONTEXT, body, MERCHANT, type OrdersService } from './jest-orders.ts';
 import { capabilities, createOrder, minutesAfterNoon, offerCall, payment, paymentId } from './orders.ts';
 
 type Call = readonly [method: 'POST' | 'PATCH' | 'DELETE', url: string, body: object];
@@ -116,6 +116,6 @@ export const TIMER: Record<string, { readonly order: Partial<ReturnType<typeof c
 
 /** Creates an order for which the timer has something to do. */
 export const createDue = (service: OrdersService, id: string, order: Partial<ReturnType<typeof createOrder>>) =>
-  service.otherInstance(id, createOrder({ ...order, orderId: id, merchantId: MERCHANT }));
+  service.other.run(id, createOrder({ ...order, orderId: id, merchantId: MERCHANT }), CONTEXT);
 
 export const deletionOf = (id: string): Call => ['DELETE', `/orders/${id}`, owner];

@@ -3,11 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readAssets } from '@cpg/assets';
 import { NewOrderEvent, OrderEvent, type OrderMessage, TOPICS } from '@cpg/contracts';
 import { AppError } from '@cpg/core';
-import { type FaultOf, startEventStore } from '@cpg/embedded-eventstore';
-import { startKafka } from '@cpg/embedded-kafka';
+import type { FaultOf } from '@cpg/embedded-eventstore';
 import { commandHandler, connectEventStore, readStream } from '@cpg/event-store';
 import { consume, createKafka, createPublisher, ensureTopics } from '@cpg/kafka';
-import { createPool, migrate, type Pool, testDatabase } from '@cpg/postgres';
+import { createPool, migrate, type Pool } from '@cpg/postgres';
 import { createLogger, type InternalClient, internalClient, type Logger, newId } from '@cpg/runtime';
 import { type Projection, startProjection, startRelay } from '@cpg/stream-relay';
 import type { EventStoreDBClient } from '@eventstore/db-client';
@@ -17,21 +16,21 @@ import { orderCommands } from '../commands.ts';
 import type { OrderHandler } from '../order-handler.ts';
 import { type DeadlineOptions, watchDeadlines } from '../deadlines.ts';
 import { type Deletion, finishDeletions, orderDeletion } from '../deletion.ts';
+import { earlierCreates } from '../earlier-creates.ts';
 import { orderHistory } from '../history.ts';
 import { orderMessages } from '../messages.ts';
-import type { OrderCommand } from '../order/command.ts';
 import { orderDecider } from '../order/order.ts';
 import { orderProjection } from '../projections/order-projection.ts';
 import { orderWriter } from '../projections/orders.ts';
 import { readRateTable, tableRates } from '../rates/table.ts';
 import { findPayables } from '../stock/find-payables.ts';
+import { callsOf, TOKEN } from './jest-calls.ts';
+import { startEngines } from './jest-engines.ts';
 import { startPaymentsStub } from './jest-payments-stub.ts';
 import { capabilities, offerCall, payment } from './orders.ts';
 
 const SERVICE = join(import.meta.dirname, '../..');
-const TOKEN = 'a-token-that-services-share-in-tests';
-
-const CONTEXT = { actor: 'key:test', requestId: 'req_test', correlationId: 'req_test' };
+export const CONTEXT = { actor: 'key:test', requestId: 'req_test', correlationId: 'req_test' };
 
 export const MERCHANT = newId('merchant');
 
@@ -76,7 +75,7 @@ export const startOrders = async ({ appendFaults }: { appendFaults?: FaultOf } =
   const rates = unreliableRates();
   let advancedMs = 0;
   const now = () => new Date(Date.now() + advancedMs);
-  const { handler, commands, deletion, app, otherInstance } = createService({ client, pool, http, rates, now, log });
+  const { handler, commands, deletion, app, other } = createService({ client, pool, http, rates, now, log });
 
   const follower = { client, pool, databaseUrl: engines.databaseUrl, log };
   const projection = orderProjection(client);
@@ -89,7 +88,7 @@ export const startOrders = async ({ appendFaults }: { appendFaults?: FaultOf } =
     now,
   });
 
-  const call = callsOf(app);
+  const { call, inject } = callsOf(app);
 
   return {
     stub,
@@ -97,6 +96,7 @@ export const startOrders = async ({ appendFaults }: { appendFaults?: FaultOf } =
     pool,
     app,
     call,
+    inject,
     now,
     setRatesAvailable: rates.setAvailable,
     /** Runs `work` while the read model is unavailable. */
@@ -116,8 +116,8 @@ export const startOrders = async ({ appendFaults }: { appendFaults?: FaultOf } =
     /** Offers payment `n` to an order, seen now and confirmed. */
     offer: (id: string, n: number, amountMinor: bigint) =>
       call('POST', `/orders/${id}/payments`, offerCall(payment(n, amountMinor, { seenAt: now().toISOString() }), true)),
-    /** Runs a command in another instance of the service, with its own stream cache. */
-    otherInstance,
+    /** Another instance of the service, with its own stream cache. */
+    other,
     rowOf: async (id: string) => (await pool.query('select * from orders.orders where id = $1', [id])).rows[0],
     recordedOf: (id: string) => readStream(client, streamOf(id), OrderEvent),
     messagesOf: (id: string) => relayed.published.filter((message) => message.subject === id),
@@ -177,6 +177,7 @@ const createService = ({ client, pool, http, rates, now, log }: ServiceOptions) 
     orderCommands({
       handler: by,
       project: orderWriter(pool),
+      earlierCreates: earlierCreates(client),
       payments,
       payablesOf: findPayables({ payments }),
       assets: readAssets({ ENVIRONMENT: 'sandbox' }),
@@ -199,35 +200,7 @@ const createService = ({ client, pool, http, rates, now, log }: ServiceOptions) 
     log,
     checks: {},
   });
-  const otherInstance = (id: string, command: OrderCommand) => commandsBy(makeHandler()).run(id, command, CONTEXT);
-  return { handler, commands, deletion, app, otherInstance };
-};
-
-/** Calls of another service to this one. */
-const callsOf =
-  (app: ReturnType<typeof buildApp>) =>
-  async (method: 'GET' | 'POST' | 'PATCH' | 'DELETE', url: string, payload?: object, more: object = {}) => {
-    const headers = { authorization: `Bearer ${TOKEN}`, 'x-actor': 'key:test', ...more };
-    const response = await app.inject({ method, url, headers, ...(payload && { payload }) });
-    return { status: response.statusCode, body: response.json() };
-  };
-
-/** A database for the service, an event store and a Kafka, each empty. */
-const startEngines = async (appendFaults?: FaultOf) => {
-  const [database, forEvents, forKafka] = await Promise.all([testDatabase(), testDatabase(), testDatabase()]);
-  const [eventStore, kafka] = await Promise.all([
-    startEventStore({ databaseUrl: forEvents.url, port: 0, ...(appendFaults && { appendFaults }) }),
-    startKafka({ databaseUrl: forKafka.url, port: 0 }),
-  ]);
-  return {
-    databaseUrl: database.url,
-    eventStoreUrl: eventStore.url,
-    brokers: kafka.brokers,
-    stop: async () => {
-      await Promise.all([eventStore.stop(), kafka.stop()]);
-      await Promise.all([database, forEvents, forKafka].map((each) => each.drop()));
-    },
-  };
+  return { handler, commands, deletion, app, other: commandsBy(makeHandler()) };
 };
 
 /** The background work of the service, and a consumer that collects the messages it publishes. */

@@ -102,6 +102,7 @@ const ordersService = ({ streams, now, price, http }: ServiceOptions & { readonl
   const commands = orderCommands({
     handler,
     project: async () => {},
+    earlierCreates: async () => null,
     payments,
     payablesOf: findPayables({ payments }),
     assets: readAssets({ ENVIRONMENT: 'sandbox' }),
