@@ -8,6 +8,8 @@ export interface AdvisoryLockOptions {
   readonly applicationName: string;
   /** Name of the lock. One session in the whole database can hold it. */
   readonly lock: string;
+  /** Any number of sessions can hold the lock, and none while a session holds it alone. */
+  readonly shared?: boolean;
 }
 
 /** Another session holds the lock. */
@@ -20,7 +22,7 @@ export class AdvisoryLockTakenError extends Error {
  *  succeed while the lock is held. `lost` aborts, with the reason, when the connection closes. Throws
  *  AdvisoryLockTakenError when another session holds the lock. */
 export const withAdvisoryLock = async <T>(
-  { url, applicationName, lock }: AdvisoryLockOptions,
+  { url, applicationName, lock, shared = false }: AdvisoryLockOptions,
   work: (session: pg.Client, lost: AbortSignal) => Promise<T>,
 ): Promise<T> => {
   const session = new OutageAwareClient({
@@ -35,7 +37,7 @@ export const withAdvisoryLock = async <T>(
   try {
     await session.connect();
     const { rows } = await session.query<{ locked: boolean }>(
-      'select pg_try_advisory_lock(hashtextextended($1, 1)) as locked',
+      `select pg_try_advisory_lock${shared ? '_shared' : ''}(hashtextextended($1, 1)) as locked`,
       [lock],
     );
     if (!rows[0]?.locked) throw new AdvisoryLockTakenError(`another session holds the lock ${lock}`);

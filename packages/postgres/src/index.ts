@@ -1,4 +1,5 @@
 export { type AdvisoryLockOptions, AdvisoryLockTakenError, withAdvisoryLock } from './advisory-lock.ts';
+export { joinGroup, type Membership } from './group-membership.ts';
 export { type LeaderElectionOptions, startLeaderElection } from './leader-election.ts';
 export { type Environment, isReadable, stampSchemas, stampsOf, WrongEnvironmentError } from './environment.ts';
 export { migrate, migrateInTransaction, type Migrations, prepareSchema } from './migrate.ts';

@@ -30,6 +30,7 @@ test('reads the given variables and fills in the defaults', () => {
     INTERNAL_TOKEN: [env.INTERNAL_TOKEN],
     KAFKA_BROKERS: ['one.test:9092', 'two.test:9092'],
     LOG_LEVEL: 'info',
+    LOG_SHARDS: 1,
     HOST: '127.0.0.1',
     CAZ_DECIMALS: 18,
     KAFKA_TLS: false,

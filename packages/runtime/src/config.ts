@@ -33,6 +33,8 @@ export const ServiceConfig = z.object({
 /** Address of the event store, for the services that write event streams. */
 export const EventStoreConfig = z.object({
   EVENTSTORE_URL: z.string().regex(/^esdb(\+discover)?:\/\//, { error: 'must be an esdb:// URL' }),
+  /** Into how many shards a service splits its events, by order, for its relay and its projections. */
+  LOG_SHARDS: z.coerce.number().int().min(1).max(32).default(1),
 });
 
 /** Addresses and credentials of Kafka. */

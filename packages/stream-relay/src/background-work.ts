@@ -111,19 +111,20 @@ const startDatabaseWork = <M extends DomainMessage>(work: BackgroundWork<M>, sto
 
 const startKafkaWork = <M extends DomainMessage>(work: BackgroundWork<M>, store: StoreWatch): Stoppable[] => {
   const { connections, projection, publish, log } = work;
-  const { schema, prefixes } = projection;
-  const { kafka, publisher, name } = connections;
+  const { schema, prefixes, orderOf } = projection;
+  const { kafka, publisherFor, name } = connections;
   const { handle, ...topic } = work.consume;
   return [
     startRelay({
-      ...{ ...subscriptionOf(work), ...publish, store, schema, prefixes },
-      publisher: {
-        ...publisher,
-        // Kafka may come back empty.
-        open: async () => {
+      ...{ ...subscriptionOf(work), ...publish, store, schema, prefixes, ...(orderOf && { orderOf }) },
+      publisherFor: (checkpoint) => {
+        const publisher = publisherFor(checkpoint);
+        const open = async () => {
+          // Kafka may come back empty.
           await ensureTopics(kafka, [publish.topic, topic.name], topicSettingsOf(work.topicConfig));
           await publisher.open();
-        },
+        };
+        return { ...publisher, open };
       },
     }),
     consume({
@@ -145,6 +146,6 @@ const startKafkaWork = <M extends DomainMessage>(work: BackgroundWork<M>, store:
 };
 
 const subscriptionOf = <M extends DomainMessage>({ connections, log }: BackgroundWork<M>) => {
-  const { client, followerPool: pool, databaseUrl, outages } = connections;
-  return { client, pool, databaseUrl, wait: outages.wait, log };
+  const { client, followerPool: pool, databaseUrl, shards, outages } = connections;
+  return { client, pool, databaseUrl, shards, wait: outages.wait, log };
 };

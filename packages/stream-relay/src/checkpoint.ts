@@ -2,6 +2,7 @@ import { type LogPosition, readStoreIdentity } from '@cpg/event-store';
 import { type Pool, type Queryable, transaction } from '@cpg/postgres';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { readCheckpoints, verified } from './known-store.ts';
+import { endLeaders } from './shards.ts';
 
 /** The position of a subscription in the log, stored in `<schema>.checkpoints`. `epoch` is a fencing token: each new
  *  leader increments it, so an earlier leader can no longer move the checkpoint. The identity of the store and the
@@ -18,6 +19,12 @@ export class FencedError extends Error {
   override readonly name = 'FencedError';
 }
 
+/** The subscription has another number of shards now, so this checkpoint is no longer in use. */
+export class RetiredError extends Error {
+  override readonly name = 'RetiredError';
+}
+
+/** Takes over a checkpoint from its earlier leader. Throws RetiredError. */
 export const acquireCheckpoint = async (
   pool: Pool,
   { client, schema, name }: { client: EventStoreDBClient; schema: string; name: string },
@@ -27,11 +34,12 @@ export const acquireCheckpoint = async (
     await db.query('set local synchronous_commit = on');
     return db.query<{ epoch: string }>(
       `insert into ${schema}.checkpoints as stored (name, epoch) values ($1, 1)
-       on conflict (name) do update set epoch = stored.epoch + 1 returning epoch`,
+       on conflict (name) do update set epoch = stored.epoch + 1 where stored.retired_at is null returning epoch`,
       [name],
     );
   });
-  const epoch = acquired.rows[0]!.epoch;
+  const epoch = acquired.rows[0]?.epoch;
+  if (epoch === undefined) throw new RetiredError(`the checkpoint ${schema}.${name} is not in use any more`);
   let storeId: string | null = null;
   let previous: string | null = null;
   const save: Checkpoint['save'] = async (db, { commit, prepare, event }) => {
@@ -76,9 +84,5 @@ export const moveCheckpoint = async (
      where name = $1`,
     [name, position?.commit, position?.prepare, storeId, position?.event?.id, position?.event?.stream],
   );
-  // An idle leader would find out at its next event only.
-  await db.query(
-    'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = $1',
-    [`leader ${schema}.${name}`],
-  );
+  await endLeaders(db, schema, [name]);
 };

@@ -6,6 +6,7 @@ import type { Logger, Outages, ReadinessChecks } from '@cpg/runtime';
 export interface ConnectionsConfig extends KafkaConnectionConfig {
   readonly EVENTSTORE_URL: string;
   readonly DATABASE_URL: string;
+  readonly LOG_SHARDS: number;
 }
 
 export type Connections = ReturnType<typeof openConnections>;
@@ -23,7 +24,6 @@ export const openConnections = (
   // What can be repeated from the log commits without waiting for the disk: rows of read models and checkpoints.
   const followerPool = createPool({ url: databaseUrl, name: `${name} followers`, max: 5, asyncCommit: true, log });
   const kafka = createKafka(config, { clientId: name, log });
-  const publisher = createPublisher(kafka, { transactionalId: `${name}.relay` });
   const checks: ReadinessChecks = {
     postgres: outages.watch(POSTGRES, databaseDependency(readModel)),
     eventstore: outages.watch(EVENT_STORE, { check: store.check }),
@@ -32,21 +32,17 @@ export const openConnections = (
   return {
     name,
     databaseUrl,
+    shards: config.LOG_SHARDS,
     client: store.client,
     readModel,
     followerPool,
     kafka,
-    publisher,
+    /** The publisher of a relay; the name of its checkpoint is part of its transactional id. */
+    publisherFor: (checkpoint: string) => createPublisher(kafka, { transactionalId: `${name}.${checkpoint}` }),
     outages,
     /** Readiness of what every request needs. Kafka is not among them. */
     checks,
     /** Steps to run in this order after all work has stopped. */
-    close: [
-      outages.stop,
-      () => publisher.close(),
-      () => readModel.end(),
-      () => followerPool.end(),
-      store.close,
-    ] satisfies (() => unknown)[],
+    close: [outages.stop, () => readModel.end(), () => followerPool.end(), store.close] satisfies (() => unknown)[],
   };
 };

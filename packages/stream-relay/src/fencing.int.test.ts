@@ -54,7 +54,17 @@ const startRelayProcess = (hold: (ids: readonly string[]) => Promise<void>) => {
   const { schema, prefixes } = projection;
   const messageOf = async ({ event }: { event?: { id: string; created: Date } }) =>
     ({ id: event!.id, orderid: 'ord_1', time: event!.created.toISOString() }) as never;
-  const relay = startRelay({ client, pool, databaseUrl, schema, prefixes, log, publisher: holding, topic, messageOf });
+  const relay = startRelay({
+    client,
+    pool,
+    databaseUrl,
+    schema,
+    prefixes,
+    log,
+    publisherFor: () => holding,
+    topic,
+    messageOf,
+  });
   return {
     published,
     refused,

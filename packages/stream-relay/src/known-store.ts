@@ -31,7 +31,7 @@ interface CheckpointRow {
   readonly event_stream: string | null;
 }
 
-/** The checkpoints of a schema that `condition` selects. An earlier version moves a checkpoint without its event, which
+/** The checkpoints in use of a schema that `condition` selects. An earlier version moves a checkpoint without its event, which
  *  then belongs to another position and is left out. */
 export const readCheckpoints = async (
   db: Queryable,
@@ -42,7 +42,7 @@ export const readCheckpoints = async (
   const { rows } = await db.query<CheckpointRow>(
     `select name, store_id, commit_position::text as commit, prepare_position::text as prepare,
             case when event_position = commit_position then event_id end as event_id, event_stream
-     from ${schema}.checkpoints where ${condition} order by name`,
+     from ${schema}.checkpoints where retired_at is null and (${condition}) order by name`,
     [...values],
   );
   return rows.map(({ name, store_id, commit, prepare, event_id: id, event_stream: stream }) => ({

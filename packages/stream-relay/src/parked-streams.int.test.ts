@@ -51,7 +51,10 @@ const relayProcess = (faulty: string | null, fault: unknown) => {
     if (nameOf(entry) === faulty) throw fault;
     return { id: nameOf(entry) } as never;
   };
-  return { published, ...startRelay({ ...options, schema, prefixes, publisher, topic: 'orders.v1', messageOf }) };
+  return {
+    published,
+    ...startRelay({ ...options, schema, prefixes, publisherFor: () => publisher, topic: 'orders.v1', messageOf }),
+  };
 };
 
 test.each([

@@ -8,8 +8,10 @@ export interface ParkedStreamsOptions {
   readonly client: EventStoreDBClient;
   readonly pool: Pool;
   readonly schema: string;
-  /** Name of the subscription. */
+  /** Name of the subscription. Its shards share the rows, so that another number of shards finds them. */
   readonly name: string;
+  /** Whether an event belongs to this shard; every event where it is absent. */
+  readonly has?: (event: AllStreamResolvedEvent) => Promise<boolean>;
   readonly log: Logger;
 }
 
@@ -30,7 +32,14 @@ const RETRY_EVERY_MS = 5 * 60_000;
 /** Bounds the time that other streams wait for a retry. The streams that were tried longest ago come first. */
 const RETRIED_AT_ONCE = 100;
 
-export const parkedStreams = ({ client, pool, schema, name, log }: ParkedStreamsOptions): ParkedStreams => {
+export const parkedStreams = ({
+  client,
+  pool,
+  schema,
+  name,
+  has = async () => true,
+  log,
+}: ParkedStreamsOptions): ParkedStreams => {
   const table = `${schema}.parked_streams`;
   const parked = new Set<string>();
   let retriedAt = -Infinity;
@@ -47,7 +56,7 @@ export const parkedStreams = ({ client, pool, schema, name, log }: ParkedStreams
     );
   };
 
-  /** Resolves to false when an event still cannot be handled. */
+  /** Resolves to false when an event still cannot be handled, or belongs to another shard. */
   const retryStream = async (
     stream: string,
     fromRevision: number,
@@ -55,6 +64,7 @@ export const parkedStreams = ({ client, pool, schema, name, log }: ParkedStreams
   ): Promise<boolean> => {
     for await (const resolved of rawEventsOf(client, stream, fromRevision)) {
       const event = resolved as AllStreamResolvedEvent;
+      if (!(await has(event))) return false;
       try {
         await handle(event);
       } catch (error) {

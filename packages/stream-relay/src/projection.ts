@@ -1,6 +1,8 @@
 import { type Queryable, transaction } from '@cpg/postgres';
 import type { AllStreamResolvedEvent } from '@eventstore/db-client';
-import { type LeaderSubscription, type LeaderSubscriptionOptions, subscribeAsLeader } from './leader-subscription.ts';
+import type { LeaderSubscription } from './leader-subscription.ts';
+import { type ShardedOptions, subscribeInShards } from './sharded-subscription.ts';
+import type { OrderOf } from './shards.ts';
 
 /** Tables built from the log alone, so that they can be rebuilt at any time. */
 export interface Projection {
@@ -15,6 +17,10 @@ export interface Projection {
   readonly version: number;
   /** Prefixes of the streams it is built from. */
   readonly prefixes: string[];
+  /** The order of an event, which decides its shard. Default: streams are named after their orders. */
+  readonly orderOf?: OrderOf;
+  /** Whether its rows depend on the sequence of events of several orders. Then it is never split. */
+  readonly isWhole?: boolean;
   /** Columns that hold leases or the like. They are not built from the log, so `verify` ignores them. */
   readonly transientColumns: readonly string[];
   /** Writes events to the tables in `schema`, which may be a shadow schema. Idempotent, whatever state the rows are
@@ -39,7 +45,7 @@ export const FIRST_PROJECTION = 'projection';
 /** Names a projection in messages and locks: by its first table. */
 export const nameOf = ({ schema, tables }: Pick<Projection, 'schema' | 'tables'>): string => `${schema}.${tables[0]}`;
 
-export interface ProjectionOptions extends Omit<LeaderSubscriptionOptions, 'schema' | 'name' | 'prefixes'> {
+export interface ProjectionOptions extends Omit<ShardedOptions, 'schema' | 'name' | 'prefixes' | 'orderOf'> {
   readonly projection: Projection;
   /** Runs on each batch before it is projected. Must be idempotent. */
   readonly beforeProjecting?: (events: AllStreamResolvedEvent[]) => Promise<void>;
@@ -55,10 +61,14 @@ export const startProjection = ({
   beforeProjecting,
   ...options
 }: ProjectionOptions): LeaderSubscription => {
-  const { schema, prefixes, name = FIRST_PROJECTION } = projection;
-  return subscribeAsLeader(
-    { pauseMs: pauseAfter, ...options, schema, prefixes, name },
+  const { schema, prefixes, orderOf, isWhole, name = FIRST_PROJECTION } = projection;
+  return subscribeInShards(
     {
+      ...{ pauseMs: pauseAfter, ...options, schema, prefixes, name },
+      ...(orderOf && { orderOf }),
+      ...(isWhole && { shards: 1 }),
+    },
+    () => ({
       handle: async (events, position, checkpoint) => {
         await beforeProjecting?.(events);
         await transaction(options.pool, async (db) => {
@@ -70,6 +80,6 @@ export const startProjection = ({
         await beforeProjecting?.([event]);
         await transaction(options.pool, (db) => projection.apply(db, [event], schema));
       },
-    },
+    }),
   );
 };

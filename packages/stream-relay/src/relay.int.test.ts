@@ -22,7 +22,7 @@ test('stops in time while Kafka does not answer', async () => {
     });
   const relay = startRelay({
     ...{ client, pool, databaseUrl, schema, prefixes, log },
-    publisher: { open, send: never, commit: never, close: never },
+    publisherFor: () => ({ open, send: never, commit: never, close: never }),
     topic: 'orders.v1',
     messageOf: async () => null,
   });

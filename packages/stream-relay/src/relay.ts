@@ -3,14 +3,17 @@ import { isFenced, type Publisher } from '@cpg/kafka';
 import { withTimeout } from '@cpg/runtime';
 import type { AllStreamResolvedEvent } from '@eventstore/db-client';
 import { FencedError } from './checkpoint.ts';
-import { type LeaderSubscription, type LeaderSubscriptionOptions, subscribeAsLeader } from './leader-subscription.ts';
+import type { LeaderSubscription, SubscriptionWork } from './leader-subscription.ts';
+import { type ShardedOptions, subscribeInShards } from './sharded-subscription.ts';
+import { retiredCheckpoints } from './shards.ts';
 
-/** Names the checkpoint of a relay. */
+/** Names the subscription of a relay. */
 export const RELAY = 'relay';
 
-export interface RelayOptions extends Omit<LeaderSubscriptionOptions, 'name' | 'fencePredecessors'> {
-  /** Used by this relay only: each term as leader opens it again. */
-  readonly publisher: Publisher;
+export interface RelayOptions extends Omit<ShardedOptions, 'name'> {
+  /** A publisher of its own for each checkpoint. Each term as leader opens it again, and fences the earlier one of the
+   *  same checkpoint. */
+  readonly publisherFor: (checkpoint: string) => Publisher;
   readonly topic: string;
   /** The message of an event, or null when the event is not published. The same event always gives the same message
    *  id. */
@@ -27,7 +30,21 @@ const STOP_TIMEOUT_MS = 6_000;
 /** Publishes the log to a topic in log order, at least once. The checkpoint moves only after all replicas have the
  *  messages and the transaction is committed. A relay that lost its leadership is fenced and cannot publish, however
  *  long it was paused. */
-export const startRelay = ({ publisher, topic, messageOf, ...options }: RelayOptions): LeaderSubscription => {
+export const startRelay = (options: RelayOptions): LeaderSubscription => {
+  const subscription = subscribeInShards({ ...options, name: RELAY }, (checkpoint) => relayWork(checkpoint, options));
+  return {
+    stop: () =>
+      withTimeout(STOP_TIMEOUT_MS, subscription.stop()).catch((error: unknown) =>
+        options.log.warn({ err: error }, 'relay did not stop in time: uncommitted events are published again'),
+      ),
+  };
+};
+
+const relayWork = (
+  checkpointName: string,
+  { pool, schema, publisherFor, topic, messageOf }: RelayOptions,
+): SubscriptionWork => {
+  const publisher = publisherFor(checkpointName);
   const publish = async (events: readonly AllStreamResolvedEvent[]) => {
     const messages: DomainMessage[] = [];
     for (const event of events) {
@@ -36,29 +53,34 @@ export const startRelay = ({ publisher, topic, messageOf, ...options }: RelayOpt
     }
     if (messages.length > 0) await publisher.send(topic, messages).catch(asFenced);
   };
-  const subscription = subscribeAsLeader(
-    { ...options, name: RELAY, fencePredecessors: publisher.open },
-    {
-      handle: publish,
-      handleParked: async (event) => {
-        await publish([event]);
+  return {
+    fencePredecessors: async () => {
+      // A paused leader of another number of shards must not publish any more.
+      for (const retired of await retiredCheckpoints(pool, { schema, name: RELAY })) await fence(publisherFor(retired));
+      await publisher.open();
+    },
+    handle: publish,
+    handleParked: async (event) => {
+      await publish([event]);
+      await publisher.commit().catch(asFenced);
+    },
+    flush: {
+      ...COMMIT,
+      run: async (position, checkpoint) => {
         await publisher.commit().catch(asFenced);
-      },
-      flush: {
-        ...COMMIT,
-        run: async (position, checkpoint) => {
-          await publisher.commit().catch(asFenced);
-          await checkpoint.save(options.pool, position);
-        },
+        await checkpoint.save(pool, position);
       },
     },
-  );
-  return {
-    stop: () =>
-      withTimeout(STOP_TIMEOUT_MS, subscription.stop()).catch((error: unknown) =>
-        options.log.warn({ err: error }, 'relay did not stop in time: uncommitted events are published again'),
-      ),
+    close: publisher.close,
   };
+};
+
+const fence = async (publisher: Publisher): Promise<void> => {
+  try {
+    await publisher.open();
+  } finally {
+    await publisher.close();
+  }
 };
 
 const asFenced = (error: unknown): never => {

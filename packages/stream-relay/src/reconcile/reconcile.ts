@@ -10,6 +10,7 @@ import { RELAY } from '../relay.ts';
 import { ProjectionError, type ShadowTableOptions, withShadowTables } from '../shadow-table.ts';
 import { DELIVERIES, findGoneDeliveries, findGoneMessages, findGoneRows } from './find-gone.ts';
 import { type GoneList, goneList } from './gone-list.ts';
+import { checkpointsInUse } from '../shards.ts';
 import { readStoreEvents } from './store-events.ts';
 
 /** Where the events of a service go. */
@@ -61,7 +62,8 @@ export const reconcile = async (options: ReconcileOptions): Promise<boolean> => 
   }
   // The relay goes on after the last event that was published. The projection reads the whole log, to finish whatever
   // the log begins.
-  const resets = unknown.map((name) => ({ name, position: name === RELAY ? lastKnown : null }));
+  const relays = await checkpointsInUse(pool, { schema, name: RELAY });
+  const resets = unknown.map((name) => ({ name, position: relays.includes(name) ? lastKnown : null }));
   await transaction(pool, async (db) => {
     for (const { name, position } of resets)
       await moveCheckpoint(db, { schema, name, storeId: known.storeId }, position);

@@ -6,6 +6,7 @@ import { readCheckpoints, verified } from '../known-store.ts';
 import type { Projection } from '../projection.ts';
 import { RELAY } from '../relay.ts';
 import { ProjectionError } from '../shadow-table.ts';
+import { checkpointsInUse } from '../shards.ts';
 
 export interface RepublishOptions {
   readonly client: EventStoreDBClient;
@@ -14,19 +15,26 @@ export interface RepublishOptions {
   readonly since: Date;
 }
 
-/** Sets the relay back to the last event that was recorded before `since`, so that it publishes every later one again:
- *  under the same ids, and in order with new ones, which wait for their turn. Resolves to false when the relay has not
- *  come as far. Throws UnknownStoreError. */
+/** Sets every shard of the relay back to the last event that was recorded before `since`, so that it publishes every later one again:
+ *  under the same ids, and in order with new ones, which wait for their turn. Resolves to false when none has come as
+ *  far. Throws UnknownStoreError. */
 export const republish = async ({ client, pool, projection, since }: RepublishOptions): Promise<boolean> => {
   const { schema, prefixes } = projection;
   const identity = await readStoreIdentity(client);
-  const [relay] = await readCheckpoints(pool, schema, 'name = $1', [RELAY]);
-  if (!relay || !identity) throw new ProjectionError(`schema ${schema} has published nothing yet: start its service`);
-  const current = await verified(client, identity, schema, relay);
+  const names = await checkpointsInUse(pool, { schema, name: RELAY });
+  const shards = await readCheckpoints(pool, schema, 'name = any($1)', [names]);
+  if (shards.length === 0 || !identity)
+    throw new ProjectionError(`schema ${schema} has published nothing yet: start its service`);
   const from = await lastBefore(client, prefixes, since);
-  if (!current || (from && BigInt(from.commit) >= BigInt(current.commit))) return false;
-  await transaction(pool, (db) => moveCheckpoint(db, { schema, name: RELAY, storeId: identity.storeId }, from));
-  return true;
+  const ahead: string[] = [];
+  for (const shard of shards) {
+    const current = await verified(client, identity, schema, shard);
+    if (current && (!from || BigInt(from.commit) < BigInt(current.commit))) ahead.push(shard.name);
+  }
+  await transaction(pool, async (db) => {
+    for (const name of ahead) await moveCheckpoint(db, { schema, name, storeId: identity.storeId }, from);
+  });
+  return ahead.length > 0;
 };
 
 /** The last event of the prefixes that was recorded before `since`; null without one. */

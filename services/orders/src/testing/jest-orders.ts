@@ -232,7 +232,7 @@ const startFollowers = async (
       ...follower,
       schema,
       prefixes,
-      publisher,
+      publisherFor: () => publisher,
       topic: TOPICS.orders.name,
       messageOf: orderMessages(client),
     }),

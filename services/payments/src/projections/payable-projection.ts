@@ -12,6 +12,8 @@ export const payableProjection = (client: EventStoreDBClient): Projection => ({
   tables: ['payables', 'reserved_indexes'],
   version: 1,
   prefixes: [...ORDER_PREFIXES, ACCOUNT_STREAM_PREFIX],
+  // An index is reserved by the event of an account before the event of an order shows it.
+  isWhole: true,
   transientColumns: [],
   apply: async (db, events, schema) => {
     const payables: Payable[] = [];

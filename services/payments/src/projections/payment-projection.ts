@@ -4,6 +4,7 @@ import { type Projection, withoutProjected } from '@cpg/stream-relay';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { deletedPaymentId } from '../deletion.ts';
 import { PAYMENT_STREAM_PREFIX } from '../payment/identity.ts';
+import { orderOfPayment } from '../payment/order-of.ts';
 import { paymentDecider } from '../payment/payment.ts';
 import { exists } from '../payment/state.ts';
 import { paymentCounts, refundCounts } from './payment-counts.ts';
@@ -19,6 +20,7 @@ export const paymentProjection = (client: EventStoreDBClient): Projection => {
     counts: [paymentCounts, refundCounts],
     version: 3,
     prefixes: [PAYMENT_STREAM_PREFIX],
+    orderOf: orderOfPayment(client),
     transientColumns: [],
     apply: async (db, events, schema) => {
       const latestByPaymentId = new Map<string, ProjectedPayment>();

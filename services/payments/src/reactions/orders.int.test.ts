@@ -32,7 +32,7 @@ beforeAll(async () => {
       ...subscription,
       schema: 'payments',
       prefixes: [PAYMENT_STREAM_PREFIX],
-      publisher: paymentsPublisher,
+      publisherFor: () => paymentsPublisher,
       topic: TOPICS.payments.name,
       messageOf: paymentMessages(client),
     }),

@@ -1,0 +1,48 @@
+import { shardOf } from './shards.ts';
+import { startShardedTallies, ORDERS, until } from './testing/jest-shards.ts';
+
+let service: Awaited<ReturnType<typeof startShardedTallies>>;
+beforeEach(async () => {
+  service = await startShardedTallies();
+});
+afterEach(() => service.stop());
+
+test('two processes lead equal numbers of shards, and one takes over all when the other stops', async () => {
+  const { published, startProcess, tallyAll } = service;
+  const publishAll = async () => {
+    published.length = 0;
+    await tallyAll();
+    await until(() => new Set(published.map(({ id }) => id)).size >= ORDERS.length);
+    return new Set(published.map(({ by }) => by));
+  };
+  const first = startProcess('first', 4);
+  expect(await publishAll()).toEqual(new Set(['first']));
+  startProcess('second', 4);
+  await until(async () => (await publishAll()).size === 2);
+  for (const { id, checkpoint } of published) {
+    const order = id.slice('tally-'.length).split('#')[0]!;
+    expect(checkpoint).toBe(`relay-${shardOf(order, 4) + 1}-of-4`);
+  }
+  expect(new Set(published.map(({ checkpoint, by }) => `${checkpoint} ${by}`)).size).toBe(
+    new Set(published.map(({ checkpoint }) => checkpoint)).size,
+  );
+  await first.stop();
+  expect(await publishAll()).toEqual(new Set(['second']));
+}, 30_000);
+
+test('another number of shards leaves no event out and keeps the order of each order', async () => {
+  const { startProcess, tallyAll, hasAll, checkpoints } = service;
+  let events = 0;
+  for (const [index, shards] of [1, 3, 2, 1].entries()) {
+    const process = startProcess(String(index), shards);
+    await tallyAll();
+    events += 1;
+    await until(() => hasAll(events));
+    expect(await checkpoints()).toHaveLength(2 * shards);
+    // The others go on beside the next one, and follow it.
+    if (index % 2 === 0) await process.stop();
+  }
+  service.requireOrder();
+  expect(await checkpoints()).toEqual(['projection', 'relay']);
+  await until(async () => (await service.rows()).every(({ revision }) => revision === events - 1));
+}, 30_000);
