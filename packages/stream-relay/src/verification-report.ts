@@ -1,5 +1,6 @@
 import type { ChainVerification } from '@cpg/event-store';
-import { type Difference, MAX_DIFFERENCES, type Verification } from './verify.ts';
+import { type Difference, MAX_DIFFERENCES } from './difference.ts';
+import type { Verification } from './verify.ts';
 
 /** The lines that `audit verify` prints for the hash chains of streams. */
 export const chainReport = (prefixes: readonly string[], { events, faults, shown }: ChainVerification): string[] => {

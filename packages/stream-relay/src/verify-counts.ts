@@ -1,15 +1,13 @@
 import type { Queryable } from '@cpg/postgres';
+import { type Difference, MAX_DIFFERENCES } from './difference.ts';
 import type { CountTable, Projection } from './projection.ts';
-import { type Difference, MAX_DIFFERENCES } from './verify.ts';
-
-type CountDifferences = Pick<{ differ: number; differences: readonly Difference[] }, 'differ' | 'differences'>;
 
 /** Compares the counts of a projection with its rows. Each comparison is one statement and so one snapshot: writes in
  *  progress make no difference. */
 export const verifyCounts = async (
   db: Queryable,
   { schema, tables, counts = [] }: Pick<Projection, 'schema' | 'tables' | 'counts'>,
-): Promise<CountDifferences> => {
+): Promise<{ differ: number; differences: readonly Difference[] }> => {
   const found = { differ: 0, differences: [] as Difference[] };
   for (const count of counts) {
     // Without triggers, the rows are of an earlier version, and are not counted yet.

@@ -1,17 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type Difference, MAX_DIFFERENCES } from './difference.ts';
 import type { Projection } from './projection.ts';
 import { verifyCounts } from './verify-counts.ts';
 import { type ShadowTables, type ShadowTableOptions, withShadowTables } from './shadow-table.ts';
-
-type Row = Readonly<Record<string, unknown>>;
-
-/** A live row that differs from its replay, or a count that differs from its rows. Null stands for a missing row. */
-export interface Difference {
-  readonly table: string;
-  readonly id: string;
-  readonly live: Row | null;
-  readonly replayed: Row | null;
-}
 
 export interface Verification {
   readonly rows: number;
@@ -23,7 +14,6 @@ export interface Verification {
 
 const ATTEMPTS = 8;
 const RETRY_DELAY_MS = 500;
-export const MAX_DIFFERENCES = 50;
 
 /** Compares each row of a projection with a replay of the log, while its tables are in use. A row may differ for a
  *  moment because a write to it is in progress: only rows that differ in every attempt over some seconds are reported.
