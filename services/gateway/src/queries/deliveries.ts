@@ -43,15 +43,15 @@ export const listDeliveries = async (
   webhookId: string,
   { status, event_type, ...list }: ListQuery & DeliveryFilters,
 ): Promise<Page<Delivery>> => {
+  const { from_date: from, to_date: to } = list;
   const page = await selectPage<DeliveryRow>(db, {
     table: 'webhooks.deliveries',
-    columns: COLUMNS,
-    where: [
-      ['webhook_id =', webhookId],
-      ['status =', status],
-      ['event_type =', event_type],
-      ['id >=', list.from_date && firstIdAt(list.from_date.getTime())],
-      ['id <=', list.to_date && firstIdAt(list.to_date.getTime() + MAX_ID_DELAY_MS)],
+    columns: COLUMNS.split(', '),
+    owner: ['webhook_id', webhookId],
+    filters: Object.entries({ status, event_type }),
+    ranges: [
+      ['id >=', from && firstIdAt(from.getTime())],
+      ['id <=', to && firstIdAt(to.getTime() + MAX_ID_DELAY_MS)],
     ],
     list,
     sortBy: ['id'],

@@ -1,6 +1,7 @@
-import type { Order } from '@cpg/contracts';
+import { type Order, OrderStatus } from '@cpg/contracts';
 import type { Queryable } from '@cpg/postgres';
 import type { ListQuery } from '../list-query.ts';
+import type { CountTable } from './counts.ts';
 import { mapPage, type Page, selectPage } from './page.ts';
 
 export interface OrderFilters {
@@ -9,6 +10,8 @@ export interface OrderFilters {
   readonly currency?: string | undefined;
 }
 
+const COUNTS: CountTable = { name: 'orders.order_counts', keys: ['currency'], statuses: OrderStatus.options };
+
 export const listOrders = async (
   db: Queryable,
   merchantId: string,
@@ -16,14 +19,12 @@ export const listOrders = async (
 ): Promise<Page<Order>> => {
   const page = await selectPage<{ id: string; resource: Order }>(db, {
     table: 'orders.orders',
-    columns: 'resource',
-    where: [
-      ['not deleted and merchant_id =', merchantId],
-      ['status =', status],
-      ['external_reference_id =', external_reference_id],
-      ['currency =', currency],
-    ],
+    columns: ['resource'],
+    owner: ['merchant_id', merchantId],
+    only: 'not deleted',
+    filters: Object.entries({ status, external_reference_id, currency }),
     list,
+    counts: COUNTS,
   });
   return mapPage(page, (row) => row.resource);
 };

@@ -1,8 +1,12 @@
+import { createHash } from 'node:crypto';
 import type { Queryable } from '@cpg/postgres';
 import type { ListQuery } from '../list-query.ts';
+import type { CountTable } from './counts.ts';
+import { isCounted } from './counted-tables.ts';
+import { pageStatement } from './page-statement.ts';
 
-/** A condition without its value (`status =`), and the value. An undefined value disables the filter. */
-export type Filter = readonly [condition: string, value: unknown];
+/** A column and the value it must have. An undefined value disables the filter. */
+export type Filter = readonly [column: string, value: unknown];
 
 export interface Page<T> {
   readonly items: T[];
@@ -15,32 +19,29 @@ export interface Page<T> {
 
 export interface PageQuery {
   readonly table: string;
-  readonly columns: string;
-  readonly where: readonly Filter[];
+  readonly columns: readonly string[];
+  /** The column of the merchant or webhook whose items are listed. */
+  readonly owner: readonly [column: string, id: string];
+  /** A condition that all items of the list meet. */
+  readonly only?: string;
+  readonly filters: readonly Filter[];
+  /** More conditions without their values, like `id >=`. An undefined value disables one. */
+  readonly ranges?: readonly Filter[];
   readonly list: ListQuery;
+  /** The counts of the rows, if there are any. */
+  readonly counts?: CountTable | undefined;
   /** The columns to sort by. */
   readonly sortBy?: readonly string[];
 }
 
-/** One page of a table and the total number of matching rows, from one snapshot. `table`, `columns`, the conditions and
- *  `sortBy` are inserted into the statement as they are: never pass request input. */
-export const selectPage = async <Row extends { id: string }>(
-  db: Queryable,
-  { table, columns, where, list, sortBy = ['created_at', 'id'] }: PageQuery,
-): Promise<Page<Row>> => {
-  const filters: Filter[] = [...where, ['created_at >=', list.from_date], ['created_at <=', list.to_date]];
-  const active = filters.filter(([, value]) => value !== undefined);
-  const matching = `${table} where ${active.map(([condition], index) => `${condition} $${index + 1}`).join(' and ')}`;
-  const order = sortBy.map((column) => `${column} ${list.sort}`).join(', ');
-  const { rows } = await db.query<Row & { total: number }>(
-    `select total, item.*
-       from (select count(*)::int as total from ${matching}) counted
-       left join lateral (
-         select id, created_at, ${columns} from ${matching} order by ${order} limit $${active.length + 1} offset $${active.length + 2}
-       ) item on true
-      order by ${order}`,
-    [...active.map(([, value]) => value), list.limit, (list.page - 1) * list.limit],
+/** One page of a table and the total number of matching rows, from one snapshot. Everything but values is inserted into
+ *  the statement as it is, so never pass request input. */
+export const selectPage = async <Row extends { id: string }>(db: Queryable, query: PageQuery): Promise<Page<Row>> => {
+  const { table, list, counts } = query;
+  const { text, values } = pageStatement(
+    counts && (await isCounted(db, table)) ? query : { ...query, counts: undefined },
   );
+  const { rows } = await db.query<Row & { total: number }>({ name: nameOf(text), text, values });
   const total = rows[0]?.total ?? 0;
   const items = rows.filter((row) => row.id !== null);
   return {
@@ -52,6 +53,9 @@ export const selectPage = async <Row extends { id: string }>(
     totalPages: Math.ceil(total / list.limit),
   };
 };
+
+/** Names a statement, so that PostgreSQL plans it once per connection. */
+const nameOf = (text: string): string => createHash('sha256').update(text).digest('base64url');
 
 export const mapPage = <A, B>(page: Page<A>, map: (item: A) => B): Page<B> => ({
   ...page,

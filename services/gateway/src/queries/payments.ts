@@ -1,6 +1,7 @@
-import type { Payment, PaymentCurrency } from '@cpg/contracts';
+import { type Payment, type PaymentCurrency, PaymentStatus } from '@cpg/contracts';
 import type { Queryable } from '@cpg/postgres';
 import type { ListQuery } from '../list-query.ts';
+import type { CountTable } from './counts.ts';
 import { mapPage, type Page, selectPage } from './page.ts';
 
 export interface PaymentFilters {
@@ -10,6 +11,12 @@ export interface PaymentFilters {
   readonly order_id?: string | undefined;
 }
 
+const COUNTS: CountTable = {
+  name: 'payments.payment_counts',
+  keys: ['currency', 'payment_rail'],
+  statuses: PaymentStatus.options,
+};
+
 export const listPayments = async (
   db: Queryable,
   merchantId: string,
@@ -17,15 +24,12 @@ export const listPayments = async (
 ): Promise<Page<Payment>> => {
   const page = await selectPage<{ id: string; resource: Payment }>(db, {
     table: 'payments.payments',
-    columns: 'resource',
-    where: [
-      ['not deleted and merchant_id =', merchantId],
-      ['status =', status],
-      ['currency =', currency],
-      ['payment_rail =', payment_rail],
-      ['order_id =', order_id],
-    ],
+    columns: ['resource'],
+    owner: ['merchant_id', merchantId],
+    only: 'not deleted',
+    filters: Object.entries({ status, currency, payment_rail, order_id }),
     list,
+    counts: COUNTS,
   });
   return mapPage(page, (row) => row.resource);
 };

@@ -1,6 +1,7 @@
 import type { Refund } from '@cpg/contracts';
 import type { Queryable } from '@cpg/postgres';
 import type { ListQuery } from '../list-query.ts';
+import type { CountTable } from './counts.ts';
 import { mapPage, type Page, selectPage } from './page.ts';
 
 export interface RefundFilters {
@@ -9,6 +10,8 @@ export interface RefundFilters {
   readonly currency?: string | undefined;
 }
 
+const COUNTS: CountTable = { name: 'payments.refund_counts', keys: ['currency'], statuses: [] };
+
 export const listRefunds = async (
   db: Queryable,
   merchantId: string,
@@ -16,14 +19,11 @@ export const listRefunds = async (
 ): Promise<Page<Refund>> => {
   const page = await selectPage<{ id: string; resource: Refund }>(db, {
     table: 'payments.refunds',
-    columns: 'resource',
-    where: [
-      ['merchant_id =', merchantId],
-      ['payment_id =', payment_id],
-      ['order_id =', order_id],
-      ['currency =', currency],
-    ],
+    columns: ['resource'],
+    owner: ['merchant_id', merchantId],
+    filters: Object.entries({ payment_id, order_id, currency }),
     list,
+    counts: COUNTS,
   });
   return mapPage(page, (row) => row.resource);
 };

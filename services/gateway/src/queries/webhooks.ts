@@ -79,8 +79,10 @@ export const insertWebhook = (
 export const listWebhooks = async (db: Queryable, merchantId: string, list: ListQuery): Promise<Page<Webhook>> => {
   const page = await selectPage<WebhookRow>(db, {
     table: 'gateway.webhooks',
-    columns: COLUMNS,
-    where: [['deleted_at is null and merchant_id =', merchantId]],
+    columns: COLUMNS.split(', '),
+    owner: ['merchant_id', merchantId],
+    only: 'deleted_at is null',
+    filters: [],
     list,
   });
   return mapPage(page, resourceOf);

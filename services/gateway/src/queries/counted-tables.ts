@@ -1,0 +1,17 @@
+import type { Queryable } from '@cpg/postgres';
+
+const counted = new WeakMap<Queryable, Set<string>>();
+
+/** Whether triggers count the rows of a table. They do from the start, or once the service has rebuilt the table of an
+ *  earlier version; then they always do. */
+export const isCounted = async (db: Queryable, table: string): Promise<boolean> => {
+  const known = counted.get(db) ?? new Set<string>();
+  counted.set(db, known);
+  if (known.has(table)) return true;
+  const { rowCount } = await db.query(
+    `select from pg_trigger where tgrelid = to_regclass($1) and tgname = 'count_inserted'`,
+    [table],
+  );
+  if (rowCount === 1) known.add(table);
+  return rowCount === 1;
+};

@@ -1,0 +1,66 @@
+/** A table of exact counts that the service which owns the rows keeps with them, for spans of three lengths. */
+export interface CountTable {
+  readonly name: string;
+  /** The columns of its key that lists filter by. */
+  readonly keys: readonly string[];
+  /** The values of `status`, each of which has a column. Empty for rows without a status. */
+  readonly statuses: readonly string[];
+}
+
+const MINUTE_MS = 60_000;
+// The lengths of the spans in minutes, as in the migrations of the services.
+const MINUTE = 1;
+const HOURS = 120;
+export const WEEK = 10_080;
+
+/** Adds a value to those of a statement, and returns its placeholder. */
+export type Bind = (value: unknown) => string;
+
+/** The parts of a statement that count rows. All conditions include the owner and the filters. */
+export interface Counted extends CountTable {
+  /** The condition on the counts, and the column to sum. */
+  readonly where: string;
+  readonly measure: string;
+  /** The counted rows, and the condition on them. */
+  readonly rows: string;
+  readonly matching: string;
+}
+
+/** The number of all matching rows. */
+export const countAll = (counted: Counted): string => sum(counted, WEEK, 'true');
+
+/** The number of matching rows that were created before `at`: whole spans, and the rows of the last minute. */
+export const countBefore = (counted: Counted, at: Date, bind: Bind): string => {
+  const minutes = Math.floor(at.getTime() / MINUTE_MS);
+  const week = bind(minutes - (minutes % WEEK));
+  const hours = bind(minutes - (minutes % HOURS));
+  const minute = bind(minutes);
+  return `(${sum(counted, WEEK, `start < ${week}`)}
+    + ${sum(counted, HOURS, `start >= ${week} and start < ${hours}`)}
+    + ${sum(counted, MINUTE, `start >= ${hours} and start < ${minute}`)}
+    + (select count(*) from ${counted.rows} where ${counted.matching}
+         and created_at >= ${startOf(minute)} and created_at < ${bind(at)}))`;
+};
+
+const sum = ({ name, where, measure }: Counted, span: number, range: string): string =>
+  `(select coalesce(sum(${measure}), 0) from ${name} where ${where} and span = ${span} and ${range})`;
+
+/** Common table expressions that find a matching row, oldest first. `minute` has the `start` of its minute, and the
+ *  number of matching rows `before` that; it is empty when no more than `before` rows match. */
+export const findMinute = (counted: Counted, before: string): string =>
+  `week as materialized (${spanOf(counted, before, WEEK, '0', 'true')}),
+hours as materialized (${spanOf(counted, before, HOURS, '(select before from week)', within('week', WEEK))}),
+minute as materialized (${spanOf(counted, before, MINUTE, '(select before from hours)', within('hours', HOURS))})`;
+
+const spanOf = ({ name, where, measure }: Counted, before: string, span: number, earlier: string, range: string) =>
+  `select start, up_to - n as before from (
+     select start, n, ${earlier} + sum(n) over (order by start) as up_to from (
+       select start, sum(${measure}) as n from ${name} where ${where} and span = ${span} and ${range} group by start
+     ) as spans
+   ) as spans where up_to > ${before} order by start limit 1`;
+
+const within = (outer: string, span: number): string =>
+  `start >= (select start from ${outer}) and start < (select start from ${outer}) + ${span}`;
+
+/** When a minute starts. */
+export const startOf = (minute: string): string => `to_timestamp(${minute}::bigint * 60)`;

@@ -1,0 +1,146 @@
+import { type Bind, type Counted, countAll, countBefore, findMinute, startOf, WEEK } from './counts.ts';
+import type { PageQuery } from './page.ts';
+
+/** Up to here a page is found by reading the rows before it in an index, which is cheaper than by counts. */
+const MAX_SKIPPED = 500;
+
+/** The statement that selects one page with the total. It finds the ids of the page in an index, then reads these rows
+ *  alone. With counts, the total is a sum of few rows, and a distant page is read from its minute on. */
+export const pageStatement = (query: PageQuery): { text: string; values: unknown[] } => {
+  const values: unknown[] = [];
+  const search = searchOf(query, (value) => `$${values.push(value)}`);
+  const { list } = query;
+  const isDistant = (list.page - 1) * list.limit > MAX_SKIPPED;
+  return {
+    text: `with bounds as materialized (${bounds(search)}),
+${isDistant && search.counted ? distantPage(search, search.counted) : nearPage(search)}
+select greatest(upper - lower, 0)::int as total, page.* from bounds left join ${wholeRows(query, search)} as page on true
+order by ${search.order(list.sort, 'page.')}`,
+    values,
+  };
+};
+
+/** The parts of the statement that depend on the query. */
+interface Search extends Required<Pick<PageQuery, 'table' | 'list' | 'ranges'>> {
+  /** The columns that are selected to find the page. */
+  readonly selected: readonly string[];
+  readonly bind: Bind;
+  /** The columns that must have a value, with its placeholder. */
+  readonly equal: ReadonlyMap<string, string>;
+  /** The condition on all of them. */
+  readonly matching: string;
+  /** Null when the counts do not know about all filters. */
+  readonly counted: Counted | null;
+  readonly order: (direction: 'asc' | 'desc', prefix?: string) => string;
+}
+
+const searchOf = (query: PageQuery, bind: Bind): Search => {
+  const { table, list, ranges = [], owner, only = 'true', filters, sortBy = ['created_at', 'id'] } = query;
+  const active = [owner, ...filters].filter(([, value]) => value !== undefined);
+  const equal = new Map(active.map(([column, value]) => [column, bind(value)]));
+  const matching = [only, ...conditionsOf(equal)].join(' and ');
+  return {
+    ...{ table, list, ranges, bind, equal, matching },
+    selected: ['id', 'created_at', ...(query.counts ? [] : query.columns)],
+    counted: countedOf(query, equal, matching),
+    order: (direction, prefix = '') => sortBy.map((column) => `${prefix}${column} ${direction}`).join(', '),
+  };
+};
+
+/** The rows of the page. Where an index has all that is needed to find them, only these are read from the table. */
+const wholeRows = ({ table, columns, counts }: PageQuery, { selected }: Search): string =>
+  counts
+    ? `(select ${selected.map((column) => `page.${column}`).join(', ')}, item.* from page cross join lateral (
+  select ${columns.join(', ')} from ${table} as listed where listed.id = page.id offset 0) as item)`
+    : 'page';
+
+const conditionsOf = (equal: ReadonlyMap<string, string>): string[] =>
+  [...equal].map(([column, value]) => `${column} = ${value}`);
+
+const countedOf = ({ counts, table, owner, filters }: PageQuery, equal: Search['equal'], matching: string) => {
+  if (!counts) return null;
+  const { status, ...others } = Object.fromEntries(equal);
+  const known = new Set([owner[0], ...counts.keys]);
+  if (!Object.keys(others).every((column) => known.has(column))) return null;
+  const statusValue = filters.find(([column]) => column === 'status')?.[1];
+  const measure = status === undefined ? 'count' : counts.statuses.find((name) => name === statusValue);
+  if (measure === undefined) return null;
+  const where = conditionsOf(new Map(Object.entries(others))).join(' and ');
+  return { ...counts, where, measure, rows: table, matching };
+};
+
+/** `lower` and `upper` are the numbers of matching rows before the range of dates starts and before it ends. */
+const bounds = (search: Search): string => {
+  const { counted, list, table, matching, bind } = search;
+  const { from_date: from, to_date: to } = list;
+  if (!counted) return `select 0 as lower, count(*) as upper from ${table} where ${matching}${datesOf(search)}`;
+  const lower = from ? countBefore(counted, from, bind) : '0';
+  const upper = to ? countBefore(counted, new Date(to.getTime() + 1), bind) : countAll(counted);
+  return `select ${lower} as lower, ${upper} as upper`;
+};
+
+const datesOf = ({ list, ranges, bind }: Search): string => {
+  const conditions = [['created_at >=', list.from_date], ['created_at <=', list.to_date], ...ranges] as const;
+  return conditions
+    .map(([condition, value]) => (value === undefined ? '' : ` and ${condition} ${bind(value)}`))
+    .join('');
+};
+
+const nearPage = (search: Search): string => {
+  const { list, bind, order } = search;
+  const [offset, limit] = [bind((list.page - 1) * list.limit), bind(list.limit)];
+  const ids = firstIds(search, {
+    range: datesOf(search),
+    direction: list.sort,
+    limit: `${offset}::int + ${limit}::int`,
+  });
+  return `page as materialized (select * from (${ids}) as ids order by ${order(list.sort)} limit ${limit} offset ${offset})`;
+};
+
+/** `position` has the numbers of matching rows before the page, oldest first, and before its end. */
+const distantPage = (search: Search, counted: Counted): string => {
+  const { list, bind, order } = search;
+  const [offset, limit] = [bind((list.page - 1) * list.limit), bind(list.limit)].map((value) => `${value}::int`);
+  const position =
+    list.sort === 'asc'
+      ? `lower + ${offset} as first, least(lower + ${offset} + ${limit}, upper) as last`
+      : `greatest(upper - ${offset} - ${limit}, lower) as first, upper - ${offset} as last`;
+  const ids = firstIds(search, {
+    range: ` and created_at >= ${startOf('(select start from minute)')}`,
+    direction: 'asc',
+    limit: '(select greatest(last - before, 0)::int from position, minute)',
+  });
+  return `position as materialized (select ${position} from bounds),
+${findMinute(counted, '(select first from position)')},
+page as materialized (select * from (${ids}) as ids order by ${order('asc')}
+  limit (select greatest(last - first, 0)::int from position) offset (select (first - before)::int from position, minute))`;
+};
+
+/** The ids of the first rows in a range. For a filter by a part of an index's columns, it reads the index once for each
+ *  value of the others. */
+const firstIds = (
+  { table, selected, matching, equal, counted, order }: Search,
+  { range, direction, limit }: { range: string; direction: 'asc' | 'desc'; limit: string },
+): string => {
+  const select = (condition: string) =>
+    `select ${selected.join(', ')} from ${table} where ${matching}${condition}${range} order by ${order(direction)} limit ${limit}`;
+  if (!counted) return select('');
+  const indexed = [...(counted.statuses.length > 0 ? ['status'] : []), ...counted.keys];
+  const missing = indexed.filter((column) => !equal.has(column));
+  if (missing.length === 0 || missing.length === indexed.length) return select('');
+  const keys = missing.filter((column) => column !== 'status');
+  const { name, where, measure, statuses } = counted;
+  const values = [
+    ...(keys.length > 0
+      ? [
+          `(select distinct ${keys.join(', ')} from ${name} where ${where} and span = ${WEEK} and ${measure} > 0) as keys`,
+        ]
+      : []),
+    ...(missing.length > keys.length ? [`unnest('{${statuses.join(',')}}'::text[]) as statuses (status)`] : []),
+  ];
+  const same = missing.map(
+    (column) => ` and listed.${column} = ${column === 'status' ? 'statuses' : 'keys'}.${column}`,
+  );
+  return `select ids.* from ${values.join(', ')} cross join lateral (
+    ${select(same.join('')).replace(` from ${table} `, ` from ${table} as listed `)}) as ids`;
+};
