@@ -1,5 +1,6 @@
 import { TOPICS } from '@cpg/contracts';
 import { createLogger, newId } from '@cpg/runtime';
+import type { Kafka, ProducerConfig } from 'kafkajs';
 import { createKafka } from './create-kafka.ts';
 import { createPublisher, isFenced, type Publisher } from './publisher.ts';
 import { startBroker } from './testing/jest-broker.ts';
@@ -9,6 +10,7 @@ type Message = Parameters<Publisher['send']>[1][number];
 
 const log = createLogger({ name: 'test', level: 'silent' });
 const topic = TOPICS.orders.name;
+const manyPartitions = TOPICS.payments.name;
 const closing: (() => unknown)[] = [];
 let brokers: string[];
 let kafka: ReturnType<typeof createKafka>;
@@ -18,6 +20,7 @@ beforeAll(async () => {
   brokers = [server.brokers];
   kafka = createKafka({ KAFKA_BROKERS: brokers }, { clientId: 'test', log });
   await ensureTopics(kafka, [topic], { partitions: 2, replication: 1 });
+  await ensureTopics(kafka, [manyPartitions], { partitions: 8, replication: 1 });
   closing.push(server.stop);
 });
 
@@ -133,4 +136,23 @@ test('begins a transaction right after the previous one, without an error', asyn
 test('does not treat other errors as fencing', () => {
   expect(isFenced(new Error('connection lost', { cause: { type: 'NOT_LEADER_FOR_PARTITION' } }))).toBe(false);
   expect(isFenced(undefined)).toBe(false);
+});
+
+test('finds the coordinator once, and adds all partitions to a transaction that reaches a second one', async () => {
+  const requests: string[] = [];
+  const observed = {
+    producer: (config: ProducerConfig) => {
+      const producer = kafka.producer(config);
+      producer.on('producer.network.request', ({ payload }) => requests.push(payload.apiName));
+      return producer;
+    },
+  };
+  const publisher = createPublisher(observed as Kafka, { transactionalId: 'observed' });
+  closing.unshift(publisher.close);
+  await publisher.open();
+  for (let n = 0; n < 12; n += 1)
+    await publisher.send(manyPartitions, [{ ...numbered(n), orderid: `ord_${n}` } as Message]);
+  await publisher.commit();
+  const countOf = (name: string) => requests.filter((request) => request === name).length;
+  expect(['GroupCoordinator', 'AddPartitionsToTxn', 'Produce', 'EndTxn'].map(countOf)).toEqual([1, 2, 12, 1]);
 });
