@@ -9,4 +9,5 @@ export {
   isTemporary,
   outcomeUnknown,
 } from './errors.ts';
+export { oncePerObject } from './once-per-object.ts';
 export { givenFor } from './testing/given.ts';

@@ -1,11 +1,12 @@
-import { AppError, type Decider, fold } from '@cpg/core';
+import { AppError, type Decider } from '@cpg/core';
 import { type CallContext, refuseAfterDeadline } from '@cpg/runtime';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import type { z } from 'zod';
 import { chainEvents } from './chain-events.ts';
 import { type DomainEvent, genesisHash, type Idempotency, type Recorded } from './recorded.ts';
+import type { RecentEvents } from './recent-events.ts';
 import { serialByKey } from './serial-by-key.ts';
-import { streamCache } from './stream-cache.ts';
+import { estimateBytes, streamCache } from './stream-cache.ts';
 import { append } from './append.ts';
 import { eachEvent } from './stream.ts';
 import { evolveRecorded } from './evolve-recorded.ts';
@@ -62,6 +63,8 @@ export interface CommandHandlerOptions<State, Command, E extends DomainEvent> {
   /** Validates new events before they are appended. An invalid one is a bug; then nothing is appended. */
   readonly newEvent: z.ZodType<E>;
   readonly streamOf: (id: string) => string;
+  /** Gets the events that the handler appends. */
+  readonly recent?: RecentEvents<State, E> | undefined;
 }
 
 interface CachedStream<State> extends LoadedStream<State> {
@@ -82,6 +85,7 @@ export const commandHandler = <State, Command, E extends DomainEvent>({
   schema,
   newEvent,
   streamOf,
+  recent,
 }: CommandHandlerOptions<State, Command, E>): CommandHandler<State, Command, E> => {
   const { empty, read } = streamLoader({ client, decider, schema });
   // A stale entry does no harm: the append fails on the expected revision.
@@ -115,8 +119,9 @@ export const commandHandler = <State, Command, E extends DomainEvent>({
       const events = chainEvents(decided, stream, before, context, { causationId, idempotency });
       const last = events.at(-1)!;
       // Before the append: a fault of `evolve` must not leave an event behind that nobody can read.
+      const states = statesAfter(decider, before.state, decided);
       const after = {
-        state: fold(decider, before.state, decided),
+        state: states.at(-1)!,
         revision: last.revision,
         hash: last.metadata.hash,
         requestIds: withRequest(before.requestIds, context.requestId),
@@ -127,7 +132,9 @@ export const commandHandler = <State, Command, E extends DomainEvent>({
       const result = await append(client, stream, events, before.revision, beforeAppend);
       if (result === 'deleted') throw new AppError('not_found', 'the resource was deleted');
       if (result === 'conflict') continue;
-      cache.set(stream, after);
+      const bytes = estimateBytes(after);
+      cache.set(stream, after, { size: bytes });
+      events.forEach((recorded, index) => recent?.add({ recorded, state: states[index]! }, bytes));
       return { ...after, events };
     }
     throw new AppError('concurrent_update', 'too many concurrent changes: try again');
@@ -154,6 +161,16 @@ export const commandHandler = <State, Command, E extends DomainEvent>({
     },
     evict: (id) => void cache.delete(streamOf(id)),
   };
+};
+
+/** The state after each of `events`. */
+const statesAfter = <State, E>(
+  { evolve }: Pick<Decider<State, never, E>, 'evolve'>,
+  initial: State,
+  events: readonly E[],
+): State[] => {
+  let state = initial;
+  return events.map((event) => (state = evolve(state, event)));
 };
 
 const streamLoader = <State, Command, E extends DomainEvent>({

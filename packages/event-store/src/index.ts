@@ -14,6 +14,7 @@ export { evolveRecorded } from './evolve-recorded.ts';
 export type { FlushTiming } from './flush-timer.ts';
 export { type HistoryRange, type HistoryStream, readHistory } from './history.ts';
 export { type Standing, standingOf } from './log-entry.ts';
+export { type EvolvedEvent, type RecentEvents, recentEvents } from './recent-events.ts';
 export { readLog } from './read-log.ts';
 export {
   AnyEvent,
@@ -30,7 +31,7 @@ export {
   type Recorded,
 } from './recorded.ts';
 export { explainEventStore, openEventStore } from './open.ts';
-export { stateAt } from './state-at.ts';
+export { type StateAt, stateAt } from './state-at.ts';
 export {
   firstEventData,
   isKnownStream,

@@ -9,7 +9,7 @@ export const streamCache = <T extends object>(): LRUCache<string, T> =>
   new LRUCache<string, T>({ max: MAX_ENTRIES, maxSize: MAX_BYTES, sizeCalculation: estimateBytes });
 
 /** Estimates the memory that a value takes. */
-const estimateBytes = (value: unknown): number => {
+export const estimateBytes = (value: unknown): number => {
   if (typeof value === 'string') return 24 + value.length;
   if (typeof value !== 'object' || value === null) return 16;
   let bytes = 32;

@@ -2,11 +2,9 @@ import { TOPICS } from '@cpg/contracts';
 import { createLogger, newId } from '@cpg/runtime';
 import type { Kafka, ProducerConfig } from 'kafkajs';
 import { createKafka } from './create-kafka.ts';
-import { createPublisher, isFenced, type Publisher } from './publisher.ts';
+import { createPublisher, isFenced, type OutgoingMessage as Message, type Publisher } from './publisher.ts';
 import { startBroker } from './testing/jest-broker.ts';
 import { ensureTopics } from './topics.ts';
-
-type Message = Parameters<Publisher['send']>[1][number];
 
 const log = createLogger({ name: 'test', level: 'silent' });
 const topic = TOPICS.orders.name;
@@ -33,8 +31,10 @@ const startPublisher = () => {
   closing.unshift(publisher.close);
   return publisher;
 };
-const numbered = (n: number, time = new Date()) =>
-  ({ id: `evt_${n}`, orderid: 'ord_1', time: time.toISOString() }) as unknown as Message;
+const numbered = (n: number, time = new Date(), more: object = {}): Message => {
+  const attributes = { id: `evt_${n}`, orderid: 'ord_1', time: time.toISOString() };
+  return { ...attributes, text: JSON.stringify({ ...attributes, ...more }) };
+};
 
 /** Publishes one message in its own transaction. */
 const publish = async (publisher: Publisher, n: number) => {
@@ -96,7 +96,7 @@ test('shows uncommitted messages to read_uncommitted consumers only, and aborts 
 test('sends more messages at once than fit into one batch', async () => {
   const publisher = startPublisher();
   await publisher.open();
-  const large = [21, 22, 23, 24].map((n) => ({ ...numbered(n), data: 'x'.repeat(400 * 1_024) }) as unknown as Message);
+  const large = [21, 22, 23, 24].map((n) => numbered(n, new Date(), { data: 'x'.repeat(400 * 1_024) }));
   await publisher.send(topic, [numbered(20), ...large, numbered(25)]);
   await publisher.commit();
   expect((await readUntil(25, false)).slice(-6)).toEqual([20, 21, 22, 23, 24, 25].map((n) => `evt_${n}`));
@@ -106,7 +106,7 @@ test('sends a message larger than a batch', async () => {
   const publisher = startPublisher();
   await publisher.open();
   const payments = Array.from({ length: 8_000 }, () => ({ id: newId('payment'), status: 'applied', currency: 'USDC' }));
-  const large = { ...numbered(31), data: { payments, note: 'x'.repeat(1_024 * 1_024) } } as unknown as Message;
+  const large = numbered(31, new Date(), { data: { payments, note: 'x'.repeat(1_024 * 1_024) } });
   await publisher.send(topic, [numbered(30), large, numbered(32)]);
   await publisher.commit();
   expect((await readUntil(32, false)).slice(-3)).toEqual([30, 31, 32].map((n) => `evt_${n}`));

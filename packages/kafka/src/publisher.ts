@@ -1,5 +1,10 @@
-import { type DomainMessage, partitionKeyOf } from '@cpg/contracts';
+import type { DomainMessage } from '@cpg/contracts';
 import { CompressionTypes, type Kafka, type Message, Partitioners, type Producer, type Transaction } from 'kafkajs';
+
+/** A message to publish: its JSON text, and the attributes of which its record is made. The order is its key. */
+export interface OutgoingMessage extends Pick<DomainMessage, 'id' | 'orderid' | 'time'> {
+  readonly text: string;
+}
 
 export interface Publisher {
   /** Fences every earlier publisher with the same transactional id: its open transaction is aborted, and it can never
@@ -7,7 +12,7 @@ export interface Publisher {
   readonly open: () => Promise<void>;
   /** Sends messages in order, in the current transaction. Resolves once all in-sync replicas have them.
    *  Consumers with `read_uncommitted` see the messages before the commit. */
-  readonly send: (topic: string, messages: readonly DomainMessage[]) => Promise<void>;
+  readonly send: (topic: string, messages: readonly OutgoingMessage[]) => Promise<void>;
   /** Commits the messages sent since the last commit. Send uncommitted messages again after a crash or an error.
    *  When `send` or `commit` throws an error for which `isFenced` is true, another publisher has taken over. */
   readonly commit: () => Promise<void>;
@@ -92,10 +97,10 @@ const splitIntoBatches = (messages: readonly EncodedMessage[]): EncodedMessage[]
 
 type EncodedMessage = Message & { readonly value: Buffer };
 
-const encode = (message: DomainMessage): EncodedMessage => ({
-  key: partitionKeyOf(message),
-  value: Buffer.from(JSON.stringify(message)),
+const encode = ({ orderid, time, text }: OutgoingMessage): EncodedMessage => ({
+  key: orderid,
+  value: Buffer.from(text),
   // Kafka refuses records from the far future: the clock of the service that recorded the event was wrong.
-  timestamp: String(Math.min(Date.parse(message.time), Date.now())),
+  timestamp: String(Math.min(Date.parse(time), Date.now())),
   headers: { 'content-type': 'application/cloudevents+json; charset=utf-8' },
 });

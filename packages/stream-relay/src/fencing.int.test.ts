@@ -52,8 +52,10 @@ const startRelayProcess = (hold: (ids: readonly string[]) => Promise<void>) => {
     },
   };
   const { schema, prefixes } = projection;
-  const messageOf = async ({ event }: { event?: { id: string; created: Date } }) =>
-    ({ id: event!.id, orderid: 'ord_1', time: event!.created.toISOString() }) as never;
+  const messageOf = async ({ event }: { event?: { id: string; created: Date } }) => {
+    const { id, created } = event!;
+    return { id, orderid: 'ord_1', time: created.toISOString(), text: JSON.stringify({ id }) };
+  };
   const relay = startRelay({
     client,
     pool,

@@ -1,5 +1,4 @@
-import type { DomainMessage } from '@cpg/contracts';
-import { isFenced, type Publisher } from '@cpg/kafka';
+import { isFenced, type OutgoingMessage, type Publisher } from '@cpg/kafka';
 import { withTimeout } from '@cpg/runtime';
 import type { AllStreamResolvedEvent } from '@eventstore/db-client';
 import { FencedError } from './checkpoint.ts';
@@ -17,7 +16,7 @@ export interface RelayOptions extends Omit<ShardedOptions, 'name'> {
   readonly topic: string;
   /** The message of an event, or null when the event is not published. The same event always gives the same message
    *  id. */
-  readonly messageOf: (event: AllStreamResolvedEvent) => Promise<DomainMessage | null>;
+  readonly messageOf: (event: AllStreamResolvedEvent) => Promise<OutgoingMessage | null>;
 }
 
 // A Kafka transaction costs more than most batches, so several batches share one.
@@ -46,7 +45,7 @@ const relayWork = (
 ): SubscriptionWork => {
   const publisher = publisherFor(checkpointName);
   const publish = async (events: readonly AllStreamResolvedEvent[]) => {
-    const messages: DomainMessage[] = [];
+    const messages: OutgoingMessage[] = [];
     for (const event of events) {
       const message = await messageOf(event);
       if (message) messages.push(message);

@@ -102,8 +102,8 @@ test('each of many answers of the same moment is the state at its own `updated_a
 test('examines a bounded number of orders per request and returns a cursor', async () => {
   const merchantId = newId('merchant');
   await service.pool.query(
-    `insert into orders.orders (id, merchant_id, created_at, last_event_at, revision)
-     select 'old_' || lpad(n::text, 5, '0'), $1, $2::timestamptz + n * interval '1 ms', $2, 0 from generate_series(1, 4500) as n`,
+    `insert into orders.orders (id, merchant_id, status, currency, created_at, last_event_at, revision)
+     select 'old_' || lpad(n::text, 5, '0'), $1, 'expired', 'USDC', $2::timestamptz + n * interval '1 ms', $2, 0 from generate_series(1, 4500) as n`,
     [merchantId, '2024-01-01T00:00:00.000Z'],
   );
   const order = await create(merchantId);

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { NewOrderEvent, OrderEvent, TOPICS } from '@cpg/contracts';
-import { commandHandler, withRecordedScales } from '@cpg/event-store';
+import { commandHandler, type RecentEvents, recentEvents, withRecordedScales } from '@cpg/event-store';
 import {
   internalClient,
   type Logger,
@@ -24,6 +24,7 @@ import { orderMessages } from './messages.ts';
 import type { OrderHandler } from './order-handler.ts';
 import { orderStreamOf } from './order/identity.ts';
 import { orderDecider } from './order/order.ts';
+import type { Order } from './order/state.ts';
 import { orderProjection } from './projections/order-projection.ts';
 import { orderWriter } from './projections/orders.ts';
 import { marketRates } from './rates/market.ts';
@@ -43,7 +44,8 @@ await runService(async () => {
   const paymentsHttp = internalClient({ name: 'payments', url: config.PAYMENTS_URL, token: config.INTERNAL_TOKEN });
   outages.watch('payments', { check: paymentsHttp.checkReady });
 
-  const handler = orderHandler(client);
+  const recent = recentEvents<Order, OrderEvent>();
+  const handler = orderHandler(client, recent);
   const payments = paymentsClient(paymentsHttp);
   const market = publicMarket(config, now, log);
   const commands = orderCommands({
@@ -84,13 +86,13 @@ await runService(async () => {
     startupTasks,
     gate,
     migrations: join(import.meta.dirname, '../migrations'),
-    projection: orderProjection(client),
+    projection: orderProjection(client, recent),
     beforeProjecting: finishDeletions(client, deletion),
     startWithoutKafka: () => [
       ...(market ? [market.start()] : []),
       watchDeadlines({ readModel, handler, commands, now, wait: outages.wait, log }),
     ],
-    publish: { topic: TOPICS.orders.name, messageOf: orderMessages(client) },
+    publish: { topic: TOPICS.orders.name, messageOf: orderMessages(client, recent) },
     consume: {
       ...TOPICS.payments,
       types: HANDLED_PAYMENT_MESSAGES,
@@ -106,13 +108,14 @@ await runService(async () => {
 });
 
 /** Records the decimals of a currency before its first amount. */
-function orderHandler(client: EventStoreDBClient): OrderHandler {
+function orderHandler(client: EventStoreDBClient, recent: RecentEvents<Order, OrderEvent>): OrderHandler {
   const decided = commandHandler({
     client,
     decider: orderDecider,
     schema: OrderEvent,
     newEvent: NewOrderEvent,
     streamOf: orderStreamOf,
+    recent,
   });
   return withRecordedScales(decided, {
     client,

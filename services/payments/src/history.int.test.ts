@@ -22,10 +22,10 @@ const historyOf = async (orderId: string, range: object = {}) => {
 /** The messages that the relay publishes for a payment. */
 const relayed = async (paymentId: string) => {
   const messageOf = paymentMessages(payments.client);
-  const messages: unknown[] = [];
+  const texts: (string | undefined)[] = [];
   for await (const resolved of payments.client.readStream(`payment-${paymentId}`))
-    messages.push(await messageOf(resolved as unknown as AllStreamResolvedEvent));
-  return messages;
+    texts.push((await messageOf(resolved as unknown as AllStreamResolvedEvent))?.text);
+  return texts;
 };
 const refund = (id: string, amount: string) =>
   payments.call('POST', `/payments/${id}/refunds`, { merchant_id: MERCHANT, refund_id: newId('refund'), amount });
@@ -42,9 +42,7 @@ test('returns the messages of an order exactly as the topic has them, and none o
   expect(more).toBe(false);
   for (const id of [one.id, other.id]) {
     const received = messages.filter(({ message }) => message.subject === id).map(({ message }) => message);
-    expect(received.map((message) => JSON.stringify(message))).toEqual(
-      (await relayed(id)).map((m) => JSON.stringify(m)),
-    );
+    expect(received.map((message) => JSON.stringify(message))).toEqual(await relayed(id));
   }
   expect(new Set(messages.map(({ message }) => message.subject))).toEqual(new Set([one.id, other.id]));
   expect(messages.map(({ place }) => place)).toEqual(messages.map(({ place }) => place).sort());

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { NewPaymentEvent, PaymentEvent, TOPICS } from '@cpg/contracts';
-import { commandHandler, withRecordedScales } from '@cpg/event-store';
+import { commandHandler, type RecentEvents, recentEvents, withRecordedScales } from '@cpg/event-store';
 import {
   internalClient,
   type Logger,
@@ -27,6 +27,7 @@ import { findPayable } from './payables/find-payable.ts';
 import { merchantOfOrder } from './payables/merchant-of-order.ts';
 import { paymentStreamOf } from './payment/identity.ts';
 import { paymentDecider } from './payment/payment.ts';
+import type { Payment } from './payment/state.ts';
 import { payableProjection } from './projections/payable-projection.ts';
 import { paymentProjection } from './projections/payment-projection.ts';
 import { paymentWriter, unsettledPaymentOf } from './projections/payments.ts';
@@ -47,7 +48,8 @@ await runService(async () => {
   const ordersHttp = internalClient({ name: 'orders', url: config.ORDERS_URL, token: config.INTERNAL_TOKEN });
   outages.watch('orders', { check: ordersHttp.checkReady });
 
-  const handler = paymentHandler(client);
+  const recent = recentEvents<Payment, PaymentEvent>();
+  const handler = paymentHandler(client, recent);
   const commands = paymentCommands({ handler, project: paymentWriter(followerPool) });
   const deletePayments = paymentDeletion({ client, handler, readModel });
   const orders = ordersClient(ordersHttp);
@@ -92,9 +94,9 @@ await runService(async () => {
     startupTasks,
     gate,
     migrations: join(import.meta.dirname, '../migrations'),
-    projection: paymentProjection(client),
+    projection: paymentProjection(client, recent),
     moreProjections: [payableProjection(client)],
-    publish: { topic: TOPICS.payments.name, messageOf: paymentMessages(client) },
+    publish: { topic: TOPICS.payments.name, messageOf: paymentMessages(client, recent) },
     consume: { ...TOPICS.orders, types: ORDER_MESSAGE_TYPES, handle: reactToOrders({ commands, deletePayments }) },
     log,
   });
@@ -106,13 +108,14 @@ await runService(async () => {
 });
 
 /** Records the decimals of a currency before its first amount. */
-function paymentHandler(client: EventStoreDBClient): PaymentHandler {
+function paymentHandler(client: EventStoreDBClient, recent: RecentEvents<Payment, PaymentEvent>): PaymentHandler {
   const decided = commandHandler({
     client,
     decider: paymentDecider,
     schema: PaymentEvent,
     newEvent: NewPaymentEvent,
     streamOf: paymentStreamOf,
+    recent,
   });
   return withRecordedScales(decided, {
     client,

@@ -1,28 +1,32 @@
-import { PaymentEvent, type PaymentMessage, PaymentMessage as PaymentMessageSchema, paymentView } from '@cpg/contracts';
-import { parseRecorded, type Recorded, stateAt } from '@cpg/event-store';
-import { messageFor } from '@cpg/stream-relay';
+import { PaymentEvent, type PaymentMessage, paymentView } from '@cpg/contracts';
+import { type RecentEvents, type Recorded, stateAt } from '@cpg/event-store';
+import type { OutgoingMessage } from '@cpg/kafka';
+import { messageFor, outgoingMessage } from '@cpg/stream-relay';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
 import { deletedPaymentId } from './deletion.ts';
 import { paymentDecider } from './payment/payment.ts';
-import { exists, type Payment } from './payment/state.ts';
+import { type ExistingPayment, exists, type Payment } from './payment/state.ts';
+import { paymentText } from './payment/text.ts';
 
 /** Converts events of the log to messages on `payments.v1`. Null for a payment that is deleted by now, and for its
  *  deletion: `order.deleted` announces that. */
-export const paymentMessages = (client: EventStoreDBClient) => {
-  const states = stateAt({ client, decider: paymentDecider, schema: PaymentEvent });
-  return async (resolved: AllStreamResolvedEvent): Promise<PaymentMessage | null> => {
-    if (deletedPaymentId(resolved)) return null;
-    const recorded = parseRecorded(PaymentEvent, resolved);
-    const payment = await states.after(recorded);
-    return payment && paymentMessage(recorded, payment);
+export const paymentMessages = (client: EventStoreDBClient, recent?: RecentEvents<Payment, PaymentEvent>) => {
+  const states = stateAt({ client, decider: paymentDecider, schema: PaymentEvent, recent });
+  return async (entry: AllStreamResolvedEvent): Promise<OutgoingMessage | null> => {
+    if (deletedPaymentId(entry)) return null;
+    const evolved = await states.read(entry);
+    if (!evolved || !exists(evolved.state)) return null;
+    return outgoingMessage(evolved.recorded, subjectOf(evolved.state), paymentText(evolved.state));
   };
 };
 
 /** The message of an event; `payment` is the state right after it. The same event always gives the same message. */
-export const paymentMessage = (recorded: Recorded<PaymentEvent>, payment: Payment): PaymentMessage | null => {
-  if (!exists(payment)) return null;
-  const { paymentId: subject, orderId, merchantId } = payment;
-  const resource = paymentView(payment);
-  const message = messageFor(recorded, { source: '/payments', subject, orderId, merchantId, resource });
-  return message && PaymentMessageSchema.parse(message);
-};
+export const paymentMessage = (recorded: Recorded<PaymentEvent>, payment: Payment): PaymentMessage | null =>
+  exists(payment) ? (messageFor(recorded, subjectOf(payment), paymentView(payment)) as PaymentMessage | null) : null;
+
+const subjectOf = ({ paymentId: subject, orderId, merchantId }: ExistingPayment) => ({
+  source: '/payments',
+  subject,
+  orderId,
+  merchantId,
+});

@@ -44,7 +44,10 @@ export const relayLatency = async (stack: Stack, brokers: string): Promise<Relay
     ...{ client, pool, databaseUrl: stack.databaseUrl, schema: name, prefixes: [`${name}-`], log },
     publisherFor: () => publisher,
     topic: name,
-    messageOf: async ({ event }) => event!.data as unknown as DomainMessage,
+    messageOf: async ({ event }) => {
+      const message = event!.data as unknown as DomainMessage;
+      return { ...message, text: JSON.stringify(message) };
+    },
   });
   const arrivals = await consumeArrivals(kafka, name);
 

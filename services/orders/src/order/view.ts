@@ -6,7 +6,11 @@ import {
   paymentView,
   toUnits,
 } from '@cpg/contracts';
+import { oncePerObject } from '@cpg/core';
 import { type ExistingOrder, remainingMinor, takesPayments } from './state.ts';
+
+/** The JSON text of the Order resource, rendered once for its answer, its row and its message. */
+export const orderText = oncePerObject((order: ExistingOrder) => JSON.stringify(orderView(order)));
 
 /** Converts an order to the Order resource of the API. */
 export const orderView = (order: ExistingOrder): OrderResource => {

@@ -1,19 +1,19 @@
 import { OrderDeletionEvent, OrderDeletionRecorded, OrderEvent } from '@cpg/contracts';
-import { isTombstone, parseRecorded, stateAt } from '@cpg/event-store';
+import { isTombstone, parseRecorded, type RecentEvents, stateAt } from '@cpg/event-store';
 import { type Projection, withoutProjected } from '@cpg/stream-relay';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { DELETION_STREAM_PREFIX, isDeletionRecord } from '../deletion.ts';
 import { ORDER_STREAM_PREFIX } from '../order/identity.ts';
 import { orderDecider } from '../order/order.ts';
-import { exists } from '../order/state.ts';
+import { exists, type Order } from '../order/state.ts';
 import { orderCounts } from './order-counts.ts';
 import { projectDeletion, type ProjectedOrder, projectOrders } from './orders.ts';
 
 /** The read model of orders, built from the event log. `OrderDeleted` does not change the row. `OrderDeletionRecorded`
  *  on the stream deletion-<order id> clears it, because the order's own stream is tombstoned and may no longer be
  *  readable. */
-export const orderProjection = (client: EventStoreDBClient): Projection => {
-  const states = stateAt({ client, decider: orderDecider, schema: OrderEvent });
+export const orderProjection = (client: EventStoreDBClient, recent?: RecentEvents<Order, OrderEvent>): Projection => {
+  const states = stateAt({ client, decider: orderDecider, schema: OrderEvent, recent });
   return {
     schema: 'orders',
     tables: ['orders'],
@@ -36,10 +36,11 @@ export const orderProjection = (client: EventStoreDBClient): Projection => {
           await projectDeletion(db, { orderId, merchantId, revision: sequence }, table);
           continue;
         }
-        const recorded = parseRecorded(OrderEvent, entry);
         // Null if the stream is tombstoned by now: a later deletion record clears the row.
-        const order = await states.after(recorded);
-        if (order && exists(order)) latestByOrderId.set(order.orderId, { order, revision: recorded.revision });
+        const evolved = await states.read(entry);
+        if (!evolved || !exists(evolved.state)) continue;
+        const { state: order, recorded } = evolved;
+        latestByOrderId.set(order.orderId, { order, revision: recorded.revision });
       }
       await projectOrders(db, [...latestByOrderId.values()], table);
     },

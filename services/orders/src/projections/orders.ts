@@ -1,6 +1,6 @@
 import { batchWriter, type Pool, type Queryable } from '@cpg/postgres';
 import { type ExistingOrder, isOpen } from '../order/state.ts';
-import { orderView } from '../order/view.ts';
+import { orderText } from '../order/view.ts';
 
 export interface ProjectedOrder {
   readonly order: ExistingOrder;
@@ -31,7 +31,7 @@ export const projectOrders = async (db: Queryable, orders: readonly ProjectedOrd
     column(({ order }) => order.currency),
     column(({ order }) => order.createdAt),
     column(({ revision }) => revision),
-    column(({ order }) => JSON.stringify(orderView(order))),
+    column(({ order }) => orderText(order)),
     column(({ order }) => dueAt(order)),
     column(({ order }) => order.updatedAt),
   ];

@@ -4,7 +4,7 @@ import { readAssets } from '@cpg/assets';
 import { NewOrderEvent, OrderEvent, type OrderMessage, TOPICS } from '@cpg/contracts';
 import { AppError } from '@cpg/core';
 import type { FaultOf } from '@cpg/embedded-eventstore';
-import { commandHandler, connectEventStore, readStream } from '@cpg/event-store';
+import { commandHandler, connectEventStore, readStream, type RecentEvents, recentEvents } from '@cpg/event-store';
 import { consume, createKafka, createPublisher, ensureTopics } from '@cpg/kafka';
 import { createPool, migrate, type Pool } from '@cpg/postgres';
 import { createLogger, type InternalClient, internalClient, type Logger, newId } from '@cpg/runtime';
@@ -20,6 +20,7 @@ import { earlierCreates } from '../earlier-creates.ts';
 import { orderHistory } from '../history.ts';
 import { orderMessages } from '../messages.ts';
 import { orderDecider } from '../order/order.ts';
+import type { Order } from '../order/state.ts';
 import { orderProjection } from '../projections/order-projection.ts';
 import { orderWriter } from '../projections/orders.ts';
 import { readRateTable, tableRates } from '../rates/table.ts';
@@ -75,12 +76,15 @@ export const startOrders = async ({ appendFaults }: { appendFaults?: FaultOf } =
   const rates = unreliableRates();
   let advancedMs = 0;
   const now = () => new Date(Date.now() + advancedMs);
-  const { handler, commands, deletion, app, other } = createService({ client, pool, http, rates, now, log });
+  const recent = recentEvents<Order, OrderEvent>();
+  const service = createService({ client, pool, http, rates, now, log, recent });
+  const { handler, commands, deletion, app, other } = service;
 
   const follower = { client, pool, databaseUrl: engines.databaseUrl, log };
-  const projection = orderProjection(client);
+  const projection = orderProjection(client, recent);
   const relayed = await startFollowers(engines.brokers, {
     ...follower,
+    recent,
     projection,
     handler,
     commands,
@@ -93,6 +97,7 @@ export const startOrders = async ({ appendFaults }: { appendFaults?: FaultOf } =
   return {
     stub,
     client,
+    recent,
     pool,
     app,
     call,
@@ -125,7 +130,7 @@ export const startOrders = async ({ appendFaults }: { appendFaults?: FaultOf } =
     shadowTableOptions: () => ({
       client,
       databaseUrl: engines.databaseUrl,
-      projection,
+      projection: orderProjection(client),
       migrations,
       signal: new AbortController().signal,
     }),
@@ -148,6 +153,7 @@ interface ServiceOptions {
   readonly rates: ReturnType<typeof unreliableRates>;
   readonly now: () => Date;
   readonly log: Logger;
+  readonly recent: RecentEvents<Order, OrderEvent>;
 }
 
 const streamOf = (id: string) => `order-${id}`;
@@ -168,10 +174,9 @@ const unreliableRates = () => {
 };
 
 /** The parts of the service that answer calls. */
-const createService = ({ client, pool, http, rates, now, log }: ServiceOptions) => {
-  const makeHandler = () =>
-    commandHandler({ client, decider: orderDecider, schema: OrderEvent, newEvent: NewOrderEvent, streamOf });
-  const handler = makeHandler();
+const createService = ({ client, pool, http, rates, now, log, recent }: ServiceOptions) => {
+  const options = { client, decider: orderDecider, schema: OrderEvent, newEvent: NewOrderEvent, streamOf };
+  const handler = commandHandler({ ...options, recent });
   const payments = paymentsClient(http);
   const commandsBy = (by: OrderHandler) =>
     orderCommands({
@@ -200,7 +205,7 @@ const createService = ({ client, pool, http, rates, now, log }: ServiceOptions) 
     log,
     checks: {},
   });
-  return { handler, commands, deletion, app, other: commandsBy(makeHandler()) };
+  return { handler, commands, deletion, app, other: commandsBy(commandHandler(options)) };
 };
 
 /** The background work of the service, and a consumer that collects the messages it publishes. */
@@ -211,6 +216,7 @@ const startFollowers = async (
     commands,
     deletion,
     now,
+    recent,
     ...follower
   }: Pick<DeadlineOptions, 'handler' | 'commands' | 'now' | 'log'> & {
     client: EventStoreDBClient;
@@ -218,6 +224,7 @@ const startFollowers = async (
     databaseUrl: string;
     projection: Projection;
     deletion: Deletion;
+    recent: RecentEvents<Order, OrderEvent>;
   },
 ) => {
   const { client, pool, log, projection } = follower;
@@ -234,7 +241,7 @@ const startFollowers = async (
       prefixes,
       publisherFor: () => publisher,
       topic: TOPICS.orders.name,
-      messageOf: orderMessages(client),
+      messageOf: orderMessages(client, recent),
     }),
     watchDeadlines({ readModel: pool, handler, commands, now, log, everyMs: 20 }),
     consume({

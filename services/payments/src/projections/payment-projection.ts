@@ -1,19 +1,22 @@
 import { PaymentEvent } from '@cpg/contracts';
-import { parseRecorded, stateAt } from '@cpg/event-store';
+import { type RecentEvents, stateAt } from '@cpg/event-store';
 import { type Projection, withoutProjected } from '@cpg/stream-relay';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { deletedPaymentId } from '../deletion.ts';
 import { PAYMENT_STREAM_PREFIX } from '../payment/identity.ts';
 import { orderOfPayment } from '../payment/order-of.ts';
 import { paymentDecider } from '../payment/payment.ts';
-import { exists } from '../payment/state.ts';
+import { exists, type Payment } from '../payment/state.ts';
 import { paymentCounts, refundCounts } from './payment-counts.ts';
 import { projectDeletion, type ProjectedPayment, projectPayments } from './payments.ts';
 
 /** The read models of payments and their refunds, built from the event log. The tombstone of a payment's stream clears
  *  the row. */
-export const paymentProjection = (client: EventStoreDBClient): Projection => {
-  const states = stateAt({ client, decider: paymentDecider, schema: PaymentEvent });
+export const paymentProjection = (
+  client: EventStoreDBClient,
+  recent?: RecentEvents<Payment, PaymentEvent>,
+): Projection => {
+  const states = stateAt({ client, decider: paymentDecider, schema: PaymentEvent, recent });
   return {
     schema: 'payments',
     tables: ['payments', 'refunds'],
@@ -31,11 +34,11 @@ export const paymentProjection = (client: EventStoreDBClient): Projection => {
           deletedIds.push(deletedId);
           continue;
         }
-        const recorded = parseRecorded(PaymentEvent, entry);
         // Null if the stream is tombstoned by now: the tombstone follows in the log and clears the row.
-        const payment = await states.after(recorded);
-        if (payment && exists(payment))
-          latestByPaymentId.set(payment.paymentId, { payment, revision: recorded.revision });
+        const evolved = await states.read(entry);
+        if (!evolved || !exists(evolved.state)) continue;
+        const { state: payment, recorded } = evolved;
+        latestByPaymentId.set(payment.paymentId, { payment, revision: recorded.revision });
       }
       await projectPayments(db, [...latestByPaymentId.values()], schema);
       for (const paymentId of deletedIds) await projectDeletion(db, paymentId, schema);

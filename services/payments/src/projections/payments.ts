@@ -1,6 +1,7 @@
-import { fromMinor, paymentView, type Refund } from '@cpg/contracts';
+import { fromMinor, type Refund } from '@cpg/contracts';
 import { batchWriter, type Pool, type Queryable } from '@cpg/postgres';
 import type { ExistingPayment } from '../payment/state.ts';
+import { paymentText } from '../payment/text.ts';
 
 export interface ProjectedPayment {
   readonly payment: ExistingPayment;
@@ -45,7 +46,7 @@ export const projectPayments = async (
     column(({ payment }) => payment.rail),
     column(({ payment }) => payment.createdAt),
     column(({ revision }) => revision),
-    column(({ payment }) => JSON.stringify(paymentView(payment))),
+    column(({ payment }) => paymentText(payment)),
     refundColumn(({ id }) => id),
     refundColumn(({ payment_id }) => payment_id),
     refundColumn(({ merchant_id }) => merchant_id),

@@ -101,5 +101,5 @@ interface Deletion {
 const messageOf = (
   recorded: Pick<Recorded<{ type: string; data: { at: string } }>, 'id' | 'event' | 'metadata' | 'revision'>,
   source: '/orders' | '/payments',
-  subject: { subject: string; orderId: string; merchantId: string; resource: unknown },
-) => messageFor(recorded, { source, ...subject }) as DomainMessage;
+  { resource, ...subject }: { subject: string; orderId: string; merchantId: string; resource: unknown },
+) => messageFor(recorded, { source, ...subject }, resource) as DomainMessage;
