@@ -33,6 +33,7 @@ import { publicSources } from './rates/sources/public.ts';
 import { readRateTable, tableRates } from './rates/table.ts';
 import { HANDLED_PAYMENT_MESSAGES, reactToPayments } from './reactions/payments.ts';
 import { findPayables } from './stock/find-payables.ts';
+import { createStock } from './stock/stock.ts';
 
 await runService(async () => {
   const config = readOrdersConfig(process.env);
@@ -47,13 +48,14 @@ await runService(async () => {
   const recent = recentEvents<Order, OrderEvent>();
   const handler = orderHandler(client, recent);
   const payments = paymentsClient(paymentsHttp);
+  const stock = createStock({ assets: config.assets, lease: payments.leaseStock, log });
   const market = publicMarket(config, now, log);
   const commands = orderCommands({
     handler,
     project: orderWriter(followerPool),
     earlierCreates: earlierCreates(client),
     payments,
-    payablesOf: findPayables({ payments }),
+    payablesOf: findPayables({ stock, payments }),
     assets: config.assets,
     rates: market ?? tableRates(readRateTable(config.RATES_FILE)),
     now,

@@ -8,7 +8,7 @@ import {
   type UnsettledPaymentCall,
 } from '@cpg/contracts';
 import { AppError, isTemporary } from '@cpg/core';
-import type { CallContext, InternalClient } from '@cpg/runtime';
+import { type CallContext, type InternalClient, newRequestId } from '@cpg/runtime';
 import { z } from 'zod';
 
 /** Limits of the call that sends outcomes; by default those of every internal call. */
@@ -21,7 +21,7 @@ export interface PaymentsClient {
   /** Deposit instructions, one per rail. Undefined if a provider does not answer in time. */
   readonly instructions: (call: InstructionsCall, context: CallContext) => Promise<Instructions | undefined>;
   /** Leases payables for orders to come. */
-  readonly leaseStock: (call: StockCall, context: CallContext) => Promise<Stock>;
+  readonly leaseStock: (call: StockCall) => Promise<Stock>;
   readonly recordOutcomes: (outcomes: PaymentOutcome[], context: CallContext, limits?: OutcomesLimits) => Promise<void>;
   /** A payment of the order that is not settled, other than those that the order holds. Null if there is none. */
   readonly unsettledPayment: (
@@ -57,10 +57,10 @@ export const paymentsClient = (client: InternalClient): PaymentsClient => ({
       });
     }
   },
-  leaseStock: (body, context) =>
+  leaseStock: (body) =>
     client.call('POST', '/stock', {
       body,
-      context,
+      context: ownContext(),
       response: Stock,
       timeoutMs: STOCK_TIMEOUT_MS,
       connectRetryMs: 0,
@@ -81,5 +81,10 @@ export const paymentsClient = (client: InternalClient): PaymentsClient => ({
     await client.call('DELETE', `/orders/${orderId}/payments`, { context, response: NoContent });
   },
 });
+
+const ownContext = (): CallContext => {
+  const requestId = newRequestId();
+  return { actor: 'service:orders', requestId, correlationId: requestId };
+};
 
 const isTimeout = (cause: unknown): boolean => /Timeout/.test((cause as { name?: string } | undefined)?.name ?? '');

@@ -37,7 +37,7 @@ export const testWithAppendFaults = (fault: AppendFault): void => {
     }
   };
   beforeAll(async () => {
-    service = await startOrders({ appendFaults: faults.faultOf });
+    service = await startOrders({ appendFaults: faults.faultOf, leases: true });
     const runs = caseRuns(service, faults, fault);
     await start(CALL_CASES, runs.runCall);
     await start(DELETION_CASES, runs.runDeletion);
@@ -63,6 +63,12 @@ export const testWithAppendFaults = (fault: AppendFault): void => {
     });
   });
 
+  test('no reference has two orders', async () => {
+    const { leased, different } = await referencesOf(service);
+    expect(leased).toBeGreaterThan(0);
+    expect(different).toBe(leased);
+  });
+
   test.each(DELETION_CASES)('$title', async ({ title }) => {
     const deleted = { isHonest: true, records: 1, isRowDeleted: true, repeat: 404, isFaulted: true };
     expect(await outcomes.get(title)).toEqual(deleted);
@@ -72,6 +78,16 @@ export const testWithAppendFaults = (fault: AppendFault): void => {
     const types = ['OrderCreated', TIMER[name]!.type];
     expect(await outcomes.get(title)).toEqual({ types, isPublishedOnce: true });
   });
+};
+
+/** Counts the payment references that orders have, and the different ones among them. */
+const referencesOf = async (service: OrdersService) => {
+  const { rows } = await service.pool.query<{ leased: number; different: number }>(
+    `select count(reference)::int as leased, count(distinct reference)::int as different
+     from (select resource ->> 'payment_reference' as reference from orders.orders) as orders
+     where reference like 'LEASED%'`,
+  );
+  return rows[0]!;
 };
 
 /** Runs one case and resolves with what is then found. */

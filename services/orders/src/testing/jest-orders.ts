@@ -25,6 +25,7 @@ import { orderProjection } from '../projections/order-projection.ts';
 import { orderWriter } from '../projections/orders.ts';
 import { readRateTable, tableRates } from '../rates/table.ts';
 import { findPayables } from '../stock/find-payables.ts';
+import { createStock } from '../stock/stock.ts';
 import { callsOf, TOKEN } from './jest-calls.ts';
 import { startEngines } from './jest-engines.ts';
 import { startPaymentsStub } from './jest-payments-stub.ts';
@@ -63,8 +64,12 @@ export const until = async <T>(look: () => Promise<T | undefined | null | false>
 
 export type OrdersService = Awaited<ReturnType<typeof startOrders>>;
 
-/** The orders service with a real event store, Kafka and PostgreSQL, and a stub of payments. */
-export const startOrders = async ({ appendFaults }: { appendFaults?: FaultOf } = {}) => {
+/** The orders service with a real event store, Kafka and PostgreSQL, and a stub of payments. With `leases` it keeps a stock
+ *  of payables, else payments assigns them to each order. */
+export const startOrders = async ({
+  appendFaults,
+  leases = false,
+}: { appendFaults?: FaultOf; leases?: boolean } = {}) => {
   const log = createLogger({ name: 'orders', level: process.env.LOG_LEVEL ?? 'silent' });
   const engines = await startEngines(appendFaults);
   const stub = await startPaymentsStub();
@@ -77,7 +82,7 @@ export const startOrders = async ({ appendFaults }: { appendFaults?: FaultOf } =
   let advancedMs = 0;
   const now = () => new Date(Date.now() + advancedMs);
   const recent = recentEvents<Order, OrderEvent>();
-  const service = createService({ client, pool, http, rates, now, log, recent });
+  const service = createService({ client, pool, http, rates, now, log, recent, leases });
   const { handler, commands, deletion, app, other } = service;
 
   const follower = { client, pool, databaseUrl: engines.databaseUrl, log };
@@ -154,6 +159,7 @@ interface ServiceOptions {
   readonly now: () => Date;
   readonly log: Logger;
   readonly recent: RecentEvents<Order, OrderEvent>;
+  readonly leases: boolean;
 }
 
 const streamOf = (id: string) => `order-${id}`;
@@ -174,18 +180,20 @@ const unreliableRates = () => {
 };
 
 /** The parts of the service that answer calls. */
-const createService = ({ client, pool, http, rates, now, log, recent }: ServiceOptions) => {
+const createService = ({ client, pool, http, rates, now, log, recent, leases }: ServiceOptions) => {
   const options = { client, decider: orderDecider, schema: OrderEvent, newEvent: NewOrderEvent, streamOf };
   const handler = commandHandler({ ...options, recent });
   const payments = paymentsClient(http);
+  const assets = readAssets({ ENVIRONMENT: 'sandbox' });
+  const stock = createStock({ assets, lease: payments.leaseStock, log });
   const commandsBy = (by: OrderHandler) =>
     orderCommands({
       handler: by,
       project: orderWriter(pool),
       earlierCreates: earlierCreates(client),
       payments,
-      payablesOf: findPayables({ payments }),
-      assets: readAssets({ ENVIRONMENT: 'sandbox' }),
+      payablesOf: findPayables({ payments, ...(leases && { stock }) }),
+      assets,
       rates: rates.provider,
       now,
       log,

@@ -1,24 +1,31 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AssignedInstruction } from '@cpg/contracts';
+import type { AssignedInstruction, Stock, StockCall } from '@cpg/contracts';
 import { instruction } from './orders.ts';
 
-/** A stub of payments for orders: it returns one deposit instruction and keeps every call. */
+/** A stub of payments for orders: it returns one deposit instruction, leases references, and keeps every call. */
 export const startPaymentsStub = async () => {
   const calls: { path: string; body: unknown }[] = [];
   let slow = false;
   let available = true;
   let unsettled: string | null = null;
+  let leased = 0;
+  const stockFor = ({ references }: StockCall): Stock => {
+    const lease = () => ({ payment_reference: `LEASED${(leased += 1)}`, payment_url: 'http://127.0.0.1:4000/pay/REF' });
+    return { lease_ms: 600_000, addresses: {}, references: { sandbox: Array.from({ length: references }, lease) } };
+  };
   const bodyOf = async (request: IncomingMessage) => {
     let text = '';
     for await (const chunk of request) text += chunk;
     return text === '' ? null : JSON.parse(text);
   };
   const server: Server = createServer(async (request, response) => {
-    calls.push({ path: `${request.method} ${request.url}`, body: await bodyOf(request) });
+    const body = await bodyOf(request);
+    calls.push({ path: `${request.method} ${request.url}`, body });
     if (!available) return void response.writeHead(503).end();
     if (request.url === '/instructions' && slow) return;
     const answers: Record<string, object> = {
       '/instructions': { instructions: [instruction] satisfies AssignedInstruction[] },
+      ...(request.url === '/stock' && { '/stock': stockFor(body) }),
       'unsettled-payment': { payment_id: unsettled },
     };
     const answer = answers[request.url!] ?? answers[request.url!.split('/').at(-1)!];
