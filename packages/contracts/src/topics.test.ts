@@ -14,6 +14,7 @@ import {
   partitionKeyOf,
   PAYMENT_MESSAGES,
   PaymentMessage,
+  ResourceMessage,
   webhookEventOf,
 } from './topics.ts';
 
@@ -70,6 +71,15 @@ describe('a message of a newer version', () => {
     const change = { reason: 'payment_applied' };
     expect(OrderMessage.safeParse({ ...message, data: { ...message.data, change } }).success).toBe(false);
   });
+});
+
+test('a consumer of resources checks the envelope and that there is a resource, but not the change', () => {
+  const message = messageOf('order.paid');
+  const accepts = (changed: object) => ResourceMessage.safeParse({ ...message, ...changed }).success;
+  const { resource } = message.data;
+  expect(accepts({ data: { change: 'any', resource } })).toBe(true);
+  expect(accepts({ type: 'order.gifted', data: undefined })).toBe(true);
+  expect([{ sequence: 'one' }, { data: {} }, { data: undefined }].map(accepts)).toEqual([false, false, false]);
 });
 
 test('merchants receive these message types as webhook events, and no others', () => {

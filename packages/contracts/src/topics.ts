@@ -22,6 +22,11 @@ export type PaymentMessage = MessageOf<(typeof PAYMENT_EVENTS)[number], Payment>
 
 export type DomainMessage = OrderMessage | PaymentMessage;
 
+/** A message for a consumer that does not read the change. */
+export type ResourceMessage = Pick<DomainMessage, keyof Envelope | 'type'> & {
+  data: Pick<DomainMessage['data'], 'resource'>;
+};
+
 type PublishedEvent = EventDefinition<string, DomainMessage['type']>;
 
 const published = (definitions: readonly EventDefinition[]): PublishedEvent[] =>
@@ -48,6 +53,13 @@ const messageSchema = (definitions: readonly PublishedEvent[]): z.ZodType =>
 
 export const OrderMessage = messageSchema(ORDER_MESSAGES) as z.ZodType<OrderMessage>;
 export const PaymentMessage = messageSchema(PAYMENT_MESSAGES) as z.ZodType<PaymentMessage>;
+
+const withResource = openObject({ ...ENVELOPE, data: openObject({ resource: Resource }) });
+/** Messages of both topics, at less cost: the change is not checked. */
+export const ResourceMessage = withUnknownTypes(
+  ALL_MESSAGES.map(({ message: type }) => ({ type, schema: withResource })),
+  z.object(ENVELOPE),
+) as z.ZodType<ResourceMessage>;
 
 /** The Kafka topics and the schemas of their messages. */
 export const TOPICS = {
