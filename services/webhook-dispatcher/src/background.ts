@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type DomainMessage, TOPICS } from '@cpg/contracts';
+import { ResourceMessage, TOPICS } from '@cpg/contracts';
 import { AppError } from '@cpg/core';
 import { type ConsumedTopic, consume, ensureTopics, type RunningConsumer, topicSettingsOf } from '@cpg/kafka';
 import { isTransientDatabaseError, startLeaderElection, prepareSchema, type Pool } from '@cpg/postgres';
@@ -77,7 +77,10 @@ export const createBackground = (options: BackgroundOptions) => {
   };
 };
 
-const topics = [TOPICS.orders, TOPICS.payments] as ConsumedTopic<DomainMessage>[];
+const topics: ConsumedTopic<ResourceMessage>[] = [TOPICS.orders, TOPICS.payments].map(({ name }) => ({
+  name,
+  message: ResourceMessage,
+}));
 
 const prepare = async (
   run: ReturnType<typeof createStartupTasks>['run'],

@@ -1,4 +1,4 @@
-import { type DomainMessage, type WebhookEventType, webhookEventOf } from '@cpg/contracts';
+import { type ResourceMessage, type WebhookEventType, webhookEventOf } from '@cpg/contracts';
 import type { StoredEvent } from './delivery.ts';
 
 /** An event as it is stored and sent, with the fields that select its recipients. */
@@ -13,7 +13,7 @@ export interface RenderedEvent extends StoredEvent {
 }
 
 /** Renders a message once, for all endpoints and attempts. Null when no webhook event stands for it. */
-export const renderMessage = (message: DomainMessage): RenderedEvent | null => {
+export const renderMessage = (message: ResourceMessage): RenderedEvent | null => {
   const type = webhookEventOf(message);
   return type && renderEvent({ ...message, type, resource: message.data.resource });
 };

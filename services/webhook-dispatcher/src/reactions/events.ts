@@ -1,4 +1,4 @@
-import type { DomainMessage } from '@cpg/contracts';
+import type { ResourceMessage } from '@cpg/contracts';
 import type { Logger } from '@cpg/runtime';
 import type { Ingest } from '../delivery/ingest.ts';
 import { renderMessage } from '../delivery/render.ts';
@@ -16,7 +16,7 @@ export interface EventsOptions {
 /** Turns order and payment messages into deliveries, one per subscribed webhook. Idempotent. */
 export const deliverEvents =
   ({ webhooks, ingest, retention, now, log }: EventsOptions) =>
-  async (messages: readonly DomainMessage[]): Promise<void> => {
+  async (messages: readonly ResourceMessage[]): Promise<void> => {
     const deletedOrderIds = [
       ...new Set(messages.filter(({ type }) => type === 'order.deleted').map(({ orderid }) => orderid)),
     ];
