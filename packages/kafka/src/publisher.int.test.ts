@@ -150,8 +150,7 @@ test('finds the coordinator once, and adds all partitions to a transaction that 
   const publisher = createPublisher(observed as Kafka, { transactionalId: 'observed' });
   closing.unshift(publisher.close);
   await publisher.open();
-  for (let n = 0; n < 12; n += 1)
-    await publisher.send(manyPartitions, [{ ...numbered(n), orderid: `ord_${n}` } as Message]);
+  for (let n = 0; n < 12; n += 1) await publisher.send(manyPartitions, [{ ...numbered(n), orderid: `ord_${n}` }]);
   await publisher.commit();
   const countOf = (name: string) => requests.filter((request) => request === name).length;
   expect(['GroupCoordinator', 'AddPartitionsToTxn', 'Produce', 'EndTxn'].map(countOf)).toEqual([1, 2, 12, 1]);
