@@ -33,7 +33,7 @@ declare
     create function {schema}.count_{operation}_payments() returns trigger language plpgsql as $$
     begin
       if not exists (
-        select from ({changes}) as changes where not deleted
+        select from ({changes}) as changes where not deleted and created_at is not null
         group by merchant_id, currency, payment_rail, status, created_at having sum(n) <> 0
       ) then
         return null;
@@ -50,7 +50,7 @@ declare
         coalesce(sum(n) filter (where status = 'refunded'), 0)
       from (
         select merchant_id, currency, payment_rail, status, floor(extract(epoch from created_at) / 60)::bigint as minute, sum(n) as n
-        from ({changes}) as changes where not deleted
+        from ({changes}) as changes where not deleted and created_at is not null
         group by 1, 2, 3, 4, 5 having sum(n) <> 0
       ) as change cross join (values (1), (120), (10080)) as spans (span)
       group by 1, 2, 3, 4, 5

@@ -11,5 +11,5 @@ export const orderCounts: CountTable = {
     select merchant_id, span, minute - minute % span as start, currency, count(*) as count, ${byStatus.join(', ')}
     from (select *, floor(extract(epoch from created_at) / 60)::bigint as minute from ${schema}.orders) as orders
     cross join (values (1), (120), (10080)) as spans (span)
-    where not deleted group by 1, 2, 3, 4`,
+    where not deleted and created_at is not null group by 1, 2, 3, 4`,
 };

@@ -12,7 +12,7 @@ export const paymentCounts: CountTable = {
   recount: (schema) => `
     select merchant_id, span, minute - minute % span as start, currency, payment_rail, count(*) as count, ${byStatus.join(', ')}
     from (select *, ${MINUTE} from ${schema}.payments) as payments cross join ${SPANS}
-    where not deleted group by 1, 2, 3, 4, 5`,
+    where not deleted and created_at is not null group by 1, 2, 3, 4, 5`,
 };
 
 /** The same of refunds. */
