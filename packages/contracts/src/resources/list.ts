@@ -9,4 +9,5 @@ export const pageOf = <T extends z.ZodType>(item: T) =>
     total: z.int(),
     page: z.int(),
     totalPages: z.int(),
+    next_cursor: z.string().optional(),
   });
