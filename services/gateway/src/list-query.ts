@@ -1,3 +1,4 @@
+import { requestText } from '@cpg/contracts';
 import { z } from 'zod';
 
 const wholeNumber = (max: number, defaultValue: number) => {
@@ -48,6 +49,11 @@ export const MAX_PAGE = 1000;
 /** The query parameters that all lists have. */
 export const ListQuery = z.strictObject({
   page: wholeNumber(MAX_PAGE, 1).describe('Page number, starting at 1. A page past the end is empty.'),
+  cursor: requestText(1, 256)
+    .optional()
+    .describe(
+      'Returns the page after the one with this `next_cursor`, instead of a `page`. Keep the filters and the sort order; `limit` may change.',
+    ),
   limit: wholeNumber(100, 10).describe('Maximum number of items per page.'),
   sort: z
     .enum(['asc', 'desc'])

@@ -12,7 +12,7 @@ const ABOUT = `Accept payments in crypto assets and stablecoins.
 
 **Idempotency.** Send an \`Idempotency-Key\` with a POST to make retries safe for 24 hours. The request takes effect once, even if the connection breaks or the service crashes, and repeats return the first response.
 
-**Lists** are paginated and sorted by creation time: \`page\` is 1 to 1000, \`limit\` is 1 to 100. Stop when \`page >= totalPages\`, or follow the \`Link\` header.
+**Lists** are paginated and sorted by creation time: \`page\` is 1 to 1000, \`limit\` is 1 to 100. Stop when \`page >= totalPages\`. To read everything while new items come, leave \`page\` out and follow \`next\` in the \`Link\` header, or \`next_cursor\`: each item that exists at the start comes exactly once. \`total\` is exact, also with filters and dates.
 
 **Errors** contain \`error\`, \`message\`, \`statusCode\`, a stable \`code\` and a \`request_id\`. The [error catalogue](/docs/errors) explains each \`code\`. Requests are checked in this order: 401, 429, 403, 400, 404, 409. Unknown fields and parameters are refused, and the error names them.
 

@@ -18,9 +18,10 @@ const SHARED: Record<string, string> = {
   items: 'The items of this page.',
   limit: 'The maximum number of items per page.',
   count: 'The number of items in this page.',
-  total: 'The number of matching items over all pages.',
-  page: 'The number of this page.',
+  total: 'The exact number of matching items over all pages, also with filters and dates.',
+  page: 'The number of this page; 1 with a `cursor`.',
   totalPages: 'The number of pages; 0 if nothing matches.',
+  next_cursor: 'The `cursor` of the next page. Absent on the last page.',
 };
 
 /** Descriptions of the fields of one schema. A request schema `XDto` uses those of `X`. */

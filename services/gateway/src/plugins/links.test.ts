@@ -46,6 +46,27 @@ test.each<[string, object, string[]]>([
   expect(Object.keys(await linksOf('/v1/orders', answer))).toEqual(rels);
 });
 
+test('a list that was requested without a page links to its next page by a cursor', async () => {
+  const first = { ...page(1, 3), next_cursor: 'abc' };
+  expect(await linksOf('/v1/orders?status=paid', first)).toEqual({
+    first: '/v1/orders?status=paid&page=1',
+    next: '/v1/orders?status=paid&cursor=abc',
+    last: '/v1/orders?status=paid&page=3',
+  });
+  expect(await linksOf('/v1/orders?cursor=abc&status=paid', { ...first, next_cursor: 'def' })).toEqual({
+    first: '/v1/orders?status=paid&page=1',
+    next: '/v1/orders?cursor=def&status=paid',
+  });
+  expect(await linksOf('/v1/orders?cursor=def', page(1, 3))).toEqual({ first: '/v1/orders?page=1' });
+});
+
+test('a requested page links to the next number, and to a cursor behind the last number', async () => {
+  expect((await linksOf('/v1/orders?page=1', { ...page(1, 3), next_cursor: 'abc' })).next).toBe('/v1/orders?page=2');
+  expect((await linksOf('/v1/orders?page=1000', { ...page(1000, 2000), next_cursor: 'abc' })).next).toBe(
+    '/v1/orders?cursor=abc',
+  );
+});
+
 test('a page past the end links back to the last page', async () => {
   expect((await linksOf('/v1/orders?page=9', page(9, 4))).prev).toBe('/v1/orders?page=4');
 });

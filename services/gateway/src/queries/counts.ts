@@ -29,8 +29,8 @@ export interface Counted extends CountTable {
 /** The number of all matching rows. */
 export const countAll = (counted: Counted): string => sum(counted, WEEK, 'true');
 
-/** The number of matching rows that were created before `at`: whole spans, and the rows of the last minute. */
-export const countBefore = (counted: Counted, at: Date, bind: Bind): string => {
+/** The number of matching rows that were created before `at`, or until then: whole spans, and rows of the last minute. */
+export const countUpTo = (counted: Counted, operator: '<' | '<=', at: Date, bind: Bind): string => {
   const minutes = Math.floor(at.getTime() / MINUTE_MS);
   const week = bind(minutes - (minutes % WEEK));
   const hours = bind(minutes - (minutes % HOURS));
@@ -39,7 +39,7 @@ export const countBefore = (counted: Counted, at: Date, bind: Bind): string => {
     + ${sum(counted, HOURS, `start >= ${week} and start < ${hours}`)}
     + ${sum(counted, MINUTE, `start >= ${hours} and start < ${minute}`)}
     + (select count(*) from ${counted.rows} where ${counted.matching}
-         and created_at >= ${startOf(minute)} and created_at < ${bind(at)}))`;
+         and created_at >= ${startOf(minute)} and created_at ${operator} ${bind(at)}))`;
 };
 
 const sum = ({ name, where, measure }: Counted, span: number, range: string): string =>

@@ -1,27 +1,30 @@
-import { type Bind, type Counted, countAll, countBefore, findMinute, startOf, WEEK } from './counts.ts';
+import { type Bind, type Counted, countAll, countUpTo, findMinute, startOf, WEEK } from './counts.ts';
+import type { Place } from './cursor.ts';
 import type { PageQuery } from './page.ts';
 
 /** Up to here a page is found by reading the rows before it in an index, which is cheaper than by counts. */
 const MAX_SKIPPED = 500;
 
-/** The statement that selects one page with the total. It finds the ids of the page in an index, then reads these rows
+/** The statement that selects one page, one row of the next page, and the total. It finds the ids of the page in an index, then reads these rows
  *  alone. With counts, the total is a sum of few rows, and a distant page is read from its minute on. */
-export const pageStatement = (query: PageQuery): { text: string; values: unknown[] } => {
+export const pageStatement = (query: PageQuery, after?: Place): { text: string; values: unknown[] } => {
   const values: unknown[] = [];
-  const search = searchOf(query, (value) => `$${values.push(value)}`);
+  const search = searchOf(query, after, (value) => `$${values.push(value)}`);
   const { list } = query;
   const isDistant = (list.page - 1) * list.limit > MAX_SKIPPED;
   return {
     text: `with bounds as materialized (${bounds(search)}),
 ${isDistant && search.counted ? distantPage(search, search.counted) : nearPage(search)}
-select greatest(upper - lower, 0)::int as total, page.* from bounds left join ${wholeRows(query, search)} as page on true
+select greatest(upper - lower, 0)::int as total,
+  (extract(epoch from page.created_at) * 1000000)::bigint::text as created_at_us, page.* from bounds left join ${wholeRows(query, search)} as page on true
 order by ${search.order(list.sort, 'page.')}`,
     values,
   };
 };
 
 /** The parts of the statement that depend on the query. */
-interface Search extends Required<Pick<PageQuery, 'table' | 'list' | 'ranges'>> {
+interface Search extends Required<Pick<PageQuery, 'table' | 'list' | 'ranges' | 'sortBy'>> {
+  readonly after: Place | undefined;
   /** The columns that are selected to find the page. */
   readonly selected: readonly string[];
   readonly bind: Bind;
@@ -34,13 +37,13 @@ interface Search extends Required<Pick<PageQuery, 'table' | 'list' | 'ranges'>> 
   readonly order: (direction: 'asc' | 'desc', prefix?: string) => string;
 }
 
-const searchOf = (query: PageQuery, bind: Bind): Search => {
+const searchOf = (query: PageQuery, after: Place | undefined, bind: Bind): Search => {
   const { table, list, ranges = [], owner, only = 'true', filters, sortBy = ['created_at', 'id'] } = query;
   const active = [owner, ...filters].filter(([, value]) => value !== undefined);
   const equal = new Map(active.map(([column, value]) => [column, bind(value)]));
   const matching = [only, ...conditionsOf(equal)].join(' and ');
   return {
-    ...{ table, list, ranges, bind, equal, matching },
+    ...{ table, list, ranges, sortBy, after, bind, equal, matching },
     selected: ['id', 'created_at', ...(query.counts ? [] : query.columns)],
     counted: countedOf(query, equal, matching),
     order: (direction, prefix = '') => sortBy.map((column) => `${prefix}${column} ${direction}`).join(', '),
@@ -74,8 +77,8 @@ const bounds = (search: Search): string => {
   const { counted, list, table, matching, bind } = search;
   const { from_date: from, to_date: to } = list;
   if (!counted) return `select 0 as lower, count(*) as upper from ${table} where ${matching}${datesOf(search)}`;
-  const lower = from ? countBefore(counted, from, bind) : '0';
-  const upper = to ? countBefore(counted, new Date(to.getTime() + 1), bind) : countAll(counted);
+  const lower = from ? countUpTo(counted, '<', from, bind) : '0';
+  const upper = to ? countUpTo(counted, '<=', to, bind) : countAll(counted);
   return `select ${lower} as lower, ${upper} as upper`;
 };
 
@@ -86,11 +89,23 @@ const datesOf = ({ list, ranges, bind }: Search): string => {
     .join('');
 };
 
+const PLACE_VALUES: Record<string, (place: Place, bind: Bind) => string> = {
+  id: ({ id }, bind) => bind(id),
+  // The whole precision of PostgreSQL, which a Date does not have.
+  created_at: ({ createdAtUs }, bind) =>
+    `timestamptz 'epoch' + ${bind(createdAtUs)}::bigint * interval '1 microsecond'`,
+};
+
+const placeOf = ({ after, list, sortBy, bind }: Search): string =>
+  after
+    ? ` and (${sortBy.join(', ')}) ${list.sort === 'asc' ? '>' : '<'} (${sortBy.map((column) => PLACE_VALUES[column]!(after, bind)).join(', ')})`
+    : '';
+
 const nearPage = (search: Search): string => {
   const { list, bind, order } = search;
-  const [offset, limit] = [bind((list.page - 1) * list.limit), bind(list.limit)];
+  const [offset, limit] = [bind((list.page - 1) * list.limit), bind(list.limit + 1)];
   const ids = firstIds(search, {
-    range: datesOf(search),
+    range: `${datesOf(search)}${placeOf(search)}`,
     direction: list.sort,
     limit: `${offset}::int + ${limit}::int`,
   });
@@ -100,7 +115,7 @@ const nearPage = (search: Search): string => {
 /** `position` has the numbers of matching rows before the page, oldest first, and before its end. */
 const distantPage = (search: Search, counted: Counted): string => {
   const { list, bind, order } = search;
-  const [offset, limit] = [bind((list.page - 1) * list.limit), bind(list.limit)].map((value) => `${value}::int`);
+  const [offset, limit] = [bind((list.page - 1) * list.limit), bind(list.limit + 1)].map((value) => `${value}::int`);
   const position =
     list.sort === 'asc'
       ? `lower + ${offset} as first, least(lower + ${offset} + ${limit}, upper) as last`

@@ -139,6 +139,42 @@ test.each<[keyof typeof LISTS, Values & OrderFilters & PaymentFilters]>([
   }
 });
 
+test.each<[keyof typeof LISTS, 'asc' | 'desc', Values]>([
+  ['orders', 'desc', {}],
+  ['orders', 'asc', { status: 'paid' }],
+  ['orders', 'asc', { currency: 'USDC', external_reference_id: 'ref-7' }],
+  ['payments', 'desc', { payment_rail: 'gateway_pay' }],
+  ['refunds', 'asc', {}],
+])(
+  'cursors walk %s, %s, filtered by %j, while others are created: each item comes once',
+  async (name, sort, filters) => {
+    const { table, only, select } = LISTS[name];
+    const dates = { from_date: new Date(START + DAY_MS), to_date: new Date('2100-01-01') };
+    const before = await expected(table, only, filters, { page: 1, limit: ROWS }, sort, dates);
+    const seen: unknown[] = [];
+    let cursor: string | undefined;
+    for (let n = 0; ; n += 1) {
+      const list = { page: 1, limit: 97 + (n % 3), sort, cursor, ...dates };
+      const { items, next_cursor: next, ...page } = await select(gateway.pool, MERCHANT, { ...filters, ...list });
+      expect(page).toMatchObject({ count: items.length, page: 1 });
+      seen.push(...items);
+      // Of the same millisecond as others, before and after the place of the walk.
+      if (name === 'orders' && n < 8)
+        await gateway.pool.query(
+          `insert into orders.orders (id, merchant_id, external_reference_id, status, currency, created_at, revision, resource)
+         select id || $1, merchant_id, external_reference_id, status, currency, created_at + interval '1 microsecond', 0,
+           '{"n":"new"}' from orders.orders where merchant_id = $2 and not deleted and (resource ->> 'n') in ('1', '${ROWS - 1}', '1000')`,
+          [newUlid(), MERCHANT],
+        );
+      if (next === undefined) break;
+      cursor = next;
+    }
+    const old = seen.filter((item) => (item as { n: unknown }).n !== 'new');
+    expect(old).toEqual(before.items.filter(({ n }) => (n as unknown) !== 'new'));
+    expect(seen.length).toBeGreaterThan(0);
+  },
+);
+
 test('lists are the same while the rows of an earlier version are not counted yet', async () => {
   const query = { status: 'paid', page: 4, limit: 100, sort: 'asc' } as const;
   const counted = await listOrders(gateway.pool, MERCHANT, query);

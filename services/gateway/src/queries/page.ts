@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Queryable } from '@cpg/postgres';
+import { invalidRequest } from '@cpg/runtime';
 import type { ListQuery } from '../list-query.ts';
 import type { CountTable } from './counts.ts';
+import { decodeCursor, encodeCursor } from './cursor.ts';
 import { isCounted } from './counted-tables.ts';
 import { pageStatement } from './page-statement.ts';
 
@@ -15,6 +17,8 @@ export interface Page<T> {
   readonly total: number;
   readonly page: number;
   readonly totalPages: number;
+  /** Absent on the last page. */
+  readonly next_cursor?: string;
 }
 
 export interface PageQuery {
@@ -38,19 +42,27 @@ export interface PageQuery {
  *  the statement as it is, so never pass request input. */
 export const selectPage = async <Row extends { id: string }>(db: Queryable, query: PageQuery): Promise<Page<Row>> => {
   const { table, list, counts } = query;
-  const { text, values } = pageStatement(
-    counts && (await isCounted(db, table)) ? query : { ...query, counts: undefined },
-  );
-  const { rows } = await db.query<Row & { total: number }>({ name: nameOf(text), text, values });
+  const after = list.cursor === undefined ? undefined : decodeCursor(query, list.cursor);
+  if (after && list.page > 1) throw invalidRequest([{ path: 'page', message: 'cannot be used with `cursor`' }]);
+  const counted = counts && (await isCounted(db, table));
+  const { text, values } = pageStatement(counted ? query : { ...query, counts: undefined }, after);
+  const { rows } = await db.query<SelectedRow<Row>>({ name: nameOf(text), text, values });
+  return pageOf(query, rows);
+};
+
+type SelectedRow<Row> = Row & { readonly total: number; readonly created_at_us: string };
+
+/** The page of the rows, of which one more than the page has shows that there is a next page. */
+const pageOf = <Row extends { id: string }>(query: PageQuery, rows: SelectedRow<Row>[]): Page<Row> => {
+  const { limit, page } = query.list;
   const total = rows[0]?.total ?? 0;
-  const items = rows.filter((row) => row.id !== null);
+  const found = rows.filter((row) => row.id !== null);
+  const items = found.slice(0, limit);
+  const last = items.at(-1);
   return {
-    items,
-    limit: list.limit,
-    count: items.length,
-    total,
-    page: list.page,
-    totalPages: Math.ceil(total / list.limit),
+    ...{ items, limit, count: items.length, total, page, totalPages: Math.ceil(total / limit) },
+    ...(last &&
+      found.length > limit && { next_cursor: encodeCursor(query, { createdAtUs: last.created_at_us, id: last.id }) }),
   };
 };
 

@@ -56,6 +56,7 @@ test('lists orders newest first, ten per page', async () => {
     total: 25,
     page: 1,
     totalPages: 3,
+    next_cursor: expect.any(String),
   });
 });
 
@@ -131,6 +132,52 @@ test.each([
   const { status, body } = await reader.send('GET', `/v1/orders?${query}`);
   expect(status).toBe(400);
   expect(body.details.map((detail: { path: string }) => detail.path)).toEqual([query.split('=')[0]]);
+});
+
+describe('a cursor', () => {
+  const QUERY = `status=paid&sort=asc&from_date=${at(2)}`;
+  const cursorOf = async (query: string) =>
+    (await reader.send('GET', `/v1/orders?${query}`)).body.next_cursor as string;
+
+  test('leads from page to page, by the body or the link, with any limit', async () => {
+    const expected = orders.filter(({ status }, index) => status === 'paid' && index >= 2).map(({ id }) => id);
+    const first = await reader.send('GET', `/v1/orders?${QUERY}&limit=3`);
+    const ids = first.body.items.map(({ id }: Order) => id);
+    const [, link] = /<([^>]+)>; rel="next"/.exec(String(first.headers.link))!;
+    for (let url: string | undefined = link; url;) {
+      const { body } = await reader.send('GET', url);
+      expect(body).toMatchObject({ total: expected.length, page: 1 });
+      ids.push(...body.items.map(({ id }: Order) => id));
+      url = body.next_cursor && `/v1/orders?${QUERY}&limit=4&cursor=${body.next_cursor}`;
+    }
+    expect(ids).toEqual(expected);
+  });
+
+  test.each([
+    ['another filter', QUERY.replace('paid', 'awaiting_payment')],
+    ['no filter', 'sort=asc'],
+    ['another sort order', QUERY.replace('asc', 'desc')],
+    ['another date', QUERY.replace(at(2), at(3))],
+    ['an additional filter', `${QUERY}&currency=USDC`],
+  ])('is refused with %s', async (_, query) => {
+    const cursor = await cursorOf(`${QUERY}&limit=1`);
+    const { status, body } = await reader.send('GET', `/v1/orders?${query}&cursor=${cursor}`);
+    expect([status, body.details[0].path]).toEqual([400, 'cursor']);
+  });
+
+  test('is refused if it is malformed, of another list or of another merchant, and with a page', async () => {
+    const cursor = await cursorOf('limit=1');
+    const place = Buffer.from(cursor, 'base64url').toString();
+    const changed = Buffer.from(place.replace(/^\d/, '9')).toString('base64url');
+    for (const wrong of ['x', 'undefined', `${cursor}a`, cursor.slice(1), changed, '%00', '']) {
+      const { status, body } = await reader.send('GET', `/v1/orders?limit=1&cursor=${wrong}`);
+      expect([wrong, status, body.details?.[0].path]).toEqual([wrong, 400, 'cursor']);
+    }
+    expect((await reader.send('GET', `/v1/payments?limit=1&cursor=${cursor}`)).status).toBe(400);
+    expect((await other.send('GET', `/v1/orders?limit=1&cursor=${cursor}`)).status).toBe(400);
+    const { body } = await reader.send('GET', `/v1/orders?limit=1&page=2&cursor=${cursor}`);
+    expect(body.details).toEqual([{ path: 'page', message: 'cannot be used with `cursor`' }]);
+  });
 });
 
 test('the error for page and limit contains the valid range', async () => {

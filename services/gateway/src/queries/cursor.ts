@@ -1,0 +1,30 @@
+import { createHash } from 'node:crypto';
+import { invalidRequest } from '@cpg/runtime';
+import type { PageQuery } from './page.ts';
+
+/** A place in a list: right after this item. */
+export interface Place {
+  /** When the item was created, in microseconds since 1970. */
+  readonly createdAtUs: string;
+  readonly id: string;
+}
+
+/** The cursor of the page after `place`. It is valid for lists with the same filters and sort order. */
+export const encodeCursor = (query: PageQuery, place: Place): string =>
+  Buffer.from(`${place.createdAtUs} ${place.id} ${digestOf(query, place)}`).toString('base64url');
+
+/** The place in a cursor. Throws `invalid_request` for other text, and for a cursor of another list. */
+export const decodeCursor = (query: PageQuery, cursor: string): Place => {
+  const [createdAtUs = '', id = '', digest] = Buffer.from(cursor, 'base64url').toString().split(' ');
+  const place = { createdAtUs, id };
+  if (/^\d{1,17}$/.test(createdAtUs) && digest === digestOf(query, place) && encodeCursor(query, place) === cursor)
+    return place;
+  throw invalidRequest([
+    { path: 'cursor', message: 'must be the `next_cursor` of a response with the same filters and sort order' },
+  ]);
+};
+
+const digestOf = ({ table, owner, filters, list }: PageQuery, { createdAtUs, id }: Place): string => {
+  const parts = [table, owner, filters, list.from_date, list.to_date, list.sort, createdAtUs, id];
+  return createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 16);
+};
