@@ -1,6 +1,7 @@
 import { type Proxy, startProxy } from './testing/jest-proxy.ts';
 import { INTERNAL_TOKEN, startGateway, type TestGateway, type TestMerchant } from './testing/jest-gateway.ts';
-import { orderBody } from './testing/jest-resources.ts';
+import { newUlid } from '@cpg/runtime';
+import { orderBody, refundResponse } from './testing/jest-resources.ts';
 
 let proxy: Proxy;
 let gateway: TestGateway;
@@ -81,10 +82,12 @@ test('returns a response that cannot be stored, and a repeat has the same result
     create function gateway.refuse() returns trigger language plpgsql as
       $$ begin raise exception 'going down' using errcode = '57P01'; end $$;
     create trigger refuse before update of answer on gateway.idempotency_keys for each row execute function gateway.refuse()`);
-  const create = () => shop.send('POST', '/v1/orders', orderBody(), { 'idempotency-key': 'k' });
-  const first = await create();
+  gateway.payments.respond = refundResponse;
+  const path = `/v1/payments/pay_${newUlid()}/refund`;
+  const refund = () => shop.send('POST', path, undefined, { 'idempotency-key': 'k' });
+  const first = await refund();
   expect(first.status).toBe(201);
   await gateway.pool.query('drop trigger refuse on gateway.idempotency_keys');
   await gateway.pool.query('update gateway.idempotency_keys set leased_until = now()');
-  expect((await create()).body.id).toBe(first.body.id);
+  expect((await refund()).headers.location).toBe(first.headers.location);
 });

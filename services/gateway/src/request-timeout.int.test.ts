@@ -1,5 +1,6 @@
 import { startGateway, type TestGateway, type TestMerchant } from './testing/jest-gateway.ts';
-import { orderBody, ordersResponse } from './testing/jest-resources.ts';
+import { newUlid } from '@cpg/runtime';
+import { refundResponse } from './testing/jest-resources.ts';
 import { type TestResponse } from './testing/jest-send.ts';
 
 let gateway: TestGateway;
@@ -13,12 +14,13 @@ beforeEach(async () => {
 });
 afterAll(() => gateway.close());
 
-const create = () => shop.send('POST', '/v1/orders', orderBody(), { 'idempotency-key': 'k' });
+const PAYMENT = `pay_${newUlid()}`;
+const refund = () => shop.send('POST', `/v1/payments/${PAYMENT}/refund`, undefined, { 'idempotency-key': 'k' });
 
 /** Retries until the key is released, which happens just after the 503. */
-const createAfterRelease = async (): Promise<TestResponse> => {
+const refundAfterRelease = async (): Promise<TestResponse> => {
   for (;;) {
-    const response = await create();
+    const response = await refund();
     if (response.status !== 409) return response;
   }
 };
@@ -28,22 +30,22 @@ const TIMED_OUT = { status: 503, body: { code: 'outcome_unknown' }, headers: { '
 test('a service that does not respond is 503, and a repeat runs at once', async () => {
   let unblock = () => {};
   const blocked = new Promise<void>((done) => (unblock = done));
-  gateway.orders.respond = (call) => blocked.then(() => ordersResponse(call));
-  expect(await create()).toMatchObject(TIMED_OUT);
-  gateway.orders.respond = ordersResponse;
-  const again = await createAfterRelease();
+  gateway.payments.respond = (call) => blocked.then(() => refundResponse(call));
+  expect(await refund()).toMatchObject(TIMED_OUT);
+  gateway.payments.respond = refundResponse;
+  const again = await refundAfterRelease();
   unblock();
   expect(again.status).toBe(201);
-  const orderIds = gateway.orders.calls.map(({ body }) => (body as { order_id: string }).order_id);
-  expect(orderIds).toEqual([again.body.id, again.body.id]);
+  const ids = gateway.payments.calls.map(({ body }) => (body as { refund_id: string }).refund_id);
+  expect(ids.map((id) => `/v1/refunds/${id}`)).toEqual([again.headers.location, again.headers.location]);
 });
 
 test('a database that does not respond is 503, and a key claimed after the timeout is released', async () => {
   const locker = await gateway.pool.connect();
   await locker.query('begin');
   await locker.query('lock table gateway.idempotency_keys in exclusive mode');
-  expect(await create()).toMatchObject(TIMED_OUT);
+  expect(await refund()).toMatchObject(TIMED_OUT);
   await locker.query('commit');
   locker.release();
-  expect((await createAfterRelease()).status).toBe(201);
+  expect((await refundAfterRelease()).status).toBe(201);
 });

@@ -7,7 +7,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The authenticated sender; null for a request without a key to a route that needs none. */
     caller: Caller | null;
-    /** A ULID: ids that this request creates end in it. Repeats with the same Idempotency-Key have the same seed. */
+    /** For a POST, a ULID: ids that this request creates end in it. Repeats with the same Idempotency-Key have the same
+     *  seed. */
     seed: string;
   }
   interface FastifyContextConfig {
@@ -15,6 +16,8 @@ declare module 'fastify' {
     scope?: Scope;
     /** The resource that the response of a POST shows. Its stored responses are deleted with it. */
     shows?: 'order' | 'payment' | 'webhook';
+    /** `orders`: the first event of the order decides on repeats with an Idempotency-Key, and no response is stored. */
+    keyDecidedBy?: 'orders';
     /** The path of the resource that a POST creates; `{seed}` stands for the seed of new ids. */
     creates?: string;
     /** The response contains a secret, so it is stored encrypted and never compressed. */

@@ -7,7 +7,7 @@ import type { OutcomesLimits, PaymentsClient } from './clients/payments.ts';
 import { type CreatedOrder, createOnce } from './create-once.ts';
 import type { FindEarlierCreate } from './earlier-creates.ts';
 import { notifyPayments } from './notify-payments.ts';
-import { existingOrder, loadOrder, type OrderHandler } from './order-handler.ts';
+import { existingOrder, loadOrder, notFound, type OrderHandler } from './order-handler.ts';
 import type { OrderCommand } from './order/command.ts';
 import { awaitsConfirmation, plusMinutes, renewsAtDeadline } from './order/deadline.ts';
 import { idempotencyOf } from './order/repeat.ts';
@@ -84,7 +84,14 @@ export const orderCommands = (options: OrderCommandsOptions): OrderCommands => {
       const { order_id: orderId, merchant_id: merchantId, request_hash: requestHash } = call;
       const created = await createOnce(
         { orderId, merchantId, requestHash, requestId: context.requestId },
-        { create: (id) => createOrder({ ...call, order_id: id }, context, options), find: options.earlierCreates, now },
+        {
+          create: async (id) => {
+            if (call.only_repeat) throw notFound();
+            return createOrder({ ...call, order_id: id }, context, options);
+          },
+          find: options.earlierCreates,
+          now,
+        },
       );
       await afterRecording(() => options.project(created.order, 0));
       return created;

@@ -2,7 +2,6 @@ import {
   type AdvanceTimeCall,
   type CreateOrderCall,
   type HistoryQuery,
-  type MerchantCreateOrderDto,
   Order,
   OrderDeletion,
   RecordedHistory,
@@ -20,6 +19,14 @@ export interface OrderRef {
   readonly merchantId: string;
 }
 
+export interface CreatedOrder {
+  /** The Order as JSON. */
+  readonly text: string;
+  /** `/orders/<id>`: a key that has expired names another order than before. */
+  readonly path: string;
+  readonly isRepeat: boolean;
+}
+
 export type OrderDeletion = z.infer<typeof OrderDeletion>;
 
 /** Calls to the orders service. All but `remove` can be repeated: orders recognises the request id of a repeat. */
@@ -29,15 +36,13 @@ export const ordersClient = (client: InternalClient) => {
 
   return {
     /** A repeat after the order was deleted throws `order_deleted`. */
-    create: async (ref: OrderRef, order: MerchantCreateOrderDto, context: CallContext): Promise<Order> => {
+    create: async (body: CreateOrderCall, context: CallContext): Promise<CreatedOrder> => {
       try {
-        return await client.call('POST', '/orders', {
-          context,
-          response: Order,
-          body: { order_id: ref.orderId, merchant_id: ref.merchantId, order } satisfies CreateOrderCall,
-        });
+        const { text, headers } = await client.callForText('POST', '/orders', { context, body });
+        const { location = `/orders/${body.order_id}` } = headers;
+        return { text, path: location, isRepeat: headers['idempotency-replayed'] !== undefined };
       } catch (error) {
-        throw isAppError(error, 'not_found') ? goneError(ref.orderId) : error;
+        throw isAppError(error, 'not_found') && !body.only_repeat ? goneError(body.order_id) : error;
       }
     },
     update: (ref: OrderRef, changes: UpdateOrderDto, context: CallContext): Promise<Order> =>

@@ -10,7 +10,7 @@ const ABOUT = `Accept payments in crypto assets and stablecoins.
 
 **Amounts** are decimal strings, not numbers. Responses contain the fixed number of decimals of the currency. Requests with more decimals than the currency has are refused, never rounded.
 
-**Idempotency.** Send an \`Idempotency-Key\` with a POST to make retries safe for 24 hours. The request takes effect once, even if the connection breaks or the service crashes, and repeats return the first response.
+**Idempotency.** Send an \`Idempotency-Key\` with a POST to make retries safe for 24 hours. The request takes effect once, even if the connection breaks or the service crashes, and repeats return the first response: for a new order, the order as it was right after its creation.
 
 **Lists** are paginated and sorted by creation time: \`page\` is 1 to 1000, \`limit\` is 1 to 100. Stop when \`page >= totalPages\`. To read everything while new items come, leave \`page\` out and follow \`next\` in the \`Link\` header, or \`next_cursor\`: each item that exists at the start comes exactly once. \`total\` is exact, also with filters and dates.
 
@@ -56,7 +56,7 @@ export const DESCRIPTION: NonNullable<FastifyDynamicSwaggerOptions['openapi']> =
         in: 'header',
         required: false,
         description:
-          'Makes retries of the request safe. Keys are unique per merchant and stored for 24 hours. A repeat of the same request returns the stored response, a different request returns 422, and a repeat while the first request is running returns 409. Example: `checkout-1042-attempt-1`.',
+          'Makes retries of the request safe. Keys are unique per merchant and kept for 24 hours. A repeat of the same request returns the stored response, a different request returns 422, and a repeat while the first request is running returns 409. For `POST /v1/orders` nothing is stored: a repeat returns the order as it was right after its creation, also while the first request is running, and a request that was refused is decided anew. Use a key for one request only. Example: `checkout-1042-attempt-1`.',
         schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
       },
     },
@@ -75,7 +75,7 @@ export const DESCRIPTION: NonNullable<FastifyDynamicSwaggerOptions['openapi']> =
       },
       'Retry-After': { description: 'Seconds to wait before the next request.', ...seconds },
       'Idempotency-Replayed': {
-        description: '`true` if this is the stored response of an earlier request.',
+        description: '`true` if this is the response of an earlier request.',
         schema: { type: 'string', enum: ['true'] },
       },
     },

@@ -86,7 +86,9 @@ const codesOf = ({ operationId, versioned, namesResource, hasBody, repeatable }:
   ...(versioned ? (['insufficient_scope'] as const) : []),
   ...(namesResource ? (['not_found'] as const) : []),
   ...(hasBody ? (['payload_too_large', 'unsupported_media_type', 'outcome_unknown'] as const) : []),
-  ...(repeatable ? (['idempotency_key_in_use', 'idempotency_key_reused'] as const) : []),
+  ...(repeatable ? (['idempotency_key_reused'] as const) : []),
+  // A create that runs at the same time as its repeat does not refuse it.
+  ...(repeatable && operationId !== 'createOrder' ? (['idempotency_key_in_use'] as const) : []),
   'rate_limited',
   'overloaded',
   'dependency_unavailable',

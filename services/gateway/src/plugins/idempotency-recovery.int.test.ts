@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startGateway, type TestGateway, type TestMerchant } from '../testing/jest-gateway.ts';
-import { orderBody, orderOf, ordersResponse } from '../testing/jest-resources.ts';
+import { newUlid } from '@cpg/runtime';
+import { paymentOf, refundResponse } from '../testing/jest-resources.ts';
 import { type TestResponse } from '../testing/jest-send.ts';
 import { errorResponse } from '../testing/jest-stub-service.ts';
 
@@ -13,13 +14,15 @@ beforeAll(async () => {
 afterAll(() => gateway.close());
 beforeEach(async () => {
   shop = await gateway.merchant();
-  gateway.orders.calls.length = 0;
-  gateway.orders.respond = ordersResponse;
+  gateway.payments.calls.length = 0;
+  gateway.payments.respond = refundResponse;
 });
 
-const create = (key: string, more = {}, from = shop) =>
-  from.send('POST', '/v1/orders', orderBody(more), { 'idempotency-key': key });
-const createdOrderIds = () => gateway.orders.calls.map(({ body }) => (body as { order_id: string }).order_id);
+const PAYMENT = `pay_${newUlid()}`;
+const refund = (key: string, more = {}, from = shop) =>
+  from.send('POST', `/v1/payments/${PAYMENT}/refund`, { amount: '1', ...more }, { 'idempotency-key': key });
+const refundIds = () => gateway.payments.calls.map(({ body }) => (body as { refund_id: string }).refund_id);
+const idOf = ({ headers }: TestResponse) => String(headers.location).replace('/v1/refunds/', '');
 const withoutRequestId = ({ body: { request_id: _, ...body } }: TestResponse) => body;
 
 test('one of many concurrent repeats has an effect; the others get 409 until it ends', async () => {
@@ -27,96 +30,92 @@ test('one of many concurrent repeats has an effect; the others get 409 until it 
   const finishing = new Promise<void>((resolve) => (finish = resolve));
   let signalStart = () => {};
   const running = new Promise<void>((resolve) => (signalStart = resolve));
-  gateway.orders.respond = async (call) => {
+  gateway.payments.respond = async (call) => {
     signalStart();
     await finishing;
-    return ordersResponse(call);
+    return refundResponse(call);
   };
-  const many = Array.from({ length: 10 }, () => create('k1'));
+  const many = Array.from({ length: 10 }, () => refund('k1'));
   await running;
-  const refused = await Promise.all([create('k1'), create('k1')]);
+  const refused = await Promise.all([refund('k1'), refund('k1')]);
   expect(refused.map(({ status, body }) => [status, body.code])).toEqual(
     Array(2).fill([409, 'idempotency_key_in_use']),
   );
   finish();
-  const answers = [...(await Promise.all(many)), await create('k1')];
-  expect(createdOrderIds()).toHaveLength(1);
-  const ids = answers.filter(({ status }) => status === 201).map(({ body }) => body.id as string);
-  expect(new Set(ids)).toEqual(new Set(createdOrderIds()));
+  const answers = [...(await Promise.all(many)), await refund('k1')];
+  expect(refundIds()).toHaveLength(1);
+  const ids = answers.filter(({ status }) => status === 201).map(idOf);
+  expect(new Set(ids)).toEqual(new Set(refundIds()));
   expect(answers.at(-1)!.status).toBe(201);
   expect(answers.filter(({ status }) => status !== 201 && status !== 409)).toEqual([]);
 });
 
 test('a retry after a crash before the response creates the same order', async () => {
-  const first = await create('k1');
+  const first = await refund('k1');
   // The state after a crash: claimed, without a response. Then the lease expires.
   await gateway.pool.query(
     `update gateway.idempotency_keys set status = null, answer = null, holder = 'crashed request', leased_until = now() + interval '30 seconds'`,
   );
-  expect((await create('k1')).status).toBe(409);
+  expect((await refund('k1')).status).toBe(409);
   await gateway.pool.query(`update gateway.idempotency_keys set leased_until = now() - interval '1 millisecond'`);
-  const other = await create('k1', { external_reference_id: 'another' });
+  const other = await refund('k1', { amount: '2' });
   expect(other.status).toBe(422);
-  const retry = await create('k1');
-  expect({ status: retry.status, id: retry.body.id }).toEqual({ status: 201, id: first.body.id });
-  expect(new Set(createdOrderIds())).toEqual(new Set([first.body.id]));
-  expect((await create('k1')).headers['idempotency-replayed']).toBe('true');
+  const retry = await refund('k1');
+  expect({ status: retry.status, id: idOf(retry) }).toEqual({ status: 201, id: idOf(first) });
+  expect(new Set(refundIds())).toEqual(new Set([idOf(first)]));
+  expect((await refund('k1')).headers['idempotency-replayed']).toBe('true');
 });
 
 test('a request that lost its lease does not overwrite the stored response', async () => {
   let release = () => {};
   const blocked = new Promise<void>((done) => (release = done));
-  gateway.orders.respond = async (call) => {
-    if (gateway.orders.calls.length === 1) await blocked;
-    return {
-      status: 201,
-      body: orderOf((call.body as { order_id: string }).order_id, shop.id, {
-        payment_reference: String(gateway.orders.calls.length),
-      }),
-    };
+  gateway.payments.respond = async () => {
+    if (gateway.payments.calls.length === 1) await blocked;
+    const payment = paymentOf(PAYMENT, shop.id, { provider_id: String(gateway.payments.calls.length) });
+    return { status: 200, body: { payment, order: null } };
   };
-  const slow = create('k1');
-  while (gateway.orders.calls.length === 0) await sleep(5);
+  const slow = refund('k1');
+  while (gateway.payments.calls.length === 0) await sleep(5);
   await gateway.pool.query(`update gateway.idempotency_keys set leased_until = now() - interval '1 second'`);
-  const takeover = await create('k1');
+  const takeover = await refund('k1');
   release();
   await slow;
-  expect((await create('k1')).text).toBe(takeover.text);
-  expect(new Set(createdOrderIds()).size).toBe(1);
+  expect((await refund('k1')).text).toBe(takeover.text);
+  expect(new Set(refundIds()).size).toBe(1);
 });
 
 test('a repeat waits for a live gateway, and takes over from a dead one with the same id', async () => {
   let release = () => {};
   const blocked = new Promise<void>((resolve) => (release = resolve));
-  gateway.orders.respond = async (call) => {
-    if (gateway.orders.calls.length === 1) await blocked;
-    return ordersResponse(call);
+  gateway.payments.respond = async (call) => {
+    if (gateway.payments.calls.length === 1) await blocked;
+    return refundResponse(call);
   };
-  const interrupted = create('k1');
-  while (gateway.orders.calls.length === 0) await sleep(5);
-  const refused = await create('k1');
+  const interrupted = refund('k1');
+  while (gateway.payments.calls.length === 0) await sleep(5);
+  const refused = await refund('k1');
   expect(refused.body.code).toBe('idempotency_key_in_use');
   expect(refused.headers['retry-after']).toBe('1');
   await gateway.pool.query(
     "update gateway.idempotency_keys set instance = 'gateway that died' where merchant_id = $1",
     [shop.id],
   );
-  expect((await create('k1', { external_reference_id: 'another' })).status).toBe(422);
-  const takeover = await create('k1');
+  expect((await refund('k1', { amount: '2' })).status).toBe(422);
+  const takeover = await refund('k1');
   expect(takeover.status).toBe(201);
   release();
   await interrupted;
-  expect((await create('k1')).text).toBe(takeover.text);
-  expect(new Set(createdOrderIds())).toEqual(new Set([takeover.body.id]));
+  expect((await refund('k1')).text).toBe(takeover.text);
+  expect(new Set(refundIds())).toEqual(new Set([idOf(takeover)]));
 });
 
 test('a 503 is not stored: a retry runs at once with the same id', async () => {
-  gateway.orders.respond = () => errorResponse(503, 'dependency_unavailable');
-  expect((await create('k1')).status).toBe(503);
-  gateway.orders.respond = ordersResponse;
-  const retry = await create('k1');
+  gateway.payments.respond = () => errorResponse(503, 'dependency_unavailable');
+  expect((await refund('k1')).status).toBe(503);
+  gateway.payments.respond = refundResponse;
+  const retry = await refund('k1');
   expect(retry.status).toBe(201);
-  expect(createdOrderIds()).toEqual([retry.body.id, retry.body.id]);
+  expect(refundIds()).toEqual([idOf(retry), idOf(retry)]);
 });
 
 test('a repeated webhook creation returns the same secret, and the response is stored encrypted', async () => {

@@ -1,30 +1,32 @@
 import { AppError, type ErrorCode } from '@cpg/core';
 import type { Pool } from '@cpg/postgres';
-import { invalidRequest, newUlid, type SecretBox, withTimeout } from '@cpg/runtime';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { newUlid, type SecretBox, withTimeout } from '@cpg/runtime';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import {
   type Claim,
   claimRequest,
   findRequest,
+  isOrderCreatedBy,
   releaseClaim,
-  type StoredRequest,
   storeResponse,
 } from '../queries/idempotency.ts';
-import { isDeleted } from '../queries/deleted-resources.ts';
 import { callerOf } from '../request.ts';
-import { goneError, resourceIn, shownResource } from './shown-resource.ts';
+import {
+  type FinalResponse,
+  idempotencyKeyOf,
+  orderIdOfKey,
+  responseOf,
+  reusedKey,
+  sendStored,
+} from './idempotency-key.ts';
+import { shownResource } from './shown-resource.ts';
 import { requestFingerprint } from './request-fingerprint.ts';
-
-const HEADER = 'idempotency-key';
-const VISIBLE_ASCII = /^[\x21-\x7e]{1,255}$/;
 
 // Refusals below 500 that are not stored, because a retry of the same request can succeed.
 const RETRYABLE = new Set<ErrorCode>(['concurrent_update', 'idempotency_key_in_use', 'rate_limited']);
 
 // A database that does not respond delays the response no longer than this.
 const STORE_TIMEOUT_MS = 2_000;
-
-const GONE = 410;
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -42,7 +44,8 @@ export interface IdempotencyOptions {
 
 /** Makes every POST of `app` with an Idempotency-Key idempotent. The seed of new ids is stored before the effect, so a
  *  retry after a crash creates the same ids. A final response is stored for 24 hours and returned to repeats. Register
- *  it after authentication; it uses the validated body. A request without the header needs no query. */
+ *  it after authentication; it uses the validated body. A request without the header needs no query. Routes whose key
+ *  is decided by orders are left out: see `orderKeys`. */
 export const handleIdempotencyKeys = (app: FastifyInstance, options: IdempotencyOptions): void => {
   app.decorateRequest('seed', '');
   app.decorateRequest('claim', null);
@@ -51,16 +54,16 @@ export const handleIdempotencyKeys = (app: FastifyInstance, options: Idempotency
     if (method === 'POST' && !config?.shows) throw new Error(`${url} does not say which resource its response shows`);
   });
   app.addHook('preHandler', async (request, reply) => {
-    const key = request.headers[HEADER];
+    if (request.method !== 'POST') return;
     request.seed = newUlid();
-    if (request.method !== 'POST' || key === undefined) return;
+    const key = idempotencyKeyOf(request);
+    if (key === undefined || request.routeOptions.config.keyDecidedBy === 'orders') return;
     const claim = await claimFor(request, key, options);
     const seed = await claimRequest(options.pool, claim);
     if (seed === null) {
       const stored = await readStored(claim, options);
       request.seed = stored.seed;
-      sendStored(reply, stored);
-      return reply;
+      return sendStored(reply, stored);
     }
     request.seed = seed;
     request.claim = claim;
@@ -74,14 +77,13 @@ export const handleIdempotencyKeys = (app: FastifyInstance, options: Idempotency
 
 const claimFor = async (
   request: FastifyRequest,
-  key: string | string[],
+  key: string,
   { pool, instanceName }: IdempotencyOptions,
 ): Promise<Claim> => {
-  if (typeof key !== 'string' || !VISIBLE_ASCII.test(key)) {
-    throw invalidRequest([{ path: HEADER, message: 'must be 1 to 255 visible characters' }]);
-  }
+  const { merchantId } = callerOf(request);
+  if (await isOrderCreatedBy(pool, orderIdOfKey(merchantId, key))) throw reusedKey();
   return {
-    merchantId: callerOf(request).merchantId,
+    merchantId,
     key,
     requestHash: requestFingerprint(request),
     seed: request.seed,
@@ -89,6 +91,16 @@ const claimFor = async (
     instance: instanceName(),
     resource: await shownResource(pool, request),
   };
+};
+
+const readStored = async (claim: Claim, options: IdempotencyOptions): Promise<FinalResponse & { seed: string }> => {
+  const stored = await findRequest(options.pool, claim);
+  const response = stored && (await responseOf(stored, claim, options));
+  if (response) return { ...response, seed: stored.seed };
+  throw new AppError(
+    'idempotency_key_in_use',
+    'a request with this Idempotency-Key is still running: try again in a moment',
+  );
 };
 
 /** Stores a final response under the key, or releases the key. */
@@ -113,33 +125,6 @@ const endClaim = async (
     request.log.warn({ err: error, requestId: request.id }, 'could not store the response of an idempotent request');
   }
 };
-
-type FinalResponse = Pick<StoredRequest, 'seed' | 'resource_id'> & { readonly status: number; readonly text: string };
-
-/** The stored response. Throws 410 when what it shows was deleted since: its contents must not come back. */
-const readStored = async (claim: Claim, { pool, box }: IdempotencyOptions): Promise<FinalResponse> => {
-  const stored = finalResponse(await findRequest(pool, claim), claim, box);
-  const shown = stored.resource_id ?? resourceIn(stored.text);
-  if (shown !== null && (stored.status === GONE || (await isDeleted(pool, claim.merchantId, shown))))
-    throw goneError(shown);
-  return stored;
-};
-
-const finalResponse = (stored: StoredRequest | null, claim: Claim, box: SecretBox): FinalResponse => {
-  if (stored && stored.request_hash !== claim.requestHash) {
-    throw new AppError('idempotency_key_reused', 'this Idempotency-Key was used with another request: use a new key');
-  }
-  const { seed = '', status, answer, sealed, resource_id = null } = stored ?? {};
-  if (status === GONE && resource_id) return { seed, status, text: '', resource_id };
-  if (status && answer) return { seed, status, text: sealed ? box.open(answer) : answer, resource_id };
-  throw new AppError(
-    'idempotency_key_in_use',
-    'a request with this Idempotency-Key is still running: try again in a moment',
-  );
-};
-
-const sendStored = (reply: FastifyReply, { status, text }: FinalResponse) =>
-  reply.code(status).header('idempotency-replayed', 'true').type('application/json; charset=utf-8').send(text);
 
 const isFinal = (status: number, payload: string): boolean =>
   status < 400 || (status < 500 && !RETRYABLE.has((JSON.parse(payload) as { code: ErrorCode }).code));

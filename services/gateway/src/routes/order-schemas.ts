@@ -46,7 +46,7 @@ export const createOrder = {
   operationId: 'createOrder',
   summary: 'Create an order',
   description:
-    'Creates an order, locks the exchange rates of the item currencies, and computes the amount due in `payment_currency`. The response contains the deposit instructions. The status is `awaiting_payment`, or `initialized` while a payment provider has not yet returned its instructions.',
+    'Creates an order, locks the exchange rates of the item currencies, and computes the amount due in `payment_currency`. The response contains the deposit instructions. The status is `awaiting_payment`, or `initialized` while a payment provider has not yet returned its instructions. A repeat with the same `Idempotency-Key` returns the order as it was right after its creation, even while the first request is running. A refused create stores nothing: its repeat is decided anew. A key that created an order is refused for other requests with 422.',
   tags,
   body: MerchantCreateOrderDto,
   response: { 201: Order },

@@ -1,35 +1,40 @@
 import { OrderId } from '@cpg/contracts';
 import type { Order } from '@cpg/contracts';
-import { AppError } from '@cpg/core';
+import { AppError, isAppError } from '@cpg/core';
 import type { Pool } from '@cpg/postgres';
-import type { FastifyRequest } from 'fastify';
+import type { SecretBox } from '@cpg/runtime';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
-import type { OrderRef, OrdersClient } from '../clients/orders.ts';
+import type { CreatedOrder, OrderRef, OrdersClient } from '../clients/orders.ts';
 import type { PaymentsClient } from '../clients/payments.ts';
 import { clampedIsoString, createHistoryReader, createPublicHistoryReader } from '../history.ts';
 import { orNotFound, parseId } from '../not-found.ts';
+import type { FinalResponse } from '../plugins/idempotency-key.ts';
+import { orderKeys } from '../plugins/order-keys.ts';
 import { completeOrderDeletion, recordOrderDeletion } from '../queries/deleted-resources.ts';
 import { listOrders, orderById } from '../queries/orders.ts';
 import { callContext, callerOf } from '../request.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import * as schemas from './order-schemas.ts';
-import { checkPaymentMethods } from './payment-methods.ts';
+import { paymentMethodRefusal } from './payment-methods.ts';
 
 export interface OrderRouteOptions {
   readonly orders: OrdersClient;
   readonly payments: PaymentsClient;
   readonly pool: Pool;
+  readonly box: SecretBox;
 }
 
 const CREATE = {
   load: 'create',
   scope: 'orders:self:create',
   shows: 'order',
-  creates: '/v1/orders/ord_{seed}',
+  keyDecidedBy: 'orders',
 } as const;
 
 /** `/v1/orders`. Commands go to the orders service, reads to its read model. */
-export const orderRoutes: FastifyPluginAsyncZod<OrderRouteOptions> = async (app, { orders, payments, pool }) => {
+export const orderRoutes: FastifyPluginAsyncZod<OrderRouteOptions> = async (app, { orders, payments, pool, box }) => {
+  const keyOf = orderKeys({ pool, box });
   const readHistory = createPublicHistoryReader(createHistoryReader({ orders, payments }), pool);
   const findOrder = async (request: FastifyRequest, id: string): Promise<Order> => {
     const { orderId, merchantId } = orderRef(request, id);
@@ -38,9 +43,22 @@ export const orderRoutes: FastifyPluginAsyncZod<OrderRouteOptions> = async (app,
 
   app.post('/orders', { config: CREATE, schema: schemas.createOrder }, async (request, reply) => {
     const { merchantId, paymentMethods } = callerOf(request);
-    checkPaymentMethods(request.body, paymentMethods);
-    const ref = { orderId: `ord_${request.seed}`, merchantId };
-    return reply.code(201).send(await orders.create(ref, request.body, callContext(request)));
+    const { orderId, requestHash, stored, mayRepeat } = await keyOf(request);
+    if (stored) return sendCreated(reply, { ...stored, path: `/orders/${orderId}`, isRepeat: true });
+    const refusal = paymentMethodRefusal(request.body, paymentMethods);
+    if (refusal && !mayRepeat) throw refusal;
+    const call = {
+      order_id: orderId,
+      merchant_id: merchantId,
+      order: request.body,
+      ...(requestHash !== undefined && { request_hash: requestHash }),
+      // The merchant may have changed its payment methods since the first request.
+      ...(refusal && { only_repeat: true }),
+    };
+    const created = await orders.create(call, callContext(request)).catch((error: unknown) => {
+      throw refusal && isAppError(error, 'not_found') ? refusal : error;
+    });
+    return sendCreated(reply, created);
   });
 
   app.get('/orders', { config: { scope: 'orders:self:read' }, schema: schemas.listOrders }, (request) =>
@@ -103,6 +121,16 @@ export const orderRoutes: FastifyPluginAsyncZod<OrderRouteOptions> = async (app,
     async (request, reply) =>
       reply.code(201).send(await orders.capture(orderRef(request, request.params.id), callContext(request))),
   );
+};
+
+/** Sends a create's response as orders rendered it, or as an earlier version stored it. */
+const sendCreated = (
+  reply: FastifyReply,
+  { status = 201, text, path, isRepeat }: CreatedOrder & Partial<FinalResponse>,
+): FastifyReply => {
+  if (status === 201) reply.header('location', `/v1${path}`);
+  if (isRepeat) reply.header('idempotency-replayed', 'true');
+  return reply.code(status).type('application/json; charset=utf-8').send(text);
 };
 
 const orderRef = (request: FastifyRequest, id: string): OrderRef => ({

@@ -1,12 +1,13 @@
 import type { MerchantCreateOrderDto, PaymentMethod } from '@cpg/contracts';
-import type { FaultDetail } from '@cpg/core';
+import type { AppError, FaultDetail } from '@cpg/core';
 import { invalidRequest } from '@cpg/runtime';
 
-/** Refuses rails that the merchant does not accept, or does not accept in the order's currency. */
-export const checkPaymentMethods = (
+/** The refusal of rails that the merchant does not accept, or does not accept in the order's currency; null without
+ *  one. */
+export const paymentMethodRefusal = (
   { enable_rails, payment_currency }: Pick<MerchantCreateOrderDto, 'enable_rails' | 'payment_currency'>,
   methods: readonly PaymentMethod[],
-): void => {
+): AppError | null => {
   const details = enable_rails.flatMap((rail, index): FaultDetail[] => {
     const method = methods.find(({ type }) => type === rail);
     const path = `enable_rails.${index}`;
@@ -14,5 +15,5 @@ export const checkPaymentMethods = (
     if (method.supported_currencies.includes(payment_currency)) return [];
     return [{ path, message: `${rail} does not support ${payment_currency} for this merchant` }];
   });
-  if (details.length > 0) throw invalidRequest(details);
+  return details.length > 0 ? invalidRequest(details) : null;
 };

@@ -38,6 +38,12 @@ export const ordersResponse = ({ method, path, body }: StubCall) => {
   return { status: order_id ? 201 : 200, body: orderOf(id, merchant_id) };
 };
 
+/** The response of the payments service to a refund. */
+export const refundResponse = ({ path, body }: StubCall) => {
+  const { merchant_id } = body as { merchant_id: string };
+  return { status: 200, body: { payment: paymentOf(path.split('/')[2]!, merchant_id), order: null } };
+};
+
 /** Inserts an order into the read model of the orders service. */
 export const projectOrder = async (pool: Pool, order: Order): Promise<void> => {
   await pool.query(

@@ -11,6 +11,7 @@ export interface StubCall {
 export interface StubResponse {
   readonly status: number;
   readonly body?: unknown;
+  readonly headers?: Record<string, string>;
 }
 
 /** An HTTP server that stands in for another service. Tests can replace `respond`. */
@@ -31,8 +32,8 @@ export const startStub = async (respond: StubService['respond']): Promise<StubSe
       const body = (text === '' ? undefined : JSON.parse(text)) as never;
       const call = { method: request.method ?? '', path: request.url ?? '', headers: request.headers, body };
       calls.push(call);
-      const { status, body: responseBody } = await stub.respond(call);
-      response.writeHead(status, { 'content-type': 'application/json' });
+      const { status, body: responseBody, headers } = await stub.respond(call);
+      response.writeHead(status, { 'content-type': 'application/json', ...headers });
       response.end(responseBody === undefined ? undefined : JSON.stringify(responseBody));
     });
   });
