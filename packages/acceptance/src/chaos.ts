@@ -11,22 +11,22 @@ const numberIn = (name: string, byDefault: number): number => {
   process.exit(2);
 };
 
-const discoverIn = (args: string[]): boolean => {
+const flagsIn = (args: string[]): { discover?: boolean; scale?: boolean } => {
   try {
-    return parseArgs({ args, options: { discover: { type: 'boolean' } } }).values.discover ?? false;
+    return parseArgs({ args, options: { discover: { type: 'boolean' }, scale: { type: 'boolean' } } }).values;
   } catch (error) {
-    console.error(`${(error as Error).message}\nusage: npm run chaos [-- --discover]`);
+    console.error(`${(error as Error).message}\nusage: npm run chaos [-- --discover --scale]`);
     process.exit(2);
   }
 };
 
-const discover = discoverIn(process.argv.slice(2));
+const flags = flagsIn(process.argv.slice(2));
 const seconds = numberIn('SECONDS', 60);
 const seed = numberIn('SEED', randomInt(1, 2 ** 31));
 const began = Date.now();
 const log = (line: string) => console.log(`${((Date.now() - began) / 1_000).toFixed(1).padStart(6)} s  ${line}`);
 
-const { orders, disruptions, attempts, faults } = await runChaos({ seconds, seed, discover, log });
+const { orders, disruptions, attempts, faults } = await runChaos({ seconds, seed, ...flags, log });
 for (const fault of faults) log(fault);
 log(
   `${orders} orders, ${attempts} webhook attempts, ${disruptions} disruptions: ${faults.length} faults (SEED=${seed})`,

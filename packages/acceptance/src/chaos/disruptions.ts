@@ -50,7 +50,8 @@ export const startDisruptions = (options: DisruptionOptions): Disruptions => {
     },
     cut: (name) => {
       log(`cut the connections to ${name}`);
-      proxies.cut(name);
+      // Instances of a service are reached at the port of the service.
+      proxies.cut(name.replace(/^(gateway|orders|payments)-\d+$/, '$1'));
     },
   };
   const disruptAny = (running: Record<string, number>) => {

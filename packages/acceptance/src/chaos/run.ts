@@ -15,6 +15,8 @@ export interface ChaosOptions {
   readonly seed: number;
   /** Services find the event store by gossip, and it is unavailable for up to 8 s again and again. */
   readonly discover?: boolean;
+  /** Two instances of every service, which share the shards of the log. */
+  readonly scale?: boolean;
   /** Gets a line for each step. */
   readonly log: (line: string) => void;
 }
@@ -32,14 +34,23 @@ const HOOK = '/hook';
 /** Every 23rd attempt on the merchant's endpoint fails. */
 const FAILING_ATTEMPT = 23;
 
-/** Disrupts a stack with two dispatchers for `seconds`, under load from shoppers that retry until they get an
+/** Disrupts a stack with two dispatchers, or with two instances of every service, for `seconds`, under load from shoppers that retry until they get an
  *  answer. Then compares what was acknowledged with what is stored and delivered. Throws if a client got an answer
  *  that must not occur. */
-export const runChaos = async ({ seconds, seed, discover = false, log }: ChaosOptions): Promise<ChaosReport> => {
+export const runChaos = async ({
+  seconds,
+  seed,
+  discover = false,
+  scale = false,
+  log,
+}: ChaosOptions): Promise<ChaosReport> => {
   const { stack, proxies, stop } = await startProxiedStack({
-    dispatchers: 2,
+    scale: scale ? 'gateway=2,orders=2,payments=2,webhook-dispatcher=2' : 'webhook-dispatcher=2',
     discover,
-    env: { WEBHOOK_RETRY_SECONDS: '1,1,2,2,2,5,5,5,5,5,5,5,5,5,5,5,5' },
+    env: {
+      WEBHOOK_RETRY_SECONDS: '1,1,2,2,2,5,5,5,5,5,5,5,5,5,5,5,5',
+      ...(scale && { LOG_SHARDS: '2' }),
+    },
   });
   const closing: (() => unknown)[] = [stop];
   try {

@@ -20,14 +20,15 @@ const STEP = 100;
 /** With an offset it is held until this process ends, so that no other process of the test run takes the offset. */
 const RESERVATION_PORT = 4099;
 
-/** Finds a PORT_OFFSET at which every port of a stack is free, and also every port plus `via`. */
-export const freePortOffset = async (via = 0): Promise<number> => {
+/** Finds a PORT_OFFSET at which every port of a stack is free, and also every port plus each of `moves`. */
+export const freePortOffset = async (moves: readonly number[] = []): Promise<number> => {
+  const all = [0, ...moves];
   for (;;) {
     const offset = STEP * randomInt(OFFSETS.from / STEP, OFFSETS.to / STEP);
-    const ports = new Set(Object.values(STANDARD_PORTS).flatMap((port) => [port + offset, port + offset + via]));
+    const ports = new Set(Object.values(STANDARD_PORTS).flatMap((port) => all.map((more) => port + offset + more)));
     const free = await Promise.all([...ports].map(isFree));
     if (!free.every(Boolean)) continue;
-    const reserved = await Promise.all([...new Set([0, via])].map((more) => reserve(RESERVATION_PORT + offset + more)));
+    const reserved = await Promise.all(all.map((more) => reserve(RESERVATION_PORT + offset + more)));
     if (reserved.every(Boolean)) return offset;
   }
 };

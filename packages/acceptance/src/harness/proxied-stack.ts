@@ -11,16 +11,20 @@ export interface ProxiedStack {
 
 export interface ProxiedStackOptions {
   readonly dispatchers?: number;
+  /** Numbers of instances, at most two of a service. */
+  readonly scale?: string | undefined;
   /** Whether services find the event store by gossip. */
   readonly discover: boolean;
   readonly env?: NodeJS.ProcessEnv;
 }
 
 const VIA_PORT_OFFSET = 1_000;
+/** From the port of a service to the ports of its two instances. */
+const INSTANCES_APART = [100, 200];
 
 /** Starts a stack whose processes connect to each other through proxies. */
-export const startProxiedStack = async ({ dispatchers, discover, env }: ProxiedStackOptions): Promise<ProxiedStack> => {
-  const offset = await freePortOffset(VIA_PORT_OFFSET);
+export const startProxiedStack = async ({ discover, env, ...options }: ProxiedStackOptions): Promise<ProxiedStack> => {
+  const offset = await freePortOffset([VIA_PORT_OFFSET, ...(options.scale ? INSTANCES_APART : [])]);
   const proxies = await startProxies(
     Object.entries(STANDARD_PORTS).map(([name, port]) => ({
       name,
@@ -34,7 +38,7 @@ export const startProxiedStack = async ({ dispatchers, discover, env }: ProxiedS
     EVENTSTORE_DISCOVER: String(discover),
   };
   try {
-    const stack = await startStack({ dispatchers, env: { ...addresses, ...env } });
+    const stack = await startStack({ ...options, env: { ...addresses, ...env } });
     const stop = async () => {
       await stack.stop();
       proxies.close();

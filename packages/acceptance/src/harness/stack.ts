@@ -12,6 +12,8 @@ export interface StackOptions {
   /** Overrides the environment of this process. */
   readonly env?: NodeJS.ProcessEnv;
   readonly dispatchers?: number;
+  /** Numbers of instances, for example `orders=2,payments=2`. */
+  readonly scale?: string | undefined;
   /** The launcher to run instead of the one of this checkout. */
   readonly launcher?: string;
 }
@@ -46,7 +48,8 @@ const API_KEY = 'ak_sandbox_acceptanceKeyForEveryTestOfThisStack0123456789';
  *  does not get ready. ACCEPTANCE_LOG=1 prints the whole log. */
 export const startStack = async ({
   env = {},
-  dispatchers = 1,
+  dispatchers,
+  scale,
   launcher = LAUNCHER,
 }: StackOptions = {}): Promise<Stack> => {
   const dataDir = mkdtempSync(join(tmpdir(), 'cpg-acceptance-'));
@@ -62,20 +65,25 @@ export const startStack = async ({
     NODE_OPTIONS: '',
     ...env,
   };
-  return launch({ dataDir, settings, dispatchers, path: launcher });
+  const args = [
+    ...(dispatchers === undefined ? [] : ['--dispatchers', String(dispatchers)]),
+    ...(scale === undefined ? [] : ['--scale', scale]),
+  ];
+  return launch({ dataDir, settings, args, path: launcher });
 };
 
 interface Launch {
   readonly dataDir: string;
   readonly settings: NodeJS.ProcessEnv;
-  readonly dispatchers: number;
+  /** Of the launcher. */
+  readonly args: readonly string[];
   readonly path: string;
 }
 
 const launch = async (options: Launch): Promise<Stack> => {
-  const { dataDir, settings, dispatchers, path } = options;
+  const { dataDir, settings, args, path } = options;
   const began = performance.now();
-  const launcher = spawn(process.execPath, [path, '--dispatchers', String(dispatchers)], {
+  const launcher = spawn(process.execPath, [path, ...args], {
     env: settings,
     // In its own session, so that Ctrl-C in the terminal reaches it only through this process.
     detached: true,
