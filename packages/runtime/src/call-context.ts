@@ -7,7 +7,7 @@ export interface CallContext {
   readonly requestId: string;
   readonly correlationId: string;
   /** The value of `performance.now()` after which nobody waits for the result. Absent for work in the background. */
-  readonly deadlineMs?: number;
+  readonly deadlineMs?: number | undefined;
 }
 
 export const contextHeaders = (context: CallContext): Record<string, string> => ({
@@ -28,6 +28,9 @@ export const readCallContext = (request: {
     actor: header(INTERNAL_HEADERS.actor) ?? 'service:unknown',
     requestId,
     correlationId: header(INTERNAL_HEADERS.correlationId) ?? requestId,
-    ...(request.deadlineMs !== undefined && { deadlineMs: request.deadlineMs }),
+    // It changes when the caller closes the connection.
+    get deadlineMs() {
+      return request.deadlineMs;
+    },
   };
 };

@@ -36,5 +36,8 @@ export const callContext = (request: FastifyRequest): CallContext => ({
   actor: request.caller ? `key:${request.caller.kid}` : 'debug',
   requestId: request.id,
   correlationId: request.id,
-  deadlineMs: request.deadlineMs,
+  // It changes when the client closes the connection.
+  get deadlineMs() {
+    return request.deadlineMs;
+  },
 });

@@ -1,3 +1,4 @@
+import { request } from 'node:http';
 import { INTERNAL_HEADERS } from '@cpg/contracts';
 import { z } from 'zod';
 import { type CallContext, readCallContext } from '../call-context.ts';
@@ -63,6 +64,28 @@ test('a request that arrives after its deadline starts nothing', async () => {
   const malformed = await app.inject({ method: 'POST', url: '/orders', headers: { [INTERNAL_HEADERS.deadline]: 'x' } });
   expect(malformed.statusCode).toBe(200);
   await close();
+});
+
+test('the deadline ends when the caller closes the connection', async () => {
+  const app = createApp({ log, responseTimeoutMs: 500 });
+  let context: CallContext | undefined;
+  const closed = new Promise<void>((done) =>
+    app.post('/orders', async (received, reply) => {
+      context = readCallContext(received);
+      refuseAfterDeadline(context);
+      reply.raw.once('close', () => done());
+      calling.destroy();
+      await closed;
+    }),
+  );
+  const { port } = new URL(await app.listen({ port: 0 }));
+  const calling = request({ port, method: 'POST', path: '/orders' })
+    .on('error', () => {})
+    .end();
+  await closed;
+  expect(context!.deadlineMs).toBe(-Infinity);
+  expect(() => refuseAfterDeadline(context!)).toThrow(expect.objectContaining({ code: 'overloaded' }));
+  await app.close();
 });
 
 test('work in the background has no deadline', () => {

@@ -5,18 +5,24 @@ import type { AnyApp } from '../any-app.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The value of `performance.now()` after which nobody waits for the response. */
+    /** The value of `performance.now()` after which nobody waits for the response. In the past once the caller has closed
+     *  the connection. */
     deadlineMs: number;
   }
 }
 
-/** Sets the deadline of each request: the response timeout, or less if the calling service waits for less time. A
- *  request whose deadline passed before its handler starts is refused. */
+/** Sets the deadline of each request: the response timeout, or less if the calling service waits for less time. It ends
+ *  when the caller closes the connection: the caller may have repeated the request at another instance since, and sent
+ *  later ones there, which this request must not overtake. A request whose deadline passed before its handler starts is
+ *  refused. */
 export const keepDeadlines = (app: AnyApp, responseTimeoutMs: number): void => {
   app.decorateRequest('deadlineMs', 0);
-  app.addHook('onRequest', (request: FastifyRequest, _reply: FastifyReply, next) => {
+  app.addHook('onRequest', (request: FastifyRequest, { raw: response }: FastifyReply, next) => {
     const waitsMs = Number(request.headers[INTERNAL_HEADERS.deadline] ?? Infinity);
     request.deadlineMs = performance.now() + (waitsMs < responseTimeoutMs ? waitsMs : responseTimeoutMs);
+    response.once('close', () => {
+      if (!response.writableFinished) request.deadlineMs = -Infinity;
+    });
     next();
   });
   app.addHook('preHandler', async (request: FastifyRequest) => refuseAfterDeadline(request));
