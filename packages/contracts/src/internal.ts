@@ -5,7 +5,7 @@ import { Amount, Minor } from './money.ts';
 import { PaymentOffer } from './payment-offer.ts';
 import { AssignedInstruction } from './recorded-values.ts';
 import { MetadataDto } from './resources/metadata.ts';
-import { MerchantCreateOrderDto, Order, UpdateOrderDto } from './resources/order.ts';
+import { type MerchantCreateOrderDto, Order, UpdateOrderDto } from './resources/order.ts';
 import { OrphanReason, Payment } from './resources/payment.ts';
 import { WebhookEventType } from './resources/webhook.ts';
 
@@ -31,7 +31,8 @@ export const INTERNAL_HEADERS = {
 export const CreateOrderCall = z.object({
   order_id: OrderId,
   merchant_id: MerchantId,
-  order: MerchantCreateOrderDto,
+  /** The gateway has validated it, and its values are validated again when they are recorded. */
+  order: z.custom<MerchantCreateOrderDto>((value) => typeof value === 'object' && value !== null),
   request_hash: z.string().optional(),
   only_repeat: z.boolean().optional(),
 });

@@ -1,4 +1,4 @@
-import { CreateOrderCall, Order, OrderCall, OrderDeletion, UpdateOrderCall } from '@cpg/contracts';
+import { CreateOrderCall, OrderCall, OrderDeletion, UpdateOrderCall } from '@cpg/contracts';
 import { type CallContext, type Logger, readCallContext } from '@cpg/runtime';
 import { afterRecording } from '@cpg/stream-relay';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
@@ -6,8 +6,9 @@ import type { OrderCommands } from '../commands.ts';
 import type { Deletion } from '../deletion.ts';
 import { loadOrder, type OrderHandler } from '../order-handler.ts';
 import type { OrderCommand } from '../order/command.ts';
-import { orderView } from '../order/view.ts';
+import { orderText } from '../order/view.ts';
 import { OrderPath } from './paths.ts';
+import { sendJsonText } from './send-json-text.ts';
 
 export interface MerchantOrderRoutes {
   readonly commands: OrderCommands;
@@ -22,37 +23,41 @@ export const merchantOrderRoutes: FastifyPluginAsyncZod<MerchantOrderRoutes> = a
   app,
   { commands, handler, deletion, now, log },
 ) => {
+  /** Resolves to the text of the order. */
   const runForMerchant = async (
     orderId: string,
     merchantId: string,
     command: OrderCommand,
     context: CallContext,
-  ): Promise<Order> =>
-    orderView(await commands.runAndNotify(orderId, command, context, { merchantId, oncePerRequest: true }));
-  const merchantCall = { params: OrderPath, body: OrderCall, response: { 200: Order } };
+  ): Promise<string> =>
+    orderText(await commands.runAndNotify(orderId, command, context, { merchantId, oncePerRequest: true }));
+  const merchantCall = { params: OrderPath, body: OrderCall };
 
-  const create = { config: { load: 'create' }, schema: { body: CreateOrderCall, response: { 201: Order } } } as const;
+  const create = { config: { load: 'create' }, schema: { body: CreateOrderCall } } as const;
   app.post('/orders', create, async (request, reply) => {
     const { order, isRepeat } = await commands.create(request.body, readCallContext(request));
     if (isRepeat) reply.header('idempotency-replayed', 'true');
-    return reply.code(201).header('location', `/orders/${order.orderId}`).send(orderView(order));
+    reply.code(201).header('location', `/orders/${order.orderId}`);
+    return sendJsonText(reply, orderText(order));
   });
 
-  app.post('/orders/:id/cancel', { schema: merchantCall }, (request) => {
+  app.post('/orders/:id/cancel', { schema: merchantCall }, async (request, reply) => {
     const command = { type: 'CancelOrder', at: now() } as const;
-    return runForMerchant(request.params.id, request.body.merchant_id, command, readCallContext(request));
+    const { merchant_id } = request.body;
+    return sendJsonText(reply, await runForMerchant(request.params.id, merchant_id, command, readCallContext(request)));
   });
 
-  app.post('/orders/:id/capture', { schema: merchantCall }, (request) => {
+  app.post('/orders/:id/capture', { schema: merchantCall }, async (request, reply) => {
     const command = { type: 'CapturePayments', at: now() } as const;
-    return runForMerchant(request.params.id, request.body.merchant_id, command, readCallContext(request));
+    const { merchant_id } = request.body;
+    return sendJsonText(reply, await runForMerchant(request.params.id, merchant_id, command, readCallContext(request)));
   });
 
-  app.patch('/orders/:id', { schema: { ...merchantCall, body: UpdateOrderCall } }, (request) => {
+  app.patch('/orders/:id', { schema: { ...merchantCall, body: UpdateOrderCall } }, async (request, reply) => {
     const { merchant_id, changes } = request.body;
     const { metadata, expiration_minutes: expirationMinutes } = changes;
     const command = { type: 'UpdateOrder', metadata, expirationMinutes, at: now() } as const;
-    return runForMerchant(request.params.id, merchant_id, command, readCallContext(request));
+    return sendJsonText(reply, await runForMerchant(request.params.id, merchant_id, command, readCallContext(request)));
   });
 
   app.delete('/orders/:id', { schema: { ...merchantCall, response: { 200: OrderDeletion } } }, async (request) => {

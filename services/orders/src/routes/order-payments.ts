@@ -2,17 +2,18 @@ import {
   FailPaymentCall,
   offeredPayment,
   OfferPaymentCall,
-  OrderAndOutcomes,
   OrderSummary,
   RefundPaymentCall,
 } from '@cpg/contracts';
 import { type CallContext, readCallContext } from '@cpg/runtime';
+import type { FastifyReply } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { OrderCommands } from '../commands.ts';
 import { loadOrder, type OrderHandler } from '../order-handler.ts';
 import type { OrderCommand } from '../order/command.ts';
-import { orderView } from '../order/view.ts';
+import { orderText } from '../order/view.ts';
 import { OrderPath, OrderPaymentPath } from './paths.ts';
+import { sendJsonText } from './send-json-text.ts';
 
 export interface OrderPaymentRoutes {
   readonly commands: OrderCommands;
@@ -25,11 +26,11 @@ export const orderPaymentRoutes: FastifyPluginAsyncZod<OrderPaymentRoutes> = asy
   app,
   { commands, handler, now },
 ) => {
-  const run = async (orderId: string, command: OrderCommand, context: CallContext): Promise<OrderAndOutcomes> => {
+  /** Answers with OrderAndOutcomes. */
+  const run = async (orderId: string, command: OrderCommand, context: CallContext, reply: FastifyReply) => {
     const { order, outcomes } = await commands.run(orderId, command, context);
-    return { order: orderView(order), outcomes };
+    return sendJsonText(reply, `{"order":${orderText(order)},"outcomes":${JSON.stringify(outcomes)}}`);
   };
-  const response = { 200: OrderAndOutcomes };
 
   app.get(
     '/orders/:id/summary',
@@ -40,28 +41,28 @@ export const orderPaymentRoutes: FastifyPluginAsyncZod<OrderPaymentRoutes> = asy
     },
   );
 
-  app.post('/orders/:id/payments', { schema: { params: OrderPath, body: OfferPaymentCall, response } }, (request) => {
+  app.post('/orders/:id/payments', { schema: { params: OrderPath, body: OfferPaymentCall } }, (request, reply) => {
     const payment = offeredPayment(request.body);
     const confirmed = payment.confirmedAt !== undefined;
     const command = { type: 'OfferPayment', payment, confirmed, at: now() } as const;
-    return run(request.params.id, command, readCallContext(request));
+    return run(request.params.id, command, readCallContext(request), reply);
   });
 
   app.post(
     '/orders/:id/payments/:payment_id/failure',
-    { schema: { params: OrderPaymentPath, body: FailPaymentCall, response } },
-    (request) => {
+    { schema: { params: OrderPaymentPath, body: FailPaymentCall } },
+    (request, reply) => {
       const { failure_reason: failureReason, at, ...offer } = request.body;
       const payment = offeredPayment(offer);
       const command = { type: 'FailPayment', payment, failureReason, failedAt: new Date(at), at: now() } as const;
-      return run(request.params.id, command, readCallContext(request));
+      return run(request.params.id, command, readCallContext(request), reply);
     },
   );
 
   app.post(
     '/orders/:id/payments/:payment_id/refunds',
-    { schema: { params: OrderPaymentPath, body: RefundPaymentCall, response } },
-    (request) => {
+    { schema: { params: OrderPaymentPath, body: RefundPaymentCall } },
+    (request, reply) => {
       const { id, payment_id: paymentId } = request.params;
       const { refund_id: refundId, refunded_total_minor, at } = request.body;
       const command: OrderCommand = {
@@ -72,7 +73,7 @@ export const orderPaymentRoutes: FastifyPluginAsyncZod<OrderPaymentRoutes> = asy
         refundedAt: new Date(at),
         at: now(),
       };
-      return run(id, command, readCallContext(request));
+      return run(id, command, readCallContext(request), reply);
     },
   );
 };
