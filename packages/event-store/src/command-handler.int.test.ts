@@ -112,6 +112,30 @@ test('a refusal is decided on the recorded state, not on a stale cache', async (
   });
 });
 
+test('a command that changes nothing reads only the events after the cached ones', async () => {
+  const id = newTill();
+  const readFrom: unknown[] = [];
+  const watched = connectEventStore(url);
+  closing.unshift(() => watched.dispose());
+  watched.readStream = (stream, options) => {
+    readFrom.push(options?.fromRevision);
+    return client.readStream(stream, options);
+  };
+  const [here, there] = [handlerOn(watched), handlerOn()];
+  await here.handle(id, { type: 'PayIn', amount: 1, by: 'a' }, context, { fresh: true });
+  expect(await here.handle(id, { type: 'PayIn', amount: 1, by: 'a' }, context)).toMatchObject({ events: [] });
+  await there.handle(id, { type: 'PayIn', amount: 2, by: 'b' }, context);
+  expect(await here.handle(id, { type: 'PayIn', amount: 2, by: 'b' }, context)).toMatchObject({
+    state: { sum: 3 },
+    revision: 1,
+    events: [],
+  });
+  // Decided on a stale state, and again after the conflict.
+  await there.handle(id, { type: 'PayIn', amount: 3, by: 'c' }, context);
+  expect(await here.handle(id, { type: 'PayIn', amount: 4, by: 'd' }, context)).toMatchObject({ state: { sum: 10 } });
+  expect(readFrom).toEqual([1n, 1n, 2n]);
+});
+
 test('every event records its actor, its request and the hash of its predecessor', async () => {
   const id = newTill();
   const handler = handlerOn();

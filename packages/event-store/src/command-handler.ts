@@ -87,7 +87,7 @@ export const commandHandler = <State, Command, E extends DomainEvent>({
   streamOf,
   recent,
 }: CommandHandlerOptions<State, Command, E>): CommandHandler<State, Command, E> => {
-  const { empty, read } = streamLoader({ client, decider, schema });
+  const { empty, readOn } = streamLoader({ client, decider, schema });
   // A stale entry does no harm: the append fails on the expected revision.
   const cache = streamCache<CachedStream<State>>();
   const serially = serialByKey();
@@ -104,14 +104,22 @@ export const commandHandler = <State, Command, E extends DomainEvent>({
       idempotency,
     }: HandleOptions,
   ): Promise<HandledCommand<State, E>> => {
+    // What is known of the stream: only the events after it are read.
+    let known = empty(stream);
+    let wasSent = false;
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
-      const before = cache.get(stream) ?? (fresh && attempt === 1 ? empty(stream) : await read(stream));
+      const cached = cache.get(stream);
+      const before = cached ?? (fresh && attempt === 1 ? known : await readOn(stream, known));
+      known = before;
       const isRepeated = oncePerRequest && before.requestIds.includes(context.requestId);
-      const decided = isRepeated ? [] : decideOn(before, command);
-      if (decided === 'stale') continue;
+      const decide = cached ? tryToDecide : decider.decide;
+      const decided = isRepeated ? [] : decide(command, before.state);
+      if (cached && decided.length === 0) {
+        // A cached state may be stale: only the recorded one refuses, or shows that nothing changes.
+        cache.delete(stream);
+        continue;
+      }
       if (decided.length === 0) {
-        // The state may have been stale: decide again on the recorded one.
-        if (cache.delete(stream)) continue;
         cache.set(stream, before);
         return { ...before, events: [] };
       }
@@ -127,7 +135,8 @@ export const commandHandler = <State, Command, E extends DomainEvent>({
         requestIds: withRequest(before.requestIds, context.requestId),
       };
       // Not after a conflict: it can be that of an append whose answer was lost.
-      if (attempt === 1) refuseAfterDeadline(context);
+      if (!wasSent) refuseAfterDeadline(context);
+      wasSent = true;
       cache.delete(stream);
       const result = await append(client, stream, events, before.revision, beforeAppend);
       if (result === 'deleted') throw new AppError('not_found', 'the resource was deleted');
@@ -138,15 +147,14 @@ export const commandHandler = <State, Command, E extends DomainEvent>({
       return { ...after, events };
     }
     throw new AppError('concurrent_update', 'too many concurrent changes: try again');
+  };
 
-    function decideOn({ state }: LoadedStream<State>, toDecide: Command): E[] | 'stale' {
-      try {
-        return decider.decide(toDecide, state);
-      } catch (error) {
-        // The state may have been stale: refuse only on the recorded one.
-        if (cache.delete(stream)) return 'stale';
-        throw error;
-      }
+  /** No events also when the command is refused. */
+  const tryToDecide = (command: Command, state: State): E[] => {
+    try {
+      return decider.decide(command, state);
+    } catch {
+      return [];
     }
   };
 
@@ -157,7 +165,7 @@ export const commandHandler = <State, Command, E extends DomainEvent>({
     },
     load: async (id) => {
       const stream = streamOf(id);
-      return cache.get(stream) ?? (await read(stream));
+      return cache.get(stream) ?? (await readOn(stream, empty(stream)));
     },
     evict: (id) => void cache.delete(streamOf(id)),
   };
@@ -186,14 +194,16 @@ const streamLoader = <State, Command, E extends DomainEvent>({
   });
   return {
     empty,
-    read: async (stream: string): Promise<CachedStream<State>> => {
-      let loaded = empty(stream);
-      const exists = await eachEvent(client, stream, schema, (recorded) => {
+    /** The recorded stream, of which `known` are the first events. */
+    readOn: async (stream: string, known: CachedStream<State>): Promise<CachedStream<State>> => {
+      let loaded = known;
+      const fold = (recorded: Recorded<E>) => {
         const { revision, metadata } = recorded;
         const { hash, requestId } = metadata;
         const state = evolveRecorded(decider, loaded.state, recorded);
         loaded = { state, revision, hash, requestIds: withRequest(loaded.requestIds, requestId) };
-      });
+      };
+      const exists = await eachEvent(client, stream, schema, fold, { fromRevision: known.revision + 1 });
       if (!exists) throw new AppError('not_found', 'the resource was deleted');
       return loaded;
     },

@@ -43,7 +43,7 @@ export const stateAt = <State, E extends DomainEvent>({
     const fold = (recorded: Recorded<E>) => {
       state = evolveRecorded(decider, state, recorded);
     };
-    return (await eachEvent(client, stream, schema, fold, count)) ? state : null;
+    return (await eachEvent(client, stream, schema, fold, { maxCount: count })) ? state : null;
   };
 
   const before = ({ stream, revision }: Recorded<E>) => stateOf(stream, revision);

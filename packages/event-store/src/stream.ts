@@ -13,6 +13,11 @@ import { asUnavailable } from './unavailable.ts';
  *  long. */
 const IDLE_TIMEOUT_MS = 5_000;
 
+interface ReadRange {
+  readonly fromRevision?: number;
+  readonly maxCount?: number;
+}
+
 /** Reads a whole stream. Null when it was tombstoned; empty when it does not exist. */
 export const readStream = async <E extends DomainEvent>(
   client: EventStoreDBClient,
@@ -31,10 +36,10 @@ export const eachEvent = async <E extends DomainEvent>(
   stream: string,
   schema: z.ZodType<E>,
   handle: (recorded: Recorded<E>) => void,
-  maxCount?: number,
+  range: ReadRange = {},
 ): Promise<boolean> => {
   try {
-    for await (const resolved of readEvents(client, stream, { maxCount })) handle(parseRecorded(schema, resolved));
+    for await (const resolved of readEvents(client, stream, range)) handle(parseRecorded(schema, resolved));
     return true;
   } catch (error) {
     if (error instanceof StreamDeletedError) return false;
@@ -71,7 +76,7 @@ export async function* rawEventsOf(
 async function* readEvents(
   client: EventStoreDBClient,
   stream: string,
-  { fromRevision = 0, maxCount }: { fromRevision?: number; maxCount?: number | undefined },
+  { fromRevision = 0, maxCount }: ReadRange,
 ): AsyncGenerator<ResolvedEvent> {
   const reading = client.readStream(stream, {
     fromRevision: BigInt(fromRevision),
@@ -103,7 +108,7 @@ export const firstEvent = async <E extends DomainEvent>(
   schema: z.ZodType<E>,
 ): Promise<Recorded<E> | 'deleted' | null> => {
   let first: Recorded<E> | null = null;
-  const exists = await eachEvent(client, stream, schema, (recorded) => void (first = recorded), 1);
+  const exists = await eachEvent(client, stream, schema, (recorded) => void (first = recorded), { maxCount: 1 });
   return exists ? first : 'deleted';
 };
 

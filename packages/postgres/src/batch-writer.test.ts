@@ -50,9 +50,24 @@ test('writes the latest revision of a row that several callers gave', async () =
   statements[1]!.end();
   await Promise.all(written);
   // A row that comes after the statement began is not part of it.
-  const later = write(row('a', 3));
+  const later = write(row('a', 4));
   statements[2]!.end();
   await later;
+});
+
+test('writes a committed row only once', async () => {
+  const { statements, write } = controlled();
+  const first = write(row('a', 1)).catch(() => {});
+  statements[0]!.end(new Error('refused'));
+  await first;
+  const second = write(row('a', 1));
+  statements[1]!.end();
+  await second;
+  await write(row('a', 1));
+  await write(row('a', 0));
+  expect(statements).toHaveLength(2);
+  void write(row('a', 2));
+  expect(statements).toHaveLength(3);
 });
 
 test('lets one bad row fail alone', async () => {

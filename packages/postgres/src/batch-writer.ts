@@ -6,6 +6,8 @@ export interface VersionedRow {
   readonly revision: number;
 }
 
+/** Commits that a writer remembers. */
+const MAX_COMMITTED = 10_000;
 /** Bounds the memory and the duration of one statement. */
 const MAX_ROWS = 256;
 
@@ -16,31 +18,52 @@ interface Waiting<Row> {
 
 /** Writes the rows of concurrent callers together: while a statement runs, the next rows gather. A caller resolves once
  *  its row, or a later revision of it, is committed. `write` gets each id once. When it refuses a batch, each row
- *  is written alone, so that one bad row fails alone. */
+ *  is written alone, so that one bad row fails alone. A row that it has committed lately is not written again. */
 export const batchWriter = <Row extends VersionedRow>(
   write: (rows: readonly Row[]) => Promise<void>,
 ): ((row: Row) => Promise<void>) => {
   const gathered = new Map<string, Waiting<Row>>();
+  const committed = latestRevisions();
   let isRunning = false;
+  const writeAndRemember = async (rows: readonly Row[]) => {
+    await write(rows);
+    rows.forEach(committed.add);
+  };
 
   const writeGathered = async () => {
     isRunning = true;
     while (gathered.size > 0) {
       const batch = [...gathered.values()].slice(0, MAX_ROWS);
       for (const { row } of batch) gathered.delete(row.id);
-      await writeBatch(write, batch);
+      await writeBatch(writeAndRemember, batch);
     }
     isRunning = false;
   };
 
   return (row) =>
     new Promise((resolve, reject) => {
+      if (committed.includes(row)) return resolve();
       const waiting = gathered.get(row.id) ?? { row, callers: [] };
       if (waiting.row.revision < row.revision) waiting.row = row;
       waiting.callers.push({ resolve, reject });
       gathered.set(row.id, waiting);
       if (!isRunning) void writeGathered();
     });
+};
+
+/** The revisions of the rows that were added last. */
+const latestRevisions = () => {
+  const revisions = new Map<string, number>();
+  return {
+    includes: ({ id, revision }: VersionedRow): boolean => (revisions.get(id) ?? -1) >= revision,
+    add: ({ id, revision }: VersionedRow): void => {
+      revisions.delete(id);
+      revisions.set(id, revision);
+      if (revisions.size <= MAX_COMMITTED) return;
+      const [oldest] = revisions.keys();
+      revisions.delete(oldest!);
+    },
+  };
 };
 
 /** Never rejects: each caller gets its own error. */

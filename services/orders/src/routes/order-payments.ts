@@ -1,10 +1,4 @@
-import {
-  FailPaymentCall,
-  offeredPayment,
-  OfferPaymentCall,
-  OrderSummary,
-  RefundPaymentCall,
-} from '@cpg/contracts';
+import { FailPaymentCall, offeredPayment, OfferPaymentCall, OrderSummary, RefundPaymentCall } from '@cpg/contracts';
 import { type CallContext, readCallContext } from '@cpg/runtime';
 import type { FastifyReply } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
