@@ -11,7 +11,7 @@ import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
 const SLOW = 120_000;
-const VICTIMS = ['orders', 'payments', 'eventstore', 'postgres', 'gateway', 'kafka'];
+const VICTIMS = ['orders-1', 'payments-1', 'payments-2', 'eventstore', 'postgres', 'gateway', 'kafka'];
 const CURRENCIES = PaymentCurrency.options;
 
 let stack: Stack;
@@ -21,7 +21,7 @@ const shown: Order[] = [];
 
 beforeAll(async () => {
   // Some appends are written, but not answered in time.
-  stack = await startStack({ env: { EVENTSTORE_TEST_FAULTS: 'commit-timeout/37' } });
+  stack = await startStack({ scale: 'orders=2,payments=2', env: { EVENTSTORE_TEST_FAULTS: 'commit-timeout/37' } });
   shop = await openShop(stack);
 }, SLOW);
 
@@ -108,13 +108,13 @@ test(
     const warm = startPayers(6);
     await until('a stock', () => warm.done() >= 40, { withinMs: 60_000 });
     await warm.stop();
-    const resume = freeze(stack.pidOf('payments')!);
+    const resumes = ['payments-1', 'payments-2'].map((name) => freeze(stack.pidOf(name)!));
     const orders: Order[] = [];
     try {
       for (let n = 0; n < 3; n += 1) orders.push(await create(1));
       await sleep(100);
     } finally {
-      resume();
+      for (const resume of resumes) resume();
     }
     for (const order of orders) expect(order.status).toBe('awaiting_payment');
     for (const order of orders) await pay(order);
