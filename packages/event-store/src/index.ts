@@ -1,6 +1,7 @@
 export { append, tombstone } from './append.ts';
 export { guardAppends } from './append-guard.ts';
 export { type ChainVerification, verifyChains } from './chain.ts';
+export { chainEvents } from './chain-events.ts';
 export { type CommandHandler, commandHandler, type HandledCommand, type HandleOptions } from './command-handler.ts';
 export { connectEventStore } from './connect.ts';
 export {

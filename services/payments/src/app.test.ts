@@ -1,9 +1,6 @@
 import { createPool, databaseDependency, POSTGRES } from '@cpg/postgres';
 import { createLogger, createOutages, createServiceMetrics, newId } from '@cpg/runtime';
 import { buildApp } from './app.ts';
-import { instructionsFrom } from './instructions.ts';
-import { cryptoDeposit } from './rails/crypto-deposit.ts';
-import { gatewayPay, sandboxProvider } from './rails/gateway-pay.ts';
 
 const TOKEN = 'a-token-that-services-share-in-tests';
 const log = createLogger({ name: 'payments', level: 'silent' });
@@ -17,25 +14,25 @@ test('answers 503 with Retry-After during a database outage, and readiness and m
   const app = buildApp({
     gate: { waitUntilOpen: async () => {} },
     token: TOKEN,
-    instructions: instructionsFrom({
-      gateway_pay: gatewayPay([sandboxProvider({ pool, publicUrl: 'http://127.0.0.1:4000' })]),
-      crypto_deposit: cryptoDeposit({ networks: [], pool }),
-    }),
+    instructions: notCalled,
     stock: notCalled,
     register: notCalled,
     changes: { confirm: notCalled, fail: notCalled, refund: notCalled },
     commands: { recordOutcomes: notCalled },
     deletePayments: notCalled,
-    unsettledPayment: notCalled,
+    unsettledPayment: async () => {
+      await pool.query('select 1');
+      return null;
+    },
     history: { messagesOf: notCalled, entriesOf: notCalled },
     log,
     checks: { postgres: outages.watch(POSTGRES, databaseDependency(pool)) },
     outages,
     metrics: createServiceMetrics(outages),
   });
-  const payload = { order_id: newId('order'), merchant_id: newId('merchant'), currency: 'BTC', rails: ['gateway_pay'] };
   const headers = { authorization: `Bearer ${TOKEN}` };
-  const answer = await app.inject({ method: 'POST', url: '/instructions', headers, payload });
+  const url = `/orders/${newId('order')}/unsettled-payment`;
+  const answer = await app.inject({ method: 'POST', url, headers, payload: { held_by_order: [] } });
   expect(answer).toMatchObject({ statusCode: 503, headers: { 'retry-after': '1' } });
   expect(answer.json()).toMatchObject({ code: 'dependency_unavailable' });
   expect((await app.inject('/health')).statusCode).toBe(200);

@@ -1,10 +1,10 @@
-import type { AssignedInstruction, InstructionsCall, PaymentRail } from '@cpg/contracts';
+import type { Instructions, InstructionsCall, PaymentRail } from '@cpg/contracts';
 import { AppError } from '@cpg/core';
 import type { Rail } from './rails/rail.ts';
 
 export type Rails = Readonly<Record<PaymentRail, Rail>>;
 
-/** Assigns deposit instructions to an order on each of its enabled rails. Idempotent by order id. Throws
+/** Assigns deposit instructions to an order on each of its enabled rails. Throws
  *  `invalid_request` naming every rail that does not support the currency, and `amount_too_small` if a rail cannot take
  *  the amount, before anything is assigned. */
 export const instructionsFrom =
@@ -15,7 +15,7 @@ export const instructionsFrom =
     currency,
     rails: enabled,
     amount_minor,
-  }: InstructionsCall): Promise<AssignedInstruction[]> => {
+  }: InstructionsCall): Promise<Instructions> => {
     const faults = enabled
       .filter((name) => !rails[name].supports(currency))
       .map((name) => ({ path: 'enable_rails', message: `${name} does not support ${currency}` }));
@@ -27,5 +27,9 @@ export const instructionsFrom =
     const order = { orderId, merchantId, currency, ...(amount_minor && { amountMinor: BigInt(amount_minor) }) };
     for (const name of enabled) rails[name].requirePayable?.(order);
     const assigned = await Promise.all(enabled.map((name) => rails[name].assignInstructions(order)));
-    return assigned.flat();
+    const leaseMs = Math.floor(Math.min(...assigned.map((each) => each.leaseMs)));
+    return {
+      instructions: assigned.flatMap(({ instructions }) => instructions),
+      ...(Number.isFinite(leaseMs) && { lease_ms: Math.max(0, leaseMs) }),
+    };
   };

@@ -12,6 +12,7 @@ import {
 } from '@cpg/runtime';
 import { openConnections, startBackgroundWork } from '@cpg/stream-relay';
 import type { EventStoreDBClient } from '@eventstore/db-client';
+import { depositAccounts } from './accounts/deposit-accounts.ts';
 import { buildApp } from './app.ts';
 import { paymentChanges } from './changes.ts';
 import { ordersClient } from './clients/orders.ts';
@@ -54,9 +55,11 @@ await runService(async () => {
   const deletePayments = paymentDeletion({ client, handler, readModel });
   const orders = ordersClient(ordersHttp);
   const notifyOrder = orderNotifier({ commands, orders, now });
-  const providers =
-    config.ENVIRONMENT === 'sandbox' ? [sandboxProvider({ pool: readModel, publicUrl: config.PUBLIC_URL })] : [];
-  const deposits = cryptoDeposit({ networks: config.networks, pool: readModel });
+  const providers = config.ENVIRONMENT === 'sandbox' ? [sandboxProvider({ publicUrl: config.PUBLIC_URL })] : [];
+  const nowMs = () => performance.now();
+  const { networks } = config;
+  const leaseIndexes = depositAccounts({ client, readModel, networks, now, nowMs });
+  const deposits = cryptoDeposit({ networks, leaseIndexes, nowMs });
   const rails = { gateway_pay: gatewayPay(providers), crypto_deposit: deposits };
 
   const startupTasks = createStartupTasks(log);

@@ -1,5 +1,4 @@
 import {
-  type AssignedInstruction,
   ConfirmationCall,
   FailureCall,
   HistoryQuery,
@@ -26,7 +25,7 @@ import type { PaymentHistoryReader } from './history.ts';
 import type { RegisterPayment } from './matching.ts';
 
 export interface PaymentRoutes {
-  readonly instructions: (call: InstructionsCall) => Promise<AssignedInstruction[]>;
+  readonly instructions: (call: InstructionsCall) => Promise<Instructions>;
   readonly stock: (call: StockCall) => Promise<Stock>;
   readonly register: RegisterPayment;
   readonly changes: PaymentChanges;
@@ -48,9 +47,7 @@ export const paymentRoutes: FastifyPluginAsyncZod<PaymentRoutes> = async (
   app.post(
     '/instructions',
     { config: { load: 'create' }, schema: { body: InstructionsCall, response: { 200: Instructions } } },
-    async (request) => ({
-      instructions: await instructions(request.body),
-    }),
+    (request) => instructions(request.body),
   );
 
   app.post('/stock', { schema: { body: StockCall, response: { 200: Stock } } }, (request) => stock(request.body));

@@ -3,7 +3,8 @@ import type { Projection } from '@cpg/stream-relay';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { merchantOfOrder } from '../payables/merchant-of-order.ts';
 import { ORDER_PREFIXES, type Payable, payableChangeIn } from '../payables/payable.ts';
-import { projectPayables, projectReservedIndexes, projectUnnamedDeletion } from './payables.ts';
+import { projectPayables, projectUnnamedDeletion } from './payables.ts';
+import { projectReservedIndexes } from './reserved-indexes.ts';
 
 /** The read model of payables and of reserved derivation indexes, built from the events of orders and accounts. */
 export const payableProjection = (client: EventStoreDBClient): Projection => ({

@@ -4,13 +4,6 @@ import { receivingIndex } from '../rails/account-key.ts';
 
 const LIVE_SCHEMA = 'payments';
 
-export interface ReservedIndexes {
-  readonly account: string;
-  readonly indexes: readonly number[];
-  /** The event that reserved them. */
-  readonly revision: number;
-}
-
 const COLUMNS = {
   id: 'text',
   order_id: 'text',
@@ -69,19 +62,6 @@ export const projectPayables = async (
   const rows = [...new Map(payables.map(rowOf).map((row) => [row.id, row])).values()];
   const indexes = rows.filter(({ index }) => index !== null).map(({ account, index }) => `${account}/${index}`);
   await db.query(insert(schema), [...NAMES.map((name) => rows.map((row) => row[name])), indexes]);
-};
-
-export const projectReservedIndexes = async (
-  db: Queryable,
-  { account, indexes, revision }: ReservedIndexes,
-  schema = LIVE_SCHEMA,
-): Promise<void> => {
-  await db.query(
-    `insert into ${schema}.reserved_indexes as row (id, account, index, revision)
-     select $1 || '/' || index, $1, index, $3 from unnest($2::bigint[]) as index
-     on conflict (id) do update set revision = excluded.revision where row.revision < excluded.revision`,
-    [account, indexes, revision],
-  );
 };
 
 /** Moves the payables of a deleted order, whose deletion record does not name them, to the tables of what has no event. A

@@ -1,54 +1,103 @@
+import { createHash } from 'node:crypto';
+import type { AssignedInstruction } from '@cpg/contracts';
 import { newId } from '@cpg/runtime';
-import { depositOf, instructionsOf, type RailsDatabase, SANDBOX, startRailsDatabase } from '../testing/jest-rails.ts';
+import { REST_MS } from '../accounts/leases.ts';
+import { until } from '../testing/jest-fixtures.ts';
+import { deposit } from '../testing/jest-order-events.ts';
+import { depositOf, type RailsDatabase, SANDBOX, startRailsDatabase } from '../testing/jest-rails.ts';
+import { receivingIndex } from './account-key.ts';
 import { depositNetworksOf } from './networks.ts';
 
 const NETWORKS = depositNetworksOf(SANDBOX);
+const NETWORK = 'ethereum-sepolia';
 let rails: RailsDatabase;
 
-beforeAll(async () => {
+beforeEach(async () => {
   rails = await startRailsDatabase();
 });
 
-afterAll(() => rails.stop());
+afterEach(() => rails.stop());
 
-test('never assigns an address twice, and skips few indexes', async () => {
-  const processes = [rails.startProcess(), rails.startProcess(), rails.startProcess()];
-  const before = await nextIndexes();
-  const orders = Array.from({ length: 120 }, () => newId('order'));
-  const deposits = await Promise.all(orders.map((orderId, n) => depositOf(processes[n % 3]!, orderId)));
-  expect(new Set(deposits.map(({ address }) => address)).size).toBe(120);
-  expect(new Set(deposits.map(({ derivation }) => derivation.path)).size).toBe(120);
-  const taken = (await nextIndexes()) - before;
-  expect(taken - 120).toBeLessThan(3 * 16);
-});
-
-test('continues after the last reserved index when a process restarts', async () => {
-  const first = await depositOf(rails.startProcess(), newId('order'));
-  const second = await depositOf(rails.startProcess(), newId('order'));
-  const index = (path: string) => Number(path.split('/')[1]);
-  const skipped = index(second.derivation.path) - index(first.derivation.path);
-  expect(skipped).toBeGreaterThan(0);
-  expect(skipped).toBeLessThan(20);
-});
-
-test('assigns the address that the account key has at its path', async () => {
-  const { rows } = await rails.pool.query<{ network: string; index: string; address: string }>(
-    'select network, index, address from payments.deposit_addresses',
-  );
-  expect(rows.length).toBeGreaterThan(100);
-  for (const { network, index, address } of rows.slice(0, 30)) {
-    expect(NETWORKS.find(({ name }) => name === network)!.addressAt(Number(index))).toBe(address);
-  }
-});
-
-test('refuses a stored address that does not match the account key', async () => {
-  const orderId = newId('order');
-  await instructionsOf(rails.startProcess(), orderId);
-  await rails.pool.query("update payments.deposit_addresses set address = '0xbad' where order_id = $1", [orderId]);
-  await expect(instructionsOf(rails.startProcess(), orderId)).rejects.toThrow(/does not match its account key/);
-});
-
-const nextIndexes = async (): Promise<number> => {
-  const { rows } = await rails.pool.query<{ sum: string }>('select sum(next_index) from payments.deposit_accounts');
-  return Number(rows[0]!.sum);
+type Deposit = Awaited<ReturnType<typeof depositOf>>;
+const indexOf = ({ derivation }: Pick<Deposit, 'derivation'>): number => receivingIndex(derivation.path)!;
+const indexesIn = async (lease: ReturnType<RailsDatabase['startStock']>['lease'], count: number): Promise<number[]> => {
+  const { addresses } = await lease({ addresses: { [NETWORK]: count }, references: 0 });
+  return addresses[NETWORK]!.map(indexOf);
 };
+/** Records an order with an instruction, as orders does. */
+const record = async (instruction: AssignedInstruction): Promise<void> =>
+  rails.events.created(newId('order'), [instruction]);
+
+test('never assigns an address twice, and skips no index', async () => {
+  const processes = [rails.startProcess(), rails.startProcess(), rails.startProcess()];
+  const orders = Array.from({ length: 60 }, () => newId('order'));
+  const deposits = await Promise.all(orders.map((orderId, n) => depositOf(processes[n % 3]!, orderId)));
+  expect(new Set(deposits.map(({ address }) => address)).size).toBe(60);
+  expect(deposits.map(indexOf).sort((one, other) => one - other)).toEqual(orders.map((_, n) => n));
+  const { addressAt } = NETWORKS.find(({ name }) => name === NETWORK)!;
+  for (const deposit of deposits) expect(deposit.address).toBe(addressAt(indexOf(deposit)));
+});
+
+test('reserves for all callers of a moment in one event', async () => {
+  const { lease } = rails.startStock();
+  const leased = await Promise.all([indexesIn(lease, 3), indexesIn(lease, 2), indexesIn(lease, 1)]);
+  expect(leased).toEqual([[0, 1, 2], [3, 4], [5]]);
+  expect((await rails.reservations()).map(({ count }) => count)).toEqual([6]);
+});
+
+test('another database, or an older one, gives no address twice', async () => {
+  const first = await indexesIn(rails.startStock().lease, 5);
+  await rails.pool.query('truncate payments.payables, payments.reserved_indexes, payments.deposit_addresses');
+  expect([...first, ...(await indexesIn(rails.startStock().lease, 5))]).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+});
+
+test('begins after the counter, the addresses and the orders of earlier versions', async () => {
+  const shared = NETWORKS.find(({ name }) => name === NETWORK)!;
+  const { fingerprint, xpub } = shared.account;
+  const { lease } = rails.startStock();
+  const derivation = { fingerprint, path: '0/40' };
+  await record({ ...deposit(shared.addressAt(40), 40), derivation } as AssignedInstruction);
+  expect(await indexesIn(lease, 2)).toEqual([41, 42]);
+
+  const account = createHash('sha256').update(xpub).digest('hex');
+  await rails.pool.query(
+    'insert into payments.deposit_addresses (order_id, network, account, index, address) values ($1, $2, $3, 50, $4)',
+    [newId('order'), NETWORK, account, shared.addressAt(50)],
+  );
+  expect(await indexesIn(rails.startStock().lease, 1)).toEqual([51]);
+  const next = 'insert into payments.deposit_accounts (account, next_index) values ($1, 60)';
+  await expect(rails.pool.query(next, [account])).rejects.toThrow(/a newer version/);
+  await rails.pool.query('alter table payments.deposit_accounts disable trigger deposit_accounts_ended');
+  await rails.pool.query(next, [account]);
+  expect(await indexesIn(rails.startStock().lease, 1)).toEqual([60]);
+});
+
+test('reserves indexes again that no order shows, once their leases have rested', async () => {
+  const projecting = rails.startPayables();
+  const { lease } = rails.startStock();
+  const [shown] = (await lease({ addresses: { [NETWORK]: 4 }, references: 0 })).addresses[NETWORK]!;
+  await record({ ...(await depositOf(rails.startProcess(), newId('order'))), ...shown! });
+  const reserved = () => rails.pool.query('select index::int from payments.reserved_indexes order by index');
+  await until(async () => (await reserved()).rowCount === 4);
+  rails.passMs(REST_MS - 1);
+  expect(await indexesIn(lease, 1)).toEqual([5]);
+  rails.passMs(1);
+  expect(await indexesIn(lease, 5)).toEqual([1, 2, 3, 6, 7]);
+  await projecting.stop();
+});
+
+test('takes what an order shows in the log for used, before the row says so', async () => {
+  const { lease } = rails.startStock();
+  const projecting = rails.startPayables();
+  const leased = (await lease({ addresses: { [NETWORK]: 3 }, references: 0 })).addresses[NETWORK]!;
+  await until(async () => (await rails.pool.query('select from payments.reserved_indexes')).rowCount === 3);
+  await projecting.stop();
+  await record({ ...(await depositOf(rails.startProcess(), newId('order'))), ...leased[1]! });
+  rails.passMs(REST_MS);
+  const other = rails.startStock();
+  expect(await indexesIn(other.lease, 1)).toEqual([4]);
+  rails.passMs(REST_MS);
+  expect(await Promise.all([indexesIn(lease, 1), indexesIn(other.lease, 1)])).toEqual(
+    expect.arrayContaining([[0], [2]]),
+  );
+});

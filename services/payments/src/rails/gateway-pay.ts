@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import type { LeasedReference, PaymentCurrency } from '@cpg/contracts';
-import type { Pool } from '@cpg/postgres';
 import { base32nopad } from '@scure/base';
 import type { OrderToPay, Rail } from './rail.ts';
 
@@ -8,7 +7,7 @@ import type { OrderToPay, Rail } from './rail.ts';
 export interface ProviderAdapter {
   readonly name: string;
   readonly supports: (currency: PaymentCurrency) => boolean;
-  /** Registers the order with the provider. Idempotent by order id; durable once it resolves. */
+  /** Registers the order with the provider, if it has to know it. */
   readonly registerOrder: (order: OrderToPay) => Promise<{ reference: string; paymentUrl: string }>;
   /** A new reference for an order that the provider need not know. Absent if it has to register each order. A provider
    *  that has it supports every currency. */
@@ -20,8 +19,8 @@ export const gatewayPay = (providers: readonly ProviderAdapter[]): Rail => {
   const supporting = (currency: PaymentCurrency) => providers.filter((provider) => provider.supports(currency));
   return {
     supports: (currency) => supporting(currency).length > 0,
-    assignInstructions: (order) =>
-      Promise.all(
+    assignInstructions: async (order) => {
+      const instructions = await Promise.all(
         supporting(order.currency).map(async (provider) => {
           const { reference, paymentUrl } = await provider.registerOrder(order);
           return {
@@ -32,7 +31,9 @@ export const gatewayPay = (providers: readonly ProviderAdapter[]): Rail => {
             paymentUrl,
           };
         }),
-      ),
+      );
+      return { instructions, leaseMs: Infinity };
+    },
   };
 };
 
@@ -54,30 +55,12 @@ const referenceOf = ({ reference, paymentUrl }: { reference: string; paymentUrl:
 
 const REFERENCE_BYTES = 16;
 
-/** The sandbox provider, whose payment page the gateway serves itself. A reference is 128 random bits and belongs to
- *  one order. */
-export const sandboxProvider = ({ pool, publicUrl }: { pool: Pool; publicUrl: string }): ProviderAdapter => {
-  const name = 'sandbox';
-  const urlOf = (reference: string) => `${publicUrl}/pay/${reference}`;
+/** The sandbox provider, whose payment page the gateway serves itself. A reference is 128 random bits: it belongs to the
+ *  order that is recorded with it. */
+export const sandboxProvider = ({ publicUrl }: { publicUrl: string }): ProviderAdapter => {
   const newReference = () => {
     const reference = base32nopad.encode(randomBytes(REFERENCE_BYTES));
-    return { reference, paymentUrl: urlOf(reference) };
+    return { reference, paymentUrl: `${publicUrl}/pay/${reference}` };
   };
-  return {
-    name,
-    supports: () => true,
-    newReference,
-    registerOrder: async ({ orderId }) => {
-      // On a conflict the update changes nothing, but returns the existing row.
-      const { rows } = await pool.query<{ reference: string }>({
-        name: 'assign-reference',
-        text: `insert into payments.payment_references as existing (order_id, provider, reference) values ($1, $2, $3)
-               on conflict (order_id, provider) do update set reference = existing.reference
-               returning reference`,
-        values: [orderId, name, newReference().reference],
-      });
-      const { reference } = rows[0]!;
-      return { reference, paymentUrl: urlOf(reference) };
-    },
-  };
+  return { name: 'sandbox', supports: () => true, newReference, registerOrder: async () => newReference() };
 };

@@ -13,8 +13,13 @@ export interface Rail {
   readonly supports: (currency: PaymentCurrency) => boolean;
   /** Throws `amount_too_small` for an order in a supported currency that the rail cannot take. */
   readonly requirePayable?: (order: OrderToPay) => void;
-  /** Assigns deposit instructions to an order in a supported currency: one, or one per network that can
-   *  take the amount. Idempotent by order id;
-   *  durable once it resolves. */
-  readonly assignInstructions: (order: OrderToPay) => Promise<AssignedInstruction[]>;
+  /** Assigns deposit instructions to an order in a supported currency: one, or one per network that can take the
+   *  amount. They belong to the order once it is recorded with them; a repeat may assign others. */
+  readonly assignInstructions: (order: OrderToPay) => Promise<Assignment>;
+}
+
+export interface Assignment {
+  readonly instructions: AssignedInstruction[];
+  /** How long the order may still be recorded with them. Infinity if nobody else ever gets them. */
+  readonly leaseMs: number;
 }

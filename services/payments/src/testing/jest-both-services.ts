@@ -148,7 +148,7 @@ const paymentsService = ({ streams, now, http }: ServiceOptions) => {
   const app = buildPayments({
     token: TOKEN,
     gate: { waitUntilOpen: async () => {} },
-    instructions: async () => [INSTRUCTION],
+    instructions: async () => ({ instructions: [INSTRUCTION] }),
     stock: async () => ({ lease_ms: 0, addresses: {}, references: null }),
     register: registerPayments({
       commands,

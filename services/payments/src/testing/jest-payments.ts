@@ -137,7 +137,7 @@ const buildService = ({ client, pool, orders, merchantOf, log }: Dependencies) =
   const app = buildApp({
     gate: { waitUntilOpen: async () => {} },
     token: TOKEN,
-    instructions: async () => [],
+    instructions: async () => ({ instructions: [] }),
     stock: async () => ({ lease_ms: 0, addresses: {}, references: null }),
     register: registerPayments({
       commands,

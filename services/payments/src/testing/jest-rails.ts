@@ -1,13 +1,19 @@
 import { join } from 'node:path';
 import { readAssets } from '@cpg/assets';
-import type { PaymentCurrency } from '@cpg/contracts';
+import { ACCOUNT_STREAM_PREFIX, DerivationIndexesReserved, type PaymentCurrency } from '@cpg/contracts';
+import { startEventStore } from '@cpg/embedded-eventstore';
+import { connectEventStore, readStream } from '@cpg/event-store';
 import { createPool, migrate, testDatabase } from '@cpg/postgres';
 import { createLogger, newId } from '@cpg/runtime';
+import { startProjection } from '@cpg/stream-relay';
+import { depositAccounts } from '../accounts/deposit-accounts.ts';
 import { instructionsFrom } from '../instructions.ts';
+import { payableProjection } from '../projections/payable-projection.ts';
 import { cryptoDeposit } from '../rails/crypto-deposit.ts';
 import { gatewayPay, leaseReferences, sandboxProvider } from '../rails/gateway-pay.ts';
-import { depositNetworksOf } from '../rails/networks.ts';
+import { type DepositNetwork, depositNetworksOf } from '../rails/networks.ts';
 import { stockFrom } from '../stock.ts';
+import { orderEvents } from './jest-order-events.ts';
 
 const SERVICE = join(import.meta.dirname, '../..');
 const MERCHANT = newId('merchant');
@@ -16,47 +22,66 @@ export const SANDBOX = readAssets({ ENVIRONMENT: 'sandbox' });
 
 export type RailsDatabase = Awaited<ReturnType<typeof startRailsDatabase>>;
 
-/** A database with the tables of payments, and the rails of any number of processes that share it. */
+/** An event store and a database with the tables of payments, and the rails of any number of processes that share
+ *  them. */
 export const startRailsDatabase = async () => {
   const log = createLogger({ name: 'rails', level: process.env.LOG_LEVEL ?? 'silent' });
-  const database = await testDatabase();
+  const [database, eventDatabase] = await Promise.all([testDatabase(), testDatabase()]);
+  const eventStore = await startEventStore({ databaseUrl: eventDatabase.url, port: 0 });
+  const client = connectEventStore(eventStore.url);
   const pool = createPool({ url: database.url, name: 'rails-test', log });
-  await migrate(pool, { schema: 'payments', folder: join(SERVICE, 'migrations') });
+  const migrations = { schema: 'payments', folder: join(SERVICE, 'migrations') };
+  await migrate(pool, migrations);
+  let clockMs = 0;
+  const depositsOf = (networks = depositNetworksOf(SANDBOX)) => {
+    const nowMs = () => clockMs;
+    const leaseIndexes = depositAccounts({ client, readModel: pool, networks, now: () => new Date(), nowMs });
+    return cryptoDeposit({ networks, leaseIndexes, nowMs });
+  };
+  const provider = sandboxProvider({ publicUrl: 'http://127.0.0.1:4000' });
   return {
     pool,
-    /** The rails of one process; processes share nothing but the database. */
-    startProcess: (networks = depositNetworksOf(SANDBOX)) =>
-      instructionsFrom({
-        gateway_pay: gatewayPay([sandboxProvider({ pool, publicUrl: 'http://127.0.0.1:4000' })]),
-        crypto_deposit: cryptoDeposit({ networks, pool }),
-      }),
+    client,
+    events: orderEvents(client),
+    migrate: () => migrate(pool, migrations),
+    /** What was reserved for a network's account, in order. */
+    reservations: async (network = 'ethereum-sepolia') => {
+      const { account } = depositNetworksOf(SANDBOX).find(({ name }) => name === network)!;
+      const stream = `${ACCOUNT_STREAM_PREFIX}${account.fingerprint}`;
+      return ((await readStream(client, stream, DerivationIndexesReserved)) ?? []).map(({ event }) => event.data);
+    },
+    /** Passes on the monotonic clocks of all processes. */
+    passMs: (ms: number) => void (clockMs += ms),
+    startPayables: () =>
+      startProjection({ client, pool, databaseUrl: database.url, projection: payableProjection(client), log }),
+    /** The rails of one process; processes share nothing but the stores. */
+    startProcess: (networks?: DepositNetwork[]) =>
+      instructionsFrom({ gateway_pay: gatewayPay([provider]), crypto_deposit: depositsOf(networks) }),
     /** The instructions and the stock of one process. */
     startStock: () => {
-      const deposits = cryptoDeposit({ networks: depositNetworksOf(SANDBOX), pool });
-      const provider = sandboxProvider({ pool, publicUrl: 'http://127.0.0.1:4000' });
+      const deposits = depositsOf();
       return {
         assign: instructionsFrom({ gateway_pay: gatewayPay([provider]), crypto_deposit: deposits }),
-        lease: stockFrom({
-          leaseAddresses: deposits.leaseAddresses,
-          leaseReferences: leaseReferences([provider]),
-        }),
+        lease: stockFrom({ leaseAddresses: deposits.leaseAddresses, leaseReferences: leaseReferences([provider]) }),
       };
     },
     stop: async () => {
+      await client.dispose();
+      await eventStore.stop();
       await pool.end();
-      await database.drop();
+      await Promise.all([database.drop(), eventDatabase.drop()]);
     },
   };
 };
 
 type Assign = ReturnType<typeof instructionsFrom>;
 
-export const instructionsOf = (
+export const instructionsOf = async (
   assign: Assign,
   orderId: string,
   currency: PaymentCurrency = 'ETH',
   rails: ('crypto_deposit' | 'gateway_pay')[] = ['crypto_deposit'],
-) => assign({ order_id: orderId, merchant_id: MERCHANT, currency, rails });
+) => (await assign({ order_id: orderId, merchant_id: MERCHANT, currency, rails })).instructions;
 
 export const depositOf = async (...args: Parameters<typeof instructionsOf>) => {
   const [instruction] = await instructionsOf(...args);

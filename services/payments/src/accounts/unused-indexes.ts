@@ -1,0 +1,101 @@
+import { isTemporary } from '@cpg/core';
+import type { Queryable } from '@cpg/postgres';
+import { findInLog } from '@cpg/stream-relay';
+import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
+import { merchantOfOrder } from '../payables/merchant-of-order.ts';
+import { type Payable, payableChangeIn } from '../payables/payable.ts';
+import { payableProjection } from '../projections/payable-projection.ts';
+import { receivingIndex } from '../rails/account-key.ts';
+import {
+  highestAssignedIndex,
+  highestUnrecordedIndex,
+  reservedIndexes,
+  shownAddresses,
+} from '../projections/reserved-indexes.ts';
+import type { AccountOptions } from './lease-indexes.ts';
+
+export interface UnusedIndexesOptions {
+  readonly client: EventStoreDBClient;
+  readonly readModel: Queryable;
+  /** The fingerprint of the account. */
+  readonly account: string;
+  /** The names of the account in the tables of earlier versions. */
+  readonly earlierNames: readonly string[];
+  /** The addresses of an index, on each network that uses the account. */
+  readonly addressesAt: (index: number) => string[];
+}
+
+/** More than are asked for: rows may name indexes that were used lately. */
+const SPARE = 256;
+
+/** What the read model, and the log beyond it, say about the indexes of an account. */
+export const unusedIndexes = ({
+  client,
+  readModel,
+  account,
+  earlierNames,
+  addressesAt,
+}: UnusedIndexesOptions): Pick<AccountOptions, 'firstIndex' | 'unusedUpTo'> => {
+  const source = { client, db: readModel, projection: payableProjection(client) };
+  const changeIn = (entry: AllStreamResolvedEvent) =>
+    payableChangeIn(entry, (orderId) => merchantOfOrder(client, orderId));
+
+  const highestInLog = async (): Promise<number> => {
+    let highest = -1;
+    const inEvent = async (entry: AllStreamResolvedEvent) => {
+      const change = await changeIn(entry);
+      if (change && change.kind !== 'reserved') highest = Math.max(highest, ...indexesIn(change.payables, account));
+      return null;
+    };
+    const inRows = async () => {
+      highest = await highestAssignedIndex(readModel, account);
+      return null;
+    };
+    await findInLog({ ...source, inRows, inEvent });
+    return highest;
+  };
+
+  const unusedInLog = async (revision: number, count: number): Promise<number[]> => {
+    const upTo = { account, revision };
+    const unused = new Set<number>();
+    const take = (index: number) => unused.delete(index);
+    const inRows = async () => {
+      for (const index of await reservedIndexes(readModel, { ...upTo, count: count + SPARE })) unused.add(index);
+      return null;
+    };
+    const inEvent = async (entry: AllStreamResolvedEvent) => {
+      const change = await changeIn(entry);
+      if (change?.kind !== 'reserved') indexesIn(change?.payables ?? null, account).forEach(take);
+      else if (change.account === account && change.revision > revision) change.indexes.forEach(take);
+      return null;
+    };
+    await findInLog({ ...source, inRows, inEvent });
+    return [...unused];
+  };
+
+  return {
+    firstIndex: async (isNew) => {
+      const unrecorded = await highestUnrecordedIndex(readModel, [account, ...earlierNames]);
+      return 1 + Math.max(unrecorded, isNew ? await highestInLog() : -1);
+    },
+    unusedUpTo: async (revision, count) => {
+      const candidates = await reservedIndexes(readModel, { account, revision, count: 1 });
+      if (candidates.length === 0) return [];
+      try {
+        const unused = await unusedInLog(revision, count);
+        const shown = await shownAddresses(readModel, unused.flatMap(addressesAt));
+        return unused.filter((index) => !addressesAt(index).some((address) => shown.has(address)));
+      } catch (error) {
+        // New indexes are as good.
+        if (isTemporary(error)) return [];
+        throw error;
+      }
+    },
+  };
+};
+
+const indexesIn = (payables: readonly Payable[] | null, account: string): number[] =>
+  (payables ?? []).flatMap(({ instruction }) => {
+    if (instruction.rail !== 'crypto_deposit' || instruction.derivation.fingerprint !== account) return [];
+    return receivingIndex(instruction.derivation.path) ?? [];
+  });

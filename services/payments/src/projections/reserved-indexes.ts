@@ -1,0 +1,64 @@
+import type { Queryable } from '@cpg/postgres';
+
+const LIVE_SCHEMA = 'payments';
+
+export interface ReservedIndexes {
+  readonly account: string;
+  readonly indexes: readonly number[];
+  /** The event that reserved them. */
+  readonly revision: number;
+}
+
+export const projectReservedIndexes = async (
+  db: Queryable,
+  { account, indexes, revision }: ReservedIndexes,
+  schema = LIVE_SCHEMA,
+): Promise<void> => {
+  await db.query(
+    `insert into ${schema}.reserved_indexes as row (id, account, index, revision)
+     select $1 || '/' || index, $1, index, $3 from unnest($2::bigint[]) as index
+     on conflict (id) do update set revision = excluded.revision where row.revision < excluded.revision`,
+    [account, indexes, revision],
+  );
+};
+
+/** The lowest indexes that were reserved last by `revision` or earlier. */
+export const reservedIndexes = async (
+  db: Queryable,
+  { account, revision, count }: { readonly account: string; readonly revision: number; readonly count: number },
+): Promise<number[]> => {
+  const { rows } = await db.query<{ index: string }>(
+    'select index from payments.reserved_indexes where account = $1 and revision <= $2 order by index limit $3',
+    [account, revision, count],
+  );
+  return rows.map(({ index }) => Number(index));
+};
+
+/** The highest index that a row of an order shows; -1 if there is none. Reads every row. */
+export const highestAssignedIndex = async (db: Queryable, account: string): Promise<number> => {
+  const { rows } = await db.query<{ highest: string | null }>(
+    'select max(index) as highest from payments.payables where account = $1',
+    [account],
+  );
+  return Number(rows[0]!.highest ?? -1);
+};
+
+/** The highest index that was handed out without an event; -1 if there is none. `names` are those of one account. */
+export const highestUnrecordedIndex = async (db: Queryable, names: readonly string[]): Promise<number> => {
+  const { rows } = await db.query<{ highest: string | null }>(
+    `select greatest((select max(next_index) - 1 from payments.deposit_accounts where account = any($1)),
+                     (select max(index) from payments.deposit_addresses where account = any($1))) as highest`,
+    [names],
+  );
+  return Number(rows[0]!.highest ?? -1);
+};
+
+/** Those of the addresses that were ever shown. */
+export const shownAddresses = async (db: Queryable, addresses: readonly string[]): Promise<ReadonlySet<string>> => {
+  const { rows } = await db.query<{ address: string }>(
+    `select address from payments.payables where address = any($1)
+     union all select address from payments.deposit_addresses where address = any($1)`,
+    [addresses],
+  );
+  return new Set(rows.map(({ address }) => address));
+};
