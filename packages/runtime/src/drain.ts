@@ -3,7 +3,8 @@ import { Server as NetServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AnyApp } from './any-app.ts';
 
-// Longer than internal-client.ts keeps an idle connection, so no connection closes under a request that is being sent.
+// Longer than internal-client.ts keeps an idle connection for calls that cannot be retried, so that none closes under
+// such a call.
 const IDLE_TIMEOUT_MS = 1_000;
 const MAX_DRAIN_MS = 6_000;
 const POLL_EVERY_MS = 20;

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ERROR_CODES } from '@cpg/core';
 import { z } from 'zod';
 import { type InternalClient, internalClient } from './internal-client.ts';
@@ -169,6 +170,23 @@ test('retries a call on a broken connection once, only if it is idempotent', asy
     code: 'outcome_unknown',
   });
   expect(calls).toBe(1);
+});
+
+test('keeps an idle connection for the next call, but not for one that cannot be retried', async () => {
+  const connections = new Set<unknown>();
+  answer = (request, reply) => {
+    connections.add(request.socket);
+    reply.writeHead(200).end('{"ok":true}');
+  };
+  const callOnce = () => client.call('DELETE', '/orders/1', { context, response, idempotent: false });
+  await call();
+  await callOnce();
+  expect(connections.size).toBe(2);
+  await sleep(700);
+  await call();
+  expect(connections.size).toBe(2);
+  await callOnce();
+  expect(connections.size).toBe(3);
 });
 
 test('treats refused connections as unavailable', async () => {

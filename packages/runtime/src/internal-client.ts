@@ -42,8 +42,11 @@ export interface CallOptions<T extends z.ZodType> {
 }
 
 const TIMEOUT_MS = 10_000;
-// Shorter than a stopping service keeps idle connections open (drain.ts).
-const KEEP_ALIVE_MS = 500;
+// Shorter than a service keeps idle connections open (72 s, the default of Fastify). Only a stopping service closes one
+// under a call, which then is retried.
+const KEEP_ALIVE_MS = 30_000;
+// Shorter than a stopping service keeps idle connections open (drain.ts): for calls that cannot be retried.
+const SHORT_KEEP_ALIVE_MS = 500;
 
 export interface InternalClientOptions {
   readonly name: string;
@@ -54,16 +57,9 @@ export interface InternalClientOptions {
 
 /** A client for one service over kept-alive connections. Error messages call the service `name`. */
 export const internalClient = ({ name, url, token }: InternalClientOptions): InternalClient => {
-  const pool = new Pool(url, {
-    connections: 64,
-    connect: { timeout: 2_000 },
-    // `sendRequest` limits the time of each call.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    keepAliveMaxTimeout: KEEP_ALIVE_MS,
-  });
-  const send = retryingSender((request) => sendRequest(pool, request));
+  const pool = poolOf(url, KEEP_ALIVE_MS);
+  const shortLived = poolOf(url, SHORT_KEEP_ALIVE_MS);
+  const send = retryingSender((request, idempotent) => sendRequest(idempotent ? pool : shortLived, request));
   const client: InternalClient = {
     call: async (method, path, { response, ...options }) => {
       const { text } = await client.callForText(method, path, options);
@@ -92,10 +88,21 @@ export const internalClient = ({ name, url, token }: InternalClientOptions): Int
     },
     checkReady: () =>
       client.call('GET', '/health/ready', { context: READINESS, response: z.unknown(), connectRetryMs: 0 }),
-    close: () => pool.close(),
+    close: async () => void (await Promise.all([pool.close(), shortLived.close()])),
   };
   return client;
 };
+
+const poolOf = (url: string, keepAliveMs: number): Pool =>
+  new Pool(url, {
+    connections: 64,
+    connect: { timeout: 2_000 },
+    // `sendRequest` limits the time of each call.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    keepAliveTimeout: keepAliveMs,
+    keepAliveMaxTimeout: keepAliveMs,
+  });
 
 const READINESS: CallContext = { actor: 'service:readiness', requestId: 'readiness', correlationId: 'readiness' };
 

@@ -31,7 +31,7 @@ const BROKEN_CONNECTION_ATTEMPTS = 2;
 
 /** Wraps `send` with retries for refused and broken connections. Concurrent calls share the time since the first
  *  refusal: once a service has refused connections for longer than a restart takes, further calls fail at once. */
-export const retryingSender = (send: (request: HttpRequest) => Promise<HttpResponse>) => {
+export const retryingSender = (send: (request: HttpRequest, idempotent: boolean) => Promise<HttpResponse>) => {
   let refusals: { readonly since: number; last: number } | null = null;
 
   /** Records a refused connection. Returns how long the service has refused connections, in ms. */
@@ -46,7 +46,7 @@ export const retryingSender = (send: (request: HttpRequest) => Promise<HttpRespo
     let brokenConnections = 0;
     for (let attempt = 0; ; attempt += 1) {
       try {
-        const response = await send(request);
+        const response = await send(request, idempotent);
         refusals = null;
         return response;
       } catch (error) {
