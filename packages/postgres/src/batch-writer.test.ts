@@ -11,11 +11,12 @@ const controlled = () => {
       new Promise((resolve, reject) => {
         statements.push({ rows, end: (error) => (error ? reject(error) : resolve()) });
       }),
+    { gatherMs: 0 },
   );
   return { statements, write };
 };
 const idsOf = ({ rows }: { rows: readonly VersionedRow[] }) => rows.map(({ id }) => id);
-const settled = () => sleep(0);
+const settled = () => sleep(5);
 
 test('writes a single row at once', async () => {
   const { statements, write } = controlled();

@@ -22,7 +22,11 @@ export const openConnections = (
   const store = openEventStore({ url: config.EVENTSTORE_URL, log });
   const readModel = createPool({ url: databaseUrl, name, max: 12, log });
   // What can be repeated from the log commits without waiting for the disk: rows of read models and checkpoints.
-  const followerPool = createPool({ url: databaseUrl, name: `${name} followers`, max: 5, asyncCommit: true, log });
+  const followerPool = createPool({
+    ...{ url: databaseUrl, name: `${name} followers`, max: 5, asyncCommit: true, log },
+    // PostgreSQL does not know how long the arrays of rows are, and would plan each statement anew.
+    settings: { plan_cache_mode: 'force_generic_plan' },
+  });
   const kafka = createKafka(config, { clientId: name, log });
   const checks: ReadinessChecks = {
     postgres: outages.watch(POSTGRES, databaseDependency(readModel)),

@@ -37,7 +37,7 @@ export const projectPayments = async (
   const column = <T>(value: (projected: ProjectedPayment) => T) => sorted.map(value);
   const refunds = sorted.flatMap(({ payment }) => refundsOf(payment));
   const refundColumn = <T>(value: (refund: Refund) => T) => refunds.map(value);
-  await db.query(upsert(schema), [
+  const values = [
     column(({ payment }) => payment.paymentId),
     column(({ payment }) => payment.merchantId),
     column(({ payment }) => payment.orderId),
@@ -54,7 +54,8 @@ export const projectPayments = async (
     refundColumn(({ currency }) => currency),
     refundColumn(({ created_at }) => created_at),
     refundColumn((refund) => JSON.stringify(refund)),
-  ]);
+  ];
+  await db.query({ name: `project-payments ${schema}`, text: upsert(schema), values });
 };
 
 /** Writes the row of a payment before the payment is answered, together with those of concurrent requests. */
