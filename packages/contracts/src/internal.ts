@@ -23,6 +23,31 @@ export const INTERNAL_HEADERS = {
 
 // ---- orders -------------------------------------------------------------------------------------------------------
 
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+
+const isLine = (line: unknown): boolean =>
+  isObject(line) &&
+  typeof line.name === 'string' &&
+  typeof line.quantity === 'number' &&
+  typeof line.unit_price === 'string' &&
+  typeof line.currency === 'string' &&
+  (line.modifiers === undefined || (Array.isArray(line.modifiers) && line.modifiers.every(isLine)));
+
+/** An order that the gateway validated. Only its shape is checked again; its values are when they are recorded. */
+const ValidatedOrder = z.custom<MerchantCreateOrderDto>(
+  (order) =>
+    isObject(order) &&
+    typeof order.external_reference_id === 'string' &&
+    Array.isArray(order.items) &&
+    order.items.every(isLine) &&
+    Array.isArray(order.enable_rails) &&
+    typeof order.payment_currency === 'string' &&
+    isObject(order.capabilities) &&
+    (order.expiration_minutes === undefined || typeof order.expiration_minutes === 'number') &&
+    (order.metadata === undefined || isObject(order.metadata)),
+  { error: 'is not an order' },
+);
+
 /** `POST /orders` -> 201 Order, with its path as `location`. The caller chooses the id, so a repeat creates no second
  *  order: it gets the order as it was after its first event, with `idempotency-replayed` if another request created it.
  *  `request_hash` is the fingerprint of a request with an Idempotency-Key, from which the id is derived: 422
@@ -31,8 +56,7 @@ export const INTERNAL_HEADERS = {
 export const CreateOrderCall = z.object({
   order_id: OrderId,
   merchant_id: MerchantId,
-  /** The gateway has validated it, and its values are validated again when they are recorded. */
-  order: z.custom<MerchantCreateOrderDto>((value) => typeof value === 'object' && value !== null),
+  order: ValidatedOrder,
   request_hash: z.string().optional(),
   only_repeat: z.boolean().optional(),
 });

@@ -6,12 +6,14 @@ import { requestText } from './text.ts';
 const QUANTITY_MAX = 1_000_000;
 const QUANTITY_DECIMALS = 6;
 
+const SHORTEST_DECIMAL = new RegExp(`^\\d+(\\.\\d{1,${QUANTITY_DECIMALS}})?$`);
+
 /** A quantity in a request. Its shortest decimal form is used in exact arithmetic. */
 export const Quantity = z
   .number()
   .positive()
   .max(QUANTITY_MAX)
-  .refine((value) => new RegExp(`^\\d+(\\.\\d{1,${QUANTITY_DECIMALS}})?$`).test(String(value)), {
+  .refine((value) => SHORTEST_DECIMAL.test(String(value)), {
     error: `must have at most ${QUANTITY_DECIMALS} decimals`,
   });
 
