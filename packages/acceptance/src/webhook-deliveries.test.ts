@@ -200,11 +200,12 @@ test('queued deliveries of a deleted webhook are dropped', async () => {
   await shop.api.deleteWebhook(id);
   const after = receiver.attemptsOn(path).length;
   const { path: later } = await subscribe(['order:created']);
-  receiver.answer(later, (_, index) => (index < 2 ? 500 : 204));
+  receiver.answer(later, (_, index) => (index < 3 ? 500 : 204));
   await shop.api.createOrder(orderBody());
-  // By the second retry of the later webhook, the deleted one would have been retried too.
-  await receiver.attempts(later, 3);
-  expect(receiver.attemptsOn(path).length).toBeLessThanOrEqual(after + 1);
+  // A dispatcher knows of the deletion after two seconds, in which two retries fit. By the third retry of the later
+  // webhook, the deleted one would have had its third one too.
+  await receiver.attempts(later, 4);
+  expect(receiver.attemptsOn(path).length).toBeLessThanOrEqual(after + 2);
 });
 
 describe('a test delivery', () => {
