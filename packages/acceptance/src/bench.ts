@@ -1,5 +1,6 @@
 import { cpus } from 'node:os';
 import { engines } from './bench/engines.ts';
+import { lists } from './bench/lists.ts';
 import { orderCreates } from './bench/order-creates.ts';
 import { overload } from './bench/overload.ts';
 import { printReport, type Row } from './bench/report.ts';
@@ -12,6 +13,7 @@ import { neighbours } from './bench/webhooks/neighbours.ts';
 /** Each suite starts its own stack and measures a baseline of the machine in the same run. */
 const SUITES: Record<string, () => Promise<Row[]>> = {
   orders: orderCreates,
+  lists,
   engines,
   overload,
   'webhooks-drain': measureDrains,
@@ -21,7 +23,7 @@ const SUITES: Record<string, () => Promise<Row[]>> = {
   soak,
 };
 const WEBHOOKS = Object.keys(SUITES).filter((name) => name.startsWith('webhooks-'));
-const BY_DEFAULT = ['orders', 'overload', 'engines', ...WEBHOOKS];
+const BY_DEFAULT = ['orders', 'lists', 'overload', 'engines', ...WEBHOOKS];
 
 const chosen = process.argv.slice(2).flatMap((name) => (name === 'webhooks' ? WEBHOOKS : name));
 const unknown = chosen.filter((name) => !(name in SUITES));
