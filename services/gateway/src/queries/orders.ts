@@ -1,6 +1,7 @@
 import { type Order, OrderStatus } from '@cpg/contracts';
 import type { Queryable } from '@cpg/postgres';
 import type { ListQuery } from '../list-query.ts';
+import { storedJson } from '../plugins/stored-json.ts';
 import type { CountTable } from './counts.ts';
 import { mapPage, type Page, selectPage } from './page.ts';
 
@@ -17,16 +18,16 @@ export const listOrders = async (
   merchantId: string,
   { status, external_reference_id, currency, ...list }: ListQuery & OrderFilters,
 ): Promise<Page<Order>> => {
-  const page = await selectPage<{ id: string; resource: Order }>(db, {
+  const page = await selectPage<{ id: string; resource: string }>(db, {
     table: 'orders.orders',
-    columns: ['resource'],
+    columns: ['resource::text'],
     owner: ['merchant_id', merchantId],
     only: 'not deleted',
     filters: Object.entries({ status, external_reference_id, currency }),
     list,
     counts: COUNTS,
   });
-  return mapPage(page, (row) => row.resource);
+  return mapPage(page, (row) => storedJson<Order>(row.resource));
 };
 
 export const orderById = async (db: Queryable, merchantId: string, id: string): Promise<Order | null> => {

@@ -93,6 +93,9 @@ const expected = async (
   return rows[0]!;
 };
 
+/** The items as a response shows them. */
+const parsed = (items: readonly unknown[]): unknown[] => JSON.parse(JSON.stringify(items)) as unknown[];
+
 const LISTS = {
   orders: { table: 'orders.orders', only: 'not deleted', select: listOrders },
   payments: { table: 'payments.payments', only: 'not deleted', select: listPayments },
@@ -126,7 +129,7 @@ test.each<[keyof typeof LISTS, Values & OrderFilters & PaymentFilters]>([
       for (const list of PAGES) {
         const page = await select(gateway.pool, MERCHANT, { ...filters, ...list, ...dates, sort });
         const { total, items } = await expected(table, only, filters, list, sort, dates);
-        expect({ ...list, sort, ...dates, total: page.total, items: page.items }).toEqual({
+        expect({ ...list, sort, ...dates, total: page.total, items: parsed(page.items) }).toEqual({
           ...list,
           sort,
           ...dates,
@@ -157,7 +160,7 @@ test.each<[keyof typeof LISTS, 'asc' | 'desc', Values]>([
       const list = { page: 1, limit: 97 + (n % 3), sort, cursor, ...dates };
       const { items, next_cursor: next, ...page } = await select(gateway.pool, MERCHANT, { ...filters, ...list });
       expect(page).toMatchObject({ count: items.length, page: 1 });
-      seen.push(...items);
+      seen.push(...parsed(items));
       // Of the same millisecond as others, before and after the place of the walk.
       if (name === 'orders' && n < 8)
         await gateway.pool.query(

@@ -1,6 +1,7 @@
 import type { Refund } from '@cpg/contracts';
 import type { Queryable } from '@cpg/postgres';
 import type { ListQuery } from '../list-query.ts';
+import { storedJson } from '../plugins/stored-json.ts';
 import type { CountTable } from './counts.ts';
 import { mapPage, type Page, selectPage } from './page.ts';
 
@@ -17,15 +18,15 @@ export const listRefunds = async (
   merchantId: string,
   { payment_id, order_id, currency, ...list }: ListQuery & RefundFilters,
 ): Promise<Page<Refund>> => {
-  const page = await selectPage<{ id: string; resource: Refund }>(db, {
+  const page = await selectPage<{ id: string; resource: string }>(db, {
     table: 'payments.refunds',
-    columns: ['resource'],
+    columns: ['resource::text'],
     owner: ['merchant_id', merchantId],
     filters: Object.entries({ payment_id, order_id, currency }),
     list,
     counts: COUNTS,
   });
-  return mapPage(page, (row) => row.resource);
+  return mapPage(page, (row) => storedJson<Refund>(row.resource));
 };
 
 export const refundById = async (db: Queryable, merchantId: string, id: string): Promise<Refund | null> => {
