@@ -6,16 +6,17 @@ const SECONDS = 60;
 const SEED = 7;
 
 test.each([
-  ['kills, freezes and connection losses', false],
-  ['outages of an event store that is found by gossip', true],
+  ['kills, freezes and connection losses', {}],
+  ['outages of an event store that is found by gossip', { discover: true }],
+  ['faults of single instances, of two of each service,', { scale: true }],
 ])(
   '%s under load lose or duplicate nothing that was acknowledged',
-  async (_, discover) => {
+  async (_, options) => {
     const log: string[] = [];
     const { orders, disruptions, faults } = await runChaos({
       seconds: SECONDS,
       seed: SEED,
-      discover,
+      ...options,
       log: (line) => void log.push(line),
     });
     expect({ faults, log: faults.length > 0 ? log : [] }).toEqual({ faults: [], log: [] });
