@@ -41,6 +41,20 @@ export const createServiceMetrics = (outages: Pick<Outages, 'totals'>): MetricsR
   return registry;
 };
 
+/** Adds the age of the oldest event that a subscription has received and not completed, by checkpoint. */
+export const lagMetric = (registry: Registry, lags: () => Iterable<readonly [string, number]>): void => {
+  new Gauge({
+    name: 'subscription_lag_seconds',
+    help: 'Age of the oldest event received and not completed, for each shard that this process leads',
+    labelNames: ['checkpoint'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [checkpoint, seconds] of lags()) this.set({ checkpoint }, seconds);
+    },
+  });
+};
+
 /** `GET /metrics` answers with the metrics in the format of Prometheus. */
 export const metricsRoute = (app: AnyApp, registry: Registry): void => {
   app.get('/metrics', { schema: { hide: true }, config: { load: 'health' } }, async (_request, reply) =>

@@ -5,6 +5,7 @@ import { type Environment, isTransientDatabaseError, prepareSchema } from '@cpg/
 import type { Logger, StartGate, StartupTasks } from '@cpg/runtime';
 import type { AllStreamResolvedEvent } from '@eventstore/db-client';
 import type { Connections } from './connections.ts';
+import type { Lags } from './lags.ts';
 import { requireEnvironment, requireOwnStore } from './own-store.ts';
 import { type Projection, startProjection } from './projection.ts';
 import { rebuildOutdated } from './rebuild-outdated.ts';
@@ -21,6 +22,7 @@ export interface BackgroundWork<M extends DomainMessage> {
   readonly connections: Connections;
   readonly topicConfig: TopicConfig;
   readonly startupTasks: StartupTasks;
+  readonly lags: Lags;
   /** Opens once schema and event store belong to the environment. */
   readonly gate: StartGate;
   /** Folder of the service's migrations. */
@@ -145,7 +147,7 @@ const startKafkaWork = <M extends DomainMessage>(work: BackgroundWork<M>, store:
   ];
 };
 
-const subscriptionOf = <M extends DomainMessage>({ connections, log }: BackgroundWork<M>) => {
+const subscriptionOf = <M extends DomainMessage>({ connections, lags, log }: BackgroundWork<M>) => {
   const { client, followerPool: pool, databaseUrl, shards, outages } = connections;
-  return { client, pool, databaseUrl, shards, wait: outages.wait, log };
+  return { client, pool, databaseUrl, shards, lags, wait: outages.wait, log };
 };

@@ -5,6 +5,7 @@ export { startBackgroundWork } from './background-work.ts';
 export { openConnections } from './connections.ts';
 export { findInLog } from './find-in-log.ts';
 export { readHistoryEntries } from './history-entry.ts';
+export { createLags } from './lags.ts';
 export { messageFor, type MessageSubject, outgoingMessage } from './message.ts';
 export { type CountTable, type Projection, startProjection } from './projection.ts';
 export { rebuild } from './rebuild.ts';

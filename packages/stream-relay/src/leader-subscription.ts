@@ -4,6 +4,7 @@ import type { Logger, Wait } from '@cpg/runtime';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
 import { acquireCheckpoint, type Checkpoint, FencedError, RetiredError } from './checkpoint.ts';
 import { isolateFaults } from './isolate-faults.ts';
+import type { Lags } from './lags.ts';
 import { UnknownStoreError } from './known-store.ts';
 import { parkedStreams } from './parked-streams.ts';
 import type { StoreWatch } from './store-watch.ts';
@@ -20,6 +21,7 @@ export interface LeaderSubscriptionOptions {
   readonly log: Logger;
   /** Where it is watched, nothing is read from an event store that the checkpoints do not know. */
   readonly store?: Pick<StoreWatch, 'untilKnown' | 'recheck'>;
+  readonly lags?: Lags | undefined;
   /** Milliseconds to pause after a batch that took `workedMs`, while there is no backlog. */
   readonly pauseMs?: (workedMs: number) => number;
   /** Waits between attempts. */
@@ -84,7 +86,18 @@ export const subscribeAsLeader = (
 };
 
 const leadShard = async (
-  { client, pool, schema, name, prefixes, log, store, pauseMs, wait }: Omit<LeaderSubscriptionOptions, 'databaseUrl'>,
+  {
+    client,
+    pool,
+    schema,
+    name,
+    prefixes,
+    log,
+    store,
+    lags,
+    pauseMs,
+    wait,
+  }: Omit<LeaderSubscriptionOptions, 'databaseUrl'>,
   { checkpoint: checkpointName, has }: Shard,
   { handle, handleParked, flush, fencePredecessors }: SubscriptionWork,
   signal: AbortSignal,
@@ -100,6 +113,7 @@ const leadShard = async (
     }
   };
   const checkpoint = await acquireCheckpoint(pool, { client, schema, name: checkpointName });
+  const lag = lags?.measure(checkpointName);
   const parked = parkedStreams({ client, pool, schema, name, log, ...(has && { has }) });
   const running = AbortSignal.any([signal, fenced.signal]);
   const handleIsolated = isolateFaults((events, position) => handle(events, position, checkpoint), parked, running);
@@ -122,12 +136,21 @@ const leadShard = async (
     handle: (events, position) =>
       stopWhenFenced(async () => {
         if (parked.isRetryDue()) await parked.retry(handleParked);
+        lag?.received(events);
         await handleIsolated(has ? await only(events, has) : events, position);
+        if (!flush) lag?.completed();
       }),
     ...(flush && {
-      flush: { ...flush, run: (position) => stopWhenFenced(() => flush.run(position, checkpoint)) },
+      flush: {
+        ...flush,
+        run: (position) =>
+          stopWhenFenced(async () => {
+            await flush.run(position, checkpoint);
+            lag?.completed();
+          }),
+      },
     }),
-  });
+  }).finally(() => lag?.end());
 };
 
 const only = async (

@@ -10,7 +10,7 @@ import {
   createStartupTasks,
   runService,
 } from '@cpg/runtime';
-import { openConnections, startBackgroundWork } from '@cpg/stream-relay';
+import { createLags, openConnections, startBackgroundWork } from '@cpg/stream-relay';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { buildApp } from './app.ts';
 import { paymentsClient } from './clients/payments.ts';
@@ -65,6 +65,7 @@ await runService(async () => {
 
   const startupTasks = createStartupTasks(log);
   const gate = createStartGate();
+  const metrics = createServiceMetrics(outages);
   const app = buildApp({
     token: config.INTERNAL_TOKEN,
     gate,
@@ -77,12 +78,13 @@ await runService(async () => {
     log,
     checks: { ...connections.checks, preparation: startupTasks.check, 'known-event-store': gate.check },
     outages,
-    metrics: createServiceMetrics(outages),
+    metrics,
   });
   await app.listen({ port: config.PORT, host: config.HOST });
 
   const work = startBackgroundWork({
     connections,
+    lags: createLags(metrics),
     environment: config.ENVIRONMENT,
     topicConfig: config,
     startupTasks,
