@@ -1,4 +1,5 @@
 import type { LeasedAddress, LeasedReference, Stock, StockCall } from '@cpg/contracts';
+import { LEASE_MS } from './accounts/leases.ts';
 
 /** Addresses that no order has yet. */
 export interface AddressLease {
@@ -14,10 +15,8 @@ export interface StockSources {
   readonly leaseReferences: (count: number) => Record<string, LeasedReference[]> | null;
 }
 
-/** A reference is random, so it needs no lease. Orders still must not keep one forever. */
-export const LEASE_MS = 10 * 60_000;
-
-/** Leases payables that orders puts into new orders without a call for each. */
+/** Leases payables that orders puts into new orders without a call for each. References are random and need no lease of
+ *  their own. */
 export const stockFrom =
   ({ leaseAddresses, leaseReferences }: StockSources) =>
   async ({ addresses: wanted, references }: StockCall): Promise<Stock> => {
