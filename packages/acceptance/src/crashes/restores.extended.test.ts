@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Order, WebhookEventType } from '@cpg/contracts';
@@ -95,6 +96,12 @@ const listed = (): string => {
   return text;
 };
 const create = () => shop.api.send('POST', '/v1/orders', { body: orderBody() });
+/** A create with an Idempotency-Key, and its repeat. */
+const createWithKey = async () => {
+  const request = { body: orderBody(), headers: { 'idempotency-key': randomUUID() } };
+  const send = () => shop.api.send('POST', '/v1/orders', request);
+  return { first: await send(), repeat: send };
+};
 const sentences = (service: string) =>
   stack.log.filter((line) => line.includes(`${service} `) && / error\s+the event store at EVENTSTORE_URL/.test(line));
 
@@ -173,9 +180,14 @@ test(
     const kept = await buy(1);
     await backups.take('app');
     const later = await buy(2);
+    const open = await createWithKey();
+    const deleted = await createWithKey();
+    expect((await shop.api.send('DELETE', `/v1/orders/${deleted.first.body.id}`)).status).toBe(200);
     const [messages, told] = [await messagesOf([...kept, ...later]), later.map(deliveriesOf)];
     await backups.restore('app');
     await untilReady();
+    expect(await open.repeat()).toMatchObject({ status: 201, text: open.first.text });
+    expect(await deleted.repeat()).toMatchObject({ status: 410 });
     const added = await buy(1);
     await until('the lost deliveries', () => later.every((order) => deliveriesOf(order).length >= 2 * EVENTS.length), {
       withinMs: 60_000,
@@ -185,7 +197,7 @@ test(
     for (const order of kept) expect(new Set(deliveriesOf(order)).size).toBe(EVENTS.length);
     expect(await messagesOf([...kept, ...later, ...added])).toMatchObject(messages);
     expect((await shop.api.orders()).items.map(({ id }) => id).sort()).toEqual(
-      [...kept, ...later, ...added].map(({ id }) => id).sort(),
+      [...kept, ...later, ...added, open.first.body as Order].map(({ id }) => id).sort(),
     );
     expect(await reconcile()).toMatchObject({ codes: [0, 0] });
   },
