@@ -2,12 +2,19 @@ import { type Bind, type Counted, countAll, countUpTo, findMinute, startOf, WEEK
 import type { Place } from './cursor.ts';
 import type { PageQuery } from './page.ts';
 
+export interface Statement {
+  readonly text: string;
+  readonly values: unknown[];
+  /** Whether one plan is right for all values: each part reads few rows by the one index that has all its columns. */
+  readonly hasOnePlan: boolean;
+}
+
 /** Up to here a page is found by reading the rows before it in an index, which is cheaper than by counts. */
 const MAX_SKIPPED = 500;
 
 /** The statement that selects one page, one row of the next page, and the total. It finds the ids of the page in an index, then reads these rows
  *  alone. With counts, the total is a sum of few rows, and a distant page is read from its minute on. */
-export const pageStatement = (query: PageQuery, after?: Place): { text: string; values: unknown[] } => {
+export const pageStatement = (query: PageQuery, after?: Place): Statement => {
   const values: unknown[] = [];
   const search = searchOf(query, after, (value) => `$${values.push(value)}`);
   const { list } = query;
@@ -19,6 +26,7 @@ select greatest(upper - lower, 0)::int as total,
   (extract(epoch from page.created_at) * 1000000)::bigint::text as created_at_us, page.* from bounds left join ${wholeRows(query, search)} as page on true
 order by ${search.order(list.sort, 'page.')}`,
     values,
+    hasOnePlan: search.counted !== null,
   };
 };
 

@@ -45,8 +45,8 @@ export const selectPage = async <Row extends { id: string }>(db: Queryable, quer
   const after = list.cursor === undefined ? undefined : decodeCursor(query, list.cursor);
   if (after && list.page > 1) throw invalidRequest([{ path: 'page', message: 'cannot be used with `cursor`' }]);
   const counted = counts && (await isCounted(db, table));
-  const { text, values } = pageStatement(counted ? query : { ...query, counts: undefined }, after);
-  const { rows } = await db.query<SelectedRow<Row>>({ name: nameOf(text), text, values });
+  const { text, values, hasOnePlan } = pageStatement(counted ? query : { ...query, counts: undefined }, after);
+  const { rows } = await db.query<SelectedRow<Row>>({ ...(hasOnePlan && { name: nameOf(text) }), text, values });
   return pageOf(query, rows);
 };
 
