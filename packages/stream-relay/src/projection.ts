@@ -23,6 +23,8 @@ export interface Projection {
   readonly isWhole?: boolean;
   /** Columns that hold leases or the like. They are not built from the log, so `verify` ignores them. */
   readonly transientColumns: readonly string[];
+  /** Keeps what must not be forgotten of the rows, before they are made anew from an event store that lacks events. */
+  readonly keepRows?: (db: Queryable) => Promise<void>;
   /** Writes events to the tables in `schema`, which may be a shadow schema. Idempotent, whatever state the rows are
    *  in. */
   readonly apply: (db: Queryable, events: AllStreamResolvedEvent[], schema: string) => Promise<void>;

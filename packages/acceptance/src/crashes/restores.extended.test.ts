@@ -95,6 +95,16 @@ const listed = (): string => {
   for (const name of files) rmSync(join(stack.dataDir, name));
   return text;
 };
+/** The deposit addresses of orders. */
+const addressesOf = (orders: readonly Order[]): string[] =>
+  orders.flatMap(({ deposit_instructions: all }) =>
+    all.flatMap((instruction) => (instruction.rail === 'crypto_deposit' ? [instruction.address] : [])),
+  );
+const expectOwnAddresses = (orders: readonly Order[]): void => {
+  const addresses = addressesOf(orders);
+  expect(addresses.length).toBeGreaterThanOrEqual(orders.length);
+  expect(new Set(addresses).size).toBe(addresses.length);
+};
 const create = () => shop.api.send('POST', '/v1/orders', { body: orderBody() });
 /** A create with an Idempotency-Key, and its repeat. */
 const createWithKey = async () => {
@@ -130,6 +140,7 @@ test(
     expect(await reconcile(' --apply')).toMatchObject({ codes: [0, 0] });
     await untilReady();
     const added = await buy(2);
+    expectOwnAddresses([...kept, ...lost, ...added]);
     expect(await messagesOf([...kept, ...added])).toMatchObject(keptMessages);
     for (const order of kept) expect(deliveriesOf(order)).toHaveLength(EVENTS.length);
     for (const { id } of lost) expect((await shop.api.send('GET', `/v1/orders/${id}`)).status).toBe(404);
@@ -152,6 +163,7 @@ test(
     await untilReady();
     const added = await buy(2);
     await messagesOf(added);
+    expectOwnAddresses([lost!, ...added]);
     expect((await shop.api.orders()).items.map(({ id }) => id).sort()).toEqual(added.map(({ id }) => id).sort());
   },
   SLOW,
@@ -188,7 +200,8 @@ test(
     await untilReady();
     expect(await open.repeat()).toMatchObject({ status: 201, text: open.first.text });
     expect(await deleted.repeat()).toMatchObject({ status: 410 });
-    const added = await buy(1);
+    const added = await buy(3);
+    expectOwnAddresses([...kept, ...later, ...added]);
     await until('the lost deliveries', () => later.every((order) => deliveriesOf(order).length >= 2 * EVENTS.length), {
       withinMs: 60_000,
     });

@@ -57,6 +57,7 @@ export const reconcile = async (options: ReconcileOptions): Promise<boolean> => 
   }
   const known = identity ?? (await identify(options));
   for (const each of [projection, ...options.moreProjections]) {
+    await each.keepRows?.(pool);
     await rebuild({ ...options, projection: each });
     print(`${tablesOf(each).join(', ')} rebuilt`);
   }

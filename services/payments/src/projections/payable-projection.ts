@@ -3,7 +3,7 @@ import type { Projection } from '@cpg/stream-relay';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { merchantOfOrder } from '../payables/merchant-of-order.ts';
 import { ORDER_PREFIXES, type Payable, payableChangeIn } from '../payables/payable.ts';
-import { projectPayables, projectUnnamedDeletion } from './payables.ts';
+import { keepPayables, projectPayables, projectUnnamedDeletion } from './payables.ts';
 import { projectReservedIndexes } from './reserved-indexes.ts';
 
 /** The read model of payables and of reserved derivation indexes, built from the events of orders and accounts. */
@@ -16,6 +16,7 @@ export const payableProjection = (client: EventStoreDBClient): Projection => ({
   // An index is reserved by the event of an account before the event of an order shows it.
   isWhole: true,
   transientColumns: [],
+  keepRows: keepPayables,
   apply: async (db, events, schema) => {
     const payables: Payable[] = [];
     const unnamedDeletions: string[] = [];

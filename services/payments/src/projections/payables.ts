@@ -78,6 +78,19 @@ export const projectUnnamedDeletion = async (db: Queryable, orderId: string, sch
   );
 };
 
+/** Copies all payables to the tables of what has no event: no address may be given out again because its event is gone. */
+export const keepPayables = async (db: Queryable): Promise<void> => {
+  await db.query(
+    `insert into payments.deposit_addresses (order_id, network, account, index, address)
+     select order_id, network, account, index, address from payments.payables where index is not null
+     on conflict do nothing`,
+  );
+  await db.query(
+    `insert into payments.payment_references (order_id, provider, reference)
+     select order_id, provider, reference from payments.payables where reference is not null on conflict do nothing`,
+  );
+};
+
 /** What a payer was told to pay to. */
 export type PayAt = { readonly address: string } | { readonly reference: string };
 
