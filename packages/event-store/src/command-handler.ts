@@ -88,6 +88,7 @@ export const commandHandler = <State, Command, E extends DomainEvent>({
   recent,
 }: CommandHandlerOptions<State, Command, E>): CommandHandler<State, Command, E> => {
   const { empty, readOn } = streamLoader({ client, decider, schema });
+  const eventsOf = eventMaker({ decider, newEvent });
   // A stale entry does no harm: the append fails on the expected revision.
   const cache = streamCache<CachedStream<State>>();
   const serially = serialByKey();
@@ -112,7 +113,7 @@ export const commandHandler = <State, Command, E extends DomainEvent>({
       const before = cached ?? (fresh && attempt === 1 ? known : await readOn(stream, known));
       known = before;
       const isRepeated = oncePerRequest && before.requestIds.includes(context.requestId);
-      const decide = cached ? tryToDecide : decider.decide;
+      const decide = cached ? withoutRefusal(decider) : decider.decide;
       const decided = isRepeated ? [] : decide(command, before.state);
       if (cached && decided.length === 0) {
         // A cached state may be stale: only the recorded one refuses, or shows that nothing changes.
@@ -123,17 +124,7 @@ export const commandHandler = <State, Command, E extends DomainEvent>({
         cache.set(stream, before);
         return { ...before, events: [] };
       }
-      for (const event of decided) newEvent.parse(event);
-      const events = chainEvents(decided, stream, before, context, { causationId, idempotency });
-      const last = events.at(-1)!;
-      // Before the append: a fault of `evolve` must not leave an event behind that nobody can read.
-      const states = statesAfter(decider, before.state, decided);
-      const after = {
-        state: states.at(-1)!,
-        revision: last.revision,
-        hash: last.metadata.hash,
-        requestIds: withRequest(before.requestIds, context.requestId),
-      };
+      const { events, states, after } = eventsOf(decided, stream, before, context, { causationId, idempotency });
       // Not after a conflict: it can be that of an append whose answer was lost.
       if (!wasSent) refuseAfterDeadline(context);
       wasSent = true;
@@ -149,15 +140,6 @@ export const commandHandler = <State, Command, E extends DomainEvent>({
     throw new AppError('concurrent_update', 'too many concurrent changes: try again');
   };
 
-  /** No events also when the command is refused. */
-  const tryToDecide = (command: Command, state: State): E[] => {
-    try {
-      return decider.decide(command, state);
-    } catch {
-      return [];
-    }
-  };
-
   return {
     handle: (id, command, context, options = {}) => {
       const stream = streamOf(id);
@@ -170,6 +152,39 @@ export const commandHandler = <State, Command, E extends DomainEvent>({
     evict: (id) => void cache.delete(streamOf(id)),
   };
 };
+
+/** Decides; no events also when the command is refused. */
+const withoutRefusal =
+  <State, Command, E>({ decide }: Pick<Decider<State, Command, E>, 'decide'>) =>
+  (command: Command, state: State): E[] => {
+    try {
+      return decide(command, state);
+    } catch {
+      return [];
+    }
+  };
+
+/** Makes the events to append, the state after each, and the stream after all. Throws if an event is invalid. */
+const eventMaker =
+  <State, Command, E extends DomainEvent>({
+    decider,
+    newEvent,
+  }: Pick<CommandHandlerOptions<State, Command, E>, 'decider' | 'newEvent'>) =>
+  (
+    decided: readonly E[],
+    stream: string,
+    before: CachedStream<State>,
+    context: CallContext,
+    chaining: Parameters<typeof chainEvents>[4],
+  ) => {
+    for (const event of decided) newEvent.parse(event);
+    const events = chainEvents(decided, stream, before, context, chaining);
+    // Before the append: a fault of `evolve` must not leave an event behind that nobody can read.
+    const states = statesAfter(decider, before.state, decided);
+    const { revision, metadata } = events.at(-1)!;
+    const requestIds = withRequest(before.requestIds, context.requestId);
+    return { events, states, after: { state: states.at(-1)!, revision, hash: metadata.hash, requestIds } };
+  };
 
 /** The state after each of `events`. */
 const statesAfter = <State, E>(

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { invalidRequest } from '@cpg/runtime';
-import type { PageQuery } from './page.ts';
+import type { PageQuery } from './page-query.ts';
 
 /** A place in a list: right after this item. */
 export interface Place {

@@ -1,6 +1,6 @@
 import { type Bind, type Counted, countAll, countUpTo, findMinute, startOf, WEEK } from './counts.ts';
 import type { Place } from './cursor.ts';
-import type { PageQuery } from './page.ts';
+import type { PageQuery } from './page-query.ts';
 
 export interface Statement {
   readonly text: string;

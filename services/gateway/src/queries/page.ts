@@ -1,14 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Queryable } from '@cpg/postgres';
 import { invalidRequest } from '@cpg/runtime';
-import type { ListQuery } from '../list-query.ts';
-import type { CountTable } from './counts.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { isCounted } from './counted-tables.ts';
+import type { PageQuery } from './page-query.ts';
 import { pageStatement } from './page-statement.ts';
-
-/** A column and the value it must have. An undefined value disables the filter. */
-export type Filter = readonly [column: string, value: unknown];
 
 export interface Page<T> {
   readonly items: T[];
@@ -19,23 +15,6 @@ export interface Page<T> {
   readonly totalPages: number;
   /** Absent on the last page. */
   readonly next_cursor?: string;
-}
-
-export interface PageQuery {
-  readonly table: string;
-  readonly columns: readonly string[];
-  /** The column of the merchant or webhook whose items are listed. */
-  readonly owner: readonly [column: string, id: string];
-  /** A condition that all items of the list meet. */
-  readonly only?: string;
-  readonly filters: readonly Filter[];
-  /** More conditions without their values, like `id >=`. An undefined value disables one. */
-  readonly ranges?: readonly Filter[];
-  readonly list: ListQuery;
-  /** The counts of the rows, if there are any. */
-  readonly counts?: CountTable | undefined;
-  /** The columns to sort by. */
-  readonly sortBy?: readonly string[];
 }
 
 /** One page of a table and the total number of matching rows, from one snapshot. Everything but values is inserted into

@@ -32,6 +32,8 @@ const CREATE = {
   keyDecidedBy: 'orders',
 } as const;
 
+const CHANGE = { scope: 'orders:self:update', shows: 'order' } as const;
+
 /** `/v1/orders`. Commands go to the orders service, reads to its read model. */
 export const orderRoutes: FastifyPluginAsyncZod<OrderRouteOptions> = async (app, { orders, payments, pool, box }) => {
   const keyOf = orderKeys({ pool, box });
@@ -48,17 +50,14 @@ export const orderRoutes: FastifyPluginAsyncZod<OrderRouteOptions> = async (app,
     const refusal = paymentMethodRefusal(request.body, paymentMethods);
     if (refusal && !mayRepeat) throw refusal;
     const call = {
-      order_id: orderId,
-      merchant_id: merchantId,
-      order: request.body,
-      ...(requestHash !== undefined && { request_hash: requestHash }),
+      ...{ order_id: orderId, merchant_id: merchantId, order: request.body, request_hash: requestHash },
       // The merchant may have changed its payment methods since the first request.
       ...(refusal && { only_repeat: true }),
     };
-    const created = await orders.create(call, callContext(request)).catch((error: unknown) => {
+    const created = orders.create(call, callContext(request)).catch((error: unknown) => {
       throw refusal && isAppError(error, 'not_found') ? refusal : error;
     });
-    return sendCreated(reply, created);
+    return sendCreated(reply, await created);
   });
 
   app.get('/orders', { config: { scope: 'orders:self:read' }, schema: schemas.listOrders }, (request) =>
@@ -66,8 +65,8 @@ export const orderRoutes: FastifyPluginAsyncZod<OrderRouteOptions> = async (app,
   );
 
   app.get('/orders/:id', { config: { scope: 'orders:self:read' }, schema: schemas.getOrder }, async (request) => {
-    const { at } = request.query;
     const current = await findOrder(request, request.params.id);
+    const { at } = request.query;
     if (!at) return current;
     const past = await orders.at(current.id, clampedIsoString(at), callContext(request));
     if (!past) throw new AppError('not_found', 'the order did not exist at this time');
@@ -91,35 +90,24 @@ export const orderRoutes: FastifyPluginAsyncZod<OrderRouteOptions> = async (app,
     orders.update(orderRef(request, request.params.id), request.body, callContext(request)),
   );
 
-  app.delete(
-    '/orders/:id',
-    { config: { scope: 'orders:self:delete' }, schema: schemas.deleteOrder },
-    async (request) => {
-      const ref = orderRef(request, request.params.id);
-      await recordOrderDeletion(pool, ref.merchantId, ref.orderId);
-      const deletion = await orders.remove(ref, callContext(request));
-      try {
-        await completeOrderDeletion(pool, ref.merchantId, ref.orderId);
-      } catch (error) {
-        // The cleanup completes the deletion. No request gets the responses meanwhile.
-        request.log.warn({ err: error, orderId: ref.orderId }, 'could not delete the stored responses of an order');
-      }
-      return deletion;
-    },
+  const remove = { config: { scope: 'orders:self:delete' }, schema: schemas.deleteOrder } as const;
+  app.delete('/orders/:id', remove, async (request) => {
+    const ref = orderRef(request, request.params.id);
+    await recordOrderDeletion(pool, ref.merchantId, ref.orderId);
+    const deletion = await orders.remove(ref, callContext(request));
+    await completeOrderDeletion(pool, ref.merchantId, ref.orderId).catch((error: unknown) => {
+      // The cleanup completes the deletion. No request gets the responses meanwhile.
+      request.log.warn({ err: error, orderId: ref.orderId }, 'could not delete the stored responses of an order');
+    });
+    return deletion;
+  });
+
+  app.post('/orders/:id/cancel', { config: CHANGE, schema: schemas.cancelOrder }, async (request, reply) =>
+    reply.code(201).send(await orders.cancel(orderRef(request, request.params.id), callContext(request))),
   );
 
-  app.post(
-    '/orders/:id/cancel',
-    { config: { scope: 'orders:self:update', shows: 'order' }, schema: schemas.cancelOrder },
-    async (request, reply) =>
-      reply.code(201).send(await orders.cancel(orderRef(request, request.params.id), callContext(request))),
-  );
-
-  app.post(
-    '/orders/:id/capture',
-    { config: { scope: 'orders:self:update', shows: 'order' }, schema: schemas.captureOrder },
-    async (request, reply) =>
-      reply.code(201).send(await orders.capture(orderRef(request, request.params.id), callContext(request))),
+  app.post('/orders/:id/capture', { config: CHANGE, schema: schemas.captureOrder }, async (request, reply) =>
+    reply.code(201).send(await orders.capture(orderRef(request, request.params.id), callContext(request))),
   );
 };
 

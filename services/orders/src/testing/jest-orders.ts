@@ -85,16 +85,10 @@ export const startOrders = async ({
   const service = createService({ client, pool, http, rates, now, log, recent, leases });
   const { handler, commands, deletion, app, other } = service;
 
-  const follower = { client, pool, databaseUrl: engines.databaseUrl, log };
   const projection = orderProjection(client, recent);
   const relayed = await startFollowers(engines.brokers, {
-    ...follower,
-    recent,
-    projection,
-    handler,
-    commands,
-    deletion,
-    now,
+    ...{ client, pool, databaseUrl: engines.databaseUrl, log },
+    ...{ recent, projection, handler, commands, deletion, now },
   });
 
   const { call, inject } = callsOf(app);
@@ -110,10 +104,7 @@ export const startOrders = async ({
     now,
     setRatesAvailable: rates.setAvailable,
     /** Runs `work` while the read model is unavailable. */
-    withoutReadModel: async <T>(work: () => Promise<T>): Promise<T> => {
-      await pool.query('alter table orders.orders rename to unavailable');
-      return work().finally(() => pool.query('alter table orders.unavailable rename to orders'));
-    },
+    withoutReadModel: <T>(work: () => Promise<T>): Promise<T> => withoutReadModel(pool, work),
     /** Advances the clock of the service. */
     advanceClock: (ms: number) => void (advancedMs += ms),
     /** Creates an order, of MERCHANT by default. Throws unless the answer is 201. */
@@ -149,6 +140,11 @@ export const startOrders = async ({
       await engines.stop();
     },
   };
+};
+
+const withoutReadModel = async <T>(pool: Pool, work: () => Promise<T>): Promise<T> => {
+  await pool.query('alter table orders.orders rename to unavailable');
+  return work().finally(() => pool.query('alter table orders.unavailable rename to orders'));
 };
 
 interface ServiceOptions {
