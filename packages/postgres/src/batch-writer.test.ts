@@ -106,3 +106,18 @@ test('bounds a statement', async () => {
   }
   await Promise.all(written);
 });
+
+test('writes a row again after an outage, in which its commit may have been lost', async () => {
+  const { statements, write } = controlled();
+  const first = write(row('a', 1));
+  statements[0]!.end();
+  await first;
+  await write(row('a', 1));
+  expect(statements).toHaveLength(1);
+
+  const failed = write(row('b')).catch(String);
+  statements[1]!.end(Object.assign(new Error('shutting down'), { code: '57P01' }));
+  expect(await failed).toBe('Error: shutting down');
+  void write(row('a', 1));
+  expect(statements).toHaveLength(3);
+});

@@ -31,7 +31,13 @@ export const batchWriter = <Row extends VersionedRow>(
   const committed = latestRevisions();
   let isRunning = false;
   const writeAndRemember = async (rows: readonly Row[]) => {
-    await write(rows);
+    try {
+      await write(rows);
+    } catch (error) {
+      // A crash of the database may have lost the last commits.
+      if (isTransientDatabaseError(error)) committed.clear();
+      throw error;
+    }
     rows.forEach(committed.add);
   };
 
@@ -62,6 +68,7 @@ const latestRevisions = () => {
   const revisions = new Map<string, number>();
   return {
     includes: ({ id, revision }: VersionedRow): boolean => (revisions.get(id) ?? -1) >= revision,
+    clear: (): void => revisions.clear(),
     add: ({ id, revision }: VersionedRow): void => {
       revisions.delete(id);
       revisions.set(id, revision);

@@ -89,11 +89,12 @@ test('a key of a deleted order is refused, before and after its stream is gone',
   await expectRefusals();
 });
 
-test('a repeat after PostgreSQL lost the row gets the same order, and the row is there again', async () => {
-  const { id, send } = keyed('a');
+test('a repeat in another instance gets the same order, and writes the row if PostgreSQL lost it', async () => {
+  const { id, call, send } = keyed('a');
   const first = await send();
   await service.pool.query('delete from orders.orders where id = $1', [id]);
-  expect((await send()).body).toEqual(first.body);
+  const again = await service.other.create(call, { ...CONTEXT, requestId: newRequestId() });
+  expect(again).toMatchObject({ isRepeat: true, order: { orderId: id } });
   expect((await service.rowOf(id)).resource).toEqual(first.body);
 });
 
