@@ -29,6 +29,10 @@ describe('payables are put back', () => {
 
   test('not when the order has them', async () =>
     expect(await recorded(sent(() => order))).toEqual({ putBack: false, outcome: order }));
+  test('not when the order has them, read back with other fields', async () => {
+    const readBack = { ...order, instructions: [{ ...instruction, later: undefined }] };
+    expect(await recorded(sent(() => readBack))).toMatchObject({ putBack: false });
+  });
   test('not when the order may have them', async () =>
     expect(await recorded(sent(fails('outcome_unknown')))).toMatchObject({ putBack: false }));
   test('not when reading the order fails after it was sent', async () =>

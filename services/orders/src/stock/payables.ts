@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { AssignedInstruction } from '@cpg/contracts';
 import { AppError } from '@cpg/core';
 import type { CallContext } from '@cpg/runtime';
@@ -38,10 +37,19 @@ export const recordWith = async (
   };
   try {
     const order = await record(beforeAppend);
-    if (!isDeepStrictEqual(order.instructions, payables?.instructions)) payables?.putBack();
+    if (payables && !showsAny(order, payables)) payables.putBack();
     return order;
   } catch (error) {
     if (!wasSent) payables?.putBack();
     throw error;
   }
 };
+
+/** Compares what is paid to: other fields can differ once the order was read back. */
+const showsAny = (order: ExistingOrder, { instructions }: Payables): boolean => {
+  const shown = new Set(order.instructions.map(destinationOf));
+  return instructions.some((instruction) => shown.has(destinationOf(instruction)));
+};
+
+const destinationOf = (instruction: AssignedInstruction): string =>
+  instruction.rail === 'gateway_pay' ? instruction.paymentReference : instruction.address;
