@@ -23,11 +23,6 @@ export interface RelayOptions extends Omit<ShardedOptions, 'name'> {
 // `read_committed` consumers see events up to `maxDelayMs` late, only under continuous load.
 const COMMIT = { idleMs: 25, maxDelayMs: 500 };
 
-// A batch costs the relay, Kafka and each consumer about the same for one event as for several. The busier the machine
-// is, the longer batches take, and the longer the relay gathers the next one.
-const MAX_PAUSE_MS = 5;
-const pauseAfter = (workedMs: number): number => Math.min(workedMs, MAX_PAUSE_MS);
-
 // A service has 10 s to stop. During a Kafka outage the client would retry for longer.
 const STOP_TIMEOUT_MS = 6_000;
 
@@ -35,9 +30,7 @@ const STOP_TIMEOUT_MS = 6_000;
  *  messages and the transaction is committed. A relay that lost its leadership is fenced and cannot publish, however
  *  long it was paused. */
 export const startRelay = (options: RelayOptions): LeaderSubscription => {
-  const subscription = subscribeInShards({ pauseMs: pauseAfter, ...options, name: RELAY }, (checkpoint) =>
-    relayWork(checkpoint, options),
-  );
+  const subscription = subscribeInShards({ ...options, name: RELAY }, (checkpoint) => relayWork(checkpoint, options));
   return {
     stop: () =>
       withTimeout(STOP_TIMEOUT_MS, subscription.stop()).catch((error: unknown) =>
