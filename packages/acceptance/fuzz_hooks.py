@@ -1,4 +1,4 @@
-"""Rules that JSON Schema cannot state. Requests that break one of them are not generated."""
+"""Rules for metadata that JSON Schema cannot state. Requests that break one of them are not generated."""
 
 import json
 import math
@@ -28,9 +28,3 @@ def filter_body(context, body):
     if not isinstance(metadata, dict):
         return True
     return is_storable(metadata) and len(json.dumps(metadata, ensure_ascii=False).encode(errors="replace")) <= MAX_BYTES
-
-
-@schemathesis.hook
-def filter_query(context, query):
-    """A cursor comes from an earlier page of the same list. No generated one does."""
-    return not isinstance(query, dict) or "cursor" not in query
