@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { Timestamp } from './ids.ts';
 
-/** The names of the streams of deposit accounts start with this prefix; the BIP32 fingerprint of the account follows. */
+/** The names of the streams of deposit accounts start with this prefix; the BIP32 fingerprint of the account
+ *  follows. */
 export const ACCOUNT_STREAM_PREFIX = 'account-';
 
 /** Derivation indexes of an account were reserved for new orders: those from `first` on, and those in `again`, which

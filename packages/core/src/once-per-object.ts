@@ -1,4 +1,5 @@
-/** Keeps what `make` returned for an object as long as the object itself is kept. Only for objects that never change. */
+/** Keeps what `make` returned for an object as long as the object itself is kept. Only for objects that never
+ *  change. */
 export const oncePerObject = <K extends object, V>(make: (key: K) => V): ((key: K) => V) => {
   const made = new WeakMap<K, V>();
   return (key) => {

@@ -20,8 +20,8 @@ export type AppendResult = 'appended' | 'conflict' | 'deleted';
 /** Appends events after `expectedRevision` (-1: the stream must not exist). An append without an answer is retried with
  *  the same event ids, which EventStoreDB recognizes. When there is still no answer, it throws `outcome_unknown`: the
  *  events may or may not be recorded. Throws `dependency_unavailable` if nothing could be sent. `beforeAttempt` runs
- *  right before each attempt and may throw to refuse it; the append then throws that error, or `outcome_unknown` after an
- *  earlier attempt. */
+ *  right before each attempt and may throw to refuse it; the append then throws that error, or `outcome_unknown` after
+ *  an earlier attempt. */
 export const append = async (
   client: EventStoreDBClient,
   stream: string,

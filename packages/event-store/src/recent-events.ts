@@ -8,8 +8,8 @@ export interface EvolvedEvent<State, E extends DomainEvent> {
   readonly state: State;
 }
 
-/** The events that this process appended lately, for its own readers of the log. They need not parse an event again that
- *  this process has just recorded, nor fold it into the state. */
+/** The events that this process appended lately, for its own readers of the log. They need not parse an event again
+ *  that this process has just recorded, nor fold it into the state. */
 export interface RecentEvents<State, E extends DomainEvent> {
   /** `bytes` estimates the memory of the state. */
   readonly add: (evolved: EvolvedEvent<State, E>, bytes: number) => void;

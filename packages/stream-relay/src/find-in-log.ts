@@ -18,9 +18,9 @@ export interface FindInLogOptions<T> {
 /** Bounds how far behind the rows may be. */
 const READ_TIMEOUT_MS = 2_000;
 
-/** Looks in the rows of a projection, then in the events that they do not include yet. Null means that no event recorded
- *  before the call has it. Throws `dependency_unavailable` when that cannot be known: the rows are too far behind, or a
- *  stream is parked. */
+/** Looks in the rows of a projection, then in the events that they do not include yet. Null means that no event
+ *  recorded before the call has it. Throws `dependency_unavailable` when that cannot be known: the rows are too far
+ *  behind, or a stream is parked. */
 export const findInLog = async <T>(options: FindInLogOptions<T>): Promise<T | null> => {
   const { client, db, projection, inRows, inEvent } = options;
   const { schema, name = FIRST_PROJECTION, prefixes } = projection;

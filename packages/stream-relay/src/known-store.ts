@@ -31,8 +31,8 @@ interface CheckpointRow {
   readonly event_stream: string | null;
 }
 
-/** The checkpoints in use of a schema that `condition` selects. An earlier version moves a checkpoint without its event, which
- *  then belongs to another position and is left out. */
+/** The checkpoints in use of a schema that `condition` selects. An earlier version moves a checkpoint without its
+ *  event, which then belongs to another position and is left out. */
 export const readCheckpoints = async (
   db: Queryable,
   schema: string,

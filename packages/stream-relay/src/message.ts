@@ -14,8 +14,8 @@ export interface MessageSubject {
 }
 
 /** The CloudEvents message of a recorded event, with the order or payment right after it, as the API shows it; null
- *  once it is deleted. The same event always gives the same message. Null for an event that is not published, and for an
- *  event of an unknown type, which a newer version recorded. */
+ *  once it is deleted. The same event always gives the same message. Null for an event that is not published, and for
+ *  an event of an unknown type, which a newer version recorded. */
 export const messageFor = (recorded: PublishedEvent, subject: MessageSubject, resource: unknown) => {
   const envelope = envelopeOf(recorded, subject);
   return envelope && { ...envelope, data: { change: recorded.event.data, resource } };

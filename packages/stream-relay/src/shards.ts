@@ -2,7 +2,8 @@ import { crc32 } from 'node:zlib';
 import { type Pool, type Queryable, transaction } from '@cpg/postgres';
 import type { AllStreamResolvedEvent } from '@eventstore/db-client';
 
-/** The id of the order that an event belongs to. Null for an event of no order that is known: every shard handles it. */
+/** The id of the order that an event belongs to. Null for an event of no order that is known: every shard handles
+ *  it. */
 export type OrderOf = (event: AllStreamResolvedEvent) => string | null | Promise<string | null>;
 
 /** The order of an event whose stream is named after the order: the part after the first dash. */

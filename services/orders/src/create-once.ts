@@ -26,8 +26,8 @@ export interface CreateOnceOptions {
   readonly now: () => Date;
 }
 
-/** Creates an order at most once per id. The append decides who is first, so a first create reads nothing. A repeat gets
- *  the order as it was after its first event. Throws what `create` throws, and the refusals of `decideRepeat`. */
+/** Creates an order at most once per id. The append decides who is first, so a first create reads nothing. A repeat
+ *  gets the order as it was after its first event. Throws what `create` throws, and the refusals of `decideRepeat`. */
 export const createOnce = async (
   { orderId: firstId, merchantId, requestHash, requestId }: CreateRequest,
   { create, find, now }: CreateOnceOptions,

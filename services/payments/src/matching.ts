@@ -23,9 +23,10 @@ export interface MatchingOptions {
 export type RegisterPayment = (call: RegisterPaymentCall, context: CallContext) => Promise<RegisteredPayment>;
 
 /** Registers a payment that a rail reports: records it on its own stream, offers it to its order, and records what the
- *  order decides. The events of orders show its order and merchant, so it is recorded while orders is unavailable. Every step is idempotent, so a repeated call continues where the last one stopped. Once the payment
- *  is recorded, Kafka also drives the other steps. Throws `payment_conflict` when the same payment is reported with
- *  another order, amount or currency. */
+ *  order decides. The events of orders show its order and merchant, so it is recorded while orders is unavailable.
+ *  Every step is idempotent, so a repeated call continues where the last one stopped. Once the payment is recorded,
+ *  Kafka also drives the other steps. Throws `payment_conflict` when the same payment is reported with another order,
+ *  amount or currency. */
 export const registerPayments = ({
   commands,
   notifyOrder,

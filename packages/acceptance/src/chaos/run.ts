@@ -34,9 +34,9 @@ const HOOK = '/hook';
 /** Every 23rd attempt on the merchant's endpoint fails. */
 const FAILING_ATTEMPT = 23;
 
-/** Disrupts a stack with two dispatchers, or with two instances of every service, for `seconds`, under load from shoppers that retry until they get an
- *  answer. Then compares what was acknowledged with what is stored and delivered. Throws if a client got an answer
- *  that must not occur. */
+/** Disrupts a stack with two dispatchers, or with two instances of every service, for `seconds`, under load from
+ *  shoppers that retry until they get an answer. Then compares what was acknowledged with what is stored and delivered.
+ *  Throws if a client got an answer that must not occur. */
 export const runChaos = async ({
   seconds,
   seed,

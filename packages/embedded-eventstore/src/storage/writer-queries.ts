@@ -17,8 +17,8 @@ const INSERT = {
           where not exists (select from eventstore.event where stream = any($12::text[]))`,
 };
 
-/** Stores all of `events`, or none if one of the streams `absent` has an event. Resolves after the commit to whether the
- *  events are stored. */
+/** Stores all of `events`, or none if one of the streams `absent` has an event. Resolves after the commit to whether
+ *  the events are stored. */
 export const insertEvents = async (
   client: ClientBase,
   events: readonly RecordedEvent[],

@@ -5,8 +5,8 @@ import type { AnyApp } from '../any-app.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The value of `performance.now()` after which nobody waits for the response. In the past once the caller has closed
-     *  the connection. */
+    /** The value of `performance.now()` after which nobody waits for the response. In the past once the caller has
+     *  closed the connection. */
     deadlineMs: number;
   }
 }

@@ -15,9 +15,9 @@ export interface RepublishOptions {
   readonly since: Date;
 }
 
-/** Sets every shard of the relay back to the last event that was recorded before `since`, so that it publishes every later one again:
- *  under the same ids, and in order with new ones, which wait for their turn. Resolves to false when none has come as
- *  far. Throws UnknownStoreError. */
+/** Sets every shard of the relay back to the last event that was recorded before `since`, so that it publishes every
+ *  later one again: under the same ids, and in order with new ones, which wait for their turn. Resolves to false when
+ *  none has come as far. Throws UnknownStoreError. */
 export const republish = async ({ client, pool, projection, since }: RepublishOptions): Promise<boolean> => {
   const { schema, prefixes } = projection;
   const identity = await readStoreIdentity(client);

@@ -29,7 +29,8 @@ export interface Counted extends CountTable {
 /** The number of all matching rows. */
 export const countAll = (counted: Counted): string => sum(counted, WEEK, 'true');
 
-/** The number of matching rows that were created before `at`, or until then: whole spans, and rows of the last minute. */
+/** The number of matching rows that were created before `at`, or until then: whole spans, and rows of the last
+ *  minute. */
 export const countUpTo = (counted: Counted, operator: '<' | '<=', at: Date, bind: Bind): string => {
   const minutes = Math.floor(at.getTime() / MINUTE_MS);
   const week = bind(minutes - (minutes % WEEK));

@@ -12,8 +12,9 @@ export interface Statement {
 /** Up to here a page is found by reading the rows before it in an index, which is cheaper than by counts. */
 const MAX_SKIPPED = 500;
 
-/** The statement that selects one page, one row of the next page, and the total. It finds the ids of the page in an index, then reads these rows
- *  alone. With counts, the total is a sum of few rows, and a distant page is read from its minute on. */
+/** The statement that selects one page, one row of the next page, and the total. It finds the ids of the page in an
+ *  index, then reads these rows alone. With counts, the total is a sum of few rows, and a distant page is read from its
+ *  minute on. */
 export const pageStatement = (query: PageQuery, after?: Place): Statement => {
   const values: unknown[] = [];
   const search = searchOf(query, after, (value) => `$${values.push(value)}`);

@@ -39,8 +39,8 @@ export const decideRepeat = (
   return 'repeat';
 };
 
-/** The last use that `isRecorded`, given that use 0 is. Uses are recorded one after another, so a key that is used every
- *  day for years needs few look-ups. */
+/** The last use that `isRecorded`, given that use 0 is. Uses are recorded one after another, so a key that is used
+ *  every day for years needs few look-ups. */
 export const lastUse = async (isRecorded: (use: number) => Promise<boolean>): Promise<number> => {
   let last = 0;
   let beyond = 1;

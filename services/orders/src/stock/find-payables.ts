@@ -2,8 +2,8 @@ import type { PaymentsClient } from '../clients/payments.ts';
 import { type FindPayables, leaseUntil } from './payables.ts';
 import type { Stock } from './stock.ts';
 
-/** Takes payables from the stock. Requests them from payments when the stock has none, or when a provider has to register
- *  the order. */
+/** Takes payables from the stock. Requests them from payments when the stock has none, or when a provider has to
+ *  register the order. */
 export const findPayables =
   ({
     stock,

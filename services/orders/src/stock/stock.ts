@@ -26,8 +26,8 @@ const RETRY_MS = 1_000;
 const RETRY_ABSENT_MS = 60_000;
 const NOTHING: LeasedStock = { lease_ms: 0, addresses: {}, references: null };
 
-/** Leased addresses and references for new orders, so that creating an order needs no call to payments. They are only in
- *  memory: what a process leaves unused is leased again once its lease has ended. */
+/** Leased addresses and references for new orders, so that creating an order needs no call to payments. They are only
+ *  in memory: what a process leaves unused is leased again once its lease has ended. */
 export const createStock = ({ assets, lease, log, nowMs = () => performance.now() }: StockOptions): Stock => {
   const addresses = new Map(assets.networks.map(({ name }) => [name, keepShelf<LeasedAddress>(nowMs)]));
   const references = keepShelf<References>(nowMs);

@@ -64,8 +64,8 @@ export const until = async <T>(look: () => Promise<T | undefined | null | false>
 
 export type OrdersService = Awaited<ReturnType<typeof startOrders>>;
 
-/** The orders service with a real event store, Kafka and PostgreSQL, and a stub of payments. With `leases` it keeps a stock
- *  of payables, else payments assigns them to each order. */
+/** The orders service with a real event store, Kafka and PostgreSQL, and a stub of payments. With `leases` it keeps a
+ *  stock of payables, else payments assigns them to each order. */
 export const startOrders = async ({
   appendFaults,
   leases = false,

@@ -48,8 +48,8 @@ export const sighted = (account: Account, last: Pick<Account, 'revision' | 'next
   return { revision, next, sightings };
 };
 
-/** The newest reservation that has rested, with all before it; null if there is none. Of its indexes, those that no order
- *  recorded by now shows never will be shown. */
+/** The newest reservation that has rested, with all before it; null if there is none. Of its indexes, those that no
+ *  order recorded by now shows never will be shown. */
 export const restedRevision = ({ sightings }: Account, nowMs: number): number | null =>
   sightings.findLast(({ atMs }) => nowMs - atMs >= REST_MS)?.revision ?? null;
 

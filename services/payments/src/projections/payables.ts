@@ -64,8 +64,8 @@ export const projectPayables = async (
   await db.query(insert(schema), [...NAMES.map((name) => rows.map((row) => row[name])), indexes]);
 };
 
-/** Moves the payables of a deleted order, whose deletion record does not name them, to the tables of what has no event. A
- *  rebuild may not find their events any more. */
+/** Moves the payables of a deleted order, whose deletion record does not name them, to the tables of what has no event.
+ *  A rebuild may not find their events any more. */
 export const projectUnnamedDeletion = async (db: Queryable, orderId: string, schema = LIVE_SCHEMA): Promise<void> => {
   await db.query(
     `with gone as (delete from ${schema}.payables where id > $1 || '/' and id < $1 || '0' and not deleted returning *),
@@ -78,7 +78,8 @@ export const projectUnnamedDeletion = async (db: Queryable, orderId: string, sch
   );
 };
 
-/** Copies all payables to the tables of what has no event: no address may be given out again because its event is gone. */
+/** Copies all payables to the tables of what has no event: no address may be given out again because its event is
+ *  gone. */
 export const keepPayables = async (db: Queryable): Promise<void> => {
   await db.query(
     `insert into payments.deposit_addresses (order_id, network, account, index, address)
@@ -100,8 +101,8 @@ export interface PayableOwner {
   readonly merchantId: string | null;
 }
 
-/** The orders that are paid at an address or by a reference: one, unless a backup restored by an earlier version gave an
- *  address out twice. */
+/** The orders that are paid at an address or by a reference: one, unless a backup restored by an earlier version gave
+ *  an address out twice. */
 export const ordersPayableAt = async (db: Queryable, payAt: PayAt): Promise<PayableOwner[]> => {
   const [column, value, earlier] =
     'address' in payAt

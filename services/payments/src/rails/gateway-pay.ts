@@ -55,8 +55,8 @@ const referenceOf = ({ reference, paymentUrl }: { reference: string; paymentUrl:
 
 const REFERENCE_BYTES = 16;
 
-/** The sandbox provider, whose payment page the gateway serves itself. A reference is 128 random bits: it belongs to the
- *  order that is recorded with it. */
+/** The sandbox provider, whose payment page the gateway serves itself. A reference is 128 random bits: it belongs to
+ *  the order that is recorded with it. */
 export const sandboxProvider = ({ publicUrl }: { publicUrl: string }): ProviderAdapter => {
   const newReference = () => {
     const reference = base32nopad.encode(randomBytes(REFERENCE_BYTES));

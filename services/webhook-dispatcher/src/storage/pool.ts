@@ -6,6 +6,7 @@ import type { Logger } from '@cpg/runtime';
 // costs more than running it.
 const SETTINGS = { enable_seqscan: 'off', plan_cache_mode: 'force_generic_plan' };
 
-/** Opens the connection pool of the dispatcher. Its sessions avoid sequential scans, and plan a named statement once. */
+/** Opens the connection pool of the dispatcher. Its sessions avoid sequential scans, and plan a named statement
+ *  once. */
 export const openPool = (url: string, { max, log }: { max: number; log: Logger }): Pool =>
   createPool({ url, name: 'webhook-dispatcher', max, settings: SETTINGS, log });
