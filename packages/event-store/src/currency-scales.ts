@@ -1,6 +1,6 @@
 import { CurrencyScaleRecorded, decimalsOf, PaymentCurrency, SCALES_STREAM } from '@cpg/contracts';
 import { AppError } from '@cpg/core';
-import { FatalStartError, newId } from '@cpg/runtime';
+import { FatalStartError, newContext, newId } from '@cpg/runtime';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { append } from './append.ts';
 import { chainEvents } from './chain-events.ts';
@@ -49,9 +49,8 @@ export const recordScale = async (
       type: 'CurrencyScaleRecorded',
       data: { currency, decimals: decimalsOf(currency), at: new Date().toISOString() },
     };
-    const requestId = newId('event');
-    const context = { actor, requestId, correlationId: requestId };
-    const events = chainEvents([event], SCALES_STREAM, { revision, hash }, context, { causationId: requestId });
+    const context = newContext(actor, newId('event'));
+    const events = chainEvents([event], SCALES_STREAM, { revision, hash }, context, { causationId: context.requestId });
     const result = await append(client, SCALES_STREAM, events, revision);
     if (result === 'deleted') throw deletedStream();
   }

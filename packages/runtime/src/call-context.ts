@@ -1,4 +1,5 @@
 import { INTERNAL_HEADERS } from '@cpg/contracts';
+import { newRequestId } from './ids.ts';
 
 /** Identifies the caller and the request. Services pass it on in headers and record it in every event. */
 export interface CallContext {
@@ -9,6 +10,13 @@ export interface CallContext {
   /** The value of `performance.now()` after which nobody waits for the result. Absent for work in the background. */
   readonly deadlineMs?: number | undefined;
 }
+
+/** The context of work that no request asked for. */
+export const newContext = (actor: string, requestId = newRequestId()): CallContext => ({
+  actor,
+  requestId,
+  correlationId: requestId,
+});
 
 export const contextHeaders = (context: CallContext): Record<string, string> => ({
   [INTERNAL_HEADERS.actor]: context.actor,

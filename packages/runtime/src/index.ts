@@ -1,7 +1,7 @@
 export { createAddressMatcher, isAddressOrCidr } from './address-matcher.ts';
 export { parsePositiveAmount } from './amount.ts';
 export type { AnyApp } from './any-app.ts';
-export { type CallContext, contextHeaders, readCallContext } from './call-context.ts';
+export { type CallContext, contextHeaders, newContext, readCallContext } from './call-context.ts';
 export { clientNetwork } from './client-network.ts';
 export {
   AddressList,
@@ -40,6 +40,7 @@ export { createServiceLog } from './service-log.ts';
 export { runService } from './shutdown.ts';
 export { createStartGate, waitForStartGate, type StartGate } from './start-gate.ts';
 export { createStartupTasks, type StartupTasks } from './startup-tasks.ts';
+export { untilAborted } from './until-aborted.ts';
 export { withTimeout } from './with-timeout.ts';
 export { writeLine } from './write-line.ts';
 export { describeIssue, validationDetails } from './validation-messages.ts';

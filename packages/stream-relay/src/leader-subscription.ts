@@ -1,6 +1,6 @@
 import { type FlushTiming, type LogPosition, runSubscription } from '@cpg/event-store';
 import { startLeaderElection, type Pool } from '@cpg/postgres';
-import type { Logger, Wait } from '@cpg/runtime';
+import { type Logger, untilAborted, type Wait } from '@cpg/runtime';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
 import { acquireCheckpoint, type Checkpoint, FencedError, RetiredError } from './checkpoint.ts';
 import { isolateFaults } from './isolate-faults.ts';
@@ -161,9 +161,3 @@ const only = async (
   for (const event of events) if (await has(event)) selected.push(event);
   return selected;
 };
-
-const untilAborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((done) => {
-    if (signal.aborted) return done();
-    signal.addEventListener('abort', () => done(), { once: true });
-  });

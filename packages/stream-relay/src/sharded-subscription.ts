@@ -1,5 +1,5 @@
 import { joinGroup, type Membership } from '@cpg/postgres';
-import { retry, untilBack } from '@cpg/runtime';
+import { retry, untilAborted, untilBack } from '@cpg/runtime';
 import {
   type LeaderSubscription,
   type LeaderSubscriptionOptions,
@@ -96,10 +96,7 @@ const leadShards = async (
   const group =
     checkpoints.length > 1 ? joinGroup({ url, group: `${schema}.${name}`, log, onMembership: assign }) : null;
   if (!group) checkpoints.forEach(start);
-  await new Promise<void>((done) => {
-    if (ended.aborted) return done();
-    ended.addEventListener('abort', () => done(), { once: true });
-  });
+  await untilAborted(ended);
   await group?.stop();
   for (const [checkpoint, leader] of leading) if (leader !== 'stopping') stop(checkpoint, leader);
   await Promise.all(stopping);

@@ -1,5 +1,5 @@
 import { startLeaderElection } from '@cpg/postgres';
-import { type Logger, newRequestId } from '@cpg/runtime';
+import { type Logger, newRequestId, untilAborted } from '@cpg/runtime';
 
 /** A PostgreSQL advisory lock with a unique name. Other gateways test the lock to see whether this one is alive:
  *  PostgreSQL releases it when the process ends, or soon after the process freezes. */
@@ -18,7 +18,7 @@ export const holdInstanceLock = ({ url, log }: { url: string; log: Logger }): In
     log,
     lead: async (signal) => {
       isHeld = true;
-      await new Promise<void>((lost) => signal.addEventListener('abort', () => lost(), { once: true }));
+      await untilAborted(signal);
       isHeld = false;
     },
   });

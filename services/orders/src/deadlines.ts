@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isAppError } from '@cpg/core';
 import { UnreadableEventError } from '@cpg/event-store';
 import { isTransientDatabaseError, type Pool } from '@cpg/postgres';
-import { type CallContext, type Logger, newRequestId, retry, untilBack, type Wait } from '@cpg/runtime';
+import { type Logger, newContext, retry, untilBack, type Wait } from '@cpg/runtime';
 import type { OrderCommands } from './commands.ts';
 import type { OrderHandler } from './order-handler.ts';
 import { exists } from './order/state.ts';
@@ -69,8 +69,7 @@ export const watchDeadlines = (options: DeadlineOptions): { stop: () => Promise<
 };
 
 const runDue = async (orderId: string, { readModel, handler, commands, now, log }: DeadlineOptions): Promise<void> => {
-  const requestId = newRequestId();
-  const context: CallContext = { actor: 'service:orders', requestId, correlationId: requestId };
+  const context = newContext('service:orders');
   let retryAfterS = RETRY_AFTER_S;
   try {
     const { state } = await handler.load(orderId);

@@ -1,5 +1,5 @@
 import { type RecordedEntry, OrderId } from '@cpg/contracts';
-import { newRequestId } from '@cpg/runtime';
+import { newContext } from '@cpg/runtime';
 import type { OrdersClient } from '../clients/orders.ts';
 import { clampedIsoString, type ReadHistory } from '../history.ts';
 import { Instant } from '../list-query.ts';
@@ -58,7 +58,4 @@ const parseTime = (text: string): Date => {
   return data;
 };
 
-const context = () => {
-  const requestId = newRequestId();
-  return { actor: 'service:admin', requestId, correlationId: requestId };
-};
+const context = () => newContext('service:admin');

@@ -1,4 +1,5 @@
 import { ErrorBody, Webhook, WebhookEventType } from '@cpg/contracts';
+import { untilAborted } from '@cpg/runtime';
 import { request } from 'undici';
 import { z } from 'zod';
 import { AdminError } from './admin-error.ts';
@@ -45,7 +46,7 @@ const listen = async (sendRequest: ApiRequest, options: Options, { print, signal
       print(`${events.join(', ')} -> ${target.href}`);
       print(`the signing secret is ${secret}`);
       print(`Ctrl-C removes webhook ${id}; if this process is killed, run: npm run admin -- webhooks remove ${id}`);
-      if (!signal.aborted) await new Promise((done) => signal.addEventListener('abort', done, { once: true }));
+      await untilAborted(signal);
     } catch (error) {
       await removeWebhook(sendRequest, id).catch((removalError: Error) => {
         throw new AdminError(`${(error as Error).message}\n${removalError.message}`, { cause: error });

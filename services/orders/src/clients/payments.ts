@@ -8,7 +8,7 @@ import {
   type UnsettledPaymentCall,
 } from '@cpg/contracts';
 import { AppError, isTemporary } from '@cpg/core';
-import { type CallContext, type InternalClient, newRequestId } from '@cpg/runtime';
+import { type CallContext, type InternalClient, newContext } from '@cpg/runtime';
 import { z } from 'zod';
 
 /** Limits of the call that sends outcomes; by default those of every internal call. */
@@ -60,7 +60,7 @@ export const paymentsClient = (client: InternalClient): PaymentsClient => ({
   leaseStock: (body) =>
     client.call('POST', '/stock', {
       body,
-      context: ownContext(),
+      context: newContext('service:orders'),
       response: Stock,
       timeoutMs: STOCK_TIMEOUT_MS,
       connectRetryMs: 0,
@@ -81,10 +81,5 @@ export const paymentsClient = (client: InternalClient): PaymentsClient => ({
     await client.call('DELETE', `/orders/${orderId}/payments`, { context, response: NoContent });
   },
 });
-
-const ownContext = (): CallContext => {
-  const requestId = newRequestId();
-  return { actor: 'service:orders', requestId, correlationId: requestId };
-};
 
 const isTimeout = (cause: unknown): boolean => /Timeout/.test((cause as { name?: string } | undefined)?.name ?? '');

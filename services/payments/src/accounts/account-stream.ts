@@ -1,6 +1,6 @@
 import { ACCOUNT_STREAM_PREFIX, DerivationIndexesReserved } from '@cpg/contracts';
 import { append, chainEvents, genesisHash, lastEvent } from '@cpg/event-store';
-import { newId } from '@cpg/runtime';
+import { newContext, newId } from '@cpg/runtime';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import type { AccountOptions } from './lease-indexes.ts';
 
@@ -28,9 +28,8 @@ export const accountStream = (
         type: 'DerivationIndexesReserved',
         data: { account, first, count, again: [...again], at: now().toISOString() },
       };
-      const requestId = newId('event');
-      const context = { actor: ACTOR, requestId, correlationId: requestId };
-      const events = chainEvents([event], stream, head, context, { causationId: requestId });
+      const context = newContext(ACTOR, newId('event'));
+      const events = chainEvents([event], stream, head, context, { causationId: context.requestId });
       const result = await append(client, stream, events, revision);
       if (result === 'deleted')
         throw new Error(`the stream ${stream} was deleted: restore the event store from a backup`);

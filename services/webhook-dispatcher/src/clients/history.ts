@@ -5,7 +5,7 @@ import {
   OrderHistory,
   PaymentHistory,
 } from '@cpg/contracts';
-import { type CallContext, type InternalClient, newRequestId } from '@cpg/runtime';
+import { type CallContext, type InternalClient, newContext } from '@cpg/runtime';
 
 /** Past events, read from the services that own the streams. */
 export interface History {
@@ -27,7 +27,7 @@ export const historyClient = ({ orders, payments }: Record<'orders' | 'payments'
     payments.call('GET', `/orders/${orderId}/messages`, { ...call(), query, response: PaymentHistory }),
 });
 
-const call = (): typeof OPTIONS & { context: CallContext } => {
-  const requestId = newRequestId();
-  return { ...OPTIONS, context: { actor: 'service:webhook-dispatcher', requestId, correlationId: requestId } };
-};
+const call = (): typeof OPTIONS & { context: CallContext } => ({
+  ...OPTIONS,
+  context: newContext('service:webhook-dispatcher'),
+});
