@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
 import { isTransientDatabaseError } from './transient-errors.ts';
 
 export interface VersionedRow {
@@ -28,7 +29,7 @@ export const batchWriter = <Row extends VersionedRow>(
   { gatherMs = GATHER_MS }: { readonly gatherMs?: number } = {},
 ): ((row: Row) => Promise<void>) => {
   const gathered = new Map<string, Waiting<Row>>();
-  const committed = latestRevisions();
+  const committed = new LRUCache<string, number>({ max: MAX_COMMITTED });
   let isRunning = false;
   const writeAndRemember = async (rows: readonly Row[]) => {
     try {
@@ -38,7 +39,7 @@ export const batchWriter = <Row extends VersionedRow>(
       if (isTransientDatabaseError(error)) committed.clear();
       throw error;
     }
-    rows.forEach(committed.add);
+    for (const { id, revision } of rows) committed.set(id, revision);
   };
 
   const writeGathered = async () => {
@@ -54,29 +55,13 @@ export const batchWriter = <Row extends VersionedRow>(
 
   return (row) =>
     new Promise((resolve, reject) => {
-      if (committed.includes(row)) return resolve();
+      if ((committed.get(row.id) ?? -1) >= row.revision) return resolve();
       const waiting = gathered.get(row.id) ?? { row, callers: [] };
       if (waiting.row.revision < row.revision) waiting.row = row;
       waiting.callers.push({ resolve, reject });
       gathered.set(row.id, waiting);
       if (!isRunning) void writeGathered();
     });
-};
-
-/** The revisions of the rows that were added last. */
-const latestRevisions = () => {
-  const revisions = new Map<string, number>();
-  return {
-    includes: ({ id, revision }: VersionedRow): boolean => (revisions.get(id) ?? -1) >= revision,
-    clear: (): void => revisions.clear(),
-    add: ({ id, revision }: VersionedRow): void => {
-      revisions.delete(id);
-      revisions.set(id, revision);
-      if (revisions.size <= MAX_COMMITTED) return;
-      const [oldest] = revisions.keys();
-      revisions.delete(oldest!);
-    },
-  };
 };
 
 /** Never rejects: each caller gets its own error. */

@@ -1,19 +1,19 @@
 import { isTombstone, rawEventsOf } from '@cpg/event-store';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
+import { LRUCache } from 'lru-cache';
 
 const MAX_KNOWN = 20_000;
 
 /** Finds the order of a payment's event, which only the first event of the payment names. Null for a deleted payment,
  *  whose events are gone. */
 export const orderOfPayment = (client: EventStoreDBClient) => {
-  const known = new Map<string, string>();
+  const known = new LRUCache<string, string>({ max: MAX_KNOWN });
   return async (entry: AllStreamResolvedEvent): Promise<string | null> => {
     if (isTombstone(entry)) return null;
     const event = entry.event!;
     const order = known.get(event.streamId) ?? orderIn(event.revision === 0n ? event : await first(event.streamId));
     if (order === null) return null;
     known.set(event.streamId, order);
-    if (known.size > MAX_KNOWN) known.delete(known.keys().next().value!);
     return order;
   };
 
