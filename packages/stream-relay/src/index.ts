@@ -9,6 +9,7 @@ export { createLags } from './lags.ts';
 export { messageFor, type MessageSubject, outgoingMessage } from './message.ts';
 export { type CountTable, type Projection, startProjection } from './projection.ts';
 export { rebuild } from './rebuild.ts';
+export { spanCounts } from './span-counts.ts';
 export { startRelay } from './relay.ts';
 export { verify } from './verify.ts';
 export { verifyCounts } from './verify-counts.ts';
