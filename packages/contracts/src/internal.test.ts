@@ -1,4 +1,5 @@
 import { CreateOrderCall } from './internal.ts';
+import { CAPABILITIES } from './publish/examples/values.ts';
 import type { MerchantCreateOrderDto } from './resources/order.ts';
 
 const line = { name: 'coffee', quantity: 2, unit_price: '45.50', currency: 'MXN' } as const;
@@ -7,14 +8,7 @@ const order: MerchantCreateOrderDto = {
   items: [{ ...line, modifiers: [line] }],
   enable_rails: ['gateway_pay'],
   payment_currency: 'USDC',
-  capabilities: {
-    can_cancel: true,
-    can_update: true,
-    can_overpay: false,
-    partial_payments: true,
-    express_checkout: false,
-    expiration_auto_renewal: false,
-  },
+  capabilities: CAPABILITIES,
   metadata: { table: 'B7' },
 };
 const call = (changed: unknown) => ({

@@ -48,5 +48,8 @@ export const responseOf = async (
   return { status, text };
 };
 
-export const sendStored = (reply: FastifyReply, { status, text }: FinalResponse): FastifyReply =>
-  reply.code(status).header('idempotency-replayed', 'true').type('application/json; charset=utf-8').send(text);
+export const sendText = (reply: FastifyReply, { status, text }: FinalResponse): FastifyReply =>
+  reply.code(status).type('application/json; charset=utf-8').send(text);
+
+export const sendStored = (reply: FastifyReply, response: FinalResponse): FastifyReply =>
+  sendText(reply.header('idempotency-replayed', 'true'), response);

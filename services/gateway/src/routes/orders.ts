@@ -9,7 +9,7 @@ import type { CreatedOrder, OrderRef, OrdersClient } from '../clients/orders.ts'
 import type { PaymentsClient } from '../clients/payments.ts';
 import { clampedIsoString, createHistoryReader, createPublicHistoryReader } from '../history.ts';
 import { orNotFound, parseId } from '../not-found.ts';
-import type { FinalResponse } from '../plugins/idempotency-key.ts';
+import { type FinalResponse, sendStored, sendText } from '../plugins/idempotency-key.ts';
 import { orderKeys } from '../plugins/order-keys.ts';
 import { completeOrderDeletion, recordOrderDeletion } from '../queries/deleted-resources.ts';
 import { listOrders, orderById } from '../queries/orders.ts';
@@ -117,8 +117,7 @@ const sendCreated = (
   { status = 201, text, path, isRepeat }: CreatedOrder & Partial<FinalResponse>,
 ): FastifyReply => {
   if (status === 201) reply.header('location', `/v1${path}`);
-  if (isRepeat) reply.header('idempotency-replayed', 'true');
-  return reply.code(status).type('application/json; charset=utf-8').send(text);
+  return isRepeat ? sendStored(reply, { status, text }) : sendText(reply, { status, text });
 };
 
 const orderRef = (request: FastifyRequest, id: string): OrderRef => ({

@@ -9,6 +9,7 @@ export interface ProjectedOrder {
 
 const LIVE = 'orders.orders';
 
+// Statements that lock their rows in the same order cannot deadlock.
 const upsert = (table: string) => `
   insert into ${table} as row (id, merchant_id, external_reference_id, status, currency, created_at, revision, resource, due_at, last_event_at)
   select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::bigint[], $8::json[], $9::timestamptz[], $10::timestamptz[])
@@ -20,9 +21,7 @@ const upsert = (table: string) => `
 /** Upserts orders. A row with the same or a later revision, or a deleted row, is not changed. */
 export const projectOrders = async (db: Queryable, orders: readonly ProjectedOrder[], table = LIVE): Promise<void> => {
   if (orders.length === 0) return;
-  // Statements that lock their rows in the same order cannot deadlock.
-  const sorted = orders.toSorted((a, b) => (a.order.orderId < b.order.orderId ? -1 : 1));
-  const column = <T>(value: (projected: ProjectedOrder) => T) => sorted.map(value);
+  const column = <T>(value: (projected: ProjectedOrder) => T) => orders.map(value);
   const values = [
     column(({ order }) => order.orderId),
     column(({ order }) => order.merchantId),

@@ -82,9 +82,12 @@ export const unusedIndexes = ({
       const candidates = await reservedIndexes(readModel, { account, revision, count: 1 });
       if (candidates.length === 0) return [];
       try {
-        const unused = await unusedInLog(revision, count);
-        const shown = await shownAddresses(readModel, unused.flatMap(addressesAt));
-        return unused.filter((index) => !addressesAt(index).some((address) => shown.has(address)));
+        const unused = (await unusedInLog(revision, count)).map((index) => ({ index, addresses: addressesAt(index) }));
+        const shown = await shownAddresses(
+          readModel,
+          unused.flatMap(({ addresses }) => addresses),
+        );
+        return unused.filter(({ addresses }) => !addresses.some((each) => shown.has(each))).map(({ index }) => index);
       } catch (error) {
         // New indexes are as good.
         if (isTemporary(error)) return [];

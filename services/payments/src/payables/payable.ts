@@ -9,6 +9,7 @@ import {
 import { parseRecorded } from '@cpg/event-store';
 import type { AllStreamResolvedEvent } from '@eventstore/db-client';
 import { z } from 'zod';
+import { indexesOf } from '../accounts/leases.ts';
 
 /** Where an order may be paid: at an address of a network, or by a reference of a provider. */
 export interface Payable {
@@ -80,13 +81,7 @@ export const payableChangeIn = async (
 
 const reservedIn = (entry: AllStreamResolvedEvent): PayableChange => {
   const { event, revision } = parseRecorded(DerivationIndexesReserved, entry);
-  const { account, first, count, again } = event.data;
-  return {
-    kind: 'reserved',
-    account,
-    indexes: [...again, ...Array.from({ length: count }, (_, n) => first + n)],
-    revision,
-  };
+  return { kind: 'reserved', account: event.data.account, indexes: indexesOf(event.data), revision };
 };
 
 const assigned = (

@@ -64,16 +64,20 @@ export const projectPayables = async (
   await db.query(insert(schema), [...NAMES.map((name) => rows.map((row) => row[name])), indexes]);
 };
 
+// Common table expressions that copy the payables in `source` to the tables of what has no event.
+const kept = (schema: string, source: string) => `
+  addresses as (
+    insert into ${schema}.deposit_addresses (order_id, network, account, index, address)
+    select order_id, network, account, index, address from ${source} where index is not null on conflict do nothing)
+  insert into ${schema}.payment_references (order_id, provider, reference)
+  select order_id, provider, reference from ${source} where reference is not null on conflict do nothing`;
+
 /** Moves the payables of a deleted order, whose deletion record does not name them, to the tables of what has no event.
  *  A rebuild may not find their events any more. */
 export const projectUnnamedDeletion = async (db: Queryable, orderId: string, schema = LIVE_SCHEMA): Promise<void> => {
   await db.query(
     `with gone as (delete from ${schema}.payables where id > $1 || '/' and id < $1 || '0' and not deleted returning *),
-     addresses as (
-       insert into ${schema}.deposit_addresses (order_id, network, account, index, address)
-       select order_id, network, account, index, address from gone where index is not null on conflict do nothing)
-     insert into ${schema}.payment_references (order_id, provider, reference)
-     select order_id, provider, reference from gone where reference is not null on conflict do nothing`,
+     ${kept(schema, 'gone')}`,
     [orderId],
   );
 };
@@ -81,15 +85,7 @@ export const projectUnnamedDeletion = async (db: Queryable, orderId: string, sch
 /** Copies all payables to the tables of what has no event: no address may be given out again because its event is
  *  gone. */
 export const keepPayables = async (db: Queryable): Promise<void> => {
-  await db.query(
-    `insert into payments.deposit_addresses (order_id, network, account, index, address)
-     select order_id, network, account, index, address from payments.payables where index is not null
-     on conflict do nothing`,
-  );
-  await db.query(
-    `insert into payments.payment_references (order_id, provider, reference)
-     select order_id, provider, reference from payments.payables where reference is not null on conflict do nothing`,
-  );
+  await db.query(`with ${kept(LIVE_SCHEMA, `${LIVE_SCHEMA}.payables`)}`);
 };
 
 /** What a payer was told to pay to. */

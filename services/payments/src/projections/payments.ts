@@ -10,7 +10,8 @@ export interface ProjectedPayment {
 
 const LIVE_SCHEMA = 'payments';
 
-// A row that is deleted or up to date stays as it is, and so do its refunds.
+// A row that is deleted or up to date stays as it is, and so do its refunds. Statements that lock their rows in the same
+// order cannot deadlock.
 const upsert = (schema: string) => `
   with projected as (
   insert into ${schema}.payments as row (id, merchant_id, order_id, status, currency, payment_rail, created_at, revision, resource)
@@ -32,10 +33,8 @@ export const projectPayments = async (
   schema = LIVE_SCHEMA,
 ): Promise<void> => {
   if (payments.length === 0) return;
-  // Statements that lock their rows in the same order cannot deadlock.
-  const sorted = payments.toSorted((a, b) => (a.payment.paymentId < b.payment.paymentId ? -1 : 1));
-  const column = <T>(value: (projected: ProjectedPayment) => T) => sorted.map(value);
-  const refunds = sorted.flatMap(({ payment }) => refundsOf(payment));
+  const column = <T>(value: (projected: ProjectedPayment) => T) => payments.map(value);
+  const refunds = payments.flatMap(({ payment }) => refundsOf(payment));
   const refundColumn = <T>(value: (refund: Refund) => T) => refunds.map(value);
   const values = [
     column(({ payment }) => payment.paymentId),

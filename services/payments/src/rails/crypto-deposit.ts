@@ -1,6 +1,6 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { depositInstruction, requirePayable } from '@cpg/assets';
-import type { LeasedAddress, PaymentCurrency } from '@cpg/contracts';
+import { assetsOf, depositInstruction, payableAssets, requirePayable } from '@cpg/assets';
+import type { LeasedAddress } from '@cpg/contracts';
 import type { LeaseIndexes } from '../accounts/lease-indexes.ts';
 import type { AddressLease, StockSources } from '../stock.ts';
 import { receivingPath } from './account-key.ts';
@@ -23,7 +23,6 @@ export const cryptoDeposit = ({
 }: CryptoDepositOptions): Rail & Pick<StockSources, 'leaseAddresses'> => {
   const byName = new Map(networks.map((network) => [network.name, network]));
   const assets = networks.flatMap((network) => network.assets);
-  const supporting = (currency: PaymentCurrency) => assets.filter((asset) => asset.currency === currency);
 
   const lease = async (network: DepositNetwork, count: number): Promise<AddressLease> => {
     const { fingerprint } = network.account;
@@ -37,14 +36,13 @@ export const cryptoDeposit = ({
   };
 
   return {
-    supports: (currency) => supporting(currency).length > 0,
+    supports: (currency) => assetsOf({ assets }, currency).length > 0,
     requirePayable: ({ currency, amountMinor }) => {
       if (amountMinor !== undefined) requirePayable({ assets }, currency, amountMinor);
     },
     assignInstructions: async ({ currency, amountMinor }) => {
-      const payable = supporting(currency).filter(
-        ({ smallestPayableMinor }) => amountMinor === undefined || amountMinor >= smallestPayableMinor,
-      );
+      const payable =
+        amountMinor === undefined ? assetsOf({ assets }, currency) : payableAssets({ assets }, currency, amountMinor);
       const assigned = await Promise.all(
         payable.map(async (asset) => {
           const { addresses, leaseMs } = await lease(byName.get(asset.network.name)!, 1);
