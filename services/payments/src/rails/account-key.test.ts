@@ -43,6 +43,17 @@ test('derives the public keys that belong to the private keys', () => {
   }
 });
 
+test('notices a wrong public key, whichever it is', () => {
+  const { receiving, requireReceiving } = readAccountKey(BIP84_ZPUB);
+  for (const indexes of [[], [7], [4, 5, 9], Array.from({ length: 100 }, (_, index) => index)]) {
+    const keys = indexes.map(receiving);
+    requireReceiving(indexes, keys);
+    for (const [n, index] of indexes.entries())
+      expect(() => requireReceiving(indexes, keys.with(n, receiving(index + 1_000)))).toThrow(/differ/);
+    if (keys.length > 0) expect(() => requireReceiving(indexes, keys.slice(1))).toThrow();
+  }
+});
+
 test('an EVM address has the checksum of EIP-55', () => {
   const account = readAccountKey(HDKey.fromMasterSeed(SEED).derive("m/44'/60'/0'").publicExtendedKey);
   expect(evmAddress(account.receiving(0))).toBe('0x9858EfFD232B4033E47d90003D41EC34EcaEda94');

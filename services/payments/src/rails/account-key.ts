@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { createBase58check } from '@scure/base';
 import { HDKey } from '@scure/bip32';
-import { pointAddScalar, pointCompress } from 'tiny-secp256k1';
+import { pointAdd, pointAddScalar, pointCompress, pointFromScalar, pointMultiply, privateAdd } from 'tiny-secp256k1';
 
 /** The extended public key of an account: it derives addresses and cannot spend. */
 export interface AccountKey {
@@ -16,6 +16,9 @@ export interface AccountKey {
   readonly depth: number;
   /** The public key at `0/index`. Takes about 0.1 ms. */
   readonly receiving: (index: number) => PublicKey;
+  /** Throws unless `keys` are the public keys at `0/index` of `indexes`. Calculates their sum another way, at the price
+   *  of two multiplications for all of them. */
+  readonly requireReceiving: (indexes: readonly number[], keys: readonly PublicKey[]) => void;
 }
 
 /** A secp256k1 point in uncompressed form, 65 bytes. Source: SEC 1, 2.3.3. */
@@ -56,28 +59,47 @@ export const readAccountKey = (text: string): AccountKey => {
   view.setUint32(0, XPUB_VERSION);
   const xpub = base58check.encode(bytes);
   const account = nodeOf(xpub);
-  const receiving = childrenOf(account.deriveChild(RECEIVING_BRANCH));
+  const branch = account.deriveChild(RECEIVING_BRANCH);
   return {
     form,
     xpub,
     fingerprint: account.fingerprint.toString(16).padStart(8, '0'),
     depth: account.depth,
-    receiving,
+    ...childrenOf(branch),
   };
 };
 
-/** Derives public child keys, five times faster than `HDKey.deriveChild`. Source: BIP32, CKDpub. */
-const childrenOf = ({ publicKey, chainCode }: HDKey): ((index: number) => PublicKey) => {
+/** Derives public child keys, several times faster than `HDKey.deriveChild`. Source: BIP32, CKDpub. */
+const childrenOf = ({ publicKey, chainCode }: HDKey): Pick<AccountKey, 'receiving' | 'requireReceiving'> => {
   const parent = pointCompress(publicKey!, false);
-  return (index) => {
+  const tweakOf = (index: number): Uint8Array => {
     const data = Buffer.alloc(publicKey!.length + 4);
     data.set(publicKey!);
     data.writeUInt32BE(index, publicKey!.length);
-    const digest = createHmac('sha512', chainCode!).update(data).digest();
-    const child = pointAddScalar(parent, digest.subarray(0, 32), false);
-    if (!child) throw new RangeError(`no key exists at ${receivingPath(index)}: use the next index`);
-    return child;
+    return createHmac('sha512', chainCode!).update(data).digest().subarray(0, 32);
   };
+  return {
+    receiving: (index) => {
+      // Half the price of `pointAddScalar`, which cannot use the table of multiples of the generator.
+      const child = pointAdd(parent, pointFromScalar(tweakOf(index), false)!, false);
+      if (!child) throw new RangeError(`no key exists at ${receivingPath(index)}: use the next index`);
+      return child;
+    },
+    requireReceiving: (indexes, keys) => {
+      if (indexes.length === 0 && keys.length === 0) return;
+      const sum = keys.reduce((total, key) => pointAdd(total, key, false)!);
+      const tweaks = indexes.map(tweakOf).reduce((total, tweak) => privateAdd(total, tweak)!);
+      const parents = pointMultiply(parent, scalar(indexes.length), false)!;
+      if (Buffer.compare(sum, pointAddScalar(parents, tweaks, false)!) !== 0)
+        throw new Error('two calculations of the same public keys differ');
+    },
+  };
+};
+
+const scalar = (value: number): Uint8Array => {
+  const bytes = Buffer.alloc(32);
+  bytes.writeUInt32BE(value, 28);
+  return bytes;
 };
 
 export const receivingPath = (index: number): string => `${RECEIVING_BRANCH}/${index}`;

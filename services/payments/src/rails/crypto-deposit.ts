@@ -27,11 +27,11 @@ export const cryptoDeposit = ({
   const lease = async (network: DepositNetwork, count: number): Promise<AddressLease> => {
     const { fingerprint } = network.account;
     const { indexes, endsAtMs } = await leaseIndexes(fingerprint, count);
-    const addresses: LeasedAddress[] = [];
-    for (const index of indexes) {
-      addresses.push({ address: derived(network, index), derivation: { fingerprint, path: receivingPath(index) } });
-      await yieldToEventLoop();
-    }
+    const derived = await deriveAddresses(network, indexes);
+    const addresses: LeasedAddress[] = indexes.map((index, n) => ({
+      address: derived[n]!,
+      derivation: { fingerprint, path: receivingPath(index) },
+    }));
     return { addresses, leaseMs: endsAtMs - nowMs() };
   };
 
@@ -61,9 +61,21 @@ export const cryptoDeposit = ({
   };
 };
 
-/** Derives an address twice and compares, because money sent to a wrong address is lost. */
-const derived = (network: DepositNetwork, index: number): string => {
-  const address = network.addressAt(index);
-  if (address !== network.addressAt(index)) throw new Error('two derivations of one address differ');
-  return address;
+/** Calculates keys and addresses twice and compares, because money sent to a wrong address is lost. */
+export const deriveAddresses = async (
+  { account, addressOf }: Pick<DepositNetwork, 'account' | 'addressOf'>,
+  indexes: readonly number[],
+): Promise<string[]> => {
+  const keys = [];
+  const addresses = [];
+  for (const index of indexes) {
+    const key = account.receiving(index);
+    const address = addressOf(key);
+    if (address !== addressOf(key)) throw new Error('two spellings of one address differ');
+    keys.push(key);
+    addresses.push(address);
+    await yieldToEventLoop();
+  }
+  account.requireReceiving(indexes, keys);
+  return addresses;
 };

@@ -1,5 +1,5 @@
 import type { Asset, AssetTable, BitcoinChain, Network } from '@cpg/assets';
-import { type AccountKey, type ExtendedKeyForm, readAccountKey } from './account-key.ts';
+import { type AccountKey, type ExtendedKeyForm, type PublicKey, readAccountKey } from './account-key.ts';
 import { bitcoinAddress, evmAddress } from './addresses.ts';
 
 /** A network with the account that receives its deposits. */
@@ -9,6 +9,7 @@ export interface DepositNetwork {
   readonly chainId: string;
   readonly assets: readonly Asset[];
   readonly account: AccountKey;
+  readonly addressOf: (key: PublicKey) => string;
   /** The address at path `0/index` of the account. */
   readonly addressAt: (index: number) => string;
 }
@@ -32,15 +33,14 @@ export const depositNetworksOf = (
 export const depositNetworkOf = (table: AssetTable, network: Network, xpub: string | undefined): DepositNetwork => {
   const { name, chainId } = network;
   const account = accountOf(name, xpub ?? network.xpub, FORMS[network.kind === 'evm' ? 'evm' : network.chain]);
+  const addressOf = (key: PublicKey) => (network.kind === 'evm' ? evmAddress(key) : bitcoinAddress(key, network.chain));
   return {
     name,
     chainId,
     assets: table.assets.filter((asset) => asset.network.name === name),
     account,
-    addressAt: (index) => {
-      const key = account.receiving(index);
-      return network.kind === 'evm' ? evmAddress(key) : bitcoinAddress(key, network.chain);
-    },
+    addressOf,
+    addressAt: (index) => addressOf(account.receiving(index)),
   };
 };
 
