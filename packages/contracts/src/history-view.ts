@@ -60,6 +60,7 @@ const ORDER_VIEWS: Views<OrderEvent> = {
       fee_amount: fromMinor(BigInt(payment.feeMinor), payment.currency),
       tx_hash: payment.txHash,
       confirmations: payment.confirmations,
+      block: payment.block,
       metadata: payment.metadata,
       seen_at: payment.seenAt,
       confirmed_at: payment.confirmedAt,
@@ -72,6 +73,7 @@ const ORDER_VIEWS: Views<OrderEvent> = {
     confirmations,
     confirmed_at: confirmedAt,
   }),
+  OrderPaymentBlockChanged: ({ paymentId, block, confirmations }) => ({ payment_id: paymentId, block, confirmations }),
   OrderPaymentsApplied: (data, amount) => ({
     allocations: data.allocations.flatMap(({ paymentId, appliedMinor, unappliedMinor }) => {
       const [applied_amount, unapplied_amount] = [amount(appliedMinor), amount(unappliedMinor)];
@@ -86,13 +88,14 @@ const ORDER_VIEWS: Views<OrderEvent> = {
     failed_at: data.failedAt,
     ...transition(data),
   }),
-  OrderPaymentReinstated: ({ paymentId, sighting, reinstatedAt, confirmed, confirmedAt, confirmations }) => ({
+  OrderPaymentReinstated: ({ paymentId, sighting, reinstatedAt, confirmed, confirmedAt, ...data }) => ({
     payment_id: paymentId,
     sighting,
     reinstated_at: reinstatedAt,
     confirmed,
     confirmed_at: confirmedAt,
-    confirmations,
+    confirmations: data.confirmations,
+    block: data.block,
   }),
   OrderPaymentRefunded: (data, amount) => ({
     payment_id: data.paymentId,
@@ -132,10 +135,12 @@ const PAYMENT_VIEWS: Views<PaymentEvent> = {
     confirmed: data.confirmed,
     tx_hash: data.txHash,
     confirmations: data.confirmations,
+    block: data.block,
     metadata: data.metadata,
     seen_at: data.seenAt,
   }),
   PaymentConfirmed: ({ confirmations }) => ({ confirmations }),
+  PaymentBlockChanged: ({ block, confirmations }) => ({ block, confirmations }),
   PaymentApplied: ({ orderId, appliedMinor, unappliedMinor }, amount) => ({
     order_id: orderId,
     applied_amount: amount(appliedMinor),
@@ -143,11 +148,12 @@ const PAYMENT_VIEWS: Views<PaymentEvent> = {
   }),
   PaymentOrphaned: ({ orphanReason }) => ({ orphan_reason: orphanReason }),
   PaymentFailed: ({ failureReason }) => ({ failure_reason: failureReason }),
-  PaymentReinstated: ({ sighting, seenAt, confirmed, confirmations }) => ({
+  PaymentReinstated: ({ sighting, seenAt, confirmed, confirmations, block }) => ({
     sighting,
     seen_at: seenAt,
     confirmed,
     confirmations,
+    block,
   }),
   PaymentRefunded: ({ refundId, amountMinor, refundedTotalMinor, reason }, amount) => ({
     refund_id: refundId,

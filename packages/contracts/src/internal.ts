@@ -6,7 +6,7 @@ import { PaymentOffer } from './payment-offer.ts';
 import { AssignedInstruction } from './recorded-values.ts';
 import { MetadataDto } from './resources/metadata.ts';
 import { type MerchantCreateOrderDto, Order, UpdateOrderDto } from './resources/order.ts';
-import { OrphanReason, Payment } from './resources/payment.ts';
+import { BlockRef, OrphanReason, Payment } from './resources/payment.ts';
 import { WebhookEventType } from './resources/webhook.ts';
 
 /** Headers of every call between services. */
@@ -177,6 +177,9 @@ export const Stock = z.object({
 });
 export type Stock = z.infer<typeof Stock>;
 
+/** Blocks from the payment's own one to the tip of the chain: 0 before it is mined, 1 in the newest block. */
+const Confirmations = z.int().nonnegative();
+
 /** `POST /payments` -> 201 RegisteredPayment. A rail reports a payment that names its order or its deposit address. The
  *  same (rail, provider id) again is the same payment; with another order, address, amount or currency it is 409
  *  `payment_conflict`. A failed payment is received again: the rail saw its money once more. */
@@ -192,6 +195,14 @@ export const RegisterPaymentCall = z
     /** Whether this report makes a failed payment received again; true by default. */
     reinstates: z.boolean().optional(),
     tx_hash: z.string().min(1).max(256).optional(),
+    /** When the rail first saw the money: the time of its block, or of an earlier sighting. By default, the time of the
+     *  call. A later instant counts as the time of the call, because clocks of miners run ahead. An earlier one is
+     *  never too early: the order only compares it with its deadline. Ignored in a repeat. */
+    seen_at: z.iso.datetime().optional(),
+    /** The block that contains the payment; absent before it is mined. A repeat with another block, or none, is the
+     *  same payment in its new place. */
+    block: BlockRef.optional(),
+    confirmations: Confirmations.optional(),
     metadata: MetadataDto.optional(),
   })
   .refine(({ order_id, address }) => (order_id === undefined) !== (address === undefined), {
@@ -202,7 +213,7 @@ export type RegisterPaymentCall = z.infer<typeof RegisterPaymentCall>;
 
 /** `POST /payments/:id/confirmation` -> 200 RegisteredPayment. The rail confirms the payment. Idempotent; 409
  *  `payment_conflict` for a failed payment. */
-export const ConfirmationCall = z.object({ confirmations: z.int().nonnegative().optional() });
+export const ConfirmationCall = z.object({ confirmations: Confirmations.optional(), block: BlockRef.optional() });
 export type ConfirmationCall = z.infer<typeof ConfirmationCall>;
 
 /** `POST /payments/:id/failure` -> 200 RegisteredPayment. The rail dropped the payment, or reversed it after it was

@@ -5,6 +5,7 @@ import { MerchantId, OrderId, PaymentId, RefundId, Timestamp } from './ids.ts';
 import { Minor } from './money.ts';
 import {
   AssignedInstruction,
+  RecordedBlock,
   RecordedCapabilities,
   RecordedItem,
   RecordedMetadata,
@@ -25,6 +26,10 @@ const offeredPayment = {
   feeMinor: Minor,
   txHash: z.string().optional(),
   confirmations: z.int().optional(),
+  block: RecordedBlock.optional(),
+  /** How often its block changed, and when it last did. 0 by default. */
+  blockChanges: z.int().optional(),
+  blockChangedAt: Timestamp.optional(),
   metadata: RecordedMetadata.optional(),
   /** When the rail first saw the money. This instant is compared with the order's deadline. */
   seenAt: Timestamp,
@@ -106,6 +111,22 @@ export const OrderPaymentConfirmed = defineEvent({
   data: { paymentId: PaymentId, confirmations: z.int().optional(), confirmedAt: Timestamp.optional(), ...At },
 });
 
+export const OrderPaymentBlockChanged = defineEvent({
+  type: 'OrderPaymentBlockChanged',
+  message: 'order.payment_block_changed',
+  webhook: null,
+  summary: 'A block contains a payment of an order, another block than before, or none any more.',
+  data: {
+    paymentId: PaymentId,
+    block: RecordedBlock.optional(),
+    confirmations: z.int().optional(),
+    blockChanges: z.int(),
+    /** When payments recorded it. */
+    changedAt: Timestamp,
+    ...At,
+  },
+});
+
 export const OrderPaymentsApplied = defineEvent({
   type: 'OrderPaymentsApplied',
   message: 'order.payments_applied',
@@ -152,6 +173,8 @@ export const OrderPaymentReinstated = defineEvent({
     confirmed: z.boolean(),
     confirmedAt: Timestamp.optional(),
     confirmations: z.int().optional(),
+    block: RecordedBlock.optional(),
+    blockChanges: z.int().optional(),
     ...At,
   },
 });
@@ -256,6 +279,7 @@ export const ORDER_EVENTS = [
   OrderInstructed,
   OrderPaymentReceived,
   OrderPaymentConfirmed,
+  OrderPaymentBlockChanged,
   OrderPaymentsApplied,
   OrderPaymentsOrphaned,
   OrderPaymentFailed,

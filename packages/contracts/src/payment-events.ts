@@ -3,15 +3,16 @@ import { PaymentCurrency, PaymentRail } from './currencies.ts';
 import { defineEvent, type EventOf, newEvent, recordedEvent } from './event-definition.ts';
 import { MerchantId, PaymentId, RefundId, Timestamp } from './ids.ts';
 import { Minor } from './money.ts';
-import { RecordedMetadata } from './recorded-values.ts';
+import { RecordedBlock, RecordedMetadata } from './recorded-values.ts';
 import { MetadataDto } from './resources/metadata.ts';
 import { OrphanReason } from './resources/payment.ts';
 
 /** When it happened. Every event has it. */
 const At = { at: Timestamp };
 
-/** For orders that do not know the payment yet: which sighting it is (1 by default), and when the rail first saw it. */
-const Seen = { sighting: z.int().optional(), seenAt: Timestamp.optional() };
+/** For orders that do not know the payment yet: which sighting it is (1 by default), when the rail first saw it, and
+ *  how often its block changed. */
+const Seen = { sighting: z.int().optional(), seenAt: Timestamp.optional(), blockChanges: z.int().optional() };
 
 export const PaymentReceived = defineEvent({
   type: 'PaymentReceived',
@@ -35,6 +36,7 @@ export const PaymentReceived = defineEvent({
     confirmed: z.boolean(),
     txHash: z.string().optional(),
     confirmations: z.int().optional(),
+    block: RecordedBlock.optional(),
     metadata: RecordedMetadata.optional(),
     seenAt: Timestamp,
     ...At,
@@ -48,6 +50,22 @@ export const PaymentConfirmed = defineEvent({
   webhook: null,
   summary: 'The rail of a payment confirmed it.',
   data: { confirmations: z.int().optional(), ...Seen, ...At },
+});
+
+/** The payment was mined after it was received, mined again in another block, or is in no block any more. */
+export const PaymentBlockChanged = defineEvent({
+  type: 'PaymentBlockChanged',
+  message: 'payment.block_changed',
+  webhook: null,
+  summary: 'A block contains a payment, another block than before, or none any more.',
+  data: {
+    block: RecordedBlock.optional(),
+    confirmations: z.int(),
+    ...Seen,
+    /** How often the block changed by now: 1 the first time. */
+    blockChanges: z.int(),
+    ...At,
+  },
 });
 
 export const PaymentApplied = defineEvent({
@@ -86,6 +104,8 @@ export const PaymentReinstated = defineEvent({
     seenAt: Timestamp,
     confirmed: z.boolean(),
     confirmations: z.int().optional(),
+    block: RecordedBlock.optional(),
+    blockChanges: z.int().optional(),
     ...At,
   },
 });
@@ -108,6 +128,7 @@ export const PaymentRefunded = defineEvent({
 export const PAYMENT_EVENTS = [
   PaymentReceived,
   PaymentConfirmed,
+  PaymentBlockChanged,
   PaymentApplied,
   PaymentOrphaned,
   PaymentFailed,

@@ -4,8 +4,8 @@ import { toMinor } from './money.ts';
 import type { OfferedPayment } from './order-events.ts';
 import { Payment } from './resources/payment.ts';
 
-/** A payment that payments offers to its order, in a call or by its message: the resource, and two instants that it
- *  does not show. */
+/** A payment that payments offers to its order, in a call or by its message: the resource, and facts that it does
+ *  not show. */
 export const PaymentOffer = z.object({
   payment: Payment,
   /** When the rail first saw the money. */
@@ -14,11 +14,19 @@ export const PaymentOffer = z.object({
   confirmed_at: Timestamp.optional(),
   /** How often the rail has seen the money; 1 by default. */
   sighting: z.int().optional(),
+  /** How often the block of the payment changed; 0 by default. */
+  block_changes: z.int().optional(),
 });
 export type PaymentOffer = z.infer<typeof PaymentOffer>;
 
 /** The payment in the form that its order records. */
-export const offeredPayment = ({ payment, seen_at, confirmed_at, sighting = 1 }: PaymentOffer): OfferedPayment => ({
+export const offeredPayment = ({
+  payment,
+  seen_at,
+  confirmed_at,
+  sighting = 1,
+  block_changes: blockChanges = 0,
+}: PaymentOffer): OfferedPayment => ({
   paymentId: payment.id,
   rail: payment.payment_rail,
   providerId: payment.provider_id,
@@ -27,6 +35,8 @@ export const offeredPayment = ({ payment, seen_at, confirmed_at, sighting = 1 }:
   feeMinor: String(toMinor(payment.fee_amount, payment.currency)),
   txHash: payment.tx_hash,
   confirmations: payment.confirmations,
+  ...(payment.block && { block: payment.block }),
+  ...(blockChanges > 0 && { blockChanges, blockChangedAt: payment.updated_at }),
   metadata: payment.metadata,
   seenAt: seen_at,
   confirmedAt: confirmed_at,

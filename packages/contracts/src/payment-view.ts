@@ -1,7 +1,7 @@
 import type { PaymentCurrency, PaymentRail } from './currencies.ts';
 import { fromMinor } from './money.ts';
 import type { Metadata } from './resources/metadata.ts';
-import type { OrphanReason, Payment, PaymentStatus } from './resources/payment.ts';
+import type { BlockRef, OrphanReason, Payment, PaymentStatus } from './resources/payment.ts';
 
 /** A payment as folded from events. Amounts are in minor units; `feeMinor` is at most `amountMinor`. */
 export interface PaymentState {
@@ -26,6 +26,10 @@ export interface PaymentState {
   readonly failureReason?: string | undefined;
   readonly txHash?: string | undefined;
   readonly confirmations?: number | undefined;
+  /** The block that contains it. */
+  readonly block?: BlockRef | undefined;
+  /** How often its block changed. 0 by default. */
+  readonly blockChanges?: number | undefined;
   readonly metadata?: Metadata | undefined;
   readonly seenAt: string;
   /** How often the rail has seen the money: one more after each failure. 1 by default. */
@@ -101,6 +105,7 @@ export const paymentView = (payment: PaymentState): Payment => {
     ...(payment.failureReason && { failure_reason: payment.failureReason }),
     ...(payment.txHash && { tx_hash: payment.txHash }),
     ...(payment.confirmations !== undefined && { confirmations: payment.confirmations }),
+    ...(payment.block && { block: { height: payment.block.height, hash: payment.block.hash } }),
     created_at: payment.createdAt,
     updated_at: payment.updatedAt,
   };

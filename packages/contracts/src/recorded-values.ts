@@ -25,6 +25,9 @@ const RecordedRate = openObject({ rate: z.string(), source: z.string(), quoted_a
 
 export const RecordedRates = z.partialRecord(ItemCurrency, RecordedRate);
 
+/** A block of a chain. */
+export const RecordedBlock = openObject({ height: z.int(), hash: z.string() });
+
 /** Which key produced an address: BIP32 fingerprint of the account xpub, and the path below it. */
 const Derivation = openObject({ fingerprint: z.string(), path: z.string() });
 

@@ -86,6 +86,7 @@ export interface Payment {
   failure_reason?: string | undefined;
   tx_hash?: string | undefined;
   confirmations?: number | undefined;
+  block?: { height: number; hash: string } | undefined;
   created_at: string;
   updated_at: string;
 }

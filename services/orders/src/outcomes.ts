@@ -55,6 +55,7 @@ const changedPayments = (event: OrderEvent): string[] => {
     case 'OrderInstructed':
     case 'OrderPaymentReceived':
     case 'OrderPaymentConfirmed':
+    case 'OrderPaymentBlockChanged':
     case 'OrderPaymentFailed':
     case 'OrderPaymentReinstated':
     case 'OrderPaymentRefunded':

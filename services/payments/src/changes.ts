@@ -56,8 +56,8 @@ export const paymentChanges = ({
   };
 
   return {
-    confirm: (paymentId, { confirmations }, context) =>
-      change(paymentId, { type: 'ConfirmPayment', confirmations, at: now() }, context),
+    confirm: (paymentId, { confirmations, block }, context) =>
+      change(paymentId, { type: 'ConfirmPayment', confirmations, block, at: now() }, context),
     fail: (paymentId, { failure_reason: failureReason }, context) =>
       change(paymentId, { type: 'FailPayment', failureReason, at: now() }, context),
     refund: async (paymentId, { merchant_id, refund_id: refundId, amount, reason }, context) => {

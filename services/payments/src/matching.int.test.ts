@@ -1,3 +1,4 @@
+import type { OfferedPayment } from '@cpg/contracts';
 import { newId } from '@cpg/runtime';
 import { paymentIdOf } from './payment/identity.ts';
 import { applied, DECIDED_AT, held, MERCHANT, report } from './testing/jest-fixtures.ts';
@@ -82,6 +83,29 @@ test('offers a payment to its order again once it is confirmed', async () => {
   expect((await payments.register(body)).payment).toMatchObject({ status: 'received' });
   const { payment } = await payments.register({ ...body, confirmed: true });
   expect(await payments.typesOf(payment.id)).toEqual(['PaymentReceived', 'PaymentConfirmed']);
+});
+
+test('shows the block of a payment, and keeps the payment when it is mined again in another block', async () => {
+  const orderId = payments.addOrder(held);
+  const block = { height: 812, hash: '0x812' };
+  const body = report(orderId, { confirmed: false, confirmations: 1, block });
+  expect((await payments.register(body)).payment).toMatchObject({ block, confirmations: 1 });
+  const elsewhere = { height: 813, hash: '0x813' };
+  const { payment } = await payments.register({ ...body, block: elsewhere });
+  expect(payment).toMatchObject({ status: 'received', block: elsewhere });
+  expect(await payments.rowOf(payment.id)).toMatchObject({ resource: { block: elsewhere } });
+  expect(await payments.typesOf(payment.id)).toEqual(['PaymentReceived', 'PaymentBlockChanged']);
+});
+
+test('tells the order when the rail first saw the money, and never a time in the future', async () => {
+  const offered: OfferedPayment[] = [];
+  const orderId = payments.addOrder((payment, confirmed) => {
+    offered.push(payment);
+    return applied(payment, confirmed);
+  });
+  for (const seen_at of ['2026-01-31T11:59:00Z', '2126-01-31T12:00:00Z'])
+    await payments.register(report(orderId, { seen_at }));
+  expect(offered.map(({ seenAt }) => seenAt)).toEqual(['2026-01-31T11:59:00.000Z', offered[1]!.receivedAt]);
 });
 
 test.each([

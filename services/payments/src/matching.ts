@@ -43,6 +43,7 @@ export const registerPayments = ({
     const { orderId, merchantId } = await ownerOf(call);
     const terms = { merchantId, rail, currency, amountMinor };
     const at = now();
+    const seenAt = call.seen_at === undefined ? at : new Date(call.seen_at);
     return commands.run(
       paymentId,
       {
@@ -57,8 +58,10 @@ export const registerPayments = ({
         confirmed,
         ...(call.reinstates !== undefined && { reinstates: call.reinstates }),
         ...(call.tx_hash !== undefined && { txHash: call.tx_hash }),
+        ...(call.block && { block: call.block }),
+        ...(call.confirmations !== undefined && { confirmations: call.confirmations }),
         ...(metadata && { metadata }),
-        seenAt: at,
+        seenAt: seenAt < at ? seenAt : at,
         at,
       },
       context,

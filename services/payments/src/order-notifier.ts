@@ -56,6 +56,7 @@ const offerOf = (payment: ExistingPayment): PaymentOffer => ({
   seen_at: payment.seenAt,
   confirmed_at: payment.confirmedAt,
   ...(payment.sighting !== undefined && { sighting: payment.sighting }),
+  ...(payment.blockChanges !== undefined && { block_changes: payment.blockChanges }),
 });
 
 /** A confirmed payment whose order does not exist becomes an orphan. */

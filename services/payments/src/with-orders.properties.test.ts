@@ -19,6 +19,8 @@ const AMOUNTS = ['10', '4', '6', '12'];
 /** The provider id of payment `number` of this run. */
 const providerIdOf = (run: string, number: number) => `${run}-${number}`;
 
+const blockAt = (height: number | undefined) => height !== undefined && { block: { height, hash: `0x${height}` } };
+
 const act = async (step: Step, orderId: string, merchantId: string): Promise<unknown> => {
   const paymentOf = (number: number) => paymentIdOf('gateway_pay', providerIdOf(orderId, number));
   switch (step.do) {
@@ -30,9 +32,15 @@ const act = async (step: Step, orderId: string, merchantId: string): Promise<unk
         amount: AMOUNTS[step.n - 1],
         currency: 'USDC',
         confirmed: step.confirmed,
+        seen_at: both.minutesAgo(step.seenMinutesAgo ?? 0),
+        ...(!step.confirmed && { confirmations: step.height === undefined ? 0 : 1 }),
+        ...blockAt(step.height),
       });
     case 'confirm':
-      return both.payments('POST', `/payments/${paymentOf(step.n)}/confirmation`, { confirmations: 2 });
+      return both.payments('POST', `/payments/${paymentOf(step.n)}/confirmation`, {
+        confirmations: 2,
+        ...blockAt(step.height),
+      });
     case 'fail':
       return both.payments('POST', `/payments/${paymentOf(step.n)}/failure`, {});
     case 'refund': {

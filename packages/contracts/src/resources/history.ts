@@ -4,7 +4,7 @@ import { EventId, MerchantId, OrderId, PaymentId, RefundId, Timestamp } from '..
 import { Amount } from '../money.ts';
 import { RecordedMetadata } from '../recorded-values.ts';
 import { Order, OrderStatus } from './order.ts';
-import { OrphanReason } from './payment.ts';
+import { BlockRef, OrphanReason } from './payment.ts';
 
 const TEXTS: Record<string, string> = {
   id: 'The payment: `pay_` and a ULID.',
@@ -16,6 +16,7 @@ const TEXTS: Record<string, string> = {
   fee_amount: 'The fee of the payment.',
   tx_hash: 'Hash of the transaction on its chain.',
   confirmations: 'Number of confirmations that the rail reported.',
+  block: 'The block that contains the payment: none before it is mined.',
   metadata: 'Your own data.',
   seen_at: 'When the rail first saw the payment.',
   confirmed_at: 'When the rail confirmed the payment.',
@@ -85,6 +86,7 @@ const money = {
   fee_amount: Amount,
   tx_hash: z.string(),
   confirmations: z.int(),
+  block: BlockRef,
   metadata: RecordedMetadata,
   seen_at: Timestamp,
   confirmed_at: Timestamp,

@@ -18,6 +18,13 @@ export const OrphanReason = z.enum([
 ]);
 export type OrphanReason = z.infer<typeof OrphanReason>;
 
+/** A block of a chain. */
+export const BlockRef = z.object({
+  height: z.int().nonnegative().describe('The number of blocks before it in its chain.'),
+  hash: z.string().min(1).max(128).describe('Identifies the block.'),
+});
+export type BlockRef = z.infer<typeof BlockRef>;
+
 export const Payment = z.object({
   id: PaymentId,
   merchant_id: MerchantId,
@@ -43,6 +50,7 @@ export const Payment = z.object({
   failure_reason: z.string().optional(),
   tx_hash: z.string().optional(),
   confirmations: z.int().optional(),
+  block: BlockRef.optional(),
   created_at: Timestamp,
   updated_at: Timestamp,
 });

@@ -148,7 +148,8 @@ const OWN: Record<string, Record<string, string>> = {
     orphan_reason: 'Why the payment belongs to no order. Present only if it is an `orphan`.',
     failure_reason: 'Why the rail dropped or reversed the payment.',
     tx_hash: 'The transaction on the chain.',
-    confirmations: 'The number of blocks since the payment, as last seen.',
+    confirmations: 'The number of blocks since the payment, when its rail last reported it.',
+    block: 'The block of the chain that contains the payment. Absent before it is mined, and on `gateway_pay`.',
   },
   PaymentMethod: {
     type: 'The rail.',

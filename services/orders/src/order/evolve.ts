@@ -2,6 +2,7 @@ import { laterOf, type OrderEvent, type OrderStatus } from '@cpg/contracts';
 import { fold, ignoreUnknownEvent } from '@cpg/core';
 import {
   withApplied,
+  withBlockChanged,
   withConfirmed,
   withFailed,
   withOrphaned,
@@ -28,6 +29,8 @@ export const evolve = (order: Order, event: OrderEvent): Order => {
       return withReceived(updated, event.data);
     case 'OrderPaymentConfirmed':
       return withConfirmed(updated, event.data);
+    case 'OrderPaymentBlockChanged':
+      return withBlockChanged(updated, event.data);
     case 'OrderPaymentsApplied':
       return { ...withApplied(updated, event.data), ...statusOf(event.data) };
     case 'OrderPaymentsOrphaned':

@@ -68,6 +68,35 @@ describe('an offered payment', () => {
   });
 });
 
+describe('the block of an offered payment', () => {
+  const block = { height: 7, hash: '0x7a' };
+  const elsewhere = { height: 8, hash: '0x8b' };
+  const changed = { blockChanges: 2, blockChangedAt: minutesAfterNoon(2).toISOString(), confirmations: 1 };
+  const received = offer(1, 4_000_000n, { confirmed: false, block, confirmations: 1 });
+
+  test('is that of its last report', () => {
+    const moved = offer(1, 4_000_000n, { confirmed: false, block: elsewhere, ...changed });
+    expect(existing(after(createOrder(), received, moved)).payments).toMatchObject([
+      { block: elsewhere, updatedAt: changed.blockChangedAt },
+    ]);
+    expect(existing(after(createOrder(), moved)).payments).toMatchObject([
+      { block: elsewhere, updatedAt: changed.blockChangedAt },
+    ]);
+  });
+  test('does not go back to that of an earlier report', () =>
+    given(...past(createOrder(), received, offer(1, 4_000_000n, { confirmed: false, block: elsewhere, ...changed })))
+      .when(offer(1, 4_000_000n, { confirmed: false, block, confirmations: 1, blockChanges: 1 }))
+      .thenNothing());
+  test('changes with the confirmation of the payment', () =>
+    given(...past(createOrder(), received))
+      .when(offer(1, 4_000_000n, { block: elsewhere, ...changed }))
+      .thenLike(
+        { type: 'OrderPaymentBlockChanged', data: { block: elsewhere, blockChanges: 2 } },
+        { type: 'OrderPaymentConfirmed' },
+        { type: 'OrderPaymentsApplied' },
+      ));
+});
+
 describe('an offered payment that does not fit its order', () => {
   test('above the remaining amount is applied in part without can_overpay', () => {
     const order = existing(after(createOrder(), offer(1, 12_000_000n)));

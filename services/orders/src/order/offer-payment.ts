@@ -43,10 +43,27 @@ const offerRecorded = (
 ): OrderEvent[] => {
   const isSeenAgain = sightingOf(command.payment) > sightingOf(recorded) && recorded.status !== 'refunded';
   if (isSeenAgain) return reinstatePayment(command, order, recorded);
+  if (sightingOf(command.payment) !== sightingOf(recorded)) return [];
   const isNewlyConfirmed = recorded.confirmedAt === undefined && command.confirmed;
-  return isNewlyConfirmed && sightingOf(command.payment) === sightingOf(recorded)
-    ? confirmPayment(command, order, recorded)
-    : [];
+  return followedBy(order, changeBlock(command, recorded), (current) =>
+    isNewlyConfirmed ? confirmPayment(command, current, recorded) : [],
+  );
+};
+
+/** Records that another block contains the payment now, or none. */
+const changeBlock = (
+  { payment, at }: CommandOf<'OfferPayment'>,
+  { paymentId, blockChanges: recordedChanges = 0 }: PaymentState,
+): OrderEvent[] => {
+  const { block, confirmations, blockChanges = 0, blockChangedAt = payment.receivedAt } = payment;
+  if (blockChanges <= recordedChanges) return [];
+  const data = { paymentId, ...(block && { block }), blockChanges, changedAt: blockChangedAt, at: at.toISOString() };
+  return [
+    {
+      type: 'OrderPaymentBlockChanged',
+      data: { ...data, ...(confirmations !== undefined && { confirmations }) },
+    },
+  ];
 };
 
 /** Records that the rail saw the money of a failed payment again. If the order has not learned of the failure, it
@@ -56,7 +73,7 @@ const reinstatePayment = (
   order: ExistingOrder,
   recorded: PaymentState,
 ): OrderEvent[] => {
-  const { paymentId, confirmedAt, confirmations, receivedAt, reinstatedAt = receivedAt } = payment;
+  const { paymentId, confirmedAt, confirmations, block, blockChanges, receivedAt, reinstatedAt = receivedAt } = payment;
   const at = now.toISOString();
   const reinstated: OrderEvent = {
     type: 'OrderPaymentReinstated',
@@ -67,6 +84,8 @@ const reinstatePayment = (
       confirmed,
       ...(confirmedAt && { confirmedAt }),
       ...(confirmations !== undefined && { confirmations }),
+      ...(block && { block }),
+      ...(blockChanges !== undefined && { blockChanges }),
       at,
     },
   };

@@ -19,7 +19,7 @@ export const withReceived = (
   { payment, confirmed }: EventData<'OrderPaymentReceived'>,
 ): ExistingOrder => {
   const { paymentId, rail, providerId, currency, txHash, confirmations, metadata, seenAt, receivedAt } = payment;
-  const { sighting, reinstatedAt = receivedAt } = payment;
+  const { sighting, block, blockChanges, reinstatedAt = receivedAt, blockChangedAt = reinstatedAt } = payment;
   const confirmedAt = confirmed ? (payment.confirmedAt ?? reinstatedAt) : undefined;
   const received: PaymentState = {
     paymentId,
@@ -36,11 +36,13 @@ export const withReceived = (
     confirmedAt,
     txHash,
     confirmations,
+    ...(block && { block }),
+    ...(blockChanges !== undefined && { blockChanges }),
     metadata,
     seenAt,
     ...(sighting !== undefined && { sighting }),
     createdAt: receivedAt,
-    updatedAt: laterOf(reinstatedAt, confirmedAt ?? reinstatedAt),
+    updatedAt: [blockChangedAt, confirmedAt ?? reinstatedAt].reduce(laterOf, reinstatedAt),
   };
   return { ...order, payments: [...order.payments, received] };
 };
@@ -54,6 +56,18 @@ export const withConfirmed = (
     confirmedAt,
     confirmations: confirmations ?? payment.confirmations,
     updatedAt: laterOf(payment.updatedAt, confirmedAt),
+  }));
+
+export const withBlockChanged = (
+  order: ExistingOrder,
+  { paymentId, block, confirmations, blockChanges, changedAt }: EventData<'OrderPaymentBlockChanged'>,
+): ExistingOrder =>
+  changePayments(order, [paymentId], (payment) => ({
+    ...payment,
+    block,
+    confirmations,
+    blockChanges,
+    updatedAt: laterOf(payment.updatedAt, changedAt),
   }));
 
 export const withApplied = (
@@ -110,7 +124,16 @@ export const withFailed = (
 
 export const withReinstated = (
   order: ExistingOrder,
-  { paymentId, sighting, reinstatedAt, confirmed, confirmations, ...data }: EventData<'OrderPaymentReinstated'>,
+  {
+    paymentId,
+    sighting,
+    reinstatedAt,
+    confirmed,
+    confirmations,
+    block,
+    blockChanges,
+    ...data
+  }: EventData<'OrderPaymentReinstated'>,
 ): ExistingOrder => {
   const confirmedAt = confirmed ? (data.confirmedAt ?? reinstatedAt) : undefined;
   return changePayments(order, [paymentId], (payment) => ({
@@ -121,6 +144,8 @@ export const withReinstated = (
     orphanReason: undefined,
     confirmedAt,
     confirmations,
+    block,
+    blockChanges: blockChanges ?? payment.blockChanges,
     updatedAt: [reinstatedAt, confirmedAt ?? reinstatedAt].reduce(laterOf, payment.updatedAt),
   }));
 };

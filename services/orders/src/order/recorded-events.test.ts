@@ -62,8 +62,9 @@ describe.each(orderStreams)('version %s, %s', (_commit, stream, recorded) => {
   });
 });
 
-test.each(versions)('version %s: deletion records are read without loss', (_commit, streams) => {
-  const records = streams.filter(({ stream }) => stream.startsWith('deletion-')).flatMap(({ events }) => events);
+test('deletion records are read without loss', () => {
+  const streams = versions.flatMap(([, each]) => each).filter(({ stream }) => stream.startsWith('deletion-'));
+  const records = streams.flatMap(({ events }) => events);
   expect(records).not.toEqual([]);
   for (const { type, data } of records) expect(OrderDeletionEvent.parse({ type, data })).toEqual({ type, data });
 });

@@ -45,9 +45,17 @@ const orphanOf = (message: PaymentMessage, { sighting }: OfferedPayment): Paymen
 
 /** Messages of earlier versions do not say when the rail saw the payment. */
 const offerOf = (
-  { seenAt, sighting }: { readonly seenAt?: string | undefined; readonly sighting?: number | undefined },
+  {
+    seenAt,
+    sighting,
+    blockChanges,
+  }: {
+    readonly seenAt?: string | undefined;
+    readonly sighting?: number | undefined;
+    readonly blockChanges?: number | undefined;
+  },
   payment: Payment,
-) => ({ payment, seen_at: seenAt ?? payment.created_at, sighting });
+) => ({ payment, seen_at: seenAt ?? payment.created_at, sighting, block_changes: blockChanges });
 
 /** The command that a message asks for, by message type. Null for messages that orders does not need. */
 const COMMANDS: {
@@ -67,6 +75,12 @@ const COMMANDS: {
     type: 'OfferPayment',
     payment: offeredPayment({ ...offerOf(change, resource), confirmed_at: time }),
     confirmed: true,
+    at,
+  }),
+  'payment.block_changed': ({ data: { change, resource } }, at) => ({
+    type: 'OfferPayment',
+    payment: offeredPayment(offerOf(change, resource)),
+    confirmed: false,
     at,
   }),
   'payment.reinstated': ({ time, data: { change, resource } }, at) => ({

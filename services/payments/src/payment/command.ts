@@ -1,4 +1,4 @@
-import type { Metadata, OrphanReason, PaymentCurrency, PaymentRail } from '@cpg/contracts';
+import type { BlockRef, Metadata, OrphanReason, PaymentCurrency, PaymentRail } from '@cpg/contracts';
 
 export type ReceivePayment = {
   readonly type: 'ReceivePayment';
@@ -20,6 +20,8 @@ export type ReceivePayment = {
   readonly confirmed: boolean;
   readonly txHash?: string | undefined;
   readonly confirmations?: number | undefined;
+  /** The block that contains the payment. */
+  readonly block?: BlockRef | undefined;
   readonly metadata?: Metadata | undefined;
   /** When the rail first saw it. */
   readonly seenAt: Date;
@@ -44,7 +46,12 @@ export type RefundPayment = {
 
 export type PaymentCommand =
   | ReceivePayment
-  | { readonly type: 'ConfirmPayment'; readonly confirmations?: number | undefined; readonly at: Date }
+  | {
+      readonly type: 'ConfirmPayment';
+      readonly confirmations?: number | undefined;
+      readonly block?: BlockRef | undefined;
+      readonly at: Date;
+    }
   | { readonly type: 'RecordOutcome'; readonly outcome: Outcome }
   /** The reason defaults to `dropped` before the order applied the payment, and to `reorg` (a chain reorganisation)
    *  after. */

@@ -14,7 +14,7 @@ const decide = (command: PaymentCommand, payment: Payment): PaymentEvent[] => {
           'payment_conflict',
           `the payment failed (${payment.failureReason}): it can be confirmed when its rail reports it again`,
         );
-      return confirm(payment, command.confirmations, command.at);
+      return [...(command.block ? changeBlock(payment, command) : []), ...confirm(payment, command)];
     case 'RecordOutcome':
       return recordOutcome(command.outcome, payment);
     case 'FailPayment':
@@ -39,7 +39,7 @@ const receive = (command: ReceivePayment, payment: Payment): PaymentEvent[] => {
       );
     }
     if (payment.status === 'failed') return command.reinstates === false ? [] : reinstate(command, payment);
-    return command.confirmed ? confirm(payment, command.confirmations, command.at) : [];
+    return [...changeBlock(payment, command), ...(command.confirmed ? confirm(payment, command) : [])];
   }
   const { type: _, reinstates: __, amountMinor, feeMinor, seenAt, at, ...data } = command;
   const received: PaymentEvent = {
@@ -57,7 +57,10 @@ const receive = (command: ReceivePayment, payment: Payment): PaymentEvent[] => {
 
 /** The rail saw the money of a failed payment again, for example mined once more after a chain reorganization. Its
  *  order decides on it anew. */
-const reinstate = ({ confirmed, confirmations, at }: ReceivePayment, payment: ExistingPayment): PaymentEvent[] => {
+const reinstate = (
+  { confirmed, confirmations, block, at }: ReceivePayment,
+  payment: ExistingPayment,
+): PaymentEvent[] => {
   const reinstated: PaymentEvent = {
     type: 'PaymentReinstated',
     data: {
@@ -65,6 +68,8 @@ const reinstate = ({ confirmed, confirmations, at }: ReceivePayment, payment: Ex
       seenAt: payment.seenAt,
       confirmed,
       ...(confirmations !== undefined && { confirmations }),
+      ...(block && { block }),
+      ...(payment.blockChanges !== undefined && { blockChanges: payment.blockChanges }),
       at: at.toISOString(),
     },
   };
@@ -72,7 +77,11 @@ const reinstate = ({ confirmed, confirmations, at }: ReceivePayment, payment: Ex
 };
 
 /** What an order needs to know if it hears of the payment for the first time. */
-const seen = ({ seenAt, sighting }: ExistingPayment) => ({ seenAt, ...(sighting !== undefined && { sighting }) });
+const seen = ({ seenAt, sighting, blockChanges }: ExistingPayment) => ({
+  seenAt,
+  ...(sighting !== undefined && { sighting }),
+  ...(blockChanges !== undefined && { blockChanges }),
+});
 
 const differences = (command: ReceivePayment, payment: ExistingPayment): string[] => {
   const { orderId, address, currency, amountMinor } = payment;
@@ -87,7 +96,27 @@ const differences = (command: ReceivePayment, payment: ExistingPayment): string[
   ];
 };
 
-const confirm = (payment: ExistingPayment, confirmations: number | undefined, at: Date): PaymentEvent[] => {
+/** Records that the payment was mined, mined again elsewhere, or is in no block any more. A report without a block that
+ *  does not count confirmations, for example of a sandbox, says nothing about blocks. */
+const changeBlock = (
+  payment: ExistingPayment,
+  { block, confirmations = block ? 1 : undefined, at }: Pick<ReceivePayment, 'block' | 'confirmations' | 'at'>,
+): PaymentEvent[] => {
+  const isUnchanged = block ? block.hash === payment.block?.hash : !payment.block || confirmations !== 0;
+  if (isUnchanged || confirmations === undefined) return [];
+  const blockChanges = (payment.blockChanges ?? 0) + 1;
+  return [
+    {
+      type: 'PaymentBlockChanged',
+      data: { ...(block && { block }), confirmations, ...seen(payment), blockChanges, at: at.toISOString() },
+    },
+  ];
+};
+
+const confirm = (
+  payment: ExistingPayment,
+  { confirmations, at }: Pick<ReceivePayment, 'confirmations' | 'at'>,
+): PaymentEvent[] => {
   if (payment.confirmedAt !== undefined || payment.status === 'failed' || payment.status === 'refunded') return [];
   return [
     {

@@ -1,4 +1,4 @@
-import { paymentView } from '@cpg/contracts';
+import { paymentView, type PaymentEvent } from '@cpg/contracts';
 import { fold } from '@cpg/core';
 import {
   paymentApplied,
@@ -19,8 +19,14 @@ import {
   RECEIVED_AT,
   CHANGED_AT,
 } from '../testing/jest-payment-events.ts';
+import type { PaymentCommand, ReceivePayment } from './command.ts';
 import { paymentDecider } from './payment.ts';
 import { type ExistingPayment, UNCLAIMED_MERCHANT } from './state.ts';
+
+const stateOf = (events: PaymentEvent[]) => fold(paymentDecider, paymentDecider.initial, events) as ExistingPayment;
+/** The first event, and those that the commands lead to. */
+const past = (first: PaymentEvent, ...commands: PaymentCommand[]): PaymentEvent[] =>
+  commands.reduce((events, command) => [...events, ...paymentDecider.decide(command, stateOf(events))], [first]);
 
 describe('ReceivePayment', () => {
   test('records the payment with its fee', () =>
@@ -81,6 +87,56 @@ describe('ReceivePayment', () => {
       .when(confirmPayment)
       .thenLike({ type: 'PaymentConfirmed' }, { type: 'PaymentOrphaned', data: { orphanReason: 'unknown_order' } });
   });
+});
+
+describe('the block of a payment', () => {
+  const block = { height: 7, hash: '0x7a' };
+  const elsewhere = { height: 8, hash: '0x8b' };
+  const mined = paymentReceived({ confirmed: false, block, confirmations: 1 });
+  const again = (changes: Partial<ReceivePayment>) => receivePayment({ confirmed: false, at: CHANGED_AT, ...changes });
+
+  test('is recorded with the payment', () =>
+    given()
+      .when(receivePayment({ block, confirmations: 1 }))
+      .thenLike({ type: 'PaymentReceived', data: { block, confirmations: 1 } }));
+  test('is recorded once a payment is mined that was received before', () =>
+    given(paymentReceivedUnconfirmed)
+      .when(again({ block, confirmations: 1 }))
+      .thenLike({ type: 'PaymentBlockChanged', data: { block, confirmations: 1, blockChanges: 1 } }));
+  test('changes when the payment is mined again elsewhere', () => {
+    const moved = past(mined, again({ block: elsewhere, confirmations: 1 }));
+    given(mined)
+      .when(again({ block: elsewhere }))
+      .thenLike({ type: 'PaymentBlockChanged', data: { block: elsewhere } });
+    given(...moved)
+      .when(again({ block }))
+      .thenLike({ type: 'PaymentBlockChanged', data: { block, blockChanges: 2 } });
+  });
+  test('is removed when no block contains the payment any more', () =>
+    expect(paymentView(stateOf(past(mined, again({ confirmations: 0 }))))).toEqual(
+      expect.not.objectContaining({ block: expect.anything() }),
+    ));
+  test.each([[{ block, confirmations: 5 }], [{}]])('stays when a report does not contradict it: %j', (report) =>
+    given(mined).when(again(report)).thenNothing(),
+  );
+  test('changes before a confirmation in another block', () => {
+    const changedAndConfirmed = [
+      { type: 'PaymentBlockChanged' as const, data: { block: elsewhere, confirmations: 2 } },
+      { type: 'PaymentConfirmed' as const, data: { confirmations: 2 } },
+    ];
+    given(mined)
+      .when({ type: 'ConfirmPayment', block: elsewhere, confirmations: 2, at: CHANGED_AT })
+      .thenLike(...changedAndConfirmed);
+    given(mined)
+      .when(again({ confirmed: true, block: elsewhere, confirmations: 2 }))
+      .thenLike(...changedAndConfirmed);
+  });
+  test('is that of the last sighting', () =>
+    expect(stateOf(past(mined, failPayment, again({ block: elsewhere, confirmations: 1 })))).toMatchObject({
+      status: 'received',
+      block: elsewhere,
+      confirmations: 1,
+    }));
 });
 
 describe('ConfirmPayment', () => {

@@ -48,6 +48,10 @@ export const evolve = (payment: Payment, event: PaymentEvent): Payment => {
   switch (event.type) {
     case 'PaymentConfirmed':
       return { ...updated, confirmedAt: at, confirmations: event.data.confirmations ?? payment.confirmations };
+    case 'PaymentBlockChanged': {
+      const { block, confirmations, blockChanges } = event.data;
+      return { ...updated, block, confirmations, blockChanges };
+    }
     case 'PaymentApplied':
       return {
         ...updated,
@@ -74,6 +78,7 @@ export const evolve = (payment: Payment, event: PaymentEvent): Payment => {
         orphanReason: undefined,
         confirmedAt: event.data.confirmed ? at : undefined,
         confirmations: event.data.confirmations,
+        block: event.data.block,
       };
     case 'PaymentRefunded': {
       const { refundId, amountMinor, refundedTotalMinor, reason } = event.data;

@@ -50,6 +50,7 @@ const OUTCOMES: {
   'order.instructed': null,
   'order.payment_received': null,
   'order.payment_confirmed': null,
+  'order.payment_block_changed': null,
   'order.payment_failed': null,
   'order.payment_reinstated': null,
   'order.payment_refunded': null,

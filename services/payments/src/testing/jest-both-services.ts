@@ -51,6 +51,7 @@ export const startBothServices = () => {
     /** The fates of the next calls between the services; later calls are delivered. */
     setFates: calls.setFates,
     setPrice: (next: string) => void (price = next),
+    minutesAgo: (minutes: number) => new Date(clock - minutes * 60_000).toISOString(),
     passMinutes: (minutes: number) => void (clock += minutes * 60_000),
     orders: (method: 'POST' | 'DELETE' | 'PATCH', url: string, body: object) => inject(orders.app, method, url, body),
     payments: (method: 'POST', url: string, body: object) => inject(payments.app, method, url, body),

@@ -3,8 +3,9 @@ import type { CallFate } from './jest-unreliable-calls.ts';
 
 /** One step in the life of an order and its payments. `index` selects a message in flight. */
 export type Step =
-  | { do: 'register'; n: number; confirmed: boolean }
-  | { do: 'confirm' | 'fail'; n: number }
+  | { do: 'register'; n: number; confirmed: boolean; height?: number | undefined; seenMinutesAgo?: number }
+  | { do: 'confirm'; n: number; height?: number | undefined }
+  | { do: 'fail'; n: number }
   | { do: 'refund'; n: number; amount: string | undefined }
   | { do: 'capture' | 'cancel' | 'delete' | 'watch' | 'crash' }
   | { do: 'advance'; minutes: number }
@@ -14,9 +15,20 @@ export type Step =
 
 // Few payments, so that each goes through many steps.
 const n = fc.constantFrom(1, 2, 2, 2, 3, 4);
+const height = fc.constantFrom(undefined, undefined, 1, 2);
 const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 6, arbitrary: fc.record({ do: fc.constant('register' as const), n, confirmed: fc.boolean() }) },
-  { weight: 4, arbitrary: fc.record({ do: fc.constantFrom('confirm' as const, 'fail' as const), n }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constant('register' as const),
+      n,
+      confirmed: fc.boolean(),
+      height,
+      seenMinutesAgo: fc.constantFrom(0, 0, 61, -1),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('confirm' as const), n, height }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('fail' as const), n }) },
   {
     weight: 4,
     arbitrary: fc.record({

@@ -1,6 +1,7 @@
 import type { OrderMessage } from '../../topics.ts';
 import {
   ASSIGNED,
+  BLOCK,
   CAPABILITIES,
   CREATED,
   EXPIRES,
@@ -55,6 +56,10 @@ export const ORDER_EXAMPLES: Examples = {
   'order.payment_confirmed': {
     change: { paymentId: PAYMENT, confirmations: 20, confirmedAt: PAID, at: PAID },
     resource: order({ payments: [payment({ confirmations: 20 })] }),
+  },
+  'order.payment_block_changed': {
+    change: { paymentId: PAYMENT, block: BLOCK, confirmations: 1, blockChanges: 1, changedAt: PAID, at: PAID },
+    resource: order({ payments: [payment({ confirmations: 1, block: BLOCK, updated_at: PAID })] }),
   },
   'order.payments_applied': {
     change: {

@@ -1,6 +1,7 @@
 import type { PaymentMessage } from '../../topics.ts';
 import {
   appliedPayment,
+  BLOCK,
   failedPayment,
   MERCHANT,
   ORDER,
@@ -39,6 +40,10 @@ export const PAYMENT_EXAMPLES: Examples = {
     resource: payment(),
   },
   'payment.confirmed': { change: { confirmations: 20, at: PAID }, resource: payment({ confirmations: 20 }) },
+  'payment.block_changed': {
+    change: { block: BLOCK, confirmations: 1, seenAt: SEEN, blockChanges: 1, at: PAID },
+    resource: payment({ confirmations: 1, block: BLOCK, updated_at: PAID }),
+  },
   'payment.applied': {
     change: { orderId: ORDER, appliedMinor: '14030000', unappliedMinor: '0', at: PAID },
     resource: appliedPayment(),

@@ -15,6 +15,10 @@ export const PAID = '2026-01-31T12:05:00.000Z';
 export const EXPIRES = '2026-01-31T13:00:00.000Z';
 export const REFUNDED = '2026-02-02T09:30:00.000Z';
 export const TX = '0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060';
+export const BLOCK = {
+  height: 24_301_577,
+  hash: '0x88e96d4537bea4d9c05d12549907b32561d3bf31f45aae734cdc119f13406cb6',
+};
 export const PROVIDER_ID = `${TX}:2`;
 export const ADDRESS = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 export const TOKEN = '0xdAC17F958D2ee523a2206206994597C13D831ec7';
