@@ -1,15 +1,11 @@
-import { type AssignedInstruction, decimalsOf } from '@cpg/contracts';
+import { type AssignedDeposit, type AssignedInstruction, decimalsOf, type LeasedAddress } from '@cpg/contracts';
 import type { Asset } from './asset-table.ts';
 
-type CryptoDeposit = Extract<AssignedInstruction, { rail: 'crypto_deposit' }>;
-
-/** Where to pay an order in this asset. */
-export const depositInstruction = (
+/** Where to deposit this asset. */
+export const assignedDeposit = (
   { currency, network, id, decimals, requiredConfirmations }: Asset,
-  { address, derivation }: Pick<CryptoDeposit, 'address' | 'derivation'>,
-): CryptoDeposit => ({
-  rail: 'crypto_deposit',
-  currency,
+  { address, derivation }: LeasedAddress,
+): AssignedDeposit => ({
   network: network.name,
   chainId: network.chainId,
   asset: id,
@@ -18,4 +14,14 @@ export const depositInstruction = (
   currencyDecimals: decimalsOf(currency),
   requiredConfirmations,
   derivation,
+});
+
+/** Where to pay an order in this asset. */
+export const depositInstruction = (
+  asset: Asset,
+  address: LeasedAddress,
+): Extract<AssignedInstruction, { rail: 'crypto_deposit' }> => ({
+  rail: 'crypto_deposit',
+  currency: asset.currency,
+  ...assignedDeposit(asset, address),
 });

@@ -1,4 +1,4 @@
-import { fromMinor, type PaymentCurrency } from '@cpg/contracts';
+import { fromMinor, type PaymentCurrency, type PaymentRail } from '@cpg/contracts';
 import { AppError } from '@cpg/core';
 import { type Asset, type AssetTable, assetsOf } from './asset-table.ts';
 
@@ -15,17 +15,17 @@ export const requirePayable = (
   table: Pick<AssetTable, 'assets'>,
   currency: PaymentCurrency,
   totalMinor: bigint,
+  rail: PaymentRail = 'crypto_deposit',
 ): void => {
   const assets = assetsOf(table, currency);
-  if (assets.length === 0)
-    throw refusal('invalid_request', 'enable_rails', `crypto_deposit does not support ${currency}`);
+  if (assets.length === 0) throw refusal('invalid_request', 'enable_rails', `${rail} does not support ${currency}`);
   const smallest = assets.map(({ smallestPayableMinor }) => smallestPayableMinor).reduce((a, b) => (a < b ? a : b));
   if (totalMinor < smallest) {
     const [total, least] = [fromMinor(totalMinor, currency), fromMinor(smallest, currency)];
     throw refusal(
       'amount_too_small',
       'items',
-      `the total is ${total} ${currency}, and crypto_deposit takes at least ${least}: raise it, or enable only gateway_pay`,
+      `the total is ${total} ${currency}, and ${rail} takes at least ${least}: raise it${rail === 'crypto_deposit' ? ', or enable only gateway_pay' : ''}`,
     );
   }
 };

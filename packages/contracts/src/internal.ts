@@ -156,6 +156,8 @@ export const StockCall = z.object({
   addresses: z.record(z.string(), z.int().min(1).max(MAX_LEASED)),
   /** How many references of each provider. */
   references: z.int().min(0).max(MAX_LEASED),
+  /** Whether the caller adds deposit addresses to references that need them. Earlier versions do not. */
+  adds_deposits: z.boolean().optional(),
 });
 export type StockCall = z.infer<typeof StockCall>;
 
@@ -165,7 +167,13 @@ export const LeasedAddress = z.object({
 });
 export type LeasedAddress = z.infer<typeof LeasedAddress>;
 
-export const LeasedReference = z.object({ payment_reference: z.string(), payment_url: z.string() });
+export const LeasedReference = z.object({
+  payment_reference: z.string(),
+  payment_url: z.string(),
+  /** The networks whose addresses take the money: the order adds one of each that can take its amount, at least one.
+   *  Absent: the reference needs no address. */
+  networks: z.array(z.string()).optional(),
+});
 export type LeasedReference = z.infer<typeof LeasedReference>;
 
 export const Stock = z.object({
@@ -182,7 +190,8 @@ const Confirmations = z.int().nonnegative();
 
 /** `POST /payments` -> 201 RegisteredPayment. A rail reports a payment that names its order or its deposit address. The
  *  same (rail, provider id) again is the same payment; with another order, address, amount or currency it is 409
- *  `payment_conflict`. A failed payment is received again: the rail saw its money once more. */
+ *  `payment_conflict`. A failed payment is received again: the rail saw its money once more. A chain reports each
+ *  deposit as `crypto_deposit`; it is recorded as a payment of `gateway_pay` if the address belongs to a payment page. */
 export const RegisterPaymentCall = z
   .object({
     order_id: z.string().min(1).max(128).optional(),

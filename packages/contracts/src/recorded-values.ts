@@ -31,17 +31,41 @@ export const RecordedBlock = openObject({ height: z.int(), hash: z.string() });
 /** Which key produced an address: BIP32 fingerprint of the account xpub, and the path below it. */
 const Derivation = openObject({ fingerprint: z.string(), path: z.string() });
 
+const address = { network: z.string(), address: z.string(), derivation: Derivation };
+
+export const RecordedDeposit = openObject(address);
+export type RecordedDeposit = z.infer<typeof RecordedDeposit>;
+
 /** Where an order could be paid. Without amounts, because it outlives the order. */
 export const RecordedPayable = z.discriminatedUnion('rail', [
+  openObject({ rail: z.literal('crypto_deposit'), ...address }),
   openObject({
-    rail: z.literal('crypto_deposit'),
-    network: z.string(),
-    address: z.string(),
-    derivation: Derivation,
+    rail: z.literal('gateway_pay'),
+    provider: z.string(),
+    paymentReference: z.string(),
+    deposits: z.array(RecordedDeposit).optional(),
   }),
-  openObject({ rail: z.literal('gateway_pay'), provider: z.string(), paymentReference: z.string() }),
 ]);
 export type RecordedPayable = z.infer<typeof RecordedPayable>;
+
+/** The deposit addresses of an instruction. Money at them is money of the instruction's rail. */
+export const depositsOf = (instruction: RecordedPayable): readonly RecordedDeposit[] =>
+  instruction.rail === 'crypto_deposit' ? [instruction] : (instruction.deposits ?? []);
+
+const deposit = {
+  ...address,
+  chainId: z.string(),
+  asset: z.string(),
+  /** Decimals of the asset on its chain. */
+  decimals: z.int(),
+  /** Decimals of the currency's minor units. Absent in instructions of earlier versions: they took them to be the
+   *  decimals of the asset. */
+  currencyDecimals: z.int().optional(),
+  requiredConfirmations: z.int(),
+};
+
+export const AssignedDeposit = openObject(deposit);
+export type AssignedDeposit = z.infer<typeof AssignedDeposit>;
 
 /** Where to pay, as assigned by the rail. Fields that depend on the remaining amount are computed when the order is
  *  rendered. */
@@ -49,17 +73,7 @@ export const AssignedInstruction = z.discriminatedUnion('rail', [
   openObject({
     rail: z.literal('crypto_deposit'),
     currency: PaymentCurrency,
-    network: z.string(),
-    chainId: z.string(),
-    asset: z.string(),
-    address: z.string(),
-    /** Decimals of the asset on its chain. */
-    decimals: z.int(),
-    /** Decimals of the currency's minor units. Absent in instructions of earlier versions: they took them to be the
-     *  decimals of the asset. */
-    currencyDecimals: z.int().optional(),
-    requiredConfirmations: z.int(),
-    derivation: Derivation,
+    ...deposit,
   }),
   openObject({
     rail: z.literal('gateway_pay'),
@@ -67,6 +81,10 @@ export const AssignedInstruction = z.discriminatedUnion('rail', [
     provider: z.string(),
     paymentReference: z.string(),
     paymentUrl: z.string(),
+    /** Absent: the payment URL. */
+    qrContent: z.string().optional(),
+    /** The addresses behind the payment page: one per network that can take the amount. */
+    deposits: z.array(AssignedDeposit).optional(),
   }),
 ]);
 export type AssignedInstruction = z.infer<typeof AssignedInstruction>;

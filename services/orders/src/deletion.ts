@@ -1,4 +1,10 @@
-import { type AssignedInstruction, type OrderDeletionRecorded, OrderEvent, type RecordedPayable } from '@cpg/contracts';
+import {
+  type AssignedInstruction,
+  type OrderDeletionRecorded,
+  OrderEvent,
+  type RecordedDeposit,
+  type RecordedPayable,
+} from '@cpg/contracts';
 import { AppError } from '@cpg/core';
 import {
   append,
@@ -117,15 +123,18 @@ export const orderDeletion = ({
   };
 };
 
-/** What of an instruction outlives its order. */
-const payableOf = (instruction: AssignedInstruction): RecordedPayable => {
-  if (instruction.rail === 'gateway_pay') {
-    const { rail, provider, paymentReference } = instruction;
-    return { rail, provider, paymentReference };
-  }
-  const { rail, network, address, derivation } = instruction;
-  return { rail, network, address, derivation };
+/** What outlives its order of an instruction. */
+export const payableOf = (instruction: AssignedInstruction): RecordedPayable => {
+  if (instruction.rail === 'crypto_deposit') return { rail: instruction.rail, ...depositOf(instruction) };
+  const { rail, provider, paymentReference, deposits } = instruction;
+  return { rail, provider, paymentReference, ...(deposits && { deposits: deposits.map(depositOf) }) };
 };
+
+const depositOf = ({ network, address, derivation }: RecordedDeposit): RecordedDeposit => ({
+  network,
+  address,
+  derivation,
+});
 
 /** Finishes the deletions in a batch of log events that a crash interrupted. */
 export const finishDeletions = (client: EventStoreDBClient, deletion: Deletion) => {

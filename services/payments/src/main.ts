@@ -33,7 +33,8 @@ import { payableProjection } from './projections/payable-projection.ts';
 import { paymentProjection } from './projections/payment-projection.ts';
 import { paymentWriter, unsettledPaymentOf } from './projections/payments.ts';
 import { cryptoDeposit } from './rails/crypto-deposit.ts';
-import { gatewayPay, leaseReferences, sandboxProvider } from './rails/gateway-pay.ts';
+import { sandboxProvider } from './providers/hosted.ts';
+import { gatewayPay, leaseReferences } from './rails/gateway-pay.ts';
 import type { DepositNetwork } from './rails/networks.ts';
 import { ORDER_MESSAGE_TYPES, reactToOrders } from './reactions/orders.ts';
 import { stockFrom } from './stock.ts';
@@ -55,11 +56,12 @@ await runService(async () => {
   const deletePayments = paymentDeletion({ client, handler, readModel });
   const orders = ordersClient(ordersHttp);
   const notifyOrder = orderNotifier({ commands, orders, now });
-  const providers = config.ENVIRONMENT === 'sandbox' ? [sandboxProvider({ publicUrl: config.PUBLIC_URL })] : [];
   const nowMs = () => performance.now();
   const { networks } = config;
   const leaseIndexes = depositAccounts({ client, readModel, networks, now, nowMs });
   const deposits = cryptoDeposit({ networks, leaseIndexes, nowMs });
+  const pages = { publicUrl: config.PUBLIC_URL, networks: [], assignDeposits: deposits.assignInstructions };
+  const providers = config.ENVIRONMENT === 'sandbox' ? [sandboxProvider(pages)] : [];
   const rails = { gateway_pay: gatewayPay(providers), crypto_deposit: deposits };
 
   const startupTasks = createStartupTasks(log);

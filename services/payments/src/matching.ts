@@ -37,10 +37,11 @@ export const registerPayments = ({
   log,
 }: MatchingOptions): RegisterPayment => {
   const receive = async (call: RegisterPaymentCall, context: CallContext): Promise<ExistingPayment> => {
-    const { address, rail, provider_id: providerId, currency, confirmed, metadata } = call;
-    const paymentId = paymentIdOf(rail, providerId);
+    const { address, provider_id: providerId, currency, confirmed, metadata } = call;
+    // By the rail that reports it, which is the same for each report; the address says which rail is paid.
+    const paymentId = paymentIdOf(call.rail, providerId);
     const amountMinor = parsePositiveAmount(call);
-    const { orderId, merchantId } = await ownerOf(call);
+    const { orderId, merchantId, rail } = await ownerOf(call);
     const terms = { merchantId, rail, currency, amountMinor };
     const at = now();
     const seenAt = call.seen_at === undefined ? at : new Date(call.seen_at);
@@ -69,11 +70,11 @@ export const registerPayments = ({
     );
   };
 
-  const ownerOf = async ({ order_id, address }: RegisterPaymentCall) => {
+  const ownerOf = async ({ order_id, address, rail }: RegisterPaymentCall) => {
     const found = address === undefined ? null : await findPayable({ address });
     const orderId = order_id ?? found?.orderId ?? address!;
     const merchantId = found?.merchantId ?? (isOrderId(orderId) ? await merchantOfOrder(orderId) : null);
-    return { orderId, merchantId: merchantId ?? UNCLAIMED_MERCHANT };
+    return { orderId, merchantId: merchantId ?? UNCLAIMED_MERCHANT, rail: found?.rail ?? rail };
   };
 
   return async (call, context) => {

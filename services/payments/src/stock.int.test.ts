@@ -1,7 +1,8 @@
 import { setImmediate as settled } from 'node:timers/promises';
-import { type AssignedInstruction, PaymentCurrency } from '@cpg/contracts';
+import { type AssignedInstruction, depositsOf, PaymentCurrency } from '@cpg/contracts';
 import { createLogger, newId } from '@cpg/runtime';
 import { createStock } from '../../orders/src/stock/stock.ts';
+import { hostedProvider } from './providers/hosted.ts';
 import { leaseReferences } from './rails/gateway-pay.ts';
 import { depositOf, instructionsOf, type RailsDatabase, SANDBOX, startRailsDatabase } from './testing/jest-rails.ts';
 
@@ -56,10 +57,23 @@ test('leases no references while a provider has to register each order', () => {
     supports: () => true,
     registerOrder: async () => ({ reference: 'R', paymentUrl: 'u' }),
   };
-  const prefetches = { ...registers, name: 'sandbox', newReference: () => ({ reference: 'R', paymentUrl: 'u' }) };
-  expect(leaseReferences([prefetches])(1)).toEqual({ sandbox: [{ payment_reference: 'R', payment_url: 'u' }] });
+  const leased = { payment_reference: 'R', payment_url: 'u' };
+  const prefetches = { ...registers, name: 'sandbox', newReference: () => leased };
+  expect(leaseReferences([prefetches])(1)).toEqual({ sandbox: [leased] });
   expect(leaseReferences([prefetches, registers])(1)).toBeNull();
   expect(leaseReferences([])(1)).toBeNull();
+});
+
+test('leases no references that need addresses to a caller that adds none', () => {
+  const leased = { payment_reference: 'R', payment_url: 'u', networks: ['ethereum-sepolia'] };
+  const provider = {
+    name: 'hosted',
+    supports: () => true,
+    registerOrder: async () => ({ reference: 'R', paymentUrl: 'u' }),
+    newReference: () => leased,
+  };
+  expect(leaseReferences([provider])(1)).toBeNull();
+  expect(leaseReferences([provider])(1, true)).toEqual({ hosted: [leased] });
 });
 
 /** Without what differs from order to order. */
@@ -70,8 +84,13 @@ const contentOf = (instructions: readonly AssignedInstruction[]): string =>
     return key === 'paymentUrl' ? (value as string).replace(/[^/]+$/, 'REF') : value;
   });
 
-test.each(PaymentCurrency.options)('orders makes the same instructions in %s as payments', async (currency) => {
-  const { lease, assign } = rails.startStock();
+const everyOrder = [['gateway_pay', 'crypto_deposit'], ['crypto_deposit', 'gateway_pay'], ['gateway_pay']] as const;
+
+/** A stock of orders over the leases of payments, once it had time to fill. */
+const filledStock = async (
+  { lease }: ReturnType<RailsDatabase['startStock']>,
+  order: Parameters<ReturnType<typeof createStock>['take']>[0],
+) => {
   const asked: Promise<unknown>[] = [];
   const stock = createStock({
     assets: SANDBOX,
@@ -82,16 +101,63 @@ test.each(PaymentCurrency.options)('orders makes the same instructions in %s as 
     },
     log: createLogger({ name: 'stock', level: 'silent' }),
   });
-  for (const enabled of [
-    ['gateway_pay', 'crypto_deposit'],
-    ['crypto_deposit', 'gateway_pay'],
-  ] as const) {
-    const order = { currency, rails: enabled, totalMinor: 10n ** 18n };
-    stock.take(order);
+  // The first refill brings the references, which say how many addresses are needed.
+  for (let takes = 0; takes < 3; takes += 1) {
+    stock.take(order)?.putBack();
     await Promise.all(asked);
     await settled();
-    const fromStock = stock.take(order)!.instructions;
-    const fromPayments = await instructionsOf(assign, newId('order'), currency, [...enabled]);
+  }
+  return stock;
+};
+
+test.each(PaymentCurrency.options)('orders makes the same instructions in %s as payments', async (currency) => {
+  const payments = rails.startStock();
+  for (const enabled of everyOrder) {
+    const order = { currency, rails: enabled, totalMinor: 10n ** 18n };
+    const fromStock = (await filledStock(payments, order)).take(order)!.instructions;
+    const fromPayments = await instructionsOf(payments.assign, newId('order'), currency, [...enabled]);
     expect(contentOf(fromStock)).toBe(contentOf(fromPayments));
   }
+});
+
+test('orders makes the same instructions with addresses behind payment pages as payments', async () => {
+  const payments = rails.startStock(['ethereum-sepolia'], hostedProvider);
+  for (const enabled of everyOrder) {
+    const order = { currency: 'USDC', rails: enabled, totalMinor: 10n ** 18n } as const;
+    const fromStock = (await filledStock(payments, order)).take(order)!.instructions;
+    const fromPayments = await instructionsOf(payments.assign, newId('order'), 'USDC', [...enabled]);
+    expect(contentOf(fromStock)).toBe(contentOf(fromPayments));
+    const page = fromStock.find(({ rail }) => rail === 'gateway_pay');
+    expect(page).toMatchObject({ provider: 'hosted', deposits: [{ network: 'ethereum-sepolia', decimals: 6 }] });
+    expect(new Set(fromStock.flatMap(depositsOf).map(({ address }) => address)).size).toBe(enabled.length);
+  }
+});
+
+test('the stock takes nothing for a page whose networks cannot take the currency or the amount', async () => {
+  const payments = rails.startStock(['ethereum-sepolia'], hostedProvider);
+  for (const [currency, totalMinor, code] of [
+    ['BTC', 10n ** 18n, 'invalid_request'],
+    ['USDC', 0n, 'amount_too_small'],
+  ] as const) {
+    const order = { currency, rails: ['gateway_pay' as const], totalMinor };
+    expect((await filledStock(payments, order)).take(order)).toBeNull();
+    const call = {
+      order_id: newId('order'),
+      merchant_id: newId('merchant'),
+      currency,
+      amount_minor: String(totalMinor),
+    };
+    await expect(payments.assign({ ...call, rails: ['gateway_pay'] })).rejects.toMatchObject({
+      code,
+      message: expect.stringContaining('gateway_pay'),
+    });
+  }
+});
+
+test('a sandbox has pages without addresses where no watcher sees deposits', async () => {
+  const { assign } = rails.startStock(['ethereum-sepolia']);
+  const [inBitcoin] = await instructionsOf(assign, newId('order'), 'BTC', ['gateway_pay']);
+  expect(inBitcoin).toMatchObject({ provider: 'sandbox', deposits: [] });
+  const [inUsdc] = await instructionsOf(assign, newId('order'), 'USDC', ['gateway_pay']);
+  expect(inUsdc).toMatchObject({ provider: 'sandbox', deposits: [{ network: 'ethereum-sepolia' }] });
 });

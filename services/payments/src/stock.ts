@@ -12,14 +12,14 @@ export interface StockSources {
   /** Null for a network that is not configured. */
   readonly leaseAddresses: (network: string, count: number) => Promise<AddressLease | null>;
   /** `count` references of each provider. Null if a provider has to register each order. */
-  readonly leaseReferences: (count: number) => Record<string, LeasedReference[]> | null;
+  readonly leaseReferences: (count: number, addsDeposits?: boolean) => Record<string, LeasedReference[]> | null;
 }
 
 /** Leases payables that orders puts into new orders without a call for each. References are random and need no lease of
  *  their own. */
 export const stockFrom =
   ({ leaseAddresses, leaseReferences }: StockSources) =>
-  async ({ addresses: wanted, references }: StockCall): Promise<Stock> => {
+  async ({ addresses: wanted, references, adds_deposits: addsDeposits }: StockCall): Promise<Stock> => {
     const asked = Object.entries(wanted).map(
       async ([network, count]) => [network, await leaseAddresses(network, count)] as const,
     );
@@ -27,6 +27,6 @@ export const stockFrom =
     return {
       lease_ms: Math.floor(Math.max(0, Math.min(LEASE_MS, ...leased.map(({ leaseMs }) => leaseMs)))),
       addresses: Object.fromEntries(leased.map(({ network, addresses }) => [network, addresses])),
-      references: leaseReferences(references),
+      references: leaseReferences(references, addsDeposits),
     };
   };

@@ -42,7 +42,7 @@ const instructionView = (instruction: AssignedInstruction, order: ExistingOrder)
   const amount = fromMinor(remaining, order.currency);
   const expires_at = order.expiresAt;
   if (instruction.rail === 'gateway_pay') {
-    const { rail, currency, provider, paymentReference: payment_reference, paymentUrl } = instruction;
+    const { rail, currency, provider, paymentReference: payment_reference, paymentUrl, qrContent } = instruction;
     return {
       rail,
       currency,
@@ -50,7 +50,7 @@ const instructionView = (instruction: AssignedInstruction, order: ExistingOrder)
       provider,
       payment_reference,
       payment_url: paymentUrl,
-      ...(takesPayments(order) && { qr_content: paymentUrl }),
+      ...(takesPayments(order) && { qr_content: qrContent ?? paymentUrl }),
       expires_at,
     };
   }

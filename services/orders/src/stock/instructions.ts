@@ -1,33 +1,44 @@
-import { type Asset, depositInstruction } from '@cpg/assets';
+import { type Asset, assignedDeposit, depositInstruction } from '@cpg/assets';
 import type { AssignedInstruction, LeasedAddress, LeasedReference, PaymentCurrency, PaymentRail } from '@cpg/contracts';
 import { unreachable } from '@cpg/core';
 
 /** One reference of each provider. */
 export type References = Readonly<Record<string, LeasedReference>>;
 
+export interface Deposit {
+  readonly asset: Asset;
+  readonly address: LeasedAddress;
+}
+
 /** What an order gets. */
 export interface Assigned {
-  readonly deposits: readonly { readonly asset: Asset; readonly address: LeasedAddress }[];
-  readonly references: References;
+  readonly deposits: readonly Deposit[];
+  /** A reference of each provider, with the deposits behind its payment page. */
+  readonly pages: readonly {
+    readonly provider: string;
+    readonly reference: LeasedReference;
+    readonly deposits: readonly Deposit[];
+  }[];
 }
 
 /** The deposit instructions of an order, as payments makes them: by rail, then by network or provider. */
 export const instructionsFrom = (
   rails: readonly PaymentRail[],
   currency: PaymentCurrency,
-  { deposits, references }: Assigned,
+  { deposits, pages }: Assigned,
 ): AssignedInstruction[] =>
   rails.flatMap((rail): AssignedInstruction[] => {
     switch (rail) {
       case 'crypto_deposit':
         return deposits.map(({ asset, address }) => depositInstruction(asset, address));
       case 'gateway_pay':
-        return Object.entries(references).map(([provider, { payment_reference, payment_url }]) => ({
+        return pages.map(({ provider, reference, deposits: behind }) => ({
           rail,
           currency,
           provider,
-          paymentReference: payment_reference,
-          paymentUrl: payment_url,
+          paymentReference: reference.payment_reference,
+          paymentUrl: reference.payment_url,
+          ...(reference.networks && { deposits: behind.map(({ asset, address }) => assignedDeposit(asset, address)) }),
         }));
       default:
         return unreachable(rail);

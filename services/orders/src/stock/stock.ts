@@ -1,10 +1,10 @@
-import { type AssetTable, payableAssets } from '@cpg/assets';
-import type { LeasedAddress, Stock as LeasedStock, StockCall } from '@cpg/contracts';
+import { type Asset, type AssetTable, payableAssets } from '@cpg/assets';
+import type { LeasedAddress, LeasedReference, Stock as LeasedStock, StockCall } from '@cpg/contracts';
 import { isTemporary } from '@cpg/core';
 import type { Logger } from '@cpg/runtime';
-import { instructionsFrom, type References, referenceSets } from './instructions.ts';
+import { type Deposit, instructionsFrom, type References, referenceSets } from './instructions.ts';
 import { leaseUntil, type PayableOrder, type Payables } from './payables.ts';
-import { keepShelf } from './shelf-keeper.ts';
+import { keepShelf, type TakenItem } from './shelf-keeper.ts';
 
 export interface Stock {
   /** Takes what the order needs. Null if a part of it is missing: then payments assigns the instructions. Refills the
@@ -36,7 +36,8 @@ export const createStock = ({ assets, lease, log, nowMs = () => performance.now(
   const refill = async (): Promise<void> => {
     const counts = [...addresses].map(([network, shelf]) => [network, shelf.beginRefill()] as const);
     const wanted = counts.filter(([, count]) => count > 0);
-    const call = { addresses: Object.fromEntries(wanted), references: references.beginRefill() };
+    const addressCounts = Object.fromEntries(wanted);
+    const call = { addresses: addressCounts, references: references.beginRefill(), adds_deposits: true };
     if (wanted.length === 0 && call.references === 0) return;
     // From before the call, so that the lease ends here before it ends at payments.
     const sentAtMs = nowMs();
@@ -57,22 +58,39 @@ export const createStock = ({ assets, lease, log, nowMs = () => performance.now(
     void refill().finally(() => (refilling = false));
   };
 
+  const takeDeposits = (payable: readonly Asset[]): TakenDeposit[] =>
+    payable.map((asset) => ({ asset, taken: addresses.get(asset.network.name)!.take() }));
+  /** The references of one order, and the deposits that they need. */
+  const takePages = (payable: readonly Asset[]): TakenPages => {
+    const taken = references.take();
+    const pages = Object.entries(taken?.item ?? {}).map(([provider, reference]) => {
+      const { networks } = reference;
+      const deposits = takeDeposits(payable.filter(({ network }) => networks?.includes(network.name)));
+      return { provider, reference, deposits, isComplete: networks === undefined || deposits.length > 0 };
+    });
+    return { taken, pages };
+  };
+
   return {
     take: ({ currency, rails, totalMinor }) => {
-      const payable = rails.includes('crypto_deposit') ? payableAssets(assets, currency, totalMinor) : [];
-      const deposits = payable.map((asset) => ({ asset, taken: addresses.get(asset.network.name)!.take() }));
-      const reference = rails.includes('gateway_pay') ? references.take() : undefined;
+      const payable = payableAssets(assets, currency, totalMinor);
+      const deposits = takeDeposits(rails.includes('crypto_deposit') ? payable : []);
+      const page = rails.includes('gateway_pay') ? takePages(payable) : undefined;
       refillInBackground();
-      const all = [...deposits.map(({ taken }) => taken), ...(reference === undefined ? [] : [reference])];
-      const taken = all.filter((each) => each !== null);
+      const pages = page?.pages ?? [];
+      const wanted = [
+        ...[deposits, ...pages.map((each) => each.deposits)].flat().map(({ taken }) => taken),
+        ...(page ? [page.taken] : []),
+      ];
+      const taken = wanted.filter((each) => each !== null);
       const putBack = () => taken.forEach((each) => each.putBack());
-      if (taken.length < all.length) {
+      if (taken.length < wanted.length || pages.some(({ isComplete }) => !isComplete)) {
         putBack();
         return null;
       }
       const assigned = {
-        deposits: deposits.map(({ asset, taken: leased }) => ({ asset, address: leased!.item })),
-        references: reference?.item ?? {},
+        deposits: deposits.map(itemOf),
+        pages: pages.map((each) => ({ ...each, deposits: each.deposits.map(itemOf) })),
       };
       return {
         instructions: instructionsFrom(rails, currency, assigned),
@@ -82,3 +100,21 @@ export const createStock = ({ assets, lease, log, nowMs = () => performance.now(
     },
   };
 };
+
+interface TakenDeposit {
+  readonly asset: Asset;
+  readonly taken: TakenItem<LeasedAddress> | null;
+}
+
+interface TakenPages {
+  readonly taken: TakenItem<References> | null;
+  readonly pages: readonly {
+    readonly provider: string;
+    readonly reference: LeasedReference;
+    readonly deposits: readonly TakenDeposit[];
+    /** False if no network of the provider can take the amount: payments decides what to do. */
+    readonly isComplete: boolean;
+  }[];
+}
+
+const itemOf = ({ asset, taken }: TakenDeposit): Deposit => ({ asset, address: taken!.item });

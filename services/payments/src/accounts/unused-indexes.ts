@@ -1,3 +1,4 @@
+import { depositsOf } from '@cpg/contracts';
 import { isTemporary } from '@cpg/core';
 import type { Queryable } from '@cpg/postgres';
 import { findInLog } from '@cpg/stream-relay';
@@ -99,6 +100,6 @@ export const unusedIndexes = ({
 
 const indexesIn = (payables: readonly Payable[] | null, account: string): number[] =>
   (payables ?? []).flatMap(({ instruction }) => {
-    if (instruction.rail !== 'crypto_deposit' || instruction.derivation.fingerprint !== account) return [];
-    return receivingIndex(instruction.derivation.path) ?? [];
+    const own = depositsOf(instruction).filter(({ derivation }) => derivation.fingerprint === account);
+    return own.flatMap(({ derivation }) => receivingIndex(derivation.path) ?? []);
   });

@@ -2,7 +2,7 @@ import { newId } from '@cpg/runtime';
 import { rebuild, verify } from '@cpg/stream-relay';
 import { payableProjection } from '../projections/payable-projection.ts';
 import { applied, MERCHANT, report, until } from '../testing/jest-fixtures.ts';
-import { deposit, page } from '../testing/jest-order-events.ts';
+import { deposit, hostedPage, page } from '../testing/jest-order-events.ts';
 import { type PaymentsService, startPayments } from '../testing/jest-payments.ts';
 
 let payments: PaymentsService;
@@ -29,8 +29,8 @@ const rowsOf = async (orderId: string) =>
 test('finds an order before its row is written, by address and by reference', async () => {
   const orderId = await payments.createOrder(applied, [deposit('0xA1', 1), page('REFA1')]);
   const owner = { orderId, merchantId: MERCHANT };
-  expect(await payments.findPayable({ address: '0xA1' })).toEqual(owner);
-  expect(await payments.findPayable({ reference: 'REFA1' })).toEqual(owner);
+  expect(await payments.findPayable({ address: '0xA1' })).toEqual({ ...owner, rail: 'crypto_deposit' });
+  expect(await payments.findPayable({ reference: 'REFA1' })).toEqual({ ...owner, rail: 'gateway_pay' });
   expect(await payments.findPayable({ address: 'REFA1' })).toBeNull();
   expect(await rowsOf(orderId)).toEqual([]);
 });
@@ -38,7 +38,7 @@ test('finds an order before its row is written, by address and by reference', as
 test('finds the order of instructions that came later', async () => {
   const orderId = await payments.createOrder(applied);
   await payments.events.instructed(orderId, [deposit('0xA2', 2)]);
-  expect(await payments.findPayable({ address: '0xA2' })).toEqual({ orderId, merchantId: MERCHANT });
+  expect(await payments.findPayable({ address: '0xA2' })).toMatchObject({ orderId, merchantId: MERCHANT });
 });
 
 test('records a payment to an address while orders is unavailable, for the merchant of the order', async () => {
@@ -71,7 +71,7 @@ test('writes one row per network and provider', async () => {
     { ...common, network: 'ethereum-sepolia', address: '0xA4', account: 'f00dcafe', index: 4 },
     { ...common, provider: 'sandbox', reference: 'REFA4' },
   ]);
-  expect(await payments.findPayable({ address: '0xA5' })).toEqual({ orderId, merchantId: MERCHANT });
+  expect(await payments.findPayable({ address: '0xA5' })).toMatchObject({ orderId, merchantId: MERCHANT });
 });
 
 test('finds a deleted order, whose row says no more of what it was for', async () => {
@@ -94,7 +94,7 @@ test('finds an order that an earlier version deleted', async () => {
   await until(async () => (await payments.pool.query("select from payments.payables where address = '0xA8'")).rowCount);
   expect(await rowsOf(orderId)).toEqual([]);
   for (const payAt of [{ address: '0xA7' }, { reference: 'REFA7' }])
-    expect(await payments.findPayable(payAt)).toEqual({ orderId, merchantId: null });
+    expect(await payments.findPayable(payAt)).toMatchObject({ orderId, merchantId: null });
 });
 
 test('finds what an earlier version handed out and no event shows', async () => {
@@ -103,7 +103,51 @@ test('finds what an earlier version handed out and no event shows', async () => 
     "insert into payments.deposit_addresses (order_id, network, account, index, address) values ($1, 'n', 'digest', 9, '0xA9')",
     [orderId],
   );
-  expect(await payments.findPayable({ address: '0xA9' })).toEqual({ orderId, merchantId: null });
+  const owner = { orderId, merchantId: null, rail: 'crypto_deposit' };
+  expect(await payments.findPayable({ address: '0xA9' })).toEqual(owner);
+});
+
+test('finds the address behind a payment page with the rail of the page, before and after its row is written', async () => {
+  const orderId = await payments.createOrder(applied, [deposit('0xC1', 31), hostedPage('REFC1', '0xC2', 32)]);
+  const owner = { orderId, merchantId: MERCHANT };
+  const find = async () => [
+    await payments.findPayable({ address: '0xC1' }),
+    await payments.findPayable({ address: '0xC2' }),
+  ];
+  const both = [
+    { ...owner, rail: 'crypto_deposit' },
+    { ...owner, rail: 'gateway_pay' },
+  ];
+  expect(await find()).toEqual(both);
+  await until(async () => (await rowsOf(orderId)).length === 3);
+  expect(await find()).toEqual(both);
+  await payments.events.deleted(orderId, [deposit('0xC1', 31), hostedPage('REFC1', '0xC2', 32)]);
+  await until(async () => (await rowsOf(orderId)).every(({ deleted }) => deleted));
+  expect(await find()).toEqual(both);
+});
+
+test('keeps both addresses of a network when an earlier version deletes the order', async () => {
+  const orderId = await payments.createOrder(applied, [deposit('0xC3', 33), hostedPage('REFC3', '0xC4', 34)]);
+  await until(async () => (await rowsOf(orderId)).length);
+  await payments.events.deleted(orderId);
+  await until(async () => (await rowsOf(orderId)).length === 0);
+  expect(await payments.findPayable({ address: '0xC3' })).toMatchObject({ orderId, rail: 'crypto_deposit' });
+  expect(await payments.findPayable({ address: '0xC4' })).toMatchObject({ orderId, rail: 'gateway_pay' });
+});
+
+test('records money at the address of a page as gateway_pay, with the fee of that rail', async () => {
+  const orderId = await payments.createOrder(applied, [hostedPage('REFC5', '0xC5', 35)]);
+  const body = { ...report(orderId), order_id: undefined, address: '0xC5', rail: 'crypto_deposit' as const };
+  const { payment } = await payments.register(body);
+  const recorded = { order_id: orderId, payment_rail: 'gateway_pay', status: 'applied', fee_amount: '0.050000' };
+  expect(payment).toMatchObject(recorded);
+  expect((await payments.register(body)).payment.id).toBe(payment.id);
+});
+
+test('refuses the projection of an earlier version', async () => {
+  const row =
+    "insert into payments.payables (id, order_id, merchant_id, rail) values ('o/n', 'o', 'm', 'crypto_deposit')";
+  await expect(payments.pool.query(row)).rejects.toMatchObject({ code: '57P03' });
 });
 
 test('credits no order when two of them show one address', async () => {

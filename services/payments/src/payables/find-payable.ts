@@ -1,3 +1,4 @@
+import { depositsOf } from '@cpg/contracts';
 import type { Queryable } from '@cpg/postgres';
 import type { Logger } from '@cpg/runtime';
 import { findInLog } from '@cpg/stream-relay';
@@ -7,8 +8,8 @@ import { ordersPayableAt, type PayableOwner, type PayAt } from '../projections/p
 import { merchantOfOrder } from './merchant-of-order.ts';
 import { type Payable, payableChangeIn } from './payable.ts';
 
-/** The order that is paid at an address or by a reference, spelled as in the order's instructions. Null when no order
- *  recorded before the call has it. Throws `dependency_unavailable` when that cannot be known. */
+/** The order that is paid at an address or by a reference, spelled as in the order's instructions, and the rail of that
+ *  instruction. Null when no order recorded before the call has it. Throws `dependency_unavailable` when that cannot be known. */
 export type FindPayable = (payAt: PayAt) => Promise<PayableOwner | null>;
 
 export const findPayable = ({
@@ -29,7 +30,7 @@ export const findPayable = ({
     const change = await payableChangeIn(entry, merchantOf);
     if (!change || change.kind === 'reserved') return null;
     const found = change.payables?.find((payable) => isPaidAt(payable, payAt));
-    return found ? [{ orderId: found.orderId, merchantId: found.merchantId }] : null;
+    return found ? [{ orderId: found.orderId, merchantId: found.merchantId, rail: found.instruction.rail }] : null;
   };
   const projection = payableProjection(client);
   const find = (payAt: PayAt) =>
@@ -48,6 +49,6 @@ export const findPayable = ({
 };
 
 const isPaidAt = ({ instruction }: Payable, payAt: PayAt): boolean =>
-  instruction.rail === 'crypto_deposit'
-    ? 'address' in payAt && instruction.address === payAt.address
-    : 'reference' in payAt && instruction.paymentReference === payAt.reference;
+  'address' in payAt
+    ? depositsOf(instruction).some(({ address }) => address === payAt.address)
+    : instruction.rail === 'gateway_pay' && instruction.paymentReference === payAt.reference;

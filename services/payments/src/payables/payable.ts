@@ -11,13 +11,13 @@ import type { AllStreamResolvedEvent } from '@eventstore/db-client';
 import { z } from 'zod';
 import { indexesOf } from '../accounts/leases.ts';
 
-/** Where an order may be paid: at an address of a network, or by a reference of a provider. */
+/** Where an order may be paid: at an address of a network, or by a reference of a provider, with addresses of its own. */
 export interface Payable {
   readonly orderId: string;
   readonly merchantId: string;
-  readonly instruction: RecordedPayable;
+  readonly instruction: AssignedInstruction | RecordedPayable;
   /** Null once the order is deleted. */
-  readonly assigned: { readonly currency: string; readonly asset: string | null; readonly at: string } | null;
+  readonly assigned: { readonly currency: string; readonly at: string } | null;
 }
 
 /** Prefixes of the streams whose events show payables. */
@@ -90,6 +90,6 @@ const assigned = (
   at: string,
 ): Payable[] =>
   instructions.map((instruction) => {
-    const asset = instruction.rail === 'crypto_deposit' ? instruction.asset : null;
-    return { orderId, merchantId, instruction, assigned: { currency: instruction.currency, asset, at } };
+    const { currency } = instruction;
+    return { orderId, merchantId, instruction, assigned: { currency, at } };
   });

@@ -1,3 +1,4 @@
+import { depositsOf, type PaymentRail } from '@cpg/contracts';
 import type { Queryable } from '@cpg/postgres';
 import type { Payable } from '../payables/payable.ts';
 import { receivingIndex } from '../rails/account-key.ts';
@@ -19,29 +20,43 @@ const COLUMNS = {
   reference: 'text',
   assigned_at: 'timestamptz',
   deleted: 'boolean',
+  hosted: 'boolean',
 } as const;
 type Column = keyof typeof COLUMNS;
 type Row = Readonly<Record<Column, unknown>>;
 const NAMES = Object.keys(COLUMNS) as Column[];
 
-const rowOf = ({ orderId, merchantId, instruction, assigned }: Payable): Row => {
-  const isDeposit = instruction.rail === 'crypto_deposit';
-  return {
-    id: `${orderId}/${isDeposit ? instruction.network : instruction.provider}`,
-    order_id: orderId,
-    merchant_id: merchantId,
-    rail: instruction.rail,
-    currency: assigned?.currency,
-    asset: assigned?.asset,
-    network: isDeposit ? instruction.network : null,
-    address: isDeposit ? instruction.address : null,
-    account: isDeposit ? instruction.derivation.fingerprint : null,
-    index: isDeposit ? receivingIndex(instruction.derivation.path) : null,
-    provider: isDeposit ? null : instruction.provider,
-    reference: isDeposit ? null : instruction.paymentReference,
-    assigned_at: assigned?.at,
-    deleted: assigned === null,
+/** A row for each address, and for the reference of a payment page. */
+const rowsOf = ({ orderId, merchantId, instruction, assigned }: Payable): Row[] => {
+  const { rail } = instruction;
+  const [provider, reference] =
+    rail === 'gateway_pay' ? [instruction.provider, instruction.paymentReference] : [null, null];
+  const common = {
+    ...{ ...NOTHING, order_id: orderId, merchant_id: merchantId, rail, provider },
+    ...{ currency: assigned?.currency, assigned_at: assigned?.at, deleted: assigned === null },
   };
+  const path = [orderId, ...(provider === null ? [] : [provider])].join('/');
+  const deposits = depositsOf(instruction).map((deposit) => ({
+    ...common,
+    id: `${path}/${deposit.network}`,
+    asset: assigned && 'asset' in deposit ? deposit.asset : null,
+    network: deposit.network,
+    address: deposit.address,
+    account: deposit.derivation.fingerprint,
+    index: receivingIndex(deposit.derivation.path),
+    hosted: provider !== null,
+  }));
+  return reference === null ? deposits : [{ ...common, id: path, reference }, ...deposits];
+};
+
+const NOTHING = {
+  asset: null,
+  network: null,
+  address: null,
+  account: null,
+  index: null,
+  reference: null,
+  hosted: false,
 };
 
 // A row changes once: when its order is deleted.
@@ -59,7 +74,7 @@ export const projectPayables = async (
   schema = LIVE_SCHEMA,
 ): Promise<void> => {
   if (payables.length === 0) return;
-  const rows = [...new Map(payables.map(rowOf).map((row) => [row.id, row])).values()];
+  const rows = [...new Map(payables.flatMap(rowsOf).map((row) => [row.id, row])).values()];
   const indexes = rows.filter(({ index }) => index !== null).map(({ account, index }) => `${account}/${index}`);
   await db.query(insert(schema), [...NAMES.map((name) => rows.map((row) => row[name])), indexes]);
 };
@@ -67,8 +82,8 @@ export const projectPayables = async (
 // Common table expressions that copy the payables in `source` to the tables of what has no event.
 const kept = (schema: string, source: string) => `
   addresses as (
-    insert into ${schema}.deposit_addresses (order_id, network, account, index, address)
-    select order_id, network, account, index, address from ${source} where index is not null on conflict do nothing)
+    insert into ${schema}.deposit_addresses (order_id, network, account, index, address, rail)
+    select order_id, network, account, index, address, rail from ${source} where index is not null on conflict do nothing)
   insert into ${schema}.payment_references (order_id, provider, reference)
   select order_id, provider, reference from ${source} where reference is not null on conflict do nothing`;
 
@@ -95,6 +110,8 @@ export interface PayableOwner {
   readonly orderId: string;
   /** Null in the rows of earlier versions. */
   readonly merchantId: string | null;
+  /** The rail of the instruction that shows the address or the reference: money there is money of this rail. */
+  readonly rail: PaymentRail;
 }
 
 /** The orders that are paid at an address or by a reference: one, unless a backup restored by an earlier version gave
@@ -102,15 +119,19 @@ export interface PayableOwner {
 export const ordersPayableAt = async (db: Queryable, payAt: PayAt): Promise<PayableOwner[]> => {
   const [column, value, earlier] =
     'address' in payAt
-      ? (['address', payAt.address, 'deposit_addresses'] as const)
-      : (['reference', payAt.reference, 'payment_references'] as const);
-  const { rows } = await db.query<{ order_id: string; merchant_id: string | null }>({
+      ? (['address', payAt.address, 'select order_id, null, rail from payments.deposit_addresses'] as const)
+      : ([
+          'reference',
+          payAt.reference,
+          "select order_id, null, 'gateway_pay' from payments.payment_references",
+        ] as const);
+  const { rows } = await db.query<{ order_id: string; merchant_id: string | null; rail: PaymentRail }>({
     name: `orders payable at ${column}`,
-    text: `select order_id, max(merchant_id) as merchant_id
-           from (select order_id, merchant_id from payments.payables where ${column} = $1
-                 union all select order_id, null from payments.${earlier} where ${column} = $1) as found
+    text: `select order_id, max(merchant_id) as merchant_id, max(rail) as rail
+           from (select order_id, merchant_id, rail from payments.payables where ${column} = $1
+                 union all ${earlier} where ${column} = $1) as found
            group by order_id`,
     values: [value],
   });
-  return rows.map((row) => ({ orderId: row.order_id, merchantId: row.merchant_id }));
+  return rows.map((row) => ({ orderId: row.order_id, merchantId: row.merchant_id, rail: row.rail }));
 };

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import type { AssignedInstruction } from '@cpg/contracts';
+import type { AssignedInstruction, LeasedAddress } from '@cpg/contracts';
 import { newId } from '@cpg/runtime';
 import { REST_MS } from '../accounts/leases.ts';
 import { until } from '../testing/jest-fixtures.ts';
-import { deposit } from '../testing/jest-order-events.ts';
+import { deposit, hostedPage } from '../testing/jest-order-events.ts';
 import { depositOf, type RailsDatabase, SANDBOX, startRailsDatabase } from '../testing/jest-rails.ts';
 import { receivingIndex } from './account-key.ts';
 import { depositNetworksOf } from './networks.ts';
@@ -27,6 +27,11 @@ const indexesIn = async (lease: ReturnType<RailsDatabase['startStock']>['lease']
 /** Records an order with an instruction, as orders does. */
 const record = async (instruction: AssignedInstruction): Promise<void> =>
   rails.events.created(newId('order'), [instruction]);
+/** A payment page with a leased address. */
+const behindPage = (reference: string, { address, derivation }: LeasedAddress): AssignedInstruction => {
+  const shown = hostedPage(reference, address);
+  return { ...shown, deposits: shown.deposits!.map((each) => ({ ...each, derivation })) };
+};
 
 test('never assigns an address twice, and skips no index', async () => {
   const processes = [rails.startProcess(), rails.startProcess(), rails.startProcess()];
@@ -56,7 +61,7 @@ test('begins after the counter, the addresses and the orders of earlier versions
   const { fingerprint, xpub } = shared.account;
   const { lease } = rails.startStock();
   const derivation = { fingerprint, path: '0/40' };
-  await record({ ...deposit(shared.addressAt(40), 40), derivation } as AssignedInstruction);
+  await record({ ...deposit(shared.addressAt(40), 40), derivation });
   expect(await indexesIn(lease, 2)).toEqual([41, 42]);
 
   const account = createHash('sha256').update(xpub).digest('hex');
@@ -84,6 +89,18 @@ test('reserves indexes again that no order shows, once their leases have rested'
   rails.passMs(1);
   expect(await indexesIn(lease, 5)).toEqual([1, 2, 3, 6, 7]);
   await projecting.stop();
+});
+
+test('never reserves an index again that a payment page shows, before and after its row is written', async () => {
+  const { lease } = rails.startStock();
+  const [shown, inLog] = (await lease({ addresses: { [NETWORK]: 3 }, references: 0 })).addresses[NETWORK]!;
+  await record(behindPage('REF1', shown!));
+  const projecting = rails.startPayables();
+  await until(async () => (await rails.pool.query('select from payments.reserved_indexes')).rowCount === 3);
+  await projecting.stop();
+  await record(behindPage('REF2', inLog!));
+  rails.passMs(REST_MS);
+  expect(await indexesIn(lease, 2)).toEqual([2, 3]);
 });
 
 test('takes what an order shows in the log for used, before the row says so', async () => {

@@ -6,7 +6,9 @@ import { MERCHANT } from './jest-fixtures.ts';
 
 const AT = '2026-01-31T12:00:00.000Z';
 
-export const deposit = (address: string, index = 0, network = 'ethereum-sepolia'): AssignedInstruction => ({
+type Instruction<R extends AssignedInstruction['rail']> = Extract<AssignedInstruction, { rail: R }>;
+
+export const deposit = (address: string, index = 0, network = 'ethereum-sepolia'): Instruction<'crypto_deposit'> => ({
   rail: 'crypto_deposit',
   currency: 'USDC',
   network,
@@ -19,13 +21,19 @@ export const deposit = (address: string, index = 0, network = 'ethereum-sepolia'
   derivation: { fingerprint: 'f00dcafe', path: `0/${index}` },
 });
 
-export const page = (reference: string): AssignedInstruction => ({
+export const page = (reference: string): Instruction<'gateway_pay'> => ({
   rail: 'gateway_pay',
   currency: 'USDC',
   provider: 'sandbox',
   paymentReference: reference,
   paymentUrl: `http://127.0.0.1:4000/pay/${reference}`,
 });
+
+/** A payment page with an address of its own. */
+export const hostedPage = (reference: string, address: string, index = 0): Instruction<'gateway_pay'> => {
+  const { rail: _, currency: __, ...behind } = deposit(address, index);
+  return { ...page(reference), deposits: [behind] };
+};
 
 /** Records events on streams of orders and accounts, with the parts that payments reads. */
 export const orderEvents = (client: EventStoreDBClient) => {

@@ -10,7 +10,9 @@ import { depositAccounts } from '../accounts/deposit-accounts.ts';
 import { instructionsFrom } from '../instructions.ts';
 import { payableProjection } from '../projections/payable-projection.ts';
 import { cryptoDeposit } from '../rails/crypto-deposit.ts';
-import { gatewayPay, leaseReferences, sandboxProvider } from '../rails/gateway-pay.ts';
+import type { hostedProvider } from '../providers/hosted.ts';
+import { sandboxProvider } from '../providers/hosted.ts';
+import { gatewayPay, leaseReferences } from '../rails/gateway-pay.ts';
 import { type DepositNetwork, depositNetworksOf } from '../rails/networks.ts';
 import { stockFrom } from '../stock.ts';
 import { orderEvents } from './jest-order-events.ts';
@@ -38,7 +40,12 @@ export const startRailsDatabase = async () => {
     const leaseIndexes = depositAccounts({ client, readModel: pool, networks, now: () => new Date(), nowMs });
     return cryptoDeposit({ networks, leaseIndexes, nowMs });
   };
-  const provider = sandboxProvider({ publicUrl: 'http://127.0.0.1:4000' });
+  /** The provider of a process, with addresses on these networks behind its pages. */
+  const providerOf = (make = sandboxProvider, hosts: readonly string[] = []) => {
+    const networks = depositNetworksOf(SANDBOX).filter(({ name }) => hosts.includes(name));
+    const { assignInstructions: assignDeposits } = depositsOf(networks);
+    return make({ publicUrl: 'http://127.0.0.1:4000', networks, assignDeposits });
+  };
   return {
     pool,
     client,
@@ -56,10 +63,11 @@ export const startRailsDatabase = async () => {
       startProjection({ client, pool, databaseUrl: database.url, projection: payableProjection(client), log }),
     /** The rails of one process; processes share nothing but the stores. */
     startProcess: (networks?: DepositNetwork[]) =>
-      instructionsFrom({ gateway_pay: gatewayPay([provider]), crypto_deposit: depositsOf(networks) }),
-    /** The instructions and the stock of one process. */
-    startStock: () => {
+      instructionsFrom({ gateway_pay: gatewayPay([providerOf()]), crypto_deposit: depositsOf(networks) }),
+    /** The instructions and the stock of one process. In production, or with `hosts`, pages have addresses. */
+    startStock: (hosts?: readonly string[], make: typeof hostedProvider = sandboxProvider) => {
       const deposits = depositsOf();
+      const provider = providerOf(make, hosts);
       return {
         assign: instructionsFrom({ gateway_pay: gatewayPay([provider]), crypto_deposit: deposits }),
         lease: stockFrom({ leaseAddresses: deposits.leaseAddresses, leaseReferences: leaseReferences([provider]) }),

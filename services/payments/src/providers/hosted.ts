@@ -1,0 +1,72 @@
+import { randomBytes } from 'node:crypto';
+import { assetsOf, requirePayable } from '@cpg/assets';
+import type { PaymentRail } from '@cpg/contracts';
+import { base32nopad } from '@scure/base';
+import type { DepositNetwork } from '../rails/networks.ts';
+import type { Rail } from '../rails/rail.ts';
+import type { ProviderAdapter } from './provider.ts';
+
+export interface HostedOptions {
+  /** Of the gateway, which serves the payment pages. */
+  readonly publicUrl: string;
+  /** The networks where a watcher sees deposits. */
+  readonly networks: readonly DepositNetwork[];
+  /** Assigns deposit addresses on these networks. */
+  readonly assignDeposits: Rail['assignInstructions'];
+}
+
+const RAIL: PaymentRail = 'gateway_pay';
+const REFERENCE_BYTES = 16;
+
+/** `gateway_pay` by this gateway: a payment page with a deposit address of its own per order and network. A reference
+ *  is 128 random bits: it belongs to the order that is recorded with it. */
+export const hostedProvider = (options: HostedOptions): ProviderAdapter => {
+  const assets = options.networks.flatMap((network) => network.assets);
+  return {
+    ...paymentPages(options),
+    name: 'hosted',
+    supports: (currency) => assetsOf({ assets }, currency).length > 0,
+    requirePayable: ({ currency, amountMinor }) => {
+      if (amountMinor !== undefined) requirePayable({ assets }, currency, amountMinor, RAIL);
+    },
+  };
+};
+
+/** The provider of a sandbox. Reports of `/debug` pay its orders; where a watcher sees deposits, they can also be paid
+ *  at addresses. */
+export const sandboxProvider = (options: HostedOptions): ProviderAdapter => ({
+  ...paymentPages(options),
+  name: 'sandbox',
+  supports: () => true,
+});
+
+const paymentPages = ({
+  publicUrl,
+  networks,
+  assignDeposits,
+}: HostedOptions): Pick<ProviderAdapter, 'registerOrder' | 'newReference'> => {
+  const names = networks.map(({ name }) => name);
+  const newPage = () => {
+    const reference = base32nopad.encode(randomBytes(REFERENCE_BYTES));
+    return { reference, paymentUrl: `${publicUrl}/pay/${reference}` };
+  };
+  return {
+    registerOrder: async (order) => {
+      if (names.length === 0) return newPage();
+      const { instructions, leaseMs } = await assignDeposits(order);
+      const deposits = instructions.flatMap((instruction) => {
+        if (instruction.rail !== 'crypto_deposit') return [];
+        const { rail: _, currency: __, ...deposit } = instruction;
+        return [deposit];
+      });
+      return { ...newPage(), deposits, leaseMs };
+    },
+    newReference: () => {
+      const { reference, paymentUrl } = newPage();
+      return {
+        ...{ payment_reference: reference, payment_url: paymentUrl },
+        ...(names.length > 0 && { networks: [...names] }),
+      };
+    },
+  };
+};

@@ -1,0 +1,26 @@
+import type { AssignedDeposit, LeasedReference, PaymentCurrency } from '@cpg/contracts';
+import type { OrderToPay } from '../rails/rail.ts';
+
+/** A payment page and the reference that names it. */
+export interface PaymentPage {
+  readonly reference: string;
+  readonly paymentUrl: string;
+  /** Default: the payment URL. */
+  readonly qrContent?: string;
+  /** The deposit addresses behind the page. */
+  readonly deposits?: AssignedDeposit[];
+  /** How long the order may still be recorded with the deposits. */
+  readonly leaseMs?: number;
+}
+
+/** Takes payments on pages of its own. */
+export interface ProviderAdapter {
+  readonly name: string;
+  readonly supports: (currency: PaymentCurrency) => boolean;
+  /** Throws `amount_too_small` for an order that the provider cannot take. */
+  readonly requirePayable?: (order: OrderToPay) => void;
+  /** A payment page for the order. Idempotent by order id, unless nobody else ever gets what it returns. */
+  readonly registerOrder: (order: OrderToPay) => Promise<PaymentPage>;
+  /** A new reference for an order that the provider need not know. Absent if it has to register each order. */
+  readonly newReference?: () => LeasedReference;
+}
