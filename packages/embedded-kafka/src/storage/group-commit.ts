@@ -6,8 +6,9 @@ interface WaitingItem<Item, Result> {
   readonly fail: (error: unknown) => void;
 }
 
-/** Commits items in groups: those that are submitted during a commit form the next group, in order. `commit` returns
- *  one result per item. A result that is an Error rejects that item alone; a throw rejects the group. */
+/** Commits items in groups, in order: those that are submitted in one turn of the event loop, or during a commit.
+ *  `commit` returns one result per item. A result that is an Error rejects that item alone; a throw rejects the
+ *  group. */
 export class GroupCommit<Item, Result> {
   private waiting: WaitingItem<Item, Result>[] = [];
   private running = false;
@@ -40,6 +41,8 @@ export class GroupCommit<Item, Result> {
 
   private async commitWaiting(): Promise<void> {
     this.running = true;
+    // A request that has batches for several partitions submits them one by one.
+    await Promise.resolve();
     while (this.waiting.length > 0) {
       const group = this.nextGroup();
       try {
