@@ -257,6 +257,13 @@ export type UnsettledPaymentCall = z.infer<typeof UnsettledPaymentCall>;
 
 export const UnsettledPayment = z.object({ payment_id: PaymentId.nullable() });
 
+/** `POST /chains/waiting` -> 200 ChainsWaiting. Which of these networks may still show a payment that was made until
+ *  `at`: those with a watcher that has not reported everything up to then. */
+export const ChainsWaitingCall = z.object({ networks: z.array(z.string()).min(1).max(64), at: z.iso.datetime() });
+export type ChainsWaitingCall = z.infer<typeof ChainsWaitingCall>;
+
+export const ChainsWaiting = z.object({ waiting_for: z.array(z.string()) });
+
 /** `DELETE /orders/:id/payments` -> 204. Deletes the payments of a deleted order. Idempotent. */
 
 // ---- webhook-dispatcher -------------------------------------------------------------------------------------------

@@ -8,24 +8,31 @@ const notCalled = async () => {
   throw new Error('not called');
 };
 
+const UNUSED: Parameters<typeof buildApp>[0] = {
+  gate: { waitUntilOpen: async () => {} },
+  token: TOKEN,
+  instructions: notCalled,
+  stock: notCalled,
+  register: notCalled,
+  changes: { confirm: notCalled, fail: notCalled, refund: notCalled },
+  commands: { recordOutcomes: notCalled },
+  deletePayments: notCalled,
+  unsettledPayment: notCalled,
+  readPast: notCalled,
+  history: { messagesOf: notCalled, entriesOf: notCalled },
+  log,
+  checks: {},
+};
+
 test('answers 503 with Retry-After during a database outage, and readiness and metrics name the database', async () => {
   const pool = createPool({ url: 'postgres://nobody@127.0.0.1:1/none', name: 'unreachable', log });
   const outages = createOutages(log);
   const app = buildApp({
-    gate: { waitUntilOpen: async () => {} },
-    token: TOKEN,
-    instructions: notCalled,
-    stock: notCalled,
-    register: notCalled,
-    changes: { confirm: notCalled, fail: notCalled, refund: notCalled },
-    commands: { recordOutcomes: notCalled },
-    deletePayments: notCalled,
+    ...UNUSED,
     unsettledPayment: async () => {
       await pool.query('select 1');
       return null;
     },
-    history: { messagesOf: notCalled, entriesOf: notCalled },
-    log,
     checks: { postgres: outages.watch(POSTGRES, databaseDependency(pool)) },
     outages,
     metrics: createServiceMetrics(outages),
@@ -43,4 +50,18 @@ test('answers 503 with Retry-After during a database outage, and readiness and m
   outages.stop();
   await app.close();
   await pool.end();
+});
+
+test('names the networks that may still show a payment made until an instant', async () => {
+  const readUntil: Record<string, Date> = { bitcoin: new Date('2026-01-31T12:00:00Z') };
+  const readPast = async (network: string, at: Date) => !readUntil[network] || readUntil[network] > at;
+  const app = buildApp({ ...UNUSED, readPast });
+  const waitingAt = async (at: string) => {
+    const payload = { networks: ['bitcoin', 'ethereum'], at };
+    const headers = { authorization: `Bearer ${TOKEN}` };
+    return (await app.inject({ method: 'POST', url: '/chains/waiting', headers, payload })).json<unknown>();
+  };
+  expect(await waitingAt('2026-01-31T11:59:59.999Z')).toEqual({ waiting_for: [] });
+  expect(await waitingAt('2026-01-31T12:00:00.000Z')).toEqual({ waiting_for: ['bitcoin'] });
+  await app.close();
 });

@@ -85,6 +85,7 @@ await runService(async () => {
     commands,
     deletePayments,
     unsettledPayment: (orderId, heldByOrder) => unsettledPaymentOf(readModel, orderId, heldByOrder),
+    readPast: async () => true,
     history: paymentHistory({ client, readModel }),
     log,
     checks: { ...connections.checks, preparation: startupTasks.check, 'known-event-store': gate.check },

@@ -1,4 +1,6 @@
 import {
+  ChainsWaiting,
+  ChainsWaitingCall,
   ConfirmationCall,
   FailureCall,
   HistoryQuery,
@@ -33,6 +35,9 @@ export interface PaymentRoutes {
   readonly deletePayments: DeletePayments;
   /** A payment of the order that is not settled, other than `heldByOrder`. */
   readonly unsettledPayment: (orderId: string, heldByOrder: readonly string[]) => Promise<string | null>;
+  /** Whether every payment that its chain shows until `at` was reported. True for a network that nobody watches: no
+   *  payment will be reported then. */
+  readonly readPast: (network: string, at: Date) => Promise<boolean>;
   readonly history: PaymentHistoryReader;
 }
 
@@ -42,7 +47,7 @@ const Nothing = z.null().describe('No body.');
 /** Internal routes: deposit instructions, payments and their history. */
 export const paymentRoutes: FastifyPluginAsyncZod<PaymentRoutes> = async (
   app,
-  { instructions, stock, register, changes, commands, deletePayments, unsettledPayment, history },
+  { instructions, stock, register, changes, commands, deletePayments, unsettledPayment, readPast, history },
 ) => {
   app.post(
     '/instructions',
@@ -81,6 +86,15 @@ export const paymentRoutes: FastifyPluginAsyncZod<PaymentRoutes> = async (
     '/orders/:id/unsettled-payment',
     { schema: { params: Id, body: UnsettledPaymentCall, response: { 200: UnsettledPayment } } },
     async (request) => ({ payment_id: await unsettledPayment(request.params.id, request.body.held_by_order) }),
+  );
+
+  app.post(
+    '/chains/waiting',
+    { schema: { body: ChainsWaitingCall, response: { 200: ChainsWaiting } } },
+    async ({ body: { networks, at } }) => {
+      const areRead = await Promise.all(networks.map((network) => readPast(network, new Date(at))));
+      return { waiting_for: networks.filter((_, index) => !areRead[index]) };
+    },
   );
 
   app.delete('/orders/:id/payments', { schema: { params: Id, response: { 204: Nothing } } }, async (request, reply) => {

@@ -172,6 +172,7 @@ const paymentsService = ({ streams, now, http }: ServiceOptions) => {
         .paymentsOf(orderId)
         .find(({ paymentId, status }) => ['received', 'orphan'].includes(status) && !heldByOrder.includes(paymentId))
         ?.paymentId ?? null,
+    readPast: async () => true,
     history: paymentHistory({ client, readModel }),
     log,
     checks: {},

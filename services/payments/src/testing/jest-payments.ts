@@ -152,6 +152,7 @@ const buildService = ({ client, pool, orders, merchantOf, log }: Dependencies) =
     commands,
     deletePayments,
     unsettledPayment: (orderId, heldByOrder) => unsettledPaymentOf(pool, orderId, heldByOrder),
+    readPast: async () => true,
     history: paymentHistory({ client, readModel: pool }),
     log,
     checks: {},
