@@ -1,0 +1,57 @@
+import { chmodSync, existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { delimiter, dirname, join } from 'node:path';
+import { type ChainNode, freePort, startNode } from './node-process.ts';
+
+export interface AnvilOptions {
+  /** A free one unless given. */
+  readonly port?: number;
+  /** Chain id [31337]. */
+  readonly chainId?: number;
+  /** Seconds between blocks. Without it, each transaction is mined at once in a block of its own. */
+  readonly blockSeconds?: number;
+  /** File that keeps the chain: written when the node ends by SIGINT, read when it starts. */
+  readonly stateFile?: string;
+  readonly moreArgs?: readonly string[];
+  readonly onOutput?: (text: string) => void;
+}
+
+/** Path of anvil: `ANVIL_BIN`, the binary of the npm package for this platform, or `anvil` on the PATH; null where there
+ *  is none. The package itself would also bring a wrapper, which leaves its child behind when it is killed. */
+export const findAnvil = (): string | null => {
+  if (process.env.ANVIL_BIN) return process.env.ANVIL_BIN;
+  const name = `@foundry-rs/anvil-${process.platform}-${process.arch === 'x64' ? 'amd64' : process.arch}`;
+  try {
+    const binary = join(dirname(createRequire(import.meta.url).resolve(`${name}/package.json`)), 'bin/anvil');
+    chmodSync(binary, 0o755);
+    return binary;
+  } catch {
+    return onPath('anvil');
+  }
+};
+
+const onPath = (name: string): string | null =>
+  (process.env.PATH ?? '')
+    .split(delimiter)
+    .map((folder) => join(folder, name))
+    .find((file) => existsSync(file)) ?? null;
+
+/** Starts anvil, an EVM node with a chain of its own. Throws Error where npm has no binary for the platform. */
+export const startAnvil = async ({
+  port,
+  chainId = 31_337,
+  blockSeconds,
+  stateFile,
+  moreArgs = [],
+  onOutput,
+}: AnvilOptions = {}): Promise<ChainNode> => {
+  const file = findAnvil();
+  if (!file)
+    throw new Error(`npm has no anvil for ${process.platform}-${process.arch}: install Foundry, or set ANVIL_BIN`);
+  const listenPort = await freePort(port);
+  const args = ['--host', '127.0.0.1', '--port', String(listenPort), '--chain-id', String(chainId), '--silent'];
+  if (blockSeconds !== undefined) args.push('--block-time', String(blockSeconds));
+  if (stateFile !== undefined) args.push('--state', stateFile);
+  args.push(...moreArgs);
+  return startNode({ file, args, url: `http://127.0.0.1:${listenPort}`, readyCall: 'eth_chainId', onOutput });
+};
