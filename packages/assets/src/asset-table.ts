@@ -24,7 +24,15 @@ export interface Asset {
   readonly decimals: number;
   /** The smallest total of an order that can be paid with it, in minor units of the currency. */
   readonly smallestPayableMinor: bigint;
+  /** Of an amount below all tiers. */
   readonly requiredConfirmations: number;
+  /** Confirmations of larger amounts, smallest first. */
+  readonly confirmationTiers: readonly ConfirmationTier[];
+}
+
+export interface ConfirmationTier {
+  readonly fromMinor: bigint;
+  readonly confirmations: number;
 }
 
 export interface AssetTable {
@@ -96,7 +104,7 @@ const labelOf = ({ currency, network }: AssetRow) => `${currency} on ${network}`
 const assetFaults = (row: AssetRow, network: Network | undefined): string[] => {
   if (!network) return [`${labelOf(row)}: there is no network of that name`];
   const faults = row.native ? nativeFaults(row, network) : [...tokenFaults(row, network), ...decimalsFaults(row)];
-  return faults.map((fault) => `${labelOf(row)}: ${fault}`);
+  return [...faults, ...tierFaults(row)].map((fault) => `${labelOf(row)}: ${fault}`);
 };
 
 const nativeFaults = ({ currency, decimals }: AssetRow, { kind, nativeCoin, chainId }: Network): string[] => {
@@ -132,7 +140,24 @@ const assetOf = (row: AssetRow, network: Network): Asset => ({
   decimals: row.decimals,
   smallestPayableMinor: toMinorRoundedUp(parseDecimal(row.smallest_payable), row.currency),
   requiredConfirmations: row.confirmations,
+  confirmationTiers: tiersOf(row),
 });
+
+const tiersOf = ({ currency, confirmation_tiers: tiers = [] }: AssetRow): ConfirmationTier[] =>
+  tiers.map(({ from, confirmations }) => ({
+    fromMinor: toMinorRoundedUp(parseDecimal(from), currency),
+    confirmations,
+  }));
+
+/** A larger amount must not apply earlier than a smaller one. */
+const tierFaults = (row: AssetRow): string[] => {
+  const tiers = [{ fromMinor: 0n, confirmations: row.confirmations }, ...tiersOf(row)];
+  return tiers
+    .slice(1)
+    .some((tier, n) => tier.fromMinor <= tiers[n]!.fromMinor || tier.confirmations <= tiers[n]!.confirmations)
+    ? ['each of "confirmation_tiers" must have a larger "from" and more "confirmations" than the one before it']
+    : [];
+};
 
 const coinTypeOf = (network: Network): number => COIN_TYPES[network.kind === 'bitcoin' ? network.chain : 'ether'];
 

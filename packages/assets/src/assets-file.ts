@@ -20,6 +20,9 @@ const NetworkRow = z.strictObject({
   xpub: z.string().optional(),
 });
 
+const PositiveAmount = Amount.refine((amount) => /[1-9]/.test(amount), { error: 'must be more than zero' });
+const Confirmations = z.int().min(1, { error: 'must be at least 1' });
+
 const AssetRow = z
   .strictObject({
     currency: z.enum(PaymentCurrency.options, {
@@ -35,8 +38,10 @@ const AssetRow = z
       })
       .optional(),
     decimals: z.int({ error: 'must be the number of decimals that the asset has on its chain' }),
-    smallest_payable: Amount.refine((amount) => /[1-9]/.test(amount), { error: 'must be more than zero' }),
-    confirmations: z.int().min(1, { error: 'must be at least 1' }),
+    smallest_payable: PositiveAmount,
+    confirmations: Confirmations,
+    /** Larger amounts that need more confirmations, smallest first. */
+    confirmation_tiers: z.array(z.strictObject({ from: PositiveAmount, confirmations: Confirmations })).optional(),
   })
   .refine(({ native, contract }) => (native === undefined) !== (contract === undefined), {
     error: 'must have either "native": true, for the coin of the chain, or the "contract" of a token',

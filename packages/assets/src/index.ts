@@ -3,5 +3,5 @@ export { AssetsFile } from './assets-file.ts';
 export type { BitcoinChain } from './chains.ts';
 export { assignedDeposit, depositInstruction } from './deposit-instruction.ts';
 export { checksummed, isChecksummed } from './evm-address.ts';
-export { payableAssets, requirePayable } from './payable.ts';
+export { payableAssets, requiredConfirmations, requirePayable } from './payable.ts';
 export { AssetsConfig, readAssets } from './read-assets.ts';

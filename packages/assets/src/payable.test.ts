@@ -1,5 +1,6 @@
 import { type AssetTable, assetsOf } from './asset-table.ts';
-import { payableAssets, requirePayable } from './payable.ts';
+import { depositInstruction } from './deposit-instruction.ts';
+import { payableAssets, requiredConfirmations, requirePayable } from './payable.ts';
 import { readAssets } from './read-assets.ts';
 
 const table = readAssets({ ENVIRONMENT: 'production' });
@@ -26,9 +27,26 @@ test('takes what the cheapest network takes', () => {
   };
   requirePayable(both, 'USDC', 10_000n);
   expect(() => requirePayable(both, 'USDC', 9_999n)).toThrow(/at least 0\.010000/);
-  expect(payableAssets(both, 'USDC', 4_999_999n)).toEqual([both.assets[1]]);
-  expect(payableAssets(both, 'USDC', 5_000_000n)).toEqual(both.assets);
+  const smallest = (total: bigint) => payableAssets(both, 'USDC', total).map((asset) => asset.smallestPayableMinor);
+  expect(smallest(4_999_999n)).toEqual([10_000n]);
+  expect(smallest(5_000_000n)).toEqual([5_000_000n, 10_000n]);
   expect(payableAssets(both, 'ETH', 1n)).toEqual([]);
+});
+
+test('larger amounts need more confirmations', () => {
+  const [btc] = assetsOf(table, 'BTC');
+  const needed = (amountMinor: bigint) => requiredConfirmations(btc!, amountMinor);
+  expect([999_999n, 1_000_000n, 9_999_999n, 10_000_000n].map(needed)).toEqual([2, 3, 3, 6]);
+  const [usdc] = assetsOf(table, 'USDC');
+  expect([9_999_999_999n, 10_000_000_000n].map((minor) => requiredConfirmations(usdc!, minor))).toEqual([12, 64]);
+});
+
+test('shows the confirmations that a total needs', () => {
+  expect(payableAssets(table, 'BTC', 999_999n)).toMatchObject([{ requiredConfirmations: 2 }]);
+  const [asset] = payableAssets(table, 'BTC', 10_000_000n);
+  expect(depositInstruction(asset!, { address: 'bc1', derivation: { fingerprint: 'f', path: '0/0' } })).toMatchObject({
+    requiredConfirmations: 6,
+  });
 });
 
 test('refuses a currency that cannot be deposited', () =>

@@ -2,12 +2,25 @@ import { fromMinor, type PaymentCurrency, type PaymentRail } from '@cpg/contract
 import { AppError } from '@cpg/core';
 import { type Asset, type AssetTable, assetsOf } from './asset-table.ts';
 
-/** The assets that can pay a total in this currency. */
+/** How many confirmations a payment of this amount needs. */
+export const requiredConfirmations = (
+  { requiredConfirmations: least, confirmationTiers }: Pick<Asset, 'requiredConfirmations' | 'confirmationTiers'>,
+  amountMinor: bigint,
+): number => confirmationTiers.findLast(({ fromMinor }) => amountMinor >= fromMinor)?.confirmations ?? least;
+
+/** The assets that can pay a total in this currency, each with the confirmations that the total needs. */
 export const payableAssets = (
   table: Pick<AssetTable, 'assets'>,
   currency: PaymentCurrency,
   totalMinor: bigint,
-): Asset[] => assetsOf(table, currency).filter(({ smallestPayableMinor }) => totalMinor >= smallestPayableMinor);
+): Asset[] =>
+  assetsOf(table, currency)
+    .filter(({ smallestPayableMinor }) => totalMinor >= smallestPayableMinor)
+    .map((asset) => ({
+      ...asset,
+      requiredConfirmations: requiredConfirmations(asset, totalMinor),
+      confirmationTiers: [],
+    }));
 
 /** Throws `amount_too_small` for a total that no asset of the currency can pay: nodes do not relay smaller transfers,
  *  or their fee would be more than the amount. Throws `invalid_request` for a currency without an asset. */

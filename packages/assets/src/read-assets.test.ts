@@ -195,6 +195,19 @@ test.each<[string, unknown[], unknown[], RegExp]>([
     /assets\.0\.smallest_payable: must be more than zero/,
   ],
   ['no confirmations', [bnb], [{ ...usdc, confirmations: 0 }], /assets\.0\.confirmations: must be at least 1/],
+  ...[
+    [{ from: '0', confirmations: 20 }],
+    [{ from: '5', confirmations: 15 }],
+    [
+      { from: '5', confirmations: 20 },
+      { from: '5', confirmations: 30 },
+    ],
+  ].map((confirmation_tiers): [string, object[], object[], RegExp] => [
+    `the tiers ${JSON.stringify(confirmation_tiers)}`,
+    [bnb],
+    [{ ...usdc, confirmation_tiers }],
+    /each of "confirmation_tiers" must have a larger "from" and more "confirmations"|from: must be more than zero/,
+  ]),
   ['a field that it does not know', [bnb], [{ ...usdc, decimal: 18 }], /assets\.0\.decimal: is not a known field/],
 ])('refuses %s', (_, networks, assets, message) => {
   expect(faultOf(networks, assets)).toMatch(/^ASSETS_FILE \(.*assets\.json\) is invalid:\n/);
