@@ -1,3 +1,4 @@
+import { transaction } from '@cpg/postgres';
 import { newId } from '@cpg/runtime';
 import type { Result } from '../delivery/delivery.ts';
 import { sampleEvent } from '../samples.ts';
@@ -62,4 +63,27 @@ test('a success resets the count, and its repetition does not hide later failure
   await record([failure(recovered, 40), failure(recovered, 45)]);
   await record([success]);
   expect(await failuresOf(recovered)).toEqual([{ attempts: 2, seconds: 5 }]);
+});
+
+test('reads the delivery of a result, and no others of its webhook', async () => {
+  const webhookId = newId('webhook');
+  const result = resultFor(webhookId, { second: 0, isSuccess: true });
+  const { day, event, id } = result.delivery;
+  await system.pool.query(
+    `insert into webhooks.deliveries (day, event_id, webhook_id, id, event_type, created_at)
+     select $1::date, name, $2, name, 'order:paid', now() from generate_series(1, 1000) as n, concat('other ', n) as name
+     union all select $1::date, $3, $2, $4, 'order:paid', now()`,
+    [day, webhookId, event.id, id],
+  );
+  const rowsRead = await transaction(system.pool, async (db) => {
+    await recordResults(db, { results: [result], holder: 'test', now });
+    const { rows } = await db.query<{ read: number }>(
+      `select sum(seq_tup_read + idx_tup_fetch)::int as read from pg_stat_xact_user_tables
+       where schemaname = 'webhooks' and relname like 'deliveries%'`,
+    );
+    return rows[0]!.read;
+  });
+  expect(rowsRead).toBeLessThan(10);
+  const { rows } = await system.pool.query('select status from webhooks.deliveries where id = $1', [id]);
+  expect(rows).toEqual([{ status: 'delivered' }]);
 });

@@ -45,6 +45,7 @@ export const recordResults = async (
 const UNDEFINED_TABLE = '42P01';
 
 // Names the partition: the planner has no statistics of a new one, and would misjudge a condition on the day.
+// A delivery is found by either of its indexes: without its id, one of them reads the webhook's deliveries of the day.
 // `failing` counts only attempts that are recorded now, so a repeat counts nothing twice. A success resets its row.
 // Its rows are written in the order of their ids, so that instances cannot deadlock.
 // A late result of an instance whose lease expired changes neither a row leased to another instance nor a delivered
@@ -62,7 +63,7 @@ const recordInto = (day: string): string => `
     where q.position = r.position and r.status = 'pending' and q.leased_by = $2
   ), updated as (
     update webhooks.${partitionOf('deliveries', day)} d set status = r.status, attempts = r.made_before + r.made, next_attempt_at = r.next_at, updated_at = $3 from result r
-    where d.event_id = r.event_id and d.webhook_id = r.webhook_id and d.status = 'pending'
+    where d.event_id = r.event_id and d.webhook_id = r.webhook_id and d.id = r.delivery_id and d.status = 'pending'
   ), recorded as (
     insert into webhooks.${partitionOf('attempts', day)} (day, delivery_id, number, started_at, duration_ms, outcome, status_code, error, response)
     select $1, delivery_id, made_before + made, started_at, duration_ms, outcome, status_code, error, response from result where outcome is not null
