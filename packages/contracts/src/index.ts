@@ -1,4 +1,5 @@
 export * from './account-events.ts';
+export * from './chain-events.ts';
 export * from './currencies.ts';
 export * from './envelope.ts';
 export * from './event-definition.ts';

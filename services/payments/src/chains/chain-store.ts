@@ -1,0 +1,52 @@
+import type { ChainChange, ReadBlock } from './chain-change.ts';
+import type { Report, SeenTransfer } from './seen-transfer.ts';
+
+/** How far a network was read. */
+export interface ChainState {
+  readonly genesis: string;
+  /** The blocks read last, oldest first; the last one is the cursor. Never empty. */
+  readonly window: readonly ReadBlock[];
+}
+
+export interface StoredChain {
+  /** Null before reading began. */
+  readonly state: ChainState | null;
+  /** An operator's request: read again from this height. */
+  readonly rescanFrom: number | null;
+}
+
+/** What readiness, metrics and expiry need to know, besides the state. */
+export interface ReadMark {
+  /** The highest block that the nodes have; null if that is unknown. */
+  readonly tip: number | null;
+  /** When everything that the nodes had by then was read; null to keep the earlier mark. */
+  readonly readAt: Date | null;
+  readonly halted: string | null;
+}
+
+export interface ReportChange {
+  readonly id: string;
+  readonly required: number;
+  readonly reported: Report | null;
+  readonly pending: Report | null;
+}
+
+/** What was read from one network. */
+export interface ChainStore {
+  readonly load: () => Promise<StoredChain>;
+  /** Commits a change in one transaction. False, and nothing changes, unless the cursor is `from`: another process
+   *  went on, or an operator asked for a rescan. */
+  readonly commit: (from: ReadBlock, change: ChainChange) => Promise<boolean>;
+  /** Begins a window at the cursor of `change`: at the first start, with `from` null, or because an operator asked for
+   *  a rescan. False like `commit`. */
+  readonly begin: (genesis: string, from: ReadBlock | null, change: ChainChange) => Promise<boolean>;
+  readonly mark: (mark: ReadMark) => Promise<void>;
+  readonly withIds: (ids: readonly string[]) => Promise<SeenTransfer[]>;
+  readonly above: (height: number) => Promise<SeenTransfer[]>;
+  /** Those that may change or have something to report, oldest first. */
+  readonly open: () => Promise<SeenTransfer[]>;
+  readonly saveReports: (changes: readonly ReportChange[]) => Promise<void>;
+}
+
+/** A transfer that no block contains, and whose payment may still change. */
+export const isUnmined = ({ block }: SeenTransfer): boolean => block === null;

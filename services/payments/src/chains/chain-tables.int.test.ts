@@ -1,0 +1,81 @@
+import { join } from 'node:path';
+import { createPool, migrate, type Pool, testDatabase } from '@cpg/postgres';
+import { createLogger } from '@cpg/runtime';
+import fc from 'fast-check';
+import { settle, steps } from '../testing/jest-chain-histories.ts';
+import { chainProcesses, KIND, transferOf } from '../testing/jest-chain-process.ts';
+import { simulatedChain } from '../testing/jest-simulated-chain.ts';
+import type { ChainStore } from './chain-store.ts';
+import { chainTables } from './chain-tables.ts';
+
+let database: Awaited<ReturnType<typeof testDatabase>>;
+let pool: Pool;
+
+beforeAll(async () => {
+  const log = createLogger({ name: 'chain-tables', level: 'silent' });
+  database = await testDatabase();
+  pool = createPool({ url: database.url, name: 'chain-tables', log });
+  await migrate(pool, { schema: 'payments', folder: join(import.meta.dirname, '../../migrations') });
+});
+afterAll(async () => {
+  await pool.end();
+  await database.drop();
+});
+
+const contentOf = async (store: ChainStore) => ({
+  ...{ stored: await store.load(), open: idsOf(await store.open()) },
+  mined: await store.above(-1),
+});
+const idsOf = (rows: readonly { readonly id: string }[]) => rows.map(({ id }) => id).toSorted();
+
+let networks = 0;
+const newTables = () => chainTables(pool, `network-${(networks += 1)}`, KIND.windowBlocks);
+
+test('holds the same as the tables in memory after any history', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(steps, { maxLength: 12 }), async (history) => {
+      const contents = [];
+      for (const store of [newTables(), undefined]) {
+        const chain = simulatedChain();
+        chain.mineMany(12);
+        const watching = chainProcesses(chain, store && { store });
+        await watching.readOn();
+        for (const step of history) await step(chain, watching);
+        watching.restart();
+        await watching.readOn();
+        contents.push(await contentOf(watching.tables.store));
+        await settle(chain, watching);
+        contents.push(await contentOf(watching.tables.store));
+      }
+      expect(contents.slice(0, 2)).toEqual(contents.slice(2));
+    }),
+    { numRuns: process.env.EXTENDED ? 300 : 8 },
+  );
+});
+
+test('keeps the outputs that a transaction spends, and amounts of any size', async () => {
+  const chain = simulatedChain();
+  const watching = chainProcesses(chain, { store: newTables() });
+  const transfer = transferOf('large', { spends: ['x:0', 'y:1'], minConfirmations: 100, units: 10n ** 30n });
+  await watching.readOn();
+  chain.mine(transfer);
+  await watching.readOn();
+  expect(await watching.tables.store.withIds([transfer.id])).toMatchObject([
+    { ...transfer, required: 100, block: chain.refAt(1) },
+  ]);
+});
+
+test('begins a rescan only once, and moves no cursor before', async () => {
+  const chain = simulatedChain();
+  chain.mineMany(30);
+  const store = newTables();
+  const watching = chainProcesses(chain, { store });
+  await watching.readOn();
+  const network = `network-${networks}`;
+  await pool.query('update payments.chain_cursors set rescan_from = 5 where network = $1', [network]);
+  const { state } = await store.load();
+  expect(await store.commit(state!.window.at(-1)!, { cursor: state!.window[0]!, transfers: [] })).toBe(false);
+  await watching.readOn();
+  expect(await store.load()).toMatchObject({ rescanFrom: null });
+  expect(watching.recorded.places.at(-1)).toMatchObject({ height: 4 });
+});

@@ -1,0 +1,137 @@
+import { type Pool, type Queryable, transaction } from '@cpg/postgres';
+import type { ChainChange, ReadBlock } from './chain-change.ts';
+import type { ChainStore, ReportChange, StoredChain } from './chain-store.ts';
+import { readTransfers, upsertTransfers } from './transfer-rows.ts';
+
+interface CursorRow {
+  readonly genesis: string | null;
+  readonly height: string;
+  readonly hash: string;
+  readonly time: Date | null;
+  readonly rescan_from: string | null;
+}
+
+type BlockRow = Pick<CursorRow, 'height' | 'hash' | 'time'>;
+
+/** What was read from a network, in PostgreSQL. `windowBlocks` hashes are kept. */
+export const chainTables = (pool: Pool, network: string, windowBlocks: number): ChainStore => {
+  const transfers = (condition: string, value?: unknown) => readTransfers(pool, network, condition, value);
+  const apply = (
+    { cursor, transfers: changed }: ChainChange,
+    lowest: number,
+    moveCursor: (db: Queryable) => Promise<boolean>,
+  ) =>
+    transaction(pool, async (db) => {
+      if (!(await moveCursor(db))) return false;
+      await keepBlock(db, network, cursor, lowest);
+      await upsertTransfers(db, network, changed);
+      return true;
+    });
+  return {
+    load: () => load(pool, network),
+    begin: (genesis, from, change) =>
+      apply(change, change.cursor.height, (db) => beginAt(db, network, genesis, from, change.cursor)),
+    commit: (from, change) =>
+      apply(change, change.cursor.height - windowBlocks, (db) => moveCursor(db, network, from, change.cursor)),
+    mark: async ({ tip, readAt, halted }) => {
+      await pool.query({
+        name: 'mark-chain',
+        text: `insert into payments.chain_cursors as row (network, tip, read_at, halted) values ($1, $2, $3, $4)
+               on conflict (network) do update set tip = coalesce(excluded.tip, row.tip), halted = excluded.halted,
+                 read_at = coalesce(excluded.read_at, row.read_at)`,
+        values: [network, tip, readAt, halted],
+      });
+    },
+    withIds: async (ids) => (ids.length === 0 ? [] : transfers('id = any($2)', ids)),
+    above: (height) => transfers('height > $2', height),
+    open: () => transfers('open'),
+    saveReports: (changes) => saveReports(pool, network, changes),
+  };
+};
+
+const load = async (pool: Pool, network: string): Promise<StoredChain> => {
+  const [cursor, blocks] = await Promise.all([
+    pool.query<CursorRow>({
+      name: 'chain-cursor',
+      text: 'select * from payments.chain_cursors where network = $1',
+      values: [network],
+    }),
+    pool.query<BlockRow>({
+      name: 'chain-window',
+      text: 'select height, hash, time from payments.chain_blocks where network = $1 order by height',
+      values: [network],
+    }),
+  ]);
+  const [row] = cursor.rows;
+  const rescanFrom = row?.rescan_from ? Number(row.rescan_from) : null;
+  if (!row?.genesis) return { state: null, rescanFrom };
+  // The two statements may see different commits: blocks from the cursor on may belong to a later one.
+  const below = blocks.rows.map(blockOf).filter(({ height }) => height < Number(row.height));
+  return { state: { genesis: row.genesis, window: [...below, blockOf(row)] }, rescanFrom };
+};
+
+const blockOf = ({ height, hash, time }: BlockRow): ReadBlock => ({ height: Number(height), hash, time });
+
+/** False if the cursor is elsewhere, or an operator asked for a rescan. */
+const moveCursor = async (db: Queryable, network: string, from: ReadBlock, to: ReadBlock): Promise<boolean> => {
+  const { rowCount } = await db.query({
+    name: 'move-chain-cursor',
+    text: `update payments.chain_cursors set height = $4, hash = $5, time = $6, halted = null
+           where network = $1 and height = $2 and hash = $3 and rescan_from is null`,
+    values: [network, from.height, from.hash, to.height, to.hash, to.time],
+  });
+  return rowCount === 1;
+};
+
+const beginAt = async (
+  db: Queryable,
+  network: string,
+  genesis: string,
+  from: ReadBlock | null,
+  to: ReadBlock,
+): Promise<boolean> => {
+  const { rowCount } = await db.query(
+    `insert into payments.chain_cursors as row (network, genesis, height, hash, time) values ($1, $2, $3, $4, $5)
+     on conflict (network) do update set genesis = excluded.genesis, height = excluded.height, hash = excluded.hash,
+       time = excluded.time, halted = null, rescan_from = null
+     where row.height is not distinct from $6 and row.hash is not distinct from $7`,
+    [network, genesis, to.height, to.hash, to.time, from?.height ?? null, from?.hash ?? null],
+  );
+  return rowCount === 1;
+};
+
+const keepBlock = async (db: Queryable, network: string, block: ReadBlock, lowest: number): Promise<void> => {
+  await db.query({
+    name: 'forget-chain-blocks',
+    text: 'delete from payments.chain_blocks where network = $1 and (height > $2 or height < $3)',
+    values: [network, block.height, lowest],
+  });
+  await db.query({
+    name: 'keep-chain-block',
+    text: `insert into payments.chain_blocks (network, height, hash, time) values ($1, $2, $3, $4)
+           on conflict (network, height) do update set hash = excluded.hash, time = excluded.time`,
+    values: [network, block.height, block.hash, block.time],
+  });
+};
+
+const saveReports = async (pool: Pool, network: string, changes: readonly ReportChange[]): Promise<void> => {
+  if (changes.length === 0) return;
+  const column = <T>(value: (change: ReportChange) => T) => changes.map(value);
+  await pool.query({
+    name: 'save-chain-reports',
+    text: `update payments.chain_transfers as row set required = made.required, reported = made.reported,
+             reported_hash = made.reported_hash, pending = made.pending, pending_hash = made.pending_hash
+           from unnest($2::text[], $3::int[], $4::text[], $5::text[], $6::text[], $7::text[])
+             as made (id, required, reported, reported_hash, pending, pending_hash)
+           where row.network = $1 and row.id = made.id`,
+    values: [
+      network,
+      column(({ id }) => id),
+      column(({ required }) => required),
+      column(({ reported }) => reported?.status ?? null),
+      column(({ reported }) => reported?.block ?? null),
+      column(({ pending }) => pending?.status ?? null),
+      column(({ pending }) => pending?.block ?? null),
+    ],
+  });
+};

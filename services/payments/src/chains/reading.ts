@@ -1,0 +1,69 @@
+import type { Logger } from '@cpg/runtime';
+import { type ChainChange, forward, lookAtPool, type ReadBlock, unwind } from './chain-change.ts';
+import type { BlockRef, ChainSource } from './chain-source.ts';
+import { type ChainStore, isUnmined } from './chain-store.ts';
+import type { WatchedAddresses } from './watched-addresses.ts';
+
+export interface ReadingOptions {
+  readonly network: string;
+  readonly windowBlocks: number;
+  readonly source: ChainSource;
+  readonly store: ChainStore;
+  readonly watched: WatchedAddresses;
+  readonly now: () => Date;
+  readonly log: Logger;
+}
+
+/** Reads on from the last block of `window`, with one transaction for each change. */
+export const readingFrom = (window: ReadBlock[], options: ReadingOptions) => {
+  const { network, windowBlocks, source, store, watched, now, log } = options;
+  const cursor = () => window.at(-1)!;
+  const unmined = async () => (await store.open()).filter(isUnmined);
+  const commit = async (change: ChainChange): Promise<void> => {
+    requireLead(await store.commit(cursor(), change));
+    const { height } = change.cursor;
+    const kept = window.filter((block) => block.height < height && block.height >= height - windowBlocks);
+    window.splice(0, window.length, ...kept, change.cursor);
+  };
+  return {
+    window: window as readonly ReadBlock[],
+    height: () => cursor().height,
+    /** Reads the block after the cursor, unless it follows another block. Resolves to the hash that it follows. */
+    read: async (ref: BlockRef): Promise<{ readonly parent: string; readonly watched: number }> => {
+      // The block exists by now, so every address that it pays was reserved before.
+      const addresses = await watched.refresh();
+      const { hash, height } = cursor();
+      const block = await source.block(ref, addresses);
+      if (block.ref.hash !== ref.hash || block.ref.height !== height + 1)
+        throw new Error(`the source of ${network} answered with another block`);
+      if (block.parent === hash) {
+        const known = await store.withIds(block.transfers.map(({ id }) => id));
+        await commit(forward(block, known, block.spent ? await unmined() : [], now()));
+      }
+      return { parent: block.parent, watched: addresses.size };
+    },
+    /** Takes back the blocks above `to`. */
+    undo: async (to: BlockRef): Promise<void> => {
+      const { height } = cursor();
+      const target = window.find((block) => block.height === to.height)!;
+      const gone = await store.above(to.height);
+      await commit(unwind(target, height, gone, await unmined(), now()));
+      const depth = height - to.height;
+      log.warn({ network, depth, height: to.height, transfers: gone.length }, 'blocks left the chain');
+    },
+    readMempool: async (): Promise<void> => {
+      if (!source.mempool) return;
+      const pool = await source.mempool(await watched.refresh());
+      const known = await store.withIds(pool.map(({ id }) => id));
+      const change = lookAtPool(cursor(), pool, known, await unmined(), now());
+      if (change.transfers.length > 0) await commit(change);
+    },
+  };
+};
+
+export type Reading = ReturnType<typeof readingFrom>;
+
+/** Another process wrote: what this one knows of the cursor is out of date. */
+export const requireLead = (isCommitted: boolean): void => {
+  if (!isCommitted) throw new Error('the cursor of the chain moved meanwhile');
+};

@@ -1,0 +1,180 @@
+import type { Asset } from '@cpg/assets';
+import { decimalsOf, fromMinor, fromUnits, type RegisterPaymentCall } from '@cpg/contracts';
+import { isAppError, isTemporary } from '@cpg/core';
+import { type Logger, newContext } from '@cpg/runtime';
+import type { PaymentChanges } from '../changes.ts';
+import type { RegisterPayment } from '../matching.ts';
+import { paymentIdOf } from '../payment/identity.ts';
+import type { ChainStore, ReportChange } from './chain-store.ts';
+import {
+  confirmationsOf,
+  failureReasonOf,
+  isSameReport,
+  type ReadSoFar,
+  type Report,
+  reportOf,
+  type SeenTransfer,
+} from './seen-transfer.ts';
+
+export interface ReporterOptions {
+  readonly network: string;
+  /** CAIP-2. */
+  readonly chainId: string;
+  readonly assets: readonly Asset[];
+  readonly store: Pick<ChainStore, 'open' | 'saveReports'>;
+  readonly register: RegisterPayment;
+  readonly fail: PaymentChanges['fail'];
+  /** Confirmations that a transfer needs before its payment is confirmed. */
+  readonly requiredConfirmations: RequiredConfirmations;
+  readonly log: Logger;
+}
+
+export type RequiredConfirmations = (transfer: {
+  readonly asset: Asset;
+  readonly amountMinor: bigint;
+  readonly address: string;
+}) => Promise<number>;
+
+/** Reports transfers as payments, as far as the chain was read. False if a report could not be made yet. */
+export type ReportTransfers = (readSoFar: ReadSoFar) => Promise<boolean>;
+
+interface DueReport {
+  readonly transfer: SeenTransfer;
+  readonly required: number;
+  readonly report: Report;
+}
+
+const BATCH = 64;
+
+export const reporter = (options: ReporterOptions): ReportTransfers => {
+  const { store, assets, network, log } = options;
+  const send = sender(options);
+  const dueOf = async (transfer: SeenTransfer, readSoFar: ReadSoFar): Promise<DueReport | 'unknown asset' | null> => {
+    const { asset, id } = transfer;
+    if (!assets.some((each) => each.id === asset)) {
+      log.error({ network, asset, transfer: id }, 'a transfer waits for its asset: add it to the file of assets again');
+      return 'unknown asset';
+    }
+    const required = transfer.required ?? (await requiredFor(options, transfer));
+    const report = reportOf(transfer, readSoFar, required);
+    if (!report || (!transfer.pending && isSameReport(report, transfer.reported))) return null;
+    return { transfer, required, report };
+  };
+
+  return async (readSoFar) => {
+    const due: DueReport[] = [];
+    let areMade = true;
+    for (const transfer of await store.open()) {
+      const each = await dueOf(transfer, readSoFar);
+      if (each === 'unknown asset') areMade = false;
+      else if (each) due.push(each);
+    }
+    for (let start = 0; start < due.length; start += BATCH) {
+      const batch = due.slice(start, start + BATCH);
+      // A crash after a report was made must not look like a report that was never made.
+      await store.saveReports(batch.map(({ transfer, required, report }) => changeOf(transfer, required, report)));
+      const made = await sendByAddress(batch, (each) => send(each, readSoFar));
+      await store.saveReports(made);
+      areMade &&= made.length === batch.length;
+    }
+    return areMade;
+  };
+};
+
+const changeOf = ({ id, reported }: SeenTransfer, required: number, pending: Report): ReportChange => ({
+  ...{ id, required, reported, pending },
+});
+
+/** Sends reports about one address one after another, because they belong to one order. Resolves to those made. */
+const sendByAddress = async (
+  batch: readonly DueReport[],
+  send: (due: DueReport) => Promise<ReportChange | null>,
+): Promise<ReportChange[]> => {
+  const byAddress = new Map<string, DueReport[]>();
+  for (const due of batch) byAddress.set(due.transfer.address, [...(byAddress.get(due.transfer.address) ?? []), due]);
+  const made: ReportChange[] = [];
+  const sendAll = async (dues: readonly DueReport[]) => {
+    for (const due of dues) {
+      const change = await send(due);
+      if (change) made.push(change);
+    }
+  };
+  await Promise.all([...byAddress.values()].map(sendAll));
+  return made;
+};
+
+/** Makes one report. Null if it has to be made again later. */
+const sender =
+  ({ network, chainId, assets, register, fail, log }: ReporterOptions) =>
+  async ({ transfer, required, report }: DueReport, { height }: ReadSoFar): Promise<ReportChange | null> => {
+    const { id, txHash, block, reported } = transfer;
+    const done = (made: Report): ReportChange => ({ id, required, reported: made, pending: null });
+    const where = { network, txHash, transfer: id, block: block?.height };
+    const context = newContext('service:payments');
+    const providerId = `${chainId}/${id}`;
+    try {
+      if (report.status === 'failed') {
+        const paymentId = paymentIdOf('crypto_deposit', providerId);
+        const reason = failureReasonOf(transfer);
+        await fail(paymentId, { failure_reason: reason }, context);
+        log.warn({ ...where, paymentId, reason }, 'the chain does not have the money of a payment any more');
+        return done(report);
+      }
+      const call = callOf(assets, transfer, report, providerId, height);
+      if (!call) {
+        log.warn(where, 'a transfer is worth less than the smallest amount of its currency');
+        return done({ ...report, status: 'ignored' });
+      }
+      const { payment } = await register(call, context);
+      if (report.status !== reported?.status)
+        log.info({ ...where, paymentId: payment.id, status: report.status }, 'transfer reported');
+      return done(report);
+    } catch (error) {
+      if (report.status === 'failed' && isAppError(error, 'not_found')) return done(report);
+      if (isTemporary(error) || !isAppError(error)) {
+        log.warn({ ...where, err: error }, 'a transfer could not be reported, retrying');
+        return null;
+      }
+      log.error({ ...where, err: error }, 'a transfer cannot be recorded as a payment: an operator has to look at it');
+      return done({ ...report, status: 'refused' });
+    }
+  };
+
+const assetOf = (assets: readonly Asset[], id: string): Asset => assets.find((each) => each.id === id)!;
+
+const minorOf = ({ currency, decimals }: Asset, units: bigint): bigint =>
+  fromUnits(units, { scale: decimalsOf(currency), decimals }).minor;
+
+const requiredFor = async (
+  { assets, requiredConfirmations }: ReporterOptions,
+  { asset: id, units, address, minConfirmations = 1 }: SeenTransfer,
+): Promise<number> => {
+  const asset = assetOf(assets, id);
+  const required = await requiredConfirmations({ asset, amountMinor: minorOf(asset, units), address });
+  return Math.max(required, minConfirmations);
+};
+
+/** Null for less than one minor unit. */
+const callOf = (
+  assets: readonly Asset[],
+  transfer: SeenTransfer,
+  { status }: Report,
+  providerId: string,
+  height: number,
+): RegisterPaymentCall | null => {
+  const { currency, ...asset } = assetOf(assets, transfer.asset);
+  const minor = minorOf({ currency, ...asset }, transfer.units);
+  if (minor === 0n) return null;
+  return {
+    address: transfer.address,
+    rail: 'crypto_deposit',
+    provider_id: providerId,
+    amount: fromMinor(minor, currency),
+    currency,
+    confirmed: status === 'confirmed',
+    ...(transfer.txHash !== null && { tx_hash: transfer.txHash }),
+    seen_at: transfer.seenAt.toISOString(),
+    ...(transfer.block && { block: transfer.block }),
+    confirmations: confirmationsOf(transfer, height),
+  };
+};

@@ -1,0 +1,131 @@
+import type { Block, BlockRef, Transfer } from './chain-source.ts';
+
+/** What the payment of a transfer was told. `ignored`: it is worth less than a minor unit. `refused`: payments did not
+ *  take it, and an operator was told. */
+export type ReportStatus = 'received' | 'confirmed' | 'failed' | 'ignored' | 'refused';
+
+export interface Report {
+  readonly status: ReportStatus;
+  /** Hash of the block that contains the transfer; null for none. */
+  readonly block: string | null;
+}
+
+/** A transfer to a watched address, where the chain has it now, and what was reported about it. */
+export interface SeenTransfer extends Transfer {
+  readonly seenAt: Date;
+  /** The block on the chain that contains it; null while no block does. */
+  readonly block: BlockRef | null;
+  /** The height that had been read when a reorganization removed it; null while it is mined or was never mined. */
+  readonly lostAt: number | null;
+  /** Since when neither a block nor the mempool has it. */
+  readonly vanishedAt: Date | null;
+  /** A block whose transaction spends an output that this transfer spends too. */
+  readonly conflictAt: number | null;
+  /** Confirmations that it needs; null until it is reported. */
+  readonly required: number | null;
+  readonly reported: Report | null;
+  /** The report that is being made. After a crash it may have been made or not. */
+  readonly pending: Report | null;
+}
+
+const unreported = { required: null, reported: null, pending: null } as const;
+const present = { lostAt: null, vanishedAt: null, conflictAt: null } as const;
+
+const earlier = (a: Date, b: Date): Date => (a <= b ? a : b);
+
+/** A transfer that a block contains. Clocks of miners run ahead, so no block counts as later than now. */
+export const mined = (
+  transfer: Transfer,
+  { ref, time }: Pick<Block, 'ref' | 'time'>,
+  known: SeenTransfer | undefined,
+  now: Date,
+): SeenTransfer => ({
+  ...(known ?? unreported),
+  ...transfer,
+  ...present,
+  seenAt: earlier(known?.seenAt ?? now, time),
+  block: ref,
+});
+
+/** A transfer that no block contains any more. */
+export const unmined = (known: SeenTransfer, readUpTo: number, now: Date): SeenTransfer => ({
+  ...known,
+  block: null,
+  lostAt: readUpTo,
+  vanishedAt: now,
+});
+
+/** A transfer in the mempool. */
+export const pooled = (transfer: Transfer, known: SeenTransfer | undefined, now: Date): SeenTransfer => ({
+  ...(known ?? { ...transfer, ...unreported, ...present, seenAt: now, block: null }),
+  vanishedAt: null,
+});
+
+/** Blocks that have to follow before an applied payment whose transfer a reorganization removed fails. */
+export const GRACE_BLOCKS = 6;
+
+/** How long a transfer that was never applied may be gone before its payment fails. */
+export const VANISHED_MS = 24 * 3_600_000;
+
+export interface ReadSoFar {
+  readonly height: number;
+  /** Whether the source has no further block, and its mempool was read. */
+  readonly isAtTip: boolean;
+  readonly now: Date;
+}
+
+export const confirmationsOf = ({ block }: SeenTransfer, height: number): number =>
+  block ? Math.max(0, height - block.height + 1) : 0;
+
+/** What should be reported about a transfer by now; null for nothing. */
+export const reportOf = (transfer: SeenTransfer, readSoFar: ReadSoFar, required: number): Report | null => {
+  const { block, reported, pending } = transfer;
+  const last = pending ?? reported;
+  if (last?.status === 'ignored' || last?.status === 'refused') return last;
+  if (!block) return reportWithoutBlock(transfer, last, readSoFar, required);
+  const isConfirmed = last?.status === 'confirmed' || confirmationsOf(transfer, readSoFar.height) >= required;
+  return { status: isConfirmed ? 'confirmed' : 'received', block: block.hash };
+};
+
+const reportWithoutBlock = (
+  { lostAt, vanishedAt, conflictAt }: SeenTransfer,
+  last: Report | null,
+  { height, isAtTip, now }: ReadSoFar,
+  required: number,
+): Report | null => {
+  const received = { status: 'received', block: null } as const;
+  if (last === null) return vanishedAt ? null : received;
+  if (last.status === 'failed') return last;
+  const failed = { status: 'failed', block: null } as const;
+  if (conflictAt !== null && height - conflictAt + 1 >= required) return failed;
+  if (last.status === 'confirmed') return lostAt !== null && height >= lostAt + GRACE_BLOCKS ? failed : last;
+  const isGone = vanishedAt !== null && now.getTime() - vanishedAt.getTime() >= VANISHED_MS;
+  return isAtTip && isGone ? failed : received;
+};
+
+export const isSameReport = (a: Report | null, b: Report | null): boolean =>
+  a?.status === b?.status && a?.block === b?.block;
+
+/** Why a payment fails whose transfer is gone. */
+export const failureReasonOf = ({ conflictAt, reported }: SeenTransfer): 'double_spend' | 'reorg' | 'dropped' => {
+  if (conflictAt !== null) return 'double_spend';
+  return reported?.status === 'confirmed' ? 'reorg' : 'dropped';
+};
+
+/** Whether a transfer may still change, or has something to report. The column `open` computes the same. */
+export const isOpen = ({ block, vanishedAt, reported, pending }: SeenTransfer): boolean => {
+  if (pending) return true;
+  switch (reported?.status) {
+    case undefined:
+      return block !== null || vanishedAt === null;
+    case 'received':
+      return true;
+    case 'confirmed':
+      return block?.hash !== reported?.block;
+    case 'failed':
+      return block !== null;
+    case 'ignored':
+    case 'refused':
+      return false;
+  }
+};

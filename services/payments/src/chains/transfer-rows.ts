@@ -1,0 +1,118 @@
+import type { Queryable } from '@cpg/postgres';
+import type { Report, ReportStatus, SeenTransfer } from './seen-transfer.ts';
+
+interface Row {
+  readonly id: string;
+  readonly tx_hash: string | null;
+  readonly address: string;
+  readonly asset: string;
+  readonly units: string;
+  readonly min_confirmations: number | null;
+  readonly required: number | null;
+  readonly spends: string[] | null;
+  readonly seen_at: Date;
+  readonly height: string | null;
+  readonly hash: string | null;
+  readonly lost_at: string | null;
+  readonly vanished_at: Date | null;
+  readonly conflict_at: string | null;
+  readonly reported: ReportStatus | null;
+  readonly reported_hash: string | null;
+  readonly pending: ReportStatus | null;
+  readonly pending_hash: string | null;
+}
+
+const numberOf = (text: string | null): number | null => (text === null ? null : Number(text));
+
+const reportOf = (status: ReportStatus | null, block: string | null): Report | null => status && { status, block };
+
+const transferOf = (row: Row): SeenTransfer => ({
+  id: row.id,
+  txHash: row.tx_hash,
+  address: row.address,
+  asset: row.asset,
+  units: BigInt(row.units),
+  ...(row.min_confirmations !== null && { minConfirmations: row.min_confirmations }),
+  ...(row.spends && { spends: row.spends }),
+  seenAt: row.seen_at,
+  block: row.hash === null ? null : { height: Number(row.height), hash: row.hash },
+  lostAt: numberOf(row.lost_at),
+  vanishedAt: row.vanished_at,
+  conflictAt: numberOf(row.conflict_at),
+  required: row.required,
+  reported: reportOf(row.reported, row.reported_hash),
+  pending: reportOf(row.pending, row.pending_hash),
+});
+
+/** The transfers of a network that satisfy a condition, oldest first. `value` is its $2. */
+export const readTransfers = async (
+  db: Queryable,
+  network: string,
+  condition: string,
+  value?: unknown,
+): Promise<SeenTransfer[]> => {
+  const { rows } = await db.query<Row>({
+    name: `chain-transfers ${condition}`,
+    text: `select * from payments.chain_transfers where network = $1 and ${condition} order by seen_at, id`,
+    values: value === undefined ? [network] : [network, value],
+  });
+  return rows.map(transferOf);
+};
+
+const COLUMNS = {
+  id: 'text',
+  tx_hash: 'text',
+  address: 'text',
+  asset: 'text',
+  units: 'numeric',
+  min_confirmations: 'int',
+  seen_at: 'timestamptz',
+  height: 'bigint',
+  hash: 'text',
+  lost_at: 'bigint',
+  vanished_at: 'timestamptz',
+  conflict_at: 'bigint',
+  // An array of arrays has no unequal lengths, so each list is one JSON text.
+  spends: 'text',
+} as const;
+
+type Column = keyof typeof COLUMNS;
+
+const NAMES = Object.keys(COLUMNS) as Column[];
+/** What a reorganization or a later block may change. */
+const CHANGING: readonly Column[] = ['seen_at', 'height', 'hash', 'lost_at', 'vanished_at', 'conflict_at'];
+
+const UPSERT = `
+  insert into payments.chain_transfers (network, ${NAMES.join(', ')})
+  select $1, ${NAMES.map((name) => (name === 'spends' ? '(select array_agg(value) from json_array_elements_text(spends::json))' : name)).join(', ')}
+  from unnest(${NAMES.map((name, n) => `$${n + 2}::${COLUMNS[name]}[]`).join(', ')}) as seen (${NAMES.join(', ')})
+  on conflict (network, id) do update set ${CHANGING.map((name) => `${name} = excluded.${name}`).join(', ')}`;
+
+/** Writes where the chain has transfers. Leaves what was reported about them. */
+export const upsertTransfers = async (
+  db: Queryable,
+  network: string,
+  transfers: readonly SeenTransfer[],
+): Promise<void> => {
+  if (transfers.length === 0) return;
+  const rows = transfers.map((transfer): Record<Column, unknown> => ({
+    id: transfer.id,
+    tx_hash: transfer.txHash,
+    address: transfer.address,
+    asset: transfer.asset,
+    units: String(transfer.units),
+    min_confirmations: transfer.minConfirmations,
+    seen_at: transfer.seenAt,
+    height: transfer.block?.height,
+    hash: transfer.block?.hash,
+    lost_at: transfer.lostAt,
+    vanished_at: transfer.vanishedAt,
+    conflict_at: transfer.conflictAt,
+    spends: JSON.stringify(transfer.spends ?? []),
+  }));
+  await db.query({
+    name: 'upsert-chain-transfers',
+    text: UPSERT,
+    values: [network, ...NAMES.map((name) => rows.map((row) => row[name] ?? null))],
+  });
+};

@@ -1,0 +1,248 @@
+import { chainProcesses, KIND, transferOf } from '../testing/jest-chain-process.ts';
+import { simulatedChain } from '../testing/jest-simulated-chain.ts';
+import { GRACE_BLOCKS } from './seen-transfer.ts';
+
+const start = async (options: Parameters<typeof chainProcesses>[1] = {}) => {
+  const chain = simulatedChain();
+  chain.mineMany(3);
+  const watching = chainProcesses(chain, options);
+  await watching.readOn();
+  return { chain, watching };
+};
+const money = transferOf('a');
+
+test('reports a transfer when it is mined, and confirms it when it is deep enough', async () => {
+  const { chain, watching } = await start();
+  const block = chain.mine(money);
+  await watching.readOn();
+  expect(watching.paymentOf(money)).toMatchObject({
+    status: 'received',
+    amountMinor: 1_000_000n,
+    address: money.address,
+    providerId: 'eip155:31337/a:0',
+    txHash: 'a',
+    confirmations: 1,
+    block,
+    seenAt: chain.now().toISOString(),
+  });
+  chain.mine();
+  await watching.readOn();
+  expect(watching.paymentOf(money)).toMatchObject({ status: 'applied', confirmations: 2 });
+});
+
+test('sees money by the time of its block, also when it catches up', async () => {
+  const { chain, watching } = await start();
+  chain.mine(money);
+  const seenAt = chain.now().toISOString();
+  chain.mineMany(30);
+  await watching.readOn();
+  expect(watching.paymentOf(money)).toMatchObject({ status: 'applied', seenAt });
+});
+
+test('shows money in the mempool, and applies it only with blocks', async () => {
+  const { chain, watching } = await start();
+  chain.setPool([money]);
+  const seenAt = watching.now().toISOString();
+  await watching.readOn();
+  expect(watching.paymentOf(money)).toMatchObject({ status: 'received', confirmations: 0, seenAt });
+  chain.mine(money);
+  chain.mine();
+  await watching.readOn();
+  expect(watching.paymentOf(money)).toMatchObject({ status: 'applied', confirmations: 2, seenAt });
+});
+
+test('fails money that left the mempool for a day, and takes it when it is mined after all', async () => {
+  const { chain, watching } = await start();
+  chain.setPool([money]);
+  await watching.readOn();
+  chain.setPool([]);
+  await watching.readOn();
+  watching.passHours(23);
+  await watching.readOn();
+  expect(watching.paymentOf(money)?.status).toBe('received');
+  watching.passHours(2);
+  await watching.readOn();
+  expect(watching.paymentOf(money)).toMatchObject({ status: 'failed', failureReason: 'dropped' });
+  chain.setPool([money]);
+  await watching.readOn();
+  expect(watching.paymentOf(money)?.status).toBe('failed');
+  chain.mine(money);
+  chain.mine();
+  await watching.readOn();
+  expect(watching.paymentOf(money)?.status).toBe('applied');
+});
+
+test('counts from zero again when a reorganization removes money before it is applied', async () => {
+  const { chain, watching } = await start({ required: 3 });
+  chain.mine(money);
+  chain.mine();
+  await watching.readOn();
+  chain.drop(2);
+  chain.mineMany(3);
+  await watching.readOn();
+  expect(watching.paymentOf(money)).toMatchObject({ status: 'received', confirmations: 0 });
+  expect(watching.paymentOf(money)?.block).toBeUndefined();
+  const block = chain.mine(money);
+  await watching.readOn();
+  expect(watching.paymentOf(money)).toMatchObject({ status: 'received', confirmations: 1, block });
+  chain.mineMany(2);
+  await watching.readOn();
+  expect(watching.paymentOf(money)).toMatchObject({ status: 'applied', confirmations: 3 });
+  expect(watching.payments()).toHaveLength(1);
+});
+
+const applied = async () => {
+  const { chain, watching } = await start();
+  chain.mine(money);
+  chain.mineMany(2);
+  await watching.readOn();
+  expect(watching.paymentOf(money)?.status).toBe('applied');
+  return { chain, watching };
+};
+
+test('keeps applied money that is mined again within the grace', async () => {
+  const { chain, watching } = await applied();
+  chain.drop(3);
+  chain.mineMany(3 + GRACE_BLOCKS - 1);
+  await watching.readOn();
+  expect(watching.paymentOf(money)?.status).toBe('applied');
+  const block = chain.mine(money);
+  await watching.readOn();
+  expect(watching.paymentOf(money)).toMatchObject({ status: 'applied', block });
+  expect(watching.events.map(({ type }) => type)).not.toContain('PaymentFailed');
+});
+
+test('fails applied money after the grace, and applies it when it returns', async () => {
+  const { chain, watching } = await applied();
+  chain.drop(3);
+  chain.mineMany(3 + GRACE_BLOCKS);
+  await watching.readOn();
+  expect(watching.paymentOf(money)).toMatchObject({ status: 'failed', failureReason: 'reorg' });
+  chain.mine(money);
+  await watching.readOn();
+  expect(watching.paymentOf(money)?.status).toBe('received');
+  chain.mine();
+  await watching.readOn();
+  expect(watching.paymentOf(money)?.status).toBe('applied');
+});
+
+test('fails money whose output another transaction spends, once that is as deep as the money had to be', async () => {
+  const { chain, watching } = await start();
+  const spends = ['coin:0'];
+  const original = transferOf('original', { spends });
+  chain.setPool([original]);
+  await watching.readOn();
+  chain.setPool([]);
+  chain.mine(transferOf('replacement', { spends }));
+  await watching.readOn();
+  expect(watching.paymentOf(original)?.status).toBe('received');
+  chain.mine();
+  await watching.readOn();
+  expect(watching.paymentOf(original)).toMatchObject({ status: 'failed', failureReason: 'double_spend' });
+  expect(watching.paymentOf(transferOf('replacement'))?.status).toBe('applied');
+});
+
+test('waits for a node that is behind, and changes nothing', async () => {
+  const { chain, watching } = await applied();
+  chain.setMissing(4);
+  await watching.readOn();
+  expect(watching.progress()).toMatchObject({ state: 'behind', reorganizations: 0 });
+  chain.setMissing(0);
+  chain.mine();
+  await watching.readOn();
+  expect(watching.progress()).toMatchObject({ state: 'at_tip', height: chain.height(), reorganizations: 0 });
+  expect(watching.paymentOf(money)?.status).toBe('applied');
+});
+
+test.each([1, KIND.windowBlocks])('follows a reorganization of %i blocks', async (depth) => {
+  const { chain, watching } = await applied();
+  chain.mineMany(KIND.windowBlocks);
+  await watching.readOn();
+  chain.drop(depth);
+  chain.mineMany(depth + 1);
+  await watching.readOn();
+  expect(watching.progress()).toMatchObject({ state: 'at_tip', height: chain.height(), reorganizations: 1 });
+});
+
+test('halts at a reorganization that is deeper than the window, until an operator asks for a rescan', async () => {
+  const { chain, watching } = await applied();
+  chain.mineMany(KIND.windowBlocks - 3);
+  await watching.readOn();
+  chain.drop(KIND.windowBlocks + 1);
+  chain.mineMany(KIND.windowBlocks + 5);
+  const before = watching.tables.window();
+  await expect(watching.readOn()).rejects.toMatchObject({ name: 'ChainHaltedError', reason: 'deeper_than_window' });
+  watching.restart();
+  await expect(watching.readOn()).rejects.toThrow(/none of the last 11 blocks/);
+  expect(watching.tables.window()).toEqual(before);
+  expect(watching.tables.mark().halted).toMatch(/none of the last/);
+  expect(watching.paymentOf(money)?.status).toBe('applied');
+  watching.tables.requestRescan(1);
+  await watching.readOn();
+  expect(watching.tables.window().at(-1)).toMatchObject(chain.refAt(chain.height()));
+  chain.mineMany(GRACE_BLOCKS);
+  await watching.readOn();
+  expect(watching.paymentOf(money)).toMatchObject({ status: 'failed', failureReason: 'reorg' });
+});
+
+test('halts on a node that was wiped and shows another chain', async () => {
+  const { chain, watching } = await applied();
+  chain.wipe();
+  chain.mineMany(30);
+  await expect(watching.readOn()).rejects.toMatchObject({ name: 'ChainHaltedError' });
+  watching.restart();
+  await expect(watching.readOn()).rejects.toThrow(/block 0 of the nodes is main-0-/);
+  expect(watching.paymentOf(money)?.status).toBe('applied');
+});
+
+test('goes on after the last checkpoint when its tables are lost', async () => {
+  const { chain, watching } = await applied();
+  chain.mineMany(3 * KIND.windowBlocks);
+  await watching.readOn();
+  expect(watching.recorded.places).toHaveLength(2);
+  watching.tables.lose();
+  watching.restart();
+  const later = transferOf('later');
+  chain.mine(later);
+  chain.mine();
+  await watching.readOn();
+  expect(watching.tables.window()[0]!.height).toBeGreaterThan(KIND.windowBlocks);
+  expect(watching.paymentOf(later)?.status).toBe('applied');
+  expect(watching.payments()).toHaveLength(2);
+});
+
+test('records no checkpoint above a transfer that could not be reported', async () => {
+  const { chain, watching } = await start();
+  watching.setOrdersDown(true);
+  chain.mine(money);
+  chain.mineMany(3 * KIND.windowBlocks);
+  await watching.readOn();
+  expect(watching.progress()).toMatchObject({ state: 'at_tip' });
+  expect(watching.tables.mark().readAt).not.toEqual(watching.now());
+  expect(watching.recorded.places).toHaveLength(1);
+  watching.setOrdersDown(false);
+  watching.passHours(1);
+  await watching.readOn();
+  expect(watching.paymentOf(money)?.status).toBe('applied');
+  expect(watching.recorded.places).toHaveLength(2);
+});
+
+test('ignores a transfer of less than the smallest amount of its currency', async () => {
+  const { chain, watching } = await start();
+  chain.mine(transferOf('dust', { units: 0n }));
+  chain.mine();
+  await watching.readOn();
+  expect(watching.payments()).toEqual([]);
+  expect(watching.tables.transfers()).toMatchObject([{ reported: { status: 'ignored' }, pending: null }]);
+});
+
+test('of two processes that both believe they lead, one stops at its next write', async () => {
+  const { chain, watching } = await start();
+  chain.mine(money);
+  const results = await Promise.allSettled([watching.readOn(), watching.another().readOn()]);
+  expect(results.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+  chain.mine();
+  await watching.readOn();
+  expect(watching.paymentOf(money)?.status).toBe('applied');
+  expect(watching.events.filter(({ type }) => type === 'PaymentReceived')).toHaveLength(1);
+});

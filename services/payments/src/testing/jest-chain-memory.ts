@@ -1,0 +1,80 @@
+import type { ReadBlock } from '../chains/chain-change.ts';
+import type { ChainState, ChainStore } from '../chains/chain-store.ts';
+import type { ChainStream, RecordedPlace } from '../chains/chain-stream.ts';
+import { isOpen, type SeenTransfer } from '../chains/seen-transfer.ts';
+import type { Crashes } from './jest-simulated-chain.ts';
+
+const isSameBlock = (a: ReadBlock | null, b: ReadBlock | null) => a?.height === b?.height && a?.hash === b?.hash;
+
+/** The tables of one chain in memory. Passes the same tests as those in PostgreSQL. */
+export const memoryChainStore = (windowBlocks: number, { write }: Pick<Crashes, 'write'>) => {
+  let state: ChainState | null = null;
+  let rescanFrom: number | null = null;
+  let mark: { tip: number | null; readAt: Date | null; halted: string | null } = {
+    tip: null,
+    readAt: null,
+    halted: null,
+  };
+  const transfers = new Map<string, SeenTransfer>();
+  const all = () => [...transfers.values()].toSorted((a, b) => a.seenAt.getTime() - b.seenAt.getTime());
+  const cursor = () => state?.window.at(-1) ?? null;
+  const put = (changed: readonly SeenTransfer[]) => {
+    for (const transfer of changed) {
+      const { required = null, reported = null, pending = null } = transfers.get(transfer.id) ?? {};
+      transfers.set(transfer.id, { ...transfer, required, reported, pending });
+    }
+  };
+  const store: ChainStore = {
+    load: async () => ({ state, rescanFrom }),
+    begin: (genesis, from, change) =>
+      write(async () => {
+        if (!isSameBlock(cursor(), from)) return false;
+        state = { genesis, window: [change.cursor] };
+        rescanFrom = null;
+        put(change.transfers);
+        return true;
+      }),
+    commit: (from, change) =>
+      write(async () => {
+        if (!isSameBlock(cursor(), from) || rescanFrom !== null) return false;
+        const { height } = change.cursor;
+        const kept = state!.window.filter((block) => block.height < height && block.height >= height - windowBlocks);
+        state = { ...state!, window: [...kept, change.cursor] };
+        put(change.transfers);
+        return true;
+      }),
+    mark: (next) =>
+      write(async () => {
+        mark = { tip: next.tip ?? mark.tip, readAt: next.readAt ?? mark.readAt, halted: next.halted };
+      }),
+    withIds: async (ids) => all().filter(({ id }) => ids.includes(id)),
+    above: async (height) => all().filter(({ block }) => block !== null && block.height > height),
+    open: async () => all().filter(isOpen),
+    saveReports: (changes) =>
+      write(async () => {
+        for (const { id, ...change } of changes) transfers.set(id, { ...transfers.get(id)!, ...change });
+      }),
+  };
+  return {
+    store,
+    transfers: all,
+    window: () => state?.window ?? [],
+    mark: () => mark,
+    requestRescan: (from: number) => void (rescanFrom = from),
+    lose: () => {
+      state = null;
+      transfers.clear();
+    },
+  };
+};
+
+/** The stream of one chain in memory. */
+export const memoryChainStream = ({ write }: Pick<Crashes, 'write'>) => {
+  const places: RecordedPlace[] = [];
+  const stream: ChainStream = {
+    last: async () => places.at(-1) ?? null,
+    started: (place) => write(async () => void places.push(place)),
+    readUpTo: ({ height, hash }) => write(async () => void places.push({ height, hash })),
+  };
+  return { stream, places };
+};

@@ -1,0 +1,106 @@
+import { type Asset, readAssets } from '@cpg/assets';
+import type { PaymentEvent } from '@cpg/contracts';
+import { createLogger } from '@cpg/runtime';
+import type { ChainKind } from '../chains/chain-kind.ts';
+import type { ChainStore } from '../chains/chain-store.ts';
+import type { Transfer } from '../chains/chain-source.ts';
+import { reporter } from '../chains/reporter.ts';
+import { chainWatcher } from '../chains/watcher.ts';
+import { paymentChanges } from '../changes.ts';
+import { paymentCommands } from '../commands.ts';
+import { registerPayments } from '../matching.ts';
+import type { NotifyOrder } from '../order-notifier.ts';
+import { FeeSchedule } from '../payment/fees.ts';
+import { paymentIdOf } from '../payment/identity.ts';
+import { paymentDecider } from '../payment/payment.ts';
+import { exists, type ExistingPayment } from '../payment/state.ts';
+import { memoryChainStore, memoryChainStream } from './jest-chain-memory.ts';
+import { MERCHANT } from './jest-fixtures.ts';
+import { memoryHandler } from './jest-memory.ts';
+import { crashes, type SimulatedChain } from './jest-simulated-chain.ts';
+
+export const USDC = readAssets({ ENVIRONMENT: 'sandbox' }).assets.find(({ currency }) => currency === 'USDC')!;
+export const KIND: ChainKind = { windowBlocks: 10, pollMs: 10, settleMs: 0, hasOrderedTimes: true };
+const FEES = FeeSchedule.parse({
+  version: '1',
+  rails: { gateway_pay: { percent_bps: 50 }, crypto_deposit: { percent_bps: 100 } },
+});
+
+/** A transfer of `units` to an address, by a transaction of its own. */
+export const transferOf = (id: string, changes: Partial<Transfer> = {}): Transfer => ({
+  id: `${id}:0`,
+  txHash: id,
+  address: `address-of-${id}`,
+  asset: USDC.id,
+  units: 1_000_000n,
+  ...changes,
+});
+
+/** Processes that watch one chain, one after another, with payments and tables in memory. Each order applies what is
+ *  confirmed. */
+export const chainProcesses = (
+  chain: SimulatedChain,
+  { required = 2, kind = KIND, store }: { required?: number; kind?: ChainKind; store?: ChainStore } = {},
+) => {
+  const crash = crashes();
+  const memory = memoryChainStore(kind.windowBlocks, crash);
+  const tables = { ...memory, store: store ?? memory.store };
+  const recorded = memoryChainStream(crash);
+  const log = createLogger({ name: 'chains', level: process.env.LOG_LEVEL ?? 'silent' });
+  const events: PaymentEvent[] = [];
+  const handler = memoryHandler(paymentDecider, ({ event }) => void events.push(event));
+  const commands = paymentCommands({ handler, project: async () => {} });
+  let passedMs = 0;
+  let ordersIsDown = false;
+  const now = () => new Date(chain.now().getTime() + passedMs);
+  const apply: NotifyOrder = async (payment, context) => {
+    const { paymentId, status, confirmedAt, amountMinor, sighting } = payment;
+    if (status !== 'received' || confirmedAt === undefined) return { payment, order: null };
+    const outcome = { status: 'applied' as const, appliedMinor: amountMinor, unappliedMinor: 0n, sighting, at: now() };
+    return { payment: await commands.run(paymentId, { type: 'RecordOutcome', outcome }, context), order: null };
+  };
+  const register = registerPayments({
+    commands,
+    notifyOrder: apply,
+    findPayable: async () => ({
+      ...{ orderId: 'ord_00000000000000000000000001', merchantId: MERCHANT, rail: 'crypto_deposit' },
+    }),
+    merchantOfOrder: async () => MERCHANT,
+    fees: FEES,
+    now,
+    log,
+  });
+  const changes = paymentChanges({ commands, notifyOrder: apply, now, log });
+  const start = () =>
+    chainWatcher({
+      ...{ network: 'simulated', kind, source: chain.source, store: tables.store, stream: recorded.stream, now, log },
+      watched: { refresh: async () => ({ size: 1, has: (address) => address.startsWith('address') }) },
+      report: reporter({
+        ...{ network: 'simulated', chainId: 'eip155:31337', assets: [USDC], store: tables.store, log },
+        register: (...call) => {
+          if (ordersIsDown) throw new Error('orders is down');
+          return crash.write(() => register(...call));
+        },
+        fail: (...call) => crash.write(() => changes.fail(...call)),
+        requiredConfirmations: async (_: { readonly asset: Asset }) => required,
+      }),
+    });
+  let watcher = start();
+  return {
+    ...{ tables, recorded, crash, events, now },
+    /** The process ends, and another one takes its place. */
+    restart: () => void (watcher = start()),
+    readOn: () => watcher.readOn(),
+    progress: () => watcher.progress(),
+    another: start,
+    setOrdersDown: (isDown: boolean) => void (ordersIsDown = isDown),
+    passHours: (hours: number) => void (passedMs += hours * 3_600_000),
+    payments: (): ExistingPayment[] => handler.states().filter(exists),
+    paymentOf: ({ id }: Transfer): ExistingPayment | undefined => {
+      const payment = handler.lastOf(paymentIdOf('crypto_deposit', `eip155:31337/${id}`));
+      return exists(payment) ? payment : undefined;
+    },
+  };
+};
+
+export type ChainProcesses = ReturnType<typeof chainProcesses>;
