@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type RpcCall, rpcClient } from './json-rpc.ts';
 
 /** A chain node that runs as a child process on 127.0.0.1. */
 export interface ChainNode {
@@ -8,7 +9,7 @@ export interface ChainNode {
   /** JSON-RPC address, with user name and password where the node wants them. */
   readonly url: string;
   /** One JSON-RPC call. Throws Error with the message of the node. */
-  readonly call: <T = unknown>(method: string, ...params: unknown[]) => Promise<T>;
+  readonly call: RpcCall;
   /** Ends the process with a signal, SIGTERM unless given. Resolves when it has ended. */
   readonly stop: (signal?: NodeJS.Signals) => Promise<void>;
 }
@@ -55,7 +56,7 @@ export const startNode = async ({
     child.kill(signal);
     await ended;
   };
-  const call = caller(url);
+  const call = rpcClient(url);
   const deadline = performance.now() + START_MS;
   for (;;) {
     if (hasEnded()) throw new Error(`the node ended at its start: ${lastOutput.trim()}`);
@@ -82,18 +83,3 @@ export const freePort = (wanted = 0): Promise<number> =>
       server.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
     });
   });
-
-const caller = (url: string): ChainNode['call'] => {
-  const { origin, username, password } = new URL(url);
-  const authorization = username && { authorization: `Basic ${btoa(`${username}:${password}`)}` };
-  return async <T>(method: string, ...params: unknown[]): Promise<T> => {
-    const response = await fetch(origin, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...authorization },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-    });
-    const answer = (await response.json()) as { result?: T; error?: { message: string } | null };
-    if (answer.error) throw new Error(`${method}: ${answer.error.message}`);
-    return answer.result as T;
-  };
-};

@@ -1,0 +1,38 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { RpcCall } from './json-rpc.ts';
+
+const MINED_WITHIN_MS = 10_000;
+
+/** A transaction of an account that anvil signs for. */
+export interface Transaction {
+  /** Absent for a deployment. */
+  readonly to?: string;
+  readonly data?: string;
+  /** In hex digits, as the other quantities. */
+  readonly value?: string;
+  readonly gas?: string;
+  readonly nonce?: string;
+}
+
+/** Sends a transaction and resolves with its hash. */
+export const sendFrom = (call: RpcCall, from: string, transaction: Transaction): Promise<string> =>
+  call<string>('eth_sendTransaction', { from, ...transaction });
+
+export interface Receipt {
+  readonly transactionHash: string;
+  readonly blockNumber: string;
+  readonly blockHash: string;
+  /** `0x1`, or `0x0` if it was reverted. */
+  readonly status: string;
+  readonly contractAddress: string | null;
+  readonly logs: readonly { readonly logIndex: string }[];
+}
+
+/** Waits until a transaction is in a block. */
+export const mined = async (call: RpcCall, hash: string): Promise<Receipt> => {
+  for (const end = Date.now() + MINED_WITHIN_MS; ; await sleep(20)) {
+    const receipt = await call<Receipt | null>('eth_getTransactionReceipt', hash);
+    if (receipt) return receipt;
+    if (Date.now() > end) throw new Error(`${hash} is in no block after ${MINED_WITHIN_MS / 1000} s`);
+  }
+};
