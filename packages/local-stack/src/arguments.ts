@@ -25,12 +25,14 @@ Environment
                             (default: generated at the first start)
   HOST                      IP address that the services listen on (default 127.0.0.1)
   GATEWAY_PORT (4000)  ORDERS_PORT (4001)  PAYMENTS_PORT (4002)  WEBHOOK_DISPATCHER_PORT (4003, 4004, ...)
-  EVENTSTORE_PORT (2113)  KAFKA_PORT (9092)  POSTGRES_PORT (5433)
+  EVENTSTORE_PORT (2113)  KAFKA_PORT (9092)  POSTGRES_PORT (5433)  CHAIN_PORT (8545)
                             with several instances of gateway, orders or payments, a proxy listens on the port of
                             the service, and instance N on that port plus 100 times N
   PORT_OFFSET=N             add N to every port above
   EVENTSTORE_URL, KAFKA_BROKERS, DATABASE_URL
                             use this server instead of the embedded one
+  CHAIN=off                 run no local EVM chain; orders then get addresses of public test chains
+  BITCOIND_URL=URL          Bitcoin node on regtest, with user name and password: orders in BTC can be paid there
   All other variables, such as LOG_LEVEL, are passed on to the services. .env.example describes them.
 `;
 

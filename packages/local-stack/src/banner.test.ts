@@ -20,6 +20,11 @@ test('the printed command sends the sample order with curl', () => {
   expect(JSON.parse(String(shown))).toEqual(SAMPLE_ORDER);
 });
 
+test('says how to pay on the chain, if there is one', () => {
+  expect(banner({ ...addresses, chainUrl: 'http://127.0.0.1:8545' }, 1)).toContain('npm run pay -- ORDER_ID');
+  expect(banner(addresses, 1)).not.toContain('npm run pay');
+});
+
 test('shows URLs without their passwords', () => {
   expect(banner(addresses, 1)).toContain('postgres://127.0.0.1:5433/app');
   expect(banner(addresses, 1)).not.toContain('pass@');

@@ -29,13 +29,20 @@ export const banner = (stack: RunningStack, seconds: number): string => `
   Create an order:
 
 ${createOrderCommand(stack)}
-
+${payHint(stack)}
   EventStoreDB ${withoutCredentials(stack.eventstoreUrl)}
   Kafka        ${stack.kafkaBrokers}
   PostgreSQL   ${withoutCredentials(stack.databaseUrl)}   (URL with password: DATABASE_URL in ${join(stack.dataDir, 'environment.json')})
 
   Press Ctrl-C to stop. The data stays in ${stack.dataDir}; "npm run reset" deletes it.
 `;
+
+const payHint = ({ chainUrl }: RunningStack): string =>
+  chainUrl
+    ? `
+  Pay it on the chain of this machine (${chainUrl}):   npm run pay -- ORDER_ID
+`
+    : '';
 
 /** A shell command that creates the sample order. */
 export const createOrderCommand = ({ baseUrl, apiKey }: { baseUrl: string; apiKey: string }): string =>

@@ -24,6 +24,11 @@ const Config = z.object({
   EVENTSTORE_PORT: portByDefault(2113),
   KAFKA_PORT: portByDefault(9092),
   POSTGRES_PORT: portByDefault(5433),
+  CHAIN_PORT: portByDefault(8545),
+  /** Whether to run an EVM chain on which orders can be paid. */
+  CHAIN: z.enum(['on', 'off'], { error: 'must be on or off' }).default('on'),
+  /** A Bitcoin node on its regtest chain. */
+  BITCOIND_URL: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
   EVENTSTORE_URL: z.string().optional(),
   KAFKA_BROKERS: z.string().optional(),
   DATABASE_URL: z.string().optional(),

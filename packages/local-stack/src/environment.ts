@@ -9,6 +9,8 @@ export interface StackAddresses {
   readonly eventstoreUrl: string;
   readonly kafkaBrokers: string;
   readonly databaseUrl: string;
+  /** JSON-RPC address of the EVM chain; absent if none runs. */
+  readonly chainUrl?: string;
 }
 
 /** Addresses of the processes that the launcher starts, and of the external engines in `config`. */
@@ -23,6 +25,7 @@ export const stackAddresses = (
   eventstoreUrl: config.EVENTSTORE_URL ?? embeddedEventstoreUrl(ports, config.EVENTSTORE_DISCOVER),
   kafkaBrokers: config.KAFKA_BROKERS ?? `127.0.0.1:${viaOf(ports, 'kafka')}`,
   databaseUrl: config.DATABASE_URL ?? embeddedDatabaseUrl(ports, secrets, 'app'),
+  ...(config.CHAIN === 'on' && { chainUrl: httpAddress(ports, 'chain') }),
 });
 
 const embeddedEventstoreUrl = (ports: readonly PortPlan[], discover: boolean): string =>

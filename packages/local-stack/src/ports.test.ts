@@ -13,6 +13,7 @@ const STANDARD = {
   eventstore: 2113,
   kafka: 9092,
   postgres: 5433,
+  chain: 8545,
 };
 
 test('uses the standard ports by default', () => expect(portsOf({})).toEqual(STANDARD));
@@ -46,7 +47,10 @@ test('assigns no port to an external engine', () =>
     'payments',
     'webhook-dispatcher-1',
     'eventstore',
+    'chain',
   ]));
+
+test('assigns no port to a chain that is off', () => expect(portsOf({ CHAIN: 'off' })).not.toHaveProperty('chain'));
 
 test('rejects a port that two processes would share', () =>
   expect(() => portsOf({ POSTGRES_PORT: '4004' }, { 'webhook-dispatcher': 2 })).toThrow(

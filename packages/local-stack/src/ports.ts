@@ -53,6 +53,7 @@ export const planPorts = (config: Config, scale: Scale = {}): PortPlan[] => {
     ),
     ...(config.EVENTSTORE_URL ? [] : [planFor('eventstore', LOOPBACK, 'EVENTSTORE_PORT')]),
     ...(config.KAFKA_BROKERS ? [] : [planFor('kafka', LOOPBACK, 'KAFKA_PORT')]),
+    ...(config.CHAIN === 'off' ? [] : [planFor('chain', LOOPBACK, 'CHAIN_PORT')]),
     ...(config.DATABASE_URL ? [] : [planFor('postgres', LOOPBACK, 'POSTGRES_PORT')]),
   ];
   const faults = plans.flatMap((plan, index) => {

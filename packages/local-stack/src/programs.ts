@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { type PostgresOptions, startPostgres } from '@cpg/embedded-postgres';
 import type { Secrets } from './data/secrets.ts';
 import { embeddedDatabaseUrl } from './environment.ts';
+import { chainProgram } from './chain/chain-program.ts';
 import { LaunchError } from './launch-error.ts';
 import type { PortPlan } from './ports.ts';
 import { dataDirArgument, postgresFolder } from './processes/leftover-processes.ts';
@@ -15,6 +16,8 @@ export interface ProgramsOptions {
   readonly ports: readonly PortPlan[];
   readonly secrets: Secrets;
   readonly dataDir: string;
+  /** Path of anvil, if the plan has a chain. */
+  readonly anvil: string | null;
   /** An external PostgreSQL. The embedded engines store their data in it too, each in its own schema. */
   readonly databaseUrl: string | undefined;
   readonly env: NodeJS.ProcessEnv;
@@ -25,18 +28,20 @@ export interface ProgramsOptions {
   readonly warn: (sentence: string) => void;
 }
 
-/** The programs to run: the embedded PostgreSQL, which starts first, and all others. */
+/** The programs to run: those that start first, because the others need them from the beginning, and all others. */
 export const createPrograms = ({
   ports,
   secrets,
   dataDir,
+  anvil,
   databaseUrl,
   env,
   showAll,
   onLine,
   warn,
 }: ProgramsOptions) => {
-  const own = ports.find(({ process }) => process === 'postgres');
+  const planOf = (name: string) => ports.find(({ process }) => process === name);
+  const [own, chain] = [planOf('postgres'), planOf('chain')];
   // With more processes than cores, the helper threads of the garbage collectors compete with other processes: a
   // collection of 2 ms takes 12 ms. One thread is faster then.
   const flags = availableParallelism() < ports.length ? ['--single-threaded-gc'] : [];
@@ -76,7 +81,14 @@ export const createPrograms = ({
         if (showAll || isWorthShowing(line)) onLine('postgres', line);
       },
     });
-  return { postgres, others: ports.filter((plan) => plan !== own && !plan.instances).map(programOf) };
+  const first = [
+    ...(postgres ? [postgres] : []),
+    // Payments refuses a token that its chain does not have.
+    ...(chain
+      ? [chainProgram({ file: anvil!, port: chain.port, dataDir, warn, onLine: (line) => onLine('chain', line) })]
+      : []),
+  ];
+  return { first, others: ports.filter((plan) => plan !== own && plan !== chain && !plan.instances).map(programOf) };
 };
 
 /** The value of TRUST_PROXY for a gateway behind one more proxy, which adds the address of the client. */

@@ -11,7 +11,7 @@ export type ReadinessCheck = () => Promise<string | null>;
 const POLL_MS = 50;
 const RESPONSE_TIMEOUT_MS = 2_500;
 
-const ENGINES = ['eventstore', 'kafka', 'postgres'];
+const ENGINES = ['eventstore', 'kafka', 'postgres', 'chain'];
 
 /** Readiness checks by process: `/health/ready` of a service, a TCP connection to an engine. Engines listen once their
  *  storage is open. */

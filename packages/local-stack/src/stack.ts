@@ -1,5 +1,7 @@
 import { join } from 'node:path';
-import { readConfig } from './config.ts';
+import { findAnvil } from '@cpg/local-chain';
+import { chainEnvironment } from './chain/chain-environment.ts';
+import { type Config, readConfig } from './config.ts';
 import { openDataFolder } from './data/folder.ts';
 import { lockDataFolder } from './data/lock.ts';
 import { writeSandbox } from './data/sandbox.ts';
@@ -53,7 +55,7 @@ const MAX_CRASHES = 6;
 
 const STOP_PHASES: readonly StopPhase[] = [
   { includes: (name) => /^gateway(-\d+)?$/.test(name), deadlineMs: 3_000 },
-  { includes: (name) => !['eventstore', 'kafka', 'postgres'].includes(name), deadlineMs: 6_000 },
+  { includes: (name) => !['eventstore', 'kafka', 'postgres', 'chain'].includes(name), deadlineMs: 6_000 },
   { includes: (name) => name !== 'postgres', deadlineMs: 7_500 },
   { includes: () => true, deadlineMs: 9_000 },
 ];
@@ -74,7 +76,8 @@ export const createStack = ({ scale, log = () => {}, colour = false, ...options 
   const group = createProcessGroup({ warn, onPidChange: (name, pid) => record(name, pid) });
 
   const launch = async (): Promise<RunningStack> => {
-    const config = readConfig(env);
+    const anvil = findAnvil();
+    const config = configOf(env, anvil, warn);
     const ports = planPorts(config, scale);
     style = { width: Math.max(...ports.map(({ process }) => process.length)), colour };
     const dataDir = openDataFolder(config.DATA_DIR);
@@ -85,13 +88,16 @@ export const createStack = ({ scale, log = () => {}, colour = false, ...options 
 
     const secrets = loadSecrets(dataDir);
     const addresses = stackAddresses(config, ports, secrets, dataDir);
-    const shared = serviceEnvironment(addresses, ports, secrets, env);
+    const nodes = { ethereum: addresses.chainUrl, bitcoin: config.BITCOIND_URL };
+    const chains = chainEnvironment(nodes, dataDir, env);
+    const shared = { ...serviceEnvironment(addresses, ports, secrets, env), ...chains };
     explainWriteErrors(dataDir, () => writeJson(join(dataDir, 'environment.json'), shared, 0o600));
     record = createProcessRecord(dataDir, STOP_PHASES, warn);
     const programs = createPrograms({
       ports,
       secrets,
       dataDir,
+      anvil,
       databaseUrl: config.DATABASE_URL,
       env: { ...env, ...shared },
       showAll: config.LOG_LEVEL === 'debug' || config.LOG_LEVEL === 'trace',
@@ -99,7 +105,7 @@ export const createStack = ({ scale, log = () => {}, colour = false, ...options 
       warn,
     });
     stopProxies = await startProxies(ports, warn);
-    if (programs.postgres) await group.run(programs.postgres);
+    await Promise.all(programs.first.map(group.run));
     await Promise.all(programs.others.map(group.run));
 
     const merchantOptions = {
@@ -145,6 +151,14 @@ const environmentOf = ({ env, dataDir, portOffset }: StackOptions): NodeJS.Proce
   ...(dataDir !== undefined && { DATA_DIR: dataDir }),
   ...(portOffset !== undefined && { PORT_OFFSET: String(portOffset) }),
 });
+
+/** Without a binary of anvil for this platform, the chain is left out. */
+const configOf = (env: NodeJS.ProcessEnv, anvil: string | null, warn: (sentence: string) => void): Config => {
+  const config = readConfig(env);
+  if (config.CHAIN === 'off' || anvil !== null) return config;
+  warn('npm has no anvil for this platform, so no chain runs: install Foundry or set ANVIL_BIN to pay orders on chain');
+  return { ...config, CHAIN: 'off' };
+};
 
 const requireAllReady = async (ports: readonly PortPlan[], group: ProcessGroup): Promise<void> => {
   const crashLooping = () => group.crashLooping(MAX_CRASHES);

@@ -58,6 +58,7 @@ export const startStack = async ({
     DATA_DIR: dataDir,
     PORT_OFFSET: String(await freePortOffset()),
     SANDBOX_API_KEY: API_KEY,
+    CHAIN: 'off',
     RATE_LIMIT_PER_SECOND: '0',
     RATE_LIMIT_AUTH_PER_MINUTE: '0',
     LOG_LEVEL: 'warn',

@@ -7,6 +7,9 @@ import { type Signals, signalsOf } from './signals.ts';
 /** The argument that identifies a process of the stack that uses `dataDir`. */
 export const dataDirArgument = (dataDir: string): string => `--data-dir=${dataDir}`;
 
+/** The arguments that make the chain of `dataDir` keep its blocks. They identify its process too. */
+export const stateArguments = (dataDir: string): ['--state', string] => ['--state', join(dataDir, 'chain.json')];
+
 export const postgresFolder = (dataDir: string): string => join(dataDir, 'postgres');
 
 interface LeftoverProcess extends Signals {
@@ -50,8 +53,8 @@ const recordedProcesses = (dataDir: string): { name: string; pid: number }[] => 
 
 const isOurs = (pid: number, dataDir: string): boolean => {
   const command = `${commandOf(pid) ?? ''} `;
-  return [dataDirArgument(dataDir), `-D ${postgresFolder(dataDir)}`].some((argument) =>
-    command.includes(`${argument} `),
+  return [dataDirArgument(dataDir), `-D ${postgresFolder(dataDir)}`, stateArguments(dataDir).join(' ')].some(
+    (argument) => command.includes(`${argument} `),
   );
 };
 
