@@ -23,7 +23,7 @@ export interface RecorderOptions {
 
 /** Records results in batches, one at a time. Retries while the database is unavailable. */
 export const createRecorder = (options: RecorderOptions): Recorder => {
-  const { onRecorded, gatherMs = 20, enough = 32, maxBatch = 500 } = options;
+  const { onRecorded, gatherMs = 50, enough = 32, maxBatch = 500 } = options;
   let waiting: Result[] = [];
   let waitingSince = 0;
   let writing = 0;

@@ -1,4 +1,4 @@
-import { transaction } from '@cpg/postgres';
+import { type Queryable, transaction } from '@cpg/postgres';
 import { newId } from '@cpg/runtime';
 import type { Result } from '../delivery/delivery.ts';
 import { sampleEvent } from '../samples.ts';
@@ -45,6 +45,18 @@ const failuresOf = async (webhookId: string) => {
   return rows;
 };
 
+/** How many rows of the tables with this name `work` reads. */
+const rowsReadBy = (work: (db: Queryable) => Promise<unknown>, tables: string): Promise<number> =>
+  transaction(system.pool, async (db) => {
+    await work(db);
+    const { rows } = await db.query<{ read: number }>(
+      `select sum(seq_tup_read + idx_tup_fetch)::int as read from pg_stat_xact_user_tables
+       where schemaname = 'webhooks' and relname like $1`,
+      [tables],
+    );
+    return rows[0]!.read;
+  });
+
 test('counts each failed attempt once, even when its result is recorded twice', async () => {
   const webhookId = newId('webhook');
   const first = [0, 10].map((second) => resultFor(webhookId, { second, isSuccess: false }));
@@ -75,15 +87,29 @@ test('reads the delivery of a result, and no others of its webhook', async () =>
      union all select $1::date, $3, $2, $4, 'order:paid', now()`,
     [day, webhookId, event.id, id],
   );
-  const rowsRead = await transaction(system.pool, async (db) => {
-    await recordResults(db, { results: [result], holder: 'test', now });
-    const { rows } = await db.query<{ read: number }>(
-      `select sum(seq_tup_read + idx_tup_fetch)::int as read from pg_stat_xact_user_tables
-       where schemaname = 'webhooks' and relname like 'deliveries%'`,
-    );
-    return rows[0]!.read;
-  });
+  const rowsRead = await rowsReadBy(
+    (db) => recordResults(db, { results: [result], holder: 'test', now }),
+    'deliveries%',
+  );
   expect(rowsRead).toBeLessThan(10);
   const { rows } = await system.pool.query('select status from webhooks.deliveries where id = $1', [id]);
   expect(rows).toEqual([{ status: 'delivered' }]);
+});
+
+test('reads the row of work of a failed attempt, and no others that the instance has leased', async () => {
+  const webhookId = newId('webhook');
+  const { rows } = await system.pool.query<{ position: string }>(
+    `insert into webhooks.queue (day, event_id, webhook_id, delivery_id, order_id, bytes, due_at, leased_by)
+     select $1::date, name, $2, name, name, 10, now(), 'test' from generate_series(1, 1000) as n, concat('leased ', n) as name
+     returning position`,
+    [now, webhookId],
+  );
+  const { position } = rows[500]!;
+  const failed = resultFor(webhookId, { second: 0, isSuccess: false });
+  const result: Result = { ...failed, delivery: { ...failed.delivery, position }, status: 'pending', nextAt: now };
+  const record = (holder: string) => rowsReadBy((db) => recordResults(db, { results: [result], holder, now }), 'queue');
+  expect(await record('another instance')).toBeLessThan(10);
+  expect(await record('test')).toBeLessThan(10);
+  const freed = await system.pool.query('select position from webhooks.queue where leased_by is null');
+  expect(freed.rows).toEqual([{ position }]);
 });

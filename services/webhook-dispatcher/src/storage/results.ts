@@ -48,6 +48,7 @@ const UNDEFINED_TABLE = '42P01';
 // A delivery is found by either of its indexes: without its id, one of them reads the webhook's deliveries of the day.
 // `failing` counts only attempts that are recorded now, so a repeat counts nothing twice. A success resets its row.
 // Its rows are written in the order of their ids, so that instances cannot deadlock.
+// `is not distinct from` has no index: the one on `leased_by` would read everything that the instance has leased.
 // A late result of an instance whose lease expired changes neither a row leased to another instance nor a delivered
 // one.
 const recordInto = (day: string): string => `
@@ -60,7 +61,7 @@ const recordInto = (day: string): string => `
     delete from webhooks.queue q using result r where q.position = r.position and r.status <> 'pending'
   ), retried as (
     update webhooks.queue q set attempts = r.made, due_at = r.next_at, leased_by = null from result r
-    where q.position = r.position and r.status = 'pending' and q.leased_by = $2
+    where q.position = r.position and r.status = 'pending' and q.leased_by is not distinct from $2
   ), updated as (
     update webhooks.${partitionOf('deliveries', day)} d set status = r.status, attempts = r.made_before + r.made, next_attempt_at = r.next_at, updated_at = $3 from result r
     where d.event_id = r.event_id and d.webhook_id = r.webhook_id and d.id = r.delivery_id and d.status = 'pending'
