@@ -1,0 +1,93 @@
+import type { Network } from '@cpg/assets';
+import { type BtcdNode, findBtcd, startBtcd } from '@cpg/local-chain';
+import { bitcoinAssets, testWallet } from '../../testing/jest-bitcoin.ts';
+import type { ChainSource } from '../chain-source.ts';
+import { bitcoinSource } from './bitcoin-source.ts';
+
+const miner = testWallet(1);
+const payee = testWallet(2);
+const other = testWallet(3);
+const watched = new Set([payee.address, other.address]);
+
+const openSource = (url: string, table = bitcoinAssets()) =>
+  bitcoinSource({
+    network: table.networks[0] as Extract<Network, { kind: 'bitcoin' }>,
+    asset: table.assets[0]!,
+    nodes: { urls: [url] },
+  });
+
+// btcd needs Go to be built: see installBtcd.
+(findBtcd() ? describe : describe.skip)('on btcd', () => {
+  let node: BtcdNode;
+  let source: ChainSource & { close: () => Promise<void> };
+  let coin: { txid: string; index: number; units: bigint };
+
+  beforeAll(async () => {
+    node = await startBtcd({ miningAddress: miner.address });
+    const [first] = await node.call<string[]>('generate', 101);
+    const { tx } = await node.call<{ tx: string[] }>('getblock', first, 1);
+    coin = { txid: tx[0]!, index: 0, units: 5_000_000_000n };
+    source = openSource(node.url);
+  });
+  afterAll(async () => {
+    await source.close();
+    await node.stop();
+  });
+
+  test('sees a payment in the mempool, and in the block that mines it', async () => {
+    await source.verify();
+    const before = await source.tip();
+    expect(before.height).toBe(101);
+    expect(await source.mempool!(watched)).toEqual([]);
+
+    const { id, raw } = miner.pay(coin, [
+      { address: payee.address, units: 123_456n },
+      { address: miner.address, units: 4_999_000_000n },
+      { address: other.address, units: 1n + 10_000n },
+    ]);
+    await node.call('sendrawtransaction', raw);
+    const spends = [`${coin.txid}:0`];
+    const asset = 'bip122:0f9188f13cb7b2c71f2a335e3a4fc328/slip44:1';
+    const transfers = [
+      { id: `${id}:0`, txHash: id, address: payee.address, asset, units: 123_456n, spends },
+      { id: `${id}:2`, txHash: id, address: other.address, asset, units: 10_001n, spends },
+    ];
+    expect(await source.mempool!(watched)).toEqual(transfers);
+    expect(await source.mempool!(watched)).toEqual(transfers);
+
+    await node.call('generate', 1);
+    const tip = await source.tip();
+    expect(tip).toEqual(await source.at(102));
+    expect(await source.at(103)).toBeNull();
+    const block = await source.block(tip, watched);
+    expect(block).toMatchObject({ ref: tip, parent: before.hash, transfers });
+    expect(block.spent!(`${coin.txid}:0`)).toBe(id);
+    expect(block.spent!(`${coin.txid}:1`)).toBeUndefined();
+    expect(await source.mempool!(watched)).toEqual([]);
+  });
+
+  test('says that newly mined coins need 100 confirmations', async () => {
+    const { transfers } = await source.block(await source.tip(), new Set([miner.address]));
+    expect(transfers.find(({ minConfirmations }) => minConfirmations === 100)?.spends).toEqual([]);
+    expect(transfers.filter(({ minConfirmations }) => minConfirmations === undefined)).toHaveLength(1);
+  });
+
+  test('follows the branch that the node follows', async () => {
+    const orphaned = await source.tip();
+    await node.call('invalidateblock', orphaned.hash);
+    expect((await source.tip()).height).toBe(orphaned.height - 1);
+    expect(await source.at(orphaned.height)).toBeNull();
+    await node.call('generate', 2);
+    const replaced = await source.at(orphaned.height);
+    expect(replaced!.hash).not.toBe(orphaned.hash);
+    expect((await source.block(replaced!, watched)).transfers).toHaveLength(2);
+  });
+
+  test('refuses another chain by its genesis block', async () => {
+    const foreign = openSource(node.url, bitcoinAssets('bip122:000000000019d6689c085ae165831e93'));
+    await expect(foreign.verify()).rejects.toThrow(
+      /^node 1 of bitcoin-local has the genesis block 0f9188f1.*, but bip122:0+19d6689c085ae165831e93 begins with/,
+    );
+    await foreign.close();
+  });
+});

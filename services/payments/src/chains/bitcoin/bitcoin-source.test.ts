@@ -1,0 +1,158 @@
+import { type Network } from '@cpg/assets';
+import { bech32 } from '@scure/base';
+import { bitcoinAssets, rawBlock, REGTEST_ID, testWallet } from '../../testing/jest-bitcoin.ts';
+import { type NodeProxy, startNodeProxy } from '../../testing/jest-node-proxy.ts';
+import type { ChainNodeError } from '../chain-source.ts';
+import { type NodeFault, ReorganizedError } from '../chain-source.ts';
+import type { NodesOptions } from '../nodes.ts';
+import { bitcoinSource } from './bitcoin-source.ts';
+import { addressOf } from './segwit-address.ts';
+
+// Bitcoin's first block.
+const GENESIS =
+  '0100000000000000000000000000000000000000000000000000000000000000000000003ba3edfd7a7b12b27ac72c3e67768f617fc81bc3888a51323a9fb8aa4b1e5e4a29ab5f49ffff001d1dac2b7c0101000000010000000000000000000000000000000000000000000000000000000000000000ffffffff4d04ffff001d0104455468652054696d65732030332f4a616e2f32303039204368616e63656c6c6f72206f6e206272696e6b206f66207365636f6e64206261696c6f757420666f722062616e6b73ffffffff0100f2052a01000000434104678afdb0fe5548271967f1a67130b7105cd6a828e03909a67962e0ea1f61deb649f6bc3f4cef38c4f35504e51ec112de5c384df7ba0b8d578a4c702b6bf11d5fac00000000';
+const GENESIS_HASH = '000000000019d6689c085ae165831e934ff763ae46a2a6c172b3f1b60a8ce26f';
+
+const payer = testWallet(1);
+const payee = testWallet(2);
+const watched = new Set([payee.address]);
+const paying = (index: number, units: bigint) =>
+  payer.pay({ txid: 'ab'.repeat(32), index, units: 10_000n }, [{ address: payee.address, units }]);
+const transactions = [paying(0, 1_000n), paying(1, 2_000n), paying(2, 3_000n)];
+const block = rawBlock(transactions);
+const ref = { height: 7, hash: block.hash };
+
+let node: NodeProxy;
+const opened: { close: () => Promise<void> }[] = [];
+beforeAll(async () => {
+  node = await startNodeProxy(async ({ method }) => {
+    if (method === 'getblockhash') return REGTEST_ID.slice('bip122:'.length).padEnd(64, '0');
+    return method === 'getblock' ? block.raw : null;
+  });
+});
+afterEach(() => void (node.falsify = () => undefined));
+afterAll(async () => {
+  for (const source of opened) await source.close();
+  await node.close();
+});
+
+const open = (options: Partial<NodesOptions> = {}, table = bitcoinAssets()) => {
+  const network = table.networks[0] as Extract<Network, { kind: 'bitcoin' }>;
+  const source = bitcoinSource({ network, asset: table.assets[0]!, nodes: { urls: [node.url], ...options } });
+  opened.push(source);
+  return source;
+};
+const answering = (method: string, answer: ReturnType<NodeProxy['falsify']>) =>
+  void (node.falsify = (question) => (question.method === method ? answer : undefined));
+const errorOf = (promise: Promise<unknown>): Promise<ChainNodeError> =>
+  promise.then(
+    () => Promise.reject(new Error('no error')),
+    (error: ChainNodeError) => error,
+  );
+
+test('reads each payment of a block, with exact amounts', async () => {
+  const { transfers, parent, time } = await open().block(ref, watched);
+  expect(transfers.map(({ id, units }) => [id, units])).toEqual(
+    transactions.map(({ id }, index) => [`${id}:0`, BigInt(index + 1) * 1_000n]),
+  );
+  expect({ parent, time }).toEqual({ parent: '00'.repeat(32), time: new Date(1_700_000_000_000) });
+});
+
+test('reads the first block of Bitcoin', async () => {
+  node.falsify = ({ method }) => ({ result: method === 'getblock' ? GENESIS : GENESIS_HASH });
+  const source = open({}, bitcoinAssets('bip122:000000000019d6689c085ae165831e93'));
+  const genesis = await source.block({ height: 0, hash: GENESIS_HASH }, watched);
+  expect(genesis).toMatchObject({ transfers: [], time: new Date('2009-01-03T18:15:05Z') });
+});
+
+test('spells addresses as deposit instructions do', () => {
+  for (const prefix of ['bc', 'tb', 'bcrt'])
+    for (const start of [0, 77, 235]) {
+      const program = Buffer.from(Array.from({ length: 20 }, (_, index) => (start * (index + 1)) % 256));
+      const expected = bech32.encode(prefix, [0, ...bech32.toWords(program)]);
+      expect(addressOf(prefix)(Buffer.concat([Buffer.from([0, 20]), program]))).toBe(expected);
+    }
+});
+
+const falsified = (change: (bytes: Buffer) => Buffer) => change(Buffer.from(block.raw, 'hex')).toString('hex');
+const repeated = rawBlock([...transactions, transactions[2]!]);
+
+test.each<[string, unknown, NodeFault]>([
+  ['another block', rawBlock(transactions, { time: 1 }).raw, 'mismatch'],
+  ['a changed amount', block.raw.replace('e803000000000000', 'e903000000000000'), 'mismatch'],
+  ['half a block', falsified((bytes) => bytes.subarray(0, 300)), 'mismatch'],
+  ['bytes after the block', `${block.raw}00`, 'mismatch'],
+  [
+    'a count of transactions that is too high',
+    falsified((bytes) => (bytes.writeUInt16LE(65_535, 81), bytes)),
+    'mismatch',
+  ],
+  ['a repeated transaction', block.raw.slice(0, 162) + repeated.raw.slice(162), 'mismatch'],
+  ['an odd number of hex digits', block.raw.slice(1), 'malformed'],
+  ['decoded JSON with floats', { tx: [{ vout: [{ value: 0.00001 }] }] }, 'malformed'],
+  ['nothing', null, 'malformed'],
+])('refuses %s', async (_, result, fault) => {
+  answering('getblock', { result });
+  const faults: string[] = [];
+  expect(await errorOf(open({ onFault: (kind) => faults.push(kind) }).block(ref, watched))).toMatchObject({ fault });
+  expect(faults).toEqual([fault]);
+});
+
+test.each<[string, ReturnType<NodeProxy['falsify']>, NodeFault]>([
+  ['no answer', 'silence', 'timeout'],
+  ['a page', { raw: '<html>' }, 'malformed'],
+  ['a page with a status', { raw: '<html>', status: 502 }, 'refused'],
+  ['half an answer', { raw: '{"jsonrpc":"2.0","id":1,"resu' }, 'malformed'],
+  ['the answer to another question', { raw: '{"jsonrpc":"2.0","id":999,"result":1}' }, 'malformed'],
+  ['an error', { error: { code: -28, message: 'Loading block index…' } }, 'refused'],
+  ['too much', { result: 'x'.repeat(70_000) }, 'too_large'],
+  ['a height that is a float', { result: 1.5 }, 'malformed'],
+  ['a negative height', { result: -1 }, 'malformed'],
+])('reports %s as a fault of the node', async (_, answer, fault) => {
+  const source = open({ timeoutMs: 200, maxBytes: 65_536 });
+  await source.verify();
+  answering('getblockcount', answer);
+  expect(await errorOf(source.tip())).toMatchObject({ name: 'ChainNodeError', fault });
+});
+
+test('never shows the URL of a node, nor what it repeats of it', async () => {
+  const url = node.url.replace('http://', 'http://operator:open-sesame@') + '/v3/0123456789abcdef?key=fedcba9876543210';
+  answering('getblockcount', { error: { code: -1, message: 'open-sesame\n/v3/0123456789abcdef fedcba9876543210' } });
+  const error = await errorOf(open({ urls: [url] }).tip());
+  expect(error.message).toBe('node 1, getblockcount: error -1: … /v3/… …');
+  const unreachable = await errorOf(open({ urls: ['http://operator:open-sesame@127.0.0.1:1/secret-path'] }).tip());
+  expect([unreachable.fault, unreachable.message]).toEqual(['unreachable', 'node 1, getblockhash: ECONNREFUSED']);
+  expect(unreachable.cause).toBeUndefined();
+});
+
+test('asks the next node where one fails, and the failed one again after a pause', async () => {
+  let nowMs = 0;
+  let answers = false;
+  const flaky = await startNodeProxy(async ({ method }) =>
+    method === 'getblock' ? block.raw : REGTEST_ID.slice(7).padEnd(64, '0'),
+  );
+  flaky.falsify = () => (answers ? undefined : 'silence');
+  const source = open({ urls: [flaky.url, node.url], timeoutMs: 100, nowMs: () => nowMs });
+  expect((await source.block(ref, watched)).transfers).toHaveLength(3);
+  answers = true;
+  const askedBefore = flaky.asked.length;
+  await source.block(ref, watched);
+  expect(flaky.asked).toHaveLength(askedBefore);
+  nowMs = 10_001;
+  await source.block(ref, watched);
+  expect(flaky.asked.map(({ method }) => method).slice(askedBefore)).toEqual(['getblockhash', 'getblock']);
+  await flaky.close();
+});
+
+test('reports a block that no node knows as reorganized', async () => {
+  answering('getblock', { error: { code: -5, message: 'Block not found' } });
+  await expect(open().block(ref, watched)).rejects.toThrow(ReorganizedError);
+});
+
+test('reports a pruned block as refused', async () => {
+  answering('getblock', { error: { code: -1, message: 'Block not available (pruned data)' } });
+  expect(await errorOf(open().block(ref, watched))).toMatchObject({
+    fault: 'refused',
+    message: 'node 1, getblock: error -1: Block not available (pruned data)',
+  });
+});

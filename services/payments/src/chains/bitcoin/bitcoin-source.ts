@@ -1,0 +1,142 @@
+import { type Asset, type BitcoinChain, type Network } from '@cpg/assets';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { agreedPositions } from '../agreement.ts';
+import {
+  type BlockRef,
+  ChainNodeError,
+  type ChainSource,
+  ReorganizedError,
+  type Transfer,
+  type Watched,
+  WrongChainError,
+} from '../chain-source.ts';
+import { RpcError, type RpcNode } from '../json-rpc.ts';
+import { type NodesOptions, openNodes } from '../nodes.ts';
+import { type RawBlock, readBlock } from './block.ts';
+import { mempoolReader } from './mempool.ts';
+import { addressOf } from './segwit-address.ts';
+import { DecodeError, type RawTransaction } from './transactions.ts';
+
+export interface BitcoinSourceOptions {
+  readonly network: Extract<Network, { kind: 'bitcoin' }>;
+  readonly asset: Asset;
+  readonly nodes: NodesOptions;
+}
+
+const PREFIXES: Record<BitcoinChain, string> = { main: 'bc', test: 'tb', regtest: 'bcrt' };
+// Consensus rule COINBASE_MATURITY.
+const COINBASE_CONFIRMATIONS = 100;
+const TRANSACTIONS_PER_TURN = 200;
+// RPC_INVALID_ADDRESS_OR_KEY: the node does not know the block or transaction.
+const UNKNOWN = -5;
+// A height above the tip: RPC_INVALID_PARAMETER of Bitcoin Core, and -1 of btcd.
+const ABOVE_TIP = [-8, -1];
+
+/** Reads a Bitcoin chain from raw blocks by `getblock`, which Bitcoin Core, Knots and btcd answer alike, pruned or
+ *  not. A block is proven by its hash, so a node cannot invent a payment in a block on which the nodes agree. */
+export const bitcoinSource = ({
+  network,
+  asset,
+  nodes: options,
+}: BitcoinSourceOptions): ChainSource & { readonly close: () => Promise<void> } => {
+  const nodes = openNodes(options, (node) => checkGenesis(node, network));
+  const positions = agreedPositions(nodes, { height: tipHeight, hashAt });
+  const toAddress = addressOf(PREFIXES[network.chain]);
+
+  const transfersIn = (transaction: RawTransaction, watched: Watched): Transfer[] =>
+    transaction.outputs.flatMap(({ units, script }, vout): Transfer[] => {
+      const address = toAddress(script);
+      if (address === null || units === 0n || !watched.has(address)) return [];
+      return [
+        {
+          id: `${transaction.id}:${vout}`,
+          txHash: transaction.id,
+          address,
+          asset: asset.id,
+          units,
+          ...(transaction.isCoinbase && { minConfirmations: COINBASE_CONFIRMATIONS }),
+          spends: transaction.isCoinbase ? [] : transaction.spends(),
+        },
+      ];
+    });
+
+  return {
+    verify: async () => void (await nodes.all(async () => {})),
+    ...positions,
+    block: async (ref, watched) => {
+      const found = await nodes.first((node) => fetchBlock(node, ref));
+      if (!found) throw new ReorganizedError(ref);
+      const block = found.answer;
+      const transfers: Transfer[] = [];
+      for (const [index, transaction] of block.transactions.entries()) {
+        transfers.push(...transfersIn(transaction, watched));
+        if (index % TRANSACTIONS_PER_TURN === 0) await yieldToEventLoop();
+      }
+      let spenders: Map<string, string> | undefined;
+      return {
+        ref,
+        parent: block.parent,
+        time: block.time,
+        transfers,
+        spent: (output) => (spenders ??= spendersIn(block.transactions)).get(output),
+      };
+    },
+    mempool: mempoolReader(nodes, transfersIn),
+    close: nodes.close,
+  };
+};
+
+const checkGenesis = async (node: RpcNode, { name, chainId }: BitcoinSourceOptions['network']): Promise<void> => {
+  const genesis = requireHash(node, 'getblockhash', await node.call('getblockhash', [0]));
+  const expected = chainId.slice('bip122:'.length);
+  if (!genesis.startsWith(expected))
+    throw new WrongChainError(
+      `node ${node.number} of ${name} has the genesis block ${genesis}, but ${chainId} begins with ${expected}`,
+    );
+};
+
+const tipHeight = async (node: RpcNode): Promise<number> => {
+  const height = await node.call('getblockcount');
+  if (typeof height !== 'number' || !Number.isSafeInteger(height) || height < 0)
+    throw new ChainNodeError('malformed', `node ${node.number}, getblockcount: is no height`);
+  return height;
+};
+
+const hashAt = async (node: RpcNode, height: number): Promise<string | null> => {
+  try {
+    return requireHash(node, 'getblockhash', await node.call('getblockhash', [height]));
+  } catch (error) {
+    if (error instanceof RpcError && ABOVE_TIP.includes(error.code)) return null;
+    throw error;
+  }
+};
+
+/** Null if the node does not know the block. */
+const fetchBlock = async (node: RpcNode, { hash }: BlockRef): Promise<RawBlock | null> => {
+  const fail = (fault: ChainNodeError['fault'], why: string, cause?: unknown) =>
+    new ChainNodeError(fault, `node ${node.number}, getblock: ${why}`, { cause });
+  let text: unknown;
+  try {
+    text = await node.call('getblock', [hash, 0]);
+  } catch (error) {
+    if (error instanceof RpcError && error.code === UNKNOWN) return null;
+    throw error;
+  }
+  const bytes = typeof text === 'string' ? Buffer.from(text, 'hex') : null;
+  if (!bytes || bytes.length * 2 !== (text as string).length) throw fail('malformed', 'is no block in hex');
+  try {
+    return await readBlock(bytes, hash);
+  } catch (error) {
+    if (error instanceof DecodeError) throw fail('mismatch', error.message, error);
+    throw error;
+  }
+};
+
+const requireHash = (node: RpcNode, method: string, value: unknown): string => {
+  if (typeof value !== 'string' || !/^[0-9a-f]{64}$/.test(value))
+    throw new ChainNodeError('malformed', `node ${node.number}, ${method}: is no hash`);
+  return value;
+};
+
+const spendersIn = (transactions: readonly RawTransaction[]): Map<string, string> =>
+  new Map(transactions.flatMap(({ id, spends }) => spends().map((output) => [output, id] as const)));

@@ -1,0 +1,59 @@
+import type { Transfer, Watched } from '../chain-source.ts';
+import { ChainNodeError } from '../chain-source.ts';
+import { RpcError, type RpcNode } from '../json-rpc.ts';
+import type { Nodes } from '../nodes.ts';
+import { DecodeError, type RawTransaction, Reader, readTransaction } from './transactions.ts';
+
+// RPC_INVALID_ADDRESS_OR_KEY: the transaction left the mempool since it was listed.
+const UNKNOWN = -5;
+// The rest of a large mempool follows at the next calls.
+const TRANSACTIONS_PER_CALL = 2_000;
+const CONCURRENT = 8;
+
+/** Reads each transaction of the mempool once, while it stays there. */
+export const mempoolReader = (
+  nodes: Nodes,
+  transfersIn: (transaction: RawTransaction, watched: Watched) => Transfer[],
+): ((watched: Watched) => Promise<readonly Transfer[]>) => {
+  let seen = new Map<string, readonly Transfer[]>();
+
+  return async (watched) => {
+    const { node, answer: ids } = (await nodes.first(listedIds))!;
+    seen = new Map(ids.flatMap((id) => (seen.has(id) ? [[id, seen.get(id)!] as const] : [])));
+    const unread = ids.filter((id) => !seen.has(id)).slice(0, TRANSACTIONS_PER_CALL);
+    const readNext = async (): Promise<void> => {
+      for (let id = unread.pop(); id !== undefined; id = unread.pop()) {
+        const transaction = await fetchTransaction(node, id);
+        if (transaction) seen.set(id, transfersIn(transaction, watched));
+      }
+    };
+    await Promise.all(Array.from({ length: CONCURRENT }, readNext));
+    return [...seen.values()].flat();
+  };
+};
+
+const listedIds = async (node: RpcNode): Promise<string[]> => {
+  const ids = await node.call('getrawmempool');
+  if (Array.isArray(ids) && ids.every((id) => typeof id === 'string' && /^[0-9a-f]{64}$/.test(id)))
+    return ids as string[];
+  throw new ChainNodeError('malformed', `node ${node.number}, getrawmempool: is no list of transactions`);
+};
+
+/** Null if the transaction left the mempool. */
+const fetchTransaction = async (node: RpcNode, id: string): Promise<RawTransaction | null> => {
+  const fail = (why: string) => new ChainNodeError('mismatch', `node ${node.number}, getrawtransaction: ${why}`);
+  try {
+    const text = await node.call('getrawtransaction', [id, 0]);
+    const reader = new Reader(Buffer.from(typeof text === 'string' ? text : '', 'hex'));
+    const transaction = readTransaction(reader);
+    if (transaction.id !== id || !reader.isAtEnd) throw fail('is another transaction than the requested one');
+    return transaction;
+  } catch (error) {
+    if (error instanceof RpcError) {
+      if (error.code === UNKNOWN) return null;
+      throw new ChainNodeError('refused', error.message, { cause: error });
+    }
+    if (error instanceof DecodeError) throw fail(error.message);
+    throw error;
+  }
+};

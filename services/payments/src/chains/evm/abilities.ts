@@ -1,0 +1,45 @@
+import { ChainNodeError } from '../chain-source.ts';
+import { RpcError, type RpcNode } from '../json-rpc.ts';
+import { checkedAnswer, Header } from './answers.ts';
+import { callsByCallTracer, callsByTraceBlock, type FetchInternalCalls } from './internal-calls.ts';
+
+/** Methods that not every node has. */
+export interface Abilities {
+  readonly blockReceipts: boolean;
+  /** Null without traces. */
+  readonly internalCalls: FetchInternalCalls | null;
+}
+
+const LACKING_MS = 600_000;
+
+/** Finds out what each node can do, by asking about its newest block. A node that lacks something is asked again after
+ *  ten minutes, because a provider refuses for a while what exceeds its limits. */
+export const abilitiesOf = (nowMs: () => number): ((node: RpcNode) => Promise<Abilities>) => {
+  const known = new Map<RpcNode, { abilities: Abilities; untilMs: number }>();
+  return async (node) => {
+    const found = known.get(node);
+    if (found && nowMs() < found.untilMs) return found.abilities;
+    const abilities = await probe(node);
+    const isComplete = abilities.blockReceipts && abilities.internalCalls !== null;
+    known.set(node, { abilities, untilMs: isComplete ? Infinity : nowMs() + LACKING_MS });
+    return abilities;
+  };
+};
+
+const probe = async (node: RpcNode): Promise<Abilities> => {
+  const method = 'eth_getBlockByNumber';
+  const { hash, number } = checkedAnswer(node, method, Header, await node.call(method, ['latest', false]));
+  const has = async (asked: string, ...params: unknown[]): Promise<boolean> => {
+    try {
+      return Array.isArray(await node.call(asked, params));
+    } catch (error) {
+      if (error instanceof RpcError || (error instanceof ChainNodeError && error.fault === 'refused')) return false;
+      throw error;
+    }
+  };
+  const blockReceipts = await has('eth_getBlockReceipts', hash);
+  if (await has('debug_traceBlockByHash', hash, { tracer: 'callTracer' }))
+    return { blockReceipts, internalCalls: callsByCallTracer };
+  const hasTraces = await has('trace_block', `0x${number.toString(16)}`);
+  return { blockReceipts, internalCalls: hasTraces ? callsByTraceBlock : null };
+};

@@ -1,0 +1,109 @@
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { z } from 'zod';
+import type { BlockRef } from '../chain-source.ts';
+import { RpcError, type RpcNode } from '../json-rpc.ts';
+import { checkedAnswer, Header, Log, Receipt, requireMatch, Transaction } from './answers.ts';
+
+export interface EvmBlock {
+  readonly header: Header;
+  readonly transactions: readonly Transaction[];
+}
+
+// Keccak-256 of "Transfer(address,address,uint256)". Source: ERC-20.
+export const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
+
+const UNKNOWN_BLOCK = /unknown block|block not found|header not found/i;
+const ITEMS_PER_TURN = 50;
+
+/** The block of that hash with its transactions; null if the node does not know it. */
+export const fetchBlock = async (node: RpcNode, { height, hash }: BlockRef): Promise<EvmBlock | null> => {
+  const method = 'eth_getBlockByHash';
+  const answer = await node.call(method, [hash, true]);
+  if (answer === null) return null;
+  const header = checkedAnswer(node, method, Header, answer);
+  requireMatch(header.hash === hash, node, method, 'is another block than the requested one');
+  requireMatch(header.number === height, node, method, 'has another height than the requested block');
+  const transactions = await eachChecked(
+    node,
+    method,
+    Transaction,
+    (answer as { transactions?: unknown }).transactions,
+  );
+  for (const transaction of transactions)
+    requireMatch(transaction.blockHash === hash, node, method, 'contains a transaction of another block');
+  const ids = new Set(transactions.map((transaction) => transaction.hash));
+  requireMatch(ids.size === transactions.length, node, method, 'contains a transaction twice');
+  return { header, transactions };
+};
+
+/** The receipts of all transactions of a block, in their order; null if the node does not know the block. */
+export const fetchBlockReceipts = async (
+  node: RpcNode,
+  { header: { hash }, transactions }: EvmBlock,
+): Promise<Receipt[] | null> => {
+  const method = 'eth_getBlockReceipts';
+  const answer = await node.call(method, [hash]);
+  if (answer === null) return null;
+  const receipts = await eachChecked(node, method, Receipt, answer);
+  requireMatch(receipts.length === transactions.length, node, method, 'has not one receipt for each transaction');
+  receipts.forEach((receipt, index) => requireReceiptOf(node, method, receipt, transactions[index]!));
+  return receipts;
+};
+
+/** The receipt of one transaction of a block; null if the node does not know it. */
+export const fetchReceipt = async (node: RpcNode, transaction: Transaction): Promise<Receipt | null> => {
+  const method = 'eth_getTransactionReceipt';
+  const answer = await node.call(method, [transaction.hash]);
+  if (answer === null) return null;
+  const receipt = checkedAnswer(node, method, Receipt, answer);
+  requireReceiptOf(node, method, receipt, transaction);
+  return receipt;
+};
+
+/** The Transfer events of some tokens in a block; null if the node does not know the block, which it reports as an
+ *  error. */
+export const fetchTransferLogs = async (
+  node: RpcNode,
+  { header: { hash: blockHash } }: EvmBlock,
+  tokens: readonly string[],
+): Promise<Log[] | null> => {
+  const method = 'eth_getLogs';
+  const filter = { blockHash, address: tokens, topics: [TRANSFER_TOPIC] };
+  const answer = await node.call(method, [filter]).catch((error: unknown) => {
+    if (error instanceof RpcError && UNKNOWN_BLOCK.test(error.message)) return null;
+    throw error;
+  });
+  if (answer === null) return null;
+  const logs = await eachChecked(node, method, Log, answer);
+  for (const log of logs) requireMatch(log.blockHash === blockHash, node, method, 'contains a log of another block');
+  return logs;
+};
+
+const requireReceiptOf = (node: RpcNode, method: string, receipt: Receipt, { hash, blockHash }: Transaction): void => {
+  requireMatch(receipt.transactionHash === hash, node, method, 'contains a receipt of another transaction');
+  requireMatch(receipt.blockHash === blockHash, node, method, 'contains a receipt of another block');
+  let lastIndex = -1;
+  for (const log of receipt.logs) {
+    requireMatch(log.transactionHash === hash && log.blockHash === blockHash, node, method, 'contains a foreign log');
+    requireMatch(log.logIndex > lastIndex, node, method, 'contains logs out of order');
+    lastIndex = log.logIndex;
+  }
+};
+
+const List = z.array(z.unknown());
+
+/** Checks the items of a long list and yields to the event loop between them. */
+const eachChecked = async <T extends z.ZodType>(
+  node: RpcNode,
+  method: string,
+  schema: T,
+  answer: unknown,
+): Promise<z.output<T>[]> => {
+  const items = checkedAnswer(node, method, List, answer);
+  const checked: z.output<T>[] = [];
+  for (const item of items) {
+    checked.push(checkedAnswer(node, method, schema, item));
+    if (checked.length % ITEMS_PER_TURN === 0) await yieldToEventLoop();
+  }
+  return checked;
+};

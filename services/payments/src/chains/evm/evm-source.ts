@@ -1,0 +1,137 @@
+import { type Asset, checksummed, type Network } from '@cpg/assets';
+import { LRUCache } from 'lru-cache';
+import { agreedPositions, type Positions } from '../agreement.ts';
+import {
+  type Block,
+  type BlockRef,
+  ChainNodeError,
+  type ChainSource,
+  ReorganizedError,
+  type Watched,
+} from '../chain-source.ts';
+import type { RpcNode } from '../json-rpc.ts';
+import { type NodesOptions, openNodes } from '../nodes.ts';
+import { abilitiesOf } from './abilities.ts';
+import { checkedAnswer, Header, type Receipt, requireMatch, SmallQuantity, type Transaction } from './answers.ts';
+import { type EvmBlock, fetchBlock, fetchBlockReceipts, fetchReceipt, fetchTransferLogs } from './block.ts';
+import { checkDeployment } from './deployment.ts';
+import { transfersOf } from './transfers.ts';
+
+export interface EvmSourceOptions {
+  readonly network: Extract<Network, { kind: 'evm' }>;
+  /** All assets of the network. */
+  readonly assets: readonly Asset[];
+  readonly nodes: NodesOptions;
+}
+
+const SPELLED_ADDRESSES = 50_000;
+
+/** Reads an EVM chain by JSON-RPC: always by the hash of a block, so a reorganization between two calls is an error and
+ *  no mixture. What pays somebody is read from a second node too, where several are configured. */
+export const evmSource = ({
+  network,
+  assets,
+  nodes: options,
+}: EvmSourceOptions): ChainSource & { readonly close: () => Promise<void> } => {
+  const nodes = openNodes(options, (node) => checkDeployment(node, network, assets));
+  const abilities = abilitiesOf(options.nowMs ?? (() => performance.now()));
+  const tokens = assets.flatMap(({ contract }) => (contract ? [contract.toLowerCase()] : []));
+  const spelling = new LRUCache<string, string>({
+    max: SPELLED_ADDRESSES,
+    memoMethod: (address) => checksummed(address.slice(2)),
+  });
+  const assetByContract = new Map(assets.map((asset) => [asset.contract?.toLowerCase(), asset.id]));
+  const hasNativeAsset = assetByContract.has(undefined);
+  const lookup = (watched: Watched) => ({
+    watchedAddress: (address: string) => {
+      const spelled = spelling.memo(address);
+      return watched.has(spelled) ? spelled : null;
+    },
+    assetByContract,
+  });
+
+  /** Null if the node does not know the block. */
+  const read = async (node: RpcNode, ref: BlockRef, watched: Watched): Promise<Reading | null> => {
+    const block = await fetchBlock(node, ref);
+    if (!block) return null;
+    const { blockReceipts, internalCalls } = await abilities(node);
+    const wanted = lookup(watched);
+    const [receipts, calls] = await Promise.all([
+      blockReceipts ? fetchBlockReceipts(node, block) : receiptsOfPayees(node, block, tokens, wanted.watchedAddress),
+      hasNativeAsset && internalCalls ? internalCalls(node, block) : null,
+    ]);
+    if (!receipts) return null;
+    return {
+      ref,
+      parent: block.header.parentHash,
+      time: new Date(block.header.timestamp * 1_000),
+      transfers: transfersOf(block, receipts, calls ?? new Map<string, never[]>(), wanted),
+      hasInternalCalls: !hasNativeAsset || calls !== null,
+    };
+  };
+
+  return {
+    verify: async () => void (await nodes.all(async () => {})),
+    ...agreedPositions(nodes, POSITIONS),
+    block: async (ref, watched) => {
+      const found = await nodes.first((node) => read(node, ref, watched));
+      if (!found) throw new ReorganizedError(ref);
+      const { node, answer } = found;
+      if (answer.transfers.length === 0 && answer.hasInternalCalls) return answer;
+      const others = await nodes.all((another) => read(another, ref, watched), node);
+      if (!others.every((other) => other !== null && sameTransfers(answer, other)))
+        throw new ChainNodeError('disagreement', `the nodes differ on the transfers of block ${ref.hash}`);
+      return [answer, ...others].find((reading) => reading?.hasInternalCalls) ?? answer;
+    },
+    close: nodes.close,
+  };
+};
+
+interface Reading extends Block {
+  readonly hasInternalCalls: boolean;
+}
+
+const POSITIONS: Positions = {
+  height: async (node) => checkedAnswer(node, 'eth_blockNumber', SmallQuantity, await node.call('eth_blockNumber')),
+  hashAt: async (node, height) => {
+    const method = 'eth_getBlockByNumber';
+    const answer = await node.call(method, [`0x${height.toString(16)}`, false]);
+    if (answer === null) return null;
+    const { hash, number } = checkedAnswer(node, method, Header, answer);
+    requireMatch(number === height, node, method, 'is the block of another height');
+    return hash;
+  },
+};
+
+/** For nodes without `eth_getBlockReceipts`: only the receipts of transactions that may pay a watched address. */
+const receiptsOfPayees = async (
+  node: RpcNode,
+  block: EvmBlock,
+  tokens: readonly string[],
+  watchedAddress: (address: string) => string | null,
+): Promise<Receipt[] | null> => {
+  const logs = tokens.length > 0 ? await fetchTransferLogs(node, block, tokens) : [];
+  if (!logs) return null;
+  const paidByLog = new Set(
+    logs
+      .filter(({ topics: [, , to] }) => to !== undefined && watchedAddress(`0x${to.slice(-40)}`))
+      .map(({ transactionHash }) => transactionHash),
+  );
+  const isCandidate = ({ hash, to, value }: Transaction) =>
+    paidByLog.has(hash) || (to && value > 0n && watchedAddress(to) !== null);
+  const receipts = await Promise.all(block.transactions.filter(isCandidate).map((each) => fetchReceipt(node, each)));
+  return receipts.includes(null) ? null : (receipts as Receipt[]);
+};
+
+const INTERNAL = /:native\d+$/;
+
+/** Without regard to internal transfers where one of the nodes has no traces. */
+const sameTransfers = (one: Reading, other: Reading): boolean => {
+  const compareInternal = one.hasInternalCalls && other.hasInternalCalls;
+  const textOf = ({ transfers }: Reading) =>
+    transfers
+      .filter(({ id }) => compareInternal || !INTERNAL.test(id))
+      .map(({ id, address, asset, units }) => `${id} ${address} ${asset} ${units}`)
+      .join('\n');
+  return textOf(one) === textOf(other);
+};

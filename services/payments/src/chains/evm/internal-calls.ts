@@ -1,0 +1,109 @@
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { z } from 'zod';
+import type { RpcNode } from '../json-rpc.ts';
+import { Address, checkedAnswer, Hash, Quantity, requireMatch } from './answers.ts';
+import type { EvmBlock } from './block.ts';
+
+/** The native coin moved to an address by a call inside a transaction. */
+export interface InternalCall {
+  readonly to: string;
+  readonly value: bigint;
+}
+
+/** The successful calls inside each transaction of a block that move the native coin, by transaction hash and in the
+ *  order of execution. Both kinds of traces count the same calls, so their positions are the same. */
+export type FetchInternalCalls = (node: RpcNode, block: EvmBlock) => Promise<Map<string, InternalCall[]>>;
+
+const TRANSACTIONS_PER_TURN = 20;
+
+// Source of the frames: go-ethereum, "Built-in tracers", callTracer. The frames of one transaction nest up to 1,024
+// levels deep, so they are checked and walked without recursion.
+const FrameHead = z.object({
+  type: z.string(),
+  to: Address.optional(),
+  value: Quantity.optional(),
+  error: z.string().optional(),
+  calls: z.array(z.unknown()).optional(),
+});
+const CallTraces = z.array(z.object({ txHash: Hash.optional(), result: z.unknown() }));
+
+// The other kinds of calls move nothing, although some name a value.
+const MOVING_TYPES = ['CALL', 'CREATE', 'CREATE2', 'SELFDESTRUCT'];
+
+/** By `debug_traceBlockByHash`: geth, Erigon, Nethermind, Besu, Reth, anvil. */
+export const callsByCallTracer: FetchInternalCalls = async (node, { header, transactions }) => {
+  const method = 'debug_traceBlockByHash';
+  const answer = await node.call(method, [header.hash, { tracer: 'callTracer' }]);
+  const traces = checkedAnswer(node, method, CallTraces, answer);
+  requireMatch(traces.length === transactions.length, node, method, 'has not one trace for each transaction');
+  const calls = new Map<string, InternalCall[]>();
+  for (const [index, { txHash, result }] of traces.entries()) {
+    const { hash } = transactions[index]!;
+    requireMatch(txHash === undefined || txHash === hash, node, method, 'contains traces out of order');
+    calls.set(hash, movingCalls(node, method, result));
+    if (index % TRANSACTIONS_PER_TURN === 0) await yieldToEventLoop();
+  }
+  return calls;
+};
+
+const movingCalls = (node: RpcNode, method: string, root: unknown): InternalCall[] => {
+  const moving: InternalCall[] = [];
+  const waiting = [{ frame: root, isRoot: true }];
+  for (let next = waiting.pop(); next; next = waiting.pop()) {
+    const { type, to, value = 0n, error, calls = [] } = checkedAnswer(node, method, FrameHead, next.frame);
+    if (error !== undefined) continue; // the whole frame was reverted
+    if (!next.isRoot && MOVING_TYPES.includes(type) && value > 0n && to !== undefined) moving.push({ to, value });
+    waiting.push(...[...calls].reverse().map((frame) => ({ frame, isRoot: false })));
+  }
+  return moving;
+};
+
+/** One call in the list of `trace_block`. Source: OpenEthereum, "JSONRPC trace module". */
+const Trace = z.object({
+  type: z.string(),
+  action: z.object({
+    callType: z.string().optional(),
+    to: Address.optional(),
+    value: Quantity.optional(),
+    refundAddress: Address.optional(),
+    balance: Quantity.optional(),
+  }),
+  result: z.object({ address: Address.optional() }).nullish(),
+  error: z.string().optional(),
+  traceAddress: z.array(z.int()),
+  transactionHash: Hash.nullish(),
+  blockHash: Hash,
+});
+type Trace = z.infer<typeof Trace>;
+
+/** By `trace_block`: Erigon, Nethermind, Besu, Reth, anvil. */
+export const callsByTraceBlock: FetchInternalCalls = async (node, { header, transactions }) => {
+  const method = 'trace_block';
+  const answer = await node.call(method, [`0x${header.number.toString(16)}`]);
+  const traces = checkedAnswer(node, method, z.array(Trace), answer);
+  const byHash = new Map<string, Trace[]>(transactions.map(({ hash }) => [hash, []]));
+  for (const trace of traces) {
+    requireMatch(trace.blockHash === header.hash, node, method, 'contains traces of another block');
+    if (trace.type !== 'reward') byHash.get(trace.transactionHash ?? '')?.push(trace);
+  }
+  const hasAll = [...byHash.values()].every((ofTransaction) => ofTransaction.length > 0);
+  requireMatch(hasAll, node, method, 'has no trace of a transaction');
+  return new Map([...byHash].map(([hash, ofTransaction]) => [hash, movingTraces(ofTransaction)]));
+};
+
+const movingTraces = (traces: readonly Trace[]): InternalCall[] => {
+  const reverted: string[] = [];
+  return traces.flatMap((trace) => {
+    const path = trace.traceAddress.map((position) => `${position}.`).join('');
+    if (trace.error !== undefined) reverted.push(path);
+    if (path === '' || reverted.some((other) => path.startsWith(other))) return [];
+    const { to, value = 0n } = movementOf(trace);
+    return to !== undefined && value > 0n ? [{ to, value }] : [];
+  });
+};
+
+const movementOf = ({ type, action, result }: Trace): { to?: string; value?: bigint } => {
+  if (type === 'suicide') return { to: action.refundAddress, value: action.balance };
+  if (type === 'create') return { to: result?.address, value: action.value };
+  return action.callType === 'call' ? { to: action.to, value: action.value } : {};
+};

@@ -1,0 +1,137 @@
+import { Pool } from 'undici';
+import { ChainNodeError } from './chain-source.ts';
+
+/** A node answered with a JSON-RPC error. */
+export class RpcError extends Error {
+  override readonly name = 'RpcError';
+  readonly code: number;
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+export interface RpcNode {
+  /** Its place in the list of URLs, from 1: the only name that logs and errors show. */
+  readonly number: number;
+  /** The `result` of one call, or of `parse`, which reads the text of a large answer itself. Throws RpcError, or
+   *  ChainNodeError without a usable answer. */
+  readonly call: (method: string, params?: readonly unknown[]) => Promise<unknown>;
+  readonly close: () => Promise<void>;
+}
+
+export interface RpcNodeOptions {
+  readonly url: string;
+  readonly number: number;
+  readonly timeoutMs?: number;
+  readonly maxBytes?: number;
+}
+
+/** METHOD_NOT_FOUND of JSON-RPC 2.0. */
+export const METHOD_NOT_FOUND = -32_601;
+
+const TIMEOUT_MS = 30_000;
+// A Bitcoin block has 8 MB in hex, the traces of a full EVM block have tens of MB.
+const MAX_BYTES = 128 * 1024 * 1024;
+const MAX_MESSAGE = 200;
+const CONNECTIONS = 8;
+
+/** A JSON-RPC 2.0 client of one node. No error contains its URL. */
+export const rpcNode = ({ url, number, timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES }: RpcNodeOptions): RpcNode => {
+  const { origin, pathname, search, username, password } = new URL(url);
+  const pool = new Pool(origin, { connections: CONNECTIONS, headersTimeout: timeoutMs, bodyTimeout: timeoutMs });
+  const headers = { 'content-type': 'application/json', accept: 'application/json', ...basic(username, password) };
+  const withoutSecrets = redactor([username, password, ...pathname.split('/'), ...search.split(/[?&=]/)]);
+  let lastId = 0;
+
+  const call = async (method: string, params: readonly unknown[] = []): Promise<unknown> => {
+    const id = (lastId += 1);
+    const fail = (fault: ChainNodeError['fault'], why: string) =>
+      new ChainNodeError(fault, `node ${number}, ${method}: ${withoutSecrets(why)}`);
+    const signal = AbortSignal.timeout(timeoutMs);
+    let status: number;
+    let text: string;
+    try {
+      const body = JSON.stringify({ jsonrpc: '2.0', id, method, params });
+      const response = await pool.request({ method: 'POST', path: pathname + search, headers, body, signal });
+      status = response.statusCode;
+      const bytes = await readAtMost(response.body, maxBytes);
+      if (!bytes) throw fail('too_large', `answered more than ${maxBytes} bytes`);
+      text = bytes.toString('utf8');
+    } catch (error) {
+      if (error instanceof ChainNodeError) throw error;
+      throw fail(...faultOf(error, signal));
+    }
+    const answer = parsed(text);
+    if (!isAnswer(answer, id)) {
+      if (status < 200 || status >= 300) throw fail('refused', `HTTP status ${status}`);
+      throw fail('malformed', 'is no answer of JSON-RPC to the question');
+    }
+    if (answer.error !== undefined && answer.error !== null) {
+      const message = withoutSecrets(answer.error.message.slice(0, MAX_MESSAGE));
+      throw new RpcError(answer.error.code, `node ${number}, ${method}: error ${answer.error.code}: ${message}`);
+    }
+    return answer.result;
+  };
+  return { number, call, close: () => pool.destroy() };
+};
+
+interface Answer {
+  readonly result: unknown;
+  readonly error?: { readonly code: number; readonly message: string } | null;
+}
+
+const isAnswer = (value: unknown, id: number): value is Answer => {
+  if (typeof value !== 'object' || value === null || !('id' in value) || value.id !== id) return false;
+  const error = 'error' in value ? value.error : null;
+  if (error === null) return 'result' in value;
+  return (
+    typeof error === 'object' &&
+    'code' in error &&
+    Number.isInteger(error.code) &&
+    'message' in error &&
+    typeof error.message === 'string'
+  );
+};
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
+/** The whole body; null once it is longer than `maxBytes`. */
+const readAtMost = async (body: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer | null> => {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.length;
+    if (size > maxBytes) return null;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+};
+
+const faultOf = (error: unknown, signal: AbortSignal): [ChainNodeError['fault'], string] => {
+  const code = String((error as { code?: unknown } | null)?.code ?? '');
+  if (signal.aborted || code.includes('TIMEOUT')) return ['timeout', 'no whole answer in time'];
+  return ['unreachable', /^[A-Z_0-9]+$/.test(code) ? code : 'the connection failed'];
+};
+
+const basic = (username: string, password: string): Record<string, string> =>
+  username === ''
+    ? {}
+    : {
+        authorization: `Basic ${Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64')}`,
+      };
+
+const SHORTEST_SECRET = 6;
+
+/** Nodes repeat parts of the URL in their messages, and control characters would forge lines of a log. */
+const redactor = (parts: readonly string[]) => {
+  const secrets = parts.filter((part) => part.length >= SHORTEST_SECRET);
+  return (text: string) =>
+    secrets.reduce((clean, secret) => clean.replaceAll(secret, '…'), text.replace(/\p{C}/gu, ' '));
+};

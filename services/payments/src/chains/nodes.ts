@@ -1,0 +1,90 @@
+import { ChainNodeError, type NodeFault } from './chain-source.ts';
+import { RpcError, type RpcNode, rpcNode, type RpcNodeOptions } from './json-rpc.ts';
+
+export interface NodesOptions extends Pick<RpcNodeOptions, 'timeoutMs' | 'maxBytes'> {
+  readonly urls: readonly string[];
+  /** Called for each failed question, for logs and metrics. */
+  readonly onFault?: (fault: NodeFault, error: Error) => void;
+  /** Monotonic clock. */
+  readonly nowMs?: () => number;
+}
+
+/** The nodes of one network. Only nodes that passed `check` are asked. */
+export interface Nodes {
+  /** The first usable answer, and the node that gave it. Null if nodes answered null: they do not know it. */
+  readonly first: <T>(ask: (node: RpcNode) => Promise<T | null>) => Promise<{ node: RpcNode; answer: T } | null>;
+  /** The answers of all nodes that give one; at least one. `except` is not asked, and then there may be none. */
+  readonly all: <T>(ask: (node: RpcNode) => Promise<T>, except?: RpcNode) => Promise<T[]>;
+  readonly close: () => Promise<void>;
+}
+
+const PAUSE_MS = 10_000;
+
+/** `check` throws WrongChainError if a node serves another chain. It runs before the first question to a node, and
+ *  again after the node was unreachable. */
+export const openNodes = (
+  { urls, onFault = () => {}, nowMs = () => performance.now(), ...limits }: NodesOptions,
+  check: (node: RpcNode) => Promise<void>,
+): Nodes => {
+  const nodes = urls.map((url, index) => rpcNode({ url, number: index + 1, ...limits }));
+  const checked = new Map<RpcNode, Promise<void>>();
+  const pausedUntil = new Map<RpcNode, number>();
+
+  /** Asks one node. Every fault of the node becomes a ChainNodeError. */
+  const askOne = async <T>(node: RpcNode, ask: (node: RpcNode) => Promise<T>): Promise<T> => {
+    try {
+      if (!checked.has(node)) checked.set(node, check(node));
+      try {
+        await checked.get(node);
+      } catch (error) {
+        checked.delete(node);
+        throw error;
+      }
+      return await ask(node);
+    } catch (thrown) {
+      const error = thrown instanceof RpcError ? new ChainNodeError('refused', thrown.message) : thrown;
+      if (!(error instanceof ChainNodeError)) throw error;
+      if (error.fault === 'unreachable' || error.fault === 'timeout') {
+        checked.delete(node);
+        pausedUntil.set(node, nowMs() + PAUSE_MS);
+      }
+      onFault(error.fault, error);
+      throw error;
+    }
+  };
+
+  /** Nodes that failed a moment ago come last. */
+  const isPaused = (node: RpcNode) => (pausedUntil.get(node) ?? -Infinity) > nowMs();
+  const inOrder = () => [...nodes.filter((node) => !isPaused(node)), ...nodes.filter(isPaused)];
+
+  return {
+    first: async (ask) => {
+      let isUnknown = false;
+      let lastError: Error | undefined;
+      for (const node of inOrder()) {
+        try {
+          const answer = await askOne(node, ask);
+          if (answer !== null) return { node, answer };
+          isUnknown = true;
+        } catch (error) {
+          if (!(error instanceof ChainNodeError)) throw error;
+          lastError = error;
+        }
+      }
+      if (isUnknown) return null;
+      throw lastError!;
+    },
+    all: async (ask, except) => {
+      const awake = nodes.filter((node) => !isPaused(node));
+      const asked = (awake.length > 0 ? awake : nodes).filter((node) => node !== except);
+      const results = await Promise.allSettled(asked.map((node) => askOne(node, ask)));
+      const failures = results.filter((result) => result.status === 'rejected').map(({ reason }) => reason as unknown);
+      const foreign = failures.find((reason) => !(reason instanceof ChainNodeError));
+      if (foreign !== undefined) throw foreign as Error;
+      const answers = results.filter((result) => result.status === 'fulfilled').map(({ value }) => value);
+      if (answers.length === 0 && !except) throw failures[0] as Error;
+      return answers;
+    },
+    close: async () => void (await Promise.all(nodes.map((node) => node.close()))),
+  };
+};
