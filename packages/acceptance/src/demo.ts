@@ -1,32 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { request } from 'undici';
 import { buyAll } from './demo/purchases.ts';
 import { checkHistory, checkLists, checkPublishedEvents, checkStreams } from './demo/read-back.ts';
 import { createReport } from './demo/report.ts';
 import { createApi } from './harness/api.ts';
 import { startReceiver } from './harness/receiver.ts';
-import { readStackFiles, type StackFiles } from './harness/stack-files.ts';
-
-const CHECKOUT = fileURLToPath(new URL('../../../', import.meta.url));
-
-/** The running stack. If there is none, prints what to do and resolves with null. */
-const runningStack = async (): Promise<StackFiles | null> => {
-  const dataDir = resolve(CHECKOUT, process.env.DATA_DIR || '.data');
-  try {
-    const stack = readStackFiles(dataDir);
-    const { statusCode, body } = await request(`${stack.baseUrl}/health`, { signal: AbortSignal.timeout(3_000) });
-    await body.dump();
-    if (statusCode === 200) return stack;
-  } catch {
-    // Reported below.
-  }
-  console.error(
-    `no stack is running on ${dataDir}: run "npm start" in another terminal first (or set DATA_DIR to its folder)`,
-  );
-  return null;
-};
+import { runningStack } from './harness/running-stack.ts';
+import type { StackFiles } from './harness/stack-files.ts';
 
 /** The host of a URL, without credentials. */
 const hostOf = (address: string): string => new URL(address).host;

@@ -23,8 +23,8 @@ export const chainEnvironment = (
   const file = env.ASSETS_FILE || join(dataDir, 'assets.json');
   if (!env.ASSETS_FILE) explainWriteErrors(dataDir, () => writeJson(file, localAssets(chains)));
   const { networks } = readJson('ASSETS_FILE', () => readFileSync(file, 'utf8')) as Pick<AssetsFile, 'networks'>;
-  const urlOf = new Map([
-    [LOCAL_CHAINS.ethereum as string, nodes.ethereum],
+  const urlOf = new Map<string, string | undefined>([
+    [LOCAL_CHAINS.ethereum, nodes.ethereum],
     [LOCAL_CHAINS.bitcoin, nodes.bitcoin],
   ]);
   const own = networks.flatMap(({ network, chain_id }) => {

@@ -1,0 +1,32 @@
+import { createApi } from './harness/api.ts';
+import { chainOf } from './harness/local-chain.ts';
+import { runningStack } from './harness/running-stack.ts';
+import { parsePayOptions, PAY_HELP, PayError } from './pay/options.ts';
+import { payOrder } from './pay/pay-order.ts';
+
+/** Resolves to the exit code. */
+const main = async (): Promise<number> => {
+  const options = parsePayOptions(process.argv.slice(2));
+  if (!options) {
+    console.log(PAY_HELP);
+    return 0;
+  }
+  const stack = await runningStack();
+  if (!stack) return 1;
+  const call = chainOf(stack);
+  if (!call) throw new PayError('the stack runs no chain: start it without CHAIN=off');
+  const api = createApi(stack);
+  try {
+    await payOrder({ api, call, print: (line) => console.log(line) }, options);
+    return 0;
+  } finally {
+    await api.close();
+  }
+};
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  console.error(error instanceof PayError ? error.message : `the payment failed: ${(error as Error).message}`);
+  process.exitCode = 1;
+}
