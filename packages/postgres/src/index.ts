@@ -2,7 +2,7 @@ export { type AdvisoryLockOptions, AdvisoryLockTakenError, withAdvisoryLock } fr
 export { joinGroup, type Membership } from './group-membership.ts';
 export { type LeaderElectionOptions, startLeaderElection } from './leader-election.ts';
 export { type Environment, isReadable, stampSchemas, stampsOf, WrongEnvironmentError } from './environment.ts';
-export { migrate, migrateInTransaction, type Migrations, prepareSchema } from './migrate.ts';
+export { migrate, migrateInTransaction, type Migrations, prepareSchema, withoutTimeout } from './migrate.ts';
 export { batchWriter } from './batch-writer.ts';
 export { databaseDependency, POSTGRES } from './outage.ts';
 export { createPool, type Pool, type PoolOptions, type Queryable } from './pool.ts';

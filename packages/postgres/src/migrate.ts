@@ -89,7 +89,7 @@ const ONE_DAY_MS = 24 * 60 * 60 * 1000;
 
 /** Overrides the pool's query timeout: a migration of a large table may take longer, and a retry would time out
  *  again. */
-const withoutTimeout = (text: string, values?: unknown[]): QueryConfig & ClientConfig => ({
+export const withoutTimeout = (text: string, values?: unknown[]): QueryConfig & ClientConfig => ({
   text,
   ...(values && { values }),
   query_timeout: ONE_DAY_MS,

@@ -13,6 +13,7 @@ import { maintain } from './maintenance.ts';
 import type { Metrics } from './metrics.ts';
 import { batchCalls } from './reactions/batch-calls.ts';
 import { deliverEvents } from './reactions/events.ts';
+import { keepDeliveryCounts } from './storage/delivery-counts.ts';
 import type { Retention } from './storage/partitions.ts';
 import type { Directory } from './webhooks/directory.ts';
 
@@ -110,7 +111,10 @@ const startMaintenance = (
     url: config.DATABASE_URL,
     role: 'webhook maintenance',
     log,
-    lead: (signal) => maintain({ pool, partitions, webhooks, retention, disableAfterMs, now, log }, signal),
+    lead: async (signal) => {
+      const maintenance = maintain({ pool, partitions, webhooks, retention, disableAfterMs, now, log }, signal);
+      await Promise.all([maintenance, keepDeliveryCounts(pool, log, signal)]);
+    },
   });
 };
 

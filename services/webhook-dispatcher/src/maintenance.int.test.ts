@@ -13,22 +13,26 @@ afterEach(async () => {
   await receiver.close();
 });
 
-test('drops bodies after 30 days, deliveries and attempts after 90, and creates future partitions', async () => {
+test('drops bodies after 30 days, deliveries with their counts and attempts after 90, and creates future partitions', async () => {
   const { consume, webhooks } = await system.start();
-  const { merchantId } = await system.webhook(receiver.url);
+  const { id, merchantId } = await system.webhook(receiver.url);
   await consume([message({ type: 'order.paid', merchantId })]);
   await system.eventually('select 1 from webhooks.attempts');
   const rowCounts = async () => {
     const counts = await Promise.all(
       ['events', 'deliveries', 'attempts'].map((table) => system.pool.query(`select count(*) from webhooks.${table}`)),
     );
-    return counts.map(({ rows }) => Number(rows[0].count));
+    const { rows } = await system.pool.query(
+      'select sum(n)::int as n from webhooks.delivery_spans($1, null, $2, 1440, 0, 1::bigint << 32)',
+      [id, ['pending', 'delivered', 'failed']],
+    );
+    return [...counts.map(({ rows }) => Number(rows[0].count)), rows[0].n ?? 0];
   };
   for (const [days, expected] of [
-    [30, [1, 1, 1]],
-    [31, [0, 1, 1]],
-    [90, [0, 1, 1]],
-    [91, [0, 0, 0]],
+    [30, [1, 1, 1, 1]],
+    [31, [0, 1, 1, 1]],
+    [90, [0, 1, 1, 1]],
+    [91, [0, 0, 0, 0]],
   ] as const) {
     await maintainAt(system, webhooks, () => inDays(days));
     expect(await rowCounts()).toEqual(expected);

@@ -1,4 +1,5 @@
 import { type Pool, transaction } from '@cpg/postgres';
+import { removeCountsBefore } from './delivery-counts.ts';
 
 /** How many days rows are kept. */
 export interface Retention {
@@ -70,11 +71,12 @@ export const createPartitions = (pool: Pool, { now, retention }: { now: () => Da
         attempts: daysFrom(dayOf(now()), -retention.metadataDays),
       };
       const dropped = (await partitionsOf(pool)).filter(({ table, name }) => name < partitionOf(table, oldest[table]));
-      for (const { name } of dropped) {
+      for (const { table, name } of dropped) {
         await transaction(pool, async (db) => {
           await db.query(LOCK);
           await db.query(SHORT_LOCK_TIMEOUT);
           await db.query(`drop table if exists webhooks.${name}`);
+          if (table === 'deliveries') await removeCountsBefore(db, daysFrom(dayIn(name), 1));
         });
         existing.delete(dayIn(name));
       }
