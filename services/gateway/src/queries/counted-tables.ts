@@ -1,5 +1,7 @@
 import type { Queryable } from '@cpg/postgres';
 
+export const DELIVERIES = 'webhooks.deliveries';
+
 const counted = new WeakMap<Queryable, Set<string>>();
 
 /** Whether triggers count the rows of a table. They do from the start, or once the service has rebuilt the table of an
@@ -12,6 +14,11 @@ export const isCounted = async (db: Queryable, table: string): Promise<boolean> 
     `select from pg_trigger where tgrelid = to_regclass($1) and tgname = 'count_inserted'`,
     [table],
   );
-  if (rowCount === 1) known.add(table);
-  return rowCount === 1;
+  const isComplete = rowCount === 1 && (table !== DELIVERIES || (await hasAllDaysCounted(db)));
+  if (isComplete) known.add(table);
+  return isComplete;
 };
+
+/** The dispatcher counts deliveries that are older than the triggers in the background, day by day. */
+const hasAllDaysCounted = async (db: Queryable): Promise<boolean> =>
+  (await db.query('select from webhooks.uncounted_days limit 1')).rowCount === 0;

@@ -1,9 +1,11 @@
 import type { Delivery, DeliveryAttempt, DeliveryWithAttempts, Webhook, WebhookPayload } from '@cpg/contracts';
 import type { Queryable } from '@cpg/postgres';
 import { hideInternalAddresses } from '@cpg/runtime';
-import { encodeTime } from 'ulid';
+import { decodeTime, encodeTime } from 'ulid';
 import type { ListQuery } from '../list-query.ts';
-import { mapPage, type Page, selectPage } from './page.ts';
+import { DELIVERIES, isCounted } from './counted-tables.ts';
+import type { PageQuery } from './page-query.ts';
+import { mapPage, type Page, pageOf, selectPage, startOf } from './page.ts';
 
 interface DeliveryRow {
   readonly id: string;
@@ -13,7 +15,6 @@ interface DeliveryRow {
   readonly status: Delivery['status'];
   readonly attempts: number;
   readonly next_attempt_at: Date | null;
-  readonly created_at: Date;
   readonly updated_at: Date | null;
 }
 
@@ -32,9 +33,6 @@ export interface DeliveryFilters {
   readonly event_type?: string | undefined;
 }
 
-// The time in an id can be this much later than `created_at`.
-const MAX_ID_DELAY_MS = 3_600_000;
-
 const COLUMNS = 'webhook_id, event_id, event_type, status, attempts, next_attempt_at, updated_at';
 
 /** One page of a webhook's deliveries, from the dispatcher's tables. */
@@ -44,19 +42,28 @@ export const listDeliveries = async (
   { status, event_type, ...list }: ListQuery & DeliveryFilters,
 ): Promise<Page<Delivery>> => {
   const { from_date: from, to_date: to } = list;
-  const page = await selectPage<DeliveryRow>(db, {
-    table: 'webhooks.deliveries',
+  const [fromId, toId] = [from && firstIdAt(from.getTime()), to && firstIdAt(to.getTime() + 1)];
+  const query: PageQuery = {
+    table: DELIVERIES,
     columns: COLUMNS.split(', '),
     owner: ['webhook_id', webhookId],
     filters: Object.entries({ status, event_type }),
     ranges: [
-      ['id >=', from && firstIdAt(from.getTime())],
-      ['id <=', to && firstIdAt(to.getTime() + MAX_ID_DELAY_MS)],
+      ['id >=', fromId],
+      ['id <', toId],
     ],
     list,
     sortBy: ['id'],
+  };
+  if (!(await isCounted(db, DELIVERIES))) return mapPage(await selectPage<DeliveryRow>(db, query), resourceOf);
+  const after = startOf(query);
+  const { page, limit, sort } = list;
+  const { rows } = await db.query<DeliveryRow & { total: number }>({
+    name: 'list deliveries',
+    text: `select total::int, (delivery).* from webhooks.list_deliveries($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    values: [webhookId, event_type, status, fromId, toId, after?.id, sort === 'asc', (page - 1) * limit, limit + 1],
   });
-  return mapPage(page, resourceOf);
+  return mapPage(pageOf(query, rows.map(withTime)), resourceOf);
 };
 
 /** A delivery with its attempts, and with its payload until the dispatcher deletes that. Errors of attempts show no
@@ -67,7 +74,7 @@ export const deliveryById = async (
   id: string,
 ): Promise<DeliveryWithAttempts | null> => {
   const { rows } = await db.query<DeliveryRow & { day: string; body: string | null }>(
-    `select d.id, d.created_at, ${COLUMNS.replaceAll(/\w+/g, 'd.$&')}, d.day::text, e.body
+    `select d.id, ${COLUMNS.replaceAll(/\w+/g, 'd.$&')}, d.day::text, e.body
        from webhooks.deliveries d left join webhooks.events e on e.id = d.event_id and e.day = d.day
       where d.webhook_id = $1 and d.id = $2`,
     [webhookId, id],
@@ -86,7 +93,9 @@ export const deliveryById = async (
   };
 };
 
-// A ULID starts with its creation time, so the index on ids also serves date filters.
+// A ULID starts with the time of its creation. Sort order, date filters and counts follow this time alone.
+const createdMsOf = (id: string): number => decodeTime(id.slice(id.indexOf('_') + 1));
+
 const firstIdAt = (ms: number): string => `dlv_${encodeTime(Math.max(0, ms))}`;
 
 const resourceOf = (row: DeliveryRow): Delivery => ({
@@ -97,8 +106,14 @@ const resourceOf = (row: DeliveryRow): Delivery => ({
   status: row.status,
   attempt_count: row.attempts,
   ...(row.next_attempt_at && { next_attempt_at: row.next_attempt_at.toISOString() }),
-  created_at: row.created_at.toISOString(),
+  created_at: new Date(createdMsOf(row.id)).toISOString(),
   ...(row.updated_at && { updated_at: row.updated_at.toISOString() }),
+});
+
+/** The row with the time of its creation as cursors have it. An empty page has one row without an id. */
+const withTime = <Row extends { id: string | null }>(row: Row) => ({
+  ...row,
+  created_at_us: row.id === null ? '' : `${createdMsOf(row.id)}000`,
 });
 
 const hostOf = (url: string): string => new URL(url).hostname.replace(/^\[|\]$/g, '');

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Queryable } from '@cpg/postgres';
 import { invalidRequest } from '@cpg/runtime';
-import { decodeCursor, encodeCursor } from './cursor.ts';
+import { decodeCursor, encodeCursor, type Place } from './cursor.ts';
 import { isCounted } from './counted-tables.ts';
 import type { PageQuery } from './page-query.ts';
 import { pageStatement } from './page-statement.ts';
@@ -20,19 +20,28 @@ export interface Page<T> {
 /** One page of a table and the total number of matching rows, from one snapshot. Everything but values is inserted into
  *  the statement as it is, so never pass request input. */
 export const selectPage = async <Row extends { id: string }>(db: Queryable, query: PageQuery): Promise<Page<Row>> => {
-  const { table, list, counts } = query;
-  const after = list.cursor === undefined ? undefined : decodeCursor(query, list.cursor);
-  if (after && list.page > 1) throw invalidRequest([{ path: 'page', message: 'cannot be used with `cursor`' }]);
+  const { table, counts } = query;
+  const after = startOf(query);
   const counted = counts && (await isCounted(db, table));
   const { text, values, hasOnePlan } = pageStatement(counted ? query : { ...query, counts: undefined }, after);
   const { rows } = await db.query<SelectedRow<Row>>({ ...(hasOnePlan && { name: nameOf(text) }), text, values });
   return pageOf(query, rows);
 };
 
-type SelectedRow<Row> = Row & { readonly total: number; readonly created_at_us: string };
+/** The place after which the page starts; undefined without a cursor. Throws `invalid_request` for a cursor of another
+ *  list, and for one with a page number. */
+export const startOf = (query: PageQuery): Place | undefined => {
+  const { cursor, page } = query.list;
+  if (cursor === undefined) return undefined;
+  const place = decodeCursor(query, cursor);
+  if (page > 1) throw invalidRequest([{ path: 'page', message: 'cannot be used with `cursor`' }]);
+  return place;
+};
+
+export type SelectedRow<Row> = Row & { readonly total: number; readonly created_at_us: string };
 
 /** The page of the rows, of which one more than the page has shows that there is a next page. */
-const pageOf = <Row extends { id: string }>(query: PageQuery, rows: SelectedRow<Row>[]): Page<Row> => {
+export const pageOf = <Row extends { id: string }>(query: PageQuery, rows: SelectedRow<Row>[]): Page<Row> => {
   const { limit, page } = query.list;
   const total = rows[0]?.total ?? 0;
   const found = rows.filter((row) => row.id !== null);

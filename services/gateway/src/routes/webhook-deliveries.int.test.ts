@@ -1,4 +1,5 @@
 import { newUlid } from '@cpg/runtime';
+import { ulid } from 'ulid';
 import type { Scope } from '../keys/scopes.ts';
 import { payload } from '../openapi/examples.ts';
 import { startGateway, type TestGateway, type TestMerchant } from '../testing/jest-gateway.ts';
@@ -33,7 +34,7 @@ const createWebhook = async () =>
 /** Inserts a delivery into the dispatcher's tables, with its body unless `body` is null. */
 const record = async (more: { status?: string; type?: string; at?: string; of?: string; body?: unknown } = {}) => {
   const { status = 'delivered', type = 'payment:applied', at = `${DAY}T12:00:00.000Z`, of = webhook } = more;
-  const [id, event] = [`dlv_${newUlid()}`, `evt_${newUlid()}`];
+  const [id, event] = [`dlv_${ulid(Date.parse(at))}`, `evt_${newUlid()}`];
   await gateway.pool.query(
     `insert into webhooks.deliveries (day, event_id, webhook_id, id, event_type, status, attempts, created_at)
      values ($1, $2, $3, $4, $5, $6, 2, $7)`,
@@ -135,6 +136,7 @@ test('lists the deliveries of one webhook with pages, sort order and filters', a
       (
         await record({
           status: minute % 2 ? 'failed' : 'delivered',
+          at: `${DAY}T12:0${minute}:00.000Z`,
           type: minute === 4 ? 'order:paid' : 'payment:applied',
         })
       ).id,
