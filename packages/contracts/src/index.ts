@@ -1,6 +1,7 @@
 export * from './account-events.ts';
 export * from './chain-events.ts';
 export * from './currencies.ts';
+export * from './deposit-settings.ts';
 export * from './envelope.ts';
 export * from './event-definition.ts';
 export * from './history.ts';

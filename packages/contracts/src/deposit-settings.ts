@@ -1,0 +1,113 @@
+import { z } from 'zod';
+import { withUnknownTypes } from './event-definition.ts';
+import { Timestamp } from './ids.ts';
+
+/** The stream of the accounts that receive deposits, and of what merchants set about their deposits. It is one stream, so
+ *  that two merchants can never take one account at the same time. */
+export const DEPOSIT_SETTINGS_STREAM = 'deposit-settings';
+
+/** An account receives the deposits of a merchant on a network from now on; those of all other merchants if `merchantId`
+ *  is null. The extended public key is in the metadata, which no audit prints. */
+export const DepositAccountSet = z.object({
+  type: z.literal('DepositAccountSet'),
+  data: z.looseObject({
+    merchantId: z.string().nullable(),
+    network: z.string(),
+    /** BIP32 fingerprint of the key. */
+    account: z.string(),
+    /** SHA-256 of the key as an xpub. The hash chain proves with it that nobody exchanged the key. */
+    keyHash: z.string(),
+    at: Timestamp,
+  }),
+});
+
+/** The account of the platform receives the deposits of the merchant on this network again. */
+export const DepositAccountRemoved = z.object({
+  type: z.literal('DepositAccountRemoved'),
+  data: z.looseObject({ merchantId: z.string(), network: z.string(), at: Timestamp }),
+});
+
+/** Payments of at least `fromMinor` to orders of the merchant need this many confirmations. */
+export const DepositConfirmationsSet = z.object({
+  type: z.literal('DepositConfirmationsSet'),
+  data: z.looseObject({
+    merchantId: z.string(),
+    /** CAIP-19. */
+    asset: z.string(),
+    fromMinor: z.string(),
+    confirmations: z.int(),
+    at: Timestamp,
+  }),
+});
+
+/** The confirmations of the asset table apply to the merchant again. */
+export const DepositConfirmationsRemoved = z.object({
+  type: z.literal('DepositConfirmationsRemoved'),
+  data: z.looseObject({ merchantId: z.string(), asset: z.string(), at: Timestamp }),
+});
+
+const EVENTS = [
+  DepositAccountSet,
+  DepositAccountRemoved,
+  DepositConfirmationsSet,
+  DepositConfirmationsRemoved,
+] as const;
+export type DepositSettingsEvent = z.infer<(typeof EVENTS)[number]>;
+
+/** Events of types that a newer version wrote are accepted, and every fold ignores them. */
+export const DepositSettingsEvent = withUnknownTypes(
+  EVENTS.map((schema) => ({ type: schema.shape.type.value, schema })),
+  z.object({ data: z.object({ at: Timestamp }) }),
+) as unknown as z.ZodType<DepositSettingsEvent>;
+
+/** The name of addresses in the stock: a network, or an account of a merchant on it. */
+export const stockNameOf = (network: string, account?: string): string =>
+  account === undefined ? network : `${network}/${account}`;
+
+/** `GET /merchants/{id}/deposit-settings`, and the answer to a change. */
+export const DepositSettingsView = z.object({
+  accounts: z.array(
+    z.object({
+      network: z.string(),
+      fingerprint: z.string(),
+      owner: z.enum(['merchant', 'platform']),
+      /** Levels below the master key: 3 by BIP44 and BIP84. */
+      depth: z.int(),
+      /** The address at path 0/0, to compare with the wallet. */
+      first_address: z.string(),
+    }),
+  ),
+  confirmations: z.array(
+    z.object({
+      asset: z.string(),
+      currency: z.string(),
+      network: z.string(),
+      owner: z.enum(['merchant', 'platform']),
+      from: z.string(),
+      confirmations: z.int(),
+    }),
+  ),
+});
+export type DepositSettingsView = z.infer<typeof DepositSettingsView>;
+
+const MAX_KEY_CHARACTERS = 256;
+
+/** `POST /merchants/{id}/deposit-settings` -> 200 DepositSettingsView. Idempotent. */
+export const DepositSettingsCall = z.discriminatedUnion('change', [
+  z.object({
+    change: z.literal('set_account'),
+    network: z.string(),
+    /** An extended public key. */
+    key: z.string().max(MAX_KEY_CHARACTERS),
+  }),
+  z.object({ change: z.literal('remove_account'), network: z.string() }),
+  z.object({
+    change: z.literal('set_confirmations'),
+    asset: z.string(),
+    confirmations: z.int(),
+    /** For payments of at least this amount, in the currency of the asset; of every amount by default. */
+    from: z.string().max(64).optional(),
+  }),
+  z.object({ change: z.literal('remove_confirmations'), asset: z.string() }),
+]);
+export type DepositSettingsCall = z.infer<typeof DepositSettingsCall>;
