@@ -1,7 +1,24 @@
-export { type Asset, type AssetTable, assetTable, AssetTableError, assetsOf, type Network } from './asset-table.ts';
+export {
+  type Asset,
+  type AssetTable,
+  assetTable,
+  AssetTableError,
+  assetsOf,
+  type ConfirmationTier,
+  type Network,
+} from './asset-table.ts';
 export { AssetsFile } from './assets-file.ts';
 export type { BitcoinChain } from './chains.ts';
 export { assignedDeposit, depositInstruction } from './deposit-instruction.ts';
+export {
+  confirmationsOf,
+  type DepositSettings,
+  depositSettingsAfter,
+  type MerchantSettings,
+  noDepositSettings,
+  type RecordedAccount,
+  settingsOf,
+} from './deposit-settings.ts';
 export { checksummed, isChecksummed } from './evm-address.ts';
 export { payableAssets, requiredConfirmations, requirePayable } from './payable.ts';
 export { AssetsConfig, readAssets } from './read-assets.ts';

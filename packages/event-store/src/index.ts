@@ -13,6 +13,7 @@ export {
 } from './currency-scales.ts';
 export { evolveRecorded } from './evolve-recorded.ts';
 export type { FlushTiming } from './flush-timer.ts';
+export { type FoldedStream, foldedStream, type ProposedEvent } from './folded-stream.ts';
 export { type HistoryRange, type HistoryStream, readHistory } from './history.ts';
 export { type Standing, standingOf } from './log-entry.ts';
 export { type EvolvedEvent, type RecentEvents, recentEvents } from './recent-events.ts';

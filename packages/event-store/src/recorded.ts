@@ -20,6 +20,8 @@ export const EventMetadata = z.object({
   hash: z.string(),
   /** On the first event of a stream that a request with an Idempotency-Key created. */
   idempotency: Idempotency.optional(),
+  /** The extended public key of a deposit account, whose hash is in the data. No audit and no log shows it. */
+  xpub: z.string().optional(),
 });
 export type EventMetadata = z.infer<typeof EventMetadata>;
 
