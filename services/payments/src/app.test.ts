@@ -20,6 +20,7 @@ const UNUSED: Parameters<typeof buildApp>[0] = {
   unsettledPayment: notCalled,
   readPast: notCalled,
   history: { messagesOf: notCalled, entriesOf: notCalled },
+  depositSettings: { show: notCalled, change: notCalled },
   log,
   checks: {},
 };

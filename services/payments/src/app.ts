@@ -15,6 +15,8 @@ import {
   requireInternalToken,
   type StartGate,
 } from '@cpg/runtime';
+import type { DepositSettingsOf } from './accounts/deposit-settings.ts';
+import { depositSettingsRoutes } from './accounts/routes.ts';
 import { type PaymentRoutes, paymentRoutes } from './routes.ts';
 
 /** The internal HTTP API of payments. Every route except health requires the internal token. */
@@ -25,8 +27,10 @@ export const buildApp = ({
   outages,
   metrics,
   log,
+  depositSettings,
   ...routes
 }: PaymentRoutes & {
+  depositSettings: DepositSettingsOf;
   token: string | readonly string[];
   gate: Pick<StartGate, 'waitUntilOpen'>;
   checks: ReadinessChecks;
@@ -53,6 +57,7 @@ export const buildApp = ({
     requireInternalToken(internal, token);
     waitForStartGate(internal, gate);
     await internal.register(paymentRoutes, routes);
+    await internal.register(depositSettingsRoutes, { depositSettings });
   });
   return app;
 };

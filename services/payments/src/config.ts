@@ -12,6 +12,7 @@ import {
 import { z } from 'zod';
 import { FeeSchedule } from './payment/fees.ts';
 import { type DepositNetwork, depositNetworkOf } from './rails/networks.ts';
+import { refusePublishedKey } from './rails/published-keys.ts';
 
 const CONFIG_FOLDER = join(import.meta.dirname, '../config');
 
@@ -37,6 +38,8 @@ type FileVariables = 'FEES_FILE' | 'ASSETS_FILE' | 'NETWORKS_FILE' | 'BITCOIN_XP
 
 export type Config = Omit<z.infer<typeof Config>, FileVariables> & {
   readonly fees: FeeSchedule;
+  readonly assets: AssetTable;
+  /** The networks of the table, with the accounts of the platform. */
   readonly networks: readonly DepositNetwork[];
 };
 
@@ -48,6 +51,7 @@ export const readPaymentsConfig = (env: NodeJS.ProcessEnv): Config => {
   return {
     ...config,
     fees: readJsonFile('FEES_FILE', FEES_FILE, FeeSchedule),
+    assets,
     networks: networksIn(assets, { BITCOIN_XPUB, EVM_XPUB }, config.ENVIRONMENT),
   };
 };
@@ -72,15 +76,3 @@ const networksIn = (
       throw new ConfigError(`${(cause as Error).message}: set ${variable}`, { cause });
     }
   });
-
-// Accounts of the mnemonics "abandon … about" (m/84'/0'/0', m/84'/1'/0', m/44'/0'/0', m/44'/60'/0') and "test … junk"
-// (m/84'/0'/0', m/44'/0'/0', m/44'/60'/0'): anybody can spend from them.
-const PUBLISHED_KEYS = ['fd13aac9', 'e99b8628', '6cc9f252', '60b68b69', 'e2c96594', 'c1f1e51e', '3bf95407'];
-
-/** Throws RangeError if the account belongs to a published mnemonic. */
-const refusePublishedKey = ({ name, account }: DepositNetwork): void => {
-  if (PUBLISHED_KEYS.includes(account.fingerprint))
-    throw new RangeError(
-      `the account key of ${name} belongs to a published test mnemonic, so anybody can spend its deposits`,
-    );
-};

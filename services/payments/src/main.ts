@@ -9,10 +9,13 @@ import {
   createServiceMetrics,
   createStartupTasks,
   runService,
+  type StartupTasks,
 } from '@cpg/runtime';
 import { createLags, openConnections, startBackgroundWork } from '@cpg/stream-relay';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { depositAccounts } from './accounts/deposit-accounts.ts';
+import { depositSettings } from './accounts/deposit-settings.ts';
+import { type MerchantAccounts, merchantAccounts } from './accounts/merchant-accounts.ts';
 import { buildApp } from './app.ts';
 import { paymentChanges } from './changes.ts';
 import { ordersClient } from './clients/orders.ts';
@@ -57,9 +60,10 @@ await runService(async () => {
   const orders = ordersClient(ordersHttp);
   const notifyOrder = orderNotifier({ commands, orders, now });
   const nowMs = () => performance.now();
-  const { networks } = config;
-  const leaseIndexes = depositAccounts({ client, readModel, networks, now, nowMs });
-  const deposits = cryptoDeposit({ networks, leaseIndexes, nowMs });
+  const { networks, assets: table } = config;
+  const accounts = merchantAccounts({ client, table, networks, now });
+  const leaseIndexes = depositAccounts({ client, readModel, now, nowMs });
+  const deposits = cryptoDeposit({ networks, readAccounts: accounts.read, leaseIndexes, nowMs });
   const pages = { publicUrl: config.PUBLIC_URL, networks: [], assignDeposits: deposits.assignInstructions };
   const providers = config.ENVIRONMENT === 'sandbox' ? [sandboxProvider(pages)] : [];
   const rails = { gateway_pay: gatewayPay(providers), crypto_deposit: deposits };
@@ -87,6 +91,7 @@ await runService(async () => {
     unsettledPayment: (orderId, heldByOrder) => unsettledPaymentOf(readModel, orderId, heldByOrder),
     readPast: async () => true,
     history: paymentHistory({ client, readModel }),
+    depositSettings: depositSettings({ client, accounts, table, environment: config.ENVIRONMENT, log }),
     log,
     checks: { ...connections.checks, preparation: startupTasks.check, 'known-event-store': gate.check },
     outages,
@@ -104,6 +109,7 @@ await runService(async () => {
     migrations: join(import.meta.dirname, '../migrations'),
     projection: paymentProjection(client, recent),
     moreProjections: [payableProjection(client)],
+    startWithoutKafka: () => recordAccounts(accounts, startupTasks),
     publish: { topic: TOPICS.payments.name, messageOf: paymentMessages(client, recent) },
     consume: { ...TOPICS.orders, types: ORDER_MESSAGE_TYPES, handle: reactToOrders({ commands, deletePayments }) },
     log,
@@ -130,6 +136,12 @@ function paymentHandler(client: EventStoreDBClient, recent: RecentEvents<Payment
     actor: 'service:payments',
     currencyOf: (command) => (command.type === 'ReceivePayment' ? command.currency : null),
   });
+}
+
+/** The service is not ready until its accounts are recorded. Meanwhile deposits go on where the account is recorded. */
+function recordAccounts(accounts: MerchantAccounts, startupTasks: StartupTasks): [] {
+  void startupTasks.run('deposit-accounts', accounts.recordPlatform).catch(() => {});
+  return [];
 }
 
 /** Lets the operator check that deposits go to the intended wallet. */

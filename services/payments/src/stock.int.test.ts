@@ -1,10 +1,20 @@
 import { setImmediate as settled } from 'node:timers/promises';
 import { type AssignedInstruction, depositsOf, PaymentCurrency } from '@cpg/contracts';
 import { createLogger, newId } from '@cpg/runtime';
+import { readDepositSettings } from '../../orders/src/stock/deposit-settings.ts';
 import { createStock } from '../../orders/src/stock/stock.ts';
 import { hostedProvider } from './providers/hosted.ts';
 import { leaseReferences } from './rails/gateway-pay.ts';
-import { depositOf, instructionsOf, type RailsDatabase, SANDBOX, startRailsDatabase } from './testing/jest-rails.ts';
+import { CONTEXT } from './testing/jest-fixtures.ts';
+import {
+  depositOf,
+  instructionsOf,
+  MERCHANT,
+  ownKey,
+  type RailsDatabase,
+  SANDBOX,
+  startRailsDatabase,
+} from './testing/jest-rails.ts';
 
 let rails: RailsDatabase;
 
@@ -91,9 +101,11 @@ const filledStock = async (
   { lease }: ReturnType<RailsDatabase['startStock']>,
   order: Parameters<ReturnType<typeof createStock>['take']>[0],
 ) => {
+  const known = await readDepositSettings(rails.client)();
   const asked: Promise<unknown>[] = [];
   const stock = createStock({
     assets: SANDBOX,
+    settings: () => known,
     lease: (call) => {
       const leased = lease(call);
       asked.push(leased);
@@ -110,22 +122,42 @@ const filledStock = async (
   return stock;
 };
 
-test.each(PaymentCurrency.options)('orders makes the same instructions in %s as payments', async (currency) => {
-  const payments = rails.startStock();
-  for (const enabled of everyOrder) {
-    const order = { currency, rails: enabled, totalMinor: 10n ** 18n };
-    const fromStock = (await filledStock(payments, order)).take(order)!.instructions;
-    const fromPayments = await instructionsOf(payments.assign, newId('order'), currency, [...enabled]);
-    expect(contentOf(fromStock)).toBe(contentOf(fromPayments));
+/** A merchant with an account and confirmations of its own. */
+const ownMerchant = async ({ settings }: ReturnType<RailsDatabase['startStock']>): Promise<string> => {
+  const merchantId = newId('merchant');
+  for (const { id: asset } of SANDBOX.assets) {
+    const set = { change: 'set_confirmations', asset } as const;
+    await settings.change(merchantId, { ...set, confirmations: 77, from: '0.00005' }, CONTEXT);
+    await settings.change(merchantId, { ...set, confirmations: 78, from: '100000' }, CONTEXT);
   }
+  const key = ownKey();
+  await settings.change(merchantId, { change: 'set_account', network: 'ethereum-sepolia', key }, CONTEXT);
+  return merchantId;
+};
+
+test('orders makes the same instructions as payments, also for a merchant with an account of its own', async () => {
+  const payments = rails.startStock();
+  const own = [await ownMerchant(payments), 'ETH'] as const;
+  for (const [merchantId, currency] of [...PaymentCurrency.options.map((each) => [MERCHANT, each] as const), own])
+    for (const enabled of everyOrder) {
+      const order = { merchantId, currency, rails: enabled, totalMinor: 10n ** 18n };
+      const fromStock = (await filledStock(payments, order)).take(order)!.instructions;
+      const amount = { merchantId, amountMinor: String(order.totalMinor) };
+      const fromPayments = await instructionsOf(payments.assign, newId('order'), currency, [...enabled], amount);
+      expect(contentOf(fromStock)).toBe(contentOf(fromPayments));
+    }
 });
 
 test('orders makes the same instructions with addresses behind payment pages as payments', async () => {
   const payments = rails.startStock(['ethereum-sepolia'], hostedProvider);
+  const merchantId = await ownMerchant(payments);
   for (const enabled of everyOrder) {
-    const order = { currency: 'USDC', rails: enabled, totalMinor: 10n ** 18n } as const;
+    const order = { merchantId, currency: 'USDC', rails: enabled, totalMinor: 10n ** 18n } as const;
     const fromStock = (await filledStock(payments, order)).take(order)!.instructions;
-    const fromPayments = await instructionsOf(payments.assign, newId('order'), 'USDC', [...enabled]);
+    const fromPayments = await instructionsOf(payments.assign, newId('order'), 'USDC', [...enabled], {
+      merchantId,
+      amountMinor: String(order.totalMinor),
+    });
     expect(contentOf(fromStock)).toBe(contentOf(fromPayments));
     const page = fromStock.find(({ rail }) => rail === 'gateway_pay');
     expect(page).toMatchObject({ provider: 'hosted', deposits: [{ network: 'ethereum-sepolia', decimals: 6 }] });
@@ -139,7 +171,7 @@ test('the stock takes nothing for a page whose networks cannot take the currency
     ['BTC', 10n ** 18n, 'invalid_request'],
     ['USDC', 0n, 'amount_too_small'],
   ] as const) {
-    const order = { currency, rails: ['gateway_pay' as const], totalMinor };
+    const order = { merchantId: MERCHANT, currency, rails: ['gateway_pay' as const], totalMinor };
     expect((await filledStock(payments, order)).take(order)).toBeNull();
     const call = {
       order_id: newId('order'),

@@ -1,41 +1,42 @@
-import { createHash } from 'node:crypto';
 import type { Queryable } from '@cpg/postgres';
 import type { EventStoreDBClient } from '@eventstore/db-client';
-import type { CryptoDepositOptions } from '../rails/crypto-deposit.ts';
 import type { DepositNetwork } from '../rails/networks.ts';
+import type { AccountBook } from './account-book.ts';
 import { accountStream } from './account-stream.ts';
-import { leaseIndexes, type LeaseIndexes } from './lease-indexes.ts';
+import { keyHashOf } from './key-hash.ts';
+import { type IndexLease, leaseIndexes, type LeaseIndexes } from './lease-indexes.ts';
 import { unusedIndexes } from './unused-indexes.ts';
 
 export interface DepositAccountsOptions {
   readonly client: EventStoreDBClient;
   readonly readModel: Queryable;
-  readonly networks: readonly DepositNetwork[];
   readonly now: () => Date;
   /** A monotonic clock. */
   readonly nowMs: () => number;
 }
 
-/** The accounts of the networks. Networks with the same key share an account. */
-export const depositAccounts = ({
-  client,
-  readModel,
-  networks,
-  now,
-  nowMs,
-}: DepositAccountsOptions): CryptoDepositOptions['leaseIndexes'] => {
-  const accounts = new Map<string, LeaseIndexes>();
-  for (const fingerprint of new Set(networks.map(({ account }) => account.fingerprint))) {
-    const sharing = networks.filter(({ account }) => account.fingerprint === fingerprint);
+/** Leases indexes of an account in this book. */
+export type LeaseOfAccount = (book: AccountBook, network: DepositNetwork, count: number) => Promise<IndexLease>;
+
+/** The indexes of all accounts. Networks with the same key share an account. */
+export const depositAccounts = ({ client, readModel, now, nowMs }: DepositAccountsOptions): LeaseOfAccount => {
+  const accounts = new Map<string, { lease: LeaseIndexes; book: AccountBook }>();
+  const start = ({ fingerprint, xpub }: DepositNetwork['account']): LeaseIndexes => {
     const unused = unusedIndexes({
       client,
       readModel,
       account: fingerprint,
-      earlierNames: sharing.map(({ account }) => createHash('sha256').update(account.xpub).digest('hex')),
-      addressesAt: (index) => [...new Set(sharing.map((network) => network.addressAt(index)))],
+      earlierNames: [keyHashOf(xpub)],
+      addressesAt: (index) => {
+        const sharing = accounts.get(fingerprint)!.book.networksOf(fingerprint);
+        return [...new Set(sharing.map((network) => network.addressAt(index)))];
+      },
     });
-    const lease = leaseIndexes({ ...accountStream(client, fingerprint, now), ...unused, nowMs });
-    accounts.set(fingerprint, lease);
-  }
-  return (fingerprint, count) => accounts.get(fingerprint)!(count);
+    return leaseIndexes({ ...accountStream(client, fingerprint, now), ...unused, nowMs });
+  };
+  return (book, { account }, count) => {
+    const lease = accounts.get(account.fingerprint)?.lease ?? start(account);
+    accounts.set(account.fingerprint, { lease, book });
+    return lease(count);
+  };
 };

@@ -69,6 +69,12 @@ export const readAccountKey = (text: string): AccountKey => {
   };
 };
 
+/** Whether two xpubs derive the same addresses. Their texts can differ in what does not count, such as the depth. */
+export const isSameKey = (one: string, other: string): boolean =>
+  one === other || Buffer.from(firstKeyOf(one)).equals(firstKeyOf(other));
+
+const firstKeyOf = (xpub: string): PublicKey => readAccountKey(xpub).receiving(0);
+
 /** Derives public child keys, several times faster than `HDKey.deriveChild`. Source: BIP32, CKDpub. */
 const childrenOf = ({ publicKey, chainCode }: HDKey): Pick<AccountKey, 'receiving' | 'requireReceiving'> => {
   const parent = pointCompress(publicKey!, false);

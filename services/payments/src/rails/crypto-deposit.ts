@@ -1,7 +1,8 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { assetsOf, depositInstruction, payableAssets, requirePayable } from '@cpg/assets';
 import type { LeasedAddress } from '@cpg/contracts';
-import type { LeaseIndexes } from '../accounts/lease-indexes.ts';
+import type { AccountBook } from '../accounts/account-book.ts';
+import type { LeaseOfAccount } from '../accounts/deposit-accounts.ts';
 import type { AddressLease, StockSources } from '../stock.ts';
 import { receivingPath } from './account-key.ts';
 import type { DepositNetwork } from './networks.ts';
@@ -9,24 +10,25 @@ import type { Rail } from './rail.ts';
 
 export interface CryptoDepositOptions {
   readonly networks: readonly DepositNetwork[];
-  /** Leases indexes of the account with this fingerprint. */
-  readonly leaseIndexes: (fingerprint: string, ...args: Parameters<LeaseIndexes>) => ReturnType<LeaseIndexes>;
+  readonly readAccounts: () => Promise<AccountBook>;
+  readonly leaseIndexes: LeaseOfAccount;
   /** The monotonic clock of the leases. */
   readonly nowMs: () => number;
 }
 
-/** On-chain deposits: one address per order and network, derived from the public key of an account. */
+/** On-chain deposits: one address per order and network, derived from the public key of an account: the merchant's own,
+ *  or that of the platform. */
 export const cryptoDeposit = ({
   networks,
+  readAccounts,
   leaseIndexes,
   nowMs,
 }: CryptoDepositOptions): Rail & Pick<StockSources, 'leaseAddresses'> => {
-  const byName = new Map(networks.map((network) => [network.name, network]));
   const assets = networks.flatMap((network) => network.assets);
 
-  const lease = async (network: DepositNetwork, count: number): Promise<AddressLease> => {
+  const lease = async (book: AccountBook, network: DepositNetwork, count: number): Promise<AddressLease> => {
     const { fingerprint } = network.account;
-    const { indexes, endsAtMs } = await leaseIndexes(fingerprint, count);
+    const { indexes, endsAtMs } = await leaseIndexes(book, network, count);
     const derived = await deriveAddresses(network, indexes);
     const addresses: LeasedAddress[] = indexes.map((index, n) => ({
       address: derived[n]!,
@@ -40,13 +42,15 @@ export const cryptoDeposit = ({
     requirePayable: ({ currency, amountMinor }) => {
       if (amountMinor !== undefined) requirePayable({ assets }, currency, amountMinor);
     },
-    assignInstructions: async ({ currency, amountMinor }) => {
+    assignInstructions: async ({ merchantId, currency, amountMinor }) => {
       const payable =
         amountMinor === undefined ? assetsOf({ assets }, currency) : payableAssets({ assets }, currency, amountMinor);
+      const book = await readAccounts();
       const assigned = await Promise.all(
         payable.map(async (asset) => {
-          const { addresses, leaseMs } = await lease(byName.get(asset.network.name)!, 1);
-          return { instruction: depositInstruction(asset, addresses[0]!), leaseMs };
+          const { addresses, leaseMs } = await lease(book, book.accountFor(merchantId, asset.network.name)!, 1);
+          const requiredConfirmations = book.requiredConfirmations(merchantId, asset, amountMinor ?? 0n);
+          return { instruction: depositInstruction({ ...asset, requiredConfirmations }, addresses[0]!), leaseMs };
         }),
       );
       return {
@@ -55,10 +59,18 @@ export const cryptoDeposit = ({
       };
     },
     leaseAddresses: async (name, count) => {
-      const network = byName.get(name);
-      return network ? lease(network, count) : null;
+      const book = await readAccounts();
+      const network = networkNamed(book, name);
+      return network ? lease(book, network, count) : null;
     },
   };
+};
+
+/** The account that a name in the stock means: of the platform on a network, or of a merchant after a slash. */
+const networkNamed = (book: AccountBook, name: string): DepositNetwork | null => {
+  const slash = name.lastIndexOf('/');
+  const own = slash < 0 ? null : book.accountBy(name.slice(0, slash), name.slice(slash + 1));
+  return own ?? book.platformAccount(name);
 };
 
 /** Calculates keys and addresses twice and compares, because money sent to a wrong address is lost. */

@@ -31,8 +31,13 @@ export const depositNetworksOf = (
 /** One network of a table. `xpub` is the operator's account key and overrides the key in the file. Throws RangeError
  *  with the name of the network if the key is missing or invalid. */
 export const depositNetworkOf = (table: AssetTable, network: Network, xpub: string | undefined): DepositNetwork => {
+  const forms = FORMS[network.kind === 'evm' ? 'evm' : network.chain];
+  return withAccount(table, network, accountOf(network.name, xpub ?? network.xpub, forms));
+};
+
+/** A network of a table with an account, in whatever form its key was given. */
+export const withAccount = (table: AssetTable, network: Network, account: AccountKey): DepositNetwork => {
   const { name, chainId } = network;
-  const account = accountOf(name, xpub ?? network.xpub, FORMS[network.kind === 'evm' ? 'evm' : network.chain]);
   const addressOf = (key: PublicKey) => (network.kind === 'evm' ? evmAddress(key) : bitcoinAddress(key, network.chain));
   return {
     name,

@@ -140,6 +140,10 @@ const INSTRUCTION = {
   paymentUrl: 'http://127.0.0.1:4000/pay/REF',
 } as const;
 
+const notCalled = async () => {
+  throw new Error('not called here');
+};
+
 const paymentsService = ({ streams, now, http }: ServiceOptions) => {
   const { client, readModel, payments: handler } = streams;
   const commands = paymentCommands({ handler, project: async () => {} });
@@ -174,6 +178,7 @@ const paymentsService = ({ streams, now, http }: ServiceOptions) => {
         ?.paymentId ?? null,
     readPast: async () => true,
     history: paymentHistory({ client, readModel }),
+    depositSettings: { show: notCalled, change: notCalled },
     log,
     checks: {},
   });

@@ -37,9 +37,17 @@ export const hostedPage = (reference: string, address: string, index = 0): Instr
 
 /** Records events on streams of orders and accounts, with the parts that payments reads. */
 export const orderEvents = (client: EventStoreDBClient) => {
-  const record = async (stream: string, type: string, data: object, revision = -1) => {
+  const record = async (stream: string, type: string, data: object, revision = -1, more: object = {}) => {
     const hash = genesisHash(stream);
-    const metadata = { actor: 'a', requestId: 'r', $correlationId: 'r', $causationId: 'r', previousHash: hash, hash };
+    const metadata = {
+      actor: 'a',
+      requestId: 'r',
+      $correlationId: 'r',
+      $causationId: 'r',
+      previousHash: hash,
+      hash,
+      ...more,
+    };
     const recorded = { id: newId('event'), event: { type, data: { ...data, at: AT } }, metadata };
     expect(await append(client, stream, [recorded], revision)).toBe('appended');
   };

@@ -7,6 +7,8 @@ import { createPool, migrate, type Pool, testDatabase } from '@cpg/postgres';
 import { createLogger, internalClient, type Logger, newId } from '@cpg/runtime';
 import { startProjection } from '@cpg/stream-relay';
 import type { EventStoreDBClient } from '@eventstore/db-client';
+import { depositSettings } from '../accounts/deposit-settings.ts';
+import { merchantAccounts } from '../accounts/merchant-accounts.ts';
 import { buildApp } from '../app.ts';
 import { paymentChanges } from '../changes.ts';
 import { type OrdersClient, ordersClient } from '../clients/orders.ts';
@@ -23,10 +25,12 @@ import { paymentDecider } from '../payment/payment.ts';
 import { payableProjection } from '../projections/payable-projection.ts';
 import { paymentProjection } from '../projections/payment-projection.ts';
 import { paymentWriter, unsettledPaymentOf } from '../projections/payments.ts';
+import { depositNetworksOf } from '../rails/networks.ts';
 import { CONTEXT, MERCHANT, TOKEN } from './jest-fixtures.ts';
 import { orderEvents } from './jest-order-events.ts';
 import type { Decide } from './jest-orders-stub-views.ts';
 import { startOrdersStub } from './jest-orders-stub.ts';
+import { SANDBOX } from './jest-rails.ts';
 
 const SERVICE = join(import.meta.dirname, '../..');
 
@@ -134,6 +138,7 @@ const buildService = ({ client, pool, orders, merchantOf, log }: Dependencies) =
   const deletePayments = paymentDeletion({ client, handler, readModel: pool });
   const fees = FeeSchedule.parse(JSON.parse(readFileSync(join(SERVICE, 'config/fees.json'), 'utf8')));
   const notifyOrder = orderNotifier({ commands, orders, now });
+  const accounts = merchantAccounts({ client, table: SANDBOX, networks: depositNetworksOf(SANDBOX), now });
   const app = buildApp({
     gate: { waitUntilOpen: async () => {} },
     token: TOKEN,
@@ -154,6 +159,7 @@ const buildService = ({ client, pool, orders, merchantOf, log }: Dependencies) =
     unsettledPayment: (orderId, heldByOrder) => unsettledPaymentOf(pool, orderId, heldByOrder),
     readPast: async () => true,
     history: paymentHistory({ client, readModel: pool }),
+    depositSettings: depositSettings({ client, accounts, table: SANDBOX, environment: 'sandbox', log }),
     log,
     checks: {},
   });

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { readAssets } from '@cpg/assets';
 import { ACCOUNT_STREAM_PREFIX, DerivationIndexesReserved, type PaymentCurrency } from '@cpg/contracts';
@@ -6,7 +7,10 @@ import { connectEventStore, readStream } from '@cpg/event-store';
 import { createPool, migrate, testDatabase } from '@cpg/postgres';
 import { createLogger, newId } from '@cpg/runtime';
 import { startProjection } from '@cpg/stream-relay';
+import { HDKey } from '@scure/bip32';
 import { depositAccounts } from '../accounts/deposit-accounts.ts';
+import { depositSettings } from '../accounts/deposit-settings.ts';
+import { merchantAccounts } from '../accounts/merchant-accounts.ts';
 import { instructionsFrom } from '../instructions.ts';
 import { payableProjection } from '../projections/payable-projection.ts';
 import { cryptoDeposit } from '../rails/crypto-deposit.ts';
@@ -18,16 +22,19 @@ import { stockFrom } from '../stock.ts';
 import { orderEvents } from './jest-order-events.ts';
 
 const SERVICE = join(import.meta.dirname, '../..');
-const MERCHANT = newId('merchant');
+export const log = createLogger({ name: 'rails', level: process.env.LOG_LEVEL ?? 'silent' });
+export const MERCHANT = newId('merchant');
 
 export const SANDBOX = readAssets({ ENVIRONMENT: 'sandbox' });
+
+/** A new account key of an EVM network. */
+export const ownKey = (): string => HDKey.fromMasterSeed(randomBytes(32)).derive("m/44'/60'/0'").publicExtendedKey;
 
 export type RailsDatabase = Awaited<ReturnType<typeof startRailsDatabase>>;
 
 /** An event store and a database with the tables of payments, and the rails of any number of processes that share
  *  them. */
 export const startRailsDatabase = async () => {
-  const log = createLogger({ name: 'rails', level: process.env.LOG_LEVEL ?? 'silent' });
   const [database, eventDatabase] = await Promise.all([testDatabase(), testDatabase()]);
   const eventStore = await startEventStore({ databaseUrl: eventDatabase.url, port: 0 });
   const client = connectEventStore(eventStore.url);
@@ -37,8 +44,10 @@ export const startRailsDatabase = async () => {
   let clockMs = 0;
   const depositsOf = (networks = depositNetworksOf(SANDBOX)) => {
     const nowMs = () => clockMs;
-    const leaseIndexes = depositAccounts({ client, readModel: pool, networks, now: () => new Date(), nowMs });
-    return cryptoDeposit({ networks, leaseIndexes, nowMs });
+    const now = () => new Date();
+    const accounts = merchantAccounts({ client, table: SANDBOX, networks, now });
+    const leaseIndexes = depositAccounts({ client, readModel: pool, now, nowMs });
+    return { ...cryptoDeposit({ networks, readAccounts: accounts.read, leaseIndexes, nowMs }), accounts };
   };
   /** The provider of a process, with addresses on these networks behind its pages. */
   const providerOf = (make = sandboxProvider, hosts: readonly string[] = []) => {
@@ -65,10 +74,20 @@ export const startRailsDatabase = async () => {
     startProcess: (networks?: DepositNetwork[]) =>
       instructionsFrom({ gateway_pay: gatewayPay([providerOf()]), crypto_deposit: depositsOf(networks) }),
     /** The instructions and the stock of one process. In production, or with `hosts`, pages have addresses. */
-    startStock: (hosts?: readonly string[], make: typeof hostedProvider = sandboxProvider) => {
-      const deposits = depositsOf();
+    startStock: (
+      hosts?: readonly string[],
+      make: typeof hostedProvider = sandboxProvider,
+      {
+        networks,
+        environment = 'sandbox',
+      }: { networks?: DepositNetwork[]; environment?: 'sandbox' | 'production' } = {},
+    ) => {
+      const deposits = depositsOf(networks);
+      const { accounts } = deposits;
       const provider = providerOf(make, hosts);
       return {
+        accounts,
+        settings: depositSettings({ client, accounts, table: SANDBOX, environment, log }),
         assign: instructionsFrom({ gateway_pay: gatewayPay([provider]), crypto_deposit: deposits }),
         lease: stockFrom({ leaseAddresses: deposits.leaseAddresses, leaseReferences: leaseReferences([provider]) }),
       };
@@ -89,7 +108,11 @@ export const instructionsOf = async (
   orderId: string,
   currency: PaymentCurrency = 'ETH',
   rails: ('crypto_deposit' | 'gateway_pay')[] = ['crypto_deposit'],
-) => (await assign({ order_id: orderId, merchant_id: MERCHANT, currency, rails })).instructions;
+  { merchantId = MERCHANT, amountMinor }: { merchantId?: string; amountMinor?: string } = {},
+) => {
+  const call = { order_id: orderId, merchant_id: merchantId, currency, rails };
+  return (await assign({ ...call, ...(amountMinor && { amount_minor: amountMinor }) })).instructions;
+};
 
 export const depositOf = async (...args: Parameters<typeof instructionsOf>) => {
   const [instruction] = await instructionsOf(...args);

@@ -1,0 +1,20 @@
+import { DepositSettingsCall, DepositSettingsView, MerchantId } from '@cpg/contracts';
+import { readCallContext } from '@cpg/runtime';
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import type { DepositSettingsOf } from './deposit-settings.ts';
+
+const Merchant = z.object({ id: MerchantId });
+
+/** Internal routes: the accounts and confirmations of a merchant. */
+export const depositSettingsRoutes: FastifyPluginAsyncZod<{ depositSettings: DepositSettingsOf }> = async (
+  app,
+  { depositSettings },
+) => {
+  const path = '/merchants/:id/deposit-settings';
+  const response = { 200: DepositSettingsView };
+  app.get(path, { schema: { params: Merchant, response } }, (request) => depositSettings.show(request.params.id));
+  app.post(path, { schema: { params: Merchant, body: DepositSettingsCall, response } }, (request) =>
+    depositSettings.change(request.params.id, request.body, readCallContext(request)),
+  );
+};
