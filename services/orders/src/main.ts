@@ -32,6 +32,7 @@ import { readUrl } from './rates/read.ts';
 import { publicSources } from './rates/sources/public.ts';
 import { readRateTable, tableRates } from './rates/table.ts';
 import { HANDLED_PAYMENT_MESSAGES, reactToPayments } from './reactions/payments.ts';
+import { followDepositSettings, readDepositSettings } from './stock/deposit-settings.ts';
 import { findPayables } from './stock/find-payables.ts';
 import { createStock } from './stock/stock.ts';
 
@@ -48,7 +49,8 @@ await runService(async () => {
   const recent = recentEvents<Order, OrderEvent>();
   const handler = orderHandler(client, recent);
   const payments = paymentsClient(paymentsHttp);
-  const stock = createStock({ assets: config.assets, lease: payments.leaseStock, log });
+  const settings = followDepositSettings(readDepositSettings(client));
+  const stock = createStock({ assets: config.assets, settings: settings.current, lease: payments.leaseStock, log });
   const market = publicMarket(config, now, log);
   const commands = orderCommands({
     handler,
@@ -93,6 +95,7 @@ await runService(async () => {
     projection: orderProjection(client, recent),
     beforeProjecting: finishDeletions(client, deletion),
     startWithoutKafka: () => [
+      settings.start(),
       ...(market ? [market.start()] : []),
       watchDeadlines({ readModel, handler, commands, now, wait: outages.wait, log }),
     ],

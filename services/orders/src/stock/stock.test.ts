@@ -1,6 +1,6 @@
 import { setImmediate as settled } from 'node:timers/promises';
-import { readAssets } from '@cpg/assets';
-import type { LeasedAddress, PaymentRail, Stock as LeasedStock, StockCall } from '@cpg/contracts';
+import { type DepositSettings, depositSettingsAfter, noDepositSettings, readAssets } from '@cpg/assets';
+import type { DepositSettingsEvent, LeasedAddress, PaymentRail, Stock as LeasedStock, StockCall } from '@cpg/contracts';
 import { AppError } from '@cpg/core';
 import { createLogger } from '@cpg/runtime';
 import { LEAST_LEFT_MS } from './shelf.ts';
@@ -14,27 +14,38 @@ const log = createLogger({ name: 'stock', level: 'silent' });
 const startStock = (answer: (leased: LeasedStock) => LeasedStock | Promise<LeasedStock> = (leased) => leased) => {
   const calls: StockCall[] = [];
   let [nowMs, next] = [5_000, 0];
-  const address = (): LeasedAddress => ({
+  let settings: DepositSettings | null = noDepositSettings;
+  const address = (name: string): LeasedAddress => ({
     address: `address-${next}`,
-    derivation: { fingerprint: 'fd13aac9', path: `0/${next++}` },
+    derivation: { fingerprint: name.split('/')[1] ?? 'fd13aac9', path: `0/${next++}` },
   });
   const lease = async (call: StockCall): Promise<LeasedStock> => {
     calls.push(call);
     const lists = Object.entries(call.addresses).map(([network, count]) => [
       network,
-      Array.from({ length: count }, address),
+      Array.from({ length: count }, () => address(network)),
     ]);
     const reference = () => ({ payment_reference: `REF-${next}`, payment_url: `http://pay/${next++}` });
     const sandbox = Array.from({ length: call.references }, reference);
     return answer({ lease_ms: LEASE_MS, addresses: Object.fromEntries(lists), references: { sandbox } });
   };
-  const stock = createStock({ assets, lease, log, nowMs: () => nowMs });
+  const stock = createStock({ assets, settings: () => settings, lease, log, nowMs: () => nowMs });
   return {
     calls,
     pass: (ms: number) => void (nowMs += ms),
+    forgetSettings: () => void (settings = null),
+    record: (...events: DepositSettingsEvent[]) =>
+      void (settings = depositSettingsAfter(
+        settings!,
+        events.map((event) => ({ event, metadata: {} })),
+      )),
     /** Takes for an order, and waits for the refill. */
-    take: async (currency: 'ETH' | 'BTC' | 'USDC' = 'ETH', rails: PaymentRail[] = ['crypto_deposit']) => {
-      const taken = stock.take({ currency, rails, totalMinor: 10n ** 18n });
+    take: async (
+      currency: 'ETH' | 'BTC' | 'USDC' = 'ETH',
+      rails: PaymentRail[] = ['crypto_deposit'],
+      merchantId = 'M',
+    ) => {
+      const taken = stock.take({ merchantId, currency, rails, totalMinor: 10n ** 18n });
       await settled();
       return taken;
     },
@@ -126,4 +137,73 @@ test('references of providers that register each order are asked for once a minu
   pass(60_000);
   await take('ETH', ['gateway_pay']);
   expect(calls).toHaveLength(2);
+});
+
+const AT = '2026-01-31T12:00:00.000Z';
+const NETWORK = 'ethereum-sepolia';
+const ETHER = assets.assets.find(({ currency }) => currency === 'ETH')!.id;
+const accountSet = (merchantId: string, account: string): DepositSettingsEvent => ({
+  type: 'DepositAccountSet',
+  data: { merchantId, network: NETWORK, account, keyHash: 'h', at: AT },
+});
+const fingerprintsIn = (taken: Awaited<ReturnType<ReturnType<typeof startStock>['take']>>) =>
+  taken!.instructions.map((each) => (each.rail === 'crypto_deposit' ? each.derivation.fingerprint : null));
+
+test('an order gets an address of its merchant, from the first one after the account was set', async () => {
+  const { take, calls, record } = startStock();
+  const takeFor = (merchant: string) => take('ETH', ['crypto_deposit'], merchant);
+  await takeFor('A');
+  record(accountSet('A', 'aaaaaaaa'), accountSet('B', 'bbbbbbbb'));
+  expect([await takeFor('A'), await takeFor('B')]).toEqual([null, null]);
+  expect(calls.slice(1).map(({ addresses }) => addresses)).toEqual([
+    { [`${NETWORK}/aaaaaaaa`]: 4 },
+    { [`${NETWORK}/bbbbbbbb`]: 4 },
+  ]);
+  const taken = [await takeFor('A'), await takeFor('B'), await takeFor('other')];
+  expect(taken.map(fingerprintsIn)).toEqual([['aaaaaaaa'], ['bbbbbbbb'], ['fd13aac9']]);
+  record(accountSet('A', 'a2a2a2a2'));
+  expect(await takeFor('A')).toBeNull();
+  expect(fingerprintsIn(await takeFor('A'))).toEqual(['a2a2a2a2']);
+  record({ type: 'DepositAccountRemoved', data: { merchantId: 'A', network: NETWORK, at: AT } });
+  expect(fingerprintsIn(await takeFor('A'))).toEqual(['fd13aac9']);
+});
+
+test('leased addresses of another account than the one asked for are not used', async () => {
+  const { take, record } = startStock((leased) => ({
+    ...leased,
+    addresses: Object.fromEntries(
+      Object.entries(leased.addresses).map(([name, each]) => [
+        name,
+        each.map(({ address }) => ({ address, derivation: { fingerprint: 'fd13aac9', path: '0/0' } })),
+      ]),
+    ),
+  }));
+  record(accountSet('M', 'aaaaaaaa'));
+  expect([await take(), await take()]).toEqual([null, null]);
+});
+
+test('while the settings are not known, payments assigns the instructions', async () => {
+  const { take, calls, forgetSettings } = startStock();
+  await take();
+  forgetSettings();
+  expect(await take()).toBeNull();
+  expect(calls).toHaveLength(1);
+});
+
+test('an order shows the confirmations that its merchant requires for the amount', async () => {
+  const { take, record } = startStock();
+  const confirmationsFor = async (merchant: string) => {
+    const [each] = (await take('ETH', ['crypto_deposit'], merchant))!.instructions;
+    return each?.rail === 'crypto_deposit' ? each.requiredConfirmations : null;
+  };
+  await take();
+  const set = (fromMinor: string, confirmations: number): DepositSettingsEvent => ({
+    type: 'DepositConfirmationsSet',
+    data: { merchantId: 'M', asset: ETHER, fromMinor, confirmations, at: AT },
+  });
+  const platform = await confirmationsFor('other');
+  record(set('0', 41), set(String(10n ** 18n), 42), set(String(10n ** 18n + 1n), 43));
+  expect([await confirmationsFor('M'), await confirmationsFor('other')]).toEqual([42, platform]);
+  record({ type: 'DepositConfirmationsRemoved', data: { merchantId: 'M', asset: ETHER, at: AT } });
+  expect(await confirmationsFor('M')).toBe(platform);
 });

@@ -1,7 +1,15 @@
-import { type Asset, type AssetTable, payableAssets } from '@cpg/assets';
+import {
+  type Asset,
+  type AssetTable,
+  confirmationsOf,
+  type DepositSettings,
+  payableAssets,
+  settingsOf,
+} from '@cpg/assets';
 import type { LeasedAddress, LeasedReference, Stock as LeasedStock, StockCall } from '@cpg/contracts';
 import { isTemporary } from '@cpg/core';
 import type { Logger } from '@cpg/runtime';
+import { addressShelves } from './address-shelves.ts';
 import { type Deposit, instructionsFrom, type References, referenceSets } from './instructions.ts';
 import { leaseUntil, type PayableOrder, type Payables } from './payables.ts';
 import { keepShelf, type TakenItem } from './shelf-keeper.ts';
@@ -9,11 +17,13 @@ import { keepShelf, type TakenItem } from './shelf-keeper.ts';
 export interface Stock {
   /** Takes what the order needs. Null if a part of it is missing: then payments assigns the instructions. Refills the
    *  stock in the background. */
-  readonly take: (order: Pick<PayableOrder, 'currency' | 'rails' | 'totalMinor'>) => Payables | null;
+  readonly take: (order: Pick<PayableOrder, 'merchantId' | 'currency' | 'rails' | 'totalMinor'>) => Payables | null;
 }
 
 export interface StockOptions {
   readonly assets: AssetTable;
+  /** The accounts and confirmations of merchants. Null while they are not known: then the stock gives nothing. */
+  readonly settings: () => DepositSettings | null;
   /** Leases items from payments. */
   readonly lease: (call: StockCall) => Promise<LeasedStock>;
   readonly log: Logger;
@@ -26,19 +36,19 @@ const RETRY_MS = 1_000;
 const RETRY_ABSENT_MS = 60_000;
 const NOTHING: LeasedStock = { lease_ms: 0, addresses: {}, references: null };
 
+type StockedOrder = Parameters<Stock['take']>[0];
+
 /** Leased addresses and references for new orders, so that creating an order needs no call to payments. They are only
  *  in memory: what a process leaves unused is leased again once its lease has ended. */
-export const createStock = ({ assets, lease, log, nowMs = () => performance.now() }: StockOptions): Stock => {
-  const addresses = new Map(assets.networks.map(({ name }) => [name, keepShelf<LeasedAddress>(nowMs)]));
+export const createStock = ({ assets, settings, lease, log, nowMs = () => performance.now() }: StockOptions): Stock => {
+  const shelves = addressShelves(nowMs);
   const references = keepShelf<References>(nowMs);
   let refilling = false;
 
   const refill = async (): Promise<void> => {
-    const counts = [...addresses].map(([network, shelf]) => [network, shelf.beginRefill()] as const);
-    const wanted = counts.filter(([, count]) => count > 0);
-    const addressCounts = Object.fromEntries(wanted);
-    const call = { addresses: addressCounts, references: references.beginRefill(), adds_deposits: true };
-    if (wanted.length === 0 && call.references === 0) return;
+    const addresses = shelves.beginRefill();
+    const call = { addresses: addresses.counts, references: references.beginRefill(), adds_deposits: true };
+    if (Object.keys(call.addresses).length === 0 && call.references === 0) return;
     // From before the call, so that the lease ends here before it ends at payments.
     const sentAtMs = nowMs();
     let retryInMs = RETRY_ABSENT_MS;
@@ -48,7 +58,7 @@ export const createStock = ({ assets, lease, log, nowMs = () => performance.now(
       return NOTHING;
     });
     const terms = { endsAtMs: sentAtMs + leased.lease_ms, retryInMs };
-    for (const [network] of wanted) addresses.get(network)!.endRefill(leased.addresses[network] ?? [], terms);
+    addresses.end(leased.addresses, terms);
     if (call.references > 0) references.endRefill(referenceSets(leased.references ?? {}), terms);
   };
 
@@ -58,24 +68,34 @@ export const createStock = ({ assets, lease, log, nowMs = () => performance.now(
     void refill().finally(() => (refilling = false));
   };
 
-  const takeDeposits = (payable: readonly Asset[]): TakenDeposit[] =>
-    payable.map((asset) => ({ asset, taken: addresses.get(asset.network.name)!.take() }));
+  const takeDeposits = (payable: readonly Asset[], order: StockedOrder, known: DepositSettings): TakenDeposit[] => {
+    const { accounts } = settingsOf(known, order.merchantId);
+    return payable.map((asset) => {
+      const { name } = asset.network;
+      const taken = shelves.take(name, accounts.get(name));
+      return { asset: withConfirmations(asset, order, known), taken };
+    });
+  };
   /** The references of one order, and the deposits that they need. */
-  const takePages = (payable: readonly Asset[]): TakenPages => {
+  const takePages = (payable: readonly Asset[], ...forOrder: [StockedOrder, DepositSettings]): TakenPages => {
     const taken = references.take();
     const pages = Object.entries(taken?.item ?? {}).map(([provider, reference]) => {
       const { networks } = reference;
-      const deposits = takeDeposits(payable.filter(({ network }) => networks?.includes(network.name)));
+      const offered = payable.filter(({ network }) => networks?.includes(network.name));
+      const deposits = takeDeposits(offered, ...forOrder);
       return { provider, reference, deposits, isComplete: networks === undefined || deposits.length > 0 };
     });
     return { taken, pages };
   };
 
   return {
-    take: ({ currency, rails, totalMinor }) => {
+    take: (order) => {
+      const known = settings();
+      if (!known) return null;
+      const { currency, rails, totalMinor } = order;
       const payable = payableAssets(assets, currency, totalMinor);
-      const deposits = takeDeposits(rails.includes('crypto_deposit') ? payable : []);
-      const page = rails.includes('gateway_pay') ? takePages(payable) : undefined;
+      const deposits = takeDeposits(rails.includes('crypto_deposit') ? payable : [], order, known);
+      const page = rails.includes('gateway_pay') ? takePages(payable, order, known) : undefined;
       refillInBackground();
       const pages = page?.pages ?? [];
       const wanted = [
@@ -118,3 +138,9 @@ interface TakenPages {
 }
 
 const itemOf = ({ asset, taken }: TakenDeposit): Deposit => ({ asset, address: taken!.item });
+
+/** The asset with the confirmations that the merchant requires. */
+const withConfirmations = (asset: Asset, { merchantId, totalMinor }: StockedOrder, known: DepositSettings): Asset => {
+  const confirmations = confirmationsOf(known, { merchantId, asset: asset.id, amountMinor: totalMinor });
+  return confirmations === null ? asset : { ...asset, requiredConfirmations: confirmations };
+};

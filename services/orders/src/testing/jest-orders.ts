@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readAssets } from '@cpg/assets';
+import { noDepositSettings, readAssets } from '@cpg/assets';
 import { NewOrderEvent, OrderEvent, type OrderMessage, TOPICS } from '@cpg/contracts';
 import { AppError } from '@cpg/core';
 import type { FaultOf } from '@cpg/embedded-eventstore';
@@ -181,7 +181,7 @@ const createService = ({ client, pool, http, rates, now, log, recent, leases }: 
   const handler = commandHandler({ ...options, recent });
   const payments = paymentsClient(http);
   const assets = readAssets({ ENVIRONMENT: 'sandbox' });
-  const stock = createStock({ assets, lease: payments.leaseStock, log });
+  const stock = createStock({ assets, settings: () => noDepositSettings, lease: payments.leaseStock, log });
   const commandsBy = (by: OrderHandler) =>
     orderCommands({
       handler: by,
