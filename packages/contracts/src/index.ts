@@ -9,6 +9,7 @@ export * from './history-view.ts';
 export * from './ids.ts';
 export * from './internal.ts';
 export * from './money.ts';
+export * from './offered-payment.ts';
 export * from './order-events.ts';
 export * from './payment-events.ts';
 export * from './payment-offer.ts';

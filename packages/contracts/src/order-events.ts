@@ -3,6 +3,7 @@ import { PaymentCurrency, PaymentRail } from './currencies.ts';
 import { defineEvent, type EventOf, newEvent, openObject, recordedEvent } from './event-definition.ts';
 import { MerchantId, OrderId, PaymentId, RefundId, Timestamp } from './ids.ts';
 import { Minor } from './money.ts';
+import { OfferedPayment, RecordedOfferedPayment } from './offered-payment.ts';
 import {
   AssignedInstruction,
   RecordedBlock,
@@ -16,35 +17,6 @@ import { ItemDto } from './resources/item.ts';
 import { MetadataDto } from './resources/metadata.ts';
 import { Capabilities, OrderStatus, Rates } from './resources/order.ts';
 import { OrphanReason } from './resources/payment.ts';
-
-const offeredPayment = {
-  paymentId: PaymentId,
-  rail: PaymentRail,
-  providerId: z.string(),
-  currency: PaymentCurrency,
-  amountMinor: Minor,
-  feeMinor: Minor,
-  txHash: z.string().optional(),
-  confirmations: z.int().optional(),
-  block: RecordedBlock.optional(),
-  /** How often its block changed, and when it last did. 0 by default. */
-  blockChanges: z.int().optional(),
-  blockChangedAt: Timestamp.optional(),
-  metadata: RecordedMetadata.optional(),
-  /** When the rail first saw the money. This instant is compared with the order's deadline. */
-  seenAt: Timestamp,
-  /** When the rail confirmed the money. */
-  confirmedAt: Timestamp.optional(),
-  /** How often the rail has seen the money: one more after each failure. 1 by default. */
-  sighting: z.int().optional(),
-  /** When the rail saw the money again. */
-  reinstatedAt: Timestamp.optional(),
-  receivedAt: Timestamp,
-};
-
-/** A payment as payments offers it to its order. */
-export const OfferedPayment = z.strictObject({ ...offeredPayment, metadata: MetadataDto.optional() });
-export type OfferedPayment = z.infer<typeof OfferedPayment>;
 
 /** The status after the event, and the reason for it. */
 const Transition = { status: OrderStatus, reason: z.string() };
@@ -99,7 +71,7 @@ export const OrderPaymentReceived = defineEvent({
   message: 'order.payment_received',
   webhook: null,
   summary: 'A payment was offered to an order. It does not count until it is confirmed and applied.',
-  data: { payment: openObject(offeredPayment), confirmed: z.boolean(), ...At },
+  data: { payment: RecordedOfferedPayment, confirmed: z.boolean(), ...At },
   limits: { payment: OfferedPayment },
 });
 

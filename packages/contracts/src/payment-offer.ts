@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Timestamp } from './ids.ts';
 import { toMinor } from './money.ts';
-import type { OfferedPayment } from './order-events.ts';
+import type { OfferedPayment } from './offered-payment.ts';
 import { Payment } from './resources/payment.ts';
 
 /** A payment that payments offers to its order, in a call or by its message: the resource, and facts that it does
