@@ -55,6 +55,15 @@ export const lagMetric = (registry: Registry, lags: () => Iterable<readonly [str
   });
 };
 
+/** Adds a counter with one label. Returns the function that counts one more. */
+export const counterMetric = (
+  registry: Registry,
+  { name, help, label }: { readonly name: string; readonly help: string; readonly label: string },
+): ((value: string) => void) => {
+  const counter = new Counter({ name, help, labelNames: [label], registers: [registry] });
+  return (value) => counter.inc({ [label]: value });
+};
+
 /** `GET /metrics` answers with the metrics in the format of Prometheus. */
 export const metricsRoute = (app: AnyApp, registry: Registry): void => {
   app.get('/metrics', { schema: { hide: true }, config: { load: 'health' } }, async (_request, reply) =>

@@ -16,6 +16,7 @@ import { outcomesOf } from './outcomes.ts';
 import { quoteItems } from './rates/quote-items.ts';
 import type { RateProvider } from './rates/rates.ts';
 import { type FindPayables, recordWith } from './stock/payables.ts';
+import type { AwaitsChains } from './unread-chains.ts';
 
 export interface OrderCommands {
   /** Prices the order, takes its deposit instructions, and records it, once: see `createOnce`. */
@@ -37,7 +38,7 @@ export interface OrderCommands {
   ) => Promise<ExistingOrder>;
   /** Does what the clock requires: expires or renews the order, or finds deposit instructions again, and sends
    *  payments the outcomes. Null if nothing is due. */
-  readonly runDue: (order: ExistingOrder, context: CallContext) => Promise<ExistingOrder | null>;
+  readonly runDue: (order: ExistingOrder, context: CallContext) => Promise<ExistingOrder | 'awaits chains' | null>;
 }
 
 export interface CommandResult {
@@ -54,6 +55,7 @@ export interface OrderCommandsOptions {
   readonly earlierCreates: FindEarlierCreate;
   readonly payments: PaymentsClient;
   readonly payablesOf: FindPayables;
+  readonly awaitsChains: AwaitsChains;
   readonly rates: RateProvider;
   readonly assets: AssetTable;
   readonly now: () => Date;
@@ -102,7 +104,10 @@ export const orderCommands = (options: OrderCommandsOptions): OrderCommands => {
       const at = now();
       if (at.toISOString() >= order.expiresAt) {
         if (awaitsConfirmation(order, at)) return null;
-        const command = renewsAtDeadline(order) ? await renewal(order, options) : { type: 'ExpireOrder' as const, at };
+        if (await options.awaitsChains(order, context)) return 'awaits chains';
+        const command = renewsAtDeadline(order)
+          ? await renewal(order, options)
+          : { type: 'ExpireOrder' as const, at: now() };
         return runAndNotify(order.orderId, command, context, { limits: TIMER_LIMITS });
       }
       if (order.status !== 'initialized') return null;

@@ -5,7 +5,7 @@ import { isTransientDatabaseError, type Pool } from '@cpg/postgres';
 import { type Logger, newContext, retry, untilBack, type Wait } from '@cpg/runtime';
 import type { OrderCommands } from './commands.ts';
 import type { OrderHandler } from './order-handler.ts';
-import { exists } from './order/state.ts';
+import { type ExistingOrder, exists } from './order/state.ts';
 
 export interface DeadlineOptions {
   readonly readModel: Pool;
@@ -25,6 +25,7 @@ const CLAIM_LEASE_S = 30;
 const CONCURRENCY = 8;
 const RETRY_AFTER_S = 5;
 const RETRY_AFTER_OUTAGE_S = 1;
+const MAX_LOOK_AFTER_S = 60;
 /** A retry does not help an order that this version cannot read; a new row, made by a fixed version, ends the claim. */
 const RETRY_UNREADABLE_AFTER_S = 3_600;
 
@@ -36,7 +37,7 @@ const CLAIM_DUE = `
 
 const EXTEND_CLAIM = `update orders.orders set claimed_until = $2::timestamptz + $3 * interval '1 second' where id = $1`;
 
-/** Runs due orders: expiry, renewal, and the request for missing deposit instructions. The due time is a column of the
+/** Runs due orders: expiry and renewal, once the chains of an order were read past its deadline, and the request for missing deposit instructions. The due time is a column of the
  *  read model, so orders that fall due while no instance runs are found at the next start. An order that fails is
  *  retried after the others. Instances share the work by claims; the claims of a crashed instance end after 30
  *  seconds. */
@@ -68,6 +69,10 @@ export const watchDeadlines = (options: DeadlineOptions): { stop: () => Promise<
   };
 };
 
+/** A tenth of the time that the order has waited: a chain that is not read for hours must not keep the timer busy. */
+const secondsUntilNextLook = ({ expiresAt }: ExistingOrder, now: Date): number =>
+  Math.min(MAX_LOOK_AFTER_S, Math.max(1, (now.getTime() - Date.parse(expiresAt)) / 10_000));
+
 const runDue = async (orderId: string, { readModel, handler, commands, now, log }: DeadlineOptions): Promise<void> => {
   const context = newContext('service:orders');
   let retryAfterS = RETRY_AFTER_S;
@@ -75,8 +80,9 @@ const runDue = async (orderId: string, { readModel, handler, commands, now, log 
     const { state } = await handler.load(orderId);
     if (!exists(state)) return;
     const done = await commands.runDue(state, context);
-    if (done) return;
-    if (state.status !== 'initialized') {
+    if (done === 'awaits chains') retryAfterS = secondsUntilNextLook(state, now());
+    else if (done) return;
+    else if (state.status !== 'initialized') {
       // The row is due and the cached order is not: the cache may be stale. The order is read again after the claim
       // ends.
       handler.evict(orderId);

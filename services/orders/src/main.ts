@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { NewOrderEvent, OrderEvent, TOPICS } from '@cpg/contracts';
 import { commandHandler, type RecentEvents, recentEvents, withRecordedScales } from '@cpg/event-store';
 import {
+  counterMetric,
   internalClient,
   type Logger,
   createStartGate,
@@ -35,6 +36,7 @@ import { HANDLED_PAYMENT_MESSAGES, reactToPayments } from './reactions/payments.
 import { followDepositSettings, readDepositSettings } from './stock/deposit-settings.ts';
 import { findPayables } from './stock/find-payables.ts';
 import { createStock } from './stock/stock.ts';
+import { unreadChains } from './unread-chains.ts';
 
 await runService(async () => {
   const config = readOrdersConfig(process.env);
@@ -46,6 +48,7 @@ await runService(async () => {
   const paymentsHttp = internalClient({ name: 'payments', url: config.PAYMENTS_URL, token: config.INTERNAL_TOKEN });
   outages.watch('payments', { check: paymentsHttp.checkReady });
 
+  const metrics = createServiceMetrics(outages);
   const recent = recentEvents<Order, OrderEvent>();
   const handler = orderHandler(client, recent);
   const payments = paymentsClient(paymentsHttp);
@@ -58,6 +61,7 @@ await runService(async () => {
     earlierCreates: earlierCreates(client),
     payments,
     payablesOf: findPayables({ stock, payments }),
+    awaitsChains: unreadChains({ payments, now, log, countUnread: counterMetric(metrics, ENDED_UNREAD) }),
     assets: config.assets,
     rates: market ?? tableRates(readRateTable(config.RATES_FILE)),
     now,
@@ -67,7 +71,6 @@ await runService(async () => {
 
   const startupTasks = createStartupTasks(log);
   const gate = createStartGate();
-  const metrics = createServiceMetrics(outages);
   const app = buildApp({
     token: config.INTERNAL_TOKEN,
     gate,
@@ -113,6 +116,12 @@ await runService(async () => {
     close: [() => app.close(), work.stop, () => paymentsHttp.close(), ...connections.close],
   };
 });
+
+const ENDED_UNREAD = {
+  name: 'orders_ended_unread_total',
+  help: 'Orders that expired or were renewed 24 hours after their deadline, although their network was not read',
+  label: 'network',
+};
 
 /** Records the decimals of a currency before its first amount. */
 function orderHandler(client: EventStoreDBClient, recent: RecentEvents<Order, OrderEvent>): OrderHandler {

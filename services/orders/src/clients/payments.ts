@@ -1,4 +1,6 @@
 import {
+  ChainsWaiting,
+  type ChainsWaitingCall,
   Instructions,
   type InstructionsCall,
   type PaymentOutcome,
@@ -22,6 +24,8 @@ export interface PaymentsClient {
   readonly instructions: (call: InstructionsCall, context: CallContext) => Promise<Instructions | undefined>;
   /** Leases payables for orders to come. */
   readonly leaseStock: (call: StockCall) => Promise<Stock>;
+  /** Which of these networks may still show a payment that was made until an instant. */
+  readonly chainsWaiting: (call: ChainsWaitingCall, context: CallContext) => Promise<readonly string[]>;
   readonly recordOutcomes: (outcomes: PaymentOutcome[], context: CallContext, limits?: OutcomesLimits) => Promise<void>;
   /** A payment of the order that is not settled, other than those that the order holds. Null if there is none. */
   readonly unsettledPayment: (
@@ -35,6 +39,7 @@ export interface PaymentsClient {
 
 const INSTRUCTIONS_TIMEOUT_MS = 3_000;
 const STOCK_TIMEOUT_MS = 5_000;
+const CHAINS_TIMEOUT_MS = 3_000;
 /** Keeps a call below 256 KiB. */
 const OUTCOMES_PER_CALL = 500;
 const NoContent = z.undefined();
@@ -66,6 +71,10 @@ export const paymentsClient = (client: InternalClient): PaymentsClient => ({
       connectRetryMs: 0,
       idempotent: false,
     }),
+  chainsWaiting: async (body, context) => {
+    const options = { body, context, response: ChainsWaiting, timeoutMs: CHAINS_TIMEOUT_MS, connectRetryMs: 0 };
+    return (await client.call('POST', '/chains/waiting', options)).waiting_for;
+  },
   recordOutcomes: async (outcomes, context, limits) => {
     for (let start = 0; start < outcomes.length; start += OUTCOMES_PER_CALL) {
       const body = { outcomes: outcomes.slice(start, start + OUTCOMES_PER_CALL) };

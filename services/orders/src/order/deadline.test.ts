@@ -1,6 +1,16 @@
 import { fold } from '@cpg/core';
 import { after, cancel, dueAt, existing, expireAt, given, past } from '../testing/jest-deciding.ts';
-import { createOrder, minutesAfterNoon, NOON, offer, orderCreated, payment, paymentId } from '../testing/orders.ts';
+import {
+  createOrder,
+  deposit,
+  instruction,
+  minutesAfterNoon,
+  NOON,
+  offer,
+  orderCreated,
+  payment,
+  paymentId,
+} from '../testing/orders.ts';
 import type { OrderCommand } from './command.ts';
 import { orderDecider } from './order.ts';
 import { remainingMinor } from './state.ts';
@@ -185,6 +195,41 @@ describe('an order that waits for the confirmation of a payment', () => {
       ));
 });
 
+describe('an order with a deposit address', () => {
+  const created = createOrder({ instructions: [instruction, deposit('ethereum')] });
+  const late = offer(2, 6_000_000n, { at: minutesAfterNoon(61) });
+  const inTime = { seenAt: minutesAfterNoon(59).toISOString(), at: minutesAfterNoon(62) };
+
+  test('is left to its timer by a payment that its rail saw after the deadline', () =>
+    given(...past(created))
+      .when(late)
+      .thenLike({ type: 'OrderPaymentReceived' }));
+  test('applies a payment that was made in time and read late, and no payment that was made late', () => {
+    const order = existing(after(created, late, offer(1, 4_000_000n, inTime), expireAt(minutesAfterNoon(63))));
+    expect(order).toMatchObject({
+      status: 'partially_paid_expired',
+      payments: [
+        { status: 'orphan', orphanReason: 'late' },
+        { status: 'applied', appliedMinor: 4_000_000n },
+      ],
+    });
+  });
+  test('is paid by a payment that was made in time, read late and confirmed later', () => {
+    const unconfirmed = offer(1, 10_000_000n, { ...inTime, confirmed: false });
+    const confirmed = offer(1, 10_000_000n, { ...inTime, at: minutesAfterNoon(90) });
+    expect(after(created, unconfirmed, expireAt(minutesAfterNoon(63)), confirmed).status).toBe('paid');
+    expect(after(created, expireAt(minutesAfterNoon(61)), unconfirmed, confirmed).status).toBe('paid');
+  });
+  test('expires with its timer 24 hours after the deadline', () =>
+    given(...past(created))
+      .when(offer(1, 10_000_000n, { ...inTime, at: minutesAfterNoon(60 + 24 * 60) }))
+      .thenLike(
+        { type: 'OrderExpired' },
+        { type: 'OrderPaymentReceived' },
+        { type: 'OrderPaymentsOrphaned', data: { orphanReason: 'late' } },
+      ));
+});
+
 describe('a renewed order', () => {
   test('keeps the total of the rates at which it was paid when it is reversed', () => {
     const renewed: OrderCommand = { type: 'RenewOrder', rates: {}, pricedMinor: 20_000_000n, at: dueAt };
@@ -230,6 +275,14 @@ describe('advancing the clock', () => {
     given(orderCreated())
       .when(advance(45))
       .thenLike({ type: 'OrderTimeAdvanced', data: { minutes: 45, expiresAt: minutesAfterNoon(15).toISOString() } }));
+  test('counts a payment of before as older by as much, also when it is reported later', () => {
+    const paid = minutesAfterNoon(1);
+    const advanced = [createOrder(), advance(90, minutesAfterNoon(2))];
+    const reported = { seenAt: paid.toISOString(), at: minutesAfterNoon(3) };
+    expect(after(...advanced, expireAt(minutesAfterNoon(2)), offer(1, 10_000_000n, reported)).status).toBe('paid');
+    const seenAfterwards = offer(1, 10_000_000n, { at: minutesAfterNoon(3) });
+    expect(after(...advanced, expireAt(minutesAfterNoon(2)), seenAfterwards).status).toBe('expired');
+  });
   test('makes the order expire', () =>
     expect(after(createOrder(), advance(60), expireAt(NOON))).toMatchObject({ status: 'expired' }));
   test('moves earlier payments into the past, so that an unconfirmed payment still keeps the order open for 24 hours', () => {

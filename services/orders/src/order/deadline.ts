@@ -1,4 +1,4 @@
-import { divideUp, type OrderEvent } from '@cpg/contracts';
+import { depositsOf, divideUp, type OrderEvent } from '@cpg/contracts';
 import { AppError } from '@cpg/core';
 import { applyHeldPayments } from './apply-payments.ts';
 import type { CommandOf } from './command.ts';
@@ -53,13 +53,15 @@ export const expire = (order: ExistingOrder, now: Date): OrderEvent[] => {
 };
 
 /** Expires the order if the payment can no longer be in time: it was seen after the deadline, or the grace period has
- *  ended. Needed when the timer that expires orders is late. */
+ *  ended. Needed when the timer that expires orders is late. An order with deposit addresses is left to the timer, which
+ *  asks whether their chains were read past the deadline. */
 export const expireIfLate = (order: ExistingOrder, seenAt: string, now: Date): OrderEvent[] => {
   const at = now.toISOString();
+  const isTooLate = seenAt > order.expiresAt && order.instructions.flatMap(depositsOf).length === 0;
   const hasExpired =
     isOpen(order) &&
     at > order.expiresAt &&
-    (seenAt > order.expiresAt || !isInGracePeriod(order, now)) &&
+    (isTooLate || !isInGracePeriod(order, now)) &&
     !renewsAtDeadline(order) &&
     !awaitsConfirmation(order, now);
   return hasExpired ? [expired(order, at)] : [];

@@ -85,6 +85,7 @@ const created = ({
   refundedWhilePaid: {},
   instructions,
   payments: [],
+  advances: [],
   renewals: 0,
   changes: 0,
   createdAt: at,

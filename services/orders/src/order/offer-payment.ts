@@ -4,6 +4,7 @@ import { applyHeldPayments, applyPayments } from './apply-payments.ts';
 import type { CommandOf } from './command.ts';
 import { expireIfLate, isInGracePeriod } from './deadline.ts';
 import { evolve, followedBy } from './evolve.ts';
+import { minutesBefore } from './payment-changes.ts';
 import { failPayment } from './reverse-payment.ts';
 import {
   applicableMinor,
@@ -19,7 +20,8 @@ import {
 
 /** Records the payment. Once the rail has confirmed the payment, applies it, holds it or marks it as an orphan. A
  *  repeated command changes nothing. */
-export const offerPayment = (command: CommandOf<'OfferPayment'>, order: ExistingOrder): OrderEvent[] => {
+export const offerPayment = (offered: CommandOf<'OfferPayment'>, order: ExistingOrder): OrderEvent[] => {
+  const command = inTimeOf(order, offered);
   const { payment, confirmed, at: now } = command;
   const recorded = findPayment(order, payment.paymentId);
   if (recorded) return offerRecorded(command, order, recorded);
@@ -27,12 +29,22 @@ export const offerPayment = (command: CommandOf<'OfferPayment'>, order: Existing
     type: 'OrderPaymentReceived',
     data: { payment, confirmed, at: now.toISOString() },
   };
-  const offered = [...expireIfLate(order, payment.seenAt, now), received];
-  const events = followedBy(order, offered, (current) =>
+  const recordedFirst = [...expireIfLate(order, payment.seenAt, now), received];
+  const events = followedBy(order, recordedFirst, (current) =>
     confirmed ? decideOnConfirmed(current, payment.paymentId, now) : [],
   );
   // If the payment is confirmed, outcomes.ts answers with the orphan reason too_many_payments.
   return isFull(order) && !settles(order, events, payment.paymentId) ? [] : events;
+};
+
+/** Money that the rail saw before the sandbox advanced the clock of the order is as much older as the deadline then came
+ *  closer. A chain may report it afterwards. */
+const inTimeOf = (
+  { advances }: ExistingOrder,
+  { payment, ...command }: CommandOf<'OfferPayment'>,
+): CommandOf<'OfferPayment'> => {
+  const minutes = advances.filter(({ at }) => payment.seenAt < at).reduce((sum, advance) => sum + advance.minutes, 0);
+  return { ...command, payment: { ...payment, seenAt: minutesBefore(payment.seenAt, minutes) } };
 };
 
 /** An offer of an earlier sighting is outdated, and a later one reports that the rail saw the money again. */

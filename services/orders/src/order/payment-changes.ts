@@ -201,11 +201,12 @@ export const refundedOfApplied = (payment: PaymentState, refundedTotalMinor: big
 /** Moves the deadline and the times at which payments were seen into the past, as if that much time had passed. */
 export const withTimeAdvanced = (
   order: ExistingOrder,
-  { minutes, expiresAt }: EventData<'OrderTimeAdvanced'>,
+  { minutes, expiresAt, at }: EventData<'OrderTimeAdvanced'>,
 ): ExistingOrder => ({
   ...order,
   payments: order.payments.map((payment) => ({ ...payment, seenAt: minutesBefore(payment.seenAt, minutes) })),
   expiresAt,
+  advances: [...order.advances, { at, minutes }],
   changes: order.changes + 1,
 });
 
@@ -232,5 +233,5 @@ const changePayments = (
   payments: order.payments.map((payment) => (paymentIds.includes(payment.paymentId) ? change(payment) : payment)),
 });
 
-const minutesBefore = (instant: string, minutes: number): string =>
+export const minutesBefore = (instant: string, minutes: number): string =>
   new Date(Date.parse(instant) - minutes * 60_000).toISOString();

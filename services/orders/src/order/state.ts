@@ -39,6 +39,8 @@ export interface ExistingOrder {
   readonly payments: readonly PaymentState[];
   readonly expirationMinutes: number;
   readonly expiresAt: string;
+  /** Sandbox only: when its clock was advanced, and how far. */
+  readonly advances: readonly { readonly at: string; readonly minutes: number }[];
   readonly renewals: number;
   /** Number of updates and time advances. `MAX_CHANGES` limits it. */
   readonly changes: number;

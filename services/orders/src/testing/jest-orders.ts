@@ -26,6 +26,7 @@ import { orderWriter } from '../projections/orders.ts';
 import { readRateTable, tableRates } from '../rates/table.ts';
 import { findPayables } from '../stock/find-payables.ts';
 import { createStock } from '../stock/stock.ts';
+import { unreadChains } from '../unread-chains.ts';
 import { callsOf, TOKEN } from './jest-calls.ts';
 import { startEngines } from './jest-engines.ts';
 import { startPaymentsStub } from './jest-payments-stub.ts';
@@ -189,6 +190,7 @@ const createService = ({ client, pool, http, rates, now, log, recent, leases }: 
       earlierCreates: earlierCreates(client),
       payments,
       payablesOf: findPayables({ payments, ...(leases && { stock }) }),
+      awaitsChains: unreadChains({ payments, now, log }),
       assets,
       rates: rates.provider,
       now,

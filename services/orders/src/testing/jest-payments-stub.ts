@@ -8,6 +8,7 @@ export const startPaymentsStub = async () => {
   let slow = false;
   let available = true;
   let unsettled: string | null = null;
+  let waitingFor: string[] = [];
   let leased = 0;
   const stockFor = ({ references }: StockCall): Stock => {
     const lease = () => ({ payment_reference: `LEASED${(leased += 1)}`, payment_url: 'http://127.0.0.1:4000/pay/REF' });
@@ -26,6 +27,7 @@ export const startPaymentsStub = async () => {
     const answers: Record<string, object> = {
       '/instructions': { instructions: [instruction] satisfies AssignedInstruction[] },
       ...(request.url === '/stock' && { '/stock': stockFor(body) }),
+      '/chains/waiting': { waiting_for: waitingFor },
       'unsettled-payment': { payment_id: unsettled },
     };
     const answer = answers[request.url!] ?? answers[request.url!.split('/').at(-1)!];
@@ -40,6 +42,8 @@ export const startPaymentsStub = async () => {
     calls,
     setAvailable: (value: boolean) => void (available = value),
     setSlow: (value: boolean) => void (slow = value),
+    /** Networks that were not read past any deadline. */
+    setWaitingFor: (networks: string[]) => void (waitingFor = networks),
     setUnsettled: (paymentId: string | null) => void (unsettled = paymentId),
     stop: () => {
       server.closeAllConnections();

@@ -28,6 +28,21 @@ export const instruction = {
   paymentUrl: 'http://127.0.0.1:4000/pay/REF',
 } as const;
 
+/** A deposit address on this network. */
+export const deposit = (network: string) =>
+  ({
+    rail: 'crypto_deposit',
+    currency: 'USDC',
+    network,
+    chainId: 'eip155:1',
+    asset: 'eip155:1/erc20:0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48',
+    address: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
+    decimals: 6,
+    currencyDecimals: 6,
+    requiredConfirmations: 12,
+    derivation: { fingerprint: '3442193e', path: '0/17' },
+  }) as const;
+
 /** Creates an order of 10 USDC (10,000,000 minor units), due in an hour, paid in part or in full. */
 export const createOrder = (
   changes: Partial<CreateOrder> & { allow?: Partial<typeof capabilities> } = {},

@@ -11,6 +11,7 @@ import { orderHistory } from '../../../orders/src/history.ts';
 import { type ExistingOrder, exists as orderExists } from '../../../orders/src/order/state.ts';
 import { reactToPayments } from '../../../orders/src/reactions/payments.ts';
 import { findPayables } from '../../../orders/src/stock/find-payables.ts';
+import { unreadChains } from '../../../orders/src/unread-chains.ts';
 import { buildApp as buildPayments } from '../app.ts';
 import { paymentChanges } from '../changes.ts';
 import { ordersClient } from '../clients/orders.ts';
@@ -106,6 +107,7 @@ const ordersService = ({ streams, now, price, http }: ServiceOptions & { readonl
     earlierCreates: async () => null,
     payments,
     payablesOf: findPayables({ payments }),
+    awaitsChains: unreadChains({ payments, now, log }),
     assets: readAssets({ ENVIRONMENT: 'sandbox' }),
     rates: { quote: async (_base, _currency, quotedAt) => ({ rate: price(), source: 'test', quotedAt }) },
     now,

@@ -1,0 +1,59 @@
+import { newId } from '@cpg/runtime';
+import { CONTEXT, MERCHANT, type OrdersService, startOrders, until } from './testing/jest-orders.ts';
+import { createOrder, deposit } from './testing/orders.ts';
+
+let service: OrdersService;
+beforeAll(async () => {
+  service = await startOrders();
+});
+afterEach(() => {
+  service.stub.setAvailable(true);
+  service.stub.setWaitingFor([]);
+});
+afterAll(() => service.stop());
+
+/** An order with a deposit address, due in this many minutes. */
+const created = async (expirationMinutes: number): Promise<string> => {
+  const orderId = newId('order');
+  const instructions = [deposit('ethereum')];
+  const command = createOrder({ orderId, merchantId: MERCHANT, instructions, expirationMinutes, at: service.now() });
+  await service.other.run(orderId, command, CONTEXT);
+  return orderId;
+};
+const becomes = (orderId: string, status: string) =>
+  until(async () => (await service.rowOf(orderId)).status === status);
+/** The row of a due order is claimed once the timer has looked at it. */
+const isLookedAt = (orderId: string) => until(async () => (await service.rowOf(orderId)).claimed_until);
+
+test.each([
+  ['was read past its deadline', () => service.stub.setWaitingFor(['ethereum'])],
+  ['can be asked for, since payments is unavailable', () => service.stub.setAvailable(false)],
+])('an order does not expire before its chain %s', async (_, delay) => {
+  delay();
+  const orderId = await created(5);
+  service.advanceClock(6 * 60_000);
+  await isLookedAt(orderId);
+  expect(await service.rowOf(orderId)).toMatchObject({ status: 'awaiting_payment' });
+  service.stub.setAvailable(true);
+  service.stub.setWaitingFor([]);
+  service.advanceClock(60_000);
+  await becomes(orderId, 'expired');
+});
+
+test('an order expires 24 hours after its deadline although its chain was not read', async () => {
+  service.stub.setWaitingFor(['ethereum']);
+  const orderId = await created(5);
+  service.advanceClock((24 * 60 + 6) * 60_000);
+  await becomes(orderId, 'expired');
+});
+
+test('advancing the clock of an order expires it at once, and after a chain that is behind was read', async () => {
+  const advance = async (orderId: string) =>
+    (await service.call('POST', `/orders/${orderId}/time`, { minutes: 61 })).body.status;
+  expect(await advance(await created(60))).toBe('expired');
+  service.stub.setWaitingFor(['ethereum']);
+  const answer = advance(await created(60));
+  await until(async () => service.stub.calls.filter(({ path }) => path === 'POST /chains/waiting').length > 1);
+  service.stub.setWaitingFor([]);
+  expect(await answer).toBe('expired');
+});

@@ -1,0 +1,84 @@
+import { AppError } from '@cpg/core';
+import { createLogger } from '@cpg/runtime';
+import type { ExistingOrder } from './order/state.ts';
+import { after, existing } from './testing/jest-deciding.ts';
+import { createOrder, deposit, DUE, instruction, minutesAfterNoon } from './testing/orders.ts';
+import { unreadChains } from './unread-chains.ts';
+
+const CONTEXT = { actor: 'key:test', requestId: 'req_test', correlationId: 'req_test' };
+const log = createLogger({ name: 'orders', level: 'silent' });
+const orderOf = (...instructions: NonNullable<Parameters<typeof createOrder>[0]>['instructions'] & object) =>
+  existing(after(createOrder({ instructions })));
+const HOUR = 60;
+
+/** Chains of which payments still waits for these. */
+const chains = (waitingFor: string[] | AppError, { minutes = HOUR } = {}) => {
+  const calls: object[] = [];
+  const unread: string[] = [];
+  const clock = { now: minutesAfterNoon(minutes) };
+  const awaits = unreadChains({
+    payments: {
+      chainsWaiting: async (call) => {
+        calls.push(call);
+        if (waitingFor instanceof AppError) throw waitingFor;
+        return call.networks.filter((network) => waitingFor.includes(network));
+      },
+    },
+    now: () => clock.now,
+    log,
+    countUnread: (network) => void unread.push(network),
+  });
+  return { calls, unread, clock, awaits: (order: ExistingOrder) => awaits(order, CONTEXT) };
+};
+
+test('asks nobody about an order without deposit addresses', async () => {
+  const { awaits, calls } = chains(['ethereum']);
+  expect(await awaits(orderOf(instruction))).toBe(false);
+  expect(calls).toEqual([]);
+});
+
+test('an order waits for each of its networks, also for those behind a payment page', async () => {
+  const { networks } = { networks: ['bitcoin', 'ethereum'] };
+  const page = { ...instruction, deposits: [{ ...deposit('ethereum'), rail: undefined, currency: undefined }] };
+  const { awaits, calls } = chains(['ethereum']);
+  expect(await awaits(orderOf(deposit('bitcoin'), page as never))).toBe(true);
+  expect(calls).toEqual([{ networks, at: DUE }]);
+  expect(await awaits(orderOf(deposit('bitcoin')))).toBe(false);
+});
+
+test('an answer holds for half a second for the same and later deadlines', async () => {
+  const { awaits, calls, clock } = chains(['ethereum']);
+  const order = orderOf(deposit('ethereum'));
+  for (let look = 0; look < 50; look += 1) expect(await awaits(order)).toBe(true);
+  expect(calls).toHaveLength(1);
+  await awaits({ ...order, expiresAt: minutesAfterNoon(HOUR - 1).toISOString() });
+  expect(calls).toHaveLength(2);
+  clock.now = new Date(clock.now.getTime() + 500);
+  await awaits(order);
+  expect(calls).toHaveLength(3);
+});
+
+test('waits while payments is unavailable, but not for payments of an earlier version', async () => {
+  const order = orderOf(deposit('ethereum'));
+  expect(await chains(new AppError('dependency_unavailable', 'unavailable')).awaits(order)).toBe(true);
+  expect(await chains(new AppError('not_found', 'no such route')).awaits(order)).toBe(false);
+});
+
+test.each([[['ethereum']], [new AppError('dependency_unavailable', 'unavailable')]])(
+  'an order waits for 24 hours and then ends with an alarm: %s',
+  async (waitingFor) => {
+    const { awaits, unread, clock } = chains(waitingFor, { minutes: 25 * HOUR - 1 });
+    const order = orderOf(deposit('ethereum'));
+    expect(await awaits(order)).toBe(true);
+    expect(unread).toEqual([]);
+    clock.now = minutesAfterNoon(25 * HOUR);
+    expect(await awaits(order)).toBe(false);
+    expect(unread).toEqual(['ethereum']);
+  },
+);
+
+test('no alarm for an order that ends late although its chains were read', async () => {
+  const { awaits, unread } = chains([], { minutes: 30 * HOUR });
+  expect(await awaits(orderOf(deposit('ethereum')))).toBe(false);
+  expect(unread).toEqual([]);
+});
