@@ -1,5 +1,6 @@
 import { shardOf } from './shards.ts';
 import { startShardedTallies, ORDERS, until } from './testing/jest-shards.ts';
+import { verify } from './verify.ts';
 
 let service: Awaited<ReturnType<typeof startShardedTallies>>;
 beforeEach(async () => {
@@ -48,4 +49,14 @@ test('another number of shards leaves no event out and keeps the order of each o
   service.requireOrder();
   expect(await checkpoints()).toEqual(['projection', 'relay']);
   await until(async () => (await service.rows()).every(({ revision }) => revision === events - 1));
+}, 30_000);
+
+test('the rows of several shards are those of the whole log', async () => {
+  const { startProcess, tallyAll, hasAll, pool, options } = service;
+  startProcess('first', 3);
+  await tallyAll();
+  await until(() => hasAll(1));
+  expect(await verify(options())).toMatchObject({ rows: ORDERS.length, differ: 0 });
+  await pool.query("update tallies.tallies set n = n + 1 where id = 'a'");
+  expect(await verify(options())).toMatchObject({ differ: 1, differences: [{ id: 'a' }] });
 }, 30_000);

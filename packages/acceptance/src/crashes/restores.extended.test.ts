@@ -22,13 +22,13 @@ let shop: Shop;
 let receiver: Receiver;
 let backups: ReturnType<typeof engineBackups>;
 
-beforeEach(async () => {
-  [stack, receiver] = await Promise.all([startStack(), startReceiver()]);
+const start = async (env: Record<string, string> = {}): Promise<void> => {
+  [stack, receiver] = await Promise.all([startStack({ env }), startReceiver()]);
   backups = engineBackups(stack);
   shop = await openShop(stack);
   const { id } = await shop.api.createWebhook({ url: receiver.urlOf(HOOK), events: EVENTS });
   await shop.api.updateWebhook(id, { is_enabled: true });
-}, SLOW);
+};
 afterEach(async () => {
   await shop?.api.close();
   await stack?.stop();
@@ -118,6 +118,7 @@ const sentences = (service: string) =>
 test(
   'an older event store under a newer PostgreSQL and Kafka is refused until it was reconciled',
   async () => {
+    await start();
     const kept = await buy(2);
     const keptMessages = await messagesOf(kept);
     await backups.take('eventstore');
@@ -153,6 +154,7 @@ test(
 test(
   'another event store at the address is refused until it was reconciled',
   async () => {
+    await start({ LOG_SHARDS: '3' });
     const [lost] = await buy(1);
     await backups.empty('eventstore');
     await untilRefused();
@@ -172,6 +174,7 @@ test(
 test(
   'an empty Kafka gets new messages at once, and earlier ones under the same ids by a command',
   async () => {
+    await start({ LOG_SHARDS: '3' });
     const since = new Date().toISOString();
     const earlier = await buy(2);
     const messages = await messagesOf(earlier);
@@ -189,6 +192,7 @@ test(
 test(
   'an older PostgreSQL under a newer event store announces what it lost again, under the same ids',
   async () => {
+    await start();
     const kept = await buy(1);
     await backups.take('app');
     const later = await buy(2);

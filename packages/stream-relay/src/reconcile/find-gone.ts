@@ -1,3 +1,4 @@
+import type { DomainMessage } from '@cpg/contracts';
 import { isReadable, type Queryable } from '@cpg/postgres';
 import { readTopic } from '@cpg/kafka';
 import type { Kafka } from 'kafkajs';
@@ -71,7 +72,11 @@ export const findGoneDeliveries = async (
     );
     if (rows.length === 0) return true;
     after = rows.at(-1)!.id;
-    const events = rows.map((row) => ({ ...row, streams: streamsOf(prefixes, [row.order_id, subjectOf(row.body)]) }));
+    const events = rows.map((row) => ({
+      ...row,
+      orderId: row.order_id,
+      streams: streamsOf(prefixes, [row.order_id, subjectOf(row.body)]),
+    }));
     for (const { id, content } of await store.missing(events)) {
       const deliveries = await session.query<{ id: string; delivery: object }>(
         'select id, to_jsonb(d) as delivery from webhooks.deliveries d where event_id = $1 order by id',
@@ -94,7 +99,8 @@ export const findGoneMessages = (
     const events = messages.flatMap(({ offset, value }) => {
       const content = parsed(value);
       if (!content) return [];
-      return [{ id: content.id, offset, content, streams: streamsOf(prefixes, [content.subject]) }];
+      const { id, orderid: orderId, subject } = content;
+      return [{ id, orderId, offset, content, streams: streamsOf(prefixes, [subject]) }];
     });
     for (const { id, offset, content } of await store.missing(events))
       gone.add({ kind: 'message', where: topic, id, content: { partition, offset, message: content } });
@@ -108,11 +114,13 @@ const streamsOf = (prefixes: readonly string[], subjects: readonly (string | und
 /** The id of the order or payment in a webhook's body. */
 const subjectOf = (body: string): string | undefined => (JSON.parse(body) as { data?: { id?: string } }).data?.id;
 
+type Message = Pick<DomainMessage, 'id' | 'subject' | 'orderid'>;
+
 /** Null for a message that is none of ours. */
-const parsed = (value: Buffer | null): { id: string; subject: string } | null => {
+const parsed = (value: Buffer | null): Message | null => {
   try {
-    const { id, subject, ...rest } = JSON.parse(value?.toString() ?? '') as { id: unknown; subject: unknown };
-    return typeof id === 'string' && typeof subject === 'string' ? { id, subject, ...rest } : null;
+    const message = JSON.parse(value?.toString() ?? '') as Message;
+    return [message.id, message.subject, message.orderid].every((text) => typeof text === 'string') ? message : null;
   } catch {
     return null;
   }

@@ -42,7 +42,8 @@ export const reconcile = async (options: ReconcileOptions): Promise<boolean> => 
   const identity = await readStoreIdentity(client);
   print(`event store: ${identity ? `${identity.storeId} (${identity.environment})` : 'no identity'}`);
   const unknown = await unknownCheckpoints(options, identity);
-  const { gone, behind, lastKnown } = await compare(options);
+  const relays = await checkpointsInUse(pool, { schema, name: RELAY });
+  const { gone, behind, lastKnown } = await compare(options, Math.max(1, relays.length));
   const path = gone.close();
   for (const where of [...tablesOf(projection), DELIVERIES, published.topic]) report(gone, where, print);
   if (behind > 0) print(`${nameOf(projection)}: ${behind} rows are missing or older than the event store`);
@@ -61,10 +62,9 @@ export const reconcile = async (options: ReconcileOptions): Promise<boolean> => 
     await rebuild({ ...options, projection: each });
     print(`${tablesOf(each).join(', ')} rebuilt`);
   }
-  // The relay goes on after the last event that was published. The projection reads the whole log, to finish whatever
-  // the log begins.
-  const relays = await checkpointsInUse(pool, { schema, name: RELAY });
-  const resets = unknown.map((name) => ({ name, position: relays.includes(name) ? lastKnown : null }));
+  // A relay goes on after the last event of its shard that was published. The projection reads the whole log, to finish
+  // whatever the log begins.
+  const resets = unknown.map((name) => ({ name, position: lastKnown[relays.indexOf(name)] ?? null }));
   await transaction(pool, async (db) => {
     for (const { name, position } of resets)
       await moveCheckpoint(db, { schema, name, storeId: known.storeId }, position);
@@ -93,17 +93,19 @@ const unknownCheckpoints = async (
   return unknown;
 };
 
-const compare = (options: ReconcileOptions) =>
+const compare = (options: ReconcileOptions, shards: number) =>
   withShadowTables(options, async (shadow, signal) => {
     const { client, kafka, projection, published, folder, print } = options;
     const { prefixes, schema } = projection;
     const gone = goneList(folder, schema, new Date());
     const behind = await findGoneRows(shadow, projection, signal, gone);
-    const store = await readStoreEvents(shadow.session, { client, prefixes, signal });
+    const store = await readStoreEvents(shadow.session, { client, prefixes, shards, signal });
     if (!(await findGoneDeliveries(shadow.session, { ...published, prefixes }, store, gone)))
       print(`${DELIVERIES}: not compared, because DATABASE_URL cannot read them`);
     await findGoneMessages(kafka, { ...published, prefixes }, store, gone);
-    return { gone, behind, lastKnown: await store.lastKnown() };
+    const lastKnown = [];
+    for (let shard = 0; shard < shards; shard += 1) lastKnown.push(await store.lastKnown(shard));
+    return { gone, behind, lastKnown };
   });
 
 const report = (gone: GoneList, where: string, print: (line: string) => void): void => {

@@ -1,21 +1,38 @@
 import { eventIdOf, isDeletedStream, type LogPosition, positionOf, rawEventsOf, readLog } from '@cpg/event-store';
 import type { Queryable } from '@cpg/postgres';
 import type { EventStoreDBClient } from '@eventstore/db-client';
+import { shardOf } from '../shards.ts';
+
+/** An event that was published; `streams` are those in which it may be. */
+export interface PublishedEvent {
+  readonly id: string;
+  readonly orderId: string;
+  readonly streams: readonly string[];
+}
 
 /** The ids of all events in the store, to compare others with. */
 export interface StoreEvents {
   readonly count: number;
   /** Those of `events` that the store does not have. The events of deleted streams are not among them: they may be
-   *  removed. `streams` are those in which an event may be. */
-  readonly missing: <T extends { id: string; streams: readonly string[] }>(events: readonly T[]) => Promise<T[]>;
-  /** The position of the last event that `missing` was asked about and that the store has; null without one. */
-  readonly lastKnown: () => Promise<LogPosition | null>;
+   *  removed. */
+  readonly missing: <T extends PublishedEvent>(events: readonly T[]) => Promise<T[]>;
+  /** The position of the last event of a shard that `missing` was asked about and that the store has; null without
+   *  one. */
+  readonly lastKnown: (shard: number) => Promise<LogPosition | null>;
+}
+
+export interface StoreEventsOptions {
+  readonly client: EventStoreDBClient;
+  readonly prefixes: readonly string[];
+  /** The number of shards of the relay: each has published another part of the log. */
+  readonly shards: number;
+  readonly signal: AbortSignal;
 }
 
 /** Reads the log into a temporary table of `session`. */
 export const readStoreEvents = async (
   session: Queryable,
-  { client, prefixes, signal }: { client: EventStoreDBClient; prefixes: readonly string[]; signal: AbortSignal },
+  { client, prefixes, shards, signal }: StoreEventsOptions,
 ): Promise<StoreEvents> => {
   await session.query(
     'create temporary table store_events (id text primary key, number bigint not null, position jsonb not null)',
@@ -37,25 +54,29 @@ export const readStoreEvents = async (
       count += events.length;
     },
   });
-  let last = -1n;
+  const last = Array.from({ length: shards }, () => -1n);
   return {
     count,
     missing: async (events) => {
-      const { rows } = await session.query<{ id: string; number: string | null }>(
-        'select asked.id, number from unnest($1::text[]) as asked (id) left join store_events using (id)',
+      const { rows } = await session.query<{ id: string; number: string }>(
+        'select id, number from store_events where id = any($1)',
         [events.map(({ id }) => id)],
       );
-      for (const { number } of rows) if (number !== null && BigInt(number) > last) last = BigInt(number);
-      const unknown = new Set(rows.filter(({ number }) => number === null).map(({ id }) => id));
+      const numbers = new Map(rows.map(({ id, number }) => [id, BigInt(number)]));
       const missing = [];
-      for (const event of events.filter(({ id }) => unknown.has(id)))
-        if (!(await mayBeIn(client, event))) missing.push(event);
+      for (const event of events) {
+        const number = numbers.get(event.id);
+        const shard = shardOf(event.orderId, shards);
+        if (number === undefined) {
+          if (!(await mayBeIn(client, event))) missing.push(event);
+        } else if (number > last[shard]!) last[shard] = number;
+      }
       return missing;
     },
-    lastKnown: async () => {
+    lastKnown: async (shard) => {
       const { rows } = await session.query<{ position: LogPosition }>(
         'select position from store_events where number = $1',
-        [String(last)],
+        [String(last[shard])],
       );
       return rows[0]?.position ?? null;
     },
@@ -66,10 +87,7 @@ export const readStoreEvents = async (
 const storedId = ({ id, type }: { id: string; type: string }): string => (type.startsWith('$') ? id : eventIdOf(id));
 
 /** Whether a stream has the event after all, or was deleted. */
-const mayBeIn = async (
-  client: EventStoreDBClient,
-  { id, streams }: { id: string; streams: readonly string[] },
-): Promise<boolean> => {
+const mayBeIn = async (client: EventStoreDBClient, { id, streams }: PublishedEvent): Promise<boolean> => {
   for (const stream of streams) {
     if (await isDeletedStream(client, stream)) return true;
     for await (const { event } of rawEventsOf(client, stream)) if (event && storedId(event) === id) return true;
