@@ -7,7 +7,7 @@
 //   …/acceptance/src/crashes/  kills processes of a stack of its own       npm test, project "crashes"
 //   x.extended.test.ts, x.extended.int.test.ts: slow, or needs more        npm run test:extended, projects "extended" and
 //     than Node.js; starts what it needs                                     "extended-integration"
-// The files of IN_BOTH run in both, and do more where EXTENDED=1, which `npm run test:extended` sets.
+// The files of IN_BOTH and INTEGRATION_IN_BOTH run in both, and do more where EXTENDED=1, which `npm run test:extended` sets.
 const base = {
   transform: {
     '^.+\\.ts$': [
@@ -25,8 +25,11 @@ const INTEGRATION = '\\.int\\.test\\.ts$';
 const CRASHES = '/acceptance/src/crashes/';
 const IN_BOTH = [
   '<rootDir>/packages/acceptance/src/crashes/durability.test.ts',
+  '<rootDir>/services/orders/src/order/order.properties.test.ts',
   '<rootDir>/services/payments/src/with-orders.properties.test.ts',
+  '<rootDir>/services/payments/src/chains/watcher.properties.test.ts',
 ];
+const INTEGRATION_IN_BOTH = ['<rootDir>/services/payments/src/chains/chain-tables.int.test.ts'];
 const engines = {
   globalSetup: '<rootDir>/scripts/jest/start-engines.ts',
   globalTeardown: '<rootDir>/scripts/jest/stop-engines.ts',
@@ -70,7 +73,7 @@ export default {
       ...base,
       ...engines,
       displayName: 'extended-integration',
-      testMatch: ['<rootDir>/{packages,services}/*/src/**/*.extended.int.test.ts'],
+      testMatch: ['<rootDir>/{packages,services}/*/src/**/*.extended.int.test.ts', ...INTEGRATION_IN_BOTH],
     },
     {
       // Tests of the embedded Kafka and of our clients, against the real one.

@@ -134,7 +134,7 @@ const decideOrRefuse = (command: OrderCommand, order: Order): OrderEvent[] => {
   }
 };
 
-const RUNS = { numRuns: 2_000 };
+const RUNS = { numRuns: process.env.EXTENDED ? 2_000 : 500 };
 
 const conserved = (order: ExistingOrder) => {
   for (const each of order.payments) {
@@ -260,7 +260,7 @@ test('the folded order renders to a valid Order resource', () => {
       expect(replayed).toEqual(last);
       if (exists(replayed)) OrderResource.parse(orderView(replayed));
     }),
-    { numRuns: 300 },
+    { numRuns: process.env.EXTENDED ? 300 : 100 },
   );
 });
 
