@@ -2,12 +2,19 @@ import { createPool } from '@cpg/postgres';
 import { ConfigError, createLogger, FatalStartError, internalClient, secretBox, writeLine } from '@cpg/runtime';
 import { runAudit } from './admin/audit.ts';
 import { runCommand, USAGE } from './admin/command-line.ts';
+import { runDepositSettingsCommand } from './admin/deposit-settings.ts';
 import { AdminError } from './admin/admin-error.ts';
 import { runSecretsCommand } from './admin/secrets.ts';
 import { runWebhooksCommand } from './admin/webhooks.ts';
 import { ordersClient } from './clients/orders.ts';
 import { paymentsClient } from './clients/payments.ts';
-import { readAdminConfig, readAuditConfig, readEnvironment, readSecretsConfig } from './config.ts';
+import {
+  readAdminConfig,
+  readAuditConfig,
+  readDepositSettingsConfig,
+  readEnvironment,
+  readSecretsConfig,
+} from './config.ts';
 import { createHistoryReader } from './history.ts';
 import { keyEnvironmentOf } from './keys/api-key.ts';
 import { migrateGateway } from './migrations.ts';
@@ -20,6 +27,7 @@ const run = async (args: readonly string[]): Promise<void> => {
   }
   if (args[0] === 'audit') return audit(args.slice(1));
   if (args[0] === 'secrets') return secrets(args.slice(1));
+  if (args[0] === 'accounts' || args[0] === 'confirmations') return depositSettings(args);
   const config = readAdminConfig(process.env);
   const log = createLogger({ name: 'gateway-admin', level: 'warn' });
   const pool = createPool({ url: config.DATABASE_URL, name: 'gateway-admin', max: 1, log });
@@ -47,6 +55,19 @@ const secrets = async (args: readonly string[]): Promise<void> => {
     print(await runSecretsCommand(args, { pool, box, pepper: config.API_KEY_PEPPER[0]! }));
   } finally {
     await pool.end();
+  }
+};
+
+const depositSettings = async (args: readonly string[]): Promise<void> => {
+  const config = readDepositSettingsConfig(process.env);
+  const log = createLogger({ name: 'gateway-admin', level: 'warn' });
+  const db = createPool({ url: config.DATABASE_URL, name: 'gateway-admin', max: 1, log });
+  const payments = internalClient({ name: 'payments', url: config.PAYMENTS_URL, token: config.INTERNAL_TOKEN });
+  try {
+    await migrateGateway(db, config.ENVIRONMENT);
+    print(await runDepositSettingsCommand(args, { db, payments: paymentsClient(payments), stdin: process.stdin }));
+  } finally {
+    await Promise.all([db.end(), payments.close()]);
   }
 };
 

@@ -72,6 +72,16 @@ const AuditConfig = ServiceConfig.pick({ INTERNAL_TOKEN: true, CAZ_DECIMALS: tru
 /** The configuration of the `audit` commands. */
 export const readAuditConfig = (env: NodeJS.ProcessEnv) => read(AuditConfig, env);
 
+const DepositSettingsConfig = ServiceConfig.pick({
+  ENVIRONMENT: true,
+  DATABASE_URL: true,
+  INTERNAL_TOKEN: true,
+  CAZ_DECIMALS: true,
+}).extend({ PAYMENTS_URL: ServiceUrl });
+
+/** The configuration of the `accounts` and `confirmations` commands. */
+export const readDepositSettingsConfig = (env: NodeJS.ProcessEnv) => read(DepositSettingsConfig, env);
+
 const SecretsConfig = ServiceConfig.pick({ ENVIRONMENT: true, DATABASE_URL: true, CAZ_DECIMALS: true }).extend({
   API_KEY_PEPPER: SecretList,
   WEBHOOK_ENCRYPTION_KEY: SecretList,

@@ -5,6 +5,7 @@ import { AdminError } from './admin-error.ts';
 import { createKey, type KeyAdmin, revokeKey, rotateKey, keyTable, parseDuration } from './keys.ts';
 import { parseOptions } from './options.ts';
 import { changeMerchant, createMerchant, merchantTable } from './merchants.ts';
+import { DEPOSIT_SETTINGS_USAGE } from './deposit-settings.ts';
 import { SECRETS_USAGE } from './secrets.ts';
 import { WEBHOOKS_USAGE } from './webhooks.ts';
 import { AUDIT_USAGE } from './audit.ts';
@@ -20,6 +21,8 @@ export const USAGE = `Manage merchants and API keys, forward sandbox webhooks, a
   keys list MERCHANT                             list the API keys of a merchant
   keys rotate KID [--overlap 24h]                create a successor; the old key stays valid for the overlap
   keys revoke KID                                revoke an API key
+
+${DEPOSIT_SETTINGS_USAGE}
 
 ${SECRETS_USAGE}
 

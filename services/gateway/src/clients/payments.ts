@@ -1,5 +1,7 @@
 import {
   type ConfirmationCall,
+  type DepositSettingsCall,
+  DepositSettingsView,
   type FailureCall,
   type HistoryQuery,
   RecordedHistory,
@@ -27,6 +29,19 @@ export const paymentsClient = (client: InternalClient) => {
     confirm: (id: string, call: ConfirmationCall, context: CallContext) => command(id, 'confirmation', call, context),
     fail: (id: string, call: FailureCall, context: CallContext) => command(id, 'failure', call, context),
     refund: (id: string, call: RefundCall, context: CallContext) => command(id, 'refunds', call, context),
+    /** The accounts and confirmations that apply to a merchant. */
+    depositSettings: (merchantId: string, context: CallContext): Promise<DepositSettingsView> =>
+      client.call('GET', `/merchants/${merchantId}/deposit-settings`, { context, response: DepositSettingsView }),
+    changeDepositSettings: (
+      merchantId: string,
+      body: DepositSettingsCall,
+      context: CallContext,
+    ): Promise<DepositSettingsView> =>
+      client.call('POST', `/merchants/${merchantId}/deposit-settings`, {
+        context,
+        body,
+        response: DepositSettingsView,
+      }),
     /** One page of the recorded events of an order's payments. */
     history: (orderId: string, query: HistoryQuery, context: CallContext): Promise<RecordedHistory> =>
       client.call('GET', `/orders/${orderId}/history`, { context, query, response: RecordedHistory }),

@@ -1,0 +1,125 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import type { DepositSettingsCall, DepositSettingsView } from '@cpg/contracts';
+import { AppError } from '@cpg/core';
+import { startGateway, type TestGateway } from '../testing/jest-gateway.ts';
+import { runDepositSettingsCommand } from './deposit-settings.ts';
+
+const KEY =
+  'xpub6DCoCpSuQZB2jawqnGMEPS63ePKWkwWPH4TU45Q7LPXWuNd8TMtVxRrgjtEshuqpK3mdhaWHPFsBngh5GFZaM6si3yZdUsT8ddYM3PwnATt';
+const VIEW: DepositSettingsView = {
+  accounts: [{ network: 'ethereum', fingerprint: 'e2c96594', owner: 'merchant', depth: 1, first_address: '0xFIRST' }],
+  confirmations: [
+    {
+      asset: 'eip155:1/slip44:60',
+      currency: 'ETH',
+      network: 'ethereum',
+      owner: 'merchant',
+      from: '1',
+      confirmations: 3,
+    },
+  ],
+};
+
+let gateway: TestGateway;
+let merchant: string;
+let folder: string;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  merchant = (await gateway.merchant()).id;
+  folder = mkdtempSync(join(tmpdir(), 'account-key-'));
+});
+afterAll(async () => {
+  rmSync(folder, { recursive: true });
+  await gateway.close();
+});
+
+/** Runs a command against payments that answer with `answer`; returns its output and the calls. */
+const run = async (command: string, { stdin = '', answer = async () => VIEW } = {}) => {
+  const calls: DepositSettingsCall[] = [];
+  const payments = {
+    depositSettings: answer,
+    changeDepositSettings: (_: string, call: DepositSettingsCall) => {
+      calls.push(call);
+      return answer();
+    },
+  };
+  const args = command.replace('MERCHANT', merchant).split(' ');
+  const output = await runDepositSettingsCommand(args, { db: gateway.pool, payments, stdin: Readable.from([stdin]) });
+  return { output, calls };
+};
+const refusalOf = (command: string, more: Parameters<typeof run>[1] = {}): Promise<string> =>
+  run(command, more).then(
+    () => 'no refusal',
+    (error: Error) => `${error.name}: ${error.message}`,
+  );
+
+test('sets the account of a key on standard input or in a file, and prints its fingerprint, never the key', async () => {
+  const file = join(folder, 'key.txt');
+  writeFileSync(file, `${KEY}\n`);
+  for (const [command, stdin] of [
+    ['accounts set --merchant MERCHANT --network ethereum', `  ${KEY}\n`],
+    ['accounts set --merchant MERCHANT --network ethereum --file -', KEY],
+    [`accounts set --merchant MERCHANT --network ethereum --file ${file}`, ''],
+  ] as const) {
+    const { output, calls } = await run(command, { stdin });
+    expect(calls).toEqual([{ change: 'set_account', network: 'ethereum', key: KEY }]);
+    expect(output).toMatch(/ethereum +e2c96594 +merchant +0xFIRST/);
+    expect(output).toMatch(/Compare 0xFIRST with the first receiving address[^]*is at depth 1, not 3/);
+    expect(output).not.toContain('xpub');
+  }
+});
+
+test('removes an account, and sets and removes confirmations', async () => {
+  const { calls: removed } = await run('accounts remove --merchant MERCHANT --network ethereum');
+  expect(removed).toEqual([{ change: 'remove_account', network: 'ethereum' }]);
+  const asset = 'eip155:1/slip44:60';
+  const { calls, output } = await run(
+    `confirmations set --merchant MERCHANT --asset ${asset} --confirmations 3 --from 1`,
+  );
+  expect(calls).toEqual([{ change: 'set_confirmations', asset, confirmations: 3, from: '1' }]);
+  expect(output).toMatch(/eip155:1\/slip44:60 +ETH +ethereum +1 +3 +merchant/);
+  const { calls: restored } = await run(`confirmations remove --merchant MERCHANT --asset ${asset}`);
+  expect(restored).toEqual([{ change: 'remove_confirmations', asset }]);
+  for (const noun of ['accounts', 'confirmations'])
+    expect((await run(`${noun} show --merchant MERCHANT`)).calls).toEqual([]);
+});
+
+test('a private key does not leave the process, and no message repeats it', async () => {
+  const stdin = `zprv${'A1b2C3d4'.repeat(13)}`;
+  const refusal = await refusalOf('accounts set --merchant MERCHANT --network ethereum', { stdin });
+  expect(refusal).toMatch(/^AdminError: this is a private key/);
+  expect(refusal).not.toContain('A1b2C3d4');
+});
+
+test.each([
+  [`accounts set ${KEY} --merchant MERCHANT --network ethereum`, /accounts set --merchant M/],
+  [
+    `accounts set --merchant MERCHANT --network ethereum --file /none/${KEY}`,
+    /cannot read the file of the key: ENOENT/,
+  ],
+  [`accounts set --merchant MERCHANT --network ethereum --key=${KEY}`, /Unknown option '--key'/],
+  ['accounts set --merchant MERCHANT --network ethereum', /the extended public key is missing/],
+  ['accounts set --merchant MERCHANT', /--network is missing/],
+  ['accounts show', /--merchant is missing/],
+  ['accounts show --merchant mer_none', /there is no merchant mer_none/],
+  ['accounts show --merchant MERCHANT --from 3', /--from has no meaning here/],
+  ['accounts', /accounts show --merchant M/],
+  ['confirmations set --merchant MERCHANT --asset A --confirmations 1.5', /must be a whole number/],
+])('refuses %s', async (command, reason) => {
+  const refusal = await refusalOf(command);
+  expect(refusal).toMatch(/^AdminError: /);
+  expect(refusal).toMatch(reason);
+  expect(refusal).not.toContain(KEY);
+});
+
+test('prints the reason of a refusal of payments', async () => {
+  const answer = async () => {
+    throw new AppError('invalid_request', 'key: the account receives deposits for another merchant');
+  };
+  const command = 'accounts set --merchant MERCHANT --network ethereum';
+  expect(await refusalOf(command, { stdin: KEY, answer })).toMatch(/^AdminError: key: the account receives/);
+});
