@@ -80,6 +80,19 @@ describe('capture', () => {
       { applied_amount: '10.000000', unapplied_amount: '2.000000', refunded_amount: '3.000000' },
     ]);
   });
+  test('leaves a payment that no block contains', () => {
+    const sighted = [createOrder(), offer(1, 10_000_000n, { confirmed: false, confirmations: 0 })];
+    given(...past(...sighted))
+      .when(capture)
+      .thenNothing();
+    const block = { height: 7, hash: '0x7a' };
+    const mined = offer(1, 10_000_000n, { confirmed: false, confirmations: 1, block, blockChanges: 1 });
+    const lost = offer(1, 10_000_000n, { confirmed: false, confirmations: 0, blockChanges: 2 });
+    expect(after(...sighted, mined, capture).status).toBe('paid');
+    expect(after(...sighted, mined, lost, capture).status).toBe('awaiting_payment');
+  });
+  test('applies an unconfirmed payment of a rail that counts no confirmations', () =>
+    expect(after(createOrder(), offer(1, 10_000_000n, { confirmed: false }), capture).status).toBe('paid'));
   test('a confirmation after the capture is still recorded', () =>
     given(...past(createOrder(), offer(1, 10_000_000n, { confirmed: false }), capture))
       .when(offer(1, 10_000_000n, { confirmations: 2 }))

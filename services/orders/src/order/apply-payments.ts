@@ -23,7 +23,8 @@ export const applyHeldPayments = (order: ExistingOrder, at: string): OrderEvent[
   return order.capabilities.partial_payments && isOpen(order) ? applyPayments(order, held, 'partial_payment', at) : [];
 };
 
-/** Applies every pending payment and every late orphan. Of a late orphan that was refunded in part, the rest counts. */
+/** Applies every pending payment and every late orphan. Of a late orphan that was refunded in part, the rest counts. A
+ *  payment that its chain shows in no block stays pending: anybody may still replace it. */
 export const capture = (order: ExistingOrder, at: string): OrderEvent[] => {
   if (order.status === 'canceled') throw new AppError('order_state_conflict', 'a canceled order takes no payments');
   if (order.status === 'initialized')
@@ -31,10 +32,15 @@ export const capture = (order: ExistingOrder, at: string): OrderEvent[] => {
   const captured = order.payments.filter(
     (payment) =>
       payment.currency === order.currency &&
-      (payment.status === 'received' || (payment.status === 'orphan' && payment.orphanReason === 'late')),
+      ((payment.status === 'received' && !isUnmined(payment)) ||
+        (payment.status === 'orphan' && payment.orphanReason === 'late')),
   );
   return captured.length > 0 ? applyPayments(order, captured, 'captured', at) : [];
 };
+
+/** Rails that count no confirmations, for example of the sandbox, do not say so. */
+const isUnmined = ({ confirmedAt, confirmations }: PaymentState): boolean =>
+  confirmedAt === undefined && confirmations === 0;
 
 /** Applies these payments, oldest first. Payments for which nothing remains become orphans. */
 export const applyPayments = (
