@@ -25,6 +25,23 @@ export const oneByOne = async (times: number, work: () => Promise<unknown>, warm
   return timingsOf(measured);
 };
 
+/** The medians of several works that run in turns, `times` times each after `warmUp` runs, so that a busy machine slows
+ *  all of them. In milliseconds. */
+export const inTurns = async (
+  times: number,
+  works: readonly (() => Promise<unknown>)[],
+  warmUp = 0,
+): Promise<number[]> => {
+  const measured = works.map((): number[] => []);
+  for (let n = -warmUp; n < times; n += 1)
+    for (const [index, work] of works.entries()) {
+      const began = performance.now();
+      await work();
+      if (n >= 0) measured[index]!.push(performance.now() - began);
+    }
+  return measured.map((durations) => timingsOf(durations).median);
+};
+
 export interface Throughput extends Timings {
   readonly perSecond: number;
 }

@@ -44,6 +44,8 @@ export const seedLists = async (stack: Stack, db: pg.Client, rows: number): Prom
     for (const insert of inserts) await db.query(insert, [...range, newest, stepMs]);
     if (Math.ceil(to / BATCH) % 10 === 1) console.log(`${rows - range[0]!} of ${rows} rows`);
   }
+  // The dispatcher does this in the background.
+  while (Number((await db.query(`select webhooks.merge_delivery_counts(${BATCH}) as moved`)).rows[0].moved) > 0);
   for (const table of TABLES) await db.query(`vacuum analyze ${table}`);
   return { large, medium, newest, stepMs };
 };
@@ -56,6 +58,7 @@ const TABLES = [
   'payments.refunds',
   'payments.refund_counts',
   'webhooks.deliveries',
+  'webhooks.delivery_count_spans',
 ];
 
 /** The first ten characters of a ULID. */
