@@ -42,7 +42,7 @@ export const listDeliveries = {
   operationId: 'listDeliveries',
   summary: 'List the deliveries of a webhook',
   description:
-    'Lists the deliveries of a webhook, one per event, sorted by creation time. Deliveries are kept for 90 days after the event, or after the replay of an older event, unless the operator configured another period. Stop when `page >= totalPages`.',
+    'Lists the deliveries of a webhook, one per event, sorted by creation time, which is the time in the id. `total` is exact. Deliveries are kept for 90 days after the event, or after the replay of an older event, unless the operator configured another period. Stop when `page >= totalPages`.',
   tags,
   params: webhookParams,
   querystring: DeliveryListQuery,
