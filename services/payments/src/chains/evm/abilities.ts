@@ -1,7 +1,7 @@
 import { ChainNodeError } from '../chain-source.ts';
 import { RpcError, type RpcNode } from '../json-rpc.ts';
 import { checkedAnswer, Header } from './answers.ts';
-import { callsByCallTracer, callsByTraceBlock, type FetchInternalCalls } from './internal-calls.ts';
+import { callsByCallTracer, callsByEither, callsByTraceBlock, type FetchInternalCalls } from './internal-calls.ts';
 
 /** Methods that not every node has. */
 export interface Abilities {
@@ -38,8 +38,10 @@ const probe = async (node: RpcNode): Promise<Abilities> => {
     }
   };
   const blockReceipts = await has('eth_getBlockReceipts', hash);
-  if (await has('debug_traceBlockByHash', hash, { tracer: 'callTracer' }))
-    return { blockReceipts, internalCalls: callsByCallTracer };
+  const hasCallTracer = await has('debug_traceBlockByHash', hash, { tracer: 'callTracer' });
   const hasTraces = await has('trace_block', `0x${number.toString(16)}`);
+  if (hasCallTracer && hasTraces)
+    return { blockReceipts, internalCalls: callsByEither(callsByCallTracer, callsByTraceBlock) };
+  if (hasCallTracer) return { blockReceipts, internalCalls: callsByCallTracer };
   return { blockReceipts, internalCalls: hasTraces ? callsByTraceBlock : null };
 };

@@ -93,6 +93,17 @@ test('finds calls inside a transaction, alike by both kinds of traces', async ()
   expect(proxy.asked.map(({ method }) => method)).toContain('trace_block');
 });
 
+test('reads the second kind of traces of a block whose state the node has no more', async () => {
+  const hash = await pay.internal({ to: WATCHED, units: 5n }, { to: OTHER, units: 6n });
+  const expected = await transfersWith(hash);
+  const isTrace = ({ method }: { method: string }) => method === 'debug_traceBlockByHash';
+  proxy.falsify = (question) => {
+    const hasProbed = proxy.asked.filter(isTrace).length > 1;
+    return isTrace(question) && hasProbed ? { result: [{ txHash: hash, error: 'Resource not found' }] } : undefined;
+  };
+  expect(await transfersWith(hash, open({ urls: [proxy.url] }))).toEqual(expected);
+});
+
 test('ignores failed transactions, whatever they tried to pay', async () => {
   const hashes = await inOneBlock(async () => [
     await pay.reverted({ to: WATCHED, units: 5n }, { to: OTHER, units: 6n }),

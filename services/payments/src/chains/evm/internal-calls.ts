@@ -1,6 +1,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { z } from 'zod';
-import type { RpcNode } from '../json-rpc.ts';
+import { ChainNodeError } from '../chain-source.ts';
+import { RpcError, type RpcNode } from '../json-rpc.ts';
 import { Address, checkedAnswer, Hash, Quantity, requireMatch } from './answers.ts';
 import type { EvmBlock } from './block.ts';
 
@@ -25,7 +26,9 @@ const FrameHead = z.object({
   error: z.string().optional(),
   calls: z.array(z.unknown()).optional(),
 });
-const CallTraces = z.array(z.object({ txHash: Hash.optional(), result: z.unknown() }));
+const CallTraces = z.array(
+  z.object({ txHash: Hash.optional(), result: z.unknown().optional(), error: z.string().optional() }),
+);
 
 // The other kinds of calls move nothing, although some name a value.
 const MOVING_TYPES = ['CALL', 'CREATE', 'CREATE2', 'SELFDESTRUCT'];
@@ -36,6 +39,8 @@ export const callsByCallTracer: FetchInternalCalls = async (node, { header, tran
   const answer = await node.call(method, [header.hash, { tracer: 'callTracer' }]);
   const traces = checkedAnswer(node, method, CallTraces, answer);
   requireMatch(traces.length === transactions.length, node, method, 'has not one trace for each transaction');
+  if (traces.some(({ result, error }) => result === undefined && error !== undefined))
+    throw new ChainNodeError('refused', `node ${node.number}, ${method}: has no traces of block ${header.hash}`);
   const calls = new Map<string, InternalCall[]>();
   for (const [index, { txHash, result }] of traces.entries()) {
     const { hash } = transactions[index]!;
@@ -45,6 +50,18 @@ export const callsByCallTracer: FetchInternalCalls = async (node, { header, tran
   }
   return calls;
 };
+
+/** Tries one kind of traces after the other: of old blocks, a node may have only the second. */
+export const callsByEither =
+  (first: FetchInternalCalls, second: FetchInternalCalls): FetchInternalCalls =>
+  async (node, block) => {
+    try {
+      return await first(node, block);
+    } catch (error) {
+      if (!(error instanceof RpcError || (error instanceof ChainNodeError && error.fault === 'refused'))) throw error;
+      return second(node, block);
+    }
+  };
 
 const movingCalls = (node: RpcNode, method: string, root: unknown): InternalCall[] => {
   const moving: InternalCall[] = [];
