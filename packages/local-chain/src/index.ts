@@ -6,3 +6,5 @@ export { rpcClient, type RpcCall } from './json-rpc.ts';
 export { deployTestTokens, mintTestTokens, PAYER, TEST_TOKENS } from './test-tokens.ts';
 export { mined, type Receipt, sendFrom, type Transaction } from './transactions.ts';
 export { type EvmAsset, evmAssetOf, hexOf, mineBlocks, pay, type Remined, reorganize } from './payments.ts';
+export { type BitcoinWallet, bitcoinWallet, mineBitcoin, type Payee, type Sent } from './bitcoin-wallet.ts';
+export { deployForwarder, type Forwarder } from './forwarder.ts';

@@ -1,0 +1,140 @@
+import { isDeepStrictEqual } from 'node:util';
+import {
+  type CryptoDepositInstruction,
+  type DomainMessage,
+  type MerchantCreateOrderDto,
+  type Order,
+  type Payment,
+  webhookEventOf,
+  type WebhookEventType,
+  type WebhookPayload,
+} from '@cpg/contracts';
+import type { z } from 'zod';
+import { type KafkaLog, readKafkaLog } from '../harness/kafka-log.ts';
+import { openShop, type Shop } from '../harness/merchants.ts';
+import { orderBody } from '../harness/order-bodies.ts';
+import { type Receiver, startReceiver } from '../harness/receiver.ts';
+import { verifyDelivery } from '../harness/signatures.ts';
+import type { StackFiles } from '../harness/stack-files.ts';
+import { until } from '../harness/until.ts';
+
+export type Deposit = z.infer<typeof CryptoDepositInstruction>;
+
+/** What an order and its payments have to be in the end: fields that are not named may have any value. */
+export interface Expected {
+  readonly status: Order['status'];
+  readonly payments: readonly Partial<Payment>[];
+}
+
+/** A merchant whose orders are paid on a chain, with all that the merchant and its teams see. */
+export interface Desk {
+  readonly shop: Shop;
+  /** An order of 10 USDT, unless changed, and where to pay it on the chain. */
+  readonly order: (changes?: Partial<MerchantCreateOrderDto>) => Promise<{ order: Order; deposit: Deposit }>;
+  /** Waits until the API shows an order as expected. */
+  readonly sees: (orderId: string, expected: Expected) => Promise<Order>;
+  /** Waits until the API shows it so, and until Kafka and the webhook told the same. Resolves to the webhook events of
+   *  the order and its payments. */
+  readonly hears: (orderId: string, expected: Expected) => Promise<{ order: Order; events: WebhookEventType[] }>;
+  readonly close: () => Promise<void>;
+}
+
+const HOOK = '/chain';
+const EVENTS: WebhookEventType[] = [
+  ...(['order:created', 'order:updated', 'order:paid', 'payment:applied', 'payment:failed'] as const),
+  'payment:refunded',
+];
+const WITHIN = { withinMs: 45_000 };
+
+export const openDesk = async (stack: StackFiles, network: string): Promise<Desk> => {
+  const [shop, receiver, kafka] = await Promise.all([
+    openShop(stack),
+    startReceiver(),
+    readKafkaLog(stack.kafkaBrokers),
+  ]);
+  const { id, secret } = await shop.api.createWebhook({ url: receiver.urlOf(HOOK), events: EVENTS });
+  await shop.api.updateWebhook(id, { is_enabled: true });
+
+  const sees = async (orderId: string, expected: Expected): Promise<Order> => {
+    let order: Order | undefined;
+    try {
+      return await until(
+        `order ${expected.status}`,
+        async () => {
+          order = await shop.api.order(orderId);
+          return isAsExpected(order, expected) && order;
+        },
+        WITHIN,
+      );
+    } catch (cause) {
+      const seen = order && { status: order.status, payments: order.payments };
+      throw new Error(`expected ${JSON.stringify(expected)}, but is ${JSON.stringify(seen)}`, { cause });
+    }
+  };
+
+  return {
+    shop,
+    sees,
+    order: async (changes) => {
+      const order = await shop.api.createOrder(orderBody(changes));
+      const deposit = order.deposit_instructions.find(
+        (each): each is Deposit => each.rail === 'crypto_deposit' && each.network === network,
+      );
+      if (!deposit) throw new Error(`the order has no address on ${network}`);
+      return { order, deposit };
+    },
+    hears: async (orderId, expected) => {
+      const order = await sees(orderId, expected);
+      const messages = await published(kafka, order);
+      return { order, events: await delivered(receiver, secret, messages) };
+    },
+    close: async () => {
+      await Promise.all([shop.api.close(), kafka.close(), receiver.close()]);
+    },
+  };
+};
+
+const isAsExpected = ({ status, payments }: Order, expected: Expected): boolean =>
+  status === expected.status &&
+  payments.length === expected.payments.length &&
+  expected.payments.every((fields, index) =>
+    Object.entries(fields).every(([name, value]) => isDeepStrictEqual(payments[index]![name as keyof Payment], value)),
+  );
+
+/** Waits until Kafka has the order and its payments as they are. Resolves to all their messages. */
+const published = async (kafka: KafkaLog, order: Order): Promise<DomainMessage[]> => {
+  const ofOrder = await kafka.waitFor(order.id, (messages) => {
+    const last = messages.at(-1)!.data.resource as Order;
+    return last.status === order.status && isDeepStrictEqual(statesOf(last.payments), statesOf(order.payments));
+  });
+  const ofPayments = await Promise.all(
+    order.payments.map((payment) =>
+      kafka.waitFor(payment.id, (messages) => (messages.at(-1)!.data.resource as Payment).status === payment.status),
+    ),
+  );
+  if (kafka.faults().length > 0) throw new Error(kafka.faults().join('\n'));
+  return [...ofOrder, ...ofPayments.flat()];
+};
+
+const statesOf = (payments: readonly Payment[]) => payments.map(({ id, status }) => [id, status]);
+
+/** Waits until the webhook got each message that it is subscribed to, signed and with the same data. */
+const delivered = async (receiver: Receiver, secret: string, messages: readonly DomainMessage[]) => {
+  const wanted = messages.filter((message) => EVENTS.includes(webhookEventOf(message)!));
+  await until(
+    'all webhooks',
+    () => {
+      const attempts = new Map(
+        receiver.attemptsOn(HOOK).map((attempt) => [attempt.headers['x-idempotency-key'], attempt]),
+      );
+      return wanted.every((message) => {
+        const attempt = attempts.get(message.id);
+        if (!attempt || verifyDelivery(attempt, secret) === null) return false;
+        const { event, data } = JSON.parse(attempt.rawBody) as WebhookPayload;
+        return event === webhookEventOf(message) && JSON.stringify(data) === JSON.stringify(message.data.resource);
+      });
+    },
+    WITHIN,
+  );
+  return wanted.map((message) => webhookEventOf(message)!);
+};

@@ -1,0 +1,48 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { AssetsFile } from '@cpg/assets';
+import { findAnvil, type RpcCall, TEST_TOKENS } from '@cpg/local-chain';
+import { chainOf, LOCAL_NETWORK } from '../harness/local-chain.ts';
+import { type Stack, startStack } from '../harness/stack.ts';
+import { type Desk, openDesk } from './desk.ts';
+
+/** Tests on an EVM chain run where anvil is there. */
+export const onEvm = findAnvil() ? describe : describe.skip;
+
+export interface EvmStack {
+  readonly stack: Stack;
+  readonly call: RpcCall;
+  readonly desk: Desk;
+  readonly stop: () => Promise<void>;
+}
+
+/** A stack whose deposits need so many confirmations. */
+export const startEvmStack = async (confirmations: number): Promise<EvmStack> => {
+  const folder = mkdtempSync(join(tmpdir(), 'cpg-assets-'));
+  const file = join(folder, 'assets.json');
+  writeFileSync(file, JSON.stringify(assetsWith(confirmations)));
+  const stack = await startStack({ env: { CHAIN: 'on', ASSETS_FILE: file, WEBHOOK_RETRY_SECONDS: '1,1,1' } });
+  const desk = await openDesk(stack, LOCAL_NETWORK);
+  const stop = async () => {
+    await desk.close();
+    await stack.stop();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  return { stack, call: chainOf(stack)!, desk, stop };
+};
+
+const assetsWith = (confirmations: number): AssetsFile => {
+  const folder = dirname(createRequire(import.meta.url).resolve('@cpg/assets/package.json'));
+  const sandbox = JSON.parse(readFileSync(join(folder, 'config/assets.sandbox.json'), 'utf8')) as AssetsFile;
+  const { xpub } = sandbox.networks.find(({ network }) => network === 'ethereum-sepolia')!;
+  const row = { network: LOCAL_NETWORK, smallest_payable: '0.000001', confirmations };
+  return {
+    networks: [{ network: LOCAL_NETWORK, chain_id: 'eip155:31337', ...(xpub && { xpub }) }],
+    assets: [
+      { ...row, currency: 'ETH', native: true, decimals: 18 },
+      ...TEST_TOKENS.map(({ currency, contract, decimals }) => ({ ...row, currency, contract, decimals })),
+    ],
+  };
+};
