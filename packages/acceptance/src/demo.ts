@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { payOnChain } from './demo/on-chain.ts';
 import { buyAll } from './demo/purchases.ts';
 import { checkHistory, checkLists, checkPublishedEvents, checkStreams } from './demo/read-back.ts';
 import { createReport } from './demo/report.ts';
@@ -46,6 +47,9 @@ const demo = async (stack: StackFiles): Promise<boolean> => {
 
     report.section(`The events on Kafka at ${stack.kafkaBrokers}, and the webhooks`);
     await checkPublishedEvents({ stack, receiver, path, secret }, report, bought);
+
+    report.section('An order paid on the chain of this machine, and a reorganization');
+    await payOnChain(stack, api, report, `demo-${randomUUID().slice(0, 8)}`);
   } finally {
     await api.deleteWebhook(webhookId);
     await Promise.all([api.close(), receiver.close()]);

@@ -1,5 +1,6 @@
 import { hex } from '@scure/base';
-import { p2wpkh, TEST_NETWORK, Transaction, utils } from '@scure/btc-signer';
+import { p2wpkh, TEST_NETWORK, Transaction } from '@scure/btc-signer';
+import { pubECDSA } from '@scure/btc-signer/utils.js';
 import type { RpcCall } from './json-rpc.ts';
 
 const REGTEST = { ...TEST_NETWORK, bech32: 'bcrt' };
@@ -38,7 +39,7 @@ export interface BitcoinWallet {
 export const bitcoinWallet = (key: number): BitcoinWallet => {
   const privateKey = Buffer.alloc(32);
   privateKey.writeUInt32BE(key, 28);
-  const payment = p2wpkh(utils.pubECDSA(privateKey), REGTEST);
+  const payment = p2wpkh(pubECDSA(privateKey), REGTEST);
   const coins: Output[] = [];
 
   const signed = (spent: Output, payees: readonly Payee[]): Omit<Sent, 'spent'> => {
@@ -80,9 +81,10 @@ export const mineBitcoin = async (call: RpcCall, count: number, address: string)
   }
 };
 
+/** Needs a node with `txindex`, as btcd is started. */
 const coinbaseOf = async (call: RpcCall, blockHash: string): Promise<Output> => {
   const { tx } = await call<{ tx: string[] }>('getblock', blockHash, 1);
-  const raw = Transaction.fromRaw(hex.decode(await call<string>('getrawtransaction', tx[0]!, 0, blockHash)), {
+  const raw = Transaction.fromRaw(hex.decode(await call<string>('getrawtransaction', tx[0]!, 0)), {
     allowUnknownInputs: true,
     allowUnknownOutputs: true,
     disableScriptCheck: true,
