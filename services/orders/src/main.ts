@@ -38,6 +38,12 @@ import { findPayables } from './stock/find-payables.ts';
 import { createStock } from './stock/stock.ts';
 import { unreadChains } from './unread-chains.ts';
 
+const ENDED_UNREAD = {
+  name: 'orders_ended_unread_total',
+  help: 'Orders that expired or were renewed 24 hours after their deadline, although their network was not read',
+  label: 'network',
+};
+
 await runService(async () => {
   const config = readOrdersConfig(process.env);
   const { log, outages } = createServiceLog({ name: 'orders', level: config.LOG_LEVEL });
@@ -116,12 +122,6 @@ await runService(async () => {
     close: [() => app.close(), work.stop, () => paymentsHttp.close(), ...connections.close],
   };
 });
-
-const ENDED_UNREAD = {
-  name: 'orders_ended_unread_total',
-  help: 'Orders that expired or were renewed 24 hours after their deadline, although their network was not read',
-  label: 'network',
-};
 
 /** Records the decimals of a currency before its first amount. */
 function orderHandler(client: EventStoreDBClient, recent: RecentEvents<Order, OrderEvent>): OrderHandler {
