@@ -19,6 +19,8 @@ export interface ChainProgramOptions {
 const SAVE_SECONDS = 5;
 const COINS_PER_ACCOUNT = 1_000_000;
 const POLL_MS = 20;
+// anvil makes block 0 anew at each start. With one time for it, its hash stays the same.
+const GENESIS_SECONDS = 1_700_000_000;
 
 /** Runs anvil: an EVM chain with test tokens, which mines each transaction at once and keeps its blocks in the data
  *  folder. It counts as started once the tokens are there. */
@@ -28,6 +30,7 @@ export const chainProgram = ({ file, port, dataDir, onLine, warn }: ChainProgram
     const [option, stateFile] = stateArguments(dataDir);
     setUnreadableAside(stateFile, warn);
     const args = [
+      ...['--timestamp', String(GENESIS_SECONDS)],
       ...['--host', '127.0.0.1', '--port', String(port), '--silent', '--balance', String(COINS_PER_ACCOUNT)],
       ...[option, stateFile, '--state-interval', String(SAVE_SECONDS)],
     ];
@@ -35,7 +38,10 @@ export const chainProgram = ({ file, port, dataDir, onLine, warn }: ChainProgram
     for (const input of [child.stdout, child.stderr]) createInterface({ input }).on('line', onLine);
     onSpawn(child);
     const call = rpcClient(`http://127.0.0.1:${port}`);
-    if (await answers(child, call)) await deployTestTokens(call);
+    if (!(await answers(child, call))) return;
+    // The time of the next block, which otherwise follows that of block 0.
+    await call('evm_setTime', Math.floor(Date.now() / 1_000));
+    await deployTestTokens(call);
   },
 });
 
