@@ -83,7 +83,7 @@ const slowestFirst = (measured: readonly Measured[]): Measured[] =>
 const rowOf = (worst: Measured, share: string, all: readonly Measured[]): Row => {
   const ratios = all.map(ratioOf).sort((a, b) => a - b);
   console.log(
-    `median ratio ${ratios[ratios.length >> 1]!.toFixed(2)}, worst of ${all.length}: ${worst.path}&page=${worst.page}`,
+    `x ${ratioOf(worst).toFixed(2)}, median ${ratios[ratios.length >> 1]!.toFixed(2)}, worst of ${all.length}: ${worst.path}&page=${worst.page}`,
   );
   return {
     measure: `${share}: ${worst.list}, ${worst.limit} a page, the slowest of ${all.length}`,

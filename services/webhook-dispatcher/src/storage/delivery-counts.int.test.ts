@@ -1,3 +1,4 @@
+import { transaction } from '@cpg/postgres';
 import { newId } from '@cpg/runtime';
 import { type Dispatchers, dispatchers } from '../testing/jest-dispatchers.ts';
 import { countDeliveries, removeCountsBefore } from './delivery-counts.ts';
@@ -114,6 +115,14 @@ test('the counts of a day go with its partition', async () => {
   await countDeliveries(system.pool);
   await insert(webhook, 3, DAYS[0]);
   await insert(webhook, 4, DAYS[1]);
-  await removeCountsBefore(system.pool, DAYS[1]);
+  await transaction(system.pool, (db) =>
+    removeCountsBefore(db, DAYS[1], async () => {
+      // The last statement on the partition before it is dropped.
+      await system.pool.query(
+        'delete from webhooks.deliveries_20260130 where ctid = (select max(ctid) from webhooks.deliveries_20260130)',
+      );
+      await db.query('drop table webhooks.deliveries_20260130');
+    }),
+  );
   expect(await countOf(webhook)).toBe(4);
 });

@@ -42,10 +42,20 @@ const countOneDay = async (pool: Pool): Promise<void> => {
   });
 };
 
-/** Removes the counts of days before `oldestDay`, whose partitions retention has dropped. */
-export const removeCountsBefore = async (db: Queryable, oldestDay: string): Promise<void> => {
-  // No batch of changes of these days is moved meanwhile.
+/** Removes the counts of days before `oldestDay`. `drop` drops their partitions meanwhile: between the counts, of which
+ *  there are many, and the changes that the last statements before the drop made. Runs in a transaction. */
+export const removeCountsBefore = async (
+  db: Queryable,
+  oldestDay: string,
+  drop: () => Promise<unknown>,
+): Promise<void> => {
+  await db.query('set local statement_timeout = 0');
+  // No change of these days is moved meanwhile.
   await db.query("select pg_advisory_xact_lock('webhooks.delivery_count_spans'::regclass::bigint)");
-  for (const table of ['delivery_count_changes', 'delivery_count_spans', 'uncounted_days'])
-    await db.query(`delete from webhooks.${table} where day < $1`, [oldestDay]);
+  const remove = (table: string) =>
+    db.query(withoutTimeout(`delete from webhooks.${table} where day < $1`, [oldestDay]));
+  await remove('delivery_count_spans');
+  await drop();
+  await remove('delivery_count_changes');
+  await remove('uncounted_days');
 };

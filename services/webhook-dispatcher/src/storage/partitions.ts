@@ -75,8 +75,8 @@ export const createPartitions = (pool: Pool, { now, retention }: { now: () => Da
         await transaction(pool, async (db) => {
           await db.query(LOCK);
           await db.query(SHORT_LOCK_TIMEOUT);
-          await db.query(`drop table if exists webhooks.${name}`);
-          if (table === 'deliveries') await removeCountsBefore(db, daysFrom(dayIn(name), 1));
+          const drop = () => db.query(`drop table if exists webhooks.${name}`);
+          await (table === 'deliveries' ? removeCountsBefore(db, daysFrom(dayIn(name), 1), drop) : drop());
         });
         existing.delete(dayIn(name));
       }
