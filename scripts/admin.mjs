@@ -30,6 +30,12 @@ After an engine came back from a backup; both work on orders and payments, one a
                                            in a file in folder F; --apply makes the services follow this event store
   store republish --since TIME             publish every event recorded since TIME to Kafka again, under the same ids
 
+Chains that are read for deposits:
+
+  chains status                            show how far each chain was read; exit code 1 if one halted
+  chains rescan --network N --from HEIGHT  read a chain again from this block on, and end a halt
+  chains balances [--all]                  print what assigned addresses received, with derivation paths, as CSV
+
 The environment to which data belongs; a service of another environment does not start on it:
 
   environment show                     show the stamp of each database schema and of the event store
@@ -61,6 +67,8 @@ if (args[0] === 'store' && !args.includes('--help')) await forEachService(PROJEC
 else if (isPerProjection && !args.includes('--help')) await forEachProjection(args);
 else if (['dlq', 'environment'].includes(args[0]) && !args.includes('--help'))
   process.exitCode = await run(process.execPath, [join(CHECKOUT, 'services/orders/dist/admin.js'), ...args]);
+else if (args[0] === 'chains' && !args.includes('--help'))
+  process.exitCode = await run(process.execPath, [join(CHECKOUT, 'services/payments/dist/admin.js'), ...args]);
 else {
   await import('../services/gateway/dist/admin.js');
   if (args.length === 0 || args.includes('--help')) process.stdout.write(HELP);

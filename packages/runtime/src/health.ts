@@ -13,24 +13,30 @@ const CACHE_MS = 1_000;
 const NEVER_REFUSED = { config: { load: 'health' } } as const;
 
 /** `GET /health` answers 200 while the process runs. `GET /health/ready` answers 200, or 503 with the names of the
- *  failed checks, at most a second old, and what to correct where a setting is wrong. */
+ *  failed checks, at most a second old, and what to correct where a setting is wrong. `details` are facts that decide
+ *  nothing; they are absent when they cannot be read. */
 export const healthRoutes = (
   app: AnyApp,
   checks: ReadinessChecks,
-  { nowMs = () => performance.now() }: { nowMs?: () => number } = {},
+  {
+    nowMs = () => performance.now(),
+    details = async () => ({}),
+  }: { nowMs?: () => number; details?: (() => Promise<object>) | undefined } = {},
 ): void => {
-  let latest: { readonly failed: Promise<FailedCheck[]>; readonly atMs: number } | undefined;
+  let latest: { readonly answer: Promise<readonly [FailedCheck[], object]>; readonly atMs: number } | undefined;
+  const readDetails = () => withTimeout(CHECK_TIMEOUT_MS, details()).catch(() => ({}));
   app.get('/health', NEVER_REFUSED, async () => ({ status: 'ok' }));
   app.get('/health/ready', NEVER_REFUSED, async (_request, reply) => {
-    if (!latest || nowMs() - latest.atMs >= CACHE_MS) latest = { failed: failedChecks(checks), atMs: nowMs() };
-    const failed = await latest.failed;
-    if (failed.length === 0) return { status: 'ok' };
+    if (!latest || nowMs() - latest.atMs >= CACHE_MS)
+      latest = { answer: Promise.all([failedChecks(checks), readDetails()]), atMs: nowMs() };
+    const [failed, facts] = await latest.answer;
+    if (failed.length === 0) return { status: 'ok', ...facts };
     const missing = failed.map(({ name }) => name);
     const corrections = failed.flatMap(({ correction }) => correction ?? []);
     return reply
       .code(503)
       .header('retry-after', 1)
-      .send({ status: 'unavailable', missing, ...(corrections.length > 0 && { corrections }) });
+      .send({ status: 'unavailable', missing, ...(corrections.length > 0 && { corrections }), ...facts });
   });
 };
 

@@ -30,7 +30,14 @@ export type { LoadLimits } from './load/load-class.ts';
 export { refuseOverload } from './load/refuse-overload.ts';
 export { createLogger, type Logger } from './logger.ts';
 export type { Dependency, OutageTotals } from './outage.ts';
-export { counterMetric, createServiceMetrics, lagMetric, metricsRoute, type MetricsRegistry } from './metrics.ts';
+export {
+  computedMetric,
+  counterMetric,
+  createServiceMetrics,
+  lagMetric,
+  metricsRoute,
+  type MetricsRegistry,
+} from './metrics.ts';
 export { createOutages, type Outages } from './outages.ts';
 export { hideInternalAddresses, isPublicAddress } from './public-address.ts';
 export { createHostResolver, isLocalName, NO_SUCH_HOST, type ResolveHost } from './resolve-host.ts';

@@ -41,19 +41,48 @@ export const createServiceMetrics = (outages: Pick<Outages, 'totals'>): MetricsR
   return registry;
 };
 
+export interface ComputedMetric {
+  readonly name: string;
+  readonly help: string;
+  readonly labels: readonly string[];
+  /** A counter only grows while the process runs. Default: a gauge. */
+  readonly isCounter?: boolean;
+  /** The value for each combination of labels. */
+  readonly values: () => Iterable<readonly [Record<string, string>, number]>;
+}
+
+/** Adds a metric whose values are computed each time they are asked for. */
+export const computedMetric = (
+  registry: Registry,
+  { name, help, labels, isCounter = false, values }: ComputedMetric,
+): void => {
+  const options = { name, help, labelNames: [...labels], registers: [registry] };
+  if (isCounter)
+    new Counter({
+      ...options,
+      collect() {
+        this.reset();
+        for (const [label, value] of values()) this.inc(label, value);
+      },
+    });
+  else
+    new Gauge({
+      ...options,
+      collect() {
+        this.reset();
+        for (const [label, value] of values()) this.set(label, value);
+      },
+    });
+};
+
 /** Adds the age of the oldest event that a subscription has received and not completed, by checkpoint. */
-export const lagMetric = (registry: Registry, lags: () => Iterable<readonly [string, number]>): void => {
-  new Gauge({
+export const lagMetric = (registry: Registry, lags: () => Iterable<readonly [string, number]>): void =>
+  computedMetric(registry, {
     name: 'subscription_lag_seconds',
     help: 'Age of the oldest event received and not completed, for each shard that this process leads',
-    labelNames: ['checkpoint'],
-    registers: [registry],
-    collect() {
-      this.reset();
-      for (const [checkpoint, seconds] of lags()) this.set({ checkpoint }, seconds);
-    },
+    labels: ['checkpoint'],
+    values: () => [...lags()].map(([checkpoint, seconds]) => [{ checkpoint }, seconds] as const),
   });
-};
 
 /** Adds a counter with one label. Returns the function that counts one more. */
 export const counterMetric = (

@@ -24,6 +24,7 @@ export const buildApp = ({
   token,
   gate,
   checks,
+  details,
   outages,
   metrics,
   log,
@@ -34,6 +35,8 @@ export const buildApp = ({
   token: string | readonly string[];
   gate: Pick<StartGate, 'waitUntilOpen'>;
   checks: ReadinessChecks;
+  /** Facts for `/health/ready` that decide nothing. */
+  details?: () => Promise<object>;
   outages?: Outages;
   metrics?: MetricsRegistry;
   log: Logger;
@@ -51,7 +54,7 @@ export const buildApp = ({
     log,
     metrics,
   });
-  healthRoutes(app, checks);
+  healthRoutes(app, checks, { details });
   if (metrics) metricsRoute(app, metrics);
   void app.register(async (internal) => {
     requireInternalToken(internal, token);

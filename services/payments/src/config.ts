@@ -10,6 +10,7 @@ import {
   ServiceConfig,
 } from '@cpg/runtime';
 import { z } from 'zod';
+import { ChainUrls } from './chains/chain-urls.ts';
 import { FeeSchedule } from './payment/fees.ts';
 import { type DepositNetwork, depositNetworkOf } from './rails/networks.ts';
 import { refusePublishedKey } from './rails/published-keys.ts';
@@ -32,6 +33,10 @@ const Config = z.object({
   /** Extended public keys of the accounts that receive deposits. A sandbox defaults to well-known test keys. */
   BITCOIN_XPUB: z.string().optional(),
   EVM_XPUB: z.string().optional(),
+  /** Nodes of each network. A network without any is not watched. */
+  CHAIN_URLS: ChainUrls,
+  /** How often nodes are asked for new blocks. Default: by the kind of chain. */
+  CHAIN_POLL_MS: z.coerce.number().int().min(100).max(600_000).optional(),
 });
 
 type FileVariables = 'FEES_FILE' | 'ASSETS_FILE' | 'NETWORKS_FILE' | 'BITCOIN_XPUB' | 'EVM_XPUB';
@@ -48,12 +53,21 @@ export type Config = Omit<z.infer<typeof Config>, FileVariables> & {
 export const readPaymentsConfig = (env: NodeJS.ProcessEnv): Config => {
   const { FEES_FILE, ASSETS_FILE, NETWORKS_FILE, BITCOIN_XPUB, EVM_XPUB, ...config } = readConfig(Config, env);
   const assets = readAssets({ ENVIRONMENT: config.ENVIRONMENT, ASSETS_FILE, NETWORKS_FILE });
+  requireKnownNetworks(config.CHAIN_URLS, assets);
   return {
     ...config,
     fees: readJsonFile('FEES_FILE', FEES_FILE, FeeSchedule),
     assets,
     networks: networksIn(assets, { BITCOIN_XPUB, EVM_XPUB }, config.ENVIRONMENT),
   };
+};
+
+const requireKnownNetworks = (urls: Config['CHAIN_URLS'], { networks }: AssetTable): void => {
+  const unknown = Object.keys(urls).find((name) => !networks.some((network) => network.name === name));
+  if (unknown !== undefined)
+    throw new ConfigError(
+      `CHAIN_URLS names the network ${unknown}, but the networks are ${networks.map(({ name }) => name).join(', ')}`,
+    );
 };
 
 /** The variable that sets the account key of each kind of network. */

@@ -20,6 +20,7 @@ import { buildApp } from './app.ts';
 import { paymentChanges } from './changes.ts';
 import { ordersClient } from './clients/orders.ts';
 import { paymentCommands, type PaymentHandler } from './commands.ts';
+import { watchChains } from './chains/watch-chains.ts';
 import { readPaymentsConfig } from './config.ts';
 import { paymentDeletion } from './deletion.ts';
 import { paymentHistory } from './history.ts';
@@ -71,29 +72,31 @@ await runService(async () => {
   const startupTasks = createStartupTasks(log);
   const gate = createStartGate();
   const metrics = createServiceMetrics(outages);
+  const payableAt = findPayable({ client, readModel, log });
+  const register = registerPayments({
+    ...{ commands, notifyOrder, findPayable: payableAt, fees: config.fees, now, log },
+    merchantOfOrder: (orderId) => merchantOfOrder(client, orderId),
+  });
+  const changes = paymentChanges({ commands, notifyOrder, now, log });
+  const chains = watchChains({
+    ...{ config, client, pool: readModel, accounts, findPayable: payableAt, register, fail: changes.fail },
+    ...{ metrics, now, log },
+  });
   const app = buildApp({
-    token: config.INTERNAL_TOKEN,
-    gate,
+    ...{ token: config.INTERNAL_TOKEN, gate },
     instructions: instructionsFrom(rails),
     stock: stockFrom({ leaseAddresses: deposits.leaseAddresses, leaseReferences: leaseReferences(providers) }),
-    register: registerPayments({
-      commands,
-      notifyOrder,
-      findPayable: findPayable({ client, readModel, log }),
-      merchantOfOrder: (orderId) => merchantOfOrder(client, orderId),
-      fees: config.fees,
-      now,
-      log,
-    }),
-    changes: paymentChanges({ commands, notifyOrder, now, log }),
+    register,
+    changes,
     commands,
     deletePayments,
     unsettledPayment: (orderId, heldByOrder) => unsettledPaymentOf(readModel, orderId, heldByOrder),
-    readPast: async () => true,
+    readPast: chains.readPast,
     history: paymentHistory({ client, readModel }),
     depositSettings: depositSettings({ client, accounts, table, environment: config.ENVIRONMENT, log }),
     log,
     checks: { ...connections.checks, preparation: startupTasks.check, 'known-event-store': gate.check },
+    details: chains.details,
     outages,
     metrics,
   });
@@ -109,7 +112,7 @@ await runService(async () => {
     migrations: join(import.meta.dirname, '../migrations'),
     projection: paymentProjection(client, recent),
     moreProjections: [payableProjection(client)],
-    startWithoutKafka: () => recordAccounts(accounts, startupTasks),
+    startWithoutKafka: () => [...recordAccounts(accounts, startupTasks), chains.start()],
     publish: { topic: TOPICS.payments.name, messageOf: paymentMessages(client, recent) },
     consume: { ...TOPICS.orders, types: ORDER_MESSAGE_TYPES, handle: reactToOrders({ commands, deletePayments }) },
     log,

@@ -49,11 +49,11 @@ const BATCH = 64;
 export const reporter = (options: ReporterOptions): ReportTransfers => {
   const { store, assets, network, log } = options;
   const send = sender(options);
-  const dueOf = async (transfer: SeenTransfer, readSoFar: ReadSoFar): Promise<DueReport | 'unknown asset' | null> => {
+  const dueOf = async (transfer: SeenTransfer, readSoFar: ReadSoFar): Promise<DueReport | 'later' | null> => {
     const { asset, id } = transfer;
     if (!assets.some((each) => each.id === asset)) {
       log.error({ network, asset, transfer: id }, 'a transfer waits for its asset: add it to the file of assets again');
-      return 'unknown asset';
+      return 'later';
     }
     const required = transfer.required ?? (await requiredFor(options, transfer));
     const report = reportOf(transfer, readSoFar, required);
@@ -65,8 +65,8 @@ export const reporter = (options: ReporterOptions): ReportTransfers => {
     const due: DueReport[] = [];
     let areMade = true;
     for (const transfer of await store.open()) {
-      const each = await dueOf(transfer, readSoFar);
-      if (each === 'unknown asset') areMade = false;
+      const each = await dueOf(transfer, readSoFar).catch(laterIfTemporary);
+      if (each === 'later') areMade = false;
       else if (each) due.push(each);
     }
     for (let start = 0; start < due.length; start += BATCH) {
@@ -79,6 +79,11 @@ export const reporter = (options: ReporterOptions): ReportTransfers => {
     }
     return areMade;
   };
+};
+
+const laterIfTemporary = (error: unknown): 'later' => {
+  if (isTemporary(error)) return 'later';
+  throw error;
 };
 
 const changeOf = ({ id, reported }: SeenTransfer, required: number, pending: Report): ReportChange => ({

@@ -34,7 +34,7 @@ test('sees money by the time of its block, also when it catches up', async () =>
   const { chain, watching } = await start();
   chain.mine(money);
   const seenAt = chain.now().toISOString();
-  chain.mineMany(30);
+  chain.mineMany(300);
   await watching.readOn();
   expect(watching.paymentOf(money)).toMatchObject({ status: 'applied', seenAt });
 });

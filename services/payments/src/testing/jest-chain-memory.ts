@@ -7,7 +7,7 @@ import type { Crashes } from './jest-simulated-chain.ts';
 const isSameBlock = (a: ReadBlock | null, b: ReadBlock | null) => a?.height === b?.height && a?.hash === b?.hash;
 
 /** The tables of one chain in memory. Passes the same tests as those in PostgreSQL. */
-export const memoryChainStore = (windowBlocks: number, { write }: Pick<Crashes, 'write'>) => {
+export const memoryChainStore = (windowBlocks: number) => {
   let state: ChainState | null = null;
   let rescanFrom: number | null = null;
   let mark: { tip: number | null; readAt: Date | null; halted: string | null } = {
@@ -26,34 +26,30 @@ export const memoryChainStore = (windowBlocks: number, { write }: Pick<Crashes, 
   };
   const store: ChainStore = {
     load: async () => ({ state, rescanFrom }),
-    begin: (genesis, from, change) =>
-      write(async () => {
-        if (!isSameBlock(cursor(), from)) return false;
-        state = { genesis, window: [change.cursor] };
-        rescanFrom = null;
-        put(change.transfers);
-        return true;
-      }),
-    commit: (from, change) =>
-      write(async () => {
-        if (!isSameBlock(cursor(), from) || rescanFrom !== null) return false;
-        const { height } = change.cursor;
-        const kept = state!.window.filter((block) => block.height < height && block.height >= height - windowBlocks);
-        state = { ...state!, window: [...kept, change.cursor] };
-        put(change.transfers);
-        return true;
-      }),
-    mark: (next) =>
-      write(async () => {
-        mark = { tip: next.tip ?? mark.tip, readAt: next.readAt ?? mark.readAt, halted: next.halted };
-      }),
+    begin: async (genesis, from, change) => {
+      if (!isSameBlock(cursor(), from)) return false;
+      state = { genesis, window: [change.cursor] };
+      rescanFrom = null;
+      put(change.transfers);
+      return true;
+    },
+    commit: async (from, change) => {
+      if (!isSameBlock(cursor(), from) || rescanFrom !== null) return false;
+      const { height } = change.cursor;
+      const kept = state!.window.filter((block) => block.height < height && block.height >= height - windowBlocks);
+      state = { ...state!, window: [...kept, change.cursor] };
+      put(change.transfers);
+      return true;
+    },
+    mark: async (next) => {
+      mark = { tip: next.tip ?? mark.tip, readAt: next.readAt ?? mark.readAt, halted: next.halted };
+    },
     withIds: async (ids) => all().filter(({ id }) => ids.includes(id)),
     above: async (height) => all().filter(({ block }) => block !== null && block.height > height),
     open: async () => all().filter(isOpen),
-    saveReports: (changes) =>
-      write(async () => {
-        for (const { id, ...change } of changes) transfers.set(id, { ...transfers.get(id)!, ...change });
-      }),
+    saveReports: async (changes) => {
+      for (const { id, ...change } of changes) transfers.set(id, { ...transfers.get(id)!, ...change });
+    },
   };
   return {
     store,
@@ -67,6 +63,15 @@ export const memoryChainStore = (windowBlocks: number, { write }: Pick<Crashes, 
     },
   };
 };
+
+/** The same tables, whose process dies at a write. */
+export const dyingChainStore = (store: ChainStore, { write }: Pick<Crashes, 'write'>): ChainStore => ({
+  ...store,
+  begin: (...given) => write(() => store.begin(...given)),
+  commit: (...given) => write(() => store.commit(...given)),
+  mark: (...given) => write(() => store.mark(...given)),
+  saveReports: (...given) => write(() => store.saveReports(...given)),
+});
 
 /** The stream of one chain in memory. */
 export const memoryChainStream = ({ write }: Pick<Crashes, 'write'>) => {

@@ -14,7 +14,7 @@ import { FeeSchedule } from '../payment/fees.ts';
 import { paymentIdOf } from '../payment/identity.ts';
 import { paymentDecider } from '../payment/payment.ts';
 import { exists, type ExistingPayment } from '../payment/state.ts';
-import { memoryChainStore, memoryChainStream } from './jest-chain-memory.ts';
+import { dyingChainStore, memoryChainStore, memoryChainStream } from './jest-chain-memory.ts';
 import { MERCHANT } from './jest-fixtures.ts';
 import { memoryHandler } from './jest-memory.ts';
 import { crashes, type SimulatedChain } from './jest-simulated-chain.ts';
@@ -43,8 +43,8 @@ export const chainProcesses = (
   { required = 2, kind = KIND, store }: { required?: number; kind?: ChainKind; store?: ChainStore } = {},
 ) => {
   const crash = crashes();
-  const memory = memoryChainStore(kind.windowBlocks, crash);
-  const tables = { ...memory, store: store ?? memory.store };
+  const memory = memoryChainStore(kind.windowBlocks);
+  const tables = { ...memory, store: dyingChainStore(store ?? memory.store, crash) };
   const recorded = memoryChainStream(crash);
   const log = createLogger({ name: 'chains', level: process.env.LOG_LEVEL ?? 'silent' });
   const events: PaymentEvent[] = [];

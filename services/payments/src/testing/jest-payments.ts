@@ -139,21 +139,23 @@ const buildService = ({ client, pool, orders, merchantOf, log }: Dependencies) =
   const fees = FeeSchedule.parse(JSON.parse(readFileSync(join(SERVICE, 'config/fees.json'), 'utf8')));
   const notifyOrder = orderNotifier({ commands, orders, now });
   const accounts = merchantAccounts({ client, table: SANDBOX, networks: depositNetworksOf(SANDBOX), now });
+  const registerPayment = registerPayments({
+    commands,
+    notifyOrder,
+    findPayable: findPayable({ client, readModel: pool, log }),
+    merchantOfOrder: merchantOf,
+    fees,
+    now,
+    log,
+  });
+  const changes = paymentChanges({ commands, notifyOrder, now, log });
   const app = buildApp({
     gate: { waitUntilOpen: async () => {} },
     token: TOKEN,
     instructions: async () => ({ instructions: [] }),
     stock: async () => ({ lease_ms: 0, addresses: {}, references: null }),
-    register: registerPayments({
-      commands,
-      notifyOrder,
-      findPayable: findPayable({ client, readModel: pool, log }),
-      merchantOfOrder: merchantOf,
-      fees,
-      now,
-      log,
-    }),
-    changes: paymentChanges({ commands, notifyOrder, now, log }),
+    register: registerPayment,
+    changes,
     commands,
     deletePayments,
     unsettledPayment: (orderId, heldByOrder) => unsettledPaymentOf(pool, orderId, heldByOrder),
@@ -163,7 +165,7 @@ const buildService = ({ client, pool, orders, merchantOf, log }: Dependencies) =
     log,
     checks: {},
   });
-  return { app, handler, commands, deletePayments };
+  return { app, handler, commands, deletePayments, registerPayment, changes };
 };
 
 const caller =

@@ -1,0 +1,69 @@
+import type { Queryable } from '@cpg/postgres';
+
+/** How far a network was read, as the tables say. */
+export interface ChainStatus {
+  readonly network: string;
+  /** The last block that was read; null before reading began. */
+  readonly height: number | null;
+  readonly hash: string | null;
+  readonly tip: number | null;
+  /** When everything that the nodes had by then was read. */
+  readonly readAt: Date | null;
+  /** Why reading stands still. */
+  readonly halted: string | null;
+  readonly rescanFrom: number | null;
+  /** Transfers that may still change. */
+  readonly open: number;
+}
+
+interface Row {
+  readonly network: string;
+  readonly height: string | null;
+  readonly hash: string | null;
+  readonly tip: string | null;
+  readonly read_at: Date | null;
+  readonly halted: string | null;
+  readonly rescan_from: string | null;
+  readonly open: string;
+}
+
+const numberOf = (text: string | null): number | null => (text === null ? null : Number(text));
+
+export const chainStatuses = async (db: Queryable): Promise<ChainStatus[]> => {
+  const { rows } = await db.query<Row>(
+    `select cursor.*, (select count(*) from payments.chain_transfers as transfer
+       where transfer.network = cursor.network and transfer.open) as open
+     from payments.chain_cursors as cursor order by cursor.network`,
+  );
+  return rows.map((row) => ({
+    network: row.network,
+    height: numberOf(row.height),
+    hash: row.hash,
+    tip: numberOf(row.tip),
+    readAt: row.read_at,
+    halted: row.halted,
+    rescanFrom: numberOf(row.rescan_from),
+    open: Number(row.open),
+  }));
+};
+
+/** Asks the process that reads a network to read it again from a height. */
+export const requestRescan = async (db: Queryable, network: string, from: number): Promise<void> => {
+  await db.query(
+    `insert into payments.chain_cursors (network, rescan_from) values ($1, $2)
+     on conflict (network) do update set rescan_from = excluded.rescan_from`,
+    [network, from],
+  );
+};
+
+/** For `/health/ready`: how far each watched network was read. */
+export const chainDetails = async (db: Queryable, networks: readonly string[]): Promise<Record<string, unknown>> => {
+  const statuses = await chainStatuses(db);
+  return Object.fromEntries(
+    networks.map((network) => {
+      const { height = null, tip = null, readAt, halted } = statuses.find((each) => each.network === network) ?? {};
+      const detail = { height, tip, read_at: readAt?.toISOString() ?? null };
+      return [network, halted ? { ...detail, halted } : detail];
+    }),
+  );
+};

@@ -1,0 +1,20 @@
+import { z } from 'zod';
+
+const Url = z.url({ protocol: /^https?$/, error: 'must be a list of http:// or https:// URLs' });
+
+/** `CHAIN_URLS`: the nodes of each network, as JSON. URLs contain passwords and keys, so no fault shows one. */
+export const ChainUrls = z
+  .string()
+  .default('{}')
+  .transform((text, context) => {
+    try {
+      return JSON.parse(text || '{}') as unknown;
+    } catch {
+      context.addIssue({
+        code: 'custom',
+        message: 'must be JSON like {"bitcoin":["http://user:password@127.0.0.1:8332"]}',
+      });
+      return z.NEVER;
+    }
+  })
+  .pipe(z.record(z.string(), z.array(Url).min(1)));

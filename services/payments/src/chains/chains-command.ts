@@ -1,0 +1,78 @@
+import { type Asset, AssetsConfig, readAssets } from '@cpg/assets';
+import { createPool, type Queryable } from '@cpg/postgres';
+import { ConfigError, createLogger, readConfig, ServiceConfig } from '@cpg/runtime';
+import { balances } from './balances.ts';
+import { type ChainStatus, chainStatuses, requestRescan } from './chain-status.ts';
+
+const USAGE = `  chains status                            how far each chain was read; exit code 1 when one halted
+  chains rescan --network N --from HEIGHT  reads a chain again from this block on, and ends a halt
+  chains balances [--all]                  what assigned addresses received, with derivation paths, as CSV`;
+
+const Config = ServiceConfig.pick({ DATABASE_URL: true, ENVIRONMENT: true, CAZ_DECIMALS: true }).extend(
+  AssetsConfig.shape,
+);
+
+/** The command cannot be executed as it was given. */
+class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+export interface ChainsCommand {
+  readonly db: Queryable;
+  readonly assets: readonly Asset[];
+  readonly networks: readonly string[];
+  readonly print: (line: string) => void;
+}
+
+/** Runs `chains …` of an operator. Resolves to the exit code: 0, 1 for a halted chain, 2 for a failure. */
+export const runChainsCommand = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> => {
+  const print = (line: string) => void process.stdout.write(`${line}\n`);
+  try {
+    const config = readConfig(Config, env);
+    const { assets, networks } = readAssets(config);
+    const log = createLogger({ name: 'admin', level: 'warn' });
+    const pool = createPool({ url: config.DATABASE_URL, name: 'admin', max: 1, log });
+    const names = networks.map(({ name }) => name);
+    return await executeChains(args, { db: pool, assets, networks: names, print }).finally(() => pool.end());
+  } catch (error) {
+    const isExpected = error instanceof UsageError || error instanceof ConfigError;
+    process.stderr.write(`${isExpected ? error.message : `the command failed: ${(error as Error).message}`}\n`);
+    return 2;
+  }
+};
+
+export const executeChains = async ([verb, ...options]: readonly string[], command: ChainsCommand): Promise<number> => {
+  const { db, assets, print } = command;
+  if (verb === 'status' && options.length === 0) return printStatus(await chainStatuses(db), print);
+  if (verb === 'rescan') return rescan(options, command);
+  if (verb === 'balances' && options.every((option) => option === '--all')) {
+    for (const line of await balances(db, assets, { all: options.length > 0 })) print(line);
+    return 0;
+  }
+  throw new UsageError(USAGE);
+};
+
+const printStatus = (statuses: readonly ChainStatus[], print: (line: string) => void): number => {
+  for (const { network, height, hash, tip, readAt, halted, rescanFrom, open } of statuses) {
+    const read = height === null ? 'nothing was read' : `read up to block ${height} (${hash}) of ${tip ?? 'unknown'}`;
+    const when = readAt ? `, complete at ${readAt.toISOString()}` : '';
+    print(`${network}: ${read}${when}, ${open} transfers may still change`);
+    if (halted !== null) print(`${network}: HALTED: ${halted}`);
+    if (rescanFrom !== null) print(`${network}: a rescan from block ${rescanFrom} waits for its turn`);
+  }
+  if (statuses.length === 0) print('no chain was read: set CHAIN_URLS');
+  return statuses.some(({ halted }) => halted !== null) ? 1 : 0;
+};
+
+const rescan = async (options: readonly string[], { db, networks, print }: ChainsCommand): Promise<number> => {
+  const given = new Map<string, string>();
+  for (let n = 0; n < options.length; n += 2) given.set(options[n]!, options[n + 1] ?? '');
+  const [network, from] = [given.get('--network'), given.get('--from')];
+  if (given.size !== 2 || network === undefined || from === undefined || !/^\d{1,12}$/.test(from))
+    throw new UsageError(USAGE);
+  if (!networks.includes(network))
+    throw new UsageError(`there is no network ${network}: it is one of ${networks.join(', ')}`);
+  await requestRescan(db, network, Number(from));
+  print(`${network} is read again from block ${from} on: "chains status" shows when it is complete`);
+  return 0;
+};

@@ -1,0 +1,94 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startLeaderElection } from '@cpg/postgres';
+import type { Logger } from '@cpg/runtime';
+import type { ChainKind } from './chain-kind.ts';
+import { ChainHaltedError } from './start-place.ts';
+import type { ChainProgress, Watcher } from './watcher.ts';
+
+/** A network whose chain is read. */
+export interface WatchedChain {
+  readonly network: string;
+  readonly kind: ChainKind;
+  /** Called each time that this process becomes the leader of the network; `close` when it is not any more. */
+  readonly open: () => { readonly watcher: Watcher; readonly close: () => Promise<void> };
+}
+
+export interface Chains {
+  /** Of the networks that this process leads. */
+  readonly progress: () => ReadonlyMap<string, ChainProgress>;
+  readonly stop: () => Promise<void>;
+}
+
+const LONGEST_PAUSE_MS = 30_000;
+
+/** Reads each chain in one process of those that share the database. */
+export const startChains = (
+  chains: readonly WatchedChain[],
+  { databaseUrl, log }: { readonly databaseUrl: string; readonly log: Logger },
+): Chains => {
+  const led = new Map<string, Watcher>();
+  const elections = chains.map(({ network, kind, open }) =>
+    startLeaderElection({
+      url: databaseUrl,
+      role: `payments.chain-${network}`,
+      log,
+      lead: async (signal) => {
+        const { watcher, close } = open();
+        led.set(network, watcher);
+        try {
+          await watch(watcher, { network, kind, signal, log });
+        } finally {
+          led.delete(network);
+          await close();
+        }
+      },
+    }),
+  );
+  return {
+    progress: () => new Map([...led].map(([network, watcher]) => [network, watcher.progress()])),
+    stop: async () => void (await Promise.all(elections.map(({ stop }) => stop()))),
+  };
+};
+
+interface WatchOptions {
+  readonly network: string;
+  readonly kind: ChainKind;
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+}
+
+/** Reads on at each interval until `signal` aborts. */
+export const watch = async (watcher: Watcher, { network, kind, signal, log }: WatchOptions): Promise<void> => {
+  let failures = 0;
+  let lastFailure = '';
+  let isBehind = false;
+  while (!signal.aborted) {
+    try {
+      await watcher.readOn(signal);
+      if (lastFailure !== '') log.info({ network }, 'reading of the chain goes on');
+      failures = 0;
+      lastFailure = '';
+      const { state, height, tip } = watcher.progress();
+      if (state === 'behind' && !isBehind) log.warn({ network, height, tip }, 'the nodes are behind: waiting for them');
+      isBehind = state === 'behind';
+    } catch (error) {
+      failures += 1;
+      const { message } = error as Error;
+      // The same failure is logged once, however often it is met.
+      if (message !== lastFailure && !signal.aborted) logFailure(log, network, error);
+      lastFailure = message;
+    }
+    const isHalted = watcher.progress().state === 'halted';
+    const pauseMs = isHalted ? LONGEST_PAUSE_MS : Math.min(LONGEST_PAUSE_MS, kind.pollMs * 2 ** Math.min(failures, 10));
+    await sleep(pauseMs, undefined, { signal }).catch(() => {});
+  }
+};
+
+const logFailure = (log: Logger, network: string, error: unknown): void => {
+  if (error instanceof ChainHaltedError)
+    log.error(
+      { network, reason: error.reason, detail: error.message },
+      'reading of the chain halted: see docs/operators.md',
+    );
+  else log.warn({ network, err: error }, 'reading of the chain failed, retrying');
+};

@@ -1,0 +1,159 @@
+import { requiredConfirmations } from '@cpg/assets';
+import { ACCOUNT_STREAM_PREFIX, DerivationIndexesReserved } from '@cpg/contracts';
+import { lastEvent } from '@cpg/event-store';
+import type { Pool, Queryable } from '@cpg/postgres';
+import type { Logger, MetricsRegistry } from '@cpg/runtime';
+import type { EventStoreDBClient } from '@eventstore/db-client';
+import type { MerchantAccounts } from '../accounts/merchant-accounts.ts';
+import type { PaymentChanges } from '../changes.ts';
+import type { Config } from '../config.ts';
+import type { RegisterPayment } from '../matching.ts';
+import type { FindPayable } from '../payables/find-payable.ts';
+import type { DepositNetwork } from '../rails/networks.ts';
+import { addressSpaceOf, type ChainKind, chainKindOf } from './chain-kind.ts';
+import { chainMetrics } from './chain-metrics.ts';
+import type { ChainSource, NodeFault } from './chain-source.ts';
+import { chainDetails } from './chain-status.ts';
+import { chainStream } from './chain-stream.ts';
+import { chainTables } from './chain-tables.ts';
+import { openChainSource } from './open-chain-source.ts';
+import { readPast } from './read-past.ts';
+import { reporter, type RequiredConfirmations } from './reporter.ts';
+import { type Chains, startChains, type WatchedChain } from './start-chains.ts';
+import { chainWatcher } from './watcher.ts';
+import { type WatchedAddresses, watchedAddresses } from './watched-addresses.ts';
+
+export interface NodesOfNetwork {
+  readonly urls: readonly string[];
+  readonly onFault: (fault: NodeFault, error: Error) => void;
+}
+
+export type OpenSource = (
+  network: DepositNetwork,
+  nodes: NodesOfNetwork,
+) => ChainSource & { readonly close: () => Promise<void> };
+
+export interface WatchChainsOptions {
+  readonly client: EventStoreDBClient;
+  readonly pool: Pool;
+  readonly config: Pick<Config, 'DATABASE_URL' | 'ENVIRONMENT' | 'CHAIN_URLS' | 'CHAIN_POLL_MS' | 'networks'>;
+  readonly openSource?: OpenSource;
+  readonly accounts: Pick<MerchantAccounts, 'accountsOf' | 'requiredConfirmations'>;
+  readonly findPayable: FindPayable;
+  readonly register: RegisterPayment;
+  readonly fail: PaymentChanges['fail'];
+  readonly metrics: MetricsRegistry;
+  readonly now: () => Date;
+  readonly log: Logger;
+}
+
+/** The chains of the networks with nodes. Nothing is read before `start`. */
+export const watchChains = (options: WatchChainsOptions) => {
+  const { pool, config, metrics, log } = options;
+  const { networks, CHAIN_URLS, CHAIN_POLL_MS, DATABASE_URL: databaseUrl } = config;
+  const watched = networks.filter(({ name }) => CHAIN_URLS[name] !== undefined);
+  const kinds = new Map(watched.map(({ name, chainId }) => [name, chainKindOf(chainId, CHAIN_POLL_MS)]));
+  logUnwatched(config, log);
+  let chains: Chains | undefined;
+  const { nodeFailed } = chainMetrics(metrics, () => chains?.progress() ?? new Map());
+  const addresses = addressesBySpace(options);
+  const chainOf = (network: DepositNetwork): WatchedChain =>
+    watchedChain(network, kinds.get(network.name)!, addresses(network), { ...options, nodeFailed });
+  return {
+    start: (): Chains => (chains = startChains(watched.map(chainOf), { databaseUrl, log })),
+    readPast: readPast(pool, kinds),
+    details: async () => (kinds.size === 0 ? {} : { chains: await chainDetails(pool, [...kinds.keys()]) }),
+  };
+};
+
+/** Money that arrives on a network without nodes is seen only when somebody reports it. */
+const logUnwatched = ({ networks, CHAIN_URLS, ENVIRONMENT }: WatchChainsOptions['config'], log: Logger): void => {
+  const unwatched = networks.map(({ name }) => name).filter((name) => CHAIN_URLS[name] === undefined);
+  if (unwatched.length === 0) return;
+  const level = ENVIRONMENT === 'production' ? 'warn' : 'info';
+  log[level]({ networks: unwatched }, 'nobody reads these networks: set CHAIN_URLS to see their deposits');
+};
+
+const openConfigured: OpenSource = ({ assets }, nodes) => openChainSource(assets[0]!.network, assets, nodes);
+
+const watchedChain = (
+  network: DepositNetwork,
+  kind: ChainKind,
+  watched: WatchedAddresses,
+  options: WatchChainsOptions & { readonly nodeFailed: (network: string, fault: NodeFault) => void },
+): WatchedChain => {
+  const { client, pool, config, openSource = openConfigured, nodeFailed, register, fail, now, log } = options;
+  const { name, chainId, assets } = network;
+  return {
+    network: name,
+    kind,
+    open: () => {
+      const onFault = (fault: NodeFault) => nodeFailed(name, fault);
+      const source = openSource(network, { urls: config.CHAIN_URLS[name]!, onFault });
+      const store = chainTables(pool, name, kind.windowBlocks);
+      const report = reporter({
+        ...{ network: name, chainId, assets, store, register, fail, log },
+        requiredConfirmations: requiredByMerchant(options),
+      });
+      const stream = chainStream(client, { network: name, chainId, now });
+      const watcher = chainWatcher({ network: name, kind, source, store, stream, watched, report, now, log });
+      return { watcher, close: source.close };
+    },
+  };
+};
+
+/** By the settings of the merchant whose order shows the address. */
+const requiredByMerchant =
+  ({ accounts, findPayable }: Pick<WatchChainsOptions, 'accounts' | 'findPayable'>): RequiredConfirmations =>
+  async ({ asset, amountMinor, address }) => {
+    const merchantId = (await findPayable({ address }))?.merchantId ?? null;
+    return merchantId === null
+      ? requiredConfirmations(asset, amountMinor)
+      : accounts.requiredConfirmations(merchantId, asset, amountMinor);
+  };
+
+/** The watched addresses of each network. Networks with one spelling of addresses share them. */
+const addressesBySpace = ({ client, pool, config: { networks }, accounts: { accountsOf } }: WatchChainsOptions) => {
+  const spaces = new Map<string, WatchedAddresses>();
+  return ({ chainId }: DepositNetwork): WatchedAddresses => {
+    const space = addressSpaceOf(chainId);
+    const names = networks.filter((each) => addressSpaceOf(each.chainId) === space).map(({ name }) => name);
+    const shared =
+      spaces.get(space) ??
+      watchedAddresses({
+        accounts: async () => {
+          const accounts = (await Promise.all(names.map(accountsOf))).flat();
+          const byFingerprint = new Map(accounts.map((each) => [each.account.fingerprint, each.addressAt]));
+          return [...byFingerprint].map(([fingerprint, addressAt]) => ({ fingerprint, addressAt }));
+        },
+        nextIndex: (fingerprint) => nextIndexOf(client, fingerprint),
+        otherAddresses: (fingerprints) => addressesOfOthers(pool, names, fingerprints),
+        nowMs: () => performance.now(),
+      });
+    spaces.set(space, shared);
+    return shared;
+  };
+};
+
+/** The index after all that were reserved for orders. */
+const nextIndexOf = async (client: EventStoreDBClient, fingerprint: string): Promise<number> => {
+  const newest = await lastEvent(client, `${ACCOUNT_STREAM_PREFIX}${fingerprint}`, DerivationIndexesReserved);
+  if (!newest) return 0;
+  const { first, count } = newest.event.data;
+  return first + count;
+};
+
+/** Addresses that orders show and that no current account derives, and those that were handed out before
+ *  reservations were events. */
+const addressesOfOthers = async (
+  db: Queryable,
+  networks: readonly string[],
+  fingerprints: readonly string[],
+): Promise<string[]> => {
+  const { rows } = await db.query<{ address: string }>(
+    `select address from payments.payables where network = any($1) and address is not null and account <> all($2)
+     union select address from payments.deposit_addresses where network = any($1)`,
+    [networks, fingerprints],
+  );
+  return rows.map(({ address }) => address);
+};
