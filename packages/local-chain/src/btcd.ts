@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ChainNode, freePort, startNode } from './node-process.ts';
@@ -24,6 +24,15 @@ export const installBtcd = (): string => {
     stdio: 'pipe',
   });
   return join(FOLDER, 'btcd');
+};
+
+/** Whether tests can run on btcd. Otherwise reports that they are skipped, now and in the summary of `npm test`. */
+export const canTestOnBtcd = (tests: string): boolean => {
+  if (findBtcd()) return true;
+  const reason = `${tests} are skipped: btcd is missing; with Go, node scripts/install-btcd.mjs builds it`;
+  process.stderr.write(`${reason}\n`);
+  if (process.env.SKIPPED_BECAUSE) appendFileSync(process.env.SKIPPED_BECAUSE, `${reason}\n`);
+  return false;
 };
 
 export interface BtcdOptions {

@@ -1,5 +1,5 @@
 export { type AnvilOptions, findAnvil, startAnvil } from './anvil.ts';
-export { type BtcdNode, type BtcdOptions, findBtcd, installBtcd, startBtcd } from './btcd.ts';
+export { type BtcdNode, type BtcdOptions, canTestOnBtcd, findBtcd, installBtcd, startBtcd } from './btcd.ts';
 export { type ChainNode, freePort } from './node-process.ts';
 export { callData, deploymentData } from './contracts.ts';
 export { rpcClient, type RpcCall } from './json-rpc.ts';

@@ -1,5 +1,5 @@
 import type { Network } from '@cpg/assets';
-import { type BtcdNode, findBtcd, startBtcd } from '@cpg/local-chain';
+import { type BtcdNode, canTestOnBtcd, startBtcd } from '@cpg/local-chain';
 import { bitcoinAssets, testWallet } from '../../testing/jest-bitcoin.ts';
 import type { ChainSource } from '../chain-source.ts';
 import { bitcoinSource } from './bitcoin-source.ts';
@@ -16,8 +16,7 @@ const openSource = (url: string, table = bitcoinAssets()) =>
     nodes: { urls: [url] },
   });
 
-// btcd needs Go to be built: see installBtcd.
-(findBtcd() ? describe : describe.skip)('on btcd', () => {
+(canTestOnBtcd('reading a Bitcoin chain from a node') ? describe : describe.skip)('on btcd', () => {
   let node: BtcdNode;
   let source: ChainSource & { close: () => Promise<void> };
   let coin: { txid: string; index: number; units: bigint };
