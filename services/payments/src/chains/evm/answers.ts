@@ -15,7 +15,13 @@ export const Address = z
   .regex(/^0x[0-9a-fA-F]{40}$/)
   .transform((address) => address.toLowerCase());
 
-export const Transaction = z.object({ hash: Hash, blockHash: Hash, to: Address.nullish(), value: Quantity });
+export const Transaction = z.object({
+  hash: Hash,
+  blockHash: Hash,
+  to: Address.nullish(),
+  from: Address,
+  value: Quantity,
+});
 export type Transaction = z.infer<typeof Transaction>;
 
 export const Header = z.object({ hash: Hash, parentHash: Hash, number: SmallQuantity, timestamp: SmallQuantity });

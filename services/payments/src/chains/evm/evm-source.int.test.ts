@@ -104,6 +104,39 @@ test('reads the second kind of traces of a block whose state the node has no mor
   expect(await transfersWith(hash, open({ urls: [proxy.url] }))).toEqual(expected);
 });
 
+test('finds the growth of balances where a node has no traces', async () => {
+  const [, direct] = await inOneBlock(async () => [
+    await pay.internal({ to: WATCHED, units: 5n }, { to: STRANGER, units: 6n }),
+    await pay.native(WATCHED, 1n),
+    await pay.internal({ to: OTHER, units: 2n }, { to: OTHER, units: 1n }),
+  ]);
+  const { height } = await blockOf(direct!);
+  const lacking = /^(debug_|trace_)/;
+  proxy.falsify = ({ method }) => (lacking.test(method) ? { error: { code: -32_601, message: 'no' } } : undefined);
+  expect(await transfersWith(direct!, open({ urls: [proxy.url] }))).toEqual([
+    { id: `${direct}:native`, txHash: direct, address: WATCHED, asset: ETH, units: 1n },
+    { id: `${WATCHED}:surplus-${height}-5`, txHash: null, address: WATCHED, asset: ETH, units: 5n },
+    { id: `${OTHER}:surplus-${height}-3`, txHash: null, address: OTHER, asset: ETH, units: 3n },
+  ]);
+  expect(await transfersWith(direct!, open({ urls: [proxy.url, anvil.url] }))).toEqual(await transfersWith(direct!));
+});
+
+test('goes on and reports it where a node has neither traces nor the state of a block', async () => {
+  const hash = await pay.native(WATCHED, 1n);
+  const lacking = /^(debug_|trace_)/;
+  const faults: string[] = [];
+  const source = open({ urls: [proxy.url], onFault: (_, { message }) => faults.push(message) });
+  await source.verify();
+  proxy.falsify = ({ method }) =>
+    lacking.test(method) || method === 'eth_call'
+      ? { error: { code: -32_000, message: 'missing trie node' } }
+      : undefined;
+  expect((await transfersWith(hash, source)).map(({ id }) => id)).toEqual([`${hash}:native`]);
+  expect(faults).toEqual([
+    expect.stringMatching(/^coins that contracts paid in block 0x.* are not seen: .*missing trie/),
+  ]);
+});
+
 test('ignores failed transactions, whatever they tried to pay', async () => {
   const hashes = await inOneBlock(async () => [
     await pay.reverted({ to: WATCHED, units: 5n }, { to: OTHER, units: 6n }),

@@ -7,14 +7,16 @@ import {
   ChainNodeError,
   type ChainSource,
   ReorganizedError,
+  type Transfer,
   type Watched,
 } from '../chain-source.ts';
-import type { RpcNode } from '../json-rpc.ts';
+import { RpcError, type RpcNode } from '../json-rpc.ts';
 import { type NodesOptions, openNodes } from '../nodes.ts';
 import { abilitiesOf } from './abilities.ts';
 import { checkedAnswer, Header, type Receipt, requireMatch, SmallQuantity, type Transaction } from './answers.ts';
 import { type EvmBlock, fetchBlock, fetchBlockReceipts, fetchReceipt, fetchTransferLogs } from './block.ts';
 import { checkDeployment } from './deployment.ts';
+import { isListed, surplusesIn } from './surpluses.ts';
 import { transfersOf } from './transfers.ts';
 
 export interface EvmSourceOptions {
@@ -41,7 +43,7 @@ export const evmSource = ({
     memoMethod: (address) => checksummed(address.slice(2)),
   });
   const assetByContract = new Map(assets.map((asset) => [asset.contract?.toLowerCase(), asset.id]));
-  const hasNativeAsset = assetByContract.has(undefined);
+  const nativeAsset = assetByContract.get(undefined);
   const lookup = (watched: Watched) => ({
     watchedAddress: (address: string) => {
       const spelled = spelling.memo(address);
@@ -58,16 +60,31 @@ export const evmSource = ({
     const wanted = lookup(watched);
     const [receipts, calls] = await Promise.all([
       blockReceipts ? fetchBlockReceipts(node, block) : receiptsOfPayees(node, block, tokens, wanted.watchedAddress),
-      hasNativeAsset && internalCalls ? internalCalls(node, block) : null,
+      nativeAsset !== undefined && internalCalls ? internalCalls(node, block) : null,
     ]);
     if (!receipts) return null;
+    const transfers = transfersOf(block, receipts, calls ?? new Map<string, never[]>(), wanted);
+    const surpluses = nativeAsset !== undefined && !calls ? await withoutTraces(node, block, transfers, watched) : null;
     return {
       ref,
       parent: block.header.parentHash,
       time: new Date(block.header.timestamp * 1_000),
-      transfers: transfersOf(block, receipts, calls ?? new Map<string, never[]>(), wanted),
-      hasInternalCalls: !hasNativeAsset || calls !== null,
+      transfers: [...transfers, ...(surpluses ?? [])],
+      internal: calls || nativeAsset === undefined ? 'traces' : surpluses ? 'balances' : 'unknown',
     };
+  };
+
+  /** Null where the node has no state of the block any more. */
+  const withoutTraces = async (node: RpcNode, block: EvmBlock, found: readonly Transfer[], watched: Watched) => {
+    if (!isListed(watched)) return null;
+    try {
+      return await surplusesIn(node, block, found, { watched, asset: nativeAsset! });
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error;
+      const why = `coins that contracts paid in block ${block.header.hash} are not seen: ${error.message}`;
+      options.onFault?.('refused', new ChainNodeError('refused', why));
+      return null;
+    }
   };
 
   return {
@@ -77,19 +94,25 @@ export const evmSource = ({
       const found = await nodes.first((node) => read(node, ref, watched));
       if (!found) throw new ReorganizedError(ref);
       const { node, answer } = found;
-      if (answer.transfers.length === 0 && answer.hasInternalCalls) return answer;
+      if (answer.transfers.length === 0 && answer.internal === 'traces') return answer;
       const others = await nodes.all((another) => read(another, ref, watched), node);
       if (!others.every((other) => other !== null && sameTransfers(answer, other)))
         throw new ChainNodeError('disagreement', `the nodes differ on the transfers of block ${ref.hash}`);
-      return [answer, ...others].find((reading) => reading?.hasInternalCalls) ?? answer;
+      return bestOf([answer, ...(others as Reading[])]);
     },
     close: nodes.close,
   };
 };
 
+/** How coins were looked for that contracts pay. */
+const INTERNAL = ['traces', 'balances', 'unknown'] as const;
+
 interface Reading extends Block {
-  readonly hasInternalCalls: boolean;
+  readonly internal: (typeof INTERNAL)[number];
 }
+
+const bestOf = (readings: readonly Reading[]): Reading =>
+  readings.reduce((best, each) => (INTERNAL.indexOf(each.internal) < INTERNAL.indexOf(best.internal) ? each : best));
 
 const POSITIONS: Positions = {
   height: async (node) => checkedAnswer(node, 'eth_blockNumber', SmallQuantity, await node.call('eth_blockNumber')),
@@ -123,14 +146,13 @@ const receiptsOfPayees = async (
   return receipts.includes(null) ? null : (receipts as Receipt[]);
 };
 
-const INTERNAL = /:native\d+$/;
+const INTERNAL_ID = /:native\d+$|:surplus-/;
 
-/** Without regard to internal transfers where one of the nodes has no traces. */
+/** Without regard to internal transfers where one of the nodes finds them in another way. */
 const sameTransfers = (one: Reading, other: Reading): boolean => {
-  const compareInternal = one.hasInternalCalls && other.hasInternalCalls;
   const textOf = ({ transfers }: Reading) =>
     transfers
-      .filter(({ id }) => compareInternal || !INTERNAL.test(id))
+      .filter(({ id }) => one.internal === other.internal || !INTERNAL_ID.test(id))
       .map(({ id, address, asset, units }) => `${id} ${address} ${asset} ${units}`)
       .join('\n');
   return textOf(one) === textOf(other);
