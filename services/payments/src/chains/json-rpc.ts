@@ -115,7 +115,7 @@ const readAtMost = async (body: AsyncIterable<Buffer>, maxBytes: number): Promis
 };
 
 const faultOf = (error: unknown, signal: AbortSignal): [ChainNodeError['fault'], string] => {
-  const code = String((error as { code?: unknown } | null)?.code ?? '');
+  const code = String((error as { code?: string | number } | null)?.code ?? '');
   if (signal.aborted || code.includes('TIMEOUT')) return ['timeout', 'no whole answer in time'];
   return ['unreachable', /^[A-Z_0-9]+$/.test(code) ? code : 'the connection failed'];
 };

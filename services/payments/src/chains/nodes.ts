@@ -18,7 +18,8 @@ export interface Nodes {
   readonly close: () => Promise<void>;
 }
 
-const PAUSE_MS = 10_000;
+const FIRST_PAUSE_MS = 10_000;
+const LONGEST_PAUSE_MS = 300_000;
 
 /** `check` throws WrongChainError if a node serves another chain. It runs before the first question to a node, and
  *  again after the node was unreachable. */
@@ -28,7 +29,8 @@ export const openNodes = (
 ): Nodes => {
   const nodes = urls.map((url, index) => rpcNode({ url, number: index + 1, ...limits }));
   const checked = new Map<RpcNode, Promise<void>>();
-  const pausedUntil = new Map<RpcNode, number>();
+  /** Each further failure doubles the pause, because every question to a silent node waits for its timeout. */
+  const pauses = new Map<RpcNode, { untilMs: number; pauseMs: number }>();
 
   /** Asks one node. Every fault of the node becomes a ChainNodeError. */
   const askOne = async <T>(node: RpcNode, ask: (node: RpcNode) => Promise<T>): Promise<T> => {
@@ -40,13 +42,16 @@ export const openNodes = (
         checked.delete(node);
         throw error;
       }
-      return await ask(node);
+      const answer = await ask(node);
+      pauses.delete(node);
+      return answer;
     } catch (thrown) {
       const error = thrown instanceof RpcError ? new ChainNodeError('refused', thrown.message) : thrown;
       if (!(error instanceof ChainNodeError)) throw error;
       if (error.fault === 'unreachable' || error.fault === 'timeout') {
         checked.delete(node);
-        pausedUntil.set(node, nowMs() + PAUSE_MS);
+        const pauseMs = Math.min((pauses.get(node)?.pauseMs ?? FIRST_PAUSE_MS / 2) * 2, LONGEST_PAUSE_MS);
+        pauses.set(node, { untilMs: nowMs() + pauseMs, pauseMs });
       }
       onFault(error.fault, error);
       throw error;
@@ -54,7 +59,7 @@ export const openNodes = (
   };
 
   /** Nodes that failed a moment ago come last. */
-  const isPaused = (node: RpcNode) => (pausedUntil.get(node) ?? -Infinity) > nowMs();
+  const isPaused = (node: RpcNode) => (pauses.get(node)?.untilMs ?? -Infinity) > nowMs();
   const inOrder = () => [...nodes.filter((node) => !isPaused(node)), ...nodes.filter(isPaused)];
 
   return {

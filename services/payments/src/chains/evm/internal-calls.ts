@@ -21,10 +21,10 @@ const TRANSACTIONS_PER_TURN = 20;
 // levels deep, so they are checked and walked without recursion.
 const FrameHead = z.object({
   type: z.string(),
-  to: Address.optional(),
-  value: Quantity.optional(),
-  error: z.string().optional(),
-  calls: z.array(z.unknown()).optional(),
+  to: Address.nullish(),
+  value: Quantity.nullish(),
+  error: z.string().nullish(),
+  calls: z.array(z.unknown()).nullish(),
 });
 const CallTraces = z.array(
   z.object({ txHash: Hash.optional(), result: z.unknown().optional(), error: z.string().optional() }),
@@ -67,10 +67,10 @@ const movingCalls = (node: RpcNode, method: string, root: unknown): InternalCall
   const moving: InternalCall[] = [];
   const waiting = [{ frame: root, isRoot: true }];
   for (let next = waiting.pop(); next; next = waiting.pop()) {
-    const { type, to, value = 0n, error, calls = [] } = checkedAnswer(node, method, FrameHead, next.frame);
-    if (error !== undefined) continue; // the whole frame was reverted
-    if (!next.isRoot && MOVING_TYPES.includes(type) && value > 0n && to !== undefined) moving.push({ to, value });
-    waiting.push(...[...calls].reverse().map((frame) => ({ frame, isRoot: false })));
+    const { type, to, value, error, calls } = checkedAnswer(node, method, FrameHead, next.frame);
+    if (error) continue; // the whole frame was reverted
+    if (!next.isRoot && MOVING_TYPES.includes(type) && value && to) moving.push({ to, value });
+    waiting.push(...[...(calls ?? [])].reverse().map((frame) => ({ frame, isRoot: false })));
   }
   return moving;
 };
