@@ -5,7 +5,7 @@ import { Amount, Minor } from './money.ts';
 import { PaymentOffer } from './payment-offer.ts';
 import { AssignedInstruction } from './recorded-values.ts';
 import { MetadataDto } from './resources/metadata.ts';
-import { type MerchantCreateOrderDto, Order, UpdateOrderDto } from './resources/order.ts';
+import { type MerchantCreateOrderDto, Order, OrderStatus, UpdateOrderDto } from './resources/order.ts';
 import { BlockRef, OrphanReason, Payment } from './resources/payment.ts';
 import { WebhookEventType } from './resources/webhook.ts';
 
@@ -80,7 +80,13 @@ export type UpdateOrderCall = z.infer<typeof UpdateOrderCall>;
 export const OrderDeletion = z.object({ id: OrderId, deleted: z.literal(true) });
 
 /** `GET /orders/:id/summary` -> 200 OrderSummary. 404 if the order is unknown or deleted. */
-export const OrderSummary = z.object({ id: OrderId, merchant_id: MerchantId, currency: PaymentCurrency });
+export const OrderSummary = z.object({
+  id: OrderId,
+  merchant_id: MerchantId,
+  currency: PaymentCurrency,
+  /** Absent in answers of earlier versions. */
+  status: OrderStatus.optional(),
+});
 export type OrderSummary = z.infer<typeof OrderSummary>;
 
 /** The sighting that a decision is about, for a payment that the rail has seen more than once. */

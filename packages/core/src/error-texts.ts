@@ -21,6 +21,10 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
     when: 'The API key is missing, malformed, unknown, revoked, expired, from the other environment, or not allowed from this IP address.',
     remedy: 'Send a valid key in `x-api-key`. Do not retry: failed authentications are rate limited per address.',
   },
+  invalid_signature: {
+    when: 'The callback of a payment provider has no valid signature, or its timestamp is more than 5 minutes from now.',
+    remedy: 'Check the secret and the clock. Sign the raw body again for each attempt.',
+  },
   insufficient_scope: {
     when: 'The API key is valid but lacks the scope that this endpoint requires.',
     remedy: 'Use a key with the scope named in the description of the endpoint.',

@@ -12,11 +12,11 @@ const RETRY_AFTER_SECONDS = 1;
 // Refusals below 503 that a repeat of the same request soon overcomes.
 const PASSING = new Set<ErrorCode>(['idempotency_key_in_use', 'concurrent_update']);
 
-// The API reference fixes `error` and `message` of these statuses.
-const FIXED_TEXTS: Record<number, { error: string; message: string }> = {
-  401: { error: 'Unauthorized', message: 'Invalid API key provided' },
-  403: { error: 'Forbidden', message: 'Insufficient scope' },
-  429: { error: 'Rate limit exceeded', message: 'Too many requests. Please try again later.' },
+// The API reference fixes `error` and `message` of these refusals.
+const FIXED_TEXTS: Partial<Record<ErrorCode, { error: string; message: string }>> = {
+  unauthorized: { error: 'Unauthorized', message: 'Invalid API key provided' },
+  insufficient_scope: { error: 'Forbidden', message: 'Insufficient scope' },
+  rate_limited: { error: 'Rate limit exceeded', message: 'Too many requests. Please try again later.' },
 };
 
 // Requests that Fastify rejects itself, by Fastify's error code.
@@ -40,7 +40,7 @@ export const invalidRequest = (details: FaultDetail[]): AppError =>
 
 /** The response body of an error. */
 export const errorBody = (error: AppError, requestId: string): ErrorBody => {
-  const fixed = FIXED_TEXTS[error.statusCode];
+  const fixed = FIXED_TEXTS[error.code];
   return {
     error: fixed?.error ?? STATUS_CODES[error.statusCode] ?? 'Error',
     message: fixed?.message ?? error.message,

@@ -139,10 +139,11 @@ const sendRequest = async (
   }
 };
 
-/** The AppError in a response. A 401, a 500 or an unknown format is an internal error of the calling service. */
+/** The AppError in a response. A refused token, a 500 or an unknown format is an internal error of the calling
+ *  service. */
 const errorOf = (name: string, method: string, status: number, text: string): AppError => {
   const body = ErrorBody.safeParse(parseJson(text));
-  if (body.success && Object.hasOwn(ERROR_CODES, body.data.code) && status !== 401 && status !== 500) {
+  if (body.success && Object.hasOwn(ERROR_CODES, body.data.code) && !INTERNAL.has(body.data.code)) {
     const code = body.data.code as ErrorCode;
     return new AppError(code, body.data.message, {
       details: body.data.details ?? [],
@@ -154,6 +155,8 @@ const errorOf = (name: string, method: string, status: number, text: string): Ap
     ? unavailable(name, method, new Error(`${name} answered 503`))
     : new AppError('internal_error', `${name} answered ${status}`);
 };
+
+const INTERNAL: ReadonlySet<string> = new Set<ErrorCode>(['unauthorized', 'internal_error']);
 
 /** To the caller, the service itself is unavailable, whichever of its own dependencies is. */
 const MEANS_UNAVAILABLE = new Set<ErrorCode>(['dependency_unavailable', 'outcome_unknown']);

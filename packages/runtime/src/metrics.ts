@@ -84,13 +84,13 @@ export const lagMetric = (registry: Registry, lags: () => Iterable<readonly [str
     values: () => [...lags()].map(([checkpoint, seconds]) => [{ checkpoint }, seconds] as const),
   });
 
-/** Adds a counter with one label. Returns the function that counts one more. */
-export const counterMetric = (
-  registry: Registry,
-  { name, help, label }: { readonly name: string; readonly help: string; readonly label: string },
-): ((value: string) => void) => {
-  const counter = new Counter({ name, help, labelNames: [label], registers: [registry] });
-  return (value) => counter.inc({ [label]: value });
+/** Adds a counter, and returns what counts one more. */
+export const counterMetric = <L extends string>(
+  registry: Registry | undefined,
+  metric: { readonly name: string; readonly help: string; readonly labelNames: readonly L[] },
+): ((labels: Record<L, string>) => void) => {
+  const counter = new Counter({ ...metric, labelNames: [...metric.labelNames], registers: registry ? [registry] : [] });
+  return (labels) => counter.inc(labels);
 };
 
 /** `GET /metrics` answers with the metrics in the format of Prometheus. */

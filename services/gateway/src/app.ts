@@ -40,6 +40,7 @@ import { debugRoutes } from './routes/debug.ts';
 import { merchantRoutes } from './routes/merchants.ts';
 import { orderRoutes } from './routes/orders.ts';
 import { paymentRoutes } from './routes/payments.ts';
+import { providerPaymentRoutes } from './routes/provider-payments.ts';
 import { refundRoutes } from './routes/refunds.ts';
 import { webhookDeliveryRoutes } from './routes/webhook-deliveries.ts';
 import { webhookSecretRoutes } from './routes/webhook-secrets.ts';
@@ -105,6 +106,8 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
       metricsRoute(internal, metrics.registry);
     });
 
+  await app.register(receiveProviderPayments, options);
+
   await app.register(async (api) => {
     acceptJsonBodies(api);
     rejectUnstorableText(api);
@@ -148,4 +151,12 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
   });
   await app.ready();
   return app;
+};
+
+/** Callbacks of payment providers need no key: their signature is verified by payments, over the body as it arrived. */
+const receiveProviderPayments = async (app: FastifyInstance, options: AppOptions): Promise<void> => {
+  forbidCaching(app);
+  waitForStartGate(app, options.gate);
+  limitRequestRate(app, options.limits.requests);
+  await app.register(providerPaymentRoutes, { ...options, prefix: '/v1' });
 };

@@ -41,7 +41,7 @@ import { unreadChains } from './unread-chains.ts';
 const ENDED_UNREAD = {
   name: 'orders_ended_unread_total',
   help: 'Orders that expired or were renewed 24 hours after their deadline, although their network was not read',
-  label: 'network',
+  labelNames: ['network'] as const,
 };
 
 await runService(async () => {
@@ -58,6 +58,7 @@ await runService(async () => {
   const recent = recentEvents<Order, OrderEvent>();
   const handler = orderHandler(client, recent);
   const payments = paymentsClient(paymentsHttp);
+  const endedUnread = counterMetric(metrics, ENDED_UNREAD);
   const settings = followDepositSettings(readDepositSettings(client));
   const stock = createStock({ assets: config.assets, settings: settings.current, lease: payments.leaseStock, log });
   const market = publicMarket(config, now, log);
@@ -67,7 +68,7 @@ await runService(async () => {
     earlierCreates: earlierCreates(client),
     payments,
     payablesOf: findPayables({ stock, payments }),
-    awaitsChains: unreadChains({ payments, now, log, countUnread: counterMetric(metrics, ENDED_UNREAD) }),
+    awaitsChains: unreadChains({ payments, now, log, countUnread: (network) => endedUnread({ network }) }),
     assets: config.assets,
     rates: market ?? tableRates(readRateTable(config.RATES_FILE)),
     now,

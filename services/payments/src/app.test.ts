@@ -14,6 +14,7 @@ const UNUSED: Parameters<typeof buildApp>[0] = {
   instructions: notCalled,
   stock: notCalled,
   register: notCalled,
+  receiveCallback: notCalled,
   changes: { confirm: notCalled, fail: notCalled, refund: notCalled },
   commands: { recordOutcomes: notCalled },
   deletePayments: notCalled,

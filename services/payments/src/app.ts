@@ -17,6 +17,7 @@ import {
 } from '@cpg/runtime';
 import type { DepositSettingsOf } from './accounts/deposit-settings.ts';
 import { depositSettingsRoutes } from './accounts/routes.ts';
+import { type ProviderRoutes, providerRoutes } from './providers/routes.ts';
 import { type PaymentRoutes, paymentRoutes } from './routes.ts';
 
 /** The internal HTTP API of payments. Every route except health requires the internal token. */
@@ -30,17 +31,18 @@ export const buildApp = ({
   log,
   depositSettings,
   ...routes
-}: PaymentRoutes & {
-  depositSettings: DepositSettingsOf;
-  token: string | readonly string[];
-  gate: Pick<StartGate, 'waitUntilOpen'>;
-  checks: ReadinessChecks;
-  /** Facts for `/health/ready` that decide nothing. */
-  details?: () => Promise<object>;
-  outages?: Outages;
-  metrics?: MetricsRegistry;
-  log: Logger;
-}) => {
+}: PaymentRoutes &
+  ProviderRoutes & {
+    depositSettings: DepositSettingsOf;
+    token: string | readonly string[];
+    gate: Pick<StartGate, 'waitUntilOpen'>;
+    checks: ReadinessChecks;
+    /** Facts for `/health/ready` that decide nothing. */
+    details?: () => Promise<object>;
+    outages?: Outages;
+    metrics?: MetricsRegistry;
+    log: Logger;
+  }) => {
   const app = createApp({
     log,
     outages,
@@ -61,6 +63,7 @@ export const buildApp = ({
     waitForStartGate(internal, gate);
     await internal.register(paymentRoutes, routes);
     await internal.register(depositSettingsRoutes, { depositSettings });
+    await internal.register(providerRoutes, routes);
   });
   return app;
 };

@@ -3,6 +3,7 @@ import { AssetsConfig, type AssetTable, readAssets } from '@cpg/assets';
 import {
   ConfigError,
   EventStoreConfig,
+  invalidFile,
   KafkaConfig,
   Port,
   readConfig,
@@ -12,6 +13,7 @@ import {
 import { z } from 'zod';
 import { ChainUrls } from './chains/chain-urls.ts';
 import { FeeSchedule } from './payment/fees.ts';
+import { type ProviderSettings, ProvidersFile } from './providers/settings.ts';
 import { type DepositNetwork, depositNetworkOf } from './rails/networks.ts';
 import { refusePublishedKey } from './rails/published-keys.ts';
 
@@ -29,6 +31,8 @@ const Config = z.object({
     .url()
     .default('http://127.0.0.1:4000')
     .transform((url) => url.replace(/\/+$/, '')),
+  /** Outside providers of gateway_pay, with their secrets. */
+  PROVIDERS_FILE: z.string().optional(),
   FEES_FILE: z.string().default(join(CONFIG_FOLDER, 'fees.json')),
   /** Extended public keys of the accounts that receive deposits. A sandbox defaults to well-known test keys. */
   BITCOIN_XPUB: z.string().optional(),
@@ -39,9 +43,10 @@ const Config = z.object({
   CHAIN_POLL_MS: z.coerce.number().int().min(100).max(600_000).optional(),
 });
 
-type FileVariables = 'FEES_FILE' | 'ASSETS_FILE' | 'NETWORKS_FILE' | 'BITCOIN_XPUB' | 'EVM_XPUB';
+type FileVariables = 'PROVIDERS_FILE' | 'FEES_FILE' | 'ASSETS_FILE' | 'NETWORKS_FILE' | 'BITCOIN_XPUB' | 'EVM_XPUB';
 
 export type Config = Omit<z.infer<typeof Config>, FileVariables> & {
+  readonly providers: readonly ProviderSettings[];
   readonly fees: FeeSchedule;
   readonly assets: AssetTable;
   /** The networks of the table, with the accounts of the platform. */
@@ -51,11 +56,15 @@ export type Config = Omit<z.infer<typeof Config>, FileVariables> & {
 /** Reads the environment variables and the files that they point to. Throws ConfigError with the variable and the
  *  fault. */
 export const readPaymentsConfig = (env: NodeJS.ProcessEnv): Config => {
-  const { FEES_FILE, ASSETS_FILE, NETWORKS_FILE, BITCOIN_XPUB, EVM_XPUB, ...config } = readConfig(Config, env);
+  const { PROVIDERS_FILE, FEES_FILE, ASSETS_FILE, NETWORKS_FILE, BITCOIN_XPUB, EVM_XPUB, ...config } = readConfig(
+    Config,
+    env,
+  );
   const assets = readAssets({ ENVIRONMENT: config.ENVIRONMENT, ASSETS_FILE, NETWORKS_FILE });
   requireKnownNetworks(config.CHAIN_URLS, assets);
   return {
     ...config,
+    providers: PROVIDERS_FILE === undefined ? [] : readProviders(PROVIDERS_FILE, config.ENVIRONMENT),
     fees: readJsonFile('FEES_FILE', FEES_FILE, FeeSchedule),
     assets,
     networks: networksIn(assets, { BITCOIN_XPUB, EVM_XPUB }, config.ENVIRONMENT),
@@ -68,6 +77,17 @@ const requireKnownNetworks = (urls: Config['CHAIN_URLS'], { networks }: AssetTab
     throw new ConfigError(
       `CHAIN_URLS names the network ${unknown}, but the networks are ${networks.map(({ name }) => name).join(', ')}`,
     );
+};
+
+const readProviders = (file: string, environment: 'sandbox' | 'production'): ProviderSettings[] => {
+  const { providers } = readJsonFile('PROVIDERS_FILE', file, ProvidersFile);
+  const plain = providers.filter(({ url }) => environment === 'production' && !url.startsWith('https:'));
+  if (plain.length === 0) return providers;
+  throw invalidFile(
+    'PROVIDERS_FILE',
+    file,
+    plain.map(({ name }) => `the url of ${name} must use https in production`),
+  );
 };
 
 /** The variable that sets the account key of each kind of network. */

@@ -13,9 +13,8 @@ import {
 } from '@cpg/runtime';
 import { createLags, openConnections, startBackgroundWork } from '@cpg/stream-relay';
 import type { EventStoreDBClient } from '@eventstore/db-client';
-import { depositAccounts } from './accounts/deposit-accounts.ts';
 import { depositSettings } from './accounts/deposit-settings.ts';
-import { type MerchantAccounts, merchantAccounts } from './accounts/merchant-accounts.ts';
+import type { MerchantAccounts } from './accounts/merchant-accounts.ts';
 import { buildApp } from './app.ts';
 import { paymentChanges } from './changes.ts';
 import { ordersClient } from './clients/orders.ts';
@@ -24,7 +23,6 @@ import { watchChains } from './chains/watch-chains.ts';
 import { readPaymentsConfig } from './config.ts';
 import { paymentDeletion } from './deletion.ts';
 import { paymentHistory } from './history.ts';
-import { instructionsFrom } from './instructions.ts';
 import { registerPayments } from './matching.ts';
 import { paymentMessages } from './messages.ts';
 import { orderNotifier } from './order-notifier.ts';
@@ -36,12 +34,10 @@ import type { Payment } from './payment/state.ts';
 import { payableProjection } from './projections/payable-projection.ts';
 import { paymentProjection } from './projections/payment-projection.ts';
 import { paymentWriter, unsettledPaymentOf } from './projections/payments.ts';
-import { cryptoDeposit } from './rails/crypto-deposit.ts';
-import { sandboxProvider } from './providers/hosted.ts';
-import { gatewayPay, leaseReferences } from './rails/gateway-pay.ts';
+import { providerReports } from './providers/provider-reports.ts';
 import type { DepositNetwork } from './rails/networks.ts';
+import { openRails } from './rails/open-rails.ts';
 import { ORDER_MESSAGE_TYPES, reactToOrders } from './reactions/orders.ts';
-import { stockFrom } from './stock.ts';
 
 await runService(async () => {
   const config = readPaymentsConfig(process.env);
@@ -60,14 +56,7 @@ await runService(async () => {
   const deletePayments = paymentDeletion({ client, handler, readModel });
   const orders = ordersClient(ordersHttp);
   const notifyOrder = orderNotifier({ commands, orders, now });
-  const nowMs = () => performance.now();
-  const { networks, assets: table } = config;
-  const accounts = merchantAccounts({ client, table, networks, now });
-  const leaseIndexes = depositAccounts({ client, readModel, now, nowMs });
-  const deposits = cryptoDeposit({ networks, readAccounts: accounts.read, leaseIndexes, nowMs });
-  const pages = { publicUrl: config.PUBLIC_URL, networks: [], assignDeposits: deposits.assignInstructions };
-  const providers = config.ENVIRONMENT === 'sandbox' ? [sandboxProvider(pages)] : [];
-  const rails = { gateway_pay: gatewayPay(providers), crypto_deposit: deposits };
+  const { accounts, providers, instructions, stock } = openRails({ config, client, readModel, now });
 
   const startupTasks = createStartupTasks(log);
   const gate = createStartGate();
@@ -82,18 +71,20 @@ await runService(async () => {
     ...{ config, client, pool: readModel, accounts, findPayable: payableAt, register, fail: changes.fail },
     ...{ metrics, now, log },
   });
+  const reports = providerReports({ providers: providers.outside, register, readModel, orders, metrics, now, log });
   const app = buildApp({
     ...{ token: config.INTERNAL_TOKEN, gate },
-    instructions: instructionsFrom(rails),
-    stock: stockFrom({ leaseAddresses: deposits.leaseAddresses, leaseReferences: leaseReferences(providers) }),
+    instructions,
+    stock,
     register,
+    receiveCallback: reports.receiveCallback,
     changes,
     commands,
     deletePayments,
     unsettledPayment: (orderId, heldByOrder) => unsettledPaymentOf(readModel, orderId, heldByOrder),
     readPast: chains.readPast,
     history: paymentHistory({ client, readModel }),
-    depositSettings: depositSettings({ client, accounts, table, environment: config.ENVIRONMENT, log }),
+    depositSettings: depositSettings({ client, accounts, table: config.assets, environment: config.ENVIRONMENT, log }),
     log,
     checks: { ...connections.checks, preparation: startupTasks.check, 'known-event-store': gate.check },
     details: chains.details,
@@ -118,9 +109,11 @@ await runService(async () => {
     log,
   });
 
+  const queries = reports.startQueries({ url: config.DATABASE_URL, waitUntilReady: gate.waitUntilOpen });
+
   return {
     log,
-    close: [() => app.close(), work.stop, () => ordersHttp.close(), ...connections.close],
+    close: [() => app.close(), queries.stop, work.stop, () => ordersHttp.close(), ...connections.close],
   };
 });
 

@@ -69,9 +69,9 @@ test('leases no references while a provider has to register each order', () => {
   };
   const leased = { payment_reference: 'R', payment_url: 'u' };
   const prefetches = { ...registers, name: 'sandbox', newReference: () => leased };
-  expect(leaseReferences([prefetches])(1)).toEqual({ sandbox: [leased] });
-  expect(leaseReferences([prefetches, registers])(1)).toBeNull();
-  expect(leaseReferences([])(1)).toBeNull();
+  expect(leaseReferences({ outside: [], own: [prefetches] })(1)).toEqual({ sandbox: [leased] });
+  expect(leaseReferences({ outside: [], own: [prefetches, registers] })(1)).toBeNull();
+  expect(leaseReferences({ outside: [], own: [] })(1)).toBeNull();
 });
 
 test('leases no references that need addresses to a caller that adds none', () => {
@@ -82,8 +82,8 @@ test('leases no references that need addresses to a caller that adds none', () =
     registerOrder: async () => ({ reference: 'R', paymentUrl: 'u' }),
     newReference: () => leased,
   };
-  expect(leaseReferences([provider])(1)).toBeNull();
-  expect(leaseReferences([provider])(1, true)).toEqual({ hosted: [leased] });
+  expect(leaseReferences({ outside: [], own: [provider] })(1)).toBeNull();
+  expect(leaseReferences({ outside: [], own: [provider] })(1, true)).toEqual({ hosted: [leased] });
 });
 
 /** Without what differs from order to order. */

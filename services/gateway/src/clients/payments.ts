@@ -4,6 +4,8 @@ import {
   DepositSettingsView,
   type FailureCall,
   type HistoryQuery,
+  type ProviderCallbackCall,
+  RecordedProviderPayment,
   RecordedHistory,
   type RefundCall,
   RegisteredPayment,
@@ -26,6 +28,15 @@ export const paymentsClient = (client: InternalClient) => {
     /** Reports a payment seen on a rail. The same rail and provider id identify the same payment. */
     register: (payment: RegisterPaymentCall, context: CallContext): Promise<RegisteredPayment> =>
       client.call('POST', '/payments', { context, response: RegisteredPayment, body: payment }),
+    /** Passes on a callback of an outside provider as it arrived. The same callback again is the same payment. */
+    receiveCallback: (
+      provider: string,
+      call: ProviderCallbackCall,
+      context: CallContext,
+    ): Promise<RecordedProviderPayment> => {
+      const path = `/providers/${encodeURIComponent(provider)}/callbacks`;
+      return client.call('POST', path, { context, response: RecordedProviderPayment, body: call });
+    },
     confirm: (id: string, call: ConfirmationCall, context: CallContext) => command(id, 'confirmation', call, context),
     fail: (id: string, call: FailureCall, context: CallContext) => command(id, 'failure', call, context),
     refund: (id: string, call: RefundCall, context: CallContext) => command(id, 'refunds', call, context),

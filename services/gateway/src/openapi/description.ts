@@ -42,6 +42,7 @@ export const DESCRIPTION: NonNullable<FastifyDynamicSwaggerOptions['openapi']> =
       description:
         'Simulates payers, rails, time and events, to test every case without waiting and without real funds. Available in sandboxes only: in production these paths return 404.',
     },
+    { name: 'Providers', description: 'For outside payment providers of `gateway_pay`, not for merchants.' },
     { name: 'Events', description: ABOUT_EVENTS },
     { name: 'Health', description: 'Checks for load balancers and orchestrators. They need no key.' },
   ],
@@ -49,6 +50,12 @@ export const DESCRIPTION: NonNullable<FastifyDynamicSwaggerOptions['openapi']> =
   components: {
     securitySchemes: {
       apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: '`ak_sandbox_...` or `ak_live_...`' },
+      providerSignature: {
+        type: 'apiKey',
+        in: 'header',
+        name: 'x-provider-signature',
+        description: 'A signature of the body with the secret that the provider and the operator share.',
+      },
     },
     parameters: {
       'Idempotency-Key': {

@@ -33,6 +33,10 @@ const operations = () =>
     Object.entries(methods).map(([method, operation]) => [`${method.toUpperCase()} ${path}`, operation] as const),
   );
 
+/** The operations of `/v1` that need an API key. */
+const merchantOperations = () =>
+  operations().filter(([name]) => name.includes('/v1/') && !name.includes('/v1/providers/'));
+
 test('the document describes API version 1.1.0 in OpenAPI 3.1', () => {
   expect(document).toMatchObject({ openapi: '3.1.0', info: { version: '1.1.0' } });
 });
@@ -70,6 +74,7 @@ test('the document contains every endpoint', () => {
     'POST /v1/orders/{id}/cancel',
     'POST /v1/orders/{id}/capture',
     'POST /v1/payments/{id}/refund',
+    'POST /v1/providers/{provider}/payments',
     'POST /v1/webhooks',
     'POST /v1/webhooks/{id}/deliveries/{delivery_id}/redeliver',
     'POST /v1/webhooks/{id}/replay',
@@ -92,12 +97,13 @@ test('every operation has a unique id, a summary, a tag and security', () => {
   for (const [name, operation] of all) {
     expect(operation).toMatchObject({ summary: expect.any(String), tags: [expect.any(String)] });
     const security = { '/v1': [{ apiKey: [] }], '/de': [{}, { apiKey: [] }], '/he': [] };
-    expect(operation.security).toEqual(security[name.split(' ')[1]!.slice(0, 3) as '/v1']);
+    if (name.includes('/v1/providers/')) expect(operation.security).toEqual([{ providerSignature: [] }]);
+    else expect(operation.security).toEqual(security[name.split(' ')[1]!.slice(0, 3) as '/v1']);
   }
 });
 
 test('every /v1 operation lists its error responses and scope, and every POST its idempotency key', () => {
-  for (const [name, operation] of operations().filter(([name]) => name.includes('/v1/'))) {
+  for (const [name, operation] of merchantOperations()) {
     const {
       responses,
       parameters = [],
@@ -116,7 +122,7 @@ test('every /v1 operation lists its error responses and scope, and every POST it
 });
 
 test('every /v1 success response refers to a named schema, so that it may get new fields', () => {
-  for (const [name, operation] of operations().filter(([name]) => name.includes('/v1/'))) {
+  for (const [name, operation] of merchantOperations()) {
     const { responses } = operation as { responses: Record<string, { content?: Record<string, { schema: object }> }> };
     const schema = (responses[200] ?? responses[201])?.content?.['application/json']?.schema;
     expect({ name, schema }).toEqual({ name, schema: { $ref: expect.stringMatching(/^#\/components\/schemas\//) } });

@@ -14,6 +14,7 @@ const OWN: Record<string, readonly ErrorCode[]> = {
   redeliver: ['webhook_disabled', 'delivery_expired', 'webhook_deleted'],
   replayEvents: ['webhook_disabled', 'replay_running', 'webhook_deleted'],
   registerPayment: ['payment_conflict', 'concurrent_update'],
+  reportProviderPayment: ['payment_conflict', 'concurrent_update'],
   confirmPayment: ['payment_conflict', 'concurrent_update'],
   failPayment: ['payment_conflict', 'concurrent_update'],
   advanceTime: ['order_state_conflict', 'concurrent_update', 'rate_unavailable'],
@@ -33,6 +34,7 @@ const FAULTS: Record<string, FaultDetail> = {
   updateWebhook: { path: 'url', message: 'cannot be changed: delete the webhook and create another for the new URL' },
   replayEvents: { path: 'to_date', message: 'must not be before from_date' },
   registerPayment: { path: 'amount', message: 'is required' },
+  reportProviderPayment: { path: 'amount', message: 'is required' },
   failPayment: { path: 'reason', message: 'must not be empty' },
   advanceTime: { path: 'minutes', message: 'must be at most 43200' },
   testWebhook: { path: 'webhook_id', message: 'is required' },
@@ -43,7 +45,7 @@ const KEY_FAULT: FaultDetail = { path: 'idempotency-key', message: 'must be 1 to
 
 const STATUS_TEXTS: Record<number, string> = {
   400: 'The request is not valid. `details` lists every invalid field.',
-  401: 'The API key is missing, malformed, unknown, revoked, expired, or of the other environment.',
+  401: 'The API key is missing, malformed, unknown, revoked, expired, or of the other environment; or the signature of a provider is not valid.',
   403: 'The API key lacks the required scope.',
   404: 'No resource has this id: it does not exist, is deleted, or belongs to another merchant.',
   409: 'The state of the resource does not allow the request, or another request is in progress. See `code`.',
@@ -82,7 +84,7 @@ export const errorResponses = (context: ErrorContext): Record<string, object> =>
 
 const codesOf = ({ operationId, versioned, namesResource, hasBody, repeatable }: ErrorContext): ErrorCode[] => [
   'invalid_request',
-  'unauthorized',
+  ...(operationId === 'reportProviderPayment' ? (['invalid_signature'] as const) : (['unauthorized'] as const)),
   ...(versioned ? (['insufficient_scope'] as const) : []),
   ...(namesResource ? (['not_found'] as const) : []),
   ...(hasBody ? (['payload_too_large', 'unsupported_media_type', 'outcome_unknown'] as const) : []),

@@ -6,6 +6,7 @@ import type {
   MerchantCreateOrderDto,
   Order,
   Payment,
+  ProviderPayment,
   Refund,
   Replay,
   Webhook,
@@ -80,6 +81,14 @@ export const order: Order = {
   metadata: { table: 'B7' },
   created_at: '2026-01-31T12:00:00.000Z',
   updated_at: '2026-01-31T12:00:00.000Z',
+};
+
+export const providerPayment: ProviderPayment = {
+  order_id: orderId,
+  external_reference_id: 'acme-7f3a91',
+  amount: '52.4722',
+  currency: 'USDC',
+  paid_at: '2026-01-31T12:04:02.000Z',
 };
 
 export const payment: Payment = {

@@ -112,6 +112,18 @@ const OWN: Record<string, Record<string, string>> = {
     individual_profile: 'Present only if `type` is `individual`.',
     business_profile: 'Present only if `type` is `business`.',
   },
+  ProviderPayment: {
+    order_id: 'The order that is paid, as in the request that created the payment page.',
+    external_reference_id: "The provider's id of the payment. The same id is the same payment.",
+    amount: 'What was paid.',
+    currency: 'The currency of the amount.',
+    paid_at: 'When it was paid. By default when it is reported.',
+  },
+  RecordedProviderPayment: {
+    payment_id: 'The payment: `pay_` and a ULID.',
+    status: 'The state of the payment.',
+    has_order: 'Whether the order exists. If not, the payment is an `orphan`.',
+  },
   MerchantCreateOrder: {
     items: 'What is sold. The sum of the items is the amount due.',
     enable_rails: 'How the payer may pay. Each rail at most once.',

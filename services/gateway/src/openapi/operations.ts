@@ -17,7 +17,8 @@ const headers = (...names: string[]) =>
 export const completeOperation = (path: string, method: string, operation: Operation): Operation => {
   if (path.startsWith('/health')) return { ...operation, security: [], responses: HEALTH[path] ?? {} };
   const { operationId = '' } = operation;
-  const versioned = path.startsWith('/v1/');
+  const isProviders = path.startsWith('/v1/providers/');
+  const versioned = path.startsWith('/v1/') && !isProviders;
   const hasBody = method !== 'get';
   const repeatable = versioned && method === 'post';
   const isList = operationId.startsWith('list');
@@ -34,7 +35,7 @@ export const completeOperation = (path: string, method: string, operation: Opera
   const isOptional = OPTIONAL_BODY.test(`${method} ${path}`);
   return {
     ...operation,
-    security: versioned ? [{ apiKey: [] }] : [{}, { apiKey: [] }],
+    security: isProviders ? [{ providerSignature: [] }] : versioned ? [{ apiKey: [] }] : [{}, { apiKey: [] }],
     ...(repeatable && {
       parameters: [...(operation.parameters ?? []), { $ref: '#/components/parameters/Idempotency-Key' }],
     }),

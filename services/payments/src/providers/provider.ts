@@ -1,5 +1,6 @@
-import type { AssignedDeposit, LeasedReference, PaymentCurrency } from '@cpg/contracts';
+import type { AssignedDeposit, LeasedReference, PaymentCurrency, ProviderPayment } from '@cpg/contracts';
 import type { OrderToPay } from '../rails/rail.ts';
+import type { SignatureHeaders } from './signature.ts';
 
 /** A payment page and the reference that names it. */
 export interface PaymentPage {
@@ -23,4 +24,13 @@ export interface ProviderAdapter {
   readonly registerOrder: (order: OrderToPay) => Promise<PaymentPage>;
   /** A new reference for an order that the provider need not know. Absent if it has to register each order. */
   readonly newReference?: () => LeasedReference;
+}
+
+/** A provider of somebody else, who holds the money. It reports payments by callbacks, and answers queries. */
+export interface OutsideProvider extends ProviderAdapter {
+  /** The payment in a callback. Throws `invalid_signature`, and `invalid_request`. */
+  readonly verify: (headers: SignatureHeaders, body: Buffer) => ProviderPayment;
+  /** The payments by a reference so far. */
+  readonly query: (reference: string) => Promise<ProviderPayment[]>;
+  readonly close: () => Promise<void>;
 }

@@ -1,10 +1,14 @@
 import type { LeasedReference, PaymentCurrency } from '@cpg/contracts';
+import type { Providers } from '../providers/open-providers.ts';
 import type { ProviderAdapter } from '../providers/provider.ts';
 import type { Rail } from './rail.ts';
 
 /** Payments through providers: one payment page per order and provider. */
-export const gatewayPay = (providers: readonly ProviderAdapter[]): Rail => {
-  const supporting = (currency: PaymentCurrency) => providers.filter((provider) => provider.supports(currency));
+export const gatewayPay = ({ outside, own }: Providers): Rail => {
+  const supporting = (currency: PaymentCurrency): readonly ProviderAdapter[] => {
+    const found = outside.filter((provider) => provider.supports(currency));
+    return found.length > 0 ? found : own.filter((provider) => provider.supports(currency));
+  };
   return {
     supports: (currency) => supporting(currency).length > 0,
     requirePayable: (order) => supporting(order.currency).forEach((provider) => provider.requirePayable?.(order)),
@@ -41,8 +45,9 @@ export const gatewayPay = (providers: readonly ProviderAdapter[]): Rail => {
 /** `count` references of each provider, none of which an order has. Null unless every provider can give them, and while
  *  a provider needs deposit addresses and the caller adds none. */
 export const leaseReferences =
-  (providers: readonly ProviderAdapter[]) =>
+  ({ outside, own }: Providers) =>
   (count: number, addsDeposits = false): Record<string, LeasedReference[]> | null => {
+    const providers: readonly ProviderAdapter[] = [...outside, ...own];
     const leased = providers.flatMap(({ name, newReference }) =>
       newReference ? [[name, Array.from({ length: count }, newReference)] as const] : [],
     );

@@ -19,6 +19,7 @@ import { paymentCommands } from '../commands.ts';
 import { paymentDeletion } from '../deletion.ts';
 import { paymentHistory } from '../history.ts';
 import { registerPayments } from '../matching.ts';
+import { receiveCallbacks } from '../providers/callbacks.ts';
 import { orderNotifier } from '../order-notifier.ts';
 import { FeeSchedule } from '../payment/fees.ts';
 import { reactToOrders } from '../reactions/orders.ts';
@@ -170,6 +171,7 @@ const paymentsService = ({ streams, now, http }: ServiceOptions) => {
       now,
       log,
     }),
+    receiveCallback: receiveCallbacks({ providers: [], record: async () => Promise.reject(new Error('no provider')) }),
     changes: paymentChanges({ commands, notifyOrder, now, log }),
     commands,
     deletePayments,

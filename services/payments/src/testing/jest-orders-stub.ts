@@ -4,6 +4,7 @@ import {
   offeredPayment,
   OfferPaymentCall,
   type OrderAndOutcomes,
+  type OrderStatus,
   type PaymentOutcome,
   RefundPaymentCall,
 } from '@cpg/contracts';
@@ -13,6 +14,7 @@ import { type Decide, orderView, type StubOrder } from './jest-orders-stub-views
 /** A stub of the orders service over real HTTP. It decides once on each payment and then repeats that decision. */
 export const startOrdersStub = async () => {
   const orders = new Map<string, StubOrder>();
+  const statuses = new Map<string, OrderStatus>();
   const calls: string[] = [];
   const notices: (FailPaymentCall | RefundPaymentCall)[] = [];
   let refusedWith: ErrorCode | null = null;
@@ -22,7 +24,10 @@ export const startOrdersStub = async () => {
     const [, , id = '', kind, paymentId, change] = request.url!.split('/');
     const order = orders.get(id);
     if (!order) return { status: 404, body: refusal('not_found', 404) };
-    if (kind === 'summary') return { status: 200, body: { id, merchant_id: order.merchantId, currency: 'USDC' } };
+    if (kind === 'summary') {
+      const status = statuses.get(id);
+      return { status: 200, body: { id, merchant_id: order.merchantId, currency: 'USDC', status } };
+    }
     if (refusedWith) return { status: ERROR_CODES[refusedWith], body: refusal(refusedWith, ERROR_CODES[refusedWith]) };
     const outcomes: PaymentOutcome[] = [];
     if (paymentId) {
@@ -60,6 +65,8 @@ export const startOrdersStub = async () => {
       void orders.set(id, { id, merchantId, decide, payments: new Map() }),
     has: (id: string) => orders.has(id),
     remove: (id: string) => orders.delete(id),
+    /** The status in the summary of an order. By default there is none, as in answers of earlier versions. */
+    setStatus: (id: string, status: OrderStatus) => void statuses.set(id, status),
     /** Makes the stub decide again on a payment. */
     resetDecision: (paymentId: string) => orders.forEach(({ payments }) => payments.delete(paymentId)),
     /** Makes the stub refuse payments, as during an outage. */

@@ -26,6 +26,9 @@ import { payableProjection } from '../projections/payable-projection.ts';
 import { paymentProjection } from '../projections/payment-projection.ts';
 import { paymentWriter, unsettledPaymentOf } from '../projections/payments.ts';
 import { depositNetworksOf } from '../rails/networks.ts';
+import { receiveCallbacks } from '../providers/callbacks.ts';
+import type { OutsideProvider } from '../providers/provider.ts';
+import { recordReports } from '../providers/reported-payment.ts';
 import { CONTEXT, MERCHANT, TOKEN } from './jest-fixtures.ts';
 import { orderEvents } from './jest-order-events.ts';
 import type { Decide } from './jest-orders-stub-views.ts';
@@ -38,7 +41,10 @@ export type PaymentsService = Awaited<ReturnType<typeof startPayments>>;
 
 /** The payments service without Kafka: its HTTP API and its projection, with a real event store and PostgreSQL, and a
  *  stub of orders. */
-export const startPayments = async ({ appendFaults }: { appendFaults?: FaultOf } = {}) => {
+export const startPayments = async ({
+  appendFaults,
+  providers = [],
+}: { appendFaults?: FaultOf; providers?: OutsideProvider[] } = {}) => {
   const log = createLogger({ name: 'payments', level: process.env.LOG_LEVEL ?? 'silent' });
   const [database, eventDatabase] = await Promise.all([testDatabase(), testDatabase()]);
   const eventStore = await startEventStore({
@@ -53,7 +59,7 @@ export const startPayments = async ({ appendFaults }: { appendFaults?: FaultOf }
   await migrate(pool, { schema: 'payments', folder: migrations });
   const http = internalClient({ name: 'orders', url: stub.url, token: TOKEN });
   const merchantOf = async (id: string) => (stub.has(id) ? MERCHANT : merchantOfOrder(client, id));
-  const service = buildService({ client, pool, orders: ordersClient(http), merchantOf, log });
+  const service = buildService({ client, pool, orders: ordersClient(http), merchantOf, providers, log });
   const events = orderEvents(client);
   const subscription = { client, pool, databaseUrl: database.url, log };
   const projection = startProjection({ ...subscription, projection: paymentProjection(client) });
@@ -128,10 +134,11 @@ interface Dependencies {
   readonly pool: Pool;
   readonly orders: OrdersClient;
   readonly merchantOf: (orderId: string) => Promise<string | null>;
+  readonly providers: readonly OutsideProvider[];
   readonly log: Logger;
 }
 
-const buildService = ({ client, pool, orders, merchantOf, log }: Dependencies) => {
+const buildService = ({ client, pool, orders, merchantOf, providers, log }: Dependencies) => {
   const now = () => new Date();
   const handler = handlerOn(client);
   const commands = paymentCommands({ handler, project: paymentWriter(pool) });
@@ -149,12 +156,14 @@ const buildService = ({ client, pool, orders, merchantOf, log }: Dependencies) =
     log,
   });
   const changes = paymentChanges({ commands, notifyOrder, now, log });
+  const record = recordReports({ register: registerPayment, log });
   const app = buildApp({
     gate: { waitUntilOpen: async () => {} },
     token: TOKEN,
     instructions: async () => ({ instructions: [] }),
     stock: async () => ({ lease_ms: 0, addresses: {}, references: null }),
     register: registerPayment,
+    receiveCallback: receiveCallbacks({ providers, record }),
     changes,
     commands,
     deletePayments,
@@ -165,7 +174,7 @@ const buildService = ({ client, pool, orders, merchantOf, log }: Dependencies) =
     log,
     checks: {},
   });
-  return { app, handler, commands, deletePayments, registerPayment, changes };
+  return { app, handler, commands, deletePayments, registerPayment, changes, record, orders };
 };
 
 const caller =

@@ -72,7 +72,10 @@ export const startRailsDatabase = async () => {
       startProjection({ client, pool, databaseUrl: database.url, projection: payableProjection(client), log }),
     /** The rails of one process; processes share nothing but the stores. */
     startProcess: (networks?: DepositNetwork[]) =>
-      instructionsFrom({ gateway_pay: gatewayPay([providerOf()]), crypto_deposit: depositsOf(networks) }),
+      instructionsFrom({
+        gateway_pay: gatewayPay({ outside: [], own: [providerOf()] }),
+        crypto_deposit: depositsOf(networks),
+      }),
     /** The instructions and the stock of one process. In production, or with `hosts`, pages have addresses. */
     startStock: (
       hosts?: readonly string[],
@@ -84,12 +87,12 @@ export const startRailsDatabase = async () => {
     ) => {
       const deposits = depositsOf(networks);
       const { accounts } = deposits;
-      const provider = providerOf(make, hosts);
+      const providers = { outside: [], own: [providerOf(make, hosts)] };
       return {
         accounts,
         settings: depositSettings({ client, accounts, table: SANDBOX, environment, log }),
-        assign: instructionsFrom({ gateway_pay: gatewayPay([provider]), crypto_deposit: deposits }),
-        lease: stockFrom({ leaseAddresses: deposits.leaseAddresses, leaseReferences: leaseReferences([provider]) }),
+        assign: instructionsFrom({ gateway_pay: gatewayPay(providers), crypto_deposit: deposits }),
+        lease: stockFrom({ leaseAddresses: deposits.leaseAddresses, leaseReferences: leaseReferences(providers) }),
       };
     },
     stop: async () => {

@@ -1,0 +1,30 @@
+import { PaymentCurrency } from '@cpg/contracts';
+import { Secret } from '@cpg/runtime';
+import { z } from 'zod';
+
+/** The names of the providers that this gateway has itself. */
+const OWN_NAMES = ['hosted', 'sandbox'];
+const MAX_SECRETS = 2;
+
+/** An outside provider. It speaks the protocol of `docs/operators.md`. */
+export const ProviderSettings = z.strictObject({
+  /** Part of paths, instructions and payment ids: never give it to another provider. */
+  name: z
+    .string()
+    .regex(/^[a-z][a-z0-9-]{0,31}$/, { error: 'must be 1 to 32 lowercase letters, digits and hyphens' })
+    .refine((name) => !OWN_NAMES.includes(name), { error: `must not be ${OWN_NAMES.join(' or ')}` }),
+  url: z
+    .url({ protocol: /^https?$/, error: 'must be an https:// address' })
+    .transform((url) => url.replace(/\/+$/, '')),
+  currencies: z.array(PaymentCurrency).min(1),
+  /** The first one signs requests to the provider; both verify its callbacks. */
+  secrets: z.array(Secret).min(1).max(MAX_SECRETS),
+});
+export type ProviderSettings = z.infer<typeof ProviderSettings>;
+
+export const ProvidersFile = z
+  .strictObject({ providers: z.array(ProviderSettings) })
+  .refine(({ providers }) => new Set(providers.map(({ name }) => name)).size === providers.length, {
+    path: ['providers'],
+    error: 'two providers have the same name',
+  });
