@@ -95,6 +95,13 @@ describe('the block of an offered payment', () => {
         { type: 'OrderPaymentConfirmed' },
         { type: 'OrderPaymentsApplied' },
       ));
+  test('keeps its confirmations when a confirmation in an earlier block arrives late', () => {
+    const moved = offer(1, 4_000_000n, { confirmed: false, block: elsewhere, ...changed });
+    const late = offer(1, 4_000_000n, { block, confirmations: 5, blockChanges: 1 });
+    expect(existing(after(createOrder(), received, moved, late)).payments).toMatchObject([
+      { status: 'applied', block: elsewhere, confirmations: 1 },
+    ]);
+  });
 });
 
 describe('an offered payment that does not fit its order', () => {

@@ -125,11 +125,14 @@ const settles = (order: ExistingOrder, events: OrderEvent[], paymentId: string):
 /** Records the confirmation, for every status of the payment. A payment that is no longer `received`, for example
  *  because it was captured before, keeps its status. */
 const confirmPayment = (
-  { payment: { paymentId, confirmations, confirmedAt }, at: now }: CommandOf<'OfferPayment'>,
+  { payment, at: now }: CommandOf<'OfferPayment'>,
   order: ExistingOrder,
-  { seenAt }: PaymentState,
+  { seenAt, blockChanges: recordedChanges = 0 }: PaymentState,
 ): OrderEvent[] => {
-  const confirmation = { ...(confirmations !== undefined && { confirmations }), ...(confirmedAt && { confirmedAt }) };
+  const { paymentId, confirmations, confirmedAt, blockChanges = 0 } = payment;
+  // A confirmation that arrives late counts confirmations in an earlier block.
+  const areCounted = confirmations !== undefined && blockChanges >= recordedChanges;
+  const confirmation = { ...(areCounted && { confirmations }), ...(confirmedAt && { confirmedAt }) };
   const confirmed: OrderEvent = {
     type: 'OrderPaymentConfirmed',
     data: { paymentId, ...confirmation, at: now.toISOString() },

@@ -61,6 +61,8 @@ const reinstate = (
   { confirmed, confirmations, block, at }: ReceivePayment,
   payment: ExistingPayment,
 ): PaymentEvent[] => {
+  // An order that learns of this sighting by its failure learns of the block by the count.
+  const blockChanges = block || payment.block ? (payment.blockChanges ?? 0) + 1 : payment.blockChanges;
   const reinstated: PaymentEvent = {
     type: 'PaymentReinstated',
     data: {
@@ -69,7 +71,7 @@ const reinstate = (
       confirmed,
       ...(confirmations !== undefined && { confirmations }),
       ...(block && { block }),
-      ...(payment.blockChanges !== undefined && { blockChanges: payment.blockChanges }),
+      ...(blockChanges !== undefined && { blockChanges }),
       at: at.toISOString(),
     },
   };
@@ -97,13 +99,14 @@ const differences = (command: ReceivePayment, payment: ExistingPayment): string[
 };
 
 /** Records that the payment was mined, mined again elsewhere, or is in no block any more. A report without a block that
- *  does not count confirmations, for example of a sandbox, says nothing about blocks. */
+ *  does not count confirmations, for example of a sandbox, says nothing about blocks. A refunded payment is settled,
+ *  whatever its block. */
 const changeBlock = (
   payment: ExistingPayment,
   { block, confirmations = block ? 1 : undefined, at }: Pick<ReceivePayment, 'block' | 'confirmations' | 'at'>,
 ): PaymentEvent[] => {
-  const isUnchanged = block ? block.hash === payment.block?.hash : !payment.block || confirmations !== 0;
-  if (isUnchanged || confirmations === undefined) return [];
+  const isUnchanged = block?.hash === payment.block?.hash || (!block && confirmations !== 0);
+  if (isUnchanged || confirmations === undefined || payment.status === 'refunded') return [];
   const blockChanges = (payment.blockChanges ?? 0) + 1;
   return [
     {

@@ -137,6 +137,14 @@ describe('the block of a payment', () => {
       block: elsewhere,
       confirmations: 1,
     }));
+  test('counts a further sighting, so that an order that misses it learns of the block', () =>
+    given(...past(mined, failPayment))
+      .when(again({ block, confirmations: 1 }))
+      .thenLike({ type: 'PaymentReinstated', data: { block, blockChanges: 1 } }));
+  test('of a refunded payment is of no interest', () =>
+    given(mined, paymentRefunded('10000'))
+      .when(again({ block: elsewhere, confirmations: 1 }))
+      .thenNothing());
 });
 
 describe('ConfirmPayment', () => {

@@ -79,6 +79,7 @@ export const evolve = (payment: Payment, event: PaymentEvent): Payment => {
         confirmedAt: event.data.confirmed ? at : undefined,
         confirmations: event.data.confirmations,
         block: event.data.block,
+        blockChanges: event.data.blockChanges ?? payment.blockChanges,
       };
     case 'PaymentRefunded': {
       const { refundId, amountMinor, refundedTotalMinor, reason } = event.data;
