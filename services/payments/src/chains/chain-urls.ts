@@ -18,3 +18,14 @@ export const ChainUrls = z
     }
   })
   .pipe(z.record(z.string(), z.array(Url).min(1)));
+
+export type ChainUrls = z.infer<typeof ChainUrls>;
+
+/** The networks with nodes: the ones whose chains are read. */
+export const watchedNetworks = <N extends { readonly name: string }>({
+  networks,
+  CHAIN_URLS,
+}: {
+  readonly networks: readonly N[];
+  readonly CHAIN_URLS: ChainUrls;
+}): N[] => networks.filter(({ name }) => CHAIN_URLS[name] !== undefined);

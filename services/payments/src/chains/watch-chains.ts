@@ -16,6 +16,7 @@ import type { ChainSource, NodeFault } from './chain-source.ts';
 import { chainDetails } from './chain-status.ts';
 import { chainStream } from './chain-stream.ts';
 import { chainTables } from './chain-tables.ts';
+import { watchedNetworks } from './chain-urls.ts';
 import { openChainSource } from './open-chain-source.ts';
 import { readPast } from './read-past.ts';
 import { reporter, type RequiredConfirmations } from './reporter.ts';
@@ -50,8 +51,8 @@ export interface WatchChainsOptions {
 /** The chains of the networks with nodes. Nothing is read before `start`. */
 export const watchChains = (options: WatchChainsOptions) => {
   const { pool, config, metrics, log } = options;
-  const { networks, CHAIN_URLS, CHAIN_POLL_MS, DATABASE_URL: databaseUrl } = config;
-  const watched = networks.filter(({ name }) => CHAIN_URLS[name] !== undefined);
+  const { CHAIN_POLL_MS, DATABASE_URL: databaseUrl } = config;
+  const watched = watchedNetworks(config);
   const kinds = new Map(watched.map(({ name, chainId }) => [name, chainKindOf(chainId, CHAIN_POLL_MS)]));
   logUnwatched(config, log);
   let chains: Chains | undefined;

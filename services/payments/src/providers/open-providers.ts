@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts';
-import { type HostedOptions, sandboxProvider } from './hosted.ts';
+import { hostedProvider, type HostedOptions, sandboxProvider } from './hosted.ts';
 import { httpProvider } from './http-provider.ts';
 import type { OutsideProvider, ProviderAdapter } from './provider.ts';
 
@@ -10,11 +10,17 @@ export interface Providers {
   readonly own: readonly ProviderAdapter[];
 }
 
+type ProvidersConfig = Pick<Config, 'ENVIRONMENT' | 'PUBLIC_URL' | 'providers'>;
+
 export const openProviders = (
-  { ENVIRONMENT, PUBLIC_URL: publicUrl, providers }: Pick<Config, 'ENVIRONMENT' | 'PUBLIC_URL' | 'providers'>,
-  hosted: Pick<HostedOptions, 'networks' | 'assignDeposits'>,
+  { ENVIRONMENT, PUBLIC_URL: publicUrl, providers }: ProvidersConfig,
+  behindPages: Pick<HostedOptions, 'networks' | 'assignDeposits'>,
   now: () => Date,
-): Providers => ({
-  outside: providers.map((settings) => httpProvider({ ...settings, publicUrl, now })),
-  own: ENVIRONMENT === 'sandbox' ? [sandboxProvider({ ...hosted, publicUrl })] : [],
-});
+): Providers => {
+  const pages = { ...behindPages, publicUrl };
+  return {
+    outside: providers.map((settings) => httpProvider({ ...settings, publicUrl, now })),
+    own:
+      ENVIRONMENT === 'sandbox' ? [sandboxProvider(pages)] : pages.networks.length > 0 ? [hostedProvider(pages)] : [],
+  };
+};
