@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import process from 'node:process';
 
 const solc = createRequire(join(process.cwd(), 'package.json'))('solc');
 const settings = {

@@ -1,4 +1,4 @@
-import { type AbiValue, encodeArguments } from './abi.ts';
+import type { AbiValue } from './abi.ts';
 import { callData, deploymentData } from './contracts.ts';
 import type { RpcCall } from './json-rpc.ts';
 import { hexOf } from './payments.ts';
