@@ -81,13 +81,17 @@ test('every documented operation is there, and answers with a status that is doc
     const asked = `${method} ${path}`;
     expect([asked, Object.keys(operation.responses)]).toEqual([asked, expect.arrayContaining([String(answer.status)])]);
     if (answer.status === 404)
-      expect([asked, refusalOf(answer).message]).toEqual([asked, expect.stringMatching(/has this id$/)]);
+      expect([asked, refusalOf(answer).message]).toEqual([asked, expect.stringMatching(/has this (id|name)$/)]);
     expect([asked, answer.status < 500]).toEqual([asked, true]);
   }
 });
 
 test('what needs a key says so, and refuses without one', async () => {
-  for (const { method, path, operation } of documented().filter((each) => each.path.startsWith('/v1'))) {
+  const isForProviders = ({ path }: { path: string }) => path.startsWith('/v1/providers/');
+  const ofProviders = documented().filter(isForProviders);
+  expect(ofProviders.map(({ operation }) => operation.security)).toEqual([[{ providerSignature: [] }]]);
+  const forMerchants = documented().filter((each) => each.path.startsWith('/v1') && !isForProviders(each));
+  for (const { method, path, operation } of forMerchants) {
     expect(operation.security).toEqual([{ apiKey: [] }]);
     const answer = await fetch(stack.baseUrl + path.replaceAll(/\{\w+\}/g, 'x'), { method });
     expect([method, path, answer.status]).toEqual([method, path, 401]);

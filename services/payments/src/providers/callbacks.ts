@@ -31,7 +31,7 @@ export const receiveCallbacks = ({ providers, record, metrics }: CallbackOptions
   };
   return async (name, call, context) => {
     const provider = providers.find((each) => each.name === name);
-    if (!provider) throw new AppError('not_found', 'there is no provider of this name');
+    if (!provider) throw new AppError('not_found', 'no provider has this name');
     try {
       const { payment, order } = await receive(provider, call, context);
       count({ provider: name, result: order ? 'recorded' : 'no_order' });
