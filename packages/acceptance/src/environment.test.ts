@@ -33,6 +33,14 @@ test('services of production do not start on the data of a sandbox', async () =>
   }
 });
 
+test('payments of production does not start where nobody would see a payment', async () => {
+  const { error, code } = await run('payments', { ...PRODUCTION, ...ACCOUNTS, ASSETS_FILE: '', CHAIN_URLS: '' });
+  expect(error).toMatch(
+    /^no payment would be seen: set CHAIN_URLS with nodes of bitcoin or ethereum, or PROVIDERS_FILE /,
+  );
+  expect(code).toBe(1);
+});
+
 test('orders, payments and their admin commands keep the decimals of stored amounts', async () => {
   const shop = await openShop(stack);
   await shop.api.createOrder(orderBody({ payment_currency: 'CAZ' })).finally(() => shop.api.close());

@@ -18,6 +18,7 @@ const BITCOIN_ACCOUNT_KEY =
   'zpub6rFR7y4Q2AijBEqTUquhVz398htDFrtymD9xYYfG1m4wAcvPhXNfE3EfH1r1ADqtfSdVCToUG868RvUUkgDKf31mGDtKsAYz2oz2AGutZYs';
 const EVM_ACCOUNT_KEY =
   'xpub6DCoCpSuQZB2jawqnGMEPS63ePKWkwWPH4TU45Q7LPXWuNd8TMtVxRrgjtEshuqpK3mdhaWHPFsBngh5GFZaM6si3yZdUsT8ddYM3PwnATt';
+const SECRET = randomBytes(32).toString('hex');
 // Nobody else has it.
 const OWN_KEY = HDKey.fromMasterSeed(randomBytes(32)).derive("m/44'/60'/0'").publicExtendedKey;
 
@@ -36,13 +37,16 @@ test('a sandbox defaults to test chains and test keys, with every currency', () 
   expect(ethereum!.addressAt(0)).toBe('0x9858EfFD232B4033E47d90003D41EC34EcaEda94');
 });
 
+const PRODUCTION = { ...ENV, ENVIRONMENT: 'production', BITCOIN_XPUB: OWN_KEY, EVM_XPUB: OWN_KEY };
+const NODES = '{"bitcoin":["http://127.0.0.1:8332"]}';
+
 test('production requires account keys', () => {
-  const production = { ...ENV, ENVIRONMENT: 'production' };
+  const production = { ...ENV, ENVIRONMENT: 'production', CHAIN_URLS: NODES };
   expect(() => readPaymentsConfig(production)).toThrow(/the account key of bitcoin is missing: set BITCOIN_XPUB$/);
   expect(() => readPaymentsConfig({ ...production, BITCOIN_XPUB: OWN_KEY })).toThrow(
     /the account key of ethereum is missing: set EVM_XPUB$/,
   );
-  const { networks } = readPaymentsConfig({ ...production, BITCOIN_XPUB: OWN_KEY, EVM_XPUB: OWN_KEY });
+  const { networks } = readPaymentsConfig({ ...PRODUCTION, CHAIN_URLS: NODES });
   expect(networks.map(({ chainId }) => chainId)).toEqual(['bip122:000000000019d6689c085ae165831e93', 'eip155:1']);
   expect(networks[0]!.addressAt(0)).toMatch(/^bc1q/);
 });
@@ -65,6 +69,12 @@ test('refuses an account key of the wrong form and names the network in the erro
   );
 });
 
+test.each([{}, { CHAIN_URLS: '' }, { CHAIN_URLS: '{}' }])('production does not start without any rail: %j', (urls) =>
+  expect(() => readPaymentsConfig({ ...PRODUCTION, ...urls })).toThrow(
+    'no payment would be seen: set CHAIN_URLS with nodes of bitcoin or ethereum, or PROVIDERS_FILE with an outside provider',
+  ),
+);
+
 describe('reading the configuration files', () => {
   let folder: string;
   beforeAll(() => void (folder = mkdtempSync(join(tmpdir(), 'payments-config-'))));
@@ -82,6 +92,16 @@ describe('reading the configuration files', () => {
   test('reports the path of an invalid value', () => {
     const FEES_FILE = writeConfigFile('fees.json', '{"version":"1","rails":{"gateway_pay":{"percent_bps":-1}}}');
     expect(() => readPaymentsConfig({ ...ENV, FEES_FILE })).toThrow(/rails.gateway_pay.percent_bps/);
+  });
+  test('production starts with an outside provider alone, if there is one in the file', () => {
+    const acme = { name: 'acme', url: 'https://acme.example', currencies: ['USDC'], secrets: [SECRET] };
+    const read = (providers: object[]) =>
+      readPaymentsConfig({
+        ...PRODUCTION,
+        PROVIDERS_FILE: writeConfigFile('providers.json', JSON.stringify({ providers })),
+      });
+    expect(read([acme]).providers).toEqual([acme]);
+    expect(() => read([])).toThrow('no payment would be seen');
   });
   test('reads the file of assets', () => {
     const ASSETS_FILE = writeConfigFile('assets.json', '{"networks":[],"assets":[]}');

@@ -11,7 +11,7 @@ import {
   ServiceConfig,
 } from '@cpg/runtime';
 import { z } from 'zod';
-import { ChainUrls } from './chains/chain-urls.ts';
+import { ChainUrls, watchedNetworks } from './chains/chain-urls.ts';
 import { FeeSchedule } from './payment/fees.ts';
 import { type ProviderSettings, ProvidersFile } from './providers/settings.ts';
 import { type DepositNetwork, depositNetworkOf } from './rails/networks.ts';
@@ -62,13 +62,24 @@ export const readPaymentsConfig = (env: NodeJS.ProcessEnv): Config => {
   );
   const assets = readAssets({ ENVIRONMENT: config.ENVIRONMENT, ASSETS_FILE, NETWORKS_FILE });
   requireKnownNetworks(config.CHAIN_URLS, assets);
-  return {
+  const read = {
     ...config,
     providers: PROVIDERS_FILE === undefined ? [] : readProviders(PROVIDERS_FILE, config.ENVIRONMENT),
     fees: readJsonFile('FEES_FILE', FEES_FILE, FeeSchedule),
     assets,
     networks: networksIn(assets, { BITCOIN_XPUB, EVM_XPUB }, config.ENVIRONMENT),
   };
+  requireRail(read);
+  return read;
+};
+
+/** In production somebody has to see that an order is paid. */
+const requireRail = (config: Config): void => {
+  if (config.ENVIRONMENT === 'sandbox' || config.providers.length > 0 || watchedNetworks(config).length > 0) return;
+  const names = config.networks.map(({ name }) => name).join(' or ');
+  throw new ConfigError(
+    `no payment would be seen: set CHAIN_URLS with nodes of ${names}, or PROVIDERS_FILE with an outside provider`,
+  );
 };
 
 const requireKnownNetworks = (urls: Config['CHAIN_URLS'], { networks }: AssetTable): void => {
