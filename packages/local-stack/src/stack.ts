@@ -115,10 +115,7 @@ export const createStack = ({ scale, log = () => {}, colour = false, ...options 
     };
     const merchant = await ensureDemoMerchant(dataDir, merchantOptions);
     await requireAllReady(ports, group);
-    const { merchantId, apiKey } = merchant;
-    explainWriteErrors(dataDir, () =>
-      writeSandbox(dataDir, { base_url: addresses.baseUrl, merchant_id: merchantId, api_key: apiKey }),
-    );
+    saveSandbox(dataDir, addresses.baseUrl, merchant);
     return { ...addresses, ...merchant };
   };
 
@@ -144,6 +141,15 @@ export const createStack = ({ scale, log = () => {}, colour = false, ...options 
     pidOf: group.pidOf,
   };
 };
+
+const saveSandbox = (
+  dataDir: string,
+  baseUrl: string,
+  { merchantId, apiKey }: Awaited<ReturnType<typeof ensureDemoMerchant>>,
+): void =>
+  explainWriteErrors(dataDir, () =>
+    writeSandbox(dataDir, { base_url: baseUrl, merchant_id: merchantId, api_key: apiKey }),
+  );
 
 const environmentOf = ({ env, dataDir, portOffset }: StackOptions): NodeJS.ProcessEnv => ({
   ...process.env,

@@ -1,5 +1,4 @@
-import { fold } from '@cpg/core';
-import { after, cancel, dueAt, existing, expireAt, given, past } from '../testing/jest-deciding.ts';
+import { after, dueAt, existing, expireAt, given, past } from '../testing/jest-deciding.ts';
 import {
   createOrder,
   deposit,
@@ -12,7 +11,6 @@ import {
   paymentId,
 } from '../testing/orders.ts';
 import type { OrderCommand } from './command.ts';
-import { orderDecider } from './order.ts';
 import { remainingMinor } from './state.ts';
 
 describe('deadline', () => {
@@ -266,41 +264,4 @@ describe('a renewed order', () => {
       .when(expireAt(minutesAfterNoon(60 * 25)))
       .thenLike({ type: 'OrderExpired' });
   });
-});
-
-describe('advancing the clock', () => {
-  const advance = (minutes: number, at = NOON): OrderCommand => ({ type: 'AdvanceTime', minutes, at });
-
-  test('moves the deadline closer', () =>
-    given(orderCreated())
-      .when(advance(45))
-      .thenLike({ type: 'OrderTimeAdvanced', data: { minutes: 45, expiresAt: minutesAfterNoon(15).toISOString() } }));
-  test('counts a payment of before as older by as much, also when it is reported later', () => {
-    const paid = minutesAfterNoon(1);
-    const advanced = [createOrder(), advance(90, minutesAfterNoon(2))];
-    const reported = { seenAt: paid.toISOString(), at: minutesAfterNoon(3) };
-    expect(after(...advanced, expireAt(minutesAfterNoon(2)), offer(1, 10_000_000n, reported)).status).toBe('paid');
-    const seenAfterwards = offer(1, 10_000_000n, { at: minutesAfterNoon(3) });
-    expect(after(...advanced, expireAt(minutesAfterNoon(2)), seenAfterwards).status).toBe('expired');
-  });
-  test('makes the order expire', () =>
-    expect(after(createOrder(), advance(60), expireAt(NOON))).toMatchObject({ status: 'expired' }));
-  test('moves earlier payments into the past, so that an unconfirmed payment still keeps the order open for 24 hours', () => {
-    const pending = past(createOrder(), offer(1, 10_000_000n, { confirmed: false }), advance(90));
-    given(...pending)
-      .when(expireAt(NOON))
-      .thenNothing();
-    given(...pending, ...orderDecider.decide(advance(24 * 60), fold(orderDecider, orderDecider.initial, pending)))
-      .when(expireAt(NOON))
-      .thenLike({ type: 'OrderExpired' });
-  });
-  test.each([
-    ['paid', past(createOrder(), offer(1, 10_000_000n))],
-    ['canceled', past(createOrder(), cancel)],
-    ['expired', past(createOrder(), expireAt(dueAt))],
-  ])('is refused once it is %s', (_, events) =>
-    given(...events)
-      .when(advance(1))
-      .thenRefused('order_state_conflict'),
-  );
 });
