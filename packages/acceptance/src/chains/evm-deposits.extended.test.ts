@@ -90,6 +90,8 @@ onEvm('deposits on an EVM chain', () => {
     const { order, deposit } = await evm.desk.order();
     const path = `/debug/orders/${order.id}/advance-time`;
     expect((await evm.desk.shop.api.send('POST', path, { body: { minutes: 61 } })).body.status).toBe('expired');
+    // Blocks have whole seconds: this one is to be later than the advance.
+    await evm.call('evm_increaseTime', 1);
     await payUnits(deposit, 10n * UNIT);
     await confirm();
     await evm.desk.hears(order.id, { status: 'expired', payments: [{ status: 'orphan', orphan_reason: 'late' }] });
