@@ -1,11 +1,10 @@
 import { CurrencyScaleRecorded, decimalsOf, PaymentCurrency, SCALES_STREAM } from '@cpg/contracts';
 import { AppError } from '@cpg/core';
-import { FatalStartError, newContext, newId } from '@cpg/runtime';
+import { FatalStartError } from '@cpg/runtime';
 import type { EventStoreDBClient } from '@eventstore/db-client';
-import { append } from './append.ts';
-import { chainEvents } from './chain-events.ts';
+import { appendOne, deletedStream, endOf } from './append-one.ts';
 import type { CommandHandler } from './command-handler.ts';
-import { type DomainEvent, genesisHash } from './recorded.ts';
+import type { DomainEvent } from './recorded.ts';
 import { readStream } from './stream.ts';
 
 /** The configured decimals of a currency are not those of its stored amounts. The message tells the operator what to
@@ -42,17 +41,14 @@ export const recordScale = async (
   actor: string,
 ): Promise<void> => {
   for (;;) {
-    const { scales, revision, hash } = await readScales(client);
+    const { scales, end } = await readScales(client);
     const recorded = scales.get(currency);
     if (recorded !== undefined) return requireConfiguredScale(currency, recorded);
     const event: CurrencyScaleRecorded = {
       type: 'CurrencyScaleRecorded',
       data: { currency, decimals: decimalsOf(currency), at: new Date().toISOString() },
     };
-    const context = newContext(actor, newId('event'));
-    const events = chainEvents([event], SCALES_STREAM, { revision, hash }, context, { causationId: context.requestId });
-    const result = await append(client, SCALES_STREAM, events, revision);
-    if (result === 'deleted') throw deletedStream();
+    await appendOne(client, SCALES_STREAM, event, end, actor);
   }
 };
 
@@ -92,16 +88,12 @@ const refuseWrongScale = (currency: PaymentCurrency) => (error: unknown) => {
 
 const readScales = async (client: EventStoreDBClient) => {
   const events = await readStream(client, SCALES_STREAM, CurrencyScaleRecorded);
-  if (!events) throw deletedStream();
-  const last = events.at(-1);
+  if (!events) throw new FatalStartError(deletedStream(SCALES_STREAM).message);
   const scales = new Map<PaymentCurrency, number>();
   for (const { event } of events) {
     const currency = PaymentCurrency.safeParse(event.data.currency);
     // A newer version may have recorded a currency that this one does not know.
     if (currency.success) scales.set(currency.data, event.data.decimals);
   }
-  return { scales, revision: last?.revision ?? -1, hash: last?.metadata.hash ?? genesisHash(SCALES_STREAM) };
+  return { scales, end: endOf(SCALES_STREAM, events.at(-1) ?? null) };
 };
-
-const deletedStream = () =>
-  new FatalStartError(`the stream ${SCALES_STREAM} was deleted: restore the event store from a backup`);

@@ -3,8 +3,9 @@ import { type CallContext, refuseAfterDeadline } from '@cpg/runtime';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import type { z } from 'zod';
 import { append } from './append.ts';
+import { deletedStream, endOf, type StreamEnd } from './append-one.ts';
 import { chainEvents } from './chain-events.ts';
-import { type DomainEvent, genesisHash, parseRecorded, type Recorded } from './recorded.ts';
+import { type DomainEvent, parseRecorded, type Recorded } from './recorded.ts';
 import { rawEventsOf } from './stream.ts';
 
 /** An event to append. `xpub` goes to its metadata. */
@@ -35,7 +36,7 @@ export interface FoldedStreamOptions<State, E extends DomainEvent> {
 interface Known<State> {
   readonly state: State;
   /** The last event; null before the first. */
-  readonly last: { readonly id: string; readonly revision: number; readonly hash: string } | null;
+  readonly last: (StreamEnd & { readonly id: string }) | null;
 }
 
 const MAX_ATTEMPTS = 12;
@@ -85,14 +86,13 @@ export const foldedStream = <State, E extends DomainEvent>({
         const { state, last } = await load();
         const proposed = decide(state);
         if (proposed.length === 0) return state;
-        const { revision, hash } = last ?? { revision: -1, hash: genesisHash(stream) };
+        const end: StreamEnd = last ?? endOf(stream, null);
         const decided = proposed.map(({ event }) => event);
-        const chained = chainEvents(decided, stream, { revision, hash }, context, { causationId: context.requestId });
+        const chained = chainEvents(decided, stream, end, context, { causationId: context.requestId });
         const events = chained.map((event, n) => withXpub(event, proposed[n]!.xpub));
         if (attempt === 1) refuseAfterDeadline(context);
-        const result = await append(client, stream, events, revision);
-        if (result === 'deleted')
-          throw new Error(`the stream ${stream} was deleted: restore the event store from a backup`);
+        const result = await append(client, stream, events, end.revision);
+        if (result === 'deleted') throw deletedStream(stream);
         if (result === 'appended') return (await load()).state;
       }
       throw new AppError('concurrent_update', 'too many concurrent changes: try again');

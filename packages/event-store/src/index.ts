@@ -1,4 +1,5 @@
 export { append, tombstone } from './append.ts';
+export { appendOne, endOf } from './append-one.ts';
 export { guardAppends } from './append-guard.ts';
 export { type ChainVerification, verifyChains } from './chain.ts';
 export { chainEvents } from './chain-events.ts';

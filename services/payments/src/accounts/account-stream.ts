@@ -1,6 +1,5 @@
 import { ACCOUNT_STREAM_PREFIX, DerivationIndexesReserved } from '@cpg/contracts';
-import { append, chainEvents, genesisHash, lastEvent } from '@cpg/event-store';
-import { newContext, newId } from '@cpg/runtime';
+import { appendOne, endOf, lastEvent } from '@cpg/event-store';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import type { AccountOptions } from './lease-indexes.ts';
 
@@ -12,30 +11,38 @@ export const accountStream = (
   account: string,
   now: () => Date,
 ): Pick<AccountOptions, 'last' | 'append'> => {
-  const stream = `${ACCOUNT_STREAM_PREFIX}${account}`;
-  let head = { revision: -1, hash: genesisHash(stream) };
+  const stream = accountStreamOf(account);
+  let end = endOf(stream, null);
   return {
     last: async () => {
-      const newest = await lastEvent(client, stream, DerivationIndexesReserved);
+      const newest = await lastReservation(client, account);
       if (!newest) return null;
-      const { revision, metadata, event } = newest;
-      head = { revision, hash: metadata.hash };
-      return { revision, next: event.data.first + event.data.count };
+      end = endOf(stream, newest);
+      return { revision: newest.revision, next: nextIndexAfter(newest.event) };
     },
     append: async ({ first, count, again }, revision) => {
-      if (revision !== head.revision) throw new Error(`${stream} was not read up to ${revision}`);
+      if (revision !== end.revision) throw new Error(`${stream} was not read up to ${revision}`);
       const event: DerivationIndexesReserved = {
         type: 'DerivationIndexesReserved',
         data: { account, first, count, again: [...again], at: now().toISOString() },
       };
-      const context = newContext(ACTOR, newId('event'));
-      const events = chainEvents([event], stream, head, context, { causationId: context.requestId });
-      const result = await append(client, stream, events, revision);
-      if (result === 'deleted')
-        throw new Error(`the stream ${stream} was deleted: restore the event store from a backup`);
-      if (result === 'conflict') return false;
-      head = { revision: revision + 1, hash: events[0]!.metadata.hash };
+      const appended = await appendOne(client, stream, event, end, ACTOR);
+      if (!appended) return false;
+      end = appended;
       return true;
     },
   };
+};
+
+const accountStreamOf = (account: string): string => `${ACCOUNT_STREAM_PREFIX}${account}`;
+
+const lastReservation = (client: EventStoreDBClient, account: string) =>
+  lastEvent(client, accountStreamOf(account), DerivationIndexesReserved);
+
+const nextIndexAfter = ({ data: { first, count } }: DerivationIndexesReserved): number => first + count;
+
+/** The index after all that were ever reserved on the stream of an account. */
+export const nextReservedIndex = async (client: EventStoreDBClient, account: string): Promise<number> => {
+  const newest = await lastReservation(client, account);
+  return newest ? nextIndexAfter(newest.event) : 0;
 };

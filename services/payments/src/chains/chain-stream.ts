@@ -1,6 +1,5 @@
 import { CHAIN_STREAM_PREFIX, ChainEvent } from '@cpg/contracts';
-import { append, chainEvents, genesisHash, lastEvent } from '@cpg/event-store';
-import { newContext, newId } from '@cpg/runtime';
+import { appendOne, endOf, lastEvent } from '@cpg/event-store';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import type { BlockRef } from './chain-source.ts';
 
@@ -23,16 +22,10 @@ export const chainStream = (
 ): ChainStream => {
   const stream = `${CHAIN_STREAM_PREFIX}${network}`;
   const record = async (event: ChainEvent): Promise<void> => {
-    const newest = await lastEvent(client, stream, ChainEvent);
-    const head = newest
-      ? { revision: newest.revision, hash: newest.metadata.hash }
-      : { revision: -1, hash: genesisHash(stream) };
-    const context = newContext('service:payments', newId('event'));
-    const events = chainEvents([event], stream, head, context, { causationId: context.requestId });
-    const result = await append(client, stream, events, head.revision);
+    const end = endOf(stream, await lastEvent(client, stream, ChainEvent));
     // On a conflict another process recorded a place just now, and reads this chain.
-    if (result !== 'appended')
-      throw new Error(`${stream} was ${result === 'deleted' ? 'deleted' : 'changed'} meanwhile`);
+    if (!(await appendOne(client, stream, event, end, 'service:payments')))
+      throw new Error(`${stream} was changed meanwhile`);
   };
   const placeOf = ({ height, hash }: BlockRef) => ({ network, height, hash, at: now().toISOString() });
   return {

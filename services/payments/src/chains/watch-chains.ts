@@ -1,9 +1,8 @@
 import { requiredConfirmations } from '@cpg/assets';
-import { ACCOUNT_STREAM_PREFIX, DerivationIndexesReserved } from '@cpg/contracts';
-import { lastEvent } from '@cpg/event-store';
 import type { Pool, Queryable } from '@cpg/postgres';
 import type { Logger, MetricsRegistry } from '@cpg/runtime';
 import type { EventStoreDBClient } from '@eventstore/db-client';
+import { nextReservedIndex } from '../accounts/account-stream.ts';
 import type { MerchantAccounts } from '../accounts/merchant-accounts.ts';
 import type { PaymentChanges } from '../changes.ts';
 import type { Config } from '../config.ts';
@@ -127,21 +126,13 @@ const addressesBySpace = ({ client, pool, config: { networks }, accounts: { acco
           const byFingerprint = new Map(accounts.map((each) => [each.account.fingerprint, each.addressAt]));
           return [...byFingerprint].map(([fingerprint, addressAt]) => ({ fingerprint, addressAt }));
         },
-        nextIndex: (fingerprint) => nextIndexOf(client, fingerprint),
+        nextIndex: (fingerprint) => nextReservedIndex(client, fingerprint),
         otherAddresses: (fingerprints) => addressesOfOthers(pool, names, fingerprints),
         nowMs: () => performance.now(),
       });
     spaces.set(space, shared);
     return shared;
   };
-};
-
-/** The index after all that were reserved for orders. */
-const nextIndexOf = async (client: EventStoreDBClient, fingerprint: string): Promise<number> => {
-  const newest = await lastEvent(client, `${ACCOUNT_STREAM_PREFIX}${fingerprint}`, DerivationIndexesReserved);
-  if (!newest) return 0;
-  const { first, count } = newest.event.data;
-  return first + count;
 };
 
 /** Addresses that orders show and that no current account derives, and those that were handed out before
