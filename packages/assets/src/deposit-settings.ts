@@ -1,4 +1,4 @@
-import type { DepositSettingsEvent } from '@cpg/contracts';
+import { DEPOSIT_SETTINGS_STREAM, DepositSettingsEvent } from '@cpg/contracts';
 import type { ConfirmationTier } from './asset-table.ts';
 
 /** What the events of deposit settings say. */
@@ -82,6 +82,14 @@ export const depositSettingsAfter = (before: DepositSettings, events: readonly R
     }
   }
   return { merchants, accounts };
+};
+
+/** How the stream of deposit settings is folded. */
+export const DEPOSIT_SETTINGS_FOLD = {
+  stream: DEPOSIT_SETTINGS_STREAM,
+  schema: DepositSettingsEvent,
+  initial: noDepositSettings,
+  evolve: depositSettingsAfter,
 };
 
 export const settingsOf = ({ merchants }: Pick<DepositSettings, 'merchants'>, merchantId: string): MerchantSettings =>

@@ -13,6 +13,7 @@ export { assignedDeposit, depositInstruction } from './deposit-instruction.ts';
 export {
   confirmationsOf,
   type DepositSettings,
+  DEPOSIT_SETTINGS_FOLD,
   depositSettingsAfter,
   type MerchantSettings,
   noDepositSettings,

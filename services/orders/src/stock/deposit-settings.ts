@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type DepositSettings, depositSettingsAfter, noDepositSettings } from '@cpg/assets';
-import { DEPOSIT_SETTINGS_STREAM, DepositSettingsEvent } from '@cpg/contracts';
+import { DEPOSIT_SETTINGS_FOLD, type DepositSettings } from '@cpg/assets';
 import { foldedStream } from '@cpg/event-store';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 
@@ -15,13 +14,7 @@ const MAX_AGE_MS = 5_000;
 
 /** Reads the settings of merchants' deposits. */
 export const readDepositSettings = (client: EventStoreDBClient): (() => Promise<DepositSettings>) =>
-  foldedStream({
-    client,
-    stream: DEPOSIT_SETTINGS_STREAM,
-    schema: DepositSettingsEvent,
-    initial: noDepositSettings,
-    evolve: depositSettingsAfter,
-  }).read;
+  foldedStream({ client, ...DEPOSIT_SETTINGS_FOLD }).read;
 
 /** Follows the settings of merchants' deposits. `nowMs` is a monotonic clock. */
 export const followDepositSettings = (

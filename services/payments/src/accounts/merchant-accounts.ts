@@ -1,5 +1,4 @@
-import { type Asset, type AssetTable, depositSettingsAfter, noDepositSettings } from '@cpg/assets';
-import { DEPOSIT_SETTINGS_STREAM, DepositSettingsEvent } from '@cpg/contracts';
+import { type Asset, type AssetTable, DEPOSIT_SETTINGS_FOLD } from '@cpg/assets';
 import { isAppError } from '@cpg/core';
 import { foldedStream } from '@cpg/event-store';
 import { type CallContext, ConfigError, newContext } from '@cpg/runtime';
@@ -33,13 +32,7 @@ export interface MerchantAccountsOptions {
 const ACTOR = 'service:payments';
 
 export const merchantAccounts = ({ client, table, networks, now }: MerchantAccountsOptions): MerchantAccounts => {
-  const events = foldedStream({
-    client,
-    stream: DEPOSIT_SETTINGS_STREAM,
-    schema: DepositSettingsEvent,
-    initial: noDepositSettings,
-    evolve: depositSettingsAfter,
-  });
+  const events = foldedStream({ client, ...DEPOSIT_SETTINGS_FOLD });
   const bookOf = accountBooks({ table, networks });
   const record = async (command: SettingsCommand, context: CallContext): Promise<AccountBook> =>
     bookOf(await events.change((settings) => decideSettings(command, settings, now()), context));
