@@ -1,4 +1,4 @@
-import { computedMetric, type MetricsRegistry } from '@cpg/runtime';
+import { computedMetric, counterMetric, type MetricsRegistry } from '@cpg/runtime';
 import type { NodeFault } from './chain-source.ts';
 import type { ChainProgress } from './watcher.ts';
 
@@ -26,20 +26,10 @@ export const chainMetrics = (
   metric('chain_halted', '1 while an operator has to act', ({ state }) => (state === 'halted' ? 1 : 0));
   metric('chain_reorganizations_total', 'Reorganizations followed', ({ reorganizations }) => reorganizations, true);
 
-  const faults = new Map<string, { readonly network: string; readonly fault: NodeFault; count: number }>();
-  computedMetric(registry, {
+  const count = counterMetric(registry, {
     name: 'chain_node_faults_total',
     help: 'Questions to a node of a chain without a usable answer',
-    labels: ['network', 'fault'],
-    isCounter: true,
-    values: () => [...faults.values()].map(({ network, fault, count }) => [{ network, fault }, count] as const),
+    labelNames: ['network', 'fault'],
   });
-  return {
-    nodeFailed: (network, fault) => {
-      const key = `${network} ${fault}`;
-      const known = faults.get(key) ?? { network, fault, count: 0 };
-      known.count += 1;
-      faults.set(key, known);
-    },
-  };
+  return { nodeFailed: (network, fault) => count({ network, fault }) };
 };

@@ -1,4 +1,5 @@
 import type { Queryable } from '@cpg/postgres';
+import { numberOf } from './transfer-rows.ts';
 
 /** How far a network was read, as the tables say. */
 export interface ChainStatus {
@@ -26,8 +27,6 @@ interface Row {
   readonly rescan_from: string | null;
   readonly open: string;
 }
-
-const numberOf = (text: string | null): number | null => (text === null ? null : Number(text));
 
 export const chainStatuses = async (db: Queryable): Promise<ChainStatus[]> => {
   const { rows } = await db.query<Row>(

@@ -1,4 +1,4 @@
-import { Pool } from 'undici';
+import { errors, Pool } from 'undici';
 import { ChainNodeError } from './chain-source.ts';
 
 /** A node answered with a JSON-RPC error. */
@@ -14,8 +14,7 @@ export class RpcError extends Error {
 export interface RpcNode {
   /** Its place in the list of URLs, from 1: the only name that logs and errors show. */
   readonly number: number;
-  /** The `result` of one call, or of `parse`, which reads the text of a large answer itself. Throws RpcError, or
-   *  ChainNodeError without a usable answer. */
+  /** The `result` of one call. Throws RpcError, or ChainNodeError without a usable answer. */
   readonly call: (method: string, params?: readonly unknown[]) => Promise<unknown>;
   readonly close: () => Promise<void>;
 }
@@ -27,9 +26,6 @@ export interface RpcNodeOptions {
   readonly maxBytes?: number;
 }
 
-/** METHOD_NOT_FOUND of JSON-RPC 2.0. */
-export const METHOD_NOT_FOUND = -32_601;
-
 const TIMEOUT_MS = 30_000;
 // A Bitcoin block has 8 MB in hex, the traces of a full EVM block have tens of MB.
 const MAX_BYTES = 128 * 1024 * 1024;
@@ -39,7 +35,8 @@ const CONNECTIONS = 8;
 /** A JSON-RPC 2.0 client of one node. No error contains its URL. */
 export const rpcNode = ({ url, number, timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES }: RpcNodeOptions): RpcNode => {
   const { origin, pathname, search, username, password } = new URL(url);
-  const pool = new Pool(origin, { connections: CONNECTIONS, headersTimeout: timeoutMs, bodyTimeout: timeoutMs });
+  const timeouts = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs };
+  const pool = new Pool(origin, { connections: CONNECTIONS, maxResponseSize: maxBytes, ...timeouts });
   const headers = { 'content-type': 'application/json', accept: 'application/json', ...basic(username, password) };
   const withoutSecrets = redactor([username, password, ...pathname.split('/'), ...search.split(/[?&=]/)]);
   let lastId = 0;
@@ -55,11 +52,10 @@ export const rpcNode = ({ url, number, timeoutMs = TIMEOUT_MS, maxBytes = MAX_BY
       const body = JSON.stringify({ jsonrpc: '2.0', id, method, params });
       const response = await pool.request({ method: 'POST', path: pathname + search, headers, body, signal });
       status = response.statusCode;
-      const bytes = await readAtMost(response.body, maxBytes);
-      if (!bytes) throw fail('too_large', `answered more than ${maxBytes} bytes`);
-      text = bytes.toString('utf8');
+      text = await response.body.text();
     } catch (error) {
-      if (error instanceof ChainNodeError) throw error;
+      if (error instanceof errors.ResponseExceededMaxSizeError)
+        throw fail('too_large', `answered more than ${maxBytes} bytes`);
       throw fail(...faultOf(error, signal));
     }
     const answer = parsed(text);
@@ -100,18 +96,6 @@ const parsed = (text: string): unknown => {
   } catch {
     return undefined;
   }
-};
-
-/** The whole body; null once it is longer than `maxBytes`. */
-const readAtMost = async (body: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer | null> => {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.length;
-    if (size > maxBytes) return null;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 };
 
 const faultOf = (error: unknown, signal: AbortSignal): [ChainNodeError['fault'], string] => {

@@ -22,7 +22,8 @@ interface Row {
   readonly pending_hash: string | null;
 }
 
-const numberOf = (text: string | null): number | null => (text === null ? null : Number(text));
+/** A bigint column as a number: heights of blocks are far below 2^53. */
+export const numberOf = (text: string | null): number | null => (text === null ? null : Number(text));
 
 const reportOf = (status: ReportStatus | null, block: string | null): Report | null => status && { status, block };
 

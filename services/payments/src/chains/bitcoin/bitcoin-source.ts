@@ -14,6 +14,7 @@ import { RpcError, type RpcNode } from '../json-rpc.ts';
 import { type NodesOptions, openNodes } from '../nodes.ts';
 import { type RawBlock, readBlock } from './block.ts';
 import { mempoolReader } from './mempool.ts';
+import { ABOVE_TIP, UNKNOWN } from './rpc-codes.ts';
 import { addressOf } from './segwit-address.ts';
 import { DecodeError, type RawTransaction } from './transactions.ts';
 
@@ -27,10 +28,6 @@ const PREFIXES: Record<BitcoinChain, string> = { main: 'bc', test: 'tb', regtest
 // Consensus rule COINBASE_MATURITY.
 const COINBASE_CONFIRMATIONS = 100;
 const TRANSACTIONS_PER_TURN = 200;
-// RPC_INVALID_ADDRESS_OR_KEY: the node does not know the block or transaction.
-const UNKNOWN = -5;
-// A height above the tip: RPC_INVALID_PARAMETER of Bitcoin Core, and -1 of btcd.
-const ABOVE_TIP = [-8, -1];
 
 /** Reads a Bitcoin chain from raw blocks by `getblock`, which Bitcoin Core, Knots and btcd answer alike, pruned or
  *  not. A block is proven by its hash, so a node cannot invent a payment in a block on which the nodes agree. */

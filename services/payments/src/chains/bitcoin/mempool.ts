@@ -2,10 +2,9 @@ import type { Transfer, Watched } from '../chain-source.ts';
 import { ChainNodeError } from '../chain-source.ts';
 import { RpcError, type RpcNode } from '../json-rpc.ts';
 import type { Nodes } from '../nodes.ts';
+import { UNKNOWN } from './rpc-codes.ts';
 import { DecodeError, type RawTransaction, Reader, readTransaction } from './transactions.ts';
 
-// RPC_INVALID_ADDRESS_OR_KEY: the transaction left the mempool since it was listed.
-const UNKNOWN = -5;
 // The rest of a large mempool follows at the next calls.
 const TRANSACTIONS_PER_CALL = 2_000;
 const CONCURRENT = 8;
