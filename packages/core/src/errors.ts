@@ -64,6 +64,10 @@ export class AppError extends Error {
   }
 }
 
+/** A 400 that names each fault. */
+export const invalidRequest = (details: readonly FaultDetail[]): AppError =>
+  new AppError('invalid_request', details.map(({ path, message }) => `${path}: ${message}`).join('; '), { details });
+
 export const isAppError = (error: unknown, code?: ErrorCode): error is AppError =>
   error instanceof AppError && (code === undefined || error.code === code);
 

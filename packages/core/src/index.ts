@@ -5,6 +5,7 @@ export {
   ERROR_CODES,
   type ErrorCode,
   type FaultDetail,
+  invalidRequest,
   isAppError,
   isTemporary,
   outcomeUnknown,

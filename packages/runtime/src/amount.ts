@@ -1,5 +1,5 @@
+import { invalidRequest } from '@cpg/core';
 import { type PaymentCurrency, toMinor } from '@cpg/contracts';
-import { invalidRequest } from './http-errors.ts';
 
 /** Parses the field `amount` of a request to minor units of its currency. Throws `invalid_request` that names the field
  *  for zero and for more decimals than the currency has. */

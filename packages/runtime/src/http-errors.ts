@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { type ErrorBody, INTERNAL_HEADERS } from '@cpg/contracts';
-import { AppError, type ErrorCode, type FaultDetail } from '@cpg/core';
+import { AppError, type ErrorCode, invalidRequest } from '@cpg/core';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import type { Outages } from './outages.ts';
 
@@ -33,10 +33,6 @@ const FASTIFY_ERRORS: Record<string, () => AppError> = {
   FST_ERR_BAD_URL: () => new AppError('not_found', 'there is no resource at this path'),
   FST_ERR_MAX_PARAM_LENGTH: () => new AppError('not_found', 'there is no resource at this path'),
 };
-
-/** A 400 that names each fault. */
-export const invalidRequest = (details: FaultDetail[]): AppError =>
-  new AppError('invalid_request', details.map(({ path, message }) => `${path}: ${message}`).join('; '), { details });
 
 /** The response body of an error. */
 export const errorBody = (error: AppError, requestId: string): ErrorBody => {

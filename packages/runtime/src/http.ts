@@ -1,4 +1,4 @@
-import { AppError, outcomeUnknown } from '@cpg/core';
+import { AppError, invalidRequest, outcomeUnknown } from '@cpg/core';
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyError,
@@ -9,7 +9,7 @@ import Fastify, {
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { z } from 'zod';
 import { drainConnectionsOnClose } from './drain.ts';
-import { BODY_LIMIT_BYTES, errorBody, invalidRequest, sendError } from './http-errors.ts';
+import { BODY_LIMIT_BYTES, errorBody, sendError } from './http-errors.ts';
 import { newRequestId } from './ids.ts';
 import type { Logger } from './logger.ts';
 import { keepDeadlines } from './load/deadline.ts';

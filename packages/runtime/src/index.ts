@@ -16,7 +16,7 @@ export {
 export { type CatalogueEntry, errorCatalogue, renderErrorCatalogue } from './error-catalogue/page.ts';
 export { FatalStartError } from './fatal-start-error.ts';
 export { healthRoutes, type ReadinessChecks } from './health.ts';
-export { BODY_LIMIT_BYTES, errorBody, invalidRequest } from './http-errors.ts';
+export { BODY_LIMIT_BYTES, errorBody } from './http-errors.ts';
 export { createApp, type CreateAppOptions, INTERNAL_BODY_LIMIT_BYTES } from './http.ts';
 export { newId, newRequestId, newUlid, ulidOf } from './ids.ts';
 export { type InternalClient, internalClient } from './internal-client.ts';

@@ -1,5 +1,5 @@
 import type { Instructions, InstructionsCall, PaymentRail } from '@cpg/contracts';
-import { AppError } from '@cpg/core';
+import { invalidRequest } from '@cpg/core';
 import type { Rail } from './rails/rail.ts';
 
 export type Rails = Readonly<Record<PaymentRail, Rail>>;
@@ -19,11 +19,7 @@ export const instructionsFrom =
     const faults = enabled
       .filter((name) => !rails[name].supports(currency))
       .map((name) => ({ path: 'enable_rails', message: `${name} does not support ${currency}` }));
-    if (faults.length > 0) {
-      throw new AppError('invalid_request', faults.map(({ path, message }) => `${path}: ${message}`).join('; '), {
-        details: faults,
-      });
-    }
+    if (faults.length > 0) throw invalidRequest(faults);
     const order = { orderId, merchantId, currency, ...(amount_minor && { amountMinor: BigInt(amount_minor) }) };
     for (const name of enabled) rails[name].requirePayable?.(order);
     const assigned = await Promise.all(enabled.map((name) => rails[name].assignInstructions(order)));

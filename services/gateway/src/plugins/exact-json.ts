@@ -1,5 +1,5 @@
+import { invalidRequest } from '@cpg/core';
 import { randomBytes } from 'node:crypto';
-import { invalidRequest } from '@cpg/runtime';
 import { MAX_DEPTH } from './storable-text.ts';
 
 // Strings come first, so that digits inside a string are not taken for a number.

@@ -1,6 +1,6 @@
 import { ID_PREFIXES } from '@cpg/contracts';
-import { AppError } from '@cpg/core';
-import { invalidRequest, type SecretBox, ulidOf } from '@cpg/runtime';
+import { AppError, invalidRequest } from '@cpg/core';
+import { type SecretBox, ulidOf } from '@cpg/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Pool } from '@cpg/postgres';
 import { isDeleted } from '../queries/deleted-resources.ts';

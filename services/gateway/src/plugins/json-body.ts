@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { AppError } from '@cpg/core';
-import { invalidRequest } from '@cpg/runtime';
+import { AppError, invalidRequest } from '@cpg/core';
 import type { FastifyInstance } from 'fastify';
 import { parseExactJson } from './exact-json.ts';
 

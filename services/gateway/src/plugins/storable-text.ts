@@ -1,5 +1,5 @@
+import { invalidRequest } from '@cpg/core';
 import type { FaultDetail } from '@cpg/core';
-import { invalidRequest } from '@cpg/runtime';
 import type { FastifyInstance } from 'fastify';
 
 /** The most levels that a JSON value may be nested. */

@@ -1,5 +1,5 @@
+import { invalidRequest } from '@cpg/core';
 import { createHash } from 'node:crypto';
-import { invalidRequest } from '@cpg/runtime';
 import type { PageQuery } from './page-query.ts';
 
 /** A place in a list: right after this item. */

@@ -1,6 +1,6 @@
+import { invalidRequest } from '@cpg/core';
 import { createHash } from 'node:crypto';
 import type { Queryable } from '@cpg/postgres';
-import { invalidRequest } from '@cpg/runtime';
 import { decodeCursor, encodeCursor, type Place } from './cursor.ts';
 import { isCounted } from './counted-tables.ts';
 import type { PageQuery } from './page-query.ts';

@@ -1,4 +1,4 @@
-import { invalidRequest } from '@cpg/runtime';
+import { invalidRequest } from '@cpg/core';
 
 const PRINTABLE_ASCII = /^[\x20-\x7e]+$/;
 

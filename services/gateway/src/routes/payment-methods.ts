@@ -1,6 +1,6 @@
+import { invalidRequest } from '@cpg/core';
 import type { MerchantCreateOrderDto, PaymentMethod } from '@cpg/contracts';
 import type { AppError, FaultDetail } from '@cpg/core';
-import { invalidRequest } from '@cpg/runtime';
 
 /** The refusal of rails that the merchant does not accept, or does not accept in the order's currency; null without
  *  one. */

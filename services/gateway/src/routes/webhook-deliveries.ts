@@ -1,8 +1,7 @@
 import { DeliveryId, WebhookId } from '@cpg/contracts';
 import type { DeliveryWithAttempts, Webhook, WebhookEventType } from '@cpg/contracts';
-import { isAppError } from '@cpg/core';
+import { invalidRequest, isAppError } from '@cpg/core';
 import type { Pool } from '@cpg/postgres';
-import { invalidRequest } from '@cpg/runtime';
 import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { WebhookDispatcherClient } from '../clients/webhook-dispatcher.ts';

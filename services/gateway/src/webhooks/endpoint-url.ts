@@ -1,9 +1,8 @@
 import { isIP } from 'node:net';
-import { AppError } from '@cpg/core';
+import { AppError, invalidRequest } from '@cpg/core';
 import {
   createAddressMatcher,
   createHostResolver,
-  invalidRequest,
   isPublicAddress,
   NO_SUCH_HOST,
   type ResolveHost,

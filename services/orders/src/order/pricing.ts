@@ -13,7 +13,8 @@ import {
   toMinorRoundedUp,
   ZERO,
 } from '@cpg/contracts';
-import { AppError } from '@cpg/core';
+import type { AppError } from '@cpg/core';
+import { invalidRequest } from '@cpg/core';
 
 /** The distinct currencies of items and their modifiers. */
 export const currenciesOf = (items: readonly Item[]): ItemCurrency[] => [
@@ -54,5 +55,4 @@ export const crossRate = (base: Decimal, quote: Decimal): string => {
   return formatUnits(units, RATE_DECIMALS).replace(/\.?0+$/, '');
 };
 
-const refused = (message: string): AppError =>
-  new AppError('invalid_request', `items: ${message}`, { details: [{ path: 'items', message }] });
+const refused = (message: string): AppError => invalidRequest([{ path: 'items', message }]);

@@ -1,6 +1,7 @@
 import { type Asset, type DepositSettings, type RecordedAccount, settingsOf } from '@cpg/assets';
 import type { DepositSettingsEvent } from '@cpg/contracts';
-import { AppError } from '@cpg/core';
+import type { AppError } from '@cpg/core';
+import { invalidRequest } from '@cpg/core';
 import type { ProposedEvent } from '@cpg/event-store';
 import { isSameKey } from '../rails/account-key.ts';
 import { keyHashOf } from './key-hash.ts';
@@ -89,7 +90,7 @@ const setConfirmations = (
 ): Proposed[] => {
   const most = MOST_CONFIRMATIONS[asset.network.kind];
   if (confirmations < 1 || confirmations > most)
-    throw invalid('confirmations', `must be 1 to ${most} on ${asset.network.name}`);
+    throw invalidRequest([{ path: 'confirmations', message: `must be 1 to ${most} on ${asset.network.name}` }]);
   const tiers = settingsOf(settings, merchantId).confirmations.get(asset.id) ?? [];
   if (tiers.some((tier) => tier.fromMinor === fromMinor && tier.confirmations === confirmations)) return [];
   const data = { merchantId, asset: asset.id, fromMinor: String(fromMinor), confirmations, at };
@@ -99,7 +100,4 @@ const setConfirmations = (
 /** Below the number of blocks in which a reorganisation is followed. */
 const MOST_CONFIRMATIONS = { bitcoin: 100, evm: 200 };
 
-const invalid = (path: string, message: string): AppError =>
-  new AppError('invalid_request', `${path}: ${message}`, { details: [{ path, message }] });
-
-const invalidKey = (message: string): AppError => invalid('key', message);
+const invalidKey = (message: string): AppError => invalidRequest([{ path: 'key', message }]);

@@ -7,7 +7,8 @@ import {
   fromMinor,
   toMinor,
 } from '@cpg/contracts';
-import { AppError } from '@cpg/core';
+import type { AppError } from '@cpg/core';
+import { invalidRequest } from '@cpg/core';
 import { isKnownStream } from '@cpg/event-store';
 import type { CallContext, Logger } from '@cpg/runtime';
 import type { EventStoreDBClient } from '@eventstore/db-client';
@@ -140,5 +141,4 @@ const minorOf = (amount: string, { currency }: Asset): bigint => {
   }
 };
 
-const invalid = (path: string, message: string): AppError =>
-  new AppError('invalid_request', `${path}: ${message}`, { details: [{ path, message }] });
+const invalid = (path: string, message: string): AppError => invalidRequest([{ path, message }]);

@@ -1,5 +1,5 @@
 import { fromMinor, type PaymentEvent } from '@cpg/contracts';
-import { AppError } from '@cpg/core';
+import { AppError, invalidRequest } from '@cpg/core';
 import type { RefundPayment } from './command.ts';
 import { type ExistingPayment, refundableMinor } from './state.ts';
 
@@ -51,5 +51,4 @@ export const refund = (
 /** Bounds the events of a payment and its order. */
 const MAX_REFUNDS = 100;
 
-const refusedAmount = (message: string): AppError =>
-  new AppError('invalid_request', `amount: ${message}`, { details: [{ path: 'amount', message }] });
+const refusedAmount = (message: string): AppError => invalidRequest([{ path: 'amount', message }]);

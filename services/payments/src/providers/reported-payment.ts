@@ -1,6 +1,6 @@
 import type { ProviderPayment, RegisteredPayment } from '@cpg/contracts';
-import { isAppError } from '@cpg/core';
-import { type CallContext, invalidRequest, type Logger, validationDetails } from '@cpg/runtime';
+import { invalidRequest, isAppError } from '@cpg/core';
+import { type CallContext, type Logger, validationDetails } from '@cpg/runtime';
 import type { z } from 'zod';
 import type { RegisterPayment } from '../matching.ts';
 
