@@ -3,6 +3,7 @@ import { isAppError } from '@cpg/core';
 import { UnreadableEventError } from '@cpg/event-store';
 import { isTransientDatabaseError, type Pool } from '@cpg/postgres';
 import { type Logger, newContext, retry, untilBack, type Wait } from '@cpg/runtime';
+import pMap from 'p-map';
 import type { OrderCommands } from './commands.ts';
 import type { OrderHandler } from './order-handler.ts';
 import { type ExistingOrder, exists } from './order/state.ts';
@@ -37,10 +38,10 @@ const CLAIM_DUE = `
 
 const EXTEND_CLAIM = `update orders.orders set claimed_until = $2::timestamptz + $3 * interval '1 second' where id = $1`;
 
-/** Runs due orders: expiry and renewal, once the chains of an order were read past its deadline, and the request for missing deposit instructions. The due time is a column of the
- *  read model, so orders that fall due while no instance runs are found at the next start. An order that fails is
- *  retried after the others. Instances share the work by claims; the claims of a crashed instance end after 30
- *  seconds. */
+/** Runs due orders: expiry and renewal, once their chains were read past the deadline, and the request for missing
+ *  deposit instructions. The due time is a column of the read model, so a later start finds orders that fall due while
+ *  no instance runs. An order that fails is retried after the others. Instances share the work by claims, which end 30
+ *  seconds after a crash. */
 export const watchDeadlines = (options: DeadlineOptions): { stop: () => Promise<void> } => {
   const stopping = new AbortController();
   const { readModel, now, wait, log, everyMs = POLL_INTERVAL_MS } = options;
@@ -52,13 +53,9 @@ export const watchDeadlines = (options: DeadlineOptions): { stop: () => Promise<
         ...untilBack(wait),
         onError: (error) => log.warn({ err: error }, 'cannot query due orders, retrying'),
       }).catch(() => ({ rows: [] }));
-      const claimed = found.rows.length;
-      const worker = async () => {
-        for (let row = found.rows.shift(); row && !signal.aborted; row = found.rows.shift())
-          await runDue(row.id, options);
-      };
-      await Promise.all(Array.from({ length: CONCURRENCY }, worker));
-      if (claimed < CLAIM_BATCH) await sleep(everyMs, undefined, { signal }).catch(() => {});
+      const run = ({ id }: { id: string }) => (signal.aborted ? undefined : runDue(id, options));
+      await pMap(found.rows, run, { concurrency: CONCURRENCY });
+      if (found.rows.length < CLAIM_BATCH) await sleep(everyMs, undefined, { signal }).catch(() => {});
     }
   })();
   return {

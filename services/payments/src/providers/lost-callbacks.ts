@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Pool, startLeaderElection } from '@cpg/postgres';
 import { type Logger, newContext } from '@cpg/runtime';
+import pMap from 'p-map';
 import type { OrdersClient } from '../clients/orders.ts';
 import { assignedReferences, type AssignedReference } from '../projections/assigned-references.ts';
 import type { OutsideProvider } from './provider.ts';
@@ -43,14 +44,12 @@ export const lostCallbacks = ({ providers, readModel, orders, record, now, log }
     if (!order || order.status === 'paid') return;
     for (const report of await byName.get(name)!.query(reference)) await record(name, report, context);
   };
-  const askAll = async (references: AssignedReference[], signal: AbortSignal): Promise<void> => {
-    const waiting = [...references];
+  const askAll = async (references: readonly AssignedReference[], signal: AbortSignal): Promise<void> => {
     const failures: unknown[] = [];
-    const worker = async () => {
-      for (let next = waiting.shift(); next && !signal.aborted; next = waiting.shift())
-        await ask(next).catch((error: unknown) => failures.push(error));
+    const askNext = async (reference: AssignedReference) => {
+      if (!signal.aborted) await ask(reference).catch((error: unknown) => failures.push(error));
     };
-    await Promise.all(Array.from({ length: CONCURRENCY }, worker));
+    await pMap(references, askNext, { concurrency: CONCURRENCY });
     if (failures.length > 0) log.warn({ err: failures[0], failures: failures.length }, 'providers gave no answer');
   };
 

@@ -1,3 +1,4 @@
+import pMap from 'p-map';
 import type { Transfer, Watched } from '../chain-source.ts';
 import { ChainNodeError } from '../chain-source.ts';
 import { RpcError, type RpcNode } from '../json-rpc.ts';
@@ -20,13 +21,11 @@ export const mempoolReader = (
     const { node, answer: ids } = (await nodes.first(listedIds))!;
     seen = new Map(ids.flatMap((id) => (seen.has(id) ? [[id, seen.get(id)!] as const] : [])));
     const unread = ids.filter((id) => !seen.has(id)).slice(0, TRANSACTIONS_PER_CALL);
-    const readNext = async (): Promise<void> => {
-      for (let id = unread.pop(); id !== undefined; id = unread.pop()) {
-        const transaction = await fetchTransaction(node, id);
-        if (transaction) seen.set(id, transfersIn(transaction, watched));
-      }
+    const read = async (id: string): Promise<void> => {
+      const transaction = await fetchTransaction(node, id);
+      if (transaction) seen.set(id, transfersIn(transaction, watched));
     };
-    await Promise.all(Array.from({ length: CONCURRENT }, readNext));
+    await pMap(unread, read, { concurrency: CONCURRENT });
     return [...seen.values()].flat();
   };
 };
