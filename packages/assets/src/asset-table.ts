@@ -1,6 +1,7 @@
 import { decimalsOf, parseDecimal, type PaymentCurrency, toMinorRoundedUp } from '@cpg/contracts';
 import type { AssetRow, AssetsFile, NetworkRow } from './assets-file.ts';
 import { type Chain, chainOf } from './chains.ts';
+import { explorerOf } from './explorers.ts';
 
 /** A chain that accepts deposits. */
 export type Network = Chain & {
@@ -9,6 +10,8 @@ export type Network = Chain & {
   readonly chainId: string;
   /** Extended public key in the file. */
   readonly xpub?: string;
+  /** Address of the block explorer; absent for none. */
+  readonly explorer?: string;
 };
 
 /** A coin or token on a network: what a deposit consists of. */
@@ -86,10 +89,18 @@ export const assetTable = (file: AssetsFile): AssetTable => {
   return { networks, assets: file.assets.map((row) => assetOf(row, byName.get(row.network)!)) };
 };
 
-const networkOf = ({ network: name, chain_id: chainId, native_coin, xpub }: NetworkRow): Network => {
+const networkOf = ({ network: name, chain_id: chainId, native_coin, xpub, explorer: own }: NetworkRow): Network => {
   const chain = chainOf(chainId)!;
   const nativeCoin = chain.nativeCoin ?? native_coin;
-  return { ...chain, ...(nativeCoin && { nativeCoin }), name, chainId, ...(xpub && { xpub }) } as Network;
+  const explorer = own === undefined ? explorerOf(chainId) : own?.replace(/\/+$/, '');
+  return {
+    ...chain,
+    ...(nativeCoin && { nativeCoin }),
+    name,
+    chainId,
+    ...(xpub && { xpub }),
+    ...(explorer && { explorer }),
+  } as Network;
 };
 
 const nativeCoinFaults = ({ network, chain_id, native_coin }: NetworkRow): string[] => {

@@ -21,5 +21,6 @@ export {
   settingsOf,
 } from './deposit-settings.ts';
 export { checksummed, isChecksummed } from './evm-address.ts';
+export { transactionUrl } from './explorers.ts';
 export { payableAssets, requiredConfirmations, requirePayable } from './payable.ts';
 export { AssetsConfig, readAssets } from './read-assets.ts';

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { configureCaz } from '@cpg/contracts';
 import { assetsOf } from './asset-table.ts';
+import { transactionUrl } from './explorers.ts';
 import { readAssets } from './read-assets.ts';
 
 const USDC_ON_BNB = '0x8AC76a51cc950d9822D68b83fE1Ad97B32Cd580d';
@@ -275,4 +276,21 @@ test('names the variable and the file that cannot be read', () => {
   expect(() => readAssets({ ENVIRONMENT: 'production', ASSETS_FILE: join(folder, 'half.json') })).toThrow(
     /cannot be read/,
   );
+});
+
+test('a known public network has an explorer, a local one has none, and the file has the last word', () => {
+  const local = { network: 'local', chain_id: 'eip155:31337' };
+  const explorers = (networks: object[]) =>
+    read(
+      networks,
+      networks.map((row) => ({ ...usdc, ...row, chain_id: undefined, explorer: undefined })),
+    ).networks.map((network) => transactionUrl(network, '0xab'));
+  expect(explorers([bnb, local])).toEqual(['https://bscscan.com/tx/0xab', undefined]);
+  expect(
+    explorers([
+      { ...bnb, explorer: null },
+      { ...local, explorer: 'https://scan.shop.example/' },
+    ]),
+  ).toEqual([undefined, 'https://scan.shop.example/tx/0xab']);
+  expect(faultOf([{ ...bnb, explorer: 'http://bscscan.com' }], [usdc])).toContain('must be the https:// address');
 });
