@@ -1,0 +1,62 @@
+import axe, { type AxeResults } from 'axe-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+
+/** A payer's browser on the payment page. */
+export interface Visit {
+  readonly page: Page;
+  /** Console errors, failed requests, answers of 4xx and 5xx, and requests to another origin, so far. */
+  readonly faults: readonly string[];
+  readonly close: () => Promise<void>;
+}
+
+export const PHONE: BrowserContextOptions = {
+  viewport: { width: 390, height: 844 },
+  deviceScaleFactor: 2,
+  hasTouch: true,
+};
+export const DESKTOP: BrowserContextOptions = { viewport: { width: 1280, height: 900 } };
+
+/** Opens a page in a browser profile of its own. */
+export const visit = async (
+  browser: Browser,
+  url: string,
+  { prepare, ...options }: BrowserContextOptions & { prepare?: (page: Page) => Promise<unknown> } = {},
+): Promise<Visit> => {
+  const context = await browser.newContext({ locale: 'en-US', ...PHONE, ...options });
+  const page = await context.newPage();
+  const faults = faultsOf(page, new URL(url).origin);
+  await prepare?.(page);
+  await page.goto(url);
+  return { page, faults, close: () => context.close() };
+};
+
+const faultsOf = (page: Page, origin: string): string[] => {
+  const faults: string[] = [];
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) faults.push(`console: ${message.text()}`);
+  });
+  page.on('pageerror', (error) => faults.push(`script: ${error.message}`));
+  page.on('request', (request) => {
+    if (new URL(request.url()).origin !== origin) faults.push(`foreign: ${request.url()}`);
+  });
+  page.on('response', (response) => {
+    if (response.status() >= 400) faults.push(`${response.status()}: ${response.url()}`);
+  });
+  page.on('requestfailed', (request) => {
+    // The event stream, which a page closes when it is left.
+    if (request.resourceType() === 'eventsource') return;
+    faults.push(`failed: ${request.url()} ${request.failure()?.errorText}`);
+  });
+  return faults;
+};
+
+/** What WCAG 2.2 AA and the best practices of axe find wrong, one line each. */
+export const violationsOn = async (page: Page): Promise<string[]> => {
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate<AxeResults>('axe.run()');
+  return violations.flatMap(({ id, help, nodes }) => nodes.map(({ html }) => `${id}: ${help}: ${html}`));
+};
+
+/** By how many pixels the page is wider than the screen: a payer would have to scroll sideways. */
+export const sidewaysOn = (page: Page): Promise<number> =>
+  page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
