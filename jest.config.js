@@ -8,14 +8,20 @@
 //   x.extended.test.ts, x.extended.int.test.ts: slow, or needs more        npm run test:extended, projects "extended" and
 //     than Node.js; starts what it needs                                     "extended-integration"
 // The files of IN_BOTH and INTEGRATION_IN_BOTH run in both, and do more where EXTENDED=1, which `npm run test:extended` sets.
-const base = {
-  transform: {
-    '^.+\\.ts$': [
-      '@swc/jest',
-      { jsc: { target: 'es2022', parser: { syntax: 'typescript' } }, module: { type: 'es6' } },
-    ],
+const swc = (tsx) => [
+  '@swc/jest',
+  {
+    jsc: {
+      target: 'es2022',
+      parser: { syntax: 'typescript', tsx },
+      transform: { react: { runtime: 'automatic', importSource: 'preact' } },
+    },
+    module: { type: 'es6' },
   },
-  extensionsToTreatAsEsm: ['.ts'],
+];
+const base = {
+  transform: { '^.+\\.ts$': swc(false), '^.+\\.tsx$': swc(true) },
+  extensionsToTreatAsEsm: ['.ts', '.tsx'],
   testEnvironment: 'node',
   testEnvironmentOptions: { customExportConditions: ['source', 'node', 'node-addons'] },
   modulePathIgnorePatterns: ['<rootDir>/.*/dist/', '<rootDir>/.data/'],

@@ -1,18 +1,19 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { transformSync } from '@swc/core';
 
 // Builds one package: every source file becomes JavaScript with a source map, without a type check (`pnpm types` checks
-// the whole repository). Run in the folder of the package. `--out` names another folder than dist.
+// the whole repository). Style sheets are copied. Run in the folder of the package. `--out` names another folder than dist.
 const { out } = parseArgs({ options: { out: { type: 'string', default: 'dist' } } }).values;
 
-const isBuilt = (path) => path.endsWith('.ts') && !/\.test\.ts$|\/testing\/jest-/.test(path);
+const isBuilt = (path) => /\.tsx?$/.test(path) && !/\.test\.ts$|\/testing\/jest-/.test(path);
+const files = readdirSync('src', { recursive: true });
 
 rmSync(out, { recursive: true, force: true });
-for (const path of readdirSync('src', { recursive: true }).filter(isBuilt)) {
+for (const path of files.filter(isBuilt)) {
   const source = join('src', path);
-  const target = join(out, path.replace(/\.ts$/, '.js'));
+  const target = join(out, path.replace(/\.tsx?$/, '.js'));
   const { code, map } = transformSync(readFileSync(source, 'utf8'), {
     configFile: false,
     swcrc: false,
@@ -21,13 +22,23 @@ for (const path of readdirSync('src', { recursive: true }).filter(isBuilt)) {
     sourceMaps: true,
     jsc: {
       target: 'es2022',
-      parser: { syntax: 'typescript' },
+      parser: { syntax: 'typescript', tsx: path.endsWith('.tsx') },
       rewriteRelativeImportExtensions: true,
-      transform: { verbatimModuleSyntax: true },
+      transform: { verbatimModuleSyntax: true, react: { runtime: 'automatic', importSource: 'preact' } },
     },
     module: { type: 'es6' },
   });
   mkdirSync(dirname(target), { recursive: true });
-  writeFileSync(target, `${code}//# sourceMappingURL=${path.split('/').at(-1).replace(/\.ts$/, '.js.map')}\n`);
+  writeFileSync(
+    target,
+    `${code}//# sourceMappingURL=${path
+      .split('/')
+      .at(-1)
+      .replace(/\.tsx?$/, '.js.map')}\n`,
+  );
   writeFileSync(`${target}.map`, map);
+}
+for (const path of files.filter((path) => path.endsWith('.css'))) {
+  mkdirSync(dirname(join(out, path)), { recursive: true });
+  copyFileSync(join('src', path), join(out, path));
 }
