@@ -46,6 +46,8 @@ const ORDER_VIEWS: Views<OrderEvent> = {
     expiration_minutes: data.expirationMinutes,
     expiration_date: data.expiresAt,
     deposit_instructions: data.instructions?.map(instructionView),
+    return_url: data.returnUrl,
+    cancel_url: data.cancelUrl,
     metadata: data.metadata,
     ...transition(data),
   }),

@@ -9,6 +9,8 @@ const order: MerchantCreateOrderDto = {
   enable_rails: ['gateway_pay'],
   payment_currency: 'USDC',
   capabilities: CAPABILITIES,
+  return_url: 'https://shop.example/thanks',
+  cancel_url: 'https://shop.example/cart',
   metadata: { table: 'B7' },
 };
 const call = (changed: unknown) => ({
@@ -30,5 +32,7 @@ test.each<[string, unknown]>([
   ['no currency', { ...order, payment_currency: null }],
   ['no capabilities', { ...order, capabilities: undefined }],
   ['a deadline in text', { ...order, expiration_minutes: '5' }],
+  ['a return URL that is no text', { ...order, return_url: {} }],
+  ['a cancel URL that is no text', { ...order, cancel_url: 1 }],
   ['metadata in text', { ...order, metadata: 'B7' }],
 ])('a create with %s is refused', (_, changed) => expect(CreateOrderCall.safeParse(call(changed)).success).toBe(false));

@@ -54,6 +54,8 @@ export interface Order {
   deposit_instructions: DepositInstruction[];
   payment_reference?: string | undefined;
   expiration_date?: string | undefined;
+  return_url?: string | undefined;
+  cancel_url?: string | undefined;
   metadata?: Record<string, Json> | undefined;
   created_at?: string | undefined;
   updated_at?: string | undefined;

@@ -86,6 +86,8 @@ export const Order = z.object({
   deposit_instructions: z.array(DepositInstruction),
   payment_reference: z.string().optional(),
   expiration_date: Timestamp.optional(),
+  return_url: z.string().optional(),
+  cancel_url: z.string().optional(),
   metadata: Metadata.optional(),
   created_at: Timestamp.optional(),
   updated_at: Timestamp.optional(),
@@ -97,6 +99,9 @@ export const MAX_EXPIRATION_MINUTES = 43_200;
 export const DEFAULT_EXPIRATION_MINUTES = 60;
 
 const ExpirationMinutes = z.int().min(MIN_EXPIRATION_MINUTES).max(MAX_EXPIRATION_MINUTES);
+
+/** A page of the merchant for the payer's browser. The gateway checks its form. */
+const PayerUrl = requestText(1, 2048);
 
 /** The capabilities in a request. */
 export const CapabilitiesDto = z.strictObject(Capabilities.shape);
@@ -113,6 +118,8 @@ export const MerchantCreateOrderDto = z.strictObject({
   payment_currency: PaymentCurrency,
   capabilities: CapabilitiesDto,
   expiration_minutes: ExpirationMinutes.optional(),
+  return_url: PayerUrl.optional(),
+  cancel_url: PayerUrl.optional(),
   metadata: MetadataDto.optional(),
 });
 export type MerchantCreateOrderDto = z.infer<typeof MerchantCreateOrderDto>;

@@ -38,6 +38,8 @@ export const createOrder: MerchantCreateOrderDto = {
     expiration_auto_renewal: false,
   },
   expiration_minutes: 60,
+  return_url: 'https://lafonda.example/thanks?table=B7',
+  cancel_url: 'https://lafonda.example/cart',
   metadata: { table: 'B7' },
 };
 
@@ -78,6 +80,8 @@ export const order: Order = {
     },
   ],
   expiration_date: '2026-01-31T13:00:00.000Z',
+  return_url: 'https://lafonda.example/thanks?table=B7',
+  cancel_url: 'https://lafonda.example/cart',
   metadata: { table: 'B7' },
   created_at: '2026-01-31T12:00:00.000Z',
   updated_at: '2026-01-31T12:00:00.000Z',

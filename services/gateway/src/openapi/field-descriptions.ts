@@ -130,6 +130,10 @@ const OWN: Record<string, Record<string, string>> = {
     payment_currency: 'The currency in which the order is paid.',
     capabilities: 'What may happen to the order.',
     expiration_minutes: 'Minutes until the order expires. By default 60.',
+    return_url:
+      'Your page to which the payment page sends the payer after the payment, with `order_id` and `status` in the query. An `https` URL without credentials and fragment; it is never fetched. Anyone can open it with any values: retrieve the order before you trust them.',
+    cancel_url:
+      'Your page to which the payment page leads a payer who does not want to pay, or cannot any more. Same rules as `return_url`.',
   },
   Order: {
     id: 'The order: `ord_` and a ULID.',
@@ -145,6 +149,8 @@ const OWN: Record<string, Record<string, string>> = {
     deposit_instructions: 'How to pay, one instruction per rail and network.',
     payment_reference: 'The reference that the payer gives, if the rail has one.',
     expiration_date: 'The deadline for payment.',
+    return_url: 'Your page for a payer who has paid, as in the request.',
+    cancel_url: 'Your page for a payer who does not pay, as in the request.',
   },
   OrderDeletion: { id: 'The order that was deleted.' },
   OrderHistoryPage: { items: 'Recorded events, oldest first.' },

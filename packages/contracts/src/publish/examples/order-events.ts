@@ -3,6 +3,7 @@ import {
   ASSIGNED,
   BLOCK,
   CAPABILITIES,
+  CANCEL_URL,
   CREATED,
   EXPIRES,
   failedPayment,
@@ -19,6 +20,7 @@ import {
   REFUND,
   REFUNDED,
   refundedPayment,
+  RETURN_URL,
 } from './values.ts';
 
 type Examples = { [T in OrderMessage['type']]: Extract<OrderMessage, { type: T }>['data'] };
@@ -38,6 +40,8 @@ export const ORDER_EXAMPLES: Examples = {
       totalMinor: '14030000',
       expirationMinutes: 60,
       expiresAt: EXPIRES,
+      returnUrl: RETURN_URL,
+      cancelUrl: CANCEL_URL,
       instructions: [ASSIGNED],
       status: 'awaiting_payment',
       reason: 'created',

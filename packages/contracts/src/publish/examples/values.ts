@@ -22,6 +22,8 @@ export const BLOCK = {
 export const PROVIDER_ID = `${TX}:2`;
 export const ADDRESS = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 export const TOKEN = '0xdAC17F958D2ee523a2206206994597C13D831ec7';
+export const RETURN_URL = 'https://lafonda.example/thanks?table=B7';
+export const CANCEL_URL = 'https://lafonda.example/cart';
 export const CAPABILITIES = {
   can_cancel: true,
   can_update: true,
@@ -88,6 +90,8 @@ export const order = (differences: Partial<Order> = {}): Order => ({
     },
   ],
   expiration_date: EXPIRES,
+  return_url: RETURN_URL,
+  cancel_url: CANCEL_URL,
   created_at: CREATED,
   updated_at: CREATED,
   ...differences,
