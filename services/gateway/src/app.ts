@@ -62,6 +62,8 @@ export interface AppOptions {
   /** The name of this gateway's instance lock; null while it does not hold the lock. */
   readonly instanceName: () => string | null;
   readonly checkUrl: (url: string) => Promise<void>;
+  /** Whether merchants may name http URLs of this machine. */
+  readonly allowLocalUrls: boolean;
   readonly ready: ReadinessChecks;
   readonly outages?: Outages;
   /** `/metrics` needs one of the tokens that the services share. */

@@ -72,6 +72,7 @@ await runService(async () => {
     instanceName: instanceLock.instanceName,
     box: secretBox(config.WEBHOOK_ENCRYPTION_KEY),
     checkUrl: (url) => checkEndpointUrl(url, { allowLocal: config.WEBHOOK_ALLOW_LOCAL, isAllowed }),
+    allowLocalUrls: config.WEBHOOK_ALLOW_LOCAL,
     ready: {
       postgres: outages.watch(POSTGRES, databaseDependency(pool)),
       preparation: startup.check,

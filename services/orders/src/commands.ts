@@ -150,6 +150,8 @@ const createOrder = async (
     totalMinor: quoted.pricedMinor,
     expirationMinutes,
     ...(order.metadata && { metadata: order.metadata }),
+    ...(order.return_url !== undefined && { returnUrl: order.return_url }),
+    ...(order.cancel_url !== undefined && { cancelUrl: order.cancel_url }),
     ...(payables && { instructions: payables.instructions }),
     at,
   };

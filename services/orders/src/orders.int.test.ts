@@ -12,13 +12,15 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 test('a created order is priced, instructed, durable, visible at once and published to Kafka', async () => {
-  const order = await service.create();
+  const urls = { return_url: 'https://shop.example/thanks?table=B7', cancel_url: 'https://shop.example/cart' };
+  const order = await service.create(urls);
   // 2 x 45.50 + 9 = 100 MXN at 0.0545
   expect(order).toMatchObject({
     status: 'awaiting_payment',
     total_amount: '5.450000',
     remaining_amount: '5.450000',
     rates: { MXN: { rate: '0.0545', source: 'sandbox' } },
+    ...urls,
   });
   expect(order.deposit_instructions[0]).toMatchObject({
     rail: 'gateway_pay',

@@ -17,6 +17,7 @@ export const openApiDocument = async (): Promise<OpenApi> => {
     box: unused,
     instanceName: unused,
     checkUrl: unused,
+    allowLocalUrls: false,
     ready: {},
     now: unused,
     log: createLogger({ name: 'openapi', level: 'silent' }),

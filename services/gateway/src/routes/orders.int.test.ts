@@ -52,6 +52,14 @@ describe('creating an order', () => {
     ['NUL characters', { external_reference_id: 'a\0b' }, 'external_reference_id'],
     ['a lone surrogate', { external_reference_id: '\ud800' }, 'external_reference_id'],
     ['NUL characters in a field name', { metadata: { 'a\0b': 1 } }, 'metadata'],
+    ['a return URL that is not https', { return_url: 'http://shop.example/thanks' }, 'return_url'],
+    [
+      'a return URL with more than 2048 characters',
+      { return_url: `https://shop.example/${'a'.repeat(2028)}` },
+      'return_url',
+    ],
+    ['a cancel URL that is a script', { cancel_url: 'javascript:alert(1)' }, 'cancel_url'],
+    ['a cancel URL with credentials', { cancel_url: 'https://a:b@shop.example/' }, 'cancel_url'],
     ['an expiration below five minutes', { expiration_minutes: 4 }, 'expiration_minutes'],
   ])('returns 400 for %s with the path of the field', async (_, overrides, path) => {
     const { status, body } = await shop.send('POST', '/v1/orders', { ...orderBody(), ...overrides });

@@ -14,6 +14,7 @@ import { orderKeys } from '../plugins/order-keys.ts';
 import { completeOrderDeletion, recordOrderDeletion } from '../queries/deleted-resources.ts';
 import { listOrders, orderById } from '../queries/orders.ts';
 import { callContext, callerOf } from '../request.ts';
+import { checkBrowserUrl } from '../web-url.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import * as schemas from './order-schemas.ts';
 import { paymentMethodRefusal } from './payment-methods.ts';
@@ -23,6 +24,8 @@ export interface OrderRouteOptions {
   readonly payments: PaymentsClient;
   readonly pool: Pool;
   readonly box: SecretBox;
+  /** Whether `return_url` and `cancel_url` may be http URLs of this machine. */
+  readonly allowLocalUrls: boolean;
 }
 
 const CREATE = {
@@ -35,7 +38,8 @@ const CREATE = {
 const CHANGE = { scope: 'orders:self:update', shows: 'order' } as const;
 
 /** `/v1/orders`. Commands go to the orders service, reads to its read model. */
-export const orderRoutes: FastifyPluginAsyncZod<OrderRouteOptions> = async (app, { orders, payments, pool, box }) => {
+export const orderRoutes: FastifyPluginAsyncZod<OrderRouteOptions> = async (app, options) => {
+  const { orders, payments, pool, box, allowLocalUrls: allowLocal } = options;
   const keyOf = orderKeys({ pool, box });
   const readHistory = createPublicHistoryReader(createHistoryReader({ orders, payments }), pool);
   const findOrder = async (request: FastifyRequest, id: string): Promise<Order> => {
@@ -44,6 +48,10 @@ export const orderRoutes: FastifyPluginAsyncZod<OrderRouteOptions> = async (app,
   };
 
   app.post('/orders', { config: CREATE, schema: schemas.createOrder }, async (request, reply) => {
+    for (const path of ['return_url', 'cancel_url'] as const) {
+      const url = request.body[path];
+      if (url !== undefined) checkBrowserUrl(url, { path, allowLocal });
+    }
     const { merchantId, paymentMethods } = callerOf(request);
     const { orderId, requestHash, stored, mayRepeat } = await keyOf(request);
     if (stored) return sendCreated(reply, { ...stored, path: `/orders/${orderId}`, isRepeat: true });

@@ -106,6 +106,7 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
     box: secretBox(['key of the tests that seals, thirty-two characters']),
     checkUrl: (text) =>
       checkEndpointUrl(text, { allowLocal: options.allowLocal ?? false, resolve: options.resolve ?? publicHost }),
+    allowLocalUrls: options.allowLocal ?? false,
     ready: { postgres: outages.watch(POSTGRES, databaseDependency(pool)) },
     outages,
     metrics: { registry: createServiceMetrics(outages), token: INTERNAL_TOKEN },

@@ -1,16 +1,9 @@
 import { isIP } from 'node:net';
 import { AppError, invalidRequest } from '@cpg/core';
-import {
-  createAddressMatcher,
-  createHostResolver,
-  isPublicAddress,
-  NO_SUCH_HOST,
-  type ResolveHost,
-} from '@cpg/runtime';
+import { createHostResolver, isPublicAddress, NO_SUCH_HOST, type ResolveHost } from '@cpg/runtime';
+import { hostOf, isLoopback, parseWebUrl } from '../web-url.ts';
 
 const resolveHost = createHostResolver();
-
-const isLoopback = createAddressMatcher(['127.0.0.0/8', '::1']);
 
 export interface EndpointRules {
   readonly allowLocal: boolean;
@@ -27,12 +20,7 @@ export const checkEndpointUrl = async (
   text: string,
   { allowLocal, isAllowed = () => false, resolve = resolveHost }: EndpointRules,
 ): Promise<void> => {
-  const url = parseUrl(text);
-  if (url.protocol !== 'https:' && !(allowLocal && url.protocol === 'http:'))
-    throw invalidUrl('must be an https:// URL');
-  if (url.username || url.password) throw invalidUrl('must not carry credentials');
-  if (text.includes('#')) throw invalidUrl('must not have a fragment');
-
+  const url = parseWebUrl(text, { path: 'url', allowLocal });
   const addresses = await addressesOf(hostOf(url), resolve, allowLocal);
   const allLocal = addresses.length > 0 && addresses.every(isLoopback);
   if (url.protocol === 'http:' && !allLocal) throw invalidUrl('must be an https:// URL');
@@ -40,16 +28,6 @@ export const checkEndpointUrl = async (
   const privateAddress = addresses.find((address) => !isPublicAddress(address) && !isAllowed(address));
   if (privateAddress !== undefined) throw invalidUrl('must be publicly reachable: its host has a private address');
 };
-
-const parseUrl = (text: string): URL => {
-  // URL parsers silently drop white space, so two parsers could see different hosts.
-  if (/[\s\p{Cc}\\]/u.test(text) || !/^https?:\/\//i.test(text) || !URL.canParse(text)) {
-    throw invalidUrl('must be an absolute https:// URL');
-  }
-  return new URL(text);
-};
-
-const hostOf = (url: URL): string => url.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
 
 const addressesOf = async (host: string, resolve: ResolveHost, allowLocal: boolean): Promise<string[]> => {
   if (isIP(host)) return [host];

@@ -22,6 +22,8 @@ export type CreateOrder = {
   readonly totalMinor: bigint;
   readonly expirationMinutes: number;
   readonly metadata?: Metadata | undefined;
+  readonly returnUrl?: string | undefined;
+  readonly cancelUrl?: string | undefined;
   /** Absent while a provider is slow: `InstructOrder` adds them later. */
   readonly instructions?: AssignedInstruction[] | undefined;
   readonly at: Date;

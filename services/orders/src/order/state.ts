@@ -45,6 +45,8 @@ export interface ExistingOrder {
   /** Number of updates and time advances. `MAX_CHANGES` limits it. */
   readonly changes: number;
   readonly metadata?: Metadata | undefined;
+  readonly returnUrl?: string | undefined;
+  readonly cancelUrl?: string | undefined;
   readonly createdAt: string;
   /** The latest `at` of all events. The events of one command share it; no other command has the same. */
   readonly updatedAt: string;

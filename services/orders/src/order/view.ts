@@ -31,6 +31,8 @@ export const orderView = (order: ExistingOrder): OrderResource => {
     deposit_instructions: order.instructions.map((instruction) => instructionView(instruction, order)),
     ...(reference && { payment_reference: reference }),
     expiration_date: order.expiresAt,
+    ...(order.returnUrl !== undefined && { return_url: order.returnUrl }),
+    ...(order.cancelUrl !== undefined && { cancel_url: order.cancelUrl }),
     ...(order.metadata && { metadata: order.metadata }),
     created_at: order.createdAt,
     updated_at: order.updatedAt,

@@ -1,0 +1,39 @@
+import { isIP } from 'node:net';
+import { invalidRequest } from '@cpg/core';
+import { createAddressMatcher } from '@cpg/runtime';
+
+export interface WebUrlRules {
+  /** The field of the request, for the refusal. */
+  readonly path: string;
+  /** Whether `http` is allowed for a sandbox on this machine. */
+  readonly allowLocal: boolean;
+}
+
+/** Parses an absolute https URL without credentials and fragment. Throws `invalid_request` for any other text. With
+ *  `allowLocal` also http: the caller checks that it leads to this machine. */
+export const parseWebUrl = (text: string, { path, allowLocal }: WebUrlRules): URL => {
+  const refuse = (message: string) => invalidRequest([{ path, message }]);
+  // URL parsers silently drop white space, so two parsers could see different hosts.
+  if (/[\s\p{Cc}\\]/u.test(text) || !/^https?:\/\//i.test(text) || !URL.canParse(text))
+    throw refuse('must be an absolute https:// URL');
+  const url = new URL(text);
+  if (url.protocol !== 'https:' && !allowLocal) throw refuse('must be an https:// URL');
+  if (url.username || url.password) throw refuse('must not carry credentials');
+  if (text.includes('#')) throw refuse('must not have a fragment');
+  return url;
+};
+
+/** Checks a URL that only the payer's browser opens: its form alone, because the gateway never connects to it. */
+export const checkBrowserUrl = (text: string, rules: WebUrlRules): void => {
+  const url = parseWebUrl(text, rules);
+  if (url.protocol === 'http:' && !namesThisMachine(hostOf(url)))
+    throw invalidRequest([{ path: rules.path, message: 'must be an https:// URL' }]);
+};
+
+/** The host without the brackets of an IPv6 address and without the dot of the root. */
+export const hostOf = (url: URL): string => url.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
+
+export const isLoopback = createAddressMatcher(['127.0.0.0/8', '::1']);
+
+/** RFC 6761: names under `localhost` are this machine. */
+const namesThisMachine = (host: string): boolean => (isIP(host) ? isLoopback(host) : /(^|\.)localhost$/i.test(host));
