@@ -19,11 +19,33 @@ export const storedJson = <T>(text: string): T => new StoredJson(text) as T;
 
 /** Sends pages of stored resources as their text. Everything else becomes JSON as before. */
 export const sendStoredJson = (app: FastifyInstance): void => {
-  app.setSerializerCompiler(() => (value) => pageText(value) ?? JSON.stringify(value));
+  app.setSerializerCompiler(() => (value) => {
+    const page = pageOf(value);
+    // Fastify also sends bytes, but its types know text only.
+    return page ? (bytesOf(page) as unknown as string) : JSON.stringify(value);
+  });
 };
 
-const pageText = (value: unknown): string | null => {
-  const { items, ...page } = Object(value) as { items?: unknown };
+interface StoredPage {
+  readonly items: readonly StoredJson[];
+  readonly rest: object;
+}
+
+const pageOf = (value: unknown): StoredPage | null => {
+  const { items, ...rest } = Object(value) as { items?: unknown };
   if (!Array.isArray(items) || items.length === 0 || !items.every((item) => item instanceof StoredJson)) return null;
-  return `{"items":[${items.map(({ text }) => text).join(',')}],${JSON.stringify(page).slice(1)}`;
+  return { items, rest };
+};
+
+/** The JSON of a page. Written item by item, because one text of 190 KB is copied three times on its way. */
+const bytesOf = ({ items, rest }: StoredPage): Buffer => {
+  const parts = [
+    ...items.flatMap(({ text }, index) => [index === 0 ? '{"items":[' : ',', text]),
+    '],',
+    JSON.stringify(rest).slice(1),
+  ];
+  const bytes = Buffer.allocUnsafe(parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0));
+  let end = 0;
+  for (const part of parts) end += bytes.write(part, end);
+  return bytes;
 };
