@@ -1,0 +1,30 @@
+import { z } from 'zod';
+import { PaymentRail } from './currencies.ts';
+import { MerchantId, OrderId } from './ids.ts';
+
+/** A deposit address that payments derived again from its account and compared. */
+export const PageDeposit = z.object({
+  /** The rail whose instruction shows it. */
+  rail: PaymentRail,
+  network: z.string(),
+  /** CAIP-2. */
+  chain_id: z.string(),
+  /** CAIP-19. */
+  asset: z.string(),
+  address: z.string(),
+  /** Decimals of the asset on its chain. */
+  decimals: z.int(),
+  /** Decimals of the currency's minor units. */
+  currency_decimals: z.int(),
+  required_confirmations: z.int(),
+});
+export type PageDeposit = z.infer<typeof PageDeposit>;
+
+/** `GET /pages/:reference` of payments -> 200 PaymentPageAddresses, which never change. 404 for a reference that is
+ *  unknown, of a deleted order, or of an outside provider. An address that differs from its derivation is left out. */
+export const PaymentPageAddresses = z.object({
+  order_id: OrderId,
+  merchant_id: MerchantId,
+  deposits: z.array(PageDeposit),
+});
+export type PaymentPageAddresses = z.infer<typeof PaymentPageAddresses>;

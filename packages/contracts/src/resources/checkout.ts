@@ -1,0 +1,116 @@
+import { z } from 'zod';
+import { ItemCurrency, PaymentCurrency, PaymentRail } from '../currencies.ts';
+import { Timestamp } from '../ids.ts';
+import { Amount } from '../money.ts';
+import { Capabilities } from './order.ts';
+
+// The payer's view of an order. It shows nothing of the merchant's own business: no ids, emails, metadata or references.
+
+/** Signals to the payer, in the order of an order's life. `confirming`: everything was seen, and is not settled yet. */
+export const CheckoutState = z.enum([
+  'preparing',
+  'waiting',
+  'confirming',
+  'partially_paid',
+  'paid',
+  'reversed',
+  'expired',
+  'partially_paid_expired',
+  'canceled',
+]);
+export type CheckoutState = z.infer<typeof CheckoutState>;
+
+const line = {
+  name: z.string(),
+  quantity: z.number(),
+  unit_price: Amount,
+  /** `quantity * unit_price`, exactly. */
+  price: z.string(),
+  currency: ItemCurrency,
+};
+
+export const CheckoutModifier = z.strictObject(line);
+export const CheckoutLine = z.strictObject({ ...line, modifiers: z.array(CheckoutModifier) });
+export type CheckoutLine = z.infer<typeof CheckoutLine>;
+
+/** One unit of `currency` is worth `rate` units of the payment currency. */
+export const CheckoutRate = z.strictObject({ currency: ItemCurrency, rate: z.string(), quoted_at: Timestamp });
+export type CheckoutRate = z.infer<typeof CheckoutRate>;
+
+/** One address that takes the money, on one network. */
+export const WayToPay = z.strictObject({
+  rail: PaymentRail,
+  network: z.string(),
+  /** Such as `Ethereum`. */
+  network_name: z.string(),
+  is_testnet: z.boolean(),
+  /** CAIP-2. */
+  chain_id: z.string(),
+  /** CAIP-19. */
+  asset: z.string(),
+  address: z.string(),
+  /** What is left to send, in the payment currency. */
+  amount: Amount,
+  /** The same in units of the asset on its chain. */
+  amount_units: z.string(),
+  decimals: z.int(),
+  payment_uri: z.string(),
+  required_confirmations: z.int(),
+  /** How long these confirmations take on average; null where the time between blocks is not known. */
+  minutes: z.number().nullable(),
+});
+export type WayToPay = z.infer<typeof WayToPay>;
+
+/** `held`: confirmed, and waits for the rest of the amount. `late`: it came after the deadline, so the merchant has to
+ *  accept or return it. `not_counted`: the merchant has to return it. */
+export const CheckoutPaymentState = z.enum(['seen', 'held', 'counted', 'late', 'not_counted', 'returned', 'failed']);
+export type CheckoutPaymentState = z.infer<typeof CheckoutPaymentState>;
+
+export const CheckoutPayment = z.strictObject({
+  amount: Amount,
+  currency: PaymentCurrency,
+  state: CheckoutPaymentState,
+  /** What the merchant has to return. */
+  due_back: Amount,
+  returned: Amount,
+  network_name: z.string().optional(),
+  tx_hash: z.string().optional(),
+  confirmations: z.int().optional(),
+  required_confirmations: z.int().optional(),
+  seen_at: Timestamp,
+});
+export type CheckoutPayment = z.infer<typeof CheckoutPayment>;
+
+export const Checkout = z.strictObject({
+  /** The payment reference: what the payer and the merchant can name this page by. */
+  reference: z.string(),
+  merchant: z.strictObject({ name: z.string() }),
+  lines: z.array(CheckoutLine),
+  currency: PaymentCurrency,
+  total: Amount,
+  /** The applied sum. */
+  paid: Amount,
+  /** Seen and not settled: not confirmed yet, or held until the rest comes. */
+  pending: Amount,
+  /** What is left to send. */
+  remaining: Amount,
+  /** Received beyond the total. Either it counts for the order too, or the merchant has to return it. */
+  surplus: Amount,
+  rates: z.array(CheckoutRate),
+  /** When a renewal set new prices. */
+  price_updated_at: Timestamp.optional(),
+  state: CheckoutState,
+  /** Until when the prices hold. */
+  deadline: Timestamp,
+  paid_at: Timestamp.optional(),
+  rules: z.strictObject({
+    partial_payments: Capabilities.shape.partial_payments,
+    can_overpay: Capabilities.shape.can_overpay,
+    renews: z.boolean(),
+    express: z.boolean(),
+  }),
+  /** Empty once the order takes no money. */
+  ways: z.array(WayToPay),
+  payments: z.array(CheckoutPayment),
+});
+export type Checkout = z.infer<typeof Checkout>;
