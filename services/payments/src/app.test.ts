@@ -15,6 +15,7 @@ const UNUSED: Parameters<typeof buildApp>[0] = {
   stock: notCalled,
   register: notCalled,
   receiveCallback: notCalled,
+  pageAddresses: notCalled,
   changes: { confirm: notCalled, fail: notCalled, refund: notCalled },
   commands: { recordOutcomes: notCalled },
   deletePayments: notCalled,

@@ -17,6 +17,7 @@ import {
 } from '@cpg/runtime';
 import type { DepositSettingsOf } from './accounts/deposit-settings.ts';
 import { depositSettingsRoutes } from './accounts/routes.ts';
+import { type PageRoutes, pageRoutes } from './pages/routes.ts';
 import { type ProviderRoutes, providerRoutes } from './providers/routes.ts';
 import { type PaymentRoutes, paymentRoutes } from './routes.ts';
 
@@ -32,7 +33,8 @@ export const buildApp = ({
   depositSettings,
   ...routes
 }: PaymentRoutes &
-  ProviderRoutes & {
+  ProviderRoutes &
+  PageRoutes & {
     depositSettings: DepositSettingsOf;
     token: string | readonly string[];
     gate: Pick<StartGate, 'waitUntilOpen'>;
@@ -64,6 +66,7 @@ export const buildApp = ({
     await internal.register(paymentRoutes, routes);
     await internal.register(depositSettingsRoutes, { depositSettings });
     await internal.register(providerRoutes, routes);
+    await internal.register(pageRoutes, routes);
   });
   return app;
 };

@@ -26,6 +26,7 @@ import { paymentHistory } from './history.ts';
 import { registerPayments } from './matching.ts';
 import { paymentMessages } from './messages.ts';
 import { orderNotifier } from './order-notifier.ts';
+import { pageAddresses } from './pages/page-addresses.ts';
 import { findPayable } from './payables/find-payable.ts';
 import { merchantOfOrder } from './payables/merchant-of-order.ts';
 import { paymentStreamOf } from './payment/identity.ts';
@@ -78,6 +79,7 @@ await runService(async () => {
     stock,
     register,
     receiveCallback: reports.receiveCallback,
+    pageAddresses: pageAddresses({ client, findPayable: payableAt, readAccounts: accounts.read, metrics, log }),
     changes,
     commands,
     deletePayments,

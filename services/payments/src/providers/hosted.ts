@@ -15,6 +15,9 @@ export interface HostedOptions {
   readonly assignDeposits: Rail['assignInstructions'];
 }
 
+/** The names of this gateway as a provider. */
+export const OWN_PROVIDERS: readonly string[] = ['hosted', 'sandbox'];
+
 const RAIL: PaymentRail = 'gateway_pay';
 const REFERENCE_BYTES = 16;
 

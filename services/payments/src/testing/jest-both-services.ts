@@ -172,6 +172,7 @@ const paymentsService = ({ streams, now, http }: ServiceOptions) => {
       log,
     }),
     receiveCallback: receiveCallbacks({ providers: [], record: async () => Promise.reject(new Error('no provider')) }),
+    pageAddresses: notCalled,
     changes: paymentChanges({ commands, notifyOrder, now, log }),
     commands,
     deletePayments,

@@ -17,6 +17,7 @@ import { paymentDeletion } from '../deletion.ts';
 import { paymentHistory } from '../history.ts';
 import { registerPayments } from '../matching.ts';
 import { orderNotifier } from '../order-notifier.ts';
+import { pageAddresses } from '../pages/page-addresses.ts';
 import { findPayable } from '../payables/find-payable.ts';
 import { merchantOfOrder } from '../payables/merchant-of-order.ts';
 import { FeeSchedule } from '../payment/fees.ts';
@@ -146,10 +147,11 @@ const buildService = ({ client, pool, orders, merchantOf, providers, log }: Depe
   const fees = FeeSchedule.parse(JSON.parse(readFileSync(join(SERVICE, 'config/fees.json'), 'utf8')));
   const notifyOrder = orderNotifier({ commands, orders, now });
   const accounts = merchantAccounts({ client, table: SANDBOX, networks: depositNetworksOf(SANDBOX), now });
+  const payableAt = findPayable({ client, readModel: pool, log });
   const registerPayment = registerPayments({
     commands,
     notifyOrder,
-    findPayable: findPayable({ client, readModel: pool, log }),
+    findPayable: payableAt,
     merchantOfOrder: merchantOf,
     fees,
     now,
@@ -164,6 +166,7 @@ const buildService = ({ client, pool, orders, merchantOf, providers, log }: Depe
     stock: async () => ({ lease_ms: 0, addresses: {}, references: null }),
     register: registerPayment,
     receiveCallback: receiveCallbacks({ providers, record }),
+    pageAddresses: pageAddresses({ client, findPayable: payableAt, readAccounts: accounts.read, log }),
     changes,
     commands,
     deletePayments,
