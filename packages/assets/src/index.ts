@@ -8,6 +8,7 @@ export {
   type Network,
 } from './asset-table.ts';
 export { AssetsFile } from './assets-file.ts';
+export { chainFacts, type ChainFacts } from './chain-facts.ts';
 export type { BitcoinChain } from './chains.ts';
 export { assignedDeposit, depositInstruction } from './deposit-instruction.ts';
 export {
@@ -23,4 +24,5 @@ export {
 export { checksummed, isChecksummed } from './evm-address.ts';
 export { transactionUrl } from './explorers.ts';
 export { payableAssets, requiredConfirmations, requirePayable } from './payable.ts';
+export { paymentUri, tokenContract } from './payment-uri.ts';
 export { AssetsConfig, readAssets } from './read-assets.ts';

@@ -1,3 +1,4 @@
+import { paymentUri } from '@cpg/assets';
 import {
   type AssignedInstruction,
   type DepositInstruction,
@@ -68,21 +69,8 @@ const instructionView = (instruction: AssignedInstruction, order: ExistingOrder)
     amount,
     amount_units: String(units),
     decimals,
-    ...(takesPayments(order) && { payment_uri: paymentUri(instruction, units, amount) }),
+    ...(takesPayments(order) && { payment_uri: paymentUri({ ...instruction, units, amount }) }),
     required_confirmations: instruction.requiredConfirmations,
     expires_at,
   };
-};
-
-type CryptoDeposit = Extract<AssignedInstruction, { rail: 'crypto_deposit' }>;
-
-/** The payment URI for wallets: BIP21 for Bitcoin (amount in BTC), EIP-681 for Ethereum and its tokens (amount in units
- *  of the asset). */
-const paymentUri = ({ chainId, asset, address }: CryptoDeposit, units: bigint, amount: string): string => {
-  if (chainId.startsWith('bip122:')) return `bitcoin:${address}?amount=${amount}`;
-  const chainNumber = chainId.replace('eip155:', '');
-  const tokenContract = /\/erc20:(0x[0-9a-fA-F]{40})$/.exec(asset)?.[1];
-  return tokenContract
-    ? `ethereum:${tokenContract}@${chainNumber}/transfer?address=${address}&uint256=${units}`
-    : `ethereum:${address}@${chainNumber}?value=${units}`;
 };

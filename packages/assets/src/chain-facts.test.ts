@@ -1,0 +1,19 @@
+import { chainFacts } from './chain-facts.ts';
+import { readAssets } from './read-assets.ts';
+
+test.each(['sandbox', 'production'] as const)('knows the chains of the %s', (ENVIRONMENT) => {
+  for (const { chainId, name } of readAssets({ ENVIRONMENT }).networks) {
+    const { title, isTestnet, secondsPerBlock } = chainFacts(chainId, name);
+    expect(title).not.toBe(name);
+    expect(isTestnet).toBe(ENVIRONMENT === 'sandbox');
+    expect(secondsPerBlock).toBeGreaterThan(0);
+  }
+});
+
+test('calls an unknown chain by the name of its network, and claims nothing about it', () => {
+  expect(chainFacts('eip155:999999', 'our-chain')).toEqual({
+    title: 'our-chain',
+    isTestnet: false,
+    secondsPerBlock: null,
+  });
+});
