@@ -1,4 +1,5 @@
 import { cpus } from 'node:os';
+import { chains } from './bench/chains.ts';
 import { engines } from './bench/engines.ts';
 import { lists } from './bench/lists.ts';
 import { orderCreates } from './bench/order-creates.ts';
@@ -15,6 +16,7 @@ const SUITES: Record<string, () => Promise<Row[]>> = {
   orders: orderCreates,
   lists,
   engines,
+  chains,
   overload,
   'webhooks-drain': measureDrains,
   'webhooks-latency': latency,
@@ -23,7 +25,7 @@ const SUITES: Record<string, () => Promise<Row[]>> = {
   soak,
 };
 const WEBHOOKS = Object.keys(SUITES).filter((name) => name.startsWith('webhooks-'));
-const BY_DEFAULT = ['orders', 'lists', 'overload', 'engines', ...WEBHOOKS];
+const BY_DEFAULT = ['orders', 'lists', 'overload', 'engines', 'chains', ...WEBHOOKS];
 
 const chosen = process.argv.slice(2).flatMap((name) => (name === 'webhooks' ? WEBHOOKS : name));
 const unknown = chosen.filter((name) => !(name in SUITES));
