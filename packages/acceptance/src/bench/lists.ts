@@ -9,7 +9,8 @@ import { inTurns } from './timings.ts';
 const ROWS = Number(process.env.ROWS ?? 1_000_000);
 const MAX_RATIO = 3;
 const TURNS = 9;
-/** The slowest pages are measured again with more turns, because the slowest of many short measurements is an outlier. */
+/** The slowest pages are measured again with more turns, because the slowest of many short measurements is an
+ *  outlier. */
 const SLOWEST = 5;
 const TURNS_OF_SLOWEST = 41;
 /** PostgreSQL plans a prepared statement anew for its first five runs. */

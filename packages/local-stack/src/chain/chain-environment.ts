@@ -11,8 +11,8 @@ export interface ChainNodes {
   readonly bitcoin?: string | undefined;
 }
 
-/** The variables that make services use the chains of this machine: none if there is no chain. A file of assets and URLs
- *  in the caller's environment win. Throws LaunchError if they cannot be read. */
+/** The variables that make services use the chains of this machine: none if there is no chain. A file of assets and
+ *  URLs in the caller's environment win. Throws LaunchError if they cannot be read. */
 export const chainEnvironment = (
   nodes: ChainNodes,
   dataDir: string,

@@ -53,8 +53,8 @@ export const expire = (order: ExistingOrder, now: Date): OrderEvent[] => {
 };
 
 /** Expires the order if the payment can no longer be in time: it was seen after the deadline, or the grace period has
- *  ended. Needed when the timer that expires orders is late. An order with deposit addresses is left to the timer, which
- *  asks whether their chains were read past the deadline. */
+ *  ended. Needed when the timer that expires orders is late. An order with deposit addresses is left to the timer,
+ *  which asks whether their chains were read past the deadline. */
 export const expireIfLate = (order: ExistingOrder, seenAt: string, now: Date): OrderEvent[] => {
   const at = now.toISOString();
   const isTooLate = seenAt > order.expiresAt && order.instructions.flatMap(depositsOf).length === 0;

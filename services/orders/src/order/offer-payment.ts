@@ -37,8 +37,8 @@ export const offerPayment = (offered: CommandOf<'OfferPayment'>, order: Existing
   return isFull(order) && !settles(order, events, payment.paymentId) ? [] : events;
 };
 
-/** Money that the rail saw before the sandbox advanced the clock of the order is as much older as the deadline then came
- *  closer. A chain may report it afterwards. */
+/** Money that the rail saw before the sandbox advanced the clock of the order is as much older as the deadline then
+ *  came closer. A chain may report it afterwards. */
 const inTimeOf = (
   { advances }: ExistingOrder,
   { payment, ...command }: CommandOf<'OfferPayment'>,

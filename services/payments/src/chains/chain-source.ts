@@ -1,4 +1,5 @@
-/** A block by its position and its hash, in the spelling of its chain: 64 hex digits (Bitcoin), or `0x` and 64 (EVM). */
+/** A block by its position and its hash, in the spelling of its chain: 64 hex digits (Bitcoin), or `0x` and 64
+ *  (EVM). */
 export interface BlockRef {
   readonly height: number;
   readonly hash: string;

@@ -9,7 +9,8 @@ import { merchantOfOrder } from './merchant-of-order.ts';
 import { type Payable, payableChangeIn } from './payable.ts';
 
 /** The order that is paid at an address or by a reference, spelled as in the order's instructions, and the rail of that
- *  instruction. Null when no order recorded before the call has it. Throws `dependency_unavailable` when that cannot be known. */
+ *  instruction. Null when no order recorded before the call has it. Throws `dependency_unavailable` when that cannot be
+ *  known. */
 export type FindPayable = (payAt: PayAt) => Promise<PayableOwner | null>;
 
 export const findPayable = ({

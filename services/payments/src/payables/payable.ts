@@ -11,7 +11,8 @@ import type { AllStreamResolvedEvent } from '@eventstore/db-client';
 import { z } from 'zod';
 import { indexesOf } from '../accounts/leases.ts';
 
-/** Where an order may be paid: at an address of a network, or by a reference of a provider, with addresses of its own. */
+/** Where an order may be paid: at an address of a network, or by a reference of a provider, with addresses of its
+ *  own. */
 export interface Payable {
   readonly orderId: string;
   readonly merchantId: string;

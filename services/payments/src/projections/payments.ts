@@ -10,8 +10,8 @@ export interface ProjectedPayment {
 
 const LIVE_SCHEMA = 'payments';
 
-// A row that is deleted or up to date stays as it is, and so do its refunds. Statements that lock their rows in the same
-// order cannot deadlock.
+// A row that is deleted or up to date stays as it is, and so do its refunds. Statements that lock their rows in the
+// same order cannot deadlock.
 const upsert = (schema: string) => `
   with projected as (
   insert into ${schema}.payments as row (id, merchant_id, order_id, status, currency, payment_rail, created_at, revision, resource)
