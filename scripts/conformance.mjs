@@ -7,6 +7,7 @@ const namePatterns = process.argv.slice(2).map((pattern) => `--testNamePattern=$
 const args = [
   '--selectProjects',
   'integration',
+  'extended-integration',
   '--testPathPatterns=packages/embedded-eventstore/src/conformance',
   ...namePatterns,
 ];

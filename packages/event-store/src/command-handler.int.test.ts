@@ -224,13 +224,3 @@ test('a fault of `evolve` is named, is no outage, and records nothing', async ()
   const [, paidOut] = (await readStream(client, `till-${id}`, TillEvent))!;
   await expect(states.after(paidOut!)).rejects.toMatchObject(unreadable);
 });
-
-test('the stream cache is bounded in bytes, not only in entries', async () => {
-  const [here, there] = [handlerOn(), handlerOn()];
-  const ids = Array.from({ length: 160 }, newTill);
-  for (const id of ids) await here.handle(id, { type: 'PayIn', amount: 1, by: 'x'.repeat(500_000) }, context);
-  const [first, last] = [ids[0]!, ids.at(-1)!];
-  for (const id of [first, last]) await there.handle(id, { type: 'PayIn', amount: 1, by: 'b' }, context);
-  const sumOf = async (id: string) => (await here.load(id)).state.sum;
-  expect([await sumOf(first), await sumOf(last)]).toEqual([2, 1]);
-}, 60_000);

@@ -103,6 +103,10 @@ export const collectUntil = async <T>(items: AsyncIterable<T>, done: (item: T, a
   return all;
 };
 
+/** The first `count` numbers that the subscription receives. */
+export const take = async (items: AsyncIterable<ResolvedEvent<EventType>>, count: number): Promise<number[]> =>
+  (await collectUntil(items, (_, all) => all.length === count)).map(numberOf);
+
 export const numbersIn = async (
   client: EventStoreDBClient,
   stream: string,

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { hashSecret, isSlowHash, type KeyAlgorithm, verifySecret } from './hash.ts';
+import { hashSecret, isSlowHash, type KeyAlgorithm, type SecretHash, verifySecret } from './hash.ts';
 
 const PEPPER = 'pepper';
 
@@ -12,21 +12,12 @@ test.each<KeyAlgorithm>(['HMAC-SHA256', 'SCRYPT'])('%s accepts the hashed secret
   expect(await verifySecret('', stored, [PEPPER])).toBe('invalid');
 });
 
-/** ARGON2ID takes seconds of CPU, many more on a busy machine. */
-const SLOW_HASH_MS = 120_000;
-
-// Hashes made with the current cost parameters. Changing a parameter would invalidate stored keys.
-const SALT = Buffer.from('salt of thirty-two bytes, exactly').toString('base64url');
-test.each<[KeyAlgorithm, string]>([
-  ['SCRYPT', 'TXZ7gKh4eFEjn7ltp5IZkfd72y2fUjv1s8Yc0KMjI3s'],
-  ['ARGON2ID', '5xUeTubwFYWokxDiinctwCMGi2ZFxMB3Pej4gW1PzGE'],
-])(
-  'a stored %s hash stays valid',
-  async (alg, secret_hash) => {
-    expect(await verifySecret('the secret', { alg, salt: SALT, secret_hash, pepper_id: null }, [PEPPER])).toBe('valid');
-  },
-  SLOW_HASH_MS,
-);
+// Made with the current cost parameters: changing a parameter would invalidate stored keys.
+test('a stored SCRYPT hash stays valid', async () => {
+  const salt = Buffer.from('salt of thirty-two bytes, exactly').toString('base64url');
+  const stored = { alg: 'SCRYPT', salt, secret_hash: 'TXZ7gKh4eFEjn7ltp5IZkfd72y2fUjv1s8Yc0KMjI3s', pepper_id: null };
+  expect(await verifySecret('the secret', stored as SecretHash, [PEPPER])).toBe('valid');
+});
 
 test('HMAC-SHA256 is keyed by the pepper and covers salt and secret', async () => {
   const stored = await hashSecret('the secret', PEPPER);
