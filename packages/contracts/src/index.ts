@@ -26,6 +26,7 @@ export * from './resources/merchant.ts';
 export * from './resources/metadata.ts';
 export * from './resources/order.ts';
 export * from './resources/payment.ts';
+export * from './resources/payment-page-settings.ts';
 export * from './resources/provider-payment.ts';
 export * from './resources/refund.ts';
 export * from './resources/text.ts';

@@ -9,6 +9,8 @@ const delivery = `dlv_${newUlid()}`;
 
 const ENDPOINTS = [
   ['GET', '/v1/merchants/me', 'merchant:self:read'],
+  ['GET', '/v1/merchants/me/payment-page', 'merchant:self:read'],
+  ['PUT', '/v1/merchants/me/payment-page', 'merchant:self:update'],
   ['POST', '/v1/orders', 'orders:self:create'],
   ['GET', '/v1/orders', 'orders:self:read'],
   ['GET', `/v1/orders/${order}`, 'orders:self:read'],

@@ -22,6 +22,7 @@ import type { Authenticator } from './keys/authenticator.ts';
 import { createLoadLimits } from './limits/load-limits.ts';
 import type { RateLimits } from './limits/rate-limits.ts';
 import { serveApiDocs } from './openapi/plugin.ts';
+import { serveLooks } from './pay-page/look/assets.ts';
 import { authenticate } from './plugins/api-key.ts';
 import { compressResponses } from './plugins/compression.ts';
 import { handleIdempotencyKeys } from './plugins/idempotency.ts';
@@ -38,6 +39,7 @@ import { limitConcurrentReads } from './plugins/read-concurrency.ts';
 import { closeUnreadConnections } from './plugins/unread-responses.ts';
 import { debugRoutes } from './routes/debug.ts';
 import { merchantRoutes } from './routes/merchants.ts';
+import { paymentPageSettingsRoutes } from './routes/payment-page-settings.ts';
 import { orderRoutes } from './routes/orders.ts';
 import { paymentRoutes } from './routes/payments.ts';
 import { providerPaymentRoutes } from './routes/provider-payments.ts';
@@ -109,6 +111,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
     });
 
   await app.register(receiveProviderPayments, options);
+  await app.register(servePaymentPage, options);
 
   await app.register(async (api) => {
     acceptJsonBodies(api);
@@ -128,6 +131,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
         addPageLinks(v1);
         sendStoredJson(v1);
         await v1.register(merchantRoutes, options);
+        await v1.register(paymentPageSettingsRoutes, options);
         await v1.register(orderRoutes, options);
         await v1.register(paymentRoutes, options);
         await v1.register(refundRoutes, options);
@@ -161,4 +165,11 @@ const receiveProviderPayments = async (app: FastifyInstance, options: AppOptions
   waitForStartGate(app, options.gate);
   limitRequestRate(app, options.limits.requests);
   await app.register(providerPaymentRoutes, { ...options, prefix: '/v1' });
+};
+
+/** Payers have no key: their requests count by address. */
+const servePaymentPage = async (app: FastifyInstance, options: AppOptions): Promise<void> => {
+  waitForStartGate(app, options.gate);
+  limitRequestRate(app, options.limits.requests);
+  serveLooks(app, options);
 };

@@ -5,6 +5,7 @@ import { AdminError } from './admin-error.ts';
 import { createKey, type KeyAdmin, revokeKey, rotateKey, keyTable, parseDuration } from './keys.ts';
 import { parseOptions } from './options.ts';
 import { changeMerchant, createMerchant, merchantTable } from './merchants.ts';
+import { setPaymentPage, showPaymentPage } from './payment-page.ts';
 import { DEPOSIT_SETTINGS_USAGE } from './deposit-settings.ts';
 import { SECRETS_USAGE } from './secrets.ts';
 import { WEBHOOKS_USAGE } from './webhooks.ts';
@@ -15,6 +16,10 @@ export const USAGE = `Manage merchants and API keys, forward sandbox webhooks, a
   merchants create --file merchant.json          create a merchant from a CreateMerchantDto; - reads standard input
   merchants list                                 list all merchants
   merchants update MERCHANT --file changes.json  replace the given fields; null removes a field
+
+  payment-page show MERCHANT                     print how the payment page looks for a merchant
+  payment-page set MERCHANT --file page.json [--logo logo.png]
+                                                 replace that; the file is a PaymentPageSettingsDto
 
   keys create MERCHANT --scopes all|LIST [--allow-ip LIST] [--expires TIME]
                                                  create an API key and print it once
@@ -33,7 +38,7 @@ ${AUDIT_USAGE}
 LIST is comma-separated. TIME is like 2027-01-31T12:00:00Z, a duration is like 30m, 24h or 7d.
 The commands read DATABASE_URL, API_KEY_PEPPER and ENVIRONMENT from the environment.`;
 
-const OPTION_NAMES = ['file', 'scopes', 'allow-ip', 'expires', 'overlap'] as const;
+const OPTION_NAMES = ['file', 'logo', 'scopes', 'allow-ip', 'expires', 'overlap'] as const;
 type Options = Partial<Record<(typeof OPTION_NAMES)[number], string>>;
 type Command = (admin: KeyAdmin, subject: string, options: Options) => Promise<string>;
 
@@ -46,6 +51,17 @@ const COMMANDS: Record<string, { takes: 'nothing' | 'MERCHANT' | 'KID'; run: Com
   'merchants update': {
     takes: 'MERCHANT',
     run: async ({ pool, now }, id, { file }) => pretty(await changeMerchant(pool, id, await readJson(file), now())),
+  },
+  'payment-page show': {
+    takes: 'MERCHANT',
+    run: async ({ pool }, id) => pretty(await showPaymentPage(pool, id)),
+  },
+  'payment-page set': {
+    takes: 'MERCHANT',
+    run: async (admin, id, { file, logo }) => {
+      const image = logo === undefined ? {} : { logo: (await readFile(logo)).toString('base64') };
+      return pretty(await setPaymentPage(admin, id, { ...((await readJson(file)) as object), ...image }));
+    },
   },
   'keys create': {
     takes: 'MERCHANT',

@@ -9,6 +9,7 @@ import {
   merchantById,
   updateMerchant,
 } from '../queries/merchants.ts';
+import { profileName } from '../queries/payment-page-settings.ts';
 import { MerchantDefinition } from './definition.ts';
 import { AdminError } from './admin-error.ts';
 import { table } from './table.ts';
@@ -50,7 +51,7 @@ export const merchantTable = async (pool: Pool): Promise<string> => {
       resource.id,
       resource.external_reference_id,
       resource.type,
-      nameOf(resource),
+      profileName(resource),
       resource.created_at,
     ]),
   );
@@ -70,6 +71,3 @@ const parseDefinition = (definition: unknown): CreateMerchantDto => {
   const details = validationDetails(parsed.error).map(({ path, message }) => `  ${path}: ${message}`);
   throw new AdminError(`the merchant is not valid:\n${details.join('\n')}`);
 };
-
-const nameOf = ({ business_profile, individual_profile }: Merchant): string =>
-  business_profile?.business_name ?? `${individual_profile?.first_name} ${individual_profile?.last_name}`;

@@ -3,6 +3,7 @@ import { z } from 'zod';
 /** The scopes of API keys. `self` means: only resources of the key's own merchant. */
 export const Scope = z.enum([
   'merchant:self:read',
+  'merchant:self:update',
   'orders:self:create',
   'orders:self:read',
   'orders:self:update',

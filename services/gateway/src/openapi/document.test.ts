@@ -52,6 +52,7 @@ test('the document contains every endpoint', () => {
     'GET /health',
     'GET /health/ready',
     'GET /v1/merchants/me',
+    'GET /v1/merchants/me/payment-page',
     'GET /v1/orders',
     'GET /v1/orders/{id}',
     'GET /v1/orders/{id}/history',
@@ -79,6 +80,7 @@ test('the document contains every endpoint', () => {
     'POST /v1/webhooks/{id}/deliveries/{delivery_id}/redeliver',
     'POST /v1/webhooks/{id}/replay',
     'POST /v1/webhooks/{id}/rotate-secret',
+    'PUT /v1/merchants/me/payment-page',
   ]);
 });
 

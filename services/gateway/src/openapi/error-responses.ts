@@ -23,6 +23,7 @@ const OWN: Record<string, readonly ErrorCode[]> = {
 /** A fault that the body, the query or the headers of an operation can have. */
 const FAULTS: Record<string, FaultDetail> = {
   createOrder: { path: 'items.0.unit_price', message: 'MXN has 2 decimals, this amount has 3' },
+  replacePaymentPageSettings: { path: 'logo', message: 'must be a PNG, JPEG or WebP image' },
   updateOrder: { path: 'expiration_minutes', message: 'must be at least 5' },
   getOrder: {
     path: 'at',
@@ -50,7 +51,7 @@ const STATUS_TEXTS: Record<number, string> = {
   404: 'No resource has this id: it does not exist, is deleted, or belongs to another merchant.',
   409: 'The state of the resource does not allow the request, or another request is in progress. See `code`.',
   410: 'The request repeats an earlier one with the same `Idempotency-Key`, and its order or webhook was deleted since.',
-  413: 'The body is larger than 256 KiB.',
+  413: 'The body is larger than 256 KiB, or than 1.5 MiB where it may contain a logo.',
   415: 'The body is not `application/json`, or it is compressed.',
   422: 'This `Idempotency-Key` was used with a different request.',
   429: 'Too many requests.',

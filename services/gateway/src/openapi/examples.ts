@@ -6,6 +6,8 @@ import type {
   MerchantCreateOrderDto,
   Order,
   Payment,
+  PaymentPageSettings,
+  PaymentPageSettingsDto,
   ProviderPayment,
   Refund,
   Replay,
@@ -155,6 +157,21 @@ export const merchant: Merchant = {
   payment_methods: [{ type: 'crypto_deposit', supported_currencies: ['USDC', 'BTC'], deposit_instructions: {} }],
   business_profile: { business_name: 'La Fonda', contact_email: 'hola@lafonda.example' },
   created_at: '2026-01-02T09:30:00.000Z',
+};
+
+export const replacePaymentPageSettings: PaymentPageSettingsDto = {
+  display_name: 'La Fonda',
+  accent_color: '#0a7d5c',
+  logo: 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII=',
+  frame_ancestors: ['https://lafonda.example'],
+};
+
+export const paymentPageSettings: PaymentPageSettings = {
+  display_name: 'La Fonda',
+  accent_color: '#0a7d5c',
+  logo_url: '/pay/logos/738382d599f02600f331d68ed2c78ba057d8541deb65712d27531059bb86191e.png',
+  frame_ancestors: ['https://lafonda.example'],
+  updated_at: '2026-01-31T12:00:00.000Z',
 };
 
 export const webhook: Webhook = {

@@ -174,6 +174,15 @@ const OWN: Record<string, Record<string, string>> = {
     supported_currencies: 'The currencies that the merchant accepts on this rail.',
     deposit_instructions: 'Settings of the rail.',
   },
+  PaymentPageSettings: {
+    display_name: 'The name that payers see: by default the name of the profile.',
+    accent_color:
+      'The color of buttons and links, like `#0a7d5c`. The page darkens or brightens it where the contrast would be below 4.5 to 1.',
+    logo: 'A PNG, JPEG or WebP image in base64: at most 1 MiB, 16 million pixels, and 8192 pixels on a side. It is scaled down and encoded again as a PNG of at most 100 KiB. `null` removes it. Absent: the stored one stays.',
+    logo_url: 'The path of the logo on the gateway. It changes with the logo.',
+    frame_ancestors:
+      'Origins whose pages may embed the payment page, like `https://shop.example`: at most 10. By default none.',
+  },
   Rate: {
     rate: 'How many units of the payment currency one unit of the item currency is worth.',
     source: 'Where the rate comes from.',

@@ -1,0 +1,83 @@
+import type { Merchant, PaymentPageSettings } from '@cpg/contracts';
+import type { Queryable } from '@cpg/postgres';
+
+/** A re-encoded logo and the SHA-256 of its bytes, in hexadecimal. */
+export interface StoredLogo {
+  readonly png: Buffer;
+  readonly hash: string;
+}
+
+/** The settings that a merchant chose. */
+export interface ChosenSettings {
+  readonly displayName: string | undefined;
+  readonly accentColor: string | undefined;
+  readonly frameAncestors: readonly string[];
+  /** Undefined keeps the stored logo, null removes it. */
+  readonly logo: StoredLogo | null | undefined;
+}
+
+interface SettingsRow extends Pick<Merchant, 'business_profile' | 'individual_profile'> {
+  readonly display_name: string | null;
+  readonly accent_color: string | null;
+  readonly frame_ancestors: string[] | null;
+  readonly logo_hash: string | null;
+  readonly updated_at: Date | null;
+}
+
+/** Null if there is no such merchant. */
+export const paymentPageSettings = async (db: Queryable, merchantId: string): Promise<PaymentPageSettings | null> => {
+  const { rows } = await db.query<SettingsRow>(
+    `select m.business_profile, m.individual_profile,
+            s.display_name, s.accent_color, s.frame_ancestors, s.logo_hash, s.updated_at
+       from gateway.merchants m left join gateway.payment_page_settings s on s.merchant_id = m.id
+      where m.id = $1`,
+    [merchantId],
+  );
+  return rows[0] ? fromRow(rows[0]) : null;
+};
+
+export const storePaymentPageSettings = async (
+  db: Queryable,
+  merchantId: string,
+  { displayName, accentColor, frameAncestors, logo }: ChosenSettings,
+  at: Date,
+): Promise<void> => {
+  await db.query(
+    `insert into gateway.payment_page_settings as stored
+       (merchant_id, display_name, accent_color, frame_ancestors, updated_at, logo, logo_hash)
+     values ($1, $2, $3, $4, $5, $6, $7)
+     on conflict (merchant_id) do update set
+       display_name = excluded.display_name, accent_color = excluded.accent_color,
+       frame_ancestors = excluded.frame_ancestors, updated_at = excluded.updated_at,
+       logo = case when $8 then stored.logo else excluded.logo end,
+       logo_hash = case when $8 then stored.logo_hash else excluded.logo_hash end`,
+    [
+      ...[merchantId, displayName ?? null, accentColor ?? null, frameAncestors, at],
+      ...[logo?.png ?? null, logo?.hash ?? null, logo === undefined],
+    ],
+  );
+};
+
+/** The logo with this hash, which a merchant uses now. */
+export const logoByHash = async (db: Queryable, hash: string): Promise<Buffer | null> => {
+  const { rows } = await db.query<{ logo: Buffer }>(
+    'select logo from gateway.payment_page_settings where logo_hash = $1 limit 1',
+    [hash],
+  );
+  return rows[0]?.logo ?? null;
+};
+
+const fromRow = (row: SettingsRow): PaymentPageSettings => ({
+  display_name: row.display_name ?? profileName(row),
+  ...(row.accent_color !== null && { accent_color: row.accent_color }),
+  ...(row.logo_hash !== null && { logo_url: `/pay/logos/${row.logo_hash}.png` }),
+  frame_ancestors: row.frame_ancestors ?? [],
+  ...(row.updated_at && { updated_at: row.updated_at.toISOString() }),
+});
+
+/** The name of a merchant's profile. */
+export const profileName = ({
+  business_profile,
+  individual_profile,
+}: Pick<Merchant, 'business_profile' | 'individual_profile'>): string =>
+  business_profile?.business_name ?? `${individual_profile?.first_name} ${individual_profile?.last_name}`;
