@@ -1,6 +1,7 @@
-import { chmodSync, existsSync } from 'node:fs';
+import { chmodSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { delimiter, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { onPath } from './binaries.ts';
 import { type ChainNode, freePort, startNode } from './node-process.ts';
 
 export interface AnvilOptions {
@@ -29,12 +30,6 @@ export const findAnvil = (): string | null => {
     return onPath('anvil');
   }
 };
-
-const onPath = (name: string): string | null =>
-  (process.env.PATH ?? '')
-    .split(delimiter)
-    .map((folder) => join(folder, name))
-    .find((file) => existsSync(file)) ?? null;
 
 /** Starts anvil, an EVM node with a chain of its own. Throws Error where npm has no binary for the platform. */
 export const startAnvil = async ({

@@ -5,6 +5,7 @@ import type { RpcCall } from './json-rpc.ts';
 
 const REGTEST = { ...TEST_NETWORK, bech32: 'bcrt' };
 const FEE = 1_000n;
+const REPLACING_FEE = 5_000n;
 /** Nodes let nobody spend newly mined coins earlier. */
 const MATURE_AFTER = 100;
 const REPLACEABLE = 0xff_ff_ff_fd;
@@ -32,7 +33,8 @@ export interface BitcoinWallet {
   readonly address: string;
   /** Mines enough blocks that the wallet has coins to spend. */
   readonly fund: (call: RpcCall) => Promise<void>;
-  /** Sends one transaction with an output for each payee. `spending` spends the same coins again. */
+  /** Sends one transaction with an output for each payee. `spending` spends the coins of another one again, with a
+   *  higher fee, so that nodes replace it. */
   readonly pay: (call: RpcCall, payees: readonly Payee[], spending?: Output) => Promise<Sent>;
 }
 
@@ -42,11 +44,11 @@ export const bitcoinWallet = (key: number): BitcoinWallet => {
   const payment = p2wpkh(pubECDSA(privateKey), REGTEST);
   const coins: Output[] = [];
 
-  const signed = (spent: Output, payees: readonly Payee[]): Omit<Sent, 'spent'> => {
+  const signed = (spent: Output, payees: readonly Payee[], fee: bigint): Omit<Sent, 'spent'> => {
     const transaction = new Transaction();
     const witnessUtxo = { script: payment.script, amount: spent.units };
     transaction.addInput({ txid: spent.txid, index: spent.index, sequence: REPLACEABLE, witnessUtxo });
-    const change = spent.units - FEE - payees.reduce((sum, { units }) => sum + units, 0n);
+    const change = spent.units - fee - payees.reduce((sum, { units }) => sum + units, 0n);
     if (change < 0n) throw new Error('the payment is larger than one output of the wallet');
     for (const { address, units } of [...payees, { address: payment.address, units: change }])
       transaction.addOutputAddress(address, units, REGTEST);
@@ -64,7 +66,7 @@ export const bitcoinWallet = (key: number): BitcoinWallet => {
     pay: async (call, payees, spending) => {
       const spent = spending ?? coins.shift();
       if (!spent) throw new Error('the wallet has no coins left');
-      const transaction = signed(spent, payees);
+      const transaction = signed(spent, payees, spending ? REPLACING_FEE : FEE);
       await call('sendrawtransaction', transaction.raw);
       return { ...transaction, spent };
     },

@@ -1,5 +1,15 @@
 export { type AnvilOptions, findAnvil, startAnvil } from './anvil.ts';
-export { type BtcdNode, type BtcdOptions, canTestOnBtcd, findBtcd, installBtcd, startBtcd } from './btcd.ts';
+export {
+  BITCOIN_NODE_NAMES,
+  BITCOIN_NODES,
+  type BitcoinNodeName,
+  canTestOn,
+  connectPeers,
+  copyBlocks,
+} from './bitcoin-nodes.ts';
+export type { BitcoinNode } from './bitcoin-node.ts';
+export { installBitcoind } from './bitcoind.ts';
+export { installBtcd } from './btcd.ts';
 export { type ChainNode, freePort } from './node-process.ts';
 export { callData, deploymentData } from './contracts.ts';
 export { rpcClient, type RpcCall } from './json-rpc.ts';

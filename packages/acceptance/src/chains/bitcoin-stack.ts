@@ -1,36 +1,41 @@
-import { spawnSync } from 'node:child_process';
-import { type BtcdNode, bitcoinWallet, type BitcoinWallet, findBtcd, installBtcd, startBtcd } from '@cpg/local-chain';
+import {
+  BITCOIN_NODES,
+  type BitcoinNode,
+  type BitcoinNodeName,
+  bitcoinWallet,
+  type BitcoinWallet,
+  mineBitcoin,
+} from '@cpg/local-chain';
 import { type Stack, startStack } from '../harness/stack.ts';
-import { type Desk, openDesk } from './desk.ts';
 
 export const BITCOIN_NETWORK = 'bitcoin-regtest';
 
-/** Tests on a Bitcoin chain run where btcd is there, or Go to build it. */
-export const onBitcoin = findBtcd() || spawnSync('go', ['version']).status === 0 ? describe : describe.skip;
-
 export interface BitcoinStack {
   readonly stack: Stack;
-  readonly node: BtcdNode;
+  readonly node: BitcoinNode;
+  /** Has coins on the chain. */
   readonly wallet: BitcoinWallet;
-  readonly desk: Desk;
+  /** Mines blocks and resolves to their hashes. No two of them are the same, also after a reorganization. */
+  readonly mine: (count?: number) => Promise<string[]>;
   readonly stop: () => Promise<void>;
 }
 
-/** A stack that reads a Bitcoin node with a chain of its own, and a wallet with coins there. */
-export const startBitcoinStack = async (): Promise<BitcoinStack> => {
-  installBtcd();
+/** A stack that reads a Bitcoin node with a chain of its own. */
+export const startBitcoinStack = async (name: BitcoinNodeName, env: NodeJS.ProcessEnv = {}): Promise<BitcoinStack> => {
   const wallet = bitcoinWallet(7);
-  const node = await startBtcd({ miningAddress: wallet.address });
+  const node = await BITCOIN_NODES[name].start({ miningAddress: wallet.address });
   try {
     await wallet.fund(node.call);
-    const stack = await startStack({ env: { BITCOIND_URL: node.url, WEBHOOK_RETRY_SECONDS: '1,1,1' } });
-    const desk = await openDesk(stack, BITCOIN_NETWORK);
-    const stop = async () => {
-      await desk.close();
-      await stack.stop();
-      await node.stop();
+    const stack = await startStack({ env: { BITCOIND_URL: node.url, WEBHOOK_RETRY_SECONDS: '1,1,1', ...env } });
+    let miner = 1_000;
+    return {
+      ...{ stack, node, wallet },
+      mine: (count = 1) => mineBitcoin(node.call, count, bitcoinWallet((miner += 1)).address),
+      stop: async () => {
+        await stack.stop();
+        await node.stop();
+      },
     };
-    return { stack, node, wallet, desk, stop };
   } catch (error) {
     await node.stop();
     throw error;

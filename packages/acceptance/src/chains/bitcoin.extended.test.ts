@@ -1,19 +1,26 @@
-import { mineBitcoin } from '@cpg/local-chain';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../harness/until.ts';
-import { type BitcoinStack, onBitcoin, startBitcoinStack } from './bitcoin-stack.ts';
-import type { Deposit } from './desk.ts';
+import { BITCOIN_NETWORK, type BitcoinStack, startBitcoinStack } from './bitcoin-stack.ts';
+import { type Deposit, type Desk, openDesk } from './desk.ts';
+import { onEachBitcoinNode } from './on-bitcoin.ts';
 
-// btcd is built first where it is missing.
-const SLOW = 240_000;
+const SLOW = 120_000;
 
-onBitcoin('deposits on a Bitcoin chain', () => {
+onEachBitcoinNode('deposits on a Bitcoin chain', (name) => {
   let bitcoin: BitcoinStack;
-  beforeAll(async () => (bitcoin = await startBitcoinStack()), SLOW);
-  afterAll(() => bitcoin?.stop(), SLOW);
+  let desk: Desk;
+  beforeAll(async () => {
+    bitcoin = await startBitcoinStack(name);
+    desk = await openDesk(bitcoin.stack, BITCOIN_NETWORK);
+  }, SLOW);
+  afterAll(async () => {
+    await desk?.close();
+    await bitcoin?.stop();
+  }, SLOW);
 
-  const order = () => bitcoin.desk.order({ payment_currency: 'BTC' });
+  const order = () => desk.order({ payment_currency: 'BTC' });
   const send = (...payees: { address: string; units: bigint }[]) => bitcoin.wallet.pay(bitcoin.node.call, payees);
-  const mine = (count = 1) => mineBitcoin(bitcoin.node.call, count, bitcoin.wallet.address);
+  const mine = (count = 1) => bitcoin.mine(count);
   const dueOf = ({ address, amount_units }: Deposit) => ({ address, units: BigInt(amount_units) });
 
   test(
@@ -21,12 +28,12 @@ onBitcoin('deposits on a Bitcoin chain', () => {
     async () => {
       const { order: created, deposit } = await order();
       const { txid } = await send(dueOf(deposit));
-      await bitcoin.desk.sees(created.id, {
+      await desk.sees(created.id, {
         status: 'awaiting_payment',
         payments: [{ status: 'received', tx_hash: txid }],
       });
       const [hash] = await mine();
-      const { order: paid, events } = await bitcoin.desk.hears(created.id, {
+      const { order: paid, events } = await desk.hears(created.id, {
         status: 'paid',
         payments: [{ status: 'applied', tx_hash: txid }],
       });
@@ -43,10 +50,10 @@ onBitcoin('deposits on a Bitcoin chain', () => {
       const { address, units } = dueOf(deposit);
       await send({ address, units: units / 2n });
       await mine();
-      await bitcoin.desk.sees(created.id, { status: 'partially_paid', payments: [{ status: 'applied' }] });
+      await desk.sees(created.id, { status: 'partially_paid', payments: [{ status: 'applied' }] });
       await send({ address, units: units - units / 2n });
       await mine();
-      await bitcoin.desk.hears(created.id, {
+      await desk.hears(created.id, {
         status: 'paid',
         payments: [{ status: 'applied' }, { status: 'applied' }],
       });
@@ -59,10 +66,10 @@ onBitcoin('deposits on a Bitcoin chain', () => {
     async () => {
       const [one, other] = [await order(), await order()];
       const [due, otherDue] = [dueOf(one.deposit), dueOf(other.deposit)];
-      const { txid: tx_hash } = await send({ ...due, units: due.units - 5n }, otherDue, { ...due, units: 5n });
+      const { txid: tx_hash } = await send({ ...due, units: due.units - 600n }, otherDue, { ...due, units: 600n });
       await mine();
-      await bitcoin.desk.hears(other.order.id, { status: 'paid', payments: [{ status: 'applied', tx_hash }] });
-      const { order: paid } = await bitcoin.desk.hears(one.order.id, {
+      await desk.hears(other.order.id, { status: 'paid', payments: [{ status: 'applied', tx_hash }] });
+      const { order: paid } = await desk.hears(one.order.id, {
         status: 'paid',
         payments: [
           { status: 'applied', tx_hash },
@@ -81,16 +88,48 @@ onBitcoin('deposits on a Bitcoin chain', () => {
       const { address, units } = dueOf(deposit);
       await send({ address, units: units + 700n });
       await mine();
-      await bitcoin.desk.sees(created.id, {
+      await desk.sees(created.id, {
         status: 'paid',
         payments: [{ status: 'applied', unapplied_amount: '0.00000700' }],
       });
       await send({ address, units });
       await mine();
-      await bitcoin.desk.hears(created.id, {
+      await desk.hears(created.id, {
         status: 'paid',
         payments: [{ status: 'applied' }, { status: 'orphan', orphan_reason: 'already_paid' }],
       });
+    },
+    SLOW,
+  );
+
+  test(
+    'a payment of a canceled order is an orphan',
+    async () => {
+      const { order: created, deposit } = await order();
+      await desk.shop.api.cancel(created.id);
+      await send(dueOf(deposit));
+      await mine();
+      const payment = { status: 'orphan', orphan_reason: 'canceled' } as const;
+      await desk.hears(created.id, { status: 'canceled', payments: [payment] });
+    },
+    SLOW,
+  );
+
+  test(
+    'a payment of an expired order is an orphan, and one that the mempool had before pays it',
+    async () => {
+      const [late, inTime] = [await order(), await order()];
+      await send(dueOf(inTime.deposit));
+      await desk.sees(inTime.order.id, { status: 'awaiting_payment', payments: [{ status: 'received' }] });
+      for (const { id } of [late.order, inTime.order])
+        await desk.shop.api.send('POST', `/debug/orders/${id}/advance-time`, { body: { minutes: 61 } });
+      // Blocks have whole seconds: this one is to be later than the advance.
+      await sleep(1_000);
+      await send(dueOf(late.deposit));
+      await mine();
+      const payment = { status: 'orphan', orphan_reason: 'late' } as const;
+      await desk.hears(late.order.id, { status: 'expired', payments: [payment] });
+      await desk.hears(inTime.order.id, { status: 'paid', payments: [{ status: 'applied' }] });
     },
     SLOW,
   );
@@ -101,16 +140,16 @@ onBitcoin('deposits on a Bitcoin chain', () => {
       const { order: created, deposit } = await order();
       const { txid } = await send(dueOf(deposit));
       const [orphaned] = await mine();
-      const { payments } = await bitcoin.desk.sees(created.id, { status: 'paid', payments: [{ status: 'applied' }] });
+      const { payments } = await desk.sees(created.id, { status: 'paid', payments: [{ status: 'applied' }] });
       await bitcoin.node.call('invalidateblock', orphaned);
       // The transaction is back in the mempool, so the next block contains it.
       const [block] = await mine(2);
       await until('the new block of the payment', async () => {
-        const [payment] = (await bitcoin.desk.shop.api.order(created.id)).payments;
+        const [payment] = (await desk.shop.api.order(created.id)).payments;
         return payment!.block?.hash === block;
       });
       const payment = { status: 'applied', tx_hash: txid, id: payments[0]!.id } as const;
-      await bitcoin.desk.hears(created.id, { status: 'paid', payments: [payment] });
+      await desk.hears(created.id, { status: 'paid', payments: [payment] });
     },
     SLOW,
   );

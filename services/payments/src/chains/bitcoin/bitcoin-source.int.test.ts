@@ -1,5 +1,12 @@
 import type { Network } from '@cpg/assets';
-import { type BtcdNode, canTestOnBtcd, startBtcd } from '@cpg/local-chain';
+import {
+  BITCOIN_NODE_NAMES,
+  BITCOIN_NODES,
+  type BitcoinNode,
+  type BitcoinNodeName,
+  canTestOn,
+  mineBitcoin,
+} from '@cpg/local-chain';
 import { bitcoinAssets, testWallet } from '../../testing/jest-bitcoin.ts';
 import type { ChainSource } from '../chain-source.ts';
 import { bitcoinSource } from './bitcoin-source.ts';
@@ -16,14 +23,20 @@ const openSource = (url: string, table = bitcoinAssets()) =>
     nodes: { urls: [url] },
   });
 
-(canTestOnBtcd('reading a Bitcoin chain from a node') ? describe : describe.skip)('on btcd', () => {
-  let node: BtcdNode;
+for (const name of BITCOIN_NODE_NAMES) {
+  const describeOn = canTestOn(name, 'tests of reading a Bitcoin chain') ? describe : describe.skip;
+  describeOn(`on ${name}`, () => readsChainOf(name));
+}
+
+function readsChainOf(name: BitcoinNodeName) {
+  let node: BitcoinNode;
   let source: ChainSource & { close: () => Promise<void> };
+  const mine = (count: number, to = miner.address) => mineBitcoin(node.call, count, to);
   let coin: { txid: string; index: number; units: bigint };
 
   beforeAll(async () => {
-    node = await startBtcd({ miningAddress: miner.address });
-    const [first] = await node.call<string[]>('generate', 101);
+    node = await BITCOIN_NODES[name].start({ miningAddress: miner.address });
+    const [first] = await mine(101);
     const { tx } = await node.call<{ tx: string[] }>('getblock', first, 1);
     coin = { txid: tx[0]!, index: 0, units: 5_000_000_000n };
     source = openSource(node.url);
@@ -54,7 +67,7 @@ const openSource = (url: string, table = bitcoinAssets()) =>
     expect(await source.mempool!(watched)).toEqual(transfers);
     expect(await source.mempool!(watched)).toEqual(transfers);
 
-    await node.call('generate', 1);
+    await mine(1);
     const tip = await source.tip();
     expect(tip).toEqual(await source.at(102));
     expect(await source.at(103)).toBeNull();
@@ -76,7 +89,8 @@ const openSource = (url: string, table = bitcoinAssets()) =>
     await node.call('invalidateblock', orphaned.hash);
     expect((await source.tip()).height).toBe(orphaned.height - 1);
     expect(await source.at(orphaned.height)).toBeNull();
-    await node.call('generate', 2);
+    // The same miner could build the same block again.
+    await mine(2, testWallet(4).address);
     const replaced = await source.at(orphaned.height);
     expect(replaced!.hash).not.toBe(orphaned.hash);
     expect((await source.block(replaced!, watched)).transfers).toHaveLength(2);
@@ -89,4 +103,4 @@ const openSource = (url: string, table = bitcoinAssets()) =>
     );
     await foreign.close();
   });
-});
+}

@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import { serviceAdmin } from './service-admin.ts';
+import type { StackFiles } from './stack-files.ts';
+import { until } from './until.ts';
+
+const Details = z.object({
+  height: z.int().nullable(),
+  tip: z.int().nullable(),
+  read_at: z.string().nullable(),
+  halted: z.string().optional(),
+});
+const Ready = z.looseObject({ chains: z.record(z.string(), Details) });
+
+/** How far a network was read, as `/health/ready` of payments shows it. */
+export type ChainState = z.infer<typeof Details>;
+
+export const chainState = async ({ environment }: StackFiles, network: string): Promise<ChainState> => {
+  const response = await fetch(`${environment.PAYMENTS_URL!.split(',')[0]}/health/ready`);
+  const { chains } = Ready.parse(await response.json());
+  return chains[network]!;
+};
+
+/** Waits until a network is read as wanted. */
+export const untilChain = (
+  stack: StackFiles,
+  network: string,
+  isAsWanted: (state: ChainState) => boolean,
+): Promise<ChainState> =>
+  until(
+    'the state of the chain',
+    async () => {
+      const state = await chainState(stack, network);
+      return isAsWanted(state) && state;
+    },
+    { withinMs: 60_000 },
+  );
+
+/** The value of a metric of a network; null while this instance of payments does not read it. */
+export const chainMetric = async (paymentsUrl: string, name: string, network: string): Promise<number | null> => {
+  const text = await (await fetch(`${paymentsUrl}/metrics`)).text();
+  const value = new RegExp(`^${name}\\{[^}]*network="${network}"[^}]*\\} (\\S+)$`, 'm').exec(text)?.[1];
+  return value === undefined ? null : Number(value);
+};
+
+/** Reads a network again from a block on, as an operator asks for it. */
+export const rescan = async (stack: StackFiles, network: string, from: number): Promise<void> => {
+  const { code, output } = await serviceAdmin(
+    stack,
+    'payments',
+    `chains rescan --network ${network} --from ${from}`,
+  ).outcome();
+  if (code !== 0) throw new Error(`chains rescan ended with ${code}: ${output}`);
+};

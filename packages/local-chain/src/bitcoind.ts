@@ -1,0 +1,104 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { firstExisting, nodeFolder, onPath } from './binaries.ts';
+import type { BitcoinNode, BitcoinNodeOptions } from './bitcoin-node.ts';
+import { freePort, startNode } from './node-process.ts';
+
+const RELEASE = 'trixie-backports';
+const KEYRING = '/usr/share/keyrings/debian-archive-keyring.gpg';
+const FOLDER = nodeFolder('bitcoin-knots');
+const INSTALLED = join(FOLDER, 'bitcoind');
+
+/** Path of bitcoind: `BITCOIND_BIN`, one that `installBitcoind` installed, or one on the PATH; null if there is none. */
+export const findBitcoind = (): string | null =>
+  process.env.BITCOIND_BIN
+    ? firstExisting([process.env.BITCOIND_BIN])
+    : (firstExisting([INSTALLED]) ?? onPath('bitcoind'));
+
+/** Installs Bitcoin Knots from the backports of Debian into a cache folder of the user, with the libraries that it
+ *  needs: it runs on other versions of Linux too, and no package of this machine changes. Throws Error without apt. */
+export const installBitcoind = (): string => {
+  const found = findBitcoind();
+  if (found) return found;
+  const [apt, root] = [join(FOLDER, 'apt'), join(FOLDER, 'root')];
+  for (const folder of ['lists/partial', 'cache/archives/partial']) mkdirSync(join(apt, folder), { recursive: true });
+  mkdirSync(root, { recursive: true });
+  const site = debianSite();
+  const suites = ['trixie', RELEASE].map((suite) => `deb [signed-by=${KEYRING}] ${site} ${suite} main\n`);
+  writeFileSync(join(apt, 'sources.list'), suites.join(''));
+  const config = {
+    'Dir::Etc::sourcelist': join(apt, 'sources.list'),
+    'Dir::Etc::sourceparts': '/dev/null',
+    'Dir::State::lists': join(apt, 'lists'),
+    // As if nothing were installed, so that all libraries come along.
+    'Dir::State::status': '/dev/null',
+    'Dir::Cache': join(apt, 'cache'),
+    'APT::Sandbox::User': 'root',
+    'APT::Install-Recommends': 'false',
+  };
+  const file = join(apt, 'apt.conf');
+  writeFileSync(
+    file,
+    Object.entries(config)
+      .map(([name, value]) => `${name} "${value}";\n`)
+      .join(''),
+  );
+  const run = (command: string, ...args: string[]) =>
+    execFileSync(command, args, { env: { ...process.env, APT_CONFIG: file }, stdio: 'pipe' });
+  run('apt-get', 'update');
+  run('apt-get', 'install', '--download-only', '--yes', '--target-release', RELEASE, 'bitcoin-knots');
+  const archives = join(apt, 'cache/archives');
+  for (const name of readdirSync(archives).filter((each) => each.endsWith('.deb')))
+    run('dpkg', '--extract', join(archives, name), root);
+  rmSync(apt, { recursive: true, force: true });
+  writeStarter(root);
+  return INSTALLED;
+};
+
+/** Where this machine gets the packages of Debian. */
+const debianSite = (): string => {
+  const targets = execFileSync('apt-get', ['indextargets', '--format', '$(REPO_URI)'], { encoding: 'utf8' });
+  const site = targets.match(/^(\S+\/debian\/)$/m)?.[1];
+  if (!site) throw new Error('apt of this machine has no packages of Debian');
+  return site;
+};
+
+/** A script that runs bitcoind with the libraries beside it. */
+const writeStarter = (root: string): void => {
+  const machine = process.arch === 'x64' ? 'x86_64' : 'aarch64';
+  const libraries = join(root, `usr/lib/${machine}-linux-gnu`);
+  const loader = readdirSync(libraries).find((name) => /^ld-linux-.*\.so\.\d$/.test(name));
+  if (!loader) throw new Error(`there is no loader of programs in ${libraries}`);
+  const command = `${join(libraries, loader)} --library-path ${libraries} ${join(root, 'usr/bin/bitcoind')}`;
+  writeFileSync(INSTALLED, `#!/bin/sh\nexec ${command} "$@"\n`);
+  chmodSync(INSTALLED, 0o755);
+};
+
+export interface BitcoindOptions extends BitcoinNodeOptions {
+  /** Keeps the chain there. Without it, the chain is empty and temporary. */
+  readonly folder?: string;
+}
+
+/** Starts bitcoind on regtest. Throws Error where there is none. */
+export const startBitcoind = async ({ folder, onOutput }: Partial<BitcoindOptions> = {}): Promise<BitcoinNode> => {
+  const file = findBitcoind();
+  if (!file) throw new Error('bitcoind is missing: install Bitcoin Core or Bitcoin Knots, or set BITCOIND_BIN');
+  const data = folder ?? mkdtempSync(join(tmpdir(), 'bitcoind-'));
+  mkdirSync(data, { recursive: true });
+  const [rpcPort, peerPort] = [await freePort(), await freePort()];
+  const peer = `127.0.0.1:${peerPort}`;
+  const args = [
+    ...['-regtest', '-server', '-txindex', '-disablewallet', '-listenonion=0', '-dnsseed=0', '-fixedseeds=0'],
+    ...['-natpmp=0', '-discover=0', '-printtoconsole=0', '-rpcuser=user', '-rpcpassword=pass'],
+    ...[`-datadir=${data}`, `-rpcport=${rpcPort}`, `-port=${peerPort}`, `-bind=${peer}`],
+  ];
+  const url = `http://user:pass@127.0.0.1:${rpcPort}`;
+  const node = await startNode({ file, args, url, readyCall: 'getblockcount', onOutput });
+  const stop = async (signal?: NodeJS.Signals) => {
+    await node.stop(signal);
+    if (folder === undefined) rmSync(data, { recursive: true, force: true });
+  };
+  return { ...node, peer, stop };
+};

@@ -1,0 +1,10 @@
+import { setUp } from './setup.mjs';
+
+// Installs bitcoind (Bitcoin Knots) for the tests on a Bitcoin node, where apt is there. Without it those tests are skipped.
+await setUp();
+const { installBitcoind } = await import('../packages/local-chain/dist/index.js');
+try {
+  console.log(`bitcoind: ${installBitcoind()}`);
+} catch (error) {
+  console.log(`bitcoind could not be installed, so tests on it are skipped: ${error.message}`);
+}
