@@ -35,11 +35,8 @@ export interface Block {
   readonly spent?: (output: string) => string | undefined;
 }
 
-/** The addresses whose transfers are wanted, spelled as in deposit instructions. */
-export interface Watched {
-  readonly size: number;
-  readonly has: (address: string) => boolean;
-}
+/** The addresses whose transfers are wanted, spelled as in deposit instructions. Addresses are only added, at the end. */
+export type Watched = Pick<ReadonlySet<string>, 'size' | 'has' | 'keys'>;
 
 /** Reads one network. Its errors are ChainNodeError, if not said otherwise: retry later. */
 export interface ChainSource {

@@ -16,6 +16,8 @@ export interface RpcNode {
   readonly number: number;
   /** The `result` of one call. Throws RpcError, or ChainNodeError without a usable answer. */
   readonly call: (method: string, params?: readonly unknown[]) => Promise<unknown>;
+  /** The bytes of a `result` in hex digits. Throws like `call`. */
+  readonly bytes: (method: string, params: readonly unknown[]) => Promise<Buffer>;
   readonly close: () => Promise<void>;
 }
 
@@ -41,27 +43,28 @@ export const rpcNode = ({ url, number, timeoutMs = TIMEOUT_MS, maxBytes = MAX_BY
   const withoutSecrets = redactor([username, password, ...pathname.split('/'), ...search.split(/[?&=]/)]);
   let lastId = 0;
 
-  const call = async (method: string, params: readonly unknown[] = []): Promise<unknown> => {
+  const failure = (method: string, fault: ChainNodeError['fault'], why: string) =>
+    new ChainNodeError(fault, `node ${number}, ${method}: ${withoutSecrets(why)}`);
+
+  const ask = async (method: string, params: readonly unknown[]): Promise<Response> => {
     const id = (lastId += 1);
-    const fail = (fault: ChainNodeError['fault'], why: string) =>
-      new ChainNodeError(fault, `node ${number}, ${method}: ${withoutSecrets(why)}`);
     const signal = AbortSignal.timeout(timeoutMs);
-    let status: number;
-    let text: string;
     try {
       const body = JSON.stringify({ jsonrpc: '2.0', id, method, params });
       const response = await pool.request({ method: 'POST', path: pathname + search, headers, body, signal });
-      status = response.statusCode;
-      text = await response.body.text();
+      return { id, status: response.statusCode, body: Buffer.from(await response.body.arrayBuffer()) };
     } catch (error) {
       if (error instanceof errors.ResponseExceededMaxSizeError)
-        throw fail('too_large', `answered more than ${maxBytes} bytes`);
-      throw fail(...faultOf(error, signal));
+        throw failure(method, 'too_large', `answered more than ${maxBytes} bytes`);
+      throw failure(method, ...faultOf(error, signal));
     }
-    const answer = parsed(text);
+  };
+
+  const resultOf = (method: string, { id, status }: Response, json: string): unknown => {
+    const answer = parsed(json);
     if (!isAnswer(answer, id)) {
-      if (status < 200 || status >= 300) throw fail('refused', `HTTP status ${status}`);
-      throw fail('malformed', 'is no answer of JSON-RPC to the question');
+      if (status < 200 || status >= 300) throw failure(method, 'refused', `HTTP status ${status}`);
+      throw failure(method, 'malformed', 'is no answer of JSON-RPC to the question');
     }
     if (answer.error !== undefined && answer.error !== null) {
       const message = withoutSecrets(answer.error.message.slice(0, MAX_MESSAGE));
@@ -69,7 +72,41 @@ export const rpcNode = ({ url, number, timeoutMs = TIMEOUT_MS, maxBytes = MAX_BY
     }
     return answer.result;
   };
-  return { number, call, close: () => pool.destroy() };
+
+  const call = async (method: string, params: readonly unknown[] = []): Promise<unknown> => {
+    const response = await ask(method, params);
+    return resultOf(method, response, response.body.toString());
+  };
+
+  const bytes = async (method: string, params: readonly unknown[]): Promise<Buffer> => {
+    const response = await ask(method, params);
+    const { json, digits } = withoutLongResult(response.body);
+    const result = resultOf(method, response, json);
+    const text = digits !== null && result === '' ? digits : result;
+    const decoded = typeof text === 'string' ? Buffer.from(text, 'hex') : null;
+    if (!decoded || decoded.length * 2 !== (text as string).length)
+      throw failure(method, 'malformed', 'is no text in hex');
+    return decoded;
+  };
+  return { number, call, bytes, close: () => pool.destroy() };
+};
+
+interface Response {
+  readonly id: number;
+  readonly status: number;
+  readonly body: Buffer;
+}
+
+const RESULT = '"result":"';
+
+/** Cuts the text of a result out of an answer, because JSON.parse would copy megabytes of it. A quotation mark inside of
+ *  another text has a backslash before it, so this is no part of one. */
+const withoutLongResult = (body: Buffer): { readonly json: string; readonly digits: string | null } => {
+  const start = body.indexOf(RESULT) + RESULT.length;
+  const end = body.indexOf('"', start);
+  if (start < RESULT.length || end === -1) return { json: body.toString(), digits: null };
+  const json = body.toString('utf8', 0, start) + body.toString('utf8', end);
+  return { json, digits: body.toString('latin1', start, end) };
 };
 
 interface Answer {

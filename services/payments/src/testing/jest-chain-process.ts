@@ -3,7 +3,7 @@ import type { PaymentEvent } from '@cpg/contracts';
 import { createLogger } from '@cpg/runtime';
 import type { ChainKind } from '../chains/chain-kind.ts';
 import type { ChainStore } from '../chains/chain-store.ts';
-import type { Transfer } from '../chains/chain-source.ts';
+import type { Transfer, Watched } from '../chains/chain-source.ts';
 import { reporter } from '../chains/reporter.ts';
 import { chainWatcher } from '../chains/watcher.ts';
 import { paymentChanges } from '../changes.ts';
@@ -25,6 +25,12 @@ const FEES = FeeSchedule.parse({
   version: '1',
   rails: { gateway_pay: { percent_bps: 50 }, crypto_deposit: { percent_bps: 100 } },
 });
+
+const EVERY_ADDRESS: Watched = {
+  size: 1,
+  has: (address) => address.startsWith('address'),
+  keys: () => new Set<string>().keys(),
+};
 
 /** A transfer of `units` to an address, by a transaction of its own. */
 export const transferOf = (id: string, changes: Partial<Transfer> = {}): Transfer => ({
@@ -74,7 +80,7 @@ export const chainProcesses = (
   const start = () =>
     chainWatcher({
       ...{ network: 'simulated', kind, source: chain.source, store: tables.store, stream: recorded.stream, now, log },
-      watched: { refresh: async () => ({ size: 1, has: (address) => address.startsWith('address') }) },
+      watched: { refresh: async () => EVERY_ADDRESS },
       report: reporter({
         ...{ network: 'simulated', chainId: 'eip155:31337', assets: [USDC], store: tables.store, log },
         register: (...call) => {

@@ -6,7 +6,7 @@ import type { ChainNodeError } from '../chain-source.ts';
 import { type NodeFault, ReorganizedError } from '../chain-source.ts';
 import type { NodesOptions } from '../nodes.ts';
 import { bitcoinSource } from './bitcoin-source.ts';
-import { addressOf } from './segwit-address.ts';
+import { addressOf, scriptFilter } from './segwit-address.ts';
 
 // Bitcoin's first block.
 const GENESIS =
@@ -74,6 +74,22 @@ test('spells addresses as deposit instructions do', () => {
     }
 });
 
+test('finds payments to addresses that are watched since the block before', async () => {
+  const source = open();
+  const growing = new Set([payer.address]);
+  expect((await source.block(ref, growing)).transfers).toEqual([]);
+  growing.add(payee.address);
+  expect((await source.block(ref, growing)).transfers).toHaveLength(3);
+});
+
+test('filters no script of a watched address', () => {
+  const programs = Array.from({ length: 50 }, (_, index) =>
+    Buffer.from(Array.from({ length: 22 }, (_, at) => (at === 0 ? 0 : at === 1 ? 20 : (index * 37 + at * 91) % 256))),
+  );
+  const mayPay = scriptFilter('bc')(new Set(programs.slice(0, 25).map((script) => addressOf('bc')(script)!)));
+  expect(programs.map((script) => mayPay(script, 0, script.length))).toEqual(programs.map((_, index) => index < 25));
+});
+
 const falsified = (change: (bytes: Buffer) => Buffer) => change(Buffer.from(block.raw, 'hex')).toString('hex');
 const repeated = rawBlock([...transactions, transactions[2]!]);
 
@@ -89,6 +105,7 @@ test.each<[string, unknown, NodeFault]>([
   ],
   ['a repeated transaction', block.raw.slice(0, 162) + repeated.raw.slice(162), 'mismatch'],
   ['an odd number of hex digits', block.raw.slice(1), 'malformed'],
+  ['a text that is no hex', `${block.raw.slice(0, -2)}\\n`, 'malformed'],
   ['decoded JSON with floats', { tx: [{ vout: [{ value: 0.00001 }] }] }, 'malformed'],
   ['nothing', null, 'malformed'],
 ])('refuses %s', async (_, result, fault) => {

@@ -15,8 +15,8 @@ import { type NodesOptions, openNodes } from '../nodes.ts';
 import { type RawBlock, readBlock } from './block.ts';
 import { mempoolReader } from './mempool.ts';
 import { ABOVE_TIP, UNKNOWN } from './rpc-codes.ts';
-import { addressOf } from './segwit-address.ts';
-import { DecodeError, type RawTransaction } from './transactions.ts';
+import { addressOf, scriptFilter } from './segwit-address.ts';
+import { DecodeError, eachOutput, idOf, isCoinbase, type RawTransaction, spendsOf } from './transactions.ts';
 
 export interface BitcoinSourceOptions {
   readonly network: Extract<Network, { kind: 'bitcoin' }>;
@@ -27,7 +27,7 @@ export interface BitcoinSourceOptions {
 const PREFIXES: Record<BitcoinChain, string> = { main: 'bc', test: 'tb', regtest: 'bcrt' };
 // Consensus rule COINBASE_MATURITY.
 const COINBASE_CONFIRMATIONS = 100;
-const TRANSACTIONS_PER_TURN = 200;
+const TRANSACTIONS_PER_TURN = 1_000;
 
 /** Reads a Bitcoin chain from raw blocks by `getblock`, which Bitcoin Core, Knots and btcd answer alike, pruned or
  *  not. A block is proven by its hash, so a node cannot invent a payment in a block on which the nodes agree. */
@@ -39,23 +39,32 @@ export const bitcoinSource = ({
   const nodes = openNodes(options, (node) => checkGenesis(node, network));
   const positions = agreedPositions(nodes, { height: tipHeight, hashAt });
   const toAddress = addressOf(PREFIXES[network.chain]);
+  const filterOf = scriptFilter(PREFIXES[network.chain]);
 
-  const transfersIn = (transaction: RawTransaction, watched: Watched): Transfer[] =>
-    transaction.outputs.flatMap(({ units, script }, vout): Transfer[] => {
-      const address = toAddress(script);
-      if (address === null || units === 0n || !watched.has(address)) return [];
-      return [
-        {
-          id: `${transaction.id}:${vout}`,
-          txHash: transaction.id,
-          address,
-          asset: asset.id,
-          units,
-          ...(transaction.isCoinbase && { minConfirmations: COINBASE_CONFIRMATIONS }),
-          spends: transaction.isCoinbase ? [] : transaction.spends(),
-        },
-      ];
+  const transfersIn = (transaction: RawTransaction, watched: Watched): Transfer[] => {
+    const transfers: Transfer[] = [];
+    const mayPay = filterOf(watched);
+    const { bytes } = transaction;
+    eachOutput(transaction, (vout, units, script, scriptBytes) => {
+      if (units === 0 || !mayPay(bytes, script, scriptBytes)) return;
+      const address = toAddress(bytes.subarray(script, script + scriptBytes));
+      if (address !== null && watched.has(address)) transfers.push(transferOf(transaction, { vout, units, address }));
     });
+    return transfers;
+  };
+
+  const transferOf = (
+    transaction: RawTransaction,
+    { vout, units, address }: { vout: number; units: number; address: string },
+  ): Transfer => {
+    const txHash = idOf(transaction);
+    const isNew = isCoinbase(transaction);
+    return {
+      ...{ id: `${txHash}:${vout}`, txHash, address, asset: asset.id, units: BigInt(units) },
+      ...(isNew && { minConfirmations: COINBASE_CONFIRMATIONS }),
+      spends: isNew ? [] : spendsOf(transaction),
+    };
+  };
 
   return {
     verify: async () => void (await nodes.all(async () => {})),
@@ -67,7 +76,7 @@ export const bitcoinSource = ({
       const transfers: Transfer[] = [];
       for (const [index, transaction] of block.transactions.entries()) {
         transfers.push(...transfersIn(transaction, watched));
-        if (index % TRANSACTIONS_PER_TURN === 0) await yieldToEventLoop();
+        if (index % TRANSACTIONS_PER_TURN === TRANSACTIONS_PER_TURN - 1) await yieldToEventLoop();
       }
       let spenders: Map<string, string> | undefined;
       return {
@@ -110,21 +119,12 @@ const hashAt = async (node: RpcNode, height: number): Promise<string | null> => 
 
 /** Null if the node does not know the block. */
 const fetchBlock = async (node: RpcNode, { hash }: BlockRef): Promise<RawBlock | null> => {
-  const fail = (fault: ChainNodeError['fault'], why: string, cause?: unknown) =>
-    new ChainNodeError(fault, `node ${node.number}, getblock: ${why}`, { cause });
-  let text: unknown;
   try {
-    text = await node.call('getblock', [hash, 0]);
+    return await readBlock(await node.bytes('getblock', [hash, 0]), hash);
   } catch (error) {
     if (error instanceof RpcError && error.code === UNKNOWN) return null;
-    throw error;
-  }
-  const bytes = typeof text === 'string' ? Buffer.from(text, 'hex') : null;
-  if (!bytes || bytes.length * 2 !== (text as string).length) throw fail('malformed', 'is no block in hex');
-  try {
-    return await readBlock(bytes, hash);
-  } catch (error) {
-    if (error instanceof DecodeError) throw fail('mismatch', error.message, error);
+    if (error instanceof DecodeError)
+      throw new ChainNodeError('mismatch', `node ${node.number}, getblock: ${error.message}`, { cause: error });
     throw error;
   }
 };
@@ -136,4 +136,9 @@ const requireHash = (node: RpcNode, method: string, value: unknown): string => {
 };
 
 const spendersIn = (transactions: readonly RawTransaction[]): Map<string, string> =>
-  new Map(transactions.flatMap(({ id, spends }) => spends().map((output) => [output, id] as const)));
+  new Map(
+    transactions.flatMap((transaction) => {
+      const id = idOf(transaction);
+      return spendsOf(transaction).map((output) => [output, id] as const);
+    }),
+  );

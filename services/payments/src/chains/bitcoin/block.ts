@@ -1,5 +1,14 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { DecodeError, doubleSha256, hashText, type RawTransaction, Reader, readTransaction } from './transactions.ts';
+import {
+  DecodeError,
+  HASH_BYTES,
+  hashText,
+  type RawTransaction,
+  Reader,
+  readTransaction,
+  writeDoubleSha256,
+  writeId,
+} from './transactions.ts';
 
 /** A block whose content fits its hash: no node can invent or leave out a transaction. */
 export interface RawBlock {
@@ -9,40 +18,50 @@ export interface RawBlock {
 }
 
 const HEADER_BYTES = 80;
-const TRANSACTIONS_PER_TURN = 100;
+const TRANSACTIONS_PER_TURN = 500;
+const HASHES_PER_TURN = 1_000;
+// A transaction has at least one input and one output.
+const SMALLEST_TRANSACTION = 60;
 
-/** Decodes a serialized block and proves that it is the block of that hash. Throws DecodeError. */
+/** Decodes a serialized block and proves that it is the block of that hash. Overwrites the witnesses in `bytes`. Throws
+ *  DecodeError. */
 export const readBlock = async (bytes: Buffer, hash: string): Promise<RawBlock> => {
   const reader = new Reader(bytes);
-  const header = reader.take(HEADER_BYTES);
-  if (hashText(doubleSha256(header)) !== hash) throw new DecodeError('is another block than the requested one');
+  reader.skip(HEADER_BYTES);
+  const digest = Buffer.alloc(HASH_BYTES);
+  writeDoubleSha256(bytes.subarray(0, HEADER_BYTES), digest, 0);
+  if (hashText(digest) !== hash) throw new DecodeError('is another block than the requested one');
+  const count = reader.compactSize();
+  if (count === 0) throw new DecodeError('has no transaction');
+  if (count > bytes.length / SMALLEST_TRANSACTION) throw new DecodeError('ends in the middle of a value');
   const transactions: RawTransaction[] = [];
-  for (let left = reader.compactSize(); left > 0; left -= 1) {
-    transactions.push(readTransaction(reader));
-    if (transactions.length % TRANSACTIONS_PER_TURN === 0) await yieldToEventLoop();
+  // One more, because the last of an odd number is repeated.
+  const hashes = Buffer.alloc((count + 1) * HASH_BYTES);
+  for (let index = 0; index < count; index += 1) {
+    const transaction = readTransaction(reader);
+    transactions.push(transaction);
+    writeId(transaction, hashes, index * HASH_BYTES);
+    if (index % TRANSACTIONS_PER_TURN === TRANSACTIONS_PER_TURN - 1) await yieldToEventLoop();
   }
   if (!reader.isAtEnd) throw new DecodeError('continues after its last transaction');
-  if (!header.subarray(36, 68).equals(merkleRoot(transactions.map(({ id }) => id))))
+  await foldToMerkleRoot(hashes, count);
+  if (bytes.compare(hashes, 0, HASH_BYTES, 36, 68) !== 0)
     throw new DecodeError('contains other transactions than its header says');
-  return {
-    parent: hashText(header.subarray(4, 36)),
-    time: new Date(header.readUInt32LE(68) * 1_000),
-    transactions,
-  };
+  return { parent: hashText(bytes, 4), time: new Date(bytes.readUInt32LE(68) * 1_000), transactions };
 };
 
-/** Throws DecodeError for a list whose end is repeated, which has the root of the shorter list (CVE-2012-2459). */
-const merkleRoot = (ids: readonly string[]): Buffer => {
-  if (ids.length === 0) throw new DecodeError('has no transaction');
-  let level: Buffer[] = ids.map((id) => Buffer.from(id, 'hex').reverse());
-  while (level.length > 1) {
-    const next: Buffer[] = [];
-    for (let at = 0; at < level.length; at += 2) {
-      const [left, right] = [level[at]!, level[at + 1]];
-      if (right && left.equals(right)) throw new DecodeError('repeats transactions');
-      next.push(doubleSha256(Buffer.concat([left, right ?? left])));
+/** Leaves the root of the tree over the first `count` hashes at the beginning of the buffer. Throws DecodeError for a
+ *  list whose end is repeated, which has the root of the shorter list (CVE-2012-2459). */
+const foldToMerkleRoot = async (hashes: Buffer, count: number): Promise<void> => {
+  for (let width = count; width > 1; width = (width + 1) >> 1) {
+    for (let left = 0; left < width; left += 2) {
+      const start = left * HASH_BYTES;
+      const middle = start + HASH_BYTES;
+      if (left + 1 === width) hashes.copyWithin(middle, start, middle);
+      else if (hashes.compare(hashes, start, middle, middle, middle + HASH_BYTES) === 0)
+        throw new DecodeError('repeats transactions');
+      writeDoubleSha256(hashes.subarray(start, middle + HASH_BYTES), hashes, start / 2);
+      if (left % HASHES_PER_TURN === HASHES_PER_TURN - 2) await yieldToEventLoop();
     }
-    level = next;
   }
-  return level[0]!;
 };

@@ -4,7 +4,7 @@ import { ChainNodeError } from '../chain-source.ts';
 import { RpcError, type RpcNode } from '../json-rpc.ts';
 import type { Nodes } from '../nodes.ts';
 import { UNKNOWN } from './rpc-codes.ts';
-import { DecodeError, type RawTransaction, Reader, readTransaction } from './transactions.ts';
+import { DecodeError, idOf, type RawTransaction, Reader, readTransaction } from './transactions.ts';
 
 // The rest of a large mempool follows at the next calls.
 const TRANSACTIONS_PER_CALL = 2_000;
@@ -41,10 +41,9 @@ const listedIds = async (node: RpcNode): Promise<string[]> => {
 const fetchTransaction = async (node: RpcNode, id: string): Promise<RawTransaction | null> => {
   const fail = (why: string) => new ChainNodeError('mismatch', `node ${node.number}, getrawtransaction: ${why}`);
   try {
-    const text = await node.call('getrawtransaction', [id, 0]);
-    const reader = new Reader(Buffer.from(typeof text === 'string' ? text : '', 'hex'));
+    const reader = new Reader(await node.bytes('getrawtransaction', [id, 0]));
     const transaction = readTransaction(reader);
-    if (transaction.id !== id || !reader.isAtEnd) throw fail('is another transaction than the requested one');
+    if (idOf(transaction) !== id || !reader.isAtEnd) throw fail('is another transaction than the requested one');
     return transaction;
   } catch (error) {
     if (error instanceof RpcError) {

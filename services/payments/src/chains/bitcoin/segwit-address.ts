@@ -1,3 +1,5 @@
+import type { Watched } from '../chain-source.ts';
+
 const ALPHABET = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l';
 const GENERATOR = [0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3];
 const PROGRAM_BYTES = 20;
@@ -39,4 +41,37 @@ const step = (checksum: number, symbol: number): number => {
 const polymodOfPrefix = (prefix: string): number => {
   const codes = [...prefix].map((character) => character.charCodeAt(0));
   return [...codes.map((code) => code >> 5), 0, ...codes.map((code) => code & 31)].reduce(step, 1);
+};
+
+/** Whether the script at an offset may pay one of some addresses: always true if it does, and rarely true if not. */
+export type MayPay = (bytes: Buffer, script: number, scriptBytes: number) => boolean;
+
+// Six symbols of five bits are the first 30 bits of a program: a set of small numbers.
+const KEY_SYMBOLS = 6;
+
+/** Filters scripts by the first bits of their programs, because it costs much more to write each as an address. */
+export const scriptFilter = (prefix: string): ((watched: Watched) => MayPay) => {
+  const start = `${prefix}1${ALPHABET[0]!}`;
+  const filters = new WeakMap<Watched, { readonly keys: Set<number>; size: number }>();
+  return (watched) => {
+    const filter = filters.get(watched) ?? { keys: new Set<number>(), size: 0 };
+    filters.set(watched, filter);
+    if (filter.size < watched.size) {
+      const added = [...watched.keys()].slice(filter.size).filter((address) => address.startsWith(start));
+      for (const address of added) filter.keys.add(keyOf(address, start.length));
+      filter.size = watched.size;
+    }
+    const { keys } = filter;
+    return (bytes, script, scriptBytes) =>
+      scriptBytes === PROGRAM_BYTES + 2 &&
+      bytes[script] === 0 &&
+      bytes[script + 1] === PROGRAM_BYTES &&
+      keys.has(bytes.readUInt32BE(script + 2) >>> 2);
+  };
+};
+
+const keyOf = (address: string, offset: number): number => {
+  let key = 0;
+  for (let at = offset; at < offset + KEY_SYMBOLS; at += 1) key = key * 32 + ALPHABET.indexOf(address[at]!);
+  return key;
 };

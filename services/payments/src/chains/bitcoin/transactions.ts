@@ -1,19 +1,17 @@
 import { hash } from 'node:crypto';
 
-/** A transaction of a block, as slices of the block: nothing is copied. */
+/** A transaction without witnesses inside the bytes of a block. It has offsets alone: values are decoded for the few
+ *  that need it. */
 export interface RawTransaction {
-  readonly id: string;
-  /** `<txid>:<vout>` of each output that it spends. */
-  readonly spends: () => string[];
-  readonly outputs: readonly Output[];
-  /** It creates new coins. */
-  readonly isCoinbase: boolean;
+  readonly bytes: Buffer;
+  readonly start: number;
+  /** Of the count of outputs. */
+  readonly outputs: number;
+  readonly end: number;
 }
 
-export interface Output {
-  readonly units: bigint;
-  readonly script: Buffer;
-}
+/** An output: its place in the transaction, its amount, and where its script is in the bytes. */
+export type VisitOutput = (vout: number, units: number, script: number, scriptBytes: number) => void;
 
 /** The bytes are no serialized block or transaction. */
 export class DecodeError extends Error {
@@ -22,36 +20,48 @@ export class DecodeError extends Error {
 
 const NO_OUTPUT = 0xff_ff_ff_ff;
 const OUTPOINT_BYTES = 36;
-const MAX_UNITS = 2_100_000_000_000_000n;
+const VERSION_BYTES = 4;
+const LOCK_TIME_BYTES = 4;
+export const HASH_BYTES = 32;
+const MAX_UNITS = 2_100_000_000_000_000;
+const TWO_TO_32 = 2 ** 32;
 
-export const doubleSha256 = (bytes: Buffer): Buffer => hash('sha256', hash('sha256', bytes, 'buffer'), 'buffer');
+const firstHash = Buffer.alloc(HASH_BYTES);
 
-/** A hash in the spelling of explorers and RPC: the bytes in reverse order. */
-export const hashText = (bytes: Buffer): string => Buffer.from(bytes).reverse().toString('hex');
+/** Hashes twice by SHA-256, and writes the result at an offset of `target`. Text in between is several times faster than
+ *  the Buffers of `hash`. */
+export const writeDoubleSha256 = (message: Uint8Array, target: Buffer, offset: number): void => {
+  firstHash.write(hash('sha256', message, 'binary'), 0, 'binary');
+  target.write(hash('sha256', firstHash, 'binary'), offset, 'binary');
+};
+
+/** A hash at an offset in the spelling of explorers and RPC: the bytes in reverse order. */
+export const hashText = (bytes: Buffer, offset = 0): string =>
+  Buffer.from(bytes.subarray(offset, offset + HASH_BYTES))
+    .reverse()
+    .toString('hex');
 
 /** Reads serialized values one after another. Source: Bitcoin developer reference, "Raw transaction format", BIP144. */
 export class Reader {
-  position = 0;
+  position: number;
   readonly bytes: Buffer;
-  constructor(bytes: Buffer) {
+  constructor(bytes: Buffer, position = 0) {
     this.bytes = bytes;
+    this.position = position;
   }
-  take(count: number): Buffer {
-    const end = this.position + count;
-    if (end > this.bytes.length) throw new DecodeError('ends in the middle of a value');
-    const slice = this.bytes.subarray(this.position, end);
-    this.position = end;
-    return slice;
-  }
-  uint32(): number {
-    return this.take(4).readUInt32LE(0);
+  /** Resolves to the offset of the skipped bytes. */
+  skip(count: number): number {
+    const start = this.position;
+    if (start + count > this.bytes.length) throw new DecodeError('ends in the middle of a value');
+    this.position = start + count;
+    return start;
   }
   /** A count or a length. */
   compactSize(): number {
-    const first = this.take(1)[0]!;
+    const first = this.bytes[this.skip(1)]!;
     if (first < 0xfd) return first;
-    if (first === 0xfd) return this.take(2).readUInt16LE(0);
-    if (first === 0xfe) return this.uint32();
+    if (first === 0xfd) return this.bytes.readUInt16LE(this.skip(2));
+    if (first === 0xfe) return this.bytes.readUInt32LE(this.skip(4));
     throw new DecodeError('contains a count above 32 bits');
   }
   get isAtEnd(): boolean {
@@ -59,50 +69,79 @@ export class Reader {
   }
 }
 
-/** Reads the transaction that begins at the position of the reader. Throws DecodeError. */
+/** Reads past the transaction that begins at the position of the reader, and moves its version and its lock time next to
+ *  its inputs and outputs, over the witnesses: the id of a transaction is the hash of that. Throws DecodeError. */
 export const readTransaction = (reader: Reader): RawTransaction => {
-  const version = reader.take(4);
-  const isSegwit = reader.bytes[reader.position] === 0 && reader.bytes[reader.position + 1] === 1;
-  if (isSegwit) reader.take(2);
-  const start = reader.position;
-  const outpoints = readInputs(reader);
-  const outputs = readOutputs(reader);
-  const body = reader.bytes.subarray(start, reader.position);
-  if (isSegwit) skipWitnesses(reader, outpoints.length);
-  const lockTime = reader.take(4);
-  const [first] = outpoints;
-  return {
-    id: hashText(doubleSha256(Buffer.concat([version, body, lockTime]))),
-    spends: () => outpoints.map((outpoint) => `${hashText(outpoint.subarray(0, 32))}:${outpoint.readUInt32LE(32)}`),
-    outputs,
-    isCoinbase:
-      outpoints.length === 1 &&
-      first!.readUInt32LE(32) === NO_OUTPUT &&
-      first!.subarray(0, 32).every((byte) => byte === 0),
-  };
-};
-
-const readInputs = (reader: Reader): Buffer[] => {
-  const outpoints: Buffer[] = [];
-  for (let left = reader.compactSize(); left > 0; left -= 1) {
-    outpoints.push(reader.take(OUTPOINT_BYTES));
-    reader.take(reader.compactSize() + 4);
+  const { bytes } = reader;
+  let start = reader.skip(VERSION_BYTES);
+  const isSegwit = bytes[reader.position] === 0 && bytes[reader.position + 1] === 1;
+  if (isSegwit) {
+    reader.skip(2);
+    bytes.writeUInt32LE(bytes.readUInt32LE(start), start + 2);
+    start += 2;
   }
-  if (outpoints.length === 0) throw new DecodeError('contains a transaction without inputs');
-  return outpoints;
-};
-
-const readOutputs = (reader: Reader): Output[] => {
-  const outputs: Output[] = [];
-  for (let left = reader.compactSize(); left > 0; left -= 1) {
-    const units = reader.take(8).readBigUInt64LE(0);
-    if (units > MAX_UNITS) throw new DecodeError('contains an output of more than all coins');
-    outputs.push({ units, script: reader.take(reader.compactSize()) });
+  const inputs = reader.compactSize();
+  if (inputs === 0) throw new DecodeError('contains a transaction without inputs');
+  for (let left = inputs; left > 0; left -= 1) {
+    reader.skip(OUTPOINT_BYTES);
+    reader.skip(reader.compactSize() + 4);
   }
-  return outputs;
+  const outputs = reader.position;
+  for (let left = reader.compactSize(); left > 0; left -= 1) {
+    if (unitsAt(bytes, reader.skip(8)) > MAX_UNITS) throw new DecodeError('contains an output of more than all coins');
+    reader.skip(reader.compactSize());
+  }
+  const end = reader.position + LOCK_TIME_BYTES;
+  if (isSegwit) skipWitnesses(reader, inputs);
+  const lockTime = reader.skip(LOCK_TIME_BYTES);
+  if (isSegwit) bytes.writeUInt32LE(bytes.readUInt32LE(lockTime), end - LOCK_TIME_BYTES);
+  return { bytes, start, outputs, end };
 };
 
 const skipWitnesses = (reader: Reader, inputs: number): void => {
   for (let input = 0; input < inputs; input += 1)
-    for (let left = reader.compactSize(); left > 0; left -= 1) reader.take(reader.compactSize());
+    for (let left = reader.compactSize(); left > 0; left -= 1) reader.skip(reader.compactSize());
+};
+
+/** Exact: all bitcoins together are fewer units than 2^53. */
+const unitsAt = (bytes: Buffer, offset: number): number =>
+  bytes.readUInt32LE(offset) + bytes.readUInt32LE(offset + 4) * TWO_TO_32;
+
+/** Writes the id of a transaction as it is hashed into a block. */
+export const writeId = ({ bytes, start, end }: RawTransaction, target: Buffer, offset: number): void =>
+  writeDoubleSha256(bytes.subarray(start, end), target, offset);
+
+export const idOf = (transaction: RawTransaction): string => {
+  const id = Buffer.alloc(HASH_BYTES);
+  writeId(transaction, id, 0);
+  return hashText(id);
+};
+
+/** Calls `visit` for each output, without an array of them: a block has thousands. */
+export const eachOutput = ({ bytes, outputs }: RawTransaction, visit: VisitOutput): void => {
+  const reader = new Reader(bytes, outputs);
+  const count = reader.compactSize();
+  for (let vout = 0; vout < count; vout += 1) {
+    const units = unitsAt(bytes, reader.skip(8));
+    const scriptBytes = reader.compactSize();
+    visit(vout, units, reader.skip(scriptBytes), scriptBytes);
+  }
+};
+
+/** `<txid>:<vout>` of each output that a transaction spends. */
+export const spendsOf = ({ bytes, start }: RawTransaction): string[] => {
+  const reader = new Reader(bytes, start + VERSION_BYTES);
+  return Array.from({ length: reader.compactSize() }, () => {
+    const outpoint = reader.skip(OUTPOINT_BYTES);
+    reader.skip(reader.compactSize() + 4);
+    return `${hashText(bytes, outpoint)}:${bytes.readUInt32LE(outpoint + HASH_BYTES)}`;
+  });
+};
+
+const NO_HASH = '00'.repeat(HASH_BYTES);
+
+/** Whether a transaction creates new coins. */
+export const isCoinbase = (transaction: RawTransaction): boolean => {
+  const [first, ...others] = spendsOf(transaction);
+  return others.length === 0 && first === `${NO_HASH}:${NO_OUTPUT}`;
 };

@@ -16,7 +16,7 @@ import { abilitiesOf } from './abilities.ts';
 import { checkedAnswer, Header, type Receipt, requireMatch, SmallQuantity, type Transaction } from './answers.ts';
 import { type EvmBlock, fetchBlock, fetchBlockReceipts, fetchReceipt, fetchTransferLogs } from './block.ts';
 import { checkDeployment } from './deployment.ts';
-import { isListed, surplusesIn } from './surpluses.ts';
+import { surplusesIn } from './surpluses.ts';
 import { transfersOf } from './transfers.ts';
 
 export interface EvmSourceOptions {
@@ -76,7 +76,6 @@ export const evmSource = ({
 
   /** Null where the node has no state of the block any more. */
   const withoutTraces = async (node: RpcNode, block: EvmBlock, found: readonly Transfer[], watched: Watched) => {
-    if (!isListed(watched)) return null;
     try {
       return await surplusesIn(node, block, found, { watched, asset: nativeAsset! });
     } catch (error) {

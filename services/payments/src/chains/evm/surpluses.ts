@@ -10,14 +10,6 @@ const BALANCES_CODE =
 const ADDRESSES_PER_CALL = 500;
 const WORD_DIGITS = 64;
 
-/** Watched addresses that can be listed, such as a Set. */
-export interface ListedWatched extends Watched {
-  readonly keys: () => Iterable<string>;
-}
-
-export const isListed = (watched: Watched): watched is ListedWatched =>
-  'keys' in watched && typeof watched.keys === 'function';
-
 /** For nodes without traces: what grew in a block beyond the transfers that were found, one transfer for each address.
  *  It has no transaction, so its id is the place and the amount. Ignores addresses that pay in the same block. Throws
  *  RpcError where the node no longer has the state of the block. */
@@ -25,7 +17,7 @@ export const surplusesIn = async (
   node: RpcNode,
   { header, transactions }: EvmBlock,
   found: readonly Transfer[],
-  { watched, asset }: { watched: ListedWatched; asset: string },
+  { watched, asset }: { watched: Watched; asset: string },
 ): Promise<Transfer[]> => {
   const senders = new Set(transactions.map(({ from }) => from));
   const addresses = [...watched.keys()].filter((address) => !senders.has(address.toLowerCase()));
