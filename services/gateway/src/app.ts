@@ -28,6 +28,7 @@ import { compressResponses } from './plugins/compression.ts';
 import { handleIdempotencyKeys } from './plugins/idempotency.ts';
 import { acceptJsonBodies } from './plugins/json-body.ts';
 import { addLocations, addPageLinks } from './plugins/links.ts';
+import { payPageRoutes } from './pay-page/route.ts';
 import { answerMethodNotAllowed } from './plugins/method-not-allowed.ts';
 import { forbidCaching } from './plugins/no-store.ts';
 import { limitRequestRate } from './plugins/rate-limit.ts';
@@ -167,9 +168,10 @@ const receiveProviderPayments = async (app: FastifyInstance, options: AppOptions
   await app.register(providerPaymentRoutes, { ...options, prefix: '/v1' });
 };
 
-/** Payers have no key: their requests count by address. */
+/** Payers have no key, and a reference of 128 bits opens a page: their requests count by address. */
 const servePaymentPage = async (app: FastifyInstance, options: AppOptions): Promise<void> => {
   waitForStartGate(app, options.gate);
   limitRequestRate(app, options.limits.requests);
   serveLooks(app, options);
+  await app.register(payPageRoutes, options);
 };

@@ -6,14 +6,18 @@ import { Capabilities } from './order.ts';
 
 // The payer's view of an order. It shows nothing of the merchant's own business: no ids, emails, metadata or references.
 
-/** Signals to the payer, in the order of an order's life. `confirming`: everything was seen, and is not settled yet. */
+/** What the payer sees of the order's status. `confirming`: the whole amount was seen, and is not settled yet.
+ *  `closing`: the deadline passed, and the order is about to expire or to get new prices. `returned`: the merchant
+ *  returned what was paid. */
 export const CheckoutState = z.enum([
   'preparing',
   'waiting',
-  'confirming',
   'partially_paid',
+  'confirming',
+  'closing',
   'paid',
   'reversed',
+  'returned',
   'expired',
   'partially_paid_expired',
   'canceled',
@@ -61,16 +65,16 @@ export const WayToPay = z.strictObject({
 });
 export type WayToPay = z.infer<typeof WayToPay>;
 
-/** `held`: confirmed, and waits for the rest of the amount. `late`: it came after the deadline, so the merchant has to
- *  accept or return it. `not_counted`: the merchant has to return it. */
-export const CheckoutPaymentState = z.enum(['seen', 'held', 'counted', 'late', 'not_counted', 'returned', 'failed']);
+/** `late`: it came after the deadline, so the merchant has to accept or return it. `not_counted`: the merchant has to
+ *  return it. */
+export const CheckoutPaymentState = z.enum(['seen', 'counted', 'late', 'not_counted', 'returned', 'failed']);
 export type CheckoutPaymentState = z.infer<typeof CheckoutPaymentState>;
 
 export const CheckoutPayment = z.strictObject({
   amount: Amount,
   currency: PaymentCurrency,
   state: CheckoutPaymentState,
-  /** What the merchant has to return. */
+  /** What of it the merchant has to return, and returned. */
   due_back: Amount,
   returned: Amount,
   network_name: z.string().optional(),
@@ -94,15 +98,16 @@ export const Checkout = z.strictObject({
   pending: Amount,
   /** What is left to send. */
   remaining: Amount,
-  /** Received beyond the total. Either it counts for the order too, or the merchant has to return it. */
+  /** Applied beyond the total. */
   surplus: Amount,
+  /** What the merchant has to return. */
+  due_back: Amount,
   rates: z.array(CheckoutRate),
   /** When a renewal set new prices. */
   price_updated_at: Timestamp.optional(),
   state: CheckoutState,
   /** Until when the prices hold. */
   deadline: Timestamp,
-  paid_at: Timestamp.optional(),
   rules: z.strictObject({
     partial_payments: Capabilities.shape.partial_payments,
     can_overpay: Capabilities.shape.can_overpay,

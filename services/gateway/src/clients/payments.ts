@@ -4,6 +4,7 @@ import {
   DepositSettingsView,
   type FailureCall,
   type HistoryQuery,
+  PaymentPageAddresses,
   type ProviderCallbackCall,
   RecordedProviderPayment,
   RecordedHistory,
@@ -53,6 +54,9 @@ export const paymentsClient = (client: InternalClient) => {
         body,
         response: DepositSettingsView,
       }),
+    /** The addresses behind a payment page. Throws `not_found`. */
+    pageAddresses: (reference: string, context: CallContext): Promise<PaymentPageAddresses> =>
+      client.call('GET', `/pages/${encodeURIComponent(reference)}`, { context, response: PaymentPageAddresses }),
     /** One page of the recorded events of an order's payments. */
     history: (orderId: string, query: HistoryQuery, context: CallContext): Promise<RecordedHistory> =>
       client.call('GET', `/orders/${orderId}/history`, { context, query, response: RecordedHistory }),

@@ -1,0 +1,34 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+
+/** A file that pages load. Its name contains a hash of its content, so browsers keep it. */
+export interface PageAsset {
+  readonly path: string;
+  readonly type: string;
+  readonly body: Buffer;
+  readonly encoded: { readonly br: Buffer; readonly gzip: Buffer };
+}
+
+const HASH_DIGITS = 16;
+
+export const ASSETS_PATH = '/pay/assets';
+
+/** Names, hashes and compresses a file once. */
+export const pageAsset = (name: string, extension: 'css' | 'js', body: Buffer): PageAsset => {
+  const hash = createHash('sha256').update(body).digest('hex').slice(0, HASH_DIGITS);
+  return {
+    path: `${ASSETS_PATH}/${name}-${hash}.${extension}`,
+    type: extension === 'css' ? 'text/css; charset=utf-8' : 'text/javascript; charset=utf-8',
+    body,
+    encoded: { br: brotliCompressSync(body), gzip: gzipSync(body) },
+  };
+};
+
+export interface PageAssets {
+  readonly style: PageAsset;
+}
+
+export const readPageAssets = (): PageAssets => ({
+  style: pageAsset('page', 'css', readFileSync(new URL('page.css', import.meta.url))),
+});

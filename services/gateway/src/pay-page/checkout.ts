@@ -1,0 +1,131 @@
+import {
+  type Checkout,
+  type CheckoutLine,
+  type CheckoutState,
+  formatUnits,
+  fromMinor,
+  type Item,
+  type Modifier,
+  multiply,
+  type Order,
+  parseDecimal,
+  type PaymentPageAddresses,
+  toMinor,
+} from '@cpg/contracts';
+import { payerPayments, type Sightings } from './payer-payments.ts';
+import { waysToPay } from './ways.ts';
+
+/** What the page of an order is made from. */
+export interface ShownOrder {
+  readonly reference: string;
+  readonly order: Order;
+  readonly page: PaymentPageAddresses;
+  readonly merchantName: string;
+  readonly sightings: Sightings;
+}
+
+/** The payer's view of an order. */
+export const checkoutOf = (shown: ShownOrder, now: Date): Checkout => {
+  const { reference, order, page, merchantName } = shown;
+  const { currency, capabilities } = order;
+  const minor = (amount: string) => toMinor(amount, currency);
+  const total = minor(order.total_amount);
+  const sums = sumsOf(order, minor);
+  const remaining = atLeastZero(minor(order.remaining_amount) - sums.pending);
+  const deadline = order.expiration_date ?? order.updated_at ?? now.toISOString();
+  const state = stateOf(order, { ...sums, remaining, isPastDeadline: now.toISOString() > deadline });
+  const amount = (value: bigint) => fromMinor(value, currency);
+  const renewedAt = renewalOf(order);
+  return {
+    reference,
+    merchant: { name: merchantName },
+    lines: order.items.map(lineOf),
+    currency,
+    total: amount(total),
+    paid: amount(sums.applied),
+    pending: amount(sums.pending),
+    remaining: amount(remaining),
+    surplus: amount(atLeastZero(sums.applied - total)),
+    due_back: amount(sums.dueBack),
+    rates: Object.entries(order.rates)
+      .filter(([item]) => item !== currency)
+      .map(([item, { rate, quoted_at }]) => ({ currency: item as Item['currency'], rate, quoted_at })),
+    ...(renewedAt && { price_updated_at: renewedAt }),
+    state,
+    deadline,
+    rules: {
+      partial_payments: capabilities.partial_payments,
+      can_overpay: capabilities.can_overpay,
+      renews: capabilities.expiration_auto_renewal,
+      express: capabilities.express_checkout,
+    },
+    ways: TAKES_MONEY.has(state) ? waysToPay(page.deposits, currency, remaining) : [],
+    payments: payerPayments(order, page.deposits, shown.sightings),
+  };
+};
+
+const TAKES_MONEY: ReadonlySet<CheckoutState> = new Set(['waiting', 'partially_paid', 'reversed']);
+
+const atLeastZero = (value: bigint): bigint => (value > 0n ? value : 0n);
+
+interface Sums {
+  readonly applied: bigint;
+  /** Received and undecided. */
+  readonly pending: bigint;
+  readonly dueBack: bigint;
+}
+
+const sumsOf = ({ payments, currency }: Order, minor: (amount: string) => bigint): Sums => {
+  const own = payments.filter((payment) => payment.currency === currency);
+  const sum = (value: (payment: Order['payments'][number]) => string) =>
+    own.reduce((total, payment) => total + minor(value(payment)), 0n);
+  const whenIs = (status: string, value: string | undefined, actual: string) => (status === actual ? value! : '0');
+  return {
+    applied: sum(({ applied_amount = '0' }) => applied_amount),
+    pending: sum(({ status, paid_amount }) => whenIs('received', paid_amount, status)),
+    dueBack:
+      sum(({ unapplied_amount = '0' }) => unapplied_amount) +
+      sum(({ status, paid_amount }) => whenIs('orphan', paid_amount, status)) -
+      sum(({ status, refunded_amount = '0' }) => whenIs('orphan', refunded_amount, status)),
+  };
+};
+
+const stateOf = (
+  { status, payments }: Order,
+  { pending, remaining, applied, isPastDeadline }: Sums & { remaining: bigint; isPastDeadline: boolean },
+): CheckoutState => {
+  switch (status) {
+    case 'initialized':
+      return 'preparing';
+    case 'awaiting_payment':
+    case 'partially_paid':
+      if (pending > 0n && remaining === 0n) return 'confirming';
+      if (isPastDeadline) return 'closing';
+      return pending + applied > 0n ? 'partially_paid' : 'waiting';
+    case 'reversed':
+      if (pending > 0n && remaining === 0n) return 'confirming';
+      return payments.some((payment) => payment.status === 'failed') ? 'reversed' : 'returned';
+    case 'paid':
+    case 'expired':
+    case 'partially_paid_expired':
+    case 'canceled':
+      return status;
+  }
+};
+
+/** The first prices were quoted before the order was created. */
+const renewalOf = ({ rates, created_at = '', currency }: Order): string | null => {
+  const quoted = Object.entries(rates)
+    .filter(([item]) => item !== currency)
+    .map(([, { quoted_at }]) => quoted_at)
+    .sort()
+    .at(-1);
+  return quoted && quoted > created_at ? quoted : null;
+};
+
+const lineOf = (item: Item): CheckoutLine => ({ ...priced(item), modifiers: (item.modifiers ?? []).map(priced) });
+
+const priced = ({ name, quantity, unit_price, currency }: Modifier) => {
+  const { units, scale } = multiply(parseDecimal(String(quantity)), parseDecimal(unit_price));
+  return { name, quantity, unit_price, price: formatUnits(units, scale), currency };
+};

@@ -1,0 +1,77 @@
+import type { Merchant, Order, PageDeposit, PaymentPageAddresses } from '@cpg/contracts';
+import { isAppError } from '@cpg/core';
+import type { Pool } from '@cpg/postgres';
+import type { CallContext } from '@cpg/runtime';
+import { LRUCache } from 'lru-cache';
+import type { PaymentsClient } from '../clients/payments.ts';
+import { merchantById } from '../queries/merchants.ts';
+import { orderById } from '../queries/orders.ts';
+import { transferDepths } from '../queries/sightings.ts';
+import type { ShownOrder } from './checkout.ts';
+import { depositOf, type Sightings } from './payer-payments.ts';
+
+export interface FindPageOptions {
+  readonly pool: Pool;
+  readonly payments: Pick<PaymentsClient, 'pageAddresses'>;
+}
+
+/** What the page of a reference shows; null for a reference that is unknown, or whose order is deleted. */
+export type FindPage = (reference: string, context: CallContext) => Promise<ShownOrder | null>;
+
+const MAX_CACHED = 20_000;
+const NO_ORDER = { order_id: '', merchant_id: '' };
+
+/** The order comes from its row, so pages are shown while orders is unavailable. */
+export const pageFinder = ({ pool, payments }: FindPageOptions): FindPage => {
+  // The addresses of a page never change. A deleted order has no row.
+  const cache = new LRUCache<string, PaymentPageAddresses>({ max: MAX_CACHED });
+
+  const load = async (reference: string, context: CallContext): Promise<PaymentPageAddresses | null> => {
+    try {
+      return await payments.pageAddresses(reference, context);
+    } catch (error) {
+      if (isAppError(error, 'not_found')) return null;
+      throw error;
+    }
+  };
+  const shown = async (reference: string, page: PaymentPageAddresses | null): Promise<ShownOrder | null> => {
+    // An unknown reference costs the same queries as one of a deleted order.
+    const { merchant_id, order_id } = page ?? NO_ORDER;
+    const [order, merchant] = await Promise.all([
+      orderById(pool, merchant_id, order_id),
+      merchantById(pool, merchant_id),
+    ]);
+    if (!page || !order || !merchant) return null;
+    const sightings = await sightingsOf(pool, order, page.deposits);
+    return { reference, order, page, merchantName: nameOf(merchant.resource), sightings };
+  };
+  return async (reference, context) => {
+    const cached = cache.get(reference);
+    const found = cached && (await shown(reference, cached));
+    if (found) return found;
+    cache.delete(reference);
+    const page = await load(reference, context);
+    if (page) cache.set(reference, page);
+    return shown(reference, page);
+  };
+};
+
+/** Only of payments that wait for confirmations. */
+const sightingsOf = async (pool: Pool, { payments }: Order, deposits: readonly PageDeposit[]): Promise<Sightings> => {
+  const waiting = payments.flatMap((payment) => {
+    const deposit = payment.status === 'received' && depositOf(payment, deposits);
+    return deposit
+      ? [{ ...payment, network: deposit.network, id: payment.provider_id.slice(deposit.chain_id.length + 1) }]
+      : [];
+  });
+  const depths = await transferDepths(pool, waiting);
+  return new Map(
+    waiting.flatMap(({ network, id, provider_id }) => {
+      const depth = depths.find((each) => each.network === network && each.id === id);
+      return depth ? [[provider_id, depth] as const] : [];
+    }),
+  );
+};
+
+const nameOf = ({ business_profile, individual_profile }: Merchant): string =>
+  business_profile?.business_name ?? `${individual_profile?.first_name} ${individual_profile?.last_name}`;

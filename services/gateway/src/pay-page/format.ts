@@ -1,0 +1,41 @@
+/** Formats for one locale, such as `es-MX`. */
+export interface Format {
+  readonly locale: string;
+  /** A decimal string with all of its digits that count, and at least two decimals unless it is whole. */
+  readonly amount: (decimal: string, currency: string) => string;
+  readonly number: (value: number | string) => string;
+  readonly minutes: (value: number) => string;
+  readonly dateTime: (instant: string) => string;
+  readonly plural: (count: number, texts: PluralTexts) => string;
+}
+
+export interface PluralTexts {
+  readonly one: string;
+  readonly other: string;
+}
+
+// Decimals of a currency reach 18; Intl formats a decimal string exactly, and a number only as a double.
+const MAX_DECIMALS = 20;
+const MINUTES_PER_HOUR = 60;
+
+export const formatFor = (locale: string): Format => {
+  const whole = new Intl.NumberFormat(locale, { maximumFractionDigits: MAX_DECIMALS });
+  const withDecimals = new Intl.NumberFormat(locale, { minimumFractionDigits: 2, maximumFractionDigits: MAX_DECIMALS });
+  const unit = (name: string) =>
+    new Intl.NumberFormat(locale, { style: 'unit', unit: name, unitDisplay: 'long', maximumFractionDigits: 0 });
+  const [minute, hour] = [unit('minute'), unit('hour')];
+  const dateTime = new Intl.DateTimeFormat(locale, {
+    ...{ year: 'numeric', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' },
+    ...{ timeZone: 'UTC', timeZoneName: 'short' },
+  });
+  const plurals = new Intl.PluralRules(locale);
+  return {
+    locale,
+    amount: (decimal, currency) => `${withDecimals.format(decimal as `${number}`)} ${currency}`,
+    number: (value) => whole.format(value as `${number}`),
+    minutes: (value) =>
+      value > 2 * MINUTES_PER_HOUR ? hour.format(Math.round(value / MINUTES_PER_HOUR)) : minute.format(value),
+    dateTime: (instant) => dateTime.format(new Date(instant)),
+    plural: (count, { one, other }) => (plurals.select(count) === 'one' ? one : other),
+  };
+};

@@ -1,0 +1,50 @@
+import { type Format, formatFor } from './format.ts';
+import { en } from './texts/en.ts';
+
+/** All texts of the page in one language. */
+export type Texts = typeof en;
+
+export const TEXTS = { en } satisfies Record<string, Texts>;
+export type Language = keyof typeof TEXTS;
+
+/** How the page speaks to one payer. */
+export interface Speech {
+  readonly language: Language;
+  readonly texts: Texts;
+  readonly format: Format;
+}
+
+const TAG = /^(en)(?:-([A-Za-z]{2}))?$/;
+const MAX_HEADER_LENGTH = 512;
+const formats = new Map<string, Format>();
+
+/** The language that a payer chose with `?lang=`, else the first one that the browser prefers. The region of the browser
+ *  decides how numbers are written: Mexico has a decimal point, Spain a comma. */
+export const speechFor = (chosen: string | undefined, acceptLanguage = ''): Speech => {
+  const preferred = preferredTags(acceptLanguage);
+  const tag =
+    (chosen && TAG.test(chosen) ? (preferred.find((each) => each.startsWith(chosen)) ?? chosen) : preferred[0]) ?? 'en';
+  const language = tag.slice(0, 2) as Language;
+  const format = formats.get(tag) ?? formatFor(tag);
+  formats.set(tag, format);
+  return { language, texts: TEXTS[language], format };
+};
+
+/** The supported tags of the header, the preferred ones first, in a spelling that Intl accepts. */
+const preferredTags = (header: string): string[] =>
+  header
+    .slice(0, MAX_HEADER_LENGTH)
+    .split(',')
+    .flatMap((range) => {
+      const [tag = '', quality = 'q=1'] = range.trim().split(/\s*;\s*/);
+      const [, language, region] = TAG.exec(tag) ?? [];
+      const weight = Number(quality.replace(/^q=/, ''));
+      return language && weight > 0 ? [{ tag: region ? `${language}-${region.toUpperCase()}` : language, weight }] : [];
+    })
+    .sort((a, b) => b.weight - a.weight)
+    .map(({ tag }) => tag);
+
+export const LANGUAGES = Object.entries(TEXTS).map(([code, { languageName }]) => ({
+  code: code as Language,
+  name: languageName,
+}));

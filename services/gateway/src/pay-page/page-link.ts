@@ -1,0 +1,24 @@
+import type { WayToPay } from '@cpg/contracts';
+import type { Language } from './language.ts';
+
+/** What a link of the page chooses. The page keeps it in its address: it sets no cookies. */
+export interface PageChoice {
+  readonly lang?: Language | undefined;
+  /** A network, or `summary`. */
+  readonly way?: string | undefined;
+}
+
+export const SUMMARY = 'summary';
+
+/** A link to the page with these choices. */
+export const pageLink = (reference: string, { lang, way }: PageChoice): string => {
+  const query = new URLSearchParams({ ...(lang && { lang }), ...(way && { way }) }).toString();
+  return `/pay/${encodeURIComponent(reference)}${query && `?${query}`}`;
+};
+
+/** The way that the page opens on: the chosen one, else the first one of an express checkout, else none. */
+export const chosenWay = (
+  { ways, rules }: { readonly ways: readonly WayToPay[]; readonly rules: { readonly express: boolean } },
+  way: string | undefined,
+): WayToPay | null =>
+  ways.find(({ network }) => network === way) ?? (way !== SUMMARY && rules.express ? (ways[0] ?? null) : null);

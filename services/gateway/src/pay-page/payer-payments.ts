@@ -1,0 +1,78 @@
+import { chainFacts } from '@cpg/assets';
+import {
+  type CheckoutPayment,
+  type CheckoutPaymentState,
+  fromMinor,
+  type Order,
+  type PageDeposit,
+  type Payment,
+  toMinor,
+} from '@cpg/contracts';
+
+/** How deep a transfer is in its chain. */
+export interface Sighting {
+  readonly confirmations: number;
+  /** Null until payments reported it. */
+  readonly required: number | null;
+}
+
+/** By `provider_id` of the payment. */
+export type Sightings = ReadonlyMap<string, Sighting>;
+
+/** The payments of an order as its payer sees them. */
+export const payerPayments = (
+  { payments }: Pick<Order, 'payments'>,
+  deposits: readonly PageDeposit[],
+  sightings: Sightings,
+): CheckoutPayment[] =>
+  payments.map((payment) => {
+    const { paid_amount, currency, provider_id, tx_hash, created_at } = payment;
+    const deposit = depositOf(payment, deposits);
+    return {
+      amount: paid_amount,
+      currency,
+      state: stateOf(payment),
+      due_back: dueBack(payment),
+      returned: payment.refunded_amount ?? fromMinor(0n, currency),
+      ...(deposit && { network_name: chainFacts(deposit.chain_id, deposit.network).title }),
+      ...(tx_hash && { tx_hash }),
+      // Later ones would change the page with each block.
+      ...(payment.status === 'received' && deposit && depth(sightings.get(provider_id), deposit)),
+      seen_at: created_at,
+    };
+  });
+
+/** The deposit whose chain reported the payment. */
+export const depositOf = ({ provider_id }: Pick<Payment, 'provider_id'>, deposits: readonly PageDeposit[]) =>
+  deposits.find(({ chain_id }) => provider_id.startsWith(`${chain_id}/`));
+
+const depth = (sighting: Sighting | undefined, { required_confirmations }: PageDeposit) => {
+  const required = sighting?.required ?? required_confirmations;
+  return {
+    confirmations: Math.min(sighting?.confirmations ?? 0, required),
+    required_confirmations: required,
+  };
+};
+
+const stateOf = ({ status, orphan_reason }: Payment): CheckoutPaymentState => {
+  switch (status) {
+    case 'received':
+      return 'seen';
+    case 'applied':
+      return 'counted';
+    case 'orphan':
+      return orphan_reason === 'late' ? 'late' : 'not_counted';
+    case 'refunded':
+      return 'returned';
+    case 'failed':
+      return 'failed';
+  }
+};
+
+const dueBack = ({ status, currency, paid_amount, unapplied_amount = '0', refunded_amount = '0' }: Payment): string => {
+  const minor = (amount: string) => toMinor(amount, currency);
+  return fromMinor(
+    status === 'orphan' ? minor(paid_amount) - minor(refunded_amount) : minor(unapplied_amount),
+    currency,
+  );
+};

@@ -1,0 +1,114 @@
+import { Checkout, type Order, type PaymentPageAddresses } from '@cpg/contracts';
+import { newId } from '@cpg/runtime';
+import { startGateway, type TestGateway, type TestMerchant } from '../testing/jest-gateway.ts';
+import { orderOf, projectOrder } from '../testing/jest-resources.ts';
+import { errorResponse } from '../testing/jest-stub-service.ts';
+
+const ADDRESS = '0x9858EfFD232B4033E47d90003D41EC34EcaEda94';
+const NOW = new Date('2026-01-31T12:10:00.000Z');
+const CSP =
+  "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+let gateway: TestGateway;
+let merchant: TestMerchant;
+const pages = new Map<string, PaymentPageAddresses>();
+
+beforeAll(async () => {
+  gateway = await startGateway({ environment: 'sandbox', now: () => NOW });
+  merchant = await gateway.merchant();
+  gateway.payments.respond = ({ path }) => {
+    const page = pages.get(decodeURIComponent(path.split('/').at(-1)!));
+    return page ? { status: 200, body: page } : errorResponse(404, 'not_found');
+  };
+});
+afterAll(() => gateway.close());
+
+/** An order with a page, and its reference. */
+const orderWithPage = async (more: Partial<Order> = {}) => {
+  const order = orderOf(newId('order'), merchant.id, more);
+  const reference = order.id.slice(4);
+  const deposit = {
+    rail: 'gateway_pay' as const,
+    network: 'base',
+    chain_id: 'eip155:8453',
+    asset: 'eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+    address: ADDRESS,
+    decimals: 6,
+    currency_decimals: 6,
+    required_confirmations: 12,
+  };
+  pages.set(reference, { order_id: order.id, merchant_id: merchant.id, deposits: [deposit] });
+  await projectOrder(gateway.pool, order);
+  return { order, reference };
+};
+
+const get = (url: string, headers: Record<string, string> = { accept: 'text/html' }) =>
+  gateway.app.inject({ method: 'GET', url, headers });
+
+test('renders the order of a reference without a key', async () => {
+  const { reference } = await orderWithPage();
+  const response = await get(`/pay/${reference}?way=base`);
+  expect(response.statusCode).toBe(200);
+  expect(response.headers).toMatchObject({
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': CSP,
+    'cache-control': 'no-store',
+    'referrer-policy': 'no-referrer',
+  });
+  expect(response.headers).not.toHaveProperty('set-cookie');
+  expect(response.body).toMatch(/^<!doctype html><html lang="en"/);
+  expect(response.body).toContain('Dinner for two');
+});
+
+test('answers the payer’s view as JSON, and nothing else', async () => {
+  const { reference, order } = await orderWithPage();
+  const response = await get(`/pay/${reference}`, { accept: 'application/json' });
+  const checkout = Checkout.parse(response.json());
+  expect(checkout.ways[0]).toMatchObject({ address: ADDRESS, network_name: 'Base', minutes: 1, amount: '52.472200' });
+  for (const secret of [order.id, order.external_reference_id, merchant.id, 'B7', 'lafonda', 'kraken'])
+    expect(response.body).not.toContain(secret);
+});
+
+test('shows the page while orders and payments are unavailable, once it was shown', async () => {
+  const { reference } = await orderWithPage();
+  expect((await get(`/pay/${reference}`)).statusCode).toBe(200);
+  const { respond } = gateway.payments;
+  gateway.payments.respond = () => errorResponse(503, 'dependency_unavailable');
+  expect((await get(`/pay/${reference}`)).statusCode).toBe(200);
+  const other = await orderWithPage();
+  const unavailable = await get(`/pay/${other.reference}`);
+  expect(unavailable.statusCode).toBe(503);
+  expect(unavailable.body).toContain('tries again by itself');
+  gateway.payments.respond = respond;
+});
+
+test('answers the same page, after the same calls, for unknown references and deleted orders', async () => {
+  const { order, reference } = await orderWithPage();
+  await get(`/pay/${reference}`);
+  await gateway.pool.query('update orders.orders set deleted = true, resource = null where id = $1', [order.id]);
+  pages.delete(reference);
+  const answers = [];
+  for (const each of [reference, reference, 'UNKNOWN']) {
+    gateway.payments.calls.splice(0);
+    const { statusCode, body, headers } = await get(`/pay/${each}`);
+    const { 'x-request-id': _, date: __, ...stable } = headers;
+    answers.push({ statusCode, body, stable, calls: gateway.payments.calls.length });
+  }
+  expect(answers[0]).toMatchObject({ statusCode: 404, calls: 1, body: expect.stringContaining('No payment found') });
+  expect(answers[1]).toEqual(answers[0]);
+  expect(answers[2]).toEqual(answers[0]);
+});
+
+test('serves its files for a year, compressed as the browser accepts', async () => {
+  const { reference } = await orderWithPage();
+  const [path] = /\/pay\/assets\/[^"]+\.css/.exec((await get(`/pay/${reference}`)).body)!;
+  const style = await get(path, { 'accept-encoding': 'gzip, br' });
+  expect(style.statusCode).toBe(200);
+  expect(style.headers).toMatchObject({
+    'content-type': 'text/css; charset=utf-8',
+    'content-encoding': 'br',
+    'cache-control': 'public, max-age=31536000, immutable',
+    vary: 'accept-encoding',
+  });
+  expect((await get(path.replace(/-[0-9a-f]+/, '-0'))).statusCode).toBe(404);
+});

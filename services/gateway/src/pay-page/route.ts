@@ -1,0 +1,104 @@
+import type { Checkout } from '@cpg/contracts';
+import { AppError } from '@cpg/core';
+import type { Pool } from '@cpg/postgres';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { PaymentsClient } from '../clients/payments.ts';
+import { callContext } from '../request.ts';
+import { ASSETS_PATH, type PageAsset, readPageAssets } from './assets.ts';
+import { checkoutOf } from './checkout.ts';
+import { pageFinder } from './find-page.ts';
+import { type Language, speechFor } from './language.ts';
+import { chosenWay, pageLink, type PageChoice } from './page-link.ts';
+import { renderCheckout } from './view/checkout-page.tsx';
+import { renderError } from './view/error-page.tsx';
+
+export interface PayPageOptions {
+  readonly pool: Pool;
+  readonly payments: Pick<PaymentsClient, 'pageAddresses'>;
+  readonly now: () => Date;
+}
+
+const hidden = { schema: { hide: true } };
+const POLICY = [
+  "default-src 'none'",
+  "style-src 'self'",
+  "script-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+const A_YEAR = 'public, max-age=31536000, immutable';
+
+/** `GET /pay/:reference`, the page of an order for its payer, and the files that it loads. With
+ *  `accept: application/json` the answer is the `Checkout`. */
+export const payPageRoutes = async (app: FastifyInstance, { pool, payments, now }: PayPageOptions): Promise<void> => {
+  const find = pageFinder({ pool, payments });
+  const assets = readPageAssets();
+  const files = new Map(Object.values(assets).map((asset: PageAsset) => [asset.path, asset]));
+
+  app.addHook('onRequest', async (_request, reply) => {
+    reply.headers({ 'content-security-policy': POLICY, 'cache-control': 'no-store', vary: 'accept, accept-language' });
+  });
+  app.addHook('onSend', async (request, reply, payload) => {
+    if (reply.statusCode < 400 || !wantsHtml(request)) return payload;
+    const languageLink = (lang: Language) => `?${new URLSearchParams({ lang }).toString()}`;
+    const html = renderError(reply.statusCode, { ...speechOf(request), assets, languageLink });
+    reply.type('text/html; charset=utf-8').removeHeader('content-length');
+    return html;
+  });
+
+  app.get(`${ASSETS_PATH}/:file`, hidden, async (request, reply) => {
+    const asset = files.get(request.url.split('?')[0]!);
+    if (!asset) throw new AppError('not_found', 'there is no such file');
+    return sendAsset(request, reply, asset);
+  });
+
+  app.get<{ Params: { reference: string }; Querystring: PageChoice }>(
+    '/pay/:reference',
+    hidden,
+    async (request, reply) => {
+      const { reference } = request.params;
+      const shown = await find(reference, callContext(request));
+      if (!shown) throw new AppError('not_found', 'no payment has this reference');
+      const checkout: Checkout = checkoutOf(shown, now());
+      if (!wantsHtml(request)) return reply.send(checkout);
+      const speech = speechOf(request);
+      const { lang, way } = choiceOf(request);
+      const html = renderCheckout({
+        ...speech,
+        checkout,
+        way: chosenWay(checkout, way),
+        link: (choice) => pageLink(reference, { lang, way, ...choice } as PageChoice),
+        assets,
+      });
+      return reply
+        .type('text/html; charset=utf-8')
+        .serializer((text: string) => text)
+        .send(html);
+    },
+  );
+};
+
+/** A query parameter that is given twice counts as not given. */
+const choiceOf = ({ query }: FastifyRequest): { lang: string | undefined; way: string | undefined } => {
+  const { lang, way } = query as Record<string, unknown>;
+  const text = (value: unknown) => (typeof value === 'string' ? value : undefined);
+  return { lang: text(lang), way: text(way) };
+};
+
+const speechOf = (request: FastifyRequest) => speechFor(choiceOf(request).lang, request.headers['accept-language']);
+
+const wantsHtml = ({ headers: { accept = '' } }: FastifyRequest): boolean =>
+  !/\bapplication\/json\b/.test(accept) || /\btext\/html\b/.test(accept);
+
+const sendAsset = (request: FastifyRequest, reply: FastifyReply, { type, body, encoded }: PageAsset) => {
+  const accepted = String(request.headers['accept-encoding'] ?? '');
+  const encoding = (['br', 'gzip'] as const).find((each) => new RegExp(`\\b${each}\\b`).test(accepted));
+  if (encoding) reply.header('content-encoding', encoding);
+  return reply
+    .headers({ 'cache-control': A_YEAR, vary: 'accept-encoding' })
+    .type(type)
+    .send(encoding ? encoded[encoding] : body);
+};

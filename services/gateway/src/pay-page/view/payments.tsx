@@ -1,0 +1,42 @@
+import type { CheckoutPayment } from '@cpg/contracts';
+import type { View } from './view.ts';
+
+/** The payments that were seen, oldest first. */
+export const Payments = (view: View) => {
+  const { texts, checkout } = view;
+  if (checkout.payments.length === 0) return null;
+  return (
+    <section class="payments" aria-labelledby="payments-title">
+      <h2 id="payments-title">{texts.payments}</h2>
+      <ul>
+        {checkout.payments.map((payment) => (
+          <li>
+            <Payment view={view} payment={payment} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+};
+
+const Payment = ({ view: { texts, format }, payment }: { readonly view: View; readonly payment: CheckoutPayment }) => {
+  const { amount, currency, state, seen_at, tx_hash, confirmations, required_confirmations: required } = payment;
+  return (
+    <>
+      <strong>{format.amount(amount, currency)}</strong>{' '}
+      <span class={`state ${state}`}>{texts.paymentStates[state]}</span>
+      <time datetime={seen_at}>{format.dateTime(seen_at)}</time>
+      {tx_hash && (
+        <p class="transaction">
+          {texts.transaction} <code>{tx_hash}</code>
+        </p>
+      )}
+      {confirmations !== undefined && required !== undefined && (
+        <label class="confirmations">
+          {texts.confirmations(format.number(confirmations), format.number(required))}
+          <progress value={confirmations} max={required} />
+        </label>
+      )}
+    </>
+  );
+};

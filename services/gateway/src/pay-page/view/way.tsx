@@ -1,0 +1,98 @@
+import type { WayToPay } from '@cpg/contracts';
+import { SUMMARY } from '../page-link.ts';
+import { QrCode } from './qr.tsx';
+import type { View } from './view.ts';
+
+/** How to pay on one network: the QR code, the exact amount and the address. */
+export const Way = ({ view, way }: { readonly view: View; readonly way: WayToPay }) => {
+  const { texts, format, checkout, link } = view;
+  const amount = format.amount(way.amount, checkout.currency);
+  return (
+    <section class="way" aria-labelledby="way-title" data-way={way.network}>
+      <h2 id="way-title">{texts.way(checkout.currency, way.network_name)}</h2>
+      <p class="warning">{texts.onlyThisNetwork(checkout.currency, way.network_name)}</p>
+      {way.is_testnet && <p class="note">{texts.testnet}</p>}
+      <QrCode content={way.payment_uri} label={texts.qr(amount, way.network_name)} />
+      <p class="note">{texts.scan}</p>
+      <a class="button primary" href={way.payment_uri} data-open-wallet>
+        {texts.openWallet}
+      </a>
+      <dl class="transfer">
+        <dt>{texts.exactAmount}</dt>
+        <dd>
+          <span class="value">{amount}</span>
+          <Copy content={trimmed(way.amount)} label={texts.copyAmount} done={texts.copied} />
+        </dd>
+        <dt>{texts.toAddress}</dt>
+        <dd>
+          <Address address={way.address} />
+          <Copy content={way.address} label={texts.copyAddress} done={texts.copied} />
+          <span class="note">{way.chain_id.startsWith('eip155:') ? texts.addressHintEvm : texts.addressHint}</span>
+        </dd>
+      </dl>
+      <ul class="rules">
+        <li>{confirmationsOf(view, way)}</li>
+        <li>{checkout.rules.partial_payments ? texts.ifLessPartial : texts.ifLessHeld}</li>
+        <li>{checkout.rules.can_overpay ? texts.ifMoreKept : texts.ifMoreReturned}</li>
+        <li>{texts.networkFee}</li>
+      </ul>
+      <OtherWays view={view} way={way} />
+      <a href={link({ way: SUMMARY })}>{texts.back}</a>
+    </section>
+  );
+};
+
+const confirmationsOf = ({ texts, format }: View, { required_confirmations: count, minutes }: WayToPay): string => {
+  const one = texts.confirmationNeeded(format.number(count));
+  const needed = format.plural(count, { one, other: texts.confirmationsNeeded(format.number(count)) });
+  return minutes === null ? `${needed}.` : `${needed}, ${texts.about(format.minutes(minutes))}.`;
+};
+
+const OtherWays = ({ view, way }: { readonly view: View; readonly way: WayToPay }) => {
+  const { texts, checkout, link } = view;
+  const others = checkout.ways.filter(({ network }) => network !== way.network);
+  if (others.length === 0) return null;
+  return (
+    <nav aria-label={texts.otherWays}>
+      <ul class="ways">
+        {others.map(({ network, network_name }) => (
+          <li>
+            <a href={link({ way: network })}>{texts.way(checkout.currency, network_name)}</a>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+};
+
+/** A button that the script shows and serves. */
+const Copy = ({
+  content,
+  label,
+  done,
+}: {
+  readonly content: string;
+  readonly label: string;
+  readonly done: string;
+}) => (
+  <button type="button" class="copy" data-copy={content} data-copied={done} hidden>
+    {label}
+  </button>
+);
+
+const GROUP = 4;
+
+/** An address in groups. There is no space between them, so that it can be selected and copied as a whole. */
+const Address = ({ address }: { readonly address: string }) => {
+  const groups = address.match(new RegExp(`.{1,${GROUP}}`, 'g')) ?? [];
+  return (
+    <code class="address">
+      {groups.map((group, n) => (
+        <span class={n === 0 || n >= groups.length - 2 ? 'end' : undefined}>{group}</span>
+      ))}
+    </code>
+  );
+};
+
+/** As wallets take it: with a decimal point, and without zeros at the end. */
+const trimmed = (amount: string): string => amount.replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, '');

@@ -1,0 +1,35 @@
+import { chainFacts, paymentUri } from '@cpg/assets';
+import { fromMinor, type PageDeposit, type PaymentCurrency, toUnits, type WayToPay } from '@cpg/contracts';
+
+/** The ways to pay what remains: one per network. An order with both rails has two addresses on a network; a payer needs
+ *  one, that of the rail which the merchant named first. */
+export const waysToPay = (
+  deposits: readonly PageDeposit[],
+  currency: PaymentCurrency,
+  remainingMinor: bigint,
+): WayToPay[] =>
+  deposits
+    .filter(({ network }, n) => deposits.findIndex((each) => each.network === network) === n)
+    .map((deposit) => wayOf(deposit, currency, remainingMinor));
+
+const wayOf = (deposit: PageDeposit, currency: PaymentCurrency, remainingMinor: bigint): WayToPay => {
+  const { rail, network, chain_id, asset, address, decimals, currency_decimals, required_confirmations } = deposit;
+  const units = toUnits(remainingMinor, { scale: currency_decimals, decimals });
+  const amount = fromMinor(remainingMinor, currency);
+  const { title, isTestnet, secondsPerBlock } = chainFacts(chain_id, network);
+  return {
+    rail,
+    network,
+    network_name: title,
+    is_testnet: isTestnet,
+    chain_id,
+    asset,
+    address,
+    amount,
+    amount_units: String(units),
+    decimals,
+    payment_uri: paymentUri({ chainId: chain_id, asset, address, units, amount }),
+    required_confirmations,
+    minutes: secondsPerBlock === null ? null : Math.ceil((required_confirmations * secondsPerBlock) / 60),
+  };
+};
