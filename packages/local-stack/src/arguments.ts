@@ -32,6 +32,7 @@ Environment
   EVENTSTORE_URL, KAFKA_BROKERS, DATABASE_URL
                             use this server instead of the embedded one
   CHAIN=off                 run no local EVM chain; orders then get addresses of public test chains
+  DEMO_ORDER=off            create no order at the start and print no payment link
   BITCOIND_URL=URL          Bitcoin node on regtest, with user name and password: orders in BTC can be paid there
   All other variables, such as LOG_LEVEL, are passed on to the services. .env.example describes them.
 `;

@@ -25,6 +25,13 @@ test('says how to pay on the chain, if there is one', () => {
   expect(banner(addresses, 1)).not.toContain('npm run pay');
 });
 
+test('shows a link to pay, if there is one', () => {
+  expect(banner(addresses, 1, 'http://127.0.0.1:4000/pay/1')).toContain(
+    'Pay as a customer: http://127.0.0.1:4000/pay/1',
+  );
+  expect(banner(addresses, 1)).not.toContain('/pay/');
+});
+
 test('shows URLs without their passwords', () => {
   expect(banner(addresses, 1)).toContain('postgres://127.0.0.1:5433/app');
   expect(banner(addresses, 1)).not.toContain('pass@');

@@ -19,14 +19,14 @@ export const SAMPLE_ORDER: MerchantCreateOrderDto = {
 };
 
 /** The text that the launcher prints when everything is ready. */
-export const banner = (stack: RunningStack, seconds: number): string => `
+export const banner = (stack: RunningStack, seconds: number, paymentLink: string | null = null): string => `
   Ready in ${seconds.toFixed(1)} s.
 
   API          ${stack.baseUrl}
   Docs         ${stack.baseUrl}/docs   (OpenAPI: ${stack.baseUrl}/openapi.json)
   API key      ${stack.apiKey}   (also in ${join(stack.dataDir, 'sandbox.json')})
 
-  Create an order:
+${linkHint(paymentLink)}  Create an order:
 
 ${createOrderCommand(stack)}
 ${payHint(stack)}
@@ -36,6 +36,9 @@ ${payHint(stack)}
 
   Press Ctrl-C to stop. The data stays in ${stack.dataDir}; "npm run reset" deletes it.
 `;
+
+const linkHint = (paymentLink: string | null): string =>
+  paymentLink === null ? '' : `  Pay as a customer: ${paymentLink}\n\n`;
 
 const payHint = ({ chainUrl }: RunningStack): string =>
   chainUrl

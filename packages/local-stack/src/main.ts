@@ -1,5 +1,6 @@
 import { HELP, parseArguments } from './arguments.ts';
 import { banner } from './banner.ts';
+import { createPaymentLink } from './demo-order.ts';
 import { LaunchError } from './launch-error.ts';
 import { createLineWriter } from './log/line-writer.ts';
 import { GroupStoppedError } from './processes/group.ts';
@@ -34,7 +35,8 @@ const main = async (): Promise<number> => {
   try {
     const runningStack = await stack.start();
     const startupSeconds = (Date.now() - startedAt) / 1000;
-    print(banner(runningStack, startupSeconds));
+    const paymentLink = process.env.DEMO_ORDER === 'off' ? null : await createPaymentLink(runningStack);
+    print(banner(runningStack, startupSeconds, paymentLink));
   } catch (error) {
     // A signal stopped the stack while it was starting. That is not an error: `exitCode` resolves once it has stopped.
     if (!(error instanceof GroupStoppedError)) throw error;

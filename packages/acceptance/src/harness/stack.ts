@@ -59,6 +59,7 @@ export const startStack = async ({
     PORT_OFFSET: String(await freePortOffset()),
     SANDBOX_API_KEY: API_KEY,
     CHAIN: 'off',
+    DEMO_ORDER: 'off',
     RATE_LIMIT_PER_SECOND: '0',
     RATE_LIMIT_AUTH_PER_MINUTE: '0',
     LOG_LEVEL: 'warn',
