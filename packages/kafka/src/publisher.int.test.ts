@@ -150,8 +150,17 @@ test('finds the coordinator once, and adds all partitions to a transaction that 
   const publisher = createPublisher(observed as Kafka, { transactionalId: 'observed' });
   closing.unshift(publisher.close);
   await publisher.open();
-  for (let n = 0; n < 12; n += 1) await publisher.send(manyPartitions, [{ ...numbered(n), orderid: `ord_${n}` }]);
-  await publisher.commit();
-  const countOf = (name: string) => requests.filter((request) => request === name).length;
-  expect(['GroupCoordinator', 'AddPartitionsToTxn', 'Produce', 'EndTxn'].map(countOf)).toEqual([1, 4, 12, 1]);
+  const countsOf = async (messages: number) => {
+    requests.length = 0;
+    for (let n = 0; n < messages; n += 1)
+      await publisher.send(manyPartitions, [{ ...numbered(n), orderid: `ord_${n}` }]);
+    await publisher.commit();
+    const countOf = (name: string) => requests.filter((request) => request === name).length;
+    return ['GroupCoordinator', 'AddPartitionsToTxn', 'Produce', 'EndTxn'].map(countOf);
+  };
+  expect(await countsOf(12)).toEqual([0, 4, 12, 1]);
+  // The next one adds them at once, and one after a short one does not.
+  expect(await countsOf(12)).toEqual([0, 1, 12, 1]);
+  expect(await countsOf(1)).toEqual([0, 1, 1, 1]);
+  expect(await countsOf(12)).toEqual([0, 4, 12, 1]);
 });
