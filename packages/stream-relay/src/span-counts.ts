@@ -12,8 +12,8 @@ export interface SpanCounts {
   readonly where?: string;
 }
 
-/** Exact numbers of rows by merchant and by spans of 1 minute, 2 hours and 1 week, for lists. Triggers keep them; the
- *  migrations of the service have their functions. */
+/** Exact numbers of rows by merchant and by spans of 1 minute, 12 minutes, 2 hours, 28 hours and 1 week, for lists.
+ *  Triggers keep them; the migrations of the service have their functions. */
 export const spanCounts = ({ name, of, keys, statuses = [], where = 'true' }: SpanCounts): CountTable => {
   const primaryKey = ['merchant_id', 'span', 'start', ...keys];
   const byStatus = statuses.map((status) => `count(*) filter (where status = '${status}') as ${status}`);
@@ -23,7 +23,7 @@ export const spanCounts = ({ name, of, keys, statuses = [], where = 'true' }: Sp
     recount: (schema) => `
       select merchant_id, span, minute - minute % span as start, ${[...keys, 'count(*) as count', ...byStatus].join(', ')}
       from (select *, floor(extract(epoch from created_at) / 60)::bigint as minute from ${schema}.${of}) as rows
-      cross join (values (1), (120), (10080)) as spans (span)
+      cross join (values (1), (12), (120), (1680), (10080)) as spans (span)
       where ${where} group by ${primaryKey.map((_, index) => index + 1).join(', ')}`,
   };
 };

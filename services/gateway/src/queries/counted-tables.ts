@@ -4,15 +4,16 @@ export const DELIVERIES = 'webhooks.deliveries';
 
 const counted = new WeakMap<Queryable, Set<string>>();
 
-/** Whether triggers count the rows of a table. They do from the start, or once the service has rebuilt the table of an
- *  earlier version; then they always do. */
+/** Whether triggers count the rows of a table, in all spans. They do from the start, or once the service has rebuilt the
+ *  table of an earlier version; then they always do. */
 export const isCounted = async (db: Queryable, table: string): Promise<boolean> => {
   const known = counted.get(db) ?? new Set<string>();
   counted.set(db, known);
   if (known.has(table)) return true;
   const { rowCount } = await db.query(
-    `select from pg_trigger where tgrelid = to_regclass($1) and tgname = 'count_inserted'`,
-    [table],
+    `select from pg_trigger join pg_proc on pg_proc.oid = tgfoid
+      where tgrelid = to_regclass($1) and tgname = 'count_inserted' and proname like $2`,
+    [table, table === DELIVERIES ? '%' : '%\\_in\\_5\\_spans'],
   );
   const isComplete = rowCount === 1 && (table !== DELIVERIES || (await hasAllDaysCounted(db)));
   if (isComplete) known.add(table);

@@ -1,4 +1,4 @@
-/** A table of exact counts that the service which owns the rows keeps with them, for spans of three lengths. */
+/** A table of exact counts that the service which owns the rows keeps with them, for spans of several lengths. */
 export interface CountTable {
   readonly name: string;
   /** The columns of its key that lists filter by. */
@@ -8,10 +8,9 @@ export interface CountTable {
 }
 
 const MINUTE_MS = 60_000;
-// The lengths of the spans in minutes, as in the migrations of the services.
-const MINUTE = 1;
-const HOURS = 120;
 export const WEEK = 10_080;
+/** The lengths of the spans in minutes, longest first, as in the migrations of the services. */
+const SPANS = [WEEK, 1_680, 120, 12, 1] as const;
 
 /** Adds a value to those of a statement, and returns its placeholder. */
 export type Bind = (value: unknown) => string;
@@ -33,14 +32,14 @@ export const countAll = (counted: Counted): string => sum(counted, WEEK, 'true')
  *  minute. */
 export const countUpTo = (counted: Counted, operator: '<' | '<=', at: Date, bind: Bind): string => {
   const minutes = Math.floor(at.getTime() / MINUTE_MS);
-  const week = bind(minutes - (minutes % WEEK));
-  const hours = bind(minutes - (minutes % HOURS));
-  const minute = bind(minutes);
-  return `(${sum(counted, WEEK, `start < ${week}`)}
-    + ${sum(counted, HOURS, `start >= ${week} and start < ${hours}`)}
-    + ${sum(counted, MINUTE, `start >= ${hours} and start < ${minute}`)}
+  const starts = SPANS.map((span) => bind(minutes - (minutes % span)));
+  const sums = SPANS.map((span, index) => {
+    const after = index === 0 ? '' : `start >= ${starts[index - 1]!} and `;
+    return sum(counted, span, `${after}start < ${starts[index]!}`);
+  });
+  return `(${sums.join('\n    + ')}
     + (select count(*) from ${counted.rows} where ${counted.matching}
-         and created_at >= ${startOf(minute)} and created_at ${operator} ${bind(at)}))`;
+         and created_at >= ${startOf(starts.at(-1)!)} and created_at ${operator} ${bind(at)}))`;
 };
 
 const sum = ({ name, where, measure }: Counted, span: number, range: string): string =>
@@ -49,9 +48,13 @@ const sum = ({ name, where, measure }: Counted, span: number, range: string): st
 /** Common table expressions that find a matching row, oldest first. `minute` has the `start` of its minute, and the
  *  number of matching rows `before` that; it is empty when no more than `before` rows match. */
 export const findMinute = (counted: Counted, before: string): string =>
-  `week as materialized (${spanOf(counted, before, WEEK, '0', 'true')}),
-hours as materialized (${spanOf(counted, before, HOURS, '(select before from week)', within('week', WEEK))}),
-minute as materialized (${spanOf(counted, before, MINUTE, '(select before from hours)', within('hours', HOURS))})`;
+  SPANS.map((span, index) => {
+    const outer = SPANS[index - 1];
+    const [earlier, range] = outer ? [`(select before from ${nameOf(outer)})`, within(outer)] : ['0', 'true'];
+    return `${nameOf(span)} as materialized (${spanOf(counted, before, span, earlier, range)})`;
+  }).join(',\n');
+
+const nameOf = (span: number): string => (span === 1 ? 'minute' : `span_of_${span}`);
 
 const spanOf = ({ name, where, measure }: Counted, before: string, span: number, earlier: string, range: string) =>
   `select start, up_to - n as before from (
@@ -60,8 +63,8 @@ const spanOf = ({ name, where, measure }: Counted, before: string, span: number,
      ) as spans
    ) as spans where up_to > ${before} order by start limit 1`;
 
-const within = (outer: string, span: number): string =>
-  `start >= (select start from ${outer}) and start < (select start from ${outer}) + ${span}`;
+const within = (outer: number): string =>
+  `start >= (select start from ${nameOf(outer)}) and start < (select start from ${nameOf(outer)}) + ${outer}`;
 
 /** When a minute starts. */
 export const startOf = (minute: string): string => `to_timestamp(${minute}::bigint * 60)`;

@@ -21,7 +21,7 @@ export const paymentProjection = (
     schema: 'payments',
     tables: ['payments', 'refunds'],
     counts: [paymentCounts, refundCounts],
-    version: 3,
+    version: 4,
     prefixes: [PAYMENT_STREAM_PREFIX],
     orderOf: orderOfPayment(client),
     transientColumns: [],
