@@ -36,7 +36,8 @@ export type MetricsRegistry = Registry;
 /** The Prometheus metrics that every service has: those of the process and of outages. */
 export const createServiceMetrics = (outages: Pick<Outages, 'totals'>): MetricsRegistry => {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+  // The default, 10 ms, wakes each process 100 times a second.
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 100 });
   addOutageMetrics(registry, outages);
   return registry;
 };
