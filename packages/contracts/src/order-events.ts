@@ -96,6 +96,8 @@ export const OrderPaymentBlockChanged = defineEvent({
     block: RecordedBlock.optional(),
     confirmations: z.int().optional(),
     blockChanges: z.int(),
+    /** The payment was confirmed in its earlier block, and is not any more. */
+    unconfirmed: z.boolean().optional(),
     /** When payments recorded it. */
     changedAt: Timestamp,
     ...At,

@@ -32,15 +32,14 @@ export const capture = (order: ExistingOrder, at: string): OrderEvent[] => {
   const captured = order.payments.filter(
     (payment) =>
       payment.currency === order.currency &&
-      ((payment.status === 'received' && !isUnmined(payment)) ||
-        (payment.status === 'orphan' && payment.orphanReason === 'late')),
+      !isUnmined(payment) &&
+      (payment.status === 'received' || (payment.status === 'orphan' && payment.orphanReason === 'late')),
   );
   return captured.length > 0 ? applyPayments(order, captured, 'captured', at) : [];
 };
 
 /** Rails that count no confirmations, for example of the sandbox, do not say so. */
-const isUnmined = ({ confirmedAt, confirmations }: PaymentState): boolean =>
-  confirmedAt === undefined && confirmations === 0;
+const isUnmined = ({ block, confirmations }: PaymentState): boolean => !block && confirmations === 0;
 
 /** Applies these payments, oldest first. Payments for which nothing remains become orphans. */
 export const applyPayments = (

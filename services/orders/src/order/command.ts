@@ -33,7 +33,14 @@ export type CreateOrder = {
 export type OrderCommand =
   | CreateOrder
   | { readonly type: 'InstructOrder'; readonly instructions: AssignedInstruction[]; readonly at: Date }
-  | { readonly type: 'OfferPayment'; readonly payment: OfferedPayment; readonly confirmed: boolean; readonly at: Date }
+  | {
+      readonly type: 'OfferPayment';
+      readonly payment: OfferedPayment;
+      readonly confirmed: boolean;
+      /** With another block: an earlier confirmation does not count any more. */
+      readonly unconfirmed?: boolean | undefined;
+      readonly at: Date;
+    }
   | {
       readonly type: 'FailPayment';
       readonly payment: OfferedPayment;

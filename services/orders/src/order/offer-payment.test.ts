@@ -95,12 +95,55 @@ describe('the block of an offered payment', () => {
         { type: 'OrderPaymentConfirmed' },
         { type: 'OrderPaymentsApplied' },
       ));
-  test('keeps its confirmations when a confirmation in an earlier block arrives late', () => {
+  test('is not confirmed by a confirmation in an earlier block that arrives late', () => {
     const moved = offer(1, 4_000_000n, { confirmed: false, block: elsewhere, ...changed });
-    const late = offer(1, 4_000_000n, { block, confirmations: 5, blockChanges: 1 });
-    expect(existing(after(createOrder(), received, moved, late)).payments).toMatchObject([
-      { status: 'applied', block: elsewhere, confirmations: 1 },
+    given(...past(createOrder(), received, moved))
+      .when(offer(1, 4_000_000n, { block, confirmations: 5, blockChanges: 1 }))
+      .thenNothing();
+  });
+});
+
+describe('a held payment whose block leaves the chain', () => {
+  const block = { height: 7, hash: '0x7a' };
+  const held = [
+    createOrder({ allow: { partial_payments: false } }),
+    offer(1, 4_000_000n, { block, confirmations: 3, blockChanges: 1 }),
+  ] as const;
+  const lost = offer(1, 4_000_000n, { confirmed: false, unconfirmed: true, confirmations: 0, blockChanges: 2 });
+  const rest = offer(2, 6_000_000n);
+
+  test('does not pay the order with the rest of the money', () => {
+    const order = existing(after(...held, lost, rest));
+    expect(order.status).toBe('awaiting_payment');
+    expect(order.payments).toMatchObject([
+      { status: 'received', confirmedAt: undefined },
+      { status: 'received', confirmedAt: expect.any(String) },
     ]);
+  });
+  test('pays it once it is confirmed in another block', () => {
+    const again = { block: { height: 9, hash: '0x9a' }, blockChanges: 3 };
+    const mined = offer(1, 4_000_000n, { confirmed: false, unconfirmed: true, confirmations: 1, ...again });
+    expect(existing(after(...held, lost, rest, mined)).status).toBe('awaiting_payment');
+    const confirmed = offer(1, 4_000_000n, { confirmations: 3, ...again });
+    expect(existing(after(...held, lost, rest, mined, confirmed)).status).toBe('paid');
+  });
+  test('is learned from the report after the loss, if that of the loss was missed', () => {
+    const again = { block: { height: 9, hash: '0x9a' }, blockChanges: 3, confirmations: 1 };
+    const mined = offer(1, 4_000_000n, { confirmed: false, unconfirmed: true, ...again });
+    expect(existing(after(...held, mined, lost, rest)).status).toBe('awaiting_payment');
+  });
+  test('is not taken back once the order applied it', () => {
+    const applied = [createOrder(), offer(1, 10_000_000n, { block, confirmations: 3, blockChanges: 1 })] as const;
+    const lostLater = offer(1, 10_000_000n, {
+      confirmed: false,
+      unconfirmed: true,
+      confirmations: 0,
+      blockChanges: 2,
+    });
+    expect(existing(after(...applied, lostLater))).toMatchObject({
+      status: 'paid',
+      payments: [{ status: 'applied', confirmedAt: expect.any(String) }],
+    });
   });
 });
 

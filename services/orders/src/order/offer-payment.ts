@@ -56,24 +56,29 @@ const offerRecorded = (
   const isSeenAgain = sightingOf(command.payment) > sightingOf(recorded) && recorded.status !== 'refunded';
   if (isSeenAgain) return reinstatePayment(command, order, recorded);
   if (sightingOf(command.payment) !== sightingOf(recorded)) return [];
-  const isNewlyConfirmed = recorded.confirmedAt === undefined && command.confirmed;
+  // A confirmation in an earlier block says nothing about the block that contains the payment now.
+  const isOutdated = (command.payment.blockChanges ?? 0) < (recorded.blockChanges ?? 0);
+  const isNewlyConfirmed = recorded.confirmedAt === undefined && command.confirmed && !isOutdated;
   return followedBy(order, changeBlock(command, recorded), (current) =>
     isNewlyConfirmed ? confirmPayment(command, current, recorded) : [],
   );
 };
 
-/** Records that another block contains the payment now, or none. */
-const changeBlock = (
-  { payment, at }: CommandOf<'OfferPayment'>,
-  { paymentId, blockChanges: recordedChanges = 0 }: PaymentState,
-): OrderEvent[] => {
+/** Records that another block contains the payment now, or none. A payment that was not applied has to be confirmed
+ *  again then. */
+const changeBlock = ({ payment, unconfirmed, at }: CommandOf<'OfferPayment'>, recorded: PaymentState): OrderEvent[] => {
+  const { paymentId, blockChanges: recordedChanges = 0 } = recorded;
   const { block, confirmations, blockChanges = 0, blockChangedAt = payment.receivedAt } = payment;
   if (blockChanges <= recordedChanges) return [];
   const data = { paymentId, ...(block && { block }), blockChanges, changedAt: blockChangedAt, at: at.toISOString() };
   return [
     {
       type: 'OrderPaymentBlockChanged',
-      data: { ...data, ...(confirmations !== undefined && { confirmations }) },
+      data: {
+        ...data,
+        ...(confirmations !== undefined && { confirmations }),
+        ...(unconfirmed && isHeld(recorded) && { unconfirmed }),
+      },
     },
   ];
 };
@@ -127,12 +132,10 @@ const settles = (order: ExistingOrder, events: OrderEvent[], paymentId: string):
 const confirmPayment = (
   { payment, at: now }: CommandOf<'OfferPayment'>,
   order: ExistingOrder,
-  { seenAt, blockChanges: recordedChanges = 0 }: PaymentState,
+  { seenAt }: PaymentState,
 ): OrderEvent[] => {
-  const { paymentId, confirmations, confirmedAt, blockChanges = 0 } = payment;
-  // A confirmation that arrives late counts confirmations in an earlier block.
-  const areCounted = confirmations !== undefined && blockChanges >= recordedChanges;
-  const confirmation = { ...(areCounted && { confirmations }), ...(confirmedAt && { confirmedAt }) };
+  const { paymentId, confirmations, confirmedAt } = payment;
+  const confirmation = { ...(confirmations !== undefined && { confirmations }), ...(confirmedAt && { confirmedAt }) };
   const confirmed: OrderEvent = {
     type: 'OrderPaymentConfirmed',
     data: { paymentId, ...confirmation, at: now.toISOString() },

@@ -60,13 +60,14 @@ export const withConfirmed = (
 
 export const withBlockChanged = (
   order: ExistingOrder,
-  { paymentId, block, confirmations, blockChanges, changedAt }: EventData<'OrderPaymentBlockChanged'>,
+  { paymentId, block, confirmations, blockChanges, unconfirmed, changedAt }: EventData<'OrderPaymentBlockChanged'>,
 ): ExistingOrder =>
   changePayments(order, [paymentId], (payment) => ({
     ...payment,
     block,
     confirmations,
     blockChanges,
+    ...(unconfirmed && { confirmedAt: undefined }),
     updatedAt: laterOf(payment.updatedAt, changedAt),
   }));
 

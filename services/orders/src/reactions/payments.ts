@@ -81,6 +81,7 @@ const COMMANDS: {
     type: 'OfferPayment',
     payment: offeredPayment(offerOf(change, resource)),
     confirmed: false,
+    unconfirmed: change.unconfirmed,
     at,
   }),
   'payment.reinstated': ({ time, data: { change, resource } }, at) => ({

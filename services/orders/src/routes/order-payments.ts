@@ -38,7 +38,7 @@ export const orderPaymentRoutes: FastifyPluginAsyncZod<OrderPaymentRoutes> = asy
   app.post('/orders/:id/payments', { schema: { params: OrderPath, body: OfferPaymentCall } }, (request, reply) => {
     const payment = offeredPayment(request.body);
     const confirmed = payment.confirmedAt !== undefined;
-    const command = { type: 'OfferPayment', payment, confirmed, at: now() } as const;
+    const command = { type: 'OfferPayment', payment, confirmed, unconfirmed: !confirmed, at: now() } as const;
     return run(request.params.id, command, readCallContext(request), reply);
   });
 

@@ -121,13 +121,14 @@ export const offerCall = (payment: OfferedPayment, confirmed: boolean): OfferPay
 export const offer = (
   n: number,
   amountMinor: bigint,
-  options: { confirmed?: boolean; at?: Date } & Partial<OfferedPayment> = {},
+  options: { confirmed?: boolean; unconfirmed?: boolean; at?: Date } & Partial<OfferedPayment> = {},
 ): OrderCommand => {
-  const { confirmed = true, at = NOON, ...changes } = options;
+  const { confirmed = true, unconfirmed, at = NOON, ...changes } = options;
   return {
     type: 'OfferPayment',
     payment: payment(n, amountMinor, { seenAt: at.toISOString(), ...changes }),
     confirmed,
+    unconfirmed,
     at,
   };
 };

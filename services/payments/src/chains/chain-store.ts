@@ -24,6 +24,11 @@ export interface ReadMark {
   readonly halted: string | null;
 }
 
+export interface OpenTransfer extends SeenTransfer {
+  /** What its address received of its asset in all, but for transfers that failed. */
+  readonly unitsAtAddress: bigint;
+}
+
 export interface ReportChange {
   readonly id: string;
   readonly required: number;
@@ -44,7 +49,7 @@ export interface ChainStore {
   readonly withIds: (ids: readonly string[]) => Promise<SeenTransfer[]>;
   readonly above: (height: number) => Promise<SeenTransfer[]>;
   /** Those that may change or have something to report, oldest first. */
-  readonly open: () => Promise<SeenTransfer[]>;
+  readonly open: () => Promise<OpenTransfer[]>;
   readonly saveReports: (changes: readonly ReportChange[]) => Promise<void>;
 }
 

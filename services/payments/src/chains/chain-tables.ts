@@ -1,7 +1,7 @@
 import { type Pool, type Queryable, transaction } from '@cpg/postgres';
 import type { ChainChange, ReadBlock } from './chain-change.ts';
 import type { ChainStore, ReportChange, StoredChain } from './chain-store.ts';
-import { readTransfers, upsertTransfers } from './transfer-rows.ts';
+import { readOpenTransfers, readTransfers, upsertTransfers } from './transfer-rows.ts';
 
 interface CursorRow {
   readonly genesis: string | null;
@@ -44,7 +44,7 @@ export const chainTables = (pool: Pool, network: string, windowBlocks: number): 
     },
     withIds: async (ids) => (ids.length === 0 ? [] : transfers('id = any($2)', ids)),
     above: (height) => transfers('height > $2', height),
-    open: () => transfers('open'),
+    open: () => readOpenTransfers(pool, network),
     saveReports: (changes) => saveReports(pool, network, changes),
   };
 };

@@ -1,11 +1,11 @@
 import type { Asset } from '@cpg/assets';
-import { decimalsOf, fromMinor, fromUnits, type RegisterPaymentCall } from '@cpg/contracts';
+import { decimalsOf, fromMinor, fromUnits, type Payment, type RegisterPaymentCall } from '@cpg/contracts';
 import { isAppError, isTemporary } from '@cpg/core';
 import { type Logger, newContext } from '@cpg/runtime';
 import type { PaymentChanges } from '../changes.ts';
 import type { RegisterPayment } from '../matching.ts';
 import { paymentIdOf } from '../payment/identity.ts';
-import type { ChainStore, ReportChange } from './chain-store.ts';
+import type { ChainStore, OpenTransfer, ReportChange } from './chain-store.ts';
 import {
   confirmationsOf,
   failureReasonOf,
@@ -49,13 +49,13 @@ const BATCH = 64;
 export const reporter = (options: ReporterOptions): ReportTransfers => {
   const { store, assets, network, log } = options;
   const send = sender(options);
-  const dueOf = async (transfer: SeenTransfer, readSoFar: ReadSoFar): Promise<DueReport | 'later' | null> => {
+  const dueOf = async (transfer: OpenTransfer, readSoFar: ReadSoFar): Promise<DueReport | 'later' | null> => {
     const { asset, id } = transfer;
     if (!assets.some((each) => each.id === asset)) {
       log.error({ network, asset, transfer: id }, 'a transfer waits for its asset: add it to the file of assets again');
       return 'later';
     }
-    const required = transfer.required ?? (await requiredFor(options, transfer));
+    const required = await requiredFor(options, transfer);
     const report = reportOf(transfer, readSoFar, required);
     if (!report || (!transfer.pending && isSameReport(report, transfer.reported))) return null;
     return { transfer, required, report };
@@ -112,7 +112,7 @@ const sendByAddress = async (
 const sender =
   ({ network, chainId, assets, register, fail, log }: ReporterOptions) =>
   async ({ transfer, required, report }: DueReport, { height }: ReadSoFar): Promise<ReportChange | null> => {
-    const { id, txHash, block, reported } = transfer;
+    const { id, txHash, block, reported, pending } = transfer;
     const done = (made: Report): ReportChange => ({ id, required, reported: made, pending: null });
     const where = { network, txHash, transfer: id, block: block?.height };
     const context = newContext('service:payments');
@@ -133,7 +133,7 @@ const sender =
       const { payment } = await register(call, context);
       if (report.status !== reported?.status)
         log.info({ ...where, paymentId: payment.id, status: report.status }, 'transfer reported');
-      return done(report);
+      return done(madeOf(report, pending ?? reported, payment.status));
     } catch (error) {
       if (report.status === 'failed' && isAppError(error, 'not_found')) return done(report);
       if (isTemporary(error) || !isAppError(error)) {
@@ -145,25 +145,35 @@ const sender =
     }
   };
 
+/** What to keep of a report: whether the payment was applied decides how a reorganization changes it. */
+const madeOf = (report: Report, last: Report | null, status: Payment['status']): Report => {
+  const isHeld = status === 'received';
+  if (report.block === null && isHeld) return { ...report, status: 'received' };
+  return last?.status === 'confirmed' && !isHeld ? { ...report, status: 'confirmed' } : report;
+};
+
 const assetOf = (assets: readonly Asset[], id: string): Asset => assets.find((each) => each.id === id)!;
 
 const minorOf = ({ currency, decimals }: Asset, units: bigint): bigint =>
   fromUnits(units, { scale: decimalsOf(currency), decimals }).minor;
 
+/** As many as the whole money at the address needs, so that many small transfers need no fewer than one large one. A later
+ *  transfer can raise the number, and nothing lowers it. */
 const requiredFor = async (
   { assets, requiredConfirmations }: ReporterOptions,
-  { asset: id, units, address, minConfirmations = 1 }: SeenTransfer,
+  { asset: id, units, unitsAtAddress, address, required: known, minConfirmations = 1 }: OpenTransfer,
 ): Promise<number> => {
+  if (known !== null && unitsAtAddress === units) return known;
   const asset = assetOf(assets, id);
-  const required = await requiredConfirmations({ asset, amountMinor: minorOf(asset, units), address });
-  return Math.max(required, minConfirmations);
+  const required = await requiredConfirmations({ asset, amountMinor: minorOf(asset, unitsAtAddress), address });
+  return Math.max(required, minConfirmations, known ?? 0);
 };
 
 /** Null for less than one minor unit. */
 const callOf = (
   assets: readonly Asset[],
   transfer: SeenTransfer,
-  { status }: Report,
+  { status, block }: Report,
   providerId: string,
   height: number,
 ): RegisterPaymentCall | null => {
@@ -176,7 +186,7 @@ const callOf = (
     provider_id: providerId,
     amount: fromMinor(minor, currency),
     currency,
-    confirmed: status === 'confirmed',
+    confirmed: status === 'confirmed' && block !== null,
     ...(transfer.txHash !== null && { tx_hash: transfer.txHash }),
     seen_at: transfer.seenAt.toISOString(),
     ...(transfer.block && { block: transfer.block }),

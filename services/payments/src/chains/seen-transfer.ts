@@ -1,6 +1,7 @@
 import type { Block, BlockRef, Transfer } from './chain-source.ts';
 
-/** What the payment of a transfer was told. `ignored`: it is worth less than a minor unit. `refused`: payments did not
+/** What the payment of a transfer was told. `confirmed` without a block: it was applied, and a reorganization removed its
+ *  block. `ignored`: it is worth less than a minor unit. `refused`: payments did not
  *  take it, and an operator was told. */
 export type ReportStatus = 'received' | 'confirmed' | 'failed' | 'ignored' | 'refused';
 
@@ -77,13 +78,15 @@ export interface ReadSoFar {
 export const confirmationsOf = ({ block }: SeenTransfer, height: number): number =>
   block ? Math.max(0, height - block.height + 1) : 0;
 
-/** What should be reported about a transfer by now; null for nothing. */
+/** What should be reported about a transfer by now; null for nothing. A confirmation counts for one block: in another
+ *  one the transfer needs its confirmations again, unless its payment was applied before. */
 export const reportOf = (transfer: SeenTransfer, readSoFar: ReadSoFar, required: number): Report | null => {
   const { block, reported, pending } = transfer;
   const last = pending ?? reported;
   if (last?.status === 'ignored' || last?.status === 'refused') return last;
   if (!block) return reportWithoutBlock(transfer, last, readSoFar, required);
-  const isConfirmed = last?.status === 'confirmed' || confirmationsOf(transfer, readSoFar.height) >= required;
+  const wasConfirmedHere = last?.status === 'confirmed' && last.block === block.hash;
+  const isConfirmed = wasConfirmedHere || confirmationsOf(transfer, readSoFar.height) >= required;
   return { status: isConfirmed ? 'confirmed' : 'received', block: block.hash };
 };
 
@@ -98,7 +101,8 @@ const reportWithoutBlock = (
   if (last.status === 'failed') return last;
   const failed = { status: 'failed', block: null } as const;
   if (conflictAt !== null && height - conflictAt + 1 >= required) return failed;
-  if (last.status === 'confirmed') return lostAt !== null && height >= lostAt + GRACE_BLOCKS ? failed : last;
+  if (last.status === 'confirmed')
+    return lostAt !== null && height >= lostAt + GRACE_BLOCKS ? failed : { status: 'confirmed', block: null };
   const isGone = vanishedAt !== null && now.getTime() - vanishedAt.getTime() >= VANISHED_MS;
   return isAtTip && isGone ? failed : received;
 };
@@ -121,7 +125,7 @@ export const isOpen = ({ block, vanishedAt, reported, pending }: SeenTransfer): 
     case 'received':
       return true;
     case 'confirmed':
-      return block?.hash !== reported?.block;
+      return block === null || block.hash !== reported?.block;
     case 'failed':
       return block !== null;
     case 'ignored':

@@ -1,4 +1,5 @@
 import type { Queryable } from '@cpg/postgres';
+import type { OpenTransfer } from './chain-store.ts';
 import type { Report, ReportStatus, SeenTransfer } from './seen-transfer.ts';
 
 interface Row {
@@ -58,6 +59,21 @@ export const readTransfers = async (
     values: value === undefined ? [network] : [network, value],
   });
   return rows.map(transferOf);
+};
+
+/** Those that may change or have something to report, oldest first. */
+export const readOpenTransfers = async (db: Queryable, network: string): Promise<OpenTransfer[]> => {
+  const { rows } = await db.query<Row & { readonly units_at_address: string }>({
+    name: 'open-chain-transfers',
+    text: `select *, (
+             select sum(other.units) from payments.chain_transfers as other
+             where other.network = row.network and other.address = row.address and other.asset = row.asset
+               and (other.id = row.id or other.reported is distinct from 'failed')
+           ) as units_at_address
+           from payments.chain_transfers as row where network = $1 and open order by seen_at, id`,
+    values: [network],
+  });
+  return rows.map((row) => ({ ...transferOf(row), unitsAtAddress: BigInt(row.units_at_address) }));
 };
 
 const COLUMNS = {

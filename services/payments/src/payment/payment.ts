@@ -14,7 +14,10 @@ const decide = (command: PaymentCommand, payment: Payment): PaymentEvent[] => {
           'payment_conflict',
           `the payment failed (${payment.failureReason}): it can be confirmed when its rail reports it again`,
         );
-      return [...(command.block ? changeBlock(payment, command) : []), ...confirm(payment, command)];
+      return [
+        ...(command.block ? changeBlock(payment, { ...command, confirmed: true }) : []),
+        ...confirm(payment, command),
+      ];
     case 'RecordOutcome':
       return recordOutcome(command.outcome, payment);
     case 'FailPayment':
@@ -100,18 +103,25 @@ const differences = (command: ReceivePayment, payment: ExistingPayment): string[
 
 /** Records that the payment was mined, mined again elsewhere, or is in no block any more. A report without a block that
  *  does not count confirmations, for example of a sandbox, says nothing about blocks. A refunded payment is settled,
- *  whatever its block. */
+ *  whatever its block. One that its order did not apply yet has to be confirmed again in its new block. */
 const changeBlock = (
   payment: ExistingPayment,
-  { block, confirmations = block ? 1 : undefined, at }: Pick<ReceivePayment, 'block' | 'confirmations' | 'at'>,
+  {
+    block,
+    confirmations = block ? 1 : undefined,
+    confirmed,
+    at,
+  }: Pick<ReceivePayment, 'block' | 'confirmations' | 'confirmed' | 'at'>,
 ): PaymentEvent[] => {
   const isUnchanged = block?.hash === payment.block?.hash || (!block && confirmations !== 0);
   if (isUnchanged || confirmations === undefined || payment.status === 'refunded') return [];
   const blockChanges = (payment.blockChanges ?? 0) + 1;
+  const unconfirmed = !confirmed && payment.status === 'received' && payment.confirmedAt !== undefined;
+  const changed = { ...(block && { block }), confirmations, ...seen(payment), blockChanges };
   return [
     {
       type: 'PaymentBlockChanged',
-      data: { ...(block && { block }), confirmations, ...seen(payment), blockChanges, at: at.toISOString() },
+      data: { ...changed, ...(unconfirmed && { unconfirmed }), at: at.toISOString() },
     },
   ];
 };

@@ -49,8 +49,9 @@ export const evolve = (payment: Payment, event: PaymentEvent): Payment => {
     case 'PaymentConfirmed':
       return { ...updated, confirmedAt: at, confirmations: event.data.confirmations ?? payment.confirmations };
     case 'PaymentBlockChanged': {
-      const { block, confirmations, blockChanges } = event.data;
-      return { ...updated, block, confirmations, blockChanges };
+      const { block, confirmations, blockChanges, unconfirmed } = event.data;
+      const confirmedAt = unconfirmed ? undefined : payment.confirmedAt;
+      return { ...updated, block, confirmations, blockChanges, confirmedAt };
     }
     case 'PaymentApplied':
       return {

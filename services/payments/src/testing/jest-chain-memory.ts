@@ -24,6 +24,12 @@ export const memoryChainStore = (windowBlocks: number) => {
       transfers.set(transfer.id, { ...transfer, required, reported, pending });
     }
   };
+  /** Of the address and the asset of a transfer, but for other transfers that failed. */
+  const unitsWith = ({ id, address, asset }: SeenTransfer): bigint =>
+    all()
+      .filter((other) => other.address === address && other.asset === asset)
+      .filter((other) => other.id === id || other.reported?.status !== 'failed')
+      .reduce((sum, { units }) => sum + units, 0n);
   const store: ChainStore = {
     load: async () => ({ state, rescanFrom }),
     begin: async (genesis, from, change) => {
@@ -46,7 +52,10 @@ export const memoryChainStore = (windowBlocks: number) => {
     },
     withIds: async (ids) => all().filter(({ id }) => ids.includes(id)),
     above: async (height) => all().filter(({ block }) => block !== null && block.height > height),
-    open: async () => all().filter(isOpen),
+    open: async () =>
+      all()
+        .filter(isOpen)
+        .map((transfer) => ({ ...transfer, unitsAtAddress: unitsWith(transfer) })),
     saveReports: async (changes) => {
       for (const { id, ...change } of changes) transfers.set(id, { ...transfers.get(id)!, ...change });
     },

@@ -1,4 +1,4 @@
-import { type Asset, readAssets } from '@cpg/assets';
+import { readAssets } from '@cpg/assets';
 import type { PaymentEvent } from '@cpg/contracts';
 import { createLogger } from '@cpg/runtime';
 import type { ChainKind } from '../chains/chain-kind.ts';
@@ -46,7 +46,11 @@ export const transferOf = (id: string, changes: Partial<Transfer> = {}): Transfe
  *  confirmed. */
 export const chainProcesses = (
   chain: SimulatedChain,
-  { required = 2, kind = KIND, store }: { required?: number; kind?: ChainKind; store?: ChainStore } = {},
+  {
+    required = 2,
+    kind = KIND,
+    store,
+  }: { required?: number | ((amountMinor: bigint) => number); kind?: ChainKind; store?: ChainStore } = {},
 ) => {
   const crash = crashes();
   const memory = memoryChainStore(kind.windowBlocks);
@@ -58,10 +62,11 @@ export const chainProcesses = (
   const commands = paymentCommands({ handler, project: async () => {} });
   let passedMs = 0;
   let ordersIsDown = false;
+  let isHeld = false;
   const now = () => new Date(chain.now().getTime() + passedMs);
   const apply: NotifyOrder = async (payment, context) => {
     const { paymentId, status, confirmedAt, amountMinor, sighting } = payment;
-    if (status !== 'received' || confirmedAt === undefined) return { payment, order: null };
+    if (isHeld || status !== 'received' || confirmedAt === undefined) return { payment, order: null };
     const outcome = { status: 'applied' as const, appliedMinor: amountMinor, unappliedMinor: 0n, sighting, at: now() };
     return { payment: await commands.run(paymentId, { type: 'RecordOutcome', outcome }, context), order: null };
   };
@@ -88,7 +93,8 @@ export const chainProcesses = (
           return crash.write(() => register(...call));
         },
         fail: (...call) => crash.write(() => changes.fail(...call)),
-        requiredConfirmations: async (_: { readonly asset: Asset }) => required,
+        requiredConfirmations: async ({ amountMinor }) =>
+          typeof required === 'number' ? required : required(amountMinor),
       }),
     });
   let watcher = start();
@@ -99,6 +105,8 @@ export const chainProcesses = (
     readOn: () => watcher.readOn(),
     progress: () => watcher.progress(),
     another: start,
+    /** The order waits for more money before it applies what is confirmed. */
+    setHeld: (isHeldNow: boolean) => void (isHeld = isHeldNow),
     setOrdersDown: (isDown: boolean) => void (ordersIsDown = isDown),
     passHours: (hours: number) => void (passedMs += hours * 3_600_000),
     payments: (): ExistingPayment[] => handler.states().filter(exists),

@@ -1,0 +1,81 @@
+import { chainProcesses, transferOf } from '../testing/jest-chain-process.ts';
+import { simulatedChain } from '../testing/jest-simulated-chain.ts';
+import { GRACE_BLOCKS } from './seen-transfer.ts';
+
+const start = async (options: Parameters<typeof chainProcesses>[1] = {}) => {
+  const chain = simulatedChain();
+  chain.mineMany(3);
+  const watching = chainProcesses(chain, options);
+  await watching.readOn();
+  return { chain, watching };
+};
+const money = transferOf('a');
+
+const heldMoney = async () => {
+  const started = await start();
+  started.watching.setHeld(true);
+  started.chain.mine(money);
+  started.chain.mine();
+  await started.watching.readOn();
+  expect(started.watching.paymentOf(money)).toMatchObject({ status: 'received', confirmedAt: expect.any(String) });
+  return started;
+};
+
+test('takes back the confirmation of money that its order holds when its block leaves the chain', async () => {
+  const { chain, watching } = await heldMoney();
+  chain.drop(2);
+  chain.mineMany(3);
+  await watching.readOn();
+  expect(watching.paymentOf(money)).toMatchObject({ status: 'received', confirmations: 0, confirmedAt: undefined });
+  chain.mineMany(2 * GRACE_BLOCKS);
+  watching.restart();
+  await watching.readOn();
+  expect(watching.paymentOf(money)?.status).toBe('received');
+  const block = chain.mine(money);
+  await watching.readOn();
+  expect(watching.paymentOf(money)).toMatchObject({ status: 'received', block, confirmedAt: undefined });
+  watching.setHeld(false);
+  chain.mine();
+  await watching.readOn();
+  expect(watching.paymentOf(money)).toMatchObject({ status: 'applied', block });
+});
+
+test('takes back the confirmation of held money that is mined again with fewer confirmations', async () => {
+  const { chain, watching } = await heldMoney();
+  chain.drop(2);
+  chain.mineMany(2);
+  const block = chain.mine(money);
+  await watching.readOn();
+  expect(watching.paymentOf(money)).toMatchObject({ status: 'received', block, confirmedAt: undefined });
+  chain.mine();
+  await watching.readOn();
+  expect(watching.paymentOf(money)).toMatchObject({ status: 'received', block, confirmedAt: expect.any(String) });
+});
+
+test('many small transfers to an address need as many confirmations as one large one', async () => {
+  const { chain, watching } = await start({ required: (amountMinor) => (amountMinor >= 3_000_000n ? 4 : 1) });
+  const parts = ['p', 'q', 'r'].map((id) => transferOf(id, { address: 'address-of-all' }));
+  chain.mine(...parts.slice(0, 2));
+  await watching.readOn();
+  expect(parts.map((part) => watching.paymentOf(part)?.status)).toEqual(['applied', 'applied', undefined]);
+  chain.mine(parts[2]!);
+  chain.mineMany(2);
+  await watching.readOn();
+  expect(watching.paymentOf(parts[2]!)?.status).toBe('received');
+  chain.mine();
+  await watching.readOn();
+  expect(watching.paymentOf(parts[2]!)).toMatchObject({ status: 'applied', confirmations: 4 });
+});
+
+test('a transfer that waits needs more confirmations once its address received more', async () => {
+  const { chain, watching } = await start({ required: (amountMinor) => (amountMinor >= 2_000_000n ? 4 : 2) });
+  const [first, second] = ['p', 'q'].map((id) => transferOf(id, { address: 'address-of-all' }));
+  chain.mine(first!);
+  await watching.readOn();
+  chain.mine(second!);
+  await watching.readOn();
+  expect(watching.paymentOf(first!)?.status).toBe('received');
+  chain.mineMany(2);
+  await watching.readOn();
+  expect([first!, second!].map((part) => watching.paymentOf(part)?.status)).toEqual(['applied', 'received']);
+});
