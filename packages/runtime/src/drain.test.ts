@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { Agent, type Dispatcher, request } from 'undici';
 import type { AnyApp } from './any-app.ts';
+import { onDrain } from './drain.ts';
 import { createApp } from './http.ts';
 import { createLogger } from './logger.ts';
 
@@ -16,6 +17,11 @@ beforeEach(async () => {
   slowRequestStarted = new Promise((resolve) => (onStart = resolve));
   const finished = new Promise<void>((resolve) => (finishSlowRequest = resolve));
   app.get('/quick', async () => ({ ok: true }));
+  app.get('/endless', async (_request, reply) => {
+    reply.hijack();
+    onDrain(app, () => reply.raw.end('ended'));
+    reply.raw.writeHead(200).flushHeaders();
+  });
   app.get('/slow', async () => {
     onStart();
     await finished;
@@ -69,4 +75,11 @@ test('closes despite an idle connection', async () => {
   await get('/quick');
   await app.close();
   expect(await isRefused()).toBe(true);
+});
+
+test('ends responses that would not end by themselves', async () => {
+  const { statusCode, body } = await request(`${url}/endless`, { dispatcher: client });
+  const closing = app.close();
+  expect([statusCode, await body.text()]).toEqual([200, 'ended']);
+  await closing;
 });

@@ -8,6 +8,7 @@ import type { AnyApp } from './any-app.ts';
 const IDLE_TIMEOUT_MS = 1_000;
 const MAX_DRAIN_MS = 6_000;
 const POLL_EVERY_MS = 20;
+const DRAINING = 'draining';
 
 /** Makes `app.close()` drain connections. New connections are refused at once, and requests in flight are answered.
  *  A request on a kept-alive connection is still answered, with `connection: close`. Idle connections close after 1 s,
@@ -25,6 +26,7 @@ export const drainConnectionsOnClose = (app: AnyApp): void => {
     response.once('close', () => add(-1));
   });
   app.addHook('preClose', async () => {
+    server.emit(DRAINING);
     // The HTTP server's own `close` would also close idle connections, possibly while a client sends a request.
     NetServer.prototype.close.call(server);
     const startedAt = performance.now();
@@ -36,3 +38,6 @@ export const drainConnectionsOnClose = (app: AnyApp): void => {
     }
   });
 };
+
+/** Calls `end` when `app.close()` begins, for responses that would not end by themselves. */
+export const onDrain = (app: AnyApp, end: () => void): void => void (app.server as HttpServer).once(DRAINING, end);

@@ -69,7 +69,8 @@ export const sendError = (
       'request failed',
     );
   }
-  if (appError.statusCode === 503 || PASSING.has(appError.code)) reply.header('retry-after', RETRY_AFTER_SECONDS);
+  const isPassing = appError.statusCode === 503 || PASSING.has(appError.code);
+  if (isPassing && !reply.hasHeader('retry-after')) reply.header('retry-after', RETRY_AFTER_SECONDS);
   // A plain string bypasses the route's response schema.
   return reply
     .code(appError.statusCode)

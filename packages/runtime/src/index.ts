@@ -14,6 +14,7 @@ export {
   ServiceConfig,
 } from './config.ts';
 export { type CatalogueEntry, errorCatalogue, renderErrorCatalogue } from './error-catalogue/page.ts';
+export { onDrain } from './drain.ts';
 export { FatalStartError } from './fatal-start-error.ts';
 export { healthRoutes, type ReadinessChecks } from './health.ts';
 export { BODY_LIMIT_BYTES, errorBody } from './http-errors.ts';

@@ -23,6 +23,12 @@ beforeEach(async () => {
   });
   app.post('/failing', () => (handlerResult = mayFinish.then(() => Promise.reject(new Error('too late')))));
   app.get('/slow-hook', { onRequest: () => (handlerResult = mayFinish) }, async () => ({ ok: true }));
+  app.get('/stream', async (_request, reply) => {
+    reply.hijack();
+    reply.raw.writeHead(200).write('first, ');
+    await sleep(100);
+    reply.raw.end('last');
+  });
   app.get('/slow-on-send', { onSend: () => sleep(150) }, async () => ({ ok: true }));
   await app.listen({ port: 0, host: '127.0.0.1' });
   url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
@@ -72,6 +78,10 @@ test.each([
 test('does not interrupt a response that waits in an onSend hook', async () => {
   const answer = await fetch(`${url}/slow-on-send`);
   expect([answer.status, await answer.json()]).toEqual([200, { ok: true }]);
+});
+
+test('does not interrupt a response that has begun', async () => {
+  expect(await (await fetch(`${url}/stream`)).text()).toBe('first, last');
 });
 
 test('sends nothing when the client has disconnected', async () => {

@@ -10,8 +10,8 @@ export const limitResponseTime = (app: AnyApp, ms: number, renderBody: (request:
   const timers = new WeakMap<FastifyRequest, NodeJS.Timeout>();
   app.addHook('onRequest', (request: FastifyRequest, reply: FastifyReply, next) => {
     const onTimeout = () => {
-      const clientIsConnected = !reply.raw.closed;
-      if (clientIsConnected) sendUnavailable(reply, renderBody(request), reply.getHeaders() as OutgoingHttpHeaders);
+      const canAnswer = !reply.raw.closed && !reply.raw.headersSent;
+      if (canAnswer) sendUnavailable(reply, renderBody(request), reply.getHeaders() as OutgoingHttpHeaders);
     };
     timers.set(request, setTimeout(onTimeout, ms));
     next();

@@ -1,7 +1,7 @@
 import type { ConcurrencyLimit } from './concurrency-limit.ts';
 
-/** How important a route is: creates are refused first, `health` never. */
-export type LoadClass = 'create' | 'normal' | 'health';
+/** How important a route is: creates are refused first, `health` never. A `stream` has limits of its own. */
+export type LoadClass = 'create' | 'normal' | 'health' | 'stream';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
