@@ -1,5 +1,5 @@
 import type { Merchant, Order, PageDeposit, PaymentPageAddresses } from '@cpg/contracts';
-import { isAppError } from '@cpg/core';
+import { AppError, isAppError } from '@cpg/core';
 import type { Pool } from '@cpg/postgres';
 import type { CallContext } from '@cpg/runtime';
 import { LRUCache } from 'lru-cache';
@@ -17,6 +17,8 @@ export interface FindPageOptions {
 
 /** What the page of a reference shows; null for a reference that is unknown, or whose order is deleted. */
 export type FindPage = (reference: string, context: CallContext) => Promise<ShownOrder | null>;
+
+export const noSuchPage = (): AppError => new AppError('not_found', 'no payment has this reference');
 
 const MAX_CACHED = 20_000;
 const NO_ORDER = { order_id: '', merchant_id: '' };

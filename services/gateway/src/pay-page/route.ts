@@ -6,7 +6,7 @@ import type { PaymentsClient } from '../clients/payments.ts';
 import { callContext } from '../request.ts';
 import { ASSETS_PATH, type PageAsset, readPageAssets } from './assets.ts';
 import { checkoutOf } from './checkout.ts';
-import { pageFinder } from './find-page.ts';
+import { noSuchPage, pageFinder } from './find-page.ts';
 import { type Language, speechFor } from './language.ts';
 import { chosenWay, pageLink, type PageChoice } from './page-link.ts';
 import { renderCheckout } from './view/checkout-page.tsx';
@@ -61,7 +61,7 @@ export const payPageRoutes = async (app: FastifyInstance, { pool, payments, now 
     async (request, reply) => {
       const { reference } = request.params;
       const shown = await find(reference, callContext(request));
-      if (!shown) throw new AppError('not_found', 'no payment has this reference');
+      if (!shown) throw noSuchPage();
       const checkout: Checkout = checkoutOf(shown, now());
       if (!wantsHtml(request)) return reply.send(checkout);
       const speech = speechOf(request);
