@@ -2,13 +2,16 @@ import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { dirname, join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { transformSync } from '@swc/core';
+import { bundleForBrowsers } from './bundle.mjs';
 
 // Builds one package: every source file becomes JavaScript with a source map, without a type check (`pnpm types` checks
-// the whole repository). Style sheets are copied. Run in the folder of the package. `--out` names another folder than dist.
+// the whole repository). Style sheets are copied, and a `browser/page.ts` is bundled for browsers. Run in the folder of
+// the package. `--out` names another folder than dist.
 const { out } = parseArgs({ options: { out: { type: 'string', default: 'dist' } } }).values;
 
-const isBuilt = (path) => /\.tsx?$/.test(path) && !/\.test\.ts$|\/testing\/jest-/.test(path);
 const files = readdirSync('src', { recursive: true });
+const isForBrowsers = (path) => /\/browser\//.test(path);
+const isBuilt = (path) => /\.tsx?$/.test(path) && !/\.test\.ts$|\/testing\/jest-/.test(path) && !isForBrowsers(path);
 
 rmSync(out, { recursive: true, force: true });
 for (const path of files.filter(isBuilt)) {
@@ -41,4 +44,9 @@ for (const path of files.filter(isBuilt)) {
 for (const path of files.filter((path) => path.endsWith('.css'))) {
   mkdirSync(dirname(join(out, path)), { recursive: true });
   copyFileSync(join('src', path), join(out, path));
+}
+for (const path of files.filter((path) => path.endsWith('/browser/page.ts'))) {
+  const target = join(out, path.replace(/\.ts$/, '.js'));
+  mkdirSync(dirname(target), { recursive: true });
+  writeFileSync(target, bundleForBrowsers(join('src', path)));
 }
