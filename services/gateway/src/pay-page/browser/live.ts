@@ -1,0 +1,99 @@
+import type { Refresh } from './refresh.ts';
+
+const POLL_MS = 5_000;
+const SLOWEST_POLL_MS = 60_000;
+/** How long polling replaces a stream that was refused. */
+const STREAM_AGAIN_MS = 60_000;
+/** The server sends its time three times within this time. */
+const SILENT_MS = 60_000;
+
+/** The version of the page that tells that there is no such payment. */
+const GONE = 'none';
+
+export interface Live {
+  /** Shows the page as it is now, and tries again later if that fails. */
+  readonly update: () => void;
+}
+
+/** Keeps the page up to date: by server-sent events, and by polling where they are refused. A hidden page does neither,
+ *  because browsers allow few connections to one server; it is refreshed when it is shown again. */
+export const followChanges = ({
+  refresh,
+  onServerTime,
+}: {
+  refresh: Refresh;
+  onServerTime: (ms: number) => void;
+}): Live => {
+  let stream: EventSource | undefined;
+  let poll: ReturnType<typeof setTimeout> | undefined;
+  let silence: ReturnType<typeof setTimeout> | undefined;
+  let pollMs = POLL_MS;
+  let streamAgainAt = 0;
+
+  const stop = (): void => {
+    stream?.close();
+    stream = undefined;
+    clearTimeout(poll);
+    clearTimeout(silence);
+  };
+  const isFollowed = (): boolean => document.visibilityState === 'visible' && refresh.version() !== GONE;
+  const pollAfter = (ms: number): void => {
+    clearTimeout(poll);
+    poll = setTimeout(() => void pollOnce(), ms);
+  };
+  const update = async (): Promise<void> => {
+    try {
+      await refresh.now();
+      pollMs = POLL_MS;
+    } catch {
+      pollMs = Math.min(SLOWEST_POLL_MS, pollMs * 2);
+      // Also while the stream is open: what it told is not shown yet.
+      if (isFollowed()) pollAfter(pollMs);
+    }
+  };
+  const pollOnce = async (): Promise<void> => {
+    await update();
+    if (!isFollowed() || stream) return;
+    if (Date.now() >= streamAgainAt) openStream();
+    else pollAfter(pollMs);
+  };
+  const heard = (): void => {
+    clearTimeout(silence);
+    // The connection may be gone without a sign, as after a change of the network.
+    silence = setTimeout(start, SILENT_MS);
+  };
+  const openStream = (): void => {
+    if (typeof EventSource === 'undefined') return pollAfter(pollMs);
+    stream = new EventSource(`${location.pathname}/events`);
+    stream.addEventListener('time', ({ data }: MessageEvent<string>) => {
+      heard();
+      onServerTime(Number(data));
+    });
+    stream.addEventListener('changed', ({ data }: MessageEvent<string>) => {
+      heard();
+      if (data !== refresh.version()) void update();
+    });
+    stream.addEventListener('error', () => {
+      // Otherwise the browser connects again by itself.
+      if (stream?.readyState !== EventSource.CLOSED) return;
+      stop();
+      streamAgainAt = Date.now() + STREAM_AGAIN_MS;
+      if (isFollowed()) pollAfter(pollMs);
+    });
+    heard();
+  };
+  const start = (): void => {
+    stop();
+    if (isFollowed()) openStream();
+  };
+  const startAgain = (): void => {
+    start();
+    if (isFollowed()) void update();
+  };
+  document.addEventListener('visibilitychange', startAgain);
+  addEventListener('online', startAgain);
+  addEventListener('pagehide', stop);
+  addEventListener('pageshow', ({ persisted }) => persisted && startAgain());
+  start();
+  return { update: () => void update() };
+};

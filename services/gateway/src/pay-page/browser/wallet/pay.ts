@@ -1,0 +1,96 @@
+import type { WalletProvider } from './providers.ts';
+
+/** What the payer's wallet has to send, as the server computed it. All numbers are hex digits with `0x`. */
+export interface Transfer {
+  readonly chainId: string;
+  /** The address that takes the coin, or the contract of the token. */
+  readonly to: string;
+  readonly value: string;
+  /** The call of the token's contract; `0x` for the coin of the chain. */
+  readonly data: string;
+}
+
+export type Problem =
+  'refused' | 'busy' | 'unknown_network' | 'wrong_network' | 'no_account' | 'not_enough' | 'unsure' | 'failed';
+
+export type Step = 'connect' | 'network' | 'confirm';
+
+export class WalletProblem extends Error {
+  readonly problem: Problem;
+  constructor(problem: Problem, cause?: unknown) {
+    super(problem, { cause });
+    this.problem = problem;
+  }
+}
+
+/** Asks the wallet to send the transfer, and returns the hash of its transaction. Throws WalletProblem: nothing was sent
+ *  unless the problem is `unsure`. */
+export const payWith = async (
+  wallet: WalletProvider,
+  transfer: Transfer,
+  onStep: (step: Step) => void,
+): Promise<string> => {
+  onStep('connect');
+  await asked(() => wallet.request({ method: 'eth_requestAccounts' }));
+  await switchNetwork(wallet, transfer.chainId, onStep);
+  // Read after the switch: an account can belong to one network.
+  const [from] = (await asked(() => wallet.request({ method: 'eth_accounts' }))) as string[];
+  if (!from) throw new WalletProblem('no_account');
+  if (!(await hasEnough(wallet, from, transfer))) throw new WalletProblem('not_enough');
+  onStep('confirm');
+  const { chainId, to, value, data } = transfer;
+  const transaction = { from, to, value, data, chainId };
+  const hash = await asked(
+    () => wallet.request({ method: 'eth_sendTransaction', params: [transaction] }),
+    // A wallet that lost its connection may have sent it.
+    'unsure',
+  );
+  if (typeof hash !== 'string' || !/^0x[0-9a-f]{64}$/i.test(hash)) throw new WalletProblem('unsure');
+  return hash;
+};
+
+const switchNetwork = async (wallet: WalletProvider, chainId: string, onStep: (step: Step) => void): Promise<void> => {
+  if (await isOn(wallet, chainId)) return;
+  onStep('network');
+  await asked(() => wallet.request({ method: 'wallet_switchEthereumChain', params: [{ chainId }] }), 'wrong_network');
+  if (!(await isOn(wallet, chainId))) throw new WalletProblem('wrong_network');
+};
+
+const isOn = async (wallet: WalletProvider, chainId: string): Promise<boolean> => {
+  const current = await asked(() => wallet.request({ method: 'eth_chainId' }));
+  // Some wallets answer a number, or hex digits with leading zeros.
+  return Number(current) === Number(chainId);
+};
+
+/** False if the account surely has less than the transfer. The fee of the network is not known here. */
+const hasEnough = async (wallet: WalletProvider, from: string, { to, value, data }: Transfer): Promise<boolean> => {
+  try {
+    if (data === '0x') {
+      const balance = await wallet.request({ method: 'eth_getBalance', params: [from, 'latest'] });
+      return BigInt(balance as string) >= BigInt(value);
+    }
+    const balanceOf = `0x70a08231${from.slice(2).toLowerCase().padStart(64, '0')}`;
+    const balance = await wallet.request({ method: 'eth_call', params: [{ to, data: balanceOf }, 'latest'] });
+    return BigInt(balance as string) >= BigInt(`0x${data.slice(-64)}`);
+  } catch {
+    // A wallet that cannot tell decides by itself.
+    return true;
+  }
+};
+
+// EIP-1193, EIP-1474 and EIP-3326.
+const PROBLEMS: Readonly<Record<number, Problem>> = {
+  4001: 'refused',
+  4100: 'no_account',
+  4902: 'unknown_network',
+  [-32_002]: 'busy',
+};
+
+const asked = async <T>(request: () => Promise<T>, otherwise: Problem = 'failed'): Promise<T> => {
+  try {
+    return await request();
+  } catch (error) {
+    const { code, data } = error as { code?: number; data?: { originalError?: { code?: number } } };
+    throw new WalletProblem(PROBLEMS[data?.originalError?.code ?? NaN] ?? PROBLEMS[code ?? NaN] ?? otherwise, error);
+  }
+};
