@@ -4,6 +4,7 @@ import { engines } from './bench/engines.ts';
 import { lists } from './bench/lists.ts';
 import { orderCreates } from './bench/order-creates.ts';
 import { overload } from './bench/overload.ts';
+import { payPage } from './bench/pay-page/pay-page.ts';
 import { printReport, type Row } from './bench/report.ts';
 import { soak } from './bench/soak.ts';
 import { killedDispatcher } from './bench/webhooks/killed-dispatcher.ts';
@@ -18,6 +19,7 @@ const SUITES: Record<string, () => Promise<Row[]>> = {
   engines,
   chains,
   overload,
+  'pay-page': payPage,
   'webhooks-drain': measureDrains,
   'webhooks-latency': latency,
   'webhooks-neighbours': neighbours,
@@ -25,7 +27,7 @@ const SUITES: Record<string, () => Promise<Row[]>> = {
   soak,
 };
 const WEBHOOKS = Object.keys(SUITES).filter((name) => name.startsWith('webhooks-'));
-const BY_DEFAULT = ['orders', 'lists', 'overload', 'engines', 'chains', ...WEBHOOKS];
+const BY_DEFAULT = ['orders', 'lists', 'overload', 'engines', 'chains', 'pay-page', ...WEBHOOKS];
 
 const chosen = process.argv.slice(2).flatMap((name) => (name === 'webhooks' ? WEBHOOKS : name));
 const unknown = chosen.filter((name) => !(name in SUITES));
