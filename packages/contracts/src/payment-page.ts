@@ -17,6 +17,8 @@ export const PageDeposit = z.object({
   /** Decimals of the currency's minor units. */
   currency_decimals: z.int(),
   required_confirmations: z.int(),
+  /** The block explorer of the network. It shows a transaction at `/tx/<hash>`. */
+  explorer: z.string().optional(),
 });
 export type PageDeposit = z.infer<typeof PageDeposit>;
 

@@ -60,6 +60,8 @@ export const WayToPay = z.strictObject({
   decimals: z.int(),
   payment_uri: z.string(),
   required_confirmations: z.int(),
+  /** The block explorer of the network. It shows a transaction at `/tx/<hash>`. */
+  explorer: z.string().optional(),
   /** How long these confirmations take on average; null where the time between blocks is not known. */
   minutes: z.number().nullable(),
 });
@@ -79,6 +81,8 @@ export const CheckoutPayment = z.strictObject({
   returned: Amount,
   network_name: z.string().optional(),
   tx_hash: z.string().optional(),
+  /** The transaction on the explorer of its network. */
+  tx_url: z.string().optional(),
   confirmations: z.int().optional(),
   required_confirmations: z.int().optional(),
   seen_at: Timestamp,

@@ -1,4 +1,4 @@
-import { chainFacts } from '@cpg/assets';
+import { chainFacts, transactionUrl } from '@cpg/assets';
 import {
   type CheckoutPayment,
   type CheckoutPaymentState,
@@ -36,6 +36,7 @@ export const payerPayments = (
       returned: payment.refunded_amount ?? fromMinor(0n, currency),
       ...(deposit && { network_name: chainFacts(deposit.chain_id, deposit.network).title }),
       ...(tx_hash && { tx_hash }),
+      ...(tx_hash && deposit?.explorer && { tx_url: transactionUrl(deposit, tx_hash) }),
       // Later ones would change the page with each block.
       ...(payment.status === 'received' && deposit && depth(sightings.get(provider_id), deposit)),
       seen_at: created_at,

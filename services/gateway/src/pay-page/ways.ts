@@ -30,6 +30,7 @@ const wayOf = (deposit: PageDeposit, currency: PaymentCurrency, remainingMinor: 
     decimals,
     payment_uri: paymentUri({ chainId: chain_id, asset, address, units, amount }),
     required_confirmations,
+    ...(deposit.explorer && { explorer: deposit.explorer }),
     minutes: secondsPerBlock === null ? null : Math.ceil((required_confirmations * secondsPerBlock) / 60),
   };
 };

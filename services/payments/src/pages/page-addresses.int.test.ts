@@ -1,3 +1,4 @@
+import { readAssets } from '@cpg/assets';
 import type { AssignedInstruction } from '@cpg/contracts';
 import { createServiceMetrics, newId } from '@cpg/runtime';
 import { findPayable } from '../payables/find-payable.ts';
@@ -8,6 +9,7 @@ import { instructionsOf, log, ownKey, type RailsDatabase, startRailsDatabase } f
 import { type PageAddresses, pageAddresses } from './page-addresses.ts';
 
 const NETWORK = 'ethereum-sepolia';
+const TABLE = readAssets({ ENVIRONMENT: 'sandbox' });
 let rails: RailsDatabase;
 let process: ReturnType<RailsDatabase['startStock']>;
 let addressesOf: PageAddresses;
@@ -20,6 +22,7 @@ beforeAll(async () => {
     client: rails.client,
     findPayable: findPayable({ client: rails.client, readModel: rails.pool, log }),
     readAccounts: process.accounts.read,
+    table: TABLE,
     log: { error: (entry: object) => logged.push(entry) } as never,
   });
 });
@@ -52,6 +55,7 @@ test('shows the addresses behind the page and those of the deposits, in the orde
     decimals: 6,
     currency_decimals: 6,
     required_confirmations: 12,
+    explorer: 'https://sepolia.etherscan.io',
   };
   expect(behind!.address).not.toBe(own!.address);
   expect(await addressesOf(created.reference)).toEqual({
@@ -106,6 +110,7 @@ test('counts the addresses that it leaves out', async () => {
     client: rails.client,
     findPayable: findPayable({ client: rails.client, readModel: rails.pool, log }),
     readAccounts: process.accounts.read,
+    table: TABLE,
     metrics: registry,
     log,
   });

@@ -1,3 +1,4 @@
+import type { AssetTable } from '@cpg/assets';
 import {
   type AssignedDeposit,
   AssignedInstruction,
@@ -20,6 +21,7 @@ export interface PageAddressesOptions {
   readonly client: EventStoreDBClient;
   readonly findPayable: FindPayable;
   readonly readAccounts: () => Promise<AccountBook>;
+  readonly table: Pick<AssetTable, 'networks'>;
   readonly metrics?: MetricsRegistry | undefined;
   readonly log: Logger;
 }
@@ -33,9 +35,11 @@ export const pageAddresses = ({
   client,
   findPayable,
   readAccounts,
+  table,
   metrics,
   log,
 }: PageAddressesOptions): PageAddresses => {
+  const explorers = new Map(table.networks.map(({ name, explorer }) => [name, explorer]));
   const countRefused = counterMetric(metrics, {
     name: 'payment_page_addresses_refused_total',
     help: 'Deposit addresses that payment pages do not show, because they differ from their derivation',
@@ -67,7 +71,7 @@ export const pageAddresses = ({
       deposits: instructed.instructions.flatMap((instruction) =>
         assignedDepositsOf(instruction)
           .filter((deposit) => isDerived(book, orderId, deposit))
-          .map((deposit) => pageDeposit(instruction.rail, deposit)),
+          .map((deposit) => pageDeposit(instruction.rail, deposit, explorers.get(deposit.network))),
       ),
     };
   };
@@ -102,7 +106,11 @@ const isOwnPage = (instructions: readonly AssignedInstruction[], reference: stri
 const assignedDepositsOf = (instruction: AssignedInstruction): readonly AssignedDeposit[] =>
   instruction.rail === 'crypto_deposit' ? [instruction] : (instruction.deposits ?? []);
 
-const pageDeposit = (rail: PageDeposit['rail'], deposit: AssignedDeposit): PageDeposit => ({
+const pageDeposit = (
+  rail: PageDeposit['rail'],
+  deposit: AssignedDeposit,
+  explorer: string | undefined,
+): PageDeposit => ({
   rail,
   network: deposit.network,
   chain_id: deposit.chainId,
@@ -111,4 +119,5 @@ const pageDeposit = (rail: PageDeposit['rail'], deposit: AssignedDeposit): PageD
   decimals: deposit.decimals,
   currency_decimals: deposit.currencyDecimals ?? deposit.decimals,
   required_confirmations: deposit.requiredConfirmations,
+  ...(explorer && { explorer }),
 });

@@ -20,15 +20,31 @@ export const Payments = (view: View) => {
 };
 
 const Payment = ({ view: { texts, format }, payment }: { readonly view: View; readonly payment: CheckoutPayment }) => {
-  const { amount, currency, state, seen_at, tx_hash, confirmations, required_confirmations: required } = payment;
+  const {
+    amount,
+    currency,
+    state,
+    seen_at,
+    tx_hash,
+    tx_url,
+    confirmations,
+    required_confirmations: required,
+  } = payment;
   return (
     <>
       <strong>{format.amount(amount, currency)}</strong>{' '}
       <span class={`state ${state}`}>{texts.paymentStates[state]}</span>
       <time datetime={seen_at}>{format.dateTime(seen_at)}</time>
       {tx_hash && (
-        <p class="transaction">
-          {texts.transaction} <code>{tx_hash}</code>
+        <p class="transaction" data-tx={tx_hash}>
+          {texts.transaction}{' '}
+          {tx_url ? (
+            <a href={tx_url} target="_blank" rel="noreferrer">
+              <code>{tx_hash}</code>
+            </a>
+          ) : (
+            <code>{tx_hash}</code>
+          )}
         </p>
       )}
       {confirmations !== undefined && required !== undefined && (
