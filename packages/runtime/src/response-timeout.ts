@@ -13,7 +13,7 @@ export const limitResponseTime = (app: AnyApp, ms: number, renderBody: (request:
       const canAnswer = !reply.raw.closed && !reply.raw.headersSent;
       if (canAnswer) sendUnavailable(reply, renderBody(request), reply.getHeaders() as OutgoingHttpHeaders);
     };
-    timers.set(request, setTimeout(onTimeout, ms));
+    timers.set(request, setTimeout(onTimeout, ms).unref());
     next();
   });
   app.addHook('onSend', (request: FastifyRequest, _reply: FastifyReply, payload, next) => {
