@@ -28,7 +28,7 @@ import { compressResponses } from './plugins/compression.ts';
 import { handleIdempotencyKeys } from './plugins/idempotency.ts';
 import { acceptJsonBodies } from './plugins/json-body.ts';
 import { addLocations, addPageLinks } from './plugins/links.ts';
-import { payPageRoutes } from './pay-page/route.ts';
+import { payPageRoutes, type PayPageSettings } from './pay-page/route.ts';
 import { answerMethodNotAllowed } from './plugins/method-not-allowed.ts';
 import { forbidCaching } from './plugins/no-store.ts';
 import { limitRequestRate } from './plugins/rate-limit.ts';
@@ -71,6 +71,7 @@ export interface AppOptions {
   readonly outages?: Outages;
   /** `/metrics` needs one of the tokens that the services share. */
   readonly metrics?: { readonly registry: MetricsRegistry; readonly token: string | readonly string[] };
+  readonly payPage: PayPageSettings;
   readonly now: () => Date;
   readonly log: Logger;
   readonly trustProxy: boolean | number | string[];

@@ -41,6 +41,10 @@ const GatewayConfig = ServiceConfig.extend({
   /** Private addresses that webhooks may use. The dispatcher needs the same value. */
   WEBHOOK_ALLOW_ADDRESSES: AddressList.optional(),
   TRUST_PROXY: TrustProxy.default(false),
+  /** Payment pages that can be open on this gateway with a stream of events. Further ones poll. */
+  PAY_PAGE_STREAMS: Limit.default(20_000),
+  /** The same per address of a client, or per /64 of IPv6. Customers of a mobile carrier can share an address. */
+  PAY_PAGE_STREAMS_PER_ADDRESS: Limit.default(200),
 })
   .refine((config) => config.ENVIRONMENT !== 'production' || config.TRUST_PROXY !== true, {
     path: ['TRUST_PROXY'],

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { databaseDependency, POSTGRES } from '@cpg/postgres';
 import {
   createAddressMatcher,
@@ -84,6 +85,10 @@ await runService(async () => {
     now,
     log,
     trustProxy: config.TRUST_PROXY,
+    payPage: {
+      script: readFileSync(new URL('./pay-page/browser/page.js', import.meta.url)),
+      streams: { max: config.PAY_PAGE_STREAMS, maxPerAddress: config.PAY_PAGE_STREAMS_PER_ADDRESS },
+    },
   });
   await app.listen({ port: config.PORT, host: config.HOST });
   log.info({ port: config.PORT, environment: config.ENVIRONMENT }, 'gateway is listening');

@@ -19,6 +19,7 @@ export const openApiDocument = async (): Promise<OpenApi> => {
     checkUrl: unused,
     allowLocalUrls: false,
     ready: {},
+    payPage: { script: Buffer.alloc(0), streams: { max: 0, maxPerAddress: 0 } },
     now: unused,
     log: createLogger({ name: 'openapi', level: 'silent' }),
     trustProxy: false,

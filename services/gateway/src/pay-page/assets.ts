@@ -27,8 +27,11 @@ export const pageAsset = (name: string, extension: 'css' | 'js', body: Buffer): 
 
 export interface PageAssets {
   readonly style: PageAsset;
+  readonly script: PageAsset;
 }
 
-export const readPageAssets = (): PageAssets => ({
+/** `script` is the bundle of browser/page.ts, which exists once the gateway is built. */
+export const readPageAssets = (script: Buffer): PageAssets => ({
   style: pageAsset('page', 'css', readFileSync(new URL('page.css', import.meta.url))),
+  script: pageAsset('page', 'js', script),
 });

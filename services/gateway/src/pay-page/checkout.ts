@@ -19,6 +19,8 @@ import { waysToPay } from './ways.ts';
 export interface ShownOrder {
   readonly reference: string;
   readonly order: Order;
+  /** Of its row. */
+  readonly revision: number;
   readonly page: PaymentPageAddresses;
   readonly merchantName: string;
   readonly sightings: Sightings;

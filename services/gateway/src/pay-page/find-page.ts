@@ -5,7 +5,7 @@ import type { CallContext } from '@cpg/runtime';
 import { LRUCache } from 'lru-cache';
 import type { PaymentsClient } from '../clients/payments.ts';
 import { merchantById } from '../queries/merchants.ts';
-import { orderById } from '../queries/orders.ts';
+import { orderWithRevision } from '../queries/orders.ts';
 import { transferDepths } from '../queries/sightings.ts';
 import type { ShownOrder } from './checkout.ts';
 import { depositOf, type Sightings } from './payer-payments.ts';
@@ -39,13 +39,13 @@ export const pageFinder = ({ pool, payments }: FindPageOptions): FindPage => {
   const shown = async (reference: string, page: PaymentPageAddresses | null): Promise<ShownOrder | null> => {
     // An unknown reference costs the same queries as one of a deleted order.
     const { merchant_id, order_id } = page ?? NO_ORDER;
-    const [order, merchant] = await Promise.all([
-      orderById(pool, merchant_id, order_id),
+    const [row, merchant] = await Promise.all([
+      orderWithRevision(pool, merchant_id, order_id),
       merchantById(pool, merchant_id),
     ]);
-    if (!page || !order || !merchant) return null;
-    const sightings = await sightingsOf(pool, order, page.deposits);
-    return { reference, order, page, merchantName: nameOf(merchant.resource), sightings };
+    if (!page || !row || !merchant) return null;
+    const sightings = await sightingsOf(pool, row.order, page.deposits);
+    return { reference, ...row, page, merchantName: nameOf(merchant.resource), sightings };
   };
   return async (reference, context) => {
     const cached = cache.get(reference);

@@ -1,6 +1,7 @@
 import type { Checkout } from '@cpg/contracts';
 import { AppError } from '@cpg/core';
 import type { Pool } from '@cpg/postgres';
+import type { Logger } from '@cpg/runtime';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { PaymentsClient } from '../clients/payments.ts';
 import { callContext } from '../request.ts';
@@ -8,6 +9,11 @@ import { ASSETS_PATH, type PageAsset, readPageAssets } from './assets.ts';
 import { checkoutOf } from './checkout.ts';
 import { noSuchPage, pageFinder } from './find-page.ts';
 import { type Language, speechFor } from './language.ts';
+import { createEventStreams } from './live/event-streams.ts';
+import { followOpenPages } from './live/open-pages.ts';
+import { chainHeights, changedOrders } from './live/order-changes.ts';
+import { pageStates, versionOf } from './live/page-state.ts';
+import { liveRoutes } from './live/routes.ts';
 import { chosenWay, pageLink, type PageChoice } from './page-link.ts';
 import { renderCheckout } from './view/checkout-page.tsx';
 import { renderError } from './view/error-page.tsx';
@@ -16,6 +22,15 @@ export interface PayPageOptions {
   readonly pool: Pool;
   readonly payments: Pick<PaymentsClient, 'pageAddresses'>;
   readonly now: () => Date;
+  readonly payPage: PayPageSettings;
+  readonly log: Logger;
+}
+
+export interface PayPageSettings {
+  /** The bundle of browser/page.ts. */
+  readonly script: Buffer;
+  /** How many pages can be open on this gateway with a stream of events, in total and per address. */
+  readonly streams: { readonly max: number; readonly maxPerAddress: number };
 }
 
 const hidden = { schema: { hide: true } };
@@ -33,9 +48,10 @@ const A_YEAR = 'public, max-age=31536000, immutable';
 
 /** `GET /pay/:reference`, the page of an order for its payer, and the files that it loads. With
  *  `accept: application/json` the answer is the `Checkout`. */
-export const payPageRoutes = async (app: FastifyInstance, { pool, payments, now }: PayPageOptions): Promise<void> => {
+export const payPageRoutes = async (app: FastifyInstance, options: PayPageOptions): Promise<void> => {
+  const { pool, payments, now, payPage, log } = options;
   const find = pageFinder({ pool, payments });
-  const assets = readPageAssets();
+  const assets = readPageAssets(payPage.script);
   const files = new Map(Object.values(assets).map((asset: PageAsset) => [asset.path, asset]));
 
   app.addHook('onRequest', async (_request, reply) => {
@@ -49,6 +65,15 @@ export const payPageRoutes = async (app: FastifyInstance, { pool, payments, now 
     return html;
   });
 
+  await app.register(liveRoutes, {
+    streams: createEventStreams({ ...payPage.streams, now }),
+    openPages: followOpenPages({
+      load: pageStates({ find, now }),
+      changedOrders: (known) => changedOrders(pool, known),
+      chainHeights: () => chainHeights(pool),
+      log,
+    }),
+  });
   app.get(`${ASSETS_PATH}/:file`, hidden, async (request, reply) => {
     const asset = files.get(request.url.split('?')[0]!);
     if (!asset) throw new AppError('not_found', 'there is no such file');
@@ -69,6 +94,8 @@ export const payPageRoutes = async (app: FastifyInstance, { pool, payments, now 
       const html = renderCheckout({
         ...speech,
         checkout,
+        version: versionOf(checkout),
+        now: now(),
         way: chosenWay(checkout, way),
         link: (choice) => pageLink(reference, { lang, way, ...choice } as PageChoice),
         assets,

@@ -64,6 +64,8 @@ export interface TestGatewayOptions {
   readonly answerWithinMs?: number;
   readonly loadLimits?: LoadLimits;
   readonly statementTimeoutMs?: number;
+  /** The bundle of the payment page. Empty by default. */
+  readonly pageScript?: Buffer;
   /** Open by default. */
   readonly gate?: StartGate;
   /** Starts a proxy in front of the database and returns its URL. */
@@ -113,6 +115,7 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
     now,
     log,
     trustProxy: ['127.0.0.1'],
+    payPage: { script: options.pageScript ?? Buffer.from(''), streams: { max: 10, maxPerAddress: 5 } },
     loadLimits: options.loadLimits,
     ...(options.answerWithinMs !== undefined && { answerWithinMs: options.answerWithinMs }),
   });

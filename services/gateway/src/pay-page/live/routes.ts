@@ -20,7 +20,7 @@ export const liveRoutes = async (app: FastifyInstance, { streams, openPages }: L
   app.addHook('onClose', openPages.stop);
   app.get<{ Params: { reference: string } }>(
     '/pay/:reference/events',
-    { config: { load: 'stream' }, exposeHeadRoute: false },
+    { schema: { hide: true }, config: { load: 'stream' }, exposeHeadRoute: false },
     async (request, reply) => {
       const place = streams.reserve(clientNetwork(request.ip));
       if (typeof place === 'string') throw refused(reply, place);

@@ -40,8 +40,9 @@ const Main = (view: View) => {
     <main
       id="payment"
       data-state={state}
+      data-version={view.version}
+      data-now={view.now.getTime()}
       data-announcement={texts.headings[state]}
-      data-deadline={deadline}
       tabindex={-1}
     >
       <section class="status">
@@ -51,7 +52,8 @@ const Main = (view: View) => {
           <>
             <p class="amount">{format.amount(remaining, currency)}</p>
             <p>
-              {texts.until(format.dateTime(deadline))} <time class="countdown" datetime={deadline} hidden></time>
+              {texts.until(format.dateTime(deadline))}{' '}
+              <time class="countdown" datetime={deadline} data-text={texts.timeLeft('{time}')} hidden></time>
             </p>
           </>
         )}

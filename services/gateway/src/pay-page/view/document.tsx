@@ -24,6 +24,7 @@ const Document = ({ title, assets, reloadSeconds, header, children, ...rest }: D
       <meta name="color-scheme" content="light dark" />
       <title>{title}</title>
       <link rel="stylesheet" href={assets.style.path} />
+      <script src={assets.script.path} defer></script>
       {reloadSeconds !== null && (
         <noscript>
           <meta http-equiv="refresh" content={String(reloadSeconds)} />

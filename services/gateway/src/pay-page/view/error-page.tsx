@@ -24,7 +24,7 @@ export const renderError = (
     reloadSeconds: status === 404 ? null : RELOAD_SECONDS,
     header: null,
     children: (
-      <main id="payment" tabindex={-1}>
+      <main id="payment" data-version={status === 404 ? 'none' : undefined} tabindex={-1}>
         <section class="status">
           <h1>{title}</h1>
           <p>{text}</p>

@@ -1,5 +1,7 @@
 import type { WayToPay } from '@cpg/contracts';
 import { SUMMARY } from '../page-link.ts';
+import { WALLET_TEXTS } from '../texts/wallet.ts';
+import { walletTransfer } from '../wallet-transfer.ts';
 import { QrCode } from './qr.tsx';
 import type { View } from './view.ts';
 
@@ -12,6 +14,7 @@ export const Way = ({ view, way }: { readonly view: View; readonly way: WayToPay
       <h2 id="way-title">{texts.way(checkout.currency, way.network_name)}</h2>
       <p class="warning">{texts.onlyThisNetwork(checkout.currency, way.network_name)}</p>
       {way.is_testnet && <p class="note">{texts.testnet}</p>}
+      <BrowserWallet view={view} way={way} />
       <QrCode content={way.payment_uri} label={texts.qr(amount, way.network_name)} />
       <p class="note">{texts.scan}</p>
       <a class="button primary" href={way.payment_uri} data-open-wallet>
@@ -46,6 +49,21 @@ const confirmationsOf = ({ texts, format }: View, { required_confirmations: coun
   const one = texts.confirmationNeeded(format.number(count));
   const needed = format.plural(count, { one, other: texts.confirmationsNeeded(format.number(count)) });
   return minutes === null ? `${needed}.` : `${needed}, ${texts.about(format.minutes(minutes))}.`;
+};
+
+/** Filled and shown by the script where the browser has a wallet. */
+const BrowserWallet = ({ view, way }: { readonly view: View; readonly way: WayToPay }) => {
+  const transfer = walletTransfer(way);
+  if (!transfer) return null;
+  const texts = WALLET_TEXTS[view.language]({ currency: view.checkout.currency, network: way.network_name });
+  return (
+    <div
+      class="browser-wallet"
+      data-wallet={JSON.stringify({ ...transfer, ...(way.explorer && { explorer: way.explorer }) })}
+      data-wallet-texts={JSON.stringify(texts)}
+      hidden
+    ></div>
+  );
 };
 
 const OtherWays = ({ view, way }: { readonly view: View; readonly way: WayToPay }) => {

@@ -78,6 +78,7 @@ const childOf = (container: HTMLElement, name: 'buttons' | 'status'): HTMLElemen
 const buttonOf = (label: string, onClick: () => void): HTMLButtonElement => {
   const button = document.createElement('button');
   button.type = 'button';
+  button.className = 'button primary';
   button.textContent = label;
   button.addEventListener('click', onClick);
   return button;
