@@ -2,6 +2,8 @@
 export interface ChainKind {
   /** Depth of the deepest reorganization that is followed without an operator. */
   readonly windowBlocks: number;
+  /** Blocks below the tip after which reading begins at the first start: nodes keep the state of these. */
+  readonly startBlocks: number;
   /** How often the nodes are asked for new blocks. */
   readonly pollMs: number;
   /** How long after an instant the nodes know of all that was paid before it. */
@@ -12,12 +14,14 @@ export interface ChainKind {
 
 const BITCOIN: ChainKind = {
   windowBlocks: 144,
+  startBlocks: 144,
   pollMs: 10_000,
   settleMs: 120_000,
   hasOrderedTimes: false,
 };
 const EVM: ChainKind = {
   windowBlocks: 256,
+  startBlocks: 64,
   pollMs: 2_000,
   settleMs: 15_000,
   hasOrderedTimes: true,

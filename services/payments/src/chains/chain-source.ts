@@ -68,8 +68,10 @@ export class WrongChainError extends Error {
 }
 
 /** Why a node gave no usable answer. `disagreement`: nodes differ; `too_large`, `malformed` and `mismatch` (an answer
- *  that contradicts itself or the question) point to a faulty or hostile node. */
-export type NodeFault = 'unreachable' | 'timeout' | 'refused' | 'too_large' | 'malformed' | 'mismatch' | 'disagreement';
+ *  that contradicts itself or the question) point to a faulty or hostile node; `no_state`: it has neither the traces nor
+ *  the state of an old block. */
+export type NodeFault =
+  'unreachable' | 'timeout' | 'refused' | 'too_large' | 'malformed' | 'mismatch' | 'disagreement' | 'no_state';
 
 /** No node gave a usable answer. The message names nodes by number, never by URL. */
 export class ChainNodeError extends Error {

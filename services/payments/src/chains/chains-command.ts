@@ -72,7 +72,10 @@ const rescan = async (options: readonly string[], { db, networks, print }: Chain
     throw new UsageError(USAGE);
   if (!networks.includes(network))
     throw new UsageError(`there is no network ${network}: it is one of ${networks.join(', ')}`);
+  const { height = null } = (await chainStatuses(db)).find((each) => each.network === network) ?? {};
   await requestRescan(db, network, Number(from));
+  if (height !== null && Number(from) > height + 1)
+    print(`money in the blocks ${height + 1} to ${Number(from) - 1} of ${network} is not looked for`);
   print(`${network} is read again from block ${from} on: "chains status" shows when it is complete`);
   return 0;
 };

@@ -65,7 +65,7 @@ export const openNodes = (
   return {
     first: async (ask) => {
       let isUnknown = false;
-      let lastError: Error | undefined;
+      let lastError: ChainNodeError | undefined;
       for (const node of inOrder()) {
         try {
           const answer = await askOne(node, ask);
@@ -73,7 +73,8 @@ export const openNodes = (
           isUnknown = true;
         } catch (error) {
           if (!(error instanceof ChainNodeError)) throw error;
-          lastError = error;
+          // One that may help later decides over one that lacks the block for good.
+          if (!lastError || error.fault !== 'no_state') lastError = error;
         }
       }
       if (isUnknown) return null;

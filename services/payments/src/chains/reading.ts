@@ -2,6 +2,7 @@ import type { Logger } from '@cpg/runtime';
 import { type ChainChange, forward, lookAtPool, type ReadBlock, unwind } from './chain-change.ts';
 import type { BlockRef, ChainSource } from './chain-source.ts';
 import { type ChainStore, isUnmined } from './chain-store.ts';
+import { asSeenFirst, isInternal, knownIds } from './same-money.ts';
 import type { WatchedAddresses } from './watched-addresses.ts';
 
 export interface ReadingOptions {
@@ -37,8 +38,12 @@ export const readingFrom = (window: ReadBlock[], options: ReadingOptions) => {
       if (block.ref.hash !== ref.hash || block.ref.height !== height + 1)
         throw new Error(`the source of ${network} answered with another block`);
       if (block.parent === hash) {
-        const known = await store.withIds(block.transfers.map(({ id }) => id));
-        await commit(forward(block, known, block.spent ? await unmined() : [], now()));
+        const [known, gone] = await Promise.all([
+          store.withIds(knownIds(block)),
+          block.spent || block.transfers.some(isInternal) ? unmined() : [],
+        ]);
+        const transfers = asSeenFirst(block, known, gone);
+        await commit(forward({ ...block, transfers }, [...known, ...gone], gone, now()));
       }
       return { parent: block.parent, watched: addresses.size };
     },

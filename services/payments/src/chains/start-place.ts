@@ -2,7 +2,7 @@ import type { ChainKind } from './chain-kind.ts';
 import type { BlockRef, ChainSource } from './chain-source.ts';
 import type { ChainStream } from './chain-stream.ts';
 
-export type HaltReason = 'deeper_than_window' | 'other_chain';
+export type HaltReason = 'deeper_than_window' | 'other_chain' | 'no_state';
 
 /** Reading of a chain stops until an operator acts. Nothing is changed meanwhile. */
 export class ChainHaltedError extends Error {
@@ -15,7 +15,7 @@ export class ChainHaltedError extends Error {
 }
 
 /** The block after which reading begins when the tables know nothing: the last recorded one, or at the first start one
- *  that is a window below the tip, so that a reorganization finds a common block. */
+ *  some blocks below the tip, so that a reorganization finds a common block. */
 export const startPlace = async ({
   source,
   stream,
@@ -37,12 +37,12 @@ export const startPlace = async ({
     );
   }
   const tip = await source.tip();
-  const start = await blockAt(source, Math.max(0, tip.height - kind.windowBlocks));
+  const start = await blockAt(source, Math.max(0, tip.height - kind.startBlocks));
   await stream.started({ ...start, genesis });
   return { ...start, genesis };
 };
 
-/** The block after which an operator's rescan begins: below the tip by a window, or lower. The operator accepts the
+/** The block after which an operator's rescan begins: some blocks below the tip, or lower. The operator accepts the
  *  chain that the nodes serve now. */
 export const rescanPlace = async ({
   source,
@@ -55,7 +55,7 @@ export const rescanPlace = async ({
 }): Promise<BlockRef & { readonly genesis: string }> => {
   const { hash: genesis } = await blockAt(source, 0);
   const tip = await source.tip();
-  const start = await blockAt(source, Math.max(0, Math.min(from - 1, tip.height - kind.windowBlocks)));
+  const start = await blockAt(source, Math.max(0, Math.min(from - 1, tip.height - kind.startBlocks)));
   return { ...start, genesis };
 };
 

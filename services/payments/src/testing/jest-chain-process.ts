@@ -20,7 +20,7 @@ import { memoryHandler } from './jest-memory.ts';
 import { crashes, type SimulatedChain } from './jest-simulated-chain.ts';
 
 export const USDC = readAssets({ ENVIRONMENT: 'sandbox' }).assets.find(({ currency }) => currency === 'USDC')!;
-export const KIND: ChainKind = { windowBlocks: 10, pollMs: 10, settleMs: 0, hasOrderedTimes: true };
+export const KIND: ChainKind = { windowBlocks: 10, startBlocks: 10, pollMs: 10, settleMs: 0, hasOrderedTimes: true };
 const FEES = FeeSchedule.parse({
   version: '1',
   rails: { gateway_pay: { percent_bps: 50 }, crypto_deposit: { percent_bps: 100 } },

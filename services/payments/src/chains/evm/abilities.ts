@@ -1,7 +1,12 @@
-import { ChainNodeError } from '../chain-source.ts';
-import { RpcError, type RpcNode } from '../json-rpc.ts';
+import type { RpcNode } from '../json-rpc.ts';
 import { checkedAnswer, Header } from './answers.ts';
-import { callsByCallTracer, callsByEither, callsByTraceBlock, type FetchInternalCalls } from './internal-calls.ts';
+import {
+  callsByCallTracer,
+  callsByEither,
+  callsByTraceBlock,
+  type FetchInternalCalls,
+  isLacking,
+} from './internal-calls.ts';
 
 /** Methods that not every node has. */
 export interface Abilities {
@@ -33,7 +38,7 @@ const probe = async (node: RpcNode): Promise<Abilities> => {
     try {
       return Array.isArray(await node.call(asked, params));
     } catch (error) {
-      if (error instanceof RpcError || (error instanceof ChainNodeError && error.fault === 'refused')) return false;
+      if (isLacking(error)) return false;
       throw error;
     }
   };

@@ -3,10 +3,8 @@ import { ChainNodeError } from '../chain-source.ts';
 import type { RpcNode } from '../json-rpc.ts';
 
 // Quantities are hex text, never JSON numbers. Source: Ethereum JSON-RPC specification, "Hex encoding".
-export const Quantity = z
-  .string()
-  .regex(/^0x[0-9a-f]{1,64}$/)
-  .transform(BigInt);
+const HexDigits = z.string().regex(/^0x[0-9a-f]{1,64}$/);
+export const Quantity = HexDigits.transform(BigInt);
 export const SmallQuantity = Quantity.refine((value) => value <= Number.MAX_SAFE_INTEGER).transform(Number);
 export const Hash = z.string().regex(/^0x[0-9a-f]{64}$/);
 export const Bytes = z.string().regex(/^0x([0-9a-fA-F]{2})*$/);
@@ -43,6 +41,11 @@ export const Receipt = z.object({
   blockHash: Hash,
   status: z.enum(['0x0', '0x1']),
   logs: z.array(Log),
+  gasUsed: HexDigits,
+  effectiveGasPrice: HexDigits,
+  blobGasUsed: HexDigits.nullish(),
+  blobGasPrice: HexDigits.nullish(),
+  l1Fee: HexDigits.nullish(),
 });
 export type Receipt = z.infer<typeof Receipt>;
 

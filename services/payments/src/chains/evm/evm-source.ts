@@ -12,11 +12,13 @@ import {
 } from '../chain-source.ts';
 import { RpcError, type RpcNode } from '../json-rpc.ts';
 import { type NodesOptions, openNodes } from '../nodes.ts';
+import { isInternal } from '../same-money.ts';
 import { abilitiesOf } from './abilities.ts';
 import { checkedAnswer, Header, type Receipt, requireMatch, SmallQuantity, type Transaction } from './answers.ts';
 import { type EvmBlock, fetchBlock, fetchBlockReceipts, fetchReceipt, fetchTransferLogs } from './block.ts';
 import { checkDeployment } from './deployment.ts';
-import { surplusesIn } from './surpluses.ts';
+import { type SurplusOptions, surplusesIn } from './surpluses.ts';
+import { isLacking } from './internal-calls.ts';
 import { transfersOf } from './transfers.ts';
 
 export interface EvmSourceOptions {
@@ -58,32 +60,22 @@ export const evmSource = ({
     if (!block) return null;
     const { blockReceipts, internalCalls } = await abilities(node);
     const wanted = lookup(watched);
+    const needsCalls = nativeAsset !== undefined && watched.size > 0;
     const [receipts, calls] = await Promise.all([
-      blockReceipts ? fetchBlockReceipts(node, block) : receiptsOfPayees(node, block, tokens, wanted.watchedAddress),
-      nativeAsset !== undefined && internalCalls ? internalCalls(node, block) : null,
+      blockReceipts ? fetchBlockReceipts(node, block) : receiptsOf(node, block, tokens, wanted.watchedAddress),
+      needsCalls && internalCalls ? internalCalls(node, block).catch(nullIfLacking) : null,
     ]);
     if (!receipts) return null;
-    const transfers = transfersOf(block, receipts, calls ?? new Map<string, never[]>(), wanted);
-    const surpluses = nativeAsset !== undefined && !calls ? await withoutTraces(node, block, transfers, watched) : null;
+    const found = transfersOf(block, receipts, calls ?? new Map<string, never[]>(), wanted);
+    const surpluses =
+      needsCalls && !calls ? await withoutTraces(node, block, { receipts, found, watched, asset: nativeAsset }) : [];
     return {
       ref,
       parent: block.header.parentHash,
       time: new Date(block.header.timestamp * 1_000),
-      transfers: [...transfers, ...(surpluses ?? [])],
-      internal: calls || nativeAsset === undefined ? 'traces' : surpluses ? 'balances' : 'unknown',
+      transfers: [...found, ...surpluses],
+      internal: needsCalls && !calls ? 'balances' : 'traces',
     };
-  };
-
-  /** Null where the node has no state of the block any more. */
-  const withoutTraces = async (node: RpcNode, block: EvmBlock, found: readonly Transfer[], watched: Watched) => {
-    try {
-      return await surplusesIn(node, block, found, { watched, asset: nativeAsset! });
-    } catch (error) {
-      if (!(error instanceof RpcError)) throw error;
-      const why = `coins that contracts paid in block ${block.header.hash} are not seen: ${error.message}`;
-      options.onFault?.('refused', new ChainNodeError('refused', why));
-      return null;
-    }
   };
 
   return {
@@ -103,15 +95,31 @@ export const evmSource = ({
   };
 };
 
-/** How coins were looked for that contracts pay. */
-const INTERNAL = ['traces', 'balances', 'unknown'] as const;
-
 interface Reading extends Block {
-  readonly internal: (typeof INTERNAL)[number];
+  /** How coins were looked for that contracts pay. */
+  readonly internal: 'traces' | 'balances';
 }
 
 const bestOf = (readings: readonly Reading[]): Reading =>
-  readings.reduce((best, each) => (INTERNAL.indexOf(each.internal) < INTERNAL.indexOf(best.internal) ? each : best));
+  readings.find(({ internal }) => internal === 'traces') ?? readings[0]!;
+
+/** Of old blocks, many nodes have no traces. */
+const nullIfLacking = (error: unknown): null => {
+  if (isLacking(error)) return null;
+  throw error;
+};
+
+/** Throws ChainNodeError where the node has no state of the block any more. */
+const withoutTraces = async (node: RpcNode, block: EvmBlock, options: SurplusOptions): Promise<Transfer[]> => {
+  try {
+    return await surplusesIn(node, block, options);
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error;
+    const { number } = block.header;
+    const why = `has neither traces nor the state of block ${number}, so it cannot show coins that contracts paid there`;
+    throw new ChainNodeError('no_state', `node ${node.number} ${why} (${error.message})`, { cause: error });
+  }
+};
 
 const POSITIONS: Positions = {
   height: async (node) => checkedAnswer(node, 'eth_blockNumber', SmallQuantity, await node.call('eth_blockNumber')),
@@ -125,8 +133,9 @@ const POSITIONS: Positions = {
   },
 };
 
-/** For nodes without `eth_getBlockReceipts`: only the receipts of transactions that may pay a watched address. */
-const receiptsOfPayees = async (
+/** For nodes without `eth_getBlockReceipts`: only the receipts of transactions that may pay a watched address, or that
+ *  one sent. */
+const receiptsOf = async (
   node: RpcNode,
   block: EvmBlock,
   tokens: readonly string[],
@@ -139,19 +148,17 @@ const receiptsOfPayees = async (
       .filter(({ topics: [, , to] }) => to !== undefined && watchedAddress(`0x${to.slice(-40)}`))
       .map(({ transactionHash }) => transactionHash),
   );
-  const isCandidate = ({ hash, to, value }: Transaction) =>
-    paidByLog.has(hash) || (to && value > 0n && watchedAddress(to) !== null);
+  const isCandidate = ({ hash, from, to, value }: Transaction) =>
+    paidByLog.has(hash) || watchedAddress(from) !== null || (to && value > 0n && watchedAddress(to) !== null);
   const receipts = await Promise.all(block.transactions.filter(isCandidate).map((each) => fetchReceipt(node, each)));
   return receipts.includes(null) ? null : (receipts as Receipt[]);
 };
-
-const INTERNAL_ID = /:native\d+$|:surplus-/;
 
 /** Without regard to internal transfers where one of the nodes finds them in another way. */
 const sameTransfers = (one: Reading, other: Reading): boolean => {
   const textOf = ({ transfers }: Reading) =>
     transfers
-      .filter(({ id }) => one.internal === other.internal || !INTERNAL_ID.test(id))
+      .filter((transfer) => one.internal === other.internal || !isInternal(transfer))
       .map(({ id, address, asset, units }) => `${id} ${address} ${asset} ${units}`)
       .join('\n');
   return textOf(one) === textOf(other);

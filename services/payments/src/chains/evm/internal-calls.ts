@@ -58,10 +58,14 @@ export const callsByEither =
     try {
       return await first(node, block);
     } catch (error) {
-      if (!(error instanceof RpcError || (error instanceof ChainNodeError && error.fault === 'refused'))) throw error;
+      if (!isLacking(error)) throw error;
       return second(node, block);
     }
   };
+
+/** Whether a node cannot answer, other than for a fault. */
+export const isLacking = (error: unknown): boolean =>
+  error instanceof RpcError || (error instanceof ChainNodeError && error.fault === 'refused');
 
 const movingCalls = (node: RpcNode, method: string, root: unknown): InternalCall[] => {
   const moving: InternalCall[] = [];

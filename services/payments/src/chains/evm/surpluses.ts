@@ -1,6 +1,7 @@
 import { type Transfer, type Watched } from '../chain-source.ts';
 import type { RpcNode } from '../json-rpc.ts';
-import { Bytes, checkedAnswer, requireMatch } from './answers.ts';
+import { surplusId } from '../same-money.ts';
+import { Bytes, checkedAnswer, type Receipt, requireMatch, type Transaction } from './answers.ts';
 import type { EvmBlock } from './block.ts';
 
 // Init code that returns the balances of the addresses behind it: one call reads many, on every node. The answer counts
@@ -10,17 +11,25 @@ const BALANCES_CODE =
 const ADDRESSES_PER_CALL = 500;
 const WORD_DIGITS = 64;
 
+export interface SurplusOptions {
+  /** At least those of transactions that watched addresses sent. */
+  readonly receipts: readonly Receipt[];
+  readonly found: readonly Transfer[];
+  readonly watched: Watched;
+  /** CAIP-19 of the native coin. */
+  readonly asset: string;
+}
+
 /** For nodes without traces: what grew in a block beyond the transfers that were found, one transfer for each address.
- *  It has no transaction, so its id is the place and the amount. Ignores addresses that pay in the same block. Throws
- *  RpcError where the node no longer has the state of the block. */
+ *  It has no transaction, so its id is the place and the amount. Throws RpcError where the node no longer has the state
+ *  of the block. */
 export const surplusesIn = async (
   node: RpcNode,
   { header, transactions }: EvmBlock,
-  found: readonly Transfer[],
-  { watched, asset }: { watched: Watched; asset: string },
+  { receipts, found, watched, asset }: SurplusOptions,
 ): Promise<Transfer[]> => {
-  const senders = new Set(transactions.map(({ from }) => from));
-  const addresses = [...watched.keys()].filter((address) => !senders.has(address.toLowerCase()));
+  const spent = spentBySenders(transactions, receipts);
+  const addresses = [...watched.keys()];
   const surpluses: Transfer[] = [];
   for (let start = 0; start < addresses.length; start += ADDRESSES_PER_CALL) {
     const some = addresses.slice(start, start + ADDRESSES_PER_CALL);
@@ -29,13 +38,36 @@ export const surplusesIn = async (
       balancesAt(node, header.hash, some),
     ]);
     for (const [index, address] of some.entries()) {
-      const units = after[index]! - before[index]! - unitsTo(address, asset, found);
+      const grown = after[index]! - before[index]! + (spent.get(address.toLowerCase()) ?? 0n);
+      const units = grown - unitsTo(address, asset, found);
       if (units > 0n)
-        surpluses.push({ id: `${address}:surplus-${header.number}-${units}`, txHash: null, address, asset, units });
+        surpluses.push({ id: surplusId(address, header.number, units), txHash: null, address, asset, units });
     }
   }
   return surpluses;
 };
+
+/** What each sender of a block paid by its own transactions: their values, unless they failed, and their fees. */
+const spentBySenders = (
+  transactions: readonly Transaction[],
+  receipts: readonly Receipt[],
+): ReadonlyMap<string, bigint> => {
+  const receiptOf = new Map(receipts.map((receipt) => [receipt.transactionHash, receipt]));
+  const spent = new Map<string, bigint>();
+  for (const { hash, from, value } of transactions) {
+    const receipt = receiptOf.get(hash);
+    if (!receipt) continue; // the sender is not watched
+    const paid = feeOf(receipt) + (receipt.status === '0x1' ? value : 0n);
+    spent.set(from, (spent.get(from) ?? 0n) + paid);
+  }
+  return spent;
+};
+
+/** With the fee for blobs (EIP-4844), and for the first layer where there is one. */
+const feeOf = ({ gasUsed, effectiveGasPrice, blobGasUsed, blobGasPrice, l1Fee }: Receipt): bigint =>
+  BigInt(gasUsed) * BigInt(effectiveGasPrice) +
+  BigInt(blobGasUsed ?? 0) * BigInt(blobGasPrice ?? 0) +
+  BigInt(l1Fee ?? 0);
 
 const unitsTo = (address: string, asset: string, found: readonly Transfer[]): bigint =>
   found
