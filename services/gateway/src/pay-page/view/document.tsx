@@ -52,7 +52,7 @@ const Languages = ({ language, texts, languageLink }: Pick<DocumentProps, 'langu
         href={languageLink(code)}
         lang={code}
         hreflang={code}
-        aria-label={name}
+        aria-label={`${code.toUpperCase()} ${name}`}
         aria-current={code === language ? 'true' : undefined}
       >
         {code.toUpperCase()}
