@@ -30,12 +30,18 @@ export interface ShownOrder {
 export const checkoutOf = (shown: ShownOrder, now: Date): Checkout => {
   const { reference, order, page, merchantName } = shown;
   const { currency, capabilities } = order;
-  const minor = (amount: string) => toMinor(amount, currency);
+  const payments = payerPayments(order, page.deposits, shown.sightings);
+  const minor = (value: string) => toMinor(value, currency);
+  const sum = (values: readonly string[]) => values.reduce((total, value) => total + minor(value), 0n);
+  const own = payments.filter((payment) => payment.currency === currency);
   const total = minor(order.total_amount);
-  const sums = sumsOf(order, minor);
-  const remaining = atLeastZero(minor(order.remaining_amount) - sums.pending);
+  const applied = sum(order.payments.map(({ applied_amount = '0' }) => applied_amount));
+  const pending = sum(own.filter(({ state }) => state === 'seen').map(({ amount }) => amount));
+  const remaining = atLeastZero(minor(order.remaining_amount) - pending);
+  // The merchant may still accept late money.
+  const dueBack = sum(own.filter(({ state }) => state !== 'late').map(({ due_back }) => due_back));
   const deadline = order.expiration_date ?? order.updated_at ?? now.toISOString();
-  const state = stateOf(order, { ...sums, remaining, isPastDeadline: now.toISOString() > deadline });
+  const state = stateOf(order, { applied, pending, remaining }, now.toISOString() > deadline);
   const amount = (value: bigint) => fromMinor(value, currency);
   const renewedAt = renewalOf(order);
   return {
@@ -44,11 +50,11 @@ export const checkoutOf = (shown: ShownOrder, now: Date): Checkout => {
     lines: order.items.map(lineOf),
     currency,
     total: amount(total),
-    paid: amount(sums.applied),
-    pending: amount(sums.pending),
+    paid: amount(applied),
+    pending: amount(pending),
     remaining: amount(remaining),
-    surplus: amount(atLeastZero(sums.applied - total)),
-    due_back: amount(sums.dueBack),
+    surplus: amount(atLeastZero(applied - total)),
+    due_back: amount(dueBack),
     rates: Object.entries(order.rates)
       .filter(([item]) => item !== currency)
       .map(([item, { rate, quoted_at }]) => ({ currency: item as Item['currency'], rate, quoted_at })),
@@ -62,7 +68,7 @@ export const checkoutOf = (shown: ShownOrder, now: Date): Checkout => {
       express: capabilities.express_checkout,
     },
     ways: TAKES_MONEY.has(state) ? waysToPay(page.deposits, currency, remaining) : [],
-    payments: payerPayments(order, page.deposits, shown.sightings),
+    payments,
   };
 };
 
@@ -74,27 +80,13 @@ interface Sums {
   readonly applied: bigint;
   /** Received and undecided. */
   readonly pending: bigint;
-  readonly dueBack: bigint;
+  readonly remaining: bigint;
 }
-
-const sumsOf = ({ payments, currency }: Order, minor: (amount: string) => bigint): Sums => {
-  const own = payments.filter((payment) => payment.currency === currency);
-  const sum = (value: (payment: Order['payments'][number]) => string) =>
-    own.reduce((total, payment) => total + minor(value(payment)), 0n);
-  const whenIs = (status: string, value: string | undefined, actual: string) => (status === actual ? value! : '0');
-  return {
-    applied: sum(({ applied_amount = '0' }) => applied_amount),
-    pending: sum(({ status, paid_amount }) => whenIs('received', paid_amount, status)),
-    dueBack:
-      sum(({ unapplied_amount = '0' }) => unapplied_amount) +
-      sum(({ status, paid_amount }) => whenIs('orphan', paid_amount, status)) -
-      sum(({ status, refunded_amount = '0' }) => whenIs('orphan', refunded_amount, status)),
-  };
-};
 
 const stateOf = (
   { status, payments }: Order,
-  { pending, remaining, applied, isPastDeadline }: Sums & { remaining: bigint; isPastDeadline: boolean },
+  { pending, remaining, applied }: Sums,
+  isPastDeadline: boolean,
 ): CheckoutState => {
   switch (status) {
     case 'initialized':

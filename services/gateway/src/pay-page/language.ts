@@ -1,10 +1,9 @@
 import { type Format, formatFor } from './format.ts';
-import { en } from './texts/en.ts';
+import { en, type Texts } from './texts/en.ts';
+import { es } from './texts/es.ts';
+import { pt } from './texts/pt.ts';
 
-/** All texts of the page in one language. */
-export type Texts = typeof en;
-
-export const TEXTS = { en } satisfies Record<string, Texts>;
+export const TEXTS = { en, es, pt } satisfies Record<string, Texts>;
 export type Language = keyof typeof TEXTS;
 
 /** How the page speaks to one payer. */
@@ -14,7 +13,7 @@ export interface Speech {
   readonly format: Format;
 }
 
-const TAG = /^(en)(?:-([A-Za-z]{2}))?$/;
+const TAG = /^(en|es|pt)(?:-([A-Za-z]{2}))?$/;
 const MAX_HEADER_LENGTH = 512;
 const formats = new Map<string, Format>();
 

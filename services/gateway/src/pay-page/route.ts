@@ -87,7 +87,8 @@ export const payPageRoutes = async (app: FastifyInstance, options: PayPageOption
       const { reference } = request.params;
       const shown = await find(reference, callContext(request));
       if (!shown) throw noSuchPage();
-      const checkout: Checkout = checkoutOf(shown, now());
+      const at = now();
+      const checkout: Checkout = checkoutOf(shown, at);
       if (!wantsHtml(request)) return reply.send(checkout);
       const speech = speechOf(request);
       const { lang, way } = choiceOf(request);
@@ -95,7 +96,7 @@ export const payPageRoutes = async (app: FastifyInstance, options: PayPageOption
         ...speech,
         checkout,
         version: versionOf(checkout),
-        now: now(),
+        now: at,
         way: chosenWay(checkout, way),
         link: (choice) => pageLink(reference, { lang, way, ...choice } as PageChoice),
         assets,

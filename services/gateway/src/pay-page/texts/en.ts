@@ -5,7 +5,6 @@ export const en = {
   skip: 'Skip to the payment',
   payTitle: (amount: string, merchant: string) => `Pay ${amount} to ${merchant}`,
   payTo: 'Payment to',
-  summary: 'Summary',
   summaryTitle: 'What you pay for',
   amountToPay: 'Amount to pay',
   leftToPay: 'Left to pay',
@@ -48,7 +47,6 @@ export const en = {
     `The price was updated on ${time}. Pay the amount shown now: the earlier QR code no longer applies.`,
   priceWillRenew: 'If you do not pay by then, the price is updated.',
   payments: 'Your payments',
-  seenAt: 'Seen',
   transaction: 'Transaction',
   confirmations: (count: string, required: string) => `${count} of ${required} confirmations`,
   paymentStates: {
@@ -64,7 +62,7 @@ export const en = {
   headings: {
     preparing: 'Your payment is being prepared',
     waiting: 'Waiting for your payment',
-    partially_paid: 'Part of the amount has arrived',
+    partially_paid: 'Part of your payment has arrived',
     confirming: 'Your payment was seen',
     closing: 'The time to pay is over',
     paid: 'Paid',
@@ -95,7 +93,8 @@ export const en = {
     `The merchant has to return ${amount} to you. Contact the merchant and name the reference below.`,
   surplus: (amount: string) =>
     `You paid ${amount} more than the total. It counts for this order: ask the merchant about it.`,
-  receivedSoFar: (paid: string, total: string) => `${paid} of ${total} received`,
+  receivedSoFar: (paid: string, total: string) => `${paid} of ${total} has arrived.`,
+  pendingSoFar: (amount: string) => `${amount} was seen and is being confirmed.`,
   notFoundTitle: 'No payment found',
   notFound:
     'This link is not valid, or the payment is no longer available. Check the link, or ask the merchant for a new one.',
@@ -103,5 +102,7 @@ export const en = {
   unavailable: 'Your payment is safe. This page tries again by itself.',
   tooManyTitle: 'Too many requests',
   tooMany: 'Please wait a moment. This page tries again by itself.',
-  updatesItself: 'This page updates itself.',
 };
+
+/** All texts of the page in one language. */
+export type Texts = typeof en;

@@ -1,16 +1,17 @@
 import { renderDocument } from './document.tsx';
 import { Payments } from './payments.tsx';
+import { Status } from './status.tsx';
 import { Summary } from './summary.tsx';
 import type { View } from './view.ts';
 import { Way } from './way.tsx';
 
 /** The page of an order as HTML. */
 export const renderCheckout = (view: View): string => {
-  const { checkout, texts, format, link } = view;
-  const { merchant, remaining, currency, state } = checkout;
+  const { checkout, texts, link } = view;
+  const { merchant, state } = checkout;
   return renderDocument({
     ...view,
-    title: texts.payTitle(format.amount(remaining, currency), withoutControls(merchant.name)),
+    title: titleOf(view),
     reloadSeconds: RELOAD_SECONDS[state] ?? null,
     languageLink: (lang) => link({ lang }),
     header: (
@@ -20,6 +21,14 @@ export const renderCheckout = (view: View): string => {
     ),
     children: <Main {...view} />,
   });
+};
+
+const titleOf = ({ checkout, texts, format }: View): string => {
+  const { merchant, remaining, currency, state, ways } = checkout;
+  const name = withoutControls(merchant.name);
+  return ways.length > 0
+    ? texts.payTitle(format.amount(remaining, currency), name)
+    : `${texts.headings[state]} · ${name}`;
 };
 
 const RELOAD_SECONDS: Partial<Record<View['checkout']['state'], number>> = {
@@ -34,30 +43,18 @@ const RELOAD_SECONDS: Partial<Record<View['checkout']['state'], number>> = {
 };
 
 const Main = (view: View) => {
-  const { checkout, texts, format, way, link } = view;
-  const { state, ways, currency, remaining, deadline, reference } = checkout;
+  const { checkout, texts, way, link } = view;
+  const { state, ways, currency, reference } = checkout;
   return (
     <main
       id="payment"
       data-state={state}
       data-version={view.version}
       data-now={view.now.getTime()}
-      data-announcement={texts.headings[state]}
+      data-announcement={announcementOf(view)}
       tabindex={-1}
     >
-      <section class="status">
-        <h1>{texts.headings[state]}</h1>
-        <p>{texts.explanations[state]}</p>
-        {ways.length > 0 && (
-          <>
-            <p class="amount">{format.amount(remaining, currency)}</p>
-            <p>
-              {texts.until(format.dateTime(deadline))}{' '}
-              <time class="countdown" datetime={deadline} data-text={texts.timeLeft('{time}')} hidden></time>
-            </p>
-          </>
-        )}
-      </section>
+      <Status {...view} />
       {way && <Way view={view} way={way} />}
       {!way && ways.length > 0 && (
         <nav aria-labelledby="ways-title">
@@ -75,11 +72,18 @@ const Main = (view: View) => {
       )}
       <Payments {...view} />
       <Summary {...view} />
-      <footer>
-        {texts.reference} <code>{reference}</code>
-      </footer>
+      <p class="reference">
+        {texts.reference}: <code>{reference}</code>
+      </p>
     </main>
   );
+};
+
+/** What a screen reader says when the page has changed. */
+const announcementOf = ({ checkout, texts, format }: View): string => {
+  const { state, ways, remaining, currency } = checkout;
+  const heading = texts.headings[state];
+  return ways.length === 0 ? heading : `${heading}. ${texts.leftToPay}: ${format.amount(remaining, currency)}`;
 };
 
 /** A title is no element that could isolate them. */

@@ -1,4 +1,5 @@
 import type { CheckoutPayment } from '@cpg/contracts';
+import { isPositive } from './status.tsx';
 import type { View } from './view.ts';
 
 /** The payments that were seen, oldest first. */
@@ -27,16 +28,23 @@ const Payment = ({ view: { texts, format }, payment }: { readonly view: View; re
     seen_at,
     tx_hash,
     tx_url,
+    returned,
     confirmations,
     required_confirmations: required,
   } = payment;
   return (
     <>
-      <strong>{format.amount(amount, currency)}</strong>{' '}
-      <span class={`state ${state}`}>{texts.paymentStates[state]}</span>
-      <time datetime={seen_at}>{format.dateTime(seen_at)}</time>
+      <p class="head">
+        <strong>{format.amount(amount, currency)}</strong>
+        <span class={`state ${state}`}>{texts.paymentStates[state]}</span>
+      </p>
+      <p class="note">
+        <time datetime={seen_at}>{format.dateTime(seen_at)}</time>
+        {payment.network_name && ` · ${payment.network_name}`}
+        {isPositive(returned) && ` · ${texts.returnedPart(format.amount(returned, currency))}`}
+      </p>
       {tx_hash && (
-        <p class="transaction" data-tx={tx_hash}>
+        <p class="note transaction" data-tx={tx_hash}>
           {texts.transaction}{' '}
           {tx_url ? (
             <a href={tx_url} target="_blank" rel="noreferrer">

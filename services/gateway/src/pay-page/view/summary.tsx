@@ -1,17 +1,17 @@
 import type { CheckoutLine } from '@cpg/contracts';
+import { isPositive } from './status.tsx';
 import type { View } from './view.ts';
 
 /** The items with their prices as the merchant wrote them, and the sums. */
 export const Summary = ({ texts, format, checkout }: View) => {
   const { lines, currency, total, paid, pending, remaining, rates } = checkout;
-  const sum = (label: string, amount: string, isShown: boolean) =>
+  const sum = (label: string, amount: string, isShown: boolean, name?: string) =>
     isShown && (
-      <div>
+      <div class={name}>
         <dt>{label}</dt>
         <dd>{format.amount(amount, currency)}</dd>
       </div>
     );
-  const isPositive = (amount: string) => /[1-9]/.test(amount);
   return (
     <section class="summary" aria-labelledby="summary-title">
       <h2 id="summary-title">{texts.summaryTitle}</h2>
@@ -32,16 +32,14 @@ export const Summary = ({ texts, format, checkout }: View) => {
         ))}
       </ul>
       <dl class="sums">
-        {rates.map((rate) => (
-          <div>
-            <dt>{texts.rate(rate.currency, format.amount(rate.rate, currency))}</dt>
-          </div>
-        ))}
-        {sum(texts.total, total, true)}
+        {sum(texts.total, total, true, 'total')}
         {sum(texts.paid, paid, isPositive(paid))}
         {sum(texts.pending, pending, isPositive(pending))}
         {sum(texts.leftToPay, remaining, isPositive(paid) || isPositive(pending))}
       </dl>
+      {rates.map((rate) => (
+        <p class="rate">{texts.rate(rate.currency, format.amount(rate.rate, currency))}</p>
+      ))}
     </section>
   );
 };

@@ -16,7 +16,7 @@ export const Way = ({ view, way }: { readonly view: View; readonly way: WayToPay
       {way.is_testnet && <p class="note">{texts.testnet}</p>}
       <BrowserWallet view={view} way={way} />
       <QrCode content={way.payment_uri} label={texts.qr(amount, way.network_name)} />
-      <p class="note">{texts.scan}</p>
+      <p class="scan">{texts.scan}</p>
       <a class="button primary" href={way.payment_uri} data-open-wallet>
         {texts.openWallet}
       </a>

@@ -1,0 +1,181 @@
+import { Checkout, type CheckoutState, type Order } from '@cpg/contracts';
+import { checkoutOf } from './checkout.ts';
+import { ADDRESS, deposit, type Given, NOW, payment, shownOrder, TOO_LATE, USDC } from './testing/jest-checkouts.ts';
+
+const of = (given: Given = {}, now = NOW) => checkoutOf(shownOrder(given), now);
+
+const part = { paid_amount: '20.000000' };
+const applied = payment({ status: 'applied' });
+const [REST, ALL, NONE] = ['32.472200', '52.472200', '0.000000'];
+
+test('shows what is paid for, what it costs and how to pay it', () => {
+  expect(of()).toMatchObject({
+    merchant: { name: 'La Fonda' },
+    lines: [
+      {
+        name: 'Dinner for two',
+        quantity: 1,
+        price: '850.00',
+        currency: 'MXN',
+        modifiers: [{ name: 'Service', price: '85.00' }],
+      },
+    ],
+    total: ALL,
+    remaining: ALL,
+    rates: [{ currency: 'MXN', rate: '0.05612', quoted_at: '2026-01-31T12:00:00.000Z' }],
+    state: 'waiting',
+    deadline: '2026-01-31T13:00:00.000Z',
+    ways: [
+      {
+        network_name: 'Base',
+        address: ADDRESS,
+        amount: ALL,
+        amount_units: '52472200',
+        payment_uri: `ethereum:${USDC}@8453/transfer?address=${ADDRESS}&uint256=52472200`,
+        required_confirmations: 12,
+        minutes: 1,
+      },
+    ],
+  });
+});
+
+test.each<[string, Given, Partial<Checkout> & { state: CheckoutState }]>([
+  ['an order without instructions yet', { status: 'initialized' }, { state: 'preparing' }],
+  [
+    'a payment that is not confirmed',
+    { payments: [payment()] },
+    { state: 'confirming', pending: ALL, remaining: NONE },
+  ],
+  ['a part that is not confirmed', { payments: [payment(part)] }, { state: 'partially_paid', remaining: REST }],
+  [
+    'a part that counts',
+    { status: 'partially_paid', remaining_amount: REST, payments: [payment({ ...part, status: 'applied' })] },
+    { state: 'partially_paid', paid: '20.000000', remaining: REST },
+  ],
+  [
+    'a part that counts and the rest that was seen',
+    {
+      status: 'partially_paid',
+      remaining_amount: REST,
+      payments: [payment({ ...part, status: 'applied' }), payment({ paid_amount: REST })],
+    },
+    { state: 'confirming', paid: '20.000000', pending: REST, remaining: NONE },
+  ],
+  ['a paid order', { status: 'paid', remaining_amount: NONE, payments: [applied] }, { state: 'paid', paid: ALL }],
+  [
+    'a surplus that counts',
+    { status: 'paid', remaining_amount: NONE, payments: [payment({ status: 'applied', paid_amount: '60.000000' })] },
+    { state: 'paid', surplus: '7.527800', due_back: NONE },
+  ],
+  [
+    'a surplus that is due back',
+    {
+      status: 'paid',
+      remaining_amount: NONE,
+      payments: [
+        payment({ status: 'applied', paid_amount: '60.000000', applied_amount: ALL, unapplied_amount: '7.527800' }),
+      ],
+    },
+    { state: 'paid', surplus: NONE, due_back: '7.527800' },
+  ],
+  [
+    'a second payment of a paid order',
+    {
+      status: 'paid',
+      remaining_amount: NONE,
+      payments: [applied, payment({ ...part, status: 'orphan', orphan_reason: 'already_paid' })],
+    },
+    { state: 'paid', due_back: '20.000000' },
+  ],
+  [
+    'a payment that a reorganization removed',
+    { status: 'reversed', payments: [payment({ status: 'failed' })] },
+    { state: 'reversed', remaining: ALL },
+  ],
+  [
+    'a payment that the merchant returned',
+    { status: 'reversed', payments: [payment({ status: 'refunded', refunded_amount: ALL })] },
+    { state: 'returned' },
+  ],
+  ['an expired order', { status: 'expired' }, { state: 'expired' }],
+  [
+    'late money, which the merchant may accept',
+    { status: 'expired', payments: [payment({ status: 'orphan', orphan_reason: 'late' })] },
+    { state: 'expired', due_back: NONE },
+  ],
+  [
+    'an order that expired with a part',
+    { status: 'partially_paid_expired', remaining_amount: REST, payments: [payment({ ...part, status: 'applied' })] },
+    { state: 'partially_paid_expired', paid: '20.000000' },
+  ],
+  [
+    'a canceled order with a part, of which some was returned',
+    {
+      status: 'canceled',
+      payments: [payment({ ...part, status: 'orphan', orphan_reason: 'canceled', refunded_amount: '5.000000' })],
+    },
+    { state: 'canceled', due_back: '15.000000' },
+  ],
+])('shows %s', (_, given, expected) => {
+  const checkout = of(given);
+  expect(checkout).toMatchObject(expected);
+  expect(checkout.ways.length > 0).toBe(['waiting', 'partially_paid', 'reversed'].includes(checkout.state));
+});
+
+test('asks for what remains after payments that are not confirmed', () =>
+  expect(of({ payments: [payment(part)] }).ways[0]).toMatchObject({
+    amount: REST,
+    amount_units: '32472200',
+    payment_uri: expect.stringMatching(/uint256=32472200$/),
+  }));
+
+test('asks for no money once the deadline has passed, and goes on with a payment that was seen in time', () => {
+  expect(of({}, TOO_LATE)).toMatchObject({ state: 'closing', ways: [] });
+  expect(of({ payments: [payment(part)] }, TOO_LATE)).toMatchObject({ state: 'closing', ways: [] });
+  expect(of({ payments: [payment()] }, TOO_LATE)).toMatchObject({ state: 'confirming' });
+});
+
+test('says that a renewal set a new price', () => {
+  const rates = { MXN: { ...shownOrder().order.rates.MXN!, quoted_at: '2026-01-31T13:00:05.000Z' } };
+  expect(of()).not.toHaveProperty('price_updated_at');
+  expect(of({ rates })).toHaveProperty('price_updated_at', '2026-01-31T13:00:05.000Z');
+});
+
+test('shows one address per network, of the rail that comes first, in units of the asset', () => {
+  const bnb = deposit({ network: 'bnb', chain_id: 'eip155:56', asset: `eip155:56/erc20:${USDC}`, decimals: 18 });
+  const { ways } = of({
+    deposits: [deposit(), deposit({ rail: 'crypto_deposit', address: `0x${'1'.repeat(40)}` }), bnb],
+  });
+  expect(ways.map(({ network, address }) => [network, address])).toEqual([
+    ['base', ADDRESS],
+    ['bnb', ADDRESS],
+  ]);
+  expect(ways[1]).toMatchObject({ amount: ALL, amount_units: '52472200000000000000' });
+});
+
+test('shows the order without ways to pay where its page has no addresses', () =>
+  expect(of({ deposits: [] })).toMatchObject({ state: 'waiting', ways: [] }));
+
+test('counts confirmations to the last block that was read, and up to those that are needed', () => {
+  const at = (confirmations: number, required: number | null = 3) =>
+    of({ payments: [payment()], sightings: { 'eip155:8453/0xabc/0': { confirmations, required } } }).payments[0];
+  expect(at(2)).toMatchObject({ network_name: 'Base', confirmations: 2, required_confirmations: 3 });
+  expect(at(9)).toMatchObject({ confirmations: 3, required_confirmations: 3 });
+  expect(at(1, null)).toMatchObject({ confirmations: 1, required_confirmations: 12 });
+  expect(of({ payments: [payment()] }).payments[0]).toMatchObject({ confirmations: 0, required_confirmations: 12 });
+  expect(of({ payments: [payment({ provider_id: 'sandbox-1' })] }).payments[0]).not.toHaveProperty('confirmations');
+});
+
+test('holds nothing but the payer’s view, whatever the order holds', () => {
+  const secrets: Partial<Order> = {
+    external_reference_id: 'SECRET-reference',
+    metadata: { customer: 'SECRET-metadata' },
+    status_reason: 'SECRET-reason',
+    payments: [payment({ metadata: { note: 'SECRET-note' }, failure_reason: 'SECRET-failure' })],
+  };
+  const checkout = of(secrets);
+  expect(Checkout.parse(checkout)).toEqual(checkout);
+  const { order } = shownOrder(secrets);
+  for (const secret of ['SECRET', order.id, order.merchant_id, order.payments[0]!.id, 'fee', '0.524722'])
+    expect(JSON.stringify(checkout)).not.toContain(secret);
+});

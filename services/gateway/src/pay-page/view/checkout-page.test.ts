@@ -1,0 +1,119 @@
+import { fileURLToPath } from 'node:url';
+import { brotliCompressSync } from 'node:zlib';
+import type { Checkout } from '@cpg/contracts';
+import fc from 'fast-check';
+// @ts-expect-error -- scripts have no types
+import { bundleForBrowsers } from '../../../../../scripts/bundle.mjs';
+import { readPageAssets } from '../assets.ts';
+import { checkoutOf } from '../checkout.ts';
+import { speechFor } from '../language.ts';
+import { chosenWay, pageLink } from '../page-link.ts';
+import { capabilities, type Given, NOW, payment, REFERENCE, shownOrder } from '../testing/jest-checkouts.ts';
+import { renderCheckout } from './checkout-page.tsx';
+
+const SCRIPT = new URL('../browser/page.ts', import.meta.url);
+const assets = readPageAssets(Buffer.from(bundleForBrowsers(fileURLToPath(SCRIPT))));
+
+const render = (
+  given: Given = {},
+  { way, language = 'en', merchantName = 'La Fonda' }: { way?: string; language?: string; merchantName?: string } = {},
+) => {
+  const checkout: Checkout = checkoutOf({ ...shownOrder(given), merchantName }, NOW);
+  return renderCheckout({
+    ...speechFor(language),
+    checkout,
+    way: chosenWay(checkout, way),
+    link: (choice) => pageLink(REFERENCE, { way, ...choice }),
+    assets,
+    now: NOW,
+    version: 'v1',
+  });
+};
+
+test('opens on the summary, and on the first way to pay of an express checkout', () => {
+  expect(render()).toContain('href="/pay/MFRGGZDFMZTWQ2LKNNWG23TPOA?way=base"');
+  expect(render()).not.toContain('class="qr"');
+  const express = { capabilities: capabilities({ express_checkout: true }) };
+  expect(render(express)).toContain('class="qr"');
+  expect(render(express, { way: 'summary' })).not.toContain('class="qr"');
+  expect(render(express, { way: 'unknown' })).toContain('class="qr"');
+});
+
+test('shows the exact amount, and the address in groups that copy as a whole', () => {
+  const html = render({}, { way: 'base' });
+  expect(html).toContain('<span class="value">52.4722 USDC</span>');
+  expect(html).toContain('data-copy="52.4722"');
+  const [address] = /<code class="address">.*?<\/code>/.exec(html)!;
+  expect(address.match(/<span/g)).toHaveLength(11);
+  expect(address.replace(/<[^>]+>/g, '')).toBe('0x9858EfFD232B4033E47d90003D41EC34EcaEda94');
+});
+
+test.each([
+  [{ partial_payments: true, can_overpay: false }, /shows what is left to pay.*has to return the difference/],
+  [{ partial_payments: false, can_overpay: true }, /counts once the rest has arrived.*all of it counts/],
+])('says what happens when another amount arrives: %j', (given, expected) =>
+  expect(render({ capabilities: capabilities(given) }, { way: 'base' })).toMatch(expected),
+);
+
+test('without JavaScript the page loads itself again until nothing can change', () => {
+  expect(render()).toContain('<noscript><meta http-equiv="refresh" content="10"/></noscript>');
+  expect(render({ status: 'canceled' })).not.toContain('http-equiv');
+});
+
+test('keeps the chosen way when the language is switched', () =>
+  expect(render({}, { way: 'base' })).toContain('href="/pay/MFRGGZDFMZTWQ2LKNNWG23TPOA?lang=es&amp;way=base"'));
+
+const HOSTILE = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 40 }),
+  fc.constantFrom(
+    '<script>alert(1)</script>',
+    '"><img src=x onerror=alert(1)>',
+    '</title><script>',
+    '\u202Egnp.exe',
+    '🍕'.repeat(1000),
+    "' onload='x",
+    '&lt;',
+    '</bdi></main>',
+  ),
+);
+const OWN_SCRIPT = `<script src="${assets.script.path}" defer></script>`;
+const TAGS = new Set(
+  'html head meta title link noscript body a header p span bdi nav main section h1 h2 strong br time ul li dl dt dd div svg rect path code button label progress'.split(
+    ' ',
+  ),
+);
+
+test('no input of an order becomes markup', () =>
+  fc.assert(
+    fc.property(HOSTILE, HOSTILE, HOSTILE, HOSTILE, (name, modifier, txHash, merchantName) => {
+      const line = { quantity: 2.5, unit_price: '1.00', currency: 'USD' as const };
+      const items = [{ ...line, name, modifiers: [{ ...line, name: modifier }] }];
+      const given = { items, payments: [payment({ paid_amount: '1.000000', tx_hash: `x${txHash}` })] };
+      const html = render(given, { way: 'base', merchantName }).replace(OWN_SCRIPT, '');
+      // A parser of HTML starts a tag at "<" and a letter, a slash, "!" or "?".
+      const tags = [...html.matchAll(/<\/?([a-z!?][^\s/>]*)/gi)].map(([, tag]) => tag!);
+      expect(tags.filter((tag) => !TAGS.has(tag) && tag !== '!doctype')).toEqual([]);
+      expect(html.replace(/"[^"]*"/g, '')).not.toMatch(/<[a-z0-9]+[^<>]*\son[a-z]+=/i);
+      expect(html.match(/<title>([^<]*)<\/title>/)![1]).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
+    }),
+    { numRuns: 50 },
+  ));
+
+test('isolates names, so that right-to-left text cannot change what surrounds them', () => {
+  const items = [{ name: '\u202Eabc', quantity: 1, unit_price: '1.00', currency: 'USD' as const }];
+  const html = render({ items }, { merchantName: '\u202Efonda' });
+  expect(html).toContain('<bdi>\u202Eabc</bdi>');
+  expect(html).toContain('<bdi>\u202Efonda</bdi>');
+});
+
+test('the page and all that it loads have at most 40 KB compressed', () => {
+  const items = Array.from({ length: 20 }, (_, n) => ({
+    name: `Item ${n}`,
+    quantity: n + 1,
+    unit_price: '12.50',
+    currency: 'USD' as const,
+  }));
+  const page = brotliCompressSync(render({ items }, { way: 'base' })).length;
+  const loaded = Object.values(assets).reduce((sum, { encoded }) => sum + encoded.br.length, 0);
+  expect(page + loaded).toBeLessThan(40_000);
+});

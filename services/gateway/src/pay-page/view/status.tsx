@@ -1,0 +1,88 @@
+import type { Checkout } from '@cpg/contracts';
+import type { View } from './view.ts';
+
+type State = Checkout['state'];
+
+const TONES: Record<State, 'waiting' | 'good' | 'bad'> = {
+  preparing: 'waiting',
+  waiting: 'waiting',
+  partially_paid: 'waiting',
+  confirming: 'waiting',
+  closing: 'bad',
+  paid: 'good',
+  reversed: 'bad',
+  returned: 'bad',
+  expired: 'bad',
+  partially_paid_expired: 'bad',
+  canceled: 'bad',
+};
+
+/** What happens with the payment: first how much is to be paid and until when, then what the payer should know. */
+export const Status = (view: View) => {
+  const { checkout, texts } = view;
+  const { state, ways } = checkout;
+  return (
+    <section class={`status ${TONES[state]}`}>
+      <h1>{texts.headings[state]}</h1>
+      {ways.length > 0 && <AmountDue {...view} />}
+      <p class="explanation">{explanationOf(view)}</p>
+      {noticesOf(view).map((notice) => (
+        <p class="notice">{notice}</p>
+      ))}
+    </section>
+  );
+};
+
+const AmountDue = ({ checkout, texts, format, now }: View) => {
+  const { state, remaining, currency, deadline, rules } = checkout;
+  const secondsLeft = (Date.parse(deadline) - now.getTime()) / 1000;
+  return (
+    <>
+      <p>
+        <span class="label">{state === 'waiting' ? texts.amountToPay : texts.leftToPay}</span>
+        <br />
+        <strong class="amount">{format.amount(remaining, currency)}</strong>
+      </p>
+      {state !== 'reversed' && (
+        <p class="deadline">
+          <time class="countdown" datetime={deadline} data-text={texts.timeLeft('{time}')}>
+            {texts.timeLeft(format.minutes(Math.max(1, Math.floor(secondsLeft / 60))))}
+          </time>
+          <br />
+          {texts.until(format.dateTime(deadline))}
+          {rules.renews && ` ${texts.priceWillRenew}`}
+        </p>
+      )}
+    </>
+  );
+};
+
+const explanationOf = ({ checkout, texts, format }: View): string => {
+  const { state, rules, paid, pending, total, currency, ways } = checkout;
+  if (state === 'closing' && rules.renews) return texts.closingRenews;
+  if (state === 'partially_paid')
+    return [
+      ...(isPositive(paid) ? [texts.receivedSoFar(format.amount(paid, currency), format.amount(total, currency))] : []),
+      ...(isPositive(pending) ? [texts.pendingSoFar(format.amount(pending, currency))] : []),
+      texts.explanations[state],
+    ].join(' ');
+  if (state === 'waiting' && ways.length === 0) return texts.noWays;
+  return texts.explanations[state];
+};
+
+const MAY_STILL_COME: ReadonlySet<State> = new Set(['closing', 'expired', 'partially_paid_expired', 'canceled']);
+
+const noticesOf = ({ checkout, texts, format }: View): string[] => {
+  const { state, ways, price_updated_at: updatedAt, payments, surplus, due_back: dueBack, currency } = checkout;
+  const isLate = payments.some((payment) => payment.state === 'late' && isPositive(payment.due_back));
+  return [
+    ...(updatedAt && ways.length > 0 ? [texts.priceUpdated(format.dateTime(updatedAt))] : []),
+    ...(isLate ? [texts.late] : []),
+    ...(isPositive(surplus) ? [texts.surplus(format.amount(surplus, currency))] : []),
+    ...(isPositive(dueBack) ? [texts.dueBack(format.amount(dueBack, currency))] : []),
+    ...(MAY_STILL_COME.has(state) && payments.length === 0 ? [texts.sentAlready] : []),
+  ];
+};
+
+/** Whether a decimal string is more than zero. */
+export const isPositive = (amount: string): boolean => /[1-9]/.test(amount);
