@@ -20,7 +20,9 @@ export const openPools = ({
   statementTimeoutMs?: number | undefined;
   log: Logger;
 }): Pools => {
-  const main = createPool({ url, name, statementTimeoutMs, log });
+  // PostgreSQL would plan many statements of lists each time: it does not know how few rows one reads.
+  const settings = { plan_cache_mode: 'force_generic_plan' };
+  const main = createPool({ url, name, statementTimeoutMs, settings, log });
   const authentication = createPool({ url, name: `${name} authentication`, max: 3, statementTimeoutMs: 3_000, log });
   return {
     main,

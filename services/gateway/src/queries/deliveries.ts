@@ -81,11 +81,12 @@ export const deliveryById = async (
   );
   const [row] = rows;
   if (!row) return null;
-  const attempts = await db.query<AttemptRow>(
-    `select number, outcome, started_at, duration_ms, status_code, error, response
+  const attempts = await db.query<AttemptRow>({
+    name: 'attempts of a delivery',
+    text: `select number, outcome, started_at, duration_ms, status_code, error, response
        from webhooks.attempts where delivery_id = $1 and day = $2 order by started_at`,
-    [id, row.day],
-  );
+    values: [id, row.day],
+  });
   return {
     ...resourceOf(row),
     attempts: attempts.rows.map((attempt) => attemptOf(attempt, hostOf(url))),
