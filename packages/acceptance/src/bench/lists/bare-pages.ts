@@ -1,0 +1,13 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+
+/** The least that sending a page can cost: `node:http` alone sends the bytes that it was given by PUT. Runs as its own
+ *  process and prints its port. */
+let page: Buffer = Buffer.alloc(0);
+const server = createServer(async (request, response) => {
+  if (request.method === 'PUT') page = await buffer(request);
+  response.setHeader('content-type', 'application/json; charset=utf-8');
+  response.end(request.method === 'PUT' ? undefined : page);
+});
+server.listen(0, '127.0.0.1', () => console.log((server.address() as AddressInfo).port));
