@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { PassThrough, Writable } from 'node:stream';
-import { createEventStreams, type Place } from './event-streams.ts';
+import { createEventStreams, type Place, send } from './event-streams.ts';
 
 const timers = (import.meta as unknown as { jest: typeof jest }).jest;
 
@@ -60,6 +60,18 @@ test('each stream gets one heartbeat per interval, and a client that does not re
   await closed(stuck);
   expect(streams.count()).toBe(50);
   expect(new Set(clients.map(({ text }) => text().split('event: time').length - 1))).toEqual(new Set([2]));
+});
+
+test('sends nothing on a stream that has ended and that its client has not read', async () => {
+  const streams = create();
+  const stuck = unread();
+  const errors: unknown[] = [];
+  stuck.on('error', (error) => errors.push(error));
+  streams.open(streams.reserve('a') as Place, stuck);
+  streams.end();
+  send(stuck, 'late');
+  await new Promise(setImmediate);
+  expect(errors).toEqual([]);
 });
 
 test('ends all streams, refuses further ones, and leaves no timer', async () => {

@@ -52,7 +52,7 @@ export const createEventStreams = ({
     const heartbeat = eventText('time', String(now().getTime()));
     for (const response of parts[part]!) {
       if (response.writableLength > 0) response.destroy();
-      else response.write(heartbeat);
+      else send(response, heartbeat);
     }
   };
   const add = (address: string, count: 1 | -1): void => {
@@ -97,6 +97,11 @@ export const createEventStreams = ({
       for (const streams of parts) for (const response of streams) response.end();
     },
   };
+};
+
+/** Sends text on a stream, unless it has ended: a stream that ends is closed only when its client has read all of it. */
+export const send = (response: ServerResponse, text: string): void => {
+  if (!response.writableEnded) response.write(text);
 };
 
 /** One server-sent event. `data` has no line break. */

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Logger } from '@cpg/runtime';
 import pMap from 'p-map';
-import { eventText } from './event-streams.ts';
+import { eventText, send } from './event-streams.ts';
 
 /** What a payer sees of an order at one moment. */
 export interface PageState {
@@ -80,7 +80,7 @@ export const followOpenPages = (options: OpenPagesOptions): OpenPages => {
     page.state = state;
     if (state.version === version) return;
     const event = eventText('changed', state.version);
-    for (const client of page.clients) client.write(event);
+    for (const client of page.clients) send(client, event);
   };
 
   const update = async (): Promise<void> => {
@@ -124,7 +124,7 @@ export const followOpenPages = (options: OpenPagesOptions): OpenPages => {
       });
       // Another client's state can be newer or older: the next update compares it with the row.
       if (page.state.version !== state.version) page.isStale = true;
-      client.write(eventText('changed', page.state.version));
+      send(client, eventText('changed', page.state.version));
       schedule(everyMs);
     },
     stop: async () => {
