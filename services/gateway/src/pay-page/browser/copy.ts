@@ -20,9 +20,16 @@ export const copyOnClick = ({ onCopied }: { onCopied: (text: string) => void }):
 
 const copyFrom = async (button: HTMLElement, onCopied: (text: string) => void): Promise<void> => {
   if (!(await copy(button.dataset.copy!))) return;
+  const { copied = '' } = button.dataset;
+  onCopied(copied);
+  if (button.dataset.done !== undefined) return;
+  const label = button.textContent;
   button.dataset.done = '';
-  setTimeout(() => delete button.dataset.done, SHOWN_MS);
-  onCopied(button.dataset.copied ?? '');
+  button.textContent = copied;
+  setTimeout(() => {
+    delete button.dataset.done;
+    button.textContent = label;
+  }, SHOWN_MS);
 };
 
 /** Copies a text. The clipboard needs https and a browser that allows it; a selected field is the fallback. */
@@ -40,7 +47,7 @@ const copyFromField = (text: string): boolean => {
   const field = document.createElement('textarea');
   field.value = text;
   field.readOnly = true;
-  field.className = 'copy-field';
+  Object.assign(field.style, { position: 'fixed', opacity: '0' });
   document.body.append(field);
   field.focus({ preventScroll: true });
   field.select();

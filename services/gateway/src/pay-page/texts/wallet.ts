@@ -24,21 +24,21 @@ const en = ({ currency, network }: Names): WalletTexts => ({
 });
 
 const es = ({ currency, network }: Names): WalletTexts => ({
-  pay: 'Pagar con su billetera',
+  pay: 'Pagar con tu billetera',
   pay_with: 'Pagar con {wallet}',
-  connect: 'Su billetera pregunta si esta página puede ver su cuenta.',
-  network: `Su billetera pregunta si desea cambiar a ${network}.`,
-  confirm: 'Revise el importe y confírmelo en su billetera.',
-  sent: `Enviado. Esta página mostrará su pago en cuanto esté en ${network}. No lo envíe otra vez. Transacción:`,
-  refused: 'Usted lo rechazó en su billetera. No se envió nada.',
-  busy: 'Su billetera ya tiene una solicitud abierta. Ábrala y respóndala primero.',
-  unknown_network: `Su billetera no conoce ${network}. Agregue esta red en la billetera e inténtelo de nuevo. No se envió nada.`,
-  wrong_network: `Su billetera está en otra red. Cámbiela a ${network} e inténtelo de nuevo. No se envió nada.`,
+  connect: 'Tu billetera pregunta si esta página puede ver tu cuenta.',
+  network: `Tu billetera pregunta si quieres cambiar a ${network}.`,
+  confirm: 'Revisa el importe y confírmalo en tu billetera.',
+  sent: `Enviado. Esta página mostrará tu pago en cuanto esté en ${network}. No lo envíes otra vez. Transacción:`,
+  refused: 'Lo rechazaste en tu billetera. No se envió nada.',
+  busy: 'Tu billetera ya tiene una solicitud abierta. Ábrela y respóndela primero.',
+  unknown_network: `Tu billetera no conoce ${network}. Agrega esta red en la billetera e inténtalo de nuevo. No se envió nada.`,
+  wrong_network: `Tu billetera está en otra red. Cámbiala a ${network} e inténtalo de nuevo. No se envió nada.`,
   no_account:
-    'Su billetera no mostró ninguna cuenta. Desbloquéela y permita una cuenta en esta página. No se envió nada.',
+    'Tu billetera no mostró ninguna cuenta. Desbloquéala y permite una cuenta en esta página. No se envió nada.',
   not_enough: `Esta cuenta no tiene suficiente ${currency} en ${network}. No se envió nada.`,
-  unsure: 'Su billetera informó de un problema. Antes de intentarlo de nuevo, revise en ella si se envió un pago.',
-  failed: 'Su billetera no respondió a esta página. No se envió nada. Inténtelo de nuevo o use el código QR.',
+  unsure: 'Tu billetera informó de un problema. Antes de intentarlo de nuevo, revisa en ella si se envió un pago.',
+  failed: 'Tu billetera no respondió a esta página. No se envió nada. Inténtalo de nuevo o usa el código QR.',
 });
 
 const pt = ({ currency, network }: Names): WalletTexts => ({
