@@ -6,10 +6,9 @@ const NOW = Date.parse('2026-03-01T12:00:00Z');
 const HASH = `0x${'ab'.repeat(32)}`;
 const TRANSFER = { chainId: '0x1', to: '0x00000000000000000000000000000000000000bb', value: '0x64', data: '0x' };
 const TEXTS = Object.fromEntries(
-  ['pay', 'connect', 'network', 'confirm', 'sent', 'refused', 'unsure', 'not_enough', 'failed'].map((name) => [
-    name,
-    `text: ${name}`,
-  ]),
+  ['pay', 'connect', 'network', 'confirm', 'sent', 'transaction', 'refused', 'unsure', 'not_enough', 'failed'].map(
+    (name) => [name, `text: ${name}`],
+  ),
 );
 
 /** The page as the server renders it. */
@@ -281,11 +280,15 @@ describe('with a wallet', () => {
     button().click();
     await settle();
     expect(sent).toEqual([{ from: '0xaa', ...TRANSFER }]);
-    expect([button().disabled, status()]).toEqual([true, 'text: sent 0xabababab…abababab']);
+    expect([button().disabled, status()]).toEqual([true, 'text: sent text: transaction 0xabababab…abababab']);
     await run(page({ body: wallet() }));
     button().click();
     await settle();
-    expect([sent.length, button().disabled, status()]).toEqual([1, true, 'text: sent 0xabababab…abababab']);
+    expect([sent.length, button().disabled, status()]).toEqual([
+      1,
+      true,
+      'text: sent text: transaction 0xabababab…abababab',
+    ]);
   });
 
   test('pays the rest once the page shows the payment', async () => {

@@ -4,7 +4,7 @@ import { findWallets, type Wallet } from './providers.ts';
 import { isOver, rememberedSent, rememberSent, type Sent } from './sent.ts';
 
 /** The texts of a container, in the payer's language. `{wallet}` stands for the name of a wallet. */
-export type WalletTexts = Readonly<Record<'pay' | 'pay_with' | 'sent' | Step | Problem, string>>;
+export type WalletTexts = Readonly<Record<'pay' | 'pay_with' | 'sent' | 'transaction' | Step | Problem, string>>;
 
 export interface WalletOffer {
   /** Shows or hides the buttons of the containers that the page has now. */
@@ -29,7 +29,7 @@ export const offerWallets = (): WalletOffer => {
       if (buttons.textContent !== labels.join(''))
         buttons.replaceChildren(...labels.map((label, n) => buttonOf(label, () => void pay(container, wallets[n]!))));
       for (const button of buttons.querySelectorAll('button')) button.disabled = isAsking || sent !== null;
-      if (sent) show(container, texts.sent, sent);
+      if (sent) show(container, `${texts.sent} ${texts.transaction}`, sent);
       else if (hasArrived) show(container, '');
     }
   };
