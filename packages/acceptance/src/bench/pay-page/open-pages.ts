@@ -31,13 +31,13 @@ export const openPages = async (
   const emptyBytes = residentBytes(pids[0]!)!;
   const payers = fork(PAYERS, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   try {
-    let latest: PayersMessage = { begun: 0, told: 0, lastToldAtMs: 0, refused: 0 };
+    let latest: PayersMessage = { begun: 0, told: 0, lastToldAtMs: 0, refusals: 0 };
     payers.on('message', (message: PayersMessage) => void (latest = message));
     payers.send(urls);
-    await until('every page to be open', () => latest.begun + latest.refused === urls.length, {
+    await until('every page to be open', () => latest.begun === urls.length, {
       withinMs: OPEN_WITHIN_MS,
     });
-    if (latest.refused > 0) throw new Error(`${latest.refused} of ${urls.length} streams were refused`);
+    if (latest.refusals > 0) console.log(`${latest.refusals} streams were refused at first`);
     // Until what was allocated to open them is collected.
     await sleep(IDLE_MS);
     const bytesPerPage = (residentBytes(pids[0]!)! - emptyBytes) / urls.length;

@@ -8,25 +8,30 @@ export interface PayersMessage {
   readonly told: number;
   /** `performance.now` plus `performance.timeOrigin` of the last change. */
   readonly lastToldAtMs: number;
-  readonly refused: number;
+  readonly refusals: number;
 }
 
-const OPENING_AT_A_TIME = 100;
+const OPENING_AT_A_TIME = 24;
+/** A gateway that is overloaded refuses a stream. A browser comes back too. */
+const AGAIN_AFTER_MS = 500;
 const REPORT_EVERY_MS = 50;
 const CHANGED = 'event: changed';
 
-const counts = { begun: 0, told: 0, lastToldAtMs: 0, refused: 0 };
+const counts = { begun: 0, told: 0, lastToldAtMs: 0, refusals: 0 };
 
 /** Resolves once the first version has arrived. */
 const open = (url: string): Promise<void> =>
   new Promise((done) => {
     let hasBegun = false;
-    const refuse = () => {
-      counts.refused += 1;
-      done();
+    const tryAgain = () => {
+      counts.refusals += 1;
+      setTimeout(() => void open(url).then(done), AGAIN_AFTER_MS);
     };
     request(url, { agent: false, headers: { accept: 'text/event-stream' } }, (response) => {
-      if (response.statusCode !== 200) return refuse();
+      if (response.statusCode !== 200) {
+        response.resume();
+        return tryAgain();
+      }
       response.on('data', (chunk: Buffer) => {
         if (!chunk.includes(CHANGED)) return;
         if (hasBegun) {
@@ -39,7 +44,7 @@ const open = (url: string): Promise<void> =>
         done();
       });
     })
-      .on('error', refuse)
+      .on('error', tryAgain)
       .end();
   });
 
