@@ -3,6 +3,7 @@
 import { startClock } from './clock.ts';
 import { copyOnClick } from './copy.ts';
 import { followChanges } from './live.ts';
+import { offerReceipt } from './receipt.ts';
 import { announce, createRefresh } from './refresh.ts';
 import { offerWallets } from './wallet/offer.ts';
 
@@ -12,16 +13,20 @@ import { offerWallets } from './wallet/offer.ts';
 //   time.countdown  datetime (a deadline), data-text (`{time}` stands for the time left)
 //   any             data-copy (the text to copy), data-copied (what to tell then)
 //   any             data-wallet (a transfer as JSON), data-wallet-texts (WalletTexts as JSON)
+//   button          data-print
+//   main            data-return-url (the order is paid, and its payer goes back to the shop)
 //   #announcement   the polite live region, outside of main
 
 const clock = startClock();
 const copies = copyOnClick({ onCopied: announce });
 const wallets = offerWallets();
+const receipt = offerReceipt();
 const refresh = createRefresh({
   onReplaced: (main) => {
     clock.render();
     copies.render();
     wallets.render();
+    receipt.render();
     announce(main.dataset.announcement ?? '');
   },
 });
