@@ -1,4 +1,5 @@
 import type { Logger } from '@cpg/runtime';
+import type { BlocksAhead } from './blocks-ahead.ts';
 import { type ChainChange, forward, lookAtPool, type ReadBlock, unwind } from './chain-change.ts';
 import type { BlockRef, ChainSource } from './chain-source.ts';
 import { type ChainStore, isUnmined } from './chain-store.ts';
@@ -8,7 +9,8 @@ import type { WatchedAddresses } from './watched-addresses.ts';
 export interface ReadingOptions {
   readonly network: string;
   readonly windowBlocks: number;
-  readonly source: ChainSource;
+  readonly source: Pick<ChainSource, 'mempool'>;
+  readonly blocks: BlocksAhead;
   readonly store: ChainStore;
   readonly watched: WatchedAddresses;
   readonly now: () => Date;
@@ -17,7 +19,7 @@ export interface ReadingOptions {
 
 /** Reads on from the last block of `window`, with one transaction for each change. */
 export const readingFrom = (window: ReadBlock[], options: ReadingOptions) => {
-  const { network, windowBlocks, source, store, watched, now, log } = options;
+  const { network, windowBlocks, source, blocks, store, watched, now, log } = options;
   const cursor = () => window.at(-1)!;
   const unmined = async () => (await store.open()).filter(isUnmined);
   const commit = async (change: ChainChange): Promise<void> => {
@@ -31,10 +33,8 @@ export const readingFrom = (window: ReadBlock[], options: ReadingOptions) => {
     height: () => cursor().height,
     /** Reads the block after the cursor, unless it follows another block. Resolves to the hash that it follows. */
     read: async (ref: BlockRef): Promise<{ readonly parent: string; readonly watched: number }> => {
-      // The block exists by now, so every address that it pays was reserved before.
-      const addresses = await watched.refresh();
       const { hash, height } = cursor();
-      const block = await source.block(ref, addresses);
+      const { block, watched: addresses } = await blocks.block(ref);
       if (block.ref.hash !== ref.hash || block.ref.height !== height + 1)
         throw new Error(`the source of ${network} answered with another block`);
       if (block.parent === hash) {
@@ -45,7 +45,7 @@ export const readingFrom = (window: ReadBlock[], options: ReadingOptions) => {
         const transfers = asSeenFirst(block, known, gone);
         await commit(forward({ ...block, transfers }, [...known, ...gone], gone, now()));
       }
-      return { parent: block.parent, watched: addresses.size };
+      return { parent: block.parent, watched: addresses };
     },
     /** Takes back the blocks above `to`. */
     undo: async (to: BlockRef): Promise<void> => {

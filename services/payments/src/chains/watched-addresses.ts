@@ -63,13 +63,19 @@ export const watchedAddresses = ({
     return addresses;
   };
 
-  // Calls run one after another: each reads the ends of the streams after it was made.
+  // Runs follow one another, and each call waits for one that began after it: that reads the ends of the streams.
   let last: Promise<unknown> = Promise.resolve();
+  let waiting: Promise<Watched> | null = null;
+  const begin = (): Promise<Watched> => {
+    waiting = null;
+    return refresh();
+  };
   return {
     refresh: () => {
-      const refreshed = last.then(refresh);
-      last = refreshed.catch(() => {});
-      return refreshed;
+      if (waiting) return waiting;
+      waiting = last.then(begin);
+      last = waiting.catch(() => {});
+      return waiting;
     },
   };
 };

@@ -1,5 +1,6 @@
 import { checkpointRecorder } from './checkpoints.ts';
-import { ChainNodeError, type ChainSource, ReorganizedError, WrongChainError } from './chain-source.ts';
+import { type BlocksAhead, blocksAhead } from './blocks-ahead.ts';
+import { ChainNodeError, ReorganizedError, WrongChainError } from './chain-source.ts';
 import { nextStep } from './next-step.ts';
 import { openChain, type OpenChainOptions } from './open-chain.ts';
 import { type Reading, readingFrom } from './reading.ts';
@@ -32,7 +33,7 @@ const REPORT_AGAIN_AFTER_MS = 5_000;
 
 /** Reads one chain into the store and reports its transfers. One process at a time may use it. */
 export const chainWatcher = (options: WatcherOptions): Watcher => {
-  const { kind, source, store, report, now } = options;
+  const { kind, source, store, watched, report, now } = options;
   const open = openChain(options);
   const recordCheckpoint = checkpointRecorder(options);
   let progress: ChainProgress = { tip: 0, height: 0, watched: 0, reorganizations: 0, state: 'starting' };
@@ -59,12 +60,13 @@ export const chainWatcher = (options: WatcherOptions): Watcher => {
     const startedAt = now();
     const { window } = await open({ verify: !isVerified });
     isVerified = true;
-    const reading = readingFrom([...window], { ...options, windowBlocks: kind.windowBlocks });
     const tip = await source.tip();
+    const blocks = blocksAhead(source, watched, tip.height);
+    const reading = readingFrom([...window], { ...options, blocks, windowBlocks: kind.windowBlocks });
     show({ tip: tip.height, height: reading.height() });
     const answers = new Map<number, string | null>([[tip.height, tip.hash]]);
     while (!signal?.aborted) {
-      const { state, ...moved } = await move(source, reading, answers);
+      const { state, ...moved } = await move(blocks, reading, answers);
       const height = reading.height();
       show({ ...moved, height, tip: Math.max(progress.tip, height), state });
       if (state === 'reading' && moved.watched === undefined) show({ reorganizations: progress.reorganizations + 1 });
@@ -105,12 +107,12 @@ interface Move {
 }
 
 /** Moves the cursor by one block, or back. */
-const move = async (source: ChainSource, reading: Reading, answers: Map<number, string | null>): Promise<Move> => {
+const move = async (blocks: BlocksAhead, reading: Reading, answers: Map<number, string | null>): Promise<Move> => {
   for (;;) {
     const step = nextStep(reading.window, answers);
     switch (step.kind) {
       case 'ask':
-        answers.set(step.height, (await source.at(step.height))?.hash ?? null);
+        answers.set(step.height, (await blocks.at(step.height))?.hash ?? null);
         break;
       case 'read': {
         const below = step.ref.height - 1;
