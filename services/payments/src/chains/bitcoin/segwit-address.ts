@@ -1,4 +1,5 @@
 import type { Watched } from '../chain-source.ts';
+import { watchedKeys } from '../watched-keys.ts';
 
 const ALPHABET = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l';
 const GENERATOR = [0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3];
@@ -49,19 +50,12 @@ export type MayPay = (bytes: Buffer, script: number, scriptBytes: number) => boo
 // Six symbols of five bits are the first 30 bits of a program: a set of small numbers.
 const KEY_SYMBOLS = 6;
 
-/** Filters scripts by the first bits of their programs, because it costs much more to write each as an address. */
+/** Filters scripts by the first bits of their programs. */
 export const scriptFilter = (prefix: string): ((watched: Watched) => MayPay) => {
   const start = `${prefix}1${ALPHABET[0]!}`;
-  const filters = new WeakMap<Watched, { readonly keys: Set<number>; size: number }>();
+  const keysOf = watchedKeys((address) => (address.startsWith(start) ? keyOf(address, start.length) : null));
   return (watched) => {
-    const filter = filters.get(watched) ?? { keys: new Set<number>(), size: 0 };
-    filters.set(watched, filter);
-    if (filter.size < watched.size) {
-      const added = [...watched.keys()].slice(filter.size).filter((address) => address.startsWith(start));
-      for (const address of added) filter.keys.add(keyOf(address, start.length));
-      filter.size = watched.size;
-    }
-    const { keys } = filter;
+    const keys = keysOf(watched);
     return (bytes, script, scriptBytes) =>
       scriptBytes === PROGRAM_BYTES + 2 &&
       bytes[script] === 0 &&

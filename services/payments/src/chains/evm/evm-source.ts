@@ -1,5 +1,4 @@
 import { type Asset, checksummed, type Network } from '@cpg/assets';
-import { LRUCache } from 'lru-cache';
 import { agreedPositions, type Positions } from '../agreement.ts';
 import {
   type Block,
@@ -13,6 +12,7 @@ import {
 import { RpcError, type RpcNode } from '../json-rpc.ts';
 import { type NodesOptions, openNodes } from '../nodes.ts';
 import { isInternal } from '../same-money.ts';
+import { watchedKeys } from '../watched-keys.ts';
 import { abilitiesOf } from './abilities.ts';
 import { checkedAnswer, Header, type Receipt, requireMatch, SmallQuantity, type Transaction } from './answers.ts';
 import { type EvmBlock, fetchBlock, fetchBlockReceipts, fetchReceipt, fetchTransferLogs } from './block.ts';
@@ -28,7 +28,8 @@ export interface EvmSourceOptions {
   readonly nodes: NodesOptions;
 }
 
-const SPELLED_ADDRESSES = 50_000;
+/** The first 28 bits of an address, however it is spelled. */
+const keyOf = (address: string): number => Number.parseInt(address.slice(2, 9), 16);
 
 /** Reads an EVM chain by JSON-RPC: always by the hash of a block, so a reorganization between two calls is an error and
  *  no mixture. What pays somebody is read from a second node too, where several are configured. */
@@ -40,19 +41,18 @@ export const evmSource = ({
   const nodes = openNodes(options, (node) => checkDeployment(node, network, assets));
   const abilities = abilitiesOf(options.nowMs ?? (() => performance.now()));
   const tokens = assets.flatMap(({ contract }) => (contract ? [contract.toLowerCase()] : []));
-  const spelling = new LRUCache<string, string>({
-    max: SPELLED_ADDRESSES,
-    memoMethod: (address) => checksummed(address.slice(2)),
-  });
+  const keysOf = watchedKeys(keyOf);
   const assetByContract = new Map(assets.map((asset) => [asset.contract?.toLowerCase(), asset.id]));
   const nativeAsset = assetByContract.get(undefined);
-  const lookup = (watched: Watched) => ({
-    watchedAddress: (address: string) => {
-      const spelled = spelling.memo(address);
+  const lookup = (watched: Watched) => {
+    const keys = keysOf(watched);
+    const watchedAddress = (address: string) => {
+      if (!keys.has(keyOf(address))) return null;
+      const spelled = checksummed(address.slice(2));
       return watched.has(spelled) ? spelled : null;
-    },
-    assetByContract,
-  });
+    };
+    return { watchedAddress, assetByContract };
+  };
 
   /** Null if the node does not know the block. */
   const read = async (node: RpcNode, ref: BlockRef, watched: Watched): Promise<Reading | null> => {
