@@ -75,6 +75,17 @@ test.each([{}, { CHAIN_URLS: '' }, { CHAIN_URLS: '{}' }])('production does not s
   ),
 );
 
+test('refuses nodes of a network that the file of assets does not have, and shows no URL', () => {
+  const read = (CHAIN_URLS: string) => readPaymentsConfig({ ...ENV, CHAIN_URLS }).CHAIN_URLS;
+  expect(read('{"bitcoin-testnet":["http://127.0.0.1:8332"]}')).toEqual({
+    'bitcoin-testnet': ['http://127.0.0.1:8332'],
+  });
+  expect(() => read('{"dogecoin":["https://secret.example"]}')).toThrow(
+    /^CHAIN_URLS names the network dogecoin, but the networks are bitcoin-testnet, ethereum-sepolia$/,
+  );
+  expect(() => read('https://secret.example')).toThrow(/CHAIN_URLS: must be JSON like (?!.*secret)/);
+});
+
 describe('reading the configuration files', () => {
   let folder: string;
   beforeAll(() => void (folder = mkdtempSync(join(tmpdir(), 'payments-config-'))));

@@ -17,6 +17,9 @@ const networks = depositNetworksOf(readAssets({ ENVIRONMENT: 'sandbox' }));
 const sepolia = networks.find(({ name }) => name === NETWORK)!;
 const usdc = sepolia.assets.find(({ currency }) => currency === 'USDC')!;
 
+/** No current account derives it. */
+const EARLIER_ADDRESS = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
+
 /** Each test waits for many commits. */
 const TIMEOUT_MS = 90_000;
 
@@ -79,6 +82,8 @@ test(
   async () => {
     const chain = simulatedChain();
     chain.mineMany(3);
+    const ofEarlierKey = await payments.createOrder(applied, [deposit(EARLIER_ADDRESS, 5)]);
+    await until(() => payments.findPayable({ address: EARLIER_ADDRESS }));
     const processes = [startProcess(chain.source), startProcess(chain.source)];
     const leader = await until(() => processes.find(({ running }) => running.progress().size > 0));
     const other = processes.find((each) => each !== leader)!;
@@ -102,11 +107,14 @@ test(
     // Nobody was shown this address: its money belongs to no order.
     const stray = transferTo(7, '0xc');
     chain.mine(stray);
+    const late = transferTo(5, '0xe', { address: EARLIER_ADDRESS });
+    chain.mine(late);
     chain.mineMany(usdc.requiredConfirmations);
     expect(await paymentOf(second, 'applied')).toMatchObject({ order_id: secondOrder });
+    expect(await paymentOf(late, 'applied')).toMatchObject({ order_id: ofEarlierKey });
     expect(await paymentOf(stray, 'orphan')).toMatchObject({ orphan_reason: 'unknown_address' });
     await until(() => other.running.progress().get(NETWORK)?.height === chain.height());
-    expect(other.running.progress().get(NETWORK)).toMatchObject({ watched: 10 });
+    expect(other.running.progress().get(NETWORK)).toMatchObject({ watched: 11 });
     await until(() => other.readPast(NETWORK, new Date(chain.now().getTime() - 1)));
 
     const at = new Date();
@@ -127,8 +135,19 @@ test(
     expect(lines.splice(0)).toEqual([
       expect.stringMatching(/^ethereum-sepolia: read up to block \d+ \(main-.*transfers may/),
     ]);
+    const received = `${NETWORK},${sepolia.addressAt(2)},f00dcafe,0/2,${usdc.id},USDC,10.000000,1`;
+    const ofUnpaid = await orderAt(6);
+    await until(async () => (await payments.findPayable({ address: sepolia.addressAt(6) }))?.orderId === ofUnpaid);
+    const unpaid = `${NETWORK},${sepolia.addressAt(6)},f00dcafe,0/6,,,0,0`;
     await executeChains(['balances'], command);
-    expect(lines).toContain(`${NETWORK},${sepolia.addressAt(2)},f00dcafe,0/2,${usdc.id},USDC,10.000000,1`);
+    expect(lines).toEqual(expect.arrayContaining([received, expect.stringContaining(EARLIER_ADDRESS)]));
+    expect(lines.splice(0)).not.toContain(unpaid);
+    await until(async () => {
+      await executeChains(['balances', '--all'], command);
+      return lines.splice(0).includes(unpaid);
+    });
+    await executeChains(['balances', '--all'], command);
+    expect(lines).toEqual(expect.arrayContaining([received, unpaid]));
     await other.running.stop();
   },
   TIMEOUT_MS,

@@ -1,0 +1,37 @@
+import { createServiceMetrics } from '@cpg/runtime';
+import { chainMetrics } from './chain-metrics.ts';
+import type { ChainProgress } from './watcher.ts';
+
+const reading: ChainProgress = { tip: 120, height: 100, watched: 7, reorganizations: 2, state: 'reading' };
+
+test('shows how far each network is read, and what its nodes failed to answer', async () => {
+  const registry = createServiceMetrics({ totals: () => ({}) });
+  let progress = new Map([
+    ['bitcoin', reading],
+    ['ethereum', { ...reading, tip: 90, state: 'halted' as const }],
+  ]);
+  const { nodeFailed } = chainMetrics(registry, () => progress);
+  nodeFailed('bitcoin', 'timeout');
+  nodeFailed('bitcoin', 'timeout');
+  nodeFailed('ethereum', 'no_state');
+  const lines = async () => (await registry.metrics()).split('\n').filter((line) => line.startsWith('chain_'));
+  expect(await lines()).toEqual([
+    'chain_tip_height{network="bitcoin"} 120',
+    'chain_tip_height{network="ethereum"} 90',
+    'chain_read_height{network="bitcoin"} 100',
+    'chain_read_height{network="ethereum"} 100',
+    'chain_lag_blocks{network="bitcoin"} 20',
+    'chain_lag_blocks{network="ethereum"} 0',
+    'chain_watched_addresses{network="bitcoin"} 7',
+    'chain_watched_addresses{network="ethereum"} 7',
+    'chain_halted{network="bitcoin"} 0',
+    'chain_halted{network="ethereum"} 1',
+    'chain_reorganizations_total{network="bitcoin"} 2',
+    'chain_reorganizations_total{network="ethereum"} 2',
+    'chain_node_faults_total{network="bitcoin",fault="timeout"} 2',
+    'chain_node_faults_total{network="ethereum",fault="no_state"} 1',
+  ]);
+  // Another process became the leader of the networks.
+  progress = new Map();
+  expect(await lines()).toEqual([expect.stringMatching(/^chain_node_faults/), expect.stringMatching(/^chain_node/)]);
+});
