@@ -1,35 +1,15 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import type { AssetTable } from '@cpg/assets';
 import { blocksAhead } from '@cpg/payments/blocks-ahead.js';
-import { openChainSource } from '@cpg/payments/open-chain-source.js';
 import { Pool } from 'undici';
 import { atMost, ms, type Row } from '../report.ts';
 import { inTurns } from '../timings.ts';
-import { type Call, fetchOnly } from './fetch-only.ts';
+import { type BenchedChain, openBenched } from './benched-chain.ts';
+import { fetchOnly } from './fetch-only.ts';
 import { watchedIn } from './watched.ts';
-
-export interface BenchedChain {
-  readonly name: string;
-  readonly url: string;
-  readonly table: AssetTable;
-  /** Height of the first block to read. */
-  readonly first: number;
-  readonly blocks: number;
-  /** The calls that fetch all that is to be known of one block. */
-  readonly calls: (ref: { hash: string; height: number }) => readonly Call[];
-}
 
 const ROUNDS = 7;
 const WARM_UP = 3;
 const MAX_RATIO = 1.5;
-
-/** The source of a chain, and the blocks to read. */
-export const openBenched = async ({ url, table, first, blocks }: BenchedChain) => {
-  const source = openChainSource(table.networks[0]!, table.assets, { urls: [url] });
-  await source.verify();
-  const refs = await Promise.all(Array.from({ length: blocks }, (_, index) => source.at(first + index)));
-  return { source, refs: refs.map((ref) => ref!) };
-};
 
 /** Reads the blocks of a node, and compares it with fetching them without looking: by the clock, and by the CPU time of
  *  this process, which a busy machine does not stretch. */

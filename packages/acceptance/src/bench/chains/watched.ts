@@ -2,7 +2,7 @@ import type { AssetTable } from '@cpg/assets';
 import { depositNetworkOf } from '@cpg/payments/networks.js';
 import { watchedAddresses } from '@cpg/payments/watched-addresses.js';
 import { mib, type Row } from '../report.ts';
-import { type BenchedChain, openBenched } from './reading.ts';
+import { type BenchedChain, openBenched } from './benched-chain.ts';
 
 const MAX_BYTES = 150 * 2 ** 20;
 const ROUNDS = 5;
