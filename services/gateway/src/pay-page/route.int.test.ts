@@ -112,3 +112,15 @@ test('serves its files for a year, compressed as the browser accepts', async () 
   });
   expect((await get(path.replace(/-[0-9a-f]+/, '-0'))).statusCode).toBe(404);
 });
+
+test('limits requests by address, with a page that tells the payer to wait', async () => {
+  const limited = await startGateway({ perSecond: 0.01, burst: 1 });
+  const open = () =>
+    limited.app.inject({ url: '/pay/UNKNOWN', headers: { accept: 'text/html', 'accept-language': 'es' } });
+  expect((await open()).statusCode).toBe(404);
+  const refused = await open();
+  expect(refused.statusCode).toBe(429);
+  expect(refused.headers).toMatchObject({ 'content-type': 'text/html; charset=utf-8', 'retry-after': '100' });
+  expect(refused.body).toContain('Demasiadas solicitudes');
+  await limited.close();
+});
