@@ -33,7 +33,10 @@ export const visit = async (
 const faultsOf = (page: Page, origin: string): string[] => {
   const faults: string[] = [];
   page.on('console', (message) => {
-    if (['error', 'warning'].includes(message.type())) faults.push(`console: ${message.text()}`);
+    // The browser asks for it once, whatever the page is.
+    if (message.location().url.endsWith('/favicon.ico')) return;
+    if (['error', 'warning'].includes(message.type()))
+      faults.push(`console: ${message.text()} ${message.location().url}`);
   });
   page.on('pageerror', (error) => faults.push(`script: ${error.message}`));
   page.on('request', (request) => {

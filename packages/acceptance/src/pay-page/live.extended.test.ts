@@ -1,0 +1,105 @@
+import { startExtraGateway } from '../harness/extra-service.ts';
+import { until } from '../harness/until.ts';
+import { onPaymentPage, SLOW, withBrowser } from './open-stack.ts';
+import { qrCodeOn } from './qr-code.ts';
+import { openSale } from './sale.ts';
+import { transferOf } from './scan.ts';
+import { visit } from './visit.ts';
+import { installWallet, LOCAL_CHAIN, type Wallet } from './wallet.ts';
+
+const EXPRESS = { capabilities: { express_checkout: true } };
+const MAINNET = '0x1';
+
+onPaymentPage('an open payment page', () => {
+  const stack = withBrowser();
+  let other: Awaited<ReturnType<typeof startExtraGateway>>;
+  beforeAll(async () => {
+    other = await startExtraGateway(stack.evm.stack);
+  }, SLOW);
+  afterAll(() => other?.stop());
+
+  test(
+    'shows each step of a payment by itself, at every gateway',
+    async () => {
+      const sale = await openSale(stack.evm, EXPRESS);
+      const elsewhere = `${other.baseUrl}${new URL(sale.url).pathname}`;
+      const visits = await Promise.all([sale.url, elsewhere].map((url) => visit(stack.browser, url)));
+      const both = (name: string) =>
+        Promise.all(visits.map(({ page }) => page.getByRole('heading', { level: 1, name }).waitFor()));
+      const progress = (text: string) => Promise.all(visits.map(({ page }) => page.getByText(text).waitFor()));
+      await sale.pay(40n);
+      await progress('1 of 3 confirmations');
+      await sale.confirm();
+      await both('Part of the amount has arrived');
+      const [way] = (await sale.checkout()).ways;
+      for (const { page } of visits) expect(await qrCodeOn(page)).toBe(way!.payment_uri);
+      await sale.pay(60n);
+      await both('Your payment was seen');
+      await sale.confirm();
+      await both('Paid');
+      expect(visits.flatMap(({ faults }) => faults)).toEqual([]);
+      await Promise.all(visits.map(({ close }) => close()));
+    },
+    SLOW,
+  );
+
+  test.each(['USDC', 'ETH'] as const)(
+    'asks a wallet for exactly the transfer of %s, once, however often it is clicked',
+    async (payment_currency) => {
+      const sale = await openSale(stack.evm, { ...EXPRESS, payment_currency });
+      const [way] = (await sale.checkout()).ways;
+      let wallet!: Wallet;
+      const { page, faults, close } = await visit(stack.browser, sale.url, {
+        prepare: async (each) =>
+          (wallet = await installWallet(each, stack.evm.call, { chains: [MAINNET, LOCAL_CHAIN] })),
+      });
+      await page.getByRole('button', { name: /Test Wallet/ }).dblclick();
+      await page.getByRole('heading', { level: 1, name: 'Your payment was seen' }).waitFor();
+      const { asset, to, units } = transferOf(way!.payment_uri);
+      const [sent, ...more] = wallet.transactions();
+      expect(more).toEqual([]);
+      if (asset === 'native') expect([sent!.to, BigInt(sent!.value!)]).toEqual([to, units]);
+      else {
+        const call = `0xa9059cbb${to.slice(2).toLowerCase().padStart(64, '0')}${units.toString(16).padStart(64, '0')}`;
+        expect([sent!.to, BigInt(sent!.value ?? 0), sent!.data]).toEqual([asset.contract, 0n, call]);
+      }
+      await sale.confirm();
+      await page.getByRole('heading', { level: 1, name: 'Paid' }).waitFor();
+      expect(faults).toEqual([]);
+      await close();
+    },
+    SLOW,
+  );
+
+  test(
+    'says what to do when the owner of the wallet refuses, and lets them try again',
+    async () => {
+      const sale = await openSale(stack.evm, EXPRESS);
+      const { page, close } = await visit(stack.browser, sale.url, {
+        prepare: (each) => installWallet(each, stack.evm.call, { refuses: true }),
+      });
+      await page.getByRole('button', { name: /Test Wallet/ }).click();
+      await page.getByText('You declined it in your wallet').first().waitFor();
+      await page.locator('[data-wallet] button:enabled').waitFor();
+      await close();
+    },
+    SLOW,
+  );
+
+  test(
+    'counts down by the clock of the server when the one of the phone jumps',
+    async () => {
+      const sale = await openSale(stack.evm, EXPRESS);
+      const { page, close } = await visit(stack.browser, sale.url, { prepare: (each) => each.clock.install() });
+      const left = async () => {
+        const [, minutes] = /(\d+):\d\d/.exec(await page.locator('time.countdown').innerText())!;
+        return Number(minutes);
+      };
+      expect(await left()).toBeGreaterThanOrEqual(58);
+      await page.clock.fastForward('30:00');
+      await until('the time left by the clock of the server', async () => (await left()) >= 58, { withinMs: 60_000 });
+      await close();
+    },
+    SLOW,
+  );
+});
