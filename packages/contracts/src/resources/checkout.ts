@@ -92,7 +92,12 @@ export type CheckoutPayment = z.infer<typeof CheckoutPayment>;
 export const Checkout = z.strictObject({
   /** The payment reference: what the payer and the merchant can name this page by. */
   reference: z.string(),
-  merchant: z.strictObject({ name: z.string() }),
+  merchant: z.strictObject({
+    name: z.string(),
+    /** Paths on the gateway. */
+    logo_url: z.string().optional(),
+    accent_url: z.string().optional(),
+  }),
   lines: z.array(CheckoutLine),
   currency: PaymentCurrency,
   total: Amount,
@@ -121,5 +126,8 @@ export const Checkout = z.strictObject({
   /** Empty once the order takes no money. */
   ways: z.array(WayToPay),
   payments: z.array(CheckoutPayment),
+  /** Pages of the merchant, with `order_id` and `status` in their query. */
+  return_url: z.string().optional(),
+  cancel_url: z.string().optional(),
 });
 export type Checkout = z.infer<typeof Checkout>;

@@ -10,9 +10,12 @@ import {
   type Order,
   parseDecimal,
   type PaymentPageAddresses,
+  type PaymentPageSettings,
   toMinor,
 } from '@cpg/contracts';
+import { accentPath } from './look/assets.ts';
 import { payerPayments, type Sightings } from './payer-payments.ts';
+import { returnLink } from './return-link.ts';
 import { waysToPay } from './ways.ts';
 
 /** What the page of an order is made from. */
@@ -22,13 +25,13 @@ export interface ShownOrder {
   /** Of its row. */
   readonly revision: number;
   readonly page: PaymentPageAddresses;
-  readonly merchantName: string;
+  readonly settings: PaymentPageSettings;
   readonly sightings: Sightings;
 }
 
 /** The payer's view of an order. */
 export const checkoutOf = (shown: ShownOrder, now: Date): Checkout => {
-  const { reference, order, page, merchantName } = shown;
+  const { reference, order, page, settings } = shown;
   const { currency, capabilities } = order;
   const payments = payerPayments(order, page.deposits, shown.sightings);
   const minor = (value: string) => toMinor(value, currency);
@@ -46,7 +49,7 @@ export const checkoutOf = (shown: ShownOrder, now: Date): Checkout => {
   const renewedAt = renewalOf(order);
   return {
     reference,
-    merchant: { name: merchantName },
+    merchant: merchantOf(settings),
     lines: order.items.map(lineOf),
     currency,
     total: amount(total),
@@ -69,7 +72,20 @@ export const checkoutOf = (shown: ShownOrder, now: Date): Checkout => {
     },
     ways: TAKES_MONEY.has(state) ? waysToPay(page.deposits, currency, remaining) : [],
     payments,
+    ...linksOf(order),
   };
+};
+
+const merchantOf = ({ display_name: name, logo_url, accent_color }: PaymentPageSettings): Checkout['merchant'] => ({
+  name,
+  ...(logo_url !== undefined && { logo_url }),
+  ...(accent_color !== undefined && { accent_url: accentPath(accent_color) }),
+});
+
+const linksOf = (order: Order): Pick<Checkout, 'return_url' | 'cancel_url'> => {
+  const linkTo = (url: string | undefined) => (url === undefined ? undefined : returnLink(url, order));
+  const [return_url, cancel_url] = [linkTo(order.return_url), linkTo(order.cancel_url)];
+  return { ...(return_url !== undefined && { return_url }), ...(cancel_url !== undefined && { cancel_url }) };
 };
 
 const TAKES_MONEY: ReadonlySet<CheckoutState> = new Set(['waiting', 'partially_paid', 'reversed']);

@@ -1,11 +1,11 @@
-import type { Merchant, Order, PageDeposit, PaymentPageAddresses } from '@cpg/contracts';
+import type { Order, PageDeposit, PaymentPageAddresses } from '@cpg/contracts';
 import { AppError, isAppError } from '@cpg/core';
 import type { Pool } from '@cpg/postgres';
 import type { CallContext } from '@cpg/runtime';
 import { LRUCache } from 'lru-cache';
 import type { PaymentsClient } from '../clients/payments.ts';
-import { merchantById } from '../queries/merchants.ts';
 import { orderWithRevision } from '../queries/orders.ts';
+import { paymentPageSettings } from '../queries/payment-page-settings.ts';
 import { transferDepths } from '../queries/sightings.ts';
 import type { ShownOrder } from './checkout.ts';
 import { depositOf, type Sightings } from './payer-payments.ts';
@@ -39,13 +39,13 @@ export const pageFinder = ({ pool, payments }: FindPageOptions): FindPage => {
   const shown = async (reference: string, page: PaymentPageAddresses | null): Promise<ShownOrder | null> => {
     // An unknown reference costs the same queries as one of a deleted order.
     const { merchant_id, order_id } = page ?? NO_ORDER;
-    const [row, merchant] = await Promise.all([
+    const [row, settings] = await Promise.all([
       orderWithRevision(pool, merchant_id, order_id),
-      merchantById(pool, merchant_id),
+      paymentPageSettings(pool, merchant_id),
     ]);
-    if (!page || !row || !merchant) return null;
+    if (!page || !row || !settings) return null;
     const sightings = await sightingsOf(pool, row.order, page.deposits);
-    return { reference, ...row, page, merchantName: nameOf(merchant.resource), sightings };
+    return { reference, ...row, page, settings, sightings };
   };
   return async (reference, context) => {
     const cached = cache.get(reference);
@@ -74,6 +74,3 @@ const sightingsOf = async (pool: Pool, { payments }: Order, deposits: readonly P
     }),
   );
 };
-
-const nameOf = ({ business_profile, individual_profile }: Merchant): string =>
-  business_profile?.business_name ?? `${individual_profile?.first_name} ${individual_profile?.last_name}`;

@@ -6,13 +6,19 @@ export interface PageChoice {
   readonly lang?: Language | undefined;
   /** A network, or `summary`. */
   readonly way?: string | undefined;
+  /** Present when the browser reloads a page by itself, so the payer has seen it before. */
+  readonly watched?: '1' | undefined;
 }
 
 export const SUMMARY = 'summary';
 
 /** A link to the page with these choices. */
-export const pageLink = (reference: string, { lang, way }: PageChoice): string => {
-  const query = new URLSearchParams({ ...(lang && { lang }), ...(way && { way }) }).toString();
+export const pageLink = (reference: string, { lang, way, watched }: PageChoice): string => {
+  const query = new URLSearchParams({
+    ...(lang && { lang }),
+    ...(way && { way }),
+    ...(watched && { watched }),
+  }).toString();
   return `/pay/${encodeURIComponent(reference)}${query && `?${query}`}`;
 };
 
@@ -22,3 +28,10 @@ export const chosenWay = (
   way: string | undefined,
 ): WayToPay | null =>
   ways.find(({ network }) => network === way) ?? (way !== SUMMARY && rules.express ? (ways[0] ?? null) : null);
+
+/** What a request chooses. A query parameter that is given twice counts as not given. */
+export const choiceOf = (query: unknown): PageChoice => {
+  const { lang, way, watched } = query as Record<string, unknown>;
+  const text = (value: unknown) => (typeof value === 'string' ? value : undefined);
+  return { lang: text(lang) as Language | undefined, way: text(way), ...(watched === '1' && { watched }) };
+};

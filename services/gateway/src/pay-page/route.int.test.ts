@@ -61,7 +61,7 @@ test('renders the order of a reference without a key', async () => {
 });
 
 test('answers the payer’s view as JSON, and nothing else', async () => {
-  const { reference, order } = await orderWithPage();
+  const { reference, order } = await orderWithPage({ return_url: undefined, cancel_url: undefined });
   const response = await get(`/pay/${reference}`, { accept: 'application/json' });
   const checkout = Checkout.parse(response.json());
   expect(checkout.ways[0]).toMatchObject({ address: ADDRESS, network_name: 'Base', minutes: 1, amount: '52.472200' });

@@ -14,7 +14,7 @@ import { followOpenPages } from './live/open-pages.ts';
 import { chainHeights, changedOrders } from './live/order-changes.ts';
 import { pageStates, versionOf } from './live/page-state.ts';
 import { liveRoutes } from './live/routes.ts';
-import { chosenWay, pageLink, type PageChoice } from './page-link.ts';
+import { choiceOf, chosenWay, pageLink, type PageChoice } from './page-link.ts';
 import { renderCheckout } from './view/checkout-page.tsx';
 import { renderError } from './view/error-page.tsx';
 
@@ -34,16 +34,17 @@ export interface PayPageSettings {
 }
 
 const hidden = { schema: { hide: true } };
-const POLICY = [
-  "default-src 'none'",
-  "style-src 'self'",
-  "script-src 'self'",
-  "img-src 'self'",
-  "connect-src 'self'",
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+const policyFor = (frameAncestors: readonly string[]) =>
+  [
+    "default-src 'none'",
+    "style-src 'self'",
+    "script-src 'self'",
+    "img-src 'self'",
+    "connect-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    `frame-ancestors ${frameAncestors.join(' ') || "'none'"}`,
+  ].join('; ');
 const A_YEAR = 'public, max-age=31536000, immutable';
 
 /** `GET /pay/:reference`, the page of an order for its payer, and the files that it loads. With
@@ -55,7 +56,11 @@ export const payPageRoutes = async (app: FastifyInstance, options: PayPageOption
   const files = new Map(Object.values(assets).map((asset: PageAsset) => [asset.path, asset]));
 
   app.addHook('onRequest', async (_request, reply) => {
-    reply.headers({ 'content-security-policy': POLICY, 'cache-control': 'no-store', vary: 'accept, accept-language' });
+    reply.headers({
+      'content-security-policy': policyFor([]),
+      'cache-control': 'no-store',
+      vary: 'accept, accept-language',
+    });
   });
   app.addHook('onSend', async (request, reply, payload) => {
     if (reply.statusCode < 400 || !wantsHtml(request)) return payload;
@@ -91,14 +96,19 @@ export const payPageRoutes = async (app: FastifyInstance, options: PayPageOption
       const checkout: Checkout = checkoutOf(shown, at);
       if (!wantsHtml(request)) return reply.send(checkout);
       const speech = speechOf(request);
-      const { lang, way } = choiceOf(request);
+      const choice = choiceOf(request.query);
+      const way = chosenWay(checkout, choice.way);
+      const { frame_ancestors } = shown.settings;
+      reply.header('content-security-policy', policyFor(frame_ancestors));
+      if (frame_ancestors.length > 0) reply.removeHeader('x-frame-options');
       const html = renderCheckout({
         ...speech,
         checkout,
         version: versionOf(checkout),
         now: at,
-        way: chosenWay(checkout, way),
-        link: (choice) => pageLink(reference, { lang, way, ...choice } as PageChoice),
+        way,
+        link: (changes) => pageLink(reference, { ...choice, ...changes }),
+        redirectsTo: (checkout.state === 'paid' && choice.watched && checkout.return_url) || null,
         assets,
       });
       return reply
@@ -109,14 +119,8 @@ export const payPageRoutes = async (app: FastifyInstance, options: PayPageOption
   );
 };
 
-/** A query parameter that is given twice counts as not given. */
-const choiceOf = ({ query }: FastifyRequest): { lang: string | undefined; way: string | undefined } => {
-  const { lang, way } = query as Record<string, unknown>;
-  const text = (value: unknown) => (typeof value === 'string' ? value : undefined);
-  return { lang: text(lang), way: text(way) };
-};
-
-const speechOf = (request: FastifyRequest) => speechFor(choiceOf(request).lang, request.headers['accept-language']);
+const speechOf = (request: FastifyRequest) =>
+  speechFor(choiceOf(request.query).lang, request.headers['accept-language']);
 
 const wantsHtml = ({ headers: { accept = '' } }: FastifyRequest): boolean =>
   !/\bapplication\/json\b/.test(accept) || /\btext\/html\b/.test(accept);

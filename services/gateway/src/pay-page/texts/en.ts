@@ -102,6 +102,12 @@ export const en = {
   unavailable: 'Your payment is safe. This page tries again by itself.',
   tooManyTitle: 'Too many requests',
   tooMany: 'Please wait a moment. This page tries again by itself.',
+  backTo: (merchant: string) => `Back to ${merchant}`,
+  takenBack: (merchant: string) => `You are taken back to ${merchant} in a few seconds.`,
+  stay: 'Stay on this page',
+  receipt: 'Receipt',
+  paidOn: 'Paid on',
+  print: 'Print',
 };
 
 /** All texts of the page in one language. */

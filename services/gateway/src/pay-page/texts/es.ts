@@ -101,4 +101,10 @@ export const es: Texts = {
   unavailable: 'Tu pago está a salvo. Esta página lo intenta de nuevo sola.',
   tooManyTitle: 'Demasiadas solicitudes',
   tooMany: 'Espera un momento. Esta página lo intenta de nuevo sola.',
+  backTo: (merchant: string) => `Volver a ${merchant}`,
+  takenBack: (merchant: string) => `En unos segundos vuelves a ${merchant}.`,
+  stay: 'Quedarme en esta página',
+  receipt: 'Recibo',
+  paidOn: 'Pagado el',
+  print: 'Imprimir',
 };

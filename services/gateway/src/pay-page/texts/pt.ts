@@ -101,4 +101,10 @@ export const pt: Texts = {
   unavailable: 'O seu pagamento está seguro. Esta página tenta de novo sozinha.',
   tooManyTitle: 'Muitas solicitações',
   tooMany: 'Aguarde um momento. Esta página tenta de novo sozinha.',
+  backTo: (merchant: string) => `Voltar para ${merchant}`,
+  takenBack: (merchant: string) => `Em alguns segundos você volta para ${merchant}.`,
+  stay: 'Ficar nesta página',
+  receipt: 'Recibo',
+  paidOn: 'Pago em',
+  print: 'Imprimir',
 };

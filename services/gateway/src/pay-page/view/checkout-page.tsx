@@ -1,5 +1,7 @@
+import { BackToShop } from './back-to-shop.tsx';
 import { renderDocument } from './document.tsx';
 import { Payments } from './payments.tsx';
+import { Receipt } from './receipt.tsx';
 import { Status } from './status.tsx';
 import { Summary } from './summary.tsx';
 import type { View } from './view.ts';
@@ -9,13 +11,16 @@ import { Way } from './way.tsx';
 export const renderCheckout = (view: View): string => {
   const { checkout, texts, link } = view;
   const { merchant, state } = checkout;
+  const reloadSeconds = RELOAD_SECONDS[state];
   return renderDocument({
     ...view,
     title: titleOf(view),
-    reloadSeconds: RELOAD_SECONDS[state] ?? null,
+    accentUrl: merchant.accent_url,
+    reload: reloadSeconds === undefined ? null : { seconds: reloadSeconds, url: link({ watched: '1' }) },
     languageLink: (lang) => link({ lang }),
     header: (
       <p class="merchant">
+        {merchant.logo_url !== undefined && <img class="logo" src={merchant.logo_url} alt="" />}
         <span class="visually-hidden">{texts.payTo}</span> <bdi>{merchant.name}</bdi>
       </p>
     ),
@@ -52,6 +57,7 @@ const Main = (view: View) => {
       data-version={view.version}
       data-now={view.now.getTime()}
       data-announcement={announcementOf(view)}
+      data-return-url={state === 'paid' ? checkout.return_url : undefined}
       tabindex={-1}
     >
       <Status {...view} />
@@ -70,6 +76,8 @@ const Main = (view: View) => {
           </ul>
         </nav>
       )}
+      <BackToShop {...view} />
+      <Receipt {...view} />
       <Payments {...view} />
       <Summary {...view} />
       <p class="reference">

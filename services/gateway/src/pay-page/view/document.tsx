@@ -6,8 +6,12 @@ import { LANGUAGES, type Speech } from '../language.ts';
 export interface DocumentProps extends Speech {
   readonly title: string;
   readonly assets: PageAssets;
-  /** How often a browser without JavaScript loads the page again; null for never. */
-  readonly reloadSeconds: number | null;
+  /** The style sheet with the merchant's accent. */
+  readonly accentUrl?: string | undefined;
+  /** When a browser without JavaScript loads the page again, or which one instead; null for never. */
+  readonly reload: { readonly seconds: number; readonly url?: string } | null;
+  /** Where every browser goes by itself. */
+  readonly redirectsTo?: string | null;
   readonly languageLink: (language: Speech['language']) => string;
   /** What `<header>` and `<main>` contain. */
   readonly header: ComponentChildren;
@@ -15,7 +19,7 @@ export interface DocumentProps extends Speech {
 }
 
 // The `<main>` is replaced when the page changes; a screen reader needs a live region that stays.
-const Document = ({ title, assets, reloadSeconds, header, children, ...rest }: DocumentProps) => (
+const Document = ({ title, assets, accentUrl, reload, redirectsTo, header, children, ...rest }: DocumentProps) => (
   <html lang={rest.language} dir="ltr">
     <head>
       <meta charset="utf-8" />
@@ -24,12 +28,14 @@ const Document = ({ title, assets, reloadSeconds, header, children, ...rest }: D
       <meta name="color-scheme" content="light dark" />
       <title>{title}</title>
       <link rel="stylesheet" href={assets.style.path} />
+      {accentUrl !== undefined && <link rel="stylesheet" href={accentUrl} />}
       <script src={assets.script.path} defer></script>
-      {reloadSeconds !== null && (
+      {reload && (
         <noscript>
-          <meta http-equiv="refresh" content={String(reloadSeconds)} />
+          <meta http-equiv="refresh" content={refresh(reload.seconds, reload.url)} />
         </noscript>
       )}
+      {redirectsTo && <meta http-equiv="refresh" content={refresh(REDIRECT_SECONDS, redirectsTo)} />}
     </head>
     <body>
       <a class="skip" href="#payment">
@@ -44,6 +50,11 @@ const Document = ({ title, assets, reloadSeconds, header, children, ...rest }: D
     </body>
   </html>
 );
+
+const REDIRECT_SECONDS = 10;
+
+const refresh = (seconds: number, url: string | undefined): string =>
+  url === undefined ? String(seconds) : `${seconds}; url=${url}`;
 
 const Languages = ({ language, texts, languageLink }: Pick<DocumentProps, 'language' | 'texts' | 'languageLink'>) => (
   <nav class="languages" aria-label={texts.language}>

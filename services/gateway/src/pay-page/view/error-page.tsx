@@ -21,7 +21,7 @@ export const renderError = (
     title,
     assets,
     languageLink,
-    reloadSeconds: status === 404 ? null : RELOAD_SECONDS,
+    reload: status === 404 ? null : { seconds: RELOAD_SECONDS },
     header: null,
     children: (
       <main id="payment" data-version={status === 404 ? 'none' : undefined} tabindex={-1}>

@@ -15,4 +15,6 @@ export interface View extends Speech {
   /** A link to this page with another choice. */
   readonly link: (choice: PageChoice) => string;
   readonly assets: PageAssets;
+  /** Where the browser goes by itself after a while: the payer has watched the order become paid. */
+  readonly redirectsTo: string | null;
 }

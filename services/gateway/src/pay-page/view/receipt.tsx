@@ -1,0 +1,28 @@
+import type { View } from './view.ts';
+
+/** What a payer keeps: who was paid, how much, when, and the reference. The transactions are in the list of payments. */
+export const Receipt = ({ texts, format, checkout }: View) => {
+  const { state, merchant, paid, currency, payments, reference } = checkout;
+  if (state !== 'paid') return null;
+  const last = payments.filter((payment) => payment.state === 'counted').at(-1);
+  const row = (label: string, value: preact.ComponentChildren) => (
+    <div>
+      <dt>{label}</dt>
+      <dd>{value}</dd>
+    </div>
+  );
+  return (
+    <section class="receipt" aria-labelledby="receipt-title">
+      <h2 id="receipt-title">{texts.receipt}</h2>
+      <dl class="sums">
+        {row(texts.payTo, <bdi>{merchant.name}</bdi>)}
+        {row(texts.paid, format.amount(paid, currency))}
+        {last && row(texts.paidOn, <time datetime={last.seen_at}>{format.dateTime(last.seen_at)}</time>)}
+        {row(texts.reference, <code>{reference}</code>)}
+      </dl>
+      <button type="button" class="print" data-print hidden>
+        {texts.print}
+      </button>
+    </section>
+  );
+};
