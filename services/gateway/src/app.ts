@@ -29,6 +29,7 @@ import { handleIdempotencyKeys } from './plugins/idempotency.ts';
 import { acceptJsonBodies } from './plugins/json-body.ts';
 import { addLocations, addPageLinks } from './plugins/links.ts';
 import { payPageRoutes, type PayPageSettings } from './pay-page/route.ts';
+import type { TestWallet } from './pay-page/sandbox/test-wallet.ts';
 import { answerMethodNotAllowed } from './plugins/method-not-allowed.ts';
 import { forbidCaching } from './plugins/no-store.ts';
 import { limitRequestRate } from './plugins/rate-limit.ts';
@@ -73,6 +74,8 @@ export interface AppOptions {
   readonly metrics?: { readonly registry: MetricsRegistry; readonly token: string | readonly string[] };
   readonly payPage: PayPageSettings;
   readonly now: () => Date;
+  /** The test wallet of a sandbox. */
+  readonly wallet?: TestWallet | undefined;
   readonly log: Logger;
   readonly trustProxy: boolean | number | string[];
   /** A request that takes longer gets 503. */
@@ -174,5 +177,7 @@ const servePaymentPage = async (app: FastifyInstance, options: AppOptions): Prom
   waitForStartGate(app, options.gate);
   limitRequestRate(app, options.limits.requests);
   serveLooks(app, options);
-  await app.register(payPageRoutes, options);
+  const { environment, orders, payments, now, wallet } = options;
+  const sandbox = environment === 'sandbox' ? { orders, payments, now, wallet: wallet ?? null } : undefined;
+  await app.register(payPageRoutes, { ...options, sandbox });
 };

@@ -38,12 +38,15 @@ test('the error names every invalid variable', () => {
   expect(() => readConfig(wrong)).toThrow(/ORDERS_URL[^]*API_KEY_PEPPER[^]*RATE_LIMIT_BURST[^]*TRUST_PROXY/);
 });
 
-test('rejects a short encryption key, and local webhooks in production', () => {
+test('rejects a short encryption key, and what is for sandboxes in production', () => {
   expect(() => readConfig({ ...ENV, WEBHOOK_ENCRYPTION_KEY: `${'a'.repeat(32)},short` })).toThrow(
     /WEBHOOK_ENCRYPTION_KEY/,
   );
   expect(() => readConfig({ ...ENV, ENVIRONMENT: 'production', WEBHOOK_ALLOW_LOCAL: 'true' })).toThrow(
     /WEBHOOK_ALLOW_LOCAL/,
+  );
+  expect(() => readConfig({ ...ENV, ENVIRONMENT: 'production', TEST_WALLET_URL: 'http://127.0.0.1:8545' })).toThrow(
+    /TEST_WALLET_URL: is for sandboxes only/,
   );
 });
 

@@ -45,6 +45,8 @@ const GatewayConfig = ServiceConfig.extend({
   PAY_PAGE_STREAMS: Limit.default(20_000),
   /** The same per address of a client, or per /64 of IPv6. Customers of a mobile carrier can share an address. */
   PAY_PAGE_STREAMS_PER_ADDRESS: Limit.default(200),
+  /** An EVM node of this machine whose first account has test money: payment pages offer to pay from it. */
+  TEST_WALLET_URL: ServiceUrl.optional(),
 })
   .refine((config) => config.ENVIRONMENT !== 'production' || config.TRUST_PROXY !== true, {
     path: ['TRUST_PROXY'],
@@ -52,6 +54,10 @@ const GatewayConfig = ServiceConfig.extend({
   })
   .refine((config) => !(config.ENVIRONMENT === 'production' && config.WEBHOOK_ALLOW_LOCAL), {
     path: ['WEBHOOK_ALLOW_LOCAL'],
+    error: 'is for sandboxes only',
+  })
+  .refine((config) => config.ENVIRONMENT !== 'production' || config.TEST_WALLET_URL === undefined, {
+    path: ['TEST_WALLET_URL'],
     error: 'is for sandboxes only',
   });
 

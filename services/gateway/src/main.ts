@@ -28,6 +28,7 @@ import { createLastUsedTracker } from './keys/last-used.ts';
 import { createRateLimits } from './limits/rate-limits.ts';
 import { migrateGateway } from './migrations.ts';
 import { holdInstanceLock } from './instance-lock.ts';
+import { nodeWallet } from './pay-page/sandbox/test-wallet.ts';
 import { openPools, type Pools } from './pools.ts';
 import { credentialsByKids, replaceHash, updateLastUsed } from './queries/credentials.ts';
 import { completeCrashedDeletions } from './queries/deleted-resources.ts';
@@ -83,6 +84,7 @@ await runService(async () => {
     outages,
     metrics: { registry: createServiceMetrics(outages), token: config.INTERNAL_TOKEN },
     now,
+    wallet: config.TEST_WALLET_URL === undefined ? undefined : nodeWallet(config.TEST_WALLET_URL),
     log,
     trustProxy: config.TRUST_PROXY,
     payPage: {

@@ -41,6 +41,11 @@ test('a file of assets and URLs of the caller win', () => {
   expect(JSON.parse(CHAIN_URLS!)).toEqual({ mine: [ETHEREUM], ethereum: ['https://rpc.example'] });
 });
 
+test('payment pages can pay from the wallet of the EVM chain alone', () => {
+  expect(chainEnvironment({ ethereum: ETHEREUM }, folder, {}).TEST_WALLET_URL).toBe(ETHEREUM);
+  expect(chainEnvironment({ bitcoin: BITCOIN }, folder, {})).not.toHaveProperty('TEST_WALLET_URL');
+});
+
 test('names the variable that is not JSON, without its value', () => {
   const read = () => chainEnvironment({ ethereum: ETHEREUM }, folder, { CHAIN_URLS: 'https://secret' });
   expect(read).toThrow('CHAIN_URLS is not JSON that can be read');

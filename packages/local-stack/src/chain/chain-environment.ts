@@ -17,7 +17,7 @@ export const chainEnvironment = (
   nodes: ChainNodes,
   dataDir: string,
   env: NodeJS.ProcessEnv,
-): { ASSETS_FILE?: string; CHAIN_URLS?: string } => {
+): { ASSETS_FILE?: string; CHAIN_URLS?: string; TEST_WALLET_URL?: string } => {
   const chains = { ethereum: Boolean(nodes.ethereum), bitcoin: Boolean(nodes.bitcoin) };
   if (!chains.ethereum && !chains.bitcoin) return {};
   const file = env.ASSETS_FILE || join(dataDir, 'assets.json');
@@ -32,7 +32,12 @@ export const chainEnvironment = (
     return url ? [[network, [url]] as const] : [];
   });
   const given = readJson('CHAIN_URLS', () => env.CHAIN_URLS || '{}') as object;
-  return { ASSETS_FILE: file, CHAIN_URLS: JSON.stringify({ ...Object.fromEntries(own), ...given }) };
+  const wallet = env.TEST_WALLET_URL || nodes.ethereum;
+  return {
+    ASSETS_FILE: file,
+    CHAIN_URLS: JSON.stringify({ ...Object.fromEntries(own), ...given }),
+    ...(wallet && { TEST_WALLET_URL: wallet }),
+  };
 };
 
 // The text is not shown: URLs of nodes are secrets.

@@ -30,8 +30,10 @@ export interface PageAssets {
   readonly script: PageAsset;
 }
 
+const STYLES = ['page.css', 'view/shop.css', 'sandbox/strip.css'];
+
 /** `script` is the bundle of browser/page.ts, which exists once the gateway is built. */
 export const readPageAssets = (script: Buffer): PageAssets => ({
-  style: pageAsset('page', 'css', readFileSync(new URL('page.css', import.meta.url))),
+  style: pageAsset('page', 'css', Buffer.concat(STYLES.map((file) => readFileSync(new URL(file, import.meta.url))))),
   script: pageAsset('page', 'js', script),
 });

@@ -166,11 +166,21 @@ test('counts confirmations to the last block that was read, and up to those that
   expect(of({ payments: [payment({ provider_id: 'sandbox-1' })] }).payments[0]).not.toHaveProperty('confirmations');
 });
 
+test('names the order in the links back to the shop alone', () => {
+  const { order } = shownOrder();
+  expect(of()).toMatchObject({
+    return_url: `https://lafonda.example/thanks?table=B7&order_id=${order.id}&status=awaiting_payment`,
+    cancel_url: `https://lafonda.example/cart?order_id=${order.id}&status=awaiting_payment`,
+  });
+});
+
 test('holds nothing but the payer’s view, whatever the order holds', () => {
   const secrets: Partial<Order> = {
     external_reference_id: 'SECRET-reference',
     metadata: { customer: 'SECRET-metadata' },
     status_reason: 'SECRET-reason',
+    return_url: undefined,
+    cancel_url: undefined,
     payments: [payment({ metadata: { note: 'SECRET-note' }, failure_reason: 'SECRET-failure' })],
   };
   const checkout = of(secrets);

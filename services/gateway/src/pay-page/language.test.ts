@@ -30,7 +30,7 @@ const textsIn = (value: unknown, path: string): [string, string][] => {
   }
   return Object.entries(value as object).flatMap(([name, each]) => textsIn(each, `${path}.${name}`));
 };
-const SAME_IN_ALL = ['.language', '.total', '.quantity', '.rate'];
+const SAME_IN_ALL = ['.language', '.total', '.quantity', '.rate', '.sandbox.mark'];
 
 test.each(['es', 'pt'] as const)('has every text in %s, with every value', (language) => {
   const [english, translated] = [new Map(textsIn(TEXTS.en, '')), new Map(textsIn(TEXTS[language], ''))];

@@ -15,6 +15,7 @@ import { chainHeights, changedOrders } from './live/order-changes.ts';
 import { pageStates, versionOf } from './live/page-state.ts';
 import { liveRoutes } from './live/routes.ts';
 import { choiceOf, chosenWay, pageLink, type PageChoice } from './page-link.ts';
+import { type SandboxOptions, sandboxRoutes, stripOf } from './sandbox/routes.ts';
 import { renderCheckout } from './view/checkout-page.tsx';
 import { renderError } from './view/error-page.tsx';
 
@@ -22,6 +23,8 @@ export interface PayPageOptions {
   readonly pool: Pool;
   readonly payments: Pick<PaymentsClient, 'pageAddresses'>;
   readonly now: () => Date;
+  /** In a sandbox: what the buttons of its strip use. */
+  readonly sandbox?: SandboxOptions | undefined;
   readonly payPage: PayPageSettings;
   readonly log: Logger;
 }
@@ -50,7 +53,7 @@ const A_YEAR = 'public, max-age=31536000, immutable';
 /** `GET /pay/:reference`, the page of an order for its payer, and the files that it loads. With
  *  `accept: application/json` the answer is the `Checkout`. */
 export const payPageRoutes = async (app: FastifyInstance, options: PayPageOptions): Promise<void> => {
-  const { pool, payments, now, payPage, log } = options;
+  const { pool, payments, now, payPage, sandbox, log } = options;
   const find = pageFinder({ pool, payments });
   const assets = readPageAssets(payPage.script);
   const files = new Map(Object.values(assets).map((asset: PageAsset) => [asset.path, asset]));
@@ -79,6 +82,9 @@ export const payPageRoutes = async (app: FastifyInstance, options: PayPageOption
       log,
     }),
   });
+
+  if (sandbox) sandboxRoutes(app, find, sandbox);
+
   app.get(`${ASSETS_PATH}/:file`, hidden, async (request, reply) => {
     const asset = files.get(request.url.split('?')[0]!);
     if (!asset) throw new AppError('not_found', 'there is no such file');
@@ -109,6 +115,7 @@ export const payPageRoutes = async (app: FastifyInstance, options: PayPageOption
         way,
         link: (changes) => pageLink(reference, { ...choice, ...changes }),
         redirectsTo: (checkout.state === 'paid' && choice.watched && checkout.return_url) || null,
+        strip: sandbox ? await stripOf(shown, { ways: checkout.ways, way }, sandbox) : null,
         assets,
       });
       return reply

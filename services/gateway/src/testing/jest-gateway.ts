@@ -26,6 +26,7 @@ import type { KeySpec } from '../keys/issue.ts';
 import { createLastUsedTracker } from '../keys/last-used.ts';
 import { createRateLimits } from '../limits/rate-limits.ts';
 import { migrateGateway } from '../migrations.ts';
+import type { TestWallet } from '../pay-page/sandbox/test-wallet.ts';
 import { openPools } from '../pools.ts';
 import { credentialsByKids, updateLastUsed } from '../queries/credentials.ts';
 import { checkEndpointUrl } from '../webhooks/endpoint-url.ts';
@@ -62,6 +63,7 @@ export interface TestGatewayOptions {
   readonly cacheTtlMs?: number;
   readonly now?: () => Date;
   readonly answerWithinMs?: number;
+  readonly wallet?: TestWallet;
   readonly loadLimits?: LoadLimits;
   readonly statementTimeoutMs?: number;
   /** The bundle of the payment page. Empty by default. */
@@ -116,6 +118,7 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
     log,
     trustProxy: ['127.0.0.1'],
     payPage: { script: options.pageScript ?? Buffer.from(''), streams: { max: 10, maxPerAddress: 5 } },
+    wallet: options.wallet,
     loadLimits: options.loadLimits,
     ...(options.answerWithinMs !== undefined && { answerWithinMs: options.answerWithinMs }),
   });

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { accentOf, accentStyles, BACKGROUNDS, contrast, MIN_CONTRAST } from './accent.ts';
 
@@ -20,6 +21,20 @@ test('every color is readable on both backgrounds, and text on it is readable', 
     }),
     { numRuns: 500 },
   ));
+
+test('no background of the page is nearer to an accent than those that it is compared with', () => {
+  const styles = readFileSync(new URL('../page.css', import.meta.url), 'utf8');
+  const backgrounds = [...styles.matchAll(/--(?:page|card|soft): (#[\da-f]+);/g)].map(([, value]) => hexOf(value!));
+  expect(backgrounds.length).toBeGreaterThanOrEqual(4);
+  for (const background of backgrounds) {
+    const isLight = contrast(background, '#000000') > contrast(background, '#ffffff');
+    const [nearest, far] = isLight ? [BACKGROUNDS.light, '#000000'] : [BACKGROUNDS.dark, '#ffffff'];
+    expect(contrast(background, far)).toBeGreaterThanOrEqual(contrast(nearest, far));
+  }
+});
+
+/** `#fff` as `#ffffff`. */
+const hexOf = (value: string): string => (value.length === 4 ? value.replace(/[\da-f]/g, '$&$&') : value);
 
 test('a color with enough contrast stays as it is', () => {
   expect(accentOf('#0A5C46').light).toBe('#0a5c46');

@@ -51,7 +51,7 @@ export const shownOrder = ({ deposits = [deposit()], sightings = {}, ...more }: 
     revision: 0,
     order,
     page: { order_id: order.id, merchant_id: order.merchant_id, deposits: [...deposits] },
-    merchantName: 'La Fonda',
+    settings: { display_name: 'La Fonda', frame_ancestors: [] },
     sightings: new Map(Object.entries(sightings)),
   };
 };

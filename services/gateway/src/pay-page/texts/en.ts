@@ -108,6 +108,22 @@ export const en = {
   receipt: 'Receipt',
   paidOn: 'Paid on',
   print: 'Print',
+  sandbox: {
+    mark: 'Sandbox',
+    title: 'Sandbox. No real money.',
+    hint: 'Only a sandbox has these buttons. A payment is seen first: confirm it, or let it fail.',
+    wallet: 'Pay from the test wallet',
+    actions: {
+      'pay-all': 'Pay all',
+      'pay-part': 'Pay a part',
+      'pay-more': 'Pay too much',
+      'pay-late': 'Pay too late',
+      confirm: 'Confirm the payment',
+      fail: 'Let the payment fail',
+      expire: 'Move the clock to the deadline',
+    },
+    advance: (time: string) => `Move the clock by ${time}`,
+  },
 };
 
 /** All texts of the page in one language. */

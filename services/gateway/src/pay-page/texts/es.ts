@@ -107,4 +107,20 @@ export const es: Texts = {
   receipt: 'Recibo',
   paidOn: 'Pagado el',
   print: 'Imprimir',
+  sandbox: {
+    mark: 'Sandbox',
+    title: 'Sandbox. Sin dinero real.',
+    hint: 'Solo un sandbox tiene estos botones. Un pago primero se ve: confírmalo o haz que falle.',
+    wallet: 'Pagar con la billetera de prueba',
+    actions: {
+      'pay-all': 'Pagar todo',
+      'pay-part': 'Pagar una parte',
+      'pay-more': 'Pagar de más',
+      'pay-late': 'Pagar tarde',
+      confirm: 'Confirmar el pago',
+      fail: 'Hacer fallar el pago',
+      expire: 'Mover el reloj al plazo',
+    },
+    advance: (time: string) => `Adelantar el reloj ${time}`,
+  },
 };

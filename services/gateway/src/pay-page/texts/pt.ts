@@ -107,4 +107,20 @@ export const pt: Texts = {
   receipt: 'Recibo',
   paidOn: 'Pago em',
   print: 'Imprimir',
+  sandbox: {
+    mark: 'Sandbox',
+    title: 'Sandbox. Sem dinheiro real.',
+    hint: 'Só um sandbox tem estes botões. Um pagamento primeiro é visto: confirme-o ou faça-o falhar.',
+    wallet: 'Pagar com a carteira de teste',
+    actions: {
+      'pay-all': 'Pagar tudo',
+      'pay-part': 'Pagar uma parte',
+      'pay-more': 'Pagar a mais',
+      'pay-late': 'Pagar com atraso',
+      confirm: 'Confirmar o pagamento',
+      fail: 'Fazer o pagamento falhar',
+      expire: 'Mover o relógio para o prazo',
+    },
+    advance: (time: string) => `Adiantar o relógio ${time}`,
+  },
 };

@@ -18,7 +18,8 @@ const render = (
   given: Given = {},
   { way, language = 'en', merchantName = 'La Fonda' }: { way?: string; language?: string; merchantName?: string } = {},
 ) => {
-  const checkout: Checkout = checkoutOf({ ...shownOrder(given), merchantName }, NOW);
+  const settings = { display_name: merchantName, frame_ancestors: [] };
+  const checkout: Checkout = checkoutOf({ ...shownOrder(given), settings }, NOW);
   return renderCheckout({
     ...speechFor(language),
     checkout,
@@ -27,6 +28,8 @@ const render = (
     assets,
     now: NOW,
     version: 'v1',
+    redirectsTo: null,
+    strip: null,
   });
 };
 
@@ -56,7 +59,7 @@ test.each([
 );
 
 test('without JavaScript the page loads itself again until nothing can change', () => {
-  expect(render()).toContain('<noscript><meta http-equiv="refresh" content="10"/></noscript>');
+  expect(render()).toContain(`<meta http-equiv="refresh" content="10; url=/pay/${REFERENCE}?watched=1"/></noscript>`);
   expect(render({ status: 'canceled' })).not.toContain('http-equiv');
 });
 

@@ -1,3 +1,4 @@
+import { SandboxStrip } from '../sandbox/strip.tsx';
 import { BackToShop } from './back-to-shop.tsx';
 import { renderDocument } from './document.tsx';
 import { Payments } from './payments.tsx';
@@ -22,6 +23,7 @@ export const renderCheckout = (view: View): string => {
       <p class="merchant">
         {merchant.logo_url !== undefined && <img class="logo" src={merchant.logo_url} alt="" />}
         <span class="visually-hidden">{texts.payTo}</span> <bdi>{merchant.name}</bdi>
+        {view.strip && <span class="sandbox-mark">{texts.sandbox.mark}</span>}
       </p>
     ),
     children: <Main {...view} />,
@@ -48,7 +50,7 @@ const RELOAD_SECONDS: Partial<Record<View['checkout']['state'], number>> = {
 };
 
 const Main = (view: View) => {
-  const { checkout, texts, way, link } = view;
+  const { checkout, texts, way, link, strip } = view;
   const { state, ways, currency, reference } = checkout;
   return (
     <main
@@ -83,6 +85,7 @@ const Main = (view: View) => {
       <p class="reference">
         {texts.reference}: <code>{reference}</code>
       </p>
+      {strip && <SandboxStrip view={view} strip={strip} />}
     </main>
   );
 };

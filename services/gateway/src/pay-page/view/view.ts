@@ -1,5 +1,6 @@
 import type { Checkout, WayToPay } from '@cpg/contracts';
 import type { PageAssets } from '../assets.ts';
+import type { Strip } from '../sandbox/strip.tsx';
 import type { Speech } from '../language.ts';
 import type { PageChoice } from '../page-link.ts';
 
@@ -17,4 +18,6 @@ export interface View extends Speech {
   readonly assets: PageAssets;
   /** Where the browser goes by itself after a while: the payer has watched the order become paid. */
   readonly redirectsTo: string | null;
+  /** Null outside of a sandbox. */
+  readonly strip: Strip | null;
 }

@@ -1,0 +1,11 @@
+import { AppError } from '@cpg/core';
+import type { FastifyRequest } from 'fastify';
+
+/** Refuses a form that a page of another site posted. A client that is no browser sends neither header. */
+export const requireSameOrigin = ({ headers, host, protocol }: FastifyRequest): void => {
+  const site = headers['sec-fetch-site'];
+  const { origin } = headers;
+  const isOwn =
+    site === undefined ? origin === undefined || origin === `${protocol}://${host}` : site === 'same-origin';
+  if (!isOwn) throw new AppError('insufficient_scope', 'only the payment page itself may send this form');
+};

@@ -1,0 +1,39 @@
+import { ADVANCE_MINUTES, type SandboxAction } from './actions.ts';
+import type { View } from '../view/view.ts';
+
+/** What the strip of a sandbox page offers. */
+export interface Strip {
+  readonly actions: readonly SandboxAction[];
+  /** The network on which the test wallet can pay; null if it cannot. */
+  readonly walletNetwork: string | null;
+}
+
+/** Marks a page of a sandbox, and pays its order without money. */
+export const SandboxStrip = ({ view, strip }: { readonly view: View; readonly strip: Strip }) => {
+  const { texts, format, link } = view;
+  const { sandbox } = texts;
+  const post = (action: string, label: string, way = view.way?.network) => {
+    const [path, query] = link({ way }).split('?');
+    return (
+      <button formaction={`${path}/sandbox/${action}${query ? `?${query}` : ''}`} data-action={action}>
+        {label}
+      </button>
+    );
+  };
+  const { walletNetwork } = strip;
+  return (
+    <aside class="sandbox" aria-labelledby="sandbox-title">
+      <h2 id="sandbox-title">{sandbox.title}</h2>
+      <p class="note">{sandbox.hint}</p>
+      <form method="post" action={link({})}>
+        {walletNetwork !== null && post('wallet', sandbox.wallet, walletNetwork)}
+        {strip.actions.map((action) =>
+          post(
+            action,
+            action === 'advance' ? sandbox.advance(format.minutes(ADVANCE_MINUTES)) : sandbox.actions[action],
+          ),
+        )}
+      </form>
+    </aside>
+  );
+};

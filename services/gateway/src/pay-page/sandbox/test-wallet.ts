@@ -1,0 +1,62 @@
+import { tokenContract } from '@cpg/assets';
+import type { WayToPay } from '@cpg/contracts';
+import { AppError } from '@cpg/core';
+import { z } from 'zod';
+
+/** A wallet of test money. A node of this machine holds its keys and signs: the gateway has none. */
+export interface TestWallet {
+  /** The CAIP-2 id of its chain; null while the node does not answer. */
+  readonly chainId: () => Promise<string | null>;
+  /** Sends what a way to pay asks for. Resolves once the node has accepted the transaction. */
+  readonly pay: (way: Pick<WayToPay, 'asset' | 'address' | 'amount_units'>) => Promise<void>;
+}
+
+const TIMEOUT_MS = 5_000;
+const TRANSFER = '0xa9059cbb';
+const WORD_DIGITS = 64;
+
+const Answer = z.object({ result: z.unknown(), error: z.object({ message: z.string() }).optional() });
+
+/** The first account of the EVM node at this address. */
+export const nodeWallet = (url: string): TestWallet => {
+  const call = async (method: string, ...params: unknown[]): Promise<unknown> => {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    const { result, error } = Answer.parse(await response.json());
+    if (error) throw new Error(`${method}: ${error.message}`);
+    return result;
+  };
+  let known: string | undefined;
+  return {
+    chainId: async () => {
+      try {
+        return (known ??= `eip155:${BigInt(z.string().parse(await call('eth_chainId')))}`);
+      } catch {
+        return null;
+      }
+    },
+    pay: async (way) => {
+      try {
+        const [from] = z
+          .array(z.string())
+          .min(1)
+          .parse(await call('eth_accounts'));
+        await call('eth_sendTransaction', { from, ...transferOf(way) });
+      } catch (cause) {
+        throw new AppError('dependency_unavailable', 'the test wallet cannot pay at the moment', { cause });
+      }
+    },
+  };
+};
+
+const transferOf = ({ asset, address, amount_units }: Pick<WayToPay, 'asset' | 'address' | 'amount_units'>) => {
+  const contract = tokenContract(asset);
+  const units = BigInt(amount_units).toString(16);
+  if (contract === null) return { to: address, value: `0x${units}` };
+  const words = [address.slice(2).toLowerCase(), units].map((digits) => digits.padStart(WORD_DIGITS, '0'));
+  return { to: contract, data: `${TRANSFER}${words.join('')}` };
+};
