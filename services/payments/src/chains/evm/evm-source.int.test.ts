@@ -1,60 +1,22 @@
-import type { Network } from '@cpg/assets';
-import { type ChainNode, startAnvil } from '@cpg/local-chain';
-import { evmPayer, localAssets, OTHER_TOKEN, TOKEN } from '../../testing/jest-evm.ts';
-import { type NodeProxy, startNodeProxy } from '../../testing/jest-node-proxy.ts';
+import { localAssets, OTHER_TOKEN, TOKEN } from '../../testing/jest-evm.ts';
+import {
+  anvil,
+  blockOf,
+  ETH,
+  inOneBlock,
+  open,
+  OTHER,
+  pay,
+  proxy,
+  STRANGER,
+  transfersWith,
+  WATCHED,
+  watched,
+} from '../../testing/jest-evm-source.ts';
 import { type BlockRef, ChainNodeError, ReorganizedError, WrongChainError } from '../chain-source.ts';
-import { type NodesOptions } from '../nodes.ts';
-import { evmSource } from './evm-source.ts';
 
-const WATCHED = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
-const OTHER = '0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359';
-const STRANGER = '0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB';
-const watched = new Set([WATCHED, OTHER]);
-const ETH = 'eip155:31337/slip44:60';
 const USDC = `eip155:31337/erc20:${TOKEN}`;
 const USDT = `eip155:31337/erc20:${OTHER_TOKEN}`;
-
-let anvil: ChainNode;
-let proxy: NodeProxy;
-let pay: ReturnType<typeof evmPayer>;
-const opened: { close: () => Promise<void> }[] = [];
-
-beforeAll(async () => {
-  anvil = await startAnvil();
-  pay = evmPayer(anvil);
-  await pay.deploy();
-  proxy = await startNodeProxy(({ method, params }) => anvil.call(method, ...params));
-});
-afterEach(() => void (proxy.falsify = () => undefined));
-afterAll(async () => {
-  for (const source of opened) await source.close();
-  await proxy.close();
-  await anvil.stop();
-});
-
-const open = (options: Partial<NodesOptions> = {}, table = localAssets()) => {
-  const network = table.networks[0] as Extract<Network, { kind: 'evm' }>;
-  const source = evmSource({ network, assets: table.assets, nodes: { urls: [anvil.url], ...options } });
-  opened.push(source);
-  return source;
-};
-
-/** The block that contains a transaction. */
-const blockOf = async (hash: string): Promise<BlockRef> => {
-  const receipt = await anvil.call<{ blockHash: string; blockNumber: string }>('eth_getTransactionReceipt', hash);
-  return { height: Number(receipt.blockNumber), hash: receipt.blockHash };
-};
-const transfersWith = async (hash: string, source = open()) =>
-  (await source.block(await blockOf(hash), watched)).transfers;
-
-/** Mines what `send` sends in one block. */
-const inOneBlock = async (send: () => Promise<string[]>): Promise<string[]> => {
-  await anvil.call('evm_setAutomine', false);
-  const hashes = await send();
-  await anvil.call('evm_mine');
-  await anvil.call('evm_setAutomine', true);
-  return hashes;
-};
 
 test('finds the native coin and each configured token, and follows the blocks', async () => {
   const source = open();
@@ -102,88 +64,6 @@ test('reads the second kind of traces of a block whose state the node has no mor
     return isTrace(question) && hasProbed ? { result: [{ txHash: hash, error: 'Resource not found' }] } : undefined;
   };
   expect(await transfersWith(hash, open({ urls: [proxy.url] }))).toEqual(expected);
-});
-
-test('finds the growth of balances where a node has no traces', async () => {
-  const [, direct] = await inOneBlock(async () => [
-    await pay.internal({ to: WATCHED, units: 5n }, { to: STRANGER, units: 6n }),
-    await pay.native(WATCHED, 1n),
-    await pay.internal({ to: OTHER, units: 2n }, { to: OTHER, units: 1n }),
-  ]);
-  const { height } = await blockOf(direct!);
-  const lacking = /^(debug_|trace_)/;
-  proxy.falsify = ({ method }) => (lacking.test(method) ? { error: { code: -32_601, message: 'no' } } : undefined);
-  expect(await transfersWith(direct!, open({ urls: [proxy.url] }))).toEqual([
-    { id: `${direct}:native`, txHash: direct, address: WATCHED, asset: ETH, units: 1n },
-    { id: `${WATCHED}:surplus-${height}-5`, txHash: null, address: WATCHED, asset: ETH, units: 5n },
-    { id: `${OTHER}:surplus-${height}-3`, txHash: null, address: OTHER, asset: ETH, units: 3n },
-  ]);
-  expect(await transfersWith(direct!, open({ urls: [proxy.url, anvil.url] }))).toEqual(await transfersWith(direct!));
-});
-
-describe('of a block without traces', () => {
-  let hash: string;
-  const isTrace = ({ method }: { method: string }) => /^(debug_|trace_)/.test(method);
-  const refused = { error: { code: -32_000, message: 'missing trie node' } };
-  /** A node that has traces of its newest block, as the probe finds out, and no others. */
-  const openPruned = async (also: (method: string) => boolean = () => false, options: Partial<NodesOptions> = {}) => {
-    const source = open({ urls: [proxy.url], ...options });
-    await source.block(await source.tip(), watched);
-    proxy.falsify = (question) => (isTrace(question) || also(question.method) ? refused : undefined);
-    return source;
-  };
-  beforeAll(async () => void (hash = await pay.internal({ to: WATCHED, units: 5n }, { to: OTHER, units: 6n })));
-
-  test('reads the balances', async () => {
-    const { height } = await blockOf(hash);
-    expect((await transfersWith(hash, await openPruned())).map(({ id }) => id)).toEqual([
-      `${WATCHED}:surplus-${height}-5`,
-      `${OTHER}:surplus-${height}-6`,
-    ]);
-  });
-
-  test('asks another node where the state is missing too, and says so where there is none', async () => {
-    const isState = (method: string) => method === 'eth_call';
-    const faults: string[] = [];
-    const source = await openPruned(isState, { onFault: (fault) => faults.push(fault) });
-    await expect(transfersWith(hash, source)).rejects.toMatchObject({
-      fault: 'no_state',
-      message: expect.stringMatching(/^node 1 has neither traces nor the state of block \d+, .*missing trie node\)$/),
-    });
-    expect(faults).toEqual(['no_state']);
-    proxy.falsify = () => undefined;
-    const two = await openPruned(isState, { urls: [proxy.url, anvil.url] });
-    expect((await transfersWith(hash, two)).map(({ id }) => id)).toEqual([`${hash}:native1`, `${hash}:native2`]);
-    proxy.falsify = () => undefined;
-    const unreachable = await openPruned(isState, { urls: [proxy.url, 'http://127.0.0.1:1'] });
-    await expect(transfersWith(hash, unreachable)).rejects.toMatchObject({ fault: 'unreachable' });
-  });
-
-  test('looks for no coins of contracts where no address is watched', async () => {
-    const source = await openPruned((method) => method === 'eth_call');
-    expect((await source.block(await blockOf(hash), new Set())).transfers).toEqual([]);
-  });
-});
-
-test('finds the growth of the balance of an address that pays in the same block', async () => {
-  await anvil.call('anvil_setBalance', OTHER, '0xde0b6b3a7640000');
-  await anvil.call('anvil_impersonateAccount', OTHER);
-  const send = (to: string, value: string) =>
-    anvil.call<string>('eth_sendTransaction', { from: OTHER, to, value, gas: '0x493e0' });
-  const [hash] = await inOneBlock(async () => [
-    await pay.internal({ to: WATCHED, units: 5n }, { to: OTHER, units: 7n }),
-    await send(STRANGER, '0x64'),
-    await send(OTHER, '0x3'),
-  ]);
-  const { height } = await blockOf(hash!);
-  for (const lacking of [/^(debug_|trace_)/, /^(debug_|trace_|eth_getBlockReceipts)/]) {
-    proxy.falsify = ({ method }) => (lacking.test(method) ? { error: { code: -32_601, message: 'no' } } : undefined);
-    expect((await transfersWith(hash!, open({ urls: [proxy.url] }))).map(({ id }) => id)).toEqual([
-      expect.stringMatching(/:native$/),
-      `${WATCHED}:surplus-${height}-5`,
-      `${OTHER}:surplus-${height}-7`,
-    ]);
-  }
 });
 
 test('ignores failed transactions, whatever they tried to pay', async () => {
