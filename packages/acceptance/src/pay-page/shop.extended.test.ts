@@ -1,0 +1,50 @@
+import { onPaymentPage, SLOW, withBrowser } from './open-stack.ts';
+import { openSale } from './sale.ts';
+import { violationsOn, visit } from './visit.ts';
+
+const EXPRESS = { capabilities: { express_checkout: true } };
+/** A violet square of 8 pixels. */
+const LOGO =
+  'iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAJElEQVR4AXXBAQEAIAyAME4ugxnRWBY429zz2EiQIEGCBAkSPiyvAYyBaU4VAAAAAElFTkSuQmCC';
+
+onPaymentPage('the page of a shop', () => {
+  const stack = withBrowser();
+
+  test(
+    'has its name, its logo and its accent, and stays readable',
+    async () => {
+      const { api } = stack.evm.desk.shop;
+      const body = { display_name: 'Café Colibrí', accent_color: '#ffd500', logo: LOGO };
+      const answer = await api.send('PUT', '/v1/merchants/me/payment-page', { body });
+      expect([answer.status, answer.text]).toEqual([200, expect.any(String)]);
+      const sale = await openSale(stack.evm, EXPRESS);
+      for (const colorScheme of ['light', 'dark'] as const) {
+        const { page, faults, close } = await visit(stack.browser, sale.url, { colorScheme });
+        expect(await page.locator('header').innerText()).toContain('Café Colibrí');
+        expect(await page.locator('img.logo').evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(8);
+        expect([await violationsOn(page), faults]).toEqual([[], []]);
+        await close();
+      }
+    },
+    SLOW,
+  );
+
+  test(
+    'a sandbox pays by its buttons, with and without JavaScript',
+    async () => {
+      for (const javaScriptEnabled of [true, false]) {
+        const sale = await openSale(stack.evm, EXPRESS);
+        const { page, close } = await visit(stack.browser, sale.url, { javaScriptEnabled });
+        await page.getByText('Sandbox. No real money.').waitFor();
+        await page.getByRole('button', { name: 'Pay a part' }).click();
+        await page.getByRole('button', { name: 'Confirm the payment' }).click();
+        await page.getByRole('heading', { level: 1, name: 'Part of the amount has arrived' }).waitFor();
+        await page.getByRole('button', { name: 'Pay all' }).click();
+        await page.getByRole('button', { name: 'Confirm the payment' }).click();
+        await page.getByRole('heading', { level: 1, name: 'Paid' }).waitFor();
+        await close();
+      }
+    },
+    SLOW,
+  );
+});
