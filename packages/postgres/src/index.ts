@@ -1,6 +1,6 @@
 export { type AdvisoryLockOptions, AdvisoryLockTakenError, withAdvisoryLock } from './advisory-lock.ts';
 export { joinGroup, type Membership } from './group-membership.ts';
-export { type LeaderElectionOptions, startLeaderElection } from './leader-election.ts';
+export { type IsLeader, type LeaderElectionOptions, startLeaderElection } from './leader-election.ts';
 export { type Environment, isReadable, stampSchemas, stampsOf, WrongEnvironmentError } from './environment.ts';
 export { migrate, migrateInTransaction, type Migrations, prepareSchema, withoutTimeout } from './migrate.ts';
 export { batchWriter } from './batch-writer.ts';

@@ -9,8 +9,12 @@ export interface LeaderElectionOptions {
   readonly log: Logger;
   /** The leader's work. It must end when `signal` aborts: the role was lost or the service stops. After a throw it is
    *  retried. */
-  readonly lead: (signal: AbortSignal) => Promise<void>;
+  readonly lead: (signal: AbortSignal, isLeader: IsLeader) => Promise<void>;
 }
+
+/** Whether no other process can have the role. False at once in a process that resumes after another one took over, when
+ *  `signal` has not aborted yet. */
+export type IsLeader = () => boolean;
 
 const RETRY_EVERY_MS = 1_000;
 const KEEPALIVE_EVERY_MS = 1_000;
@@ -42,11 +46,19 @@ export const startLeaderElection = (options: LeaderElectionOptions): { stop: () 
 /** Leads until the role is lost or the service stops. Throws unless the service stops. */
 const leadOnce = async ({ url, role, log, lead }: LeaderElectionOptions, stopping: AbortSignal): Promise<void> => {
   await withAdvisoryLock({ url, applicationName: `leader ${role}`, lock: role }, async (session, lost) => {
-    await session.query(`set idle_session_timeout = ${SESSION_TIMEOUT_MS}`);
-    const keepalive = setInterval(() => void session.query('select 1').catch(() => {}), KEEPALIVE_EVERY_MS);
+    let provenMs = performance.now();
+    /** PostgreSQL counts the timeout from when it answered, which is later than when it was asked. */
+    const prove = async (statement: string): Promise<void> => {
+      const askedMs = performance.now();
+      await session.query(statement);
+      provenMs = askedMs;
+    };
+    const isLeader = () => !lost.aborted && performance.now() - provenMs < SESSION_TIMEOUT_MS;
+    await prove(`set idle_session_timeout = ${SESSION_TIMEOUT_MS}`);
+    const keepalive = setInterval(() => void prove('select 1').catch(() => {}), KEEPALIVE_EVERY_MS);
     try {
       log.info({ role }, 'leading');
-      await lead(AbortSignal.any([stopping, lost]));
+      await lead(AbortSignal.any([stopping, lost]), isLeader);
       if (!stopping.aborted) lost.throwIfAborted();
     } finally {
       clearInterval(keepalive);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLogger } from '@cpg/runtime';
 import pg from 'pg';
-import { startLeaderElection } from './leader-election.ts';
+import { type IsLeader, startLeaderElection } from './leader-election.ts';
 import { migrate } from './migrate.ts';
 import { isTransientDatabaseError } from './transient-errors.ts';
 import { createPool, type Pool } from './pool.ts';
@@ -136,15 +136,27 @@ test('a statement ends on the server before the client gives up', async () => {
   expect(rows).toEqual([{ timeout: '14s' }]);
 });
 
+const atLater = <T>(ms: number, read: () => T): T => {
+  const later = performance.now() + ms;
+  performance.now = () => later;
+  try {
+    return read();
+  } finally {
+    Reflect.deleteProperty(performance, 'now');
+  }
+};
+
 test('there is one leader at a time, and another takes over when its connection is lost', async () => {
   const leading: string[] = [];
+  const roles = new Map<string, IsLeader>();
   const start = (name: string) =>
     startLeaderElection({
       url: database.url,
       role: 'tests.leader',
       log,
-      lead: async (signal) => {
+      lead: async (signal, isLeader) => {
         leading.push(name);
+        roles.set(name, isLeader);
         await new Promise<void>((done) => signal.addEventListener('abort', () => done(), { once: true }));
         leading.splice(leading.indexOf(name), 1);
       },
@@ -157,11 +169,16 @@ test('there is one leader at a time, and another takes over when its connection 
   const [first] = leading as ['a' | 'b'];
   await candidates[first].stop();
   await until(() => leading.length === 1 && leading[0] !== first);
+  const second = roles.get(leading[0]!)!;
+  expect(second()).toBe(true);
+  // As after a pause of the process: PostgreSQL ended the session, and nothing has told this process yet.
+  expect(atLater(4_000, second)).toBe(false);
   const terminated = await pool.query(
     "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'leader tests.leader'",
   );
   expect(terminated.rowCount).toBe(1);
   await until(() => leading.length === 0);
+  expect(second()).toBe(false);
   await until(() => leading.length === 1);
   await Promise.all(Object.values(candidates).map((candidate) => candidate.stop()));
   expect(leading).toEqual([]);

@@ -6,6 +6,7 @@ import {
   type RegisteredPayment,
 } from '@cpg/contracts';
 import { AppError } from '@cpg/core';
+import type { HandleOptions } from '@cpg/event-store';
 import { type CallContext, type Logger, parsePositiveAmount } from '@cpg/runtime';
 import { afterRecording } from '@cpg/stream-relay';
 
@@ -19,7 +20,12 @@ export interface PaymentChanges {
   /** The rail confirms the payment. Throws `payment_conflict` once it failed. */
   readonly confirm: (paymentId: string, call: ConfirmationCall, context: CallContext) => Promise<RegisteredPayment>;
   /** The rail dropped or reversed the payment. Throws `payment_conflict` once everything is refunded. */
-  readonly fail: (paymentId: string, call: FailureCall, context: CallContext) => Promise<RegisteredPayment>;
+  readonly fail: (
+    paymentId: string,
+    call: FailureCall,
+    context: CallContext,
+    options?: Pick<HandleOptions, 'beforeAppend'>,
+  ) => Promise<RegisteredPayment>;
   /** The merchant refunds a part, or the rest. Throws `not_found` for a payment of another merchant,
    *  `nothing_to_refund`, `refund_too_large`, `payment_conflict` while the payment is received or once it failed,
    *  `invalid_request` naming `amount`. */
@@ -37,8 +43,13 @@ export const paymentChanges = ({
   now: () => Date;
   log: Logger;
 }): PaymentChanges => {
-  const change = async (paymentId: string, command: PaymentCommand, context: CallContext, notify = notifyOrder) => {
-    const changed = await commands.run(paymentId, command, context);
+  const change = async (
+    paymentId: string,
+    command: PaymentCommand,
+    context: CallContext,
+    { notify = notifyOrder, ...options }: Pick<HandleOptions, 'beforeAppend'> & { readonly notify?: NotifyOrder } = {},
+  ) => {
+    const changed = await commands.run(paymentId, command, context, options);
     const { payment, order } = await afterRecording(() => notify(changed, context));
     const { orderId, status } = payment;
     log.info({ paymentId, orderId, status, command: command.type, requestId: context.requestId }, 'payment changed');
@@ -58,14 +69,14 @@ export const paymentChanges = ({
   return {
     confirm: (paymentId, { confirmations, block }, context) =>
       change(paymentId, { type: 'ConfirmPayment', confirmations, block, at: now() }, context),
-    fail: (paymentId, { failure_reason: failureReason }, context) =>
-      change(paymentId, { type: 'FailPayment', failureReason, at: now() }, context),
+    fail: (paymentId, { failure_reason: failureReason }, context, options) =>
+      change(paymentId, { type: 'FailPayment', failureReason, at: now() }, context, options),
     refund: async (paymentId, { merchant_id, refund_id: refundId, amount, reason }, context) => {
       const { merchantId, currency } = await commands.find(paymentId);
       if (merchantId !== merchant_id) throw new AppError('not_found', 'the payment does not exist');
       const amountMinor = amount === undefined ? undefined : parsePositiveAmount({ amount, currency });
       const command: PaymentCommand = { type: 'RefundPayment', refundId, amountMinor, reason, at: now() };
-      return change(paymentId, command, context, notifyIfPossible);
+      return change(paymentId, command, context, { notify: notifyIfPossible });
     },
   };
 };

@@ -1,3 +1,4 @@
+import type { HandleOptions } from '@cpg/event-store';
 import { OrderId, paymentView, type RegisteredPayment, type RegisterPaymentCall } from '@cpg/contracts';
 import { type CallContext, type Logger, parsePositiveAmount } from '@cpg/runtime';
 import { afterRecording } from '@cpg/stream-relay';
@@ -20,7 +21,11 @@ export interface MatchingOptions {
   readonly log: Logger;
 }
 
-export type RegisterPayment = (call: RegisterPaymentCall, context: CallContext) => Promise<RegisteredPayment>;
+export type RegisterPayment = (
+  call: RegisterPaymentCall,
+  context: CallContext,
+  options?: Pick<HandleOptions, 'beforeAppend'>,
+) => Promise<RegisteredPayment>;
 
 /** Registers a payment that a rail reports: records it on its own stream, offers it to its order, and records what the
  *  order decides. The events of orders show its order and merchant, so it is recorded while orders is unavailable.
@@ -36,7 +41,11 @@ export const registerPayments = ({
   now,
   log,
 }: MatchingOptions): RegisterPayment => {
-  const receive = async (call: RegisterPaymentCall, context: CallContext): Promise<ExistingPayment> => {
+  const receive = async (
+    call: RegisterPaymentCall,
+    context: CallContext,
+    options: Pick<HandleOptions, 'beforeAppend'>,
+  ): Promise<ExistingPayment> => {
     const { address, provider_id: providerId, currency, confirmed, metadata } = call;
     // By the rail that reports it, which is the same for each report; the address says which rail is paid.
     const paymentId = paymentIdOf(call.rail, providerId);
@@ -66,7 +75,7 @@ export const registerPayments = ({
         at,
       },
       context,
-      { fresh: true },
+      { fresh: true, ...options },
     );
   };
 
@@ -77,8 +86,8 @@ export const registerPayments = ({
     return { orderId, merchantId: merchantId ?? UNCLAIMED_MERCHANT, rail: found?.rail ?? rail };
   };
 
-  return async (call, context) => {
-    const received = await receive(call, context);
+  return async (call, context, options = {}) => {
+    const received = await receive(call, context, options);
     const { payment, order } = await afterRecording(() => notifyOrder(received, context));
     const { paymentId, orderId, status } = payment;
     log.info({ paymentId, orderId, status, requestId: context.requestId }, 'payment registered');

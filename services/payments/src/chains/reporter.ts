@@ -1,6 +1,7 @@
 import type { Asset } from '@cpg/assets';
 import { decimalsOf, fromMinor, fromUnits, type Payment, type RegisterPaymentCall } from '@cpg/contracts';
 import { isAppError, isTemporary } from '@cpg/core';
+import type { IsLeader } from '@cpg/postgres';
 import { type Logger, newContext } from '@cpg/runtime';
 import type { PaymentChanges } from '../changes.ts';
 import type { RegisterPayment } from '../matching.ts';
@@ -26,6 +27,8 @@ export interface ReporterOptions {
   readonly fail: PaymentChanges['fail'];
   /** Confirmations that a transfer needs before its payment is confirmed. */
   readonly requiredConfirmations: RequiredConfirmations;
+  /** Whether this process reads the chain. A report that it holds back after it lost the lead is out of date. */
+  readonly isLeader: IsLeader;
   readonly log: Logger;
 }
 
@@ -47,7 +50,7 @@ interface DueReport {
 const BATCH = 64;
 
 export const reporter = (options: ReporterOptions): ReportTransfers => {
-  const { store, assets, network, log } = options;
+  const { store, assets, network, isLeader, log } = options;
   const send = sender(options);
   const dueOf = async (transfer: OpenTransfer, readSoFar: ReadSoFar): Promise<DueReport | 'later' | null> => {
     const { asset, id } = transfer;
@@ -71,6 +74,7 @@ export const reporter = (options: ReporterOptions): ReportTransfers => {
     }
     for (let start = 0; start < due.length; start += BATCH) {
       const batch = due.slice(start, start + BATCH);
+      if (!isLeader()) return false;
       // A crash after a report was made must not look like a report that was never made.
       await store.saveReports(batch.map(({ transfer, required, report }) => changeOf(transfer, required, report)));
       const made = await sendByAddress(batch, (each) => send(each, readSoFar));
@@ -110,18 +114,21 @@ const sendByAddress = async (
 
 /** Makes one report. Null if it has to be made again later. */
 const sender =
-  ({ network, chainId, assets, register, fail, log }: ReporterOptions) =>
+  ({ network, chainId, assets, register, fail, isLeader, log }: ReporterOptions) =>
   async ({ transfer, required, report }: DueReport, { height }: ReadSoFar): Promise<ReportChange | null> => {
     const { id, txHash, block, reported, pending } = transfer;
     const done = (made: Report): ReportChange => ({ id, required, reported: made, pending: null });
     const where = { network, txHash, transfer: id, block: block?.height };
     const context = newContext('service:payments');
     const providerId = `${chainId}/${id}`;
+    const beforeAppend = () => {
+      if (!isLeader()) throw new Error('another process reads the chain now');
+    };
     try {
       if (report.status === 'failed') {
         const paymentId = paymentIdOf('crypto_deposit', providerId);
         const reason = failureReasonOf(transfer);
-        await fail(paymentId, { failure_reason: reason }, context);
+        await fail(paymentId, { failure_reason: reason }, context, { beforeAppend });
         log.warn({ ...where, paymentId, reason }, 'the chain does not have the money of a payment any more');
         return done(report);
       }
@@ -130,10 +137,10 @@ const sender =
         log.warn(where, 'a transfer is worth less than the smallest amount of its currency');
         return done({ ...report, status: 'ignored' });
       }
-      const { payment } = await register(call, context);
+      const { payment } = await register(call, context, { beforeAppend });
       if (report.status !== reported?.status)
         log.info({ ...where, paymentId: payment.id, status: report.status }, 'transfer reported');
-      return done(madeOf(report, pending ?? reported, payment.status));
+      return done(madeOf(report, [reported, pending], payment.status));
     } catch (error) {
       if (report.status === 'failed' && isAppError(error, 'not_found')) return done(report);
       if (isTemporary(error) || !isAppError(error)) {
@@ -146,10 +153,11 @@ const sender =
   };
 
 /** What to keep of a report: whether the payment was applied decides how a reorganization changes it. */
-const madeOf = (report: Report, last: Report | null, status: Payment['status']): Report => {
+const madeOf = (report: Report, earlier: readonly (Report | null)[], status: Payment['status']): Report => {
   const isHeld = status === 'received';
   if (report.block === null && isHeld) return { ...report, status: 'received' };
-  return last?.status === 'confirmed' && !isHeld ? { ...report, status: 'confirmed' } : report;
+  const wasConfirmed = earlier.some((each) => each?.status === 'confirmed');
+  return wasConfirmed && !isHeld ? { ...report, status: 'confirmed' } : report;
 };
 
 const assetOf = (assets: readonly Asset[], id: string): Asset => assets.find((each) => each.id === id)!;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startLeaderElection } from '@cpg/postgres';
+import { type IsLeader, startLeaderElection } from '@cpg/postgres';
 import type { Logger } from '@cpg/runtime';
 import type { ChainKind } from './chain-kind.ts';
 import { ChainHaltedError } from './start-place.ts';
@@ -10,7 +10,7 @@ export interface WatchedChain {
   readonly network: string;
   readonly kind: ChainKind;
   /** Called each time that this process becomes the leader of the network; `close` when it is not any more. */
-  readonly open: () => { readonly watcher: Watcher; readonly close: () => Promise<void> };
+  readonly open: (isLeader: IsLeader) => { readonly watcher: Watcher; readonly close: () => Promise<void> };
 }
 
 export interface Chains {
@@ -32,8 +32,8 @@ export const startChains = (
       url: databaseUrl,
       role: `payments.chain-${network}`,
       log,
-      lead: async (signal) => {
-        const { watcher, close } = open();
+      lead: async (signal, isLeader) => {
+        const { watcher, close } = open(isLeader);
         led.set(network, watcher);
         try {
           await watch(watcher, { network, kind, signal, log });

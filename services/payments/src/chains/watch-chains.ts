@@ -87,12 +87,12 @@ const watchedChain = (
   return {
     network: name,
     kind,
-    open: () => {
+    open: (isLeader) => {
       const onFault = (fault: NodeFault) => nodeFailed(name, fault);
       const source = openSource(network, { urls: config.CHAIN_URLS[name]!, onFault });
       const store = chainTables(pool, name, kind.windowBlocks);
       const report = reporter({
-        ...{ network: name, chainId, assets, store, register, fail, log },
+        ...{ network: name, chainId, assets, store, register, fail, isLeader, log },
         requiredConfirmations: requiredByMerchant(options),
       });
       const stream = chainStream(client, { network: name, chainId, now });

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { chainProcesses, KIND, transferOf } from '../testing/jest-chain-process.ts';
 import { simulatedChain } from '../testing/jest-simulated-chain.ts';
 import { ChainNodeError, type Transfer } from './chain-source.ts';
@@ -279,4 +280,25 @@ test('of two processes that both believe they lead, one stops at its next write'
   await watching.readOn();
   expect(watching.paymentOf(money)?.status).toBe('applied');
   expect(watching.events.filter(({ type }) => type === 'PaymentReceived')).toHaveLength(1);
+});
+
+test('a process that resumes after another one took over fails no payment any more', async () => {
+  const { chain, watching } = await applied();
+  let isLeader = true;
+  let resume = () => {};
+  watching.delayFailures(new Promise((resolve) => (resume = resolve)));
+  chain.drop(3);
+  chain.mineMany(3 + GRACE_BLOCKS);
+  const frozen = watching.another(() => isLeader).readOn();
+  for (let tick = 0; tick < 1_000; tick += 1) await setImmediate();
+  expect(watching.tables.transfers()).toMatchObject([{ pending: { status: 'failed' } }]);
+
+  isLeader = false;
+  const block = chain.mine(money);
+  await watching.another().readOn();
+  resume();
+  await expect(frozen).rejects.toThrow('moved meanwhile');
+  expect(watching.paymentOf(money)).toMatchObject({ status: 'applied', block });
+  expect(watching.events.map(({ type }) => type)).not.toContain('PaymentFailed');
+  expect(watching.tables.transfers()).toMatchObject([{ reported: { status: 'confirmed' }, pending: null }]);
 });

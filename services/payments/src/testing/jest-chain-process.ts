@@ -1,5 +1,6 @@
 import { readAssets } from '@cpg/assets';
 import type { PaymentEvent } from '@cpg/contracts';
+import type { IsLeader } from '@cpg/postgres';
 import { createLogger } from '@cpg/runtime';
 import type { ChainKind } from '../chains/chain-kind.ts';
 import type { ChainStore } from '../chains/chain-store.ts';
@@ -63,6 +64,7 @@ export const chainProcesses = (
   let passedMs = 0;
   let ordersIsDown = false;
   let isHeld = false;
+  let beforeFail = Promise.resolve();
   const now = () => new Date(chain.now().getTime() + passedMs);
   const apply: NotifyOrder = async (payment, context) => {
     const { paymentId, status, confirmedAt, amountMinor, sighting } = payment;
@@ -82,7 +84,7 @@ export const chainProcesses = (
     log,
   });
   const changes = paymentChanges({ commands, notifyOrder: apply, now, log });
-  const start = () =>
+  const start = (isLeader: IsLeader = () => true) =>
     chainWatcher({
       ...{ network: 'simulated', kind, source: chain.source, store: tables.store, stream: recorded.stream, now, log },
       watched: { refresh: async () => EVERY_ADDRESS },
@@ -92,7 +94,12 @@ export const chainProcesses = (
           if (ordersIsDown) throw new Error('orders is down');
           return crash.write(() => register(...call));
         },
-        fail: (...call) => crash.write(() => changes.fail(...call)),
+        fail: (...call) =>
+          crash.write(async () => {
+            await beforeFail;
+            return changes.fail(...call);
+          }),
+        isLeader,
         requiredConfirmations: async ({ amountMinor }) =>
           typeof required === 'number' ? required : required(amountMinor),
       }),
@@ -105,6 +112,8 @@ export const chainProcesses = (
     readOn: () => watcher.readOn(),
     progress: () => watcher.progress(),
     another: start,
+    /** Each failure waits for this, after it was announced in the tables. */
+    delayFailures: (until: Promise<void>) => void (beforeFail = until),
     /** The order waits for more money before it applies what is confirmed. */
     setHeld: (isHeldNow: boolean) => void (isHeld = isHeldNow),
     setOrdersDown: (isDown: boolean) => void (ordersIsDown = isDown),

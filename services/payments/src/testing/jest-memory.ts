@@ -33,9 +33,16 @@ export const memoryHandler = <State, Command, E extends DomainEvent>(
     return stream;
   };
   return {
-    handle: async (id, command, { actor, requestId, correlationId }, { causationId = requestId } = {}) => {
+    handle: async (
+      id,
+      command,
+      { actor, requestId, correlationId },
+      { causationId = requestId, beforeAppend } = {},
+    ) => {
       const stream = streamOf(id);
-      const recorded = decider.decide(command, stream.state).map((event): Recorded<E> => {
+      const decided = decider.decide(command, stream.state);
+      if (decided.length > 0) beforeAppend?.();
+      const recorded = decided.map((event): Recorded<E> => {
         const previousHash = stream.hash;
         stream.hash = eventHash(previousHash, event);
         stream.revision += 1;
