@@ -1,0 +1,25 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '../../..');
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
+const found = (text: string, pattern: RegExp) =>
+  [...new Set([...text.matchAll(pattern)].map(([, name]) => name!))].sort();
+
+const alerts = read('deploy/monitoring/chain-alerts.yml');
+const dashboard = read('deploy/monitoring/chains-dashboard.json');
+const metrics = found(read('services/payments/src/chains/chain-metrics.ts'), /'(chain_[a-z_]+)'/g);
+
+test('the dashboard shows every metric of the chains, and no other', () => {
+  expect(found(JSON.stringify(JSON.parse(dashboard)), /\b(chain_[a-z_]+)/g)).toEqual(metrics);
+});
+
+test('alarms ask for metrics that exist', () => {
+  const asked = found(alerts, /\b(chain_[a-z_]+)/g);
+  expect(asked.length).toBeGreaterThan(4);
+  expect(asked.filter((name) => !metrics.includes(name))).toEqual([]);
+});
+
+test('the guide for operators says what to do about each alarm', () => {
+  expect(found(read('docs/operators.md'), /^\| `(Chain[A-Za-z]+)`/gm)).toEqual(found(alerts, /- alert: (\w+)/g));
+});
