@@ -1,5 +1,5 @@
 import { fromMinor, type PaymentEvent, sightingOf } from '@cpg/contracts';
-import { AppError, type Decider, unreachable } from '@cpg/core';
+import { AppError, type Decider, fold, unreachable } from '@cpg/core';
 import type { Outcome, PaymentCommand, ReceivePayment } from './command.ts';
 import { refund } from './refund.ts';
 import { evolve, type ExistingPayment, exists, type Payment, UNCLAIMED_MERCHANT } from './state.ts';
@@ -14,10 +14,7 @@ const decide = (command: PaymentCommand, payment: Payment): PaymentEvent[] => {
           'payment_conflict',
           `the payment failed (${payment.failureReason}): it can be confirmed when its rail reports it again`,
         );
-      return [
-        ...(command.block ? changeBlock(payment, { ...command, confirmed: true }) : []),
-        ...confirm(payment, command),
-      ];
+      return confirmAfter(payment, command.block ? changeBlock(payment, { ...command, confirmed: true }) : [], command);
     case 'RecordOutcome':
       return recordOutcome(command.outcome, payment);
     case 'FailPayment':
@@ -42,7 +39,8 @@ const receive = (command: ReceivePayment, payment: Payment): PaymentEvent[] => {
       );
     }
     if (payment.status === 'failed') return command.reinstates === false ? [] : reinstate(command, payment);
-    return [...changeBlock(payment, command), ...(command.confirmed ? confirm(payment, command) : [])];
+    const changes = changeBlock(payment, command);
+    return command.confirmed ? confirmAfter(payment, changes, command) : changes;
   }
   const { type: _, reinstates: __, amountMinor, feeMinor, seenAt, at, ...data } = command;
   const received: PaymentEvent = {
@@ -125,6 +123,16 @@ const changeBlock = (
     },
   ];
 };
+
+/** The confirmation names the block that the changes lead to: its order ignores that of an earlier block. */
+const confirmAfter = (
+  payment: ExistingPayment,
+  changes: readonly PaymentEvent[],
+  command: Pick<ReceivePayment, 'confirmations' | 'at'>,
+): PaymentEvent[] => [
+  ...changes,
+  ...confirm(fold({ evolve }, payment as Payment, changes) as ExistingPayment, command),
+];
 
 const confirm = (
   payment: ExistingPayment,
