@@ -77,7 +77,7 @@ const changeBlock = ({ payment, unconfirmed, at }: CommandOf<'OfferPayment'>, re
       data: {
         ...data,
         ...(confirmations !== undefined && { confirmations }),
-        ...(unconfirmed && isHeld(recorded) && { unconfirmed }),
+        ...(unconfirmed && recorded.confirmedAt !== undefined && { unconfirmed }),
       },
     },
   ];
