@@ -58,11 +58,15 @@ const offerRecorded = (
   if (sightingOf(command.payment) !== sightingOf(recorded)) return [];
   // A confirmation in an earlier block says nothing about the block that contains the payment now.
   const isOutdated = (command.payment.blockChanges ?? 0) < (recorded.blockChanges ?? 0);
-  const isNewlyConfirmed = recorded.confirmedAt === undefined && command.confirmed && !isOutdated;
+  const isNewlyConfirmed = command.confirmed && !isOutdated && isConfirmedAfter(command.payment, recorded);
   return followedBy(order, changeBlock(command, recorded), (current) =>
     isNewlyConfirmed ? confirmPayment(command, current, recorded) : [],
   );
 };
+
+/** Whether the offer has a confirmation that the order does not know: the first one, or one in another block. */
+const isConfirmedAfter = ({ confirmedAt }: Pick<PaymentState, 'confirmedAt'>, recorded: PaymentState): boolean =>
+  recorded.confirmedAt === undefined || (confirmedAt !== undefined && confirmedAt > recorded.confirmedAt);
 
 /** Records that another block contains the payment now, or none. A payment that was not applied has to be confirmed
  *  again then. */
