@@ -33,8 +33,6 @@ export const visit = async (
 const faultsOf = (page: Page, origin: string): string[] => {
   const faults: string[] = [];
   page.on('console', (message) => {
-    // The browser asks for it once, whatever the page is.
-    if (message.location().url.endsWith('/favicon.ico')) return;
     if (['error', 'warning'].includes(message.type()))
       faults.push(`console: ${message.text()} ${message.location().url}`);
   });

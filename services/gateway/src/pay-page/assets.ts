@@ -14,12 +14,18 @@ const HASH_DIGITS = 16;
 
 export const ASSETS_PATH = '/pay/assets';
 
+const TYPES = {
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  svg: 'image/svg+xml',
+} as const;
+
 /** Names, hashes and compresses a file once. */
-export const pageAsset = (name: string, extension: 'css' | 'js', body: Buffer): PageAsset => {
+export const pageAsset = (name: string, extension: keyof typeof TYPES, body: Buffer): PageAsset => {
   const hash = createHash('sha256').update(body).digest('hex').slice(0, HASH_DIGITS);
   return {
     path: `${ASSETS_PATH}/${name}-${hash}.${extension}`,
-    type: extension === 'css' ? 'text/css; charset=utf-8' : 'text/javascript; charset=utf-8',
+    type: TYPES[extension],
     body,
     encoded: { br: brotliCompressSync(body), gzip: gzipSync(body) },
   };
@@ -28,12 +34,16 @@ export const pageAsset = (name: string, extension: 'css' | 'js', body: Buffer): 
 export interface PageAssets {
   readonly style: PageAsset;
   readonly script: PageAsset;
+  readonly icon: PageAsset;
 }
 
 const STYLES = ['page.css', 'view/shop.css', 'sandbox/strip.css'];
 
+const fileBeside = (name: string): Buffer => readFileSync(new URL(name, import.meta.url));
+
 /** `script` is the bundle of browser/page.ts, which exists once the gateway is built. */
 export const readPageAssets = (script: Buffer): PageAssets => ({
-  style: pageAsset('page', 'css', Buffer.concat(STYLES.map((file) => readFileSync(new URL(file, import.meta.url))))),
+  style: pageAsset('page', 'css', Buffer.concat(STYLES.map(fileBeside))),
   script: pageAsset('page', 'js', script),
+  icon: pageAsset('icon', 'svg', fileBeside('icon.svg')),
 });

@@ -27,6 +27,7 @@ const Document = ({ title, assets, accentUrl, reload, redirectsTo, header, child
       <meta name="robots" content="noindex, nofollow" />
       <meta name="color-scheme" content="light dark" />
       <title>{title}</title>
+      <link rel="icon" href={assets.icon.path} />
       <link rel="stylesheet" href={assets.style.path} />
       {accentUrl !== undefined && <link rel="stylesheet" href={accentUrl} />}
       <script src={assets.script.path} defer></script>
