@@ -16,7 +16,11 @@ const controlled = () => {
   return { statements, write };
 };
 const idsOf = ({ rows }: { rows: readonly VersionedRow[] }) => rows.map(({ id }) => id);
-const settled = () => sleep(5);
+/** Timers of one length end in the order in which they were set, so the second one ends after that of the writer. */
+const settled = async () => {
+  await sleep(1);
+  await sleep(1);
+};
 
 test('writes a single row at once', async () => {
   const { statements, write } = controlled();
