@@ -54,7 +54,7 @@ test('a button pays, and leads back to the page as it was', async () => {
   const { statusCode, headers } = await post(`/pay/${reference}/sandbox/pay-part?lang=en&way=base`);
   expect({ statusCode, location: headers.location }).toEqual({
     statusCode: 303,
-    location: `/pay/${reference}?lang=en&way=base`,
+    location: `/pay/${reference}?lang=en&way=base&watched=1`,
   });
   expect(told()).toMatchObject([
     { path: '/payments', body: { order_id: order.id, amount: '26.236100', confirmed: false } },
