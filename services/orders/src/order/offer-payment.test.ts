@@ -132,6 +132,18 @@ describe('a held payment whose block leaves the chain', () => {
     const mined = offer(1, 4_000_000n, { confirmed: false, unconfirmed: true, ...again });
     expect(existing(after(...held, mined, lost, rest)).status).toBe('awaiting_payment');
   });
+  test('is confirmed anew by one report of another block and its confirmation, and once', () => {
+    const again = { block: { height: 9, hash: '0x9a' }, blockChanges: 3, confirmations: 3 };
+    const confirmed = offer(1, 4_000_000n, { ...again, confirmedAt: minutesAfterNoon(1).toISOString() });
+    const before = [createOrder({ allow: { partial_payments: false } })] as const;
+    const first = offer(1, 4_000_000n, { block, confirmations: 3, blockChanges: 1, confirmedAt: NOON.toISOString() });
+    given(...past(...before, first))
+      .when(confirmed)
+      .thenLike({ type: 'OrderPaymentBlockChanged' }, { type: 'OrderPaymentConfirmed' });
+    given(...past(...before, first, confirmed))
+      .when(confirmed)
+      .thenNothing();
+  });
   test('stays applied once the order applied it', () => {
     const applied = [createOrder(), offer(1, 10_000_000n, { block, confirmations: 3, blockChanges: 1 })] as const;
     const lostLater = offer(1, 10_000_000n, {

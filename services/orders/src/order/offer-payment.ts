@@ -1,4 +1,4 @@
-import { type OrderEvent, type OrphanReason, type PaymentState, sightingOf } from '@cpg/contracts';
+import { type OfferedPayment, type OrderEvent, type OrphanReason, type PaymentState, sightingOf } from '@cpg/contracts';
 import { fold } from '@cpg/core';
 import { applyHeldPayments, applyPayments } from './apply-payments.ts';
 import type { CommandOf } from './command.ts';
@@ -56,17 +56,21 @@ const offerRecorded = (
   const isSeenAgain = sightingOf(command.payment) > sightingOf(recorded) && recorded.status !== 'refunded';
   if (isSeenAgain) return reinstatePayment(command, order, recorded);
   if (sightingOf(command.payment) !== sightingOf(recorded)) return [];
-  // A confirmation in an earlier block says nothing about the block that contains the payment now.
-  const isOutdated = (command.payment.blockChanges ?? 0) < (recorded.blockChanges ?? 0);
-  const isNewlyConfirmed = command.confirmed && !isOutdated && isConfirmedAfter(command.payment, recorded);
+  const isNewlyConfirmed = command.confirmed && isConfirmedAnew(command.payment, recorded);
   return followedBy(order, changeBlock(command, recorded), (current) =>
     isNewlyConfirmed ? confirmPayment(command, current, recorded) : [],
   );
 };
 
-/** Whether the offer has a confirmation that the order does not know: the first one, or one in another block. */
-const isConfirmedAfter = ({ confirmedAt }: Pick<PaymentState, 'confirmedAt'>, recorded: PaymentState): boolean =>
-  recorded.confirmedAt === undefined || (confirmedAt !== undefined && confirmedAt > recorded.confirmedAt);
+/** Whether the payment is confirmed for the first time, or again in a later block. A confirmation in an earlier block
+ *  says nothing about the block that contains the payment now. */
+const isConfirmedAnew = (
+  { confirmedAt, blockChanges = 0 }: OfferedPayment,
+  { confirmedAt: recordedAt, blockChanges: recordedChanges = 0 }: PaymentState,
+): boolean => {
+  if (recordedAt === undefined) return blockChanges >= recordedChanges;
+  return blockChanges > recordedChanges && confirmedAt !== undefined && confirmedAt > recordedAt;
+};
 
 /** Records that another block contains the payment now, or none. A payment that was not applied has to be confirmed
  *  again then. */
