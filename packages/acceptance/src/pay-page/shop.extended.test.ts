@@ -3,12 +3,33 @@ import { openSale } from './sale.ts';
 import { violationsOn, visit } from './visit.ts';
 
 const EXPRESS = { capabilities: { express_checkout: true } };
+const RETURN = 'https://shop.example/thanks?cart=7';
+const CANCEL = 'https://shop.example/cart';
 /** A violet square of 8 pixels. */
 const LOGO =
   'iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAJElEQVR4AXXBAQEAIAyAME4ugxnRWBY429zz2EiQIEGCBAkSPiyvAYyBaU4VAAAAAElFTkSuQmCC';
 
 onPaymentPage('the page of a shop', () => {
   const stack = withBrowser();
+
+  test(
+    'leads to the cancel URL before the payment, and to the return URL by itself after it',
+    async () => {
+      const sale = await openSale(stack.evm, { ...EXPRESS, return_url: RETURN, cancel_url: CANCEL });
+      const { page, close } = await visit(stack.browser, sale.url, {
+        prepare: (each) => each.route('https://shop.example/**', (route) => route.fulfill({ body: 'the shop' })),
+      });
+      const back = page.getByRole('link', { name: /^Back to/ });
+      expect(await back.getAttribute('href')).toMatch(/^https:\/\/shop\.example\/cart\?/);
+      await sale.pay();
+      await sale.confirm();
+      await page.waitForURL(/shop\.example\/thanks/, { timeout: 60_000 });
+      const query = Object.fromEntries(new URL(page.url()).searchParams);
+      expect(query).toEqual({ cart: '7', order_id: sale.order.id, status: 'paid' });
+      await close();
+    },
+    SLOW,
+  );
 
   test(
     'has its name, its logo and its accent, and stays readable',
@@ -38,7 +59,7 @@ onPaymentPage('the page of a shop', () => {
         await page.getByText('Sandbox. No real money.').waitFor();
         await page.getByRole('button', { name: 'Pay a part' }).click();
         await page.getByRole('button', { name: 'Confirm the payment' }).click();
-        await page.getByRole('heading', { level: 1, name: 'Part of the amount has arrived' }).waitFor();
+        await page.getByRole('heading', { level: 1, name: 'Part of your payment has arrived' }).waitFor();
         await page.getByRole('button', { name: 'Pay all' }).click();
         await page.getByRole('button', { name: 'Confirm the payment' }).click();
         await page.getByRole('heading', { level: 1, name: 'Paid' }).waitFor();
