@@ -13,7 +13,7 @@ export const en = {
   pending: 'Seen, not confirmed yet',
   quantity: (quantity: string, price: string) => `${quantity} × ${price}`,
   rate: (item: string, worth: string) => `1 ${item} = ${worth}`,
-  until: (time: string) => `The price holds until ${time}`,
+  until: (time: string) => `The price holds until ${time}.`,
   timeLeft: (time: string) => `${time} left`,
   chooseWay: 'How do you want to pay?',
   payWith: (currency: string, network: string) => `Pay with ${currency} on ${network}`,
@@ -51,6 +51,7 @@ export const en = {
   confirmations: (count: string, required: string) => `${count} of ${required} confirmations`,
   paymentStates: {
     seen: 'Seen, being confirmed',
+    held: 'Confirmed, waiting for the rest',
     counted: 'Received',
     late: 'Arrived late',
     not_counted: 'Not counted',
@@ -94,7 +95,7 @@ export const en = {
   surplus: (amount: string) =>
     `You paid ${amount} more than the total. It counts for this order: ask the merchant about it.`,
   receivedSoFar: (paid: string, total: string) => `${paid} of ${total} has arrived.`,
-  pendingSoFar: (amount: string) => `${amount} was seen and is being confirmed.`,
+  pendingSoFar: (amount: string) => `${amount} was seen and does not count yet.`,
   notFoundTitle: 'No payment found',
   notFound:
     'This link is not valid, or the payment is no longer available. Check the link, or ask the merchant for a new one.',

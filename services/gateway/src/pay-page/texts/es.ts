@@ -54,6 +54,7 @@ export const es: Texts = {
   confirmations: (count, required) => `${count} de ${required} confirmaciones`,
   paymentStates: {
     seen: 'Detectado, confirmándose',
+    held: 'Confirmado, a la espera del resto',
     counted: 'Recibido',
     late: 'Llegó tarde',
     not_counted: 'No cuenta',
@@ -94,7 +95,7 @@ export const es: Texts = {
   dueBack: (amount) => `El comercio debe devolverte ${amount}. Contacta al comercio e indica la referencia de abajo.`,
   surplus: (amount) => `Pagaste ${amount} más que el total. Cuenta para esta compra: pregunta al comercio.`,
   receivedSoFar: (paid, total) => `Llegaron ${paid} de ${total}.`,
-  pendingSoFar: (amount) => `Se detectaron ${amount}, que se están confirmando.`,
+  pendingSoFar: (amount) => `Se detectaron ${amount}, que aún no cuentan.`,
   notFoundTitle: 'No encontramos el pago',
   notFound: 'Este enlace no es válido, o el pago ya no está disponible. Revisa el enlace, o pide otro al comercio.',
   unavailableTitle: 'No disponible por un momento',

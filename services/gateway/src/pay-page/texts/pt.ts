@@ -54,6 +54,7 @@ export const pt: Texts = {
   confirmations: (count, required) => `${count} de ${required} confirmações`,
   paymentStates: {
     seen: 'Detectado, em confirmação',
+    held: 'Confirmado, à espera do restante',
     counted: 'Recebido',
     late: 'Chegou atrasado',
     not_counted: 'Não conta',
@@ -94,7 +95,7 @@ export const pt: Texts = {
   dueBack: (amount) => `A loja deve devolver ${amount} a você. Fale com a loja e informe a referência abaixo.`,
   surplus: (amount) => `Você pagou ${amount} a mais que o total. Conta para esta compra: fale com a loja.`,
   receivedSoFar: (paid, total) => `Chegaram ${paid} de ${total}.`,
-  pendingSoFar: (amount) => `${amount} foram detectados e estão em confirmação.`,
+  pendingSoFar: (amount) => `${amount} foram detectados e ainda não contam.`,
   notFoundTitle: 'Pagamento não encontrado',
   notFound: 'Este link não é válido, ou o pagamento não está mais disponível. Confira o link, ou peça outro à loja.',
   unavailableTitle: 'Indisponível por um momento',

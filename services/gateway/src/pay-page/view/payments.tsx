@@ -20,7 +20,13 @@ export const Payments = (view: View) => {
   );
 };
 
-const Payment = ({ view: { texts, format }, payment }: { readonly view: View; readonly payment: CheckoutPayment }) => {
+const Payment = ({
+  view: { texts, format, checkout },
+  payment,
+}: {
+  readonly view: View;
+  readonly payment: CheckoutPayment;
+}) => {
   const {
     amount,
     currency,
@@ -32,11 +38,12 @@ const Payment = ({ view: { texts, format }, payment }: { readonly view: View; re
     confirmations,
     required_confirmations: required,
   } = payment;
+  const isHeld = state === 'seen' && checkout.state === 'partially_paid' && confirmations === (required ?? null);
   return (
     <>
       <p class="head">
         <strong>{format.amount(amount, currency)}</strong>
-        <span class={`state ${state}`}>{texts.paymentStates[state]}</span>
+        <span class={`state ${state}`}>{texts.paymentStates[isHeld ? 'held' : state]}</span>
       </p>
       <p class="note">
         <time datetime={seen_at}>{format.dateTime(seen_at)}</time>
