@@ -24,7 +24,7 @@ export const SandboxStrip = ({ view, strip }: { readonly view: View; readonly st
   return (
     <aside class="sandbox" aria-labelledby="sandbox-title">
       <h2 id="sandbox-title">{sandbox.title}</h2>
-      <p class="note">{sandbox.hint}</p>
+      {strip.actions.length > 0 && <p class="note">{sandbox.hint}</p>}
       <form method="post" action={link({})}>
         {walletNetwork !== null && post('wallet', sandbox.wallet, walletNetwork)}
         {strip.actions.map((action) =>

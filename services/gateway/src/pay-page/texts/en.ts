@@ -83,9 +83,9 @@ export const en = {
     reversed:
       'The network took a payment back, so it does not count any more. Look into your wallet before you pay again.',
     returned: 'The merchant returned what you paid.',
-    expired: 'Do not send money to its address any more.',
+    expired: 'Do not send money for it any more.',
     partially_paid_expired: 'Do not send more. The merchant can accept what arrived, or has to return it.',
-    canceled: 'Do not send money to its address any more.',
+    canceled: 'Do not send money for it any more.',
   },
   closingRenews: 'Do not send money now. The price is being updated.',
   late: 'Your money arrived after the deadline. The merchant can accept it for this order, or has to return it. Contact the merchant and name the reference below.',

@@ -4,7 +4,7 @@ import type { View } from './view.ts';
 
 /** The items with their prices as the merchant wrote them, and the sums. */
 export const Summary = ({ texts, format, checkout }: View) => {
-  const { lines, currency, total, paid, pending, remaining, rates } = checkout;
+  const { lines, currency, total, paid, pending, remaining, ways, rates } = checkout;
   const sum = (label: string, amount: string, isShown: boolean, name?: string) =>
     isShown && (
       <div class={name}>
@@ -35,7 +35,7 @@ export const Summary = ({ texts, format, checkout }: View) => {
         {sum(texts.total, total, true, 'total')}
         {sum(texts.paid, paid, isPositive(paid))}
         {sum(texts.pending, pending, isPositive(pending))}
-        {sum(texts.leftToPay, remaining, remaining !== total && isPositive(remaining))}
+        {sum(texts.leftToPay, remaining, remaining !== total && isPositive(remaining) && ways.length > 0)}
       </dl>
       {rates.map((rate) => (
         <p class="rate">{texts.rate(rate.currency, format.amount(rate.rate, currency))}</p>
