@@ -4,6 +4,7 @@ import {
   type HistoryQuery,
   Order,
   OrderDeletion,
+  OrderSummary,
   RecordedHistory,
   type UpdateOrderDto,
 } from '@cpg/contracts';
@@ -68,24 +69,28 @@ export const ordersClient = (client: InternalClient) => {
     history: (orderId: string, query: HistoryQuery, context: CallContext): Promise<RecordedHistory> =>
       client.call('GET', `/orders/${orderId}/history`, { context, query, response: RecordedHistory }),
     /** The order as it was at `instant` (ISO 8601); null if it did not exist. */
-    at: async (orderId: string, instant: string, context: CallContext): Promise<Order | null> => {
-      try {
-        return await client.call('GET', `/orders/${orderId}/state`, {
-          context,
-          query: { at: instant },
-          response: Order,
-        });
-      } catch (error) {
-        if (isAppError(error, 'not_found')) return null;
-        throw error;
-      }
-    },
+    at: (orderId: string, instant: string, context: CallContext): Promise<Order | null> =>
+      nullIfNotFound(
+        client.call('GET', `/orders/${orderId}/state`, { context, query: { at: instant }, response: Order }),
+      ),
+    /** Null if the order does not exist or is deleted. */
+    summary: (orderId: string, context: CallContext): Promise<OrderSummary | null> =>
+      nullIfNotFound(client.call('GET', `/orders/${orderId}/summary`, { context, response: OrderSummary })),
   };
 };
 
 export type OrdersClient = ReturnType<typeof ordersClient>;
 
 const owner = ({ merchantId }: OrderRef) => ({ merchant_id: merchantId });
+
+const nullIfNotFound = async <T>(response: Promise<T>): Promise<T | null> => {
+  try {
+    return await response;
+  } catch (error) {
+    if (isAppError(error, 'not_found')) return null;
+    throw error;
+  }
+};
 
 /** Replaces `not_found` of the orders service by the 404 of the public API. */
 const withNotFound = async <T>(response: Promise<T>): Promise<T> => {

@@ -55,6 +55,17 @@ describe('POST /debug/register-payment', () => {
     });
   });
 
+  test('pays an order whose row a crash of PostgreSQL lost', async () => {
+    const lost = orderOf(`ord_${newUlid()}`, shop.id);
+    const { respond } = gateway.orders;
+    const summary = { id: lost.id, merchant_id: shop.id, currency: 'USDC' };
+    gateway.orders.respond = (call) =>
+      call.path === `/orders/${lost.id}/summary` ? { status: 200, body: summary } : respond(call);
+    expect((await pay({ order_id: lost.id })).status).toBe(201);
+    expect((await pay({ order_id: lost.id }, { 'x-api-key': other.key })).status).toBe(404);
+    gateway.orders.respond = respond;
+  });
+
   test('reports a pending payment as unconfirmed', async () => {
     expect((await pay({ outcome: 'pending' })).status).toBe(201);
     expect(gateway.payments.calls.map(({ path, body }) => [path, (body as { confirmed: boolean }).confirmed])).toEqual([

@@ -5,12 +5,12 @@ import { parsePositiveAmount } from '@cpg/runtime';
 import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import type { OrdersClient } from '../clients/orders.ts';
 import type { PaymentsClient } from '../clients/payments.ts';
 import { orNotFound, parseId } from '../not-found.ts';
-import { merchantIdOfOrder } from '../queries/orders.ts';
 import { merchantIdOfPayment } from '../queries/payments.ts';
 import { callContext } from '../request.ts';
-import { requireOwner } from './debug-ownership.ts';
+import { requireOwner, requireOwnerOfOrder } from './debug-ownership.ts';
 import { NoBody, pathId } from './parameters.ts';
 
 export const RegisterPaymentBody = z.strictObject({
@@ -75,10 +75,11 @@ const failPayment = {
 };
 
 /** `/debug` routes that stand in for the payer and the rails. Sandboxes only. */
-export const debugPaymentRoutes: FastifyPluginAsyncZod<{ pool: Pool; payments: PaymentsClient }> = async (
-  app,
-  { pool, payments },
-) => {
+export const debugPaymentRoutes: FastifyPluginAsyncZod<{
+  pool: Pool;
+  orders: OrdersClient;
+  payments: PaymentsClient;
+}> = async (app, { pool, orders, payments }) => {
   const ownPaymentId = async (request: FastifyRequest, pathParameter: string): Promise<string> => {
     const id = parseId(PaymentId, 'payment', pathParameter);
     requireOwner(request, 'payment', await merchantIdOfPayment(pool, id));
@@ -88,7 +89,7 @@ export const debugPaymentRoutes: FastifyPluginAsyncZod<{ pool: Pool; payments: P
   app.post('/register-payment', { schema: registerPayment }, async (request, reply) => {
     const { order_id, outcome = 'confirmed' } = request.body;
     parsePositiveAmount(request.body);
-    requireOwner(request, 'order', await merchantIdOfOrder(pool, parseId(OrderId, 'order', order_id)));
+    await requireOwnerOfOrder(request, { pool, orders }, parseId(OrderId, 'order', order_id));
     const context = callContext(request);
     const registered = await payments.register(registrationOf(request.body), context);
     const { order } = outcome === 'failed' ? await payments.fail(registered.payment.id, {}, context) : registered;

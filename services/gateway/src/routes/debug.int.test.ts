@@ -28,7 +28,8 @@ describe('POST /debug/orders/{id}/advance-time', () => {
     send(gateway.app, 'POST', `/debug/orders/${id}/advance-time`, body, headers);
   beforeEach(() => {
     gateway.orders.calls.length = 0;
-    gateway.orders.respond = () => ({ status: 200, body: order });
+    gateway.orders.respond = (call) =>
+      call.path.endsWith('/summary') ? ordersResponse(call) : { status: 200, body: order };
   });
   afterAll(() => void (gateway.orders.respond = ordersResponse));
 

@@ -14,10 +14,9 @@ import type { OrdersClient } from '../clients/orders.ts';
 import type { PaymentsClient } from '../clients/payments.ts';
 import type { WebhookDispatcherClient } from '../clients/webhook-dispatcher.ts';
 import { parseId } from '../not-found.ts';
-import { merchantIdOfOrder } from '../queries/orders.ts';
 import { merchantIdOfWebhook } from '../queries/webhooks.ts';
 import { callContext } from '../request.ts';
-import { requireOwner } from './debug-ownership.ts';
+import { requireOwner, requireOwnerOfOrder } from './debug-ownership.ts';
 import { debugPaymentRoutes } from './debug-payments.ts';
 import { pathId } from './parameters.ts';
 
@@ -55,7 +54,7 @@ export const debugRoutes: FastifyPluginAsyncZod<DebugRouteOptions> = async (app,
     },
     async (request, reply) => {
       const id = parseId(OrderId, 'order', request.params.id);
-      requireOwner(request, 'order', await merchantIdOfOrder(pool, id));
+      await requireOwnerOfOrder(request, { pool, orders }, id);
       return reply.code(201).send(await orders.advanceTime(id, request.body, callContext(request)));
     },
   );

@@ -1,7 +1,7 @@
 import type { MerchantCreateOrderDto, Order, Payment, Refund } from '@cpg/contracts';
 import type { Pool } from '@cpg/postgres';
 import * as examples from '../openapi/examples.ts';
-import type { StubCall } from './jest-stub-service.ts';
+import { errorResponse, type StubCall } from './jest-stub-service.ts';
 
 /** The body of a valid request to create an order. */
 export const orderBody = (more: Partial<MerchantCreateOrderDto> = {}): MerchantCreateOrderDto => ({
@@ -30,8 +30,9 @@ export const refundOf = (id: string, merchantId: string, more: Partial<Refund> =
   ...more,
 });
 
-/** The response of the orders service to a successful command. */
+/** The response of the orders service to a successful command. It has no order that its read model does not have. */
 export const ordersResponse = ({ method, path, body }: StubCall) => {
+  if (path.endsWith('/summary')) return errorResponse(404, 'not_found');
   const { order_id, merchant_id } = body as { order_id?: string; merchant_id: string };
   const id = order_id ?? path.split('/')[2] ?? '';
   if (method === 'DELETE') return { status: 200, body: { id, deleted: true } };
