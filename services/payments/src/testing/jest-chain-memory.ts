@@ -1,5 +1,5 @@
 import type { ReadBlock } from '../chains/chain-change.ts';
-import type { ChainState, ChainStore } from '../chains/chain-store.ts';
+import type { ChainState, ChainStore, OpenTransfer } from '../chains/chain-store.ts';
 import type { ChainStream, RecordedPlace } from '../chains/chain-stream.ts';
 import { isOpen, type SeenTransfer } from '../chains/seen-transfer.ts';
 import type { Crashes } from './jest-simulated-chain.ts';
@@ -19,7 +19,7 @@ export const memoryChainStore = (windowBlocks: number) => {
   const all = () => [...transfers.values()].toSorted((a, b) => a.seenAt.getTime() - b.seenAt.getTime());
   const cursor = () => state?.window.at(-1) ?? null;
   const put = (changed: readonly SeenTransfer[]) => {
-    for (const transfer of changed) {
+    for (const { unitsAtAddress: _, ...transfer } of changed as readonly OpenTransfer[]) {
       const { required = null, reported = null, pending = null } = transfers.get(transfer.id) ?? {};
       transfers.set(transfer.id, { ...transfer, required, reported, pending });
     }
@@ -57,7 +57,8 @@ export const memoryChainStore = (windowBlocks: number) => {
         .filter(isOpen)
         .map((transfer) => ({ ...transfer, unitsAtAddress: unitsWith(transfer) })),
     saveReports: async (changes) => {
-      for (const { id, ...change } of changes) transfers.set(id, { ...transfers.get(id)!, ...change });
+      for (const { id, required, reported, pending } of changes)
+        transfers.set(id, { ...transfers.get(id)!, required, reported, pending });
     },
   };
   return {
