@@ -83,7 +83,8 @@ test(
     const chain = simulatedChain();
     chain.mineMany(3);
     const ofEarlierKey = await payments.createOrder(applied, [deposit(EARLIER_ADDRESS, 5)]);
-    await until(() => payments.findPayable({ address: EARLIER_ADDRESS }));
+    const isShown = 'select from payments.payables where address = $1';
+    await until(async () => (await payments.pool.query(isShown, [EARLIER_ADDRESS])).rowCount === 1);
     const processes = [startProcess(chain.source), startProcess(chain.source)];
     const leader = await until(() => processes.find(({ running }) => running.progress().size > 0));
     const other = processes.find((each) => each !== leader)!;
