@@ -155,7 +155,7 @@ export const refusalOf = (answer: Answer): ErrorBody => {
 
 const search = (query: Query): string => {
   const given = Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]));
-  return given.length === 0 ? '' : `?${new URLSearchParams(given as [string, string][])}`;
+  return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
 };
 
 const jsonOrText = (text: string): unknown => {
