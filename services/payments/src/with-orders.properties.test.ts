@@ -4,7 +4,12 @@ import fc from 'fast-check';
 import { paymentIdOf } from './payment/identity.ts';
 import type { ExistingPayment } from './payment/state.ts';
 import { type BothServices, startBothServices } from './testing/jest-both-services.ts';
-import { history, moneyReturnsBeforeADeletion, type Step } from './testing/jest-order-histories.ts';
+import {
+  history,
+  moneyReturnsAndFailsUnseen,
+  moneyReturnsBeforeADeletion,
+  type Step,
+} from './testing/jest-order-histories.ts';
 
 let both: BothServices;
 
@@ -134,6 +139,9 @@ test('an order and its payments agree in the end, whatever is lost, late or repe
       expect(order.payments.map(paymentView).sort(byId)).toEqual(payments.map(paymentView).sort(byId));
       expect(sumOf(payments)).toBe(payments.reduce((sum, { amountMinor }) => sum + amountMinor, 0n));
     }),
-    { numRuns: process.env.EXTENDED ? 1_000 : 200, examples: [[moneyReturnsBeforeADeletion()]] },
+    {
+      numRuns: process.env.EXTENDED ? 1_000 : 200,
+      examples: [[moneyReturnsBeforeADeletion()], [moneyReturnsAndFailsUnseen()]],
+    },
   );
 }, 240_000);

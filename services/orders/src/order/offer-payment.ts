@@ -5,7 +5,7 @@ import type { CommandOf } from './command.ts';
 import { expireIfLate, isInGracePeriod } from './deadline.ts';
 import { evolve, followedBy } from './evolve.ts';
 import { minutesBefore } from './payment-changes.ts';
-import { failPayment } from './reverse-payment.ts';
+import { reinstatePayment } from './reverse-payment.ts';
 import {
   applicableMinor,
   type ExistingOrder,
@@ -47,14 +47,18 @@ const inTimeOf = (
   return { ...command, payment: { ...payment, seenAt: minutesBefore(payment.seenAt, minutes) } };
 };
 
-/** An offer of an earlier sighting is outdated, and a later one reports that the rail saw the money again. */
+/** An offer of an earlier sighting is outdated, and a later one reports that the rail saw the money again. A confirmed
+ *  payment is then decided on anew. */
 const offerRecorded = (
   command: CommandOf<'OfferPayment'>,
   order: ExistingOrder,
   recorded: PaymentState,
 ): OrderEvent[] => {
   const isSeenAgain = sightingOf(command.payment) > sightingOf(recorded) && recorded.status !== 'refunded';
-  if (isSeenAgain) return reinstatePayment(command, order, recorded);
+  if (isSeenAgain)
+    return followedBy(order, reinstatePayment(command, order, recorded), (current) =>
+      command.confirmed ? decideOnConfirmed(current, recorded.paymentId, command.at) : [],
+    );
   if (sightingOf(command.payment) !== sightingOf(recorded)) return [];
   const isNewlyConfirmed = command.confirmed && isConfirmedAnew(command.payment, recorded);
   return followedBy(order, changeBlock(command, recorded), (current) =>
@@ -89,42 +93,6 @@ const changeBlock = ({ payment, unconfirmed, at }: CommandOf<'OfferPayment'>, re
       },
     },
   ];
-};
-
-/** Records that the rail saw the money of a failed payment again. If the order has not learned of the failure, it
- *  records that first. A confirmed payment is then decided on anew. */
-const reinstatePayment = (
-  { payment, confirmed, at: now }: CommandOf<'OfferPayment'>,
-  order: ExistingOrder,
-  recorded: PaymentState,
-): OrderEvent[] => {
-  const { paymentId, confirmedAt, confirmations, block, blockChanges, receivedAt, reinstatedAt = receivedAt } = payment;
-  const at = now.toISOString();
-  const reinstated: OrderEvent = {
-    type: 'OrderPaymentReinstated',
-    data: {
-      paymentId,
-      sighting: sightingOf(payment),
-      reinstatedAt,
-      confirmed,
-      ...(confirmedAt && { confirmedAt }),
-      ...(confirmations !== undefined && { confirmations }),
-      ...(block && { block }),
-      ...(blockChanges !== undefined && { blockChanges }),
-      at,
-    },
-  };
-  const failureReason = recorded.status === 'received' ? 'dropped' : 'reorg';
-  const missed = { ...payment, sighting: recorded.sighting };
-  const failed = followedBy(order, expireIfLate(order, recorded.seenAt, now), (current) =>
-    failPayment(
-      { type: 'FailPayment', payment: missed, failureReason, failedAt: new Date(reinstatedAt), at: now },
-      current,
-    ),
-  );
-  return followedBy(order, [...failed, reinstated], (current) =>
-    confirmed ? decideOnConfirmed(current, paymentId, now) : [],
-  );
 };
 
 /** Whether the order is paid by these events, or will be as soon as it may apply the payment. */

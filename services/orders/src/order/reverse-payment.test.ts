@@ -223,16 +223,25 @@ describe('money that its rail sees again after a failure', () => {
         .when(old)
         .thenNothing();
   });
-  test('can fail again', () => {
-    const second: OrderCommand = {
-      type: 'FailPayment',
-      payment: payment(1, 10_000_000n, { sighting: 2 }),
-      failureReason: 'reorg',
-      at: NOON,
-    };
-    expect(after(createOrder(), offer(1, 10_000_000n), fail(1), again(1, 10_000_000n), second).status).toBe('reversed');
-    given(...past(createOrder(), offer(1, 10_000_000n), fail(1), second))
-      .when(again(1, 10_000_000n))
-      .thenNothing();
+  const failAgain = (confirmations?: number): OrderCommand => ({
+    type: 'FailPayment',
+    payment: payment(1, 10_000_000n, { sighting: 2, reinstatedAt: NOON.toISOString(), confirmations }),
+    failureReason: 'dropped',
+    at: NOON,
   });
+  test('can fail again', () => {
+    const paidAgain = [createOrder(), offer(1, 10_000_000n), fail(1), again(1, 10_000_000n)];
+    expect(after(...paidAgain, failAgain()).status).toBe('reversed');
+    given(...past(createOrder(), offer(1, 10_000_000n), fail(1), failAgain()))
+      .when(again(1, 10_000_000n))
+      .thenLike({ type: 'OrderPaymentConfirmed' });
+  });
+  test('is recorded before its failure when the order learns of both at once', () =>
+    given(...past(createOrder(), offer(1, 10_000_000n)))
+      .when(failAgain(0))
+      .thenLike(
+        { type: 'OrderPaymentFailed', data: { failureReason: 'reorg', status: 'reversed' } },
+        { type: 'OrderPaymentReinstated', data: { sighting: 2, confirmed: false, confirmations: 0 } },
+        { type: 'OrderPaymentFailed', data: { failureReason: 'dropped', sighting: 2 } },
+      ));
 });

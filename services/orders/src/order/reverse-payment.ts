@@ -1,18 +1,22 @@
 import { type OfferedPayment, type OrderEvent, type OrderStatus, type PaymentState, sightingOf } from '@cpg/contracts';
 import type { CommandOf } from './command.ts';
+import { expireIfLate } from './deadline.ts';
+import { followedBy } from './evolve.ts';
 import { refundedOfApplied } from './payment-changes.ts';
 import { appliedMinor, type ExistingOrder, findPayment, isFull } from './state.ts';
 
 /** Records that the rail dropped or reversed the payment. Never throws, because the payment's own stream has recorded
- *  the failure already. */
-export const failPayment = (
-  { payment, failureReason, at: now, failedAt = now }: CommandOf<'FailPayment'>,
-  order: ExistingOrder,
-): OrderEvent[] => {
+ *  the failure already. If the order has not learned that the rail saw the money again before, it records that first. */
+export const failPayment = (command: CommandOf<'FailPayment'>, order: ExistingOrder): OrderEvent[] => {
+  const { payment, failureReason, at: now, failedAt = now } = command;
   const at = now.toISOString();
   const { paymentId } = payment;
   const recorded = findPayment(order, paymentId);
   if (recorded ? !isNews(payment, recorded) : isFull(order)) return [];
+  if (recorded && sightingOf(payment) > sightingOf(recorded))
+    return followedBy(order, reinstatePayment({ payment, confirmed: false, at: now }, order, recorded), (current) =>
+      failPayment(command, current),
+    );
   // The failure can be reported before the payment.
   const received: OrderEvent = { type: 'OrderPaymentReceived', data: { payment, confirmed: false, at } };
   const transition = transitionWithout(order, recorded?.appliedMinor ?? 0n, 'payment_failed');
@@ -28,6 +32,39 @@ export const failPayment = (
 const isNews = (failed: OfferedPayment, recorded: PaymentState): boolean => {
   if (recorded.status === 'refunded' || sightingOf(failed) < sightingOf(recorded)) return false;
   return recorded.status !== 'failed' || sightingOf(failed) > sightingOf(recorded);
+};
+
+/** Records that the rail saw the money of a failed payment again. If the order has not learned of the failure, it
+ *  records that first. */
+export const reinstatePayment = (
+  { payment, confirmed, at: now }: Pick<CommandOf<'OfferPayment'>, 'payment' | 'confirmed' | 'at'>,
+  order: ExistingOrder,
+  recorded: PaymentState,
+): OrderEvent[] => {
+  const { paymentId, confirmedAt, confirmations, block, blockChanges, receivedAt, reinstatedAt = receivedAt } = payment;
+  const reinstated: OrderEvent = {
+    type: 'OrderPaymentReinstated',
+    data: {
+      paymentId,
+      sighting: sightingOf(payment),
+      reinstatedAt,
+      confirmed,
+      ...(confirmedAt && { confirmedAt }),
+      ...(confirmations !== undefined && { confirmations }),
+      ...(block && { block }),
+      ...(blockChanges !== undefined && { blockChanges }),
+      at: now.toISOString(),
+    },
+  };
+  const failureReason = recorded.status === 'received' ? 'dropped' : 'reorg';
+  const missed = { ...payment, sighting: recorded.sighting };
+  const failed = followedBy(order, expireIfLate(order, recorded.seenAt, now), (current) =>
+    failPayment(
+      { type: 'FailPayment', payment: missed, failureReason, failedAt: new Date(reinstatedAt), at: now },
+      current,
+    ),
+  );
+  return [...failed, reinstated];
 };
 
 /** How much the clocks of two services may differ. */

@@ -71,16 +71,19 @@ export const history = fc.record({
 
 type History = typeof history extends fc.Arbitrary<infer Value> ? Value : never;
 
+const ALLOW: History['allow'] = {
+  can_cancel: true,
+  can_update: true,
+  can_overpay: false,
+  partial_payments: false,
+  express_checkout: false,
+  expiration_auto_renewal: false,
+};
+const deliveredInTurn = () => fc.stream(Array<number>(100).fill(0).values());
+
 /** The order learns only after its deletion that the money of a failed payment is there again. */
 export const moneyReturnsBeforeADeletion = (): History => ({
-  allow: {
-    can_cancel: true,
-    can_update: true,
-    can_overpay: false,
-    partial_payments: false,
-    express_checkout: false,
-    expiration_auto_renewal: false,
-  },
+  allow: ALLOW,
   steps: [
     { step: { do: 'register', n: 3, confirmed: false }, fates: [] },
     { step: { do: 'fail', n: 3 }, fates: [] },
@@ -88,5 +91,19 @@ export const moneyReturnsBeforeADeletion = (): History => ({
     { step: { do: 'delete' }, fates: [] },
   ],
   relayIsBehind: false,
-  lastDeliveries: fc.stream(Array<number>(100).fill(0).values()),
+  lastDeliveries: deliveredInTurn(),
+});
+
+/** The order learns at once that the money of a failed payment was there again, and is gone again. */
+export const moneyReturnsAndFailsUnseen = (): History => ({
+  allow: ALLOW,
+  steps: [
+    { step: { do: 'register', n: 2, confirmed: false }, fates: [] },
+    { step: { do: 'confirm', n: 2 }, fates: [] },
+    { step: { do: 'fail', n: 2 }, fates: [] },
+    { step: { do: 'register', n: 2, confirmed: false }, fates: ['request lost'] },
+    { step: { do: 'fail', n: 2 }, fates: [] },
+  ],
+  relayIsBehind: false,
+  lastDeliveries: deliveredInTurn(),
 });
