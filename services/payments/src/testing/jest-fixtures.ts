@@ -16,6 +16,7 @@ export const applied: Decide = ({ paymentId, amountMinor }) => ({
   at: DECIDED_AT,
 });
 export const held: Decide = ({ paymentId }) => ({ status: 'received', payment_id: paymentId });
+export const appliedOnceConfirmed: Decide = (payment, confirmed) => (confirmed ? applied : held)(payment, confirmed);
 
 let reports = 0;
 /** A rail's report of 10 USDC. Each call reports another payment. */

@@ -11,7 +11,7 @@ import {
 import { ERROR_CODES, type ErrorCode } from '@cpg/core';
 import { type Decide, orderView, type StubOrder } from './jest-orders-stub-views.ts';
 
-/** A stub of the orders service over real HTTP. It decides once on each payment and then repeats that decision. */
+/** A stub of the orders service over real HTTP. It repeats its decision on a payment, unless it left it `received`. */
 export const startOrdersStub = async () => {
   const orders = new Map<string, StubOrder>();
   const statuses = new Map<string, OrderStatus>();
@@ -38,8 +38,8 @@ export const startOrdersStub = async () => {
       const offer = OfferPaymentCall.parse(await bodyOf(request));
       const payment = offeredPayment(offer);
       const confirmed = offer.confirmed_at !== undefined;
-      const decided = order.payments.get(payment.paymentId);
-      const outcome = decided?.outcome ?? order.decide(payment, confirmed);
+      const earlier = order.payments.get(payment.paymentId)?.outcome;
+      const outcome = earlier && earlier.status !== 'received' ? earlier : order.decide(payment, confirmed);
       order.payments.set(payment.paymentId, { payment, outcome });
       outcomes.push(outcome);
     }
