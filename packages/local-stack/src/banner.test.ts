@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { MerchantCreateOrderDto } from '@cpg/contracts';
-import { banner, createOrderCommand, SAMPLE_ORDER } from './banner.ts';
+import { banner, createOrderCommand } from './banner.ts';
+import { SAMPLE_ORDER } from './sample-orders.ts';
 
 const addresses = {
   dataDir: '/data',
@@ -11,9 +11,6 @@ const addresses = {
   kafkaBrokers: '127.0.0.1:9092',
   databaseUrl: 'postgres://postgres:pass@127.0.0.1:5433/app',
 };
-
-test('the sample order is valid', () =>
-  expect(MerchantCreateOrderDto.safeParse(SAMPLE_ORDER)).toMatchObject({ success: true }));
 
 test('the printed command sends the sample order with curl', () => {
   const shown = execFileSync('bash', ['-c', `curl() { printf '%s' "\${@: -1}"; }\n${createOrderCommand(addresses)}`]);

@@ -1,22 +1,6 @@
-import type { MerchantCreateOrderDto } from '@cpg/contracts';
 import { join } from 'node:path';
+import { SAMPLE_ORDER } from './sample-orders.ts';
 import type { RunningStack } from './stack.ts';
-
-/** The order of the printed command. It uses one currency, so it needs no exchange rate. */
-export const SAMPLE_ORDER: MerchantCreateOrderDto = {
-  external_reference_id: 'demo-1',
-  items: [{ name: 'Coffee', quantity: 2, unit_price: '3.50', currency: 'USDT' }],
-  enable_rails: ['gateway_pay', 'crypto_deposit'],
-  payment_currency: 'USDT',
-  capabilities: {
-    can_cancel: true,
-    can_update: true,
-    can_overpay: false,
-    partial_payments: true,
-    express_checkout: false,
-    expiration_auto_renewal: false,
-  },
-};
 
 /** The text that the launcher prints when everything is ready. */
 export const banner = (stack: RunningStack, seconds: number, paymentLink: string | null = null): string => `

@@ -1,6 +1,6 @@
 import { HELP, parseArguments } from './arguments.ts';
 import { banner } from './banner.ts';
-import { createPaymentLink } from './demo-order.ts';
+import { createPaymentLink } from './payment-link.ts';
 import { LaunchError } from './launch-error.ts';
 import { createLineWriter } from './log/line-writer.ts';
 import { GroupStoppedError } from './processes/group.ts';

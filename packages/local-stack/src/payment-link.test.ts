@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
-import { MerchantCreateOrderDto } from '@cpg/contracts';
-import { createPaymentLink, DEMO_ORDER } from './demo-order.ts';
+import { createPaymentLink } from './payment-link.ts';
+import { DEMO_ORDER } from './sample-orders.ts';
 
 let server: Server;
 let answer: { status: number; body: unknown };
@@ -21,9 +21,6 @@ const link = () => {
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return createPaymentLink({ baseUrl, apiKey: 'ak_sandbox_1' });
 };
-
-test('the demo order is valid', () =>
-  expect(MerchantCreateOrderDto.safeParse(DEMO_ORDER)).toMatchObject({ success: true }));
 
 test('creates an order and returns the page on which it is paid', async () => {
   const instructions = [{ rail: 'crypto_deposit' }, { rail: 'gateway_pay', payment_url: 'http://127.0.0.1/pay/1' }];

@@ -1,31 +1,5 @@
-import type { MerchantCreateOrderDto } from '@cpg/contracts';
 import { z } from 'zod';
-
-/** The order behind the printed payment link. It uses one currency, so it needs no exchange rate. */
-export const DEMO_ORDER: MerchantCreateOrderDto = {
-  external_reference_id: 'payment-link',
-  items: [
-    {
-      name: 'Coffee',
-      quantity: 2,
-      unit_price: '3.50',
-      currency: 'USDC',
-      modifiers: [{ name: 'Oat milk', quantity: 2, unit_price: '0.50', currency: 'USDC' }],
-    },
-    { name: 'Croissant', quantity: 1, unit_price: '2.80', currency: 'USDC' },
-  ],
-  enable_rails: ['gateway_pay', 'crypto_deposit'],
-  payment_currency: 'USDC',
-  capabilities: {
-    can_cancel: true,
-    can_update: true,
-    can_overpay: false,
-    partial_payments: true,
-    express_checkout: false,
-    expiration_auto_renewal: false,
-  },
-  expiration_minutes: 1440,
-};
+import { DEMO_ORDER } from './sample-orders.ts';
 
 const TIMEOUT_MS = 5_000;
 
