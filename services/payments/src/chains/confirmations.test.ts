@@ -1,18 +1,10 @@
-import { chainProcesses, transferOf } from '../testing/jest-chain-process.ts';
-import { simulatedChain } from '../testing/jest-simulated-chain.ts';
+import { transferOf, watchNewChain } from '../testing/jest-chain-process.ts';
 import { GRACE_BLOCKS } from './seen-transfer.ts';
 
-const start = async (options: Parameters<typeof chainProcesses>[1] = {}) => {
-  const chain = simulatedChain();
-  chain.mineMany(3);
-  const watching = chainProcesses(chain, options);
-  await watching.readOn();
-  return { chain, watching };
-};
 const money = transferOf('a');
 
 const heldMoney = async () => {
-  const started = await start();
+  const started = await watchNewChain();
   started.watching.setHeld(true);
   started.chain.mine(money);
   started.chain.mine();
@@ -53,7 +45,7 @@ test('takes back the confirmation of held money that is mined again with fewer c
 });
 
 test('many small transfers to an address need as many confirmations as one large one', async () => {
-  const { chain, watching } = await start({ required: (amountMinor) => (amountMinor >= 3_000_000n ? 4 : 1) });
+  const { chain, watching } = await watchNewChain({ required: (amountMinor) => (amountMinor >= 3_000_000n ? 4 : 1) });
   const parts = ['p', 'q', 'r'].map((id) => transferOf(id, { address: 'address-of-all' }));
   chain.mine(...parts.slice(0, 2));
   await watching.readOn();
@@ -68,7 +60,7 @@ test('many small transfers to an address need as many confirmations as one large
 });
 
 test('a transfer that waits needs more confirmations once its address received more', async () => {
-  const { chain, watching } = await start({ required: (amountMinor) => (amountMinor >= 2_000_000n ? 4 : 2) });
+  const { chain, watching } = await watchNewChain({ required: (amountMinor) => (amountMinor >= 2_000_000n ? 4 : 2) });
   const [first, second] = ['p', 'q'].map((id) => transferOf(id, { address: 'address-of-all' }));
   chain.mine(first!);
   await watching.readOn();

@@ -1,21 +1,13 @@
 import { setImmediate } from 'node:timers/promises';
-import { chainProcesses, KIND, transferOf } from '../testing/jest-chain-process.ts';
-import { simulatedChain } from '../testing/jest-simulated-chain.ts';
+import { KIND, transferOf, watchNewChain } from '../testing/jest-chain-process.ts';
 import { ChainNodeError, type Transfer } from './chain-source.ts';
 import { surplusId } from './same-money.ts';
 import { GRACE_BLOCKS } from './seen-transfer.ts';
 
-const start = async (options: Parameters<typeof chainProcesses>[1] = {}) => {
-  const chain = simulatedChain();
-  chain.mineMany(3);
-  const watching = chainProcesses(chain, options);
-  await watching.readOn();
-  return { chain, watching };
-};
 const money = transferOf('a');
 
 test('reports a transfer when it is mined, and confirms it when it is deep enough', async () => {
-  const { chain, watching } = await start();
+  const { chain, watching } = await watchNewChain();
   const block = chain.mine(money);
   await watching.readOn();
   expect(watching.paymentOf(money)).toMatchObject({
@@ -34,7 +26,7 @@ test('reports a transfer when it is mined, and confirms it when it is deep enoug
 });
 
 test('sees money by the time of its block, also when it catches up', async () => {
-  const { chain, watching } = await start();
+  const { chain, watching } = await watchNewChain();
   chain.mine(money);
   const seenAt = chain.now().toISOString();
   chain.mineMany(300);
@@ -43,7 +35,7 @@ test('sees money by the time of its block, also when it catches up', async () =>
 });
 
 test('shows money in the mempool, and applies it only with blocks', async () => {
-  const { chain, watching } = await start();
+  const { chain, watching } = await watchNewChain();
   chain.setPool([money]);
   const seenAt = watching.now().toISOString();
   await watching.readOn();
@@ -55,7 +47,7 @@ test('shows money in the mempool, and applies it only with blocks', async () => 
 });
 
 test('fails money that left the mempool for a day, and takes it when it is mined after all', async () => {
-  const { chain, watching } = await start();
+  const { chain, watching } = await watchNewChain();
   chain.setPool([money]);
   await watching.readOn();
   chain.setPool([]);
@@ -76,7 +68,7 @@ test('fails money that left the mempool for a day, and takes it when it is mined
 });
 
 test('counts from zero again when a reorganization removes money before it is applied', async () => {
-  const { chain, watching } = await start({ required: 3 });
+  const { chain, watching } = await watchNewChain({ required: 3 });
   chain.mine(money);
   chain.mine();
   await watching.readOn();
@@ -95,7 +87,7 @@ test('counts from zero again when a reorganization removes money before it is ap
 });
 
 const applied = async () => {
-  const { chain, watching } = await start();
+  const { chain, watching } = await watchNewChain();
   chain.mine(money);
   chain.mineMany(2);
   await watching.readOn();
@@ -130,7 +122,7 @@ test('fails applied money after the grace, and applies it when it returns', asyn
 });
 
 test('fails money whose output another transaction spends, once that is as deep as the money had to be', async () => {
-  const { chain, watching } = await start();
+  const { chain, watching } = await watchNewChain();
   const spends = ['coin:0'];
   const original = transferOf('original', { spends });
   chain.setPool([original]);
@@ -189,7 +181,7 @@ test('halts at a reorganization that is deeper than the window, until an operato
 });
 
 test('halts at a block whose coins no node can show, and goes on once one can', async () => {
-  const { chain, watching } = await start();
+  const { chain, watching } = await watchNewChain();
   chain.mine(money);
   chain.setFailure(new ChainNodeError('no_state', 'node 1 has neither traces nor the state of block 4'));
   await expect(watching.readOn()).rejects.toMatchObject({ name: 'ChainHaltedError', reason: 'no_state' });
@@ -202,7 +194,7 @@ test('halts at a block whose coins no node can show, and goes on once one can', 
 });
 
 test('keeps one payment of money that a rescan finds by traces instead of by a balance', async () => {
-  const { chain, watching } = await start();
+  const { chain, watching } = await watchNewChain();
   const [first, second] = [4n, 5n].map((units, index) =>
     transferOf('tx', { id: `tx:native${index + 1}`, address: 'address-x', units: units * 1_000_000n }),
   ) as [Transfer, Transfer];
@@ -247,7 +239,7 @@ test('goes on after the last checkpoint when its tables are lost', async () => {
 });
 
 test('records no checkpoint above a transfer that could not be reported', async () => {
-  const { chain, watching } = await start();
+  const { chain, watching } = await watchNewChain();
   watching.setOrdersDown(true);
   chain.mine(money);
   chain.mineMany(3 * KIND.windowBlocks);
@@ -263,7 +255,7 @@ test('records no checkpoint above a transfer that could not be reported', async 
 });
 
 test('ignores a transfer of less than the smallest amount of its currency', async () => {
-  const { chain, watching } = await start();
+  const { chain, watching } = await watchNewChain();
   chain.mine(transferOf('dust', { units: 0n }));
   chain.mine();
   await watching.readOn();
@@ -272,7 +264,7 @@ test('ignores a transfer of less than the smallest amount of its currency', asyn
 });
 
 test('of two processes that both believe they lead, one stops at its next write', async () => {
-  const { chain, watching } = await start();
+  const { chain, watching } = await watchNewChain();
   chain.mine(money);
   const results = await Promise.allSettled([watching.readOn(), watching.another().readOn()]);
   expect(results.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);

@@ -18,7 +18,7 @@ import { exists, type ExistingPayment } from '../payment/state.ts';
 import { dyingChainStore, memoryChainStore, memoryChainStream } from './jest-chain-memory.ts';
 import { MERCHANT } from './jest-fixtures.ts';
 import { memoryHandler } from './jest-memory.ts';
-import { crashes, type SimulatedChain } from './jest-simulated-chain.ts';
+import { crashes, type SimulatedChain, simulatedChain } from './jest-simulated-chain.ts';
 
 export const USDC = readAssets({ ENVIRONMENT: 'sandbox' }).assets.find(({ currency }) => currency === 'USDC')!;
 export const KIND: ChainKind = { windowBlocks: 10, startBlocks: 10, pollMs: 10, settleMs: 0, hasOrderedTimes: true };
@@ -127,3 +127,12 @@ export const chainProcesses = (
 };
 
 export type ChainProcesses = ReturnType<typeof chainProcesses>;
+
+/** A chain of three blocks, and a process that has read it. */
+export const watchNewChain = async (options: Parameters<typeof chainProcesses>[1] = {}) => {
+  const chain = simulatedChain();
+  chain.mineMany(3);
+  const watching = chainProcesses(chain, options);
+  await watching.readOn();
+  return { chain, watching };
+};
