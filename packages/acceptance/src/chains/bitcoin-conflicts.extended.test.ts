@@ -8,8 +8,8 @@ import {
   mineBitcoin,
 } from '@cpg/local-chain';
 import { chainMetric, rescan, untilChain } from '../harness/chain-state.ts';
-import { BITCOIN_NETWORK, type BitcoinStack, startBitcoinStack } from './bitcoin-stack.ts';
-import { type Deposit, type Desk, openDesk } from './desk.ts';
+import { BITCOIN_NETWORK, type BitcoinStack, dueOf, startBitcoinStack } from './bitcoin-stack.ts';
+import type { Deposit } from './desk.ts';
 import { onEachBitcoinNode } from './on-bitcoin.ts';
 
 const SLOW = 120_000;
@@ -22,35 +22,31 @@ const otherThan = (name: BitcoinNodeName): BitcoinNodeName =>
 
 onEachBitcoinNode('coins that are spent twice on a Bitcoin chain', (name) => {
   let bitcoin: BitcoinStack;
-  let desk: Desk;
   beforeAll(async () => {
     bitcoin = await startBitcoinStack(name);
-    desk = await openDesk(bitcoin.stack, BITCOIN_NETWORK);
   }, SLOW);
-  afterAll(async () => {
-    await desk?.close();
-    await bitcoin?.stop();
-  }, SLOW);
+  afterAll(() => bitcoin?.stop(), SLOW);
 
-  const order = () => desk.order({ payment_currency: 'BTC' });
-  const dueOf = ({ address, amount_units }: Deposit) => ({ address, units: BigInt(amount_units) });
   const send = (deposit: Deposit) => bitcoin.wallet.pay(bitcoin.node.call, [dueOf(deposit)]);
   const paysAfterwards = async () => {
-    const { order: created, deposit } = await order();
+    const { order: created, deposit } = await bitcoin.order();
     const { txid } = await send(deposit);
     await bitcoin.mine();
-    await desk.hears(created.id, { status: 'paid', payments: [{ status: 'applied', tx_hash: txid }] });
+    await bitcoin.desk.hears(created.id, { status: 'paid', payments: [{ status: 'applied', tx_hash: txid }] });
   };
 
   test(
     'a payment that is replaced in the mempool fails once the replacement is confirmed',
     async () => {
-      const { order: created, deposit } = await order();
+      const { order: created, deposit } = await bitcoin.order();
       const { txid, spent } = await send(deposit);
-      await desk.sees(created.id, { status: 'awaiting_payment', payments: [{ status: 'received', tx_hash: txid }] });
+      await bitcoin.desk.sees(created.id, {
+        status: 'awaiting_payment',
+        payments: [{ status: 'received', tx_hash: txid }],
+      });
       await bitcoin.wallet.pay(bitcoin.node.call, [{ address: ELSEWHERE, units: 1_000n }], spent);
       await bitcoin.mine();
-      const { events } = await desk.hears(created.id, {
+      const { events } = await bitcoin.desk.hears(created.id, {
         status: 'awaiting_payment',
         payments: [{ status: 'failed', failure_reason: 'double_spend' }],
       });
@@ -63,17 +59,17 @@ onEachBitcoinNode('coins that are spent twice on a Bitcoin chain', (name) => {
   test(
     'a branch of another node that spends the coins elsewhere reverses the order',
     async () => {
-      const { order: created, deposit } = await order();
+      const { order: created, deposit } = await bitcoin.order();
       const common = await bitcoin.node.call<number>('getblockcount');
       const { spent } = await send(deposit);
       await bitcoin.mine();
-      await desk.sees(created.id, { status: 'paid', payments: [{ status: 'applied' }] });
+      await bitcoin.desk.sees(created.id, { status: 'paid', payments: [{ status: 'applied' }] });
       const other = await BITCOIN_NODES[otherThan(name)].start({ miningAddress: ELSEWHERE });
       await copyBlocks(bitcoin.node, other, common);
       await bitcoin.wallet.pay(other.call, [{ address: ELSEWHERE, units: 1_000n }], spent);
       await mineBitcoin(other.call, 3, ELSEWHERE);
       await connectPeers(bitcoin.node, other);
-      const { events } = await desk.hears(created.id, {
+      const { events } = await bitcoin.desk.hears(created.id, {
         status: 'reversed',
         payments: [{ status: 'failed', failure_reason: 'double_spend' }],
       });
@@ -87,10 +83,10 @@ onEachBitcoinNode('coins that are spent twice on a Bitcoin chain', (name) => {
   test(
     'a branch that is deeper than the window changes nothing until an operator asks for a rescan',
     async () => {
-      const { order: created, deposit } = await order();
+      const { order: created, deposit } = await bitcoin.order();
       const { spent } = await send(deposit);
       const [mined] = await bitcoin.mine(WINDOW + 1);
-      const { payments } = await desk.sees(created.id, { status: 'paid', payments: [{ status: 'applied' }] });
+      const { payments } = await bitcoin.desk.sees(created.id, { status: 'paid', payments: [{ status: 'applied' }] });
       const tip = await bitcoin.node.call<number>('getblockcount');
       await untilChain(bitcoin.stack, BITCOIN_NETWORK, ({ height }) => height === tip);
       await bitcoin.node.call('invalidateblock', mined);
@@ -100,12 +96,12 @@ onEachBitcoinNode('coins that are spent twice on a Bitcoin chain', (name) => {
       expect(halted).toMatch(/none of the last 145 blocks/);
       const { environment } = bitcoin.stack;
       expect(await chainMetric(environment.PAYMENTS_URL!, 'chain_halted', BITCOIN_NETWORK)).toBe(1);
-      expect(await desk.shop.api.order(created.id)).toMatchObject({ status: 'paid', payments });
+      expect(await bitcoin.desk.shop.api.order(created.id)).toMatchObject({ status: 'paid', payments });
 
       await rescan(bitcoin.stack, BITCOIN_NETWORK, payments[0]!.block!.height);
       // It looks for the request again half a minute after it halted, and at its start.
       await bitcoin.stack.kill('payments');
-      await desk.hears(created.id, {
+      await bitcoin.desk.hears(created.id, {
         status: 'reversed',
         payments: [{ status: 'failed', failure_reason: 'double_spend' }],
       });

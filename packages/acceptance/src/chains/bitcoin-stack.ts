@@ -7,14 +7,18 @@ import {
   mineBitcoin,
 } from '@cpg/local-chain';
 import { type Stack, startStack } from '../harness/stack.ts';
+import { type Deposit, type Desk, openDesk } from './desk.ts';
 
 export const BITCOIN_NETWORK = 'bitcoin-regtest';
 
 export interface BitcoinStack {
   readonly stack: Stack;
+  readonly desk: Desk;
   readonly node: BitcoinNode;
   /** Has coins on the chain. */
   readonly wallet: BitcoinWallet;
+  /** Creates an order that is paid in BTC. */
+  readonly order: () => ReturnType<Desk['order']>;
   /** Mines blocks and resolves to their hashes. No two of them are the same, also after a reorganization. */
   readonly mine: (count?: number) => Promise<string[]>;
   readonly stop: () => Promise<void>;
@@ -27,11 +31,14 @@ export const startBitcoinStack = async (name: BitcoinNodeName, env: NodeJS.Proce
   try {
     await wallet.fund(node.call);
     const stack = await startStack({ env: { BITCOIND_URL: node.url, WEBHOOK_RETRY_SECONDS: '1,1,1', ...env } });
+    const desk = await openDesk(stack, BITCOIN_NETWORK);
     let miner = 1_000;
     return {
-      ...{ stack, node, wallet },
+      ...{ stack, desk, node, wallet },
+      order: () => desk.order({ payment_currency: 'BTC' }),
       mine: (count = 1) => mineBitcoin(node.call, count, bitcoinWallet((miner += 1)).address),
       stop: async () => {
+        await desk.close();
         await stack.stop();
         await node.stop();
       },
@@ -41,3 +48,9 @@ export const startBitcoinStack = async (name: BitcoinNodeName, env: NodeJS.Proce
     throw error;
   }
 };
+
+/** What pays a deposit instruction in full. */
+export const dueOf = ({ address, amount_units }: Deposit): { address: string; units: bigint } => ({
+  address,
+  units: BigInt(amount_units),
+});
