@@ -11,8 +11,8 @@ import { decideSettings, type SettingsCommand } from './decide-settings.ts';
 export interface MerchantAccounts {
   /** Includes every event that was recorded before the call. */
   readonly read: () => Promise<AccountBook>;
-  /** Every account that ever received deposits on a network: their addresses stay watched. An address is shown after
-   *  the event of its account, so a call after a block was read has every account that the block can pay. */
+  /** Every account that ever received deposits on a network, because late deposits still arrive.
+   *  A call after a block was read has every account that the block can pay. */
   readonly accountsOf: (network: string) => Promise<DepositNetwork[]>;
   /** The confirmations after which a payment of this amount to an order of the merchant applies. */
   readonly requiredConfirmations: (merchantId: string, asset: Asset, amountMinor: bigint) => Promise<number>;

@@ -16,8 +16,8 @@ export interface BlocksAhead {
 // A block of Bitcoin takes some MB, and providers limit the calls at once.
 const BLOCKS_AHEAD = 4;
 
-/** Fetches the next blocks up to the height `tip` while one is read: in catch-up, nodes and network take most of the
- *  time. What is fetched may have left the chain meanwhile, as every block that was read. */
+/** Fetches the next blocks up to `tip` while one is read, because catch-up mostly waits for nodes.
+ *  A fetched block may have left the chain since. */
 export const blocksAhead = (source: ChainSource, watched: WatchedAddresses, tip: number): BlocksAhead => {
   const fetched = new Map<number, Promise<FetchedBlock | null>>();
 

@@ -2,7 +2,7 @@
 export interface ChainKind {
   /** Depth of the deepest reorganization that is followed without an operator. */
   readonly windowBlocks: number;
-  /** Blocks below the tip after which reading begins at the first start: nodes keep the state of these. */
+  /** Blocks below the tip where the first start begins to read. Nodes still keep their state. */
   readonly startBlocks: number;
   /** How often the nodes are asked for new blocks. */
   readonly pollMs: number;

@@ -1,5 +1,4 @@
-/** A block by its position and its hash, in the spelling of its chain: 64 hex digits (Bitcoin), or `0x` and 64
- *  (EVM). */
+/** A block. Its hash has 64 hex digits (Bitcoin), or `0x` and 64 (EVM). */
 export interface BlockRef {
   readonly height: number;
   readonly hash: string;
@@ -35,7 +34,7 @@ export interface Block {
   readonly spent?: (output: string) => string | undefined;
 }
 
-/** The addresses whose transfers are wanted, spelled as in deposit instructions. Addresses are only added, at the end. */
+/** Addresses to find transfers to, spelled as in deposit instructions. New ones go to the end. */
 export type Watched = Pick<ReadonlySet<string>, 'size' | 'has' | 'keys'>;
 
 /** Reads one network. Its errors are ChainNodeError, if not said otherwise: retry later. */
@@ -67,9 +66,8 @@ export class WrongChainError extends Error {
   override readonly name = 'WrongChainError';
 }
 
-/** Why a node gave no usable answer. `disagreement`: nodes differ; `too_large`, `malformed` and `mismatch` (an answer
- *  that contradicts itself or the question) point to a faulty or hostile node; `no_state`: it has neither the traces nor
- *  the state of an old block. */
+/** Why a node gave no usable answer. `mismatch`: the answer contradicts itself or the question.
+ *  `no_state`: the node no longer has the traces or the state of a block. */
 export type NodeFault =
   'unreachable' | 'timeout' | 'refused' | 'too_large' | 'malformed' | 'mismatch' | 'disagreement' | 'no_state';
 

@@ -99,8 +99,8 @@ interface Response {
 
 const RESULT = '"result":"';
 
-/** Cuts the text of a result out of an answer, because JSON.parse would copy megabytes of it. A quotation mark inside of
- *  another text has a backslash before it, so this is no part of one. */
+/** Cuts out the result, because JSON.parse would copy megabytes of it.
+ *  JSON escapes quotation marks in strings, so `RESULT` cannot match inside one. */
 const withoutLongResult = (body: Buffer): { readonly json: string; readonly digits: string | null } => {
   const start = body.indexOf(RESULT) + RESULT.length;
   const end = body.indexOf('"', start);

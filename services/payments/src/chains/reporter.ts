@@ -27,7 +27,7 @@ export interface ReporterOptions {
   readonly fail: PaymentChanges['fail'];
   /** Confirmations that a transfer needs before its payment is confirmed. */
   readonly requiredConfirmations: RequiredConfirmations;
-  /** Whether this process reads the chain. A report that it holds back after it lost the lead is out of date. */
+  /** Whether this process still reads the chain. Otherwise its reports are outdated. */
   readonly isLeader: IsLeader;
   readonly log: Logger;
 }
@@ -152,7 +152,7 @@ const sender =
     }
   };
 
-/** What to keep of a report: whether the payment was applied decides how a reorganization changes it. */
+/** The report to store. A reorganization treats applied payments differently. */
 const madeOf = (report: Report, earlier: readonly (Report | null)[], status: Payment['status']): Report => {
   const isHeld = status === 'received';
   if (report.block === null && isHeld) return { ...report, status: 'received' };
@@ -165,8 +165,8 @@ const assetOf = (assets: readonly Asset[], id: string): Asset => assets.find((ea
 const minorOf = ({ currency, decimals }: Asset, units: bigint): bigint =>
   fromUnits(units, { scale: decimalsOf(currency), decimals }).minor;
 
-/** As many as the whole money at the address needs, so that many small transfers need no fewer than one large one. A later
- *  transfer can raise the number, and nothing lowers it. */
+/** Counts all money at the address, so splitting a payment does not lower the number.
+ *  Later transfers can raise it. */
 const requiredFor = async (
   { assets, requiredConfirmations }: ReporterOptions,
   { asset: id, units, unitsAtAddress, address, required: known, minConfirmations = 1 }: OpenTransfer,

@@ -1,8 +1,8 @@
 import type { Block, Transfer } from './chain-source.ts';
 import type { SeenTransfer } from './seen-transfer.ts';
 
-// Coins that contracts pay are found by traces, as one transfer for each call, or by the growth of a balance, as one
-// for each address and block. A block that is read again may be read the other way, and money must not count twice.
+// Traces show one transfer per call, balances one per address and block.
+// A block can be read again in the other way, and its money must not count twice.
 const CALL_ID = /:native\d+$/;
 
 /** The id of what a balance grew by in one block, beyond the transfers that were found. */
@@ -18,8 +18,8 @@ export const knownIds = ({ ref, transfers }: Block): string[] => [
   ...callsByAddress(transfers).map((calls) => surplusIdOf(calls, ref.height)),
 ];
 
-/** The transfers of a block, where money that was seen before keeps the id under which it was seen first. `known` has
- *  the `knownIds`, `unminedKnown` the transfers that no block contains. */
+/** Transfers of a block under the ids by which they were first stored.
+ *  `known`: stored under `knownIds`. `unminedKnown`: stored transfers that are in no block. */
 export const asSeenFirst = (
   { ref, transfers }: Block,
   known: readonly SeenTransfer[],
@@ -58,7 +58,7 @@ const surplusOf = (calls: readonly Transfer[], height: number): Transfer => {
   return { id: surplusIdOf(calls, height), txHash: null, address, asset, units: unitsOf(calls) };
 };
 
-/** The earlier calls of one transaction, or of several, whose sum a surplus is; null if there are none. */
+/** The stored calls that a surplus sums up: of one transaction, or all; null if there are none. */
 const callsOf = ({ address, units }: Transfer, unminedKnown: readonly SeenTransfer[]): Transfer[] | null => {
   const calls = unminedKnown.filter((transfer) => transfer.address === address && CALL_ID.test(transfer.id));
   const transactions = [...new Set(calls.map(({ txHash }) => txHash))];

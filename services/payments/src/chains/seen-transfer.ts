@@ -1,8 +1,7 @@
 import type { Block, BlockRef, Transfer } from './chain-source.ts';
 
-/** What the payment of a transfer was told. `confirmed` without a block: it was applied, and a reorganization removed its
- *  block. `ignored`: it is worth less than a minor unit. `refused`: payments did not
- *  take it, and an operator was told. */
+/** The last report about a transfer. `confirmed` without a block: applied, then reorganized away.
+ *  `ignored`: less than a minor unit. `refused`: payments rejected it and logged an error. */
 export type ReportStatus = 'received' | 'confirmed' | 'failed' | 'ignored' | 'refused';
 
 export interface Report {
@@ -78,8 +77,8 @@ export interface ReadSoFar {
 export const confirmationsOf = ({ block }: SeenTransfer, height: number): number =>
   block ? Math.max(0, height - block.height + 1) : 0;
 
-/** What should be reported about a transfer by now; null for nothing. A confirmation counts for one block: in another
- *  one the transfer needs its confirmations again, unless its payment was applied before. */
+/** The report that is due, or null. A confirmation counts for one block: in a new block, an
+ *  unapplied payment needs its confirmations again. */
 export const reportOf = (transfer: SeenTransfer, readSoFar: ReadSoFar, required: number): Report | null => {
   const { block, reported, pending } = transfer;
   const last = pending ?? reported;

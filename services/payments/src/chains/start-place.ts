@@ -42,8 +42,8 @@ export const startPlace = async ({
   return { ...start, genesis };
 };
 
-/** The block after which an operator's rescan begins: some blocks below the tip, or lower. The operator accepts the
- *  chain that the nodes serve now. */
+/** The block after which a rescan begins: below `from`, and at least `startBlocks` below the tip.
+ *  Accepts the chain that the nodes serve now. */
 export const rescanPlace = async ({
   source,
   kind,

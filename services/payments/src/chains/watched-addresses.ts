@@ -63,7 +63,7 @@ export const watchedAddresses = ({
     return addresses;
   };
 
-  // Runs follow one another, and each call waits for one that began after it: that reads the ends of the streams.
+  // A call joins the next run, never the current one, so it reads all earlier events.
   let last: Promise<unknown> = Promise.resolve();
   let waiting: Promise<Watched> | null = null;
   const begin = (): Promise<Watched> => {

@@ -1,7 +1,7 @@
 import type { Watched } from './chain-source.ts';
 
-/** Filters addresses by a small number that a chain shows of each: it costs much more to spell all addresses of a block.
- *  The number of a watched address is always among the keys, that of another one rarely. */
+/** Filters addresses by a number, because encoding every address of a block is slow.
+ *  Other addresses rarely have the number of a watched one. */
 export const watchedKeys = (
   keyOf: (address: string) => number | null,
 ): ((watched: Watched) => { readonly has: (key: number) => boolean }) => {

@@ -29,8 +29,7 @@ export interface PageAddressesOptions {
 /** The addresses behind the page that a reference opens. Throws `not_found`. */
 export type PageAddresses = (reference: string) => Promise<PaymentPageAddresses>;
 
-/** The addresses are in the events of the order. Each is derived again from its account before a payer sees it: money
- *  sent to a wrong address is lost. */
+/** Derives each address again before a payer sees it: money sent to a wrong address is lost. */
 export const pageAddresses = ({
   client,
   findPayable,
@@ -59,7 +58,7 @@ export const pageAddresses = ({
   };
   return async (reference) => {
     const owner = await findPayable({ reference });
-    // An unknown reference costs as much as one of a deleted order, so the time of an answer does not tell them apart.
+    // Reads a stream for unknown references too, so the time does not reveal deleted orders.
     const instructed = await instructedOrder(client, owner?.orderId ?? NO_ORDER);
     if (!owner || !instructed || !isOwnPage(instructed.instructions, reference))
       throw new AppError('not_found', 'no payment page has this reference');
@@ -84,7 +83,7 @@ const OrderEvent = z.object({
   data: z.object({ merchantId: MerchantId.optional(), instructions: z.array(AssignedInstruction).optional() }),
 });
 
-/** The merchant and the instructions of an order; null for an order that has none, is deleted or does not exist. */
+/** Merchant and instructions of an order; null if it has none, is deleted or does not exist. */
 const instructedOrder = async (client: EventStoreDBClient, orderId: string) => {
   let merchantId: string | undefined;
   for await (const { event } of eventsOf(client, `${ORDER_PREFIXES[0]}${orderId}`, OrderEvent)) {

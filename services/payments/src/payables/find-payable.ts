@@ -8,9 +8,8 @@ import { ordersPayableAt, type PayableOwner, type PayAt } from '../projections/p
 import { merchantOfOrder } from './merchant-of-order.ts';
 import { type Payable, payableChangeIn } from './payable.ts';
 
-/** The order that is paid at an address or by a reference, spelled as in the order's instructions, and the rail of that
- *  instruction. Null when no order recorded before the call has it. Throws `dependency_unavailable` when that cannot be
- *  known. */
+/** The order paid at an address or reference, spelled as in its instructions; null if none.
+ *  Knows every order recorded before the call, or throws `dependency_unavailable`. */
 export type FindPayable = (payAt: PayAt) => Promise<PayableOwner | null>;
 
 export const findPayable = ({

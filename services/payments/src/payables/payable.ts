@@ -11,8 +11,7 @@ import type { AllStreamResolvedEvent } from '@eventstore/db-client';
 import { z } from 'zod';
 import { indexesOf } from '../accounts/leases.ts';
 
-/** Where an order may be paid: at an address of a network, or by a reference of a provider, with addresses of its
- *  own. */
+/** Where an order may be paid: at an address, or by a reference of a provider and its addresses. */
 export interface Payable {
   readonly orderId: string;
   readonly merchantId: string;

@@ -99,9 +99,8 @@ const differences = (command: ReceivePayment, payment: ExistingPayment): string[
   ];
 };
 
-/** Records that the payment was mined, mined again elsewhere, or is in no block any more. A report without a block that
- *  does not count confirmations, for example of a sandbox, says nothing about blocks. A refunded payment is settled,
- *  whatever its block. One that its order did not apply yet has to be confirmed again in its new block. */
+/** Records a change of block. An unapplied payment needs its confirmations again in the new block.
+ *  A report without block and confirmations, as from a sandbox, says nothing about blocks. */
 const changeBlock = (
   payment: ExistingPayment,
   {
@@ -124,7 +123,7 @@ const changeBlock = (
   ];
 };
 
-/** The confirmation names the block that the changes lead to: its order ignores that of an earlier block. */
+/** Confirms in the new block: the order ignores confirmations of an earlier block. */
 const confirmAfter = (
   payment: ExistingPayment,
   changes: readonly PaymentEvent[],

@@ -10,8 +10,7 @@ export interface ProjectedPayment {
 
 const LIVE_SCHEMA = 'payments';
 
-// A row that is deleted or up to date stays as it is, and so do its refunds. Statements that lock their rows in the
-// same order cannot deadlock.
+// Skips rows that are deleted or up to date, with their refunds. Sorted ids prevent deadlocks.
 const upsert = (schema: string) => `
   with projected as (
   insert into ${schema}.payments as row (id, merchant_id, order_id, status, currency, payment_rail, created_at, revision, resource)

@@ -94,7 +94,7 @@ export const moneyReturnsBeforeADeletion = (): History => ({
   lastDeliveries: deliveredInTurn(),
 });
 
-/** The order learns at once that the money of a failed payment was there again, and is gone again. */
+/** The money of a failed payment returns and fails again before the order learns of its return. */
 export const moneyReturnsAndFailsUnseen = (): History => ({
   allow: ALLOW,
   steps: [

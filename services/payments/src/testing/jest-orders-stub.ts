@@ -11,7 +11,7 @@ import {
 import { ERROR_CODES, type ErrorCode } from '@cpg/core';
 import { type Decide, orderView, type StubOrder } from './jest-orders-stub-views.ts';
 
-/** A stub of the orders service over real HTTP. It repeats its decision on a payment, unless it left it `received`. */
+/** A stub of the orders service over real HTTP. It repeats its decisions, except `received`. */
 export const startOrdersStub = async () => {
   const orders = new Map<string, StubOrder>();
   const statuses = new Map<string, OrderStatus>();

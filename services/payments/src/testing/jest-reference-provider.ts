@@ -41,8 +41,7 @@ export const startReferenceProvider = async (secret: string) => {
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
 
-  /** Sends the callback of a payment. `now` is when it is signed, `body` what is sent in the place of the signed
-   *  body. */
+  /** Sends a signed callback at the instant `now`. `body` replaces the body after signing. */
   const send = async (
     payment: ProviderPayment,
     { now = new Date(), signedWith = secret, body = JSON.stringify(payment) } = {},

@@ -23,8 +23,8 @@ const HASHES_PER_TURN = 1_000;
 // A transaction has at least one input and one output.
 const SMALLEST_TRANSACTION = 60;
 
-/** Decodes a serialized block and proves that it is the block of that hash. Overwrites the witnesses in `bytes`. Throws
- *  DecodeError. */
+/** Decodes a block and proves that it has this hash. Overwrites the witnesses in `bytes`.
+ *  Throws DecodeError. */
 export const readBlock = async (bytes: Buffer, hash: string): Promise<RawBlock> => {
   const reader = new Reader(bytes);
   reader.skip(HEADER_BYTES);
@@ -50,8 +50,8 @@ export const readBlock = async (bytes: Buffer, hash: string): Promise<RawBlock> 
   return { parent: hashText(bytes, 4), time: new Date(bytes.readUInt32LE(68) * 1_000), transactions };
 };
 
-/** Leaves the root of the tree over the first `count` hashes at the beginning of the buffer. Throws DecodeError for a
- *  list whose end is repeated, which has the root of the shorter list (CVE-2012-2459). */
+/** Leaves the Merkle root of the first `count` hashes at the start of the buffer.
+ *  Throws DecodeError for a repeated end, which gives the same root (CVE-2012-2459). */
 const foldToMerkleRoot = async (hashes: Buffer, count: number): Promise<void> => {
   for (let width = count; width > 1; width = (width + 1) >> 1) {
     for (let left = 0; left < width; left += 2) {

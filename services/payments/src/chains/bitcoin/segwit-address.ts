@@ -44,7 +44,7 @@ const polymodOfPrefix = (prefix: string): number => {
   return [...codes.map((code) => code >> 5), 0, ...codes.map((code) => code & 31)].reduce(step, 1);
 };
 
-/** Whether the script at an offset may pay one of some addresses: always true if it does, and rarely true if not. */
+/** Whether a script may pay a watched address: never wrongly false, rarely wrongly true. */
 export type MayPay = (bytes: Buffer, script: number, scriptBytes: number) => boolean;
 
 // Six symbols of five bits are the first 30 bits of a program: a set of small numbers.

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 
-/** A transaction without witnesses inside the bytes of a block. It has offsets alone: values are decoded for the few
- *  that need it. */
+/** A transaction without witnesses. It keeps offsets, because few transactions are decoded. */
 export interface RawTransaction {
   readonly bytes: Buffer;
   readonly start: number;
@@ -28,8 +27,7 @@ const TWO_TO_32 = 2 ** 32;
 
 const firstHash = Buffer.alloc(HASH_BYTES);
 
-/** Hashes twice by SHA-256, and writes the result at an offset of `target`. Text in between is several times faster than
- *  the Buffers of `hash`. */
+/** Double SHA-256. `hash` is several times faster with binary strings than with Buffers. */
 export const writeDoubleSha256 = (message: Uint8Array, target: Buffer, offset: number): void => {
   firstHash.write(hash('sha256', message, 'binary'), 0, 'binary');
   target.write(hash('sha256', firstHash, 'binary'), offset, 'binary');
@@ -69,8 +67,8 @@ export class Reader {
   }
 }
 
-/** Reads past the transaction that begins at the position of the reader, and moves its version and its lock time next to
- *  its inputs and outputs, over the witnesses: the id of a transaction is the hash of that. Throws DecodeError. */
+/** Reads one transaction and overwrites its witnesses, because its id is the hash of the rest.
+ *  Throws DecodeError. */
 export const readTransaction = (reader: Reader): RawTransaction => {
   const { bytes } = reader;
   let start = reader.skip(VERSION_BYTES);

@@ -133,8 +133,7 @@ const POSITIONS: Positions = {
   },
 };
 
-/** For nodes without `eth_getBlockReceipts`: only the receipts of transactions that may pay a watched address, or that
- *  one sent. */
+/** Without `eth_getBlockReceipts`: receipts of transactions that may involve a watched address. */
 const receiptsOf = async (
   node: RpcNode,
   block: EvmBlock,

@@ -20,9 +20,8 @@ export interface SurplusOptions {
   readonly asset: string;
 }
 
-/** For nodes without traces: what grew in a block beyond the transfers that were found, one transfer for each address.
- *  It has no transaction, so its id is the place and the amount. Throws RpcError where the node no longer has the state
- *  of the block. */
+/** For nodes without traces: the growth of each balance beyond the transfers `found`.
+ *  Throws RpcError if the node no longer has the state of the block. */
 export const surplusesIn = async (
   node: RpcNode,
   { header, transactions }: EvmBlock,
@@ -47,7 +46,7 @@ export const surplusesIn = async (
   return surpluses;
 };
 
-/** What each sender of a block paid by its own transactions: their values, unless they failed, and their fees. */
+/** What each sender paid in its own transactions: fees, and the values of successful ones. */
 const spentBySenders = (
   transactions: readonly Transaction[],
   receipts: readonly Receipt[],
