@@ -172,7 +172,7 @@ const receiveProviderPayments = async (app: FastifyInstance, options: AppOptions
   await app.register(providerPaymentRoutes, { ...options, prefix: '/v1' });
 };
 
-/** Payers have no key, and a reference of 128 bits opens a page: their requests count by address. */
+/** Counts requests by address, because payers have no key: a reference of 128 bits opens a page. */
 const servePaymentPage = async (app: FastifyInstance, options: AppOptions): Promise<void> => {
   waitForStartGate(app, options.gate);
   limitRequestRate(app, options.limits.requests);

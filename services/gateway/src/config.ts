@@ -43,9 +43,9 @@ const GatewayConfig = ServiceConfig.extend({
   TRUST_PROXY: TrustProxy.default(false),
   /** Payment pages that can be open on this gateway with a stream of events. Further ones poll. */
   PAY_PAGE_STREAMS: Limit.default(20_000),
-  /** The same per address of a client, or per /64 of IPv6. Customers of a mobile carrier can share an address. */
+  /** The same per client address (IPv6: /64), which customers of a mobile carrier can share. */
   PAY_PAGE_STREAMS_PER_ADDRESS: Limit.default(200),
-  /** An EVM node of this machine whose first account has test money: payment pages offer to pay from it. */
+  /** A local EVM node. Payment pages offer to pay with the test money of its first account. */
   TEST_WALLET_URL: ServiceUrl.optional(),
 })
   .refine((config) => config.ENVIRONMENT !== 'production' || config.TRUST_PROXY !== true, {

@@ -20,7 +20,7 @@ export const openPools = ({
   statementTimeoutMs?: number | undefined;
   log: Logger;
 }): Pools => {
-  // PostgreSQL would plan many statements of lists each time: it does not know how few rows one reads.
+  // PostgreSQL overestimates the rows that lists read, and would plan many statements each time.
   const settings = { plan_cache_mode: 'force_generic_plan' };
   const main = createPool({ url, name, statementTimeoutMs, settings, log });
   const authentication = createPool({ url, name: `${name} authentication`, max: 3, statementTimeoutMs: 3_000, log });

@@ -9,8 +9,8 @@ export interface WebUrlRules {
   readonly allowLocal: boolean;
 }
 
-/** Parses an absolute https URL without credentials and fragment. Throws `invalid_request` for any other text. With
- *  `allowLocal` also http: the caller checks that it leads to this machine. */
+/** Parses an absolute https URL without credentials and fragment, or throws `invalid_request`.
+ *  `allowLocal` also accepts http: the caller must check that it leads to this machine. */
 export const parseWebUrl = (text: string, { path, allowLocal }: WebUrlRules): URL => {
   const refuse = (message: string) => invalidRequest([{ path, message }]);
   // URL parsers silently drop white space, so two parsers could see different hosts.
@@ -23,7 +23,7 @@ export const parseWebUrl = (text: string, { path, allowLocal }: WebUrlRules): UR
   return url;
 };
 
-/** Checks a URL that only the payer's browser opens: its form alone, because the gateway never connects to it. */
+/** Checks the form alone: the payer's browser opens this URL, and the gateway never does. */
 export const checkBrowserUrl = (text: string, rules: WebUrlRules): void => {
   const url = parseWebUrl(text, rules);
   if (url.protocol === 'http:' && !namesThisMachine(hostOf(url)))

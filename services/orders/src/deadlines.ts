@@ -38,10 +38,8 @@ const CLAIM_DUE = `
 
 const EXTEND_CLAIM = `update orders.orders set claimed_until = $2::timestamptz + $3 * interval '1 second' where id = $1`;
 
-/** Runs due orders: expiry and renewal, once their chains were read past the deadline, and the request for missing
- *  deposit instructions. The due time is a column of the read model, so a later start finds orders that fall due while
- *  no instance runs. An order that fails is retried after the others. Instances share the work by claims, which end 30
- *  seconds after a crash. */
+/** Runs due orders: expiry, renewal and missing deposit instructions. Read model rows say when.
+ *  Instances share the work by claims, which end 30 seconds after a crash. */
 export const watchDeadlines = (options: DeadlineOptions): { stop: () => Promise<void> } => {
   const stopping = new AbortController();
   const { readModel, now, wait, log, everyMs = POLL_INTERVAL_MS } = options;

@@ -1,6 +1,6 @@
 import { verifySecret } from './hash.ts';
 
-// Made with the current cost parameters: changing a parameter would invalidate stored keys. It takes seconds of CPU here.
+// Changed cost parameters would invalidate stored keys. Verifying one takes seconds of CPU here.
 test('a stored ARGON2ID hash stays valid', async () => {
   const salt = Buffer.from('salt of thirty-two bytes, exactly').toString('base64url');
   const stored = { salt, secret_hash: '5xUeTubwFYWokxDiinctwCMGi2ZFxMB3Pej4gW1PzGE', pepper_id: null };

@@ -37,7 +37,7 @@ const pageOf = (value: unknown): StoredPage | null => {
   return { items, rest };
 };
 
-/** The JSON of a page. Written item by item, because one text of 190 KB is copied three times on its way. */
+/** Writes item by item, because one text of 190 KB would be copied three times. */
 const bytesOf = ({ items, rest }: StoredPage): Buffer => {
   const parts = [
     ...items.flatMap(({ text }, index) => [index === 0 ? '{"items":[' : ',', text]),

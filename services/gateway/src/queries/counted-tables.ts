@@ -4,8 +4,8 @@ export const DELIVERIES = 'webhooks.deliveries';
 
 const counted = new WeakMap<Queryable, Set<string>>();
 
-/** Whether triggers count the rows of a table, in all spans. They do from the start, or once the service has rebuilt the
- *  table of an earlier version; then they always do. */
+/** Whether triggers count the rows of a table in all spans. Never becomes false again.
+ *  Tables of an earlier version are counted once their service has rebuilt them. */
 export const isCounted = async (db: Queryable, table: string): Promise<boolean> => {
   const known = counted.get(db) ?? new Set<string>();
   counted.set(db, known);

@@ -1,4 +1,4 @@
-/** A table of exact counts that the service which owns the rows keeps with them, for spans of several lengths. */
+/** A table of exact counts by spans, kept by the service that owns the rows. */
 export interface CountTable {
   readonly name: string;
   /** The columns of its key that lists filter by. */

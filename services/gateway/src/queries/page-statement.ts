@@ -12,9 +12,8 @@ export interface Statement {
 /** Up to here a page is found by reading the rows before it in an index, which is cheaper than by counts. */
 const MAX_SKIPPED = 500;
 
-/** The statement that selects one page, one row of the next page, and the total. It finds the ids of the page in an
- *  index, then reads these rows alone. With counts, the total is a sum of few rows, and a distant page is read from its
- *  minute on. A filter that the counts do not know names few rows: all of them are found first. */
+/** Selects a page, one row of the next page, and the total. Counts find totals and distant pages.
+ *  A filter without counts matches few rows, so all of them are found first. */
 export const pageStatement = (query: PageQuery, after?: Place): Statement => {
   const values: unknown[] = [];
   const search = searchOf(query, after, (value) => `$${values.push(value)}`);

@@ -11,7 +11,7 @@ export const requireOwner = ({ caller }: FastifyRequest, resource: ResourceName,
   if (merchantId === null || (caller && caller.merchantId !== merchantId)) throw notFound(resource);
 };
 
-/** The same for an order. A crash of PostgreSQL can lose its row for a moment, so orders is asked where there is none. */
+/** The same for an order. Asks orders if the row is missing: PostgreSQL can lose it in a crash. */
 export const requireOwnerOfOrder = async (
   request: FastifyRequest,
   { pool, orders }: { readonly pool: Pool; readonly orders: Pick<OrdersClient, 'summary'> },

@@ -5,7 +5,7 @@ import type { TestGateway, TestMerchant } from './jest-gateway.ts';
 import { orderOf, projectOrder } from './jest-resources.ts';
 import { errorResponse } from './jest-stub-service.ts';
 
-/** Makes the stub of payments know the pages that it returns, and record a payment for other calls. */
+/** Makes the payments stub know the returned pages. It answers other calls with a payment. */
 export const paymentPages = (gateway: TestGateway, merchant: TestMerchant) => {
   const pages = new Map<string, PaymentPageAddresses>();
   gateway.payments.respond = ({ path }) => {

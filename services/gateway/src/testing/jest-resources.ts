@@ -30,7 +30,7 @@ export const refundOf = (id: string, merchantId: string, more: Partial<Refund> =
   ...more,
 });
 
-/** The response of the orders service to a successful command. It has no order that its read model does not have. */
+/** The response of orders to a successful command. It knows no order outside the read model. */
 export const ordersResponse = ({ method, path, body }: StubCall) => {
   if (path.endsWith('/summary')) return errorResponse(404, 'not_found');
   const { order_id, merchant_id } = body as { order_id?: string; merchant_id: string };

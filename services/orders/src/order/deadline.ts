@@ -52,9 +52,8 @@ export const expire = (order: ExistingOrder, now: Date): OrderEvent[] => {
   return [expired(order, at)];
 };
 
-/** Expires the order if the payment can no longer be in time: it was seen after the deadline, or the grace period has
- *  ended. Needed when the timer that expires orders is late. An order with deposit addresses is left to the timer,
- *  which asks whether their chains were read past the deadline. */
+/** Expires the order for a late timer: the payment came too late, or the grace period is over.
+ *  With addresses only the latter counts, because the timer checks that their chains were read. */
 export const expireIfLate = (order: ExistingOrder, seenAt: string, now: Date): OrderEvent[] => {
   const at = now.toISOString();
   const isTooLate = seenAt > order.expiresAt && order.instructions.flatMap(depositsOf).length === 0;

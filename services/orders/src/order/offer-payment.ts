@@ -37,8 +37,7 @@ export const offerPayment = (offered: CommandOf<'OfferPayment'>, order: Existing
   return isFull(order) && !settles(order, events, payment.paymentId) ? [] : events;
 };
 
-/** Money that the rail saw before the sandbox advanced the clock of the order is as much older as the deadline then
- *  came closer. A chain may report it afterwards. */
+/** Advancing the sandbox clock ages what the rail saw before, even if the rail reports it later. */
 const inTimeOf = (
   { advances }: ExistingOrder,
   { payment, ...command }: CommandOf<'OfferPayment'>,
@@ -47,8 +46,7 @@ const inTimeOf = (
   return { ...command, payment: { ...payment, seenAt: minutesBefore(payment.seenAt, minutes) } };
 };
 
-/** An offer of an earlier sighting is outdated, and a later one reports that the rail saw the money again. A confirmed
- *  payment is then decided on anew. */
+/** Ignores an outdated sighting. A later one is reinstated, and decided on anew if confirmed. */
 const offerRecorded = (
   command: CommandOf<'OfferPayment'>,
   order: ExistingOrder,
@@ -66,8 +64,7 @@ const offerRecorded = (
   );
 };
 
-/** Whether the payment is confirmed for the first time, or again in a later block. A confirmation in an earlier block
- *  says nothing about the block that contains the payment now. */
+/** Whether the payment is newly confirmed. A confirmation in an earlier block does not count. */
 const isConfirmedAnew = (
   { confirmedAt, blockChanges = 0 }: OfferedPayment,
   { confirmedAt: recordedAt, blockChanges: recordedChanges = 0 }: PaymentState,
@@ -76,8 +73,7 @@ const isConfirmedAnew = (
   return blockChanges > recordedChanges && confirmedAt !== undefined && confirmedAt > recordedAt;
 };
 
-/** Records that another block contains the payment now, or none. A payment that was not applied has to be confirmed
- *  again then. */
+/** Records a change of block. A payment that was not applied then has to be confirmed again. */
 const changeBlock = ({ payment, unconfirmed, at }: CommandOf<'OfferPayment'>, recorded: PaymentState): OrderEvent[] => {
   const { paymentId, blockChanges: recordedChanges = 0 } = recorded;
   const { block, confirmations, blockChanges = 0, blockChangedAt = payment.receivedAt } = payment;

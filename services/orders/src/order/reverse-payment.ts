@@ -5,8 +5,8 @@ import { followedBy } from './evolve.ts';
 import { refundedOfApplied } from './payment-changes.ts';
 import { appliedMinor, type ExistingOrder, findPayment, isFull } from './state.ts';
 
-/** Records that the rail dropped or reversed the payment. Never throws, because the payment's own stream has recorded
- *  the failure already. If the order has not learned that the rail saw the money again before, it records that first. */
+/** Records that the rail dropped or reversed the payment, after a sighting that the order missed.
+ *  Never throws, because the payment's own stream already has the failure. */
 export const failPayment = (command: CommandOf<'FailPayment'>, order: ExistingOrder): OrderEvent[] => {
   const { payment, failureReason, at: now, failedAt = now } = command;
   const at = now.toISOString();
@@ -34,8 +34,7 @@ const isNews = (failed: OfferedPayment, recorded: PaymentState): boolean => {
   return recorded.status !== 'failed' || sightingOf(failed) > sightingOf(recorded);
 };
 
-/** Records that the rail saw the money of a failed payment again. If the order has not learned of the failure, it
- *  records that first. */
+/** Records that the rail saw the money of a failed payment again, after a failure it missed. */
 export const reinstatePayment = (
   { payment, confirmed, at: now }: Pick<CommandOf<'OfferPayment'>, 'payment' | 'confirmed' | 'at'>,
   order: ExistingOrder,
