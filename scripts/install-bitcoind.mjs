@@ -1,6 +1,6 @@
 import { setUp } from './setup.mjs';
 
-// Installs bitcoind (Bitcoin Knots) for the tests on a Bitcoin node, where apt is there. Without it those tests are skipped.
+// Installs bitcoind (Bitcoin Knots) with apt. Without it, tests on this node are skipped.
 await setUp();
 const { installBitcoind } = await import('../packages/local-chain/dist/index.js');
 try {

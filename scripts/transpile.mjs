@@ -4,9 +4,7 @@ import { parseArgs } from 'node:util';
 import { transformSync } from '@swc/core';
 import { bundleForBrowsers } from './bundle.mjs';
 
-// Builds one package: every source file becomes JavaScript with a source map, without a type check (`pnpm types` checks
-// the whole repository). Style sheets are copied, and a `browser/page.ts` is bundled for browsers. Run in the folder of
-// the package. `--out` names another folder than dist.
+// Builds the package in the current folder into `--out`, without a type check (see `pnpm types`).
 const { out } = parseArgs({ options: { out: { type: 'string', default: 'dist' } } }).values;
 
 const files = readdirSync('src', { recursive: true });

@@ -18,7 +18,7 @@ const NetworkRow = z.strictObject({
   native_coin: z.string().min(1).optional(),
   /** Extended public key of the account that receives deposits, unless a variable sets it. */
   xpub: z.string().optional(),
-  /** Block explorer that shows payers their transactions at `/tx/<hash>`. Default: one of the chain; null for none. */
+  /** Block explorer, shows `/tx/<hash>`. Default: the one of the chain; null for none. */
   explorer: z
     .url({ protocol: /^https$/, error: 'must be the https:// address of a block explorer, or null for none' })
     .nullable()

@@ -64,7 +64,6 @@ const factsOf =
 
 const FACTS = new Map([...MAIN.map(factsOf(false)), ...TEST.map(factsOf(true))]);
 
-/** What is known about a chain by its CAIP-2 id. A chain that this version does not know has the name that the operator
- *  gave its network. */
+/** Facts about a chain by its CAIP-2 id. An unknown chain has the name of its network as title. */
 export const chainFacts = (chainId: string, network: string): ChainFacts =>
   FACTS.get(chainId) ?? { title: network, isTestnet: false, secondsPerBlock: null };

@@ -1,4 +1,4 @@
-// By CAIP-2 id. Each shows a transaction at /tx/<hash> (EIP-3091 asks EVM explorers for it). Local chains have none.
+// By CAIP-2 id, without local chains. Each shows a transaction at /tx/<hash> (EIP-3091).
 const EXPLORERS: Readonly<Record<string, string>> = {
   'bip122:000000000019d6689c085ae165831e93': 'https://mempool.space',
   'bip122:000000000933ea01ad0ee984209779ba': 'https://mempool.space/testnet',

@@ -11,8 +11,7 @@ export interface Transfer {
   readonly amount: string;
 }
 
-/** The payment URI for wallets: BIP21 for Bitcoin (amount in BTC), EIP-681 for Ethereum and its tokens (amount in units
- *  of the asset). */
+/** The payment URI for wallets: BIP21 (amount in BTC) or EIP-681 (amount in units of the asset). */
 export const paymentUri = ({ chainId, asset, address, units, amount }: Transfer): string => {
   if (chainId.startsWith('bip122:')) return `bitcoin:${address}?amount=${amount}`;
   const chainNumber = chainId.replace('eip155:', '');

@@ -2,12 +2,11 @@ import { z } from 'zod';
 import { withUnknownTypes } from './event-definition.ts';
 import { Timestamp } from './ids.ts';
 
-/** The stream of the accounts that receive deposits, and of what merchants set about their deposits. It is one stream,
- *  so that two merchants can never take one account at the same time. */
+/** Deposit accounts and settings. One stream, so that two merchants cannot take one account. */
 export const DEPOSIT_SETTINGS_STREAM = 'deposit-settings';
 
-/** An account receives the deposits of a merchant on a network from now on; those of all other merchants if
- *  `merchantId` is null. The extended public key is in the metadata, which no audit prints. */
+/** The account receives the deposits of a merchant, or of all others if `merchantId` is null.
+ *  The extended public key is in the metadata, which no audit prints. */
 export const DepositAccountSet = z.object({
   type: z.literal('DepositAccountSet'),
   data: z.looseObject({

@@ -22,8 +22,8 @@ export const PageDeposit = z.object({
 });
 export type PageDeposit = z.infer<typeof PageDeposit>;
 
-/** `GET /pages/:reference` of payments -> 200 PaymentPageAddresses, which never change. 404 for a reference that is
- *  unknown, of a deleted order, or of an outside provider. An address that differs from its derivation is left out. */
+/** `GET /pages/:reference` of payments -> 200 PaymentPageAddresses, which never change. It omits an
+ *  address that differs from its derivation. 404: unknown, deleted, or of an outside provider. */
 export const PaymentPageAddresses = z.object({
   order_id: OrderId,
   merchant_id: MerchantId,

@@ -4,7 +4,7 @@ import { append } from './append.ts';
 import { chainEvents } from './chain-events.ts';
 import { type DomainEvent, genesisHash, type Recorded } from './recorded.ts';
 
-/** The end of a stream: its last revision, -1 before the first event, and the hash that the next event follows. */
+/** The end of a stream: its last revision (-1 if empty), and the hash for the next event. */
 export interface StreamEnd {
   readonly revision: number;
   readonly hash: string;
@@ -14,8 +14,8 @@ export interface StreamEnd {
 export const endOf = (stream: string, last: Pick<Recorded, 'revision' | 'metadata'> | null): StreamEnd =>
   last ? { revision: last.revision, hash: last.metadata.hash } : { revision: -1, hash: genesisHash(stream) };
 
-/** Appends an event that `actor` records without a request. Resolves to the new end of the stream; null if another
- *  process appended meanwhile. Throws if the stream was deleted, and like `append`. */
+/** Appends an event recorded without a request. Resolves to the new end of the stream, or null if
+ *  another process appended meanwhile. Throws if the stream was deleted, and like `append`. */
 export const appendOne = async (
   client: EventStoreDBClient,
   stream: string,

@@ -155,7 +155,7 @@ test('finds the coordinator once, and adds all partitions to a transaction that 
     for (let n = 0; n < messages; n += 1)
       await publisher.send(manyPartitions, [{ ...numbered(n), orderid: `ord_${n}` }]);
     await publisher.commit();
-    // A broker that still ends the transaction before refuses the first request, which is then sent again.
+    // A broker refuses the first request while it ends the last transaction. It is sent again.
     const afterFirstAdd = requests.slice(requests.indexOf('Produce'));
     const countOf = (name: string) => afterFirstAdd.filter((request) => request === name).length;
     expect(requests).not.toContain('GroupCoordinator');

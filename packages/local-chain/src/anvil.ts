@@ -17,8 +17,8 @@ export interface AnvilOptions {
   readonly onOutput?: (text: string) => void;
 }
 
-/** Path of anvil: `ANVIL_BIN`, the binary of the npm package for this platform, or `anvil` on the PATH; null where
- *  there is none. The package itself would also bring a wrapper, which leaves its child behind when it is killed. */
+/** Path of anvil: `ANVIL_BIN`, the npm binary for this platform, or on the PATH; null if none.
+ *  Not the npm wrapper: it leaves its child behind when it is killed. */
 export const findAnvil = (): string | null => {
   if (process.env.ANVIL_BIN) return process.env.ANVIL_BIN;
   const name = `@foundry-rs/anvil-${process.platform}-${process.arch === 'x64' ? 'amd64' : process.arch}`;

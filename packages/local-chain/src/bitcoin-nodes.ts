@@ -3,7 +3,7 @@ import type { BitcoinNode } from './bitcoin-node.ts';
 import { findBitcoind, startBitcoind } from './bitcoind.ts';
 import { findBtcd, startBtcd } from './btcd.ts';
 
-/** Bitcoin nodes for tests: btcd, and bitcoind of Bitcoin Core or of Bitcoin Knots, which derives from it. */
+/** Bitcoin nodes for tests. bitcoind is the one of Bitcoin Core, or of Bitcoin Knots, its fork. */
 export const BITCOIN_NODES = {
   btcd: { find: findBtcd, start: startBtcd, install: 'install-btcd.mjs builds it with Go' },
   bitcoind: { find: findBitcoind, start: startBitcoind, install: 'install-bitcoind.mjs installs it where apt is' },

@@ -33,8 +33,7 @@ export interface BitcoinWallet {
   readonly address: string;
   /** Mines enough blocks that the wallet has coins to spend. */
   readonly fund: (call: RpcCall) => Promise<void>;
-  /** Sends one transaction with an output for each payee. `spending` spends the coins of another one again, with a
-   *  higher fee, so that nodes replace it. */
+  /** Sends one transaction. `spending` replaces another one: the same coins, a higher fee. */
   readonly pay: (call: RpcCall, payees: readonly Payee[], spending?: Output) => Promise<Sent>;
 }
 

@@ -11,14 +11,14 @@ const KEYRING = '/usr/share/keyrings/debian-archive-keyring.gpg';
 const FOLDER = nodeFolder('bitcoin-knots');
 const INSTALLED = join(FOLDER, 'bitcoind');
 
-/** Path of bitcoind: `BITCOIND_BIN`, one that `installBitcoind` installed, or one on the PATH; null if there is none. */
+/** Path of bitcoind: `BITCOIND_BIN`, from `installBitcoind`, or on the PATH; null if none. */
 export const findBitcoind = (): string | null =>
   process.env.BITCOIND_BIN
     ? firstExisting([process.env.BITCOIND_BIN])
     : (firstExisting([INSTALLED]) ?? onPath('bitcoind'));
 
-/** Installs Bitcoin Knots from the backports of Debian into a cache folder of the user, with the libraries that it
- *  needs: it runs on other versions of Linux too, and no package of this machine changes. Throws Error without apt. */
+/** Extracts Debian's Bitcoin Knots and its libraries into a cache folder of the user, so it runs on
+ *  other Linux versions and changes no package of the machine. Throws Error without apt. */
 export const installBitcoind = (): string => {
   const found = findBitcoind();
   if (found) return found;

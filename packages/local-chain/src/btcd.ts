@@ -10,7 +10,7 @@ const VERSION = 'v0.26.2';
 const FOLDER = nodeFolder(`btcd-${VERSION}`);
 const BUILT = join(FOLDER, 'btcd');
 
-/** Path of btcd: `BTCD_BIN`, one that `installBtcd` built, or one on the PATH; null if there is none. */
+/** Path of btcd: `BTCD_BIN`, from `installBtcd`, or on the PATH; null if none. */
 export const findBtcd = (): string | null =>
   process.env.BTCD_BIN ? firstExisting([process.env.BTCD_BIN]) : (firstExisting([BUILT]) ?? onPath('btcd'));
 

@@ -5,8 +5,7 @@ const TIMEOUT_MS = 5_000;
 
 const Created = z.object({ deposit_instructions: z.array(z.object({ payment_url: z.string().optional() })) });
 
-/** Creates the demo order and resolves to the page on which it is paid; null if that fails: the stack is ready all the
- *  same. */
+/** Creates the demo order and resolves to its payment page, or null: the stack is ready even if this fails. */
 export const createPaymentLink = async ({
   baseUrl,
   apiKey,

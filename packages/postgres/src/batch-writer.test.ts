@@ -16,7 +16,7 @@ const controlled = () => {
   return { statements, write };
 };
 const idsOf = ({ rows }: { rows: readonly VersionedRow[] }) => rows.map(({ id }) => id);
-/** Timers of one length end in the order in which they were set, so the second one ends after that of the writer. */
+/** Equal timers fire in order, so the second sleep ends after the timer of the writer. */
 const settled = async () => {
   await sleep(1);
   await sleep(1);

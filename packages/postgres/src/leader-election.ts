@@ -12,8 +12,7 @@ export interface LeaderElectionOptions {
   readonly lead: (signal: AbortSignal, isLeader: IsLeader) => Promise<void>;
 }
 
-/** Whether no other process can have the role. False at once in a process that resumes after another one took over, when
- *  `signal` has not aborted yet. */
+/** Whether no other process can hold the role. After a pause, false even before `signal` aborts. */
 export type IsLeader = () => boolean;
 
 const RETRY_EVERY_MS = 1_000;
@@ -47,7 +46,7 @@ export const startLeaderElection = (options: LeaderElectionOptions): { stop: () 
 const leadOnce = async ({ url, role, log, lead }: LeaderElectionOptions, stopping: AbortSignal): Promise<void> => {
   await withAdvisoryLock({ url, applicationName: `leader ${role}`, lock: role }, async (session, lost) => {
     let provenMs = performance.now();
-    /** PostgreSQL counts the timeout from when it answered, which is later than when it was asked. */
+    /** Counts from the request: PostgreSQL starts its timeout later, when it answers. */
     const prove = async (statement: string): Promise<void> => {
       const askedMs = performance.now();
       await session.query(statement);

@@ -171,7 +171,7 @@ test('there is one leader at a time, and another takes over when its connection 
   await until(() => leading.length === 1 && leading[0] !== first);
   const second = roles.get(leading[0]!)!;
   expect(second()).toBe(true);
-  // As after a pause of the process: PostgreSQL ended the session, and nothing has told this process yet.
+  // As after a pause: PostgreSQL ended the session, and this process has not noticed yet.
   expect(atLater(4_000, second)).toBe(false);
   const terminated = await pool.query(
     "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'leader tests.leader'",

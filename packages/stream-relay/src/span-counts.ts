@@ -12,8 +12,7 @@ export interface SpanCounts {
   readonly where?: string;
 }
 
-/** Exact numbers of rows by merchant and by spans of 1 minute, 12 minutes, 2 hours, 28 hours and 1 week, for lists.
- *  Triggers keep them; the migrations of the service have their functions. */
+/** Exact row counts by merchant and time span. Triggers of the migrations keep them. */
 export const spanCounts = ({ name, of, keys, statuses = [], where = 'true' }: SpanCounts): CountTable => {
   const primaryKey = ['merchant_id', 'span', 'start', ...keys];
   const byStatus = statuses.map((status) => `count(*) filter (where status = '${status}') as ${status}`);

@@ -10,7 +10,7 @@ export const verifyCounts = async (
 ): Promise<{ differ: number; differences: readonly Difference[] }> => {
   const found = { differ: 0, differences: [] as Difference[] };
   for (const count of counts) {
-    // Without these triggers, the rows are of an earlier version, and are not counted yet, or in fewer spans.
+    // An earlier version wrote rows without these triggers: uncounted, or counted in fewer spans.
     if (!(await hasTriggers(db, `${schema}.${tables[0]}`))) continue;
     const { rows } = await db.query<Difference & { differ: string }>(comparison(schema, count));
     found.differ += Number(rows[0]?.differ ?? 0);

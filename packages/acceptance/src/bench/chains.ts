@@ -36,7 +36,7 @@ const evmTable: AssetTable = assetTable({
   ],
 });
 
-/** Reading blocks of chains in catch-up, with many addresses watched, compared with only fetching them. */
+/** Compares reading blocks in catch-up, with many watched addresses, to only fetching them. */
 export const chains = async (): Promise<Row[]> => {
   const { first, answers } = await recordEvmBlocks(BLOCKS, EVM_TRANSFERS);
   const node = await startRecordedNode([...answers, ...recordBitcoinBlocks(BLOCKS, BITCOIN_TRANSACTIONS)]);

@@ -10,16 +10,14 @@ import { inTurns } from './timings.ts';
 const ROWS = Number(process.env.ROWS ?? 1_000_000);
 const MAX_RATIO = 3;
 const TURNS = 9;
-/** The slowest pages are measured again with more turns, because the slowest of many short measurements is an
- *  outlier. */
+/** The slowest of many short measurements is an outlier, so the slowest pages get more turns. */
 const SLOWEST = 5;
 const TURNS_OF_SLOWEST = 41;
 /** PostgreSQL plans a prepared statement anew for its first five runs. */
 const WARM_UP = 7;
 
-/** Measures every filter of every list: the first, the middle and the last page that may be read, with the total. The
- *  baseline is a read by id of the same table, in turns with the page, so that a busy machine slows both. "Bytes alone"
- *  is what a server takes that only sends the slowest page. ROWS sets how many rows the tables have. */
+/** Measures the first, the middle and the last page of every filter of every list, with the total.
+ *  The baseline is a read by id, in turns with the page, so that a busy machine slows both. */
 export const lists = async (): Promise<Row[]> => {
   const stack = await startStack();
   const db = new pg.Client({ connectionString: stack.databaseUrl });

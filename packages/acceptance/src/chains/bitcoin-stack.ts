@@ -19,7 +19,7 @@ export interface BitcoinStack {
   readonly wallet: BitcoinWallet;
   /** Creates an order that is paid in BTC. */
   readonly order: () => ReturnType<Desk['order']>;
-  /** Mines blocks and resolves to their hashes. No two of them are the same, also after a reorganization. */
+  /** Mines blocks and resolves to their hashes, which are unique even after a reorganization. */
   readonly mine: (count?: number) => Promise<string[]>;
   readonly stop: () => Promise<void>;
 }

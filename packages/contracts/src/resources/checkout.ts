@@ -4,11 +4,10 @@ import { Timestamp } from '../ids.ts';
 import { Amount } from '../money.ts';
 import { Capabilities } from './order.ts';
 
-// The payer's view of an order. It shows nothing of the merchant's own business: no ids, emails, metadata or references.
+// The payer's view of an order, without the merchant's ids, emails, metadata and references.
 
-/** What the payer sees of the order's status. `confirming`: the whole amount was seen, and is not settled yet.
- *  `closing`: the deadline passed, and the order is about to expire or to get new prices. `returned`: the merchant
- *  returned what was paid. */
+/** `confirming`: the whole amount was seen, but is not settled yet.
+ *  `closing`: after the deadline, before the order expires or gets new prices. */
 export const CheckoutState = z.enum([
   'preparing',
   'waiting',
@@ -62,13 +61,12 @@ export const WayToPay = z.strictObject({
   required_confirmations: z.int(),
   /** The block explorer of the network. It shows a transaction at `/tx/<hash>`. */
   explorer: z.string().optional(),
-  /** How long these confirmations take on average; null where the time between blocks is not known. */
+  /** How long these confirmations take on average; null if the block time is unknown. */
   minutes: z.number().nullable(),
 });
 export type WayToPay = z.infer<typeof WayToPay>;
 
-/** `late`: it came after the deadline, so the merchant has to accept or return it. `not_counted`: the merchant has to
- *  return it. */
+/** `late`: the merchant must accept or return it. `not_counted`: the merchant must return it. */
 export const CheckoutPaymentState = z.enum(['seen', 'counted', 'late', 'not_counted', 'returned', 'failed']);
 export type CheckoutPaymentState = z.infer<typeof CheckoutPaymentState>;
 

@@ -26,8 +26,8 @@ export const RecordedProviderPayment = z.object({
 });
 export type RecordedProviderPayment = z.infer<typeof RecordedProviderPayment>;
 
-/** `POST /providers/:name/callbacks` -> 200 RecordedProviderPayment. A callback of an outside provider as it arrived:
- *  payments verifies it. Errors: 404 for an unknown provider, 401 `invalid_signature`, 400, 409 `payment_conflict`. */
+/** `POST /providers/:name/callbacks` -> 200 RecordedProviderPayment. Payments checks the signature.
+ *  Errors: 404 unknown provider, 401 `invalid_signature`, 400, 409 `payment_conflict`. */
 export const ProviderCallbackCall = z.object({
   timestamp: z.string().optional(),
   signature: z.string().optional(),

@@ -11,8 +11,8 @@ export interface ChainNodes {
   readonly bitcoin?: string | undefined;
 }
 
-/** The variables that make services use the chains of this machine: none if there is no chain. A file of assets and
- *  URLs in the caller's environment win. Throws LaunchError if they cannot be read. */
+/** Variables that point services at the chains of this machine. Those in `env` win.
+ *  Throws LaunchError if ASSETS_FILE or CHAIN_URLS cannot be read. */
 export const chainEnvironment = (
   nodes: ChainNodes,
   dataDir: string,

@@ -1,6 +1,6 @@
 import type { ConcurrencyLimit } from './concurrency-limit.ts';
 
-/** How important a route is: creates are refused first, `health` never. A `stream` has limits of its own. */
+/** Under overload, `create` is refused first and `health` never. A `stream` has its own limits. */
 export type LoadClass = 'create' | 'normal' | 'health' | 'stream';
 
 declare module 'fastify' {

@@ -7,7 +7,7 @@ const REGTEST_GENESIS = '0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a1
 /** The call that fetches a block. */
 export const bitcoinCalls = ({ hash }: { hash: string }): Call[] => [['getblock', [hash, 0]]];
 
-/** What a node would answer about made-up blocks, from height 1 on: a test node would need minutes to mine them. */
+/** A node's answers about generated blocks from height 1 on: mining them would take minutes. */
 export const recordBitcoinBlocks = (blocks: number, transactions: number): Recorded[] => {
   let last = REGTEST_GENESIS;
   const answers: Recorded[] = [{ call: ['getblockhash', [0]], result: last }];
@@ -23,8 +23,7 @@ export const recordBitcoinBlocks = (blocks: number, transactions: number): Recor
 const doubleSha256 = (bytes: Buffer) => hash('sha256', hash('sha256', bytes, 'buffer'), 'buffer');
 const reversedHex = (bytes: Buffer) => Buffer.from(bytes).reverse().toString('hex');
 
-/** A block of transactions of the usual shape: two signed inputs, two outputs to segwit addresses. It has no proof of
- *  work. */
+/** A block without proof of work. A transaction has two signed inputs and two segwit outputs. */
 const bitcoinBlock = (transactions: number, parent: string): { hash: string; raw: string } => {
   const made = Array.from({ length: transactions }, transaction);
   let level = made.map(({ id }) => id);

@@ -19,7 +19,7 @@ export const evmCalls = ({ hash, height }: { hash: string; height: number }): Ca
   ['trace_block', [hexOf(BigInt(height))]],
 ];
 
-/** Mines blocks of transfers on anvil, and records its answers about them. `first` is the height of the first one. */
+/** Mines blocks of transfers on anvil and records its answers. `first` is the lowest height. */
 export const recordEvmBlocks = async (
   blocks: number,
   transfers: number,

@@ -11,8 +11,7 @@ const ROUNDS = 7;
 const WARM_UP = 3;
 const MAX_RATIO = 1.5;
 
-/** Reads the blocks of a node, and compares it with fetching them without looking: by the clock, and by the CPU time of
- *  this process, which a busy machine does not stretch. */
+/** Compares reading blocks to only fetching them. CPU time is stable even on a busy machine. */
 export const measureReading = async (chain: BenchedChain, addresses: number): Promise<Row[]> => {
   const { name, table, calls } = chain;
   const { source, refs } = await openBenched(chain);

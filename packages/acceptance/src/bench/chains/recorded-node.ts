@@ -14,7 +14,7 @@ export interface RecordedNode {
   readonly stop: () => void;
 }
 
-/** Starts a node in a process of its own that answers from a record, so that what is measured is the reading side. */
+/** Starts a node that replays a record, in its own process so that its CPU time is not measured. */
 export const startRecordedNode = async (answers: readonly Recorded[]): Promise<RecordedNode> => {
   const node = fork(join(import.meta.dirname, 'recorded-node-process.js'));
   node.send(answers);

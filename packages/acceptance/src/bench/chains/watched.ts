@@ -19,7 +19,7 @@ export const watchedIn = (table: AssetTable, count: number) => {
   return refresh();
 };
 
-/** Memory of this process: what many watched addresses add, and what reading blocks adds after that. */
+/** Memory of this process: the growth by many watched addresses, and then by reading blocks. */
 export const measureMemory = async (chain: BenchedChain, count: number): Promise<Row[]> => {
   const { source, refs } = await openBenched(chain);
   const read = async (watched: Parameters<typeof source.block>[1]) => {

@@ -2,8 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
-/** The least that sending a page can cost: `node:http` alone sends the bytes that it was given by PUT. Runs as its own
- *  process and prints its port. */
+/** The lower bound for a page: `node:http` sends bytes that it got by PUT. Prints its port. */
 let page: Buffer = Buffer.alloc(0);
 const server = createServer(async (request, response) => {
   if (request.method === 'PUT') page = await buffer(request);

@@ -49,7 +49,7 @@ const filledIn = (
     .replaceAll('{order}', literal(order))
     .replaceAll('{payment}', literal(payment));
 
-/** Inserts the rows of one table, on a connection of its own, without the triggers that count each batch. */
+/** Inserts the rows of one table without the triggers that count each batch. */
 const fillTable = async (
   stack: Stack,
   insert: string,
