@@ -1,5 +1,5 @@
 import { requiredConfirmations } from '@cpg/assets';
-import type { Pool, Queryable } from '@cpg/postgres';
+import type { Pool } from '@cpg/postgres';
 import type { Logger, MetricsRegistry } from '@cpg/runtime';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { nextReservedIndex } from '../accounts/account-stream.ts';
@@ -16,6 +16,7 @@ import { chainDetails } from './chain-status.ts';
 import { chainStream } from './chain-stream.ts';
 import { chainTables } from './chain-tables.ts';
 import { watchedNetworks } from './chain-urls.ts';
+import { earlierAddresses } from './earlier-addresses.ts';
 import { openChainSource } from './open-chain-source.ts';
 import { readPast } from './read-past.ts';
 import { reporter, type RequiredConfirmations } from './reporter.ts';
@@ -127,25 +128,9 @@ const addressesBySpace = ({ client, pool, config: { networks }, accounts: { acco
           return [...byFingerprint].map(([fingerprint, addressAt]) => ({ fingerprint, addressAt }));
         },
         nextIndex: (fingerprint) => nextReservedIndex(client, fingerprint),
-        otherAddresses: (fingerprints) => addressesOfOthers(pool, names, fingerprints),
-        nowMs: () => performance.now(),
+        earlierAddresses: earlierAddresses({ client, db: pool, networks: names }),
       });
     spaces.set(space, shared);
     return shared;
   };
-};
-
-/** Addresses that orders show and that no current account derives, and those that were handed out before
- *  reservations were events. */
-const addressesOfOthers = async (
-  db: Queryable,
-  networks: readonly string[],
-  fingerprints: readonly string[],
-): Promise<string[]> => {
-  const { rows } = await db.query<{ address: string }>(
-    `select address from payments.payables where network = any($1) and address is not null and account <> all($2)
-     union select address from payments.deposit_addresses where network = any($1)`,
-    [networks, fingerprints],
-  );
-  return rows.map(({ address }) => address);
 };

@@ -6,19 +6,15 @@ const account = (fingerprint: string): WatchedAccount => ({
 });
 
 const start = () => {
-  const state = { accounts: [account('a')], next: 2, others: ['of-an-earlier-key'], nowMs: 0 };
-  const asked = { others: 0, next: 0 };
+  const state = { accounts: [account('a')], next: 2, earlier: ['of-an-earlier-key'] };
+  const asked = { next: 0 };
   const { refresh } = watchedAddresses({
     accounts: async () => state.accounts,
     nextIndex: async () => {
       asked.next += 1;
       return state.next;
     },
-    otherAddresses: async () => {
-      asked.others += 1;
-      return state.others;
-    },
-    nowMs: () => state.nowMs,
+    earlierAddresses: async (known) => state.earlier.filter((address) => !known.includes(address.split('/')[0]!)),
   });
   return { state, asked, refresh };
 };
@@ -31,18 +27,18 @@ test('watches each reserved index, and addresses of earlier keys', async () => {
 });
 
 test('watches the addresses of a key after another one took its place', async () => {
-  const { state, asked, refresh } = start();
+  const { state, refresh } = start();
   await refresh();
-  await refresh();
-  expect(asked.others).toBe(1);
   state.accounts = [account('b')];
-  state.others = ['of-an-earlier-key', 'a/0'];
-  const watched = await refresh();
-  expect(asked.others).toBe(2);
-  expect([...watched.keys()]).toEqual(['of-an-earlier-key', 'a/0', 'a/1', 'b/0', 'b/1']);
-  state.nowMs = 3_600_000;
+  state.earlier = ['of-an-earlier-key', 'a/0', 'b/9'];
+  expect([...(await refresh()).keys()]).toEqual(['of-an-earlier-key', 'a/0', 'a/1', 'b/0', 'b/1']);
+});
+
+test('looks for addresses of earlier keys at each call', async () => {
+  const { state, refresh } = start();
   await refresh();
-  expect(asked.others).toBe(3);
+  state.earlier = ['of-an-earlier-key', 'another'];
+  expect((await refresh()).has('another')).toBe(true);
 });
 
 test('calls at once share a run, and a call during a run waits for the next one', async () => {

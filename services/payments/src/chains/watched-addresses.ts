@@ -12,34 +12,28 @@ export interface WatchedAddressesOptions {
   readonly accounts: () => Promise<readonly WatchedAccount[]>;
   /** The index after the last one that was reserved for orders. */
   readonly nextIndex: (fingerprint: string) => Promise<number>;
-  /** Addresses that orders show and that belong to none of these accounts: those of earlier account keys. */
-  readonly otherAddresses: (fingerprints: readonly string[]) => Promise<readonly string[]>;
-  readonly nowMs: () => number;
+  /** Addresses that orders showed before the call, and that belong to none of these accounts. */
+  readonly earlierAddresses: (fingerprints: readonly string[]) => Promise<readonly string[]>;
 }
 
 export interface WatchedAddresses {
-  /** The addresses that orders showed before the call. */
+  /** The addresses that orders showed before the call. Throws if that cannot be known. */
   readonly refresh: () => Promise<Watched>;
 }
 
 /** One derivation takes about 0.1 ms. */
 const BATCH = 64;
-/** No new order shows an address of an earlier account key. */
-const OTHERS_EVERY_MS = 3_600_000;
 
 /** The addresses of every index that was reserved, from 0 on. An index is reserved before it is shown, so whoever paid
  *  in a block that a node already has paid to one of them. */
 export const watchedAddresses = ({
   accounts,
   nextIndex,
-  otherAddresses,
-  nowMs,
+  earlierAddresses,
 }: WatchedAddressesOptions): WatchedAddresses => {
   const addresses = new Set<string>();
   /** The index after those that were derived, by account. */
   const derived = new Map<string, number>();
-  let othersKey = '';
-  let othersAtMs = 0;
 
   const derive = async ({ fingerprint, addressAt }: WatchedAccount): Promise<void> => {
     const next = await nextIndex(fingerprint);
@@ -49,16 +43,10 @@ export const watchedAddresses = ({
       if (index % BATCH === BATCH - 1) await yieldToEventLoop();
     }
   };
-  const addOthers = async (fingerprints: readonly string[]): Promise<void> => {
-    const key = fingerprints.join();
-    if (key === othersKey && nowMs() - othersAtMs < OTHERS_EVERY_MS) return;
-    for (const address of await otherAddresses(fingerprints)) addresses.add(address);
-    othersKey = key;
-    othersAtMs = nowMs();
-  };
   const refresh = async (): Promise<Watched> => {
     const known = await accounts();
-    await addOthers(known.map(({ fingerprint }) => fingerprint));
+    const earlier = await earlierAddresses(known.map(({ fingerprint }) => fingerprint));
+    for (const address of earlier) addresses.add(address);
     await Promise.all(known.map(derive));
     return addresses;
   };

@@ -135,3 +135,42 @@ export const ordersPayableAt = async (db: Queryable, payAt: PayAt): Promise<Paya
   });
   return rows.map((row) => ({ orderId: row.order_id, merchantId: row.merchant_id, rail: row.rail }));
 };
+
+/** The addresses on these networks that orders show, and that belong to none of these accounts. */
+export const addressesOfOtherAccounts = async (
+  db: Queryable,
+  networks: readonly string[],
+  fingerprints: readonly string[],
+): Promise<string[]> => {
+  const others = await otherAccounts(db, fingerprints);
+  if (others.length === 0) return [];
+  const { rows } = await db.query<{ address: string }>(
+    'select address from payments.payables where account = any($1) and network = any($2) and address is not null',
+    [others, networks],
+  );
+  return rows.map(({ address }) => address);
+};
+
+/** Looks up each account once in the index, because nearly all rows belong to the given ones. */
+const otherAccounts = async (db: Queryable, fingerprints: readonly string[]): Promise<string[]> => {
+  const { rows } = await db.query<{ account: string }>({
+    name: 'other accounts of payables',
+    text: `with recursive found as (
+             select min(account) as account from payments.payables
+             union all
+             select (select min(account) from payments.payables where account > found.account) from found
+             where found.account is not null)
+           select account from found where account <> all($1)`,
+    values: [fingerprints],
+  });
+  return rows.map(({ account }) => account);
+};
+
+/** The addresses on these networks that were handed out and have no event. */
+export const addressesWithoutEvents = async (db: Queryable, networks: readonly string[]): Promise<string[]> => {
+  const { rows } = await db.query<{ address: string }>(
+    'select address from payments.deposit_addresses where network = any($1)',
+    [networks],
+  );
+  return rows.map(({ address }) => address);
+};

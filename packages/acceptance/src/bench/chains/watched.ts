@@ -13,8 +13,7 @@ export const watchedIn = (table: AssetTable, count: number) => {
   const { refresh } = watchedAddresses({
     accounts: async () => [{ fingerprint: account.fingerprint, addressAt }],
     nextIndex: async () => count,
-    otherAddresses: async () => [],
-    nowMs: () => performance.now(),
+    earlierAddresses: async () => [],
   });
   return refresh();
 };

@@ -1,0 +1,76 @@
+import { appliedOnceConfirmed, until } from '../testing/jest-fixtures.ts';
+import { deposit } from '../testing/jest-order-events.ts';
+import { type PaymentsService, startPayments } from '../testing/jest-payments.ts';
+import { simulatedChain } from '../testing/jest-simulated-chain.ts';
+import { NETWORK, transferTo, watchedNetwork } from '../testing/jest-watched-network.ts';
+
+/** The test waits for several commits of the watcher. */
+const TIMEOUT_MS = 60_000;
+
+let payments: PaymentsService;
+let payables: ReturnType<PaymentsService['startPayables']> | undefined;
+let watched: ReturnType<typeof watchedNetwork>;
+
+beforeAll(async () => {
+  payments = await startPayments();
+  watched = watchedNetwork(payments);
+  await watched.reserve();
+});
+afterAll(async () => {
+  await watched.stop();
+  await payables?.stop();
+  await payments.stop();
+});
+
+/** No account of the network derives them. */
+const [MISSING, COMING, UNREAD] = ['0xEarlier1', '0xEarlier2', '0xEarlier3'] as const;
+
+const orderAt = (address: string, index: number) =>
+  payments.createOrder(appliedOnceConfirmed, [deposit(address, index)]);
+const rowsOf = async (address: string) =>
+  (await payments.pool.query('select from payments.payables where address = $1', [address])).rowCount;
+
+test(
+  'credits money at addresses of earlier keys, whatever the rows of payables lack when its block comes',
+  async () => {
+    const chain = simulatedChain();
+    chain.mineMany(3);
+    let asked = 0;
+    const tip = () => {
+      asked += 1;
+      return chain.source.tip();
+    };
+    const { running } = watched.startProcess({ ...chain.source, tip });
+    const readOn = () => until(() => running.progress().get(NETWORK)?.height === chain.height());
+    await readOn();
+
+    // Nothing projects payables: PostgreSQL was lost, for example.
+    const missingId = await orderAt(MISSING, 1);
+    const toMissing = transferTo(0, '0xa', { address: MISSING });
+    chain.mine(toMissing);
+    expect(await watched.paymentOf(toMissing, 'received')).toMatchObject({ order_id: missingId });
+    expect(await rowsOf(MISSING)).toBe(0);
+
+    payables = payments.startPayables();
+    const comingId = await orderAt(COMING, 2);
+    await until(() => rowsOf(COMING));
+    const toComing = transferTo(0, '0xb', { address: COMING });
+    chain.mine(toComing);
+    expect(await watched.paymentOf(toComing, 'received')).toMatchObject({ order_id: comingId });
+
+    await payments.pool.query(
+      "insert into payments.parked_streams values ('payables', 'order-x', 0, 'e', 't', 'reason')",
+    );
+    const unreadId = await orderAt(UNREAD, 3);
+    const height = chain.height();
+    const toUnread = transferTo(0, '0xc', { address: UNREAD });
+    chain.mine(toUnread);
+    const askedBefore = asked;
+    await until(() => asked > askedBefore + 2);
+    expect(running.progress().get(NETWORK)).toMatchObject({ height });
+    await payments.pool.query('delete from payments.parked_streams');
+    expect(await watched.paymentOf(toUnread, 'received')).toMatchObject({ order_id: unreadId });
+    await readOn();
+  },
+  TIMEOUT_MS,
+);

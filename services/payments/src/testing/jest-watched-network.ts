@@ -1,0 +1,64 @@
+import { readAssets } from '@cpg/assets';
+import { ACCOUNT_STREAM_PREFIX } from '@cpg/contracts';
+import { createServiceMetrics } from '@cpg/runtime';
+import type { ChainSource, Transfer } from '../chains/chain-source.ts';
+import { watchChains } from '../chains/watch-chains.ts';
+import { paymentIdOf } from '../payment/identity.ts';
+import { depositNetworksOf } from '../rails/networks.ts';
+import { appliedOnceConfirmed, until } from './jest-fixtures.ts';
+import { deposit } from './jest-order-events.ts';
+import type { PaymentsService } from './jest-payments.ts';
+
+export const NETWORK = 'ethereum-sepolia';
+const networks = depositNetworksOf(readAssets({ ENVIRONMENT: 'sandbox' }));
+export const sepolia = networks.find(({ name }) => name === NETWORK)!;
+export const usdc = sepolia.assets.find(({ currency }) => currency === 'USDC')!;
+
+/** 10 USDC by the first log of a transaction, to the address of an index by default. */
+export const transferTo = (index: number, txHash: string, changes: Partial<Transfer> = {}): Transfer => ({
+  ...{ id: `${txHash}:0`, txHash, address: sepolia.addressAt(index), asset: usdc.id, units: 10_000_000n },
+  ...changes,
+});
+
+/** Processes that watch the network, with the stores of a payments service. */
+export const watchedNetwork = (payments: PaymentsService) => {
+  const running: ReturnType<ReturnType<typeof watchChains>['start']>[] = [];
+  return {
+    reserve: () =>
+      payments.events.record(`${ACCOUNT_STREAM_PREFIX}${sepolia.account.fingerprint}`, 'DerivationIndexesReserved', {
+        ...{ account: sepolia.account.fingerprint, first: 0, count: 10, again: [] },
+      }),
+    /** One process. All share the stores and the node. */
+    startProcess: (source: ChainSource, name = NETWORK) => {
+      const { client, pool, log, registerPayment, changes, subscription } = payments;
+      const network = { ...sepolia, name };
+      const chains = watchChains({
+        config: {
+          ...{ DATABASE_URL: subscription.databaseUrl, ENVIRONMENT: 'sandbox', CHAIN_POLL_MS: 20, networks: [network] },
+          CHAIN_URLS: { [name]: ['http://127.0.0.1:1'] },
+        },
+        ...{ client, pool, log, register: registerPayment, fail: changes.fail, now: () => new Date() },
+        openSource: () => ({ ...source, close: async () => {} }),
+        accounts: {
+          accountsOf: async () => [network],
+          requiredConfirmations: async (_merchantId, asset) => asset.requiredConfirmations,
+        },
+        findPayable: payments.findPayable,
+        metrics: createServiceMetrics({ totals: () => ({}) }),
+      });
+      running.push(chains.start());
+      return { ...chains, running: running.at(-1)! };
+    },
+    /** An order that is paid at the address of an index. */
+    orderAt: (index: number) => payments.createOrder(appliedOnceConfirmed, [deposit(sepolia.addressAt(index), index)]),
+    /** Waits until the payment of a transfer has a status. */
+    paymentOf: async ({ id }: Transfer, status: string) => {
+      const paymentId = paymentIdOf('crypto_deposit', `${sepolia.chainId}/${id}`);
+      return until(async () => {
+        const row = await payments.rowOf(paymentId);
+        return row?.status === status ? (row.resource as Record<string, unknown>) : null;
+      });
+    },
+    stop: async () => void (await Promise.all(running.map(({ stop }) => stop()))),
+  };
+};
