@@ -49,7 +49,7 @@ export const OrderCreated = defineEvent({
     expirationMinutes: z.int(),
     expiresAt: Timestamp,
     metadata: RecordedMetadata.optional(),
-    /** The payment page links to these pages of the merchant. Absent in events of earlier versions. */
+    /** The payment page links to these pages of the merchant. Absent in earlier events. */
     returnUrl: z.string().optional(),
     cancelUrl: z.string().optional(),
     /** Absent while a provider is slow: the order is `initialized` until `OrderInstructed`. */

@@ -5,7 +5,7 @@ const TIMEOUT_MS = 5_000;
 
 const Created = z.object({ deposit_instructions: z.array(z.object({ payment_url: z.string().optional() })) });
 
-/** Creates the demo order and resolves to its payment page, or null: the stack is ready even if this fails. */
+/** Resolves to the payment page of a new demo order, or null: the stack works without it. */
 export const createPaymentLink = async ({
   baseUrl,
   apiKey,
