@@ -1,6 +1,6 @@
 import { buildSync } from 'esbuild';
 
-/** One minified script of a module and all that it imports, for browsers of the last years. */
+/** Bundles a module with its imports into one minified script for recent browsers. */
 export const bundleForBrowsers = (path) =>
   buildSync({
     entryPoints: [path],

@@ -15,7 +15,7 @@ const FUZZ_CANNOT_RUN = 3;
 const CHECKS = [['tsc'], ['eslint', '.'], ['prettier', '--check', '--log-level=warn', '.']];
 
 const runCheck = async ([name, ...args]) => {
-  // eslint holds the types of all packages at once.
+  // eslint loads the types of all packages at once.
   const env = { ...process.env, NODE_OPTIONS: '--max-old-space-size=8192' };
   const code = await run(join(CHECKOUT, 'node_modules', '.bin', name), args, { env });
   console.log(`${code === 0 ? 'PASS' : 'FAIL'} ${name}`);

@@ -1,9 +1,9 @@
-/** What people need to know about a chain. */
+/** Facts about a chain for payers and operators. */
 export interface ChainFacts {
-  /** As wallets call it. */
+  /** The name that wallets show. */
   readonly title: string;
   readonly isTestnet: boolean;
-  /** On average; null where it is not known. */
+  /** Average; null if unknown. */
   readonly secondsPerBlock: number | null;
 }
 

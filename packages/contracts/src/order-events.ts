@@ -96,7 +96,7 @@ export const OrderPaymentBlockChanged = defineEvent({
     block: RecordedBlock.optional(),
     confirmations: z.int().optional(),
     blockChanges: z.int(),
-    /** The payment was confirmed in its earlier block, and is not any more. */
+    /** The payment lost the confirmation of its earlier block. */
     unconfirmed: z.boolean().optional(),
     /** When payments recorded it. */
     changedAt: Timestamp,

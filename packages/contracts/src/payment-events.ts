@@ -64,7 +64,7 @@ export const PaymentBlockChanged = defineEvent({
     ...Seen,
     /** How often the block changed by now: 1 the first time. */
     blockChanges: z.int(),
-    /** The payment was confirmed in its earlier block, and is not any more. */
+    /** The payment lost the confirmation of its earlier block. */
     unconfirmed: z.boolean().optional(),
     ...At,
   },

@@ -162,7 +162,7 @@ test('finds the coordinator once, and adds all partitions to a transaction that 
     return ['AddPartitionsToTxn', 'Produce', 'EndTxn'].map(countOf);
   };
   expect(await countsOf(12)).toEqual([3, 12, 1]);
-  // The next one adds them at once, and one after a short one does not.
+  // After a long transaction, the next one adds all partitions at once.
   expect(await countsOf(12)).toEqual([0, 12, 1]);
   expect(await countsOf(1)).toEqual([0, 1, 1]);
   expect(await countsOf(12)).toEqual([3, 12, 1]);

@@ -3,7 +3,7 @@ import type { BitcoinNode } from './bitcoin-node.ts';
 import { findBitcoind, startBitcoind } from './bitcoind.ts';
 import { findBtcd, startBtcd } from './btcd.ts';
 
-/** Bitcoin nodes for tests. bitcoind is the one of Bitcoin Core, or of Bitcoin Knots, its fork. */
+/** Bitcoin nodes for tests. bitcoind is from Bitcoin Core or from its fork, Bitcoin Knots. */
 export const BITCOIN_NODES = {
   btcd: { find: findBtcd, start: startBtcd, install: 'install-btcd.mjs builds it with Go' },
   bitcoind: { find: findBitcoind, start: startBitcoind, install: 'install-bitcoind.mjs installs it where apt is' },
@@ -21,11 +21,11 @@ export const canTestOn = (name: BitcoinNodeName, tests: string): boolean => {
   return false;
 };
 
-/** Connects a node to another one: both follow the chain with more work from then on. */
+/** Connects two nodes, which then follow the chain with more work. */
 export const connectPeers = async (node: BitcoinNode, other: BitcoinNode): Promise<void> =>
   void (await node.call('addnode', other.peer, 'add'));
 
-/** Gives a node the blocks of another one, up to a height, without connecting them. */
+/** Copies the blocks of a node up to a height to another one without connecting them. */
 export const copyBlocks = async (from: BitcoinNode, to: BitcoinNode, height: number): Promise<void> => {
   for (let at = (await to.call<number>('getblockcount')) + 1; at <= height; at += 1) {
     const hash = await from.call<string>('getblockhash', at);

@@ -32,7 +32,7 @@ export const installBitcoind = (): string => {
     'Dir::Etc::sourcelist': join(apt, 'sources.list'),
     'Dir::Etc::sourceparts': '/dev/null',
     'Dir::State::lists': join(apt, 'lists'),
-    // As if nothing were installed, so that all libraries come along.
+    // Hides the installed packages from apt, so that it downloads all libraries.
     'Dir::State::status': '/dev/null',
     'Dir::Cache': join(apt, 'cache'),
     'APT::Sandbox::User': 'root',
@@ -57,7 +57,7 @@ export const installBitcoind = (): string => {
   return INSTALLED;
 };
 
-/** Where this machine gets the packages of Debian. */
+/** The Debian mirror of this machine. */
 const debianSite = (): string => {
   const targets = execFileSync('apt-get', ['indextargets', '--format', '$(REPO_URI)'], { encoding: 'utf8' });
   const site = targets.match(/^(\S+\/debian\/)$/m)?.[1];

@@ -39,5 +39,5 @@ export const drainConnectionsOnClose = (app: AnyApp): void => {
   });
 };
 
-/** Calls `end` when `app.close()` begins, for responses that would not end by themselves. */
+/** Calls `end` when `app.close()` begins, for responses that do not end by themselves. */
 export const onDrain = (app: AnyApp, end: () => void): void => void (app.server as HttpServer).once(DRAINING, end);

@@ -16,7 +16,7 @@ const SLOW = 120_000;
 const WINDOW = 144;
 const ELSEWHERE = bitcoinWallet(8).address;
 
-/** Another node than the one that is read, of another kind where there is one. */
+/** A second node, of another kind if there is one. */
 const otherThan = (name: BitcoinNodeName): BitcoinNodeName =>
   BITCOIN_NODE_NAMES.find((other) => other !== name && BITCOIN_NODES[other].find() !== null) ?? name;
 
@@ -99,7 +99,7 @@ onEachBitcoinNode('coins that are spent twice on a Bitcoin chain', (name) => {
       expect(await bitcoin.desk.shop.api.order(created.id)).toMatchObject({ status: 'paid', payments });
 
       await rescan(bitcoin.stack, BITCOIN_NETWORK, payments[0]!.block!.height);
-      // It looks for the request again half a minute after it halted, and at its start.
+      // A halted chain looks for the request within 30 seconds, and at start.
       await bitcoin.stack.kill('payments');
       await bitcoin.desk.hears(created.id, {
         status: 'reversed',

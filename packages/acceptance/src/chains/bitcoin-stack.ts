@@ -49,7 +49,7 @@ export const startBitcoinStack = async (name: BitcoinNodeName, env: NodeJS.Proce
   }
 };
 
-/** What pays a deposit instruction in full. */
+/** The address and the units that pay a deposit in full. */
 export const dueOf = ({ address, amount_units }: Deposit): { address: string; units: bigint } => ({
   address,
   units: BigInt(amount_units),

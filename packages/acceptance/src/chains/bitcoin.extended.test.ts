@@ -115,7 +115,7 @@ onEachBitcoinNode('deposits on a Bitcoin chain', (name) => {
       await bitcoin.desk.sees(inTime.order.id, { status: 'awaiting_payment', payments: [{ status: 'received' }] });
       for (const { id } of [late.order, inTime.order])
         await bitcoin.desk.shop.api.send('POST', `/debug/orders/${id}/advance-time`, { body: { minutes: 61 } });
-      // Blocks have whole seconds: this one is to be later than the advance.
+      // Block times are whole seconds, and this one must be later than the advance.
       await sleep(1_000);
       await send(dueOf(late.deposit));
       await mine();

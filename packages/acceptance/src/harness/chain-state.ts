@@ -20,7 +20,7 @@ export const chainState = async ({ environment }: StackFiles, network: string): 
   return chains[network]!;
 };
 
-/** Waits until a network is read as wanted. */
+/** Waits until the state of a network fulfils a condition. */
 export const untilChain = (
   stack: StackFiles,
   network: string,
@@ -42,7 +42,7 @@ export const chainMetric = async (paymentsUrl: string, name: string, network: st
   return value === undefined ? null : Number(value);
 };
 
-/** Reads a network again from a block on, as an operator asks for it. */
+/** Rescans a network from a height, as an operator does. */
 export const rescan = async (stack: StackFiles, network: string, from: number): Promise<void> => {
   const { code, output } = await serviceAdmin(
     stack,

@@ -74,7 +74,7 @@ export const CheckoutPayment = z.strictObject({
   amount: Amount,
   currency: PaymentCurrency,
   state: CheckoutPaymentState,
-  /** What of it the merchant has to return, and returned. */
+  /** The parts that the merchant must return, and has returned. */
   due_back: Amount,
   returned: Amount,
   network_name: z.string().optional(),
@@ -88,7 +88,7 @@ export const CheckoutPayment = z.strictObject({
 export type CheckoutPayment = z.infer<typeof CheckoutPayment>;
 
 export const Checkout = z.strictObject({
-  /** The payment reference: what the payer and the merchant can name this page by. */
+  /** The payment reference, by which payers and merchants identify the page. */
   reference: z.string(),
   merchant: z.strictObject({
     name: z.string(),
@@ -101,7 +101,7 @@ export const Checkout = z.strictObject({
   total: Amount,
   /** The applied sum. */
   paid: Amount,
-  /** Seen and not settled: not confirmed yet, or held until the rest comes. */
+  /** Seen and not settled: unconfirmed, or held until more money comes. */
   pending: Amount,
   /** What is left to send. */
   remaining: Amount,

@@ -42,7 +42,7 @@ interface Search extends Required<Pick<PageQuery, 'table' | 'list' | 'ranges' | 
   readonly matching: string;
   /** Null when the counts do not know about all filters. */
   readonly counted: Counted | null;
-  /** Selects all rows that match filters which name few rows. Then `table` is that selection. */
+  /** Selects all matching rows if the filters match few. Then `table` is this selection. */
   readonly few: string | null;
   readonly order: (direction: 'asc' | 'desc', prefix?: string) => string;
 }

@@ -11,7 +11,7 @@ export interface TransferDepth extends TransferRef {
   readonly required: number | null;
 }
 
-/** How deep transfers are, counted to the last block that payments read. */
+/** Confirmations of transfers, counted from the last block that payments read. */
 export const transferDepths = async (db: Queryable, refs: readonly TransferRef[]): Promise<TransferDepth[]> => {
   if (refs.length === 0) return [];
   const { rows } = await db.query<TransferRef & { confirmations: string; required: number | null }>({

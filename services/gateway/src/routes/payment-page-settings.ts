@@ -42,7 +42,7 @@ export const paymentPageSettingsRoutes: FastifyPluginAsyncZod<PaymentPageSetting
   app,
   { pool, allowLocalUrls, now },
 ) => {
-  // Decoding an image takes a thread of the process.
+  // Decoding an image occupies a thread of the process.
   const decoders = createMerchantSlots({ maxRunning: 1, maxWaiting: 4 });
 
   app.get(

@@ -37,7 +37,7 @@ export type OrderCommand =
       readonly type: 'OfferPayment';
       readonly payment: OfferedPayment;
       readonly confirmed: boolean;
-      /** With another block: an earlier confirmation does not count any more. */
+      /** The block changed, and the earlier confirmation no longer counts. */
       readonly unconfirmed?: boolean | undefined;
       readonly at: Date;
     }

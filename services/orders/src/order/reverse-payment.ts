@@ -5,7 +5,7 @@ import { followedBy } from './evolve.ts';
 import { refundedOfApplied } from './payment-changes.ts';
 import { appliedMinor, type ExistingOrder, findPayment, isFull } from './state.ts';
 
-/** Records that the rail dropped or reversed the payment, after a sighting that the order missed.
+/** Records that the rail dropped or reversed the payment, and before that a missed sighting.
  *  Never throws, because the payment's own stream already has the failure. */
 export const failPayment = (command: CommandOf<'FailPayment'>, order: ExistingOrder): OrderEvent[] => {
   const { payment, failureReason, at: now, failedAt = now } = command;
@@ -34,7 +34,7 @@ const isNews = (failed: OfferedPayment, recorded: PaymentState): boolean => {
   return recorded.status !== 'failed' || sightingOf(failed) > sightingOf(recorded);
 };
 
-/** Records that the rail saw the money of a failed payment again, after a failure it missed. */
+/** Records that the money of a failed payment was seen again, and before that a missed failure. */
 export const reinstatePayment = (
   { payment, confirmed, at: now }: Pick<CommandOf<'OfferPayment'>, 'payment' | 'confirmed' | 'at'>,
   order: ExistingOrder,

@@ -41,7 +41,7 @@ const lastReservation = (client: EventStoreDBClient, account: string) =>
 
 const nextIndexAfter = ({ data: { first, count } }: DerivationIndexesReserved): number => first + count;
 
-/** The index after all that were ever reserved on the stream of an account. */
+/** The next index of an account: above all that its stream ever reserved. */
 export const nextReservedIndex = async (client: EventStoreDBClient, account: string): Promise<number> => {
   const newest = await lastReservation(client, account);
   return newest ? nextIndexAfter(newest.event) : 0;

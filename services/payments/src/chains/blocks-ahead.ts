@@ -1,14 +1,14 @@
 import type { Block, BlockRef, ChainSource } from './chain-source.ts';
 import type { WatchedAddresses } from './watched-addresses.ts';
 
-/** A block, and how many addresses were looked for in it. */
+/** A block, and the number of addresses that were watched. */
 export interface FetchedBlock {
   readonly block: Block;
   readonly watched: number;
 }
 
 export interface BlocksAhead {
-  /** Like that of the source. */
+  /** The same as `at` of the source. */
   readonly at: ChainSource['at'];
   readonly block: (ref: BlockRef) => Promise<FetchedBlock>;
 }

@@ -25,7 +25,7 @@ export interface ReadMark {
 }
 
 export interface OpenTransfer extends SeenTransfer {
-  /** What its address received of its asset in all, but for transfers that failed. */
+  /** All units of its asset that its address received, without failed transfers. */
   readonly unitsAtAddress: bigint;
 }
 

@@ -73,7 +73,7 @@ export const openNodes = (
           isUnknown = true;
         } catch (error) {
           if (!(error instanceof ChainNodeError)) throw error;
-          // One that may help later decides over one that lacks the block for good.
+          // Prefers an error that a retry may cure: `no_state` is permanent.
           if (!lastError || error.fault !== 'no_state') lastError = error;
         }
       }

@@ -24,7 +24,7 @@ export const memoryChainStore = (windowBlocks: number) => {
       transfers.set(transfer.id, { ...transfer, required, reported, pending });
     }
   };
-  /** Of the address and the asset of a transfer, but for other transfers that failed. */
+  /** Sum of the transfers to the same address and asset, without other failed ones. */
   const unitsWith = ({ id, address, asset }: SeenTransfer): bigint =>
     all()
       .filter((other) => other.address === address && other.asset === asset)

@@ -112,9 +112,9 @@ export const chainProcesses = (
     readOn: () => watcher.readOn(),
     progress: () => watcher.progress(),
     another: start,
-    /** Each failure waits for this, after it was announced in the tables. */
+    /** Delays each failure after it was announced in the tables. */
     delayFailures: (until: Promise<void>) => void (beforeFail = until),
-    /** The order waits for more money before it applies what is confirmed. */
+    /** The order holds confirmed payments until more money comes. */
     setHeld: (isHeldNow: boolean) => void (isHeld = isHeldNow),
     setOrdersDown: (isDown: boolean) => void (ordersIsDown = isDown),
     passHours: (hours: number) => void (passedMs += hours * 3_600_000),

@@ -9,7 +9,7 @@ export interface BenchedChain {
   /** Height of the first block to read. */
   readonly first: number;
   readonly blocks: number;
-  /** The calls that fetch all that is to be known of one block. */
+  /** The calls that fetch everything about one block. */
   readonly calls: (ref: { hash: string; height: number }) => readonly Call[];
 }
 

@@ -12,7 +12,7 @@ import {
 import type { Call } from './fetch-only.ts';
 import type { Recorded } from './recorded-node.ts';
 
-/** The calls that fetch all that there is to know of a block. */
+/** The calls that fetch everything about one block. */
 export const evmCalls = ({ hash, height }: { hash: string; height: number }): Call[] => [
   ['eth_getBlockByHash', [hash, true]],
   ['eth_getBlockReceipts', [hash]],

@@ -4,7 +4,7 @@ import { hash } from 'node:crypto';
 export interface RawTransaction {
   readonly bytes: Buffer;
   readonly start: number;
-  /** Of the count of outputs. */
+  /** Offset of the count of outputs. */
   readonly outputs: number;
   readonly end: number;
 }

@@ -35,7 +35,7 @@ describe('of a block without traces', () => {
   let hash: string;
   const isTrace = ({ method }: { method: string }) => /^(debug_|trace_)/.test(method);
   const refused = { error: { code: -32_000, message: 'missing trie node' } };
-  /** A node that has traces of its newest block, as the probe finds out, and no others. */
+  /** A node with traces of its newest block alone, which the probe asks for. */
   const openPruned = async (also: (method: string) => boolean = () => false, options: Partial<NodesOptions> = {}) => {
     const source = open({ urls: [proxy.url], ...options });
     await source.block(await source.tip(), watched);

@@ -28,7 +28,7 @@ export interface EvmSourceOptions {
   readonly nodes: NodesOptions;
 }
 
-/** The first 28 bits of an address, however it is spelled. */
+/** The first 28 bits of an address in any spelling. */
 const keyOf = (address: string): number => Number.parseInt(address.slice(2, 9), 16);
 
 /** Reads an EVM chain by JSON-RPC: always by the hash of a block, so a reorganization between two calls is an error and
@@ -96,20 +96,20 @@ export const evmSource = ({
 };
 
 interface Reading extends Block {
-  /** How coins were looked for that contracts pay. */
+  /** How coins paid by contracts were found. */
   readonly internal: 'traces' | 'balances';
 }
 
 const bestOf = (readings: readonly Reading[]): Reading =>
   readings.find(({ internal }) => internal === 'traces') ?? readings[0]!;
 
-/** Of old blocks, many nodes have no traces. */
+/** Many nodes have no traces of old blocks. */
 const nullIfLacking = (error: unknown): null => {
   if (isLacking(error)) return null;
   throw error;
 };
 
-/** Throws ChainNodeError where the node has no state of the block any more. */
+/** Throws ChainNodeError if the node no longer has the state of the block. */
 const withoutTraces = async (node: RpcNode, block: EvmBlock, options: SurplusOptions): Promise<Transfer[]> => {
   try {
     return await surplusesIn(node, block, options);

@@ -63,7 +63,7 @@ export const callsByEither =
     }
   };
 
-/** Whether a node cannot answer, other than for a fault. */
+/** Whether a node lacks the answer, and is not faulty. */
 export const isLacking = (error: unknown): boolean =>
   error instanceof RpcError || (error instanceof ChainNodeError && error.fault === 'refused');
 

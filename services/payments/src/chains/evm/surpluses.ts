@@ -62,7 +62,7 @@ const spentBySenders = (
   return spent;
 };
 
-/** With the fee for blobs (EIP-4844), and for the first layer where there is one. */
+/** Includes the fees for blobs (EIP-4844) and, on a layer 2, for layer 1. */
 const feeOf = ({ gasUsed, effectiveGasPrice, blobGasUsed, blobGasPrice, l1Fee }: Receipt): bigint =>
   BigInt(gasUsed) * BigInt(effectiveGasPrice) +
   BigInt(blobGasUsed ?? 0) * BigInt(blobGasPrice ?? 0) +
