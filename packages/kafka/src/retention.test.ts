@@ -4,8 +4,13 @@ import { updateRetention } from './retention.ts';
 type Altered = Parameters<Admin['alterConfigs']>[0];
 
 const setting = (configName: string, configValue: string, configSource: number) => ({
-  ...{ configName, configValue, configSource },
-  ...{ isDefault: configSource !== 1, isSensitive: false, readOnly: false, configSynonyms: [] },
+  configName,
+  configValue,
+  configSource,
+  isDefault: configSource !== 1,
+  isSensitive: false,
+  readOnly: false,
+  configSynonyms: [],
 });
 
 const adminOf = (settings: Record<string, ReturnType<typeof setting>[]>) => {

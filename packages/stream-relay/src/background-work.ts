@@ -118,7 +118,12 @@ const startKafkaWork = <M extends DomainMessage>(work: BackgroundWork<M>, store:
   const { handle, ...topic } = work.consume;
   return [
     startRelay({
-      ...{ ...subscriptionOf(work), ...publish, store, schema, prefixes, ...(orderOf && { orderOf }) },
+      ...subscriptionOf(work),
+      ...publish,
+      store,
+      schema,
+      prefixes,
+      ...(orderOf && { orderOf }),
       publisherFor: (checkpoint) => {
         const publisher = publisherFor(checkpoint);
         const open = async () => {

@@ -23,7 +23,11 @@ export const openConnections = (
   const readModel = createPool({ url: databaseUrl, name, max: 12, log });
   // What can be repeated from the log commits without waiting for the disk: rows of read models and checkpoints.
   const followerPool = createPool({
-    ...{ url: databaseUrl, name: `${name} followers`, max: 5, asyncCommit: true, log },
+    url: databaseUrl,
+    name: `${name} followers`,
+    max: 5,
+    asyncCommit: true,
+    log,
     // PostgreSQL does not know how long the arrays of rows are, and would plan each statement anew.
     settings: { plan_cache_mode: 'force_generic_plan' },
   });

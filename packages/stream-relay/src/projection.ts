@@ -66,7 +66,11 @@ export const startProjection = ({
   const { schema, prefixes, orderOf, isWhole, name = FIRST_PROJECTION } = projection;
   return subscribeInShards(
     {
-      ...{ pauseMs: pauseAfter, ...options, schema, prefixes, name },
+      pauseMs: pauseAfter,
+      ...options,
+      schema,
+      prefixes,
+      name,
       ...(orderOf && { orderOf }),
       ...(isWhole && { shards: 1 }),
     },

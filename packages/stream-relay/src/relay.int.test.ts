@@ -21,7 +21,12 @@ test('stops in time while Kafka does not answer', async () => {
       opening.emit('open');
     });
   const relay = startRelay({
-    ...{ client, pool, databaseUrl, schema, prefixes, log },
+    client,
+    pool,
+    databaseUrl,
+    schema,
+    prefixes,
+    log,
     publisherFor: () => ({ open, send: never, commit: never, close: never }),
     topic: 'orders.v1',
     messageOf: async () => null,

@@ -2,8 +2,13 @@ import { payableOf } from './deletion.ts';
 
 const derivation = { fingerprint: 'f00dcafe', path: '0/7' };
 const deposit = {
-  ...{ network: 'ethereum', chainId: 'eip155:1', asset: 'eip155:1/slip44:60', address: '0xA1', decimals: 18 },
-  ...{ requiredConfirmations: 12, derivation },
+  network: 'ethereum',
+  chainId: 'eip155:1',
+  asset: 'eip155:1/slip44:60',
+  address: '0xA1',
+  decimals: 18,
+  requiredConfirmations: 12,
+  derivation,
 };
 
 test('a deleted order keeps where it could be paid, with the addresses behind its payment pages', () => {

@@ -64,17 +64,31 @@ await runService(async () => {
   const metrics = createServiceMetrics(outages);
   const payableAt = findPayable({ client, readModel, log });
   const register = registerPayments({
-    ...{ commands, notifyOrder, findPayable: payableAt, fees: config.fees, now, log },
+    commands,
+    notifyOrder,
+    findPayable: payableAt,
+    fees: config.fees,
+    now,
+    log,
     merchantOfOrder: (orderId) => merchantOfOrder(client, orderId),
   });
   const changes = paymentChanges({ commands, notifyOrder, now, log });
   const chains = watchChains({
-    ...{ config, client, pool: readModel, accounts, findPayable: payableAt, register, fail: changes.fail },
-    ...{ metrics, now, log },
+    config,
+    client,
+    pool: readModel,
+    accounts,
+    findPayable: payableAt,
+    register,
+    fail: changes.fail,
+    metrics,
+    now,
+    log,
   });
   const reports = providerReports({ providers: providers.outside, register, readModel, orders, metrics, now, log });
   const app = buildApp({
-    ...{ token: config.INTERNAL_TOKEN, gate },
+    token: config.INTERNAL_TOKEN,
+    gate,
     instructions,
     stock,
     register,

@@ -45,7 +45,13 @@ await runService(async () => {
 
   const gate = createStartGate();
   const background = createBackground({
-    ...{ config, gate, pool, sender, webhooks, now, log },
+    config,
+    gate,
+    pool,
+    sender,
+    webhooks,
+    now,
+    log,
     kafka,
     wait: outages.wait,
     history: historyServices && historyClient(historyServices),

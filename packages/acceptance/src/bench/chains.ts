@@ -31,7 +31,12 @@ const evmTable: AssetTable = assetTable({
   assets: [
     { currency: 'ETH', network: 'evm', native: true, decimals: 18, smallest_payable: '0.0001', confirmations: 1 },
     ...TEST_TOKENS.filter(({ currency }) => currency !== 'CAZ').map(({ currency, decimals, contract }) => ({
-      ...{ currency, network: 'evm', contract, decimals, smallest_payable: '0.01', confirmations: 1 },
+      currency,
+      network: 'evm',
+      contract,
+      decimals,
+      smallest_payable: '0.01',
+      confirmations: 1,
     })),
   ],
 });
@@ -42,12 +47,18 @@ export const chains = async (): Promise<Row[]> => {
   const node = await startRecordedNode([...answers, ...recordBitcoinBlocks(BLOCKS, BITCOIN_TRANSACTIONS)]);
   const shared = { url: node.url, blocks: BLOCKS };
   const bitcoin: BenchedChain = {
-    ...{ ...shared, name: `Bitcoin, ${BITCOIN_TRANSACTIONS} transactions`, table: bitcoinTable },
-    ...{ first: 1, calls: bitcoinCalls },
+    ...shared,
+    name: `Bitcoin, ${BITCOIN_TRANSACTIONS} transactions`,
+    table: bitcoinTable,
+    first: 1,
+    calls: bitcoinCalls,
   };
   const evm: BenchedChain = {
-    ...{ ...shared, name: `EVM, ${EVM_TRANSFERS} transfers`, table: evmTable },
-    ...{ first, calls: evmCalls },
+    ...shared,
+    name: `EVM, ${EVM_TRANSFERS} transfers`,
+    table: evmTable,
+    first,
+    calls: evmCalls,
   };
   try {
     return [

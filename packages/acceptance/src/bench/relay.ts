@@ -41,7 +41,12 @@ export const relayLatency = async (stack: Stack, brokers: string): Promise<Relay
   const client = connectEventStore(stack.eventstoreUrl);
   const publisher = createPublisher(kafka, { transactionalId: name });
   const relay = startRelay({
-    ...{ client, pool, databaseUrl: stack.databaseUrl, schema: name, prefixes: [`${name}-`], log },
+    client,
+    pool,
+    databaseUrl: stack.databaseUrl,
+    schema: name,
+    prefixes: [`${name}-`],
+    log,
     publisherFor: () => publisher,
     topic: name,
     messageOf: async ({ event }) => {

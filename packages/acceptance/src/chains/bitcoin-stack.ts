@@ -34,7 +34,10 @@ export const startBitcoinStack = async (name: BitcoinNodeName, env: NodeJS.Proce
     const desk = await openDesk(stack, BITCOIN_NETWORK);
     let miner = 1_000;
     return {
-      ...{ stack, desk, node, wallet },
+      stack,
+      desk,
+      node,
+      wallet,
       order: () => desk.order({ payment_currency: 'BTC' }),
       mine: (count = 1) => mineBitcoin(node.call, count, bitcoinWallet((miner += 1)).address),
       stop: async () => {

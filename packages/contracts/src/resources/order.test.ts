@@ -65,7 +65,8 @@ test('an update of an order must change something', () => {
 test('an order from a time of other limits is shown as it is', () => {
   const line = { ...item, name: 'x'.repeat(1_000), quantity: 0.0000001 };
   const stored = {
-    ...{ id: 'ord_01KG9Q1S5T6V7W8X9Y0Z1A2B3C', merchant_id: 'mer_01KG9Q0A1B2C3D4E5F6G7H8J9K' },
+    id: 'ord_01KG9Q1S5T6V7W8X9Y0Z1A2B3C',
+    merchant_id: 'mer_01KG9Q0A1B2C3D4E5F6G7H8J9K',
     external_reference_id: 'x'.repeat(1_000),
     items: Array(200).fill({ ...line, unit_price: '45.501', modifiers: Array(30).fill({ ...line, name: '' }) }),
     payments: [],

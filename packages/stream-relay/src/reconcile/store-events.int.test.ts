@@ -17,7 +17,9 @@ test('a shard has published as much as is known of it, whatever the others have 
   const { prefixes } = projection;
   const log: (PublishedEvent & { position: string })[] = [];
   await readLog(client, {
-    ...{ from: null, prefixes, signal },
+    from: null,
+    prefixes,
+    signal,
     handle: async (events: readonly { event?: { id: string; streamId: string }; commitPosition?: bigint }[]) => {
       for (const { event, commitPosition } of events) {
         const [id, stream] = [eventIdOf(event!.id), event!.streamId];

@@ -57,7 +57,15 @@ const searchOf = (query: PageQuery, after: Place | undefined, bind: Bind): Searc
   // With the dates in the same condition, PostgreSQL might choose the index by date.
   const few = query.counts && !counted ? `select ${selected.join(', ')} from ${table} where ${matching}` : null;
   return {
-    ...{ list, ranges, sortBy, after, bind, equal, selected, counted, few },
+    list,
+    ranges,
+    sortBy,
+    after,
+    bind,
+    equal,
+    selected,
+    counted,
+    few,
     ...(few ? { table: 'few', matching: 'true' } : { table, matching }),
     order: (direction, prefix = '') => sortBy.map((column) => `${prefix}${column} ${direction}`).join(', '),
   };

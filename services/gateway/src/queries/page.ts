@@ -48,7 +48,12 @@ export const pageOf = <Row extends { id: string }>(query: PageQuery, rows: Selec
   const items = found.slice(0, limit);
   const last = items.at(-1);
   return {
-    ...{ items, limit, count: items.length, total, page, totalPages: Math.ceil(total / limit) },
+    items,
+    limit,
+    count: items.length,
+    total,
+    page,
+    totalPages: Math.ceil(total / limit),
     ...(last &&
       found.length > limit && { next_cursor: encodeCursor(query, { createdAtUs: last.created_at_us, id: last.id }) }),
   };

@@ -74,7 +74,12 @@ test('shows the events in the form of the API, each amount in the currency of it
   const instruction = {
     rail: 'crypto_deposit',
     currency: order.currency,
-    ...{ network: 'n', chainId: 'c', asset: 'a', address: 'b', decimals: 6, requiredConfirmations: 1 },
+    network: 'n',
+    chainId: 'c',
+    asset: 'a',
+    address: 'b',
+    decimals: 6,
+    requiredConfirmations: 1,
     derivation: { fingerprint: 'ff', path: '0/7' },
   };
   const transition = { status: 'awaiting_payment', reason: 'instructions_ready' };
@@ -90,7 +95,12 @@ test('shows the events in the form of the API, each amount in the currency of it
       {
         rail: 'crypto_deposit',
         currency: order.currency,
-        ...{ network: 'n', chain_id: 'c', asset: 'a', address: 'b', decimals: 6, required_confirmations: 1 },
+        network: 'n',
+        chain_id: 'c',
+        asset: 'a',
+        address: 'b',
+        decimals: 6,
+        required_confirmations: 1,
       },
     ],
     status: 'awaiting_payment',

@@ -58,7 +58,10 @@ export const orderRoutes: FastifyPluginAsyncZod<OrderRouteOptions> = async (app,
     const refusal = paymentMethodRefusal(request.body, paymentMethods);
     if (refusal && !mayRepeat) throw refusal;
     const call = {
-      ...{ order_id: orderId, merchant_id: merchantId, order: request.body, request_hash: requestHash },
+      order_id: orderId,
+      merchant_id: merchantId,
+      order: request.body,
+      request_hash: requestHash,
       // The merchant may have changed its payment methods since the first request.
       ...(refusal && { only_repeat: true }),
     };

@@ -88,8 +88,16 @@ export const startOrders = async ({
 
   const projection = orderProjection(client, recent);
   const relayed = await startFollowers(engines.brokers, {
-    ...{ client, pool, databaseUrl: engines.databaseUrl, log },
-    ...{ recent, projection, handler, commands, deletion, now },
+    client,
+    pool,
+    databaseUrl: engines.databaseUrl,
+    log,
+    recent,
+    projection,
+    handler,
+    commands,
+    deletion,
+    now,
   });
 
   const { call, inject } = callsOf(app);

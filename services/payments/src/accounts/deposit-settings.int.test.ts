@@ -33,7 +33,11 @@ test('orders get addresses of the account of their merchant, from the moment it 
     .find(({ name }) => name === NETWORK)!
     .addressAt(0);
   expect(view.accounts.find(({ network }) => network === NETWORK)).toEqual({
-    ...{ network: NETWORK, fingerprint, owner: 'merchant', depth: 3, first_address },
+    network: NETWORK,
+    fingerprint,
+    owner: 'merchant',
+    depth: 3,
+    first_address,
   });
   expect(await depositFor(there, merchantId)).toMatchObject({
     address: first_address,

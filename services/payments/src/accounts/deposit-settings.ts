@@ -93,8 +93,12 @@ const viewOf = (book: AccountBook, merchantId: string, table: AssetTable): Depos
       const applying = ofTable.filter((tier) => ofMerchant.every(({ fromMinor }) => tier.fromMinor < fromMinor));
       const rows = (owner: 'merchant' | 'platform', tiers: readonly ConfirmationTier[]) =>
         tiers.map(({ fromMinor: from, confirmations }) => ({
-          ...{ asset: id, currency, network: network.name, owner },
-          ...{ from: fromMinor(from, currency), confirmations },
+          asset: id,
+          currency,
+          network: network.name,
+          owner,
+          from: fromMinor(from, currency),
+          confirmations,
         }));
       return [...rows('platform', applying), ...rows('merchant', ofMerchant)];
     }),

@@ -14,7 +14,10 @@ export const chainMetrics = (
 ): ChainMetrics => {
   const metric = (name: string, help: string, value: (progress: ChainProgress) => number, isCounter = false) =>
     computedMetric(registry, {
-      ...{ name, help, labels: ['network'], isCounter },
+      name,
+      help,
+      labels: ['network'],
+      isCounter,
       values: () => [...progress()].map(([network, each]) => [{ network }, value(each)] as const),
     });
   metric('chain_tip_height', 'The highest block that the nodes have', ({ tip }) => tip);

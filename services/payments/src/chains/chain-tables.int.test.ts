@@ -23,7 +23,8 @@ afterAll(async () => {
 });
 
 const contentOf = async (store: ChainStore) => ({
-  ...{ stored: await store.load(), open: idsOf(await store.open()) },
+  stored: await store.load(),
+  open: idsOf(await store.open()),
   mined: (await store.above(-1)).toSorted((one, other) => (one.id < other.id ? -1 : 1)),
 });
 const idsOf = (rows: readonly { readonly id: string }[]) => rows.map(({ id }) => id).toSorted();

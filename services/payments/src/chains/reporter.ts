@@ -91,7 +91,10 @@ const laterIfTemporary = (error: unknown): 'later' => {
 };
 
 const changeOf = ({ id, reported }: SeenTransfer, required: number, pending: Report): ReportChange => ({
-  ...{ id, required, reported, pending },
+  id,
+  required,
+  reported,
+  pending,
 });
 
 /** Sends reports about one address one after another, because they belong to one order. Resolves to those made. */

@@ -93,7 +93,14 @@ const watchedChain = (
       const source = openSource(network, { urls: config.CHAIN_URLS[name]!, onFault });
       const store = chainTables(pool, name, kind.windowBlocks);
       const report = reporter({
-        ...{ network: name, chainId, assets, store, register, fail, isLeader, log },
+        network: name,
+        chainId,
+        assets,
+        store,
+        register,
+        fail,
+        isLeader,
+        log,
         requiredConfirmations: requiredByMerchant(options),
       });
       const stream = chainStream(client, { network: name, chainId, now });

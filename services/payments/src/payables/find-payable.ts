@@ -35,7 +35,9 @@ export const findPayable = ({
   const projection = payableProjection(client);
   const find = (payAt: PayAt) =>
     findInLog({
-      ...{ client, db: readModel, projection },
+      client,
+      db: readModel,
+      projection,
       inRows: () => inRows(payAt),
       inEvent: (entry) => inEvent(entry, payAt),
     });

@@ -32,8 +32,14 @@ const rowsOf = ({ orderId, merchantId, instruction, assigned }: Payable): Row[] 
   const [provider, reference] =
     rail === 'gateway_pay' ? [instruction.provider, instruction.paymentReference] : [null, null];
   const common = {
-    ...{ ...NOTHING, order_id: orderId, merchant_id: merchantId, rail, provider },
-    ...{ currency: assigned?.currency, assigned_at: assigned?.at, deleted: assigned === null },
+    ...NOTHING,
+    order_id: orderId,
+    merchant_id: merchantId,
+    rail,
+    provider,
+    currency: assigned?.currency,
+    assigned_at: assigned?.at,
+    deleted: assigned === null,
   };
   const path = [orderId, ...(provider === null ? [] : [provider])].join('/');
   const deposits = depositsOf(instruction).map((deposit) => ({

@@ -67,7 +67,8 @@ const paymentPages = ({
     newReference: () => {
       const { reference, paymentUrl } = newPage();
       return {
-        ...{ payment_reference: reference, payment_url: paymentUrl },
+        payment_reference: reference,
+        payment_url: paymentUrl,
         ...(names.length > 0 && { networks: [...names] }),
       };
     },

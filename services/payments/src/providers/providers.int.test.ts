@@ -31,7 +31,12 @@ beforeAll(async () => {
   await gateway.register(providerPaymentRoutes, { prefix: '/v1', payments: { receiveCallback: forward } as never });
   const publicUrl = await gateway.listen({ port: 0, host: '127.0.0.1' });
   acme = httpProvider({
-    ...{ name: 'acme', url: provider.url, currencies: ['USDC'], secrets: [SECRET, OLDER], publicUrl, now },
+    name: 'acme',
+    url: provider.url,
+    currencies: ['USDC'],
+    secrets: [SECRET, OLDER],
+    publicUrl,
+    now,
   });
   payments = await startPayments({ providers: [acme], appendFaults: faults.faultOf });
   await payments.app.listen({ port: 0, host: '127.0.0.1' });
@@ -170,7 +175,11 @@ test('a query finds the payment of a lost callback, at the ages of the order', a
   provider.takePayment(payment);
   let clock = assigned.getTime() + QUERY_AGES_MS[1]! - 1_000;
   const askDue = lostCallbacks({
-    ...{ providers: [acme], readModel: payments.pool, orders: payments.orders, record: payments.record, log },
+    providers: [acme],
+    readModel: payments.pool,
+    orders: payments.orders,
+    record: payments.record,
+    log,
     now: () => new Date(clock),
   });
   const asked = async () => {

@@ -24,7 +24,8 @@ const stockOf = ({ stock }: Rails) => stock({ addresses: {}, references: 1, adds
 test('production has pages of its own with addresses on the networks that have nodes', async () => {
   const production = rails('production', WATCHED);
   expect(await pageOf(production, 'ETH')).toMatchObject({
-    ...{ provider: 'hosted', paymentUrl: expect.stringMatching(/^http:\/\/pay\.test\/pay\/[A-Z2-7]{26}$/) },
+    provider: 'hosted',
+    paymentUrl: expect.stringMatching(/^http:\/\/pay\.test\/pay\/[A-Z2-7]{26}$/),
     deposits: [{ network: 'ethereum-sepolia' }],
   });
   await expect(pageOf(production, 'BTC')).rejects.toThrow('gateway_pay does not support BTC');
@@ -41,7 +42,8 @@ test('production without nodes has no pages, because nobody would see what arriv
 test('a sandbox has pages for every currency, with addresses where a network has nodes', async () => {
   const sandbox = rails('sandbox', WATCHED);
   expect(await pageOf(sandbox, 'ETH')).toMatchObject({
-    ...{ provider: 'sandbox', deposits: [{ network: 'ethereum-sepolia' }] },
+    provider: 'sandbox',
+    deposits: [{ network: 'ethereum-sepolia' }],
   });
   expect(await pageOf(sandbox, 'BTC')).toMatchObject({ provider: 'sandbox', deposits: [] });
   expect(await pageOf(rails('sandbox', {}), 'ETH')).not.toHaveProperty('deposits');

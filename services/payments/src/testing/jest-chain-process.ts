@@ -76,7 +76,9 @@ export const chainProcesses = (
     commands,
     notifyOrder: apply,
     findPayable: async () => ({
-      ...{ orderId: 'ord_00000000000000000000000001', merchantId: MERCHANT, rail: 'crypto_deposit' },
+      orderId: 'ord_00000000000000000000000001',
+      merchantId: MERCHANT,
+      rail: 'crypto_deposit',
     }),
     merchantOfOrder: async () => MERCHANT,
     fees: FEES,
@@ -86,10 +88,20 @@ export const chainProcesses = (
   const changes = paymentChanges({ commands, notifyOrder: apply, now, log });
   const start = (isLeader: IsLeader = () => true) =>
     chainWatcher({
-      ...{ network: 'simulated', kind, source: chain.source, store: tables.store, stream: recorded.stream, now, log },
+      network: 'simulated',
+      kind,
+      source: chain.source,
+      store: tables.store,
+      stream: recorded.stream,
+      now,
+      log,
       watched: { refresh: async () => EVERY_ADDRESS },
       report: reporter({
-        ...{ network: 'simulated', chainId: 'eip155:31337', assets: [USDC], store: tables.store, log },
+        network: 'simulated',
+        chainId: 'eip155:31337',
+        assets: [USDC],
+        store: tables.store,
+        log,
         register: (...call) => {
           if (ordersIsDown) throw new Error('orders is down');
           return crash.write(() => register(...call));
@@ -106,7 +118,11 @@ export const chainProcesses = (
     });
   let watcher = start();
   return {
-    ...{ tables, recorded, crash, events, now },
+    tables,
+    recorded,
+    crash,
+    events,
+    now,
     /** The process ends, and another one takes its place. */
     restart: () => void (watcher = start()),
     readOn: () => watcher.readOn(),

@@ -60,7 +60,11 @@ export const bitcoinSource = ({
     const txHash = idOf(transaction);
     const isNew = isCoinbase(transaction);
     return {
-      ...{ id: `${txHash}:${vout}`, txHash, address, asset: asset.id, units: BigInt(units) },
+      id: `${txHash}:${vout}`,
+      txHash,
+      address,
+      asset: asset.id,
+      units: BigInt(units),
       ...(isNew && { minConfirmations: COINBASE_CONFIRMATIONS }),
       spends: isNew ? [] : spendsOf(transaction),
     };
