@@ -7,7 +7,7 @@ export * from './event-definition.ts';
 export * from './history.ts';
 export * from './history-view.ts';
 export * from './ids.ts';
-export * from './internal.ts';
+export * from './internal/index.ts';
 export * from './money.ts';
 export * from './offered-payment.ts';
 export * from './order-events.ts';

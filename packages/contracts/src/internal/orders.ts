@@ -1,0 +1,118 @@
+import { z } from 'zod';
+import { PaymentCurrency } from '../currencies.ts';
+import { MerchantId, OrderId, PaymentId, RefundId, Timestamp } from '../ids.ts';
+import { Minor } from '../money.ts';
+import { PaymentOffer } from '../payment-offer.ts';
+import { type MerchantCreateOrderDto, Order, OrderStatus, UpdateOrderDto } from '../resources/order.ts';
+import { OrphanReason } from '../resources/payment.ts';
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+
+const isLine = (line: unknown): boolean =>
+  isObject(line) &&
+  typeof line.name === 'string' &&
+  typeof line.quantity === 'number' &&
+  typeof line.unit_price === 'string' &&
+  typeof line.currency === 'string' &&
+  (line.modifiers === undefined || (Array.isArray(line.modifiers) && line.modifiers.every(isLine)));
+
+/** An order that the gateway validated. Only its shape is checked again; its values are when they are recorded. */
+const ValidatedOrder = z.custom<MerchantCreateOrderDto>(
+  (order) =>
+    isObject(order) &&
+    typeof order.external_reference_id === 'string' &&
+    Array.isArray(order.items) &&
+    order.items.every(isLine) &&
+    Array.isArray(order.enable_rails) &&
+    typeof order.payment_currency === 'string' &&
+    isObject(order.capabilities) &&
+    (order.expiration_minutes === undefined || typeof order.expiration_minutes === 'number') &&
+    (order.return_url === undefined || typeof order.return_url === 'string') &&
+    (order.cancel_url === undefined || typeof order.cancel_url === 'string') &&
+    (order.metadata === undefined || isObject(order.metadata)),
+  { error: 'is not an order' },
+);
+
+/** `POST /orders` -> 201 Order, with its path as `location`. The caller chooses the id, so a repeat creates no second
+ *  order: it gets the order as it was after its first event, with `idempotency-replayed` if another request created it.
+ *  `request_hash` is the fingerprint of a request with an Idempotency-Key, from which the id is derived: 422
+ *  `idempotency_key_reused` for another fingerprint, 410 `order_deleted`, and another order when the key has expired.
+ *  With `only_repeat` nothing is created: 404 if there is no earlier order. */
+export const CreateOrderCall = z.object({
+  order_id: OrderId,
+  merchant_id: MerchantId,
+  order: ValidatedOrder,
+  request_hash: z.string().optional(),
+  only_repeat: z.boolean().optional(),
+});
+export type CreateOrderCall = z.infer<typeof CreateOrderCall>;
+
+/** `POST /orders/:id/cancel`, `POST /orders/:id/capture` -> 200 Order; `DELETE /orders/:id` -> 200 OrderDeletion. */
+export const OrderCall = z.object({ merchant_id: MerchantId });
+export type OrderCall = z.infer<typeof OrderCall>;
+
+export const MAX_ADVANCE_MINUTES = 43_200;
+
+/** `POST /orders/:id/time` -> 200 Order, expired or renewed if that is due now. Sandbox only: it replaces waiting. A
+ *  repeat with the same `x-request-id` does not advance the time again. */
+export const AdvanceTimeCall = z.object({ minutes: z.int().min(1).max(MAX_ADVANCE_MINUTES) });
+export type AdvanceTimeCall = z.infer<typeof AdvanceTimeCall>;
+
+/** `PATCH /orders/:id` -> 200 Order. A repeat with the same `x-request-id` changes nothing. */
+export const UpdateOrderCall = z.object({ merchant_id: MerchantId, changes: UpdateOrderDto });
+export type UpdateOrderCall = z.infer<typeof UpdateOrderCall>;
+
+export const OrderDeletion = z.object({ id: OrderId, deleted: z.literal(true) });
+
+/** `GET /orders/:id/summary` -> 200 OrderSummary. 404 if the order is unknown or deleted. */
+export const OrderSummary = z.object({
+  id: OrderId,
+  merchant_id: MerchantId,
+  currency: PaymentCurrency,
+  /** Absent in answers of earlier versions. */
+  status: OrderStatus.optional(),
+});
+export type OrderSummary = z.infer<typeof OrderSummary>;
+
+/** The sighting that a decision is about, for a payment that the rail has seen more than once. */
+const Sighting = { sighting: z.int().optional() };
+
+/** The decision of an order on one of its payments. */
+export const PaymentOutcome = z.discriminatedUnion('status', [
+  z.object({ status: z.literal('received'), payment_id: PaymentId }),
+  z.object({
+    status: z.literal('applied'),
+    payment_id: PaymentId,
+    applied_minor: Minor,
+    unapplied_minor: Minor,
+    ...Sighting,
+    at: Timestamp,
+  }),
+  z.object({
+    status: z.literal('orphan'),
+    payment_id: PaymentId,
+    orphan_reason: OrphanReason,
+    ...Sighting,
+    at: Timestamp,
+  }),
+  z.object({ status: z.literal('failed'), payment_id: PaymentId }),
+  z.object({ status: z.literal('refunded'), payment_id: PaymentId }),
+]);
+export type PaymentOutcome = z.infer<typeof PaymentOutcome>;
+
+/** `POST /orders/:id/payments` -> 200 OrderAndOutcomes. Idempotent by payment id; 404 when the order is unknown or
+ *  deleted. */
+export const OfferPaymentCall = PaymentOffer;
+export type OfferPaymentCall = PaymentOffer;
+
+/** `POST /orders/:id/payments/:payment_id/failure` -> 200 OrderAndOutcomes. */
+export const FailPaymentCall = PaymentOffer.extend({ failure_reason: z.string(), at: Timestamp });
+export type FailPaymentCall = z.infer<typeof FailPaymentCall>;
+
+/** `POST /orders/:id/payments/:payment_id/refunds` -> 200 OrderAndOutcomes. */
+export const RefundPaymentCall = z.object({ refund_id: RefundId, refunded_total_minor: Minor, at: Timestamp });
+export type RefundPaymentCall = z.infer<typeof RefundPaymentCall>;
+
+/** The order after the call, and the outcome of every payment that the call names or changes. */
+export const OrderAndOutcomes = z.object({ order: Order, outcomes: z.array(PaymentOutcome) });
+export type OrderAndOutcomes = z.infer<typeof OrderAndOutcomes>;

@@ -1,0 +1,147 @@
+import { z } from 'zod';
+import { PaymentCurrency, PaymentRail } from '../currencies.ts';
+import { MerchantId, OrderId, PaymentId, RefundId } from '../ids.ts';
+import { Amount, Minor } from '../money.ts';
+import { AssignedInstruction } from '../recorded-values.ts';
+import { MetadataDto } from '../resources/metadata.ts';
+import { Order } from '../resources/order.ts';
+import { BlockRef, Payment } from '../resources/payment.ts';
+import { PaymentOutcome } from './orders.ts';
+
+/** `POST /instructions` -> 200 Instructions. Idempotent by order id: the same order gets the same addresses. */
+export const InstructionsCall = z.object({
+  order_id: OrderId,
+  merchant_id: MerchantId,
+  currency: PaymentCurrency,
+  rails: z.array(PaymentRail).min(1),
+  /** The total of the order. Absent in calls of earlier versions. */
+  amount_minor: Minor.optional(),
+});
+export type InstructionsCall = z.infer<typeof InstructionsCall>;
+
+/** How long leased payables may be put into an order, counted from before the call. Both sides use monotonic clocks. */
+const LeaseMs = z.int().nonnegative();
+
+/** Without `lease_ms` the instructions belong to the order already. */
+export const Instructions = z.object({ instructions: z.array(AssignedInstruction), lease_ms: LeaseMs.optional() });
+export type Instructions = z.infer<typeof Instructions>;
+
+const MAX_LEASED = 256;
+
+/** `POST /stock` -> 200 Stock. Leases payables in advance, so that orders can put them into orders without a call. No
+ *  other call gets the same ones, unless the lease ended and no order has them. Not idempotent: what a lost answer
+ *  leased stays unused until its lease ends. */
+export const StockCall = z.object({
+  /** How many addresses of each network. */
+  addresses: z.record(z.string(), z.int().min(1).max(MAX_LEASED)),
+  /** How many references of each provider. */
+  references: z.int().min(0).max(MAX_LEASED),
+  /** Whether the caller adds deposit addresses to references that need them. Earlier versions do not. */
+  adds_deposits: z.boolean().optional(),
+});
+export type StockCall = z.infer<typeof StockCall>;
+
+export const LeasedAddress = z.object({
+  address: z.string(),
+  derivation: z.object({ fingerprint: z.string(), path: z.string() }),
+});
+export type LeasedAddress = z.infer<typeof LeasedAddress>;
+
+export const LeasedReference = z.object({
+  payment_reference: z.string(),
+  payment_url: z.string(),
+  /** The networks whose addresses take the money: the order adds one of each that can take its amount, at least one.
+   *  Absent: the reference needs no address. */
+  networks: z.array(z.string()).optional(),
+});
+export type LeasedReference = z.infer<typeof LeasedReference>;
+
+export const Stock = z.object({
+  lease_ms: LeaseMs,
+  /** By network. A network that payments does not have is absent. */
+  addresses: z.record(z.string(), z.array(LeasedAddress)),
+  /** By provider, and all providers. Null if one of them has to register each order. */
+  references: z.record(z.string(), z.array(LeasedReference)).nullable(),
+});
+export type Stock = z.infer<typeof Stock>;
+
+/** Blocks from the payment's own one to the tip of the chain: 0 before it is mined, 1 in the newest block. */
+const Confirmations = z.int().nonnegative();
+
+/** `POST /payments` -> 201 RegisteredPayment. A rail reports a payment that names its order or its deposit address. The
+ *  same (rail, provider id) again is the same payment; with another order, address, amount or currency it is 409
+ *  `payment_conflict`. A failed payment is received again: the rail saw its money once more. A chain reports each
+ *  deposit as `crypto_deposit`; it is recorded as a payment of `gateway_pay` if the address belongs to a payment page. */
+export const RegisterPaymentCall = z
+  .object({
+    order_id: z.string().min(1).max(128).optional(),
+    address: z.string().min(1).max(128).optional(),
+    rail: PaymentRail,
+    provider_id: z.string().min(1).max(256),
+    amount: Amount,
+    currency: PaymentCurrency,
+    confirmed: z.boolean(),
+    /** Whether this report makes a failed payment received again; true by default. */
+    reinstates: z.boolean().optional(),
+    tx_hash: z.string().min(1).max(256).optional(),
+    /** When the rail first saw the money: the time of its block, or of an earlier sighting. By default, the time of the
+     *  call. A later instant counts as the time of the call, because clocks of miners run ahead. An earlier one is
+     *  never too early: the order only compares it with its deadline. Ignored in a repeat. */
+    seen_at: z.iso.datetime().optional(),
+    /** The block that contains the payment; absent before it is mined. A repeat with another block, or none, is the
+     *  same payment in its new place. */
+    block: BlockRef.optional(),
+    confirmations: Confirmations.optional(),
+    metadata: MetadataDto.optional(),
+  })
+  .refine(({ order_id, address }) => (order_id === undefined) !== (address === undefined), {
+    path: ['order_id'],
+    message: 'give either the order id or the address, not both',
+  });
+export type RegisterPaymentCall = z.infer<typeof RegisterPaymentCall>;
+
+/** `POST /payments/:id/confirmation` -> 200 RegisteredPayment. The rail confirms the payment. Idempotent; 409
+ *  `payment_conflict` for a failed payment. */
+export const ConfirmationCall = z.object({ confirmations: Confirmations.optional(), block: BlockRef.optional() });
+export type ConfirmationCall = z.infer<typeof ConfirmationCall>;
+
+/** `POST /payments/:id/failure` -> 200 RegisteredPayment. The rail dropped the payment, or reversed it after it was
+ *  applied. Idempotent; 409 `payment_conflict` for a refunded payment. The default reason is `dropped` or `reorg`. */
+export const FailureCall = z.object({ failure_reason: z.string().min(1).max(256).optional() });
+export type FailureCall = z.infer<typeof FailureCall>;
+
+/** `POST /payments/:id/refunds` -> 200 RegisteredPayment. Refunds `amount`, or all that is left. Idempotent by refund
+ *  id. 404 for another merchant's payment; 409 `nothing_to_refund` if nothing is left, `refund_too_large` for more than
+ *  is left, `payment_conflict` for a received or failed payment; 400 with the path `amount` if the amount is invalid or
+ *  exceeds the rest. `order` is null also while orders is unavailable: orders then receives the refund from Kafka. */
+export const RefundCall = z.object({
+  merchant_id: MerchantId,
+  refund_id: RefundId,
+  amount: Amount.optional(),
+  reason: z.string().min(1).max(256).optional(),
+});
+export type RefundCall = z.infer<typeof RefundCall>;
+
+/** A payment after a call, and its order. `order` is null if the payment names no known order. */
+export const RegisteredPayment = z.object({ payment: Payment, order: Order.nullable() });
+export type RegisteredPayment = z.infer<typeof RegisteredPayment>;
+
+/** `POST /outcomes` -> 204. The decisions of an order on its payments (capture, cancellation, expiry). Idempotent. */
+export const OutcomesCall = z.object({ outcomes: z.array(PaymentOutcome) });
+export type OutcomesCall = z.infer<typeof OutcomesCall>;
+
+/** `POST /orders/:id/unsettled-payment` -> 200 UnsettledPayment. A payment of the order that is received, or an orphan
+ *  that is not refunded, other than those that the order holds. `payment_id` is null if there is none. */
+export const UnsettledPaymentCall = z.object({ held_by_order: z.array(PaymentId) });
+export type UnsettledPaymentCall = z.infer<typeof UnsettledPaymentCall>;
+
+export const UnsettledPayment = z.object({ payment_id: PaymentId.nullable() });
+
+/** `POST /chains/waiting` -> 200 ChainsWaiting. Which of these networks may still show a payment that was made until
+ *  `at`: those with a watcher that has not reported everything up to then. */
+export const ChainsWaitingCall = z.object({ networks: z.array(z.string()).min(1).max(64), at: z.iso.datetime() });
+export type ChainsWaitingCall = z.infer<typeof ChainsWaitingCall>;
+
+export const ChainsWaiting = z.object({ waiting_for: z.array(z.string()) });
+
+/** `DELETE /orders/:id/payments` -> 204. Deletes the payments of a deleted order. Idempotent. */
