@@ -16,7 +16,11 @@ export const usdc = sepolia.assets.find(({ currency }) => currency === 'USDC')!;
 
 /** 10 USDC by the first log of a transaction, to the address of an index by default. */
 export const transferTo = (index: number, txHash: string, changes: Partial<Transfer> = {}): Transfer => ({
-  ...{ id: `${txHash}:0`, txHash, address: sepolia.addressAt(index), asset: usdc.id, units: 10_000_000n },
+  id: `${txHash}:0`,
+  txHash,
+  address: sepolia.addressAt(index),
+  asset: usdc.id,
+  units: 10_000_000n,
   ...changes,
 });
 
@@ -26,7 +30,10 @@ export const watchedNetwork = (payments: PaymentsService) => {
   return {
     reserve: () =>
       payments.events.record(`${ACCOUNT_STREAM_PREFIX}${sepolia.account.fingerprint}`, 'DerivationIndexesReserved', {
-        ...{ account: sepolia.account.fingerprint, first: 0, count: 10, again: [] },
+        account: sepolia.account.fingerprint,
+        first: 0,
+        count: 10,
+        again: [],
       }),
     /** One process. All share the stores and the node. */
     startProcess: (source: ChainSource, name = NETWORK) => {
@@ -34,10 +41,18 @@ export const watchedNetwork = (payments: PaymentsService) => {
       const network = { ...sepolia, name };
       const chains = watchChains({
         config: {
-          ...{ DATABASE_URL: subscription.databaseUrl, ENVIRONMENT: 'sandbox', CHAIN_POLL_MS: 20, networks: [network] },
+          DATABASE_URL: subscription.databaseUrl,
+          ENVIRONMENT: 'sandbox',
+          CHAIN_POLL_MS: 20,
+          networks: [network],
           CHAIN_URLS: { [name]: ['http://127.0.0.1:1'] },
         },
-        ...{ client, pool, log, register: registerPayment, fail: changes.fail, now: () => new Date() },
+        client,
+        pool,
+        log,
+        register: registerPayment,
+        fail: changes.fail,
+        now: () => new Date(),
         openSource: () => ({ ...source, close: async () => {} }),
         accounts: {
           accountsOf: async () => [network],
