@@ -13,9 +13,8 @@ export interface EarlierAddressesOptions {
   readonly networks: readonly string[];
 }
 
-/** The addresses that orders recorded before the call show, and that none of the given accounts derives: those of keys
- *  that earlier versions had. Throws `dependency_unavailable` while the read model of payables lacks events that cannot
- *  be read at once. */
+/** The addresses of earlier keys that orders recorded before the call show.
+ *  Throws `dependency_unavailable` if the read model of payables is too far behind. */
 export const earlierAddresses = ({ client, db, networks }: EarlierAddressesOptions) => {
   let withoutEvents: readonly string[] | undefined;
   return async (fingerprints: readonly string[]): Promise<string[]> => {
