@@ -12,3 +12,9 @@ test('the demo passes all its checks', async () => {
   expect(stdout.split('\n').filter((line) => line.includes('FAIL'))).toEqual([]);
   expect(stdout).toMatch(/\n\d+ checks passed, 0 failed\n$/);
 });
+
+test('the demo on Bitcoin says how to get a node where there is none', async () => {
+  const env = { ...process.env, BTCD_BIN: '/missing', BITCOIND_BIN: '/missing' };
+  const failure = promisify(execFile)(process.execPath, [DEMO, '--bitcoin'], { env });
+  await expect(failure).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('install-btcd.mjs') });
+});

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { parseArgs } from 'node:util';
+import { bitcoinNodeAdvice, foundBitcoinNode, payOnBitcoin } from './demo/on-bitcoin.ts';
 import { payOnChain } from './demo/on-chain.ts';
 import { buyAll } from './demo/purchases.ts';
 import { checkHistory, checkLists, checkPublishedEvents, checkStreams } from './demo/read-back.ts';
-import { createReport } from './demo/report.ts';
+import { createReport, type Report } from './demo/report.ts';
 import { createApi } from './harness/api.ts';
 import { startReceiver } from './harness/receiver.ts';
 import { runningStack } from './harness/running-stack.ts';
@@ -11,10 +13,8 @@ import type { StackFiles } from './harness/stack-files.ts';
 /** The host of a URL, without credentials. */
 const hostOf = (address: string): string => new URL(address).host;
 
-/** Creates, pays and reads back orders, and prints each step with its checks. Resolves with whether all checks
- *  passed. */
-const demo = async (stack: StackFiles): Promise<boolean> => {
-  const report = createReport((line) => console.log(line));
+/** Creates, pays and reads back orders, and prints each step with its checks. */
+const demo = async (stack: StackFiles, report: Report): Promise<void> => {
   const api = createApi(stack);
   const receiver = await startReceiver();
   const path = `/demo-${randomUUID()}`;
@@ -54,14 +54,28 @@ const demo = async (stack: StackFiles): Promise<boolean> => {
     await api.deleteWebhook(webhookId);
     await Promise.all([api.close(), receiver.close()]);
   }
-  const { passed, failed } = report.checks();
-  console.log(`\n${passed} checks passed, ${failed} failed`);
-  return failed === 0;
 };
 
-const stack = await runningStack();
+/** Resolves with whether there was anything to show it on. */
+const run = async (report: Report): Promise<boolean> => {
+  const { values } = parseArgs({ options: { bitcoin: { type: 'boolean', default: false } } });
+  if (values.bitcoin) {
+    const node = foundBitcoinNode();
+    if (node) await payOnBitcoin(node, report);
+    else console.error(bitcoinNodeAdvice());
+    return node !== null;
+  }
+  const stack = await runningStack();
+  if (stack) await demo(stack, report);
+  return stack !== null;
+};
+
 try {
-  process.exitCode = stack && (await demo(stack)) ? 0 : 1;
+  const report = createReport((line) => console.log(line));
+  const wasShown = await run(report);
+  const { passed, failed } = report.checks();
+  if (wasShown) console.log(`\n${passed} checks passed, ${failed} failed`);
+  process.exitCode = wasShown && failed === 0 ? 0 : 1;
 } catch (error) {
   console.error(`\nthe demo failed: ${(error as Error).message}`);
   process.exitCode = 1;

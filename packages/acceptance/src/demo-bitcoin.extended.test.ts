@@ -1,0 +1,24 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { onEachBitcoinNode } from './chains/on-bitcoin.ts';
+
+const DEMO = fileURLToPath(new URL('../dist/demo.js', import.meta.url));
+/** The variable that names the other node: the demo takes the one that is left. */
+const OTHER_NODE = { btcd: 'BITCOIND_BIN', bitcoind: 'BTCD_BIN' };
+const SLOW = 180_000;
+
+onEachBitcoinNode('the demo on Bitcoin', (name) => {
+  test(
+    'passes all its checks',
+    async () => {
+      const env = { ...process.env, [OTHER_NODE[name]]: '/missing' };
+      const { stdout } = await promisify(execFile)(process.execPath, [DEMO, '--bitcoin'], { env, timeout: SLOW }).catch(
+        (failed: { stdout: string }) => failed,
+      );
+      expect(stdout).toContain(`on ${name}`);
+      expect(stdout).toMatch(/\n4 checks passed, 0 failed\n$/);
+    },
+    SLOW,
+  );
+});
