@@ -16,7 +16,8 @@ const isLine = (line: unknown): boolean =>
   typeof line.currency === 'string' &&
   (line.modifiers === undefined || (Array.isArray(line.modifiers) && line.modifiers.every(isLine)));
 
-/** An order that the gateway validated. Only its shape is checked again; its values are when they are recorded. */
+/** An order that the gateway validated. Only its shape is checked again; its values are when they
+ *  are recorded. */
 const ValidatedOrder = z.custom<MerchantCreateOrderDto>(
   (order) =>
     isObject(order) &&
@@ -47,14 +48,15 @@ export const CreateOrderCall = z.object({
 });
 export type CreateOrderCall = z.infer<typeof CreateOrderCall>;
 
-/** `POST /orders/:id/cancel`, `POST /orders/:id/capture` -> 200 Order; `DELETE /orders/:id` -> 200 OrderDeletion. */
+/** `POST /orders/:id/cancel`, `POST /orders/:id/capture` -> 200 Order; `DELETE /orders/:id` -> 200
+ *  OrderDeletion. */
 export const OrderCall = z.object({ merchant_id: MerchantId });
 export type OrderCall = z.infer<typeof OrderCall>;
 
 export const MAX_ADVANCE_MINUTES = 43_200;
 
-/** `POST /orders/:id/time` -> 200 Order, expired or renewed if that is due now. Sandbox only: it replaces waiting. A
- *  repeat with the same `x-request-id` does not advance the time again. */
+/** `POST /orders/:id/time` -> 200 Order, expired or renewed if that is due now. Sandbox only: it
+ *  replaces waiting. A repeat with the same `x-request-id` does not advance the time again. */
 export const AdvanceTimeCall = z.object({ minutes: z.int().min(1).max(MAX_ADVANCE_MINUTES) });
 export type AdvanceTimeCall = z.infer<typeof AdvanceTimeCall>;
 
@@ -100,8 +102,8 @@ export const PaymentOutcome = z.discriminatedUnion('status', [
 ]);
 export type PaymentOutcome = z.infer<typeof PaymentOutcome>;
 
-/** `POST /orders/:id/payments` -> 200 OrderAndOutcomes. Idempotent by payment id; 404 when the order is unknown or
- *  deleted. */
+/** `POST /orders/:id/payments` -> 200 OrderAndOutcomes. Idempotent by payment id; 404 when the
+ *  order is unknown or deleted. */
 export const OfferPaymentCall = PaymentOffer;
 export type OfferPaymentCall = PaymentOffer;
 

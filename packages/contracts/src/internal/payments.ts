@@ -8,7 +8,8 @@ import { Order } from '../resources/order.ts';
 import { BlockRef, Payment } from '../resources/payment.ts';
 import { PaymentOutcome } from './orders.ts';
 
-/** `POST /instructions` -> 200 Instructions. Idempotent by order id: the same order gets the same addresses. */
+/** `POST /instructions` -> 200 Instructions. Idempotent by order id: the same order gets the same
+ *  addresses. */
 export const InstructionsCall = z.object({
   order_id: OrderId,
   merchant_id: MerchantId,
@@ -19,7 +20,8 @@ export const InstructionsCall = z.object({
 });
 export type InstructionsCall = z.infer<typeof InstructionsCall>;
 
-/** How long leased payables may be put into an order, counted from before the call. Both sides use monotonic clocks. */
+/** How long leased payables may be put into an order, counted from before the call. Both sides use
+ *  monotonic clocks. */
 const LeaseMs = z.int().nonnegative();
 
 /** Without `lease_ms` the instructions belong to the order already. */
@@ -28,15 +30,16 @@ export type Instructions = z.infer<typeof Instructions>;
 
 const MAX_LEASED = 256;
 
-/** `POST /stock` -> 200 Stock. Leases payables in advance, so that orders can put them into orders without a call. No
- *  other call gets the same ones, unless the lease ended and no order has them. Not idempotent: what a lost answer
- *  leased stays unused until its lease ends. */
+/** `POST /stock` -> 200 Stock. Leases payables in advance, so that orders can put them into orders
+ *  without a call. No other call gets the same ones, unless the lease ended and no order has them.
+ *  Not idempotent: what a lost answer leased stays unused until its lease ends. */
 export const StockCall = z.object({
   /** How many addresses of each network. */
   addresses: z.record(z.string(), z.int().min(1).max(MAX_LEASED)),
   /** How many references of each provider. */
   references: z.int().min(0).max(MAX_LEASED),
-  /** Whether the caller adds deposit addresses to references that need them. Earlier versions do not. */
+  /** Whether the caller adds deposit addresses to references that need them. Earlier versions do
+   *  not. */
   adds_deposits: z.boolean().optional(),
 });
 export type StockCall = z.infer<typeof StockCall>;
@@ -50,8 +53,8 @@ export type LeasedAddress = z.infer<typeof LeasedAddress>;
 export const LeasedReference = z.object({
   payment_reference: z.string(),
   payment_url: z.string(),
-  /** The networks whose addresses take the money: the order adds one of each that can take its amount, at least one.
-   *  Absent: the reference needs no address. */
+  /** The networks whose addresses take the money: the order adds one of each that can take its
+   *  amount, at least one. Absent: the reference needs no address. */
   networks: z.array(z.string()).optional(),
 });
 export type LeasedReference = z.infer<typeof LeasedReference>;
@@ -65,7 +68,8 @@ export const Stock = z.object({
 });
 export type Stock = z.infer<typeof Stock>;
 
-/** Blocks from the payment's own one to the tip of the chain: 0 before it is mined, 1 in the newest block. */
+/** Blocks from the payment's own one to the tip of the chain: 0 before it is mined, 1 in the newest
+ *  block. */
 const Confirmations = z.int().nonnegative();
 
 /** `POST /payments` -> 201 RegisteredPayment. A rail reports a payment that names its order or its deposit address. The
@@ -84,12 +88,13 @@ export const RegisterPaymentCall = z
     /** Whether this report makes a failed payment received again; true by default. */
     reinstates: z.boolean().optional(),
     tx_hash: z.string().min(1).max(256).optional(),
-    /** When the rail first saw the money: the time of its block, or of an earlier sighting. By default, the time of the
-     *  call. A later instant counts as the time of the call, because clocks of miners run ahead. An earlier one is
-     *  never too early: the order only compares it with its deadline. Ignored in a repeat. */
+    /** When the rail first saw the money: the time of its block, or of an earlier sighting. By
+     *  default, the time of the call. A later instant counts as the time of the call, because
+     *  clocks of miners run ahead. An earlier one is never too early: the order only compares it
+     *  with its deadline. Ignored in a repeat. */
     seen_at: z.iso.datetime().optional(),
-    /** The block that contains the payment; absent before it is mined. A repeat with another block, or none, is the
-     *  same payment in its new place. */
+    /** The block that contains the payment; absent before it is mined. A repeat with another block,
+     *  or none, is the same payment in its new place. */
     block: BlockRef.optional(),
     confirmations: Confirmations.optional(),
     metadata: MetadataDto.optional(),
@@ -105,15 +110,17 @@ export type RegisterPaymentCall = z.infer<typeof RegisterPaymentCall>;
 export const ConfirmationCall = z.object({ confirmations: Confirmations.optional(), block: BlockRef.optional() });
 export type ConfirmationCall = z.infer<typeof ConfirmationCall>;
 
-/** `POST /payments/:id/failure` -> 200 RegisteredPayment. The rail dropped the payment, or reversed it after it was
- *  applied. Idempotent; 409 `payment_conflict` for a refunded payment. The default reason is `dropped` or `reorg`. */
+/** `POST /payments/:id/failure` -> 200 RegisteredPayment. The rail dropped the payment, or reversed
+ *  it after it was applied. Idempotent; 409 `payment_conflict` for a refunded payment. The default
+ *  reason is `dropped` or `reorg`. */
 export const FailureCall = z.object({ failure_reason: z.string().min(1).max(256).optional() });
 export type FailureCall = z.infer<typeof FailureCall>;
 
-/** `POST /payments/:id/refunds` -> 200 RegisteredPayment. Refunds `amount`, or all that is left. Idempotent by refund
- *  id. 404 for another merchant's payment; 409 `nothing_to_refund` if nothing is left, `refund_too_large` for more than
- *  is left, `payment_conflict` for a received or failed payment; 400 with the path `amount` if the amount is invalid or
- *  exceeds the rest. `order` is null also while orders is unavailable: orders then receives the refund from Kafka. */
+/** `POST /payments/:id/refunds` -> 200 RegisteredPayment. Refunds `amount`, or all that is left.
+ *  Idempotent by refund id. 404 for another merchant's payment; 409 `nothing_to_refund` if nothing
+ *  is left, `refund_too_large` for more than is left, `payment_conflict` for a received or failed
+ *  payment; 400 with the path `amount` if the amount is invalid or exceeds the rest. `order` is
+ *  null also while orders is unavailable: orders then receives the refund from Kafka. */
 export const RefundCall = z.object({
   merchant_id: MerchantId,
   refund_id: RefundId,
@@ -126,12 +133,14 @@ export type RefundCall = z.infer<typeof RefundCall>;
 export const RegisteredPayment = z.object({ payment: Payment, order: Order.nullable() });
 export type RegisteredPayment = z.infer<typeof RegisteredPayment>;
 
-/** `POST /outcomes` -> 204. The decisions of an order on its payments (capture, cancellation, expiry). Idempotent. */
+/** `POST /outcomes` -> 204. The decisions of an order on its payments (capture, cancellation,
+ *  expiry). Idempotent. */
 export const OutcomesCall = z.object({ outcomes: z.array(PaymentOutcome) });
 export type OutcomesCall = z.infer<typeof OutcomesCall>;
 
-/** `POST /orders/:id/unsettled-payment` -> 200 UnsettledPayment. A payment of the order that is received, or an orphan
- *  that is not refunded, other than those that the order holds. `payment_id` is null if there is none. */
+/** `POST /orders/:id/unsettled-payment` -> 200 UnsettledPayment. A payment of the order that is
+ *  received, or an orphan that is not refunded, other than those that the order holds. `payment_id`
+ *  is null if there is none. */
 export const UnsettledPaymentCall = z.object({ held_by_order: z.array(PaymentId) });
 export type UnsettledPaymentCall = z.infer<typeof UnsettledPaymentCall>;
 

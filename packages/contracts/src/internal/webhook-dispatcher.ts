@@ -9,16 +9,17 @@ export type TestDeliveryCall = z.infer<typeof TestDeliveryCall>;
 export const TestDelivery = z.object({ delivery_id: z.string() });
 export type TestDelivery = z.infer<typeof TestDelivery>;
 
-/** `DELETE /webhooks/:id/deliveries` -> 204. Fails the queued deliveries of a deleted webhook. Idempotent. */
+/** `DELETE /webhooks/:id/deliveries` -> 204. Fails the queued deliveries of a deleted webhook.
+ *  Idempotent. */
 
 /** `POST /webhooks/:id/deliveries/:delivery_id/redelivery` -> 204. Requeues the delivery and restarts its retry
  *  schedule. A repeat sends nothing more while the redelivery is queued; after that, it sends the delivery once more.
  *  404 if the webhook has no such delivery; 409 `webhook_disabled`, and `delivery_expired` if its body is no longer
  *  stored. */
 
-/** `POST /webhooks/:id/replays` -> 201 Replay. Idempotent by replay id. 409 `webhook_disabled`, and `replay_running`
- *  while an earlier replay of the webhook is still queuing events; `dependency_unavailable` if the dispatcher has no
- *  URLs of orders and payments. */
+/** `POST /webhooks/:id/replays` -> 201 Replay. Idempotent by replay id. 409 `webhook_disabled`, and
+ *  `replay_running` while an earlier replay of the webhook is still queuing events;
+ *  `dependency_unavailable` if the dispatcher has no URLs of orders and payments. */
 export const ReplayCall = z.object({
   replay_id: z.string(),
   from_date: Timestamp,
