@@ -1,4 +1,3 @@
-import type { OutgoingHttpHeaders } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AnyApp } from './any-app.ts';
 import { sendUnavailable } from './send-unavailable.ts';
@@ -11,7 +10,7 @@ export const limitResponseTime = (app: AnyApp, ms: number, renderBody: (request:
   app.addHook('onRequest', (request: FastifyRequest, reply: FastifyReply, next) => {
     const onTimeout = () => {
       const canAnswer = !reply.raw.closed && !reply.raw.headersSent;
-      if (canAnswer) sendUnavailable(reply, renderBody(request), reply.getHeaders() as OutgoingHttpHeaders);
+      if (canAnswer) sendUnavailable(reply, renderBody(request));
     };
     timers.set(request, setTimeout(onTimeout, ms).unref());
     next();

@@ -96,6 +96,8 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
     isTransientError: isTransientDatabaseError,
     ...(answerWithinMs !== undefined && { responseTimeoutMs: answerWithinMs }),
   }) as unknown as FastifyInstance;
+  // First, so that a refusal has these headers too.
+  await addSecurityHeaders(app);
   refuseOverload(app, {
     limits: options.loadLimits ?? createLoadLimits(),
     ownerOf: ({ headers: { 'x-api-key': key } }) =>
@@ -105,7 +107,6 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
   });
   app.addHook('onRequest', async (request, reply) => void reply.header('x-request-id', request.id));
   closeUnreadConnections(app);
-  await addSecurityHeaders(app);
   await compressResponses(app);
   answerMethodNotAllowed(app);
   await serveApiDocs(app);

@@ -1,10 +1,14 @@
+import { dateTimeFormat } from './date-time.ts';
+
 /** Formats for one locale, such as `es-MX`. */
 export interface Format {
   readonly locale: string;
   /** A decimal string with all of its digits that count, and at least two decimals unless it is whole. */
   readonly amount: (decimal: string, currency: string) => string;
   readonly number: (value: number | string) => string;
+  readonly seconds: (value: number) => string;
   readonly minutes: (value: number) => string;
+  /** In UTC, and says so. */
   readonly dateTime: (instant: string) => string;
   readonly plural: (count: number, texts: PluralTexts) => string;
 }
@@ -23,16 +27,14 @@ export const formatFor = (locale: string): Format => {
   const withDecimals = new Intl.NumberFormat(locale, { minimumFractionDigits: 2, maximumFractionDigits: MAX_DECIMALS });
   const unit = (name: string) =>
     new Intl.NumberFormat(locale, { style: 'unit', unit: name, unitDisplay: 'long', maximumFractionDigits: 0 });
-  const [minute, hour] = [unit('minute'), unit('hour')];
-  const dateTime = new Intl.DateTimeFormat(locale, {
-    ...{ year: 'numeric', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' },
-    ...{ timeZone: 'UTC', timeZoneName: 'short' },
-  });
+  const [second, minute, hour] = [unit('second'), unit('minute'), unit('hour')];
+  const dateTime = dateTimeFormat(locale, 'UTC');
   const plurals = new Intl.PluralRules(locale);
   return {
     locale,
     amount: (decimal, currency) => `${withDecimals.format(decimal as `${number}`)} ${currency}`,
     number: (value) => whole.format(value as `${number}`),
+    seconds: (value) => second.format(value),
     minutes: (value) =>
       value > 2 * MINUTES_PER_HOUR ? hour.format(Math.round(value / MINUTES_PER_HOUR)) : minute.format(value),
     dateTime: (instant) => dateTime.format(new Date(instant)),

@@ -26,7 +26,7 @@ const textsIn = (value: unknown, path: string): [string, string][] => {
   if (typeof value === 'string') return [[path, value]];
   if (typeof value === 'function') {
     const given = Array.from({ length: value.length }, (_, n) => `{${n}}`);
-    return [[path, (value as (...args: string[]) => string)(...given)]];
+    return textsIn((value as (...args: string[]) => unknown)(...given), path);
   }
   return Object.entries(value as object).flatMap(([name, each]) => textsIn(each, `${path}.${name}`));
 };

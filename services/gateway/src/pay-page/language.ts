@@ -1,4 +1,6 @@
+import type { FastifyRequest } from 'fastify';
 import { type Format, formatFor } from './format.ts';
+import { choiceOf } from './page-link.ts';
 import { en, type Texts } from './texts/en.ts';
 import { es } from './texts/es.ts';
 import { pt } from './texts/pt.ts';
@@ -28,6 +30,10 @@ export const speechFor = (chosen: string | undefined, acceptLanguage = ''): Spee
   formats.set(tag, format);
   return { language, texts: TEXTS[language], format };
 };
+
+/** How the page speaks to the client of a request. */
+export const speechOf = ({ query, headers }: Pick<FastifyRequest, 'query' | 'headers'>): Speech =>
+  speechFor(choiceOf(query).lang, headers['accept-language']);
 
 /** The supported tags of the header, the preferred ones first, in a spelling that Intl accepts. */
 const preferredTags = (header: string): string[] =>

@@ -1,5 +1,5 @@
 import { Checkout, type Order, type PaymentPageAddresses } from '@cpg/contracts';
-import { newId } from '@cpg/runtime';
+import { type LoadLimits, newId } from '@cpg/runtime';
 import { startGateway, type TestGateway, type TestMerchant } from '../testing/jest-gateway.ts';
 import { orderOf, projectOrder } from '../testing/jest-resources.ts';
 import { errorResponse } from '../testing/jest-stub-service.ts';
@@ -53,7 +53,7 @@ test('renders the order of a reference without a key', async () => {
     'content-type': 'text/html; charset=utf-8',
     'content-security-policy': CSP,
     'cache-control': 'no-store',
-    'referrer-policy': 'no-referrer',
+    'referrer-policy': 'same-origin',
   });
   expect(response.headers).not.toHaveProperty('set-cookie');
   expect(response.body).toMatch(/^<!doctype html><html lang="en"/);
@@ -78,7 +78,7 @@ test('shows the page while orders and payments are unavailable, once it was show
   const other = await orderWithPage();
   const unavailable = await get(`/pay/${other.reference}`);
   expect(unavailable.statusCode).toBe(503);
-  expect(unavailable.body).toContain('tries again by itself');
+  expect(unavailable.body).toContain('tries again in 5 seconds');
   gateway.payments.respond = respond;
 });
 
@@ -120,7 +120,35 @@ test('limits requests by address, with a page that tells the payer to wait', asy
   expect((await open()).statusCode).toBe(404);
   const refused = await open();
   expect(refused.statusCode).toBe(429);
-  expect(refused.headers).toMatchObject({ 'content-type': 'text/html; charset=utf-8', 'retry-after': '100' });
+  expect(refused.headers).toMatchObject({ ...PAGE, 'retry-after': '100' });
   expect(refused.body).toContain('Demasiadas solicitudes');
+  expect(refused.body).toContain('en 100 segundos');
   await limited.close();
+});
+
+/** What browsers are told about each page, also about one that was refused before its route ran. */
+const PAGE = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': CSP,
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'SAMEORIGIN',
+};
+const FULL: LoadLimits = { normal: { admit: () => null, limit: () => 0, inProgress: () => 0 } };
+
+test.each([
+  ['overload', { loadLimits: FULL }],
+  ['a timeout', { answerWithinMs: 20 }],
+])('answers %s to a browser with a page that says when to try again', async (_, options) => {
+  const busy = await startGateway(options);
+  busy.payments.respond = () => new Promise(() => {});
+  const open = (accept: string) =>
+    busy.app.inject({ url: '/pay/UNKNOWN?way=base', headers: { accept, 'accept-language': 'pt' } });
+  const page = await open('text/html');
+  expect([page.statusCode, page.headers]).toEqual([503, expect.objectContaining({ ...PAGE, 'retry-after': '1' })]);
+  expect(page.body).toContain('tenta de novo em 5 segundos');
+  expect(page.body).toContain('href="/pay/UNKNOWN?way=base" data-retry-seconds="5"');
+  const json = await open('application/json');
+  expect([json.statusCode, json.headers['content-type']]).toEqual([503, 'application/json; charset=utf-8']);
+  await busy.close();
 });

@@ -7,8 +7,10 @@ import type { PaymentsClient } from '../clients/payments.ts';
 import { callContext } from '../request.ts';
 import { ASSETS_PATH, type PageAsset, readPageAssets } from './assets.ts';
 import { checkoutOf } from './checkout.ts';
+import { answerErrorsWithPages } from './errors.ts';
 import { noSuchPage, pageFinder } from './find-page.ts';
-import { type Language, speechFor } from './language.ts';
+import { pageHeaders, wantsHtml } from './headers.ts';
+import { speechOf } from './language.ts';
 import { createEventStreams } from './live/event-streams.ts';
 import { followOpenPages } from './live/open-pages.ts';
 import { chainHeights, changedOrders } from './live/order-changes.ts';
@@ -17,7 +19,6 @@ import { liveRoutes } from './live/routes.ts';
 import { choiceOf, chosenWay, pageLink, type PageChoice } from './page-link.ts';
 import { type SandboxOptions, sandboxRoutes, stripOf } from './sandbox/routes.ts';
 import { renderCheckout } from './view/checkout-page.tsx';
-import { renderError } from './view/error-page.tsx';
 
 export interface PayPageOptions {
   readonly pool: Pool;
@@ -37,17 +38,6 @@ export interface PayPageSettings {
 }
 
 const hidden = { schema: { hide: true } };
-const policyFor = (frameAncestors: readonly string[]) =>
-  [
-    "default-src 'none'",
-    "style-src 'self'",
-    "script-src 'self'",
-    "img-src 'self'",
-    "connect-src 'self'",
-    "form-action 'self'",
-    "base-uri 'none'",
-    `frame-ancestors ${frameAncestors.join(' ') || "'none'"}`,
-  ].join('; ');
 const A_YEAR = 'public, max-age=31536000, immutable';
 
 /** `GET /pay/:reference`, the page of an order for its payer, and the files that it loads. With
@@ -59,19 +49,11 @@ export const payPageRoutes = async (app: FastifyInstance, options: PayPageOption
   const files = new Map(Object.values(assets).map((asset: PageAsset) => [asset.path, asset]));
 
   app.addHook('onRequest', async (_request, reply) => {
-    reply.headers({
-      'content-security-policy': policyFor([]),
-      'cache-control': 'no-store',
-      vary: 'accept, accept-language',
-    });
+    reply.headers(pageHeaders());
+    // With `no-referrer`, browsers send `Origin: null` with the forms of the strip.
+    if (sandbox) reply.header('referrer-policy', 'same-origin');
   });
-  app.addHook('onSend', async (request, reply, payload) => {
-    if (reply.statusCode < 400 || !wantsHtml(request)) return payload;
-    const languageLink = (lang: Language) => `?${new URLSearchParams({ lang }).toString()}`;
-    const html = renderError(reply.statusCode, { ...speechOf(request), assets, languageLink });
-    reply.type('text/html; charset=utf-8').removeHeader('content-length');
-    return html;
-  });
+  answerErrorsWithPages(app, assets);
 
   await app.register(liveRoutes, {
     streams: createEventStreams({ ...payPage.streams, now }),
@@ -105,7 +87,7 @@ export const payPageRoutes = async (app: FastifyInstance, options: PayPageOption
       const choice = choiceOf(request.query);
       const way = chosenWay(checkout, choice.way);
       const { frame_ancestors } = shown.settings;
-      reply.header('content-security-policy', policyFor(frame_ancestors));
+      reply.headers(pageHeaders(frame_ancestors));
       if (frame_ancestors.length > 0) reply.removeHeader('x-frame-options');
       const html = renderCheckout({
         ...speech,
@@ -125,12 +107,6 @@ export const payPageRoutes = async (app: FastifyInstance, options: PayPageOption
     },
   );
 };
-
-const speechOf = (request: FastifyRequest) =>
-  speechFor(choiceOf(request.query).lang, request.headers['accept-language']);
-
-const wantsHtml = ({ headers: { accept = '' } }: FastifyRequest): boolean =>
-  !/\bapplication\/json\b/.test(accept) || /\btext\/html\b/.test(accept);
 
 const sendAsset = (request: FastifyRequest, reply: FastifyReply, { type, body, encoded }: PageAsset) => {
   const accepted = String(request.headers['accept-encoding'] ?? '');

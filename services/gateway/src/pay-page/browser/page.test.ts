@@ -6,7 +6,7 @@ const NOW = Date.parse('2026-03-01T12:00:00Z');
 const HASH = `0x${'ab'.repeat(32)}`;
 const TRANSFER = { chainId: '0x1', to: '0x00000000000000000000000000000000000000bb', value: '0x64', data: '0x' };
 const TEXTS = Object.fromEntries(
-  ['pay', 'connect', 'network', 'confirm', 'sent', 'transaction', 'refused', 'unsure', 'not_enough', 'failed'].map(
+  ['pay', 'connect', 'network', 'confirm', 'sent', 'transaction', 'show_again', 'refused', 'unsure', 'failed'].map(
     (name) => [name, `text: ${name}`],
   ),
 );
@@ -18,7 +18,7 @@ const page = ({ version = 'first', news = '', body = '' } = {}) =>
     <p id="announcement" role="status"></p></body></html>`;
 
 const wallet = (value = '0x64') =>
-  `<section data-wallet='${JSON.stringify({ ...TRANSFER, value })}' data-wallet-texts='${JSON.stringify({ ...TEXTS, pay_with: 'Pay with {wallet}' })}' hidden></section>`;
+  `<section class="way" data-wallet='${JSON.stringify({ ...TRANSFER, value })}' data-wallet-texts='${JSON.stringify({ ...TEXTS, pay_with: 'Pay with {wallet}' })}' hidden></section>`;
 
 class FakeStream extends EventTarget {
   static readonly CLOSED = 2;
@@ -160,6 +160,24 @@ test('counts down by the clock of the server, and asks for the page at the deadl
   expect(fetched).toHaveBeenCalledTimes(1);
 });
 
+test('shows times in the time zone of the payer, also after a change', async () => {
+  const body = '<time datetime="2026-03-01T12:00:00Z">12:00 PM UTC</time>';
+  const shown = new Intl.DateTimeFormat('en', { dateStyle: 'medium' }).format(NOW);
+  await run(page({ body }));
+  expect(find('time').textContent).toMatch(new RegExp(`^${shown}`));
+  await changeTo(page({ version: 'second', body }));
+  expect(find('time').textContent).toMatch(new RegExp(`^${shown}`));
+});
+
+test('the page of an error follows nothing, and loads the page again when it is time', async () => {
+  const before = FakeStream.opened.length;
+  await run(page({ body: '<a href="#again" data-retry-seconds="7">Try again now</a>' }));
+  await timers.advanceTimersByTimeAsync(6_000);
+  expect([location.hash, FakeStream.opened.length]).toEqual(['', before]);
+  await timers.advanceTimersByTimeAsync(2_000);
+  expect(location.hash).toBe('#again');
+});
+
 test('polls while the stream is refused, slower after faults, and tries the stream again', async () => {
   await run(page());
   stream().refuse();
@@ -289,6 +307,23 @@ describe('with a wallet', () => {
       true,
       'text: sent text: transaction 0xabababab…abababab',
     ]);
+  });
+
+  test('hides how to pay after it has sent, until the payer asks for it or the page shows the payment', async () => {
+    await run(page({ body: wallet() }));
+    const isHidden = () => find('.way').hasAttribute('data-sent');
+    expect(isHidden()).toBe(false);
+    button().click();
+    await settle();
+    await changeTo(page({ version: 'second', body: wallet() }));
+    expect(isHidden()).toBe(true);
+    find('[data-client="again"] button').click();
+    expect([isHidden(), button().disabled, find('[data-client="again"] button')]).toEqual([false, true, null]);
+    await changeTo(page({ version: 'third', body: `${wallet('0x1')}<li data-tx="${HASH}"></li>` }), 'third');
+    answer = () => HASH.replaceAll('ab', 'cd');
+    button().click();
+    await settle();
+    expect(isHidden()).toBe(true);
   });
 
   test('pays the rest once the page shows the payment', async () => {

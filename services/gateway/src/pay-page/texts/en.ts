@@ -1,3 +1,5 @@
+import type { WalletTexts } from '../browser/wallet/offer.ts';
+
 /** Texts in English. The other languages have the same ones. */
 export const en = {
   languageName: 'English',
@@ -100,15 +102,35 @@ export const en = {
   notFound:
     'This link is not valid, or the payment is no longer available. Check the link, or ask the merchant for a new one.',
   unavailableTitle: 'Not available for a moment',
-  unavailable: 'Your payment is safe. This page tries again by itself.',
+  unavailable: (time: string) => `Your payment is safe. This page tries again in ${time}.`,
   tooManyTitle: 'Too many requests',
-  tooMany: 'Please wait a moment. This page tries again by itself.',
+  tooMany: (time: string) => `Many pages were opened from your network. This page tries again in ${time}.`,
+  retryNow: 'Try again now',
   backTo: (merchant: string) => `Back to ${merchant}`,
   takenBack: (merchant: string) => `You are taken back to ${merchant} in a few seconds.`,
   stay: 'Stay on this page',
   receipt: 'Receipt',
   paidOn: 'Paid on',
   print: 'Print',
+  /** What the script says about a wallet of the browser. */
+  wallet: (currency: string, network: string): WalletTexts => ({
+    pay: 'Pay with your wallet',
+    pay_with: 'Pay with {wallet}',
+    connect: 'Your wallet asks whether this page may see your account.',
+    network: `Your wallet asks whether to switch to ${network}.`,
+    confirm: 'Check the amount and confirm it in your wallet.',
+    sent: `Sent. This page shows your payment as soon as ${network} has it. Do not send it again.`,
+    transaction: 'Transaction',
+    show_again: 'Show the QR code again',
+    refused: 'You declined it in your wallet. Nothing was sent.',
+    busy: 'Your wallet already has an open request. Open the wallet and answer it first.',
+    unknown_network: `Your wallet does not know ${network}. Add this network in the wallet and try again. Nothing was sent.`,
+    wrong_network: `Your wallet is on another network. Switch it to ${network} and try again. Nothing was sent.`,
+    no_account: 'Your wallet showed no account. Unlock it and allow an account for this page. Nothing was sent.',
+    not_enough: `This account does not have enough ${currency} on ${network}. Nothing was sent.`,
+    unsure: 'Your wallet reported a problem. Before you try again, check there whether a payment was sent.',
+    failed: 'Your wallet did not answer this page. Nothing was sent. Try again, or use the QR code.',
+  }),
   sandbox: {
     mark: 'Sandbox',
     title: 'Sandbox. No real money.',

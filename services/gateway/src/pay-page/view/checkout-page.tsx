@@ -50,7 +50,7 @@ const RELOAD_SECONDS: Partial<Record<View['checkout']['state'], number>> = {
 };
 
 const Main = (view: View) => {
-  const { checkout, texts, way, link, strip } = view;
+  const { checkout, texts, format, way, link, strip } = view;
   const { state, ways, currency, reference } = checkout;
   return (
     <main
@@ -58,6 +58,7 @@ const Main = (view: View) => {
       data-state={state}
       data-version={view.version}
       data-now={view.now.getTime()}
+      data-locale={format.locale}
       data-announcement={announcementOf(view)}
       data-return-url={state === 'paid' ? checkout.return_url : undefined}
       tabindex={-1}
@@ -82,9 +83,11 @@ const Main = (view: View) => {
       <Receipt {...view} />
       <Payments {...view} />
       <Summary {...view} />
-      <p class="reference">
-        {texts.reference}: <code>{reference}</code>
-      </p>
+      {state !== 'paid' && (
+        <p class="reference">
+          {texts.reference}: <code>{reference}</code>
+        </p>
+      )}
       {strip && <SandboxStrip view={view} strip={strip} />}
     </main>
   );

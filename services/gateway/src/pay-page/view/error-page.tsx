@@ -1,33 +1,47 @@
 import type { PageAssets } from '../assets.ts';
-import type { Language, Speech } from '../language.ts';
+import type { Speech } from '../language.ts';
+import type { PageChoice } from '../page-link.ts';
 import { renderDocument } from './document.tsx';
 
-const RELOAD_SECONDS = 10;
+export interface ErrorProps extends Speech {
+  readonly assets: PageAssets;
+  /** A link to the page with another choice. */
+  readonly link: (choice: PageChoice) => string;
+  /** When the browser asks again, unless the page is not there. */
+  readonly retrySeconds: number;
+}
 
-/** The page of an error, the same for every reference. */
-export const renderError = (
-  status: number,
-  { assets, languageLink, ...speech }: Speech & { assets: PageAssets; languageLink: (language: Language) => string },
-): string => {
-  const { texts } = speech;
-  const [title, text] =
-    status === 404
-      ? [texts.notFoundTitle, texts.notFound]
-      : status === 429
-        ? [texts.tooManyTitle, texts.tooMany]
-        : [texts.unavailableTitle, texts.unavailable];
+const TOO_MANY = 429;
+
+/** The page of an error. It names neither the merchant nor the order. */
+export const renderError = (status: number, { assets, link, retrySeconds, ...speech }: ErrorProps): string => {
+  const { texts, format } = speech;
+  const isPassing = status === TOO_MANY || status >= 500;
+  const time = format.seconds(retrySeconds);
+  const [title, text] = !isPassing
+    ? [texts.notFoundTitle, texts.notFound]
+    : status === TOO_MANY
+      ? [texts.tooManyTitle, texts.tooMany(time)]
+      : [texts.unavailableTitle, texts.unavailable(time)];
   return renderDocument({
     ...speech,
     title,
     assets,
-    languageLink,
-    reload: status === 404 ? null : { seconds: RELOAD_SECONDS },
+    languageLink: (lang) => link({ lang }),
+    reload: isPassing ? { seconds: retrySeconds, url: link({}) } : null,
     header: null,
     children: (
-      <main id="payment" data-version={status === 404 ? 'none' : undefined} tabindex={-1}>
+      <main id="payment" data-version={isPassing ? undefined : 'none'} tabindex={-1}>
         <section class="status">
           <h1>{title}</h1>
           <p>{text}</p>
+          {isPassing && (
+            <p>
+              <a class="button" href={link({})} data-retry-seconds={retrySeconds}>
+                {texts.retryNow}
+              </a>
+            </p>
+          )}
         </section>
       </main>
     ),

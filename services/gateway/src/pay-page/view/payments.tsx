@@ -1,5 +1,6 @@
 import type { CheckoutPayment } from '@cpg/contracts';
 import { isPositive } from './status.tsx';
+import { Time } from './time.tsx';
 import type { View } from './view.ts';
 
 /** The payments that were seen, oldest first. */
@@ -46,7 +47,7 @@ const Payment = ({
         <span class={`state ${state}`}>{texts.paymentStates[isHeld ? 'held' : state]}</span>
       </p>
       <p class="note">
-        <time datetime={seen_at}>{format.dateTime(seen_at)}</time>
+        <Time at={seen_at} format={format} />
         {payment.network_name && ` · ${payment.network_name}`}
         {isPositive(returned) && ` · ${texts.returnedPart(format.amount(returned, currency))}`}
       </p>

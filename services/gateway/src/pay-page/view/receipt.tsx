@@ -1,3 +1,4 @@
+import { Time } from './time.tsx';
 import type { View } from './view.ts';
 
 /** What a payer keeps: who was paid, how much, when, and the reference. The transactions are in the list of payments. */
@@ -17,7 +18,7 @@ export const Receipt = ({ texts, format, checkout }: View) => {
       <dl class="sums">
         {row(texts.payTo, <bdi>{merchant.name}</bdi>)}
         {row(texts.paid, format.amount(paid, currency))}
-        {last && row(texts.paidOn, <time datetime={last.seen_at}>{format.dateTime(last.seen_at)}</time>)}
+        {last && row(texts.paidOn, <Time at={last.seen_at} format={format} />)}
         {row(texts.reference, <code>{reference}</code>)}
       </dl>
       <button type="button" class="print" data-print hidden>

@@ -1,4 +1,6 @@
 import type { Checkout } from '@cpg/contracts';
+import type { ComponentChild } from 'preact';
+import { TextWithTime } from './time.tsx';
 import type { View } from './view.ts';
 
 type State = Checkout['state'];
@@ -49,7 +51,7 @@ const AmountDue = ({ checkout, texts, format, now }: View) => {
             {texts.timeLeft(format.minutes(Math.max(1, Math.floor(secondsLeft / 60))))}
           </time>
           <br />
-          {texts.until(format.dateTime(deadline))}
+          <TextWithTime text={texts.until} at={deadline} format={format} />
           {rules.renews && ` ${texts.priceWillRenew}`}
         </p>
       )}
@@ -72,11 +74,13 @@ const explanationOf = ({ checkout, texts, format }: View): string => {
 
 const MAY_STILL_COME: ReadonlySet<State> = new Set(['closing', 'expired', 'partially_paid_expired', 'canceled']);
 
-const noticesOf = ({ checkout, texts, format }: View): string[] => {
+const noticesOf = ({ checkout, texts, format }: View): ComponentChild[] => {
   const { state, ways, price_updated_at: updatedAt, payments, surplus, due_back: dueBack, currency } = checkout;
   const isLate = payments.some((payment) => payment.state === 'late' && isPositive(payment.due_back));
   return [
-    ...(updatedAt && ways.length > 0 ? [texts.priceUpdated(format.dateTime(updatedAt))] : []),
+    ...(updatedAt && ways.length > 0
+      ? [<TextWithTime text={texts.priceUpdated} at={updatedAt} format={format} />]
+      : []),
     ...(isLate ? [texts.late] : []),
     ...(isPositive(surplus) ? [texts.surplus(format.amount(surplus, currency))] : []),
     ...(isPositive(dueBack) ? [texts.dueBack(format.amount(dueBack, currency))] : []),

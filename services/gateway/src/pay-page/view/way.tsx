@@ -1,6 +1,5 @@
 import type { WayToPay } from '@cpg/contracts';
 import { SUMMARY } from '../page-link.ts';
-import { WALLET_TEXTS } from '../texts/wallet.ts';
 import { walletTransfer } from '../wallet-transfer.ts';
 import { QrCode } from './qr.tsx';
 import type { View } from './view.ts';
@@ -55,7 +54,7 @@ const confirmationsOf = ({ texts, format }: View, { required_confirmations: coun
 const BrowserWallet = ({ view, way }: { readonly view: View; readonly way: WayToPay }) => {
   const transfer = walletTransfer(way);
   if (!transfer) return null;
-  const texts = WALLET_TEXTS[view.language]({ currency: view.checkout.currency, network: way.network_name });
+  const texts = view.texts.wallet(view.checkout.currency, way.network_name);
   return (
     <div
       class="browser-wallet"

@@ -4,7 +4,9 @@ import { findWallets, type Wallet } from './providers.ts';
 import { isOver, rememberedSent, rememberSent, type Sent } from './sent.ts';
 
 /** The texts of a container, in the payer's language. `{wallet}` stands for the name of a wallet. */
-export type WalletTexts = Readonly<Record<'pay' | 'pay_with' | 'sent' | 'transaction' | Step | Problem, string>>;
+export type WalletTexts = Readonly<
+  Record<'pay' | 'pay_with' | 'sent' | 'transaction' | 'show_again' | Step | Problem, string>
+>;
 
 export interface WalletOffer {
   /** Shows or hides the buttons of the containers that the page has now. */
@@ -12,17 +14,20 @@ export interface WalletOffer {
 }
 
 /** Fills every `data-wallet` container with a button for each wallet of the browser, and pays when one is clicked. The
- *  buttons are disabled while a wallet is asked, and until the page shows the payment that a wallet has sent. */
+ *  buttons are disabled while a wallet is asked, and until the page shows what a wallet has sent. Until then the QR code
+ *  is hidden too: nobody should pay twice. */
 export const offerWallets = (): WalletOffer => {
   let wallets: readonly Wallet[] = [];
   let isAsking = false;
   let sent = rememberedSent();
+  let isShownAgain = false;
 
   const render = (): void => {
     const hasArrived = sent !== null && isOver(sent);
     if (hasArrived) rememberSent((sent = null));
     for (const container of document.querySelectorAll<HTMLElement>('[data-wallet]')) {
-      container.hidden = wallets.length === 0;
+      container.hidden = wallets.length === 0 && !sent;
+      container.closest('.way')?.toggleAttribute('data-sent', sent !== null && !isShownAgain);
       const buttons = childOf(container, 'buttons');
       const texts = textsOf(container);
       const labels = wallets.map(({ name }) => (name ? texts.pay_with.replace('{wallet}', () => name) : texts.pay));
@@ -31,7 +36,16 @@ export const offerWallets = (): WalletOffer => {
       for (const button of buttons.querySelectorAll('button')) button.disabled = isAsking || sent !== null;
       if (sent) show(container, `${texts.sent} ${texts.transaction}`, sent);
       else if (hasArrived) show(container, '');
+      childOf(container, 'again').replaceChildren(
+        ...(sent && !isShownAgain ? [buttonOf(texts.show_again, showAgain)] : []),
+      );
     }
+  };
+
+  // A transaction can be dropped, and a payer may have another wallet.
+  const showAgain = (): void => {
+    isShownAgain = true;
+    render();
   };
 
   const pay = async (container: HTMLElement, wallet: Wallet): Promise<void> => {
@@ -48,6 +62,7 @@ export const offerWallets = (): WalletOffer => {
       const hash = await payWith(wallet.provider, transfer, (step) => tell(texts[step]));
       sent = { hash, url: explorer ? `${explorer}/tx/${hash}` : null, atMs: Date.now() };
       rememberSent(sent);
+      isShownAgain = false;
       announce(texts.sent);
     } catch (error) {
       tell(texts[error instanceof WalletProblem ? error.problem : 'unsure']);
@@ -66,10 +81,10 @@ export const offerWallets = (): WalletOffer => {
 const textsOf = (container: HTMLElement): WalletTexts => JSON.parse(container.dataset.walletTexts!) as WalletTexts;
 
 /** A part of the container that this script fills, and that a refresh leaves alone. */
-const childOf = (container: HTMLElement, name: 'buttons' | 'status'): HTMLElement => {
+const childOf = (container: HTMLElement, name: 'buttons' | 'status' | 'again'): HTMLElement => {
   const found = container.querySelector<HTMLElement>(`[data-client="${name}"]`);
   if (found) return found;
-  const child = document.createElement(name === 'buttons' ? 'div' : 'p');
+  const child = document.createElement(name === 'status' ? 'p' : 'div');
   child.dataset.client = name;
   container.append(child);
   return child;
@@ -78,7 +93,6 @@ const childOf = (container: HTMLElement, name: 'buttons' | 'status'): HTMLElemen
 const buttonOf = (label: string, onClick: () => void): HTMLButtonElement => {
   const button = document.createElement('button');
   button.type = 'button';
-  button.className = 'button primary';
   button.textContent = label;
   button.addEventListener('click', onClick);
   return button;
