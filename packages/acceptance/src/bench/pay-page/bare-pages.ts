@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import Fastify from 'fastify';
 
-/** The least that pages can cost: Fastify sends a rendered page as it is, and holds streams that it writes one event to
- *  when it is asked to. Runs as its own process with the file of a page, and prints its port. */
+/** The least that pages can cost: Fastify sends a rendered page, a bare page, and one event to each stream.
+ *  Runs as its own process with the file of a page, and prints its port. */
 const page = readFileSync(process.argv[2]!, 'utf8');
 const app = Fastify();
 const streams = new Set<ServerResponse>();
@@ -13,6 +13,9 @@ app.get('/pay/:reference/events', async (_request, reply) => {
   reply.raw.writeHead(200, { 'content-type': 'text/event-stream' }).write('event: changed\ndata: first\n\n');
   streams.add(reply.raw);
 });
+app.get('/bare', async (_request, reply) =>
+  reply.type('text/html; charset=utf-8').send('<!doctype html><title>Bare</title><p>A bare page.'),
+);
 app.post('/change', async () => {
   for (const stream of streams) stream.write('event: changed\ndata: second\n\n');
   return {};

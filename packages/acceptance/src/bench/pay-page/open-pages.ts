@@ -20,11 +20,12 @@ export interface OpenPagesCost {
   readonly toldCpuMs: readonly number[];
 }
 
-/** Opens all pages of a server and changes all of them at once. The first of `pids` is the server. Needs /proc. */
+/** Opens all pages of a server and changes all of them at once: `prepareChange` returns what makes the change visible.
+ *  The first of `pids` is the server. Needs /proc. */
 export const openPages = async (
   urls: readonly string[],
   pids: readonly number[],
-  changeAll: () => Promise<unknown>,
+  prepareChange: () => Promise<() => Promise<unknown>>,
 ): Promise<OpenPagesCost> => {
   const cpuMs = () => pids.map((pid) => cpuSeconds([pid])! * 1_000);
   const since = (before: readonly number[]) => cpuMs().map((value, n) => value - before[n]!);
@@ -44,9 +45,10 @@ export const openPages = async (
     const beforeIdle = cpuMs();
     await sleep(IDLE_MS);
     const idleCpuMs = since(beforeIdle).map((value) => value / (IDLE_MS / 1_000));
+    const change = await prepareChange();
     const beforeChange = cpuMs();
-    await changeAll();
     const changedAtMs = performance.timeOrigin + performance.now();
+    await change();
     await until('every payer to be told', () => latest.told >= urls.length, { withinMs: OPEN_WITHIN_MS });
     return { bytesPerPage, idleCpuMs, toldMs: latest.lastToldAtMs - changedAtMs, toldCpuMs: since(beforeChange) };
   } finally {

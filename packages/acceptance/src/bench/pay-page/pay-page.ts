@@ -9,15 +9,18 @@ import pg from 'pg';
 import { Pool } from 'undici';
 import { orderBody } from '../../harness/order-bodies.ts';
 import { type Stack, startStack } from '../../harness/stack.ts';
+import { canTestInChromium } from '../../pay-page/chromium.ts';
 import { cpuSeconds } from '../cpu.ts';
-import { ms, type Row } from '../report.ts';
+import { atMost, ms, type Row } from '../report.ts';
 import { sustained } from '../timings.ts';
+import { firstPaints } from './first-paint.ts';
 import { openPages, type OpenPagesCost } from './open-pages.ts';
 
 const PAGES = 10_000;
 const CONNECTIONS = 24;
 const RENDER_MS = 8_000;
 const WARM_UP_MS = 8_000;
+const FIRST_PAINT_MS = 100;
 const BARE_PAGES = fileURLToPath(new URL('./bare-pages.js', import.meta.url));
 
 /** Measures 10,000 open payment pages on one gateway, and the rendering of pages. The baseline is Fastify with the same
@@ -35,13 +38,17 @@ export const payPage = async (): Promise<Row[]> => {
     const bareRenders = await withBareServer(page, (server) => renders(server, paths));
     const ownRenders = await renders({ url: stack.baseUrl, pid: stack.pidOf('gateway')! }, paths);
 
+    const paints = canTestInChromium('first paints')
+      ? await withBareServer(page, ({ url }) => firstPaints([`${url}/bare`, `${stack.baseUrl}${paths[0]}?way=base`]))
+      : [];
+
     console.log('open pages, of Fastify and of the gateway');
     const bareOpen = await withBareServer(page, ({ url, pid }) =>
-      openPages(eventUrls(url, paths), [pid], () => fetch(`${url}/change`, { method: 'POST' })),
+      openPages(eventUrls(url, paths), [pid], async () => () => fetch(`${url}/change`, { method: 'POST' })),
     );
     const pids = [stack.pidOf('gateway')!, stack.pidOf('postgres')!];
-    const ownOpen = await openPages(eventUrls(stack.baseUrl, paths), pids, () => cancelAll(stack));
-    return [...renderRows(ownRenders, bareRenders), ...openRows(ownOpen, bareOpen)];
+    const ownOpen = await openPages(eventUrls(stack.baseUrl, paths), pids, () => prepareCancels(stack));
+    return [...paintRows(paints), ...renderRows(ownRenders, bareRenders), ...openRows(ownOpen, bareOpen)];
   } finally {
     await stack.stop();
   }
@@ -69,14 +76,18 @@ const createOrders = async ({ baseUrl, apiKey }: Stack): Promise<string[]> => {
   return references;
 };
 
-/** Changes the row of every order, as the projection does. */
-const cancelAll = async ({ databaseUrl }: Stack): Promise<void> => {
+/** Changes the row of every order, as the projection does. Returns the commit. */
+const prepareCancels = async ({ databaseUrl }: Stack): Promise<() => Promise<void>> => {
   const client = new pg.Client(databaseUrl);
   await client.connect();
+  await client.query('begin');
   await client.query(`update orders.orders set status = 'canceled', revision = revision + 1,
     resource = replace(resource::text, '"status":"awaiting_payment"', '"status":"canceled"')::json
     where status = 'awaiting_payment'`);
-  await client.end();
+  return async () => {
+    await client.query('commit');
+    await client.end();
+  };
 };
 
 interface Server {
@@ -120,6 +131,18 @@ const renders = async ({ url, pid }: Server, paths: readonly string[]): Promise<
   await pool.close();
   return { perSecond, cpuMs };
 };
+
+const paintRows = ([bare, own]: readonly number[]): Row[] =>
+  bare === undefined || own === undefined
+    ? []
+    : [
+        {
+          measure: 'first contentful paint in Chromium, empty cache',
+          measured: ms(own),
+          goal: atMost(own, FIRST_PAINT_MS, ' ms'),
+          baseline: { text: `bare page ${ms(bare)}`, ratio: own / bare },
+        },
+      ];
 
 const renderRows = (own: Renders, bare: Renders): Row[] => [
   {
