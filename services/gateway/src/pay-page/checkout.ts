@@ -13,19 +13,16 @@ import {
   type PaymentPageSettings,
   toMinor,
 } from '@cpg/contracts';
+import type { OrderPage } from '../queries/order-pages.ts';
 import { accentPath } from './look/assets.ts';
 import { payerPayments, type Sightings } from './payer-payments.ts';
 import { returnLink } from './return-link.ts';
 import { waysToPay } from './ways.ts';
 
 /** What the page of an order is made from. */
-export interface ShownOrder {
+export interface ShownOrder extends OrderPage {
   readonly reference: string;
-  readonly order: Order;
-  /** Of its row. */
-  readonly revision: number;
   readonly page: PaymentPageAddresses;
-  readonly settings: PaymentPageSettings;
   readonly sightings: Sightings;
 }
 

@@ -4,8 +4,7 @@ import type { Pool } from '@cpg/postgres';
 import type { CallContext } from '@cpg/runtime';
 import { LRUCache } from 'lru-cache';
 import type { PaymentsClient } from '../clients/payments.ts';
-import { orderWithRevision } from '../queries/orders.ts';
-import { paymentPageSettings } from '../queries/payment-page-settings.ts';
+import { type OrderPage, orderPage } from '../queries/order-pages.ts';
 import { transferDepths } from '../queries/sightings.ts';
 import type { ShownOrder } from './checkout.ts';
 import { depositOf, type Sightings } from './payer-payments.ts';
@@ -15,8 +14,8 @@ export interface FindPageOptions {
   readonly payments: Pick<PaymentsClient, 'pageAddresses'>;
 }
 
-/** What the page of a reference shows; null for a reference that is unknown, or whose order is deleted. */
-export type FindPage = (reference: string, context: CallContext) => Promise<ShownOrder | null>;
+/** What the page of a reference shows; null without an order. `known` saves reading the order. */
+export type FindPage = (reference: string, context: CallContext, known?: OrderPage) => Promise<ShownOrder | null>;
 
 export const noSuchPage = (): AppError => new AppError('not_found', 'no payment has this reference');
 
@@ -36,20 +35,21 @@ export const pageFinder = ({ pool, payments }: FindPageOptions): FindPage => {
       throw error;
     }
   };
-  const shown = async (reference: string, page: PaymentPageAddresses | null): Promise<ShownOrder | null> => {
+  const shown = async (
+    reference: string,
+    page: PaymentPageAddresses | null,
+    known?: OrderPage,
+  ): Promise<ShownOrder | null> => {
     // An unknown reference costs the same queries as one of a deleted order.
     const { merchant_id, order_id } = page ?? NO_ORDER;
-    const [row, settings] = await Promise.all([
-      orderWithRevision(pool, merchant_id, order_id),
-      paymentPageSettings(pool, merchant_id),
-    ]);
-    if (!page || !row || !settings) return null;
-    const sightings = await sightingsOf(pool, row.order, page.deposits);
-    return { reference, ...row, page, settings, sightings };
+    const found = known ?? (await orderPage(pool, merchant_id, order_id));
+    if (!page || !found) return null;
+    const sightings = await sightingsOf(pool, found.order, page.deposits);
+    return { reference, ...found, page, sightings };
   };
-  return async (reference, context) => {
+  return async (reference, context, known) => {
     const cached = cache.get(reference);
-    const found = cached && (await shown(reference, cached));
+    const found = cached && (await shown(reference, cached, known));
     if (found) return found;
     cache.delete(reference);
     const page = await load(reference, context);

@@ -4,6 +4,8 @@ import type { Pool } from '@cpg/postgres';
 import type { Logger } from '@cpg/runtime';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { PaymentsClient } from '../clients/payments.ts';
+import { chainHeights } from '../queries/chain-heights.ts';
+import { changedOrderPages } from '../queries/order-pages.ts';
 import { callContext } from '../request.ts';
 import { ASSETS_PATH, type PageAsset, readPageAssets } from './assets.ts';
 import { checkoutOf } from './checkout.ts';
@@ -13,7 +15,6 @@ import { pageHeaders, wantsHtml } from './headers.ts';
 import { speechOf } from './language.ts';
 import { createEventStreams } from './live/event-streams.ts';
 import { followOpenPages } from './live/open-pages.ts';
-import { chainHeights, changedOrders } from './live/order-changes.ts';
 import { pageStates, versionOf } from './live/page-state.ts';
 import { liveRoutes } from './live/routes.ts';
 import { choiceOf, chosenWay, pageLink, type PageChoice } from './page-link.ts';
@@ -59,7 +60,7 @@ export const payPageRoutes = async (app: FastifyInstance, options: PayPageOption
     streams: createEventStreams({ ...payPage.streams, now }),
     openPages: followOpenPages({
       load: pageStates({ find, now }),
-      changedOrders: (known) => changedOrders(pool, known),
+      changedOrders: (known) => changedOrderPages(pool, known),
       chainHeights: () => chainHeights(pool),
       log,
     }),

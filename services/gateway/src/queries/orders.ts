@@ -38,20 +38,6 @@ export const orderById = async (db: Queryable, merchantId: string, id: string): 
   return rows[0]?.resource ?? null;
 };
 
-/** An order, and the revision of its row. */
-export const orderWithRevision = async (
-  db: Queryable,
-  merchantId: string,
-  id: string,
-): Promise<{ readonly order: Order; readonly revision: number } | null> => {
-  const { rows } = await db.query<{ resource: Order; revision: string }>({
-    name: 'order-with-revision',
-    text: 'select resource, revision from orders.orders where id = $1 and merchant_id = $2 and not deleted',
-    values: [id, merchantId],
-  });
-  return rows[0] ? { order: rows[0].resource, revision: Number(rows[0].revision) } : null;
-};
-
 /** The merchant of an order; null when the order does not exist or is deleted. */
 export const merchantIdOfOrder = async (db: Queryable, id: string): Promise<string | null> => {
   const { rows } = await db.query<{ merchant_id: string }>(

@@ -16,7 +16,7 @@ export interface ChosenSettings {
   readonly logo: StoredLogo | null | undefined;
 }
 
-interface SettingsRow extends Pick<Merchant, 'business_profile' | 'individual_profile'> {
+export interface SettingsRow extends Pick<Merchant, 'business_profile' | 'individual_profile'> {
   readonly display_name: string | null;
   readonly accent_color: string | null;
   readonly frame_ancestors: string[] | null;
@@ -33,7 +33,7 @@ export const paymentPageSettings = async (db: Queryable, merchantId: string): Pr
       where m.id = $1`,
     [merchantId],
   );
-  return rows[0] ? fromRow(rows[0]) : null;
+  return rows[0] ? settingsFromRow(rows[0]) : null;
 };
 
 export const storePaymentPageSettings = async (
@@ -67,7 +67,7 @@ export const logoByHash = async (db: Queryable, hash: string): Promise<Buffer | 
   return rows[0]?.logo ?? null;
 };
 
-const fromRow = (row: SettingsRow): PaymentPageSettings => ({
+export const settingsFromRow = (row: SettingsRow): PaymentPageSettings => ({
   display_name: row.display_name ?? profileName(row),
   ...(row.accent_color !== null && { accent_color: row.accent_color }),
   ...(row.logo_hash !== null && { logo_url: `/pay/logos/${row.logo_hash}.png` }),

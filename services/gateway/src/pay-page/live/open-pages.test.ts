@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import type { OrderPage } from '../../queries/order-pages.ts';
 import { followOpenPages, type PageState } from './open-pages.ts';
 
 const timers = (import.meta as unknown as { jest: typeof jest }).jest;
@@ -9,20 +10,24 @@ const EVERY_MS = 1_000;
 /** Orders and chains that a test changes, and clients that collect versions. */
 const start = () => {
   const orders = new Map<string, PageState>();
+  /** What the query of changes returns beside the ids, and what reached the loads. */
+  const rows = new Map<string, OrderPage>();
+  const given: OrderPage[] = [];
   const failing = new Set<string>();
   const loads: string[] = [];
   const warnings: unknown[] = [];
   let heights = 'ethereum 10';
   const pages = followOpenPages({
-    load: async (reference) => {
+    load: async (reference, row) => {
       loads.push(reference);
+      if (row) given.push(row);
       if (failing.has(reference)) throw new Error('the database is unavailable');
       return orders.get(reference) ?? null;
     },
     changedOrders: async (known) => {
       if (failing.has('changes')) throw new Error('the database is unavailable');
       const isKnown = (id: string) => known.get(id) === orders.get(id)?.revision;
-      return new Set([...known.keys()].filter((id) => !isKnown(id)));
+      return new Map([...known.keys()].filter((id) => !isKnown(id)).map((id) => [id, rows.get(id) ?? null]));
     },
     chainHeights: async () => heights,
     log: { warn: (fields: unknown) => void warnings.push(fields) },
@@ -37,7 +42,18 @@ const start = () => {
     pages.add((await pages.load(id))!, client as unknown as ServerResponse);
     return client;
   };
-  return { ...pages, orders, failing, loads, warnings, set, open, moveTo: (text: string) => void (heights = text) };
+  return {
+    ...pages,
+    orders,
+    rows,
+    given,
+    failing,
+    loads,
+    warnings,
+    set,
+    open,
+    moveTo: (text: string) => void (heights = text),
+  };
 };
 
 class Client extends EventEmitter {
@@ -68,6 +84,20 @@ test('tells the version at the start, and every client of a page when its order 
     ['first', 'second'],
     ['first'],
   ]);
+});
+
+test('asks for many pages in parts, and loads each from the row that its part found', async () => {
+  const { set, open, rows, given } = start();
+  const ids = Array.from({ length: 1_200 }, (_, n) => `order ${n}`);
+  for (const id of ids) set(id, {});
+  const clients = await Promise.all(ids.map(open));
+  for (const id of ids) {
+    set(id, { revision: 2, version: 'second' });
+    rows.set(id, { revision: 2 } as OrderPage);
+  }
+  await tick();
+  expect(clients.filter(({ received }) => received.at(-1) === 'second')).toHaveLength(ids.length);
+  expect(given).toEqual([...rows.values()]);
 });
 
 test('says nothing when an order changed and its page shows the same', async () => {

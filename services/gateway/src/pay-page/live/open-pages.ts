@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Logger } from '@cpg/runtime';
 import pMap from 'p-map';
+import type { OrderPage } from '../../queries/order-pages.ts';
 import { eventText, send } from './event-streams.ts';
 
 /** What a payer sees of an order at one moment. */
@@ -29,9 +30,9 @@ export interface LoadedPage extends PageState {
 }
 
 export interface OpenPagesOptions {
-  readonly load: (reference: string) => Promise<PageState | null>;
-  /** The orders whose row no longer has the known revision. */
-  readonly changedOrders: (known: ReadonlyMap<string, number>) => Promise<ReadonlySet<string>>;
+  readonly load: (reference: string, known?: OrderPage) => Promise<PageState | null>;
+  /** The orders whose row no longer has the known revision; null for a deleted order. */
+  readonly changedOrders: (known: ReadonlyMap<string, number>) => Promise<ReadonlyMap<string, OrderPage | null>>;
   readonly chainHeights: () => Promise<string>;
   readonly log: Pick<Logger, 'warn'>;
   readonly everyMs?: number;
@@ -48,9 +49,11 @@ const EVERY_MS = 1_000;
 /** The updates take at most this part of the time, however many pages are open. */
 const SHARE = 1 / 10;
 const CONCURRENT_LOADS = 8;
+/** Bounds the rows that one query returns. */
+const PAGES_PER_QUERY = 500;
 
-/** Follows the orders whose pages are open on this gateway, by one query a second for all of them. Works the same with
- *  any number of gateways, and costs nothing while no page is open. */
+/** Follows the orders whose pages are open on this gateway, and asks once a second which rows changed.
+ *  It costs nothing while no page is open. */
 export const followOpenPages = (options: OpenPagesOptions): OpenPages => {
   const { changedOrders, chainHeights, log, everyMs = EVERY_MS } = options;
   const pages = new Map<string, OpenPage>();
@@ -60,17 +63,17 @@ export const followOpenPages = (options: OpenPagesOptions): OpenPages => {
   let hasStopped = false;
   let isFailing = false;
 
-  const load = async (reference: string): Promise<LoadedPage | null> => {
+  const load = async (reference: string, known?: OrderPage): Promise<LoadedPage | null> => {
     // Read first: a block that arrives during the load makes it load again.
     const before = heights;
-    const state = await options.load(reference);
+    const state = await options.load(reference, known);
     return state && { ...state, reference, heights: before };
   };
 
-  const refresh = async (page: OpenPage): Promise<void> => {
+  const refresh = async (page: OpenPage, known?: OrderPage | null): Promise<void> => {
     page.isStale = true;
     const { reference, orderId, version } = page.state;
-    const state = await load(reference);
+    const state = await load(reference, known ?? undefined);
     page.isStale = false;
     if (!state) {
       pages.delete(orderId);
@@ -84,14 +87,22 @@ export const followOpenPages = (options: OpenPagesOptions): OpenPages => {
   };
 
   const update = async (): Promise<void> => {
-    const known = new Map([...pages].map(([orderId, { state }]) => [orderId, state.revision]));
-    const [changed, currentHeights] = await Promise.all([changedOrders(known), chainHeights()]);
-    heights = currentHeights;
-    const toRefresh = [...pages.values()].filter(
+    heights = await chainHeights();
+    const open = [...pages.values()];
+    const starts = Array.from({ length: Math.ceil(open.length / PAGES_PER_QUERY) }, (_, n) => n * PAGES_PER_QUERY);
+    const parts = starts.map((start) => open.slice(start, start + PAGES_PER_QUERY));
+    await pMap(parts, updatePart, { concurrency: 1, stopOnError: false });
+  };
+  const updatePart = async (part: readonly OpenPage[]): Promise<void> => {
+    const changed = await changedOrders(new Map(part.map(({ state }) => [state.orderId, state.revision])));
+    const toRefresh = part.filter(
       ({ isStale, state }) =>
-        isStale || changed.has(state.orderId) || (state.waitsForBlocks && state.heights !== currentHeights),
+        isStale || changed.has(state.orderId) || (state.waitsForBlocks && state.heights !== heights),
     );
-    await pMap(toRefresh, refresh, { concurrency: CONCURRENT_LOADS, stopOnError: false });
+    await pMap(toRefresh, (page) => refresh(page, changed.get(page.state.orderId)), {
+      concurrency: CONCURRENT_LOADS,
+      stopOnError: false,
+    });
   };
 
   const tick = async (): Promise<void> => {

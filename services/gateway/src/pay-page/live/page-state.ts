@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Checkout } from '@cpg/contracts';
 import { newContext } from '@cpg/runtime';
+import type { OrderPage } from '../../queries/order-pages.ts';
 import { checkoutOf } from '../checkout.ts';
 import type { FindPage } from '../find-page.ts';
 import type { PageState } from './open-pages.ts';
@@ -14,8 +15,8 @@ export const versionOf = (checkout: Checkout): string =>
 /** Loads what the page of a reference shows now. */
 export const pageStates =
   ({ find, now }: { find: FindPage; now: () => Date }) =>
-  async (reference: string): Promise<PageState | null> => {
-    const shown = await find(reference, newContext('service:gateway'));
+  async (reference: string, known?: OrderPage): Promise<PageState | null> => {
+    const shown = await find(reference, newContext('service:gateway'), known);
     if (!shown) return null;
     const checkout = checkoutOf(shown, now());
     return {

@@ -33,7 +33,8 @@ const start = async ({ max = 10, maxPerAddress = 10, timeLimitMs = 20_000 } = {}
       if (reference === 'broken') throw new Error('a fault');
       return reference === 'known' ? page : null;
     },
-    changedOrders: async (known) => new Set([...known.keys()].filter((id) => known.get(id) !== page?.revision)),
+    changedOrders: async (known) =>
+      new Map([...known].filter(([, revision]) => revision !== page?.revision).map(([id]) => [id, null])),
     chainHeights: async () => '',
     log,
     everyMs: 10,

@@ -1,0 +1,11 @@
+import type { Queryable } from '@cpg/postgres';
+
+/** How far each watched network was read. Confirmations grow with it. */
+export const chainHeights = async (db: Queryable): Promise<string> => {
+  const { rows } = await db.query<{ heights: string | null }>({
+    name: 'chain-heights',
+    text: `select string_agg(network || ' ' || coalesce(height::text, ''), ',' order by network) as heights
+           from payments.chain_cursors`,
+  });
+  return rows[0]?.heights ?? '';
+};
