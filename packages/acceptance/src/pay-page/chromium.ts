@@ -3,10 +3,13 @@ import { delimiter, join } from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
+/** A name of this machine that browsers do not trust as they trust `localhost`. */
+export const PLAIN_HTTP_HOST = 'pay.test';
+
 /** No sandbox: tests may run as root. The rest keeps the browser from calling its maker. */
 const FLAGS = [
   ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'],
-  ...['--disable-component-update', '--disable-sync'],
+  ...['--disable-component-update', '--disable-sync', `--host-resolver-rules=MAP ${PLAIN_HTTP_HOST} 127.0.0.1`],
 ];
 
 /** Path of a Chromium: `CHROMIUM_BIN`, or the first one on the PATH; null if there is none. */

@@ -1,3 +1,4 @@
+import { PLAIN_HTTP_HOST } from './chromium.ts';
 import { onPaymentPage, SLOW, withBrowser } from './open-stack.ts';
 import { openSale } from './sale.ts';
 import { violationsOn, visit } from './visit.ts';
@@ -51,11 +52,14 @@ onPaymentPage('the page of a shop', () => {
   );
 
   test(
-    'a sandbox pays by its buttons, with and without JavaScript',
+    'a sandbox pays by its buttons, with and without JavaScript, also over plain http',
     async () => {
       for (const javaScriptEnabled of [true, false]) {
         const sale = await openSale(stack.evm, EXPRESS);
-        const { page, close } = await visit(stack.browser, sale.url, { javaScriptEnabled });
+        const url = new URL(sale.url);
+        // There, browsers send no `Sec-Fetch-Site`.
+        if (javaScriptEnabled) url.hostname = PLAIN_HTTP_HOST;
+        const { page, close } = await visit(stack.browser, url.href, { javaScriptEnabled });
         await page.getByText('Sandbox. No real money.').waitFor();
         await page.getByRole('button', { name: 'Pay a part' }).click();
         await page.getByRole('button', { name: 'Confirm the payment' }).click();

@@ -21,7 +21,7 @@ export const Receipt = ({ texts, format, checkout }: View) => {
         {last && row(texts.paidOn, <Time at={last.seen_at} format={format} />)}
         {row(texts.reference, <code>{reference}</code>)}
       </dl>
-      <button type="button" class="print" data-print hidden>
+      <button type="button" data-print hidden>
         {texts.print}
       </button>
     </section>

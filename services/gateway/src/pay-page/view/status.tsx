@@ -21,12 +21,13 @@ const TONES: Record<State, 'waiting' | 'good' | 'bad'> = {
 
 /** What happens with the payment: first how much is to be paid and until when, then what the payer should know. */
 export const Status = (view: View) => {
-  const { checkout, texts } = view;
+  const { checkout, texts, format } = view;
   const { state, ways } = checkout;
   return (
     <section class={`status ${TONES[state]}`}>
       <h1>{texts.headings[state]}</h1>
       {ways.length > 0 && <AmountDue {...view} />}
+      {state === 'paid' && <p class="amount">{format.amount(checkout.paid, checkout.currency)}</p>}
       <p class="explanation">{explanationOf(view)}</p>
       {noticesOf(view).map((notice) => (
         <p class="notice">{notice}</p>

@@ -35,7 +35,7 @@ export const Summary = ({ texts, format, checkout }: View) => {
         {sum(texts.total, total, true, 'total')}
         {sum(texts.paid, paid, isPositive(paid))}
         {sum(texts.pending, pending, isPositive(pending))}
-        {sum(texts.leftToPay, remaining, remaining !== total && isPositive(remaining) && ways.length > 0)}
+        {sum(texts.leftToPay, remaining, remaining !== total && isPositive(remaining) && ways.length > 0, 'left')}
       </dl>
       {rates.map((rate) => (
         <p class="rate">{texts.rate(rate.currency, format.amount(rate.rate, currency))}</p>

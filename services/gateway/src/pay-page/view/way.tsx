@@ -14,11 +14,13 @@ export const Way = ({ view, way }: { readonly view: View; readonly way: WayToPay
       <p class="warning">{texts.onlyThisNetwork(checkout.currency, way.network_name)}</p>
       {way.is_testnet && <p class="note">{texts.testnet}</p>}
       <BrowserWallet view={view} way={way} />
-      <QrCode content={way.payment_uri} label={texts.qr(amount, way.network_name)} />
-      <p class="scan">{texts.scan}</p>
-      <a class="button primary" href={way.payment_uri} data-open-wallet>
-        {texts.openWallet}
-      </a>
+      <div class="code">
+        <QrCode content={way.payment_uri} label={texts.qr(amount, way.network_name)} />
+        <p class="scan">{texts.scan}</p>
+        <a class="button primary" href={way.payment_uri} data-open-wallet>
+          {texts.openWallet}
+        </a>
+      </div>
       <dl class="transfer">
         <dt>{texts.exactAmount}</dt>
         <dd>
@@ -29,8 +31,8 @@ export const Way = ({ view, way }: { readonly view: View; readonly way: WayToPay
         <dd>
           <Address address={way.address} />
           <Copy content={way.address} label={texts.copyAddress} done={texts.copied} />
-          <span class="note">{way.chain_id.startsWith('eip155:') ? texts.addressHintEvm : texts.addressHint}</span>
         </dd>
+        <dd class="note">{way.chain_id.startsWith('eip155:') ? texts.addressHintEvm : texts.addressHint}</dd>
       </dl>
       <ul class="rules">
         <li>{confirmationsOf(view, way)}</li>
