@@ -21,7 +21,7 @@ const findChromium = (): string | null =>
     .find((file) => existsSync(file)) ??
   null;
 
-/** Whether tests can run in a browser. Otherwise reports that they are skipped, now and in the summary of the run. */
+/** Whether there is a browser; otherwise reports that tests are skipped. */
 export const canTestInChromium = (tests: string): boolean => {
   if (findChromium()) return true;
   const reason = `${tests} are skipped: Chromium is missing; on Debian, apt-get install chromium installs it`;

@@ -4,7 +4,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 /** A payer's browser on the payment page. */
 export interface Visit {
   readonly page: Page;
-  /** Console errors, failed requests, answers of 4xx and 5xx, and requests to another origin, so far. */
+  /** Console errors, failed requests, and requests to another origin. */
   readonly faults: readonly string[];
   readonly close: () => Promise<void>;
 }

@@ -26,8 +26,7 @@ const READS = ['eth_getBalance', 'eth_call'];
 const USER_REJECTED = 4001;
 const UNKNOWN_CHAIN = 4902;
 
-/** Puts a wallet into the browser (EIP-1193, announced by EIP-6963), which pays from the funded account of the local
- *  chain. Call it before the page opens. */
+/** Gives the page a wallet with money on the local chain; call it before the page opens. */
 export const installWallet = async (
   page: Page,
   call: RpcCall,

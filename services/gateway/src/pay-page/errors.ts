@@ -34,7 +34,7 @@ export const answerErrorsWithPages = (app: FastifyInstance, assets: PageAssets):
   });
 };
 
-/** Links of the page with other choices. Pages that are not found are the same for every reference. */
+/** Links with other choices; a page that is not found does not name its reference. */
 const linkOf = (request: FastifyRequest, status: number) => (changes: PageChoice) => {
   const { reference } = request.params as { reference?: string };
   const choice = { ...choiceOf(request.query), ...changes };

@@ -3,7 +3,7 @@ import { dateTimeFormat } from './date-time.ts';
 /** Formats for one locale, such as `es-MX`. */
 export interface Format {
   readonly locale: string;
-  /** A decimal string with all of its digits that count, and at least two decimals unless it is whole. */
+  /** All digits that count, and at least two decimals unless it is whole. */
   readonly amount: (decimal: string, currency: string) => string;
   readonly number: (value: number | string) => string;
   readonly seconds: (value: number) => string;
@@ -18,7 +18,7 @@ export interface PluralTexts {
   readonly other: string;
 }
 
-// Decimals of a currency reach 18; Intl formats a decimal string exactly, and a number only as a double.
+// Currencies have up to 18 decimals, more than a double holds.
 const MAX_DECIMALS = 20;
 const MINUTES_PER_HOUR = 60;
 

@@ -19,8 +19,7 @@ const TAG = /^(en|es|pt)(?:-([A-Za-z]{2}))?$/;
 const MAX_HEADER_LENGTH = 512;
 const formats = new Map<string, Format>();
 
-/** The language that a payer chose with `?lang=`, else the first one that the browser prefers. The region of the browser
- *  decides how numbers are written: Mexico has a decimal point, Spain a comma. */
+/** The chosen language, else the preferred one of the browser, in the region of the browser. */
 export const speechFor = (chosen: string | undefined, acceptLanguage = ''): Speech => {
   const preferred = preferredTags(acceptLanguage);
   const tag =

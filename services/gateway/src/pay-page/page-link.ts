@@ -22,7 +22,7 @@ export const pageLink = (reference: string, { lang, way, watched }: PageChoice):
   return `/pay/${encodeURIComponent(reference)}${query && `?${query}`}`;
 };
 
-/** The way that the page opens on: the chosen one, else the first one of an express checkout, else none. */
+/** The chosen way, else the first one of an express checkout, else none. */
 export const chosenWay = (
   { ways, rules }: { readonly ways: readonly WayToPay[]; readonly rules: { readonly express: boolean } },
   way: string | undefined,

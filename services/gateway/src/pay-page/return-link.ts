@@ -1,7 +1,6 @@
 import type { Order } from '@cpg/contracts';
 
-/** A URL of the merchant with `order_id` and `status` in its query. The rest of the query stays as the merchant wrote
- *  it; its own parameters of these names are replaced. Undefined unless it is an http or https URL. */
+/** A URL of the merchant with `order_id` and `status`; undefined unless it is http or https. */
 export const returnLink = (url: string, { id, status }: Pick<Order, 'id' | 'status'>): string | undefined => {
   if (!URL.canParse(url)) return undefined;
   const link = new URL(url);

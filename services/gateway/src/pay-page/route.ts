@@ -34,7 +34,7 @@ export interface PayPageOptions {
 export interface PayPageSettings {
   /** The bundle of browser/page.ts. */
   readonly script: Buffer;
-  /** How many pages can be open on this gateway with a stream of events, in total and per address. */
+  /** How many pages can be open here with a stream of events. */
   readonly streams: { readonly max: number; readonly maxPerAddress: number };
 }
 

@@ -1,6 +1,6 @@
 import type { WayToPay } from '@cpg/contracts';
 
-/** What a wallet of the browser has to send (EIP-1193 `eth_sendTransaction`). Numbers are hex digits with `0x`. */
+/** The transaction of a wallet (EIP-1193), in hex digits with `0x`. */
 export interface WalletTransfer {
   readonly chainId: string;
   /** The address that takes the coin, or the contract of the token. */

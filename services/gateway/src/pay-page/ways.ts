@@ -1,8 +1,7 @@
 import { chainFacts, paymentUri } from '@cpg/assets';
 import { fromMinor, type PageDeposit, type PaymentCurrency, toUnits, type WayToPay } from '@cpg/contracts';
 
-/** The ways to pay what remains: one per network. An order with both rails has two addresses on a network; a payer needs
- *  one, that of the rail which the merchant named first. */
+/** One way per network, with the rail that the merchant named first. */
 export const waysToPay = (
   deposits: readonly PageDeposit[],
   currency: PaymentCurrency,

@@ -33,8 +33,7 @@ export const orderPage = async (db: Queryable, merchantId: string, orderId: stri
   return rows[0] ? fromRow(rows[0]) : null;
 };
 
-/** The orders whose row has another revision than the known one; null for a deleted order. It reads primary keys: an
- *  index on the last change would cost each order more. */
+/** The orders whose row has another revision than the known one; null for a deleted order. */
 export const changedOrderPages = async (
   db: Queryable,
   known: ReadonlyMap<string, number>,

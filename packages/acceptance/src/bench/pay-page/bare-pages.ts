@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import Fastify from 'fastify';
 
-/** The least that pages can cost: Fastify sends a rendered page, a bare page, and one event to each stream.
- *  Runs as its own process with the file of a page, and prints its port. */
+/** A process that serves constant pages and streams, and prints its port. */
 const page = readFileSync(process.argv[2]!, 'utf8');
 const app = Fastify();
 const streams = new Set<ServerResponse>();

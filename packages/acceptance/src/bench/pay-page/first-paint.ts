@@ -4,8 +4,7 @@ import { timingsOf } from '../timings.ts';
 const LOADS = 15;
 const WARM_UPS = 3;
 
-/** The median time to the first contentful paint of each URL, in milliseconds. The pages load in turns, each with an
- *  empty cache. */
+/** The median first contentful paint of each URL, with an empty cache, in milliseconds. */
 export const firstPaints = async (urls: readonly string[]): Promise<number[]> => {
   const browser = await startChromium();
   const paints = urls.map((): number[] => []);

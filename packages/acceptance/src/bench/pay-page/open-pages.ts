@@ -20,8 +20,7 @@ export interface OpenPagesCost {
   readonly toldCpuMs: readonly number[];
 }
 
-/** Opens all pages of a server and changes all of them at once: `prepareChange` returns what makes the change visible.
- *  The first of `pids` is the server. Needs /proc. */
+/** Opens all pages and changes them at once; the first of `pids` is the server. */
 export const openPages = async (
   urls: readonly string[],
   pids: readonly number[],

@@ -23,8 +23,7 @@ const WARM_UP_MS = 8_000;
 const FIRST_PAINT_MS = 100;
 const BARE_PAGES = fileURLToPath(new URL('./bare-pages.js', import.meta.url));
 
-/** Measures 10,000 open payment pages on one gateway, and the rendering of pages. The baseline is Fastify with the same
- *  page as a constant. Needs /proc. */
+/** Measures renders and 10,000 open pages against Fastify with a constant page; needs /proc. */
 export const payPage = async (): Promise<Row[]> => {
   const streams = String(2 * PAGES);
   const stack = await startStack({ env: { PAY_PAGE_STREAMS: streams, PAY_PAGE_STREAMS_PER_ADDRESS: streams } });

@@ -1,8 +1,6 @@
 import { request } from 'node:http';
 
-/** Keeps pages open, as browsers do: one stream of events each. Runs as its own process, so that its memory and CPU are
- *  not those of what is measured. Reads a list of URLs from its parent, then answers how many streams have begun, and
- *  how many have been told of a change since. */
+/** A process that keeps pages open and counts what they are told. */
 export interface PayersMessage {
   readonly begun: number;
   readonly told: number;

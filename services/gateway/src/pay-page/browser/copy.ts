@@ -32,7 +32,7 @@ const copyFrom = async (button: HTMLElement, onCopied: (text: string) => void): 
   }, SHOWN_MS);
 };
 
-/** Copies a text. The clipboard needs https and a browser that allows it; a selected field is the fallback. */
+/** Copies by the clipboard, else by a selected field. */
 const copy = async (text: string): Promise<boolean> => {
   try {
     await navigator.clipboard.writeText(text);

@@ -15,8 +15,7 @@ export interface Live {
   readonly update: () => void;
 }
 
-/** Keeps the page up to date: by server-sent events, and by polling where they are refused. A hidden page does neither,
- *  because browsers allow few connections to one server; it is refreshed when it is shown again. */
+/** Follows changes by server-sent events or polling while the page is visible. */
 export const followChanges = ({
   refresh,
   onServerTime,

@@ -9,7 +9,7 @@ import { retriesLater } from './retry.ts';
 import { showLocalTimes } from './times.ts';
 import { offerWallets } from './wallet/offer.ts';
 
-// The server renders all that the payer sees. The script reads these attributes, and shows what is hidden without it:
+// The server renders the page; the script reads these attributes:
 //   main            data-version, data-now (clock of the server in ms), data-locale
 //   main            data-announcement (told when main is replaced)
 //   main            data-return-url (the order is paid: where the payer goes)

@@ -1,4 +1,4 @@
-/** Shows the print buttons, and takes a payer who watched the order become paid back to the shop. */
+/** Shows print buttons, and takes a payer who watched the payment back to the shop. */
 export const offerReceipt = (): { readonly render: () => void } => {
   const hasReturnUrl = () => document.querySelector('main')?.dataset.returnUrl !== undefined;
   // A payer who opens the page again wants to read it.

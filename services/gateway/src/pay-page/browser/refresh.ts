@@ -1,8 +1,7 @@
 import { Idiomorph } from 'idiomorph';
 
 export interface Refresh {
-  /** Shows the page as the server renders it now. Calls during a refresh lead to one more after it. Rejects if the
-   *  server cannot render it now. */
+  /** Shows the latest page; rejects if the server cannot render it. */
   readonly now: () => Promise<void>;
   /** The version that is shown. */
   readonly version: () => string | undefined;

@@ -1,4 +1,4 @@
-/** Loads the page again after a while where the server could not render it. Returns whether it will. */
+/** Loads the page of an error again after a while; false on other pages. */
 export const retriesLater = (): boolean => {
   const link = document.querySelector<HTMLAnchorElement>('a[data-retry-seconds]');
   if (!link) return false;

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 
 export interface EventStreams {
-  /** Takes a place for a stream of a client's address. The place is free again once `free` was called. */
+  /** Takes a place of an address, until its `free` is called. */
   readonly reserve: (address: string) => Place | Refusal;
   /** Begins the stream on a place. The place is free again when the response closes. */
   readonly open: (place: Place, response: ServerResponse) => void;
@@ -25,13 +25,12 @@ export interface EventStreamsOptions {
 }
 
 const HEARTBEAT_MS = 20_000;
-/** The streams are divided into so many parts, so that not all are written to at the same moment. */
+/** Heartbeats are written in so many parts, to spread the work. */
 const PARTS = 20;
-/** After the gateway has stopped, its clients connect to another one within this time, spread over it. */
+/** Spreads the reconnects of clients after the gateway has stopped. */
 const RETRY_MS = { from: 2_000, to: 8_000 };
 
-/** Server-sent events of many clients: bounded in total and per address, with heartbeats that have the time of the
- *  server. A client that did not receive a heartbeat until the next one is disconnected, so it cannot fill memory. */
+/** Bounded streams with heartbeats; a client that reads none is disconnected. */
 export const createEventStreams = ({
   max,
   maxPerAddress,
@@ -99,7 +98,7 @@ export const createEventStreams = ({
   };
 };
 
-/** Sends text on a stream, unless it has ended: a stream that ends is closed only when its client has read all of it. */
+/** Sends text, unless the stream has ended. */
 export const send = (response: ServerResponse, text: string): void => {
   if (!response.writableEnded) response.write(text);
 };

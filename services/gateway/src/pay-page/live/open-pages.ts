@@ -52,8 +52,7 @@ const CONCURRENT_LOADS = 8;
 /** Bounds the rows that one query returns. */
 const PAGES_PER_QUERY = 500;
 
-/** Follows the orders whose pages are open on this gateway, and asks once a second which rows changed.
- *  It costs nothing while no page is open. */
+/** Asks once a second which orders of open pages have changed. */
 export const followOpenPages = (options: OpenPagesOptions): OpenPages => {
   const { changedOrders, chainHeights, log, everyMs = EVERY_MS } = options;
   const pages = new Map<string, OpenPage>();

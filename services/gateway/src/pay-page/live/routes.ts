@@ -12,9 +12,7 @@ export interface LiveRouteOptions {
 
 const RETRY_AFTER_SECONDS = 60;
 
-/** `GET /pay/:reference/events`: server-sent events. `changed` has the version of the page, at the start and whenever it
- *  changes; `time` has the time of the server. A client that is refused polls. The response bypasses hooks that run
- *  before a response is sent: it must not be compressed, and it lasts longer than any time limit. */
+/** `GET /pay/:reference/events`: the versions of the page, and the time of the server. */
 export const liveRoutes = async (app: FastifyInstance, { streams, openPages }: LiveRouteOptions): Promise<void> => {
   onDrain(app, streams.end);
   app.addHook('onClose', openPages.stop);

@@ -1,17 +1,16 @@
-/** The least contrast of an accent with the background of the page, and of text on the accent: WCAG 2.2 AA. */
+/** The contrast that WCAG 2.2 AA asks for. */
 export const MIN_CONTRAST = 4.5;
 
 /** The background of the page that is nearest to the accents, per color scheme. */
 export const BACKGROUNDS = { light: '#f3f4f6', dark: '#23272f' } as const;
 
-/** The accent of a merchant in both color schemes. Text on it is white in the light one and black in the dark one. */
+/** An accent in both color schemes, with the color of text on it. */
 export interface Accent {
   readonly light: string;
   readonly dark: string;
 }
 
-/** Darkens the color until it stands out from the light background, and brightens it until it does from the dark one.
- *  A color with enough contrast stays as it is. */
+/** Changes the color in each scheme as little as its contrast needs. */
 export const accentOf = (color: string): Accent => ({
   light: withContrast(color.toLowerCase(), BACKGROUNDS.light, BLACK),
   dark: withContrast(color.toLowerCase(), BACKGROUNDS.dark, WHITE),

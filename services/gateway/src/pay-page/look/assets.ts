@@ -14,7 +14,7 @@ interface File {
   readonly file: string;
 }
 
-/** Serves the logos and accents of merchants. Their paths name their content, so browsers cache them. */
+/** Serves logos and accents, whose paths name their content. */
 export const serveLooks = (app: FastifyInstance, { pool }: { readonly pool: Pool }): void => {
   app.get<{ Params: File }>('/pay/logos/:file', { schema: { hide: true } }, async ({ params }, reply) => {
     const png = await logoByHash(pool, nameIn(params.file, LOGO_FILE));

@@ -7,13 +7,12 @@ export const MAX_PNG_BYTES = 100 * 1024;
 const MAX_SIDE_PIXELS = 8_192;
 const MAX_PIXELS = 16_000_000;
 
-/** Longest sides of the stored logo, in pixels. The smallest fits into MAX_PNG_BYTES whatever it shows. */
+/** Longest sides of the stored logo, in pixels; the smallest always fits. */
 const SIDES = [384, 256, 192, 144];
 
 const INPUT: SharpOptions = { limitInputPixels: MAX_PIXELS, failOn: 'error', pages: 1 };
 
-/** Decodes a PNG, JPEG or WebP image and encodes it again as a PNG of at most MAX_PNG_BYTES, so that nothing but its
- *  pixels is stored. Throws `invalid_request` for anything else. */
+/** Encodes an image again as a PNG without its metadata; throws `invalid_request`. */
 export const encodeLogo = async (image: Buffer): Promise<StoredLogo> => {
   const sharp = await loadSharp();
   try {
@@ -39,7 +38,7 @@ const TOO_LARGE = `must have at most ${MAX_PIXELS / 1_000_000} million pixels an
 
 const refused = (message: string) => invalidRequest([{ path: 'logo', message }]);
 
-/** Loaded at the first logo, because most gateways never see one. It may only read the formats that logos can have. */
+/** Loaded at the first logo, and limited to the formats of logos. */
 const loadSharp = async () => {
   const { default: sharp } = await import('sharp');
   sharp.block({ operation: ['VipsForeignLoad'] });

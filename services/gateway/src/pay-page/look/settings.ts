@@ -12,8 +12,7 @@ export interface ReplaceSettingsOptions {
   readonly at: Date;
 }
 
-/** Replaces the settings of a merchant's payment page; only an absent logo stays. Throws `invalid_request`. Resolves to
- *  null if there is no such merchant. */
+/** Replaces the settings, except for an absent logo; null if there is no such merchant. */
 export const replacePaymentPageSettings = async (
   merchantId: string,
   { display_name, accent_color, logo, frame_ancestors = [] }: PaymentPageSettingsDto,

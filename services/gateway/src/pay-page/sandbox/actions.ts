@@ -27,8 +27,7 @@ export const possibleActions = (order: Order): SandboxAction[] => {
   });
 };
 
-/** Simulates a payer, a rail or the clock. A payment is seen first: `confirm` confirms it. What the order does not
- *  allow any more changes nothing. */
+/** Simulates a payer, a rail or the clock, as far as the order allows it. */
 export const runSandboxAction = async (
   action: SandboxAction,
   order: Order,
@@ -77,7 +76,7 @@ const minutesLeft = ({ expiration_date }: Order, now: Date): number =>
     ? MAX_ADVANCE_MINUTES
     : Math.max(1, Math.ceil((Date.parse(expiration_date) - now.getTime()) / MINUTE_MS));
 
-/** Payments that wait for a confirmation: those of a chain too, so that nobody has to wait in a sandbox. */
+/** Payments that wait for a confirmation, also those of a chain. */
 const pendingOf = ({ payments }: Order): Payment[] => payments.filter(({ status }) => status === 'received');
 
 /** The newest payment that its rail can drop or reverse. */

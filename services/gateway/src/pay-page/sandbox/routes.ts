@@ -16,8 +16,7 @@ export interface SandboxOptions extends SandboxServices {
 
 const MAX_FORM_BYTES = 1_024;
 
-/** `POST /pay/:reference/sandbox/:action`: the buttons of the strip. The answer leads back to the page, which the payer
- *  has seen before. */
+/** `POST /pay/:reference/sandbox/:action`: the buttons of the strip. */
 export const sandboxRoutes = (app: FastifyInstance, find: FindPage, options: SandboxOptions): void => {
   // The forms have buttons alone.
   const form = { parseAs: 'buffer', bodyLimit: MAX_FORM_BYTES } as const;
@@ -36,7 +35,10 @@ export const sandboxRoutes = (app: FastifyInstance, find: FindPage, options: San
       if (action === 'wallet') await payFromWallet(shown, choice.way, options);
       else if (isAction(action)) await runSandboxAction(action, shown.order, context, options);
       else throw new AppError('not_found', 'there is no such action');
-      return reply.code(303).header('location', pageLink(reference, { ...choice, watched: '1' })).send();
+      return reply
+        .code(303)
+        .header('location', pageLink(reference, { ...choice, watched: '1' }))
+        .send();
     },
   );
 };

@@ -1,7 +1,7 @@
 import { AppError } from '@cpg/core';
 import type { FastifyRequest } from 'fastify';
 
-/** Refuses a form that a page of another site posted. A client that is no browser sends neither header. */
+/** Refuses a form of another site; clients that are no browsers send neither header. */
 export const requireSameOrigin = ({ headers, host, protocol }: FastifyRequest): void => {
   const site = headers['sec-fetch-site'];
   const { origin } = headers;

@@ -3,7 +3,7 @@ import type { WayToPay } from '@cpg/contracts';
 import { AppError } from '@cpg/core';
 import { z } from 'zod';
 
-/** A wallet of test money. A node of this machine holds its keys and signs: the gateway has none. */
+/** A wallet of test money, whose keys are at a node of this machine. */
 export interface TestWallet {
   /** The CAIP-2 id of its chain; null while the node does not answer. */
   readonly chainId: () => Promise<string | null>;

@@ -4,7 +4,7 @@ import type { View } from './view.ts';
 /** Where the payer has nothing left to do but wait. */
 const DONE: ReadonlySet<CheckoutState> = new Set(['confirming', 'paid']);
 
-/** The way back to the merchant: to its return URL once the payer has paid, else to its cancel URL. */
+/** The link to the return URL after paying, else to the cancel URL. */
 export const BackToShop = ({ texts, checkout, redirectsTo, link }: View) => {
   const { state, merchant, return_url, cancel_url } = checkout;
   const url = DONE.has(state) ? return_url : cancel_url;

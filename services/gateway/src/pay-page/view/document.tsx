@@ -8,7 +8,7 @@ export interface DocumentProps extends Speech {
   readonly assets: PageAssets;
   /** The style sheet with the merchant's accent. */
   readonly accentUrl?: string | undefined;
-  /** When a browser without JavaScript loads the page again, or which one instead; null for never. */
+  /** The reload of browsers without JavaScript. */
   readonly reload: { readonly seconds: number; readonly url?: string } | null;
   /** Where every browser goes by itself. */
   readonly redirectsTo?: string | null;

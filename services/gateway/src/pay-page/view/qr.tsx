@@ -3,7 +3,7 @@ import encodeQR from 'qr';
 // The quiet zone that ISO/IEC 18004 asks for, in modules.
 const QUIET = 4;
 
-/** A QR code as SVG: dark modules on white in every colour scheme, because scanners need the contrast. */
+/** A QR code, dark on white in both color schemes because scanners need it. */
 export const QrCode = ({ content, label }: { readonly content: string; readonly label: string }) => {
   const modules = encodeQR(content, 'raw', { ecc: 'medium', border: QUIET });
   const size = modules.length;

@@ -1,7 +1,7 @@
 import { Time } from './time.tsx';
 import type { View } from './view.ts';
 
-/** What a payer keeps: who was paid, how much, when, and the reference. The transactions are in the list of payments. */
+/** What a payer keeps; transactions are in the list of payments. */
 export const Receipt = ({ texts, format, checkout }: View) => {
   const { state, merchant, paid, currency, payments, reference } = checkout;
   if (state !== 'paid') return null;

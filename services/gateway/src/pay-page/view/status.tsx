@@ -19,7 +19,7 @@ const TONES: Record<State, 'waiting' | 'good' | 'bad'> = {
   canceled: 'bad',
 };
 
-/** What happens with the payment: first how much is to be paid and until when, then what the payer should know. */
+/** The state of the payment, and what the payer should do. */
 export const Status = (view: View) => {
   const { checkout, texts, format } = view;
   const { state, ways } = checkout;

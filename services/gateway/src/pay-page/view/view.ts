@@ -16,7 +16,7 @@ export interface View extends Speech {
   /** A link to this page with another choice. */
   readonly link: (choice: PageChoice) => string;
   readonly assets: PageAssets;
-  /** Where the browser goes by itself after a while: the payer has watched the order become paid. */
+  /** Where a payer who watched the payment goes. */
   readonly redirectsTo: string | null;
   /** Null outside of a sandbox. */
   readonly strip: Strip | null;

@@ -101,7 +101,7 @@ const Copy = ({
 
 const GROUP = 4;
 
-/** An address in groups. There is no space between them, so that it can be selected and copied as a whole. */
+/** An address in groups without spaces, so that it copies as a whole. */
 const Address = ({ address }: { readonly address: string }) => {
   const groups = address.match(new RegExp(`.{1,${GROUP}}`, 'g')) ?? [];
   return (

@@ -3,7 +3,7 @@ import { payWith, type Problem, type Step, type Transfer, WalletProblem } from '
 import { findWallets, type Wallet } from './providers.ts';
 import { isOver, rememberedSent, rememberSent, type Sent } from './sent.ts';
 
-/** The texts of a container, in the payer's language. `{wallet}` stands for the name of a wallet. */
+/** Texts in the payer's language; `{wallet}` stands for the name of a wallet. */
 export type WalletTexts = Readonly<
   Record<'pay' | 'pay_with' | 'sent' | 'transaction' | 'show_again' | Step | Problem, string>
 >;
@@ -13,9 +13,7 @@ export interface WalletOffer {
   readonly render: () => void;
 }
 
-/** Fills every `data-wallet` container with a button for each wallet of the browser, and pays when one is clicked. The
- *  buttons are disabled while a wallet is asked, and until the page shows what a wallet has sent. Until then the QR code
- *  is hidden too: nobody should pay twice. */
+/** Offers a button for each wallet, until one has sent the payment: nobody should pay twice. */
 export const offerWallets = (): WalletOffer => {
   let wallets: readonly Wallet[] = [];
   let isAsking = false;

@@ -1,6 +1,6 @@
 import type { WalletProvider } from './providers.ts';
 
-/** What the payer's wallet has to send, as the server computed it. All numbers are hex digits with `0x`. */
+/** What the wallet has to send, in hex digits with `0x`. */
 export interface Transfer {
   readonly chainId: string;
   /** The address that takes the coin, or the contract of the token. */
@@ -23,8 +23,7 @@ export class WalletProblem extends Error {
   }
 }
 
-/** Asks the wallet to send the transfer, and returns the hash of its transaction. Throws WalletProblem: nothing was sent
- *  unless the problem is `unsure`. */
+/** Returns the hash; after a WalletProblem other than `unsure` nothing was sent. */
 export const payWith = async (
   wallet: WalletProvider,
   transfer: Transfer,
@@ -62,7 +61,7 @@ const isOn = async (wallet: WalletProvider, chainId: string): Promise<boolean> =
   return Number(current) === Number(chainId);
 };
 
-/** False if the account surely has less than the transfer. The fee of the network is not known here. */
+/** False if the account has less than the transfer without its fee. */
 const hasEnough = async (wallet: WalletProvider, from: string, { to, value, data }: Transfer): Promise<boolean> => {
   try {
     if (data === '0x') {

@@ -16,8 +16,7 @@ interface Announcement {
 
 const MAX_NAME = 40;
 
-/** Finds wallets: those that announce themselves (EIP-6963), or else `window.ethereum`. Calls `onChange` now and
- *  whenever there are more. */
+/** Reports the wallets now and whenever there are more (EIP-6963, or `window.ethereum`). */
 export const findWallets = (onChange: (wallets: readonly Wallet[]) => void): void => {
   const announced = new Map<string, Wallet>();
   const change = (): void => {
