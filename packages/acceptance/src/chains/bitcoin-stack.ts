@@ -8,6 +8,7 @@ import {
 } from '@cpg/local-chain';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { type Deposit, type Desk, openDesk } from './desk.ts';
+import { type NodeRoute, routeTo } from './node-route.ts';
 
 export const BITCOIN_NETWORK = 'bitcoin-regtest';
 
@@ -15,6 +16,8 @@ export interface BitcoinStack {
   readonly stack: Stack;
   readonly desk: Desk;
   readonly node: BitcoinNode;
+  /** What the stack reads: the node, until a test changes it. */
+  readonly route: NodeRoute;
   /** Has coins on the chain. */
   readonly wallet: BitcoinWallet;
   /** Creates an order that is paid in BTC. */
@@ -28,25 +31,29 @@ export interface BitcoinStack {
 export const startBitcoinStack = async (name: BitcoinNodeName, env: NodeJS.ProcessEnv = {}): Promise<BitcoinStack> => {
   const wallet = bitcoinWallet(7);
   const node = await BITCOIN_NODES[name].start({ miningAddress: wallet.address });
+  const route = await routeTo(node);
   try {
     await wallet.fund(node.call);
-    const stack = await startStack({ env: { BITCOIND_URL: node.url, WEBHOOK_RETRY_SECONDS: '1,1,1', ...env } });
+    const stack = await startStack({ env: { BITCOIND_URL: route.url, WEBHOOK_RETRY_SECONDS: '1,1,1', ...env } });
     const desk = await openDesk(stack, BITCOIN_NETWORK);
     let miner = 1_000;
     return {
       stack,
       desk,
       node,
+      route,
       wallet,
       order: () => desk.order({ payment_currency: 'BTC' }),
       mine: (count = 1) => mineBitcoin(node.call, count, bitcoinWallet((miner += 1)).address),
       stop: async () => {
         await desk.close();
         await stack.stop();
+        route.close();
         await node.stop();
       },
     };
   } catch (error) {
+    route.close();
     await node.stop();
     throw error;
   }

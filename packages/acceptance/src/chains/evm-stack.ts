@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { AssetsFile } from '@cpg/assets';
-import { findAnvil, type RpcCall, TEST_TOKENS } from '@cpg/local-chain';
+import { findAnvil, rpcClient, type RpcCall, TEST_TOKENS } from '@cpg/local-chain';
 import { chainOf, LOCAL_NETWORK } from '../harness/local-chain.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { type Desk, openDesk } from './desk.ts';
@@ -18,19 +18,30 @@ export interface EvmStack {
   readonly stop: () => Promise<void>;
 }
 
+export interface EvmStackOptions {
+  /** A node to read instead of the chain that the stack runs. */
+  readonly nodeUrl?: string;
+  /** Numbers of instances. */
+  readonly scale?: string;
+}
+
 /** A stack whose deposits need so many confirmations. */
-export const startEvmStack = async (confirmations: number): Promise<EvmStack> => {
+export const startEvmStack = async (
+  confirmations: number,
+  { nodeUrl, scale }: EvmStackOptions = {},
+): Promise<EvmStack> => {
   const folder = mkdtempSync(join(tmpdir(), 'cpg-assets-'));
   const file = join(folder, 'assets.json');
   writeFileSync(file, JSON.stringify(assetsWith(confirmations)));
-  const stack = await startStack({ env: { CHAIN: 'on', ASSETS_FILE: file, WEBHOOK_RETRY_SECONDS: '1,1,1' } });
+  const chain = nodeUrl ? { CHAIN_URLS: JSON.stringify({ [LOCAL_NETWORK]: [nodeUrl] }) } : { CHAIN: 'on' };
+  const stack = await startStack({ scale, env: { ...chain, ASSETS_FILE: file, WEBHOOK_RETRY_SECONDS: '1,1,1' } });
   const desk = await openDesk(stack, LOCAL_NETWORK);
   const stop = async () => {
     await desk.close();
     await stack.stop();
     rmSync(folder, { recursive: true, force: true });
   };
-  return { stack, call: chainOf(stack)!, desk, stop };
+  return { stack, call: nodeUrl ? rpcClient(nodeUrl) : chainOf(stack)!, desk, stop };
 };
 
 const assetsWith = (confirmations: number): AssetsFile => {

@@ -12,6 +12,7 @@ export const STANDARD_PORTS = {
   eventstore: 2113,
   kafka: 9092,
   postgres: 5433,
+  chain: 8545,
 };
 // Above the usual ports, below the ephemeral range of Linux (from 32768).
 const OFFSETS = { from: 10_000, to: 23_000 };

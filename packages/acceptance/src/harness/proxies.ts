@@ -8,6 +8,8 @@ export interface Proxies {
   /** Resets all connections to one process and refuses new ones, as if nothing listened on its port. Resolves with a
    *  function that accepts connections again. */
   readonly block: (name: string) => Promise<() => Promise<void>>;
+  /** Resets all open connections to one process, and leads new ones to another port. */
+  readonly redirect: (name: string, target: number) => void;
   readonly close: () => void;
 }
 
@@ -24,9 +26,10 @@ const HOST = '127.0.0.1';
 /** Starts a proxy for each route. Throws if a port is taken. */
 export const startProxies = async (routes: readonly Route[]): Promise<Proxies> => {
   const sockets = new Map(routes.map(({ name }) => [name, new Set<Socket>()]));
+  const targets = new Map(routes.map(({ name, target }) => [name, target]));
   const servers = new Map<string, Server>();
-  const start = async ({ name, port, target }: Route) =>
-    void servers.set(name, await startProxy(port, target, sockets.get(name)!));
+  const start = async ({ name, port }: Route) =>
+    void servers.set(name, await startProxy(port, () => targets.get(name)!, sockets.get(name)!));
   await Promise.all(routes.map(start));
   const cut = (name: string) => {
     for (const socket of sockets.get(name)!) socket.resetAndDestroy();
@@ -39,6 +42,10 @@ export const startProxies = async (routes: readonly Route[]): Promise<Proxies> =
       await closed;
       return () => start(routes.find((route) => route.name === name)!);
     },
+    redirect: (name, target) => {
+      targets.set(name, target);
+      cut(name);
+    },
     close: () => {
       for (const server of servers.values()) server.close();
       for (const { name } of routes) cut(name);
@@ -46,9 +53,9 @@ export const startProxies = async (routes: readonly Route[]): Promise<Proxies> =
   };
 };
 
-const startProxy = (port: number, target: number, sockets: Set<Socket>): Promise<Server> => {
+const startProxy = (port: number, target: () => number, sockets: Set<Socket>): Promise<Server> => {
   const server = createServer({ noDelay: true }, (client) => {
-    const upstream = connect({ host: HOST, port: target, noDelay: true });
+    const upstream = connect({ host: HOST, port: target(), noDelay: true });
     for (const [one, other] of [
       [client, upstream],
       [upstream, client],
