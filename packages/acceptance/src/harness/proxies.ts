@@ -32,7 +32,11 @@ export const startProxies = async (routes: readonly Route[]): Promise<Proxies> =
     void servers.set(name, await startProxy(port, () => targets.get(name)!, sockets.get(name)!));
   await Promise.all(routes.map(start));
   const cut = (name: string) => {
-    for (const socket of sockets.get(name)!) socket.resetAndDestroy();
+    for (const socket of sockets.get(name)!) {
+      // A reset fails while a socket ends, and Node.js never closes it then.
+      if (socket.writableEnded) socket.destroy();
+      else socket.resetAndDestroy();
+    }
   };
   return {
     cut,
