@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { createServiceMetrics } from '@cpg/runtime';
 import { chainMetrics } from './chain-metrics.ts';
 import type { ChainProgress } from './watcher.ts';
@@ -35,3 +37,17 @@ test('shows how far each network is read, and what its nodes failed to answer', 
   progress = new Map();
   expect(await lines()).toEqual([expect.stringMatching(/^chain_node_faults/), expect.stringMatching(/^chain_node/)]);
 });
+
+const MONITORING = join(import.meta.dirname, '../../../../deploy/monitoring');
+
+test.each(['chain-alerts.yml', 'chains-dashboard.json'])(
+  '%s names only metrics that payments exports',
+  async (file) => {
+    const registry = createServiceMetrics({ totals: () => ({}) });
+    chainMetrics(registry, () => new Map([['bitcoin', reading]])).nodeFailed('bitcoin', 'timeout');
+    const exported = new Set((await registry.metrics()).match(/^chain_\w+/gm));
+    const named = new Set(readFileSync(join(MONITORING, file), 'utf8').match(/\bchain_\w+/g));
+    expect(named.size).toBeGreaterThan(4);
+    expect([...named].filter((name) => !exported.has(name))).toEqual([]);
+  },
+);
