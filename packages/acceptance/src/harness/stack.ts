@@ -32,8 +32,8 @@ export interface Stack extends StackFiles {
   readonly interrupt: () => Promise<number | null>;
   /** After `interrupt`: starts the stack again on the same data and ports. */
   readonly startAgain: () => Promise<Stack>;
-  /** The launcher of this checkout, on the same data and ports, after `interrupt`. */
-  readonly startThisVersion: () => Promise<Stack>;
+  /** The launcher of this checkout, on the same data and ports, after `interrupt`. `env` overrides settings. */
+  readonly startThisVersion: (env?: NodeJS.ProcessEnv) => Promise<Stack>;
   /** Stops all processes and removes the data. */
   readonly stop: () => Promise<void>;
 }
@@ -123,7 +123,7 @@ const launch = async (options: Launch): Promise<Stack> => {
       return launcher.exitCode;
     },
     startAgain: () => launch(options),
-    startThisVersion: () => launch({ ...options, path: LAUNCHER }),
+    startThisVersion: (env) => launch({ ...options, settings: { ...settings, ...env }, path: LAUNCHER }),
     stop: async () => {
       await end(launcher, ended);
       remove();
