@@ -8,7 +8,7 @@ import { sharedStack } from './harness/shared-stack.ts';
 
 const stack = sharedStack();
 const SERVICES = ['gateway', 'orders', 'webhook-dispatcher'] as const;
-const PRODUCTION = { ENVIRONMENT: 'production', WEBHOOK_ALLOW_LOCAL: 'false' };
+const PRODUCTION = { ENVIRONMENT: 'production', WEBHOOK_ALLOW_LOCAL: 'false', TEST_WALLET_URL: '' };
 
 /** Runs a service with the environment of the stack until it ends by itself. */
 const run = async (name: string, env: NodeJS.ProcessEnv) => {

@@ -119,6 +119,7 @@ test('a production gateway has no debug endpoints and refuses sandbox keys', asy
   const production = await startExtraGateway(stack, {
     ENVIRONMENT: 'production',
     WEBHOOK_ALLOW_LOCAL: 'false',
+    TEST_WALLET_URL: '',
     DATABASE_URL: await createDatabase(),
   });
   try {

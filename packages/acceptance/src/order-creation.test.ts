@@ -186,7 +186,7 @@ describe('deposit instructions', () => {
       'ETH',
       /^eip155:\d+\/slip44:60$/,
       /^0x[0-9a-fA-F]{40}$/,
-      (to: string) => `ethereum:${to}@11155111?value=28735632183908000`,
+      (to: string, chain: string) => `ethereum:${to}@${chain}?value=28735632183908000`,
       '28735632183908000',
       18,
     ],
@@ -194,8 +194,8 @@ describe('deposit instructions', () => {
       'USDC',
       /^eip155:\d+\/erc20:0x/,
       /^0x[0-9a-fA-F]{40}$/,
-      (to: string) =>
-        `ethereum:0x1c7D4B196Cb0C7B01d743Fbc6116a902379C7238@11155111/transfer?address=${to}&uint256=100000000`,
+      (to: string, chain: string, token: string) =>
+        `ethereum:${token}@${chain}/transfer?address=${to}&uint256=100000000`,
       '100000000',
       6,
     ],
@@ -210,7 +210,8 @@ describe('deposit instructions', () => {
       expect(deposit.asset).toMatch(asset);
       expect(deposit.asset.startsWith(deposit.chain_id)).toBe(true);
       expect(deposit.address).toMatch(address);
-      expect(deposit).toMatchObject({ payment_uri: uri(deposit.address), amount_units: units, decimals });
+      const [chain, token] = [deposit.chain_id.split(':')[1]!, deposit.asset.split(':').at(-1)!];
+      expect(deposit).toMatchObject({ payment_uri: uri(deposit.address, chain, token), amount_units: units, decimals });
       expect(deposit.required_confirmations).toBeGreaterThan(0);
     },
   );

@@ -26,10 +26,11 @@ test('the link of an order opens its payment page, which follows the payments', 
     expect(html).not.toContain(hidden);
 
   const uris = order.deposit_instructions.flatMap((each) => (each.rail === 'crypto_deposit' ? [each.payment_uri] : []));
-  expect(await checkoutOf(order)).toMatchObject({
-    state: 'waiting',
-    ways: uris.map((payment_uri) => ({ payment_uri })),
-  });
+  const { state, ways } = await checkoutOf(order);
+  // The page has an address of its own where a chain is read.
+  const withoutAddress = (uri?: string) => uri?.replace(/address=\w+/, '');
+  expect(state).toBe('waiting');
+  expect(ways.map(({ payment_uri }) => withoutAddress(payment_uri))).toEqual(uris.map(withoutAddress));
   const pay = (amount: string) =>
     shop.api.pay({ order_id: order.id, payment_rail: 'crypto_deposit', amount, currency: 'USDT' });
   await pay('4');
