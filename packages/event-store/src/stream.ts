@@ -1,6 +1,7 @@
 import {
   type EventStoreDBClient,
   type ResolvedEvent,
+  type StreamingRead,
   StreamDeletedError,
   StreamNotFoundError,
 } from '@eventstore/db-client';
@@ -12,6 +13,10 @@ import { asUnavailable } from './unavailable.ts';
 /** A read fails when no event arrives for this long. There is no limit for a whole read, because streams can be
  *  long. */
 const IDLE_TIMEOUT_MS = 5_000;
+
+// A stream is read in pages, so that little is left of a read whose caller stops early.
+const FIRST_PAGE_EVENTS = 32;
+const PAGE_EVENTS = 512;
 
 interface ReadRange {
   readonly fromRevision?: number;
@@ -76,21 +81,38 @@ export async function* rawEventsOf(
 async function* readEvents(
   client: EventStoreDBClient,
   stream: string,
-  { fromRevision = 0, maxCount }: ReadRange,
+  { fromRevision = 0, maxCount = Infinity }: ReadRange,
 ): AsyncGenerator<ResolvedEvent> {
-  const reading = client.readStream(stream, {
-    fromRevision: BigInt(fromRevision),
-    direction: 'forwards',
-    ...(maxCount !== undefined && { maxCount }),
-  });
+  let [next, left, page] = [BigInt(fromRevision), maxCount, FIRST_PAGE_EVENTS];
+  for (;;) {
+    const wanted = Math.min(page, left);
+    let count = 0;
+    for await (const resolved of readPage(client, stream, next, wanted)) {
+      yield resolved;
+      count += 1;
+      if (resolved.event) next = resolved.event.revision + 1n;
+    }
+    left -= count;
+    if (count < wanted || left === 0) return;
+    page = PAGE_EVENTS;
+  }
+}
+
+async function* readPage(
+  client: EventStoreDBClient,
+  stream: string,
+  fromRevision: bigint,
+  maxCount: number,
+): AsyncGenerator<ResolvedEvent> {
+  const reading = client.readStream(stream, { fromRevision, direction: 'forwards', maxCount });
   // The client ignores its own deadline option for reads. The timer stops while the caller handles an event.
   const startTimer = () =>
     setTimeout(() => void reading.destroy(new Error(`no event arrived for ${IDLE_TIMEOUT_MS} ms`)), IDLE_TIMEOUT_MS);
   let timer = startTimer();
   try {
-    for await (const resolved of reading) {
+    for await (const resolved of reading.iterator({ destroyOnReturn: false })) {
       clearTimeout(timer);
-      yield resolved;
+      yield resolved as ResolvedEvent;
       timer = startTimer();
     }
   } catch (error) {
@@ -98,8 +120,17 @@ async function* readEvents(
     throw error instanceof StreamDeletedError ? error : asUnavailable(error);
   } finally {
     clearTimeout(timer);
+    if (!reading.readableEnded && !reading.destroyed) discard(reading, startTimer());
   }
 }
+
+/** Reads what is left. A client that cancels many reads is disconnected, as HTTP/2 servers do since CVE-2023-44487. */
+const discard = (reading: StreamingRead<ResolvedEvent>, timer: NodeJS.Timeout): void => {
+  reading
+    .on('error', () => {})
+    .once('close', () => clearTimeout(timer))
+    .resume();
+};
 
 /** The first event of a stream: `deleted` when the stream was tombstoned, null when it does not exist. */
 export const firstEvent = async <E extends DomainEvent>(
