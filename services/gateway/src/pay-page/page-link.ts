@@ -1,9 +1,9 @@
 import type { WayToPay } from '@cpg/contracts';
-import type { Language } from './language.ts';
 
 /** What a link of the page chooses. The page keeps it in its address: it sets no cookies. */
 export interface PageChoice {
-  readonly lang?: Language | undefined;
+  /** A language, or anything else that a client sends. */
+  readonly lang?: string | undefined;
   /** A network, or `summary`. */
   readonly way?: string | undefined;
   /** Present when the browser reloads a page by itself, so the payer has seen it before. */
@@ -33,5 +33,5 @@ export const chosenWay = (
 export const choiceOf = (query: unknown): PageChoice => {
   const { lang, way, watched } = query as Record<string, unknown>;
   const text = (value: unknown) => (typeof value === 'string' ? value : undefined);
-  return { lang: text(lang) as Language | undefined, way: text(way), ...(watched === '1' && { watched }) };
+  return { lang: text(lang), way: text(way), ...(watched === '1' && { watched }) };
 };
