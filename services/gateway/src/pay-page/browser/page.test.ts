@@ -1,111 +1,22 @@
 /** @jest-environment jsdom */
 
-const timers = (import.meta as unknown as { jest: typeof jest }).jest;
+import {
+  browser,
+  changeTo,
+  FakeStream,
+  fetched,
+  find,
+  news,
+  NOW,
+  page,
+  run,
+  settle,
+  stream,
+  timers,
+  useBrowser,
+} from '../../testing/jest-browser-page.ts';
 
-const NOW = Date.parse('2026-03-01T12:00:00Z');
-const HASH = `0x${'ab'.repeat(32)}`;
-const TRANSFER = { chainId: '0x1', to: '0x00000000000000000000000000000000000000bb', value: '0x64', data: '0x' };
-const TEXTS = Object.fromEntries(
-  ['pay', 'connect', 'network', 'confirm', 'sent', 'transaction', 'show_again', 'refused', 'unsure', 'failed'].map(
-    (name) => [name, `text: ${name}`],
-  ),
-);
-
-/** The page as the server renders it. */
-const page = ({ version = 'first', news = '', body = '' } = {}) =>
-  `<html lang="en"><head><title>${version}</title></head><body>
-    <main data-version="${version}" data-now="${NOW}" data-announcement="${news}">${body}</main>
-    <p id="announcement" role="status"></p></body></html>`;
-
-const wallet = (value = '0x64') =>
-  `<section class="way" data-wallet='${JSON.stringify({ ...TRANSFER, value })}' data-wallet-texts='${JSON.stringify({ ...TEXTS, pay_with: 'Pay with {wallet}' })}' hidden></section>`;
-
-class FakeStream extends EventTarget {
-  static readonly CLOSED = 2;
-  static readonly opened: FakeStream[] = [];
-  readonly url: string;
-  readyState = 1;
-  constructor(url: string) {
-    super();
-    this.url = url;
-    FakeStream.opened.push(this);
-  }
-  close(): void {
-    this.readyState = FakeStream.CLOSED;
-  }
-  tell(type: string, data: string): void {
-    this.dispatchEvent(new MessageEvent(type, { data }));
-  }
-  refuse(): void {
-    this.close();
-    this.dispatchEvent(new Event('error'));
-  }
-}
-const stream = () => FakeStream.opened.at(-1)!;
-
-let rendered = '';
-let status = 200;
-let answers: (() => unknown)[] = [];
-let visibility = 'visible';
-const fetched = timers.fn(async () => {
-  answers.shift()?.();
-  return { ok: status === 200, status, text: async () => rendered };
-});
-
-const show = (html: string) => {
-  const { documentElement } = new DOMParser().parseFromString(html, 'text/html');
-  document.documentElement.lang = documentElement.lang;
-  document.body.innerHTML = documentElement.querySelector('body')!.innerHTML;
-};
-const changeTo = async (html: string, version = 'second') => {
-  rendered = html;
-  stream().tell('changed', version);
-  await settle();
-};
-const settle = () => timers.advanceTimersByTimeAsync(1);
-const find = <E extends HTMLElement>(selector: string) => document.querySelector<E>(selector)!;
-const news = () => find('#announcement').textContent;
-
-let listeners: (() => void)[] = [];
-/** Stops what the script of the page that was left would still do. */
-const leave = () => {
-  window.dispatchEvent(new Event('pagehide'));
-  for (const remove of listeners) remove();
-  listeners = [];
-  timers.clearAllTimers();
-};
-/** Opens a page: runs the script anew. */
-const run = async (html: string) => {
-  leave();
-  show((rendered = html));
-  timers.resetModules();
-  await import('./page.ts');
-  await settle();
-};
-
-beforeAll(() => {
-  Object.assign(globalThis, { EventSource: FakeStream, fetch: fetched, CSS: { escape: (text: string) => text } });
-  for (const target of [window, document]) {
-    const add = target.addEventListener.bind(target) as EventTarget['addEventListener'];
-    target.addEventListener = (type: string, listener: EventListener) => {
-      add(type, listener);
-      listeners.push(() => target.removeEventListener(type, listener));
-    };
-  }
-  Object.defineProperty(document, 'visibilityState', { get: () => visibility });
-});
-beforeEach(() => {
-  timers.useFakeTimers({ now: NOW });
-  fetched.mockClear();
-  answers = [];
-  status = 200;
-  visibility = 'visible';
-  sessionStorage.clear();
-});
-afterEach(() => {
-  leave();
-  timers.useRealTimers();
-});
+useBrowser();
 
 test('shows a change without touching what is the same: focus, selection and open parts stay', async () => {
   const body = (state: string) =>
@@ -125,11 +36,11 @@ test('shows a change without touching what is the same: focus, selection and ope
 
 test('keeps the page while the server cannot render it, and stops following one that is gone', async () => {
   await run(page({ body: 'waiting' }));
-  status = 503;
+  browser.status = 503;
   await changeTo(page({ version: '', body: 'unavailable' }));
   expect(find('main').textContent).toBe('waiting');
-  status = 404;
-  rendered = page({ version: 'none', news: 'No payment found' });
+  browser.status = 404;
+  browser.rendered = page({ version: 'none', news: 'No payment found' });
   await timers.advanceTimersByTimeAsync(10_000);
   expect([news(), fetched.mock.calls.length]).toEqual(['No payment found', 2]);
   stream().refuse();
@@ -181,10 +92,10 @@ test('the page of an error follows nothing, and loads the page again when it is 
 test('polls while the stream is refused, slower after faults, and tries the stream again', async () => {
   await run(page());
   stream().refuse();
-  rendered = page({ version: 'second', news: 'Seen' });
+  browser.rendered = page({ version: 'second', news: 'Seen' });
   await timers.advanceTimersByTimeAsync(5_000);
   expect([fetched.mock.calls.length, news()]).toEqual([1, 'Seen']);
-  answers = [
+  browser.answers = [
     () => {
       throw new Error('the network is gone');
     },
@@ -199,13 +110,13 @@ test('polls while the stream is refused, slower after faults, and tries the stre
 
 test('is quiet while it is hidden, and up to date when it is shown', async () => {
   await run(page());
-  visibility = 'hidden';
+  browser.visibility = 'hidden';
   document.dispatchEvent(new Event('visibilitychange'));
   expect(stream().readyState).toBe(FakeStream.CLOSED);
   await timers.advanceTimersByTimeAsync(120_000);
   expect(fetched).not.toHaveBeenCalled();
-  rendered = page({ version: 'second', news: 'Paid' });
-  visibility = 'visible';
+  browser.rendered = page({ version: 'second', news: 'Paid' });
+  browser.visibility = 'visible';
   document.dispatchEvent(new Event('visibilitychange'));
   await settle();
   expect([stream().readyState, news()]).toEqual([1, 'Paid']);
@@ -250,117 +161,4 @@ test('copies by the clipboard, or by a selected field, and says so', async () =>
     button,
     null,
   ]);
-});
-
-describe('with a wallet', () => {
-  let sent: unknown[] = [];
-  let answer: () => unknown;
-  const provider = {
-    request: async ({ method, params }: { method: string; params?: unknown[] }) => {
-      if (method === 'eth_chainId') return '0x1';
-      if (method === 'eth_getBalance') return '0xffff';
-      if (method !== 'eth_sendTransaction') return ['0xaa'];
-      sent.push(params![0]);
-      return answer();
-    },
-  };
-  const announceWallet = (name: string) =>
-    window.dispatchEvent(
-      new CustomEvent('eip6963:announceProvider', { detail: { info: { uuid: name, name }, provider } }),
-    );
-  const button = () => find<HTMLButtonElement>('section button');
-  const status = () => find('section p').textContent;
-  beforeEach(() => {
-    sent = [];
-    answer = () => HASH;
-    Object.assign(window, { ethereum: provider });
-  });
-  afterEach(() => void delete (window as { ethereum?: unknown }).ethereum);
-
-  test('shows the button only where there is one, and names those that announce themselves', async () => {
-    delete (window as { ethereum?: unknown }).ethereum;
-    await run(page({ body: wallet() }));
-    expect(find('section').hidden).toBe(true);
-    announceWallet('One $& <b>');
-    announceWallet('Two');
-    expect(find('section').hidden).toBe(false);
-    expect([...document.querySelectorAll('section button')].map(({ textContent }) => textContent)).toEqual([
-      'Pay with One $& <b>',
-      'Pay with Two',
-    ]);
-  });
-
-  test('sends once, however often the button is clicked, also after a reload', async () => {
-    await run(page({ body: wallet() }));
-    button().click();
-    button().click();
-    await settle();
-    button().click();
-    await settle();
-    expect(sent).toEqual([{ from: '0xaa', ...TRANSFER }]);
-    expect([button().disabled, status()]).toEqual([true, 'text: sent text: transaction 0xabababab…abababab']);
-    await run(page({ body: wallet() }));
-    button().click();
-    await settle();
-    expect([sent.length, button().disabled, status()]).toEqual([
-      1,
-      true,
-      'text: sent text: transaction 0xabababab…abababab',
-    ]);
-  });
-
-  test('hides how to pay after it has sent, until the payer asks for it or the page shows the payment', async () => {
-    await run(page({ body: wallet() }));
-    const isHidden = () => find('.way').hasAttribute('data-sent');
-    expect(isHidden()).toBe(false);
-    button().click();
-    await settle();
-    await changeTo(page({ version: 'second', body: wallet() }));
-    expect(isHidden()).toBe(true);
-    find('[data-client="again"] button').click();
-    expect([isHidden(), button().disabled, find('[data-client="again"] button')]).toEqual([false, true, null]);
-    await changeTo(page({ version: 'third', body: `${wallet('0x1')}<li data-tx="${HASH}"></li>` }), 'third');
-    answer = () => HASH.replaceAll('ab', 'cd');
-    button().click();
-    await settle();
-    expect(isHidden()).toBe(true);
-  });
-
-  test('pays the rest once the page shows the payment', async () => {
-    await run(page({ body: wallet() }));
-    button().click();
-    await settle();
-    await changeTo(page({ version: 'second', body: `${wallet('0x1')}<li data-tx="${HASH.toUpperCase()}"></li>` }));
-    expect([button().disabled, status()]).toEqual([false, '']);
-    button().click();
-    await settle();
-    expect(sent[1]).toMatchObject({ value: '0x1' });
-  });
-
-  test('keeps its state while the page changes', async () => {
-    let finish = (_hash: string) => {};
-    answer = () => new Promise((done) => (finish = done));
-    await run(page({ body: wallet() }));
-    button().click();
-    await settle();
-    await changeTo(page({ version: 'second', body: `<p>New</p>${wallet()}` }));
-    expect([button().disabled, status(), find('section').hidden]).toEqual([true, 'text: confirm', false]);
-    finish(HASH);
-    await settle();
-    expect(status()).toContain('text: sent');
-  });
-
-  test('tells in words that the payer refused, and lets the payer try again', async () => {
-    answer = () => {
-      throw Object.assign(new Error('no'), { code: 4001 });
-    };
-    await run(page({ body: wallet() }));
-    button().click();
-    await settle();
-    expect([status(), news(), button().disabled]).toEqual(['text: refused', 'text: refused', false]);
-    answer = () => HASH;
-    button().click();
-    await settle();
-    expect(status()).toContain('text: sent');
-  });
 });

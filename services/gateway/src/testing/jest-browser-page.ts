@@ -1,0 +1,112 @@
+export const timers = (import.meta as unknown as { jest: typeof jest }).jest;
+
+export const NOW = Date.parse('2026-03-01T12:00:00Z');
+export const HASH = `0x${'ab'.repeat(32)}`;
+export const TRANSFER = { chainId: '0x1', to: '0x00000000000000000000000000000000000000bb', value: '0x64', data: '0x' };
+const TEXTS = Object.fromEntries(
+  ['pay', 'connect', 'network', 'confirm', 'sent', 'transaction', 'show_again', 'refused', 'unsure', 'failed'].map(
+    (name) => [name, `text: ${name}`],
+  ),
+);
+
+/** The page as the server renders it. */
+export const page = ({ version = 'first', news = '', body = '' } = {}) =>
+  `<html lang="en"><head><title>${version}</title></head><body>
+    <main data-version="${version}" data-now="${NOW}" data-announcement="${news}">${body}</main>
+    <p id="announcement" role="status"></p></body></html>`;
+
+export const wallet = (value = '0x64') =>
+  `<section class="way" data-wallet='${JSON.stringify({ ...TRANSFER, value })}' data-wallet-texts='${JSON.stringify({ ...TEXTS, pay_with: 'Pay with {wallet}' })}' hidden></section>`;
+
+export class FakeStream extends EventTarget {
+  static readonly CLOSED = 2;
+  static readonly opened: FakeStream[] = [];
+  readonly url: string;
+  readyState = 1;
+  constructor(url: string) {
+    super();
+    this.url = url;
+    FakeStream.opened.push(this);
+  }
+  close(): void {
+    this.readyState = FakeStream.CLOSED;
+  }
+  tell(type: string, data: string): void {
+    this.dispatchEvent(new MessageEvent(type, { data }));
+  }
+  refuse(): void {
+    this.close();
+    this.dispatchEvent(new Event('error'));
+  }
+}
+export const stream = () => FakeStream.opened.at(-1)!;
+
+/** What the server answers, and whether the payer sees the page. */
+export const browser = {
+  rendered: '',
+  status: 200,
+  /** Run before each answer, in turn. */
+  answers: [] as (() => unknown)[],
+  visibility: 'visible',
+};
+export const fetched = timers.fn(async () => {
+  browser.answers.shift()?.();
+  const { status } = browser;
+  return { ok: status === 200, status, text: async () => browser.rendered };
+});
+
+const show = (html: string) => {
+  const { documentElement } = new DOMParser().parseFromString(html, 'text/html');
+  document.documentElement.lang = documentElement.lang;
+  document.body.innerHTML = documentElement.querySelector('body')!.innerHTML;
+};
+export const changeTo = async (html: string, version = 'second') => {
+  browser.rendered = html;
+  stream().tell('changed', version);
+  await settle();
+};
+export const settle = () => timers.advanceTimersByTimeAsync(1);
+export const find = <E extends HTMLElement>(selector: string) => document.querySelector<E>(selector)!;
+export const news = () => find('#announcement').textContent;
+
+let listeners: (() => void)[] = [];
+/** Stops what the script of the page that was left would still do. */
+const leave = () => {
+  window.dispatchEvent(new Event('pagehide'));
+  for (const remove of listeners) remove();
+  listeners = [];
+  timers.clearAllTimers();
+};
+/** Opens a page: runs the script anew. */
+export const run = async (html: string) => {
+  leave();
+  show((browser.rendered = html));
+  timers.resetModules();
+  await import('../pay-page/browser/page.ts');
+  await settle();
+};
+
+/** Registers the hooks of a file that runs the script of the page in jsdom. */
+export const useBrowser = (): void => {
+  beforeAll(() => {
+    Object.assign(globalThis, { EventSource: FakeStream, fetch: fetched, CSS: { escape: (text: string) => text } });
+    for (const target of [window, document]) {
+      const add = target.addEventListener.bind(target) as EventTarget['addEventListener'];
+      target.addEventListener = (type: string, listener: EventListener) => {
+        add(type, listener);
+        listeners.push(() => target.removeEventListener(type, listener));
+      };
+    }
+    Object.defineProperty(document, 'visibilityState', { get: () => browser.visibility });
+  });
+  beforeEach(() => {
+    timers.useFakeTimers({ now: NOW });
+    fetched.mockClear();
+    Object.assign(browser, { answers: [], status: 200, visibility: 'visible' });
+    sessionStorage.clear();
+  });
+  afterEach(() => {
+    leave();
+    timers.useRealTimers();
+  });
+};
