@@ -1,7 +1,7 @@
 import { readAssets } from '@cpg/assets';
 import type { PaymentEvent } from '@cpg/contracts';
 import type { IsLeader } from '@cpg/postgres';
-import { createLogger } from '@cpg/runtime';
+import { createLogger, type Logger } from '@cpg/runtime';
 import type { ChainKind } from '../chains/chain-kind.ts';
 import type { ChainStore } from '../chains/chain-store.ts';
 import type { Transfer, Watched } from '../chains/chain-source.ts';
@@ -43,8 +43,45 @@ export const transferOf = (id: string, changes: Partial<Transfer> = {}): Transfe
   ...changes,
 });
 
-/** Processes that watch one chain, one after another, with payments and tables in memory. Each order applies what is
- *  confirmed. */
+/** Payments in memory. Their orders apply what is confirmed. */
+const memoryPayments = (now: () => Date, log: Logger) => {
+  const events: PaymentEvent[] = [];
+  const handler = memoryHandler(paymentDecider, ({ event }) => void events.push(event));
+  const commands = paymentCommands({ handler, project: async () => {} });
+  let isHeld = false;
+  const notifyOrder: NotifyOrder = async (payment, context) => {
+    const { paymentId, status, confirmedAt, amountMinor, sighting } = payment;
+    if (isHeld || status !== 'received' || confirmedAt === undefined) return { payment, order: null };
+    const outcome = { status: 'applied' as const, appliedMinor: amountMinor, unappliedMinor: 0n, sighting, at: now() };
+    return { payment: await commands.run(paymentId, { type: 'RecordOutcome', outcome }, context), order: null };
+  };
+  return {
+    events,
+    register: registerPayments({
+      commands,
+      notifyOrder,
+      findPayable: async () => ({
+        orderId: 'ord_00000000000000000000000001',
+        merchantId: MERCHANT,
+        rail: 'crypto_deposit',
+      }),
+      merchantOfOrder: async () => MERCHANT,
+      fees: FEES,
+      now,
+      log,
+    }),
+    fail: paymentChanges({ commands, notifyOrder, now, log }).fail,
+    /** The order holds confirmed payments until more money comes. */
+    setHeld: (isHeldNow: boolean) => void (isHeld = isHeldNow),
+    all: (): ExistingPayment[] => handler.states().filter(exists),
+    of: ({ id }: Transfer): ExistingPayment | undefined => {
+      const payment = handler.lastOf(paymentIdOf('crypto_deposit', `eip155:31337/${id}`));
+      return exists(payment) ? payment : undefined;
+    },
+  };
+};
+
+/** Processes that watch one chain, one after another, with payments and tables in memory. */
 export const chainProcesses = (
   chain: SimulatedChain,
   {
@@ -58,34 +95,11 @@ export const chainProcesses = (
   const tables = { ...memory, store: dyingChainStore(store ?? memory.store, crash) };
   const recorded = memoryChainStream(crash);
   const log = createLogger({ name: 'chains', level: process.env.LOG_LEVEL ?? 'silent' });
-  const events: PaymentEvent[] = [];
-  const handler = memoryHandler(paymentDecider, ({ event }) => void events.push(event));
-  const commands = paymentCommands({ handler, project: async () => {} });
   let passedMs = 0;
   let ordersIsDown = false;
-  let isHeld = false;
   let beforeFail = Promise.resolve();
   const now = () => new Date(chain.now().getTime() + passedMs);
-  const apply: NotifyOrder = async (payment, context) => {
-    const { paymentId, status, confirmedAt, amountMinor, sighting } = payment;
-    if (isHeld || status !== 'received' || confirmedAt === undefined) return { payment, order: null };
-    const outcome = { status: 'applied' as const, appliedMinor: amountMinor, unappliedMinor: 0n, sighting, at: now() };
-    return { payment: await commands.run(paymentId, { type: 'RecordOutcome', outcome }, context), order: null };
-  };
-  const register = registerPayments({
-    commands,
-    notifyOrder: apply,
-    findPayable: async () => ({
-      orderId: 'ord_00000000000000000000000001',
-      merchantId: MERCHANT,
-      rail: 'crypto_deposit',
-    }),
-    merchantOfOrder: async () => MERCHANT,
-    fees: FEES,
-    now,
-    log,
-  });
-  const changes = paymentChanges({ commands, notifyOrder: apply, now, log });
+  const payments = memoryPayments(now, log);
   const start = (isLeader: IsLeader = () => true) =>
     chainWatcher({
       network: 'simulated',
@@ -104,12 +118,12 @@ export const chainProcesses = (
         log,
         register: (...call) => {
           if (ordersIsDown) throw new Error('orders is down');
-          return crash.write(() => register(...call));
+          return crash.write(() => payments.register(...call));
         },
         fail: (...call) =>
           crash.write(async () => {
             await beforeFail;
-            return changes.fail(...call);
+            return payments.fail(...call);
           }),
         isLeader,
         requiredConfirmations: async ({ amountMinor }) =>
@@ -121,7 +135,7 @@ export const chainProcesses = (
     tables,
     recorded,
     crash,
-    events,
+    events: payments.events,
     now,
     /** The process ends, and another one takes its place. */
     restart: () => void (watcher = start()),
@@ -130,15 +144,11 @@ export const chainProcesses = (
     another: start,
     /** Delays each failure after it was announced in the tables. */
     delayFailures: (until: Promise<void>) => void (beforeFail = until),
-    /** The order holds confirmed payments until more money comes. */
-    setHeld: (isHeldNow: boolean) => void (isHeld = isHeldNow),
+    setHeld: payments.setHeld,
     setOrdersDown: (isDown: boolean) => void (ordersIsDown = isDown),
     passHours: (hours: number) => void (passedMs += hours * 3_600_000),
-    payments: (): ExistingPayment[] => handler.states().filter(exists),
-    paymentOf: ({ id }: Transfer): ExistingPayment | undefined => {
-      const payment = handler.lastOf(paymentIdOf('crypto_deposit', `eip155:31337/${id}`));
-      return exists(payment) ? payment : undefined;
-    },
+    payments: payments.all,
+    paymentOf: payments.of,
   };
 };
 
