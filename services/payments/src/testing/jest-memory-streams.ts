@@ -56,7 +56,8 @@ export const memoryStreams = () => {
     // Only the last event of an order that is deleted is read.
     readStream: (streamId: string) => {
       const { recorded } = deletions.find(({ order }) => streamId === `order-${order.orderId}`)!;
-      const { event, metadata, revision } = recorded;
+      const { event, metadata } = recorded;
+      const revision = BigInt(recorded.revision);
       const resolved = { event: { ...event, id: randomUUID(), streamId, revision, metadata, created: new Date() } };
       return Object.assign(Readable.from([resolved]), { cancel: async () => {} });
     },
