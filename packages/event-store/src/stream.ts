@@ -124,7 +124,7 @@ async function* readPage(
   }
 }
 
-/** Reads what is left. A client that cancels many reads is disconnected, as HTTP/2 servers do since CVE-2023-44487. */
+/** Reads what is left: HTTP/2 servers disconnect clients that cancel many calls (CVE-2023-44487). */
 const discard = (reading: StreamingRead<ResolvedEvent>, timer: NodeJS.Timeout): void => {
   reading
     .on('error', () => {})

@@ -53,8 +53,9 @@ export interface NodeFault {
   readonly end: () => Promise<void>;
 }
 
-/** Pays one order before, one during and one after a fault of the node: each is paid once, and the second only when the
- *  fault is over. `pay` confirms a payment on the real chain, and resolves to its transaction. */
+/** Pays one order before, one during and one after a fault of the node: each is paid once, and the
+ *  second only when the fault is over. `pay` confirms a payment on the real chain, and resolves to
+ *  its transaction. */
 export const payThrough = async (
   desk: Desk,
   open: () => ReturnType<Desk['order']>,

@@ -14,7 +14,7 @@ export const bitcoinNodeAdvice = (): string =>
     ...BITCOIN_NODE_NAMES.map((name) => `  node scripts/${BITCOIN_NODES[name].install}`),
   ].join('\n');
 
-/** Starts a node and a stack that reads it, pays an order in BTC, and reorganizes the chain under the payment. */
+/** Pays an order in BTC on a node and a stack of its own, and reorganizes the chain. */
 export const payOnBitcoin = async (name: BitcoinNodeName, report: Report): Promise<void> => {
   report.section(`An order paid in BTC on ${name} (regtest), and a reorganization`);
   report.line('a node and a stack of their own are started');

@@ -32,7 +32,7 @@ export interface Stack extends StackFiles {
   readonly interrupt: () => Promise<number | null>;
   /** After `interrupt`: starts the stack again on the same data and ports. */
   readonly startAgain: () => Promise<Stack>;
-  /** The launcher of this checkout, on the same data and ports, after `interrupt`. `env` overrides settings. */
+  /** Starts this checkout on the same data and ports, after `interrupt`. */
   readonly startThisVersion: (env?: NodeJS.ProcessEnv) => Promise<Stack>;
   /** Stops all processes and removes the data. */
   readonly stop: () => Promise<void>;

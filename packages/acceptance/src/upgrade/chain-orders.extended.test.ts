@@ -10,9 +10,9 @@ import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 import { buildEarlierVersion, type EarlierVersion, hasCommit } from './earlier-version.ts';
 
-/** The last commit that ran a chain of this machine, and recorded no account keys. It read no chains. */
+/** The last commit with a local chain that recorded no account keys. It read no chains. */
 const EARLIER = '52765af';
-/** The account key of the earlier version. This one uses another, so it derives none of the earlier addresses. */
+/** The account key of the earlier version. This version derives none of its addresses. */
 const EARLIER_KEY =
   'xpub6Bk1cJ7i6nLHqG7gmaUCBPKkFhBEuof5RyAjrooUtipo2yBKWz66YigEs1zYQ299R17VMtEdw5wcyqTRA9e5ZE9c9vvhTgjVpzwpZHNQMRj';
 const SLOW = 600_000;

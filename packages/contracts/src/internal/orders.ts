@@ -34,11 +34,12 @@ const ValidatedOrder = z.custom<MerchantCreateOrderDto>(
   { error: 'is not an order' },
 );
 
-/** `POST /orders` -> 201 Order, with its path as `location`. The caller chooses the id, so a repeat creates no second
- *  order: it gets the order as it was after its first event, with `idempotency-replayed` if another request created it.
- *  `request_hash` is the fingerprint of a request with an Idempotency-Key, from which the id is derived: 422
- *  `idempotency_key_reused` for another fingerprint, 410 `order_deleted`, and another order when the key has expired.
- *  With `only_repeat` nothing is created: 404 if there is no earlier order. */
+/** `POST /orders` -> 201 Order, with its path as `location`. The caller chooses the id, so a repeat
+ *  creates no second order: it gets the order as it was after its first event, with
+ *  `idempotency-replayed` if another request created it. `request_hash` is the fingerprint of a
+ *  request with an Idempotency-Key, from which the id is derived: 422 `idempotency_key_reused` for
+ *  another fingerprint, 410 `order_deleted`, and another order when the key has expired. With
+ *  `only_repeat` nothing is created: 404 if there is no earlier order. */
 export const CreateOrderCall = z.object({
   order_id: OrderId,
   merchant_id: MerchantId,

@@ -72,10 +72,11 @@ export type Stock = z.infer<typeof Stock>;
  *  block. */
 const Confirmations = z.int().nonnegative();
 
-/** `POST /payments` -> 201 RegisteredPayment. A rail reports a payment that names its order or its deposit address. The
- *  same (rail, provider id) again is the same payment; with another order, address, amount or currency it is 409
- *  `payment_conflict`. A failed payment is received again: the rail saw its money once more. A chain reports each
- *  deposit as `crypto_deposit`; it is recorded as a payment of `gateway_pay` if the address belongs to a payment page. */
+/** `POST /payments` -> 201 RegisteredPayment. A rail reports a payment that names its order or its
+ *  deposit address. The same (rail, provider id) again is the same payment; with another order,
+ *  address, amount or currency it is 409 `payment_conflict`. A failed payment is received again:
+ *  the rail saw its money once more. A chain reports each deposit as `crypto_deposit`; it is
+ *  recorded as a payment of `gateway_pay` if the address belongs to a payment page. */
 export const RegisterPaymentCall = z
   .object({
     order_id: z.string().min(1).max(128).optional(),
@@ -105,8 +106,8 @@ export const RegisterPaymentCall = z
   });
 export type RegisterPaymentCall = z.infer<typeof RegisterPaymentCall>;
 
-/** `POST /payments/:id/confirmation` -> 200 RegisteredPayment. The rail confirms the payment. Idempotent; 409
- *  `payment_conflict` for a failed payment. */
+/** `POST /payments/:id/confirmation` -> 200 RegisteredPayment. The rail confirms the payment.
+ *  Idempotent; 409 `payment_conflict` for a failed payment. */
 export const ConfirmationCall = z.object({ confirmations: Confirmations.optional(), block: BlockRef.optional() });
 export type ConfirmationCall = z.infer<typeof ConfirmationCall>;
 
@@ -146,8 +147,8 @@ export type UnsettledPaymentCall = z.infer<typeof UnsettledPaymentCall>;
 
 export const UnsettledPayment = z.object({ payment_id: PaymentId.nullable() });
 
-/** `POST /chains/waiting` -> 200 ChainsWaiting. Which of these networks may still show a payment that was made until
- *  `at`: those with a watcher that has not reported everything up to then. */
+/** `POST /chains/waiting` -> 200 ChainsWaiting. Which of these networks may still show a payment
+ *  that was made until `at`: those with a watcher that has not reported everything up to then. */
 export const ChainsWaitingCall = z.object({ networks: z.array(z.string()).min(1).max(64), at: z.iso.datetime() });
 export type ChainsWaitingCall = z.infer<typeof ChainsWaitingCall>;
 

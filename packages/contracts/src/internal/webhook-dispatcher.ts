@@ -12,10 +12,10 @@ export type TestDelivery = z.infer<typeof TestDelivery>;
 /** `DELETE /webhooks/:id/deliveries` -> 204. Fails the queued deliveries of a deleted webhook.
  *  Idempotent. */
 
-/** `POST /webhooks/:id/deliveries/:delivery_id/redelivery` -> 204. Requeues the delivery and restarts its retry
- *  schedule. A repeat sends nothing more while the redelivery is queued; after that, it sends the delivery once more.
- *  404 if the webhook has no such delivery; 409 `webhook_disabled`, and `delivery_expired` if its body is no longer
- *  stored. */
+/** `POST /webhooks/:id/deliveries/:delivery_id/redelivery` -> 204. Requeues the delivery and
+ *  restarts its retry schedule. A repeat sends nothing more while the redelivery is queued; after
+ *  that, it sends the delivery once more. 404 if the webhook has no such delivery; 409
+ *  `webhook_disabled`, and `delivery_expired` if its body is no longer stored. */
 
 /** `POST /webhooks/:id/replays` -> 201 Replay. Idempotent by replay id. 409 `webhook_disabled`, and
  *  `replay_running` while an earlier replay of the webhook is still queuing events;

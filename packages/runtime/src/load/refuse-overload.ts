@@ -23,8 +23,9 @@ export interface RefuseOverloadOptions {
 /** Longer than a request runs: its place is free again even if its handler never ends. */
 const FORGET_AFTER_MS = 15_000;
 
-/** Answers 503 `overloaded` while the limit of a route's class is reached. Register it before the hooks that cost
- *  time: a refusal must be cheap, so it does not run later hooks and does not read the body. */
+/** Answers 503 `overloaded` while the limit of a route's class is reached. Register it before the
+ *  hooks that cost time: a refusal must be cheap, so it does not run later hooks and does not read
+ *  the body. */
 export const refuseOverload = (app: AnyApp, { limits, ownerOf, log, metrics }: RefuseOverloadOptions): void => {
   const overload = createOverloadLog(log);
   if (metrics) addLoadMetrics(metrics, limits, overload);
