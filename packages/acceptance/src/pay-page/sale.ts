@@ -38,7 +38,10 @@ const CART: Changes = {
   payment_currency: 'USDC',
   items: [
     {
-      ...{ name: 'Flat white', quantity: 2, unit_price: '52.00', currency: 'MXN' },
+      name: 'Flat white',
+      quantity: 2,
+      unit_price: '52.00',
+      currency: 'MXN',
       modifiers: [{ name: 'Oat milk', quantity: 1, unit_price: '9.00', currency: 'MXN' }],
     },
     { name: 'Almond croissant', quantity: 1, unit_price: '68.50', currency: 'MXN' },
