@@ -1,4 +1,4 @@
-import { AppError, ERROR_CODES, type ErrorCode, isAppError } from './errors.ts';
+import { AppError, ERROR_CODES, type ErrorCode, isAppError, nullIfNotFound } from './errors.ts';
 
 test.each(Object.entries(ERROR_CODES))('%s is an HTTP status: %d', (code, status) => {
   const error = new AppError(code as ErrorCode, 'because');
@@ -25,4 +25,11 @@ test('a refusal is told from a bug, and by its code from another', () => {
   expect(isAppError(refusal, 'rate_limited')).toBe(false);
   expect(isAppError(new Error('not_found'))).toBe(false);
   expect(isAppError({ code: 'not_found', statusCode: 404 }, 'not_found')).toBe(false);
+});
+
+test('only not_found becomes null', async () => {
+  expect(await nullIfNotFound(Promise.resolve('answer'))).toBe('answer');
+  expect(await nullIfNotFound(Promise.reject(new AppError('not_found', 'none')))).toBeNull();
+  const limited = new AppError('rate_limited', 'slow down');
+  await expect(nullIfNotFound(Promise.reject(limited))).rejects.toBe(limited);
 });

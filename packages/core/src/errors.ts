@@ -92,3 +92,13 @@ const TEMPORARY: readonly ErrorCode[] = [
  *  overloaded, or others keep changing the same resource. */
 export const isTemporary = (error: unknown): error is AppError =>
   error instanceof AppError && TEMPORARY.includes(error.code);
+
+/** Resolves to null instead of rejecting with `not_found`. */
+export const nullIfNotFound = async <T>(answer: Promise<T>): Promise<T | null> => {
+  try {
+    return await answer;
+  } catch (error) {
+    if (isAppError(error, 'not_found')) return null;
+    throw error;
+  }
+};

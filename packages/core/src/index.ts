@@ -8,6 +8,7 @@ export {
   invalidRequest,
   isAppError,
   isTemporary,
+  nullIfNotFound,
   outcomeUnknown,
 } from './errors.ts';
 export { oncePerObject } from './once-per-object.ts';

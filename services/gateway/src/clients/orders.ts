@@ -8,7 +8,7 @@ import {
   RecordedHistory,
   type UpdateOrderDto,
 } from '@cpg/contracts';
-import { isAppError } from '@cpg/core';
+import { isAppError, nullIfNotFound } from '@cpg/core';
 import type { CallContext, InternalClient } from '@cpg/runtime';
 import type { z } from 'zod';
 import { notFound } from '../not-found.ts';
@@ -82,15 +82,6 @@ export const ordersClient = (client: InternalClient) => {
 export type OrdersClient = ReturnType<typeof ordersClient>;
 
 const owner = ({ merchantId }: OrderRef) => ({ merchant_id: merchantId });
-
-const nullIfNotFound = async <T>(response: Promise<T>): Promise<T | null> => {
-  try {
-    return await response;
-  } catch (error) {
-    if (isAppError(error, 'not_found')) return null;
-    throw error;
-  }
-};
 
 /** Replaces `not_found` of the orders service by the 404 of the public API. */
 const withNotFound = async <T>(response: Promise<T>): Promise<T> => {

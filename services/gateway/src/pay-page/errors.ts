@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { PageAssets } from './assets.ts';
 import { pageHeaders, wantsHtml } from './headers.ts';
 import { speechOf } from './language.ts';
-import { choiceOf, pageLink, type PageChoice } from './page-link.ts';
+import { choiceLink, choiceOf, pageLink, type PageChoice } from './page-link.ts';
 import { renderError } from './view/error-page.tsx';
 
 /** Overload must not make browsers ask more often than this. */
@@ -38,7 +38,5 @@ export const answerErrorsWithPages = (app: FastifyInstance, assets: PageAssets):
 const linkOf = (request: FastifyRequest, status: number) => (changes: PageChoice) => {
   const { reference } = request.params as { reference?: string };
   const choice = { ...choiceOf(request.query), ...changes };
-  return status === NOT_FOUND || reference === undefined
-    ? pageLink('', choice).replace('/pay/', '')
-    : pageLink(reference, choice);
+  return status === NOT_FOUND || reference === undefined ? choiceLink(choice) : pageLink(reference, choice);
 };

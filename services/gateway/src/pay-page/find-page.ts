@@ -1,5 +1,5 @@
 import type { Order, PageDeposit, PaymentPageAddresses } from '@cpg/contracts';
-import { AppError, isAppError } from '@cpg/core';
+import { AppError, nullIfNotFound } from '@cpg/core';
 import type { Pool } from '@cpg/postgres';
 import type { CallContext } from '@cpg/runtime';
 import { LRUCache } from 'lru-cache';
@@ -27,14 +27,6 @@ export const pageFinder = ({ pool, payments }: FindPageOptions): FindPage => {
   // The addresses of a page never change. A deleted order has no row.
   const cache = new LRUCache<string, PaymentPageAddresses>({ max: MAX_CACHED });
 
-  const load = async (reference: string, context: CallContext): Promise<PaymentPageAddresses | null> => {
-    try {
-      return await payments.pageAddresses(reference, context);
-    } catch (error) {
-      if (isAppError(error, 'not_found')) return null;
-      throw error;
-    }
-  };
   const shown = async (
     reference: string,
     page: PaymentPageAddresses | null,
@@ -52,7 +44,7 @@ export const pageFinder = ({ pool, payments }: FindPageOptions): FindPage => {
     const found = cached && (await shown(reference, cached, known));
     if (found) return found;
     cache.delete(reference);
-    const page = await load(reference, context);
+    const page = await nullIfNotFound(payments.pageAddresses(reference, context));
     if (page) cache.set(reference, page);
     return shown(reference, page);
   };

@@ -13,13 +13,17 @@ export interface PageChoice {
 export const SUMMARY = 'summary';
 
 /** A link to the page with these choices. */
-export const pageLink = (reference: string, { lang, way, watched }: PageChoice): string => {
+export const pageLink = (reference: string, choice: PageChoice): string =>
+  `/pay/${encodeURIComponent(reference)}${choiceLink(choice)}`;
+
+/** A link to the shown page with these choices. Empty if there are none. */
+export const choiceLink = ({ lang, way, watched }: PageChoice): string => {
   const query = new URLSearchParams({
     ...(lang && { lang }),
     ...(way && { way }),
     ...(watched && { watched }),
   }).toString();
-  return `/pay/${encodeURIComponent(reference)}${query && `?${query}`}`;
+  return query && `?${query}`;
 };
 
 /** The chosen way, else the first one of an express checkout, else none. */

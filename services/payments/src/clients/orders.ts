@@ -5,7 +5,7 @@ import {
   OrderSummary,
   type RefundPaymentCall,
 } from '@cpg/contracts';
-import { isAppError } from '@cpg/core';
+import { nullIfNotFound } from '@cpg/core';
 import type { CallContext, InternalClient } from '@cpg/runtime';
 
 type Answer = Promise<OrderAndOutcomes | null>;
@@ -21,21 +21,12 @@ export interface OrdersClient {
 
 export const ordersClient = (client: InternalClient): OrdersClient => {
   const post = (path: string, body: unknown, context: CallContext): Answer =>
-    nullWhenNotFound(client.call('POST', path, { body, context, response: OrderAndOutcomes }));
+    nullIfNotFound(client.call('POST', path, { body, context, response: OrderAndOutcomes }));
   return {
     summary: (id, context) =>
-      nullWhenNotFound(client.call('GET', `/orders/${id}/summary`, { context, response: OrderSummary })),
+      nullIfNotFound(client.call('GET', `/orders/${id}/summary`, { context, response: OrderSummary })),
     offer: (id, call, context) => post(`/orders/${id}/payments`, call, context),
     fail: (id, call, context) => post(`/orders/${id}/payments/${call.payment.id}/failure`, call, context),
     refund: (id, paymentId, call, context) => post(`/orders/${id}/payments/${paymentId}/refunds`, call, context),
   };
-};
-
-const nullWhenNotFound = async <T>(answer: Promise<T>): Promise<T | null> => {
-  try {
-    return await answer;
-  } catch (error) {
-    if (isAppError(error, 'not_found')) return null;
-    throw error;
-  }
 };
