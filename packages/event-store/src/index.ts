@@ -18,7 +18,7 @@ export { type FoldedStream, foldedStream, type ProposedEvent } from './folded-st
 export { type HistoryRange, type HistoryStream, readHistory } from './history.ts';
 export { type Standing, standingOf } from './log-entry.ts';
 export { type EvolvedEvent, type RecentEvents, recentEvents } from './recent-events.ts';
-export { readLog } from './read-log.ts';
+export { readLog, type ReadLogOptions } from './read-log.ts';
 export {
   AnyEvent,
   type DomainEvent,

@@ -8,17 +8,21 @@ export interface ReadLogOptions {
   readonly prefixes: readonly string[];
   /** Handles entries in log order. Must be idempotent. */
   readonly handle: (events: AllStreamResolvedEvent[]) => Promise<void>;
+  /** Called with the position up to which everything was handled. */
+  readonly onHandled?: (position: LogPosition) => void;
   /** Stops the read; it then rejects with the signal's reason. */
   readonly signal: AbortSignal;
 }
 
 const BATCH = 256;
+/** Entries of other streams between two calls of `onHandled`. */
+const MOST_SKIPPED = 4_096;
 
 /** Reads the log up to its current end, including everything appended before the call. Resolves to the position it
  *  reached. */
 export const readLog = async (
   client: EventStoreDBClient,
-  { from, prefixes, handle, signal }: ReadLogOptions,
+  { from, prefixes, handle, onHandled, signal }: ReadLogOptions,
 ): Promise<LogPosition | null> => {
   signal.throwIfAborted();
   // The server filters subscriptions only, not reads.
@@ -29,18 +33,23 @@ export const readLog = async (
   signal.addEventListener('abort', abort, { once: true });
   let position = from;
   let batch: AllStreamResolvedEvent[] = [];
+  let skipped = 0;
+  const handleBatch = async () => {
+    if (batch.length > 0) await handle(batch);
+    if (position) onHandled?.(position);
+    batch = [];
+    skipped = 0;
+  };
   try {
     for await (const resolved of reading) {
       const { event } = resolved;
       if (!event) continue;
       position = positionOf(resolved);
-      if (!prefixes.some((prefix) => event.streamId.startsWith(prefix))) continue;
-      batch.push(resolved);
-      if (batch.length < BATCH) continue;
-      await handle(batch);
-      batch = [];
+      if (prefixes.some((prefix) => event.streamId.startsWith(prefix))) batch.push(resolved);
+      else skipped += 1;
+      if (batch.length === BATCH || skipped === MOST_SKIPPED) await handleBatch();
     }
-    if (batch.length > 0) await handle(batch);
+    await handleBatch();
     return position;
   } finally {
     signal.removeEventListener('abort', abort);

@@ -1,7 +1,7 @@
 import { depositsOf } from '@cpg/contracts';
 import type { Queryable } from '@cpg/postgres';
-import { findInLog } from '@cpg/stream-relay';
-import type { EventStoreDBClient } from '@eventstore/db-client';
+import { followLog } from '@cpg/stream-relay';
+import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
 import { merchantOfOrder } from '../payables/merchant-of-order.ts';
 import { payableChangeIn } from '../payables/payable.ts';
 import { payableProjection } from '../projections/payable-projection.ts';
@@ -13,32 +13,41 @@ export interface EarlierAddressesOptions {
   readonly networks: readonly string[];
 }
 
-/** The addresses of earlier keys that orders recorded before the call show.
- *  Throws `dependency_unavailable` if the read model of payables is too far behind. */
+/** The addresses of earlier keys that orders recorded before a call show, without those that an
+ *  earlier call returned. Each call names the keys of now, whose addresses are left out.
+ *  Throws `dependency_unavailable` if that is not known yet. */
 export const earlierAddresses = ({ client, db, networks }: EarlierAddressesOptions) => {
-  let withoutEvents: readonly string[] | undefined;
-  return async (fingerprints: readonly string[]): Promise<string[]> => {
-    // No row is added any more whose address was not watched before.
-    withoutEvents ??= await addressesWithoutEvents(db, networks);
-    const addresses = [...withoutEvents];
-    const source = { client, db, projection: payableProjection(client) };
-    await findInLog({
-      ...source,
-      inRows: async () => {
-        addresses.push(...(await addressesOfOtherAccounts(db, networks, fingerprints)));
-        return null;
+  const found = new Set<string>();
+  const followWithout = (fingerprints: readonly string[]) =>
+    followLog({
+      client,
+      db,
+      projection: payableProjection(client),
+      readRows: async () => {
+        for (const address of await addressesWithoutEvents(db, networks)) found.add(address);
+        for (const address of await addressesOfOtherAccounts(db, networks, fingerprints)) found.add(address);
       },
-      inEvent: async (entry) => {
-        const change = await payableChangeIn(entry, (orderId) => merchantOfOrder(client, orderId));
-        if (!change || change.kind === 'reserved') return null;
-        const deposits = (change.payables ?? []).flatMap(({ instruction }) => depositsOf(instruction));
-        const shown = deposits.filter(
-          ({ network, derivation }) => networks.includes(network) && !fingerprints.includes(derivation.fingerprint),
-        );
-        addresses.push(...shown.map(({ address }) => address));
-        return null;
+      handle: async (entries) => {
+        for (const entry of entries)
+          for (const { network, address, derivation } of await depositsIn(entry))
+            if (networks.includes(network) && !fingerprints.includes(derivation.fingerprint)) found.add(address);
       },
     });
+  const depositsIn = async (entry: AllStreamResolvedEvent) => {
+    const change = await payableChangeIn(entry, (orderId) => merchantOfOrder(client, orderId));
+    if (!change || change.kind === 'reserved') return [];
+    return (change.payables ?? []).flatMap(({ instruction }) => depositsOf(instruction));
+  };
+  let keys: string | undefined;
+  let follow: () => Promise<void>;
+  return async (fingerprints: readonly string[]): Promise<string[]> => {
+    // Those of a key that is no longer one of now were left out.
+    const now = [...fingerprints].sort().join();
+    if (now !== keys) follow = followWithout(fingerprints);
+    keys = now;
+    await follow();
+    const addresses = [...found];
+    found.clear();
     return addresses;
   };
 };

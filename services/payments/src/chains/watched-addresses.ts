@@ -12,7 +12,8 @@ export interface WatchedAddressesOptions {
   readonly accounts: () => Promise<readonly WatchedAccount[]>;
   /** The index after the last one that was reserved for orders. */
   readonly nextIndex: (fingerprint: string) => Promise<number>;
-  /** Addresses that orders showed before the call, and that belong to none of these accounts. */
+  /** Addresses that orders showed before the call, that belong to none of these accounts and that
+   *  no earlier call returned. */
   readonly earlierAddresses: (fingerprints: readonly string[]) => Promise<readonly string[]>;
 }
 
