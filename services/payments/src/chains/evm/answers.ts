@@ -11,11 +11,13 @@ export const Bytes = z.string().regex(/^0x([0-9a-fA-F]{2})*$/);
 export const Address = z
   .string()
   .regex(/^0x[0-9a-fA-F]{40}$/)
-  .transform((address) => address.toLowerCase());
+  .toLowerCase();
+/** A hash that is only compared with checked ones. */
+export const ComparedHash = z.string();
 
 export const Transaction = z.object({
   hash: Hash,
-  blockHash: Hash,
+  blockHash: ComparedHash,
   to: Address.nullish(),
   from: Address,
   value: Quantity,
@@ -30,15 +32,15 @@ export const Log = z.object({
   topics: z.array(Hash).max(4),
   data: z.string(),
   logIndex: SmallQuantity,
-  transactionHash: Hash,
-  blockHash: Hash,
+  transactionHash: ComparedHash,
+  blockHash: ComparedHash,
   removed: z.literal(false).optional(),
 });
 export type Log = z.infer<typeof Log>;
 
 export const Receipt = z.object({
-  transactionHash: Hash,
-  blockHash: Hash,
+  transactionHash: ComparedHash,
+  blockHash: ComparedHash,
   status: z.enum(['0x0', '0x1']),
   logs: z.array(Log),
   gasUsed: HexDigits,

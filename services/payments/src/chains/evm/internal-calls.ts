@@ -2,7 +2,7 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { z } from 'zod';
 import { ChainNodeError } from '../chain-source.ts';
 import { RpcError, type RpcNode } from '../json-rpc.ts';
-import { Address, checkedAnswer, Hash, Quantity, requireMatch } from './answers.ts';
+import { Address, checkedAnswer, ComparedHash, Quantity, requireMatch } from './answers.ts';
 import type { EvmBlock } from './block.ts';
 
 /** The native coin moved to an address by a call inside a transaction. */
@@ -27,7 +27,7 @@ const FrameHead = z.object({
   calls: z.array(z.unknown()).nullish(),
 });
 const CallTraces = z.array(
-  z.object({ txHash: Hash.optional(), result: z.unknown().optional(), error: z.string().optional() }),
+  z.object({ txHash: ComparedHash.optional(), result: z.unknown().optional(), error: z.string().optional() }),
 );
 
 // The other kinds of calls move nothing, although some name a value.
@@ -92,8 +92,8 @@ const Trace = z.object({
   result: z.object({ address: Address.optional() }).nullish(),
   error: z.string().optional(),
   traceAddress: z.array(z.int()),
-  transactionHash: Hash.nullish(),
-  blockHash: Hash,
+  transactionHash: ComparedHash.nullish(),
+  blockHash: ComparedHash,
 });
 type Trace = z.infer<typeof Trace>;
 
