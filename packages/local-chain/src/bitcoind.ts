@@ -81,8 +81,9 @@ export interface BitcoindOptions extends BitcoinNodeOptions {
   readonly folder?: string;
 }
 
-/** Starts bitcoind on regtest. Throws Error where there is none. */
-export const startBitcoind = async ({ folder, onOutput }: Partial<BitcoindOptions> = {}): Promise<BitcoinNode> => {
+/** Starts bitcoind. Throws Error where there is none. */
+export const startBitcoind = async (options: Partial<BitcoindOptions> = {}): Promise<BitcoinNode> => {
+  const { folder, chain = 'regtest', onOutput } = options;
   const file = findBitcoind();
   if (!file) throw new Error('bitcoind is missing: install Bitcoin Core or Bitcoin Knots, or set BITCOIND_BIN');
   const data = folder ?? mkdtempSync(join(tmpdir(), 'bitcoind-'));
@@ -90,7 +91,7 @@ export const startBitcoind = async ({ folder, onOutput }: Partial<BitcoindOption
   const [rpcPort, peerPort] = [await freePort(), await freePort()];
   const peer = `127.0.0.1:${peerPort}`;
   const args = [
-    ...['-regtest', '-server', '-txindex', '-disablewallet', '-listenonion=0', '-dnsseed=0', '-fixedseeds=0'],
+    ...[`-${chain}`, '-server', '-txindex', '-disablewallet', '-listenonion=0', '-dnsseed=0', '-fixedseeds=0'],
     ...['-natpmp=0', '-discover=0', '-printtoconsole=0', '-rpcuser=user', '-rpcpassword=pass'],
     ...[`-datadir=${data}`, `-rpcport=${rpcPort}`, `-port=${peerPort}`, `-bind=${peer}`],
   ];

@@ -27,8 +27,9 @@ export const installBtcd = (): string => {
   return BUILT;
 };
 
-/** Starts btcd with an empty regtest chain in a temporary folder. Throws Error where btcd was not built. */
-export const startBtcd = async ({ miningAddress, onOutput }: BitcoinNodeOptions): Promise<BitcoinNode> => {
+/** Starts btcd with an empty chain in a temporary folder. Throws Error where btcd was not built. */
+export const startBtcd = async (options: BitcoinNodeOptions): Promise<BitcoinNode> => {
+  const { miningAddress, chain = 'regtest', onOutput } = options;
   const file = findBtcd();
   if (!file) throw new Error('btcd is missing: build it with Go, or set BTCD_BIN');
   const folder = mkdtempSync(join(tmpdir(), 'btcd-'));
@@ -37,9 +38,11 @@ export const startBtcd = async ({ miningAddress, onOutput }: BitcoinNodeOptions)
   const [rpcPort, peerPort] = [await freePort(), await freePort()];
   const peer = `127.0.0.1:${peerPort}`;
   const args = [
-    ...['--regtest', '--nodnsseed', '--notls', '--txindex', `--configfile=${configFile}`],
+    ...[`--${chain}`, '--nodnsseed', '--notls', '--txindex', `--configfile=${configFile}`],
     ...[`--datadir=${folder}`, `--logdir=${join(folder, 'log')}`, '--rpcuser=user', '--rpcpass=pass'],
-    ...[`--rpclisten=127.0.0.1:${rpcPort}`, `--listen=${peer}`, `--miningaddr=${miningAddress}`],
+    ...[`--rpclisten=127.0.0.1:${rpcPort}`, `--listen=${peer}`],
+    // btcd refuses an address of another chain.
+    ...(chain === 'regtest' ? [`--miningaddr=${miningAddress}`] : []),
   ];
   const url = `http://user:pass@127.0.0.1:${rpcPort}`;
   const node = await startNode({ file, args, url, readyCall: 'getblockcount', onOutput });

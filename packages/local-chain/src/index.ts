@@ -7,6 +7,7 @@ export {
   connectPeers,
   copyBlocks,
 } from './bitcoin-nodes.ts';
+export { onPath, reportSkipped } from './binaries.ts';
 export type { BitcoinNode } from './bitcoin-node.ts';
 export { installBitcoind } from './bitcoind.ts';
 export { installBtcd } from './btcd.ts';

@@ -1,6 +1,16 @@
 import { BITCOIN_NODES, bitcoinWallet, connectPeers, copyBlocks } from '@cpg/local-chain';
+import { untilChain } from '../harness/chain-state.ts';
 import { BITCOIN_NETWORK, type BitcoinStack, dueOf, startBitcoinStack } from './bitcoin-stack.ts';
-import { payThrough, replaceNode, type RoutedStack, takeNodeDown, untilBehind } from './node-faults.ts';
+import {
+  nodeDown,
+  type NodeFault,
+  payThrough,
+  replaceNode,
+  type RoutedStack,
+  swapNode,
+  untilBehind,
+  untilHalted,
+} from './node-faults.ts';
 import { onEachBitcoinNode } from './on-bitcoin.ts';
 
 const SLOW = 180_000;
@@ -14,7 +24,7 @@ onEachBitcoinNode('faults of a Bitcoin node', (name) => {
   }, SLOW);
   afterAll(() => bitcoin?.stop(), SLOW);
 
-  const survives = (begin: () => Promise<void>, end: () => Promise<void>) =>
+  const survives = (fault: NodeFault) =>
     payThrough(
       bitcoin.desk,
       bitcoin.order,
@@ -23,21 +33,11 @@ onEachBitcoinNode('faults of a Bitcoin node', (name) => {
         await bitcoin.mine();
         return txid;
       },
-      { begin, end },
+      fault,
     );
   const tip = () => bitcoin.node.call<number>('getblockcount');
 
-  test(
-    'money that arrives while the node is down is found once it is back',
-    async () => {
-      let end: () => Promise<void>;
-      await survives(
-        async () => void (end = await takeNodeDown(routed)),
-        () => end(),
-      );
-    },
-    SLOW,
-  );
+  test('money that arrives while the node is down is found once it is back', () => survives(nodeDown(routed)), SLOW);
 
   test.each([
     { fault: 'is behind', has: (height: number) => height - 1 },
@@ -47,14 +47,41 @@ onEachBitcoinNode('faults of a Bitcoin node', (name) => {
     async ({ has }) => {
       const other = await BITCOIN_NODES[name].start({ miningAddress: bitcoinWallet(9).address });
       try {
-        await survives(
-          async () => {
+        await survives({
+          begin: async () => {
             await copyBlocks(bitcoin.node, other, has(await tip()));
             await replaceNode(routed, other);
             await untilBehind(routed);
           },
-          () => connectPeers(other, bitcoin.node),
-        );
+          end: () => connectPeers(other, bitcoin.node),
+        });
+      } finally {
+        bitcoin.route.leadTo(bitcoin.node);
+        await other.stop();
+      }
+    },
+    SLOW,
+  );
+
+  // The genesis block of signet begins with 00000008819873e9.
+  test.each([
+    { replaced: 'after an outage', replace: replaceNode },
+    { replaced: 'between two questions', replace: swapNode },
+  ])(
+    'a node of another chain that takes its place $replaced changes nothing until it is repaired',
+    async ({ replace }) => {
+      const other = await BITCOIN_NODES[name].start({ miningAddress: bitcoinWallet(9).address, chain: 'signet' });
+      try {
+        await survives({
+          begin: async () => {
+            await replace(routed, other);
+            await untilHalted(routed, /00000008819873e9/);
+          },
+          end: async () => {
+            bitcoin.route.leadTo(bitcoin.node);
+            await untilChain(bitcoin.stack, BITCOIN_NETWORK, ({ halted }) => halted === undefined);
+          },
+        });
       } finally {
         bitcoin.route.leadTo(bitcoin.node);
         await other.stop();

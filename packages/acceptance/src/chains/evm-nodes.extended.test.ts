@@ -12,7 +12,15 @@ import { untilChain } from '../harness/chain-state.ts';
 import { LOCAL_NETWORK } from '../harness/local-chain.ts';
 import type { Deposit } from './desk.ts';
 import { type EvmStack, onEvm, startEvmStack } from './evm-stack.ts';
-import { payThrough, replaceNode, type RoutedStack, takeNodeDown, untilBehind, untilHalted } from './node-faults.ts';
+import {
+  nodeDown,
+  type NodeFault,
+  payThrough,
+  replaceNode,
+  type RoutedStack,
+  untilBehind,
+  untilHalted,
+} from './node-faults.ts';
 import { type NodeRoute, routeTo } from './node-route.ts';
 
 const SLOW = 180_000;
@@ -57,38 +65,28 @@ onEvm('faults of an EVM node', () => {
 
   const payDue = async (call: RpcCall, { asset, address, amount_units }: Deposit) =>
     (await pay(call, evmAssetOf(asset), address, BigInt(amount_units))).transactionHash;
-  const survives = (begin: (unpaid: Deposit) => Promise<void>, end: () => Promise<void>) =>
-    payThrough(evm.desk, evm.desk.order, (deposit) => payDue(node.call, deposit), { begin, end });
+  const survives = (fault: NodeFault) =>
+    payThrough(evm.desk, evm.desk.order, (deposit) => payDue(node.call, deposit), fault);
   const heightOf = async (call: RpcCall) => Number(await call('eth_blockNumber'));
   const payOnHigherChain = async ({ call }: ChainNode, deposit: Deposit) => {
     await payDue(call, deposit);
     await mineBlocks(call, await heightOf(node.call));
   };
 
-  test(
-    'money that arrives while the node is down is found once it is back',
-    async () => {
-      let end: () => Promise<void>;
-      await survives(
-        async () => void (end = await takeNodeDown(routed)),
-        () => end(),
-      );
-    },
-    SLOW,
-  );
+  test('money that arrives while the node is down is found once it is back', () => survives(nodeDown(routed)), SLOW);
 
   test(
     'a node that is behind changes nothing',
     async () => {
-      await survives(
-        async () => {
+      await survives({
+        begin: async () => {
           const height = (await heightOf(node.call)) - 1;
           const moreArgs = ['--fork-url', node.url, '--fork-block-number', String(height), '--no-storage-caching'];
           await replaceNode(routed, (other = await startAnvil({ moreArgs })));
           await untilBehind(routed);
         },
-        async () => route.leadTo(node),
-      );
+        end: async () => route.leadTo(node),
+      });
     },
     SLOW,
   );
@@ -100,18 +98,18 @@ onEvm('faults of an EVM node', () => {
   ])(
     'a node that $fault changes nothing, and reading goes on by itself once it is repaired',
     async ({ start, reason }) => {
-      await survives(
-        async (unpaid) => {
+      await survives({
+        begin: async (unpaid) => {
           other = await start();
           if (start !== startEmptyChain) await payOnHigherChain(other, unpaid);
           await replaceNode(routed, other);
           await untilHalted(routed, reason);
         },
-        async () => {
+        end: async () => {
           route.leadTo(node);
           await untilChain(evm.stack, LOCAL_NETWORK, ({ halted }) => halted === undefined);
         },
-      );
+      });
     },
     SLOW,
   );

@@ -12,11 +12,17 @@ export interface RoutedStack {
   readonly route: NodeRoute;
 }
 
+export interface NodeFault {
+  /** Resolves once operators can see the fault. */
+  readonly begin: (unpaid: Deposit) => Promise<void>;
+  readonly end: () => Promise<void>;
+}
+
 const untilLogged = ({ log }: Stack, text: string) =>
   until(`the log to say "${text}"`, () => log.some((line) => line.includes(text)), { withinMs: 60_000 });
 
 /** Blocks the route until log and metrics say so. Resolves to a function that ends the block. */
-export const takeNodeDown = async ({ stack, network, route }: RoutedStack) => {
+const takeNodeDown = async ({ stack, network, route }: RoutedStack) => {
   const faults = () => chainMetric(stack.environment.PAYMENTS_URL!, 'chain_node_faults_total', network);
   const before = (await faults()) ?? 0;
   stack.log.length = 0;
@@ -26,11 +32,26 @@ export const takeNodeDown = async ({ stack, network, route }: RoutedStack) => {
   return unblock;
 };
 
+/** The fault of a node that is down. */
+export const nodeDown = (routed: RoutedStack): NodeFault => {
+  let end: () => Promise<void>;
+  return {
+    begin: async () => void (end = await takeNodeDown(routed)),
+    end: () => end(),
+  };
+};
+
 /** Another node takes the place of one that went down. */
 export const replaceNode = async (routed: RoutedStack, node: ChainNode): Promise<void> => {
   const unblock = await takeNodeDown(routed);
   routed.route.leadTo(node);
   await unblock();
+};
+
+/** Another node takes the place of one that goes on to run, so nothing was unreachable. */
+export const swapNode = async ({ stack, route }: RoutedStack, node: ChainNode): Promise<void> => {
+  stack.log.length = 0;
+  route.leadTo(node);
 };
 
 /** Waits until log and health say that the node is behind the blocks that were read. */
@@ -46,12 +67,6 @@ export const untilHalted = async ({ stack, network }: RoutedStack, reason: RegEx
   expect(halted).toMatch(reason);
   expect(await chainMetric(stack.environment.PAYMENTS_URL!, 'chain_halted', network)).toBe(1);
 };
-
-export interface NodeFault {
-  /** Resolves once operators can see the fault. */
-  readonly begin: (unpaid: Deposit) => Promise<void>;
-  readonly end: () => Promise<void>;
-}
 
 /** Pays one order before, one during and one after a fault of the node: each is paid once, and the
  *  second only when the fault is over. `pay` confirms a payment on the real chain, and resolves to

@@ -1,4 +1,4 @@
-import { type BlockRef, ChainNodeError } from './chain-source.ts';
+import type { BlockRef } from './chain-source.ts';
 import type { RpcNode } from './json-rpc.ts';
 import type { Nodes } from './nodes.ts';
 
@@ -21,7 +21,7 @@ export const agreedPositions = (nodes: Nodes, { height, hashAt }: Positions) => 
     if (hashes.includes(null)) return null;
     return hashes.every((hash) => hash === hashes[0]) ? hashes[0]! : undefined;
   };
-  const differ = (at: number) => new ChainNodeError('disagreement', `the nodes differ on the block at height ${at}`);
+  const differ = (at: number) => nodes.disagreement(`the block at height ${at}`);
 
   return {
     at: async (at: number): Promise<BlockRef | null> => {

@@ -4,7 +4,14 @@ import { createServiceMetrics } from '@cpg/runtime';
 import { chainMetrics } from './chain-metrics.ts';
 import type { ChainProgress } from './watcher.ts';
 
-const reading: ChainProgress = { tip: 120, height: 100, watched: 7, reorganizations: 2, state: 'reading' };
+const reading: ChainProgress = {
+  tip: 120,
+  height: 100,
+  watched: 7,
+  reorganizations: 2,
+  readAt: new Date(9_500),
+  state: 'reading',
+};
 
 test('shows how far each network is read, and what its nodes failed to answer', async () => {
   const registry = createServiceMetrics({ totals: () => ({}) });
@@ -26,6 +33,8 @@ test('shows how far each network is read, and what its nodes failed to answer', 
     'chain_lag_blocks{network="ethereum"} 0',
     'chain_watched_addresses{network="bitcoin"} 7',
     'chain_watched_addresses{network="ethereum"} 7',
+    'chain_read_timestamp_seconds{network="bitcoin"} 9.5',
+    'chain_read_timestamp_seconds{network="ethereum"} 9.5',
     'chain_halted{network="bitcoin"} 0',
     'chain_halted{network="ethereum"} 1',
     'chain_reorganizations_total{network="bitcoin"} 2',

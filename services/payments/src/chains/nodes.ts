@@ -3,7 +3,7 @@ import { RpcError, type RpcNode, rpcNode, type RpcNodeOptions } from './json-rpc
 
 export interface NodesOptions extends Pick<RpcNodeOptions, 'timeoutMs' | 'maxBytes'> {
   readonly urls: readonly string[];
-  /** Called for each failed question, for logs and metrics. */
+  /** Called for each failed question and each disagreement, for logs and metrics. */
   readonly onFault?: (fault: NodeFault, error: Error) => void;
   /** Monotonic clock. */
   readonly nowMs?: () => number;
@@ -15,33 +15,48 @@ export interface Nodes {
   readonly first: <T>(ask: (node: RpcNode) => Promise<T | null>) => Promise<{ node: RpcNode; answer: T } | null>;
   /** The answers of all nodes that give one; at least one. `except` is not asked, and then there may be none. */
   readonly all: <T>(ask: (node: RpcNode) => Promise<T>, except?: RpcNode) => Promise<T[]>;
+  /** Counts a fault that no single node shows: the nodes differ. Returns the error to throw. */
+  readonly disagreement: (on: string) => ChainNodeError;
   readonly close: () => Promise<void>;
 }
 
 const FIRST_PAUSE_MS = 10_000;
+/** Another node can take the place of one without an outage, for example behind a load balancer. */
+const CHECK_AGAIN_AFTER_MS = 60_000;
 const LONGEST_PAUSE_MS = 300_000;
 
-/** `check` throws WrongChainError if a node serves another chain. It runs before the first question to a node, and
- *  again after the node was unreachable. */
+/** `check` throws WrongChainError if a node serves another chain. It runs before the first question
+ *  to a node, again after the node was unreachable, and once a minute. */
 export const openNodes = (
   { urls, onFault = () => {}, nowMs = () => performance.now(), ...limits }: NodesOptions,
   check: (node: RpcNode) => Promise<void>,
 ): Nodes => {
   const nodes = urls.map((url, index) => rpcNode({ url, number: index + 1, ...limits }));
-  const checked = new Map<RpcNode, Promise<void>>();
+  const checks = new Map<RpcNode, { readonly startedMs: number; readonly passed: Promise<void> }>();
   /** Each further failure doubles the pause, because every question to a silent node waits for its timeout. */
   const pauses = new Map<RpcNode, { untilMs: number; pauseMs: number }>();
+
+  const requireChecked = async (node: RpcNode): Promise<void> => {
+    const last = checks.get(node);
+    const isRecent = last !== undefined && nowMs() - last.startedMs < CHECK_AGAIN_AFTER_MS;
+    const { passed } = isRecent ? last : startCheck(node);
+    try {
+      await passed;
+    } catch (error) {
+      checks.delete(node);
+      throw error;
+    }
+  };
+  const startCheck = (node: RpcNode) => {
+    const started = { startedMs: nowMs(), passed: check(node) };
+    checks.set(node, started);
+    return started;
+  };
 
   /** Asks one node. Every fault of the node becomes a ChainNodeError. */
   const askOne = async <T>(node: RpcNode, ask: (node: RpcNode) => Promise<T>): Promise<T> => {
     try {
-      if (!checked.has(node)) checked.set(node, check(node));
-      try {
-        await checked.get(node);
-      } catch (error) {
-        checked.delete(node);
-        throw error;
-      }
+      await requireChecked(node);
       const answer = await ask(node);
       pauses.delete(node);
       return answer;
@@ -49,7 +64,7 @@ export const openNodes = (
       const error = thrown instanceof RpcError ? new ChainNodeError('refused', thrown.message) : thrown;
       if (!(error instanceof ChainNodeError)) throw error;
       if (error.fault === 'unreachable' || error.fault === 'timeout') {
-        checked.delete(node);
+        checks.delete(node);
         const pauseMs = Math.min((pauses.get(node)?.pauseMs ?? FIRST_PAUSE_MS / 2) * 2, LONGEST_PAUSE_MS);
         pauses.set(node, { untilMs: nowMs() + pauseMs, pauseMs });
       }
@@ -90,6 +105,11 @@ export const openNodes = (
       const answers = results.filter((result) => result.status === 'fulfilled').map(({ value }) => value);
       if (answers.length === 0 && !except) throw failures[0] as Error;
       return answers;
+    },
+    disagreement: (on) => {
+      const error = new ChainNodeError('disagreement', `the nodes differ on ${on}`);
+      onFault(error.fault, error);
+      return error;
     },
     close: async () => void (await Promise.all(nodes.map((node) => node.close()))),
   };

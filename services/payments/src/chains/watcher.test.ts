@@ -216,10 +216,20 @@ test('halts on a node that was wiped and shows another chain', async () => {
   const { chain, watching } = await applied();
   chain.wipe();
   chain.mineMany(30);
-  await expect(watching.readOn()).rejects.toMatchObject({ name: 'ChainHaltedError' });
+  await expect(watching.readOn()).rejects.toThrow(/block 0 of the nodes is main-0-/);
   watching.restart();
   await expect(watching.readOn()).rejects.toThrow(/block 0 of the nodes is main-0-/);
   expect(watching.paymentOf(money)?.status).toBe('applied');
+});
+
+test('halts on a node of another chain that is behind', async () => {
+  const { chain, watching } = await applied();
+  chain.mineMany(2 * KIND.windowBlocks);
+  await watching.readOn();
+  chain.wipe();
+  await watching.readOn();
+  expect(watching.progress().state).toBe('behind');
+  await expect(watching.readOn()).rejects.toThrow(/block 0 of the nodes is main-0-/);
 });
 
 test('goes on after the last checkpoint when its tables are lost', async () => {

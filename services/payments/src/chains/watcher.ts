@@ -19,6 +19,8 @@ export interface ChainProgress {
   readonly height: number;
   readonly watched: number;
   readonly reorganizations: number;
+  /** When all that the nodes had was last read and reported; at first, when the process began. */
+  readonly readAt: Date;
   readonly state: 'starting' | 'reading' | 'at_tip' | 'behind' | 'halted';
 }
 
@@ -36,7 +38,8 @@ export const chainWatcher = (options: WatcherOptions): Watcher => {
   const { kind, source, store, watched, report, now } = options;
   const open = openChain(options);
   const recordCheckpoint = checkpointRecorder(options);
-  let progress: ChainProgress = { tip: 0, height: 0, watched: 0, reorganizations: 0, state: 'starting' };
+  const none = { tip: 0, height: 0, watched: 0, reorganizations: 0 };
+  let progress: ChainProgress = { ...none, readAt: now(), state: 'starting' };
   const show = (change: Partial<ChainProgress>) => void (progress = { ...progress, ...change });
   let isVerified = false;
   let reportAgainAt = 0;
@@ -52,6 +55,7 @@ export const chainWatcher = (options: WatcherOptions): Watcher => {
   const finishAtTip = async (reading: Reading, startedAt: Date): Promise<void> => {
     await reading.readMempool();
     const areReported = await reportUpTo(reading.height(), true);
+    if (areReported) show({ readAt: startedAt });
     await store.mark({ tip: progress.tip, readAt: areReported ? startedAt : null, halted: null });
     await recordCheckpoint(reading);
   };
@@ -71,7 +75,10 @@ export const chainWatcher = (options: WatcherOptions): Watcher => {
       show({ ...moved, height, tip: Math.max(progress.tip, height), state });
       if (state === 'reading' && moved.watched === undefined) show({ reorganizations: progress.reorganizations + 1 });
       if (state === 'at_tip') return finishAtTip(reading, startedAt);
-      if (state === 'behind') return store.mark({ tip: tip.height, readAt: null, halted: null });
+      if (state === 'behind') {
+        isVerified = false;
+        return store.mark({ tip: tip.height, readAt: null, halted: null });
+      }
       await reportUpTo(height, false);
     }
   };
@@ -82,10 +89,23 @@ export const chainWatcher = (options: WatcherOptions): Watcher => {
     throw error;
   };
 
+  /** Identifies the chain again before reading halts, because nodes can be replaced between two calls.
+   *  Then the reason names a node of another chain. */
+  const readVerified = async (signal: AbortSignal | undefined): Promise<void> => {
+    const wasVerified = isVerified;
+    try {
+      await readToTip(signal);
+    } catch (error) {
+      isVerified = false;
+      if (!wasVerified || !(error instanceof ChainHaltedError)) throw error;
+      await readToTip(signal);
+    }
+  };
+
   return {
     readOn: async (signal) => {
       try {
-        await readToTip(signal);
+        await readVerified(signal);
       } catch (error) {
         isVerified = false;
         if (error instanceof ChainHaltedError) return halt(error);

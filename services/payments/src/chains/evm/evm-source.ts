@@ -88,7 +88,7 @@ export const evmSource = ({
       if (answer.transfers.length === 0 && answer.internal === 'traces') return answer;
       const others = await nodes.all((another) => read(another, ref, watched), node);
       if (!others.every((other) => other !== null && sameTransfers(answer, other)))
-        throw new ChainNodeError('disagreement', `the nodes differ on the transfers of block ${ref.hash}`);
+        throw nodes.disagreement(`the transfers of block ${ref.hash}`);
       return bestOf([answer, ...(others as Reading[])]);
     },
     close: nodes.close,
