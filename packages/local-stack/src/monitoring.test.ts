@@ -7,6 +7,8 @@ const found = (text: string, pattern: RegExp) =>
   [...new Set([...text.matchAll(pattern)].map(([, name]) => name!))].sort();
 
 const alerts = read('deploy/monitoring/chain-alerts.yml');
+const serviceAlerts = read('deploy/monitoring/service-alerts.yml');
+const guide = read('docs/operators.md');
 const dashboard = read('deploy/monitoring/chains-dashboard.json');
 const metrics = found(read('services/payments/src/chains/chain-metrics.ts'), /'(chain_[a-z_]+)'/g);
 
@@ -21,5 +23,12 @@ test('alarms ask for metrics that exist', () => {
 });
 
 test('the guide for operators says what to do about each alarm', () => {
-  expect(found(read('docs/operators.md'), /^\| `(Chain[A-Za-z]+)`/gm)).toEqual(found(alerts, /- alert: (\w+)/g));
+  expect(found(guide, /^\| `(Chain[A-Za-z]+)`/gm)).toEqual(found(alerts, /- alert: (\w+)/g));
+  expect(found(guide, /^\|.* `([A-Z][A-Za-z]+)`: /gm)).toEqual(found(serviceAlerts, /- alert: (\w+)/g));
+});
+
+test('each alarm has a test that makes it fire', () => {
+  const tests = read('deploy/monitoring/alerts.test.yml');
+  const names = found(alerts + serviceAlerts, /- alert: (\w+)/g);
+  expect(names.filter((name) => !new RegExp(`\\b${name}\\b`).test(tests))).toEqual([]);
 });

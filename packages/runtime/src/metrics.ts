@@ -85,12 +85,21 @@ export const lagMetric = (registry: Registry, lags: () => Iterable<readonly [str
     values: () => [...lags()].map(([checkpoint, seconds]) => [{ checkpoint }, seconds] as const),
   });
 
+export interface CounterOptions<L extends string> {
+  readonly name: string;
+  readonly help: string;
+  readonly labelNames: readonly L[];
+  /** Counted from 0 on. Prometheus does not see the first increase of others. */
+  readonly known?: readonly Record<L, string>[];
+}
+
 /** Adds a counter, and returns what counts one more. */
 export const counterMetric = <L extends string>(
   registry: Registry | undefined,
-  metric: { readonly name: string; readonly help: string; readonly labelNames: readonly L[] },
+  { name, help, labelNames, known = [] }: CounterOptions<L>,
 ): ((labels: Record<L, string>) => void) => {
-  const counter = new Counter({ ...metric, labelNames: [...metric.labelNames], registers: registry ? [registry] : [] });
+  const counter = new Counter({ name, help, labelNames: [...labelNames], registers: registry ? [registry] : [] });
+  for (const labels of known) counter.inc(labels, 0);
   return (labels) => counter.inc(labels);
 };
 

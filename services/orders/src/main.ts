@@ -58,7 +58,10 @@ await runService(async () => {
   const recent = recentEvents<Order, OrderEvent>();
   const handler = orderHandler(client, recent);
   const payments = paymentsClient(paymentsHttp);
-  const endedUnread = counterMetric(metrics, ENDED_UNREAD);
+  const endedUnread = counterMetric(metrics, {
+    ...ENDED_UNREAD,
+    known: config.assets.networks.map(({ name }) => ({ network: name })),
+  });
   const settings = followDepositSettings(readDepositSettings(client));
   const stock = createStock({ assets: config.assets, settings: settings.current, lease: payments.leaseStock, log });
   const market = publicMarket(config, now, log);

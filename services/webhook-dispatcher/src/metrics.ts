@@ -1,4 +1,4 @@
-import type { Queryable } from '@cpg/postgres';
+import { isTransientDatabaseError, type Queryable } from '@cpg/postgres';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Result } from './delivery/delivery.ts';
 import type { EndpointReport } from './delivery/endpoint.ts';
@@ -9,6 +9,8 @@ const ATTEMPT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10
 const FIRST_ATTEMPT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5, 30, 300];
 /** Counting due deliveries reads their whole index, so the count is cached this long. */
 const COUNT_EVERY_MS = 10_000;
+/** Shown as NaN, which raises no alarm. */
+const UNKNOWN = { due: NaN, oldestDueAt: new Date(NaN) };
 
 export interface MetricsOptions {
   readonly registry: Registry;
@@ -47,6 +49,8 @@ const addAttemptMetrics = (registry: Registry) => {
     labelNames: ['status'] as const,
     registers,
   });
+  // Prometheus does not see the first increase of a counter that does not begin at 0.
+  for (const status of ['delivered', 'failed']) ended.inc({ status }, 0);
   const seconds = new Histogram({
     name: 'webhook_attempt_seconds',
     help: 'Duration of attempts',
@@ -72,13 +76,16 @@ const addAttemptMetrics = (registry: Registry) => {
 };
 
 const addQueueMetrics = (registry: Registry, db: Queryable, now: () => Date): void => {
-  let cached = { due: 0, oldestDueAt: null as Date | null };
+  let cached: ReturnType<typeof countDue>;
   let countedMs = -Infinity;
-  const count = async () => {
+  const count = () => {
     if (performance.now() - countedMs < COUNT_EVERY_MS) return cached;
     countedMs = performance.now();
-    cached = await countDue(db, now());
-    return cached;
+    return (cached = countDue(db, now()).catch((error: unknown) => {
+      // The other metrics must stay readable during an outage.
+      if (isTransientDatabaseError(error)) return UNKNOWN;
+      throw error;
+    }));
   };
   addGauge(registry, 'webhook_deliveries_due', 'Due, unleased deliveries', async () => (await count()).due);
   addGauge(

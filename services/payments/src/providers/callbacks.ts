@@ -23,6 +23,7 @@ export const receiveCallbacks = ({ providers, record, metrics }: CallbackOptions
     name: 'provider_callbacks_total',
     help: 'Callbacks of outside providers by result: recorded, no_order or an error code',
     labelNames: ['provider', 'result'],
+    known: providers.map(({ name }) => ({ provider: name, result: 'payment_conflict' })),
   });
   const receive = async (provider: OutsideProvider, call: ProviderCallbackCall, context: CallContext) => {
     const { timestamp, signature, body_base64: body } = call;

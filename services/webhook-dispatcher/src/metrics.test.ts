@@ -1,0 +1,24 @@
+import { Registry } from 'prom-client';
+import { createMetrics } from './metrics.ts';
+
+const textWith = async (query: () => Promise<never>) => {
+  const metrics = createMetrics({
+    registry: new Registry(),
+    db: { query },
+    counts: () => ({ leased: 3, inFlight: 0, unrecorded: 0 }),
+    endpoints: () => [],
+    now: () => new Date(0),
+  });
+  return metrics.text();
+};
+
+test('shows the other metrics while PostgreSQL is unavailable', async () => {
+  const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+  const text = await textWith(() => Promise.reject(refused));
+  expect(text).toMatch(/^webhook_deliveries_held 3$/m);
+  expect(text).toMatch(/^webhook_deliveries_due Nan$/im);
+  expect(text).toMatch(/^webhook_oldest_due_age_seconds Nan$/im);
+});
+
+test('reports a bug as an error', () =>
+  expect(textWith(() => Promise.reject(new TypeError('no such column')))).rejects.toThrow(TypeError));
