@@ -4,7 +4,8 @@ import { engines } from './bench/engines.ts';
 import { lists } from './bench/lists.ts';
 import { orderCreates } from './bench/order-creates.ts';
 import { overload } from './bench/overload.ts';
-import { payPage } from './bench/pay-page/pay-page.ts';
+import { firstPaint } from './bench/pay-page/first-paint.ts';
+import { openPages } from './bench/pay-page/open-pages.ts';
 import { printReport, type Row } from './bench/report.ts';
 import { soak } from './bench/soak.ts';
 import { killedDispatcher } from './bench/webhooks/killed-dispatcher.ts';
@@ -19,18 +20,22 @@ const SUITES: Record<string, () => Promise<Row[]>> = {
   engines,
   chains,
   overload,
-  'pay-page': payPage,
+  'pay-page-first-paint': firstPaint,
+  'pay-page-open': openPages,
   'webhooks-drain': measureDrains,
   'webhooks-latency': latency,
   'webhooks-neighbours': neighbours,
   'webhooks-death': killedDispatcher,
   soak,
 };
-const WEBHOOKS = Object.keys(SUITES).filter((name) => name.startsWith('webhooks-'));
-const BY_DEFAULT = ['orders', 'lists', 'overload', 'engines', 'chains', 'pay-page', ...WEBHOOKS];
+/** The suite of a name, or the suites whose names begin with it. */
+const suitesOf = (name: string): string[] =>
+  name in SUITES ? [name] : Object.keys(SUITES).filter((suite) => suite.startsWith(`${name}-`));
+const BY_DEFAULT = ['orders', 'lists', 'overload', 'engines', 'chains', 'pay-page', 'webhooks'];
 
-const chosen = process.argv.slice(2).flatMap((name) => (name === 'webhooks' ? WEBHOOKS : name));
-const unknown = chosen.filter((name) => !(name in SUITES));
+const named = process.argv.slice(2);
+const names = named.length > 0 ? named : BY_DEFAULT;
+const unknown = names.filter((name) => suitesOf(name).length === 0);
 if (unknown.length > 0) {
   console.error(`unknown benchmark ${unknown.join(', ')}: choose from ${Object.keys(SUITES).join(', ')}`);
   process.exit(2);
@@ -38,7 +43,7 @@ if (unknown.length > 0) {
 // `exit` also ends the stack.
 process.once('SIGTERM', () => process.exit(143));
 console.log(`on ${cpus().length} CPUs, Node.js ${process.versions.node}`);
-for (const name of chosen.length > 0 ? chosen : BY_DEFAULT) {
+for (const name of names.flatMap(suitesOf)) {
   console.log(`\n${name}`);
   const rows = await SUITES[name]!();
   console.log('');

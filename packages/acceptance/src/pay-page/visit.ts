@@ -1,5 +1,6 @@
 import axe, { type AxeResults } from 'axe-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { firstPaintOf } from './first-paint.ts';
 
 /** A payer's browser on the payment page. */
 export interface Visit {
@@ -16,7 +17,7 @@ export const PHONE: BrowserContextOptions = {
 };
 export const DESKTOP: BrowserContextOptions = { viewport: { width: 1280, height: 900 } };
 
-/** Opens a page in a browser profile of its own. */
+/** Opens a page in a browser profile of its own, and waits until its script has started. */
 export const visit = async (
   browser: Browser,
   url: string,
@@ -27,6 +28,7 @@ export const visit = async (
   const faults = faultsOf(page, new URL(url).origin);
   await prepare?.(page);
   await page.goto(url);
+  if (options.javaScriptEnabled !== false) await firstPaintOf(page);
   return { page, faults, close: () => context.close() };
 };
 

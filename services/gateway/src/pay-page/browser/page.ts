@@ -1,5 +1,6 @@
 /// <reference lib="dom" />
 /// <reference lib="dom.iterable" />
+import { afterFirstPaint } from './after-paint.ts';
 import { startClock } from './clock.ts';
 import { copyOnClick } from './copy.ts';
 import { followChanges } from './live.ts';
@@ -37,4 +38,6 @@ const followPage = (): void => {
   clock.onDeadline(live.update);
 };
 
-if (!retriesLater()) followPage();
+afterFirstPaint(() => {
+  if (!retriesLater()) followPage();
+});

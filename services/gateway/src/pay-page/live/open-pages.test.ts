@@ -17,6 +17,7 @@ const start = () => {
   const loads: string[] = [];
   const warnings: unknown[] = [];
   let heights = 'ethereum 10';
+  let queryMs = 0;
   const pages = followOpenPages({
     load: async (reference, row) => {
       loads.push(reference);
@@ -25,6 +26,7 @@ const start = () => {
       return orders.get(reference) ?? null;
     },
     changedOrders: async (known) => {
+      if (queryMs > 0) await new Promise((resolve) => setTimeout(resolve, queryMs));
       if (failing.has('changes')) throw new Error('the database is unavailable');
       const isKnown = (id: string) => known.get(id) === orders.get(id)?.revision;
       return new Map([...known.keys()].filter((id) => !isKnown(id)).map((id) => [id, rows.get(id) ?? null]));
@@ -53,6 +55,7 @@ const start = () => {
     set,
     open,
     moveTo: (text: string) => void (heights = text),
+    slowTo: (ms: number) => void (queryMs = ms),
   };
 };
 
@@ -149,6 +152,27 @@ test('goes on after a fault of the database, and tells what happened meanwhile',
   failing.clear();
   await tick();
   expect(a.received).toEqual(['first', 'second']);
+});
+
+test('pauses for ten times the time of an update, but never longer than five seconds', async () => {
+  const { set, open, slowTo } = start();
+  set('a', {});
+  const client = await open('a');
+  const changeAfterUpdateOf = async (ms: number, version: string) => {
+    slowTo(ms);
+    await tick();
+    await timers.advanceTimersByTimeAsync(ms);
+    slowTo(0);
+    set('a', { revision: client.received.length + 1, version });
+  };
+  await changeAfterUpdateOf(300, 'second');
+  await timers.advanceTimersByTimeAsync(2_999);
+  expect(client.received).toEqual(['first']);
+  await timers.advanceTimersByTimeAsync(1);
+  expect(client.received).toEqual(['first', 'second']);
+  await changeAfterUpdateOf(4_000, 'third');
+  await timers.advanceTimersByTimeAsync(5_000);
+  expect(client.received).toEqual(['first', 'second', 'third']);
 });
 
 test('asks nothing once every client has left, nor after it was stopped', async () => {

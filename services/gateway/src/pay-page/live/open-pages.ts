@@ -46,8 +46,10 @@ interface OpenPage {
 }
 
 const EVERY_MS = 1_000;
-/** The updates take at most this part of the time, however many pages are open. */
+/** The updates take at most this part of the time, however many pages are open, unless payers
+ *  would wait longer than `LONGEST_PAUSE_MS` for the next one. */
 const SHARE = 1 / 10;
+const LONGEST_PAUSE_MS = 5_000;
 const CONCURRENT_LOADS = 8;
 /** Bounds the rows that one query returns. */
 const PAGES_PER_QUERY = 500;
@@ -114,7 +116,8 @@ export const followOpenPages = (options: OpenPagesOptions): OpenPages => {
       isFailing = true;
     }
     timer = undefined;
-    schedule(Math.max(everyMs, (performance.now() - startedMs) / SHARE));
+    const pauseMs = Math.min((performance.now() - startedMs) / SHARE, LONGEST_PAUSE_MS);
+    schedule(Math.max(everyMs, pauseMs));
   };
   const schedule = (afterMs: number): void => {
     if (timer || hasStopped || pages.size === 0) return;
