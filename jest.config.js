@@ -87,7 +87,7 @@ export default {
       displayName: 'apache-kafka',
       testMatch: [
         '<rootDir>/packages/embedded-kafka/src/conformance/*.int.test.ts',
-        '<rootDir>/packages/kafka/src/{consume,publisher,dead-letters}.int.test.ts',
+        '<rootDir>/packages/kafka/src/{consume,consume-waits.extended,publisher,dead-letters}.int.test.ts',
       ],
       globalSetup: '<rootDir>/packages/embedded-kafka/src/testing/apache/global-setup.ts',
       globalTeardown: '<rootDir>/packages/embedded-kafka/src/testing/apache/global-teardown.ts',

@@ -1,4 +1,4 @@
-import { mkdtempSync } from 'node:fs';
+import { appendFileSync, mkdtempSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,11 +8,15 @@ import { startPostgres } from '@cpg/embedded-postgres';
  *  through POSTGRES_URL. */
 export default async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'cpg-test-'));
+  const cluster = join(dataDir, 'postgres');
   const postgres = await startPostgres({
-    dataDir: join(dataDir, 'postgres'),
+    dataDir: cluster,
     port: await freePort(),
     password: 'test',
   });
+  // The run ends with its data, and deleting a database would wait for the disk.
+  appendFileSync(join(cluster, 'postgresql.auto.conf'), 'fsync = off\n');
+  postgres.process.kill('SIGHUP');
   process.env.POSTGRES_URL = postgres.url('postgres');
   (globalThis as Record<string, unknown>).engines = { postgres, dataDir };
 };

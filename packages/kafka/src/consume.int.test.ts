@@ -1,55 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { deadLetterTopicOf } from '@cpg/contracts';
-import { createLogger } from '@cpg/runtime';
-import {
-  AssignerProtocol,
-  type ConsumerConfig,
-  type Kafka,
-  type PartitionAssigner,
-  PartitionAssigners,
-  Partitioners,
-} from 'kafkajs';
-import { z } from 'zod';
-import { createKafka } from './create-kafka.ts';
+import { type Kafka, Partitioners } from 'kafkajs';
 import { consume } from './consume.ts';
-import { startBroker } from './testing/jest-broker.ts';
+import { log, Numbered, startNumbered, until } from './testing/jest-numbered.ts';
 import { ensureTopics } from './topics.ts';
 
-const log = createLogger({ name: 'test', level: 'silent' });
-const Numbered = z.object({ n: z.int() });
-const closing: (() => unknown)[] = [];
 let kafka: Kafka;
-
+let send: Awaited<ReturnType<typeof startNumbered>>['send'];
+let stop: () => Promise<unknown>;
 beforeAll(async () => {
-  const server = await startBroker();
-  kafka = createKafka({ KAFKA_BROKERS: [server.brokers] }, { clientId: 'test', log });
-  closing.push(server.stop);
+  ({ kafka, send, stop } = await startNumbered());
 });
-
-afterAll(async () => {
-  for (const close of closing) await close();
-});
-
-const send = async (topic: string, values: (string | null)[]) => {
-  const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
-  await producer.connect();
-  await producer.send({ topic, messages: values.map((value) => ({ key: 'k', value })) });
-  await producer.disconnect();
-};
-
-const until = async (condition: () => boolean) => {
-  while (!condition()) await sleep(20);
-};
-
-/** The partition assigner of another client library. */
-const foreignAssigner: PartitionAssigner = (config) => ({
-  ...PartitionAssigners.roundRobin(config),
-  name: 'foreign',
-  protocol: ({ topics }) => ({
-    name: 'foreign',
-    metadata: AssignerProtocol.MemberMetadata.encode({ version: 0, topics, userData: Buffer.alloc(0) }),
-  }),
-});
+afterAll(() => stop());
 
 /** Values and reasons of a topic's dead letters. */
 const deadLettersOf = async (topic: string, count: number) => {
@@ -165,73 +127,4 @@ test('commits the offset of the last message and of its transaction marker', asy
   while ((await committed()) !== '2') await sleep(20);
 
   await Promise.all([producer.disconnect(), admin.disconnect(), running.stop()]);
-});
-
-test('keeps trying to join a group whose members use another protocol', async () => {
-  await ensureTopics(kafka, ['contested'], { partitions: 1, replication: 1 });
-  await send('contested', ['{"n":1}']);
-  const other = kafka.consumer({ groupId: 'contested', partitionAssigners: [foreignAssigner] });
-  await other.connect();
-  await other.subscribe({ topic: 'contested', fromBeginning: true });
-  await other.run({ autoCommit: false, eachMessage: async () => {} });
-  const loggedErrors: unknown[] = [];
-  const handled: number[] = [];
-  const running = consume({
-    kafka,
-    groupId: 'contested',
-    topics: [{ name: 'contested', message: Numbered }],
-    handle: async (messages) => void handled.push(...messages.map(({ n }) => n)),
-    isTransientError: () => false,
-    log: Object.assign(Object.create(log) as typeof log, { error: (error: unknown) => void loggedErrors.push(error) }),
-  });
-  await until(() => loggedErrors.length > 0);
-  await expect(running.ready()).rejects.toThrow();
-  await other.disconnect();
-  await until(() => handled.length === 1);
-  await running.stop();
-});
-
-test('applies backpressure: fetches nothing more while the handler waits', async () => {
-  await ensureTopics(kafka, ['backlog'], { partitions: 1, replication: 1 });
-  const numbers = (from: number) => Array.from({ length: 500 }, (_, n) => JSON.stringify({ n: from + n }));
-  await send('backlog', numbers(0));
-  const handled: number[] = [];
-  let finishHandler = () => {};
-  const handlerFinished = new Promise<void>((resolve) => (finishHandler = resolve));
-  const events = { fetches: 0, heartbeats: 0 };
-  const observedKafka = Object.create(kafka, {
-    consumer: {
-      value: (options: ConsumerConfig) => {
-        const consumer = kafka.consumer(options);
-        consumer.on('consumer.fetch', () => void (events.fetches += 1));
-        consumer.on('consumer.heartbeat', () => void (events.heartbeats += 1));
-        return consumer;
-      },
-    },
-  }) as Kafka;
-  const running = consume({
-    kafka: observedKafka,
-    groupId: 'slow',
-    topics: [{ name: 'backlog', message: Numbered }],
-    handle: async (messages) => {
-      handled.push(...messages.map(({ n }) => n));
-      await handlerFinished;
-    },
-    isTransientError: () => false,
-    log,
-  });
-  await until(() => handled.length > 0);
-  const [handledFirst, fetches] = [handled.length, events.fetches];
-  for (const from of [500, 1_000]) {
-    const { heartbeats } = events;
-    await send('backlog', numbers(from));
-    await until(() => events.heartbeats > heartbeats);
-  }
-  expect(handledFirst).toBeLessThan(500);
-  expect([handled.length, events.fetches]).toEqual([handledFirst, fetches]);
-
-  finishHandler();
-  await until(() => handled.length === 1_500);
-  await running.stop();
-  expect(handled).toEqual(Array.from({ length: 1_500 }, (_, n) => n));
 });

@@ -35,6 +35,8 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   finishHandlers();
+  // An idle connection of the client would keep it open for a second.
+  app.server.closeAllConnections();
   await app.close();
 });
 

@@ -31,8 +31,9 @@ const until = async (look: () => unknown) => {
   while (!(await look())) await sleep(10);
 };
 const nameOf = ({ event }: AllStreamResolvedEvent) => `${event!.streamId}#${event!.revision}`;
-/** A relay that loses its leadership for a moment publishes again from its checkpoint on. */
-const distinct = (ids: readonly string[]) => [...new Set(ids)];
+/** What a relay published since it last began at the first event.
+ *  On a busy machine, a relay that PostgreSQL did not hear for 4 s begins again. */
+const sinceFirst = (ids: readonly string[]) => ids.slice(ids.lastIndexOf('tally-a#0'));
 const parked = async () =>
   (await listParkedStreams(tallies.pool, 'tallies')).map(
     ({ subscription, stream, revision, reason }) => `${subscription} ${stream} ${revision} ${reason}`,
@@ -77,19 +78,19 @@ test.each([
     await tallies.tally(id, n);
   const faulty = relayProcess('tally-a#1', fault);
   await until(() => faulty.published.includes('tally-b#1'));
-  expect(distinct(faulty.published)).toEqual(['tally-a#0', 'tally-b#0', 'tally-b#1']);
+  expect(sinceFirst(faulty.published)).toEqual(['tally-a#0', 'tally-b#0', 'tally-b#1']);
   await tallies.tally('a', 4);
   await tallies.tally('b', 3);
   await until(() => faulty.published.includes('tally-b#2'));
   await faulty.stop();
-  expect(distinct(faulty.published)).toHaveLength(4);
+  expect(sinceFirst(faulty.published)).toHaveLength(4);
   expect(await parked()).toEqual([expect.stringContaining(`relay tally-a 1 ${reason}`)]);
 
   const fixed = relayProcess(null, null);
   await tallies.tally('a', 5);
   await until(() => fixed.published.includes('tally-a#4'));
   await fixed.stop();
-  expect(distinct(fixed.published.filter((id) => id.startsWith('tally-a')))).toEqual(
+  expect([...new Set(fixed.published.filter((id) => id.startsWith('tally-a')))]).toEqual(
     [1, 2, 3, 4].map((revision) => `tally-a#${revision}`),
   );
   expect(fixed.published[0]).toBe('tally-a#1');

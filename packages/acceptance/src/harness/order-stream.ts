@@ -82,3 +82,10 @@ const hashOf = (previousHash: string, { type, data }: { type: string; data: unkn
 const serialize = canonicalize as unknown as typeof canonicalize.default;
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** The entries that an `audit` command prints, one per line. */
+export const entriesIn = (output: string): RecordedEntry[] =>
+  output
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as RecordedEntry);

@@ -21,6 +21,11 @@ const GATEWAY = `
     disabled_reason text, secret_box text not null, previous_secret_box text, previous_secret_until timestamptz,
     created_at timestamptz not null default now(), updated_at timestamptz, deleted_at timestamptz)`;
 
+const TABLES = [
+  'gateway.webhooks',
+  ...['queue', 'attempts', 'deliveries', 'events', 'instances', 'failing'].map((table) => `webhooks.${table}`),
+];
+
 export const ALL_EVENTS: WebhookEventType[] = [
   'order:created',
   'order:updated',
@@ -41,6 +46,7 @@ export const dispatchers = async () => {
   await migrate(pool, { schema: 'webhooks', folder: join(import.meta.dirname, '../../migrations') });
   const closing: (() => Promise<unknown>)[] = [];
   const history = testHistory();
+  const stopInstances = () => Promise.all(closing.splice(0).map((stop) => stop()));
 
   const start = async (options: Partial<InstanceOptions> = {}) => {
     const now = options.now ?? (() => new Date());
@@ -93,8 +99,13 @@ export const dispatchers = async () => {
     },
     /** Expires the leases of all instances, as if they had crashed. */
     expireLeases: () => pool.query("update webhooks.instances set expires_at = now() - interval '1 ms'"),
+    /** Stops all instances and forgets all webhooks and deliveries. */
+    empty: async () => {
+      await stopInstances();
+      for (const table of TABLES) await pool.query(`delete from ${table}`);
+    },
     close: async () => {
-      await Promise.all(closing.map((stop) => stop()));
+      await stopInstances();
       await pool.end();
       await database.drop();
     },

@@ -11,17 +11,18 @@ export interface Recorded {
   readonly waited: number | null;
 }
 
-/** Starts a dispatcher per test, and delivers to any URL. */
+/** Starts a dispatcher per delivery, to any URL. The tests of a file share a database. */
 export const firstAttempts = () => {
   let system: Dispatchers;
   const closing: (() => Promise<unknown>)[] = [];
-  beforeEach(async () => {
+  beforeAll(async () => {
     system = await dispatchers();
   });
   afterEach(async () => {
-    await system.close();
+    await system.empty();
     await Promise.all(closing.splice(0).map((close) => close()));
   });
+  afterAll(() => system.close());
   return {
     system: () => system,
     /** Closes something after the test. */

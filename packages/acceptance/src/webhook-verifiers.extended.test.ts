@@ -5,9 +5,9 @@ import { orderBody } from './harness/order-bodies.ts';
 import { PackageUnavailableError } from './harness/pypi.ts';
 import { type PythonVerifier, pythonVerifier } from './harness/python-verifier.ts';
 import { type Attempt, type Receiver, startReceiver } from './harness/receiver.ts';
-import { sharedStack } from './harness/shared-stack.ts';
+import { type Stack, startStack } from './harness/stack.ts';
 
-const stack = sharedStack();
+let stack: Stack;
 let shop: Shop;
 let receiver: Receiver;
 let secret: string;
@@ -16,6 +16,7 @@ let attempt: Attempt;
 
 // A real delivery during the rotation of the secret.
 beforeAll(async () => {
+  stack = await startStack();
   [shop, receiver] = await Promise.all([openShop(stack), startReceiver()]);
   const webhook = await shop.api.createWebhook({ url: receiver.urlOf('/hook'), events: ['order:created'] });
   secret = webhook.secret;
@@ -24,8 +25,11 @@ beforeAll(async () => {
   // Non-ASCII text: all verifiers must hash the same bytes.
   await shop.api.createOrder(orderBody({ external_reference_id: 'Köln – 注文 №1 🧾' }));
   attempt = (await receiver.attempts('/hook', 1))[0]!;
+}, 120_000);
+afterAll(async () => {
+  await Promise.all([shop?.api.close(), receiver?.close()]);
+  await stack?.stop();
 });
-afterAll(() => Promise.all([shop.api.close(), receiver.close()]));
 
 const only = (name: RegExp) =>
   Object.fromEntries(Object.entries(attempt.headers).filter(([header]) => name.test(header)));

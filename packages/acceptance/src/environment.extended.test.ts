@@ -4,9 +4,16 @@ import { fileURLToPath } from 'node:url';
 import { openShop } from './harness/merchants.ts';
 import { orderBody } from './harness/order-bodies.ts';
 import { serviceAdmin } from './harness/service-admin.ts';
-import { sharedStack } from './harness/shared-stack.ts';
+import { type Stack, startStack } from './harness/stack.ts';
 
-const stack = sharedStack();
+const SLOW = 120_000;
+
+let stack: Stack;
+beforeAll(async () => {
+  stack = await startStack();
+}, SLOW);
+afterAll(() => stack?.stop());
+
 const SERVICES = ['gateway', 'orders', 'webhook-dispatcher'] as const;
 const PRODUCTION = { ENVIRONMENT: 'production', WEBHOOK_ALLOW_LOCAL: 'false', TEST_WALLET_URL: '' };
 

@@ -1,0 +1,28 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createLogger } from '@cpg/runtime';
+import { Partitioners } from 'kafkajs';
+import { z } from 'zod';
+import { createKafka } from '../create-kafka.ts';
+import { startBroker } from './jest-broker.ts';
+
+export const log = createLogger({ name: 'test', level: 'silent' });
+
+/** The messages of these tests. */
+export const Numbered = z.object({ n: z.int() });
+
+/** A broker, a client, and a producer of messages with one key. */
+export const startNumbered = async () => {
+  const { brokers, stop } = await startBroker();
+  const kafka = createKafka({ KAFKA_BROKERS: [brokers] }, { clientId: 'test', log });
+  const send = async (topic: string, values: (string | null)[]): Promise<void> => {
+    const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
+    await producer.connect();
+    await producer.send({ topic, messages: values.map((value) => ({ key: 'k', value })) });
+    await producer.disconnect();
+  };
+  return { kafka, send, stop };
+};
+
+export const until = async (condition: () => boolean): Promise<void> => {
+  while (!condition()) await sleep(20);
+};
