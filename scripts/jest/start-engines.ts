@@ -1,4 +1,4 @@
-import { appendFileSync, mkdtempSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdtempSync, statfsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { startPostgres } from '@cpg/embedded-postgres';
 /** Starts the PostgreSQL server that all integration tests share. Each test file creates its own database on it,
  *  through POSTGRES_URL. */
 export default async () => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'cpg-test-'));
+  const dataDir = mkdtempSync(join(baseFolder(), 'cpg-test-'));
   const cluster = join(dataDir, 'postgres');
   const postgres = await startPostgres({
     dataDir: cluster,
@@ -19,6 +19,16 @@ export default async () => {
   postgres.process.kill('SIGHUP');
   process.env.POSTGRES_URL = postgres.url('postgres');
   (globalThis as Record<string, unknown>).engines = { postgres, dataDir };
+};
+
+const SHARED_MEMORY = '/dev/shm';
+const ROOM = 2 ** 31;
+
+/** In memory where there is room. On a disk, the files of a new database can cost 200 ms of CPU. */
+const baseFolder = (): string => {
+  if (!existsSync(SHARED_MEMORY)) return tmpdir();
+  const { bavail, bsize } = statfsSync(SHARED_MEMORY);
+  return bavail * bsize >= ROOM ? SHARED_MEMORY : tmpdir();
 };
 
 const freePort = (): Promise<number> =>
