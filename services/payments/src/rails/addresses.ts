@@ -1,19 +1,21 @@
 import { type BitcoinChain, checksummed } from '@cpg/assets';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { hex } from '@scure/base';
-import { NETWORK, p2wpkh, TEST_NETWORK } from '@scure/btc-signer';
+import { Address, NETWORK, TEST_NETWORK } from '@scure/btc-signer';
+import { hash160 } from '@scure/btc-signer/utils.js';
 import { pointCompress } from 'tiny-secp256k1';
 import type { PublicKey } from './account-key.ts';
 
-const NETWORKS: Record<BitcoinChain, typeof NETWORK> = {
-  main: NETWORK,
-  test: TEST_NETWORK,
-  regtest: { ...TEST_NETWORK, bech32: 'bcrt' },
+const ADDRESSES: Record<BitcoinChain, ReturnType<typeof Address>> = {
+  main: Address(NETWORK),
+  test: Address(TEST_NETWORK),
+  regtest: Address({ ...TEST_NETWORK, bech32: 'bcrt' }),
 };
 
-/** The native segwit address (P2WPKH, bech32) of a public key. Source: BIP141, BIP173. */
+/** The native segwit address (P2WPKH, bech32) of a public key. Source: BIP141, BIP173.
+ *  `p2wpkh` of the library takes ten times as long: it proves that the key is on the curve. */
 export const bitcoinAddress = (publicKey: PublicKey, chain: BitcoinChain): string =>
-  p2wpkh(pointCompress(publicKey, true), NETWORKS[chain]).address;
+  ADDRESSES[chain].encode({ type: 'wpkh', hash: hash160(pointCompress(publicKey, true)) });
 
 /** The account address of a public key, with the mixed-case checksum of EIP-55. */
 export const evmAddress = (publicKey: PublicKey): string =>
