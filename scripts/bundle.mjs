@@ -1,6 +1,9 @@
 import { buildSync } from 'esbuild';
 
-/** Bundles a module with its imports into one minified script for recent browsers. */
+/**
+ * Bundles a module with its imports into one minified script for recent browsers.
+ * @type {(path: string) => Uint8Array}
+ */
 export const bundleForBrowsers = (path) =>
   buildSync({
     entryPoints: [path],
@@ -10,4 +13,4 @@ export const bundleForBrowsers = (path) =>
     format: 'iife',
     target: ['es2022', 'safari16'],
     charset: 'utf8',
-  }).outputFiles[0].contents;
+  }).outputFiles.map(({ contents }) => contents)[0] ?? new Uint8Array();

@@ -2,7 +2,8 @@ import { assetTable, type AssetTable } from '@cpg/assets';
 import { hex } from '@scure/base';
 import { p2wpkh, TEST_NETWORK, Transaction } from '@scure/btc-signer';
 import { pointFromScalar } from 'tiny-secp256k1';
-import { HASH_BYTES, hashText, writeDoubleSha256 } from '../chains/bitcoin/transactions.ts';
+import { HASH_BYTES, writeDoubleSha256 } from '../chains/bitcoin/double-sha256.mjs';
+import { hashText } from '../chains/bitcoin/transactions.ts';
 
 export const REGTEST = { ...TEST_NETWORK, bech32: 'bcrt' };
 export const REGTEST_ID = 'bip122:0f9188f13cb7b2c71f2a335e3a4fc328';

@@ -2,7 +2,6 @@ import { fileURLToPath } from 'node:url';
 import { brotliCompressSync } from 'node:zlib';
 import type { Checkout } from '@cpg/contracts';
 import fc from 'fast-check';
-// @ts-expect-error -- scripts have no types
 import { bundleForBrowsers } from '../../../../../scripts/bundle.mjs';
 import { readPageAssets } from '../assets.ts';
 import { checkoutOf } from '../checkout.ts';

@@ -14,6 +14,7 @@ import { RpcError, type RpcNode } from '../json-rpc.ts';
 import { type NodesOptions, openNodes } from '../nodes.ts';
 import { type RawBlock, readBlock } from './block.ts';
 import { mempoolReader } from './mempool.ts';
+import { type MerkleRoots, merkleRoots } from './merkle-root.ts';
 import { ABOVE_TIP, UNKNOWN } from './rpc-codes.ts';
 import { addressOf, scriptFilter } from './segwit-address.ts';
 import { DecodeError, eachOutput, idOf, isCoinbase, type RawTransaction, spendsOf } from './transactions.ts';
@@ -36,6 +37,7 @@ export const bitcoinSource = ({
   asset,
   nodes: options,
 }: BitcoinSourceOptions): ChainSource & { readonly close: () => Promise<void> } => {
+  const roots = merkleRoots();
   const nodes = openNodes(options, (node) => checkGenesis(node, network));
   const positions = agreedPositions(nodes, { height: tipHeight, hashAt });
   const toAddress = addressOf(PREFIXES[network.chain]);
@@ -74,7 +76,7 @@ export const bitcoinSource = ({
     verify: async () => void (await nodes.all(async () => {})),
     ...positions,
     block: async (ref, watched) => {
-      const found = await nodes.first((node) => fetchBlock(node, ref));
+      const found = await nodes.first((node) => fetchBlock(node, ref, roots));
       if (!found) throw new ReorganizedError(ref);
       const block = found.answer;
       const transfers: Transfer[] = [];
@@ -92,7 +94,7 @@ export const bitcoinSource = ({
       };
     },
     mempool: mempoolReader(nodes, transfersIn),
-    close: nodes.close,
+    close: async () => void (await Promise.all([nodes.close(), roots.close()])),
   };
 };
 
@@ -122,9 +124,9 @@ const hashAt = async (node: RpcNode, height: number): Promise<string | null> => 
 };
 
 /** Null if the node does not know the block. */
-const fetchBlock = async (node: RpcNode, { hash }: BlockRef): Promise<RawBlock | null> => {
+const fetchBlock = async (node: RpcNode, { hash }: BlockRef, roots: MerkleRoots): Promise<RawBlock | null> => {
   try {
-    return await readBlock(await node.bytes('getblock', [hash, 0]), hash);
+    return await readBlock(await node.bytes('getblock', [hash, 0]), hash, roots);
   } catch (error) {
     if (error instanceof RpcError && error.code === UNKNOWN) return null;
     if (error instanceof DecodeError)

@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { HASH_BYTES, writeDoubleSha256 } from './double-sha256.mjs';
 
 /** A transaction without witnesses. It keeps offsets, because few transactions are decoded. */
 export interface RawTransaction {
@@ -21,17 +21,8 @@ const NO_OUTPUT = 0xff_ff_ff_ff;
 const OUTPOINT_BYTES = 36;
 const VERSION_BYTES = 4;
 const LOCK_TIME_BYTES = 4;
-export const HASH_BYTES = 32;
 const MAX_UNITS = 2_100_000_000_000_000;
 const TWO_TO_32 = 2 ** 32;
-
-const firstHash = Buffer.alloc(HASH_BYTES);
-
-/** Double SHA-256. `hash` is several times faster with binary strings than with Buffers. */
-export const writeDoubleSha256 = (message: Uint8Array, target: Buffer, offset: number): void => {
-  firstHash.write(hash('sha256', message, 'binary'), 0, 'binary');
-  target.write(hash('sha256', firstHash, 'binary'), offset, 'binary');
-};
 
 /** A hash at an offset in the spelling of explorers and RPC: the bytes in reverse order. */
 export const hashText = (bytes: Buffer, offset = 0): string =>
@@ -105,13 +96,9 @@ const skipWitnesses = (reader: Reader, inputs: number): void => {
 const unitsAt = (bytes: Buffer, offset: number): number =>
   bytes.readUInt32LE(offset) + bytes.readUInt32LE(offset + 4) * TWO_TO_32;
 
-/** Writes the id of a transaction as it is hashed into a block. */
-export const writeId = ({ bytes, start, end }: RawTransaction, target: Buffer, offset: number): void =>
-  writeDoubleSha256(bytes.subarray(start, end), target, offset);
-
-export const idOf = (transaction: RawTransaction): string => {
+export const idOf = ({ bytes, start, end }: RawTransaction): string => {
   const id = Buffer.alloc(HASH_BYTES);
-  writeId(transaction, id, 0);
+  writeDoubleSha256(bytes.subarray(start, end), id, 0);
   return hashText(id);
 };
 

@@ -1,0 +1,63 @@
+import { Worker } from 'node:worker_threads';
+import type { RawTransaction } from './transactions.ts';
+
+export interface MerkleQuestion {
+  readonly bytes: Uint8Array;
+  /** Start and end of each transaction without its witnesses. */
+  readonly ranges: Uint32Array;
+}
+
+/** Null if transactions are repeated at the end, which gives the root of the block without them (CVE-2012-2459). */
+export type MerkleAnswer = Uint8Array | null;
+
+export interface MerkleRoots {
+  /** The Merkle root of at least one transaction. Source: Bitcoin developer reference, "Merkle Trees". */
+  readonly of: (transactions: readonly RawTransaction[]) => Promise<MerkleAnswer>;
+  readonly close: () => Promise<void>;
+}
+
+interface Waiting {
+  readonly resolve: (answer: MerkleAnswer) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** Calculates Merkle roots in a thread of their own, which starts with the first one: a block takes
+ *  thousands of hashes, and meanwhile this thread fetches and reads other blocks. */
+export const merkleRoots = (): MerkleRoots => {
+  let worker: Worker | undefined;
+  /** In the order in which the thread answers. */
+  const waiting: Waiting[] = [];
+
+  const start = (): Worker => {
+    const started = new Worker(new URL('./merkle-worker.mjs', import.meta.url), { execArgv: [] });
+    started.on('message', (answer: MerkleAnswer) => {
+      waiting.shift()?.resolve(answer);
+      if (waiting.length === 0) started.unref();
+    });
+    let cause: unknown;
+    started.on('error', (error) => (cause = error));
+    started.on('exit', (code) => {
+      if (worker === started) worker = undefined;
+      const error = new Error(`the thread of Merkle roots ended with code ${code}`, { cause });
+      for (const { reject } of waiting.splice(0)) reject(error);
+    });
+    return started;
+  };
+
+  return {
+    of: (transactions) =>
+      new Promise((resolve, reject) => {
+        worker ??= start();
+        worker.ref();
+        waiting.push({ resolve, reject });
+        worker.postMessage({ bytes: transactions[0]!.bytes, ranges: rangesOf(transactions) } satisfies MerkleQuestion);
+      }),
+    close: async () => void (await worker?.terminate()),
+  };
+};
+
+const rangesOf = (transactions: readonly RawTransaction[]): Uint32Array => {
+  const ranges = new Uint32Array(2 * transactions.length);
+  for (const [index, { start, end }] of transactions.entries()) ranges.set([start, end], 2 * index);
+  return ranges;
+};
