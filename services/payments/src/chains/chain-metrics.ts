@@ -25,7 +25,7 @@ export const chainMetrics = (
   metric('chain_lag_blocks', 'Blocks that the nodes have and that were not read', ({ tip, height }) =>
     Math.max(0, tip - height),
   );
-  metric('chain_watched_addresses', 'Addresses whose transfers are looked for', ({ watched }) => watched);
+  metric('chain_watched_addresses', 'Addresses whose transfers are looked for', ({ watched }) => watched ?? NaN);
   metric(
     'chain_read_timestamp_seconds',
     'When all that the nodes had was last read and reported; before that, when this process began to read',

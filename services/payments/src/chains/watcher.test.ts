@@ -95,6 +95,15 @@ const applied = async () => {
   return { chain, watching };
 };
 
+test('counts the watched addresses after a start without a new block', async () => {
+  const { watching } = await applied();
+  const { watched } = watching.progress();
+  watching.restart();
+  expect(watching.progress().watched).toBeNull();
+  await watching.readOn();
+  expect(watching.progress()).toMatchObject({ state: 'at_tip', watched });
+});
+
 test('keeps applied money that is mined again within the grace', async () => {
   const { chain, watching } = await applied();
   chain.drop(3);

@@ -17,7 +17,8 @@ export interface WatcherOptions extends OpenChainOptions {
 export interface ChainProgress {
   readonly tip: number;
   readonly height: number;
-  readonly watched: number;
+  /** Null until they were counted. */
+  readonly watched: number | null;
   readonly reorganizations: number;
   /** When all that the nodes had was last read and reported; at first, when the process began. */
   readonly readAt: Date;
@@ -38,7 +39,7 @@ export const chainWatcher = (options: WatcherOptions): Watcher => {
   const { kind, source, store, watched, report, now } = options;
   const open = openChain(options);
   const recordCheckpoint = checkpointRecorder(options);
-  const none = { tip: 0, height: 0, watched: 0, reorganizations: 0 };
+  const none = { tip: 0, height: 0, watched: null, reorganizations: 0 };
   let progress: ChainProgress = { ...none, readAt: now(), state: 'starting' };
   const show = (change: Partial<ChainProgress>) => void (progress = { ...progress, ...change });
   let isVerified = false;
@@ -54,6 +55,8 @@ export const chainWatcher = (options: WatcherOptions): Watcher => {
 
   const finishAtTip = async (reading: Reading, startedAt: Date): Promise<void> => {
     await reading.readMempool();
+    // After a start, the next block may be far.
+    if (progress.watched === null) show({ watched: (await watched.refresh()).size });
     const areReported = await reportUpTo(reading.height(), true);
     if (areReported) show({ readAt: startedAt });
     await store.mark({ tip: progress.tip, readAt: areReported ? startedAt : null, halted: null });
