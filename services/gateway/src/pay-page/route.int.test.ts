@@ -65,7 +65,7 @@ test('answers the payer’s view as JSON, and nothing else', async () => {
   const response = await get(`/pay/${reference}`, { accept: 'application/json' });
   const checkout = Checkout.parse(response.json());
   expect(checkout.ways[0]).toMatchObject({ address: ADDRESS, network_name: 'Base', minutes: 1, amount: '52.472200' });
-  for (const secret of [order.id, order.external_reference_id, merchant.id, 'B7', 'lafonda', 'kraken'])
+  for (const secret of [order.id, order.external_reference_id, merchant.id, '"B7"', 'lafonda', 'kraken'])
     expect(response.body).not.toContain(secret);
 });
 
