@@ -27,7 +27,7 @@ test('keeps trying to join a group whose members use another protocol', async ()
   const other = kafka.consumer({ groupId: 'contested', partitionAssigners: [foreignAssigner] });
   await other.connect();
   await other.subscribe({ topic: 'contested', fromBeginning: true });
-  // run() also returns when the first attempt to join failed, for example while the coordinator loads.
+  // run() also returns when the first attempt to join failed, as while the coordinator loads.
   const otherJoined = new Promise((resolve) => other.on('consumer.group_join', resolve));
   await other.run({ autoCommit: false, eachMessage: async () => {} });
   await otherJoined;

@@ -7,7 +7,8 @@ export const HASH_BYTES = 32;
 const firstHash = Buffer.alloc(HASH_BYTES);
 
 /**
- * Writes the double SHA-256 of a message. `hash` is several times faster with binary strings than with Buffers.
+ * Writes the double SHA-256 of a message. `hash` is several times faster with binary strings than
+ * with Buffers.
  * @type {(message: Uint8Array, target: Buffer, offset: number) => void}
  */
 export const writeDoubleSha256 = (message, target, offset) => {

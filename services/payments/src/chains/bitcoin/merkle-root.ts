@@ -7,11 +7,13 @@ export interface MerkleQuestion {
   readonly ranges: Uint32Array;
 }
 
-/** Null if transactions are repeated at the end, which gives the root of the block without them (CVE-2012-2459). */
+/** Null if transactions are repeated at the end, which gives the root of the block without them
+ *  (CVE-2012-2459). */
 export type MerkleAnswer = Uint8Array | null;
 
 export interface MerkleRoots {
-  /** The Merkle root of at least one transaction. Source: Bitcoin developer reference, "Merkle Trees". */
+  /** The Merkle root of at least one transaction.
+   *  Source: Bitcoin developer reference, "Merkle Trees". */
   readonly of: (transactions: readonly RawTransaction[]) => Promise<MerkleAnswer>;
   readonly close: () => Promise<void>;
 }

@@ -16,8 +16,8 @@ const idsOf = ({ bytes, ranges }) => {
 };
 
 /**
- * Leaves the Merkle root of the first `count` hashes at the start of the buffer. False for a repeated end, which
- * gives the same root (CVE-2012-2459).
+ * Leaves the Merkle root of the first `count` hashes at the start of the buffer. False for a repeated
+ * end, which gives the same root (CVE-2012-2459).
  * @type {(hashes: Buffer, count: number) => boolean}
  */
 const foldToRoot = (hashes, count) => {
