@@ -4,8 +4,8 @@ import { buildSync } from 'esbuild';
  * Bundles a module with its imports into one minified script for recent browsers.
  * @type {(path: string) => Uint8Array}
  */
-export const bundleForBrowsers = (path) =>
-  buildSync({
+export const bundleForBrowsers = (path) => {
+  const { outputFiles } = buildSync({
     entryPoints: [path],
     bundle: true,
     minify: true,
@@ -13,4 +13,7 @@ export const bundleForBrowsers = (path) =>
     format: 'iife',
     target: ['es2022', 'safari16'],
     charset: 'utf8',
-  }).outputFiles.map(({ contents }) => contents)[0] ?? new Uint8Array();
+  });
+  const [script] = /** @type {[import('esbuild').OutputFile]} */ (outputFiles);
+  return script.contents;
+};

@@ -1,20 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startKafka } from '@cpg/embedded-kafka';
 import { testDatabase } from '@cpg/postgres';
-import { createLogger } from '@cpg/runtime';
-import { Partitioners } from 'kafkajs';
-import { z } from 'zod';
-import { createKafka } from './create-kafka.ts';
 import { consume } from './consume.ts';
+import { clientOf, log, Numbered, sendTo } from './testing/jest-numbered.ts';
 import { ensureTopics } from './topics.ts';
-
-const log = createLogger({ name: 'test', level: 'silent' });
-const Numbered = z.object({ n: z.int() });
 
 test('is not ready while Kafka is unavailable, and consumes again afterwards', async () => {
   const database = await testDatabase();
   const first = await startKafka({ databaseUrl: database.url, port: 0 });
-  const kafka = createKafka({ KAFKA_BROKERS: [first.brokers] }, { clientId: 'test', log });
+  const kafka = clientOf(first.brokers);
   await ensureTopics(kafka, ['outage'], { partitions: 1, replication: 1 });
   const handled: number[] = [];
   const consumer = consume({
@@ -39,10 +33,7 @@ test('is not ready while Kafka is unavailable, and consumes again afterwards', a
   await untilReadyIs(false);
   const second = await startKafka({ databaseUrl: database.url, port: Number(first.brokers.split(':')[1]) });
   await untilReadyIs(true);
-  const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
-  await producer.connect();
-  await producer.send({ topic: 'outage', messages: [{ value: '{"n":1}' }] });
-  await producer.disconnect();
+  await sendTo(kafka, 'outage', ['{"n":1}']);
   while (handled.length === 0) await sleep(20);
   await consumer.stop();
   await second.stop();
@@ -52,7 +43,7 @@ test('is not ready while Kafka is unavailable, and consumes again afterwards', a
 test('stops in time while Kafka is unavailable', async () => {
   const database = await testDatabase();
   const server = await startKafka({ databaseUrl: database.url, port: 0 });
-  const kafka = createKafka({ KAFKA_BROKERS: [server.brokers] }, { clientId: 'test', log });
+  const kafka = clientOf(server.brokers);
   await ensureTopics(kafka, ['outage'], { partitions: 1, replication: 1 });
   let handled = 0;
   const consumer = consume({
@@ -63,11 +54,8 @@ test('stops in time while Kafka is unavailable', async () => {
     isTransientError: () => false,
     log,
   });
-  const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
-  await producer.connect();
-  await producer.send({ topic: 'outage', messages: [{ value: '{"n":1}' }] });
+  await sendTo(kafka, 'outage', ['{"n":1}']);
   while (handled === 0) await sleep(5);
-  await producer.disconnect();
   await server.stop();
   // The consumer is trying to rejoin its group.
   await sleep(500);

@@ -1,5 +1,6 @@
 import { isTransientDatabaseError, type Queryable } from '@cpg/postgres';
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { counterMetric } from '@cpg/runtime';
+import { Gauge, Histogram, type Registry } from 'prom-client';
 import type { Result } from './delivery/delivery.ts';
 import type { EndpointReport } from './delivery/endpoint.ts';
 import { addEndpointMetrics } from './endpoint-metrics.ts';
@@ -37,20 +38,17 @@ export type Metrics = ReturnType<typeof createMetrics>;
 /** Returns a function that counts recorded results. */
 const addAttemptMetrics = (registry: Registry) => {
   const registers = [registry];
-  const attempts = new Counter({
+  const countAttempt = counterMetric(registry, {
     name: 'webhook_attempts_total',
     help: 'Recorded attempts by outcome',
-    labelNames: ['outcome'] as const,
-    registers,
+    labelNames: ['outcome'],
   });
-  const ended = new Counter({
+  const countEnded = counterMetric(registry, {
     name: 'webhook_deliveries_ended_total',
     help: 'Deliveries that are delivered or have failed for good',
-    labelNames: ['status'] as const,
-    registers,
+    labelNames: ['status'],
+    known: [{ status: 'delivered' }, { status: 'failed' }],
   });
-  // Prometheus does not see the first increase of a counter that does not begin at 0.
-  for (const status of ['delivered', 'failed']) ended.inc({ status }, 0);
   const seconds = new Histogram({
     name: 'webhook_attempt_seconds',
     help: 'Duration of attempts',
@@ -65,9 +63,9 @@ const addAttemptMetrics = (registry: Registry) => {
   });
   return (results: readonly Result[]): void => {
     for (const { attempt, delivery, status } of results) {
-      if (status !== 'pending') ended.inc({ status });
+      if (status !== 'pending') countEnded({ status });
       if (!attempt) continue;
-      attempts.inc({ outcome: attempt.outcome });
+      countAttempt({ outcome: attempt.outcome });
       seconds.observe(attempt.durationMs / 1_000);
       if (delivery.attempts === 0 && delivery.attemptsBefore === null)
         firstAttempt.observe(Math.max(0, (attempt.startedAt.getTime() - delivery.event.occurredMs) / 1_000));

@@ -99,8 +99,8 @@ export const chainWatcher = (options: WatcherOptions): Watcher => {
     try {
       await readToTip(signal);
     } catch (error) {
-      isVerified = false;
       if (!wasVerified || !(error instanceof ChainHaltedError)) throw error;
+      isVerified = false;
       await readToTip(signal);
     }
   };

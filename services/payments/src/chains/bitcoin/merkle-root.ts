@@ -39,7 +39,7 @@ export const merkleRoots = (): MerkleRoots => {
     let cause: unknown;
     started.on('error', (error) => (cause = error));
     started.on('exit', (code) => {
-      if (worker === started) worker = undefined;
+      worker = undefined;
       const error = new Error(`the thread of Merkle roots ended with code ${code}`, { cause });
       for (const { reject } of waiting.splice(0)) reject(error);
     });
