@@ -115,7 +115,10 @@ test('each old secret keeps its own 24 hours; a rotation with three live secrets
 
   expect(await rotate()).toMatchObject({ status: 409, body: { code: 'too_many_secrets' } });
   expect((await row(id)).secret_box).toBe(stored.secret_box);
-  await gateway.pool.query('update gateway.webhooks set older_secret_until = now() where id = $1', [id]);
+  await gateway.pool.query(
+    `update gateway.webhooks set older_secret_until = now() - interval '1 second' where id = $1`,
+    [id],
+  );
   expect((await rotate()).status).toBe(201);
   expect(box.open((await row(id)).older_secret_box)).toBe(second.secret);
 });
