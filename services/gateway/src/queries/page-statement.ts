@@ -23,7 +23,7 @@ export const pageStatement = (query: PageQuery, after?: Place): Statement => {
     text: `with ${search.few ? `few as materialized (${search.few}),\n` : ''}bounds as materialized (${bounds(search)}),
 ${isDistant && search.counted ? distantPage(search, search.counted) : nearPage(search)}
 select greatest(upper - lower, 0)::int as total,
-  (extract(epoch from page.created_at) * 1000000)::bigint::text as created_at_us, page.* from bounds left join ${wholeRows(query, search)} as page on true
+  (extract(epoch from page.created_at) * 1000000)::bigint::text as created_at_us, ${wholeRows(query)}
 order by ${search.order(list.sort, 'page.')}`,
     values,
     hasOnePlan: query.counts !== undefined,
@@ -72,11 +72,11 @@ const searchOf = (query: PageQuery, after: Place | undefined, bind: Bind): Searc
 };
 
 /** The rows of the page. Where an index has all that is needed to find them, only these are read from the table. */
-const wholeRows = ({ table, columns, counts }: PageQuery, { selected }: Search): string =>
+const wholeRows = ({ table, columns, counts }: PageQuery): string =>
   counts
-    ? `(select ${selected.map((column) => `page.${column}`).join(', ')}, item.* from page cross join lateral (
-  select ${columns.join(', ')} from ${table} as listed where listed.id = page.id offset 0) as item)`
-    : 'page';
+    ? `page.id, item.* from bounds left join (page cross join lateral (
+  select ${columns.join(', ')} from ${table} as listed where listed.id = page.id offset 0) as item) on true`
+    : 'page.* from bounds left join page on true';
 
 const conditionsOf = (equal: ReadonlyMap<string, string>): string[] =>
   [...equal].map(([column, value]) => `${column} = ${value}`);
