@@ -97,7 +97,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
     ...(answerWithinMs !== undefined && { responseTimeoutMs: answerWithinMs }),
   }) as unknown as FastifyInstance;
   // First, so that a refusal has these headers too.
-  await addSecurityHeaders(app);
+  addSecurityHeaders(app);
   refuseOverload(app, {
     limits: options.loadLimits ?? createLoadLimits(),
     ownerOf: ({ headers: { 'x-api-key': key } }) =>

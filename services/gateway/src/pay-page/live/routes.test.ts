@@ -25,7 +25,7 @@ const start = async ({ max = 10, maxPerAddress = 10, timeLimitMs = 20_000 } = {}
   }) as unknown as FastifyInstance;
   refuseOverload(app, { limits: { normal: limit }, ownerOf: () => '', log });
   closeUnreadConnections(app, { withinMs: timeLimitMs });
-  await addSecurityHeaders(app);
+  addSecurityHeaders(app);
   await compressResponses(app);
   const streams = createEventStreams({ max, maxPerAddress, now: () => new Date(0) });
   const openPages = followOpenPages({
