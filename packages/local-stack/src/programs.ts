@@ -44,7 +44,7 @@ export const createPrograms = ({
   const [own, chain] = [planOf('postgres'), planOf('chain')];
   // A small young generation has short collections. With more processes than cores, helper threads
   // of the collector compete for cores: a collection takes 12 ms instead of 2 ms.
-  const flags = ['--max-semi-space-size=4', ...(availableParallelism() < ports.length ? ['--single-threaded-gc'] : [])];
+  const flags = ['--max-semi-space-size=8', ...(availableParallelism() < ports.length ? ['--single-threaded-gc'] : [])];
   const databaseOf = (name: string) => databaseUrl ?? embeddedDatabaseUrl(ports, secrets, name);
   const isBehindProxy = (name: string) => ports.some(({ instances }) => instances?.includes(name));
   const programOf = ({ process: name, host, port, via }: PortPlan): Program => {
