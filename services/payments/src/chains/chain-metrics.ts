@@ -28,7 +28,7 @@ export const chainMetrics = (
   metric('chain_watched_addresses', 'Addresses whose transfers are looked for', ({ watched }) => watched ?? NaN);
   metric(
     'chain_read_timestamp_seconds',
-    'When all that the nodes had was last read and reported; before that, when this process began to read',
+    'When all that the nodes had was last read and reported; before that, when the process began to read',
     ({ readAt }) => readAt.getTime() / 1_000,
   );
   metric('chain_halted', '1 while an operator has to act', ({ state }) => (state === 'halted' ? 1 : 0));

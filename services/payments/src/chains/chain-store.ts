@@ -11,6 +11,8 @@ export interface ChainState {
 export interface StoredChain {
   /** Null before reading began. */
   readonly state: ChainState | null;
+  /** The last `readAt` that was marked. Null before. */
+  readonly readAt: Date | null;
   /** An operator's request: read again from this height. */
   readonly rescanFrom: number | null;
 }

@@ -9,6 +9,7 @@ interface CursorRow {
   readonly hash: string;
   readonly time: Date | null;
   readonly rescan_from: string | null;
+  readonly read_at: Date | null;
 }
 
 type BlockRow = Pick<CursorRow, 'height' | 'hash' | 'time'>;
@@ -64,10 +65,11 @@ const load = async (pool: Pool, network: string): Promise<StoredChain> => {
   ]);
   const [row] = cursor.rows;
   const rescanFrom = row?.rescan_from ? Number(row.rescan_from) : null;
-  if (!row?.genesis) return { state: null, rescanFrom };
+  const readAt = row?.read_at ?? null;
+  if (!row?.genesis) return { state: null, readAt, rescanFrom };
   // The two statements may see different commits: blocks from the cursor on may belong to a later one.
   const below = blocks.rows.map(blockOf).filter(({ height }) => height < Number(row.height));
-  return { state: { genesis: row.genesis, window: [...below, blockOf(row)] }, rescanFrom };
+  return { state: { genesis: row.genesis, window: [...below, blockOf(row)] }, readAt, rescanFrom };
 };
 
 const blockOf = ({ height, hash, time }: BlockRow): ReadBlock => ({ height: Number(height), hash, time });

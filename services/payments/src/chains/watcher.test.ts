@@ -273,6 +273,16 @@ test('records no checkpoint above a transfer that could not be reported', async 
   expect(watching.recorded.places).toHaveLength(2);
 });
 
+test('a process whose nodes fail shows how far the process before it read', async () => {
+  const { chain, watching } = await watchNewChain();
+  const { readAt } = watching.progress();
+  chain.setFailure(new ChainNodeError('unreachable', 'no node answers'));
+  watching.passHours(1);
+  watching.restart();
+  await expect(watching.readOn()).rejects.toThrow('no node answers');
+  expect(watching.progress()).toMatchObject({ readAt, height: 3, state: 'starting' });
+});
+
 test('ignores a transfer of less than the smallest amount of its currency', async () => {
   const { chain, watching } = await watchNewChain();
   chain.mine(transferOf('dust', { units: 0n }));

@@ -20,7 +20,8 @@ export interface ChainProgress {
   /** Null until they were counted. */
   readonly watched: number | null;
   readonly reorganizations: number;
-  /** When all that the nodes had was last read and reported; at first, when the process began. */
+  /** When all that the nodes had was last read and reported, also by an earlier process. Before the first time, when
+   *  this process began. */
   readonly readAt: Date;
   readonly state: 'starting' | 'reading' | 'at_tip' | 'behind' | 'halted';
 }
@@ -42,8 +43,17 @@ export const chainWatcher = (options: WatcherOptions): Watcher => {
   const none = { tip: 0, height: 0, watched: null, reorganizations: 0 };
   let progress: ChainProgress = { ...none, readAt: now(), state: 'starting' };
   const show = (change: Partial<ChainProgress>) => void (progress = { ...progress, ...change });
+  let isResumed = false;
   let isVerified = false;
   let reportAgainAt = 0;
+
+  /** Shows how far an earlier process read, so that an alarm about failing nodes does not begin anew. */
+  const resume = async (): Promise<void> => {
+    if (isResumed) return;
+    const { state, readAt } = await store.load();
+    show({ height: state?.window.at(-1)!.height ?? 0, readAt: readAt ?? progress.readAt });
+    isResumed = true;
+  };
 
   /** Makes due reports. While payments or orders is unavailable, reading goes on. */
   const reportUpTo = async (height: number, isAtTip: boolean): Promise<boolean> => {
@@ -108,6 +118,7 @@ export const chainWatcher = (options: WatcherOptions): Watcher => {
   return {
     readOn: async (signal) => {
       try {
+        await resume();
         await readVerified(signal);
       } catch (error) {
         isVerified = false;

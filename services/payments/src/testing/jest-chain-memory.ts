@@ -31,7 +31,7 @@ export const memoryChainStore = (windowBlocks: number) => {
       .filter((other) => other.id === id || other.reported?.status !== 'failed')
       .reduce((sum, { units }) => sum + units, 0n);
   const store: ChainStore = {
-    load: async () => ({ state, rescanFrom }),
+    load: async () => ({ state, readAt: mark.readAt, rescanFrom }),
     begin: async (genesis, from, change) => {
       if (!isSameBlock(cursor(), from)) return false;
       state = { genesis, window: [change.cursor] };
