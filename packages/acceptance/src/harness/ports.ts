@@ -14,24 +14,35 @@ export const STANDARD_PORTS = {
   postgres: 5433,
   chain: 8545,
 };
-// Above the usual ports, below the ephemeral range of Linux (from 32768).
-const OFFSETS = { from: 10_000, to: 23_000 };
 /** No two multiples of it give two stacks the same port. */
 const STEP = 100;
-/** With an offset it is held until this process ends, so that no other process of the test run takes the offset. */
+// Above the usual ports, below the ephemeral range of Linux (from 32768).
+const OFFSETS = Array.from({ length: 125 }, (_, index) => 10_000 + STEP * index);
+/** With an offset it is held, so that no other process of the test run takes the offset. */
 const RESERVATION_PORT = 4099;
 
-/** Finds a PORT_OFFSET at which every port of a stack is free, and also every port plus each of `moves`. */
-export const freePortOffset = async (moves: readonly number[] = []): Promise<number> => {
+export interface ReservedPorts {
+  /** Of all ports of a stack, as PORT_OFFSET. */
+  readonly offset: number;
+  readonly release: () => void;
+}
+
+/** Reserves an offset at which every port of a stack is free, and also every port plus each of `moves`.
+ *  Throws if there is none. */
+export const reservePorts = async (moves: readonly number[] = []): Promise<ReservedPorts> => {
   const all = [0, ...moves];
-  for (;;) {
-    const offset = STEP * randomInt(OFFSETS.from / STEP, OFFSETS.to / STEP);
+  const first = randomInt(OFFSETS.length);
+  for (const offset of [...OFFSETS.slice(first), ...OFFSETS.slice(0, first)]) {
     const ports = new Set(Object.values(STANDARD_PORTS).flatMap((port) => all.map((more) => port + offset + more)));
-    const free = await Promise.all([...ports].map(isFree));
-    if (!free.every(Boolean)) continue;
-    const reserved = await Promise.all(all.map((more) => reserve(RESERVATION_PORT + offset + more)));
-    if (reserved.every(Boolean)) return offset;
+    if (!(await Promise.all([...ports].map(isFree))).every(Boolean)) continue;
+    const reservations = await Promise.all(all.map((more) => listenOn(RESERVATION_PORT + offset + more)));
+    const release = () => {
+      for (const server of reservations) server?.close();
+    };
+    if (!reservations.includes(null)) return { offset, release };
+    release();
   }
+  throw new Error('at every offset, a port that a stack needs is taken');
 };
 
 /** A port that no program listens on now. */
@@ -50,15 +61,9 @@ const isFree = async (port: number): Promise<boolean> => {
   return server !== null;
 };
 
-const reserve = async (port: number): Promise<boolean> => {
-  const server = await listenOn(port);
-  server?.unref();
-  return server !== null;
-};
-
 /** Null when another program listens on the port. */
 const listenOn = (port: number): Promise<Server | null> =>
   new Promise((done) => {
     const server = createServer().once('error', () => done(null));
-    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => done(server));
+    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => done(server.unref()));
   });

@@ -1,4 +1,4 @@
-import { freePortOffset, STANDARD_PORTS } from './ports.ts';
+import { reservePorts, STANDARD_PORTS } from './ports.ts';
 import { type Proxies, startProxies } from './proxies.ts';
 import { type Stack, startStack } from './stack.ts';
 
@@ -24,7 +24,7 @@ const INSTANCES_APART = [100, 200];
 
 /** Starts a stack whose processes connect to each other through proxies. */
 export const startProxiedStack = async ({ discover, env, ...options }: ProxiedStackOptions): Promise<ProxiedStack> => {
-  const offset = await freePortOffset([VIA_PORT_OFFSET, ...(options.scale ? INSTANCES_APART : [])]);
+  const { offset, release } = await reservePorts([VIA_PORT_OFFSET, ...(options.scale ? INSTANCES_APART : [])]);
   const proxies = await startProxies(
     Object.entries(STANDARD_PORTS).map(([name, port]) => ({
       name,
@@ -37,15 +37,19 @@ export const startProxiedStack = async ({ discover, env, ...options }: ProxiedSt
     VIA_PORT_OFFSET: String(VIA_PORT_OFFSET),
     EVENTSTORE_DISCOVER: String(discover),
   };
+  const free = () => {
+    proxies.close();
+    release();
+  };
   try {
     const stack = await startStack({ ...options, env: { ...addresses, ...env } });
     const stop = async () => {
       await stack.stop();
-      proxies.close();
+      free();
     };
     return { stack, proxies, stop };
   } catch (error) {
-    proxies.close();
+    free();
     throw error;
   }
 };

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { freePortOffset } from './ports.ts';
+import { reservePorts } from './ports.ts';
 import { processesOf, readStackFiles, type StackFiles } from './stack-files.ts';
 import { until } from './until.ts';
 
@@ -52,11 +52,13 @@ export const startStack = async ({
   scale,
   launcher = LAUNCHER,
 }: StackOptions = {}): Promise<Stack> => {
+  const { PORT_OFFSET: given } = env;
+  const ports = given === undefined ? await reservePorts() : { offset: given, release: () => {} };
   const dataDir = mkdtempSync(join(tmpdir(), 'cpg-acceptance-'));
   const settings = {
     ...process.env,
     DATA_DIR: dataDir,
-    PORT_OFFSET: String(await freePortOffset()),
+    PORT_OFFSET: String(ports.offset),
     SANDBOX_API_KEY: API_KEY,
     CHAIN: 'off',
     DEMO_ORDER: 'off',
@@ -71,11 +73,12 @@ export const startStack = async ({
     ...(dispatchers === undefined ? [] : ['--dispatchers', String(dispatchers)]),
     ...(scale === undefined ? [] : ['--scale', scale]),
   ];
-  return launch({ dataDir, settings, args, path: launcher });
+  return launch({ dataDir, releasePorts: ports.release, settings, args, path: launcher });
 };
 
 interface Launch {
   readonly dataDir: string;
+  readonly releasePorts: () => void;
   readonly settings: NodeJS.ProcessEnv;
   /** Of the launcher. */
   readonly args: readonly string[];
@@ -83,7 +86,7 @@ interface Launch {
 }
 
 const launch = async (options: Launch): Promise<Stack> => {
-  const { dataDir, settings, args, path } = options;
+  const { dataDir, releasePorts, settings, args, path } = options;
   const began = performance.now();
   const launcher = spawn(process.execPath, [path, ...args], {
     env: settings,
@@ -96,7 +99,10 @@ const launch = async (options: Launch): Promise<Stack> => {
   process.once('exit', killAtExit);
   const ended = new Promise<void>((done) => launcher.once('exit', () => done()));
   void ended.then(() => process.off('exit', killAtExit));
-  const remove = () => rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 });
+  const remove = () => {
+    rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 });
+    releasePorts();
+  };
 
   const log: string[] = [];
   try {
