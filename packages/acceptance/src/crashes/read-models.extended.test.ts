@@ -9,6 +9,8 @@ import { until } from '../harness/until.ts';
 
 const SERVICES: ServiceName[] = ['orders', 'payments'];
 const TIMEOUT_MS = 120_000;
+/** Leaves time for the rebuilds, which get longer with each purchase. */
+const PAUSE_MS = 200;
 
 let stack: Stack;
 let shop: Shop;
@@ -46,6 +48,7 @@ const startShoppersThatReadBack = () => {
       expect(await shop.api.order(id)).toEqual(bought.order);
       expect((await shop.api.orders({ external_reference_id: bought.reference })).items).toEqual([bought.order]);
       expect(await shop.api.payment(payments[0]!.id)).toEqual(payments[0]);
+      await sleep(PAUSE_MS);
       if (n % 5 !== 0) {
         kept.push(bought);
         continue;
