@@ -44,9 +44,14 @@ const EVENTS: WebhookEventType[] = [
   ...(['order:created', 'order:updated', 'order:paid', 'payment:applied', 'payment:failed'] as const),
   'payment:refunded',
 ];
-const WITHIN = { withinMs: 45_000 };
+// Less than a test may take, so that the error says what was missing.
+const WITHIN = { withinMs: 25_000 };
 
-export const openDesk = async (stack: StackFiles, network: string): Promise<Desk> => {
+/** `log` of the stack explains what did not happen in time. */
+export const openDesk = async (
+  stack: StackFiles & { readonly log?: readonly string[] },
+  network: string,
+): Promise<Desk> => {
   const [shop, receiver, kafka] = await Promise.all([
     openShop(stack),
     startReceiver(),
@@ -55,7 +60,10 @@ export const openDesk = async (stack: StackFiles, network: string): Promise<Desk
   const { id, secret } = await shop.api.createWebhook({ url: receiver.urlOf(HOOK), events: EVENTS });
   await shop.api.updateWebhook(id, { is_enabled: true });
 
-  const sees = async (orderId: string, expected: Expected): Promise<Order> => {
+  const explain = (cause: unknown): never => {
+    throw new Error([String(cause), ...(stack.log ?? [])].join('\n'), { cause });
+  };
+  const seen = async (orderId: string, expected: Expected): Promise<Order> => {
     let order: Order | undefined;
     try {
       return await until(
@@ -67,14 +75,18 @@ export const openDesk = async (stack: StackFiles, network: string): Promise<Desk
         WITHIN,
       );
     } catch (cause) {
-      const seen = order && { status: order.status, payments: order.payments };
-      throw new Error(`expected ${JSON.stringify(expected)}, but is ${JSON.stringify(seen)}`, { cause });
+      const shown = order && { status: order.status, payments: order.payments };
+      throw new Error(`expected ${JSON.stringify(expected)}, but is ${JSON.stringify(shown)}`, { cause });
     }
+  };
+  const heard = async (order: Order) => {
+    const messages = await published(kafka, order);
+    return { order, events: await delivered(receiver, secret, messages) };
   };
 
   return {
     shop,
-    sees,
+    sees: (...given) => seen(...given).catch(explain),
     order: async (changes) => {
       const order = await shop.api.createOrder(orderBody(changes));
       const deposit = order.deposit_instructions.find(
@@ -83,11 +95,10 @@ export const openDesk = async (stack: StackFiles, network: string): Promise<Desk
       if (!deposit) throw new Error(`the order has no address on ${network}`);
       return { order, deposit };
     },
-    hears: async (orderId, expected) => {
-      const order = await sees(orderId, expected);
-      const messages = await published(kafka, order);
-      return { order, events: await delivered(receiver, secret, messages) };
-    },
+    hears: (...given) =>
+      seen(...given)
+        .then(heard)
+        .catch(explain),
     close: async () => {
       await Promise.all([shop.api.close(), kafka.close(), receiver.close()]);
     },

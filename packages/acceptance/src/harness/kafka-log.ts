@@ -15,6 +15,9 @@ export interface KafkaLog {
   readonly close: () => Promise<void>;
 }
 
+// Less than a test may take, so that the error says what was missing.
+const WITHIN = { withinMs: 25_000 };
+
 /** Reads both topics from the beginning with a plain kafkajs consumer in a new group. */
 export const readKafkaLog = async (brokers: string): Promise<KafkaLog> => {
   const messages: DomainMessage[] = [];
@@ -27,6 +30,12 @@ export const readKafkaLog = async (brokers: string): Promise<KafkaLog> => {
     // Tests kill and restart the broker.
     retry: { initialRetryTime: 100, maxRetryTime: 1_000, retries: 60, restartOnFailure: async () => true },
   });
+  const interruptions: string[] = [];
+  const { CRASH, REBALANCING, REQUEST_TIMEOUT } = consumer.events;
+  for (const name of [CRASH, REBALANCING, REQUEST_TIMEOUT] as const)
+    consumer.on(name, ({ timestamp, payload }) => {
+      interruptions.push(`${name} at ${new Date(timestamp).toISOString()}: ${JSON.stringify(payload)}`);
+    });
   await consumer.connect();
   await consumer.subscribe({ topics: [TOPICS.orders.name, TOPICS.payments.name], fromBeginning: true });
   await consumer.run({
@@ -53,8 +62,11 @@ export const readKafkaLog = async (brokers: string): Promise<KafkaLog> => {
           const found = messagesOf(subject);
           return found.length > 0 && enough(found) && found;
         },
-        { withinMs: 30_000 },
-      ),
+        WITHIN,
+      ).catch((cause: unknown) => {
+        const types = messagesOf(subject).map(({ type }) => type);
+        throw new Error([`${subject} has ${types.join(', ') || 'no message'}`, ...interruptions].join('\n'), { cause });
+      }),
     faults: () => [...faults],
     close: () => consumer.disconnect(),
   };
