@@ -8,6 +8,7 @@ export {
   copyBlocks,
 } from './bitcoin-nodes.ts';
 export { onPath, reportSkipped } from './binaries.ts';
+export { setClock } from './clock.ts';
 export type { BitcoinNode } from './bitcoin-node.ts';
 export { installBitcoind } from './bitcoind.ts';
 export { installBtcd } from './btcd.ts';

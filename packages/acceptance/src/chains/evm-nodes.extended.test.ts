@@ -6,6 +6,7 @@ import {
   mineBlocks,
   pay,
   type RpcCall,
+  setClock,
   startAnvil,
 } from '@cpg/local-chain';
 import { untilChain } from '../harness/chain-state.ts';
@@ -32,7 +33,7 @@ const GENESIS_SECONDS = 1_700_000_000;
 /** Starts a node whose chain has the test tokens. */
 const startChain = async (options: AnvilOptions = {}): Promise<ChainNode> => {
   const node = await startEmptyChain(options);
-  await node.call('evm_setTime', Math.floor(Date.now() / 1_000));
+  await setClock(node.call);
   await deployTestTokens(node.call);
   return node;
 };

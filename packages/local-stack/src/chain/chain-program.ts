@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readFileSync, renameSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { deployTestTokens, rpcClient, type RpcCall } from '@cpg/local-chain';
+import { deployTestTokens, rpcClient, type RpcCall, setClock } from '@cpg/local-chain';
 import { stateArguments } from '../processes/leftover-processes.ts';
 import type { Program } from '../processes/supervisor.ts';
 
@@ -39,8 +39,7 @@ export const chainProgram = ({ file, port, dataDir, onLine, warn }: ChainProgram
     onSpawn(child);
     const call = rpcClient(`http://127.0.0.1:${port}`);
     if (!(await answers(child, call))) return;
-    // The time of the next block, which otherwise follows that of block 0.
-    await call('evm_setTime', Math.floor(Date.now() / 1_000));
+    await setClock(call);
     await deployTestTokens(call);
   },
 });
