@@ -42,7 +42,8 @@ test('another number of shards leaves no event out and keeps the order of each o
     await tallyAll();
     events += 1;
     await until(() => hasAll(events));
-    expect(await checkpoints()).toHaveLength(2 * shards);
+    // Events can be published while shards still change hands.
+    await until(async () => (await checkpoints()).length === 2 * shards);
     // The others go on beside the next one, and follow it.
     if (index % 2 === 0) await process.stop();
   }

@@ -12,6 +12,7 @@ test('one shard has the checkpoints of versions without shards', async () => {
   service.startProcess('a', 1);
   await service.tallyAll();
   await until(() => service.hasAll(1));
+  await until(async () => (await service.checkpoints()).length === 2);
   expect(await service.checkpoints()).toEqual(['projection', 'relay']);
 });
 
