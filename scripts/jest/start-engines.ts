@@ -1,8 +1,8 @@
 import { appendFileSync, existsSync, mkdtempSync, statfsSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startPostgres } from '@cpg/embedded-postgres';
+import { freePort } from '@cpg/ports';
 
 /** Starts the PostgreSQL server that all integration tests share. Each test file creates its own database on it,
  *  through POSTGRES_URL. */
@@ -30,12 +30,3 @@ const baseFolder = (): string => {
   const { bavail, bsize } = statfsSync(SHARED_MEMORY);
   return bavail * bsize >= ROOM ? SHARED_MEMORY : tmpdir();
 };
-
-const freePort = (): Promise<number> =>
-  new Promise((done, fail) => {
-    const server = createServer().once('error', fail);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => done(port));
-    });
-  });

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { createConnection } from 'node:net';
+import { freePort } from '@cpg/ports';
 import { testDatabase } from '@cpg/postgres';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { START, UnavailableError } from '@eventstore/db-client';
 import { startEventStore } from './index.ts';
-import { freePort } from './testing/jest-process.ts';
 import {
   connect,
   counted,

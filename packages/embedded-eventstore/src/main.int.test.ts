@@ -1,6 +1,7 @@
+import { freePort } from '@cpg/ports';
 import { testDatabase } from '@cpg/postgres';
 import { connect, counted, newStream, numbersIn, range, type TestDatabase } from './testing/jest-store.ts';
-import { compileMain, freePort, spawnMain, type ServerProcess } from './testing/jest-process.ts';
+import { compileMain, spawnMain, type ServerProcess } from './testing/jest-process.ts';
 
 let compiled: ReturnType<typeof compileMain>;
 let database: TestDatabase;

@@ -3,9 +3,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startPostgres } from '@cpg/embedded-postgres';
+import { freePort } from '@cpg/ports';
 import { binaryEvent } from '@eventstore/db-client';
 import { startEventStore } from './index.ts';
-import { freePort } from './testing/jest-process.ts';
 import { connect, counted, inDatabase, newStream } from './testing/jest-store.ts';
 
 test('the bytes of a tombstoned stream leave every file of the data folder', async () => {

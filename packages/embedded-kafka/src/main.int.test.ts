@@ -1,9 +1,10 @@
 import { createServer } from 'node:net';
 import { once } from 'node:events';
+import { freePort } from '@cpg/ports';
 import { batchOf, sendBatch } from './testing/batches.ts';
 import { clientOf, newTopic, readValues, until } from './testing/cluster.ts';
 import { newDatabase } from './testing/database.ts';
-import { type Program, buildMain, freePort, run } from './testing/process.ts';
+import { type Program, buildMain, run } from './testing/process.ts';
 import { RawClient } from './testing/raw-client.ts';
 
 let built: Awaited<ReturnType<typeof buildMain>>;

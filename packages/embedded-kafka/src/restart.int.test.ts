@@ -1,3 +1,4 @@
+import { freePort } from '@cpg/ports';
 import { startKafka } from './index.ts';
 import {
   clientOf,
@@ -22,7 +23,7 @@ beforeEach(async () => {
 });
 afterEach(() => database.drop());
 
-const start = (port = 0) => startKafka({ databaseUrl: database.url, port });
+const start = async (port?: number) => startKafka({ databaseUrl: database.url, port: port ?? (await freePort()) });
 
 test('a restart keeps topics, records, committed offsets and the sequences of idempotent producers', async () => {
   const before = await start();

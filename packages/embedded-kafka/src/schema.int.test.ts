@@ -1,3 +1,4 @@
+import { freePort } from '@cpg/ports';
 import { UnsupportedSchemaVersion, startKafka } from './index.ts';
 import { clientOf, newTopic, readValues } from './testing/cluster.ts';
 import { batchOf, sendBatch } from './testing/batches.ts';
@@ -11,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => database.drop());
 
-const start = (port = 0) => startKafka({ databaseUrl: database.url, port });
+const start = async (port?: number) => startKafka({ databaseUrl: database.url, port: port ?? (await freePort()) });
 
 test('data of a later schema version is refused and not changed', async () => {
   await (await start()).stop();

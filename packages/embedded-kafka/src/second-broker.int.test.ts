@@ -8,7 +8,7 @@ beforeEach(async () => {
 });
 afterEach(() => database.drop());
 
-const start = (port = 0) => startKafka({ databaseUrl: database.url, port });
+const start = () => startKafka({ databaseUrl: database.url, port: 0 });
 
 test('a second broker waits until the first one has stopped', async () => {
   const first = await start();

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import {
   appendFileSync,
   mkdirSync,
@@ -9,9 +8,9 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { freePort } from '@cpg/ports';
 import pg from 'pg';
 import { startPostgres } from './server.ts';
 
@@ -79,13 +78,4 @@ const capabilitiesOf = (pid: number): Record<string, bigint> => {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   const value = (name: string) => BigInt(`0x${new RegExp(`^${name}:\\s*(\\w+)$`, 'm').exec(status)![1]}`);
   return Object.fromEntries(Object.keys(READ_AND_SEARCH_ONLY).map((name) => [name, value(name)]));
-};
-
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 };

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Access, type EventStoreServer, startEventStore } from '@cpg/embedded-eventstore';
+import { freePort } from '@cpg/ports';
 import { testDatabase } from '@cpg/postgres';
 import { createServiceLog } from '@cpg/runtime';
 import { openEventStore } from './open.ts';
@@ -133,7 +134,7 @@ test.each<[what: string, wrong: Settings, address: string, sentence: RegExp, rig
     { tls: rightTls },
   ],
 ])('%s is logged once, with how to correct it', async (_, wrong, address, sentence, right) => {
-  let server = await serve(wrong);
+  let server = await serve(wrong, await freePort());
   const { check, told, untilReady, close } = open(address, server);
   for (let n = 0; n < 3; n += 1) await expect(check()).rejects.toThrow();
   await expect(check()).rejects.toThrow(sentence);

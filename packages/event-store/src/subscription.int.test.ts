@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startEventStore } from '@cpg/embedded-eventstore';
+import { freePort } from '@cpg/ports';
 import { testDatabase } from '@cpg/postgres';
 import { createLogger } from '@cpg/runtime';
 import { jsonEvent } from '@eventstore/db-client';
@@ -11,8 +12,8 @@ const log = createLogger({ name: 'test', level: 'silent' });
 
 test('delivers every event once and in order although the handler fails and the server restarts', async () => {
   const database = await testDatabase();
-  let server = await startEventStore({ databaseUrl: database.url, port: 0 });
-  const { port } = server;
+  const port = await freePort();
+  let server = await startEventStore({ databaseUrl: database.url, port });
   const client = connectEventStore(server.url);
   const stopping = new AbortController();
   const seen: number[] = [];

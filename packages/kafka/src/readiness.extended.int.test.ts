@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startKafka } from '@cpg/embedded-kafka';
+import { freePort } from '@cpg/ports';
 import { testDatabase } from '@cpg/postgres';
 import { consume } from './consume.ts';
 import { clientOf, log, Numbered, sendTo } from './testing/jest-numbered.ts';
@@ -7,7 +8,7 @@ import { ensureTopics } from './topics.ts';
 
 test('is not ready while Kafka is unavailable, and consumes again afterwards', async () => {
   const database = await testDatabase();
-  const first = await startKafka({ databaseUrl: database.url, port: 0 });
+  const first = await startKafka({ databaseUrl: database.url, port: await freePort() });
   const kafka = clientOf(first.brokers);
   await ensureTopics(kafka, ['outage'], { partitions: 1, replication: 1 });
   const handled: number[] = [];
@@ -42,7 +43,7 @@ test('is not ready while Kafka is unavailable, and consumes again afterwards', a
 
 test('stops in time while Kafka is unavailable', async () => {
   const database = await testDatabase();
-  const server = await startKafka({ databaseUrl: database.url, port: 0 });
+  const server = await startKafka({ databaseUrl: database.url, port: await freePort() });
   const kafka = clientOf(server.brokers);
   await ensureTopics(kafka, ['outage'], { partitions: 1, replication: 1 });
   let handled = 0;

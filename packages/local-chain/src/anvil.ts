@@ -1,8 +1,9 @@
 import { chmodSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { freePort, isFree } from '@cpg/ports';
 import { onPath } from './binaries.ts';
-import { type ChainNode, freePort, startNode } from './node-process.ts';
+import { type ChainNode, startNode } from './node-process.ts';
 
 export interface AnvilOptions {
   /** A free one unless given. */
@@ -43,7 +44,8 @@ export const startAnvil = async ({
   const file = findAnvil();
   if (!file)
     throw new Error(`npm has no anvil for ${process.platform}-${process.arch}: install Foundry, or set ANVIL_BIN`);
-  const listenPort = await freePort(port);
+  if (port !== undefined && !(await isFree(port))) throw new Error(`port ${port} is taken`);
+  const listenPort = port ?? (await freePort());
   const args = ['--host', '127.0.0.1', '--port', String(listenPort), '--chain-id', String(chainId), '--silent'];
   if (blockSeconds !== undefined) args.push('--block-time', String(blockSeconds));
   if (stateFile !== undefined) args.push('--state', stateFile);

@@ -2,9 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '@cpg/ports';
 import { firstExisting, nodeFolder, onPath } from './binaries.ts';
 import type { BitcoinNode, BitcoinNodeOptions } from './bitcoin-node.ts';
-import { freePort, startNode } from './node-process.ts';
+import { startNode } from './node-process.ts';
 
 const RELEASE = 'trixie-backports';
 const KEYRING = '/usr/share/keyrings/debian-archive-keyring.gpg';

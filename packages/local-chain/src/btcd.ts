@@ -2,9 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '@cpg/ports';
 import { firstExisting, nodeFolder, onPath } from './binaries.ts';
 import type { BitcoinNode, BitcoinNodeOptions } from './bitcoin-node.ts';
-import { freePort, startNode } from './node-process.ts';
+import { startNode } from './node-process.ts';
 
 const VERSION = 'v0.26.2';
 const FOLDER = nodeFolder(`btcd-${VERSION}`);

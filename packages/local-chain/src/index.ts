@@ -12,7 +12,7 @@ export { setClock } from './clock.ts';
 export type { BitcoinNode } from './bitcoin-node.ts';
 export { installBitcoind } from './bitcoind.ts';
 export { installBtcd } from './btcd.ts';
-export { type ChainNode, freePort } from './node-process.ts';
+export { type ChainNode } from './node-process.ts';
 export { callData, deploymentData } from './contracts.ts';
 export { rpcClient, type RpcCall } from './json-rpc.ts';
 export { deployTestTokens, mintTestTokens, PAYER, TEST_TOKENS } from './test-tokens.ts';

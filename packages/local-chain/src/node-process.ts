@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type RpcCall, rpcClient } from './json-rpc.ts';
 
@@ -72,14 +71,3 @@ export const startNode = async ({
     }
   }
 };
-
-/** A TCP port of 127.0.0.1 that nothing listens on: the wanted one, or any. Rejects if the wanted one is taken. */
-export const freePort = (wanted = 0): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(wanted, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
-    });
-  });

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ERROR_CODES } from '@cpg/core';
+import { freePort } from '@cpg/ports';
 import { z } from 'zod';
 import { type InternalClient, internalClient } from './internal-client.ts';
 
@@ -14,8 +15,8 @@ let answer: (request: IncomingMessage, reply: ServerResponse) => void;
 
 beforeEach(async () => {
   server = createServer((request, reply) => answer(request, reply));
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  const { port } = server.address() as AddressInfo;
+  const port = await freePort();
+  await new Promise<void>((listening) => server.listen(port, '127.0.0.1', listening));
   client = internalClient({ name: 'orders', url: `http://127.0.0.1:${port}`, token: 'the-token' });
 });
 

@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startPostgres } from '@cpg/embedded-postgres';
 import { connectEventStore } from '@cpg/event-store';
+import { freePort } from '@cpg/ports';
 import { createPool, type Pool } from '@cpg/postgres';
 import { createLogger } from '@cpg/runtime';
 import { startProjection } from './projection.ts';
@@ -29,14 +29,6 @@ afterAll(async () => {
   await server.stop();
   rmSync(folder, { recursive: true });
 });
-
-const freePort = () =>
-  new Promise<number>((resolve) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as AddressInfo;
-      probe.close(() => resolve(port));
-    });
-  });
 
 /** A pool with one session. Its queries fail while PostgreSQL recovers. */
 const session = () => createPool({ url: server.url('crashes'), name: 'crash', max: 1, asyncCommit: true, log });

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startEventStore } from '@cpg/embedded-eventstore';
 import { append, connectEventStore, guardAppends, type LogPosition, writeStoreIdentity } from '@cpg/event-store';
+import { freePort } from '@cpg/ports';
 import { createPool, testDatabase } from '@cpg/postgres';
 import { createLogger, newId } from '@cpg/runtime';
 import { type EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
@@ -27,7 +28,7 @@ beforeEach(async () => {
   closing = [];
   await tallies.pool.query('truncate tallies.checkpoints, tallies.tallies');
   const url = await newDatabase();
-  server = await startEventStore({ databaseUrl: url, port: 0 });
+  server = await startEventStore({ databaseUrl: url, port: await freePort() });
   client = connectEventStore(server.url);
   await identify(client, 'sto_first');
 });

@@ -1,5 +1,5 @@
 import type { ChainNode } from '@cpg/local-chain';
-import { freePort } from '../harness/ports.ts';
+import { freePort } from '@cpg/ports';
 import { startProxies } from '../harness/proxies.ts';
 
 /** The address of a chain node, where another node can take its place. */

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { freePort } from './ports.ts';
+import { freePort } from '@cpg/ports';
 import type { StackFiles } from './stack-files.ts';
 import { until } from './until.ts';
 

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { type AddressInfo, createServer, type Server } from 'node:net';
+import { isFree, listenOn } from '@cpg/ports';
 
 /** The ports of a stack without an offset. */
 export const STANDARD_PORTS = {
@@ -44,26 +44,3 @@ export const reservePorts = async (moves: readonly number[] = []): Promise<Reser
   }
   throw new Error('at every offset, a port that a stack needs is taken');
 };
-
-/** A port that no program listens on now. */
-export const freePort = (): Promise<number> =>
-  new Promise((done, fail) => {
-    const server = createServer().once('error', fail);
-    server.listen({ port: 0, host: '127.0.0.1' }, () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => done(port));
-    });
-  });
-
-const isFree = async (port: number): Promise<boolean> => {
-  const server = await listenOn(port);
-  server?.close();
-  return server !== null;
-};
-
-/** Null when another program listens on the port. */
-const listenOn = (port: number): Promise<Server | null> =>
-  new Promise((done) => {
-    const server = createServer().once('error', () => done(null));
-    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => done(server.unref()));
-  });

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePort } from './ports.ts';
+import { freePort } from '@cpg/ports';
 import type { StackFiles } from './stack-files.ts';
 
 const CHECKOUT = fileURLToPath(new URL('../../../../', import.meta.url));

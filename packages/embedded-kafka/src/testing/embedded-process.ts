@@ -1,7 +1,8 @@
+import { freePort } from '@cpg/ports';
 import type { BrokerProcess } from './broker-process.ts';
 import { until } from './cluster.ts';
 import { newDatabase } from './database.ts';
-import { type Program, buildMain, freePort, run } from './process.ts';
+import { type Program, buildMain, run } from './process.ts';
 
 /** Starts the program of this package on a free port, with its own database. */
 export const startEmbeddedKafka = async (): Promise<BrokerProcess> => {

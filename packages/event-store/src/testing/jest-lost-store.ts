@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startEventStore } from '@cpg/embedded-eventstore';
+import { freePort } from '@cpg/ports';
 import { testDatabase } from '@cpg/postgres';
 import { createServiceLog, newId } from '@cpg/runtime';
 import type { EventStoreDBClient } from '@eventstore/db-client';
@@ -27,8 +28,8 @@ export interface Recovery {
 /** Takes the store away for `awayMs` while writers and a subscription go on. */
 export const loseStore = async (scheme: 'esdb:' | 'esdb+discover:', awayMs: number): Promise<Recovery> => {
   const database = await testDatabase();
-  let server = await startEventStore({ databaseUrl: database.url, port: 0 });
-  const { port } = server;
+  const port = await freePort();
+  let server = await startEventStore({ databaseUrl: database.url, port });
   const { log, outages } = createServiceLog({ name: 'test', level: 'silent' });
   const { client, check, close } = openEventStore({ url: server.url.replace('esdb:', scheme), log });
   outages.watch(EVENT_STORE, { check });

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, request, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { freePort } from '@cpg/ports';
 import { startProxy } from './proxy.ts';
 
 const closing: (() => unknown)[] = [];
@@ -12,21 +13,14 @@ afterEach(() => {
   notReady.clear();
 });
 
-const listen = async (server: Server, port = 0): Promise<number> => {
-  server.listen(port, '127.0.0.1');
+const listen = async (server: Server): Promise<number> => {
+  server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   closing.push(() => {
     server.close();
     server.closeAllConnections();
   });
   return (server.address() as AddressInfo).port;
-};
-
-const freePort = async (): Promise<number> => {
-  const server = createServer();
-  const port = await listen(server);
-  await new Promise((done) => server.close(done));
-  return port;
 };
 
 /** Starts an instance for each listener, and a proxy in front of them. A number stands for a port nobody listens on. */

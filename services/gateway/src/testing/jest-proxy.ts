@@ -1,5 +1,5 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { freePort } from '@cpg/ports';
 
 /** A TCP proxy between the gateway and its database, to simulate an outage. */
 export interface Proxy {
@@ -24,9 +24,9 @@ export const startProxy = async (target: string): Promise<Proxy> => {
     }
     client.pipe(upstream).pipe(client);
   });
-  const listen = (portToUse: number) => new Promise<void>((done) => server.listen(portToUse, '127.0.0.1', done));
-  await listen(0);
-  const ownPort = (server.address() as AddressInfo).port;
+  const ownPort = await freePort();
+  const listen = () => new Promise<void>((done) => server.listen(ownPort, '127.0.0.1', done));
+  await listen();
   const url = new URL(target);
   url.port = String(ownPort);
   return {
@@ -36,6 +36,6 @@ export const startProxy = async (target: string): Promise<Proxy> => {
         for (const socket of sockets) socket.destroy();
         server.close(() => done());
       }),
-    reconnect: () => listen(ownPort),
+    reconnect: listen,
   };
 };

@@ -5,8 +5,8 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { freePort } from '@cpg/ports';
 import type { BrokerProcess } from '../broker-process.ts';
-import { freePort } from '../process.ts';
 import { APACHE, apacheJars } from './jars.ts';
 
 export { NoApacheKafka } from './jars.ts';

@@ -1,0 +1,1 @@
+export { freePort, isFree, listenOn } from './ports.ts';
