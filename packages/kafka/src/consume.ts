@@ -2,9 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { retry, untilBack, withTimeout } from '@cpg/runtime';
 import type { EachBatchPayload } from 'kafkajs';
 import { type ConsumeOptions, handleBatch } from './batch-handler.ts';
-import { createDeadLetterProducer } from './dead-letter-producer.ts';
+import { createDeadLetterProducer, type DeadLetterProducer } from './dead-letter-producer.ts';
 import { HEARTBEAT_INTERVAL_MS } from './heartbeats.ts';
-import { createOffsetCommitter } from './offset-committer.ts';
+import { createOffsetCommitter, type OffsetCommitter } from './offset-committer.ts';
+import { RewindError } from './rewind.ts';
 
 export interface RunningConsumer {
   /** Readiness check. Rejects before the group is joined, and when there was no heartbeat for the session timeout. */
@@ -28,7 +29,67 @@ const STOP_TIMEOUT_MS = 6_000;
 /** Consumes topics as a member of a consumer group. A new group starts at the oldest message.
  *  Connects in the background and reconnects after every failure. */
 export const consume = <T>(options: ConsumeOptions<T>): RunningConsumer => {
+  const { kafka, groupId, beforeCommit, onRewind, log } = options;
+  const stopping = new AbortController();
+  const deadLetters = createDeadLetterProducer(kafka, groupId);
+  const offsets = createOffsetCommitter({ log, beforeCommit, onRewind: () => rewind() });
+  const open = () =>
+    openConsumer(options, { deadLetters, offsets, signal: stopping.signal, onRewindError: () => rewind() });
+  let current = open();
+  let rewinding: Promise<void> | null = null;
+
+  const goBack = async () => {
+    log.warn({ groupId }, 'going back to the committed offsets');
+    await current.close().catch((error: unknown) => log.warn({ err: error, groupId }, COULD_NOT_LEAVE));
+    offsets.reset();
+    onRewind?.();
+    rewinding = null;
+    if (!stopping.signal.aborted) current = open();
+  };
+  // A new consumer reads the committed offsets. Not awaited by a batch: the earlier consumer ends after its batches.
+  const rewind = () => {
+    if (!stopping.signal.aborted) rewinding ??= goBack();
+  };
+
+  let leaving: Promise<void> | undefined;
+  const leaveGroup = async () => {
+    await rewinding;
+    await offsets.stop();
+    await current.close();
+    await deadLetters.close();
+  };
+  return {
+    ready: async () => {
+      if (performance.now() - current.lastHeartbeatAt() > SESSION_TIMEOUT_MS)
+        throw new Error(`the consumer is not a member of its group ${groupId}`);
+    },
+    stop: async () => {
+      stopping.abort();
+      leaving ??= leaveGroup();
+      await withTimeout(STOP_TIMEOUT_MS, leaving).catch((error: unknown) =>
+        log.warn({ err: error, groupId }, COULD_NOT_LEAVE),
+      );
+    },
+  };
+};
+
+const COULD_NOT_LEAVE = 'could not leave the consumer group';
+
+interface OpenConsumerParts {
+  readonly deadLetters: DeadLetterProducer;
+  readonly offsets: OffsetCommitter;
+  readonly signal: AbortSignal;
+  readonly onRewindError: () => void;
+}
+
+/** One consumer of kafkajs, which starts at the committed offsets. */
+const openConsumer = <T>(
+  options: ConsumeOptions<T>,
+  { deadLetters, offsets, signal, onRewindError }: OpenConsumerParts,
+) => {
   const { kafka, groupId, topics, preferThroughput = false, log } = options;
+  const closing = new AbortController();
+  const ending = AbortSignal.any([signal, closing.signal]);
   const consumer = kafka.consumer({
     groupId,
     sessionTimeout: SESSION_TIMEOUT_MS,
@@ -37,11 +98,8 @@ export const consume = <T>(options: ConsumeOptions<T>): RunningConsumer => {
     ...(preferThroughput ? HIGH_THROUGHPUT_FETCH : LOW_LATENCY_FETCH),
     // The relay uses transactions only to fence its predecessors. Its messages are facts that an abort does not revoke.
     readUncommitted: true,
-    retry: { ...RETRY, restartOnFailure: async () => !stopping.signal.aborted },
+    retry: { ...RETRY, restartOnFailure: async () => !ending.aborted },
   });
-  const stopping = new AbortController();
-  const deadLetters = createDeadLetterProducer(kafka, groupId);
-  const offsets = createOffsetCommitter(log);
   let lastBatch: EachBatchPayload | null = null;
   let lastHeartbeatAt = -Infinity;
   const recordHeartbeat = () => {
@@ -55,15 +113,18 @@ export const consume = <T>(options: ConsumeOptions<T>): RunningConsumer => {
       autoCommit: false,
       eachBatchAutoResolve: false,
       partitionsConsumedConcurrently: 4,
-      eachBatch: (payload) => {
+      eachBatch: async (payload) => {
         lastBatch = payload;
-        return handleBatch(payload, options, { deadLetters, offsets, signal: stopping.signal });
+        await handleBatch(payload, options, { deadLetters, offsets, signal: ending }).catch((error: unknown) => {
+          if (!(error instanceof RewindError)) throw error;
+          onRewindError();
+        });
       },
     });
   };
   const start = () =>
     retry(connectAndRun, {
-      signal: stopping.signal,
+      signal: ending,
       ...untilBack(options.wait),
       onError: (error) => log.warn({ err: error, groupId }, 'cannot connect the consumer, retrying'),
     }).catch(() => {});
@@ -73,37 +134,27 @@ export const consume = <T>(options: ConsumeOptions<T>): RunningConsumer => {
   // A batch that holds only a transaction marker does not reach `eachBatch`. Without this commit the group would seem
   // to lag.
   consumer.on('consumer.end_batch_process', ({ payload: { batchSize } }) => {
-    if (batchSize === 0 && lastBatch) offsets.schedule(lastBatch);
+    if (batchSize === 0 && lastBatch && !closing.signal.aborted) offsets.schedule(lastBatch);
   });
   let started = start();
   // kafkajs restarts only after errors that it considers retriable. This restarts the consumer after all others.
   consumer.on('consumer.crash', ({ payload: { error, restart } }) => {
     lastHeartbeatAt = -Infinity;
     lastBatch = null;
-    if (stopping.signal.aborted) return;
+    if (ending.aborted) return;
     log.error({ err: error, groupId }, 'the consumer crashed, restarting it');
     if (restart) return;
-    started = sleep(RESTART_DELAY_MS, undefined, { signal: stopping.signal }).then(start, () => {});
+    started = sleep(RESTART_DELAY_MS, undefined, { signal: ending }).then(start, () => {});
   });
 
-  let leaving: Promise<void> | undefined;
-  const leaveGroup = async () => {
-    await started;
-    await offsets.stop();
-    await consumer.disconnect();
-    await deadLetters.close();
-  };
   return {
-    ready: async () => {
-      if (performance.now() - lastHeartbeatAt > SESSION_TIMEOUT_MS)
-        throw new Error(`the consumer is not a member of its group ${groupId}`);
-    },
-    stop: async () => {
-      stopping.abort();
-      leaving ??= leaveGroup();
-      await withTimeout(STOP_TIMEOUT_MS, leaving).catch((error: unknown) =>
-        log.warn({ err: error, groupId }, 'could not leave the consumer group'),
-      );
+    /** As `performance.now()`. */
+    lastHeartbeatAt: () => lastHeartbeatAt,
+    /** Finishes the current messages and leaves the group. */
+    close: async (): Promise<void> => {
+      closing.abort();
+      await started;
+      await consumer.disconnect();
     },
   };
 };

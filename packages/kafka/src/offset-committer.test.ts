@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createLogger } from '@cpg/runtime';
 import type { OffsetsByTopicPartition } from 'kafkajs';
 import { createOffsetCommitter } from './offset-committer.ts';
+import { RewindError } from './rewind.ts';
 
 const log = createLogger({ name: 'test', level: 'silent' });
 const DELAY_MS = 20;
@@ -31,7 +32,7 @@ const until = async (condition: () => boolean) => {
 };
 
 test('commits offsets resolved in quick succession with one commit', async () => {
-  const commits = createOffsetCommitter(log, DELAY_MS);
+  const commits = createOffsetCommitter({ log, delayMs: DELAY_MS });
   const { committed, resolve } = partition();
   for (const offset of ['1', '2', '3']) commits.schedule(resolve(offset));
   await until(() => committed.length > 0);
@@ -41,7 +42,7 @@ test('commits offsets resolved in quick succession with one commit', async () =>
 });
 
 test('retries a failed commit with the newest offset', async () => {
-  const commits = createOffsetCommitter(log, DELAY_MS);
+  const commits = createOffsetCommitter({ log, delayMs: DELAY_MS });
   const { committed, resolve } = partition(new Error('unavailable'));
   commits.schedule(resolve('1'));
   await commits.flush();
@@ -53,11 +54,31 @@ test('retries a failed commit with the newest offset', async () => {
 });
 
 test('does not retry a commit after the partition was lost', async () => {
-  const commits = createOffsetCommitter(log, DELAY_MS);
+  const commits = createOffsetCommitter({ log, delayMs: DELAY_MS });
   const { committed, resolve } = partition(Object.assign(new Error('partition lost'), { type: 'ILLEGAL_GENERATION' }));
   commits.schedule(resolve('1'));
   await commits.flush();
   await commits.flush();
   expect(committed).toEqual([]);
   await commits.stop();
+});
+
+test('commits only what was handled before the flush, and nothing when that was lost', async () => {
+  const { committed, resolve } = partition();
+  const rewinds: string[] = [];
+  const flushes = [async () => void resolve('2'), () => Promise.reject(new RewindError('lost'))];
+  const commits = createOffsetCommitter({
+    log,
+    delayMs: DELAY_MS,
+    beforeCommit: () => flushes.shift()!(),
+    onRewind: () => rewinds.push('rewind'),
+  });
+  commits.schedule(resolve('1'));
+  await commits.flush();
+  expect(committed).toEqual(['1']);
+  commits.schedule(resolve('3'));
+  await commits.flush();
+  await commits.flush();
+  expect(committed).toEqual(['1']);
+  expect(rewinds).toEqual(['rewind']);
 });

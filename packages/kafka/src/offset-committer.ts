@@ -1,5 +1,6 @@
 import type { Logger } from '@cpg/runtime';
 import type { EachBatchPayload } from 'kafkajs';
+import { RewindError } from './rewind.ts';
 
 type Batch = Pick<EachBatchPayload, 'commitOffsetsIfNecessary' | 'uncommittedOffsets'>;
 
@@ -9,14 +10,29 @@ export interface OffsetCommitter {
   readonly schedule: (batch: Batch) => void;
   /** Commits now. Resolves also when the commit failed. */
   readonly flush: () => Promise<void>;
+  /** Drops offsets that are not committed yet. */
+  readonly reset: () => void;
   readonly stop: () => Promise<void>;
+}
+
+export interface OffsetCommitterOptions {
+  readonly log: Logger;
+  readonly delayMs?: number;
+  readonly beforeCommit?: (() => Promise<void>) | undefined;
+  /** `beforeCommit` threw a RewindError. */
+  readonly onRewind?: () => void;
 }
 
 const COMMIT_DELAY_MS = 1_000;
 // Another group member owns the partitions now and consumes the uncommitted messages again.
 const PARTITION_LOST = new Set(['UNKNOWN_MEMBER_ID', 'ILLEGAL_GENERATION', 'FENCED_INSTANCE_ID']);
 
-export const createOffsetCommitter = (log: Logger, delayMs = COMMIT_DELAY_MS): OffsetCommitter => {
+export const createOffsetCommitter = ({
+  log,
+  delayMs = COMMIT_DELAY_MS,
+  beforeCommit,
+  onRewind,
+}: OffsetCommitterOptions): OffsetCommitter => {
   let pending: Batch | null = null;
   let timer: NodeJS.Timeout | undefined;
   let lastCommit: Promise<void> = Promise.resolve();
@@ -29,11 +45,16 @@ export const createOffsetCommitter = (log: Logger, delayMs = COMMIT_DELAY_MS): O
   const commit = async () => {
     const batch = pending;
     pending = null;
+    if (!batch) return;
     try {
-      await batch?.commitOffsetsIfNecessary(batch.uncommittedOffsets());
+      // Only what was handled before `beforeCommit` is durable after it.
+      const handled = batch.uncommittedOffsets();
+      await beforeCommit?.();
+      await batch.commitOffsetsIfNecessary(handled);
     } catch (error) {
+      if (error instanceof RewindError) return onRewind?.();
       log.debug({ err: error }, 'could not commit offsets');
-      if (!PARTITION_LOST.has((error as { type?: string }).type ?? '')) schedule(pending ?? batch!);
+      if (!PARTITION_LOST.has((error as { type?: string }).type ?? '')) schedule(pending ?? batch);
     }
   };
   const flush = (): Promise<void> => {
@@ -45,6 +66,9 @@ export const createOffsetCommitter = (log: Logger, delayMs = COMMIT_DELAY_MS): O
   return {
     schedule,
     flush,
+    reset: () => {
+      pending = null;
+    },
     stop: () => {
       stopped = true;
       return flush();

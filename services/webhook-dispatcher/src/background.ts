@@ -119,7 +119,7 @@ const startMaintenance = (
 };
 
 const startConsumer = (
-  { ingest }: Instance,
+  { ingest, flushIngests, rewound }: Instance,
   retention: Retention,
   { kafka, webhooks, now, wait, log }: BackgroundOptions,
 ): RunningConsumer =>
@@ -128,6 +128,8 @@ const startConsumer = (
     groupId: 'webhook-dispatcher',
     topics,
     handle: batchCalls(deliverEvents({ webhooks, ingest, retention, now, log })),
+    beforeCommit: flushIngests,
+    onRewind: rewound,
     isTransientError: isTransientDatabaseError,
     wait,
     log,

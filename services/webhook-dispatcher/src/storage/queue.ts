@@ -1,6 +1,7 @@
 import type { Queryable } from '@cpg/postgres';
 import type { RenderedEvent } from '../delivery/render.ts';
 import { eventColumns } from './events.ts';
+import type { IngestNumber } from './ingest-numbers.ts';
 
 /** A delivery to store: one event for one webhook. */
 export interface NewDelivery {
@@ -31,7 +32,7 @@ export interface Enqueued {
 
 /** Stores events and their deliveries, each once, under the locks of their orders. A row starts leased to `holder` if
  *  `lease` is set and all earlier first attempts of its ordering key are leased to `holder` too. Returns only new
- *  deliveries, and none of deleted orders. */
+ *  deliveries, and none of deleted orders. With a number, the commit does not wait for the disk. */
 export const enqueue = async (
   db: Queryable,
   {
@@ -39,19 +40,19 @@ export const enqueue = async (
     deliveries,
     versions = new Map(),
     holder,
+    number,
     now,
   }: {
     events: readonly RenderedEvent[];
     deliveries: readonly NewDelivery[];
     versions?: ReadonlyMap<string, string> | undefined;
     holder: string;
+    number?: Pick<IngestNumber, 'number' | 'accepted'> | undefined;
     now: Date;
   },
 ): Promise<Enqueued> => {
   const { rows } = await db.query<EnqueuedRow & { outdated_merchant: string | null }>({
-    name: 'enqueue',
-    text: `select id, position, leased, outdated_merchant from webhooks.ingest(
-      $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23)`,
+    ...(number ? ENQUEUE : ENQUEUE_DURABLY),
     values: [
       events.map(({ day }) => day),
       ...eventColumns(events),
@@ -70,6 +71,7 @@ export const enqueue = async (
       holder,
       [...versions.keys()],
       [...versions.values()],
+      ...(number ? [number.number, number.accepted] : []),
     ],
   });
   return {
@@ -77,3 +79,8 @@ export const enqueue = async (
     outdatedMerchantIds: rows.flatMap(({ outdated_merchant: outdated }) => outdated ?? []),
   };
 };
+
+const INGEST = 'select id, position, leased, outdated_merchant from webhooks';
+const COLUMNS = Array.from({ length: 23 }, (_, index) => `$${index + 1}`).join(', ');
+const ENQUEUE_DURABLY = { name: 'enqueue durably', text: `${INGEST}.ingest(${COLUMNS})` };
+const ENQUEUE = { name: 'enqueue', text: `${INGEST}.ingest_unflushed(${COLUMNS}, $24, $25)` };

@@ -98,18 +98,37 @@ test('reads the delivery of a result, and no others of its webhook', async () =>
 
 test('reads the row of work of a failed attempt, and no others that the instance has leased', async () => {
   const webhookId = newId('webhook');
-  const { rows } = await system.pool.query<{ position: string }>(
+  const { rows } = await system.pool.query<{ position: string; delivery_id: string }>(
     `insert into webhooks.queue (day, event_id, webhook_id, delivery_id, order_id, bytes, due_at, leased_by)
      select $1::date, name, $2, name, name, 10, now(), 'test' from generate_series(1, 1000) as n, concat('leased ', n) as name
-     returning position`,
+     returning position, delivery_id`,
     [now, webhookId],
   );
-  const { position } = rows[500]!;
+  const { position, delivery_id: id } = rows[500]!;
   const failed = resultFor(webhookId, { second: 0, isSuccess: false });
-  const result: Result = { ...failed, delivery: { ...failed.delivery, position }, status: 'pending', nextAt: now };
+  const result: Result = { ...failed, delivery: { ...failed.delivery, position, id }, status: 'pending', nextAt: now };
   const record = (holder: string) => rowsReadBy((db) => recordResults(db, { results: [result], holder, now }), 'queue');
   expect(await record('another instance')).toBeLessThan(10);
   expect(await record('test')).toBeLessThan(10);
   const freed = await system.pool.query('select position from webhooks.queue where leased_by is null');
   expect(freed.rows).toEqual([{ position }]);
+});
+
+test('a result leaves the row of another delivery that has its position', async () => {
+  const result = resultFor(newId('webhook'), { second: 0, isSuccess: true });
+  const { rows } = await system.pool.query<{ position: string }>(
+    `insert into webhooks.queue (day, event_id, webhook_id, delivery_id, order_id, bytes, due_at, leased_by)
+     values ($1, 'another', 'another', 'another', 'another', 10, now(), 'test') returning position`,
+    [now],
+  );
+  const { position } = rows[0]!;
+  const lost = { ...result.delivery, position };
+  for (const status of ['delivered', 'pending'] as const)
+    await recordResults(system.pool, {
+      results: [{ ...result, delivery: lost, status, nextAt: status === 'pending' ? now : null }],
+      holder: 'test',
+      now,
+    });
+  const left = await system.pool.query('select leased_by from webhooks.queue where position = $1', [position]);
+  expect(left.rows).toEqual([{ leased_by: 'test' }]);
 });

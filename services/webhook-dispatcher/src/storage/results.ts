@@ -49,6 +49,7 @@ const UNDEFINED_TABLE = '42P01';
 // `failing` counts only attempts that are recorded now, so a repeat counts nothing twice. A success resets its row.
 // Its rows are written in the order of their ids, so that instances cannot deadlock.
 // `is not distinct from` has no index: the one on `leased_by` would read everything that the instance has leased.
+// A position alone is not enough: after a crash of PostgreSQL, another delivery can have that of a lost one.
 // A late result of an instance whose lease expired changes neither a row leased to another instance nor a delivered
 // one.
 const recordInto = (day: string): string => `
@@ -58,10 +59,12 @@ const recordInto = (day: string): string => `
       as r (position, event_id, webhook_id, delivery_id, made, status, next_at,
         outcome, started_at, duration_ms, status_code, error, response, made_before)
   ), ended as (
-    delete from webhooks.queue q using result r where q.position = r.position and r.status <> 'pending'
+    delete from webhooks.queue q using result r
+    where q.position = r.position and q.delivery_id = r.delivery_id and r.status <> 'pending'
   ), retried as (
     update webhooks.queue q set attempts = r.made, due_at = r.next_at, leased_by = null from result r
-    where q.position = r.position and r.status = 'pending' and q.leased_by is not distinct from $2
+    where q.position = r.position and q.delivery_id = r.delivery_id and r.status = 'pending'
+      and q.leased_by is not distinct from $2
   ), updated as (
     update webhooks.${partitionOf('deliveries', day)} d set status = r.status, attempts = r.made_before + r.made, next_attempt_at = r.next_at, updated_at = $3 from result r
     where d.event_id = r.event_id and d.webhook_id = r.webhook_id and d.id = r.delivery_id and d.status = 'pending'

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { DomainMessage, WebhookEventType } from '@cpg/contracts';
+import { RewindError } from '@cpg/kafka';
 import { migrate, testDatabase } from '@cpg/postgres';
 import { newId, secretBox } from '@cpg/runtime';
 import { ENDPOINT_LIMITS } from '../delivery/endpoint.ts';
@@ -69,8 +70,18 @@ export const dispatchers = async () => {
       await instance.stop(0);
       await sender.close();
     });
-    const consume = deliverEvents({ webhooks, ingest: instance.ingest, retention: DEFAULT_RETENTION, now, log });
-    return { instance, webhooks, consume };
+    const deliver = deliverEvents({ webhooks, ingest: instance.ingest, retention: DEFAULT_RETENTION, now, log });
+    /** Consumes messages again when the instance asks for it, as the Kafka consumer does. */
+    const consume = async (messages: Parameters<typeof deliver>[0]): Promise<void> => {
+      try {
+        await deliver(messages);
+      } catch (error) {
+        if (!(error instanceof RewindError)) throw error;
+        instance.rewound();
+        await deliver(messages);
+      }
+    };
+    return { instance, webhooks, ingest: deliver, consume };
   };
   return {
     databaseUrl: database.url,
