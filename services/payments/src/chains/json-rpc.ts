@@ -1,5 +1,9 @@
+import { isAscii } from 'node:buffer';
+import type { Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import { errors, Pool } from 'undici';
 import { ChainNodeError } from './chain-source.ts';
+import { decodedHex } from './hex-parts.ts';
 
 /** A node answered with a JSON-RPC error. */
 export class RpcError extends Error {
@@ -16,7 +20,7 @@ export interface RpcNode {
   readonly number: number;
   /** The `result` of one call. Throws RpcError, or ChainNodeError without a usable answer. */
   readonly call: (method: string, params?: readonly unknown[]) => Promise<unknown>;
-  /** The bytes of a `result` in hex digits. Throws like `call`. */
+  /** The bytes of a `result` in hex digits, alone in their ArrayBuffer. Throws like `call`. */
   readonly bytes: (method: string, params: readonly unknown[]) => Promise<Buffer>;
   readonly close: () => Promise<void>;
 }
@@ -52,7 +56,7 @@ export const rpcNode = ({ url, number, timeoutMs = TIMEOUT_MS, maxBytes = MAX_BY
     try {
       const body = JSON.stringify({ jsonrpc: '2.0', id, method, params });
       const response = await pool.request({ method: 'POST', path: pathname + search, headers, body, signal });
-      return { id, status: response.statusCode, body: Buffer.from(await response.body.arrayBuffer()) };
+      return { id, status: response.statusCode, body: await partsOf(response.body) };
     } catch (error) {
       if (error instanceof errors.ResponseExceededMaxSizeError)
         throw failure(method, 'too_large', `answered more than ${maxBytes} bytes`);
@@ -75,17 +79,16 @@ export const rpcNode = ({ url, number, timeoutMs = TIMEOUT_MS, maxBytes = MAX_BY
 
   const call = async (method: string, params: readonly unknown[] = []): Promise<unknown> => {
     const response = await ask(method, params);
-    return resultOf(method, response, response.body.toString());
+    return resultOf(method, response, textOf(response.body));
   };
 
   const bytes = async (method: string, params: readonly unknown[]): Promise<Buffer> => {
     const response = await ask(method, params);
     const { json, digits } = withoutLongResult(response.body);
     const result = resultOf(method, response, json);
-    const text = digits !== null && result === '' ? digits : result;
-    const decoded = typeof text === 'string' ? Buffer.from(text, 'hex') : null;
-    if (!decoded || decoded.length * 2 !== (text as string).length)
-      throw failure(method, 'malformed', 'is no text in hex');
+    const isCut = digits !== null && result === '';
+    const decoded = isCut ? decodedHex(digits) : typeof result === 'string' ? decodedHex([Buffer.from(result)]) : null;
+    if (!decoded) throw failure(method, 'malformed', 'is no text in hex');
     return decoded;
   };
   return { number, call, bytes, close: () => pool.destroy() };
@@ -94,20 +97,40 @@ export const rpcNode = ({ url, number, timeoutMs = TIMEOUT_MS, maxBytes = MAX_BY
 interface Response {
   readonly id: number;
   readonly status: number;
-  readonly body: Buffer;
+  /** In the parts in which it arrived: joining megabytes costs time and garbage. */
+  readonly body: readonly Buffer[];
 }
+
+const partsOf = async (body: Readable): Promise<Buffer[]> => {
+  const parts: Buffer[] = [];
+  body.on('data', (part: Buffer) => parts.push(part));
+  await finished(body);
+  return parts;
+};
 
 const RESULT = '"result":"';
 
 /** Cuts out the result, because JSON.parse would copy megabytes of it.
  *  JSON escapes quotation marks in strings, so `RESULT` cannot match inside one. */
-const withoutLongResult = (body: Buffer): { readonly json: string; readonly digits: string | null } => {
-  const start = body.indexOf(RESULT) + RESULT.length;
-  const end = body.indexOf('"', start);
-  if (start < RESULT.length || end === -1) return { json: body.toString(), digits: null };
-  const json = body.toString('utf8', 0, start) + body.toString('utf8', end);
-  return { json, digits: body.toString('latin1', start, end) };
+const withoutLongResult = (body: readonly Buffer[]): { readonly json: string; readonly digits: Buffer[] | null } => {
+  // Not in the first part if that is tiny.
+  const parts = body[0]?.includes(RESULT) ? body : [Buffer.concat(body)];
+  const start = parts[0]!.indexOf(RESULT) + RESULT.length;
+  const before = parts[0]!.subarray(0, start);
+  const digits = [parts[0]!.subarray(start), ...parts.slice(1)];
+  const last = digits.findIndex((part) => part.includes('"'));
+  if (start < RESULT.length || last === -1) return { json: textOf(body), digits: null };
+  const end = digits[last]!.indexOf('"');
+  const after = [digits[last]!.subarray(end), ...digits.slice(last + 1)];
+  const json = textOf([before, ...after]);
+  return { json, digits: [...digits.slice(0, last), digits[last]!.subarray(0, end)] };
 };
+
+/** ASCII needs no decoding, and short strings are cheap to collect. */
+const textOf = (parts: readonly Buffer[]): string =>
+  parts.every((part) => isAscii(part))
+    ? parts.map((part) => part.toString('latin1')).join('')
+    : Buffer.concat(parts).toString();
 
 interface Answer {
   readonly result: unknown;
