@@ -43,24 +43,28 @@ export const bitcoinSource = ({
   const toAddress = addressOf(PREFIXES[network.chain]);
   const filterOf = scriptFilter(PREFIXES[network.chain]);
 
-  const transfersIn = (transaction: RawTransaction, watched: Watched): Transfer[] => {
-    const transfers: Transfer[] = [];
+  /** Finds the transfers in transactions of some bytes. */
+  const transfersIn = (bytes: Buffer, watched: Watched) => {
     const mayPay = filterOf(watched);
-    const { bytes } = transaction;
-    eachOutput(transaction, (vout, units, script, scriptBytes) => {
-      if (units === 0 || !mayPay(bytes, script, scriptBytes)) return;
-      const address = toAddress(bytes.subarray(script, script + scriptBytes));
-      if (address !== null && watched.has(address)) transfers.push(transferOf(transaction, { vout, units, address }));
-    });
-    return transfers;
+    return (transaction: RawTransaction): Transfer[] => {
+      const transfers: Transfer[] = [];
+      eachOutput(bytes, transaction, (vout, units, script, scriptBytes) => {
+        if (units === 0 || !mayPay(bytes, script, scriptBytes)) return;
+        const address = toAddress(bytes.subarray(script, script + scriptBytes));
+        if (address !== null && watched.has(address))
+          transfers.push(transferOf(bytes, transaction, { vout, units, address }));
+      });
+      return transfers;
+    };
   };
 
   const transferOf = (
+    bytes: Buffer,
     transaction: RawTransaction,
     { vout, units, address }: { vout: number; units: number; address: string },
   ): Transfer => {
-    const txHash = idOf(transaction);
-    const isNew = isCoinbase(transaction);
+    const txHash = idOf(bytes, transaction);
+    const isNew = isCoinbase(bytes, transaction);
     return {
       id: `${txHash}:${vout}`,
       txHash,
@@ -68,7 +72,7 @@ export const bitcoinSource = ({
       asset: asset.id,
       units: BigInt(units),
       ...(isNew && { minConfirmations: COINBASE_CONFIRMATIONS }),
-      spends: isNew ? [] : spendsOf(transaction),
+      spends: isNew ? [] : spendsOf(bytes, transaction),
     };
   };
 
@@ -80,8 +84,9 @@ export const bitcoinSource = ({
       if (!found) throw new ReorganizedError(ref);
       const block = found.answer;
       const transfers: Transfer[] = [];
+      const find = transfersIn(block.bytes, watched);
       for (const [index, transaction] of block.transactions.entries()) {
-        transfers.push(...transfersIn(transaction, watched));
+        transfers.push(...find(transaction));
         if (index % TRANSACTIONS_PER_TURN === TRANSACTIONS_PER_TURN - 1) await yieldToEventLoop();
       }
       let spenders: Map<string, string> | undefined;
@@ -90,7 +95,7 @@ export const bitcoinSource = ({
         parent: block.parent,
         time: block.time,
         transfers,
-        spent: (output) => (spenders ??= spendersIn(block.transactions)).get(output),
+        spent: (output) => (spenders ??= spendersIn(block)).get(output),
       };
     },
     mempool: mempoolReader(nodes, transfersIn),
@@ -141,10 +146,10 @@ const requireHash = (node: RpcNode, method: string, value: unknown): string => {
   return value;
 };
 
-const spendersIn = (transactions: readonly RawTransaction[]): Map<string, string> =>
+const spendersIn = ({ bytes, transactions }: RawBlock): Map<string, string> =>
   new Map(
     transactions.flatMap((transaction) => {
-      const id = idOf(transaction);
-      return spendsOf(transaction).map((output) => [output, id] as const);
+      const id = idOf(bytes, transaction);
+      return spendsOf(bytes, transaction).map((output) => [output, id] as const);
     }),
   );

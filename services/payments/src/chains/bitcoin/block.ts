@@ -7,6 +7,7 @@ import { DecodeError, hashText, type RawTransaction, Reader, readTransaction } f
 export interface RawBlock {
   readonly parent: string;
   readonly time: Date;
+  readonly bytes: Buffer;
   readonly transactions: readonly RawTransaction[];
 }
 
@@ -15,8 +16,8 @@ const TRANSACTIONS_PER_TURN = 500;
 // A transaction has at least one input and one output.
 const SMALLEST_TRANSACTION = 60;
 
-/** Decodes a block and proves that it has this hash. Overwrites the witnesses in `bytes`.
- *  Throws DecodeError. */
+/** Decodes a block and proves that it has this hash. Takes `bytes`, which are alone in their ArrayBuffer, and
+ *  overwrites their witnesses. Throws DecodeError. */
 export const readBlock = async (bytes: Buffer, hash: string, roots: MerkleRoots): Promise<RawBlock> => {
   const reader = new Reader(bytes);
   reader.skip(HEADER_BYTES);
@@ -32,9 +33,10 @@ export const readBlock = async (bytes: Buffer, hash: string, roots: MerkleRoots)
     if (index % TRANSACTIONS_PER_TURN === TRANSACTIONS_PER_TURN - 1) await yieldToEventLoop();
   }
   if (!reader.isAtEnd) throw new DecodeError('continues after its last transaction');
-  const root = await roots.of(transactions);
-  if (root === null) throw new DecodeError('repeats transactions');
-  if (bytes.compare(root, 0, HASH_BYTES, 36, 68) !== 0)
+  const proven = await roots.of(bytes, transactions);
+  if (proven.root === null) throw new DecodeError('repeats transactions');
+  if (proven.bytes.compare(proven.root, 0, HASH_BYTES, 36, 68) !== 0)
     throw new DecodeError('contains other transactions than its header says');
-  return { parent: hashText(bytes, 4), time: new Date(bytes.readUInt32LE(68) * 1_000), transactions };
+  const time = new Date(proven.bytes.readUInt32LE(68) * 1_000);
+  return { parent: hashText(proven.bytes, 4), time, bytes: proven.bytes, transactions };
 };

@@ -13,7 +13,7 @@ const CONCURRENT = 8;
 /** Reads each transaction of the mempool once, while it stays there. */
 export const mempoolReader = (
   nodes: Nodes,
-  transfersIn: (transaction: RawTransaction, watched: Watched) => Transfer[],
+  transfersIn: (bytes: Buffer, watched: Watched) => (transaction: RawTransaction) => Transfer[],
 ): ((watched: Watched) => Promise<readonly Transfer[]>) => {
   let seen = new Map<string, readonly Transfer[]>();
 
@@ -22,8 +22,8 @@ export const mempoolReader = (
     seen = new Map(ids.flatMap((id) => (seen.has(id) ? [[id, seen.get(id)!] as const] : [])));
     const unread = ids.filter((id) => !seen.has(id)).slice(0, TRANSACTIONS_PER_CALL);
     const read = async (id: string): Promise<void> => {
-      const transaction = await fetchTransaction(node, id);
-      if (transaction) seen.set(id, transfersIn(transaction, watched));
+      const found = await fetchTransaction(node, id);
+      if (found) seen.set(id, transfersIn(found.bytes, watched)(found.transaction));
     };
     await pMap(unread, read, { concurrency: CONCURRENT });
     return [...seen.values()].flat();
@@ -38,13 +38,17 @@ const listedIds = async (node: RpcNode): Promise<string[]> => {
 };
 
 /** Null if the transaction left the mempool. */
-const fetchTransaction = async (node: RpcNode, id: string): Promise<RawTransaction | null> => {
+const fetchTransaction = async (
+  node: RpcNode,
+  id: string,
+): Promise<{ bytes: Buffer; transaction: RawTransaction } | null> => {
   const fail = (why: string) => new ChainNodeError('mismatch', `node ${node.number}, getrawtransaction: ${why}`);
   try {
-    const reader = new Reader(await node.bytes('getrawtransaction', [id, 0]));
+    const bytes = await node.bytes('getrawtransaction', [id, 0]);
+    const reader = new Reader(bytes);
     const transaction = readTransaction(reader);
-    if (idOf(transaction) !== id || !reader.isAtEnd) throw fail('is another transaction than the requested one');
-    return transaction;
+    if (idOf(bytes, transaction) !== id || !reader.isAtEnd) throw fail('is another transaction than the requested one');
+    return { bytes, transaction };
   } catch (error) {
     if (error instanceof RpcError) {
       if (error.code === UNKNOWN) return null;

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { type MerkleRoots, merkleRoots } from './merkle-root.ts';
-import type { RawTransaction } from './transactions.ts';
 
 let roots: MerkleRoots;
 beforeEach(() => void (roots = merkleRoots()));
@@ -10,16 +9,17 @@ const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest(
 const hashOf = (...parts: Uint8Array[]) => sha256(sha256(Buffer.concat(parts)));
 const idOf = (text: string) => hashOf(Buffer.from(text));
 /** Transactions one after another in the bytes of a block. Only their ranges count here. */
-const transactionsOf = (texts: string[]): RawTransaction[] => {
-  const bytes = Buffer.from(texts.join(''));
-  return texts.map((text) => ({
-    bytes,
-    start: bytes.indexOf(text),
-    outputs: 0,
-    end: bytes.indexOf(text) + text.length,
-  }));
+const transactionsOf = (texts: string[]) => {
+  const joined = texts.join('');
+  const bytes = Buffer.from(new TextEncoder().encode(joined).slice().buffer);
+  const at = (text: string) => ({ start: joined.indexOf(text), outputs: 0, end: joined.indexOf(text) + text.length });
+  return { bytes, transactions: texts.map(at) };
 };
-const rootOf = (...texts: string[]) => roots.of(transactionsOf(texts)).then((root) => root && Buffer.from(root));
+const answerTo = (...texts: string[]) => {
+  const { bytes, transactions } = transactionsOf(texts);
+  return roots.of(bytes, transactions);
+};
+const rootOf = (...texts: string[]) => answerTo(...texts).then(({ root }) => root && Buffer.from(root));
 
 test('the root of one transaction is its hash', async () => {
   expect(await rootOf('one')).toEqual(idOf('one'));
@@ -33,6 +33,13 @@ test('repeats the last hash of an odd number, on every level', async () => {
 
 test('gives no root where transactions are repeated', async () => {
   expect(await rootOf('a', 'b', 'c', 'c')).toBeNull();
+});
+
+test('takes the bytes and gives them back', async () => {
+  const { bytes, transactions } = transactionsOf(['one', 'two']);
+  const answer = roots.of(bytes, transactions);
+  expect(bytes).toHaveLength(0);
+  expect((await answer).bytes).toEqual(Buffer.from('onetwo'));
 });
 
 test('answers questions that were asked at once in their order', async () => {

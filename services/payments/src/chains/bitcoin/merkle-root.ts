@@ -2,19 +2,26 @@ import { Worker } from 'node:worker_threads';
 import type { RawTransaction } from './transactions.ts';
 
 export interface MerkleQuestion {
-  readonly bytes: Uint8Array;
+  readonly bytes: Uint8Array<ArrayBuffer>;
   /** Start and end of each transaction without its witnesses. */
-  readonly ranges: Uint32Array;
+  readonly ranges: Uint32Array<ArrayBuffer>;
 }
 
-/** Null if transactions are repeated at the end, which gives the root of the block without them
- *  (CVE-2012-2459). */
-export type MerkleAnswer = Uint8Array | null;
+export interface MerkleAnswer {
+  /** Null if transactions are repeated at the end, which gives the root of the block without them
+   *  (CVE-2012-2459). */
+  readonly root: Uint8Array | null;
+  /** The bytes of the question. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
 
 export interface MerkleRoots {
-  /** The Merkle root of at least one transaction.
-   *  Source: Bitcoin developer reference, "Merkle Trees". */
-  readonly of: (transactions: readonly RawTransaction[]) => Promise<MerkleAnswer>;
+  /** The Merkle root of at least one transaction in `bytes`. They must be alone in their ArrayBuffer, which moves to
+   *  the thread and back with the answer. Source: Bitcoin developer reference, "Merkle Trees". */
+  readonly of: (
+    bytes: Buffer,
+    transactions: readonly RawTransaction[],
+  ) => Promise<{ readonly root: Uint8Array | null; readonly bytes: Buffer }>;
   readonly close: () => Promise<void>;
 }
 
@@ -46,20 +53,29 @@ export const merkleRoots = (): MerkleRoots => {
     return started;
   };
 
+  const ask = (question: MerkleQuestion): Promise<MerkleAnswer> =>
+    new Promise((resolve, reject) => {
+      worker ??= start();
+      worker.postMessage(question, [question.bytes.buffer, question.ranges.buffer]);
+      worker.ref();
+      waiting.push({ resolve, reject });
+    });
+
   return {
-    of: (transactions) =>
-      new Promise((resolve, reject) => {
-        worker ??= start();
-        worker.ref();
-        waiting.push({ resolve, reject });
-        worker.postMessage({ bytes: transactions[0]!.bytes, ranges: rangesOf(transactions) } satisfies MerkleQuestion);
-      }),
+    of: async (bytes, transactions) => {
+      const question = { bytes: bytes as Buffer<ArrayBuffer>, ranges: rangesOf(transactions) };
+      const { root, bytes: moved } = await ask(question);
+      return { root, bytes: Buffer.from(moved.buffer, moved.byteOffset, moved.length) };
+    },
     close: async () => void (await worker?.terminate()),
   };
 };
 
-const rangesOf = (transactions: readonly RawTransaction[]): Uint32Array => {
+const rangesOf = (transactions: readonly RawTransaction[]): Uint32Array<ArrayBuffer> => {
   const ranges = new Uint32Array(2 * transactions.length);
-  for (const [index, { start, end }] of transactions.entries()) ranges.set([start, end], 2 * index);
+  for (const [index, { start, end }] of transactions.entries()) {
+    ranges[2 * index] = start;
+    ranges[2 * index + 1] = end;
+  }
   return ranges;
 };

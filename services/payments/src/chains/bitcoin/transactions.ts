@@ -1,8 +1,7 @@
 import { HASH_BYTES, writeDoubleSha256 } from './double-sha256.mjs';
 
-/** A transaction without witnesses. It keeps offsets, because few transactions are decoded. */
+/** Where a transaction without its witnesses is in some bytes: few transactions are decoded. */
 export interface RawTransaction {
-  readonly bytes: Buffer;
   readonly start: number;
   /** Offset of the count of outputs. */
   readonly outputs: number;
@@ -84,7 +83,7 @@ export const readTransaction = (reader: Reader): RawTransaction => {
   if (isSegwit) skipWitnesses(reader, inputs);
   const lockTime = reader.skip(LOCK_TIME_BYTES);
   if (isSegwit) bytes.writeUInt32LE(bytes.readUInt32LE(lockTime), end - LOCK_TIME_BYTES);
-  return { bytes, start, outputs, end };
+  return { start, outputs, end };
 };
 
 const skipWitnesses = (reader: Reader, inputs: number): void => {
@@ -96,14 +95,14 @@ const skipWitnesses = (reader: Reader, inputs: number): void => {
 const unitsAt = (bytes: Buffer, offset: number): number =>
   bytes.readUInt32LE(offset) + bytes.readUInt32LE(offset + 4) * TWO_TO_32;
 
-export const idOf = ({ bytes, start, end }: RawTransaction): string => {
+export const idOf = (bytes: Buffer, { start, end }: RawTransaction): string => {
   const id = Buffer.alloc(HASH_BYTES);
   writeDoubleSha256(bytes.subarray(start, end), id, 0);
   return hashText(id);
 };
 
 /** Calls `visit` for each output, without an array of them: a block has thousands. */
-export const eachOutput = ({ bytes, outputs }: RawTransaction, visit: VisitOutput): void => {
+export const eachOutput = (bytes: Buffer, { outputs }: RawTransaction, visit: VisitOutput): void => {
   const reader = new Reader(bytes, outputs);
   const count = reader.compactSize();
   for (let vout = 0; vout < count; vout += 1) {
@@ -114,7 +113,7 @@ export const eachOutput = ({ bytes, outputs }: RawTransaction, visit: VisitOutpu
 };
 
 /** `<txid>:<vout>` of each output that a transaction spends. */
-export const spendsOf = ({ bytes, start }: RawTransaction): string[] => {
+export const spendsOf = (bytes: Buffer, { start }: RawTransaction): string[] => {
   const reader = new Reader(bytes, start + VERSION_BYTES);
   return Array.from({ length: reader.compactSize() }, () => {
     const outpoint = reader.skip(OUTPOINT_BYTES);
@@ -126,7 +125,7 @@ export const spendsOf = ({ bytes, start }: RawTransaction): string[] => {
 const NO_HASH = '00'.repeat(HASH_BYTES);
 
 /** Whether a transaction creates new coins. */
-export const isCoinbase = (transaction: RawTransaction): boolean => {
-  const [first, ...others] = spendsOf(transaction);
+export const isCoinbase = (bytes: Buffer, transaction: RawTransaction): boolean => {
+  const [first, ...others] = spendsOf(bytes, transaction);
   return others.length === 0 && first === `${NO_HASH}:${NO_OUTPUT}`;
 };
