@@ -1,67 +1,130 @@
-import { z } from 'zod';
 import { ChainNodeError } from '../chain-source.ts';
 import type { RpcNode } from '../json-rpc.ts';
+import {
+  addressIn,
+  fieldsIn,
+  hashIn,
+  InvalidValue,
+  itemsIn,
+  listOf,
+  nullish,
+  quantityIn,
+  quantityTextIn,
+  type Read,
+  smallQuantityIn,
+  textIn,
+} from './fields.ts';
 
-// Quantities are hex text, never JSON numbers. Source: Ethereum JSON-RPC specification, "Hex encoding".
-const HexDigits = z.string().regex(/^0x[0-9a-f]{1,64}$/);
-export const Quantity = HexDigits.transform(BigInt);
-export const SmallQuantity = Quantity.refine((value) => value <= Number.MAX_SAFE_INTEGER).transform(Number);
-export const Hash = z.string().regex(/^0x[0-9a-f]{64}$/);
-export const Bytes = z.string().regex(/^0x([0-9a-fA-F]{2})*$/);
-export const Address = z
-  .string()
-  .regex(/^0x[0-9a-fA-F]{40}$/)
-  .toLowerCase();
-/** A hash that is only compared with checked ones. */
-export const ComparedHash = z.string();
+/** Hashes that are only compared with checked ones may be any text. */
+export interface Transaction {
+  readonly hash: string;
+  readonly blockHash: string;
+  readonly to: string | null | undefined;
+  readonly from: string;
+  readonly value: bigint;
+}
 
-export const Transaction = z.object({
-  hash: Hash,
-  blockHash: ComparedHash,
-  to: Address.nullish(),
-  from: Address,
-  value: Quantity,
-});
-export type Transaction = z.infer<typeof Transaction>;
+export interface Header {
+  readonly hash: string;
+  readonly parentHash: string;
+  readonly number: number;
+  readonly timestamp: number;
+}
 
-export const Header = z.object({ hash: Hash, parentHash: Hash, number: SmallQuantity, timestamp: SmallQuantity });
-export type Header = z.infer<typeof Header>;
+export interface Log {
+  readonly address: string;
+  readonly topics: readonly string[];
+  readonly data: string;
+  readonly logIndex: number;
+  readonly transactionHash: string;
+  readonly blockHash: string;
+}
 
-export const Log = z.object({
-  address: Address,
-  topics: z.array(Hash).max(4),
-  data: z.string(),
-  logIndex: SmallQuantity,
-  transactionHash: ComparedHash,
-  blockHash: ComparedHash,
-  removed: z.literal(false).optional(),
-});
-export type Log = z.infer<typeof Log>;
+/** The amounts are hex text. */
+export interface Receipt {
+  readonly transactionHash: string;
+  readonly blockHash: string;
+  readonly status: '0x0' | '0x1';
+  readonly logs: readonly Log[];
+  readonly gasUsed: string;
+  readonly effectiveGasPrice: string;
+  readonly blobGasUsed: string | null | undefined;
+  readonly blobGasPrice: string | null | undefined;
+  readonly l1Fee: string | null | undefined;
+}
 
-export const Receipt = z.object({
-  transactionHash: ComparedHash,
-  blockHash: ComparedHash,
-  status: z.enum(['0x0', '0x1']),
-  logs: z.array(Log),
-  gasUsed: HexDigits,
-  effectiveGasPrice: HexDigits,
-  blobGasUsed: HexDigits.nullish(),
-  blobGasPrice: HexDigits.nullish(),
-  l1Fee: HexDigits.nullish(),
-});
-export type Receipt = z.infer<typeof Receipt>;
+const MAX_TOPICS = 4;
 
-/** The answer as a value of the schema. Throws ChainNodeError. */
-export const checkedAnswer = <T extends z.ZodType>(
-  node: RpcNode,
-  method: string,
-  schema: T,
-  answer: unknown,
-): z.output<T> => {
-  const { success, data, error } = schema.safeParse(answer);
-  if (success) return data;
-  const path = error.issues[0]!.path.join('.');
-  throw new ChainNodeError('malformed', `node ${node.number}, ${method}: ${path || 'the answer'} is invalid`);
+export const readTransaction: Read<Transaction> = (answer) => {
+  const { hash, blockHash, to, from, value } = fieldsIn(answer);
+  return {
+    hash: hashIn(hash, 'hash'),
+    blockHash: textIn(blockHash, 'blockHash'),
+    to: nullish(addressIn, to, 'to'),
+    from: addressIn(from, 'from'),
+    value: quantityIn(value, 'value'),
+  };
+};
+
+export const readHeader: Read<Header> = (answer) => {
+  const { hash, parentHash, number, timestamp } = fieldsIn(answer);
+  return {
+    hash: hashIn(hash, 'hash'),
+    parentHash: hashIn(parentHash, 'parentHash'),
+    number: smallQuantityIn(number, 'number'),
+    timestamp: smallQuantityIn(timestamp, 'timestamp'),
+  };
+};
+
+const hashesIn = listOf(hashIn);
+const topicsIn: Read<string[]> = (value, path = '') => {
+  if (itemsIn(value, path).length > MAX_TOPICS) throw new InvalidValue(path);
+  return hashesIn(value, path);
+};
+
+export const readLog: Read<Log> = (answer) => {
+  const { address, topics, data, logIndex, transactionHash, blockHash, removed } = fieldsIn(answer);
+  const log = {
+    address: addressIn(address, 'address'),
+    topics: topicsIn(topics, 'topics'),
+    data: textIn(data, 'data'),
+    logIndex: smallQuantityIn(logIndex, 'logIndex'),
+    transactionHash: textIn(transactionHash, 'transactionHash'),
+    blockHash: textIn(blockHash, 'blockHash'),
+  };
+  if (removed !== undefined && removed !== false) throw new InvalidValue('removed');
+  return log;
+};
+
+const logsIn = listOf(readLog);
+const statusIn: Read<Receipt['status']> = (value, path = '') => {
+  if (value !== '0x0' && value !== '0x1') throw new InvalidValue(path);
+  return value;
+};
+
+export const readReceipt: Read<Receipt> = (answer) => {
+  const receipt = fieldsIn(answer);
+  return {
+    transactionHash: textIn(receipt.transactionHash, 'transactionHash'),
+    blockHash: textIn(receipt.blockHash, 'blockHash'),
+    status: statusIn(receipt.status, 'status'),
+    logs: logsIn(receipt.logs, 'logs'),
+    gasUsed: quantityTextIn(receipt.gasUsed, 'gasUsed'),
+    effectiveGasPrice: quantityTextIn(receipt.effectiveGasPrice, 'effectiveGasPrice'),
+    blobGasUsed: nullish(quantityTextIn, receipt.blobGasUsed, 'blobGasUsed'),
+    blobGasPrice: nullish(quantityTextIn, receipt.blobGasPrice, 'blobGasPrice'),
+    l1Fee: nullish(quantityTextIn, receipt.l1Fee, 'l1Fee'),
+  };
+};
+
+/** The answer in its form. Throws ChainNodeError. */
+export const checkedAnswer = <T>(node: RpcNode, method: string, read: Read<T>, answer: unknown): T => {
+  try {
+    return read(answer);
+  } catch (error) {
+    if (!(error instanceof InvalidValue)) throw error;
+    throw new ChainNodeError('malformed', `node ${node.number}, ${method}: ${error.path || 'the answer'} is invalid`);
+  }
 };
 
 /** Throws ChainNodeError if an answer contradicts the question or another answer. */

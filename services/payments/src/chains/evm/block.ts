@@ -1,8 +1,19 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { z } from 'zod';
 import type { BlockRef } from '../chain-source.ts';
 import { RpcError, type RpcNode } from '../json-rpc.ts';
-import { checkedAnswer, Header, Log, Receipt, requireMatch, Transaction } from './answers.ts';
+import {
+  checkedAnswer,
+  type Header,
+  type Log,
+  readHeader,
+  readLog,
+  readReceipt,
+  readTransaction,
+  type Receipt,
+  requireMatch,
+  type Transaction,
+} from './answers.ts';
+import { itemsIn, type Read } from './fields.ts';
 
 export interface EvmBlock {
   readonly header: Header;
@@ -13,20 +24,20 @@ export interface EvmBlock {
 export const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 
 const UNKNOWN_BLOCK = /unknown block|block not found|header not found/i;
-const ITEMS_PER_TURN = 50;
+const ITEMS_PER_TURN = 200;
 
 /** The block of that hash with its transactions; null if the node does not know it. */
 export const fetchBlock = async (node: RpcNode, { height, hash }: BlockRef): Promise<EvmBlock | null> => {
   const method = 'eth_getBlockByHash';
   const answer = await node.call(method, [hash, true]);
   if (answer === null) return null;
-  const header = checkedAnswer(node, method, Header, answer);
+  const header = checkedAnswer(node, method, readHeader, answer);
   requireMatch(header.hash === hash, node, method, 'is another block than the requested one');
   requireMatch(header.number === height, node, method, 'has another height than the requested block');
   const transactions = await eachChecked(
     node,
     method,
-    Transaction,
+    readTransaction,
     (answer as { transactions?: unknown }).transactions,
   );
   for (const transaction of transactions)
@@ -44,7 +55,7 @@ export const fetchBlockReceipts = async (
   const method = 'eth_getBlockReceipts';
   const answer = await node.call(method, [hash]);
   if (answer === null) return null;
-  const receipts = await eachChecked(node, method, Receipt, answer);
+  const receipts = await eachChecked(node, method, readReceipt, answer);
   requireMatch(receipts.length === transactions.length, node, method, 'has not one receipt for each transaction');
   receipts.forEach((receipt, index) => requireReceiptOf(node, method, receipt, transactions[index]!));
   return receipts;
@@ -55,7 +66,7 @@ export const fetchReceipt = async (node: RpcNode, transaction: Transaction): Pro
   const method = 'eth_getTransactionReceipt';
   const answer = await node.call(method, [transaction.hash]);
   if (answer === null) return null;
-  const receipt = checkedAnswer(node, method, Receipt, answer);
+  const receipt = checkedAnswer(node, method, readReceipt, answer);
   requireReceiptOf(node, method, receipt, transaction);
   return receipt;
 };
@@ -74,7 +85,7 @@ export const fetchTransferLogs = async (
     throw error;
   });
   if (answer === null) return null;
-  const logs = await eachChecked(node, method, Log, answer);
+  const logs = await eachChecked(node, method, readLog, answer);
   for (const log of logs) requireMatch(log.blockHash === blockHash, node, method, 'contains a log of another block');
   return logs;
 };
@@ -90,19 +101,12 @@ const requireReceiptOf = (node: RpcNode, method: string, receipt: Receipt, { has
   }
 };
 
-const List = z.array(z.unknown());
-
 /** Checks the items of a long list and yields to the event loop between them. */
-const eachChecked = async <T extends z.ZodType>(
-  node: RpcNode,
-  method: string,
-  schema: T,
-  answer: unknown,
-): Promise<z.output<T>[]> => {
-  const items = checkedAnswer(node, method, List, answer);
-  const checked: z.output<T>[] = [];
+const eachChecked = async <T>(node: RpcNode, method: string, read: Read<T>, answer: unknown): Promise<T[]> => {
+  const items = checkedAnswer(node, method, itemsIn, answer);
+  const checked: T[] = [];
   for (const item of items) {
-    checked.push(checkedAnswer(node, method, schema, item));
+    checked.push(checkedAnswer(node, method, read, item));
     if (checked.length % ITEMS_PER_TURN === 0) await yieldToEventLoop();
   }
   return checked;

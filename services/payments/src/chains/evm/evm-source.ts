@@ -14,9 +14,10 @@ import { type NodesOptions, openNodes } from '../nodes.ts';
 import { isInternal } from '../same-money.ts';
 import { watchedKeys } from '../watched-keys.ts';
 import { abilitiesOf } from './abilities.ts';
-import { checkedAnswer, Header, type Receipt, requireMatch, SmallQuantity, type Transaction } from './answers.ts';
+import { checkedAnswer, readHeader, type Receipt, requireMatch, type Transaction } from './answers.ts';
 import { type EvmBlock, fetchBlock, fetchBlockReceipts, fetchReceipt, fetchTransferLogs } from './block.ts';
 import { checkDeployment } from './deployment.ts';
+import { smallQuantityIn } from './fields.ts';
 import { type SurplusOptions, surplusesIn } from './surpluses.ts';
 import { isLacking } from './internal-calls.ts';
 import { transfersOf } from './transfers.ts';
@@ -122,12 +123,12 @@ const withoutTraces = async (node: RpcNode, block: EvmBlock, options: SurplusOpt
 };
 
 const POSITIONS: Positions = {
-  height: async (node) => checkedAnswer(node, 'eth_blockNumber', SmallQuantity, await node.call('eth_blockNumber')),
+  height: async (node) => checkedAnswer(node, 'eth_blockNumber', smallQuantityIn, await node.call('eth_blockNumber')),
   hashAt: async (node, height) => {
     const method = 'eth_getBlockByNumber';
     const answer = await node.call(method, [`0x${height.toString(16)}`, false]);
     if (answer === null) return null;
-    const { hash, number } = checkedAnswer(node, method, Header, answer);
+    const { hash, number } = checkedAnswer(node, method, readHeader, answer);
     requireMatch(number === height, node, method, 'is the block of another height');
     return hash;
   },

@@ -1,8 +1,9 @@
 import { type Transfer, type Watched } from '../chain-source.ts';
 import type { RpcNode } from '../json-rpc.ts';
 import { surplusId } from '../same-money.ts';
-import { Bytes, checkedAnswer, type Receipt, requireMatch, type Transaction } from './answers.ts';
+import { checkedAnswer, type Receipt, requireMatch, type Transaction } from './answers.ts';
 import type { EvmBlock } from './block.ts';
+import { bytesIn } from './fields.ts';
 
 // Init code that returns the balances of the addresses behind it: one call reads many, on every node. The answer counts
 // as the code of a contract, which has at most 24,576 bytes (EIP-170).
@@ -75,7 +76,9 @@ const unitsTo = (address: string, asset: string, found: readonly Transfer[]): bi
 
 const balancesAt = async (node: RpcNode, blockHash: string, addresses: readonly string[]): Promise<bigint[]> => {
   const data = BALANCES_CODE + addresses.map((address) => address.slice(2)).join('');
-  const words = checkedAnswer(node, 'eth_call', Bytes, await node.call('eth_call', [{ data }, { blockHash }])).slice(2);
+  const words = checkedAnswer(node, 'eth_call', bytesIn, await node.call('eth_call', [{ data }, { blockHash }])).slice(
+    2,
+  );
   requireMatch(
     words.length === addresses.length * WORD_DIGITS,
     node,
