@@ -17,15 +17,18 @@ export const measureReading = async (chain: BenchedChain, addresses: number): Pr
   const { source, refs } = await openBenched(chain);
   const pool = new Pool(chain.url, { connections: 8 });
   const watched = await watchedIn(table, addresses);
-  const delay = monitorEventLoopDelay({ resolution: 1 });
+  let longestHoldMs = 0;
   const { cpuMs, counted } = cpuCounter(refs.length);
   const fetchAll = async () => {
     for (const ref of refs) await fetchOnly(pool, calls(ref));
   };
   const readAll = async () => {
+    // A new one for each run: one that is enabled again counts the time in between as a hold.
+    const delay = monitorEventLoopDelay({ resolution: 1 });
     delay.enable();
     for (const ref of refs) await source.block(ref, watched);
     delay.disable();
+    longestHoldMs = Math.max(longestHoldMs, delay.max / 1e6);
   };
   const catchUp = async () => {
     const blocks = blocksAhead(source, { refresh: async () => watched }, refs.at(-1)!.height);
@@ -52,7 +55,7 @@ export const measureReading = async (chain: BenchedChain, addresses: number): Pr
         measured: ms(cpuMs.read),
         baseline: { text: `${ms(cpuMs.fetch)} fetched only`, ratio: cpuMs.read / cpuMs.fetch },
       },
-      { measure: `${name}: longest hold of the event loop`, measured: ms(delay.max / 1e6) },
+      { measure: `${name}: longest hold of the event loop`, measured: ms(longestHoldMs) },
     ];
   } finally {
     await pool.destroy();
