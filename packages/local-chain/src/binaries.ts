@@ -2,8 +2,8 @@ import { appendFileSync, existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 
-/** Folder of this user for nodes that tests built or installed once. */
-export const nodeFolder = (name: string): string =>
+/** Folder of this user for programs that tests built or installed once. */
+export const toolFolder = (name: string): string =>
   join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'cpg-test-nodes', name);
 
 /** The program on the PATH; null if there is none. */

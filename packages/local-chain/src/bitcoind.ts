@@ -3,13 +3,13 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '@cpg/ports';
-import { firstExisting, nodeFolder, onPath } from './binaries.ts';
+import { firstExisting, onPath, toolFolder } from './binaries.ts';
 import type { BitcoinNode, BitcoinNodeOptions } from './bitcoin-node.ts';
 import { startNode } from './node-process.ts';
 
 const RELEASE = 'trixie-backports';
 const KEYRING = '/usr/share/keyrings/debian-archive-keyring.gpg';
-const FOLDER = nodeFolder('bitcoin-knots');
+const FOLDER = toolFolder('bitcoin-knots');
 const INSTALLED = join(FOLDER, 'bitcoind');
 
 /** Path of bitcoind: `BITCOIND_BIN`, from `installBitcoind`, or on the PATH; null if none. */

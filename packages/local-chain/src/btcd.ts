@@ -1,32 +1,17 @@
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '@cpg/ports';
-import { firstExisting, nodeFolder, onPath } from './binaries.ts';
 import type { BitcoinNode, BitcoinNodeOptions } from './bitcoin-node.ts';
+import { goProgram } from './go-program.ts';
 import { startNode } from './node-process.ts';
 
-const VERSION = 'v0.26.2';
-const FOLDER = nodeFolder(`btcd-${VERSION}`);
-const BUILT = join(FOLDER, 'btcd');
-
-/** Path of btcd: `BTCD_BIN`, from `installBtcd`, or on the PATH; null if none. */
-export const findBtcd = (): string | null =>
-  process.env.BTCD_BIN ? firstExisting([process.env.BTCD_BIN]) : (firstExisting([BUILT]) ?? onPath('btcd'));
-
-/** Builds btcd by Go into a cache folder of the user, once: it takes about a minute. Throws Error without Go. */
-export const installBtcd = (): string => {
-  const found = findBtcd();
-  if (found) return found;
-  mkdirSync(FOLDER, { recursive: true });
-  execFileSync('go', ['install', `github.com/btcsuite/btcd@${VERSION}`], {
-    env: { ...process.env, GOBIN: FOLDER, GOFLAGS: '-mod=mod' },
-    cwd: tmpdir(),
-    stdio: 'pipe',
-  });
-  return BUILT;
-};
+/** btcd, which takes about a minute to build. */
+export const { find: findBtcd, install: installBtcd } = goProgram({
+  name: 'btcd',
+  module: 'github.com/btcsuite/btcd@v0.26.2',
+  variable: 'BTCD_BIN',
+});
 
 /** Starts btcd with an empty chain in a temporary folder. Throws Error where btcd was not built. */
 export const startBtcd = async (options: BitcoinNodeOptions): Promise<BitcoinNode> => {

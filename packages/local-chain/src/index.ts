@@ -7,11 +7,12 @@ export {
   connectPeers,
   copyBlocks,
 } from './bitcoin-nodes.ts';
-export { onPath, reportSkipped } from './binaries.ts';
+export { reportSkipped } from './binaries.ts';
 export { setClock } from './clock.ts';
 export type { BitcoinNode } from './bitcoin-node.ts';
 export { installBitcoind } from './bitcoind.ts';
 export { installBtcd } from './btcd.ts';
+export { findPromtool, installPromtool } from './promtool.ts';
 export { type ChainNode } from './node-process.ts';
 export { callData, deploymentData } from './contracts.ts';
 export { rpcClient, type RpcCall } from './json-rpc.ts';
