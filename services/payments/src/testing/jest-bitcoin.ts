@@ -2,7 +2,7 @@ import { assetTable, type AssetTable } from '@cpg/assets';
 import { hex } from '@scure/base';
 import { p2wpkh, TEST_NETWORK, Transaction } from '@scure/btc-signer';
 import { pointFromScalar } from 'tiny-secp256k1';
-import { HASH_BYTES, writeDoubleSha256 } from '../chains/bitcoin/double-sha256.mjs';
+import { HASH_BYTES, writeDoubleSha256 } from '../chains/bitcoin/double-sha256.ts';
 import { hashText } from '../chains/bitcoin/transactions.ts';
 
 export const REGTEST = { ...TEST_NETWORK, bech32: 'bcrt' };

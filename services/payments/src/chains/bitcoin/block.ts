@@ -1,5 +1,5 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { HASH_BYTES, writeDoubleSha256 } from './double-sha256.mjs';
+import { HASH_BYTES, writeDoubleSha256 } from './double-sha256.ts';
 import type { MerkleRoots } from './merkle-root.ts';
 import { DecodeError, hashText, type RawTransaction, Reader, readTransaction } from './transactions.ts';
 

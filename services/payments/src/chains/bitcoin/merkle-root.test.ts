@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { type MerkleRoots, merkleRoots } from './merkle-root.ts';
 
 let roots: MerkleRoots;
@@ -33,6 +33,43 @@ test('repeats the last hash of an odd number, on every level', async () => {
 
 test('gives no root where transactions are repeated', async () => {
   expect(await rootOf('a', 'b', 'c', 'c')).toBeNull();
+  expect(await rootOf('a', 'b', 'c', 'd', 'e', 'f', 'e', 'f')).toBeNull();
+  expect(await rootOf('a', 'b', 'a', 'b')).toBeNull();
+});
+
+/** Calculates a root with Node.js, hash by hash. */
+const expectedRoot = (messages: readonly Buffer[]): Buffer => {
+  let level = messages.map((message) => hashOf(message));
+  while (level.length > 1)
+    level = level.flatMap((left, at) => (at % 2 === 0 ? [hashOf(left, level[at + 1] ?? left)] : []));
+  return level[0]!;
+};
+
+test('hashes transactions of each length, in any number', async () => {
+  const lengths = Array.from({ length: 270 }, (_, index) => (index * 7) % 270);
+  for (const count of [1, 2, 3, 4, 5, 8, 9, 31, 270]) {
+    const messages = lengths.slice(0, count).map((length) => randomBytes(length));
+    const joined = Buffer.concat(messages);
+    const ends = messages.map((_, index) => Buffer.concat(messages.slice(0, index + 1)).length);
+    const transactions = messages.map(({ length }, index) => ({
+      start: ends[index]! - length,
+      outputs: 0,
+      end: ends[index]!,
+    }));
+    const { root } = await roots.of(
+      Buffer.from(joined.buffer.slice(joined.byteOffset, joined.byteOffset + joined.length)),
+      transactions,
+    );
+    expect(Buffer.from(root!)).toEqual(expectedRoot(messages));
+  }
+});
+
+test('hashes a transaction of a megabyte', async () => {
+  const message = Buffer.alloc(1_000_003, 0xa5);
+  const { root } = await roots.of(Buffer.from(new Uint8Array(message).buffer), [
+    { start: 0, outputs: 0, end: message.length },
+  ]);
+  expect(Buffer.from(root!)).toEqual(hashOf(message));
 });
 
 test('takes the bytes and gives them back', async () => {

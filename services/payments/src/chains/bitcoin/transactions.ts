@@ -1,4 +1,4 @@
-import { HASH_BYTES, writeDoubleSha256 } from './double-sha256.mjs';
+import { HASH_BYTES, writeDoubleSha256 } from './double-sha256.ts';
 
 /** Where a transaction without its witnesses is in some bytes: few transactions are decoded. */
 export interface RawTransaction {
