@@ -16,5 +16,10 @@ export const pageHeaders = (frameAncestors: readonly string[] = []) => ({
   vary: 'accept, accept-language',
 });
 
+/** Lets a browser request style sheets before it reads the page. */
+export const preloadStyles = (paths: readonly string[]) => ({
+  link: paths.map((path) => `<${path}>; rel=preload; as=style`).join(', '),
+});
+
 export const wantsHtml = ({ headers: { accept = '' } }: FastifyRequest): boolean =>
   !/\bapplication\/json\b/.test(accept) || /\btext\/html\b/.test(accept);

@@ -54,6 +54,8 @@ test('renders the order of a reference without a key', async () => {
     'content-security-policy': CSP,
     'cache-control': 'no-store',
     'referrer-policy': 'same-origin',
+    'cross-origin-opener-policy': 'same-origin',
+    link: expect.stringMatching(/^<\/pay\/assets\/page-[0-9a-f]+\.css>; rel=preload; as=style$/),
   });
   expect(response.headers).not.toHaveProperty('set-cookie');
   expect(response.body).toMatch(/^<!doctype html><html lang="en"/);

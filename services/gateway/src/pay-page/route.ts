@@ -11,7 +11,7 @@ import { ASSETS_PATH, type PageAsset, readPageAssets } from './assets.ts';
 import { checkoutOf } from './checkout.ts';
 import { answerErrorsWithPages } from './errors.ts';
 import { noSuchPage, pageFinder } from './find-page.ts';
-import { pageHeaders, wantsHtml } from './headers.ts';
+import { pageHeaders, preloadStyles, wantsHtml } from './headers.ts';
 import { speechOf } from './language.ts';
 import { createEventStreams } from './live/event-streams.ts';
 import { followOpenPages } from './live/open-pages.ts';
@@ -88,7 +88,9 @@ export const payPageRoutes = async (app: FastifyInstance, options: PayPageOption
       const choice = choiceOf(request.query);
       const way = chosenWay(checkout, choice.way);
       const { frame_ancestors } = shown.settings;
-      reply.headers(pageHeaders(frame_ancestors));
+      const { accent_url } = checkout.merchant;
+      const styles = [assets.style.path, ...(accent_url === undefined ? [] : [accent_url])];
+      reply.headers({ ...pageHeaders(frame_ancestors), ...preloadStyles(styles) });
       if (frame_ancestors.length > 0) reply.removeHeader('x-frame-options');
       const html = renderCheckout({
         ...speech,

@@ -74,6 +74,7 @@ test('the page has the look of its merchant, and may be embedded where the merch
   expect(body).toContain('&lt;b>Café&lt;/b>');
   expect(body).toContain(`src="${settings.logo_url}"`);
   expect(body).toContain('<link rel="stylesheet" href="/pay/accents/0a7d5c.css"');
+  expect(headers.link).toContain(', </pay/accents/0a7d5c.css>; rel=preload; as=style');
   expect(headers['content-security-policy']).toMatch(
     /frame-ancestors https:\/\/shop\.example https:\/\/till\.example:8443$/,
   );
