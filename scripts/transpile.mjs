@@ -39,7 +39,7 @@ for (const path of files.filter(isBuilt)) {
   );
   writeFileSync(`${target}.map`, map);
 }
-for (const path of files.filter((path) => /\.(css|svg|mjs)$/.test(path))) {
+for (const path of files.filter((path) => /\.(css|png|mjs)$/.test(path))) {
   mkdirSync(dirname(join(out, path)), { recursive: true });
   copyFileSync(join('src', path), join(out, path));
 }

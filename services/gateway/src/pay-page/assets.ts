@@ -17,7 +17,7 @@ export const ASSETS_PATH = '/pay/assets';
 const TYPES = {
   css: 'text/css; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
-  svg: 'image/svg+xml',
+  png: 'image/png',
 } as const;
 
 /** Names, hashes and compresses a file once. */
@@ -45,5 +45,5 @@ const fileBeside = (name: string): Buffer => readFileSync(new URL(name, import.m
 export const readPageAssets = (script: Buffer): PageAssets => ({
   style: pageAsset('page', 'css', Buffer.concat(STYLES.map(fileBeside))),
   script: pageAsset('page', 'js', script),
-  icon: pageAsset('icon', 'svg', fileBeside('icon.svg')),
+  icon: pageAsset('icon', 'png', fileBeside('icon.png')),
 });
