@@ -18,7 +18,7 @@ onPaymentPage('a payer', () => {
       const sale = await openSale(stack.evm, EXPRESS);
       const { page, faults, close } = await visit(stack.browser, sale.url, { javaScriptEnabled: false });
       expect(await qrCodeOn(page)).toBe((await sale.checkout()).ways[0]!.payment_uri);
-      await page.getByText(/The price holds until .* UTC\.$/).waitFor();
+      await page.getByText(/The price holds until .*\sUTC\.$/).waitFor();
       await sale.pay();
       await page.getByRole('heading', { name: 'Your payment was seen' }).waitFor();
       expect(faults).toEqual([]);
@@ -32,7 +32,7 @@ onPaymentPage('a payer', () => {
     async () => {
       const sale = await openSale(stack.evm, EXPRESS);
       const { page, close } = await visit(stack.browser, sale.url, { timezoneId: 'Asia/Kathmandu' });
-      await page.getByText(/The price holds until .* GMT\+5:45\.$/).waitFor();
+      await page.getByText(/The price holds until .*\sGMT\+5:45\.$/).waitFor();
       await close();
     },
     SLOW,

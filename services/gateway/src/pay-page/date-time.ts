@@ -1,6 +1,6 @@
-/** How the page writes an instant: on the server in UTC, in a browser in its own time zone. */
-export const dateTimeFormat = (locale: string, timeZone?: 'UTC'): Intl.DateTimeFormat =>
-  new Intl.DateTimeFormat(locale, {
+/** Writes instants, on the server in UTC, in a browser in its own time zone. A line breaks only before the time. */
+export const dateTimeFormat = (locale: string, timeZone?: 'UTC'): ((at: Date) => string) => {
+  const format = new Intl.DateTimeFormat(locale, {
     year: 'numeric',
     month: 'short',
     day: 'numeric',
@@ -9,3 +9,9 @@ export const dateTimeFormat = (locale: string, timeZone?: 'UTC'): Intl.DateTimeF
     timeZone,
     timeZoneName: 'short',
   });
+  return (at) => {
+    const parts = format.formatToParts(at);
+    const minute = parts.findIndex(({ type }) => type === 'minute');
+    return parts.map(({ value }, n) => (n > minute ? value.replace(/\s/g, '\u00a0') : value)).join('');
+  };
+};

@@ -37,7 +37,7 @@ export const formatFor = (locale: string): Format => {
     seconds: (value) => second.format(value),
     minutes: (value) =>
       value > 2 * MINUTES_PER_HOUR ? hour.format(Math.round(value / MINUTES_PER_HOUR)) : minute.format(value),
-    dateTime: (instant) => dateTime.format(new Date(instant)),
+    dateTime: (instant) => dateTime(new Date(instant)),
     plural: (count, { one, other }) => (plurals.select(count) === 'one' ? one : other),
   };
 };

@@ -5,7 +5,7 @@ export const showLocalTimes = (): { readonly render: () => void } => {
   const render = (): void => {
     const format = dateTimeFormat(document.querySelector('main')?.dataset.locale ?? 'en');
     for (const time of document.querySelectorAll<HTMLTimeElement>('time:not(.countdown)'))
-      time.textContent = format.format(new Date(time.dateTime));
+      time.textContent = format(new Date(time.dateTime));
   };
   render();
   return { render };

@@ -48,6 +48,13 @@ test('the page of a sandbox says so, and has the buttons that the order allows',
   );
 });
 
+test('an order that takes no more money has no form in its strip', async () => {
+  const { reference } = await orderWithPage({ status: 'canceled' });
+  const page = await get(`/pay/${reference}?lang=en`);
+  expect(page).toContain('Sandbox. No real money.');
+  expect(page).not.toContain('<form');
+});
+
 test('a button pays, and leads back to the page as it was', async () => {
   const { order, reference } = await orderWithPage();
   gateway.payments.calls.length = 0;

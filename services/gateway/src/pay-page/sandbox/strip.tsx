@@ -21,19 +21,21 @@ export const SandboxStrip = ({ view, strip }: { readonly view: View; readonly st
     );
   };
   const { walletNetwork } = strip;
+  const labelOf = (action: SandboxAction) =>
+    action === 'advance' ? sandbox.advance(format.minutes(ADVANCE_MINUTES)) : sandbox.actions[action];
+  const buttons = [
+    ...(walletNetwork === null ? [] : [post('wallet', sandbox.wallet, walletNetwork)]),
+    ...strip.actions.map((action) => post(action, labelOf(action))),
+  ];
   return (
     <aside class="sandbox" aria-labelledby="sandbox-title">
       <h2 id="sandbox-title">{sandbox.title}</h2>
       {strip.actions.length > 0 && <p class="note">{sandbox.hint}</p>}
-      <form method="post" action={link({})}>
-        {walletNetwork !== null && post('wallet', sandbox.wallet, walletNetwork)}
-        {strip.actions.map((action) =>
-          post(
-            action,
-            action === 'advance' ? sandbox.advance(format.minutes(ADVANCE_MINUTES)) : sandbox.actions[action],
-          ),
-        )}
-      </form>
+      {buttons.length > 0 && (
+        <form method="post" action={link({})}>
+          {buttons}
+        </form>
+      )}
     </aside>
   );
 };
