@@ -7,7 +7,7 @@ import { readPageAssets } from '../assets.ts';
 import { checkoutOf } from '../checkout.ts';
 import { speechFor } from '../language.ts';
 import { chosenWay, pageLink } from '../page-link.ts';
-import { capabilities, type Given, NOW, payment, REFERENCE, shownOrder } from '../testing/jest-checkouts.ts';
+import { capabilities, deposit, type Given, NOW, payment, REFERENCE, shownOrder } from '../testing/jest-checkouts.ts';
 import { renderCheckout } from './checkout-page.tsx';
 
 const SCRIPT = new URL('../browser/page.ts', import.meta.url);
@@ -56,6 +56,25 @@ test.each([
 ])('says what happens when another amount arrives: %j', (given, expected) =>
   expect(render({ capabilities: capabilities(given) }, { way: 'base' })).toMatch(expected),
 );
+
+test.each([
+  ['en', 'It counts after 1 confirmation, about 1 minute.', '1 minute left'],
+  ['es', 'El pago se acredita después de 1 confirmación, aproximadamente 1 minuto.', 'Tiempo restante: 1 minuto'],
+  ['pt', 'O pagamento é creditado após 1 confirmação, cerca de 1 minuto.', 'Tempo restante: 1 minuto'],
+])('has texts for one confirmation and one minute: %s', (language, confirmations, left) => {
+  const given = { deposits: [deposit({ required_confirmations: 1 })], expiration_date: '2026-01-31T12:11:30.000Z' };
+  const html = render(given, { way: 'base', language });
+  expect(html).toContain(`<li>${confirmations}</li>`);
+  expect(html).toContain(`>${left}</time>`);
+});
+
+test('tells a payer to close the page only when nothing is left to settle', () => {
+  const paid = { status: 'paid', remaining_amount: '0.000000' } as const;
+  const applied = { status: 'applied', applied_amount: '52.472200' } as const;
+  expect(render({ ...paid, payments: [payment(applied)] })).toContain('You can close this page.');
+  const tooMuch = payment({ ...applied, paid_amount: '60.000000', unapplied_amount: '7.527800' });
+  expect(render({ ...paid, payments: [tooMuch] })).toContain('Keep this page: one thing is left to settle.');
+});
 
 test('a line breaks before the time of day, not within it', () =>
   expect(render()).toContain('Jan 31, 2026, 1:00\u00a0PM\u00a0UTC</time>'));

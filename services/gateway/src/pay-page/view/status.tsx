@@ -61,7 +61,8 @@ const AmountDue = ({ checkout, texts, format, now }: View) => {
 };
 
 const explanationOf = ({ checkout, texts, format }: View): string => {
-  const { state, rules, paid, pending, total, currency, ways } = checkout;
+  const { state, rules, paid, pending, total, surplus, due_back: dueBack, currency, ways } = checkout;
+  if (state === 'paid' && (isPositive(surplus) || isPositive(dueBack))) return texts.paidUnsettled;
   if (state === 'closing' && rules.renews) return texts.closingRenews;
   if (state === 'partially_paid')
     return [
