@@ -10,11 +10,15 @@ import { DESKTOP, PHONE, sidewaysOn, violationsOn, visit } from './visit.ts';
 /** Screenshots of every state, for people to look at. */
 const FOLDER =
   process.env.PAY_PAGE_SCREENSHOTS ?? fileURLToPath(new URL('../../../../.data/pay-page/', import.meta.url));
+// The texts are longer in these languages, and the screen is the smallest that people still use.
+const SMALL_PHONE = { ...PHONE, viewport: { width: 320, height: 568 } };
 const SCREENS = [
   { shot: 'phone-light', ...PHONE, colorScheme: 'light' },
   { shot: 'phone-dark', ...PHONE, colorScheme: 'dark' },
   { shot: 'desktop-light', ...DESKTOP, colorScheme: 'light' },
   { shot: 'desktop-dark', ...DESKTOP, colorScheme: 'dark' },
+  { shot: 'phone-es', ...SMALL_PHONE, colorScheme: 'light', locale: 'es-MX' },
+  { shot: 'phone-pt', ...SMALL_PHONE, colorScheme: 'dark', locale: 'pt-BR' },
 ] as const;
 
 onPaymentPage('each state of the payment page', () => {
