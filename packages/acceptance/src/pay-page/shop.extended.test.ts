@@ -52,6 +52,26 @@ onPaymentPage('the page of a shop', () => {
   );
 
   test(
+    'cannot be led elsewhere by a site that opened it in a window',
+    async () => {
+      const sale = await openSale(stack.evm, EXPRESS);
+      const context = await stack.browser.newContext();
+      await context.route('http://shop.example/**', (route) => route.fulfill({ body: 'the shop' }));
+      const shop = await context.newPage();
+      await shop.goto('http://shop.example/');
+      const opened = context.waitForEvent('page');
+      await shop.evaluate(`window.opened = open(${JSON.stringify(sale.url)})`);
+      const page = await opened;
+      await page.locator('main').waitFor();
+      await shop.evaluate(`window.opened.location = 'http://shop.example/copy'`);
+      await page.locator('.qr').waitFor();
+      expect([await shop.evaluate('window.opened.closed'), page.url()]).toEqual([true, sale.url]);
+      await context.close();
+    },
+    SLOW,
+  );
+
+  test(
     'a sandbox pays by its buttons, with and without JavaScript, also over plain http',
     async () => {
       for (const javaScriptEnabled of [true, false]) {
