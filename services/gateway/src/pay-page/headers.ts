@@ -21,5 +21,9 @@ export const preloadStyles = (paths: readonly string[]) => ({
   link: paths.map((path) => `<${path}>; rel=preload; as=style`).join(', '),
 });
 
+/** Whether the page is not in a frame, so that Cross-Origin-Opener-Policy applies to it (ADR 21). */
+export const isInTab = ({ headers }: Pick<FastifyRequest, 'headers'>): boolean =>
+  headers['sec-fetch-dest'] === 'document';
+
 export const wantsHtml = ({ headers: { accept = '' } }: FastifyRequest): boolean =>
   !/\bapplication\/json\b/.test(accept) || /\btext\/html\b/.test(accept);

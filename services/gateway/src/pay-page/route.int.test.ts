@@ -62,6 +62,17 @@ test('renders the order of a reference without a key', async () => {
   expect(response.body).toContain('Dinner for two');
 });
 
+test.each([
+  ['a tab', { 'sec-fetch-dest': 'document' }, undefined],
+  ['a frame', { 'sec-fetch-dest': 'iframe' }, '?1'],
+  ['a browser that does not tell', {}, '?1'],
+])('isolates itself in %s', async (_, fetched, originAgentCluster) => {
+  const { reference } = await orderWithPage();
+  const { headers } = await get(`/pay/${reference}`, { accept: 'text/html', ...fetched });
+  expect(headers['cross-origin-opener-policy']).toBe('same-origin');
+  expect(headers['origin-agent-cluster']).toBe(originAgentCluster);
+});
+
 test('answers the payer’s view as JSON, and nothing else', async () => {
   const { reference, order } = await orderWithPage({ return_url: undefined, cancel_url: undefined });
   const response = await get(`/pay/${reference}`, { accept: 'application/json' });

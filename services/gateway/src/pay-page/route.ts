@@ -11,7 +11,7 @@ import { ASSETS_PATH, type PageAsset, readPageAssets } from './assets.ts';
 import { checkoutOf } from './checkout.ts';
 import { answerErrorsWithPages } from './errors.ts';
 import { noSuchPage, pageFinder } from './find-page.ts';
-import { pageHeaders, preloadStyles, wantsHtml } from './headers.ts';
+import { isInTab, pageHeaders, preloadStyles, wantsHtml } from './headers.ts';
 import { speechOf } from './language.ts';
 import { createEventStreams } from './live/event-streams.ts';
 import { followOpenPages } from './live/open-pages.ts';
@@ -49,8 +49,9 @@ export const payPageRoutes = async (app: FastifyInstance, options: PayPageOption
   const assets = readPageAssets(payPage.script);
   const files = new Map(Object.values(assets).map((asset: PageAsset) => [asset.path, asset]));
 
-  app.addHook('onRequest', async (_request, reply) => {
+  app.addHook('onRequest', async (request, reply) => {
     reply.headers(pageHeaders());
+    if (isInTab(request)) reply.removeHeader('origin-agent-cluster');
     // With `no-referrer`, browsers send `Origin: null` with the forms of the strip.
     if (sandbox) reply.header('referrer-policy', 'same-origin');
   });
