@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { type MerkleRoots, merkleRoots } from './merkle-root.ts';
 
@@ -88,4 +89,25 @@ test('a question fails when the thread ends, and the next one starts another thr
   const asked = rootOf('one');
   await Promise.all([expect(asked).rejects.toThrow('the thread of Merkle roots ended'), roots.close()]);
   expect(await rootOf('two')).toEqual(idOf('two'));
+});
+
+test('hashes on a processor without vectors', () => {
+  const lanes = new URL('./sha256-lanes.mjs', import.meta.url).href;
+  const code = `
+    const { begin, block, compress, endAfterOneBlock, state, LANES } = await import('${lanes}');
+    block.forEach((_, index) => (block[index] = 0x9e3779b1 * (index + 1)));
+    begin();
+    compress();
+    endAfterOneBlock();
+    console.log(JSON.stringify(Array.from(state, (word) => word.toString(16).padStart(8, '0'))));`;
+  const stateWith = (...flags: string[]) =>
+    JSON.parse(execFileSync(process.execPath, [...flags, '--input-type=module', '-e', code]).toString()) as string[];
+  const expected = stateWith();
+  expect(stateWith('--no-enable-sse4-1')).toEqual(expected);
+  const ofLane = (lane: number) =>
+    sha256(
+      Buffer.from(Uint32Array.from({ length: 16 }, (_, word) => 0x9e3779b1 * (word * 4 + lane + 1)).buffer).swap32(),
+    );
+  for (const lane of [0, 1, 2, 3])
+    expect(expected.filter((_, index) => index % 4 === lane).join('')).toBe(ofLane(lane).toString('hex'));
 });

@@ -117,9 +117,14 @@ const PADDING_OF_HASH = padding(8, 32);
 const PADDING_OF_BLOCK = padding(BLOCK_WORDS, 64);
 
 const { WebAssembly } = /** @type {any} */ (globalThis);
-/** @type {{ f: () => void, m: { buffer: ArrayBuffer } }} */
-const { f: compress, m: memory } = new WebAssembly.Instance(new WebAssembly.Module(moduleBytes())).exports;
-new Uint32Array(memory.buffer, CONSTANTS_AT).set(CONSTANTS);
+const module = moduleBytes();
+// Some virtual processors have no vectors, like `kvm64` of QEMU.
+const hasVectors = WebAssembly.validate(module);
+/** @type {{ f?: () => void, m: { buffer: ArrayBuffer } }} */
+const { f: compressLanes, m: memory } = hasVectors
+  ? new WebAssembly.Instance(new WebAssembly.Module(module)).exports
+  : { m: { buffer: new ArrayBuffer(CONSTANTS_AT) } };
+if (hasVectors) new Uint32Array(memory.buffer, CONSTANTS_AT).set(CONSTANTS);
 
 /** The hashes of the lanes: word `w` of lane `l` is at `LANES * w + l`. */
 export const state = new Uint32Array(memory.buffer, 0, STATE_WORDS * LANES);
@@ -127,8 +132,58 @@ export const state = new Uint32Array(memory.buffer, 0, STATE_WORDS * LANES);
 export const block = new Uint32Array(memory.buffer, BLOCK_AT, BLOCK_WORDS * LANES);
 
 export const begin = () => state.set(INITIAL_STATE);
+
+/** @type {(value: number, bits: number) => number} */
+const rotated = (value, bits) => (value >>> bits) | (value << (32 - bits));
+/** @type {(words: Uint32Array, at: number) => number} */
+const word = (words, at) => /** @type {number} */ (words[at]);
+
+/**
+ * The same as the module, for one lane.
+ * @type {(lane: number) => void}
+ */
+const compressLane = (lane) => {
+  const words = new Uint32Array(ROUNDS);
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const [early, late] = [word(words, round - 15), word(words, round - 2)];
+    words[round] =
+      round < BLOCK_WORDS
+        ? word(block, round * LANES + lane)
+        : word(words, round - 16) +
+          word(words, round - 7) +
+          (rotated(early, 7) ^ rotated(early, 18) ^ (early >>> 3)) +
+          (rotated(late, 17) ^ rotated(late, 19) ^ (late >>> 10));
+  }
+  const hash = Uint32Array.from({ length: STATE_WORDS }, (_, index) => word(state, index * LANES + lane));
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const [a, b, c, e, f, g] = [
+      word(hash, 0),
+      word(hash, 1),
+      word(hash, 2),
+      word(hash, 4),
+      word(hash, 5),
+      word(hash, 6),
+    ];
+    const added =
+      word(hash, 7) +
+      (rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25)) +
+      (g ^ (e & (f ^ g))) +
+      word(CONSTANTS, round * LANES) +
+      word(words, round);
+    hash.copyWithin(1, 0, STATE_WORDS - 1);
+    hash[4] = word(hash, 4) + added;
+    hash[0] = added + (rotated(a, 2) ^ rotated(a, 13) ^ rotated(a, 22)) + (((a | b) & c) | (a & b));
+  }
+  for (let index = 0; index < STATE_WORDS; index += 1)
+    state[index * LANES + lane] = word(state, index * LANES + lane) + word(hash, index);
+};
+
 /** Adds the block to the hashes. */
-export { compress };
+export const compress =
+  compressLanes ??
+  (() => {
+    for (let lane = 0; lane < LANES; lane += 1) compressLane(lane);
+  });
 /** Ends messages of 64 bytes. */
 export const endAfterOneBlock = () => {
   block.set(PADDING_OF_BLOCK);
