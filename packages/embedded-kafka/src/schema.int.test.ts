@@ -18,7 +18,7 @@ test('data of a later schema version is refused and not changed', async () => {
   await (await start()).stop();
   await execute(database.url, 'update kafka.format set version = 99');
   await expect(start()).rejects.toThrow(UnsupportedSchemaVersion);
-  await expect(start()).rejects.toThrow(/schema version 99.*supports version 2/);
+  await expect(start()).rejects.toThrow(/schema version 99.*supports version 3/);
 });
 
 test('data of schema version 1 is migrated', async () => {
@@ -63,7 +63,38 @@ test('an open transaction of an earlier version, with offsets in it, can be comm
   await after.stop();
 });
 
+test('data of schema version 2 is migrated, and its open transactions continue', async () => {
+  const before = await start();
+  const admin = clientOf(before.brokers).admin();
+  await admin.connect();
+  const topic = await newTopic(admin);
+  await admin.disconnect();
+  const raw = await RawClient.connect(before.brokers);
+  const producer = await initProducer(raw, 'tx');
+  await addPartitions(raw, producer, topic);
+  await sendInTransaction(raw, producer, topic, { values: ['kept'] });
+  raw.close();
+  await before.stop();
+  await execute(database.url, TO_VERSION_2);
+  const after = await start(before.port);
+  const again = await RawClient.connect(after.brokers);
+  expect(await sendInTransaction(again, producer, topic, { sequence: 1, values: ['new'] })).toEqual({
+    error: 0,
+    baseOffset: 1,
+  });
+  expect(await endTransaction(again, producer, true)).toBe(0);
+  expect(await readValues(clientOf(after.brokers), topic, 2)).toEqual(['kept', 'new']);
+  again.close();
+  await after.stop();
+});
+
+const TO_VERSION_2 = `
+  drop table kafka.log_reservation;
+  alter table kafka.format drop writer;
+  update kafka.format set version = 2;`;
+
 const TO_VERSION_1 = `
+  ${TO_VERSION_2}
   alter table kafka.producer drop open_since;
   drop table kafka.transaction, kafka.aborted_transaction, kafka.transaction_offset;
   update kafka.format set version = 1;`;

@@ -1,7 +1,6 @@
 import { KafkaError, StorageUnavailable, errorCode } from './errors.ts';
 import type { Catalogue } from './storage/catalogue.ts';
 import type { LogWriter } from './storage/log-writer.ts';
-import type { PendingCommit } from './storage/pending-commit.ts';
 import type { StorageWriter } from './storage/storage-writer.ts';
 import {
   type ProducerIdentity,
@@ -66,13 +65,15 @@ export class TransactionCoordinator {
     this.log.commitChange((commit) => {
       const current = commit.requireTransaction(producer);
       commit.saveTransaction(withPartitions(current, partitions, Date.now()));
+      commit.reserveOffsets(partitions.flatMap(({ topic, index }) => this.catalogue.partition(topic, index) ?? []));
     });
 
   /** Ends the transaction. Idempotent, because the client retries when a response is lost. */
   end = (producer: ProducerIdentity, commitTransaction: boolean): Promise<void> =>
     this.log.commitChange((commit) => {
       const current = commit.requireTransaction(producer);
-      if (checkEnd(current, commitTransaction) === 'end') finish(commit, current, commitTransaction, current.epoch);
+      if (checkEnd(current, commitTransaction) === 'end')
+        commit.finishTransaction(current, commitTransaction, current.epoch);
     });
 
   private checkInit(id: string, timeoutMs: number): void {
@@ -92,7 +93,7 @@ export class TransactionCoordinator {
       this.log
         .commitChange((commit) => {
           const current = commit.findTransaction(transaction.id);
-          if (current && hasTimedOut(current, now)) finish(commit, current, false, current.epoch + 1);
+          if (current && hasTimedOut(current, now)) commit.finishTransaction(current, false, current.epoch + 1);
         })
         .catch((error: unknown) => {
           if (!(error instanceof StorageUnavailable)) throw error; // the next check retries
@@ -100,10 +101,5 @@ export class TransactionCoordinator {
     }
   }
 }
-
-const finish = (commit: PendingCommit, transaction: Transaction, committed: boolean, epoch: number): void => {
-  commit.endTransaction(transaction, committed, epoch);
-  commit.saveTransaction({ ...transaction, epoch, state: committed ? 'committed' : 'aborted', partitions: [] });
-};
 
 const NEXT_PRODUCER_ID = `select nextval('kafka.producer_id')::float8 as id`;

@@ -4,20 +4,21 @@ import { controlBatch } from '../records/control-batch.ts';
 import type { Catalogue } from './catalogue.ts';
 import { CommitStatement, type Statement } from './commit-statement.ts';
 import type { Partition } from './partition.ts';
-import { PendingLog } from './pending-log.ts';
+import { PendingLog, isReservationLow } from './pending-log.ts';
 import { checkSequence, withStoredBatch } from './producers.ts';
 import type { TailCache } from './tail-cache.ts';
 import { type ProducerIdentity, type Transaction, checkProducer, includesPartition } from './transaction.ts';
 
-/** Collects the changes of one group commit. A method that throws has changed nothing. */
+/** Collects the changes of one group commit. A method that throws has changed nothing. The rows are added to `rows`. */
 export class PendingCommit {
   private readonly catalogue: Catalogue;
   private readonly logs = new Map<Partition, PendingLog>();
   private readonly transactions = new Map<string, Transaction>();
-  private readonly rows = new CommitStatement();
+  private readonly rows: CommitStatement;
 
-  constructor(catalogue: Catalogue) {
+  constructor(catalogue: Catalogue, rows = new CommitStatement()) {
     this.catalogue = catalogue;
+    this.rows = rows;
   }
 
   /** Appends the batch and returns its base offset. For a duplicate, returns the offset of the stored batch.
@@ -51,6 +52,19 @@ export class PendingCommit {
     this.transactions.set(transaction.id, transaction);
   }
 
+  /** Reserves offsets for records of transactions, where few are left. */
+  reserveOffsets(partitions: readonly Partition[]): void {
+    for (const partition of partitions) {
+      if (isReservationLow(this.logs.get(partition) ?? partition)) this.pendingLog(partition).reserve();
+    }
+  }
+
+  /** Ends the transaction, and saves it with the producer epoch `epoch`. */
+  finishTransaction(transaction: Transaction, committed: boolean, epoch: number): void {
+    this.endTransaction(transaction, committed, epoch);
+    this.saveTransaction({ ...transaction, epoch, state: committed ? 'committed' : 'aborted', partitions: [] });
+  }
+
   /** Appends a commit or abort marker to every log of the transaction. The markers have the producer epoch `epoch`: the
    *  logs refuse batches of older epochs from then on. */
   endTransaction({ producerId, partitions }: Transaction, committed: boolean, epoch: number): void {
@@ -71,15 +85,22 @@ export class PendingCommit {
     }
   }
 
-  /** The statement that stores all changes, or null if there are none. */
+  /** The statement that stores all rows, or null if there are none. */
   statement(): Statement | null {
-    for (const { partition, producers, openTransactions } of this.logs.values())
-      this.rows.addProducers(partition, producers, openTransactions);
-    for (const transaction of this.transactions.values()) this.rows.addTransaction(transaction);
+    this.addStates();
     return this.rows.build();
   }
 
-  /** Makes the changes visible, once they are committed. */
+  /** Adds the rows that are not of batches. */
+  addStates(): void {
+    for (const { partition, producers, openTransactions, reservedUntil } of this.logs.values()) {
+      this.rows.addProducers(partition, producers, openTransactions);
+      if (reservedUntil > partition.reservedUntil) this.rows.addReservation(partition, reservedUntil);
+    }
+    for (const transaction of this.transactions.values()) this.rows.addTransaction(transaction);
+  }
+
+  /** Makes the changes visible. */
   applyToMemory(cache: TailCache): void {
     for (const transaction of this.transactions.values()) this.catalogue.transactions.set(transaction.id, transaction);
     for (const log of this.logs.values()) log.applyToMemory(cache);
