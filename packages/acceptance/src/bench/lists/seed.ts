@@ -1,8 +1,9 @@
-import { spanCounts } from '@cpg/stream-relay';
-import pg from 'pg';
+import type pg from 'pg';
 import { openShop, type Shop } from '../../harness/merchants.ts';
 import { item, orderBody } from '../../harness/order-bodies.ts';
 import type { Stack } from '../../harness/stack.ts';
+import { bulkLoad } from './bulk-load.ts';
+import { countRows } from './seed-counts.ts';
 
 /** A merchant with many rows, and the webhook that has its deliveries. */
 export interface SeededShop extends Shop {
@@ -32,11 +33,17 @@ export const seedLists = async (stack: Stack, db: pg.Client, rows: number): Prom
   const newest = new Date();
   const stepMs = Math.min(1_000, LONGEST_MS / rows);
   await createPartitions(db, newest, rows * stepMs);
-  const fill = (insert: string) =>
-    fillTable(stack, filledIn(insert, { large, medium, order, payment }), [rows, newest, stepMs]);
-  await Promise.all(INSERTS.map(fill));
-  await countRows(db);
-  for (const table of TABLES) await db.query(`vacuum analyze ${table}`);
+  const starts = Array.from({ length: Math.ceil(rows / BATCH) }, (_, n) => Math.max(0, rows - (n + 1) * BATCH));
+  const tables = INSERTS.map(([name, insert]) => {
+    const text = filledIn(insert, { large, medium, order, payment });
+    return {
+      name,
+      // Oldest rows first, as a service inserts them.
+      inserts: starts.map((start, n) => ({ text, values: [start, rows - n * BATCH - 1, newest, stepMs] })),
+    };
+  });
+  await bulkLoad(stack.databaseUrl, tables);
+  await countRows(stack.databaseUrl, db);
   return { large, medium, newest, stepMs };
 };
 
@@ -48,59 +55,6 @@ const filledIn = (
     .replaceAll('{rows}', numbered(large, medium))
     .replaceAll('{order}', literal(order))
     .replaceAll('{payment}', literal(payment));
-
-/** Inserts the rows of one table without the triggers that count each batch. */
-const fillTable = async (
-  stack: Stack,
-  insert: string,
-  [rows, newest, stepMs]: [number, Date, number],
-): Promise<void> => {
-  const db = new pg.Client({ connectionString: stack.databaseUrl });
-  await db.connect();
-  await db.query('set synchronous_commit = off; set session_replication_role = replica');
-  await db.query(ULID_TIME);
-  for (let to = rows; to > 0; to -= BATCH) await db.query(insert, [Math.max(0, to - BATCH), to - 1, newest, stepMs]);
-  await db.end();
-};
-
-/** Counts the rows as the triggers would have done. */
-const countRows = async (db: pg.Client): Promise<void> => {
-  await db.query(`set work_mem = '256MB'`);
-  for (const [schema, of, name] of COUNTED) {
-    const { rows } = await db.query<{ name: string }>(
-      'select column_name as name from information_schema.columns where table_schema = $1 and table_name = $2 order by ordinal_position',
-      [schema, name],
-    );
-    const columns = rows.map((row) => row.name);
-    const [keys, statuses] = [columns.slice(3, columns.indexOf('count')), columns.slice(columns.indexOf('count') + 1)];
-    await db.query(`truncate ${schema}.${name}`);
-    await db.query(
-      `insert into ${schema}.${name} (${columns.join(', ')}) ${spanCounts({ name, of, keys, statuses }).recount(schema)}`,
-    );
-  }
-  await db.query(
-    'select webhooks.correct_delivery_counts(day) from (select distinct day from webhooks.deliveries) as days',
-  );
-  // The dispatcher does this in the background.
-  while (Number((await db.query(`select webhooks.merge_delivery_counts(${BATCH}) as moved`)).rows[0].moved) > 0);
-};
-
-const COUNTED = [
-  ['orders', 'orders', 'order_counts'],
-  ['payments', 'payments', 'payment_counts'],
-  ['payments', 'refunds', 'refund_counts'],
-] as const;
-
-const TABLES = [
-  ...COUNTED.flatMap(([schema, of, name]) => [`${schema}.${of}`, `${schema}.${name}`]),
-  'webhooks.deliveries',
-  'webhooks.delivery_count_spans',
-];
-
-/** The first ten characters of a ULID. */
-const ULID_TIME = `create function pg_temp.ulid_time(at timestamptz) returns text language sql as $$
-  select string_agg(substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', 1 + ((extract(epoch from at) * 1000)::bigint >> (5 * k) & 31)::int, 1), '' order by k desc)
-  from generate_series(0, 9) as k $$`;
 
 const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
@@ -148,20 +102,32 @@ const numbered = (large: SeededShop, medium: SeededShop): string => `
 const RESOURCE = (template: string) =>
   `replace(replace(${template}, '{order_id}', 'ord_' || id), '{payment_id}', 'pay_' || id)::json`;
 
-const INSERTS = [
-  `insert into orders.orders (id, merchant_id, external_reference_id, status, currency, created_at, revision, resource, last_event_at)
+const INSERTS: readonly (readonly [table: string, insert: string])[] = [
+  [
+    'orders.orders',
+    `insert into orders.orders (id, merchant_id, external_reference_id, status, currency, created_at, revision, resource, last_event_at)
    select 'ord_' || id, merchant_id, 'cart-' || n / 3, case when percent < 70 then 'paid' when percent < 85 then 'expired'
      when percent < 95 then 'canceled' when percent < 99 then 'awaiting_payment' else 'reversed' end,
      currency, created_at, 1, ${RESOURCE('{order}')}, created_at from {rows}`,
-  `insert into payments.payments (id, merchant_id, order_id, status, currency, payment_rail, created_at, revision, resource)
+  ],
+  [
+    'payments.payments',
+    `insert into payments.payments (id, merchant_id, order_id, status, currency, payment_rail, created_at, revision, resource)
    select 'pay_' || id, merchant_id, 'ord_' || id, case when percent < 90 then 'applied' when percent < 97 then 'failed' else 'refunded' end,
      currency, case when percent % 10 < 7 then 'crypto_deposit' else 'gateway_pay' end, created_at, 1, ${RESOURCE('{payment}')} from {rows}`,
-  `insert into payments.refunds (id, payment_id, merchant_id, order_id, currency, created_at, resource)
+  ],
+  [
+    'payments.refunds',
+    `insert into payments.refunds (id, payment_id, merchant_id, order_id, currency, created_at, resource)
    select 'rfd_' || id, 'pay_' || id, merchant_id, 'ord_' || id, currency, created_at,
      json_build_object('id', 'rfd_' || id, 'merchant_id', merchant_id, 'payment_id', 'pay_' || id, 'order_id', 'ord_' || id, 'amount', '1.5',
        'currency', currency, 'created_at', created_at) from {rows} where n % 100 in (0, 1, 10, 20, 30, 40, 50, 60, 70, 80)`,
-  `insert into webhooks.deliveries (day, event_id, webhook_id, id, event_type, status, attempts, created_at, updated_at)
-   select (created_at at time zone 'UTC')::date, 'evt_' || id, webhook_id, 'dlv_' || pg_temp.ulid_time(created_at) || right(id, 16),
+  ],
+  [
+    'webhooks.deliveries',
+    `insert into webhooks.deliveries (day, event_id, webhook_id, id, event_type, status, attempts, created_at, updated_at)
+   select (created_at at time zone 'UTC')::date, 'evt_' || id, webhook_id, webhooks.first_delivery_id(floor(extract(epoch from created_at) * 1000)::bigint) || right(id, 16),
      case when percent % 2 = 0 then 'order:created' else 'payment:applied' end,
      case when percent < 98 then 'delivered' when percent < 99 then 'pending' else 'failed' end, 1, created_at, created_at from {rows}`,
+  ],
 ];
