@@ -1,5 +1,5 @@
 import Fastify from 'fastify';
-import { sendStoredJson, storedJson } from './stored-json.ts';
+import { sendStoredJson, storedItems } from './stored-json.ts';
 
 const app = Fastify();
 const stored = ['{"id":"a","name":"Café ☕"}', '{"id":"b",  "amount":1.50}'];
@@ -7,9 +7,9 @@ const stored = ['{"id":"a","name":"Café ☕"}', '{"id":"b",  "amount":1.50}'];
 beforeAll(() => {
   sendStoredJson(app);
   const schema = { response: { 200: {} } };
-  app.get('/page', { schema }, async () => ({ items: stored.map(storedJson), total: 2, next: 'é' }));
-  app.get('/empty', { schema }, async () => ({ items: [], total: 0 }));
-  app.get('/mixed', { schema }, async () => ({ items: [storedJson(stored[0]!), { id: 'c' }] }));
+  app.get('/page', { schema }, async () => ({ items: storedItems(stored, 2), total: 2, next: 'é' }));
+  app.get('/empty', { schema }, async () => ({ items: storedItems([], 0), total: 0 }));
+  app.get('/nested', { schema }, async () => ({ page: { items: storedItems(stored, 2) } }));
 });
 afterAll(() => app.close());
 
@@ -24,5 +24,12 @@ test('a page has the stored text of its items, byte for byte', async () => {
 
 test('other responses are JSON as usual', async () => {
   expect((await app.inject('/empty')).body).toBe('{"items":[],"total":0}');
-  expect((await app.inject('/mixed')).json()).toEqual({ items: [{ id: 'a', name: 'Café ☕' }, { id: 'c' }] });
+  expect((await app.inject('/nested')).json()).toEqual({
+    page: {
+      items: [
+        { id: 'a', name: 'Café ☕' },
+        { id: 'b', amount: 1.5 },
+      ],
+    },
+  });
 });

@@ -1,48 +1,43 @@
 import type { FastifyInstance } from 'fastify';
 
-/** JSON as the database stores it. */
-class StoredJson {
-  readonly text: string;
+/** The JSON of some items as the database stores it. Each text has one or more, with commas between them. */
+class StoredItems {
+  readonly texts: readonly string[];
+  readonly length: number;
 
-  constructor(text: string) {
-    this.text = text;
+  constructor(texts: readonly string[], length: number) {
+    this.texts = texts;
+    this.length = length;
   }
 
   toJSON(): unknown {
-    return JSON.parse(this.text);
+    return JSON.parse(`[${this.texts.join(',')}]`);
   }
 }
 
-/** The resource whose JSON is `text`, for responses alone: they send the text as it is, without a parse. It has none of
- *  the fields of the resource. */
-export const storedJson = <T>(text: string): T => new StoredJson(text) as T;
+/** The `length` resources whose JSON is in `texts`, for responses alone: they send the texts as they are, without a
+ *  parse. It has none of the resources. */
+export const storedItems = <T>(texts: readonly string[], length: number): T[] =>
+  new StoredItems(texts, length) as unknown as T[];
+
+/** Whether a page has these items: an array, or their JSON. */
+export const areItems = (items: unknown): boolean => Array.isArray(items) || items instanceof StoredItems;
 
 /** Sends pages of stored resources as their text. Everything else becomes JSON as before. */
 export const sendStoredJson = (app: FastifyInstance): void => {
   app.setSerializerCompiler(() => (value) => {
-    const page = pageOf(value);
+    const { items, ...rest } = Object(value) as { items?: unknown };
     // Fastify also sends bytes, but its types know text only.
-    return page ? (bytesOf(page) as unknown as string) : JSON.stringify(value);
+    return items instanceof StoredItems ? (bytesOf(items, rest) as unknown as string) : JSON.stringify(value);
   });
 };
 
-interface StoredPage {
-  readonly items: readonly StoredJson[];
-  readonly rest: object;
-}
-
-const pageOf = (value: unknown): StoredPage | null => {
-  const { items, ...rest } = Object(value) as { items?: unknown };
-  if (!Array.isArray(items) || items.length === 0 || !items.every((item) => item instanceof StoredJson)) return null;
-  return { items, rest };
-};
-
-/** Writes item by item, because one text of 190 KB would be copied three times. */
-const bytesOf = ({ items, rest }: StoredPage): Buffer => {
+/** Writes text by text, because one text of 190 KB would be copied three times. */
+const bytesOf = ({ texts }: StoredItems, rest: object): Buffer => {
   const parts = [
-    ...items.flatMap(({ text }, index) => [index === 0 ? '{"items":[' : ',', text]),
-    '],',
-    JSON.stringify(rest).slice(1),
+    '{"items":[',
+    ...texts.flatMap((text, index) => (index === 0 ? text : [',', text])),
+    `],${JSON.stringify(rest).slice(1)}`,
   ];
   const bytes = Buffer.allocUnsafe(parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0));
   let end = 0;

@@ -1,9 +1,8 @@
 import { type Order, OrderStatus } from '@cpg/contracts';
 import type { Queryable } from '@cpg/postgres';
 import type { ListQuery } from '../list-query.ts';
-import { storedJson } from '../plugins/stored-json.ts';
 import type { CountTable } from './counts.ts';
-import { mapPage, type Page, selectPage } from './page.ts';
+import { type Page, selectResources } from './page.ts';
 
 export interface OrderFilters {
   readonly status?: string | undefined;
@@ -17,18 +16,15 @@ export const listOrders = async (
   db: Queryable,
   merchantId: string,
   { status, external_reference_id, currency, ...list }: ListQuery & OrderFilters,
-): Promise<Page<Order>> => {
-  const page = await selectPage<{ id: string; resource: string }>(db, {
+): Promise<Page<Order>> =>
+  selectResources<Order>(db, {
     table: 'orders.orders',
-    columns: ['resource::text'],
     owner: ['merchant_id', merchantId],
     only: 'not deleted',
     filters: Object.entries({ status, external_reference_id, currency }),
     list,
     counts: COUNTS,
   });
-  return mapPage(page, (row) => storedJson<Order>(row.resource));
-};
 
 export const orderById = async (db: Queryable, merchantId: string, id: string): Promise<Order | null> => {
   const { rows } = await db.query<{ resource: Order }>(

@@ -6,6 +6,7 @@ export type Filter = readonly [column: string, value: unknown];
 
 export interface PageQuery {
   readonly table: string;
+  /** Without `id` and `created_at`, which are always selected. */
   readonly columns: readonly string[];
   /** The column of the merchant or webhook whose items are listed. */
   readonly owner: readonly [column: string, id: string];

@@ -9,22 +9,61 @@ export interface Statement {
   readonly hasOnePlan: boolean;
 }
 
-/** Up to here a page is found by reading the rows before it in an index, which is cheaper than by counts. */
+/** Up to here a page is found by reading the rows before it in an index, which is cheaper than by counts. A merge reads
+ *  them for each value that it merges. */
 const MAX_SKIPPED = 500;
+const MAX_SKIPPED_BY_MERGE = 100;
 
 /** Selects a page, one row of the next page, and the total. Counts find totals and distant pages.
  *  A filter without counts matches few rows, so all of them are found first. */
-export const pageStatement = (query: PageQuery, after?: Place): Statement => {
+export const pageStatement = (query: PageQuery, after?: Place): Statement =>
+  statementOf(query, after, [...query.columns], (search) =>
+    [
+      `select ${TOTAL} as total, ${createdAtUs('page')} as created_at_us, page.* from bounds left join page on true`,
+      `order by ${search.order(query.list.sort, 'page.')}`,
+    ].join('\n'),
+  );
+
+/** Selects the page as a few rows. Each has the JSON of some items as one text, and the total, the number of rows `found`
+ *  for the page and one more, and the place of the last item. Where an index has all that is needed to find the items,
+ *  only their rows are read from the table. */
+export const resourcesStatement = (query: PageQuery, after?: Place): Statement =>
+  statementOf(query, after, [], (search) => {
+    const { table, list } = query;
+    const [order, backwards] = [list.sort, list.sort === 'asc' ? 'desc' : 'asc'] as const;
+    return `, listed as materialized (
+  select *, (row_number() over (order by ${search.order(order)}) - 1) / ${ITEMS_PER_ROW} as part from page
+  order by ${search.order(order)} limit ${search.bind(list.limit)})
+select ${TOTAL} as total, (select count(*)::int from page) as found, last.id, ${createdAtUs('last')} as created_at_us, parts.items
+from bounds left join (select * from listed order by ${search.order(backwards)} limit 1) as last on true left join (
+  select part, string_agg(item.resource::text, ',' order by ${search.order(order, 'listed.')}) as items
+  from listed cross join lateral (select resource from ${table} as whole where whole.id = listed.id offset 0) as item
+  group by part) as parts on true
+order by parts.part`;
+  });
+
+/** A row for each item takes longer to send and parse. V8 frees strings above 128 KB by a full collection only. */
+const ITEMS_PER_ROW = 16;
+
+const TOTAL = 'greatest(upper - lower, 0)::int';
+
+const createdAtUs = (row: string): string => `(extract(epoch from ${row}.created_at) * 1000000)::bigint::text`;
+
+const statementOf = (
+  query: PageQuery,
+  after: Place | undefined,
+  columns: readonly string[],
+  selection: (search: Search) => string,
+): Statement => {
   const values: unknown[] = [];
-  const search = searchOf(query, after, (value) => `$${values.push(value)}`);
+  const search = searchOf(query, columns, after, (value) => `$${values.push(value)}`);
   const { list } = query;
-  const isDistant = (list.page - 1) * list.limit > MAX_SKIPPED;
+  const maxSkipped = search.counted && mergedBy(search.counted, search.equal) ? MAX_SKIPPED_BY_MERGE : MAX_SKIPPED;
+  const isDistant = (list.page - 1) * list.limit > maxSkipped;
   return {
     text: `with ${search.few ? `few as materialized (${search.few}),\n` : ''}bounds as materialized (${bounds(search)}),
 ${isDistant && search.counted ? distantPage(search, search.counted) : nearPage(search)}
-select greatest(upper - lower, 0)::int as total,
-  (extract(epoch from page.created_at) * 1000000)::bigint::text as created_at_us, ${wholeRows(query)}
-order by ${search.order(list.sort, 'page.')}`,
+${selection(search)}`,
     values,
     hasOnePlan: query.counts !== undefined,
   };
@@ -47,13 +86,13 @@ interface Search extends Required<Pick<PageQuery, 'table' | 'list' | 'ranges' | 
   readonly order: (direction: 'asc' | 'desc', prefix?: string) => string;
 }
 
-const searchOf = (query: PageQuery, after: Place | undefined, bind: Bind): Search => {
+const searchOf = (query: PageQuery, columns: readonly string[], after: Place | undefined, bind: Bind): Search => {
   const { table, list, ranges = [], owner, only = 'true', filters, sortBy = ['created_at', 'id'] } = query;
   const active = [owner, ...filters].filter(([, value]) => value !== undefined);
   const equal = new Map(active.map(([column, value]) => [column, bind(value)]));
   const matching = [only, ...conditionsOf(equal)].join(' and ');
   const counted = countedOf(query, equal, matching);
-  const selected = ['id', 'created_at', ...(query.counts ? [] : query.columns)];
+  const selected = ['id', 'created_at', ...columns];
   // With the dates in the same condition, PostgreSQL might choose the index by date.
   const few = query.counts && !counted ? `select ${selected.join(', ')} from ${table} where ${matching}` : null;
   return {
@@ -70,13 +109,6 @@ const searchOf = (query: PageQuery, after: Place | undefined, bind: Bind): Searc
     order: (direction, prefix = '') => sortBy.map((column) => `${prefix}${column} ${direction}`).join(', '),
   };
 };
-
-/** The rows of the page. Where an index has all that is needed to find them, only these are read from the table. */
-const wholeRows = ({ table, columns, counts }: PageQuery): string =>
-  counts
-    ? `page.id, item.* from bounds left join (page cross join lateral (
-  select ${columns.join(', ')} from ${table} as listed where listed.id = page.id offset 0) as item) on true`
-    : 'page.* from bounds left join page on true';
 
 const conditionsOf = (equal: ReadonlyMap<string, string>): string[] =>
   [...equal].map(([column, value]) => `${column} = ${value}`);
@@ -160,10 +192,8 @@ const firstIds = (
 ): string => {
   const select = (condition: string) =>
     `select ${selected.join(', ')} from ${table} where ${matching}${condition}${range} order by ${order(direction)} limit ${limit}`;
-  if (!counted) return select('');
-  const indexed = [...(counted.statuses.length > 0 ? ['status'] : []), ...counted.keys];
-  const missing = indexed.filter((column) => !equal.has(column));
-  if (missing.length === 0 || missing.length === indexed.length) return select('');
+  const missing = counted && mergedBy(counted, equal);
+  if (!counted || !missing) return select('');
   const keys = missing.filter((column) => column !== 'status');
   const { name, where, measure, statuses } = counted;
   const values = [
@@ -179,4 +209,11 @@ const firstIds = (
   );
   return `select ids.* from ${values.join(', ')} cross join lateral (
     ${select(same.join('')).replace(` from ${table} `, ` from ${table} as listed `)}) as ids`;
+};
+
+/** The columns of the index that a filter by only some of them leaves open. */
+const mergedBy = ({ statuses, keys }: Counted, equal: Search['equal']): string[] | null => {
+  const indexed = [...(statuses.length > 0 ? ['status'] : []), ...keys];
+  const missing = indexed.filter((column) => !equal.has(column));
+  return missing.length === 0 || missing.length === indexed.length ? null : missing;
 };

@@ -1,10 +1,12 @@
 import { invalidRequest } from '@cpg/core';
 import { createHash } from 'node:crypto';
 import type { Queryable } from '@cpg/postgres';
+import type pg from 'pg';
+import { storedItems } from '../plugins/stored-json.ts';
 import { decodeCursor, encodeCursor, type Place } from './cursor.ts';
 import { isCounted } from './counted-tables.ts';
 import type { PageQuery } from './page-query.ts';
-import { pageStatement } from './page-statement.ts';
+import { pageStatement, resourcesStatement, type Statement } from './page-statement.ts';
 
 export interface Page<T> {
   readonly items: T[];
@@ -20,13 +22,34 @@ export interface Page<T> {
 /** One page of a table and the total number of matching rows, from one snapshot. Everything but values is inserted into
  *  the statement as it is, so never pass request input. */
 export const selectPage = async <Row extends { id: string }>(db: Queryable, query: PageQuery): Promise<Page<Row>> => {
-  const { table, counts } = query;
-  const after = startOf(query);
-  const counted = counts && (await isCounted(db, table));
-  const { text, values, hasOnePlan } = pageStatement(counted ? query : { ...query, counts: undefined }, after);
-  const { rows } = await db.query<SelectedRow<Row>>({ ...(hasOnePlan && { name: nameOf(text) }), text, values });
-  return pageOf(query, rows);
+  const { rows } = await run<SelectedRow<Row>>(db, pageStatement(query, startOf(query)));
+  const found = rows.filter((row) => row.id !== null);
+  return pageOf(query, rows[0]?.total ?? 0, found, ({ id, created_at_us: createdAtUs }) => ({ id, createdAtUs }));
 };
+
+/** The same for a table of resources. The items are for responses alone: they have none of the fields. */
+export const selectResources = async <Resource>(
+  db: Queryable,
+  query: Omit<PageQuery, 'columns'>,
+): Promise<Page<Resource>> => {
+  const { counts, table, list } = query;
+  const counted = counts && (await isCounted(db, table));
+  const search = { ...query, columns: [], counts: counted ? counts : undefined };
+  const { rows } = await run<SelectedResources>(db, resourcesStatement(search, startOf(search)));
+  const { total, found, id, created_at_us } = rows[0]!;
+  const count = Math.min(found, list.limit);
+  return {
+    items: storedItems<Resource>(
+      rows.flatMap(({ items }) => items ?? []),
+      count,
+    ),
+    ...sizesOf(query, total, count),
+    ...(found > count && { next_cursor: encodeCursor(search, { createdAtUs: created_at_us!, id: id! }) }),
+  };
+};
+
+const run = <Row extends pg.QueryResultRow>(db: Queryable, { text, values, hasOnePlan }: Statement) =>
+  db.query<Row>({ ...(hasOnePlan && { name: nameOf(text) }), text, values });
 
 /** The place after which the page starts; undefined without a cursor. Throws `invalid_request` for a cursor of another
  *  list, and for one with a page number. */
@@ -38,26 +61,39 @@ export const startOf = (query: PageQuery): Place | undefined => {
   return place;
 };
 
-export type SelectedRow<Row> = Row & { readonly total: number; readonly created_at_us: string };
+type SelectedRow<Row> = Row & { readonly total: number; readonly created_at_us: string };
 
-/** The page of the rows, of which one more than the page has shows that there is a next page. */
-export const pageOf = <Row extends { id: string }>(query: PageQuery, rows: SelectedRow<Row>[]): Page<Row> => {
-  const { limit, page } = query.list;
-  const total = rows[0]?.total ?? 0;
-  const found = rows.filter((row) => row.id !== null);
-  const items = found.slice(0, limit);
-  const last = items.at(-1);
+/** On an empty page, all but `total` and `found` are null. */
+interface SelectedResources {
+  readonly total: number;
+  readonly found: number;
+  readonly id: string | null;
+  readonly created_at_us: string | null;
+  readonly items: string | null;
+}
+
+/** The page of the rows that were found for it, and maybe one more, which shows that there is a next page. */
+export const pageOf = <Row>(
+  query: PageQuery,
+  total: number,
+  found: readonly Row[],
+  placeOf: (row: Row) => Place,
+): Page<Row> => {
+  const items = found.slice(0, query.list.limit);
   return {
     items,
-    limit,
-    count: items.length,
-    total,
-    page,
-    totalPages: Math.ceil(total / limit),
-    ...(last &&
-      found.length > limit && { next_cursor: encodeCursor(query, { createdAtUs: last.created_at_us, id: last.id }) }),
+    ...sizesOf(query, total, items.length),
+    ...(found.length > items.length && { next_cursor: encodeCursor(query, placeOf(items.at(-1)!)) }),
   };
 };
+
+const sizesOf = ({ list: { limit, page } }: Pick<PageQuery, 'list'>, total: number, count: number) => ({
+  limit,
+  count,
+  total,
+  page,
+  totalPages: Math.ceil(total / limit),
+});
 
 /** Names a statement, so that PostgreSQL plans it once per connection. */
 const nameOf = (text: string): string => createHash('sha256').update(text).digest('base64url');

@@ -1,9 +1,8 @@
 import { type Payment, type PaymentCurrency, PaymentStatus } from '@cpg/contracts';
 import type { Queryable } from '@cpg/postgres';
 import type { ListQuery } from '../list-query.ts';
-import { storedJson } from '../plugins/stored-json.ts';
 import type { CountTable } from './counts.ts';
-import { mapPage, type Page, selectPage } from './page.ts';
+import { type Page, selectResources } from './page.ts';
 
 export interface PaymentFilters {
   readonly status?: string | undefined;
@@ -22,18 +21,15 @@ export const listPayments = async (
   db: Queryable,
   merchantId: string,
   { status, currency, payment_rail, order_id, ...list }: ListQuery & PaymentFilters,
-): Promise<Page<Payment>> => {
-  const page = await selectPage<{ id: string; resource: string }>(db, {
+): Promise<Page<Payment>> =>
+  selectResources<Payment>(db, {
     table: 'payments.payments',
-    columns: ['resource::text'],
     owner: ['merchant_id', merchantId],
     only: 'not deleted',
     filters: Object.entries({ status, currency, payment_rail, order_id }),
     list,
     counts: COUNTS,
   });
-  return mapPage(page, (row) => storedJson<Payment>(row.resource));
-};
 
 /** The currencies of these payments, without those that are deleted. */
 export const currenciesOfPayments = async (

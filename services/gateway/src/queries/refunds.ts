@@ -1,9 +1,8 @@
 import type { Refund } from '@cpg/contracts';
 import type { Queryable } from '@cpg/postgres';
 import type { ListQuery } from '../list-query.ts';
-import { storedJson } from '../plugins/stored-json.ts';
 import type { CountTable } from './counts.ts';
-import { mapPage, type Page, selectPage } from './page.ts';
+import { type Page, selectResources } from './page.ts';
 
 export interface RefundFilters {
   readonly payment_id?: string | undefined;
@@ -17,17 +16,14 @@ export const listRefunds = async (
   db: Queryable,
   merchantId: string,
   { payment_id, order_id, currency, ...list }: ListQuery & RefundFilters,
-): Promise<Page<Refund>> => {
-  const page = await selectPage<{ id: string; resource: string }>(db, {
+): Promise<Page<Refund>> =>
+  selectResources<Refund>(db, {
     table: 'payments.refunds',
-    columns: ['resource::text'],
     owner: ['merchant_id', merchantId],
     filters: Object.entries({ payment_id, order_id, currency }),
     list,
     counts: COUNTS,
   });
-  return mapPage(page, (row) => storedJson<Refund>(row.resource));
-};
 
 export const refundById = async (db: Queryable, merchantId: string, id: string): Promise<Refund | null> => {
   const { rows } = await db.query<{ resource: Refund }>(
