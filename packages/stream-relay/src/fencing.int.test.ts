@@ -1,7 +1,7 @@
 import { startKafka } from '@cpg/embedded-kafka';
 import { connectEventStore } from '@cpg/event-store';
 import { createKafka, createPublisher, ensureTopics, type Publisher } from '@cpg/kafka';
-import { createPool, testDatabase } from '@cpg/postgres';
+import { createPool, testDatabase, type Pool } from '@cpg/postgres';
 import { createLogger } from '@cpg/runtime';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startRelay } from './relay.ts';
@@ -12,6 +12,7 @@ const log = createLogger({ name: 'test', level: process.env.LOG_LEVEL ?? 'silent
 const topic = 'orders.v1';
 let tallies: Awaited<ReturnType<typeof startTallies>>;
 let kafka: ReturnType<typeof createKafka>;
+let kafkaDatabase: Pool;
 const closing: (() => unknown)[] = [];
 
 beforeAll(async () => {
@@ -20,7 +21,8 @@ beforeAll(async () => {
   const server = await startKafka({ databaseUrl: database.url, port: 0 });
   kafka = createKafka({ KAFKA_BROKERS: [server.brokers] }, { clientId: 'test', log });
   await ensureTopics(kafka, [topic], { partitions: 1, replication: 1 });
-  closing.push(server.stop, database.drop, tallies.stop);
+  kafkaDatabase = createPool({ url: database.url, name: 'test', max: 1, log });
+  closing.push(server.stop, () => kafkaDatabase.end(), database.drop, tallies.stop);
 });
 
 afterAll(async () => {
@@ -31,8 +33,9 @@ const until = async (look: () => unknown) => {
   while (!(await look())) await sleep(10);
 };
 
-/** Runs a relay as a separate process would. `hold` runs before it publishes and can pause it. */
-const startRelayProcess = (hold: (ids: readonly string[]) => Promise<void>) => {
+/** Runs a relay as a separate process would. `hold` runs before it publishes and can pause it, `holdCommit` before it
+ *  commits. */
+const startRelayProcess = (hold: (ids: readonly string[]) => Promise<void>, holdCommit = async () => {}) => {
   const { databaseUrl, projection, eventStoreUrl } = tallies;
   const pool = createPool({ url: databaseUrl, name: 'relay', max: 2, log });
   const client = connectEventStore(eventStoreUrl);
@@ -49,6 +52,13 @@ const startRelayProcess = (hold: (ids: readonly string[]) => Promise<void>) => {
         throw error;
       });
       published.push(...ids);
+    },
+    commit: async () => {
+      await holdCommit();
+      await publisher.commit().catch((error: unknown) => {
+        refused.push(error);
+        throw error;
+      });
     },
   };
   const { schema, prefixes } = projection;
@@ -121,4 +131,26 @@ test('a paused relay is fenced by its successor, and publishes again after it is
   const [read] = await readTopic(kafka, topic, (seen) => seen.length === ids.length);
   expect(read).toEqual(ids);
   expect(new Set(read).size).toBe(5);
+});
+
+test('a relay publishes again when the broker lost its database and aborted the open transaction', async () => {
+  let lost = false;
+  const relay = startRelayProcess(
+    async () => {},
+    async () => {
+      if (lost) return;
+      lost = true;
+      await kafkaDatabase.query(
+        "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'embedded-kafka' and datname = current_database()",
+      );
+    },
+  );
+  await tallies.tally('b', 1);
+  await until(() => relay.published.length === 2);
+  expect(relay.refused).toHaveLength(1);
+  const [id, again] = relay.published;
+  expect(again).toBe(id);
+  const [read] = await readTopic(kafka, topic, (seen) => seen.includes(id!));
+  expect(read!.filter((seen) => seen === id)).toHaveLength(1);
+  await relay.stop();
 });
