@@ -23,7 +23,11 @@ const server = createServer((request, response) => {
   requests += 1;
   deliveries.add(headers['x-delivery-id'] as string);
   const key = headers['x-idempotency-key'] as string;
-  if (!events.has(key)) events.set(key, { receivedAt: Date.now(), happenedAt: Number(headers['x-timestamp']) });
+  if (!events.has(key))
+    events.set(key, {
+      receivedAt: performance.timeOrigin + performance.now(),
+      happenedAt: Number(headers['x-timestamp']),
+    });
   if (url!.startsWith('/slow')) setTimeout(() => response.writeHead(204).end(), 250);
   else response.writeHead(204).end();
 });
