@@ -5,7 +5,9 @@ import { findPromtool, reportSkipped } from '@cpg/local-chain';
 const MONITORING = join(import.meta.dirname, '../../../deploy/monitoring');
 const promtool = findPromtool();
 if (!promtool)
-  reportSkipped('tests of alarms are skipped: promtool is missing; node scripts/install-promtool.mjs builds it with Go');
+  reportSkipped(
+    'tests of alarms are skipped: promtool is missing; node scripts/install-promtool.mjs builds it with Go',
+  );
 
 /** Throws Error with the output of promtool if it finds a fault. */
 const run = (...args: string[]) => execFileSync(promtool!, args, { cwd: MONITORING, encoding: 'utf8', stdio: 'pipe' });
