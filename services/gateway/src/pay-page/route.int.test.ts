@@ -1,3 +1,4 @@
+import { brotliDecompressSync } from 'node:zlib';
 import { Checkout, type Order, type PaymentPageAddresses } from '@cpg/contracts';
 import { type LoadLimits, newId } from '@cpg/runtime';
 import { startGateway, type TestGateway, type TestMerchant } from '../testing/jest-gateway.ts';
@@ -71,6 +72,14 @@ test.each([
   const { headers } = await get(`/pay/${reference}`, { accept: 'text/html', ...fetched });
   expect(headers['cross-origin-opener-policy']).toBe('same-origin');
   expect(headers['origin-agent-cluster']).toBe(originAgentCluster);
+});
+
+test('compresses a page before it sends the first byte', async () => {
+  const { reference } = await orderWithPage();
+  const headers = { accept: 'text/html', 'accept-encoding': 'gzip, deflate, br, zstd' };
+  const { headers: sent, rawPayload } = await get(`/pay/${reference}?way=base`, headers);
+  expect(sent).toMatchObject({ 'content-encoding': 'br', 'content-length': String(rawPayload.length) });
+  expect(brotliDecompressSync(rawPayload).toString()).toContain('class="qr"');
 });
 
 test('answers the payer’s view as JSON, and nothing else', async () => {

@@ -6,6 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { PaymentsClient } from '../clients/payments.ts';
 import { chainHeights } from '../queries/chain-heights.ts';
 import { changedOrderPages } from '../queries/order-pages.ts';
+import { AT_ONCE } from '../plugins/compression.ts';
 import { callContext } from '../request.ts';
 import { ASSETS_PATH, type PageAsset, readPageAssets } from './assets.ts';
 import { checkoutOf } from './checkout.ts';
@@ -77,7 +78,7 @@ export const payPageRoutes = async (app: FastifyInstance, options: PayPageOption
 
   app.get<{ Params: { reference: string }; Querystring: PageChoice }>(
     '/pay/:reference',
-    hidden,
+    { ...hidden, compress: AT_ONCE },
     async (request, reply) => {
       const { reference } = request.params;
       const shown = await find(reference, callContext(request));
