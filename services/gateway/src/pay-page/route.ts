@@ -4,9 +4,9 @@ import type { Pool } from '@cpg/postgres';
 import type { Logger } from '@cpg/runtime';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { PaymentsClient } from '../clients/payments.ts';
+import { AT_ONCE } from '../plugins/compression.ts';
 import { chainHeights } from '../queries/chain-heights.ts';
 import { changedOrderPages } from '../queries/order-pages.ts';
-import { AT_ONCE } from '../plugins/compression.ts';
 import { callContext } from '../request.ts';
 import { ASSETS_PATH, type PageAsset, readPageAssets } from './assets.ts';
 import { checkoutOf } from './checkout.ts';
@@ -21,6 +21,7 @@ import { liveRoutes } from './live/routes.ts';
 import { choiceOf, chosenWay, pageLink, type PageChoice } from './page-link.ts';
 import { type SandboxOptions, sandboxRoutes, stripOf } from './sandbox/routes.ts';
 import { renderCheckout } from './view/checkout-page.tsx';
+import { renderExample } from './warm-up.ts';
 
 export interface PayPageOptions {
   readonly pool: Pool;
@@ -57,6 +58,7 @@ export const payPageRoutes = async (app: FastifyInstance, options: PayPageOption
     if (sandbox) reply.header('referrer-policy', 'same-origin');
   });
   answerErrorsWithPages(app, assets);
+  app.addHook('onListen', async () => void renderExample(assets));
 
   await app.register(liveRoutes, {
     streams: createEventStreams({ ...payPage.streams, now }),
