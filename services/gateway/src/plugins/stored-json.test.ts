@@ -7,9 +7,9 @@ const stored = ['{"id":"a","name":"Café ☕"}', '{"id":"b",  "amount":1.50}'];
 beforeAll(() => {
   sendStoredJson(app);
   const schema = { response: { 200: {} } };
-  app.get('/page', { schema }, async () => ({ items: storedItems(stored, 2), total: 2, next: 'é' }));
-  app.get('/empty', { schema }, async () => ({ items: storedItems([], 0), total: 0 }));
-  app.get('/nested', { schema }, async () => ({ page: { items: storedItems(stored, 2) } }));
+  app.get('/page', { schema }, async () => ({ items: storedItems(stored), total: 2, next: 'é' }));
+  app.get('/empty', { schema }, async () => ({ items: storedItems([]), total: 0 }));
+  app.get('/nested', { schema }, async () => ({ page: { items: storedItems(stored) } }));
 });
 afterAll(() => app.close());
 

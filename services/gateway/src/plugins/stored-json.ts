@@ -1,13 +1,15 @@
 import type { FastifyInstance } from 'fastify';
 
-/** The JSON of some items as the database stores it. Each text has one or more, with commas between them. */
+/** The JSON of some items as the database stores it. */
 class StoredItems {
   readonly texts: readonly string[];
-  readonly length: number;
 
-  constructor(texts: readonly string[], length: number) {
+  constructor(texts: readonly string[]) {
     this.texts = texts;
-    this.length = length;
+  }
+
+  get length(): number {
+    return this.texts.length;
   }
 
   toJSON(): unknown {
@@ -15,10 +17,9 @@ class StoredItems {
   }
 }
 
-/** The `length` resources whose JSON is in `texts`, for responses alone: they send the texts as they are, without a
- *  parse. It has none of the resources. */
-export const storedItems = <T>(texts: readonly string[], length: number): T[] =>
-  new StoredItems(texts, length) as unknown as T[];
+/** The resources whose JSON is in `texts`, for responses alone: they send the texts as they are, without a parse. It has
+ *  none of the resources. */
+export const storedItems = <T>(texts: readonly string[]): T[] => new StoredItems(texts) as unknown as T[];
 
 /** Whether a page has these items: an array, or their JSON. */
 export const areItems = (items: unknown): boolean => Array.isArray(items) || items instanceof StoredItems;

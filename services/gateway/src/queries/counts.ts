@@ -25,46 +25,68 @@ export interface Counted extends CountTable {
   readonly matching: string;
 }
 
-/** The number of all matching rows. */
-export const countAll = (counted: Counted): string => sum(counted, WEEK, 'true');
+/** The common table expression `weeks`: each week with matching rows, and how many. */
+export const weeks = ({ name, where, measure }: Counted): string =>
+  `weeks as materialized (select start, sum(${measure})::int as n from ${name} where ${where} and span = ${WEEK} group by start)`;
 
-/** The number of matching rows that were created before `at`, or until then: whole spans, and rows of the last
- *  minute. */
-export const countUpTo = (counted: Counted, operator: '<' | '<=', at: Date, bind: Bind): string => {
-  const minutes = Math.floor(at.getTime() / MINUTE_MS);
-  const starts = SPANS.map((span) => bind(minutes - (minutes % span)));
-  const sums = SPANS.map((span, index) => {
-    const after = index === 0 ? '' : `start >= ${starts[index - 1]!} and `;
-    return sum(counted, span, `${after}start < ${starts[index]!}`);
-  });
-  return `(${sums.join('\n    + ')}
-    + (select count(*) from ${counted.rows} where ${counted.matching}
-         and created_at >= ${startOf(starts.at(-1)!)} and created_at ${operator} ${bind(at)}))`;
+/** The number of matching rows in the weeks that meet a condition. */
+const inWeeks = (condition: string): string => `(select coalesce(sum(n), 0) from weeks where ${condition})`;
+
+/** Selects `lower` and `upper`, the numbers of matching rows that were created before `from` and until `to`. Without
+ *  these, they are 0 and the number of all rows. */
+export const countBetween = (
+  counted: Counted,
+  { from, to }: { from: Date | undefined; to: Date | undefined },
+  bind: Bind,
+): string => {
+  const all = `${inWeeks('true')}::int`;
+  if (!from && !to) return `select 0 as lower, ${all} as upper`;
+  const { name, where, measure, rows, matching } = counted;
+  const parts: string[] = [];
+  const upTo = (bound: string, operator: '<' | '<=', at: Date): string => {
+    const borders = bordersOf(Math.floor(at.getTime() / MINUTE_MS)).map((border) => `${bind(border)}::bigint`);
+    parts.push(
+      ...SPANS.slice(1).map((span, index) => `('${bound}', ${span}, ${borders[index + 1]}, ${borders[index]})`),
+    );
+    return `(${inWeeks(`start < ${borders[0]}`)} + coalesce(sum(n) filter (where bound = '${bound}'), 0)
+    + (select count(*) from ${rows} where ${matching} and created_at >= ${startOf(borders.at(-1)!)} and created_at ${operator} ${bind(at)}))::int`;
+  };
+  const [lower, upper] = [from && upTo('lower', '<', from), to && upTo('upper', '<=', to)];
+  return `select ${lower ?? 0} as lower, ${upper ?? all} as upper
+  from (values ${parts.join(', ')}) as parts (bound, length, border, nearest) cross join lateral (
+    select case when nearest < border then sum(${measure}) else -sum(${measure}) end as n from ${name}
+    where ${where} and span = length and start >= least(border, nearest) and start < greatest(border, nearest)) as counts`;
 };
 
-const sum = ({ name, where, measure }: Counted, span: number, range: string): string =>
-  `(select coalesce(sum(${measure}), 0) from ${name} where ${where} and span = ${span} and ${range})`;
+/** For each span, longest first, the border that is nearest to the one of the next shorter span. The last one is the
+ *  minute. Between two of them are at most half of the spans that the longer one has. */
+const bordersOf = (minute: number): number[] =>
+  SPANS.reduceRight<number[]>((borders, span) => [Math.round((borders[0] ?? minute) / span) * span, ...borders], []);
 
-/** Common table expressions that find a matching row, oldest first. `minute` has the `start` of its minute, and the
- *  number of matching rows `before` that; it is empty when no more than `before` rows match. */
-export const findMinute = (counted: Counted, before: string): string =>
-  SPANS.map((span, index) => {
-    const outer = SPANS[index - 1];
-    const [earlier, range] = outer ? [`(select before from ${nameOf(outer)})`, within(outer)] : ['0', 'true'];
-    return `${nameOf(span)} as materialized (${spanOf(counted, before, span, earlier, range)})`;
-  }).join(',\n');
+/** Common table expressions that find matching rows by their rank, oldest first. `minutes` has the `start` of the minute
+ *  of each, and the number of matching rows `before` that; it has no row for a rank that does not exist. */
+export const findMinutes = (counted: Counted, ranks: readonly string[]): string => {
+  const spans = SPANS.map(
+    (span, index) => `cross join lateral (${spanOf(counted, span, SPANS[index - 1])}) as ${nameOf(span)}`,
+  );
+  return `minutes as materialized (select ${nameOf(1)}.* from (values ${ranks.map((rank) => `(${rank})`).join(', ')}) as ranks (rank)
+  ${spans.join('\n  ')})`;
+};
 
-const nameOf = (span: number): string => (span === 1 ? 'minute' : `span_of_${span}`);
+const nameOf = (span: number): string => `span_of_${span}`;
 
-const spanOf = ({ name, where, measure }: Counted, before: string, span: number, earlier: string, range: string) =>
-  `select start, up_to - n as before from (
-     select start, n, ${earlier} + sum(n) over (order by start) as up_to from (
-       select start, sum(${measure}) as n from ${name} where ${where} and span = ${span} and ${range} group by start
-     ) as spans
-   ) as spans where up_to > ${before} order by start limit 1`;
-
-const within = (outer: number): string =>
-  `start >= (select start from ${nameOf(outer)}) and start < (select start from ${nameOf(outer)}) + ${outer}`;
+const spanOf = ({ name, where, measure }: Counted, span: number, outer: number | undefined): string => {
+  const [earlier, spans] = outer
+    ? [
+        `${nameOf(outer)}.before`,
+        `(select start, sum(${measure})::int as n from ${name} where ${where} and span = ${span}
+        and start >= ${nameOf(outer)}.start and start < ${nameOf(outer)}.start + ${outer} group by start) as spans`,
+      ]
+    : ['0', 'weeks'];
+  return `select start, up_to - n as before from (
+      select start, n, ${earlier} + sum(n) over (order by start rows unbounded preceding) as up_to from ${spans}
+    ) as spans where up_to > rank order by start limit 1`;
+};
 
 /** When a minute starts. */
 export const startOf = (minute: string): string => `to_timestamp(${minute}::bigint * 60)`;

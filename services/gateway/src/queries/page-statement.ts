@@ -1,4 +1,4 @@
-import { type Bind, type Counted, countAll, countUpTo, findMinute, startOf, WEEK } from './counts.ts';
+import { type Bind, countBetween, type Counted, findMinutes, startOf, WEEK, weeks } from './counts.ts';
 import type { Place } from './cursor.ts';
 import type { PageQuery } from './page-query.ts';
 
@@ -9,10 +9,10 @@ export interface Statement {
   readonly hasOnePlan: boolean;
 }
 
-/** Up to here a page is found by reading the rows before it in an index, which is cheaper than by counts. A merge reads
- *  them for each value that it merges. */
-const MAX_SKIPPED = 500;
-const MAX_SKIPPED_BY_MERGE = 100;
+/** Up to here a page is found by reading the rows before it, which is cheaper than by counts. */
+const MAX_SKIPPED = 200;
+/** A merge reads up to so many rows for each value that it merges. */
+const MAX_MERGED = 100;
 
 /** Selects a page, one row of the next page, and the total. Counts find totals and distant pages.
  *  A filter without counts matches few rows, so all of them are found first. */
@@ -24,26 +24,19 @@ export const pageStatement = (query: PageQuery, after?: Place): Statement =>
     ].join('\n'),
   );
 
-/** Selects the page as a few rows. Each has the JSON of some items as one text, and the total, the number of rows `found`
- *  for the page and one more, and the place of the last item. Where an index has all that is needed to find the items,
- *  only their rows are read from the table. */
+/** Selects a row for each item, and one more if there is a next page. Each has the total. The JSON of the item is in the
+ *  rows of the page, and its place in the last of these. */
 export const resourcesStatement = (query: PageQuery, after?: Place): Statement =>
   statementOf(query, after, [], (search) => {
     const { table, list } = query;
-    const [order, backwards] = [list.sort, list.sort === 'asc' ? 'desc' : 'asc'] as const;
-    return `, listed as materialized (
-  select *, (row_number() over (order by ${search.order(order)}) - 1) / ${ITEMS_PER_ROW} as part from page
-  order by ${search.order(order)} limit ${search.bind(list.limit)})
-select ${TOTAL} as total, (select count(*)::int from page) as found, last.id, ${createdAtUs('last')} as created_at_us, parts.items
-from bounds left join (select * from listed order by ${search.order(backwards)} limit 1) as last on true left join (
-  select part, string_agg(item.resource::text, ',' order by ${search.order(order, 'listed.')}) as items
-  from listed cross join lateral (select resource from ${table} as whole where whole.id = listed.id offset 0) as item
-  group by part) as parts on true
-order by parts.part`;
+    const limit = search.bind(list.limit);
+    return `, numbered as (select *, row_number() over (order by ${search.order(list.sort)}) as n from page)
+select ${TOTAL} as total, case when n <= ${limit} then item.resource::text end as item,
+  case when n = ${limit} then id end as id, case when n = ${limit} then ${createdAtUs('numbered')} end as created_at_us
+from bounds left join numbered on true left join lateral (
+  select resource from ${table} as whole where ${search.located} offset 0) as item on true
+order by n`;
   });
-
-/** A row for each item takes longer to send and parse. V8 frees strings above 128 KB by a full collection only. */
-const ITEMS_PER_ROW = 16;
 
 const TOTAL = 'greatest(upper - lower, 0)::int';
 
@@ -57,12 +50,9 @@ const statementOf = (
 ): Statement => {
   const values: unknown[] = [];
   const search = searchOf(query, columns, after, (value) => `$${values.push(value)}`);
-  const { list } = query;
-  const maxSkipped = search.counted && mergedBy(search.counted, search.equal) ? MAX_SKIPPED_BY_MERGE : MAX_SKIPPED;
-  const isDistant = (list.page - 1) * list.limit > maxSkipped;
   return {
-    text: `with ${search.few ? `few as materialized (${search.few}),\n` : ''}bounds as materialized (${bounds(search)}),
-${isDistant && search.counted ? distantPage(search, search.counted) : nearPage(search)}
+    text: `with ${search.few ? `few as materialized (${search.few}),\n` : ''}${search.counted ? `${weeks(search.counted)},\n` : ''}bounds as materialized (${bounds(search)}),
+${search.distant ? distantPage(search, search.distant) : nearPage(search)}
 ${selection(search)}`,
     values,
     hasOnePlan: query.counts !== undefined,
@@ -81,6 +71,10 @@ interface Search extends Required<Pick<PageQuery, 'table' | 'list' | 'ranges' | 
   readonly matching: string;
   /** Null when the counts do not know about all filters. */
   readonly counted: Counted | null;
+  /** The same if the counts find the page. */
+  readonly distant: Counted | null;
+  /** Finds the row of an item: by `ctid` if hardly more rows than those of the page are read from the table. */
+  readonly located: string;
   /** Selects all matching rows if the filters match few. Then `table` is this selection. */
   readonly few: string | null;
   readonly order: (direction: 'asc' | 'desc', prefix?: string) => string;
@@ -92,7 +86,10 @@ const searchOf = (query: PageQuery, columns: readonly string[], after: Place | u
   const equal = new Map(active.map(([column, value]) => [column, bind(value)]));
   const matching = [only, ...conditionsOf(equal)].join(' and ');
   const counted = countedOf(query, equal, matching);
-  const selected = ['id', 'created_at', ...columns];
+  const [skipped, isMerge] = [(list.page - 1) * list.limit, counted !== null && mergedBy(counted, equal) !== null];
+  const distant = isMerge ? skipped + list.limit > MAX_MERGED && !after : skipped > MAX_SKIPPED;
+  const byCtid = query.counts !== undefined && (distant || !isMerge);
+  const selected = ['id', 'created_at', ...(byCtid ? ['ctid as place'] : []), ...columns];
   // With the dates in the same condition, PostgreSQL might choose the index by date.
   const few = query.counts && !counted ? `select ${selected.join(', ')} from ${table} where ${matching}` : null;
   return {
@@ -102,10 +99,11 @@ const searchOf = (query: PageQuery, columns: readonly string[], after: Place | u
     after,
     bind,
     equal,
-    selected,
     counted,
+    distant: distant ? counted : null,
+    located: byCtid ? 'whole.ctid = numbered.place' : 'whole.id = numbered.id',
     few,
-    ...(few ? { table: 'few', matching: 'true' } : { table, matching }),
+    ...(few ? { table: 'few', matching: 'true', selected: ['*'] } : { table, matching, selected }),
     order: (direction, prefix = '') => sortBy.map((column) => `${prefix}${column} ${direction}`).join(', '),
   };
 };
@@ -128,11 +126,8 @@ const countedOf = ({ counts, table, owner, filters }: PageQuery, equal: Search['
 /** `lower` and `upper` are the numbers of matching rows before the range of dates starts and before it ends. */
 const bounds = (search: Search): string => {
   const { counted, list, table, matching, bind } = search;
-  const { from_date: from, to_date: to } = list;
   if (!counted) return `select 0 as lower, count(*) as upper from ${table} where ${matching}${datesOf(search)}`;
-  const lower = from ? countUpTo(counted, '<', from, bind) : '0';
-  const upper = to ? countUpTo(counted, '<=', to, bind) : countAll(counted);
-  return `select ${lower} as lower, ${upper} as upper`;
+  return countBetween(counted, { from: list.from_date, to: list.to_date }, bind);
 };
 
 const datesOf = ({ list, ranges, bind }: Search): string => {
@@ -169,19 +164,21 @@ const nearPage = (search: Search): string => {
 const distantPage = (search: Search, counted: Counted): string => {
   const { list, bind, order } = search;
   const [offset, limit] = [bind((list.page - 1) * list.limit), bind(list.limit + 1)].map((value) => `${value}::int`);
+  const isMerge = mergedBy(counted, search.equal) !== null;
   const position =
     list.sort === 'asc'
       ? `lower + ${offset} as first, least(lower + ${offset} + ${limit}, upper) as last`
       : `greatest(upper - ${offset} - ${limit}, lower) as first, upper - ${offset} as last`;
   const ids = firstIds(search, {
-    range: ` and created_at >= ${startOf('(select start from minute)')}`,
+    range: ` and created_at >= ${startOf('(select start from found)')}${isMerge ? ` and created_at < ${startOf('(select finish from found)')}` : ''}`,
     direction: 'asc',
-    limit: '(select greatest(last - before, 0)::int from position, minute)',
+    limit: '(select greatest(last - before, 0)::int from position, found)',
   });
   return `position as materialized (select ${position} from bounds),
-${findMinute(counted, '(select first from position)')},
+${findMinutes(counted, ['(select first from position)', ...(isMerge ? ['(select last - 1 from position)'] : [])])},
+found as materialized (select min(start) as start, min(before) as before, max(start) + 1 as finish from minutes),
 page as materialized (select * from (${ids}) as ids order by ${order('asc')}
-  limit (select greatest(last - first, 0)::int from position) offset (select (first - before)::int from position, minute))`;
+  limit (select greatest(last - first, 0)::int from position) offset (select (first - before)::int from position, found))`;
 };
 
 /** The ids of the first rows in a range. For a filter by a part of an index's columns, it reads the index once for each

@@ -142,6 +142,20 @@ test.each<[keyof typeof LISTS, Values & OrderFilters & PaymentFilters]>([
   }
 });
 
+test('a total is exact wherever its range starts and ends in the spans that are added or subtracted', async () => {
+  for (let n = 0; n < 60; n += 1) {
+    // In the middle of the bursts, and at ever other minutes of 12, hours of 28 and days of the week.
+    const burst = START + ((n % 8) * 800_000 + (n % 5) * 7_000) * 1_000;
+    const [from_date, to_date] = [new Date(burst + n * 1_250), new Date(burst + n * n * 367_000 + 61_250)];
+    const { total } = await listOrders(gateway.pool, MERCHANT, { page: 1, limit: 1, sort: 'asc', from_date, to_date });
+    const dates = { from_date, to_date };
+    expect({ ...dates, total }).toEqual({
+      ...dates,
+      total: (await expected('orders.orders', 'not deleted', {}, { page: 1, limit: 1 }, 'asc', dates)).total,
+    });
+  }
+});
+
 test.each<[keyof typeof LISTS, 'asc' | 'desc', Values]>([
   ['orders', 'desc', {}],
   ['orders', 'asc', { status: 'paid' }],

@@ -35,16 +35,13 @@ export const selectResources = async <Resource>(
   const { counts, table, list } = query;
   const counted = counts && (await isCounted(db, table));
   const search = { ...query, columns: [], counts: counted ? counts : undefined };
-  const { rows } = await run<SelectedResources>(db, resourcesStatement(search, startOf(search)));
-  const { total, found, id, created_at_us } = rows[0]!;
-  const count = Math.min(found, list.limit);
+  const { rows } = await run<SelectedResource>(db, resourcesStatement(search, startOf(search)));
+  const items = rows.slice(0, list.limit).flatMap(({ item }) => item ?? []);
+  const last = rows.length > list.limit ? rows[list.limit - 1]! : null;
   return {
-    items: storedItems<Resource>(
-      rows.flatMap(({ items }) => items ?? []),
-      count,
-    ),
-    ...sizesOf(query, total, count),
-    ...(found > count && { next_cursor: encodeCursor(search, { createdAtUs: created_at_us!, id: id! }) }),
+    items: storedItems<Resource>(items),
+    ...sizesOf(query, rows[0]!.total, items.length),
+    ...(last && { next_cursor: encodeCursor(search, { createdAtUs: last.created_at_us!, id: last.id! }) }),
   };
 };
 
@@ -63,13 +60,12 @@ export const startOf = (query: PageQuery): Place | undefined => {
 
 type SelectedRow<Row> = Row & { readonly total: number; readonly created_at_us: string };
 
-/** On an empty page, all but `total` and `found` are null. */
-interface SelectedResources {
+/** An item of a page. An empty page has one row without an item. */
+interface SelectedResource {
   readonly total: number;
-  readonly found: number;
+  readonly item: string | null;
   readonly id: string | null;
   readonly created_at_us: string | null;
-  readonly items: string | null;
 }
 
 /** The page of the rows that were found for it, and maybe one more, which shows that there is a next page. */
