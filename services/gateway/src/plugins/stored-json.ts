@@ -33,15 +33,19 @@ export const sendStoredJson = (app: FastifyInstance): void => {
   });
 };
 
+const COMMA = ','.charCodeAt(0);
+
 /** Writes text by text, because one text of 190 KB would be copied three times. */
 const bytesOf = ({ texts }: StoredItems, rest: object): Buffer => {
-  const parts = [
-    '{"items":[',
-    ...texts.flatMap((text, index) => (index === 0 ? text : [',', text])),
-    `],${JSON.stringify(rest).slice(1)}`,
-  ];
-  const bytes = Buffer.allocUnsafe(parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0));
-  let end = 0;
-  for (const part of parts) end += bytes.write(part, end);
+  const [start, end] = ['{"items":[', `],${JSON.stringify(rest).slice(1)}`];
+  const ofTexts = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0) + Math.max(texts.length - 1, 0);
+  const bytes = Buffer.allocUnsafe(start.length + ofTexts + Buffer.byteLength(end));
+  let written = bytes.write(start);
+  for (const [index, text] of texts.entries()) {
+    // A write of one character takes as long as one of a kilobyte.
+    if (index > 0) bytes[written++] = COMMA;
+    written += bytes.write(text, written);
+  }
+  bytes.write(end, written);
   return bytes;
 };
