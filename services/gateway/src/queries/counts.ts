@@ -8,7 +8,7 @@ export interface CountTable {
 }
 
 const MINUTE_MS = 60_000;
-export const WEEK = 10_080;
+const WEEK = 10_080;
 /** The lengths of the spans in minutes, longest first, as in the migrations of the services. */
 const SPANS = [WEEK, 1_680, 120, 12, 1] as const;
 
@@ -25,9 +25,11 @@ export interface Counted extends CountTable {
   readonly matching: string;
 }
 
-/** The common table expression `weeks`: each week with matching rows, and how many. */
-export const weeks = ({ name, where, measure }: Counted): string =>
-  `weeks as materialized (select start, sum(${measure})::int as n from ${name} where ${where} and span = ${WEEK} group by start)`;
+/** The common table expression `weeks`: the weeks with matching rows, and how many: `n` for each value of `columns`. */
+export const weeks = ({ name, where, measure }: Counted, columns: readonly string[]): string => {
+  const kept = ['start', ...columns].join(', ');
+  return `weeks as materialized (select ${kept}, sum(${measure})::int as n from ${name} where ${where} and span = ${WEEK} group by ${kept})`;
+};
 
 /** The number of matching rows in the weeks that meet a condition. */
 const inWeeks = (condition: string): string => `(select coalesce(sum(n), 0) from weeks where ${condition})`;
@@ -82,7 +84,7 @@ const spanOf = ({ name, where, measure }: Counted, span: number, outer: number |
         `(select start, sum(${measure})::int as n from ${name} where ${where} and span = ${span}
         and start >= ${nameOf(outer)}.start and start < ${nameOf(outer)}.start + ${outer} group by start) as spans`,
       ]
-    : ['0', 'weeks'];
+    : ['0', '(select start, sum(n)::int as n from weeks group by start) as spans'];
   return `select start, up_to - n as before from (
       select start, n, ${earlier} + sum(n) over (order by start rows unbounded preceding) as up_to from ${spans}
     ) as spans where up_to > rank order by start limit 1`;

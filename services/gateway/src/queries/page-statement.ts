@@ -1,4 +1,4 @@
-import { type Bind, countBetween, type Counted, findMinutes, startOf, WEEK, weeks } from './counts.ts';
+import { type Bind, countBetween, type Counted, findMinutes, startOf, weeks } from './counts.ts';
 import type { Place } from './cursor.ts';
 import type { PageQuery } from './page-query.ts';
 
@@ -51,7 +51,7 @@ const statementOf = (
   const values: unknown[] = [];
   const search = searchOf(query, columns, after, (value) => `$${values.push(value)}`);
   return {
-    text: `with ${search.few ? `few as materialized (${search.few}),\n` : ''}${search.counted ? `${weeks(search.counted)},\n` : ''}bounds as materialized (${bounds(search)}),
+    text: `with ${search.few ? `few as materialized (${search.few}),\n` : ''}${search.counted ? `${weeks(search.counted, openKeysOf(search.counted, search.equal))},\n` : ''}bounds as materialized (${bounds(search)}),
 ${search.distant ? distantPage(search, search.distant) : nearPage(search)}
 ${selection(search)}`,
     values,
@@ -191,15 +191,10 @@ const firstIds = (
     `select ${selected.join(', ')} from ${table} where ${matching}${condition}${range} order by ${order(direction)} limit ${limit}`;
   const missing = counted && mergedBy(counted, equal);
   if (!counted || !missing) return select('');
-  const keys = missing.filter((column) => column !== 'status');
-  const { name, where, measure, statuses } = counted;
+  const keys = openKeysOf(counted, equal);
   const values = [
-    ...(keys.length > 0
-      ? [
-          `(select distinct ${keys.join(', ')} from ${name} where ${where} and span = ${WEEK} and ${measure} > 0) as keys`,
-        ]
-      : []),
-    ...(missing.length > keys.length ? [`unnest('{${statuses.join(',')}}'::text[]) as statuses (status)`] : []),
+    ...(keys.length > 0 ? [`(select distinct ${keys.join(', ')} from weeks where n > 0) as keys`] : []),
+    ...(missing.length > keys.length ? [`unnest('{${counted.statuses.join(',')}}'::text[]) as statuses (status)`] : []),
   ];
   const same = missing.map(
     (column) => ` and listed.${column} = ${column === 'status' ? 'statuses' : 'keys'}.${column}`,
@@ -214,3 +209,7 @@ const mergedBy = ({ statuses, keys }: Counted, equal: Search['equal']): string[]
   const missing = indexed.filter((column) => !equal.has(column));
   return missing.length === 0 || missing.length === indexed.length ? null : missing;
 };
+
+/** These columns without the status: the weeks have their values. */
+const openKeysOf = (counted: Counted, equal: Search['equal']): string[] =>
+  (mergedBy(counted, equal) ?? []).filter((column) => column !== 'status');
