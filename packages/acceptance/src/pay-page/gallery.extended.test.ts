@@ -9,7 +9,7 @@ import { DESKTOP, PHONE, sidewaysOn, violationsOn, visit } from './visit.ts';
 
 /** Screenshots of every state, for people to look at. */
 const FOLDER =
-  process.env.PAY_PAGE_SCREENSHOTS ?? fileURLToPath(new URL('../../../../.data/pay-page/', import.meta.url));
+  process.env.PAY_PAGE_SCREENSHOTS ?? fileURLToPath(new URL('../../../../screenshots/pay-page/', import.meta.url));
 // The texts are longer in these languages, and the screen is the smallest that people still use.
 const SMALL_PHONE = { ...PHONE, viewport: { width: 320, height: 568 } };
 const SCREENS = [
