@@ -51,7 +51,7 @@ const statementOf = (
   const values: unknown[] = [];
   const search = searchOf(query, columns, after, (value) => `$${values.push(value)}`);
   return {
-    text: `with ${search.few ? `few as materialized (${search.few}),\n` : ''}${search.counted ? `${weeks(search.counted, openKeysOf(search.counted, search.equal))},\n` : ''}bounds as materialized (${bounds(search)}),
+    text: `with ${search.few ? `few as materialized (${search.few}),\n` : ''}${search.counted ? `${weeks(search.counted, openKeysOf(search))},\n` : ''}bounds as materialized (${bounds(search)}),
 ${search.distant ? distantPage(search, search.distant) : nearPage(search)}
 ${selection(search)}`,
     values,
@@ -65,13 +65,13 @@ interface Search extends Required<Pick<PageQuery, 'table' | 'list' | 'ranges' | 
   /** The columns that are selected to find the page. */
   readonly selected: readonly string[];
   readonly bind: Bind;
-  /** The columns that must have a value, with its placeholder. */
-  readonly equal: ReadonlyMap<string, string>;
   /** The condition on all of them. */
   readonly matching: string;
   /** Null when the counts do not know about all filters. */
   readonly counted: Counted | null;
-  /** The same if the counts find the page. */
+  /** The columns of the index that a filter by only some of them leaves open. Empty when the index is read once. */
+  readonly open: readonly string[];
+  /** The same as `counted` if the counts find the page. */
   readonly distant: Counted | null;
   /** Finds the row of an item: by `ctid` if hardly more rows than those of the page are read from the table. */
   readonly located: string;
@@ -86,7 +86,8 @@ const searchOf = (query: PageQuery, columns: readonly string[], after: Place | u
   const equal = new Map(active.map(([column, value]) => [column, bind(value)]));
   const matching = [only, ...conditionsOf(equal)].join(' and ');
   const counted = countedOf(query, equal, matching);
-  const [skipped, isMerge] = [(list.page - 1) * list.limit, counted !== null && mergedBy(counted, equal) !== null];
+  const open = counted ? openOf(counted, equal) : [];
+  const [skipped, isMerge] = [(list.page - 1) * list.limit, open.length > 0];
   const distant = isMerge ? skipped + list.limit > MAX_MERGED && !after : skipped > MAX_SKIPPED;
   const byCtid = query.counts !== undefined && (distant || !isMerge);
   const selected = ['id', 'created_at', ...(byCtid ? ['ctid as place'] : []), ...columns];
@@ -98,8 +99,8 @@ const searchOf = (query: PageQuery, columns: readonly string[], after: Place | u
     sortBy,
     after,
     bind,
-    equal,
     counted,
+    open,
     distant: distant ? counted : null,
     located: byCtid ? 'whole.ctid = numbered.place' : 'whole.id = numbered.id',
     few,
@@ -108,10 +109,12 @@ const searchOf = (query: PageQuery, columns: readonly string[], after: Place | u
   };
 };
 
-const conditionsOf = (equal: ReadonlyMap<string, string>): string[] =>
-  [...equal].map(([column, value]) => `${column} = ${value}`);
+/** The columns that must have a value, with its placeholder. */
+type Equal = ReadonlyMap<string, string>;
 
-const countedOf = ({ counts, table, owner, filters }: PageQuery, equal: Search['equal'], matching: string) => {
+const conditionsOf = (equal: Equal): string[] => [...equal].map(([column, value]) => `${column} = ${value}`);
+
+const countedOf = ({ counts, table, owner, filters }: PageQuery, equal: Equal, matching: string) => {
   if (!counts) return null;
   const { status, ...others } = Object.fromEntries(equal);
   const known = new Set([owner[0], ...counts.keys]);
@@ -164,7 +167,7 @@ const nearPage = (search: Search): string => {
 const distantPage = (search: Search, counted: Counted): string => {
   const { list, bind, order } = search;
   const [offset, limit] = [bind((list.page - 1) * list.limit), bind(list.limit + 1)].map((value) => `${value}::int`);
-  const isMerge = mergedBy(counted, search.equal) !== null;
+  const isMerge = search.open.length > 0;
   const position =
     list.sort === 'asc'
       ? `lower + ${offset} as first, least(lower + ${offset} + ${limit}, upper) as last`
@@ -184,32 +187,28 @@ page as materialized (select * from (${ids}) as ids order by ${order('asc')}
 /** The ids of the first rows in a range. For a filter by a part of an index's columns, it reads the index once for each
  *  value of the others. */
 const firstIds = (
-  { table, selected, matching, equal, counted, order }: Search,
+  search: Search,
   { range, direction, limit }: { range: string; direction: 'asc' | 'desc'; limit: string },
 ): string => {
+  const { table, selected, matching, counted, open, order } = search;
   const select = (condition: string) =>
     `select ${selected.join(', ')} from ${table} where ${matching}${condition}${range} order by ${order(direction)} limit ${limit}`;
-  const missing = counted && mergedBy(counted, equal);
-  if (!counted || !missing) return select('');
-  const keys = openKeysOf(counted, equal);
+  if (!counted || open.length === 0) return select('');
+  const keys = openKeysOf(search);
   const values = [
     ...(keys.length > 0 ? [`(select distinct ${keys.join(', ')} from weeks where n > 0) as keys`] : []),
-    ...(missing.length > keys.length ? [`unnest('{${counted.statuses.join(',')}}'::text[]) as statuses (status)`] : []),
+    ...(open.length > keys.length ? [`unnest('{${counted.statuses.join(',')}}'::text[]) as statuses (status)`] : []),
   ];
-  const same = missing.map(
-    (column) => ` and listed.${column} = ${column === 'status' ? 'statuses' : 'keys'}.${column}`,
-  );
+  const same = open.map((column) => ` and listed.${column} = ${column === 'status' ? 'statuses' : 'keys'}.${column}`);
   return `select ids.* from ${values.join(', ')} cross join lateral (
     ${select(same.join('')).replace(` from ${table} `, ` from ${table} as listed `)}) as ids`;
 };
 
-/** The columns of the index that a filter by only some of them leaves open. */
-const mergedBy = ({ statuses, keys }: Counted, equal: Search['equal']): string[] | null => {
+const openOf = ({ statuses, keys }: Counted, equal: Equal): string[] => {
   const indexed = [...(statuses.length > 0 ? ['status'] : []), ...keys];
-  const missing = indexed.filter((column) => !equal.has(column));
-  return missing.length === 0 || missing.length === indexed.length ? null : missing;
+  const open = indexed.filter((column) => !equal.has(column));
+  return open.length === indexed.length ? [] : open;
 };
 
-/** These columns without the status: the weeks have their values. */
-const openKeysOf = (counted: Counted, equal: Search['equal']): string[] =>
-  (mergedBy(counted, equal) ?? []).filter((column) => column !== 'status');
+/** The weeks have the values of these columns; those of the status are known. */
+const openKeysOf = ({ open }: Search): string[] => open.filter((column) => column !== 'status');
