@@ -6,7 +6,8 @@ import { speechFor } from './language.ts';
 import { pageLink } from './page-link.ts';
 import { renderCheckout } from './view/checkout-page.tsx';
 
-const DEPOSIT: PageDeposit = {
+/** A deposit as payments answers it. */
+export const EXAMPLE_DEPOSIT: PageDeposit = {
   rail: 'gateway_pay',
   network: 'base',
   chain_id: 'eip155:8453',
@@ -16,11 +17,12 @@ const DEPOSIT: PageDeposit = {
   currency_decimals: 6,
   required_confirmations: 12,
 };
+
 const EXAMPLE: ShownOrder = {
   reference: 'example',
   order,
   revision: 0,
-  page: { order_id: order.id, merchant_id: order.merchant_id, deposits: [DEPOSIT] },
+  page: { order_id: order.id, merchant_id: order.merchant_id, deposits: [EXAMPLE_DEPOSIT] },
   settings: { display_name: 'Example', frame_ancestors: [] },
   sightings: new Map(),
 };

@@ -1,6 +1,7 @@
 import type { Order, PaymentPageAddresses } from '@cpg/contracts';
 import { newId } from '@cpg/runtime';
 import { payment } from '../openapi/examples.ts';
+import { EXAMPLE_DEPOSIT } from '../pay-page/warm-up.ts';
 import type { TestGateway, TestMerchant } from './jest-gateway.ts';
 import { orderOf, projectOrder } from './jest-resources.ts';
 import { errorResponse } from './jest-stub-service.ts';
@@ -17,19 +18,8 @@ export const paymentPages = (gateway: TestGateway, merchant: TestMerchant) => {
   return async (more: Partial<Order> = {}) => {
     const order = orderOf(newId('order'), merchant.id, more);
     const reference = order.id.slice(4);
-    pages.set(reference, { order_id: order.id, merchant_id: merchant.id, deposits: [DEPOSIT] });
+    pages.set(reference, { order_id: order.id, merchant_id: merchant.id, deposits: [EXAMPLE_DEPOSIT] });
     await projectOrder(gateway.pool, order);
     return { order, reference };
   };
-};
-
-const DEPOSIT: PaymentPageAddresses['deposits'][number] = {
-  rail: 'gateway_pay',
-  network: 'base',
-  chain_id: 'eip155:8453',
-  asset: 'eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
-  address: '0x9858EfFD232B4033E47d90003D41EC34EcaEda94',
-  decimals: 6,
-  currency_decimals: 6,
-  required_confirmations: 12,
 };
