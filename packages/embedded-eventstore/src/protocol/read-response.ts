@@ -7,8 +7,30 @@ import { type UuidForm, uuidMessage } from './uuids.ts';
 const { ReadResp } = streamsPb;
 const { ReadEvent } = ReadResp;
 
-/** The wire form of a message. Event ids are written in the form that the client asked for. */
-export const readResponse = (message: ReadMessage, uuids: UuidForm): streamsPb.ReadResp => {
+/** The bytes of a `ReadResp`. Event ids are written in the form that the client asked for. */
+export const readResponse = (message: ReadMessage, uuids: UuidForm): Buffer => {
+  if (message.kind !== 'event') return serialize(responseOf(message, uuids));
+  const { event } = message;
+  const known = recent[uuids].get(event);
+  if (known) return known;
+  const bytes = serialize(responseOf(message, uuids));
+  if (bytes.length <= MAX_RECENT_BYTES) keepRecent(recent[uuids], event, bytes);
+  return bytes;
+};
+
+/** The subscriptions that follow the log live send the same events at the same time. */
+const recent: Record<UuidForm, Map<RecordedEvent, Buffer>> = { structured: new Map(), string: new Map() };
+const MAX_RECENT = 64;
+const MAX_RECENT_BYTES = 64 * 1024;
+
+const keepRecent = (kept: Map<RecordedEvent, Buffer>, event: RecordedEvent, bytes: Buffer): void => {
+  if (kept.size === MAX_RECENT) kept.delete(kept.keys().next().value!);
+  kept.set(event, bytes);
+};
+
+const serialize = (response: streamsPb.ReadResp): Buffer => Buffer.from(response.serializeBinary());
+
+const responseOf = (message: ReadMessage, uuids: UuidForm): streamsPb.ReadResp => {
   const response = new ReadResp();
   switch (message.kind) {
     case 'event': {
