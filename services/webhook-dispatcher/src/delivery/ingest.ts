@@ -1,3 +1,4 @@
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { type Pool, transaction } from '@cpg/postgres';
 import { newId } from '@cpg/runtime';
 import { deleteOrders } from '../storage/deletions.ts';
@@ -72,6 +73,8 @@ export const createIngest =
       }
       // Otherwise the leases expired meanwhile: other instances make these attempts.
       if (leases.holder() === holder) dispatcher.accept(leased);
+      // undici writes to an idle connection in the next turn of the event loop. The consumer's next fetch can wait for it.
+      if (leased.length > 0) await yieldToEventLoop();
       return { deliveryIds: rows.map(({ id }) => id), outdatedMerchantIds };
     });
 
