@@ -1,3 +1,4 @@
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Broker } from '../broker.ts';
 import { type ErrorCode, KafkaError, errorCode, errorCodeOf } from '../errors.ts';
 import { type BatchLimits, parseBatch } from '../records/batch.ts';
@@ -45,6 +46,8 @@ export const produce: Api = {
       })),
     );
     if (acks === 0) return null;
+    // Consumers that wait for these records are answered first.
+    await yieldToEventLoop();
     return (response) => {
       response.array(topics, ({ topic, partitions }) => {
         response.string(topic).array(partitions, ({ index, error, baseOffset, logStart }) => {
