@@ -23,12 +23,44 @@ export interface Counted extends CountTable {
   /** The counted rows, and the condition on them. */
   readonly rows: string;
   readonly matching: string;
+  /** The columns of the index that a filter by only some of them leaves open. Empty when the index is read once. */
+  readonly open: readonly string[];
 }
 
-/** The common table expression `weeks`: the weeks with matching rows, and how many: `n` for each value of `columns`. */
-export const weeks = ({ name, where, measure }: Counted, columns: readonly string[]): string => {
+/** The common table expressions `weeks`, the weeks with matching rows, and how many: `n` for each value of the open columns,
+ *  and `keys`, the values of these columns that rows may have. */
+export const weeks = ({ name, where, measure, open, statuses }: Counted): string => {
+  const columns = open.filter((column) => column !== 'status');
   const kept = ['start', ...columns].join(', ');
-  return `weeks as materialized (select ${kept}, sum(${measure})::int as n from ${name} where ${where} and span = ${WEEK} group by ${kept})`;
+  const keys = [
+    ...(columns.length > 0 ? [`(select distinct ${columns.join(', ')} from weeks where n > 0) as others`] : []),
+    ...(open.includes('status') ? [`unnest('{${statuses.join(',')}}'::text[]) as statuses (status)`] : []),
+  ];
+  return [
+    `weeks as materialized (select ${kept}, sum(${measure})::int as n from ${name} where ${where} and span = ${WEEK} group by ${kept})`,
+    ...(open.length > 0 ? [`keys as materialized (select * from ${keys.join(', ')})`] : []),
+  ].join(',\n');
+};
+
+/** Selects from the matching rows of each of the `keys`, which reads the index once for each. */
+export const ofEachKey = (
+  { rows, matching, open }: Counted,
+  { select, range, keys = 'keys' }: { select: string; range: string; keys?: string },
+): string => {
+  const same = open.map((column) => ` and listed.${column} = keys.${column}`).join('');
+  return `select ids.* from ${keys} cross join lateral (
+    select ${select} from ${rows} as listed where ${matching}${same}${range}) as ids`;
+};
+
+/** The number of matching rows in a part of a minute. It looks only for the open values that the whole minute has. */
+const inMinute = (counted: Counted, minute: string, end: string): string => {
+  const { name, where, measure, rows, matching, open, statuses } = counted;
+  const range = ` and created_at >= ${startOf(minute)} and created_at ${end}`;
+  if (open.length === 0) return `(select count(*) from ${rows} where ${matching}${range})`;
+  const byStatus = `lateral (values ${statuses.map((status) => `('${status}', ${status})`).join(', ')}) as statuses (status, n)`;
+  const [from, n] = open.includes('status') ? [`${name} cross join ${byStatus}`, 'n'] : [name, measure];
+  const keys = `(select ${open.join(', ')} from ${from} where ${where} and span = 1 and start = ${minute} and ${n} > 0) as keys`;
+  return `(select coalesce(sum(n), 0) from (${ofEachKey(counted, { keys, select: 'count(*) as n', range })}) as found)`;
 };
 
 /** The number of matching rows in the weeks that meet a condition. */
@@ -43,7 +75,7 @@ export const countBetween = (
 ): string => {
   const all = `${inWeeks('true')}::int`;
   if (!from && !to) return `select 0 as lower, ${all} as upper`;
-  const { name, where, measure, rows, matching } = counted;
+  const { name, where, measure } = counted;
   const parts: string[] = [];
   const upTo = (bound: string, operator: '<' | '<=', at: Date): string => {
     const borders = bordersOf(Math.floor(at.getTime() / MINUTE_MS)).map((border) => `${bind(border)}::bigint`);
@@ -51,7 +83,7 @@ export const countBetween = (
       ...SPANS.slice(1).map((span, index) => `('${bound}', ${span}, ${borders[index + 1]}, ${borders[index]})`),
     );
     return `(${inWeeks(`start < ${borders[0]}`)} + coalesce(sum(n) filter (where bound = '${bound}'), 0)
-    + (select count(*) from ${rows} where ${matching} and created_at >= ${startOf(borders.at(-1)!)} and created_at ${operator} ${bind(at)}))::int`;
+    + ${inMinute(counted, borders.at(-1)!, `${operator} ${bind(at)}`)})::int`;
   };
   const [lower, upper] = [from && upTo('lower', '<', from), to && upTo('upper', '<=', to)];
   return `select ${lower ?? 0} as lower, ${upper ?? all} as upper

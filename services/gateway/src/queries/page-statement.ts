@@ -1,4 +1,13 @@
-import { type Bind, countBetween, type Counted, findMinutes, startOf, weeks } from './counts.ts';
+import {
+  type Bind,
+  countBetween,
+  type Counted,
+  type CountTable,
+  findMinutes,
+  ofEachKey,
+  startOf,
+  weeks,
+} from './counts.ts';
 import type { Place } from './cursor.ts';
 import type { PageQuery } from './page-query.ts';
 
@@ -24,14 +33,14 @@ export const pageStatement = (query: PageQuery, after?: Place): Statement =>
     ].join('\n'),
   );
 
-/** Selects a row for each item, and one more if there is a next page. Each has the total. The JSON of the item is in the
- *  rows of the page, and its place in the last of these. */
+/** Selects a row for each item, and one more if there is a next page. The first row has the total. The JSON of the item is
+ *  in the rows of the page, and its place in the last of these. */
 export const resourcesStatement = (query: PageQuery, after?: Place): Statement =>
   statementOf(query, after, [], (search) => {
     const { table, list } = query;
     const limit = search.bind(list.limit);
     return `, numbered as (select *, row_number() over (order by ${search.order(list.sort)}) as n from page)
-select ${TOTAL} as total, case when n <= ${limit} then item.resource::text end as item,
+select case when coalesce(n, 1) = 1 then ${TOTAL} end as total, case when n <= ${limit} then item.resource::text end as item,
   case when n = ${limit} then id end as id, case when n = ${limit} then ${createdAtUs('numbered')} end as created_at_us
 from bounds left join numbered on true left join lateral (
   select resource from ${table} as whole where ${search.located} offset 0) as item on true
@@ -51,7 +60,7 @@ const statementOf = (
   const values: unknown[] = [];
   const search = searchOf(query, columns, after, (value) => `$${values.push(value)}`);
   return {
-    text: `with ${search.few ? `few as materialized (${search.few}),\n` : ''}${search.counted ? `${weeks(search.counted, openKeysOf(search))},\n` : ''}bounds as materialized (${bounds(search)}),
+    text: `with ${search.few ? `few as materialized (${search.few}),\n` : ''}${search.counted ? `${weeks(search.counted)},\n` : ''}bounds as materialized (${bounds(search)}),
 ${search.distant ? distantPage(search, search.distant) : nearPage(search)}
 ${selection(search)}`,
     values,
@@ -69,8 +78,6 @@ interface Search extends Required<Pick<PageQuery, 'table' | 'list' | 'ranges' | 
   readonly matching: string;
   /** Null when the counts do not know about all filters. */
   readonly counted: Counted | null;
-  /** The columns of the index that a filter by only some of them leaves open. Empty when the index is read once. */
-  readonly open: readonly string[];
   /** The same as `counted` if the counts find the page. */
   readonly distant: Counted | null;
   /** Finds the row of an item: by `ctid` if hardly more rows than those of the page are read from the table. */
@@ -86,10 +93,9 @@ const searchOf = (query: PageQuery, columns: readonly string[], after: Place | u
   const equal = new Map(active.map(([column, value]) => [column, bind(value)]));
   const matching = [only, ...conditionsOf(equal)].join(' and ');
   const counted = countedOf(query, equal, matching);
-  const open = counted ? openOf(counted, equal) : [];
-  const [skipped, isMerge] = [(list.page - 1) * list.limit, open.length > 0];
+  const [skipped, isMerge] = [(list.page - 1) * list.limit, !!counted && counted.open.length > 0];
   const distant = isMerge ? skipped + list.limit > MAX_MERGED && !after : skipped > MAX_SKIPPED;
-  const byCtid = query.counts !== undefined && (distant || !isMerge);
+  const byCtid = query.counts !== undefined;
   const selected = ['id', 'created_at', ...(byCtid ? ['ctid as place'] : []), ...columns];
   // With the dates in the same condition, PostgreSQL might choose the index by date.
   const few = query.counts && !counted ? `select ${selected.join(', ')} from ${table} where ${matching}` : null;
@@ -100,7 +106,6 @@ const searchOf = (query: PageQuery, columns: readonly string[], after: Place | u
     after,
     bind,
     counted,
-    open,
     distant: distant ? counted : null,
     located: byCtid ? 'whole.ctid = numbered.place' : 'whole.id = numbered.id',
     few,
@@ -123,7 +128,7 @@ const countedOf = ({ counts, table, owner, filters }: PageQuery, equal: Equal, m
   const measure = status === undefined ? 'count' : counts.statuses.find((name) => name === statusValue);
   if (measure === undefined) return null;
   const where = conditionsOf(new Map(Object.entries(others))).join(' and ');
-  return { ...counts, where, measure, rows: table, matching };
+  return { ...counts, where, measure, rows: table, matching, open: openOf(counts, equal) };
 };
 
 /** `lower` and `upper` are the numbers of matching rows before the range of dates starts and before it ends. */
@@ -153,21 +158,39 @@ const placeOf = ({ after, list, sortBy, bind }: Search): string =>
     : '';
 
 const nearPage = (search: Search): string => {
-  const { list, bind, order } = search;
+  const { list, bind, order, counted } = search;
+  const range = `${datesOf(search)}${placeOf(search)}`;
   const [offset, limit] = [bind((list.page - 1) * list.limit), bind(list.limit + 1)];
+  const read = `${offset}::int + ${limit}::int`;
   const ids = firstIds(search, {
-    range: `${datesOf(search)}${placeOf(search)}`,
+    range: counted?.open.length ? `${range}${untilLast(search, counted, { range, read })}` : range,
     direction: list.sort,
-    limit: `${offset}::int + ${limit}::int`,
+    limit: read,
   });
   return `page as materialized (select * from (${ids}) as ids order by ${order(list.sort)} limit ${limit} offset ${offset})`;
+};
+
+/** Some rows more than its share of each key are likely to have the last row, or one after it. Up to there, about the rows
+ *  of the page are read, instead of as many for each key. */
+const untilLast = (
+  { list: { sort }, order }: Search,
+  counted: Counted,
+  { range, read }: { range: string; read: string },
+): string => {
+  const some = ofEachKey(counted, {
+    select: 'created_at',
+    range: `${range} order by ${order(sort)} limit (select 4 * (${read}) / (count(*) + 1) + 1 from keys)`,
+  });
+  const last = `select created_at from (${some}) as some_rows order by created_at ${sort} limit 1 offset ${read} - 1`;
+  const [until, end] = sort === 'asc' ? ['<=', 'infinity'] : ['>=', '-infinity'];
+  return ` and created_at ${until} coalesce((${last}), '${end}')`;
 };
 
 /** `position` has the numbers of matching rows before the page, oldest first, and before its end. */
 const distantPage = (search: Search, counted: Counted): string => {
   const { list, bind, order } = search;
   const [offset, limit] = [bind((list.page - 1) * list.limit), bind(list.limit + 1)].map((value) => `${value}::int`);
-  const isMerge = search.open.length > 0;
+  const isMerge = counted.open.length > 0;
   const position =
     list.sort === 'asc'
       ? `lower + ${offset} as first, least(lower + ${offset} + ${limit}, upper) as last`
@@ -184,31 +207,19 @@ page as materialized (select * from (${ids}) as ids order by ${order('asc')}
   limit (select greatest(last - first, 0)::int from position) offset (select (first - before)::int from position, found))`;
 };
 
-/** The ids of the first rows in a range. For a filter by a part of an index's columns, it reads the index once for each
- *  value of the others. */
+/** The ids of the first rows in a range. */
 const firstIds = (
-  search: Search,
+  { table, selected, matching, counted, order }: Search,
   { range, direction, limit }: { range: string; direction: 'asc' | 'desc'; limit: string },
 ): string => {
-  const { table, selected, matching, counted, open, order } = search;
-  const select = (condition: string) =>
-    `select ${selected.join(', ')} from ${table} where ${matching}${condition}${range} order by ${order(direction)} limit ${limit}`;
-  if (!counted || open.length === 0) return select('');
-  const keys = openKeysOf(search);
-  const values = [
-    ...(keys.length > 0 ? [`(select distinct ${keys.join(', ')} from weeks where n > 0) as keys`] : []),
-    ...(open.length > keys.length ? [`unnest('{${counted.statuses.join(',')}}'::text[]) as statuses (status)`] : []),
-  ];
-  const same = open.map((column) => ` and listed.${column} = ${column === 'status' ? 'statuses' : 'keys'}.${column}`);
-  return `select ids.* from ${values.join(', ')} cross join lateral (
-    ${select(same.join('')).replace(` from ${table} `, ` from ${table} as listed `)}) as ids`;
+  const select = selected.join(', ');
+  const first = `order by ${order(direction)} limit`;
+  if (!counted?.open.length) return `select ${select} from ${table} where ${matching}${range} ${first} ${limit}`;
+  return ofEachKey(counted, { select, range: `${range} ${first} ${limit}` });
 };
 
-const openOf = ({ statuses, keys }: Counted, equal: Equal): string[] => {
+const openOf = ({ statuses, keys }: CountTable, equal: Equal): string[] => {
   const indexed = [...(statuses.length > 0 ? ['status'] : []), ...keys];
   const open = indexed.filter((column) => !equal.has(column));
   return open.length === indexed.length ? [] : open;
 };
-
-/** The weeks have the values of these columns; those of the status are known. */
-const openKeysOf = ({ open }: Search): string[] => open.filter((column) => column !== 'status');

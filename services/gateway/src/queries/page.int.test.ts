@@ -59,6 +59,7 @@ const DATES = [
 ];
 const PAGES = [
   { page: 1, limit: 10 },
+  { page: 1, limit: 100 },
   { page: 20, limit: 33 },
   { page: 1_000, limit: 2 },
 ];

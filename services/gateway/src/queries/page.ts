@@ -40,7 +40,7 @@ export const selectResources = async <Resource>(
   const last = rows.length > list.limit ? rows[list.limit - 1]! : null;
   return {
     items: storedItems<Resource>(items),
-    ...sizesOf(query, rows[0]!.total, items.length),
+    ...sizesOf(query, rows[0]!.total!, items.length),
     ...(last && { next_cursor: encodeCursor(search, { createdAtUs: last.created_at_us!, id: last.id! }) }),
   };
 };
@@ -62,7 +62,8 @@ type SelectedRow<Row> = Row & { readonly total: number; readonly created_at_us: 
 
 /** An item of a page. An empty page has one row without an item. */
 interface SelectedResource {
-  readonly total: number;
+  /** Of the first row. */
+  readonly total: number | null;
   readonly item: string | null;
   readonly id: string | null;
   readonly created_at_us: string | null;
