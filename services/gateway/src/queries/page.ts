@@ -92,8 +92,15 @@ const sizesOf = ({ list: { limit, page } }: Pick<PageQuery, 'list'>, total: numb
   totalPages: Math.ceil(total / limit),
 });
 
+/** Few, because a text has no values of requests. */
+const names = new Map<string, string>();
+
 /** Names a statement, so that PostgreSQL plans it once per connection. */
-const nameOf = (text: string): string => createHash('sha256').update(text).digest('base64url');
+const nameOf = (text: string): string => {
+  const name = names.get(text) ?? createHash('sha256').update(text).digest('base64url');
+  names.set(text, name);
+  return name;
+};
 
 export const mapPage = <A, B>(page: Page<A>, map: (item: A) => B): Page<B> => ({
   ...page,
