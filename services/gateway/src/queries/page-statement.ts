@@ -80,7 +80,7 @@ interface Search extends Required<Pick<PageQuery, 'table' | 'list' | 'ranges' | 
   readonly counted: Counted | null;
   /** The same as `counted` if the counts find the page. */
   readonly distant: Counted | null;
-  /** Finds the row of an item: by `ctid` if hardly more rows than those of the page are read from the table. */
+  /** Finds the row of an item: by `ctid` where counts keep the number of rows that are read small. */
   readonly located: string;
   /** Selects all matching rows if the filters match few. Then `table` is this selection. */
   readonly few: string | null;
