@@ -1,4 +1,5 @@
 import streamsPb from '@eventstore/db-client/generated/streams_pb.js';
+import { LRUCache } from 'lru-cache';
 import type { RecordedEvent } from '../events.ts';
 import type { ReadMessage } from '../read-message.ts';
 import { contentTypeOf, streamIdentifier } from './messages.ts';
@@ -10,23 +11,19 @@ const { ReadEvent } = ReadResp;
 /** The bytes of a `ReadResp`. Event ids are written in the form that the client asked for. */
 export const readResponse = (message: ReadMessage, uuids: UuidForm): Buffer => {
   if (message.kind !== 'event') return serialize(responseOf(message, uuids));
-  const { event } = message;
-  const known = recent[uuids].get(event);
+  const known = recent[uuids].get(message.event);
   if (known) return known;
   const bytes = serialize(responseOf(message, uuids));
-  if (bytes.length <= MAX_RECENT_BYTES) keepRecent(recent[uuids], event, bytes);
+  recent[uuids].set(message.event, bytes);
   return bytes;
 };
 
-/** The subscriptions that follow the log live send the same events at the same time. */
-const recent: Record<UuidForm, Map<RecordedEvent, Buffer>> = { structured: new Map(), string: new Map() };
-const MAX_RECENT = 64;
-const MAX_RECENT_BYTES = 64 * 1024;
+const RECENT_BYTES = 1024 * 1024;
+const recentBytes = () =>
+  new LRUCache<RecordedEvent, Buffer>({ maxSize: RECENT_BYTES, sizeCalculation: ({ length }) => length });
 
-const keepRecent = (kept: Map<RecordedEvent, Buffer>, event: RecordedEvent, bytes: Buffer): void => {
-  if (kept.size === MAX_RECENT) kept.delete(kept.keys().next().value!);
-  kept.set(event, bytes);
-};
+/** Live subscriptions send the same events at the same time. */
+const recent: Record<UuidForm, LRUCache<RecordedEvent, Buffer>> = { structured: recentBytes(), string: recentBytes() };
 
 const serialize = (response: streamsPb.ReadResp): Buffer => Buffer.from(response.serializeBinary());
 

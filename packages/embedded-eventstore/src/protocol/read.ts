@@ -12,8 +12,8 @@ import { readResponse } from './read-response.ts';
 type Options = streamsPb.ReadReq.Options;
 type FilterOptions = streamsPb.ReadReq.Options.FilterOptions;
 
-/** Serves the call that the protocol uses for reads and subscriptions, of a stream and of $all. Yields the bytes of a
- *  `ReadResp`. */
+/** Serves the call that the protocol uses for reads and subscriptions, of a stream and of $all.
+ *  Yields the bytes of each `ReadResp`. */
 export async function* read(store: Store, request: streamsPb.ReadReq, signal: AbortSignal): AsyncGenerator<Buffer> {
   const options = request.getOptions();
   if (!options) throw invalid('a read must have options');
