@@ -23,13 +23,14 @@ export interface Counted extends CountTable {
   /** The counted rows, and the condition on them. */
   readonly rows: string;
   readonly matching: string;
-  /** The columns of the index that a filter by only some of them leaves open. Empty when the index is read once. */
+  /** The columns of the index that have no filter. Empty if none has a filter, or all have. */
   readonly open: readonly string[];
 }
 
-/** The common table expressions `weeks`, the weeks with matching rows, and how many: `n` for each value of the open columns,
- *  and `keys`, the values of these columns that rows may have. */
-export const weeks = ({ name, where, measure, open, statuses }: Counted): string => {
+/** The common table expressions `weeks` and `keys`. A key is a value for each open column.
+ *  `weeks` has the number `n` of matching rows of each week and key.
+ *  `keys` has the keys that rows may have. Without open columns, it is left out. */
+export const weeksAndKeys = ({ name, where, measure, open, statuses }: Counted): string => {
   const columns = open.filter((column) => column !== 'status');
   const kept = ['start', ...columns].join(', ');
   const keys = [
@@ -42,17 +43,17 @@ export const weeks = ({ name, where, measure, open, statuses }: Counted): string
   ].join(',\n');
 };
 
-/** Selects from the matching rows of each of the `keys`, which reads the index once for each. */
+/** Selects from the matching rows of each key. It reads the index once for each. */
 export const ofEachKey = (
   { rows, matching, open }: Counted,
   { select, range, keys = 'keys' }: { select: string; range: string; keys?: string },
 ): string => {
   const same = open.map((column) => ` and listed.${column} = keys.${column}`).join('');
-  return `select ids.* from ${keys} cross join lateral (
-    select ${select} from ${rows} as listed where ${matching}${same}${range}) as ids`;
+  return `select of_key.* from ${keys} cross join lateral (
+    select ${select} from ${rows} as listed where ${matching}${same}${range}) as of_key`;
 };
 
-/** The number of matching rows in a part of a minute. It looks only for the open values that the whole minute has. */
+/** The number of matching rows in a part of a minute. It counts only the keys that the minute has. */
 const inMinute = (counted: Counted, minute: string, end: string): string => {
   const { name, where, measure, rows, matching, open, statuses } = counted;
   const range = ` and created_at >= ${startOf(minute)} and created_at ${end}`;

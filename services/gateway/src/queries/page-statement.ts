@@ -6,7 +6,7 @@ import {
   findMinutes,
   ofEachKey,
   startOf,
-  weeks,
+  weeksAndKeys,
 } from './counts.ts';
 import type { Place } from './cursor.ts';
 import type { PageQuery } from './page-query.ts';
@@ -33,14 +33,14 @@ export const pageStatement = (query: PageQuery, after?: Place): Statement =>
     ].join('\n'),
   );
 
-/** Selects a row for each item, and one more if there is a next page. The first row has the total. The JSON of the item is
- *  in the rows of the page, and its place in the last of these. */
+/** Selects a row for each item, and one more if there is a next page. Each row has the total.
+ *  Each row of the page has the JSON of its item. The last of these also has its place. */
 export const resourcesStatement = (query: PageQuery, after?: Place): Statement =>
   statementOf(query, after, [], (search) => {
     const { table, list } = query;
     const limit = search.bind(list.limit);
     return `, numbered as (select *, row_number() over (order by ${search.order(list.sort)}) as n from page)
-select case when coalesce(n, 1) = 1 then ${TOTAL} end as total, case when n <= ${limit} then item.resource::text end as item,
+select ${TOTAL} as total, case when n <= ${limit} then item.resource::text end as item,
   case when n = ${limit} then id end as id, case when n = ${limit} then ${createdAtUs('numbered')} end as created_at_us
 from bounds left join numbered on true left join lateral (
   select resource from ${table} as whole where ${search.located} offset 0) as item on true
@@ -60,7 +60,7 @@ const statementOf = (
   const values: unknown[] = [];
   const search = searchOf(query, columns, after, (value) => `$${values.push(value)}`);
   return {
-    text: `with ${search.few ? `few as materialized (${search.few}),\n` : ''}${search.counted ? `${weeks(search.counted)},\n` : ''}bounds as materialized (${bounds(search)}),
+    text: `with ${search.few ? `few as materialized (${search.few}),\n` : ''}${search.counted ? `${weeksAndKeys(search.counted)},\n` : ''}bounds as materialized (${bounds(search)}),
 ${search.distant ? distantPage(search, search.distant) : nearPage(search)}
 ${selection(search)}`,
     values,
@@ -74,13 +74,15 @@ interface Search extends Required<Pick<PageQuery, 'table' | 'list' | 'ranges' | 
   /** The columns that are selected to find the page. */
   readonly selected: readonly string[];
   readonly bind: Bind;
-  /** The condition on all of them. */
+  /** The condition on the columns that must have a value. */
   readonly matching: string;
   /** Null when the counts do not know about all filters. */
   readonly counted: Counted | null;
+  /** The same as `counted` if the page merges the rows of several keys. */
+  readonly merged: Counted | null;
   /** The same as `counted` if the counts find the page. */
   readonly distant: Counted | null;
-  /** Finds the row of an item: by `ctid` where counts keep the number of rows that are read small. */
+  /** Finds the row of an item: by its place in the table if there are counts, otherwise by its id. */
   readonly located: string;
   /** Selects all matching rows if the filters match few. Then `table` is this selection. */
   readonly few: string | null;
@@ -93,8 +95,9 @@ const searchOf = (query: PageQuery, columns: readonly string[], after: Place | u
   const equal = new Map(active.map(([column, value]) => [column, bind(value)]));
   const matching = [only, ...conditionsOf(equal)].join(' and ');
   const counted = countedOf(query, equal, matching);
-  const [skipped, isMerge] = [(list.page - 1) * list.limit, !!counted && counted.open.length > 0];
-  const distant = isMerge ? skipped + list.limit > MAX_MERGED && !after : skipped > MAX_SKIPPED;
+  const merged = counted && counted.open.length > 0 ? counted : null;
+  const skipped = (list.page - 1) * list.limit;
+  const distant = merged ? skipped + list.limit > MAX_MERGED && !after : skipped > MAX_SKIPPED;
   const byCtid = query.counts !== undefined;
   const selected = ['id', 'created_at', ...(byCtid ? ['ctid as place'] : []), ...columns];
   // With the dates in the same condition, PostgreSQL might choose the index by date.
@@ -106,6 +109,7 @@ const searchOf = (query: PageQuery, columns: readonly string[], after: Place | u
     after,
     bind,
     counted,
+    merged,
     distant: distant ? counted : null,
     located: byCtid ? 'whole.ctid = numbered.place' : 'whole.id = numbered.id',
     few,
@@ -158,26 +162,28 @@ const placeOf = ({ after, list, sortBy, bind }: Search): string =>
     : '';
 
 const nearPage = (search: Search): string => {
-  const { list, bind, order, counted } = search;
+  const { list, bind, order, merged } = search;
   const range = `${datesOf(search)}${placeOf(search)}`;
   const [offset, limit] = [bind((list.page - 1) * list.limit), bind(list.limit + 1)];
   const read = `${offset}::int + ${limit}::int`;
   const ids = firstIds(search, {
-    range: counted?.open.length ? `${range}${untilLast(search, counted, { range, read })}` : range,
+    range: merged ? `${range}${untilLast(search, merged, { range, read })}` : range,
     direction: list.sort,
     limit: read,
   });
   return `page as materialized (select * from (${ids}) as ids order by ${order(list.sort)} limit ${limit} offset ${offset})`;
 };
 
-/** Some rows more than its share of each key are likely to have the last row, or one after it. Up to there, about the rows
- *  of the page are read, instead of as many for each key. */
+/** Ends the range of a merge soon after the page, so that few rows of each key are read.
+ *  It first reads about four times the share that each key has of the page.
+ *  The last row of the page is not after the row with its number among these.
+ *  If these rows are too few, the range has no end. */
 const untilLast = (
   { list: { sort }, order }: Search,
-  counted: Counted,
+  merged: Counted,
   { range, read }: { range: string; read: string },
 ): string => {
-  const some = ofEachKey(counted, {
+  const some = ofEachKey(merged, {
     select: 'created_at',
     range: `${range} order by ${order(sort)} limit (select 4 * (${read}) / (count(*) + 1) + 1 from keys)`,
   });
@@ -188,20 +194,19 @@ const untilLast = (
 
 /** `position` has the numbers of matching rows before the page, oldest first, and before its end. */
 const distantPage = (search: Search, counted: Counted): string => {
-  const { list, bind, order } = search;
+  const { list, bind, order, merged } = search;
   const [offset, limit] = [bind((list.page - 1) * list.limit), bind(list.limit + 1)].map((value) => `${value}::int`);
-  const isMerge = counted.open.length > 0;
   const position =
     list.sort === 'asc'
       ? `lower + ${offset} as first, least(lower + ${offset} + ${limit}, upper) as last`
       : `greatest(upper - ${offset} - ${limit}, lower) as first, upper - ${offset} as last`;
   const ids = firstIds(search, {
-    range: ` and created_at >= ${startOf('(select start from found)')}${isMerge ? ` and created_at < ${startOf('(select finish from found)')}` : ''}`,
+    range: ` and created_at >= ${startOf('(select start from found)')}${merged ? ` and created_at < ${startOf('(select finish from found)')}` : ''}`,
     direction: 'asc',
     limit: '(select greatest(last - before, 0)::int from position, found)',
   });
   return `position as materialized (select ${position} from bounds),
-${findMinutes(counted, ['(select first from position)', ...(isMerge ? ['(select last - 1 from position)'] : [])])},
+${findMinutes(counted, ['(select first from position)', ...(merged ? ['(select last - 1 from position)'] : [])])},
 found as materialized (select min(start) as start, min(before) as before, max(start) + 1 as finish from minutes),
 page as materialized (select * from (${ids}) as ids order by ${order('asc')}
   limit (select greatest(last - first, 0)::int from position) offset (select (first - before)::int from position, found))`;
@@ -209,13 +214,13 @@ page as materialized (select * from (${ids}) as ids order by ${order('asc')}
 
 /** The ids of the first rows in a range. */
 const firstIds = (
-  { table, selected, matching, counted, order }: Search,
+  { table, selected, matching, merged, order }: Search,
   { range, direction, limit }: { range: string; direction: 'asc' | 'desc'; limit: string },
 ): string => {
   const select = selected.join(', ');
   const first = `order by ${order(direction)} limit`;
-  if (!counted?.open.length) return `select ${select} from ${table} where ${matching}${range} ${first} ${limit}`;
-  return ofEachKey(counted, { select, range: `${range} ${first} ${limit}` });
+  if (!merged) return `select ${select} from ${table} where ${matching}${range} ${first} ${limit}`;
+  return ofEachKey(merged, { select, range: `${range} ${first} ${limit}` });
 };
 
 const openOf = ({ statuses, keys }: CountTable, equal: Equal): string[] => {

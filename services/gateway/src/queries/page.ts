@@ -40,7 +40,7 @@ export const selectResources = async <Resource>(
   const last = rows.length > list.limit ? rows[list.limit - 1]! : null;
   return {
     items: storedItems<Resource>(items),
-    ...sizesOf(query, rows[0]!.total!, items.length),
+    ...sizesOf(query, rows[0]!.total, items.length),
     ...(last && { next_cursor: encodeCursor(search, { createdAtUs: last.created_at_us!, id: last.id! }) }),
   };
 };
@@ -62,8 +62,7 @@ type SelectedRow<Row> = Row & { readonly total: number; readonly created_at_us: 
 
 /** An item of a page. An empty page has one row without an item. */
 interface SelectedResource {
-  /** Of the first row. */
-  readonly total: number | null;
+  readonly total: number;
   readonly item: string | null;
   readonly id: string | null;
   readonly created_at_us: string | null;
@@ -92,12 +91,14 @@ const sizesOf = ({ list: { limit, page } }: Pick<PageQuery, 'list'>, total: numb
   totalPages: Math.ceil(total / limit),
 });
 
-/** Few, because a text has no values of requests. */
+/** By text. There are few, because a text has no values of requests. */
 const names = new Map<string, string>();
 
 /** Names a statement, so that PostgreSQL plans it once per connection. */
 const nameOf = (text: string): string => {
-  const name = names.get(text) ?? createHash('sha256').update(text).digest('base64url');
+  const known = names.get(text);
+  if (known) return known;
+  const name = createHash('sha256').update(text).digest('base64url');
   names.set(text, name);
   return name;
 };
