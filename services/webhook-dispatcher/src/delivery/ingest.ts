@@ -73,7 +73,7 @@ export const createIngest =
       }
       // Otherwise the leases expired meanwhile: other instances make these attempts.
       if (leases.holder() === holder) dispatcher.accept(leased);
-      // undici writes to an idle connection in the next turn of the event loop. The consumer's next fetch can wait for it.
+      // undici writes the request in the next turn of the event loop. The consumer fetches after that.
       if (leased.length > 0) await yieldToEventLoop();
       return { deliveryIds: rows.map(({ id }) => id), outdatedMerchantIds };
     });

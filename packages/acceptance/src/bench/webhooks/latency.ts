@@ -13,8 +13,8 @@ const ORDERS_PER_SECOND = Number(process.env.ORDERS_PER_SECOND ?? 100);
 const WARM_UP_MS = 20_000;
 const FOR_MS = 20_000;
 
-/** Measures the time from the event's timestamp in the event store to the first byte at the receiver. The store takes the
- *  timestamp, in whole milliseconds, about 0.6 ms before the commit ends. */
+/** Measures the time from the event's timestamp in the event store to the first byte at the receiver.
+ *  The timestamp is in whole milliseconds. The store takes it about 0.6 ms before the commit ends. */
 export const latency = async (): Promise<Row[]> => {
   const { timings, cpu } = await withBenchStack(1, async (bench) => {
     console.log(`${ORDERS_PER_SECOND} orders a second`);
