@@ -10,7 +10,7 @@ export const verifyCounts = async (
 ): Promise<{ differ: number; differences: readonly Difference[] }> => {
   const found = { differ: 0, differences: [] as Difference[] };
   for (const count of counts) {
-    // An earlier version wrote rows without these triggers: uncounted, or counted in fewer spans.
+    // An earlier version wrote rows without these triggers: uncounted, or with fewer counts.
     if (!(await hasTriggers(db, `${schema}.${tables[0]}`))) continue;
     const { rows } = await db.query<Difference & { differ: string }>(comparison(schema, count));
     found.differ += Number(rows[0]?.differ ?? 0);
@@ -21,7 +21,7 @@ export const verifyCounts = async (
 
 const hasTriggers = async (db: Queryable, table: string): Promise<boolean> => {
   const { rowCount } = await db.query(
-    `select from pg_trigger where tgrelid = $1::regclass and tgfoid::regproc::text like '%\\_in\\_5\\_spans' limit 1`,
+    `select from pg_trigger where tgrelid = $1::regclass and tgfoid::regproc::text like '%\\_with\\_totals\\_in\\_5\\_spans' limit 1`,
     [table],
   );
   return rowCount === 1;

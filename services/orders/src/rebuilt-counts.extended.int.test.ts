@@ -11,24 +11,25 @@ afterAll(() => service.stop());
 const dropTriggers = async () => {
   for (const name of ['count_inserted', 'count_updated', 'count_removed'])
     await service.pool.query(`drop trigger ${name} on orders.orders`);
-  await service.pool.query('truncate orders.order_counts');
+  await service.pool.query('truncate orders.order_counts, orders.order_totals');
 };
-/** Counts as migration 006 does. */
-const countInThreeSpans = async () => {
+/** Counts as an earlier migration did. */
+const countBy = (count: string) => async () => {
   await dropTriggers();
   await service.pool.query(`create trigger count_inserted after insert on orders.orders
-    referencing new table as new_rows for each statement execute function orders.count_inserted_orders()`);
+    referencing new table as new_rows for each statement execute function orders.${count}()`);
 };
 
 test.each([
   ['without counts', dropTriggers],
-  ['with counts of three spans', countInThreeSpans],
+  ['with counts of three spans', countBy('count_inserted_orders')],
+  ['without totals', countBy('count_inserted_orders_in_5_spans')],
 ])('counts orders from then on when an earlier version had created the table %s', async (_, makeEarlier) => {
   const merchantId = newId('merchant');
   const countOf = async (span: number) =>
     (
       await service.pool.query<{ count: number | null }>(
-        'select sum(count)::int as count from orders.order_counts where merchant_id = $1 and span = $2',
+        'select sum(count)::int as count from orders.order_totals where merchant_id = $1 and span = $2',
         [merchantId, span],
       )
     ).rows[0]!.count;

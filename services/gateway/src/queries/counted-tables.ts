@@ -4,7 +4,7 @@ export const DELIVERIES = 'webhooks.deliveries';
 
 const counted = new WeakMap<Queryable, Set<string>>();
 
-/** Whether triggers count the rows of a table in all spans. Never becomes false again.
+/** Whether triggers keep all counts of a table. Never becomes false again.
  *  Tables of an earlier version are counted once their service has rebuilt them. */
 export const isCounted = async (db: Queryable, table: string): Promise<boolean> => {
   const known = counted.get(db) ?? new Set<string>();
@@ -13,7 +13,7 @@ export const isCounted = async (db: Queryable, table: string): Promise<boolean> 
   const { rowCount } = await db.query(
     `select from pg_trigger join pg_proc on pg_proc.oid = tgfoid
       where tgrelid = to_regclass($1) and tgname = 'count_inserted' and proname like $2`,
-    [table, table === DELIVERIES ? '%' : '%\\_in\\_5\\_spans'],
+    [table, table === DELIVERIES ? '%' : '%\\_with\\_totals\\_in\\_5\\_spans'],
   );
   const isComplete = rowCount === 1 && (table !== DELIVERIES || (await hasAllDaysCounted(db)));
   if (isComplete) known.add(table);

@@ -1,6 +1,8 @@
 /** A table of exact counts by spans, kept by the service that owns the rows. */
 export interface CountTable {
   readonly name: string;
+  /** The same counts over all currencies. */
+  readonly totals: string;
   /** The columns of its key that lists filter by. */
   readonly keys: readonly string[];
   /** The values of `status`, each of which has a column. Empty for rows without a status. */
@@ -17,6 +19,8 @@ export type Bind = (value: unknown) => string;
 
 /** The parts of a statement that count rows. All conditions include the owner and the filters. */
 export interface Counted extends CountTable {
+  /** The table to sum. */
+  readonly summed: string;
   /** The condition on the counts, and the column to sum. */
   readonly where: string;
   readonly measure: string;
@@ -27,21 +31,29 @@ export interface Counted extends CountTable {
   readonly open: readonly string[];
 }
 
-/** The common table expressions `weeks` and `keys`. A key is a value for each open column.
- *  `weeks` has the number `n` of matching rows of each week and key.
- *  `keys` has the keys that rows may have. Without open columns, it is left out. */
-export const weeksAndKeys = ({ name, where, measure, open, statuses }: Counted): string => {
+/** The common table expression `weeks` has the number `n` of matching rows of each week. */
+export const weeksOf = ({ summed, where, measure }: Counted): string =>
+  `weeks as materialized (select start, sum(${measure})::int as n from ${summed} where ${where} and span = ${WEEK} group by start)`;
+
+/** The common table expression `keys` has the values of the open columns for which there are rows near a time. */
+export const keysOf = (
+  { name, where, measure, open, statuses }: Counted,
+  { from, to }: { from: string | undefined; to: string | undefined },
+): string => {
+  const range = `${from ? ` and start > ${from} - ${WEEK}` : ''}${to ? ` and start <= ${to}` : ''}`;
+  const counts = `from ${name} where ${where} and span = ${WEEK}${range}`;
+  if (!open.includes('status'))
+    return `keys as materialized (select distinct ${open.join(', ')} ${counts} and ${measure} > 0)`;
   const columns = open.filter((column) => column !== 'status');
-  const kept = ['start', ...columns].join(', ');
-  const keys = [
-    ...(columns.length > 0 ? [`(select distinct ${columns.join(', ')} from weeks where n > 0) as others`] : []),
-    ...(open.includes('status') ? [`unnest('{${statuses.join(',')}}'::text[]) as statuses (status)`] : []),
-  ];
-  return [
-    `weeks as materialized (select ${kept}, sum(${measure})::int as n from ${name} where ${where} and span = ${WEEK} group by ${kept})`,
-    ...(open.length > 0 ? [`keys as materialized (select * from ${keys.join(', ')})`] : []),
-  ].join(',\n');
+  const largest = [...columns, ...statuses.map((status) => `max(${status}) as ${status}`)].join(', ');
+  const grouped = columns.length > 0 ? ` group by ${columns.join(', ')}` : '';
+  return `keys as materialized (select ${open.join(', ')} from (select ${largest} ${counts}${grouped}) as largest
+  cross join ${byStatus(statuses)} where n > 0)`;
 };
+
+/** A row for each status, with its count. */
+const byStatus = (statuses: readonly string[]): string =>
+  `lateral (values ${statuses.map((status) => `('${status}', ${status})`).join(', ')}) as statuses (status, n)`;
 
 /** Selects from the matching rows of each key. It reads the index once for each. */
 export const ofEachKey = (
@@ -58,8 +70,7 @@ const inMinute = (counted: Counted, minute: string, end: string): string => {
   const { name, where, measure, rows, matching, open, statuses } = counted;
   const range = ` and created_at >= ${startOf(minute)} and created_at ${end}`;
   if (open.length === 0) return `(select count(*) from ${rows} where ${matching}${range})`;
-  const byStatus = `lateral (values ${statuses.map((status) => `('${status}', ${status})`).join(', ')}) as statuses (status, n)`;
-  const [from, n] = open.includes('status') ? [`${name} cross join ${byStatus}`, 'n'] : [name, measure];
+  const [from, n] = open.includes('status') ? [`${name} cross join ${byStatus(statuses)}`, 'n'] : [name, measure];
   const keys = `(select ${open.join(', ')} from ${from} where ${where} and span = 1 and start = ${minute} and ${n} > 0) as keys`;
   return `(select coalesce(sum(n), 0) from (${ofEachKey(counted, { keys, select: 'count(*) as n', range })}) as found)`;
 };
@@ -76,10 +87,10 @@ export const countBetween = (
 ): string => {
   const all = `${inWeeks('true')}::int`;
   if (!from && !to) return `select 0 as lower, ${all} as upper`;
-  const { name, where, measure } = counted;
+  const { summed, where, measure } = counted;
   const parts: string[] = [];
   const upTo = (bound: string, operator: '<' | '<=', at: Date): string => {
-    const borders = bordersOf(Math.floor(at.getTime() / MINUTE_MS)).map((border) => `${bind(border)}::bigint`);
+    const borders = bordersOf(minuteOf(at)).map((border) => `${bind(border)}::bigint`);
     parts.push(
       ...SPANS.slice(1).map((span, index) => `('${bound}', ${span}, ${borders[index + 1]}, ${borders[index]})`),
     );
@@ -89,9 +100,12 @@ export const countBetween = (
   const [lower, upper] = [from && upTo('lower', '<', from), to && upTo('upper', '<=', to)];
   return `select ${lower ?? 0} as lower, ${upper ?? all} as upper
   from (values ${parts.join(', ')}) as parts (bound, length, border, nearest) cross join lateral (
-    select case when nearest < border then sum(${measure}) else -sum(${measure}) end as n from ${name}
+    select case when nearest < border then sum(${measure}) else -sum(${measure}) end as n from ${summed}
     where ${where} and span = length and start >= least(border, nearest) and start < greatest(border, nearest)) as counts`;
 };
+
+/** The minute since 1970 in which an instant is. */
+export const minuteOf = (at: Date): number => Math.floor(at.getTime() / MINUTE_MS);
 
 /** For each span, longest first, the border that is nearest to the one of the next shorter span. The last one is the
  *  minute. Between two of them are at most half of the spans that the longer one has. */
@@ -110,14 +124,14 @@ export const findMinutes = (counted: Counted, ranks: readonly string[]): string 
 
 const nameOf = (span: number): string => `span_of_${span}`;
 
-const spanOf = ({ name, where, measure }: Counted, span: number, outer: number | undefined): string => {
+const spanOf = ({ summed, where, measure }: Counted, span: number, outer: number | undefined): string => {
   const [earlier, spans] = outer
     ? [
         `${nameOf(outer)}.before`,
-        `(select start, sum(${measure})::int as n from ${name} where ${where} and span = ${span}
+        `(select start, sum(${measure})::int as n from ${summed} where ${where} and span = ${span}
         and start >= ${nameOf(outer)}.start and start < ${nameOf(outer)}.start + ${outer} group by start) as spans`,
       ]
-    : ['0', '(select start, sum(n)::int as n from weeks group by start) as spans'];
+    : ['0', 'weeks'];
   return `select start, up_to - n as before from (
       select start, n, ${earlier} + sum(n) over (order by start rows unbounded preceding) as up_to from ${spans}
     ) as spans where up_to > rank order by start limit 1`;

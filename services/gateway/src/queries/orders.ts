@@ -10,7 +10,12 @@ export interface OrderFilters {
   readonly currency?: string | undefined;
 }
 
-const COUNTS: CountTable = { name: 'orders.order_counts', keys: ['currency'], statuses: OrderStatus.options };
+const COUNTS: CountTable = {
+  name: 'orders.order_counts',
+  totals: 'orders.order_totals',
+  keys: ['currency'],
+  statuses: OrderStatus.options,
+};
 
 export const listOrders = async (
   db: Queryable,

@@ -4,9 +4,11 @@ import {
   type Counted,
   type CountTable,
   findMinutes,
+  keysOf,
+  minuteOf,
   ofEachKey,
   startOf,
-  weeksAndKeys,
+  weeksOf,
 } from './counts.ts';
 import type { Place } from './cursor.ts';
 import type { PageQuery } from './page-query.ts';
@@ -60,7 +62,7 @@ const statementOf = (
   const values: unknown[] = [];
   const search = searchOf(query, columns, after, (value) => `$${values.push(value)}`);
   return {
-    text: `with ${search.few ? `few as materialized (${search.few}),\n` : ''}${search.counted ? `${weeksAndKeys(search.counted)},\n` : ''}bounds as materialized (${bounds(search)}),
+    text: `with ${search.few ? `few as materialized (${search.few}),\n` : ''}${search.counted ? `${weeksOf(search.counted)},\n` : ''}bounds as materialized (${bounds(search)}),
 ${search.distant ? distantPage(search, search.distant) : nearPage(search)}
 ${selection(search)}`,
     values,
@@ -132,7 +134,8 @@ const countedOf = ({ counts, table, owner, filters }: PageQuery, equal: Equal, m
   const measure = status === undefined ? 'count' : counts.statuses.find((name) => name === statusValue);
   if (measure === undefined) return null;
   const where = conditionsOf(new Map(Object.entries(others))).join(' and ');
-  return { ...counts, where, measure, rows: table, matching, open: openOf(counts, equal) };
+  const summed = equal.has('currency') ? counts.name : counts.totals;
+  return { ...counts, summed, where, measure, rows: table, matching, open: openOf(counts, equal) };
 };
 
 /** `lower` and `upper` are the numbers of matching rows before the range of dates starts and before it ends. */
@@ -171,7 +174,14 @@ const nearPage = (search: Search): string => {
     direction: list.sort,
     limit: read,
   });
-  return `page as materialized (select * from (${ids}) as ids order by ${order(list.sort)} limit ${limit} offset ${offset})`;
+  const keys = merged ? `${keysOf(merged, minutesOf(search))},\n` : '';
+  return `${keys}page as materialized (select * from (${ids}) as ids order by ${order(list.sort)} limit ${limit} offset ${offset})`;
+};
+
+/** The minutes of the first and the last instant of the list. */
+const minutesOf = ({ list: { from_date: from, to_date: to }, bind }: Search) => {
+  const minute = (at: Date | undefined) => at && `${bind(minuteOf(at))}::bigint`;
+  return { from: minute(from), to: minute(to) };
 };
 
 /** Ends the range of a merge soon after the page, so that few rows of each key are read.
@@ -208,7 +218,7 @@ const distantPage = (search: Search, counted: Counted): string => {
   return `position as materialized (select ${position} from bounds),
 ${findMinutes(counted, ['(select first from position)', ...(merged ? ['(select last - 1 from position)'] : [])])},
 found as materialized (select min(start) as start, min(before) as before, max(start) + 1 as finish from minutes),
-page as materialized (select * from (${ids}) as ids order by ${order('asc')}
+${merged ? `${keysOf(merged, { from: '(select start from found)', to: '(select finish from found)' })},\n` : ''}page as materialized (select * from (${ids}) as ids order by ${order('asc')}
   limit (select greatest(last - first, 0)::int from position) offset (select (first - before)::int from position, found))`;
 };
 

@@ -13,6 +13,7 @@ export interface PaymentFilters {
 
 const COUNTS: CountTable = {
   name: 'payments.payment_counts',
+  totals: 'payments.payment_totals',
   keys: ['currency', 'payment_rail'],
   statuses: PaymentStatus.options,
 };

@@ -10,7 +10,12 @@ export interface RefundFilters {
   readonly currency?: string | undefined;
 }
 
-const COUNTS: CountTable = { name: 'payments.refund_counts', keys: ['currency'], statuses: [] };
+const COUNTS: CountTable = {
+  name: 'payments.refund_counts',
+  totals: 'payments.refund_totals',
+  keys: ['currency'],
+  statuses: [],
+};
 
 export const listRefunds = async (
   db: Queryable,

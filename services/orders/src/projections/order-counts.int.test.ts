@@ -25,9 +25,9 @@ afterAll(async () => {
   await pool.end();
   await database.drop();
 });
-beforeEach(() => pool.query('truncate orders.orders, orders.order_counts'));
+beforeEach(() => pool.query('truncate orders.orders, orders.order_counts, orders.order_totals'));
 
-const verified = () => verifyCounts(pool, { schema: 'orders', tables: ['orders'], counts: [orderCounts] });
+const verified = () => verifyCounts(pool, { schema: 'orders', tables: ['orders'], counts: orderCounts });
 
 /** Upserts rows as the projection does: `n` names the order, and the revision decides. */
 const write = (rows: readonly { n: number; revision: number; status: string }[]) =>

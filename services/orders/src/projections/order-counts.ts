@@ -1,10 +1,13 @@
 import { OrderStatus } from '@cpg/contracts';
 import { spanCounts } from '@cpg/stream-relay';
 
-export const orderCounts = spanCounts({
-  name: 'order_counts',
+const counted = {
   of: 'orders',
-  keys: ['currency'],
   statuses: OrderStatus.options,
   where: 'not deleted and created_at is not null',
-});
+};
+
+export const orderCounts = [
+  spanCounts({ ...counted, name: 'order_counts', keys: ['currency'] }),
+  spanCounts({ ...counted, name: 'order_totals', keys: [] }),
+];

@@ -17,8 +17,8 @@ export const orderProjection = (client: EventStoreDBClient, recent?: RecentEvent
   return {
     schema: 'orders',
     tables: ['orders'],
-    counts: [orderCounts],
-    version: 4,
+    counts: orderCounts,
+    version: 5,
     prefixes: [ORDER_STREAM_PREFIX, DELETION_STREAM_PREFIX],
     transientColumns: ['claimed_until'],
     apply: async (db, events, schema) => {

@@ -20,8 +20,8 @@ export const paymentProjection = (
   return {
     schema: 'payments',
     tables: ['payments', 'refunds'],
-    counts: [paymentCounts, refundCounts],
-    version: 4,
+    counts: [...paymentCounts, ...refundCounts],
+    version: 5,
     prefixes: [PAYMENT_STREAM_PREFIX],
     orderOf: orderOfPayment(client),
     transientColumns: [],

@@ -3,17 +3,29 @@ import type pg from 'pg';
 import { bulkLoad, type BulkTable } from './bulk-load.ts';
 
 const COUNTED = [
-  ['orders', 'orders', 'order_counts'],
-  ['payments', 'payments', 'payment_counts'],
-  ['payments', 'refunds', 'refund_counts'],
+  ['orders', 'orders', ['order_counts', 'order_totals']],
+  ['payments', 'payments', ['payment_counts', 'payment_totals']],
+  ['payments', 'refunds', ['refund_counts', 'refund_totals']],
 ] as const;
+
+/** The columns by which rows are counted. */
+const COLUMNS = {
+  orders: ['merchant_id', 'created_at', 'currency', 'status'],
+  payments: ['merchant_id', 'created_at', 'currency', 'payment_rail', 'status'],
+  refunds: ['merchant_id', 'created_at', 'currency'],
+};
 
 /** Counts the rows as the triggers would have done. */
 export const countRows = async (databaseUrl: string, db: pg.Client): Promise<void> => {
   await db.query('create schema seed');
-  const tables: BulkTable[] = [];
-  for (const [schema, of, name] of COUNTED) tables.push(await countsOf(db, schema, of, name));
-  await bulkLoad(databaseUrl, [...tables, DELIVERY_COUNTS]);
+  const tables: BulkTable[] = [DELIVERY_COUNTS];
+  for (const [schema, of, names] of COUNTED) {
+    // Each span reads these columns once. Whole rows would not fit into memory.
+    await db.query(`create unlogged table seed.${of} as select ${COLUMNS[of].join(', ')} from ${schema}.${of}`);
+    await db.query(`analyze seed.${of}`);
+    for (const name of names) tables.push(await countsOf(db, schema, of, name));
+  }
+  await bulkLoad(databaseUrl, tables);
   await db.query('drop schema seed cascade');
 };
 
@@ -24,16 +36,13 @@ const countsOf = async (db: pg.Client, schema: string, of: string, name: string)
   );
   const columns = rows.map((row) => row.name);
   const [keys, statuses] = [columns.slice(3, columns.indexOf('count')), columns.slice(columns.indexOf('count') + 1)];
-  // Each span reads these columns once. Whole rows would not fit into memory.
-  const used = ['merchant_id', 'created_at', ...keys, ...(statuses.length > 0 ? ['status'] : [])];
-  await db.query(`create unlogged table seed.${of} as select ${used.join(', ')} from ${schema}.${of}`);
-  await db.query(`analyze seed.${of}`);
   await db.query(`truncate ${schema}.${name}`);
   const recount = spanCounts({ name, of, keys, statuses }).recount('seed');
   return {
     name: `${schema}.${name}`,
+    // Oldest counts first, as triggers insert them.
     inserts: [1, 12, 120, 1_680, 10_080].map((span) => ({
-      text: `insert into ${schema}.${name} (${columns.join(', ')}) select * from (${recount}) as counts where span = ${span}`,
+      text: `insert into ${schema}.${name} (${columns.join(', ')}) select * from (${recount}) as counts where span = ${span} order by start`,
     })),
   };
 };
