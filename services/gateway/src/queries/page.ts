@@ -36,11 +36,14 @@ export const selectResources = async <Resource>(
   const counted = counts && (await isCounted(db, table));
   const search = { ...query, columns: [], counts: counted ? counts : undefined };
   const { rows } = await run<SelectedResource>(db, resourcesStatement(search, startOf(search)));
+  const { total } = rows[0]!;
   const items = rows.slice(0, list.limit).flatMap(({ item }) => item ?? []);
   const last = rows.length > list.limit ? rows[list.limit - 1]! : null;
+  // `pg` keeps them until the query is collected, which made the collection of short-lived objects three times as long.
+  rows.length = 0;
   return {
     items: storedItems<Resource>(items),
-    ...sizesOf(query, rows[0]!.total, items.length),
+    ...sizesOf(query, total, items.length),
     ...(last && { next_cursor: encodeCursor(search, { createdAtUs: last.created_at_us!, id: last.id! }) }),
   };
 };
