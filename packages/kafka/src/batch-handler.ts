@@ -31,6 +31,8 @@ export interface ConsumeOptions<T> {
   readonly isTransientError: (error: unknown) => boolean;
   /** Fetches larger batches with up to 500 ms more latency, which costs less per message. */
   readonly preferThroughput?: boolean;
+  /** For how many partitions `handle` may run at a time. Default: 4. */
+  readonly concurrency?: number;
   /** Waits between attempts while a dependency is unavailable. */
   readonly wait?: Wait | undefined;
   readonly log: Logger;

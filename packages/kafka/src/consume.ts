@@ -87,7 +87,7 @@ const openConsumer = <T>(
   options: ConsumeOptions<T>,
   { deadLetters, offsets, signal, onRewindError }: OpenConsumerParts,
 ) => {
-  const { kafka, groupId, topics, preferThroughput = false, log } = options;
+  const { kafka, groupId, topics, preferThroughput = false, concurrency = 4, log } = options;
   const closing = new AbortController();
   const ending = AbortSignal.any([signal, closing.signal]);
   const consumer = kafka.consumer({
@@ -112,7 +112,7 @@ const openConsumer = <T>(
     await consumer.run({
       autoCommit: false,
       eachBatchAutoResolve: false,
-      partitionsConsumedConcurrently: 4,
+      partitionsConsumedConcurrently: concurrency,
       eachBatch: async (payload) => {
         lastBatch = payload;
         await handleBatch(payload, options, { deadLetters, offsets, signal: ending }).catch((error: unknown) => {

@@ -128,6 +128,8 @@ const startConsumer = (
     groupId: 'webhook-dispatcher',
     topics,
     handle: batchCalls(deliverEvents({ webhooks, ingest, retention, now, log })),
+    // All partitions of a fetch.
+    concurrency: 24,
     beforeCommit: flushIngests,
     onRewind: rewound,
     isTransientError: isTransientDatabaseError,

@@ -14,32 +14,44 @@ const manual = () => {
 
 const nextTurn = () => new Promise((done) => setImmediate(done));
 
-test('batches the calls that arrive while a batch runs, in their order', async () => {
+test('batches the calls that are made together, and those that arrive while a batch runs, in their order', async () => {
   const { given, pending, handle } = manual();
   const call = batchCalls(handle);
-  const calls = [call(['a']), call(['b1', 'b2']), call(['c'])];
-  expect(given).toEqual([['a']]);
-  pending[0]!.go();
-  await calls[0];
+  const settled = Promise.resolve();
+  const together = [call(['a']), call(['b1', 'b2']), settled.then(() => call(['c']))];
   await nextTurn();
-  expect(given).toEqual([['a'], ['b1', 'b2', 'c']]);
+  expect(given).toEqual([['a', 'b1', 'b2', 'c']]);
+  const meanwhile = [call(['d']), call(['e'])];
+  pending[0]!.go();
+  await Promise.all(together);
+  await nextTurn();
+  expect(given[1]).toEqual(['d', 'e']);
   pending[1]!.go();
-  await Promise.all(calls);
-  const later = call(['d']);
-  expect(given[2]).toEqual(['d']);
+  await Promise.all(meanwhile);
+  const later = call(['f']);
+  await nextTurn();
+  expect(given[2]).toEqual(['f']);
   pending[2]!.go();
   await later;
+});
+
+test('handles at most 1,000 items together, or a single call', async () => {
+  const sizes: number[] = [];
+  const call = batchCalls(async (items: readonly number[]) => void sizes.push(items.length));
+  const callsOf = (lengths: readonly number[]) => lengths.map((length) => call(Array.from({ length }, () => 0)));
+  await Promise.all(callsOf([400, 600, 1, 1_001, 999, 2]));
+  expect(sizes).toEqual([1_000, 1, 1_001, 999, 2]);
 });
 
 test('handles each call of a failed batch by itself', async () => {
   const { given, pending, handle } = manual();
   const call = batchCalls(handle);
   const outcomes = Promise.allSettled([call(['a']), call(['bad']), call(['c'])]);
-  pending[0]!.go();
   await nextTurn();
-  pending[1]!.fail(new Error('one of them'));
+  pending[0]!.fail(new Error('one of them'));
   await nextTurn();
-  expect(given).toEqual([['a'], ['bad', 'c'], ['bad']]);
+  pending[1]!.go();
+  await nextTurn();
   pending[2]!.fail(new Error('that one'));
   await nextTurn();
   pending[3]!.go();
@@ -48,5 +60,5 @@ test('handles each call of a failed batch by itself', async () => {
     { status: 'rejected', reason: new Error('that one') },
     { status: 'fulfilled', value: undefined },
   ]);
-  expect(given[3]).toEqual(['c']);
+  expect(given).toEqual([['a', 'bad', 'c'], ['a'], ['bad'], ['c']]);
 });

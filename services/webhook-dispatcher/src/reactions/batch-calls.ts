@@ -4,9 +4,11 @@ interface Call<T> {
   readonly fail: (error: unknown) => void;
 }
 
-/** Batches concurrent calls: those that arrive while `handle` runs share its next run. So partitions that are consumed
- *  concurrently share transactions. If a batch fails, each of its calls is handled by itself, so that one cannot fail
- *  another. */
+const MAX_ITEMS = 1_000;
+
+/** Batches concurrent calls, up to about 1,000 items: those that are made together, or while `handle` runs, share its
+ *  next run. So all partitions of a fetch share a transaction. If a batch fails, each of its calls is handled by itself,
+ *  so that one cannot fail another. */
 export const batchCalls = <T>(handle: (items: readonly T[]) => Promise<void>) => {
   const waiting: Call<T>[] = [];
   let isRunning = false;
@@ -22,7 +24,9 @@ export const batchCalls = <T>(handle: (items: readonly T[]) => Promise<void>) =>
   };
   const run = async () => {
     isRunning = true;
-    while (waiting.length > 0) await handleCalls(waiting.splice(0));
+    // Ticks come after all promises that are settled: after the calls for the other partitions of the fetch.
+    await new Promise<void>((done) => process.nextTick(done));
+    while (waiting.length > 0) await handleCalls(takeFrom(waiting));
     isRunning = false;
   };
   return (items: readonly T[]): Promise<void> =>
@@ -30,4 +34,15 @@ export const batchCalls = <T>(handle: (items: readonly T[]) => Promise<void>) =>
       waiting.push({ items, done, fail });
       if (!isRunning) void run();
     });
+};
+
+/** Removes the oldest calls, at least one. */
+const takeFrom = <T>(waiting: Call<T>[]): Call<T>[] => {
+  const taken = waiting.splice(0, 1);
+  let size = taken[0]!.items.length;
+  while (waiting.length > 0 && size + waiting[0]!.items.length <= MAX_ITEMS) {
+    size += waiting[0]!.items.length;
+    taken.push(waiting.shift()!);
+  }
+  return taken;
 };
