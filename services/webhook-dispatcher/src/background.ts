@@ -121,15 +121,15 @@ const startMaintenance = (
 const startConsumer = (
   { ingest, flushIngests, rewound }: Instance,
   retention: Retention,
-  { kafka, webhooks, now, wait, log }: BackgroundOptions,
+  { config, kafka, webhooks, now, wait, log }: BackgroundOptions,
 ): RunningConsumer =>
   consume({
     kafka,
     groupId: 'webhook-dispatcher',
     topics,
     handle: batchCalls(deliverEvents({ webhooks, ingest, retention, now, log })),
-    // All partitions of a fetch.
-    concurrency: 24,
+    // All partitions of a fetch together.
+    concurrency: topics.length * config.KAFKA_PARTITIONS,
     beforeCommit: flushIngests,
     onRewind: rewound,
     isTransientError: isTransientDatabaseError,
