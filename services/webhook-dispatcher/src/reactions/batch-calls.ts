@@ -6,9 +6,9 @@ interface Call<T> {
 
 const MAX_ITEMS = 1_000;
 
-/** Batches concurrent calls, up to about 1,000 items: those that are made together, or while `handle` runs, share its
- *  next run. So all partitions of a fetch share a transaction. If a batch fails, each of its calls is handled by itself,
- *  so that one cannot fail another. */
+/** Batches concurrent calls, up to 1,000 items at a time. Calls that are made together share a run of `handle`.
+ *  Calls that arrive during a run share the next one. So all partitions of a fetch share a transaction.
+ *  If a batch fails, each of its calls is handled by itself, so that one cannot fail another. */
 export const batchCalls = <T>(handle: (items: readonly T[]) => Promise<void>) => {
   const waiting: Call<T>[] = [];
   let isRunning = false;
@@ -24,7 +24,7 @@ export const batchCalls = <T>(handle: (items: readonly T[]) => Promise<void>) =>
   };
   const run = async () => {
     isRunning = true;
-    // Ticks come after all promises that are settled: after the calls for the other partitions of the fetch.
+    // A tick comes after the calls for the other partitions of the fetch.
     await new Promise<void>((done) => process.nextTick(done));
     while (waiting.length > 0) await handleCalls(takeFrom(waiting));
     isRunning = false;
