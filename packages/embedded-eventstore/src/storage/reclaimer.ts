@@ -22,7 +22,8 @@ const INSUFFICIENT_PRIVILEGE = '42501';
 export class Reclaimer {
   readonly #options: ReclaimerOptions;
   readonly #stopping = new AbortController();
-  #scheduled: Promise<void> | null = null;
+  #running: Promise<void> | null = null;
+  #isDue = false;
   #session: pg.Client | null = null;
 
   constructor(options: ReclaimerOptions) {
@@ -31,7 +32,8 @@ export class Reclaimer {
 
   /** Reclaims the space of removals until now, after a delay. Repeats it later if it fails. */
   schedule(): void {
-    this.#scheduled ??= this.#run().finally(() => (this.#scheduled = null));
+    this.#isDue = true;
+    this.#running ??= this.#run();
   }
 
   /** Ends at once; what is left is done after the next start. */
@@ -39,20 +41,23 @@ export class Reclaimer {
     this.#stopping.abort();
     // pg's own end() waits for the vacuum.
     (this.#session as unknown as { connection: pg.Connection } | null)?.connection.stream.destroy();
-    await this.#scheduled;
+    await this.#running;
   }
 
   async #run(): Promise<void> {
     const { signal } = this.#stopping;
-    while (!signal.aborted) {
+    while (this.#isDue) {
       await sleep(this.#options.delayMs ?? DELAY_MS, undefined, { signal, ref: false }).catch(() => {});
       if (signal.aborted) return;
+      this.#isDue = false; // a removal during the run may come too late for it
       try {
-        if (await this.#reclaim()) return;
+        if (!(await this.#reclaim())) this.#isDue = true;
       } catch (error) {
+        this.#isDue = true;
         if (!signal.aborted) this.#options.log(`could not reclaim disk space: ${(error as Error).message}`);
       }
     }
+    this.#running = null;
   }
 
   /** Resolves to whether nothing is left to do. */
