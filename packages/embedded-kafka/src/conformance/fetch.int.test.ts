@@ -1,7 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Cluster, newName, newTopic, startCluster } from '../testing/cluster.ts';
 import { batchOf, sendBatch } from '../testing/batches.ts';
 import { fetchFrom } from '../testing/fetch-client.ts';
 import { RawClient } from '../testing/raw-client.ts';
+import { addPartitions, endTransaction, initProducer, sendInTransaction } from '../testing/transaction-client.ts';
 
 let cluster: Cluster;
 let client: RawClient;
@@ -47,6 +49,26 @@ test('a fetch waits for its minimum number of bytes', async () => {
   await sendBatch(other, topic, batchOf(['y'.repeat(50)]));
   expect((await waiting).records).toHaveLength(2 * one);
   other.close();
+});
+
+test('a waiting fetch of committed records sees a whole transaction when it ends', async () => {
+  const topic = await newTopic(cluster.admin);
+  const writer = await RawClient.connect(cluster.brokers);
+  const producer = await initProducer(writer, newName('producer'));
+  const waiting = fetchFrom(client, topic, 0, { maxWaitMs: 60_000, minBytes: 1_000, readCommitted: true });
+  await addPartitions(writer, producer, topic);
+  await sendInTransaction(writer, producer, topic, { values: ['x'.repeat(2_000)] });
+  await endTransaction(writer, producer, true);
+  expect((await waiting).records.length).toBeGreaterThan(2_000);
+  writer.close();
+});
+
+test('a waiting fetch ends when its topic is deleted', async () => {
+  const topic = await newTopic(cluster.admin);
+  const waiting = fetchFrom(client, topic, 0, { maxWaitMs: 60_000, minBytes: 1_000 });
+  await sleep(100);
+  await cluster.admin.deleteTopics({ topics: [topic] });
+  expect((await waiting).error).toBeGreaterThan(0);
 });
 
 test('a fetch exceeds its limit by less than one batch', async () => {

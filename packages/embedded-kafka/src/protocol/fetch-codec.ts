@@ -92,7 +92,9 @@ const groupByTopic = (
   const topics = new Map<string, FetchedPartition[]>();
   fetched.forEach((partition, position) => {
     const { topic } = requested[position]!;
-    topics.set(topic, [...(topics.get(topic) ?? []), partition]);
+    const partitions = topics.get(topic);
+    if (partitions) partitions.push(partition);
+    else topics.set(topic, [partition]);
   });
   return [...topics];
 };

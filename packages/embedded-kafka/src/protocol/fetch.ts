@@ -1,7 +1,7 @@
 import type { Broker } from '../broker.ts';
 import { KafkaError, errorCode, errorCodeOf } from '../errors.ts';
 import { lastOffsetOf } from '../records/batch.ts';
-import { lastStableOffset as lastStableOffsetOf } from '../storage/partition.ts';
+import { lastStableOffset as lastStableOffsetOf, type Partition } from '../storage/partition.ts';
 import type { Api } from './api.ts';
 import {
   type FetchPartition,
@@ -26,23 +26,24 @@ export const fetch: Api = {
   handle: async (apiRequest, broker) => {
     const { version, signal } = apiRequest;
     const request = readFetchRequest(apiRequest);
-    const { sessionId, partitions, maxWaitMs } = request;
+    const { sessionId, partitions, maxWaitMs, readCommitted } = request;
     if (sessionId !== NO_SESSION) return writeSessionNotSupported;
     const deadline = Date.now() + Math.min(maxWaitMs, MAX_WAIT_MS);
     for (;;) {
       // The wait starts before the read, so that no append between them is missed.
       const wait = waitForAppend(broker, partitions, deadline, signal);
-      const { fetched, enough } = await readAll(broker, request);
-      if (enough || Date.now() >= deadline || signal.aborted) {
+      const { fetched, missingBytes } = await readAll(broker, request);
+      if (missingBytes <= 0 || Date.now() >= deadline || signal.aborted) {
         wait.cancel();
         return writeFetchResponse(version, partitions, fetched);
       }
-      await wait.done;
+      // A marker of a few bytes makes a whole transaction visible.
+      await wait.grownBy(readCommitted ? 1 : missingBytes);
     }
   },
 };
 
-/** `enough` is true if the response can be sent now: it has at least `minBytes`, or an error. */
+/** Without `missingBytes`, the response can be sent now: it has at least `minBytes`, or an error. */
 const readAll = async (broker: Broker, { partitions, minBytes, maxBytes, readCommitted }: FetchRequest) => {
   const fetched: FetchedPartition[] = [];
   let bytes = 0;
@@ -53,7 +54,7 @@ const readAll = async (broker: Broker, { partitions, minBytes, maxBytes, readCom
     bytes += sizeOf(result.batches);
   }
   const failed = fetched.some(({ error }) => error !== errorCode.none);
-  return { fetched, enough: failed || bytes >= minBytes || partitions.length === 0 };
+  return { fetched, missingBytes: failed || partitions.length === 0 ? 0 : minBytes - bytes };
 };
 
 interface ReadOptions {
@@ -77,7 +78,8 @@ const read = async (
       throw new KafkaError(errorCode.offsetOutOfRange, `offset ${offset} is not in the log`);
     const lastStableOffset = lastStableOffsetOf(partition);
     const end = readCommitted ? lastStableOffset : highWatermark;
-    const found = limit > 0 || first ? await logReader.read(partition, offset, Math.max(limit, 0), end) : [];
+    const mayRead = offset < end && (limit > 0 || first);
+    const found = mayRead ? await logReader.read(partition, offset, Math.max(limit, 0), end) : [];
     const batches = first || sizeOf(found) <= limit ? found : [];
     const last = batches.at(-1);
     const abortedTransactions =
@@ -96,28 +98,50 @@ const read = async (
   }
 };
 
-/** `done` resolves at the next append to one of the partitions, at `deadline` (ms since 1970), or when `signal` is
- *  aborted. */
+interface AppendWait {
+  /** Resolves once the partitions have `bytes` more, together, than when the wait started. Resolves earlier when one of
+   *  them is deleted or replaced, at the deadline, and when the signal is aborted. */
+  readonly grownBy: (bytes: number) => Promise<void>;
+  readonly cancel: () => void;
+}
+
+/** `deadline` is in ms since 1970. */
 const waitForAppend = (
   { catalogue }: Broker,
   wanted: readonly FetchPartition[],
   deadline: number,
   signal: AbortSignal,
-): { done: Promise<void>; cancel: () => void } => {
+): AppendWait => {
   const partitions = wanted.flatMap(({ topic, index }) => catalogue.partition(topic, index) ?? []);
-  let cancel = () => {};
-  const done = new Promise<void>((resolve) => {
-    const timer = setTimeout(() => cancel(), Math.max(0, deadline - Date.now()));
-    cancel = () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', cancel);
-      for (const { waitingReaders } of partitions) waitingReaders.delete(cancel);
-      resolve();
-    };
-    signal.addEventListener('abort', cancel);
-    for (const { waitingReaders } of partitions) waitingReaders.add(cancel);
-  });
-  return { done, cancel };
+  const appendedBytes = () => partitions.reduce((sum, { position }) => sum + position, 0);
+  const bytesBefore = appendedBytes();
+  let neededBytes = Infinity;
+  let end = () => {};
+  const over = new Promise<void>((resolve) => (end = resolve));
+  const cancel = () => {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', cancel);
+    for (const { waitingReaders } of partitions) waitingReaders.delete(onChange);
+    end();
+  };
+  const cancelWhenGrown = () => {
+    if (appendedBytes() - bytesBefore >= neededBytes) cancel();
+  };
+  const onChange = (partition: Partition) => {
+    if (catalogue.partition(partition.topic.name, partition.index) === partition) cancelWhenGrown();
+    else cancel();
+  };
+  const timer = setTimeout(cancel, Math.max(0, deadline - Date.now()));
+  signal.addEventListener('abort', cancel);
+  for (const { waitingReaders } of partitions) waitingReaders.add(onChange);
+  return {
+    grownBy: (bytes) => {
+      neededBytes = bytes;
+      cancelWhenGrown();
+      return over;
+    },
+    cancel,
+  };
 };
 
 const sizeOf = (batches: readonly Buffer[]): number => batches.reduce((sum, batch) => sum + batch.length, 0);

@@ -36,7 +36,7 @@ export interface Partition {
   lastAbortOffset: number;
   readonly tail: Tail;
   /** Called when the log grows, and when the partition is deleted or replaced. */
-  readonly waitingReaders: Set<() => void>;
+  readonly waitingReaders: Set<(partition: Partition) => void>;
 }
 
 /** The leader epoch never changes: this broker is the only leader, and it never truncates a log. */
@@ -48,7 +48,8 @@ export const lastStableOffset = ({ openTransactions, logStart, logEnd }: Partiti
   return Math.max(first, logStart);
 };
 
-export const notifyReaders = (partition: Partition): void => partition.waitingReaders.forEach((notify) => notify());
+export const notifyReaders = (partition: Partition): void =>
+  partition.waitingReaders.forEach((notify) => notify(partition));
 
 export const emptyPartition = (topic: Topic, index: number): Partition => ({
   topic,

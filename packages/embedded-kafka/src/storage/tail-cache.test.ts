@@ -28,6 +28,16 @@ test('a read starts at the batch that contains the offset', () => {
   expect(offsets(readCached(tail, 16, 1_000))).toEqual([]);
 });
 
+test('a read finds every offset of many batches', () => {
+  const starts = Array.from({ length: 100 }, (_, n) => 2 * n);
+  for (let size = 1; size <= starts.length; size += 1) {
+    const tail = fill(new TailCache(1_000 * WEIGHT), ...starts.slice(0, size));
+    for (let offset = 0; offset < 2 * size; offset += 1) {
+      expect(offsets(readCached(tail, offset, 1))).toEqual([offset - (offset % 2)]);
+    }
+  }
+});
+
 test('an offset before the cached batches is a cache miss', () => {
   expect(readCached(fill(new TailCache(10 * WEIGHT), 10, 12), 9, 1_000)).toBeNull();
   expect(readCached(new Queue(), 0, 1_000)).toBeNull();

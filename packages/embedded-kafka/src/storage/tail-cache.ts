@@ -40,13 +40,24 @@ export class TailCache {
 /** Up to `maxBytes` of cached batches, from the one with `offset` on. The first batch may exceed `maxBytes`.
  *  Null if that batch is not cached. */
 export const readCached = (batches: Tail, offset: number, maxBytes: number): Buffer[] | null => {
-  if (batches.length === 0 || baseOffsetOf(batches.at(0)) > offset) return null;
+  if (batches.length === 0) return null;
   let low = 0;
-  for (let high = batches.length; low < high;) {
+  let high = batches.length;
+  // Most reads are near the end. From there, each step back is twice as long as the one before.
+  for (let step = 1; high > 0; step *= 2) {
+    const before = Math.max(0, high - step);
+    if (lastOffsetOf(batches.at(before)) < offset) {
+      low = before + 1;
+      break;
+    }
+    high = before;
+  }
+  while (low < high) {
     const middle = (low + high) >>> 1;
     if (lastOffsetOf(batches.at(middle)) < offset) low = middle + 1;
     else high = middle;
   }
+  if (low === 0 && baseOffsetOf(batches.at(0)) > offset) return null;
   let end = low;
   for (let bytes = 0; end < batches.length; end += 1) {
     bytes += batches.at(end).length;
