@@ -27,7 +27,7 @@ export async function* subscribeToAll(
   let isLive = false;
   let hasEvents = false;
   let sinceCheckpoint = 0;
-  const pause = createPause();
+  let pause = createPause();
 
   yield { kind: 'confirmation', subscriptionId: randomUUID() };
   while (!signal.aborted) {
@@ -55,5 +55,6 @@ export async function* subscribeToAll(
       yield { kind: 'caught-up' };
     }
     await live.waitForChange(position, signal);
+    pause = createPause(); // a new event is sent at once
   }
 }
