@@ -1,18 +1,8 @@
 import { createEventFilter } from './event-filter.ts';
-import type { RecordedEvent } from './events.ts';
 import { RefusedError } from './refusals.ts';
+import { recordedEvent } from './testing/jest-recorded-event.ts';
 
-const event = (stream: string, type = 'T'): RecordedEvent => ({
-  position: 1n,
-  stream,
-  revision: 0n,
-  id: '',
-  type,
-  isJson: true,
-  createdTicks: 0n,
-  data: new Uint8Array(),
-  metadata: new Uint8Array(),
-});
+const event = (stream: string, type = 'T') => recordedEvent({ stream, type });
 const matches = (regex: string, stream: string) => createEventFilter('stream', [], regex)(event(stream));
 
 test.each([

@@ -1,17 +1,9 @@
 import type { RecordedEvent } from './events.ts';
 import { LiveTail } from './live-tail.ts';
+import { recordedEvent } from './testing/jest-recorded-event.ts';
 
-const event = (position: number, bytes = 0): RecordedEvent => ({
-  position: BigInt(position),
-  stream: 's',
-  revision: BigInt(position),
-  id: '',
-  type: 'T',
-  isJson: true,
-  createdTicks: 0n,
-  data: new Uint8Array(bytes),
-  metadata: new Uint8Array(),
-});
+const event = (position: number, bytes = 0) =>
+  recordedEvent({ position: BigInt(position), revision: BigInt(position), data: new Uint8Array(bytes) });
 const events = (from: number, count: number, bytes = 0) =>
   Array.from({ length: count }, (_, i) => event(from + i, bytes));
 const positions = (found: readonly RecordedEvent[] | null) => found?.map(({ position }) => Number(position));

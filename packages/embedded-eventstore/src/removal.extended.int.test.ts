@@ -6,7 +6,7 @@ import { startPostgres } from '@cpg/embedded-postgres';
 import { freePort } from '@cpg/ports';
 import { binaryEvent } from '@eventstore/db-client';
 import { startEventStore } from './index.ts';
-import { connect, counted, inDatabase, newStream } from './testing/jest-store.ts';
+import { connect, counted, isReclaimed, newStream, until } from './testing/jest-store.ts';
 
 test('the bytes of a tombstoned stream leave every file of the data folder', async () => {
   const base = mkdtempSync(join(tmpdir(), 'removal-'));
@@ -27,13 +27,7 @@ test('the bytes of a tombstoned stream leave every file of the data folder', asy
   expect(filesWithSecret()).not.toEqual([]);
 
   await client.tombstoneStream(stream);
-  for (let isReclaimed = false; !isReclaimed;) {
-    const [row] = await inDatabase<{ done: boolean }>(
-      databaseUrl,
-      'select removed = reclaimed as done from eventstore.removal',
-    );
-    isReclaimed = row!.done;
-  }
+  await until(() => isReclaimed(databaseUrl));
   expect(filesWithSecret()).toEqual([]);
 
   await client.dispose();

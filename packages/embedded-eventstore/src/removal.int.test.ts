@@ -13,11 +13,13 @@ import {
   connect,
   counted,
   inDatabase,
+  isReclaimed,
   newStream,
   numberOf,
   numbersIn,
   range,
   type TestDatabase,
+  until,
 } from './testing/jest-store.ts';
 
 let database: TestDatabase;
@@ -50,10 +52,6 @@ const stored = (stream: string) =>
   );
 
 const TOMBSTONE_ONLY = [{ stream: 's', type: '$streamDeleted', revision: '9223372036854775807' }];
-
-const until = async (condition: () => Promise<boolean>): Promise<void> => {
-  while (!(await condition())) await setTimeout(10);
-};
 
 const nameOf = ({ event }: AllStreamResolvedEvent): string => {
   const { type, streamId } = event!;
@@ -183,19 +181,13 @@ describe('the bytes of removed events', () => {
     await until(async () => (await onDisk()) === 2);
     return onDisk;
   };
-  const isReclaimed = async (): Promise<boolean> => {
-    const [row] = await inDatabase<{ done: boolean }>(
-      database.url,
-      'select removed > 0 and removed = reclaimed as done from eventstore.removal',
-    );
-    return row!.done;
-  };
+  const allReclaimed = () => isReclaimed(database.url);
 
   test('leave the files of the table', async () => {
     const stream = newStream();
     const onDisk = await appendSecret(stream);
     await client.tombstoneStream(stream);
-    await until(isReclaimed);
+    await until(allReclaimed);
     expect(await onDisk()).toBe(0);
   });
 
@@ -205,15 +197,15 @@ describe('the bytes of removed events', () => {
   ])('leave them after an older transaction %s has ended', async (_, url, begin) => {
     const stream = newStream();
     const onDisk = await appendSecret(stream);
-    await until(isReclaimed);
+    await until(allReclaimed);
     const older = new pg.Client({ connectionString: url() });
     await older.connect();
     await older.query(begin);
     await client.tombstoneStream(stream);
     await setTimeout(300);
-    expect(await isReclaimed()).toBe(false);
+    expect(await allReclaimed()).toBe(false);
     await older.end();
-    await until(isReclaimed);
+    await until(allReclaimed);
     expect(await onDisk()).toBe(0);
   });
 });

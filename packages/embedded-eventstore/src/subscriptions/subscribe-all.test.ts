@@ -1,20 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RecordedEvent } from '../events.ts';
 import { LiveTail } from '../live-tail.ts';
 import type { Store } from '../store.ts';
+import { recordedEvent } from '../testing/jest-recorded-event.ts';
 import { subscribeToAll } from './subscribe-all.ts';
 
-const event: RecordedEvent = {
-  position: 1n,
-  stream: 's',
-  revision: 0n,
-  id: '',
-  type: 'T',
-  isJson: true,
-  createdTicks: 0n,
-  data: new Uint8Array(),
-  metadata: new Uint8Array(),
-};
+const event = recordedEvent();
 
 test('a new event is sent in the turn of the event loop in which it is committed, also after a long wait', async () => {
   const live = new LiveTail();

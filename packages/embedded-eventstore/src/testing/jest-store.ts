@@ -25,6 +25,19 @@ export const inDatabase = async <Row extends pg.QueryResultRow>(url: string, sql
   }
 };
 
+/** Whether the space of all removed events is reclaimed, and some were removed. */
+export const isReclaimed = async (url: string): Promise<boolean> => {
+  const [row] = await inDatabase<{ done: boolean }>(
+    url,
+    'select removed > 0 and removed = reclaimed as done from eventstore.removal',
+  );
+  return row!.done;
+};
+
+export const until = async (condition: () => Promise<boolean>): Promise<void> => {
+  while (!(await condition())) await sleep(10);
+};
+
 /** Runs SQL in the administration database of the test run. */
 export const administer = (sql: string) => inDatabase(process.env.POSTGRES_URL!, sql);
 
