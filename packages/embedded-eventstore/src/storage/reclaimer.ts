@@ -51,11 +51,11 @@ export class Reclaimer {
       if (signal.aborted) return;
       this.#isDue = false; // a removal during the run may come too late for it
       try {
-        if (!(await this.#reclaim())) this.#isDue = true;
+        if (await this.#reclaim()) continue;
       } catch (error) {
-        this.#isDue = true;
         if (!signal.aborted) this.#options.log(`could not reclaim disk space: ${(error as Error).message}`);
       }
+      this.#isDue = true;
     }
     this.#running = null;
   }

@@ -78,8 +78,7 @@ const read = async (
       throw new KafkaError(errorCode.offsetOutOfRange, `offset ${offset} is not in the log`);
     const lastStableOffset = lastStableOffsetOf(partition);
     const end = readCommitted ? lastStableOffset : highWatermark;
-    const mayRead = offset < end && (limit > 0 || first);
-    const found = mayRead ? await logReader.read(partition, offset, Math.max(limit, 0), end) : [];
+    const found = limit > 0 || first ? await logReader.read(partition, offset, Math.max(limit, 0), end) : [];
     const batches = first || sizeOf(found) <= limit ? found : [];
     const last = batches.at(-1);
     const abortedTransactions =
@@ -99,8 +98,8 @@ const read = async (
 };
 
 interface AppendWait {
-  /** Resolves once the partitions have `bytes` more, together, than when the wait started. Resolves earlier when one of
-   *  them is deleted or replaced, at the deadline, and when the signal is aborted. */
+  /** Resolves once the partitions together have `bytes` more than when the wait started.
+   *  Also resolves when one of them is deleted or replaced, at the deadline, and on abort. */
   readonly grownBy: (bytes: number) => Promise<void>;
   readonly cancel: () => void;
 }

@@ -43,7 +43,8 @@ export const readCached = (batches: Tail, offset: number, maxBytes: number): Buf
   if (batches.length === 0) return null;
   let low = 0;
   let high = batches.length;
-  // Most reads are near the end. From there, each step back is twice as long as the one before.
+  // Most reads are near the end.
+  // From there, each step back is twice as long as the one before.
   for (let step = 1; high > 0; step *= 2) {
     const before = Math.max(0, high - step);
     if (lastOffsetOf(batches.at(before)) < offset) {

@@ -6,8 +6,9 @@ interface Call<T> {
 
 const MAX_ITEMS = 1_000;
 
-/** Batches concurrent calls, up to 1,000 items at a time. Calls that are made together share a run of `handle`.
- *  Calls that arrive during a run share the next one. So all partitions of a fetch share a transaction.
+/** Batches concurrent calls, up to 1,000 items at a time.
+ *  Calls that are made together share a run of `handle`: all partitions of a fetch share a transaction.
+ *  Calls that arrive during a run share the next one.
  *  If a batch fails, each of its calls is handled by itself, so that one cannot fail another. */
 export const batchCalls = <T>(handle: (items: readonly T[]) => Promise<void>) => {
   const waiting: Call<T>[] = [];
