@@ -48,7 +48,7 @@ test('a delivery that was leased after its statement timed out is attempted', as
   const late: (() => Promise<unknown>)[] = [];
   const query = async (...args: unknown[]) => {
     const ask = () => (system.pool.query as (...args: unknown[]) => Promise<unknown>).apply(system.pool, args);
-    if ((args[0] as { name?: string }).name !== 'enqueue' || late.length > 0) return ask();
+    if (!(args[0] as { name?: string }).name?.startsWith('enqueue') || late.length > 0) return ask();
     late.push(ask);
     throw new Error('Query read timeout');
   };

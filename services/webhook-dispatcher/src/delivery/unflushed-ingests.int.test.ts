@@ -84,9 +84,9 @@ test('a new id of the instance makes the consumer go back, because nothing is kn
 
 test('goes on after an ingest that failed', async () => {
   const { ingest, instance, events } = await ingestTwice();
-  await system.pool.query('alter function webhooks.lock_orders rename to lock_orders_later');
-  await expect(ingest(events.slice(2))).rejects.toThrow(/lock_orders/);
-  await system.pool.query('alter function webhooks.lock_orders_later rename to lock_orders');
+  await system.pool.query('alter function webhooks.ingest_event rename to ingest_event_later');
+  await expect(ingest(events.slice(2))).rejects.toThrow(/ingest_event/);
+  await system.pool.query('alter function webhooks.ingest_event_later rename to ingest_event');
   await instance.flushIngests();
   await ingest(events.slice(2));
   await instance.flushIngests();

@@ -4,6 +4,7 @@ import type { RenderedEvent } from '../delivery/render.ts';
 import { sampleEvent } from '../samples.ts';
 import { type Dispatchers, dispatchers } from '../testing/jest-dispatchers.ts';
 import { claim } from './claim.ts';
+import { deleteOrders } from './deletions.ts';
 import { enqueue } from './queue.ts';
 
 const webhookId = newId('webhook');
@@ -86,4 +87,96 @@ test('claims a first attempt only when all earlier ones of its ordering key are 
   expect((await claimUpTo(ROWS)).result.map(({ position: at }) => at)).toEqual([await position(1)]);
   await lease(2, null);
   expect((await claimUpTo(ROWS)).result).toHaveLength(ROWS - 2);
+});
+
+describe.each([
+  ['alone', 0],
+  ['with others', 2],
+])('an event ingested %s', (_, others) => {
+  const newEvent = () => eventOf(newId('order'));
+  const ingest = async (event: RenderedEvent, { lease = true, version = '' } = {}) => {
+    const other = newId('merchant');
+    const events = [event, ...Array.from({ length: others }, () => ({ ...newEvent(), merchantId: other }))];
+    const deliveries = events.map((of) => ({ id: newId('delivery', now), event: of, webhookId, lease }));
+    const versions = new Map([
+      [merchantId, version],
+      [other, ''],
+    ]);
+    const { rows, outdatedMerchantIds } = await enqueue(queue.pool, {
+      events,
+      deliveries,
+      versions,
+      holder: 'us',
+      now,
+    });
+    const row = rows.find(({ id }) => id === deliveries[0]!.id);
+    expect(rows).toHaveLength(others + (row ? 1 : 0));
+    return { leased: row?.leased, outdatedMerchantIds };
+  };
+  const storedOf = async ({ id }: RenderedEvent) => {
+    const { rows } = await queue.pool.query(
+      `select e.type, e.order_id, e.body, d.webhook_id, d.status, q.bytes, q.leased_by from webhooks.events e
+       join webhooks.deliveries d on d.event_id = e.id
+       left join webhooks.queue q on q.delivery_id = d.id where e.id = $1`,
+      [id],
+    );
+    return rows as unknown[];
+  };
+  const storedRow = ({ type, orderId, body }: RenderedEvent, leasedBy: string | null) => ({
+    type,
+    order_id: orderId,
+    body: body.toString(),
+    webhook_id: webhookId,
+    status: 'pending',
+    bytes: body.length,
+    leased_by: leasedBy,
+  });
+
+  test('is stored once, with its delivery', async () => {
+    const event = newEvent();
+    expect(await ingest(event)).toEqual({ leased: true, outdatedMerchantIds: [] });
+    expect(await ingest(event)).toEqual({ leased: undefined, outdatedMerchantIds: [] });
+    expect(await storedOf(event)).toEqual([storedRow(event, 'us')]);
+  });
+
+  test('is not leased without room for it', async () => {
+    const event = newEvent();
+    expect(await ingest(event, { lease: false })).toEqual({ leased: false, outdatedMerchantIds: [] });
+    expect(await storedOf(event)).toEqual([storedRow(event, null)]);
+  });
+
+  test('is not leased behind an earlier one of its order that is not leased to the same instance', async () => {
+    const event = newEvent();
+    await fillQueue(event.orderId, { attempts: 0, dueAt: now });
+    expect(await ingest(event)).toEqual({ leased: false, outdatedMerchantIds: [] });
+    await queue.pool.query("update webhooks.queue set leased_by = 'us' where order_id = $1", [event.orderId]);
+    expect(await ingest({ ...event, id: newId('event') })).toEqual({ leased: true, outdatedMerchantIds: [] });
+  });
+
+  test('is not stored when its order is deleted', async () => {
+    const event = newEvent();
+    await deleteOrders(queue.pool, [event.orderId], now);
+    expect(await ingest(event)).toEqual({ leased: undefined, outdatedMerchantIds: [] });
+    expect(await storedOf(event)).toEqual([]);
+  });
+
+  test('is not stored when the webhooks of its merchant changed', async () => {
+    const event = newEvent();
+    expect(await ingest(event, { version: 'of before' })).toEqual({
+      leased: undefined,
+      outdatedMerchantIds: [merchantId],
+    });
+    expect(await storedOf(event)).toEqual([]);
+  });
+});
+
+test('a merchant without a delivery whose webhooks changed is outdated, beside an event of another merchant', async () => {
+  const event = { ...eventOf(newId('order')), merchantId: newId('merchant') };
+  const deliveries = [{ id: newId('delivery', now), event, webhookId, lease: true }];
+  const versions = new Map([
+    [event.merchantId, ''],
+    [merchantId, 'of before'],
+  ]);
+  const enqueued = await enqueue(queue.pool, { events: [event], deliveries, versions, holder: 'us', now });
+  expect(enqueued).toMatchObject({ rows: [{ leased: true }], outdatedMerchantIds: [merchantId] });
 });
