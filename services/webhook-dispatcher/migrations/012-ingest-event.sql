@@ -1,5 +1,6 @@
--- Like `ingest`, for one event with one delivery, as most ingests are. Starting and ending the statement that stores whole arrays takes
--- longer than storing two rows. With a `number`, like `ingest_unflushed`. Without a `version` the webhooks are not compared.
+-- Like `ingest`, for one event with one delivery, as most ingests are.
+-- Starting and ending the statement that stores whole arrays takes longer than storing two rows.
+-- With a `number`, it is like `ingest_unflushed`. Without a `version`, the webhooks are not compared.
 create function ingest_event(
   day date, id text, merchant_id text, order_id text, type text, occurred_at timestamptz, sequence text, body text, is_test bool,
   webhook_id text, delivery_id text, bytes int, lease bool, ingested_at timestamptz, holder text, version text, number bigint, accepted bigint[]

@@ -14,12 +14,14 @@ afterAll(async () => {
   await receiver.close();
 });
 
-/** An instance of which PostgreSQL has stored one ingest, and a second one that is easily lost. */
-const ingestTwice = async () => {
+/** An instance of which PostgreSQL has stored one ingest, and a second one that is easily lost. `later` events follow. */
+const ingestTwice = async (later = 1) => {
   receiver.answer = respond(200);
   const { instance, ingest, consume } = await system.start();
   const { merchantId } = await system.webhook(receiver.url);
-  const events = [1, 2, 3].map(() => message({ type: 'order.created', merchantId, orderId: newId('order') }));
+  const events = Array.from({ length: 2 + later }, () =>
+    message({ type: 'order.created', merchantId, orderId: newId('order') }),
+  );
   await ingest(events.slice(0, 1));
   await instance.flushIngests();
   await ingest(events.slice(1, 2));
@@ -52,18 +54,21 @@ test('commits of ingested messages do not wait for the disk, and a flush stores 
   );
 });
 
-test('the next ingest notices a lost one, and stores nothing until the consumer has gone back', async () => {
-  const { instance, ingest, events } = await ingestTwice();
-  await loseCommits(events[1]!.id);
-  await expect(ingest(events.slice(2))).rejects.toThrow(RewindError);
-  await expect(ingest(events.slice(2))).rejects.toThrow(RewindError);
-  await expect(instance.flushIngests()).rejects.toThrow(RewindError);
-  expect(await storedEvents()).toEqual([events[0]!.id]);
-  instance.rewound();
-  await ingest(events);
-  await instance.flushIngests();
-  expect(await storedEvents()).toEqual(events.map(({ id }) => id).sort());
-});
+test.each([1, 2])(
+  'the next ingest, of %i events, notices a lost one, and stores nothing until the consumer has gone back',
+  async (later) => {
+    const { instance, ingest, events } = await ingestTwice(later);
+    await loseCommits(events[1]!.id);
+    await expect(ingest(events.slice(2))).rejects.toThrow(RewindError);
+    await expect(ingest(events.slice(2))).rejects.toThrow(RewindError);
+    await expect(instance.flushIngests()).rejects.toThrow(RewindError);
+    expect(await storedEvents()).toEqual([events[0]!.id]);
+    instance.rewound();
+    await ingest(events);
+    await instance.flushIngests();
+    expect(await storedEvents()).toEqual(events.map(({ id }) => id).sort());
+  },
+);
 
 test('a flush notices a lost ingest, so no offset behind it is committed', async () => {
   const { instance, events } = await ingestTwice();
@@ -82,11 +87,11 @@ test('a new id of the instance makes the consumer go back, because nothing is kn
   expect(await storedEvents()).toEqual(events.map(({ id }) => id).sort());
 });
 
-test('goes on after an ingest that failed', async () => {
-  const { ingest, instance, events } = await ingestTwice();
-  await system.pool.query('alter function webhooks.ingest_event rename to ingest_event_later');
-  await expect(ingest(events.slice(2))).rejects.toThrow(/ingest_event/);
-  await system.pool.query('alter function webhooks.ingest_event_later rename to ingest_event');
+test.each([1, 2])('goes on after an ingest of %i events that failed', async (later) => {
+  const { ingest, instance, events } = await ingestTwice(later);
+  await system.pool.query('alter table webhooks.forgotten_orders rename to forgotten_orders_later');
+  await expect(ingest(events.slice(2))).rejects.toThrow(/forgotten_orders/);
+  await system.pool.query('alter table webhooks.forgotten_orders_later rename to forgotten_orders');
   await instance.flushIngests();
   await ingest(events.slice(2));
   await instance.flushIngests();

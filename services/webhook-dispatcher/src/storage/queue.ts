@@ -54,8 +54,8 @@ export const enqueue = async (db: Queryable, work: NewDeliveries): Promise<Enque
   };
 };
 
-/** The delivery, if it is the only one. Null if webhooks of other merchants are to be compared: these may have got their
- *  first webhook since `versions`. */
+/** The delivery, if it is the only one.
+ *  Null if webhooks of other merchants are to be compared: they may have a new one, which needs a delivery. */
 const onlyDelivery = ({ events, deliveries, versions = new Map() }: NewDeliveries): NewDelivery | null => {
   const [delivery] = deliveries;
   if (!delivery || deliveries.length !== 1 || events.length !== 1) return null;
