@@ -19,6 +19,14 @@ export default tseslint.config(
       '@typescript-eslint/prefer-promise-reject-errors': 'off',
       // kafkajs returns objects of functions that are meant to be destructured.
       '@typescript-eslint/unbound-method': 'off',
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector:
+            'CallExpression[callee.object.name="AbortSignal"][callee.property.name="any"] MemberExpression[object.name="AbortSignal"][property.name="timeout"]',
+          message: 'The timeout may be collected as garbage before it fires: use withTimeoutSignal.',
+        },
+      ],
     },
   },
   {

@@ -49,6 +49,6 @@ export { runService } from './shutdown.ts';
 export { createStartGate, waitForStartGate, type StartGate } from './start-gate.ts';
 export { createStartupTasks, type StartupTasks } from './startup-tasks.ts';
 export { untilAborted } from './until-aborted.ts';
-export { withTimeout } from './with-timeout.ts';
+export { withTimeout, withTimeoutSignal } from './with-timeout.ts';
 export { writeLine } from './write-line.ts';
 export { describeIssue, validationDetails } from './validation-messages.ts';

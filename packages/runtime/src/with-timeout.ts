@@ -10,3 +10,19 @@ export const withTimeout = async <T>(ms: number, work: Promise<T>): Promise<T> =
     clearTimeout(timer);
   }
 };
+
+/** Runs `work` with a signal that aborts with `signal`, or with a TimeoutError after `ms`. (`AbortSignal.any` in Node.js
+ *  20 lets an `AbortSignal.timeout` be collected as garbage before it fires: nodejs/node#57736.) */
+export const withTimeoutSignal = async <T>(
+  ms: number,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> => {
+  const timeout = new AbortController();
+  const timer = setTimeout(() => timeout.abort(new DOMException(`timed out after ${ms} ms`, 'TimeoutError')), ms);
+  try {
+    return await work(AbortSignal.any([signal, timeout.signal]));
+  } finally {
+    clearTimeout(timer);
+  }
+};

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LogPosition } from '@cpg/event-store';
 import { type Queryable, transactionOnConnection } from '@cpg/postgres';
+import { withTimeoutSignal } from '@cpg/runtime';
 import type { Projection } from './projection.ts';
 import { writeVersion } from './projection-version.ts';
 import { ProjectionError, type ShadowTables, type ShadowTableOptions, withShadowTables } from './shadow-table.ts';
@@ -42,7 +43,7 @@ const swap = (
     await db.query(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
     await db.query('set local synchronous_commit = on');
     await db.query(`lock table ${projection.tables.map(live).join(', ')} in share row exclusive mode`);
-    await shadow.catchUp(position, AbortSignal.any([signal, AbortSignal.timeout(LAST_EVENTS_TIMEOUT_MS)]));
+    await withTimeoutSignal(LAST_EVENTS_TIMEOUT_MS, signal, (limited) => shadow.catchUp(position, limited));
     await requireSameMigrations(projection, shadow);
     // Lists read the counts first. In the same order, no reader and this transaction wait for each other.
     for (const table of [...(projection.counts ?? []).map(({ name }) => name), ...projection.tables]) {

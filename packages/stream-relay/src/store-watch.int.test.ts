@@ -148,6 +148,21 @@ test('another store at the address is refused while the service runs, in one sen
   await until(replaced);
 });
 
+test('an append that waits for the store is refused at a stop, and does not keep the process busy', async () => {
+  await client.dispose();
+  client = connectEventStore(`esdb://127.0.0.1:${await freePort()}?tls=false`);
+  const { store } = watch();
+  const waiting = appendOne();
+  await sleep(50);
+  let looks = 0;
+  const { now } = performance;
+  performance.now = () => (looks += 1) && now.call(performance);
+  closing.push(() => void (performance.now = now));
+  await store.stop();
+  await expect(waiting).rejects.toMatchObject({ code: 'dependency_unavailable' });
+  expect(looks).toBeLessThan(10);
+});
+
 test('an empty store is refused when the checkpoints know another one', async () => {
   await saveCheckpoint();
   await replaceStore(async () => {});

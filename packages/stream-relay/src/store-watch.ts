@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import { asUnavailable, watchConnection } from '@cpg/event-store';
 import type { Queryable } from '@cpg/postgres';
-import { type Logger, retry, type StartGate } from '@cpg/runtime';
+import { type Logger, retry, type StartGate, withTimeoutSignal } from '@cpg/runtime';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { requireKnownStore, UnknownStoreError } from './known-store.ts';
 
@@ -22,7 +22,8 @@ export interface StoreWatch {
   /** Resolves when the event store is known to be that of the checkpoints. Rejects only when `signal` aborts, which
    *  without one is at `stop`. */
   readonly untilKnown: (signal?: AbortSignal) => Promise<void>;
-  /** For appends. Waits a moment after a reconnection; throws `dependency_unavailable` when the store is not known. */
+  /** For appends. Waits a moment after a reconnection; throws `dependency_unavailable` when the store is not known, or
+   *  when it is not watched any more. */
   readonly requireKnown: () => Promise<void>;
   /** Checks again, after something else found a difference. */
   readonly recheck: () => void;
@@ -68,9 +69,11 @@ export const watchStore = ({
     gate.refuse(error);
     known.set(false);
   };
-  const check = async (): Promise<void> => {
+  const check = async (connected: AbortSignal): Promise<void> => {
     try {
       await patiently(() => requireKnownStore(client, db, schema), timing.retryMs, stopping.signal);
+      // The answers may have come over another connection.
+      connected.throwIfAborted();
       accept();
     } catch (error) {
       if (!(error instanceof UnknownStoreError)) throw error;
@@ -81,7 +84,7 @@ export const watchStore = ({
     watchConnection(client, stopping.signal, async (connected) => {
       connected.addEventListener('abort', () => known.set(false));
       while (!connected.aborted) {
-        if (!known.get()) await check();
+        if (!known.get()) await check(connected);
         await known.changed(connected, known.get() ? undefined : timing.recheckMs);
       }
     });
@@ -98,7 +101,7 @@ export const watchStore = ({
       const end = performance.now() + APPEND_WAIT_MS;
       while (!known.get()) {
         const waitMs = end - performance.now();
-        if (refusal || waitMs <= 0) throw asUnavailable(refusal);
+        if (refusal || stopping.signal.aborted || waitMs <= 0) throw asUnavailable(refusal);
         await known.changed(stopping.signal, Math.ceil(waitMs));
       }
     },
@@ -121,8 +124,8 @@ const observedFlag = () => {
     },
     /** Resolves when it is set, after `ms`, or when `signal` aborts. */
     changed: async (signal: AbortSignal, ms?: number): Promise<void> => {
-      const waiting = AbortSignal.any(ms === undefined ? [signal] : [signal, AbortSignal.timeout(ms)]);
-      await once(changes, 'change', { signal: waiting }).catch(() => {});
+      const change = (ended: AbortSignal) => once(changes, 'change', { signal: ended });
+      await (ms === undefined ? change(signal) : withTimeoutSignal(ms, signal, change)).catch(() => {});
     },
   };
 };

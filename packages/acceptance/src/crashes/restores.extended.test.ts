@@ -67,22 +67,29 @@ const messagesOf = async (orders: readonly Order[]): Promise<Record<string, stri
     await log.close();
   }
 };
+/** The status of orders and payments, with the names of the checks that fail. */
 const readiness = async (): Promise<string[]> =>
   Promise.all(
-    [stack.environment.ORDERS_URL!, stack.environment.PAYMENTS_URL!].map(async (url) => {
+    SERVICES.map(async (name) => {
+      const url = stack.environment[`${name.toUpperCase()}_URL`]!;
       const answer = await fetch(`${url}/health/ready`).catch(() => null);
       const { missing = [] } = ((await answer?.json()) ?? {}) as { missing?: string[] };
-      return [answer?.status, ...missing].join(' ');
+      return [name, answer?.status ?? 'unreachable', ...missing].join(' ');
     }),
   );
-const untilRefused = () =>
+const untilReadiness = (description: string, isReached: (readiness: string) => boolean) =>
   until(
-    'the services to refuse the event store',
-    async () => (await readiness()).every((is) => is.startsWith('503') && is.includes('known-event-store')),
+    description,
+    async () => {
+      const found = await readiness();
+      if (!found.every(isReached)) throw new Error(found.join(', '));
+      return true;
+    },
     { withinMs: 60_000 },
   );
-const untilReady = () =>
-  until('the services to be ready', async () => (await readiness()).every((is) => is === '200'), { withinMs: 60_000 });
+const untilRefused = () =>
+  untilReadiness('the services to refuse the event store', (is) => / 503 .*known-event-store/.test(is));
+const untilReady = () => untilReadiness('the services to be ready', (is) => is.endsWith(' 200'));
 const reconcile = async (more = '') => {
   const outcomes = [];
   for (const name of SERVICES)
