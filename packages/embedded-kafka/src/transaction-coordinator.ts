@@ -9,7 +9,6 @@ import {
   checkEnd,
   hasTimedOut,
   startProducer,
-  withPartitions,
 } from './storage/transaction.ts';
 
 /** Longer ids do not fit into a PostgreSQL index. */
@@ -20,8 +19,8 @@ export interface TransactionLimits {
   readonly transactionCheckMs: number;
 }
 
-/** Coordinates transactions. A method resolves once the new state and its markers in the logs are committed,
- *  together. */
+/** Coordinates transactions. A method resolves once the new state and its markers in the logs are committed, together;
+ *  only further partitions of a transaction may be stored later. */
 export class TransactionCoordinator {
   private readonly log: LogWriter;
   private readonly writer: StorageWriter;
@@ -61,12 +60,9 @@ export class TransactionCoordinator {
     });
   }
 
+  /** Begins a transaction, or adds partitions to the ongoing one. */
   addPartitions = (producer: ProducerIdentity, partitions: readonly TransactionPartition[]): Promise<void> =>
-    this.log.commitChange((commit) => {
-      const current = commit.requireTransaction(producer);
-      commit.saveTransaction(withPartitions(current, partitions, Date.now()));
-      commit.reserveOffsets(partitions.flatMap(({ topic, index }) => this.catalogue.partition(topic, index) ?? []));
-    });
+    this.log.addPartitions(producer, partitions);
 
   /** Ends the transaction. Idempotent, because the client retries when a response is lost. */
   end = (producer: ProducerIdentity, commitTransaction: boolean): Promise<void> =>

@@ -24,12 +24,13 @@ test.each([1, 2, 3, 4, 5, 6])(
     const broker = await startFaultyBroker();
     const admin = clientOf(broker.brokers).admin();
     await admin.connect();
-    const topic = await newTopic(admin);
+    const [topic, beside] = [await newTopic(admin), await newTopic(admin)];
     await admin.disconnect();
-    const writer = transactionalWriter(broker, topic);
+    const writer = transactionalWriter(broker, [topic, beside]);
     const plain = plainWriter(broker, topic);
     const reader = readerOf(broker, topic);
-    const acts = [writer.send, writer.send, writer.send, plain.send, reader.poll, reader.poll];
+    const send = () => writer.send(random() < 0.7 ? topic : beside);
+    const acts = [send, send, send, plain.send, reader.poll, reader.poll];
     const ends = [() => writer.end(true), () => writer.end(true), () => writer.end(false)];
     const faults = [broker.loseSession, broker.crash, broker.restart];
     const oneOf = <T>(choices: readonly T[]): T => choices[Math.floor(random() * choices.length)]!;
@@ -37,52 +38,59 @@ test.each([1, 2, 3, 4, 5, 6])(
       const act = random() < 0.2 ? oneOf(ends) : oneOf(acts);
       await Promise.all([act(), random() < 0.1 ? oneOf(faults)() : undefined]);
     }
-    const last = writer.committed.length + 1;
-    while (writer.committed.length < last) {
-      await writer.send();
-      await writer.end(true);
+    const committed = writer.committedIn(topic);
+    for (const each of [topic, beside]) {
+      const last = writer.committedIn(each).length + 1;
+      while (writer.committedIn(each).length < last) {
+        await writer.send(each);
+        await writer.end(true);
+      }
     }
     await until(reader.poll);
 
     expect(new Set(reader.values).size).toBe(reader.values.length);
     const readOf = (values: readonly string[]) => reader.values.filter((value) => values.includes(value));
-    expect(readOf(writer.committed)).toEqual(writer.committed);
+    expect(readOf(committed)).toEqual(committed);
     expect(readOf(plain.stored)).toEqual(plain.stored);
-    const kept = reader.values.filter((value) => writer.committed.includes(value) || plain.stored.includes(value));
+    const kept = reader.values.filter((value) => committed.includes(value) || plain.stored.includes(value));
     expect(await readValues(clientOf(broker.brokers), topic, kept.length)).toEqual(kept);
+    const others = writer.committedIn(beside);
+    expect(await readValues(clientOf(broker.brokers), beside, others.length)).toEqual(others);
     await broker.remove();
   },
   120_000,
 );
 
-/** Writes values in transactions. Begins a new one with new values when a request fails. */
-const transactionalWriter = (broker: Broker, topic: string) => {
+/** Writes values to topics in transactions. Begins a new one with new values when a request fails. */
+const transactionalWriter = (broker: Broker, topics: readonly string[]) => {
   const id = newName('tx');
-  const committed: string[] = [];
+  const committed = new Map(topics.map((topic): [string, string[]] => [topic, []]));
   let producer: ProducerId | null = null;
-  let sequence = 0;
-  let inTransaction: string[] = [];
+  let sequences = new Map<string, number>();
+  let inTransaction: { topic: string; value: string }[] = [];
   let values = 0;
   const openProducer = async (): Promise<ProducerId> => {
     while (!producer) {
       const started = await broker.ask((client) => initProducer(client, id));
       if (started?.error === 0) producer = started;
-      [sequence, inTransaction] = [0, []];
+      [sequences, inTransaction] = [new Map(), []];
     }
     return producer;
   };
   return {
-    committed,
-    send: async () => {
+    committedIn: (topic: string): readonly string[] => committed.get(topic)!,
+    send: async (topic: string) => {
       const current = await openProducer();
       const value = `t${String((values += 1)).padStart(5, '0')}`;
+      const sequence = sequences.get(topic) ?? 0;
+      const isAdded = inTransaction.some((sent) => sent.topic === topic);
       const sent = await broker.ask(async (client) => {
-        const [added] = inTransaction.length > 0 ? [0] : await addPartitions(client, current, topic);
+        const [added] = isAdded ? [0] : await addPartitions(client, current, topic);
         return added === 0 ? sendInTransaction(client, current, topic, { sequence, values: [value] }) : null;
       });
       if (sent?.error === 0) {
-        inTransaction.push(value);
-        sequence += 1;
+        inTransaction.push({ topic, value });
+        sequences.set(topic, sequence + 1);
       } else {
         producer = null;
       }
@@ -94,7 +102,7 @@ const transactionalWriter = (broker: Broker, topic: string) => {
       while (error === null) error = await broker.ask((client) => endTransaction(client, current, commit));
       expect([0, FENCED]).toContain(error);
       if (error === FENCED) producer = null;
-      else if (commit) committed.push(...inTransaction);
+      else if (commit) for (const { topic, value } of inTransaction) committed.get(topic)!.push(value);
       inTransaction = [];
     },
   };

@@ -28,12 +28,17 @@ afterEach(() => database.drop());
 
 const start = async (port?: number) => startKafka({ databaseUrl: database.url, port: port ?? (await freePort()) });
 
-/** A new topic, and a producer with an open transaction in its partition 0. */
-const openTransaction = async (brokers: string, client: RawClient) => {
+const newTopicAt = async (brokers: string) => {
   const admin = clientOf(brokers).admin();
   await admin.connect();
   const topic = await newTopic(admin);
   await admin.disconnect();
+  return topic;
+};
+
+/** A new topic, and a producer with an open transaction in its partition 0. */
+const openTransaction = async (brokers: string, client: RawClient) => {
+  const topic = await newTopicAt(brokers);
   const producer = await initProducer(client, newName('tx'));
   await addPartitions(client, producer, topic);
   return { topic, producer };
@@ -74,6 +79,49 @@ test('a retry of a batch that is not stored yet is a duplicate', async () => {
   expect(sent.map(({ baseOffset }) => baseOffset)).toEqual([0, 1, 0, 1]);
   expect(await endTransaction(client, producer, true)).toBe(0);
   expect(await sendInTransaction(client, producer, topic, { sequence: 1 })).toEqual({ error: 0, baseOffset: 1 });
+  client.close();
+  await kafka.stop();
+});
+
+/** Two topics, and a producer whose second transaction is open in the first of them. */
+const secondTransaction = async (brokers: string, client: RawClient) => {
+  const { topic: first, producer } = await openTransaction(brokers, client);
+  const second = await newTopicAt(brokers);
+  await addPartitions(client, producer, second);
+  expect(await endTransaction(client, producer, true)).toBe(0);
+  await addPartitions(client, producer, first);
+  return { first, second, producer };
+};
+
+test('a partition that is added to an open transaction is stored with its first record', async () => {
+  const kafka = await start();
+  const client = await RawClient.connect(kafka.brokers);
+  const { second, producer } = await secondTransaction(kafka.brokers, client);
+  const blocked = await blockStoring(database.url);
+  expect(await addPartitions(client, producer, second)).toEqual([0]);
+  expect((await sendInTransaction(client, producer, second, { values: ['a'] })).error).toBe(0);
+  await blocked.release();
+  expect(await endTransaction(client, producer, true)).toBe(0);
+  await endWriterSession(database.url);
+  expect(await readValues(clientOf(kafka.brokers), second, 1)).toEqual(['a']);
+  client.close();
+  await kafka.stop();
+});
+
+test('the first partition of a transaction is stored before it is acknowledged', async () => {
+  const kafka = await start();
+  const client = await RawClient.connect(kafka.brokers);
+  const { first, producer } = await secondTransaction(kafka.brokers, client);
+  expect(await endTransaction(client, producer, true)).toBe(0);
+  const blocked = await blockStoring(database.url);
+  let added = false;
+  const adding = addPartitions(client, producer, first).finally(() => {
+    added = true;
+  });
+  await onConnection(kafka.brokers, (other) => fetchFrom(other, first, 0));
+  expect(added).toBe(false);
+  await blocked.release();
+  expect(await adding).toEqual([0]);
   client.close();
   await kafka.stop();
 });
@@ -172,6 +220,29 @@ test.each(CRASHES)(
     await broker.stop();
   },
 );
+
+test.each(CRASHES)('when %s, partitions that are not stored are lost with their transaction', async (_, crash) => {
+  const broker = await startProcess();
+  let client = await RawClient.connect(broker.brokers);
+  const { second, producer } = await secondTransaction(broker.brokers, client);
+  const blocked = await blockStoring(database.url);
+  await addPartitions(client, producer, second);
+  expect((await sendInTransaction(client, producer, second, { values: ['lost'] })).error).toBe(0);
+  await crash(broker);
+  await blocked.release();
+  await broker.startIfKilled();
+  client.close();
+  client = await RawClient.connect(broker.brokers);
+  const successor = await initProducer(client, newName('tx'));
+  expect(await endTransaction(client, producer, true)).toBe(47);
+  expect(await endOffset(client, second, { readCommitted: true })).toBe(await endOffset(client, second));
+  await addPartitions(client, successor, second);
+  expect((await sendInTransaction(client, successor, second, { values: ['new'] })).error).toBe(0);
+  expect(await endTransaction(client, successor, true)).toBe(0);
+  expect(await readValues(clientOf(broker.brokers), second, 1)).toEqual(['new']);
+  client.close();
+  await broker.stop();
+});
 
 test('a consumer at the end of a log with a gap waits there, across a clean stop too', async () => {
   const broker = await startProcess();

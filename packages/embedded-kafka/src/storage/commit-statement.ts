@@ -15,11 +15,13 @@ export class CommitStatement {
   private readonly batches = columns(8);
   private readonly records: Buffer[] = [];
   private recordBytes = 0;
-  /** By partition and producer id: a statement may change a row only once. */
+  // A statement may change a row only once.
+  /** By partition and producer id. */
   private readonly producers = new Map<string, Row>();
   private readonly reservations = columns(3);
   private readonly aborted = columns(5);
-  private readonly transactions = columns(7);
+  /** By transactional id. */
+  private readonly transactions = new Map<string, Row>();
 
   /** `log` is the state after the batch. */
   addBatch(baseOffset: number, log: PendingLog, bytes: Buffer): void {
@@ -48,17 +50,17 @@ export class CommitStatement {
   }
 
   addTransaction({ id, producerId, epoch, timeoutMs, state, startedAt, partitions }: Transaction): void {
-    push(this.transactions, [id, producerId, epoch, timeoutMs, state, startedAt, JSON.stringify(partitions)]);
+    this.transactions.set(id, [id, producerId, epoch, timeoutMs, state, startedAt, JSON.stringify(partitions)]);
   }
 
-  /** Null if there is nothing to store. With `async`, the commit does not wait for the disk; a later one of the session
-   *  that waits does so for both. There must be a batch then. */
+  /** Null if there is nothing to store. With `async`, the commit of batches does not wait for the disk; a later one of the
+   *  session that waits does so for both. */
   build({ async } = { async: false }): Statement | null {
-    const { batches, aborted, transactions, reservations } = this;
+    const { batches, aborted, reservations } = this;
+    const transactions = columnsOf(7, this.transactions.values());
     if ([batches, transactions, reservations].every(([first]) => first!.length === 0)) return null;
     const records = Buffer.concat(this.records, this.recordBytes);
-    const producers = columns(6);
-    for (const row of this.producers.values()) push(producers, row);
+    const producers = columnsOf(6, this.producers.values());
     const values = [...batches, records, ...producers, ...aborted, ...transactions, ...reservations];
     return async ? { name: 'append-async', text: APPEND_ASYNC, values } : { name: 'append', text: APPEND, values };
   }
@@ -70,6 +72,12 @@ type Columns = Row[];
 const columns = (count: number): Columns => Array.from({ length: count }, () => []);
 
 const push = <T>(to: T[][], row: T[]): void => row.forEach((value, column) => to[column]!.push(value));
+
+const columnsOf = (count: number, rows: Iterable<Row>): Columns => {
+  const result = columns(count);
+  for (const row of rows) push(result, row);
+  return result;
+};
 
 const append = (filter: string) => `
   with appended as (

@@ -6,8 +6,10 @@ import type { Catalogue } from './catalogue.ts';
 import { GroupCommit } from './group-commit.ts';
 import type { Partition } from './partition.ts';
 import { PendingCommit } from './pending-commit.ts';
+import { isReservationLow } from './pending-log.ts';
 import type { StorageWriter } from './storage-writer.ts';
 import { type TailCache, memoryBytesOf } from './tail-cache.ts';
+import { type ProducerIdentity, type TransactionPartition, withPartitions } from './transaction.ts';
 import { WriteBehind } from './write-behind.ts';
 import { recordCleanStop, startSession } from './write-session.ts';
 
@@ -53,12 +55,26 @@ export class LogWriter {
    *  earlier batch. Batches of one partition are stored in the order of the calls. Throws KafkaError, or
    *  StorageUnavailable when the batch may not be stored. */
   append = async (partition: Partition, batch: Batch, transactionalId: string | null): Promise<number> => {
-    if (this.mayWriteBehind(partition, batch)) return this.appendUnwritten(partition, batch, transactionalId);
+    if (this.mayAppendUnwritten(partition, batch)) return this.appendUnwritten(partition, batch, transactionalId);
     return this.commitChange((commit) => {
       const baseOffset = commit.append(partition, batch, transactionalId);
       if (batch.transactional) commit.reserveOffsets([partition]);
       return baseOffset;
     }, batch.bytes.length);
+  };
+
+  /** Adds partitions to the transaction of `producer`. Begins one if none is ongoing; resolves once that is committed.
+   *  Partitions that are added later are stored before or with their first records. Throws KafkaError. */
+  addPartitions = async (producer: ProducerIdentity, partitions: readonly TransactionPartition[]): Promise<void> => {
+    const logs = partitions.flatMap(({ topic, index }) => this.catalogue.partition(topic, index) ?? []);
+    const add = (commit: PendingCommit) => {
+      const current = commit.requireTransaction(producer);
+      commit.saveTransaction(withPartitions(current, partitions, Date.now()));
+      commit.reserveOffsets(logs);
+    };
+    const isOngoing = this.catalogue.transactions.get(producer.transactionalId)?.state === 'ongoing';
+    if (isOngoing && this.mayWriteBehind() && !logs.some(isReservationLow)) this.applyUnwritten(add);
+    else await this.commitChange(add);
   };
 
   /** Stores the rows of the records that are visible now. */
@@ -120,23 +136,34 @@ export class LogWriter {
   }
 
   /** Whether a crash before the batch is stored would lose it only with its transaction, and its offset to no other
-   *  record. Changes that wait or are being committed come first, because their results are not visible yet. */
-  private mayWriteBehind(
+   *  record. */
+  private mayAppendUnwritten(
     { logEnd, reservedUntil }: Partition,
     { transactional, lastOffsetDelta, bytes }: Batch,
   ): boolean {
-    if (!transactional || this.closed || !this.writer.isOpen || !this.changes.isIdle) return false;
+    if (!transactional || !this.mayWriteBehind()) return false;
     return logEnd + lastOffsetDelta < reservedUntil && this.unwritten.hasRoom(memoryBytesOf(bytes));
   }
 
   private appendUnwritten(partition: Partition, batch: Batch, transactionalId: string | null): number {
     const { logEnd } = partition;
-    const commit = new PendingCommit(this.catalogue, this.unwritten.rows);
-    const baseOffset = commit.append(partition, batch, transactionalId);
-    commit.addStates();
-    commit.applyToMemory(this.cache);
+    const baseOffset = this.applyUnwritten((commit) => commit.append(partition, batch, transactionalId));
     if (partition.logEnd > logEnd) this.unwritten.added(memoryBytesOf(batch.bytes));
     return baseOffset;
+  }
+
+  /** Changes that wait or are being committed come first, because their results are not visible yet. */
+  private mayWriteBehind(): boolean {
+    return !this.closed && this.writer.isOpen && this.changes.isIdle;
+  }
+
+  /** Makes a change visible. Its rows wait for others. */
+  private applyUnwritten<T>(apply: (commit: PendingCommit) => T): T {
+    const commit = new PendingCommit(this.catalogue, this.unwritten.rows);
+    const result = apply(commit);
+    commit.addStates();
+    commit.applyToMemory(this.cache);
+    return result;
   }
 }
 
