@@ -19,8 +19,9 @@ export interface TransactionLimits {
   readonly transactionCheckMs: number;
 }
 
-/** Coordinates transactions. A method resolves once the new state and its markers in the logs are committed, together;
- *  only further partitions of a transaction may be stored later. */
+/** Coordinates transactions.
+ *  A method resolves once the new state and its markers in the logs are committed, together.
+ *  Only further partitions of a transaction may be stored later. */
 export class TransactionCoordinator {
   private readonly log: LogWriter;
   private readonly writer: StorageWriter;

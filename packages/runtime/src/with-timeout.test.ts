@@ -4,7 +4,7 @@ import { queryObjects } from 'node:v8';
 import { untilAborted } from './until-aborted.ts';
 import { withTimeout, withTimeoutSignal } from './with-timeout.ts';
 
-/** Without `--expose-gc`, which would also reject the compiled code that jest keeps for later test files. */
+// With `--expose-gc`, V8 would reject the compiled code that jest keeps for later test files.
 const collectGarbage = () => queryObjects(Date, { format: 'count' });
 
 const running = () => new AbortController().signal;

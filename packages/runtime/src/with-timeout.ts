@@ -11,8 +11,9 @@ export const withTimeout = async <T>(ms: number, work: Promise<T>): Promise<T> =
   }
 };
 
-/** Runs `work` with a signal that aborts with `signal`, or with a TimeoutError after `ms`. (`AbortSignal.any` in Node.js
- *  20 lets an `AbortSignal.timeout` be collected as garbage before it fires: nodejs/node#57736.) */
+/** Runs `work` with a signal that aborts with `signal`, or with a TimeoutError after `ms`.
+ *  In Node.js 20, `AbortSignal.any` lets an `AbortSignal.timeout` be collected as garbage before it fires
+ *  (nodejs/node#57736). */
 export const withTimeoutSignal = async <T>(
   ms: number,
   signal: AbortSignal,

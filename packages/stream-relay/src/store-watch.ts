@@ -22,8 +22,8 @@ export interface StoreWatch {
   /** Resolves when the event store is known to be that of the checkpoints. Rejects only when `signal` aborts, which
    *  without one is at `stop`. */
   readonly untilKnown: (signal?: AbortSignal) => Promise<void>;
-  /** For appends. Waits a moment after a reconnection; throws `dependency_unavailable` when the store is not known, or
-   *  when it is not watched any more. */
+  /** For appends. Waits a moment after a reconnection.
+   *  Throws `dependency_unavailable` when the store is not known, and after `stop`. */
   readonly requireKnown: () => Promise<void>;
   /** Checks again, after something else found a difference. */
   readonly recheck: () => void;

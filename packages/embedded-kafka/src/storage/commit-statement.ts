@@ -53,8 +53,9 @@ export class CommitStatement {
     this.transactions.set(id, [id, producerId, epoch, timeoutMs, state, startedAt, JSON.stringify(partitions)]);
   }
 
-  /** Null if there is nothing to store. With `async`, the commit of batches does not wait for the disk; a later one of the
-   *  session that waits does so for both. */
+  /** Null if there is nothing to store.
+   *  With `async`, the commit of batches does not wait for the disk.
+   *  A later commit of the session that waits does so for both. */
   build({ async } = { async: false }): Statement | null {
     const { batches, aborted, reservations } = this;
     const transactions = columnsOf(7, this.transactions.values());

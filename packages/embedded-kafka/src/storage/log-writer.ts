@@ -63,8 +63,9 @@ export class LogWriter {
     }, batch.bytes.length);
   };
 
-  /** Adds partitions to the transaction of `producer`. Begins one if none is ongoing; resolves once that is committed.
-   *  Partitions that are added later are stored before or with their first records. Throws KafkaError. */
+  /** Adds partitions to the transaction of `producer`. Throws KafkaError.
+   *  If none is ongoing, begins one, and resolves once that is committed.
+   *  Partitions that are added later are stored before or with their first records. */
   addPartitions = async (producer: ProducerIdentity, partitions: readonly TransactionPartition[]): Promise<void> => {
     const logs = partitions.flatMap(({ topic, index }) => this.catalogue.partition(topic, index) ?? []);
     const add = (commit: PendingCommit) => {
