@@ -3,12 +3,13 @@ import { createServer, type Server } from 'node:net';
 
 // Above the usual ports of programs, below the ephemeral range: Linux gives outgoing connections ports from 32768 on.
 // A port of that range can be taken before its program listens on it, or while the program restarts.
-const FIRST = 10_000;
+// `fetch` refuses port 10080 (Fetch Standard, "port blocking").
+const FIRST = 10_081;
 const LAST = 32_767;
 
 let next = randomInt(FIRST, LAST + 1);
 
-/** A TCP port of 127.0.0.1, from 10000 to 32767, that no program listens on now. Gives no port a second time before it
+/** A TCP port of 127.0.0.1, from 10081 to 32767, that no program listens on now. Gives no port a second time before it
  *  has given all. Throws if none is free. */
 export const freePort = async (): Promise<number> => {
   for (let tried = FIRST; tried <= LAST; tried += 1) {

@@ -7,6 +7,7 @@ import { type KafkaLog, readKafkaLog } from '../harness/kafka-log.ts';
 import { openShop, type Shop } from '../harness/merchants.ts';
 import { orderBody } from '../harness/order-bodies.ts';
 import { freeze } from '../harness/process-tree.ts';
+import { readinessOf } from '../harness/readiness.ts';
 import { type Receiver, startReceiver } from '../harness/receiver.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
@@ -44,16 +45,13 @@ afterAll(async () => {
   await receiver?.close();
 }, SLOW);
 
-/** Resolves with the answer of each service: its status and the dependencies it misses. */
+/** The answer of each service: its status and the dependencies it misses. */
 const probe = async (path: '/health' | '/health/ready'): Promise<Record<string, string>> => {
-  const answers = Object.entries(services).map(async ([name, url]) => {
-    const signal = AbortSignal.timeout(PROBED_WITHIN_MS);
-    const answer = await fetch(`${url}${path}`, { signal }).catch(() => null);
-    if (!answer) return [name, signal.aborted ? 'no answer' : 'refused'];
-    const { missing = [] } = (await answer.json()) as { missing?: string[] };
-    return [name, [answer.status, ...missing].join(' ')];
-  });
-  return Object.fromEntries(await Promise.all(answers));
+  const answers = Object.entries(services).map(async ([name, url]) => [
+    name,
+    await readinessOf(url, { path, withinMs: PROBED_WITHIN_MS }),
+  ]);
+  return Object.fromEntries(await Promise.all(answers)) as Record<string, string>;
 };
 
 const ALL_READY = { gateway: '200', orders: '200', payments: '200', dispatcher: '200' };

@@ -6,6 +6,7 @@ import { engineBackups } from '../harness/engine-backups.ts';
 import { readKafkaLog } from '../harness/kafka-log.ts';
 import { openShop, type Shop } from '../harness/merchants.ts';
 import { orderBody } from '../harness/order-bodies.ts';
+import { readinessOf } from '../harness/readiness.ts';
 import { type Receiver, startReceiver } from '../harness/receiver.ts';
 import { serviceAdmin, type ServiceName } from '../harness/service-admin.ts';
 import { purchase } from '../harness/shoppers.ts';
@@ -68,14 +69,9 @@ const messagesOf = async (orders: readonly Order[]): Promise<Record<string, stri
   }
 };
 /** The status of orders and payments, with the names of the checks that fail. */
-const readiness = async (): Promise<string[]> =>
+const readiness = (): Promise<string[]> =>
   Promise.all(
-    SERVICES.map(async (name) => {
-      const url = stack.environment[`${name.toUpperCase()}_URL`]!;
-      const answer = await fetch(`${url}/health/ready`).catch(() => null);
-      const { missing = [] } = ((await answer?.json()) ?? {}) as { missing?: string[] };
-      return [name, answer?.status ?? 'unreachable', ...missing].join(' ');
-    }),
+    SERVICES.map(async (name) => `${name} ${await readinessOf(stack.environment[`${name.toUpperCase()}_URL`]!)}`),
   );
 const untilReadiness = (description: string, isReached: (readiness: string) => boolean) =>
   until(

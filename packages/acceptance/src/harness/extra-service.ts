@@ -1,19 +1,25 @@
 import { spawn } from 'node:child_process';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '@cpg/ports';
+import { readinessOf } from './readiness.ts';
 import type { StackFiles } from './stack-files.ts';
 import { until } from './until.ts';
 
-/** Starts a second instance of a service of the stack, on a free port. `env` overrides the environment of the first
- *  one. */
+/** Starts a second instance of a service of the stack, on a free port, and waits until it is ready. `env` overrides
+ *  the environment of the first one. Throws with its log if it ends or does not get ready. */
 export const startExtraService = async (name: 'gateway' | 'orders', stack: StackFiles, env: NodeJS.ProcessEnv = {}) => {
   const main = fileURLToPath(new URL(`../../../../services/${name}/dist/main.js`, import.meta.url));
   const port = await freePort();
   const child = spawn(process.execPath, [main], {
     env: { ...process.env, NODE_OPTIONS: '', LOG_LEVEL: 'warn', ...stack.environment, PORT: String(port), ...env },
-    stdio: 'ignore',
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const ended = new Promise<void>((done) => child.once('exit', () => done()));
+  const log = Promise.all([text(child.stdout), text(child.stderr)]);
+  let hasEnded = false;
+  const ended = new Promise<void>((done) => child.once('close', () => done())).then(() => {
+    hasEnded = true;
+  });
   const killAtExit = () => void child.kill('SIGKILL');
   process.once('exit', killAtExit);
   const stop = async () => {
@@ -23,10 +29,16 @@ export const startExtraService = async (name: 'gateway' | 'orders', stack: Stack
   };
   const baseUrl = `http://127.0.0.1:${port}`;
   try {
-    await until(`the extra ${name} to be ready`, async () => (await fetch(`${baseUrl}/health/ready`)).ok);
+    await until(`the extra ${name} on port ${port} to be ready`, async () => {
+      if (hasEnded) return true;
+      const readiness = await readinessOf(baseUrl);
+      if (readiness !== '200') throw new Error(`it answers ${readiness}`);
+      return true;
+    });
+    if (hasEnded) throw new Error(`the extra ${name} on port ${port} ended (${child.signalCode ?? child.exitCode})`);
   } catch (error) {
     await stop();
-    throw error;
+    throw new Error([(error as Error).message, ...(await log)].join('\n').trimEnd(), { cause: error });
   }
   return { baseUrl, stop, freeze: () => void child.kill('SIGSTOP'), resume: () => void child.kill('SIGCONT') };
 };
