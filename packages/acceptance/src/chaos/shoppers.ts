@@ -58,9 +58,15 @@ export const startShoppers = (api: Api, { count, random }: { count: number; rand
 
 const runScenario = async (api: Api, scenario: string): Promise<Acknowledged> => {
   const reference = randomUUID();
+  let attempts = 0;
   const post = async (path: string, body?: unknown): Promise<Answer> => {
     const headers = { 'idempotency-key': randomUUID() };
-    return expectStatus(201, 'POST', path, await retryUntilAnswered(() => api.send('POST', path, { body, headers })));
+    attempts = 0;
+    const answer = await retryUntilAnswered(() => {
+      attempts += 1;
+      return api.send('POST', path, { body, headers });
+    });
+    return expectStatus(201, 'POST', path, answer);
   };
   const created = Order.parse((await post('/v1/orders', orderBody({ external_reference_id: reference }))).body);
   const { id, currency } = created;
@@ -70,7 +76,7 @@ const runScenario = async (api: Api, scenario: string): Promise<Acknowledged> =>
     const hash = `0x${createHash('sha256').update(randomUUID()).digest('hex')}`;
     const payment = { order_id: id, payment_rail: 'crypto_deposit', amount: String(amount), currency, outcome };
     const order = Order.parse((await post('/debug/register-payment', { ...payment, txHash: hash })).body);
-    return { hash, id: order.payments.find(({ tx_hash }) => tx_hash === hash)!.id };
+    return { hash, id: order.payments.find(({ tx_hash }) => tx_hash === hash)!.id, isRepeated: attempts > 1 };
   };
   const outcome = await SCENARIOS[scenario]!({
     pay,
