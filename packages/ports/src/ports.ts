@@ -9,8 +9,8 @@ const LAST = 32_767;
 
 let next = randomInt(FIRST, LAST + 1);
 
-/** A TCP port of 127.0.0.1, from 10081 to 32767, that no program listens on now. Gives no port a second time before it
- *  has given all. Throws if none is free. */
+/** A TCP port of 127.0.0.1, from 10081 to 32767, that no program listens on now.
+ *  Gives no port a second time before it has given all. Throws if none is free. */
 export const freePort = async (): Promise<number> => {
   for (let tried = FIRST; tried <= LAST; tried += 1) {
     const port = next;

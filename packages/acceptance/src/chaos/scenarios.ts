@@ -23,8 +23,9 @@ export interface OrderActions {
 export interface ReportedPayment {
   readonly hash: string;
   readonly id: string;
-  /** It took several attempts. One that got no answer can still take effect, when a frozen process resumes.
-   *  If the payment has failed by then, the rail has seen its money again. */
+  /** It took several attempts.
+   *  One without an answer can still take effect, when a frozen process resumes.
+   *  If the payment has failed by then, it is received again. */
   readonly isRepeated: boolean;
 }
 

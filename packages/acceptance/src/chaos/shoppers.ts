@@ -58,12 +58,10 @@ export const startShoppers = (api: Api, { count, random }: { count: number; rand
 
 const runScenario = async (api: Api, scenario: string): Promise<Acknowledged> => {
   const reference = randomUUID();
-  let attempts = 0;
-  const post = async (path: string, body?: unknown): Promise<Answer> => {
+  const post = async (path: string, body?: unknown, onAttempt = () => {}): Promise<Answer> => {
     const headers = { 'idempotency-key': randomUUID() };
-    attempts = 0;
     const answer = await retryUntilAnswered(() => {
-      attempts += 1;
+      onAttempt();
       return api.send('POST', path, { body, headers });
     });
     return expectStatus(201, 'POST', path, answer);
@@ -75,7 +73,9 @@ const runScenario = async (api: Api, scenario: string): Promise<Acknowledged> =>
   const pay: OrderActions['pay'] = async (amount, outcome = 'confirmed') => {
     const hash = `0x${createHash('sha256').update(randomUUID()).digest('hex')}`;
     const payment = { order_id: id, payment_rail: 'crypto_deposit', amount: String(amount), currency, outcome };
-    const order = Order.parse((await post('/debug/register-payment', { ...payment, txHash: hash })).body);
+    let attempts = 0;
+    const answer = await post('/debug/register-payment', { ...payment, txHash: hash }, () => (attempts += 1));
+    const order = Order.parse(answer.body);
     return { hash, id: order.payments.find(({ tx_hash }) => tx_hash === hash)!.id, isRepeated: attempts > 1 };
   };
   const outcome = await SCENARIOS[scenario]!({

@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { type Order, WebhookPayload } from '@cpg/contracts';
 import type { Answer } from '../harness/api.ts';
+import { healthOf } from '../harness/health.ts';
 import { retryUntilAnswered } from '../harness/retry-until-answered.ts';
 import { type KafkaLog, readKafkaLog } from '../harness/kafka-log.ts';
 import { openShop, type Shop } from '../harness/merchants.ts';
 import { orderBody } from '../harness/order-bodies.ts';
 import { freeze } from '../harness/process-tree.ts';
-import { readinessOf } from '../harness/readiness.ts';
 import { type Receiver, startReceiver } from '../harness/receiver.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
@@ -49,7 +49,7 @@ afterAll(async () => {
 const probe = async (path: '/health' | '/health/ready'): Promise<Record<string, string>> => {
   const answers = Object.entries(services).map(async ([name, url]) => [
     name,
-    await readinessOf(url, { path, withinMs: PROBED_WITHIN_MS }),
+    await healthOf(url, { path, withinMs: PROBED_WITHIN_MS }),
   ]);
   return Object.fromEntries(await Promise.all(answers)) as Record<string, string>;
 };

@@ -3,10 +3,10 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Order, WebhookEventType } from '@cpg/contracts';
 import { engineBackups } from '../harness/engine-backups.ts';
+import { healthOf } from '../harness/health.ts';
 import { readKafkaLog } from '../harness/kafka-log.ts';
 import { openShop, type Shop } from '../harness/merchants.ts';
 import { orderBody } from '../harness/order-bodies.ts';
-import { readinessOf } from '../harness/readiness.ts';
 import { type Receiver, startReceiver } from '../harness/receiver.ts';
 import { serviceAdmin, type ServiceName } from '../harness/service-admin.ts';
 import { purchase } from '../harness/shoppers.ts';
@@ -71,7 +71,7 @@ const messagesOf = async (orders: readonly Order[]): Promise<Record<string, stri
 /** The status of orders and payments, with the names of the checks that fail. */
 const readiness = (): Promise<string[]> =>
   Promise.all(
-    SERVICES.map(async (name) => `${name} ${await readinessOf(stack.environment[`${name.toUpperCase()}_URL`]!)}`),
+    SERVICES.map(async (name) => `${name} ${await healthOf(stack.environment[`${name.toUpperCase()}_URL`]!)}`),
   );
 const untilReadiness = (description: string, isReached: (readiness: string) => boolean) =>
   until(

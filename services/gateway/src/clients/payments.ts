@@ -16,7 +16,7 @@ import { isAppError } from '@cpg/core';
 import type { CallContext, InternalClient } from '@cpg/runtime';
 import { notFound } from '../not-found.ts';
 
-/** Calls to the payments service. All are idempotent, except a report that can reinstate a failed payment. */
+/** Calls to the payments service. All are idempotent, except some of `register`. */
 export const paymentsClient = (client: InternalClient) => {
   const command = async (id: string, name: string, body: object, context: CallContext): Promise<RegisteredPayment> => {
     try {
@@ -26,8 +26,9 @@ export const paymentsClient = (client: InternalClient) => {
     }
   };
   return {
-    /** Reports a payment seen on a rail. The same rail and provider id identify the same payment. Not repeated if it can
-     *  reinstate a failed payment: the first call could take effect after the payment failed. */
+    /** Reports a payment seen on a rail. The same rail and provider id identify the same payment.
+     *  A report that can reinstate a failed payment is sent once.
+     *  Of two, the first one could take effect last, after the payment failed. */
     register: (payment: RegisterPaymentCall, context: CallContext): Promise<RegisteredPayment> =>
       client.call('POST', '/payments', {
         context,
