@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { queryObjects } from 'node:v8';
+import { measureMemory } from 'node:vm';
 import { untilAborted } from './until-aborted.ts';
 import { withTimeout, withTimeoutSignal } from './with-timeout.ts';
 
 // With `--expose-gc`, V8 would reject the compiled code that jest keeps for later test files.
-const collectGarbage = () => queryObjects(Date, { format: 'count' });
+const collectGarbage = () => measureMemory({ execution: 'eager' });
 
 const running = () => new AbortController().signal;
 
@@ -40,6 +40,6 @@ test('withTimeoutSignal aborts the work with the outer signal', async () => {
 test('withTimeoutSignal aborts the work although garbage was collected meanwhile', async () => {
   const ended = withTimeoutSignal(100, running(), untilAborted);
   await sleep(10);
-  collectGarbage();
+  await collectGarbage();
   await ended;
 });
