@@ -5,8 +5,10 @@ export const healthOf = async (
   { path = '/health/ready', withinMs = 6_000 }: { path?: '/health' | '/health/ready'; withinMs?: number } = {},
 ): Promise<string> => {
   const signal = AbortSignal.timeout(withinMs);
-  const answer = await fetch(`${baseUrl}${path}`, { signal }).catch(() => null);
+  const answer = await fetch(`${baseUrl}${path}`, { signal })
+    .then(async (response) => ({ status: response.status, body: await response.text() }))
+    .catch(() => null);
   if (!answer) return signal.aborted ? 'no answer' : 'refused';
-  const { missing = [] } = (await answer.json()) as { missing?: string[] };
+  const { missing = [] } = JSON.parse(answer.body) as { missing?: string[] };
   return [answer.status, ...missing].join(' ');
 };
