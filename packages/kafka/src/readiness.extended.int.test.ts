@@ -1,15 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startKafka } from '@cpg/embedded-kafka';
-import { freePort } from '@cpg/ports';
-import { testDatabase } from '@cpg/postgres';
 import { consume } from './consume.ts';
+import { startEmbeddedBroker } from './testing/jest-broker.ts';
 import { clientOf, log, Numbered, sendTo } from './testing/jest-numbered.ts';
 import { ensureTopics } from './topics.ts';
 
 test('is not ready while Kafka is unavailable, and consumes again afterwards', async () => {
-  const database = await testDatabase();
-  const first = await startKafka({ databaseUrl: database.url, port: await freePort() });
-  const kafka = clientOf(first.brokers);
+  const broker = await startEmbeddedBroker();
+  const kafka = clientOf(broker.brokers);
   await ensureTopics(kafka, ['outage'], { partitions: 1, replication: 1 });
   const handled: number[] = [];
   const consumer = consume({
@@ -30,21 +27,19 @@ test('is not ready while Kafka is unavailable, and consumes again afterwards', a
   };
   expect(await isReady()).toBe(false);
   await untilReadyIs(true);
-  await first.stop();
+  await broker.stop();
   await untilReadyIs(false);
-  const second = await startKafka({ databaseUrl: database.url, port: Number(first.brokers.split(':')[1]) });
+  await broker.start();
   await untilReadyIs(true);
   await sendTo(kafka, 'outage', ['{"n":1}']);
   while (handled.length === 0) await sleep(20);
   await consumer.stop();
-  await second.stop();
-  await database.drop();
+  await broker.remove();
 });
 
 test('stops in time while Kafka is unavailable', async () => {
-  const database = await testDatabase();
-  const server = await startKafka({ databaseUrl: database.url, port: await freePort() });
-  const kafka = clientOf(server.brokers);
+  const broker = await startEmbeddedBroker();
+  const kafka = clientOf(broker.brokers);
   await ensureTopics(kafka, ['outage'], { partitions: 1, replication: 1 });
   let handled = 0;
   const consumer = consume({
@@ -57,15 +52,14 @@ test('stops in time while Kafka is unavailable', async () => {
   });
   await sendTo(kafka, 'outage', ['{"n":1}']);
   while (handled === 0) await sleep(5);
-  await server.stop();
+  await broker.stop();
   // The consumer is trying to rejoin its group.
   await sleep(500);
   const startedAt = performance.now();
   await consumer.stop();
   expect(performance.now() - startedAt).toBeLessThan(7_000);
   // The client leaves its group when it can, and closes its connections. Otherwise the process of the tests would hang.
-  const again = await startKafka({ databaseUrl: database.url, port: server.port });
+  await broker.start();
   await consumer.stop();
-  await again.stop();
-  await database.drop();
+  await broker.remove();
 });

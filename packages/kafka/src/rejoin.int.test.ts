@@ -1,8 +1,6 @@
 import { connect } from 'node:net';
-import { startKafka } from '@cpg/embedded-kafka';
-import { freePort } from '@cpg/ports';
-import { testDatabase } from '@cpg/postgres';
 import { type ISocketFactory, Kafka, logLevel } from 'kafkajs';
+import { startEmbeddedBroker } from './testing/jest-broker.ts';
 import { until } from './testing/jest-numbered.ts';
 import { ensureTopics } from './topics.ts';
 
@@ -30,19 +28,6 @@ const failingSockets = () => {
   return { open, failAt: (apiKey: number) => (failing = apiKey), hasFailed: () => failing === null };
 };
 
-const startBroker = async () => {
-  const database = await testDatabase();
-  cleanUps.push(() => database.drop());
-  const [databaseUrl, port] = [database.url, await freePort()];
-  let server = await startKafka({ databaseUrl, port });
-  cleanUps.push(() => server.stop());
-  const restart = async () => {
-    await server.stop();
-    server = await startKafka({ databaseUrl, port });
-  };
-  return { brokers: server.brokers, restart };
-};
-
 const STEPS: [string, number][] = [
   ['looks for its coordinator', 10],
   ['joins', 11],
@@ -51,7 +36,8 @@ const STEPS: [string, number][] = [
 
 // Changed by patches/kafkajs@2.2.4.patch.
 test.each(STEPS)('a consumer comes back to its group when its connection closes while it %s', async (_, apiKey) => {
-  const broker = await startBroker();
+  const broker = await startEmbeddedBroker();
+  cleanUps.push(broker.remove);
   const sockets = failingSockets();
   const kafka = new Kafka({ brokers: [broker.brokers], logLevel: logLevel.NOTHING, socketFactory: sockets.open });
   await ensureTopics(kafka, ['quiet'], { partitions: 1, replication: 1 });
@@ -64,8 +50,9 @@ test.each(STEPS)('a consumer comes back to its group when its connection closes 
   await consumer.run({ eachMessage: async () => {} });
   await until(() => joins === 1);
   sockets.failAt(apiKey);
-  // The new process does not know the members of the group.
-  await broker.restart();
+  // A restarted broker does not know the members of the group.
+  await broker.stop();
+  await broker.start();
   await until(() => sockets.hasFailed());
   await until(() => joins === 2);
 });
