@@ -2,6 +2,7 @@ import { simulatedChain } from '../testing/jest-simulated-chain.ts';
 import { chainProcesses, transferOf } from '../testing/jest-chain-process.ts';
 import { blocksAhead } from './blocks-ahead.ts';
 import { type BlockRef, type ChainSource, ReorganizedError } from './chain-source.ts';
+import { watchedIn } from './watched-addresses.ts';
 
 /** A source that counts the blocks that are fetched at once, and calls `onBlock` before each. */
 const counted = (source: ChainSource, onBlock: (ref: BlockRef) => void = () => {}) => {
@@ -17,7 +18,7 @@ const counted = (source: ChainSource, onBlock: (ref: BlockRef) => void = () => {
   };
   return { counts, source: { ...source, block } };
 };
-const watched = { refresh: async () => new Set(['address-of-a']) };
+const watched = { refresh: async () => watchedIn(new Set(['address-of-a'])) };
 
 test('fetches some blocks ahead, each once, up to the tip', async () => {
   const chain = simulatedChain();

@@ -32,7 +32,7 @@ export const forward = (
   };
 };
 
-const isSpentByAnother = (spender: string | undefined, txHash: string | null): boolean =>
+const isSpentByAnother = (spender: string | undefined, txHash: string): boolean =>
   spender !== undefined && spender !== txHash;
 
 /** Forgets the blocks above `to`. `gone` are the transfers in them, `unminedKnown` those that no block contains. */

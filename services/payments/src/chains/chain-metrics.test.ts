@@ -22,7 +22,7 @@ test('shows how far each network is read, and what its nodes failed to answer', 
   const { nodeFailed } = chainMetrics(registry, () => progress);
   nodeFailed('bitcoin', 'timeout');
   nodeFailed('bitcoin', 'timeout');
-  nodeFailed('ethereum', 'no_state');
+  nodeFailed('ethereum', 'refused');
   const lines = async () => (await registry.metrics()).split('\n').filter((line) => line.startsWith('chain_'));
   expect(await lines()).toEqual([
     'chain_tip_height{network="bitcoin"} 120',
@@ -40,7 +40,7 @@ test('shows how far each network is read, and what its nodes failed to answer', 
     'chain_reorganizations_total{network="bitcoin"} 2',
     'chain_reorganizations_total{network="ethereum"} 2',
     'chain_node_faults_total{network="bitcoin",fault="timeout"} 2',
-    'chain_node_faults_total{network="ethereum",fault="no_state"} 1',
+    'chain_node_faults_total{network="ethereum",fault="refused"} 1',
   ]);
   // Another process became the leader of the networks.
   progress = new Map();

@@ -8,10 +8,9 @@ export interface BlockRef {
 export interface Transfer {
   /** Position in the chain, the same in every block that contains the transaction: Bitcoin `<txid>:<vout>`, EVM
    *  `<txHash>:<position of the log in its receipt>`, `<txHash>:native`, `<txHash>:native<n>` for the n-th call inside
-   *  a transaction. Without traces: `<address>:surplus-<height>-<units>`, the growth of a balance in one block. */
+   *  a transaction. */
   readonly id: string;
-  /** Null for a surplus: the node does not say which transaction paid it. */
-  readonly txHash: string | null;
+  readonly txHash: string;
   /** Spelled as in deposit instructions. */
   readonly address: string;
   /** CAIP-19: one of the configured assets of the network. */
@@ -34,8 +33,21 @@ export interface Block {
   readonly spent?: (output: string) => string | undefined;
 }
 
-/** Addresses to find transfers to, spelled as in deposit instructions. New ones go to the end. */
-export type Watched = Pick<ReadonlySet<string>, 'size' | 'has' | 'keys'>;
+/** Addresses to find transfers to, spelled as in deposit instructions. */
+export interface Watched {
+  readonly size: number;
+  /** Those of some addresses that are watched. */
+  readonly among: (addresses: readonly string[]) => Promise<ReadonlySet<string>>;
+}
+
+/** The transfers to watched addresses. */
+export const toWatched = async <T extends { readonly address: string }>(
+  transfers: readonly T[],
+  watched: Watched,
+): Promise<T[]> => {
+  const found = await watched.among(transfers.map(({ address }) => address));
+  return transfers.filter(({ address }) => found.has(address));
+};
 
 /** Reads one network. Its errors are ChainNodeError, if not said otherwise: retry later. */
 export interface ChainSource {
@@ -66,10 +78,8 @@ export class WrongChainError extends Error {
   override readonly name = 'WrongChainError';
 }
 
-/** Why a node gave no usable answer. `mismatch`: the answer contradicts itself or the question.
- *  `no_state`: the node no longer has the traces or the state of a block. */
-export type NodeFault =
-  'unreachable' | 'timeout' | 'refused' | 'too_large' | 'malformed' | 'mismatch' | 'disagreement' | 'no_state';
+/** Why a node gave no usable answer. `mismatch`: the answer contradicts itself or the question. */
+export type NodeFault = 'unreachable' | 'timeout' | 'refused' | 'too_large' | 'malformed' | 'mismatch' | 'disagreement';
 
 /** No node gave a usable answer. The message names nodes by number, never by URL. */
 export class ChainNodeError extends Error {

@@ -88,8 +88,7 @@ export const openNodes = (
           isUnknown = true;
         } catch (error) {
           if (!(error instanceof ChainNodeError)) throw error;
-          // Prefers an error that a retry may cure: `no_state` is permanent.
-          if (!lastError || error.fault !== 'no_state') lastError = error;
+          lastError = error;
         }
       }
       if (isUnknown) return null;

@@ -3,7 +3,6 @@ import type { BlocksAhead } from './blocks-ahead.ts';
 import { type ChainChange, forward, lookAtPool, type ReadBlock, unwind } from './chain-change.ts';
 import type { BlockRef, ChainSource } from './chain-source.ts';
 import { type ChainStore, isUnmined } from './chain-store.ts';
-import { asSeenFirst, isInternal, knownIds } from './same-money.ts';
 import type { WatchedAddresses } from './watched-addresses.ts';
 
 export interface ReadingOptions {
@@ -39,11 +38,10 @@ export const readingFrom = (window: ReadBlock[], options: ReadingOptions) => {
         throw new Error(`the source of ${network} answered with another block`);
       if (block.parent === hash) {
         const [known, gone] = await Promise.all([
-          store.withIds(knownIds(block)),
-          block.spent || block.transfers.some(isInternal) ? unmined() : [],
+          store.withIds(block.transfers.map(({ id }) => id)),
+          block.spent ? unmined() : [],
         ]);
-        const transfers = asSeenFirst(block, known, gone);
-        await commit(forward({ ...block, transfers }, [...known, ...gone], gone, now()));
+        await commit(forward(block, known, gone, now()));
       }
       return { parent: block.parent, watched: addresses };
     },

@@ -198,7 +198,7 @@ const callOf = (
     amount: fromMinor(minor, currency),
     currency,
     confirmed: status === 'confirmed' && block !== null,
-    ...(transfer.txHash !== null && { tx_hash: transfer.txHash }),
+    tx_hash: transfer.txHash,
     seen_at: transfer.seenAt.toISOString(),
     ...(transfer.block && { block: transfer.block }),
     confirmations: confirmationsOf(transfer, height),

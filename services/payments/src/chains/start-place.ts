@@ -2,7 +2,7 @@ import type { ChainKind } from './chain-kind.ts';
 import type { BlockRef, ChainSource } from './chain-source.ts';
 import type { ChainStream } from './chain-stream.ts';
 
-export type HaltReason = 'deeper_than_window' | 'other_chain' | 'no_state';
+export type HaltReason = 'deeper_than_window' | 'other_chain';
 
 /** Reading of a chain stops until an operator acts. Nothing is changed meanwhile. */
 export class ChainHaltedError extends Error {

@@ -4,7 +4,7 @@ import type { Report, ReportStatus, SeenTransfer } from './seen-transfer.ts';
 
 interface Row {
   readonly id: string;
-  readonly tx_hash: string | null;
+  readonly tx_hash: string;
   readonly address: string;
   readonly asset: string;
   readonly units: string;

@@ -22,6 +22,14 @@ export interface WatchedAddresses {
   readonly refresh: () => Promise<Watched>;
 }
 
+/** The addresses of a set. */
+export const watchedIn = (addresses: ReadonlySet<string>): Watched => ({
+  get size() {
+    return addresses.size;
+  },
+  among: async (some) => new Set(some.filter((address) => addresses.has(address))),
+});
+
 /** One derivation takes about 0.1 ms. */
 const BATCH = 64;
 
@@ -44,12 +52,13 @@ export const watchedAddresses = ({
       if (index % BATCH === BATCH - 1) await yieldToEventLoop();
     }
   };
+  const watched: Watched = watchedIn(addresses);
   const refresh = async (): Promise<Watched> => {
     const known = await accounts();
     const earlier = await earlierAddresses(known.map(({ fingerprint }) => fingerprint));
     for (const address of earlier) addresses.add(address);
     await Promise.all(known.map(derive));
-    return addresses;
+    return watched;
   };
 
   // A call joins the next run, never the current one, so it reads all earlier events.

@@ -1,7 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { KIND, transferOf, watchNewChain } from '../testing/jest-chain-process.ts';
-import { ChainNodeError, type Transfer } from './chain-source.ts';
-import { surplusId } from './same-money.ts';
+import { ChainNodeError } from './chain-source.ts';
 import { GRACE_BLOCKS } from './seen-transfer.ts';
 
 const money = transferOf('a');
@@ -187,38 +186,6 @@ test('halts at a reorganization that is deeper than the window, until an operato
   chain.mineMany(GRACE_BLOCKS);
   await watching.readOn();
   expect(watching.paymentOf(money)).toMatchObject({ status: 'failed', failureReason: 'reorg' });
-});
-
-test('halts at a block whose coins no node can show, and goes on once one can', async () => {
-  const { chain, watching } = await watchNewChain();
-  chain.mine(money);
-  chain.setFailure(new ChainNodeError('no_state', 'node 1 has neither traces nor the state of block 4'));
-  await expect(watching.readOn()).rejects.toMatchObject({ name: 'ChainHaltedError', reason: 'no_state' });
-  expect(watching.tables.mark().halted).toBe('node 1 has neither traces nor the state of block 4');
-  expect(watching.progress().state).toBe('halted');
-  chain.setFailure(null);
-  await watching.readOn();
-  expect(watching.paymentOf(money)?.status).toBe('received');
-  expect(watching.tables.mark().halted).toBeNull();
-});
-
-test('keeps one payment of money that a rescan finds by traces instead of by a balance', async () => {
-  const { chain, watching } = await watchNewChain();
-  const [first, second] = [4n, 5n].map((units, index) =>
-    transferOf('tx', { id: `tx:native${index + 1}`, address: 'address-x', units: units * 1_000_000n }),
-  ) as [Transfer, Transfer];
-  const id = surplusId('address-x', chain.height() + 1, 9_000_000n);
-  const surplus = transferOf('none', { id, txHash: null, address: 'address-x', units: 9_000_000n });
-  chain.mine(surplus);
-  chain.mine();
-  await watching.readOn();
-  chain.drop(2);
-  chain.mine(first, second);
-  chain.mineMany(GRACE_BLOCKS + 2);
-  watching.tables.requestRescan(1);
-  await watching.readOn();
-  expect(watching.paymentOf(surplus)).toMatchObject({ status: 'applied', amountMinor: 9_000_000n });
-  expect(watching.payments()).toHaveLength(1);
 });
 
 test('halts on a node that was wiped and shows another chain', async () => {

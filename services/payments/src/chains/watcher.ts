@@ -1,6 +1,6 @@
 import { checkpointRecorder } from './checkpoints.ts';
 import { type BlocksAhead, blocksAhead } from './blocks-ahead.ts';
-import { ChainNodeError, ReorganizedError, WrongChainError } from './chain-source.ts';
+import { ReorganizedError, WrongChainError } from './chain-source.ts';
 import { nextStep } from './next-step.ts';
 import { openChain, type OpenChainOptions } from './open-chain.ts';
 import { type Reading, readingFrom } from './reading.ts';
@@ -123,8 +123,6 @@ export const chainWatcher = (options: WatcherOptions): Watcher => {
       } catch (error) {
         isVerified = false;
         if (error instanceof ChainHaltedError) return halt(error);
-        if (error instanceof ChainNodeError && error.fault === 'no_state')
-          return halt(new ChainHaltedError('no_state', error.message));
         if (error instanceof WrongChainError) return halt(new ChainHaltedError('other_chain', error.message));
         // The next call finds the block that took its place.
         if (!(error instanceof ReorganizedError)) throw error;

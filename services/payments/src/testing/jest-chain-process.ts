@@ -29,8 +29,7 @@ const FEES = FeeSchedule.parse({
 
 const EVERY_ADDRESS: Watched = {
   size: 1,
-  has: (address) => address.startsWith('address'),
-  keys: () => new Set<string>().keys(),
+  among: async (addresses) => new Set(addresses.filter((address) => address.startsWith('address'))),
 };
 
 /** A transfer of `units` to an address, by a transaction of its own. */

@@ -4,12 +4,13 @@ import { evmPayer, localAssets } from './jest-evm.ts';
 import { type NodeProxy, startNodeProxy } from './jest-node-proxy.ts';
 import type { BlockRef } from '../chains/chain-source.ts';
 import { type NodesOptions } from '../chains/nodes.ts';
+import { watchedIn } from '../chains/watched-addresses.ts';
 import { evmSource } from '../chains/evm/evm-source.ts';
 
 export const WATCHED = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 export const OTHER = '0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359';
 export const STRANGER = '0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB';
-export const watched = new Set([WATCHED, OTHER]);
+export const watched = watchedIn(new Set([WATCHED, OTHER]));
 export const ETH = 'eip155:31337/slip44:60';
 
 // A chain of its own for each file of tests that imports this.

@@ -3,6 +3,7 @@ import {
   type BlockRef,
   type ChainSource,
   ReorganizedError,
+  toWatched,
   type Transfer,
 } from '../chains/chain-source.ts';
 
@@ -35,19 +36,19 @@ export const simulatedChain = ({ name = 'main', hasMempool = true } = {}) => {
   const tipHeight = () => blocks.length - 1 - missing;
   const refAt = (height: number): BlockRef => ({ height, hash: blocks[height]!.hash });
   const answer =
-    <T>(value: () => T) =>
+    <T>(value: () => T | Promise<T>) =>
     async (): Promise<T> => {
       if (failure) throw failure;
       return value();
     };
   const spendersOf = ({ transfers }: SimulatedBlock) =>
-    new Map(transfers.flatMap(({ txHash, spends = [] }) => spends.map((output) => [output, txHash!] as const)));
+    new Map(transfers.flatMap(({ txHash, spends = [] }) => spends.map((output) => [output, txHash] as const)));
   const source: ChainSource = {
     verify: answer(() => {}),
     tip: answer(() => refAt(tipHeight())),
     at: (height) => answer(() => (height <= tipHeight() ? refAt(height) : null))(),
     block: (ref, watched) =>
-      answer((): Block => {
+      answer(async (): Promise<Block> => {
         const block = blocks[ref.height];
         if (block?.hash !== ref.hash || ref.height > tipHeight()) throw new ReorganizedError(ref);
         const spenders = spendersOf(block);
@@ -55,12 +56,12 @@ export const simulatedChain = ({ name = 'main', hasMempool = true } = {}) => {
           ref,
           parent: blocks[ref.height - 1]!.hash,
           time: block.time,
-          transfers: block.transfers.filter(({ address }) => watched.has(address)),
+          transfers: await toWatched(block.transfers, watched),
           spent: (output) => spenders.get(output),
         };
       })(),
     ...(hasMempool && {
-      mempool: (watched) => answer(() => pool.filter(({ address }) => watched.has(address)))(),
+      mempool: (watched) => answer(() => toWatched(pool, watched))(),
     }),
   };
   return {

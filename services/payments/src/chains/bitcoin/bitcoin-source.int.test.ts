@@ -9,12 +9,13 @@ import {
 } from '@cpg/local-chain';
 import { bitcoinAssets, testWallet } from '../../testing/jest-bitcoin.ts';
 import type { ChainSource } from '../chain-source.ts';
+import { watchedIn } from '../watched-addresses.ts';
 import { bitcoinSource } from './bitcoin-source.ts';
 
 const miner = testWallet(1);
 const payee = testWallet(2);
 const other = testWallet(3);
-const watched = new Set([payee.address, other.address]);
+const watched = watchedIn(new Set([payee.address, other.address]));
 
 const openSource = (url: string, table = bitcoinAssets()) =>
   bitcoinSource({
@@ -79,7 +80,7 @@ function readsChainOf(name: BitcoinNodeName) {
   });
 
   test('says that newly mined coins need 100 confirmations', async () => {
-    const { transfers } = await source.block(await source.tip(), new Set([miner.address]));
+    const { transfers } = await source.block(await source.tip(), watchedIn(new Set([miner.address])));
     expect(transfers.find(({ minConfirmations }) => minConfirmations === 100)?.spends).toEqual([]);
     expect(transfers.filter(({ minConfirmations }) => minConfirmations === undefined)).toHaveLength(1);
   });

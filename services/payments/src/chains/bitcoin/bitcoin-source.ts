@@ -6,6 +6,7 @@ import {
   ChainNodeError,
   type ChainSource,
   ReorganizedError,
+  toWatched,
   type Transfer,
   type Watched,
   WrongChainError,
@@ -16,13 +17,22 @@ import { type RawBlock, readBlock } from './block.ts';
 import { mempoolReader } from './mempool.ts';
 import { type MerkleRoots, merkleRoots } from './merkle-root.ts';
 import { ABOVE_TIP, UNKNOWN } from './rpc-codes.ts';
-import { addressOf, scriptFilter } from './segwit-address.ts';
+import { addressOf } from './segwit-address.ts';
 import { DecodeError, eachOutput, idOf, isCoinbase, type RawTransaction, spendsOf } from './transactions.ts';
 
 export interface BitcoinSourceOptions {
   readonly network: Extract<Network, { kind: 'bitcoin' }>;
   readonly asset: Asset;
   readonly nodes: NodesOptions;
+}
+
+/** An output to an address of our form. */
+interface Paid {
+  readonly bytes: Buffer;
+  readonly transaction: RawTransaction;
+  readonly vout: number;
+  readonly units: number;
+  readonly address: string;
 }
 
 const PREFIXES: Record<BitcoinChain, string> = { main: 'bc', test: 'tb', regtest: 'bcrt' };
@@ -41,28 +51,18 @@ export const bitcoinSource = ({
   const nodes = openNodes(options, (node) => checkGenesis(node, network));
   const positions = agreedPositions(nodes, { height: tipHeight, hashAt });
   const toAddress = addressOf(PREFIXES[network.chain]);
-  const filterOf = scriptFilter(PREFIXES[network.chain]);
 
-  /** Finds the transfers in transactions of some bytes. */
-  const transfersIn = (bytes: Buffer, watched: Watched) => {
-    const mayPay = filterOf(watched);
-    return (transaction: RawTransaction): Transfer[] => {
-      const transfers: Transfer[] = [];
-      eachOutput(bytes, transaction, (vout, units, script, scriptBytes) => {
-        if (units === 0 || !mayPay(bytes, script, scriptBytes)) return;
-        const address = toAddress(bytes.subarray(script, script + scriptBytes));
-        if (address !== null && watched.has(address))
-          transfers.push(transferOf(bytes, transaction, { vout, units, address }));
-      });
-      return transfers;
-    };
+  /** What each transaction of some bytes pays to addresses of our form, whoever owns them. */
+  const paidBy = (bytes: Buffer, transaction: RawTransaction): Paid[] => {
+    const paid: Paid[] = [];
+    eachOutput(bytes, transaction, (vout, units, script, scriptBytes) => {
+      const address = units === 0 ? null : toAddress(bytes.subarray(script, script + scriptBytes));
+      if (address !== null) paid.push({ bytes, transaction, vout, units, address });
+    });
+    return paid;
   };
 
-  const transferOf = (
-    bytes: Buffer,
-    transaction: RawTransaction,
-    { vout, units, address }: { vout: number; units: number; address: string },
-  ): Transfer => {
+  const transferOf = ({ bytes, transaction, vout, units, address }: Paid): Transfer => {
     const txHash = idOf(bytes, transaction);
     const isNew = isCoinbase(bytes, transaction);
     return {
@@ -75,6 +75,8 @@ export const bitcoinSource = ({
       spends: isNew ? [] : spendsOf(bytes, transaction),
     };
   };
+  const transfersAmong = async (paid: readonly Paid[], watched: Watched): Promise<Transfer[]> =>
+    (await toWatched(paid, watched)).map(transferOf);
 
   return {
     verify: async () => void (await nodes.all(async () => {})),
@@ -83,10 +85,9 @@ export const bitcoinSource = ({
       const found = await nodes.first((node) => fetchBlock(node, ref, roots));
       if (!found) throw new ReorganizedError(ref);
       const block = found.answer;
-      const transfers: Transfer[] = [];
-      const find = transfersIn(block.bytes, watched);
+      const paid: Paid[] = [];
       for (const [index, transaction] of block.transactions.entries()) {
-        transfers.push(...find(transaction));
+        paid.push(...paidBy(block.bytes, transaction));
         if (index % TRANSACTIONS_PER_TURN === TRANSACTIONS_PER_TURN - 1) await yieldToEventLoop();
       }
       let spenders: Map<string, string> | undefined;
@@ -94,11 +95,11 @@ export const bitcoinSource = ({
         ref,
         parent: block.parent,
         time: block.time,
-        transfers,
+        transfers: await transfersAmong(paid, watched),
         spent: (output) => (spenders ??= spendersIn(block)).get(output),
       };
     },
-    mempool: mempoolReader(nodes, transfersIn),
+    mempool: mempoolReader(nodes, (bytes, transaction, watched) => transfersAmong(paidBy(bytes, transaction), watched)),
     close: async () => void (await Promise.all([nodes.close(), roots.close()])),
   };
 };

@@ -13,7 +13,7 @@ const CONCURRENT = 8;
 /** Reads each transaction of the mempool once, while it stays there. */
 export const mempoolReader = (
   nodes: Nodes,
-  transfersIn: (bytes: Buffer, watched: Watched) => (transaction: RawTransaction) => Transfer[],
+  transfersOf: (bytes: Buffer, transaction: RawTransaction, watched: Watched) => Promise<Transfer[]>,
 ): ((watched: Watched) => Promise<readonly Transfer[]>) => {
   let seen = new Map<string, readonly Transfer[]>();
 
@@ -23,7 +23,7 @@ export const mempoolReader = (
     const unread = ids.filter((id) => !seen.has(id)).slice(0, TRANSACTIONS_PER_CALL);
     const read = async (id: string): Promise<void> => {
       const found = await fetchTransaction(node, id);
-      if (found) seen.set(id, transfersIn(found.bytes, watched)(found.transaction));
+      if (found) seen.set(id, await transfersOf(found.bytes, found.transaction, watched));
     };
     await pMap(unread, read, { concurrency: CONCURRENT });
     return [...seen.values()].flat();

@@ -1,26 +1,22 @@
-import { type Asset, checksummed, type Network } from '@cpg/assets';
+import type { Asset, Network } from '@cpg/assets';
 import { agreedPositions, type Positions } from '../agreement.ts';
 import {
   type Block,
   type BlockRef,
-  ChainNodeError,
   type ChainSource,
   ReorganizedError,
-  type Transfer,
+  toWatched,
   type Watched,
 } from '../chain-source.ts';
-import { RpcError, type RpcNode } from '../json-rpc.ts';
+import type { RpcNode } from '../json-rpc.ts';
 import { type NodesOptions, openNodes } from '../nodes.ts';
-import { isInternal } from '../same-money.ts';
-import { watchedKeys } from '../watched-keys.ts';
 import { abilitiesOf } from './abilities.ts';
-import { checkedAnswer, readHeader, type Receipt, requireMatch, type Transaction } from './answers.ts';
+import { checkedAnswer, readHeader, type Receipt, requireMatch } from './answers.ts';
 import { type EvmBlock, fetchBlock, fetchBlockReceipts, fetchReceipt, fetchTransferLogs } from './block.ts';
 import { checkDeployment } from './deployment.ts';
 import { smallQuantityIn } from './fields.ts';
-import { type SurplusOptions, surplusesIn } from './surpluses.ts';
 import { isLacking } from './internal-calls.ts';
-import { transfersOf } from './transfers.ts';
+import { spelled, transfersOf } from './transfers.ts';
 
 export interface EvmSourceOptions {
   readonly network: Extract<Network, { kind: 'evm' }>;
@@ -28,9 +24,6 @@ export interface EvmSourceOptions {
   readonly assets: readonly Asset[];
   readonly nodes: NodesOptions;
 }
-
-/** The first 28 bits of an address in any spelling. */
-const keyOf = (address: string): number => Number.parseInt(address.slice(2, 9), 16);
 
 /** Reads an EVM chain by JSON-RPC: always by the hash of a block, so a reorganization between two calls is an error and
  *  no mixture. What pays somebody is read from a second node too, where several are configured. */
@@ -42,40 +35,26 @@ export const evmSource = ({
   const nodes = openNodes(options, (node) => checkDeployment(node, network, assets));
   const abilities = abilitiesOf(options.nowMs ?? (() => performance.now()));
   const tokens = assets.flatMap(({ contract }) => (contract ? [contract.toLowerCase()] : []));
-  const keysOf = watchedKeys(keyOf);
   const assetByContract = new Map(assets.map((asset) => [asset.contract?.toLowerCase(), asset.id]));
-  const nativeAsset = assetByContract.get(undefined);
-  const lookup = (watched: Watched) => {
-    const keys = keysOf(watched);
-    const watchedAddress = (address: string) => {
-      if (!keys.has(keyOf(address))) return null;
-      const spelled = checksummed(address.slice(2));
-      return watched.has(spelled) ? spelled : null;
-    };
-    return { watchedAddress, assetByContract };
-  };
+  const hasNativeAsset = assetByContract.has(undefined);
 
   /** Null if the node does not know the block. */
   const read = async (node: RpcNode, ref: BlockRef, watched: Watched): Promise<Reading | null> => {
     const block = await fetchBlock(node, ref);
     if (!block) return null;
     const { blockReceipts, internalCalls } = await abilities(node);
-    const wanted = lookup(watched);
-    const needsCalls = nativeAsset !== undefined && watched.size > 0;
     const [receipts, calls] = await Promise.all([
-      blockReceipts ? fetchBlockReceipts(node, block) : receiptsOf(node, block, tokens, wanted.watchedAddress),
-      needsCalls && internalCalls ? internalCalls(node, block).catch(nullIfLacking) : null,
+      blockReceipts ? fetchBlockReceipts(node, block) : receiptsOf(node, block, tokens, watched),
+      hasNativeAsset && internalCalls ? internalCalls(node, block).catch(nullIfLacking) : null,
     ]);
     if (!receipts) return null;
-    const found = transfersOf(block, receipts, calls ?? new Map<string, never[]>(), wanted);
-    const surpluses =
-      needsCalls && !calls ? await withoutTraces(node, block, { receipts, found, watched, asset: nativeAsset }) : [];
+    const paid = transfersOf(block, receipts, calls ?? new Map<string, never[]>(), assetByContract);
     return {
       ref,
       parent: block.header.parentHash,
       time: new Date(block.header.timestamp * 1_000),
-      transfers: [...found, ...surpluses],
-      internal: needsCalls && !calls ? 'balances' : 'traces',
+      transfers: await toWatched(paid, watched),
+      isTraced: calls !== null || !hasNativeAsset,
     };
   };
 
@@ -86,7 +65,7 @@ export const evmSource = ({
       const found = await nodes.first((node) => read(node, ref, watched));
       if (!found) throw new ReorganizedError(ref);
       const { node, answer } = found;
-      if (answer.transfers.length === 0 && answer.internal === 'traces') return answer;
+      if (answer.transfers.length === 0 && answer.isTraced) return answer;
       const others = await nodes.all((another) => read(another, ref, watched), node);
       if (!others.every((other) => other !== null && sameTransfers(answer, other)))
         throw nodes.disagreement(`the transfers of block ${ref.hash}`);
@@ -97,12 +76,11 @@ export const evmSource = ({
 };
 
 interface Reading extends Block {
-  /** How coins paid by contracts were found. */
-  readonly internal: 'traces' | 'balances';
+  /** Whether the coins that contracts paid were looked for. */
+  readonly isTraced: boolean;
 }
 
-const bestOf = (readings: readonly Reading[]): Reading =>
-  readings.find(({ internal }) => internal === 'traces') ?? readings[0]!;
+const bestOf = (readings: readonly Reading[]): Reading => readings.find(({ isTraced }) => isTraced) ?? readings[0]!;
 
 /** Many nodes have no traces of old blocks. */
 const nullIfLacking = (error: unknown): null => {
@@ -110,17 +88,8 @@ const nullIfLacking = (error: unknown): null => {
   throw error;
 };
 
-/** Throws ChainNodeError if the node no longer has the state of the block. */
-const withoutTraces = async (node: RpcNode, block: EvmBlock, options: SurplusOptions): Promise<Transfer[]> => {
-  try {
-    return await surplusesIn(node, block, options);
-  } catch (error) {
-    if (!(error instanceof RpcError)) throw error;
-    const { number } = block.header;
-    const why = `has neither traces nor the state of block ${number}, so it cannot show coins that contracts paid there`;
-    throw new ChainNodeError('no_state', `node ${node.number} ${why} (${error.message})`, { cause: error });
-  }
-};
+// Only traces show calls inside a transaction.
+const CALL_ID = /:native\d+$/;
 
 const POSITIONS: Positions = {
   height: async (node) => checkedAnswer(node, 'eth_blockNumber', smallQuantityIn, await node.call('eth_blockNumber')),
@@ -134,31 +103,36 @@ const POSITIONS: Positions = {
   },
 };
 
-/** Without `eth_getBlockReceipts`: receipts of transactions that may involve a watched address. */
+/** Without `eth_getBlockReceipts`: receipts of transactions that may pay a watched address. */
 const receiptsOf = async (
   node: RpcNode,
   block: EvmBlock,
   tokens: readonly string[],
-  watchedAddress: (address: string) => string | null,
+  watched: Watched,
 ): Promise<Receipt[] | null> => {
   const logs = tokens.length > 0 ? await fetchTransferLogs(node, block, tokens) : [];
   if (!logs) return null;
-  const paidByLog = new Set(
-    logs
-      .filter(({ topics: [, , to] }) => to !== undefined && watchedAddress(`0x${to.slice(-40)}`))
-      .map(({ transactionHash }) => transactionHash),
+  const payees = [
+    ...logs.flatMap(({ topics: [, , to], transactionHash }) =>
+      to ? [{ to: `0x${to.slice(-40)}`, transactionHash }] : [],
+    ),
+    ...block.transactions.flatMap(({ to, value, hash }) => (to && value > 0n ? [{ to, transactionHash: hash }] : [])),
+  ];
+  const paid = await toWatched(
+    payees.map(({ to, transactionHash }) => ({ address: spelled(to), transactionHash })),
+    watched,
   );
-  const isCandidate = ({ hash, from, to, value }: Transaction) =>
-    paidByLog.has(hash) || watchedAddress(from) !== null || (to && value > 0n && watchedAddress(to) !== null);
-  const receipts = await Promise.all(block.transactions.filter(isCandidate).map((each) => fetchReceipt(node, each)));
+  const wanted = new Set(paid.map(({ transactionHash }) => transactionHash));
+  const candidates = block.transactions.filter(({ hash }) => wanted.has(hash));
+  const receipts = await Promise.all(candidates.map((each) => fetchReceipt(node, each)));
   return receipts.includes(null) ? null : (receipts as Receipt[]);
 };
 
-/** Without regard to internal transfers where one of the nodes finds them in another way. */
+/** Without regard to calls inside transactions where one of the nodes does not show them. */
 const sameTransfers = (one: Reading, other: Reading): boolean => {
   const textOf = ({ transfers }: Reading) =>
     transfers
-      .filter((transfer) => one.internal === other.internal || !isInternal(transfer))
+      .filter(({ id }) => (one.isTraced && other.isTraced) || !CALL_ID.test(id))
       .map(({ id, address, asset, units }) => `${id} ${address} ${asset} ${units}`)
       .join('\n');
   return textOf(one) === textOf(other);

@@ -1,21 +1,21 @@
+import { checksummed } from '@cpg/assets';
 import type { Transfer } from '../chain-source.ts';
 import type { Log, Receipt, Transaction } from './answers.ts';
 import { type EvmBlock, TRANSFER_TOPIC } from './block.ts';
 import type { InternalCall } from './internal-calls.ts';
 
-export interface Wanted {
-  /** The address in its spelling, if it is watched. */
-  readonly watchedAddress: (address: string) => string | null;
-  /** CAIP-19 by contract in lower case; the native coin has the key undefined. */
-  readonly assetByContract: ReadonlyMap<string | undefined, string>;
-}
+/** CAIP-19 by contract in lower case; the native coin has the key undefined. */
+export type AssetByContract = ReadonlyMap<string | undefined, string>;
 
-/** The transfers to watched addresses, in the order of the block. Failed transactions pay nobody. */
+/** How deposit instructions spell an address. */
+export const spelled = (address: string): string => checksummed(address.slice(2));
+
+/** The transfers of some assets to anybody, in the order of the block. Failed transactions pay nobody. */
 export const transfersOf = (
   { transactions }: EvmBlock,
   receipts: readonly Receipt[],
   calls: ReadonlyMap<string, readonly InternalCall[]>,
-  wanted: Wanted,
+  assets: AssetByContract,
 ): Transfer[] => {
   const receiptOf = new Map(receipts.map((receipt) => [receipt.transactionHash, receipt]));
   return transactions.flatMap((transaction) => {
@@ -23,39 +23,33 @@ export const transfersOf = (
     const receipt = receiptOf.get(hash);
     if (receipt?.status === '0x0') return [];
     return [
-      ...(receipt ? [...nativeTransfer(transaction, wanted), ...tokenTransfers(receipt, wanted)] : []),
-      ...internalTransfers(hash, calls.get(hash) ?? [], wanted),
+      ...(receipt ? [...nativeTransfer(transaction, assets), ...tokenTransfers(receipt, assets)] : []),
+      ...internalTransfers(hash, calls.get(hash) ?? [], assets),
     ];
   });
 };
 
-const nativeTransfer = ({ hash, to, value }: Transaction, { watchedAddress, assetByContract }: Wanted): Transfer[] => {
-  const asset = assetByContract.get(undefined);
-  const address = asset !== undefined && value > 0n && to ? watchedAddress(to) : null;
-  return address === null ? [] : [{ id: `${hash}:native`, txHash: hash, address, asset: asset!, units: value }];
+const nativeTransfer = ({ hash, to, value }: Transaction, assets: AssetByContract): Transfer[] => {
+  const asset = assets.get(undefined);
+  if (asset === undefined || value === 0n || !to) return [];
+  return [{ id: `${hash}:native`, txHash: hash, address: spelled(to), asset, units: value }];
 };
 
-const internalTransfers = (
-  hash: string,
-  calls: readonly InternalCall[],
-  { watchedAddress, assetByContract }: Wanted,
-): Transfer[] =>
-  calls.flatMap(({ to, value }, index) => {
-    const address = watchedAddress(to);
-    if (address === null) return [];
-    return [
-      { id: `${hash}:native${index + 1}`, txHash: hash, address, asset: assetByContract.get(undefined)!, units: value },
-    ];
+const internalTransfers = (hash: string, calls: readonly InternalCall[], assets: AssetByContract): Transfer[] =>
+  calls.map(({ to, value: units }, index) => {
+    const id = `${hash}:native${index + 1}`;
+    return { id, txHash: hash, address: spelled(to), asset: assets.get(undefined)!, units };
   });
 
 /** The position of a log inside its receipt stays when the transaction is mined again in another block. */
-const tokenTransfers = ({ transactionHash: hash, logs }: Receipt, { watchedAddress, assetByContract }: Wanted) =>
-  logs.flatMap((log, position): Transfer[] => {
-    const asset = assetByContract.get(log.address);
+const tokenTransfers = ({ transactionHash: hash, logs }: Receipt, assets: AssetByContract): Transfer[] =>
+  logs.flatMap((log, position) => {
+    const asset = assets.get(log.address);
     const payment = asset !== undefined ? transferOf(log) : null;
-    const address = payment && watchedAddress(payment.to);
-    if (!payment || !address) return [];
-    return [{ id: `${hash}:${position}`, txHash: hash, address, asset: asset!, units: payment.units }];
+    if (!payment) return [];
+    return [
+      { id: `${hash}:${position}`, txHash: hash, address: spelled(payment.to), asset: asset!, units: payment.units },
+    ];
   });
 
 const UNITS = /^0x[0-9a-f]{64}$/;
