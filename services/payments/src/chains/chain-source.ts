@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 /** A block. Its hash has 64 hex digits (Bitcoin), or `0x` and 64 (EVM). */
 export interface BlockRef {
   readonly height: number;
@@ -8,7 +10,7 @@ export interface BlockRef {
 export interface Transfer {
   /** Position in the chain, the same in every block that contains the transaction: Bitcoin `<txid>:<vout>`, EVM
    *  `<txHash>:<position of the log in its receipt>`, `<txHash>:native`, `<txHash>:native<n>` for the n-th call inside
-   *  a transaction. */
+   *  a transaction. `correctedId` adds to it. */
   readonly id: string;
   readonly txHash: string;
   /** Spelled as in deposit instructions. */
@@ -31,7 +33,25 @@ export interface Block {
   readonly transfers: readonly Transfer[];
   /** Bitcoin: the transaction of this block that spends an output `<txid>:<vout>`. */
   readonly spent?: (output: string) => string | undefined;
+  /** Numbers of the nodes that showed these same transfers. */
+  readonly nodes: readonly number[];
+  /** The hash of the block proves each transfer and that there is no other one, except for calls inside transactions. */
+  readonly isProven: boolean;
+  /** Whether calls inside transactions that pay coins of the chain were looked for, if there are such calls. */
+  readonly isTraced: boolean;
 }
+
+/** Whether a transfer is a call inside a transaction. No hash proves such a call, and only nodes with traces show it. */
+export const isInsideCall = ({ id }: Pick<Transfer, 'id'>): boolean => /:native\d+(:|$)/.test(id);
+
+const CORRECTED = ':corrected:';
+
+/** The id of a transfer that an earlier reading showed with another amount, asset or address. It depends only on these,
+ *  because the payment of the earlier reading keeps its own id and amount. */
+export const correctedId = ({ id, address, asset, units }: Transfer): string =>
+  `${id}${CORRECTED}${createHash('sha256').update(`${address} ${asset} ${units}`).digest('hex').slice(0, 16)}`;
+
+export const isCorrected = ({ id }: Pick<Transfer, 'id'>): boolean => id.includes(CORRECTED);
 
 /** Addresses to find transfers to, spelled as in deposit instructions. */
 export interface Watched {
@@ -57,8 +77,10 @@ export interface ChainSource {
   readonly tip: () => Promise<BlockRef>;
   /** The block at a height, on which all answering nodes agree; null above the tip of one of them. */
   readonly at: (height: number) => Promise<BlockRef | null>;
-  /** Throws ReorganizedError if no node has that block any more. */
-  readonly block: (ref: BlockRef, watched: Watched) => Promise<Block>;
+  /** Asks nodes other than `not` first. Throws ReorganizedError if no node has that block any more. */
+  readonly block: (ref: BlockRef, watched: Watched, options?: { readonly not?: readonly number[] }) => Promise<Block>;
+  /** The coins of the chain that addresses have after a block; null if no node knows that any more. */
+  readonly balances?: (at: BlockRef, addresses: readonly string[]) => Promise<ReadonlyMap<string, bigint> | null>;
   /** Transfers of transactions that no block contains yet. */
   readonly mempool?: (watched: Watched) => Promise<readonly Transfer[]>;
 }

@@ -11,8 +11,12 @@ export interface NodesOptions extends Pick<RpcNodeOptions, 'timeoutMs' | 'maxByt
 
 /** The nodes of one network. Only nodes that passed `check` are asked. */
 export interface Nodes {
-  /** The first usable answer, and the node that gave it. Null if nodes answered null: they do not know it. */
-  readonly first: <T>(ask: (node: RpcNode) => Promise<T | null>) => Promise<{ node: RpcNode; answer: T } | null>;
+  /** The first usable answer, and the node that gave it. Null if nodes answered null: they do not know it. Nodes with
+   *  the numbers `not` are asked last. */
+  readonly first: <T>(
+    ask: (node: RpcNode) => Promise<T | null>,
+    not?: readonly number[],
+  ) => Promise<{ node: RpcNode; answer: T } | null>;
   /** The answers of all nodes that give one; at least one. `except` is not asked, and then there may be none. */
   readonly all: <T>(ask: (node: RpcNode) => Promise<T>, except?: RpcNode) => Promise<T[]>;
   /** Counts a fault that no single node shows: the nodes differ. Returns the error to throw. */
@@ -78,10 +82,12 @@ export const openNodes = (
   const inOrder = () => [...nodes.filter((node) => !isPaused(node)), ...nodes.filter(isPaused)];
 
   return {
-    first: async (ask) => {
+    first: async (ask, not = []) => {
       let isUnknown = false;
       let lastError: ChainNodeError | undefined;
-      for (const node of inOrder()) {
+      for (const node of inOrder().toSorted(
+        (a, b) => Number(not.includes(a.number)) - Number(not.includes(b.number)),
+      )) {
         try {
           const answer = await askOne(node, ask);
           if (answer !== null) return { node, answer };

@@ -2,6 +2,7 @@ import {
   type Block,
   type BlockRef,
   type ChainSource,
+  isInsideCall,
   ReorganizedError,
   toWatched,
   type Transfer,
@@ -17,14 +18,27 @@ export type SimulatedChain = ReturnType<typeof simulatedChain>;
 
 const HOUR_ZERO = Date.parse('2026-01-31T12:00:00.000Z');
 
-/** A chain in memory whose blocks are a minute apart, and one node that serves it. */
-export const simulatedChain = ({ name = 'main', hasMempool = true } = {}) => {
+/** What a node shows of a block instead of its transfers. `reading` counts the readings of all blocks, from 1 on. */
+export type Lie = (
+  transfers: readonly Transfer[],
+  about: { readonly node: number; readonly ref: BlockRef; readonly reading: number },
+) => readonly Transfer[];
+
+const honest: Lie = (transfers) => transfers;
+
+/** A chain in memory whose blocks are a minute apart, and the nodes that serve it. Each block is read from one node. */
+export const simulatedChain = ({ name = 'main', hasMempool = true, nodes = 1, isProven = false } = {}) => {
   let blocks: SimulatedBlock[] = [];
   let mined = 0;
   let pool: readonly Transfer[] = [];
   /** The node does not know the last blocks. */
   let missing = 0;
   let failure: Error | null = null;
+  let lie = honest;
+  let readings = 0;
+  let silent: readonly number[] = [];
+  let untraced: readonly number[] = [];
+  let balances: ChainSource['balances'];
   const mine = (...transfers: Transfer[]): BlockRef => {
     mined += 1;
     const height = blocks.length;
@@ -43,23 +57,38 @@ export const simulatedChain = ({ name = 'main', hasMempool = true } = {}) => {
     };
   const spendersOf = ({ transfers }: SimulatedBlock) =>
     new Map(transfers.flatMap(({ txHash, spends = [] }) => spends.map((output) => [output, txHash] as const)));
+  const nodeFor = (not: readonly number[]): number => {
+    const answering = Array.from({ length: nodes }, (_, index) => index + 1).filter((node) => !silent.includes(node));
+    return answering.find((node) => !not.includes(node)) ?? answering[0]!;
+  };
   const source: ChainSource = {
     verify: answer(() => {}),
     tip: answer(() => refAt(tipHeight())),
     at: (height) => answer(() => (height <= tipHeight() ? refAt(height) : null))(),
-    block: (ref, watched) =>
+    block: (ref, watched, { not = [] } = {}) =>
       answer(async (): Promise<Block> => {
         const block = blocks[ref.height];
         if (block?.hash !== ref.hash || ref.height > tipHeight()) throw new ReorganizedError(ref);
         const spenders = spendersOf(block);
+        const { time } = block;
+        const parent = blocks[ref.height - 1]!.hash;
+        readings += 1;
+        const node = nodeFor(not);
+        const isTraced = !untraced.includes(node);
+        const shown = lie(block.transfers, { node, ref, reading: readings });
+        const transfers = (await toWatched(shown, watched)).filter((each) => isTraced || !isInsideCall(each));
         return {
           ref,
-          parent: blocks[ref.height - 1]!.hash,
-          time: block.time,
-          transfers: await toWatched(block.transfers, watched),
+          parent,
+          time,
+          transfers,
           spent: (output) => spenders.get(output),
+          nodes: [node],
+          isProven: isProven && shown === block.transfers,
+          isTraced,
         };
       })(),
+    balances: async (...asked) => (await balances?.(...asked)) ?? null,
     ...(hasMempool && {
       mempool: (watched) => answer(() => toWatched(pool, watched))(),
     }),
@@ -74,6 +103,14 @@ export const simulatedChain = ({ name = 'main', hasMempool = true } = {}) => {
     drop: (depth: number) => void blocks.splice(Math.max(1, blocks.length - depth)),
     setPool: (transfers: readonly Transfer[]) => void (pool = transfers),
     setMissing: (count: number) => void (missing = count),
+    /** Nodes lie from now on; null ends that. */
+    setLie: (next: Lie | null) => void (lie = next ?? honest),
+    readings: () => readings,
+    /** Nodes that do not answer. */
+    setSilent: (numbers: readonly number[]) => void (silent = numbers),
+    /** Nodes without traces. */
+    setUntraced: (numbers: readonly number[]) => void (untraced = numbers),
+    setBalances: (next: ChainSource['balances']) => void (balances = next),
     setFailure: (error: Error | null) => void (failure = error),
     /** The node lost its data and syncs another chain. */
     wipe: () => {

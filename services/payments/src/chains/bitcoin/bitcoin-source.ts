@@ -81,8 +81,8 @@ export const bitcoinSource = ({
   return {
     verify: async () => void (await nodes.all(async () => {})),
     ...positions,
-    block: async (ref, watched) => {
-      const found = await nodes.first((node) => fetchBlock(node, ref, roots));
+    block: async (ref, watched, { not } = {}) => {
+      const found = await nodes.first((node) => fetchBlock(node, ref, roots), not);
       if (!found) throw new ReorganizedError(ref);
       const block = found.answer;
       const paid: Paid[] = [];
@@ -97,6 +97,9 @@ export const bitcoinSource = ({
         time: block.time,
         transfers: await transfersAmong(paid, watched),
         spent: (output) => (spenders ??= spendersIn(block)).get(output),
+        nodes: [found.node.number],
+        isProven: true,
+        isTraced: true,
       };
     },
     mempool: mempoolReader(nodes, (bytes, transaction, watched) => transfersAmong(paidBy(bytes, transaction), watched)),

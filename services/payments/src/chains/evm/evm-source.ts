@@ -4,6 +4,7 @@ import {
   type Block,
   type BlockRef,
   type ChainSource,
+  isInsideCall,
   ReorganizedError,
   toWatched,
   type Watched,
@@ -39,7 +40,7 @@ export const evmSource = ({
   const hasNativeAsset = assetByContract.has(undefined);
 
   /** Null if the node does not know the block. */
-  const read = async (node: RpcNode, ref: BlockRef, watched: Watched): Promise<Reading | null> => {
+  const read = async (node: RpcNode, ref: BlockRef, watched: Watched): Promise<Block | null> => {
     const block = await fetchBlock(node, ref);
     if (!block) return null;
     const { blockReceipts, internalCalls } = await abilities(node);
@@ -54,6 +55,8 @@ export const evmSource = ({
       parent: block.header.parentHash,
       time: new Date(block.header.timestamp * 1_000),
       transfers: await toWatched(paid, watched),
+      nodes: [node.number],
+      isProven: false,
       isTraced: calls !== null || !hasNativeAsset,
     };
   };
@@ -61,35 +64,28 @@ export const evmSource = ({
   return {
     verify: async () => void (await nodes.all(async () => {})),
     ...agreedPositions(nodes, POSITIONS),
-    block: async (ref, watched) => {
-      const found = await nodes.first((node) => read(node, ref, watched));
+    block: async (ref, watched, { not } = {}) => {
+      const found = await nodes.first((node) => read(node, ref, watched), not);
       if (!found) throw new ReorganizedError(ref);
       const { node, answer } = found;
       if (answer.transfers.length === 0 && answer.isTraced) return answer;
       const others = await nodes.all((another) => read(another, ref, watched), node);
       if (!others.every((other) => other !== null && sameTransfers(answer, other)))
         throw nodes.disagreement(`the transfers of block ${ref.hash}`);
-      return bestOf([answer, ...(others as Reading[])]);
+      const readings = [answer, ...(others as Block[])];
+      return { ...bestOf(readings), nodes: readings.flatMap((reading) => reading.nodes) };
     },
     close: nodes.close,
   };
 };
 
-interface Reading extends Block {
-  /** Whether the coins that contracts paid were looked for. */
-  readonly isTraced: boolean;
-}
-
-const bestOf = (readings: readonly Reading[]): Reading => readings.find(({ isTraced }) => isTraced) ?? readings[0]!;
+const bestOf = (readings: readonly Block[]): Block => readings.find(({ isTraced }) => isTraced) ?? readings[0]!;
 
 /** Many nodes have no traces of old blocks. */
 const nullIfLacking = (error: unknown): null => {
   if (isLacking(error)) return null;
   throw error;
 };
-
-// Only traces show calls inside a transaction.
-const CALL_ID = /:native\d+$/;
 
 const POSITIONS: Positions = {
   height: async (node) => checkedAnswer(node, 'eth_blockNumber', smallQuantityIn, await node.call('eth_blockNumber')),
@@ -129,10 +125,10 @@ const receiptsOf = async (
 };
 
 /** Without regard to calls inside transactions where one of the nodes does not show them. */
-const sameTransfers = (one: Reading, other: Reading): boolean => {
-  const textOf = ({ transfers }: Reading) =>
+const sameTransfers = (one: Block, other: Block): boolean => {
+  const textOf = ({ transfers }: Block) =>
     transfers
-      .filter(({ id }) => (one.isTraced && other.isTraced) || !CALL_ID.test(id))
+      .filter((transfer) => (one.isTraced && other.isTraced) || !isInsideCall(transfer))
       .map(({ id, address, asset, units }) => `${id} ${address} ${asset} ${units}`)
       .join('\n');
   return textOf(one) === textOf(other);
