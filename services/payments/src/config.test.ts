@@ -86,6 +86,18 @@ test('refuses nodes of a network that the file of assets does not have, and show
   expect(() => read('https://secret.example')).toThrow(/CHAIN_URLS: must be JSON like (?!.*secret)/);
 });
 
+test('refuses a quorum that a network has too few nodes for', () => {
+  const read = (CHAIN_QUORUM: string, nodes: number) => {
+    const urls = Array.from({ length: nodes }, (_, index) => `http://127.0.0.1:${8332 + index}`);
+    return readPaymentsConfig({ ...ENV, CHAIN_QUORUM, CHAIN_URLS: JSON.stringify({ 'bitcoin-testnet': urls }) });
+  };
+  expect(read('2', 2).CHAIN_QUORUM).toBe(2);
+  expect(read('', 1).CHAIN_QUORUM).toBeUndefined();
+  expect(() => read('2', 1)).toThrow(
+    'CHAIN_QUORUM is 2, but CHAIN_URLS has 1 for bitcoin-testnet: add nodes, or lower CHAIN_QUORUM',
+  );
+});
+
 describe('reading the configuration files', () => {
   let folder: string;
   beforeAll(() => void (folder = mkdtempSync(join(tmpdir(), 'payments-config-'))));

@@ -41,6 +41,9 @@ const Config = z.object({
   CHAIN_URLS: ChainUrls,
   /** How often nodes are asked for new blocks. Default: by the kind of chain. */
   CHAIN_POLL_MS: z.coerce.number().int().min(100).max(600_000).optional(),
+  /** Nodes that must have shown a transfer before its money is confirmed. Default: 2 for large amounts where there are two
+   *  nodes, else 1. */
+  CHAIN_QUORUM: z.coerce.number().int().min(1).max(16).optional(),
 });
 
 type FileVariables = 'PROVIDERS_FILE' | 'FEES_FILE' | 'ASSETS_FILE' | 'NETWORKS_FILE' | 'BITCOIN_XPUB' | 'EVM_XPUB';
@@ -62,6 +65,7 @@ export const readPaymentsConfig = (env: NodeJS.ProcessEnv): Config => {
   );
   const assets = readAssets({ ENVIRONMENT: config.ENVIRONMENT, ASSETS_FILE, NETWORKS_FILE });
   requireKnownNetworks(config.CHAIN_URLS, assets);
+  requireQuorum(config);
   const read = {
     ...config,
     providers: PROVIDERS_FILE === undefined ? [] : readProviders(PROVIDERS_FILE, config.ENVIRONMENT),
@@ -88,6 +92,14 @@ const requireKnownNetworks = (urls: Config['CHAIN_URLS'], { networks }: AssetTab
     throw new ConfigError(
       `CHAIN_URLS names the network ${unknown}, but the networks are ${networks.map(({ name }) => name).join(', ')}`,
     );
+};
+
+const requireQuorum = ({ CHAIN_QUORUM = 1, CHAIN_URLS }: Pick<Config, 'CHAIN_QUORUM' | 'CHAIN_URLS'>): void => {
+  const [network, nodes] = Object.entries(CHAIN_URLS).find(([, urls]) => urls.length < CHAIN_QUORUM) ?? [];
+  if (!network) return;
+  throw new ConfigError(
+    `CHAIN_QUORUM is ${CHAIN_QUORUM}, but CHAIN_URLS has ${nodes!.length} for ${network}: add nodes, or lower CHAIN_QUORUM`,
+  );
 };
 
 const readProviders = (file: string, environment: 'sandbox' | 'production'): ProviderSettings[] => {

@@ -1,34 +1,35 @@
 import type { Block, BlockRef, Transfer } from './chain-source.ts';
-import { mined, pooled, type SeenTransfer, unmined } from './seen-transfer.ts';
+import { pooled, type SeenTransfer, unmined } from './seen-transfer.ts';
 
 /** A block that was read. Its time is null for the block at which reading began. */
 export interface ReadBlock extends BlockRef {
   readonly time: Date | null;
+  /** Numbers of the nodes that showed its transfers at the first reading. */
+  readonly nodes: readonly number[];
 }
 
 /** Where reading stands, and what changes with it, in one transaction. */
 export interface ChainChange {
   readonly cursor: ReadBlock;
   readonly transfers: readonly SeenTransfer[];
+  /** The height up to which blocks were read again; absent where that does not change. */
+  readonly rechecked?: number;
 }
 
-/** Reads a block. `known` are the transfers that the block repeats, `unminedKnown` those that no block contains. */
+/** Moves on to a block. `changed` are its transfers after it was read, `unminedKnown` those that no block contained. */
 export const forward = (
-  { ref, time, transfers, spent }: Block,
-  known: readonly SeenTransfer[],
+  { ref, time, nodes, spent }: Block,
+  changed: readonly SeenTransfer[],
   unminedKnown: readonly SeenTransfer[],
-  now: Date,
 ): ChainChange => {
-  const byId = new Map(known.map((transfer) => [transfer.id, transfer]));
-  const arrived = transfers.map((transfer) => mined(transfer, { ref, time }, byId.get(transfer.id), now));
-  const ids = new Set(transfers.map(({ id }) => id));
+  const ids = new Set(changed.map(({ id }) => id));
   const conflicting = unminedKnown.filter(
     ({ id, txHash, conflictAt, spends = [] }) =>
       !ids.has(id) && conflictAt === null && spends.some((output) => isSpentByAnother(spent?.(output), txHash)),
   );
   return {
-    cursor: { ...ref, time },
-    transfers: [...arrived, ...conflicting.map((transfer) => ({ ...transfer, conflictAt: ref.height }))],
+    cursor: { ...ref, time, nodes },
+    transfers: [...changed, ...conflicting.map((transfer) => ({ ...transfer, conflictAt: ref.height }))],
   };
 };
 

@@ -9,6 +9,8 @@ const reading: ChainProgress = {
   height: 100,
   watched: 7,
   reorganizations: 2,
+  recheckLag: 8,
+  unsettled: { readings: 1, quorum: 4 },
   readAt: new Date(9_500),
   state: 'reading',
 };
@@ -19,7 +21,11 @@ test('shows how far each network is read, and what its nodes failed to answer', 
     ['bitcoin', reading],
     ['ethereum', { ...reading, tip: 90, state: 'halted' as const }],
   ]);
-  const { nodeFailed } = chainMetrics(registry, () => progress);
+  const urls = { bitcoin: ['http://a', 'http://b'] };
+  const { nodeFailed, readingCounts } = chainMetrics(registry, () => progress, urls);
+  readingCounts('bitcoin').missed(2);
+  readingCounts('bitcoin').misread(1);
+  readingCounts('bitcoin').unexplained();
   nodeFailed('bitcoin', 'timeout');
   nodeFailed('bitcoin', 'timeout');
   nodeFailed('ethereum', 'refused');
@@ -39,12 +45,24 @@ test('shows how far each network is read, and what its nodes failed to answer', 
     'chain_halted{network="ethereum"} 1',
     'chain_reorganizations_total{network="bitcoin"} 2',
     'chain_reorganizations_total{network="ethereum"} 2',
+    'chain_recheck_lag_blocks{network="bitcoin"} 8',
+    'chain_recheck_lag_blocks{network="ethereum"} 8',
+    'chain_unsettled_transfers{network="bitcoin",reason="readings"} 1',
+    'chain_unsettled_transfers{network="bitcoin",reason="quorum"} 4',
+    'chain_unsettled_transfers{network="ethereum",reason="readings"} 1',
+    'chain_unsettled_transfers{network="ethereum",reason="quorum"} 4',
+    'chain_missed_transfers_total{network="bitcoin",node="1"} 0',
+    'chain_missed_transfers_total{network="bitcoin",node="2"} 1',
+    'chain_misread_transfers_total{network="bitcoin",node="1"} 1',
+    'chain_misread_transfers_total{network="bitcoin",node="2"} 0',
+    'chain_unexplained_balances_total{network="bitcoin"} 1',
     'chain_node_faults_total{network="bitcoin",fault="timeout"} 2',
     'chain_node_faults_total{network="ethereum",fault="refused"} 1',
   ]);
   // Another process became the leader of the networks.
   progress = new Map();
-  expect(await lines()).toEqual([expect.stringMatching(/^chain_node_faults/), expect.stringMatching(/^chain_node/)]);
+  for (const line of await lines())
+    expect(line).toMatch(/^chain_(node_faults|(missed|misread)_transfers|unexplained_balances)_total/);
 });
 
 const MONITORING = join(import.meta.dirname, '../../../../deploy/monitoring');
@@ -53,7 +71,10 @@ test.each(['chain-alerts.yml', 'chains-dashboard.json'])(
   '%s names only metrics that payments exports',
   async (file) => {
     const registry = createServiceMetrics({ totals: () => ({}) });
-    chainMetrics(registry, () => new Map([['bitcoin', reading]])).nodeFailed('bitcoin', 'timeout');
+    chainMetrics(registry, () => new Map([['bitcoin', reading]]), { bitcoin: ['http://a'] }).nodeFailed(
+      'bitcoin',
+      'timeout',
+    );
     const exported = new Set((await registry.metrics()).match(/^chain_\w+/gm));
     const named = new Set(readFileSync(join(MONITORING, file), 'utf8').match(/\bchain_\w+/g));
     expect(named.size).toBeGreaterThan(4);

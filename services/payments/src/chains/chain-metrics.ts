@@ -1,16 +1,20 @@
 import { computedMetric, counterMetric, type MetricsRegistry } from '@cpg/runtime';
 import type { NodeFault } from './chain-source.ts';
-import type { ChainProgress } from './watcher.ts';
+import type { ChainUrls } from './chain-urls.ts';
+import type { ChainProgress, ReadingCounts } from './watcher.ts';
 
 export interface ChainMetrics {
   /** A node gave no usable answer. */
   readonly nodeFailed: (network: string, fault: NodeFault) => void;
+  /** Counts what readings of the blocks of a network found. */
+  readonly readingCounts: (network: string) => ReadingCounts;
 }
 
-/** The metrics of the chains that this process reads, by network. */
+/** The metrics of the chains that this process reads, by network. `urls` are the nodes of those that it may read. */
 export const chainMetrics = (
   registry: MetricsRegistry,
   progress: () => ReadonlyMap<string, ChainProgress>,
+  urls: ChainUrls,
 ): ChainMetrics => {
   const metric = (name: string, help: string, value: (progress: ChainProgress) => number, isCounter = false) =>
     computedMetric(registry, {
@@ -34,10 +38,45 @@ export const chainMetrics = (
   metric('chain_halted', '1 while an operator has to act', ({ state }) => (state === 'halted' ? 1 : 0));
   metric('chain_reorganizations_total', 'Reorganizations followed', ({ reorganizations }) => reorganizations, true);
 
+  metric(
+    'chain_recheck_lag_blocks',
+    'Blocks that are deep enough and were not read again',
+    ({ recheckLag }) => recheckLag,
+  );
+  computedMetric(registry, {
+    name: 'chain_unsettled_transfers',
+    help: 'Transfers that are deep enough and not confirmed, because readings differ or too few nodes showed them',
+    labels: ['network', 'reason'],
+    values: () =>
+      [...progress()].flatMap(([network, { unsettled }]) =>
+        (['readings', 'quorum'] as const).map((reason) => [{ network, reason }, unsettled[reason]] as const),
+      ),
+  });
+
+  const nodes = Object.entries(urls).flatMap(([network, { length }]) =>
+    Array.from({ length }, (_, index) => ({ network, node: String(index + 1) })),
+  );
+  const ofNode = (name: string, help: string) =>
+    counterMetric(registry, { name, help, labelNames: ['network', 'node'], known: nodes });
+  const missed = ofNode('chain_missed_transfers_total', 'Transfers that a node left out and a further reading found');
+  const misread = ofNode('chain_misread_transfers_total', 'Transfers that a node showed and that were not so');
+  const unexplained = counterMetric(registry, {
+    name: 'chain_unexplained_balances_total',
+    help: 'Blocks in which an address received coins that no transfer explains',
+    labelNames: ['network'],
+    known: Object.keys(urls).map((network) => ({ network })),
+  });
   const count = counterMetric(registry, {
     name: 'chain_node_faults_total',
     help: 'Questions to a node of a chain without a usable answer',
     labelNames: ['network', 'fault'],
   });
-  return { nodeFailed: (network, fault) => count({ network, fault }) };
+  return {
+    nodeFailed: (network, fault) => count({ network, fault }),
+    readingCounts: (network) => ({
+      missed: (node) => missed({ network, node: String(node) }),
+      misread: (node) => misread({ network, node: String(node) }),
+      unexplained: () => unexplained({ network }),
+    }),
+  };
 };

@@ -1,4 +1,5 @@
 import type { ChainChange, ReadBlock } from './chain-change.ts';
+import type { BlockRef } from './chain-source.ts';
 import type { Report, SeenTransfer } from './seen-transfer.ts';
 
 /** How far a network was read. */
@@ -6,6 +7,8 @@ export interface ChainState {
   readonly genesis: string;
   /** The blocks read last, oldest first; the last one is the cursor. Never empty. */
   readonly window: readonly ReadBlock[];
+  /** The height up to which blocks were read again, at most that of the cursor. */
+  readonly rechecked: number;
 }
 
 export interface StoredChain {
@@ -27,7 +30,7 @@ export interface ReadMark {
 }
 
 export interface OpenTransfer extends SeenTransfer {
-  /** All units of its asset that its address received, without failed transfers. */
+  /** All units of its asset that its address received, without transfers that failed or that readings do not show. */
   readonly unitsAtAddress: bigint;
 }
 
@@ -41,14 +44,16 @@ export interface ReportChange {
 /** What was read from one network. */
 export interface ChainStore {
   readonly load: () => Promise<StoredChain>;
-  /** Commits a change in one transaction. False, and nothing changes, unless the cursor is `from`: another process
-   *  went on, or an operator asked for a rescan. */
+  /** Commits a change in one transaction. Blocks above its cursor count as not read again. False, and nothing changes,
+   *  unless the cursor is `from`: another process went on, or an operator asked for a rescan. */
   readonly commit: (from: ReadBlock, change: ChainChange) => Promise<boolean>;
   /** Begins a window at the cursor of `change`: at the first start, with `from` null, or because an operator asked for
    *  a rescan. False like `commit`. */
   readonly begin: (genesis: string, from: ReadBlock | null, change: ChainChange) => Promise<boolean>;
   readonly mark: (mark: ReadMark) => Promise<void>;
   readonly withIds: (ids: readonly string[]) => Promise<SeenTransfer[]>;
+  /** Those with ids, and those that a block contains or contained last. */
+  readonly ofBlock: (ref: BlockRef, ids: readonly string[]) => Promise<SeenTransfer[]>;
   readonly above: (height: number) => Promise<SeenTransfer[]>;
   /** Those that may change or have something to report, oldest first. */
   readonly open: () => Promise<OpenTransfer[]>;

@@ -10,13 +10,15 @@ interface CursorRow {
   readonly time: Date | null;
   readonly rescan_from: string | null;
   readonly read_at: Date | null;
+  readonly rechecked: string | null;
 }
 
-type BlockRow = Pick<CursorRow, 'height' | 'hash' | 'time'>;
+type BlockRow = Pick<CursorRow, 'height' | 'hash' | 'time'> & { readonly nodes: number[] };
 
 /** What was read from a network, in PostgreSQL. `windowBlocks` hashes are kept. */
 export const chainTables = (pool: Pool, network: string, windowBlocks: number): ChainStore => {
-  const transfers = (condition: string, value?: unknown) => readTransfers(pool, network, condition, value);
+  const transfers = (name: string, condition: string, ...values: unknown[]) =>
+    readTransfers(pool, network, name, condition, values);
   const apply = (
     { cursor, transfers: changed }: ChainChange,
     lowest: number,
@@ -33,7 +35,7 @@ export const chainTables = (pool: Pool, network: string, windowBlocks: number): 
     begin: (genesis, from, change) =>
       apply(change, change.cursor.height, (db) => beginAt(db, network, genesis, from, change.cursor)),
     commit: (from, change) =>
-      apply(change, change.cursor.height - windowBlocks, (db) => moveCursor(db, network, from, change.cursor)),
+      apply(change, change.cursor.height - windowBlocks, (db) => moveCursor(db, network, from, change)),
     mark: async ({ tip, readAt, halted }) => {
       await pool.query({
         name: 'mark-chain',
@@ -43,8 +45,10 @@ export const chainTables = (pool: Pool, network: string, windowBlocks: number): 
         values: [network, tip, readAt, halted],
       });
     },
-    withIds: async (ids) => (ids.length === 0 ? [] : transfers('id = any($2)', ids)),
-    above: (height) => transfers('height > $2', height),
+    withIds: async (ids) => (ids.length === 0 ? [] : transfers('with-ids', 'id = any($2)', ids)),
+    ofBlock: ({ height, hash }, ids) =>
+      transfers('of-block', '(id = any($2) or lost_hash = $3 or (height = $4 and hash = $3))', ids, hash, height),
+    above: (height) => transfers('above', 'height > $2', height),
     open: () => readOpenTransfers(pool, network),
     saveReports: (changes) => saveReports(pool, network, changes),
   };
@@ -59,7 +63,7 @@ const load = async (pool: Pool, network: string): Promise<StoredChain> => {
     }),
     pool.query<BlockRow>({
       name: 'chain-window',
-      text: 'select height, hash, time from payments.chain_blocks where network = $1 order by height',
+      text: 'select height, hash, time, nodes from payments.chain_blocks where network = $1 order by height',
       values: [network],
     }),
   ]);
@@ -69,18 +73,26 @@ const load = async (pool: Pool, network: string): Promise<StoredChain> => {
   if (!row?.genesis) return { state: null, readAt, rescanFrom };
   // The two statements may see different commits: blocks from the cursor on may belong to a later one.
   const below = blocks.rows.map(blockOf).filter(({ height }) => height < Number(row.height));
-  return { state: { genesis: row.genesis, window: [...below, blockOf(row)] }, readAt, rescanFrom };
+  const { nodes } = blocks.rows.find(({ hash }) => hash === row.hash) ?? { nodes: [] };
+  const window = [...below, blockOf({ ...row, nodes })];
+  return { state: { genesis: row.genesis, window, rechecked: Number(row.rechecked) }, readAt, rescanFrom };
 };
 
-const blockOf = ({ height, hash, time }: BlockRow): ReadBlock => ({ height: Number(height), hash, time });
+const blockOf = ({ height, hash, time, nodes }: BlockRow): ReadBlock => ({ height: Number(height), hash, time, nodes });
 
 /** False if the cursor is elsewhere, or an operator asked for a rescan. */
-const moveCursor = async (db: Queryable, network: string, from: ReadBlock, to: ReadBlock): Promise<boolean> => {
+const moveCursor = async (
+  db: Queryable,
+  network: string,
+  from: ReadBlock,
+  { cursor: to, rechecked }: ChainChange,
+): Promise<boolean> => {
   const { rowCount } = await db.query({
     name: 'move-chain-cursor',
-    text: `update payments.chain_cursors set height = $4, hash = $5, time = $6, halted = null
+    text: `update payments.chain_cursors set height = $4, hash = $5, time = $6, halted = null,
+             rechecked = least(coalesce($7, rechecked), $4)
            where network = $1 and height = $2 and hash = $3 and rescan_from is null`,
-    values: [network, from.height, from.hash, to.height, to.hash, to.time],
+    values: [network, from.height, from.hash, to.height, to.hash, to.time, rechecked ?? null],
   });
   return rowCount === 1;
 };
@@ -93,9 +105,10 @@ const beginAt = async (
   to: ReadBlock,
 ): Promise<boolean> => {
   const { rowCount } = await db.query(
-    `insert into payments.chain_cursors as row (network, genesis, height, hash, time) values ($1, $2, $3, $4, $5)
+    `insert into payments.chain_cursors as row (network, genesis, height, hash, time, rechecked)
+     values ($1, $2, $3, $4, $5, $3)
      on conflict (network) do update set genesis = excluded.genesis, height = excluded.height, hash = excluded.hash,
-       time = excluded.time, halted = null, rescan_from = null
+       time = excluded.time, rechecked = excluded.rechecked, halted = null, rescan_from = null
      where row.height is not distinct from $6 and row.hash is not distinct from $7`,
     [network, genesis, to.height, to.hash, to.time, from?.height ?? null, from?.hash ?? null],
   );
@@ -110,9 +123,9 @@ const keepBlock = async (db: Queryable, network: string, block: ReadBlock, lowes
   });
   await db.query({
     name: 'keep-chain-block',
-    text: `insert into payments.chain_blocks (network, height, hash, time) values ($1, $2, $3, $4)
-           on conflict (network, height) do update set hash = excluded.hash, time = excluded.time`,
-    values: [network, block.height, block.hash, block.time],
+    text: `insert into payments.chain_blocks (network, height, hash, time, nodes) values ($1, $2, $3, $4, $5)
+           on conflict (network, height) do update set hash = excluded.hash, time = excluded.time, nodes = excluded.nodes`,
+    values: [network, block.height, block.hash, block.time, block.nodes],
   });
 };
 

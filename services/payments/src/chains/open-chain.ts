@@ -24,7 +24,7 @@ export const openChain = (options: OpenChainOptions) => {
 
   const begin = async (): Promise<void> => {
     const { genesis, ...start } = await startPlace({ source, stream, kind });
-    requireLead(await store.begin(genesis, null, { cursor: { ...start, time: null }, transfers: [] }));
+    requireLead(await store.begin(genesis, null, { cursor: { ...start, time: null, nodes: [] }, transfers: [] }));
     log.info({ network, height: start.height }, 'reading of the chain begins');
   };
 
@@ -34,7 +34,13 @@ export const openChain = (options: OpenChainOptions) => {
     const cursor = state?.window.at(-1) ?? null;
     const readUpTo = cursor?.height ?? start.height;
     const gone = await store.above(start.height);
-    const change = unwind({ ...start, time: null }, readUpTo, gone, (await store.open()).filter(isUnmined), now());
+    const change = unwind(
+      { ...start, time: null, nodes: [] },
+      readUpTo,
+      gone,
+      (await store.open()).filter(isUnmined),
+      now(),
+    );
     requireLead(await store.begin(genesis, cursor, change));
     log.warn({ network, height: start.height, from }, 'the chain is read again, as an operator asked');
   };

@@ -2,7 +2,9 @@ import type { Logger } from '@cpg/runtime';
 import type { BlocksAhead } from './blocks-ahead.ts';
 import { type ChainChange, forward, lookAtPool, type ReadBlock, unwind } from './chain-change.ts';
 import type { BlockRef, ChainSource } from './chain-source.ts';
-import { type ChainStore, isUnmined } from './chain-store.ts';
+import { type ChainState, type ChainStore, isUnmined } from './chain-store.ts';
+import { type BlockReading, knownIdsOf, readBlock } from './recheck.ts';
+import type { SeenTransfer } from './seen-transfer.ts';
 import type { WatchedAddresses } from './watched-addresses.ts';
 
 export interface ReadingOptions {
@@ -12,13 +14,17 @@ export interface ReadingOptions {
   readonly blocks: BlocksAhead;
   readonly store: ChainStore;
   readonly watched: WatchedAddresses;
+  /** Called when a reading differs from an earlier one of the same block. */
+  readonly onDifference: (reading: BlockReading, block: BlockRef) => void;
   readonly now: () => Date;
   readonly log: Logger;
 }
 
-/** Reads on from the last block of `window`, with one transaction for each change. */
-export const readingFrom = (window: ReadBlock[], options: ReadingOptions) => {
-  const { network, windowBlocks, source, blocks, store, watched, now, log } = options;
+/** Reads on from a state, with one transaction for each change. */
+export const readingFrom = (state: ChainState, options: ReadingOptions) => {
+  const { network, windowBlocks, source, blocks, store, watched, onDifference, now, log } = options;
+  const window: ReadBlock[] = [...state.window];
+  let { rechecked } = state;
   const cursor = () => window.at(-1)!;
   const unmined = async () => (await store.open()).filter(isUnmined);
   const commit = async (change: ChainChange): Promise<void> => {
@@ -26,10 +32,16 @@ export const readingFrom = (window: ReadBlock[], options: ReadingOptions) => {
     const { height } = change.cursor;
     const kept = window.filter((block) => block.height < height && block.height >= height - windowBlocks);
     window.splice(0, window.length, ...kept, change.cursor);
+    rechecked = Math.min(change.rechecked ?? rechecked, height);
   };
   return {
     window: window as readonly ReadBlock[],
     height: () => cursor().height,
+    /** The height up to which blocks were read again. */
+    rechecked: () => rechecked,
+    /** Commits transfers that a further reading of a block changed. */
+    change: (transfers: readonly SeenTransfer[]): Promise<void> => commit({ cursor: cursor(), transfers }),
+    moveRecheck: (to: number): Promise<void> => commit({ cursor: cursor(), transfers: [], rechecked: to }),
     /** Reads the block after the cursor, unless it follows another block. Resolves to the hash that it follows. */
     read: async (ref: BlockRef): Promise<{ readonly parent: string; readonly watched: number }> => {
       const { hash, height } = cursor();
@@ -38,10 +50,12 @@ export const readingFrom = (window: ReadBlock[], options: ReadingOptions) => {
         throw new Error(`the source of ${network} answered with another block`);
       if (block.parent === hash) {
         const [known, gone] = await Promise.all([
-          store.withIds(block.transfers.map(({ id }) => id)),
+          store.ofBlock(ref, knownIdsOf(block.transfers)),
           block.spent ? unmined() : [],
         ]);
-        await commit(forward(block, known, gone, now()));
+        const first = readBlock(known, block, null, now());
+        await commit(forward(block, first.changed, gone));
+        onDifference(first, ref);
       }
       return { parent: block.parent, watched: addresses };
     },

@@ -27,6 +27,8 @@ export interface ReporterOptions {
   readonly fail: PaymentChanges['fail'];
   /** Confirmations that a transfer needs before its payment is confirmed. */
   readonly requiredConfirmations: RequiredConfirmations;
+  /** Nodes that must have shown so much of an asset before it is confirmed. */
+  readonly quorum: Quorum;
   /** Whether this process still reads the chain. Otherwise its reports are outdated. */
   readonly isLeader: IsLeader;
   readonly log: Logger;
@@ -37,6 +39,8 @@ export type RequiredConfirmations = (transfer: {
   readonly amountMinor: bigint;
   readonly address: string;
 }) => Promise<number>;
+
+export type Quorum = (transfer: Pick<SeenTransfer, 'asset' | 'units'>) => number;
 
 /** Reports transfers as payments, as far as the chain was read. False if a report could not be made yet. */
 export type ReportTransfers = (readSoFar: ReadSoFar) => Promise<boolean>;
@@ -59,7 +63,8 @@ export const reporter = (options: ReporterOptions): ReportTransfers => {
       return 'later';
     }
     const required = await requiredFor(options, transfer);
-    const report = reportOf(transfer, readSoFar, required);
+    const quorum = options.quorum({ asset, units: transfer.unitsAtAddress });
+    const report = reportOf(transfer, readSoFar, { required, quorum });
     if (!report || (!transfer.pending && isSameReport(report, transfer.reported))) return null;
     return { transfer, required, report };
   };
@@ -165,7 +170,7 @@ const madeOf = (report: Report, earlier: readonly (Report | null)[], status: Pay
 
 const assetOf = (assets: readonly Asset[], id: string): Asset => assets.find((each) => each.id === id)!;
 
-const minorOf = ({ currency, decimals }: Asset, units: bigint): bigint =>
+export const minorOf = ({ currency, decimals }: Asset, units: bigint): bigint =>
   fromUnits(units, { scale: decimalsOf(currency), decimals }).minor;
 
 /** Counts all money at the address, so splitting a payment does not lower the number.

@@ -1,4 +1,4 @@
-import type { Block, BlockRef, Transfer } from './chain-source.ts';
+import { type Block, type BlockRef, isCorrected, type Transfer } from './chain-source.ts';
 
 /** The last report about a transfer. `confirmed` without a block: applied, then reorganized away.
  *  `ignored`: less than a minor unit. `refused`: payments rejected it and logged an error. */
@@ -10,11 +10,26 @@ export interface Report {
   readonly block: string | null;
 }
 
+/** What the readings of a block showed of one transfer. */
+export interface Seen {
+  /** Whether the last reading showed it. */
+  readonly isShown: boolean;
+  /** How many readings in a row said the same as the last one. A proven reading counts twice, unless it is the first. */
+  readonly readings: number;
+  /** Numbers of the nodes that showed it, and of those that did not. */
+  readonly shownBy: readonly number[];
+  readonly missedBy: readonly number[];
+}
+
 /** A transfer to a watched address, where the chain has it now, and what was reported about it. */
 export interface SeenTransfer extends Transfer {
   readonly seenAt: Date;
   /** The block on the chain that contains it; null while no block does. */
   readonly block: BlockRef | null;
+  /** Hash of the block that contained it last; null while one does, or none did. */
+  readonly lostHash: string | null;
+  /** What the readings of that block showed. */
+  readonly seen: Seen;
   /** The height that had been read when a reorganization removed it; null while it is mined or was never mined. */
   readonly lostAt: number | null;
   /** Since when neither a block nor the mempool has it. */
@@ -28,8 +43,20 @@ export interface SeenTransfer extends Transfer {
   readonly pending: Report | null;
 }
 
+export const ENOUGH_READINGS = 2;
+
+const UNSEEN: Seen = { isShown: true, readings: 0, shownBy: [], missedBy: [] };
+
+/** Whether enough readings in a row, and `quorum` nodes, showed a transfer. */
+export const isAgreed = ({ isShown, readings, shownBy }: Seen, quorum: number): boolean =>
+  isShown && readings >= ENOUGH_READINGS && shownBy.length >= quorum;
+
+/** Whether readings agreed that no block contains a transfer as an earlier reading showed it. */
+export const isTakenOut = ({ block, seen }: Pick<SeenTransfer, 'block' | 'seen'>): boolean =>
+  block === null && !seen.isShown && seen.readings >= ENOUGH_READINGS;
+
 const unreported = { required: null, reported: null, pending: null } as const;
-const present = { lostAt: null, vanishedAt: null, conflictAt: null } as const;
+const present = { lostHash: null, lostAt: null, vanishedAt: null, conflictAt: null } as const;
 
 const earlier = (a: Date, b: Date): Date => (a <= b ? a : b);
 
@@ -37,6 +64,7 @@ const earlier = (a: Date, b: Date): Date => (a <= b ? a : b);
 export const mined = (
   transfer: Transfer,
   { ref, time }: Pick<Block, 'ref' | 'time'>,
+  seen: Seen,
   known: SeenTransfer | undefined,
   now: Date,
 ): SeenTransfer => ({
@@ -45,19 +73,29 @@ export const mined = (
   ...present,
   seenAt: earlier(known?.seenAt ?? now, time),
   block: ref,
+  seen,
+});
+
+/** A known transfer that an earlier reading showed in this block, and this one does not. */
+export const stillIn = (known: SeenTransfer, ref: BlockRef, seen: Seen): SeenTransfer => ({
+  ...known,
+  ...present,
+  block: ref,
+  seen,
 });
 
 /** A transfer that no block contains any more. */
 export const unmined = (known: SeenTransfer, readUpTo: number, now: Date): SeenTransfer => ({
   ...known,
   block: null,
+  lostHash: known.block?.hash ?? known.lostHash,
   lostAt: readUpTo,
   vanishedAt: now,
 });
 
 /** A transfer in the mempool. */
 export const pooled = (transfer: Transfer, known: SeenTransfer | undefined, now: Date): SeenTransfer => ({
-  ...(known ?? { ...transfer, ...unreported, ...present, seenAt: now, block: null }),
+  ...(known ?? { ...transfer, ...unreported, ...present, seenAt: now, block: null, seen: UNSEEN }),
   vanishedAt: null,
 });
 
@@ -77,28 +115,41 @@ export interface ReadSoFar {
 export const confirmationsOf = ({ block }: SeenTransfer, height: number): number =>
   block ? Math.max(0, height - block.height + 1) : 0;
 
+/** What a transfer needs before it is confirmed. */
+export interface Needs {
+  readonly required: number;
+  /** So many nodes must have shown it. */
+  readonly quorum: number;
+}
+
 /** The report that is due, or null. A confirmation counts for one block: in a new block, an
  *  unapplied payment needs its confirmations again. */
-export const reportOf = (transfer: SeenTransfer, readSoFar: ReadSoFar, required: number): Report | null => {
-  const { block, reported, pending } = transfer;
+export const reportOf = (transfer: SeenTransfer, readSoFar: ReadSoFar, { required, quorum }: Needs): Report | null => {
+  const { block, reported, pending, seen } = transfer;
   const last = pending ?? reported;
   if (last?.status === 'ignored' || last?.status === 'refused') return last;
   if (!block) return reportWithoutBlock(transfer, last, readSoFar, required);
-  const wasConfirmedHere = last?.status === 'confirmed' && last.block === block.hash;
-  const isConfirmed = wasConfirmedHere || confirmationsOf(transfer, readSoFar.height) >= required;
+  // Another amount of known money is nobody's payment before readings agree on it.
+  if (last === null && isCorrected(transfer) && !isAgreed(seen, 1)) return null;
+  const isConfirmedHere = (report: Report | null) => report?.status === 'confirmed' && report.block === block.hash;
+  const wasConfirmedHere = isConfirmedHere(reported) || (seen.isShown && isConfirmedHere(pending));
+  const isDeepEnough = confirmationsOf(transfer, readSoFar.height) >= required;
+  const isConfirmed = wasConfirmedHere || (isDeepEnough && isAgreed(seen, quorum));
   return { status: isConfirmed ? 'confirmed' : 'received', block: block.hash };
 };
 
 const reportWithoutBlock = (
-  { lostAt, vanishedAt, conflictAt }: SeenTransfer,
+  transfer: SeenTransfer,
   last: Report | null,
   { height, isAtTip, now }: ReadSoFar,
   required: number,
 ): Report | null => {
+  const { lostAt, vanishedAt, conflictAt } = transfer;
   const received = { status: 'received', block: null } as const;
   if (last === null) return vanishedAt ? null : received;
   if (last.status === 'failed') return last;
   const failed = { status: 'failed', block: null } as const;
+  if (isTakenOut(transfer)) return failed;
   if (conflictAt !== null && height - conflictAt + 1 >= required) return failed;
   if (last.status === 'confirmed')
     return lostAt !== null && height >= lostAt + GRACE_BLOCKS ? failed : { status: 'confirmed', block: null };
@@ -110,14 +161,16 @@ export const isSameReport = (a: Report | null, b: Report | null): boolean =>
   a?.status === b?.status && a?.block === b?.block;
 
 /** Why a payment fails whose transfer is gone. */
-export const failureReasonOf = ({ conflictAt, reported }: SeenTransfer): 'double_spend' | 'reorg' | 'dropped' => {
+export const failureReasonOf = (transfer: SeenTransfer): 'misread' | 'double_spend' | 'reorg' | 'dropped' => {
+  const { conflictAt, reported } = transfer;
+  if (isTakenOut(transfer)) return 'misread';
   if (conflictAt !== null) return 'double_spend';
   return reported?.status === 'confirmed' ? 'reorg' : 'dropped';
 };
 
 /** Whether a transfer may still change, or has something to report. The column `open` computes the same. */
-export const isOpen = ({ block, vanishedAt, reported, pending }: SeenTransfer): boolean => {
-  if (pending) return true;
+export const isOpen = ({ block, vanishedAt, reported, pending, seen }: SeenTransfer): boolean => {
+  if (pending || (block !== null && !seen.isShown)) return true;
   switch (reported?.status) {
     case undefined:
       return block !== null || vanishedAt === null;

@@ -21,6 +21,11 @@ interface Row {
   readonly reported_hash: string | null;
   readonly pending: ReportStatus | null;
   readonly pending_hash: string | null;
+  readonly shown: boolean;
+  readonly readings: number;
+  readonly shown_by: number[];
+  readonly missed_by: number[];
+  readonly lost_hash: string | null;
 }
 
 /** A bigint column as a number: heights of blocks are far below 2^53. */
@@ -38,6 +43,8 @@ const transferOf = (row: Row): SeenTransfer => ({
   ...(row.spends && { spends: row.spends }),
   seenAt: row.seen_at,
   block: row.hash === null ? null : { height: Number(row.height), hash: row.hash },
+  lostHash: row.lost_hash,
+  seen: { isShown: row.shown, readings: row.readings, shownBy: row.shown_by, missedBy: row.missed_by },
   lostAt: numberOf(row.lost_at),
   vanishedAt: row.vanished_at,
   conflictAt: numberOf(row.conflict_at),
@@ -46,17 +53,18 @@ const transferOf = (row: Row): SeenTransfer => ({
   pending: reportOf(row.pending, row.pending_hash),
 });
 
-/** The transfers of a network that satisfy a condition, oldest first. `value` is its $2. */
+/** The transfers of a network that satisfy a condition, oldest first. `values` are its $2 and so on; `name` is its own. */
 export const readTransfers = async (
   db: Queryable,
   network: string,
+  name: string,
   condition: string,
-  value?: unknown,
+  values: readonly unknown[],
 ): Promise<SeenTransfer[]> => {
   const { rows } = await db.query<Row>({
-    name: `chain-transfers ${condition}`,
+    name: `chain-transfers-${name}`,
     text: `select * from payments.chain_transfers where network = $1 and ${condition} order by seen_at, id`,
-    values: value === undefined ? [network] : [network, value],
+    values: [network, ...values],
   });
   return rows.map(transferOf);
 };
@@ -68,7 +76,7 @@ export const readOpenTransfers = async (db: Queryable, network: string): Promise
     text: `select *, (
              select sum(other.units) from payments.chain_transfers as other
              where other.network = row.network and other.address = row.address and other.asset = row.asset
-               and (other.id = row.id or other.reported is distinct from 'failed')
+               and (other.id = row.id or (other.shown and other.reported is distinct from 'failed'))
            ) as units_at_address
            from payments.chain_transfers as row where network = $1 and open order by seen_at, id`,
     values: [network],
@@ -89,19 +97,44 @@ const COLUMNS = {
   lost_at: 'bigint',
   vanished_at: 'timestamptz',
   conflict_at: 'bigint',
+  lost_hash: 'text',
+  shown: 'boolean',
+  readings: 'int',
   // An array of arrays has no unequal lengths, so each list is one JSON text.
   spends: 'text',
+  shown_by: 'text',
+  missed_by: 'text',
 } as const;
 
 type Column = keyof typeof COLUMNS;
 
 const NAMES = Object.keys(COLUMNS) as Column[];
 /** What a reorganization or a later block may change. */
-const CHANGING: readonly Column[] = ['seen_at', 'height', 'hash', 'lost_at', 'vanished_at', 'conflict_at'];
+const CHANGING: readonly Column[] = [
+  'seen_at',
+  'height',
+  'hash',
+  'lost_at',
+  'vanished_at',
+  'conflict_at',
+  'lost_hash',
+  'shown',
+  'readings',
+  'shown_by',
+  'missed_by',
+];
+
+const listOf = (name: Column, type: string): string =>
+  `(select array_agg(value::${type}) from json_array_elements_text(${name}::json) as value)`;
+const EXPRESSIONS: Partial<Record<Column, string>> = {
+  spends: listOf('spends', 'text'),
+  shown_by: `coalesce(${listOf('shown_by', 'int')}, '{}')`,
+  missed_by: `coalesce(${listOf('missed_by', 'int')}, '{}')`,
+};
 
 const UPSERT = `
   insert into payments.chain_transfers (network, ${NAMES.join(', ')})
-  select $1, ${NAMES.map((name) => (name === 'spends' ? '(select array_agg(value) from json_array_elements_text(spends::json))' : name)).join(', ')}
+  select $1, ${NAMES.map((name) => EXPRESSIONS[name] ?? name).join(', ')}
   from unnest(${NAMES.map((name, n) => `$${n + 2}::${COLUMNS[name]}[]`).join(', ')}) as seen (${NAMES.join(', ')})
   on conflict (network, id) do update set ${CHANGING.map((name) => `${name} = excluded.${name}`).join(', ')}`;
 
@@ -125,7 +158,12 @@ export const upsertTransfers = async (
     lost_at: transfer.lostAt,
     vanished_at: transfer.vanishedAt,
     conflict_at: transfer.conflictAt,
+    lost_hash: transfer.lostHash,
+    shown: transfer.seen.isShown,
+    readings: transfer.seen.readings,
     spends: JSON.stringify(transfer.spends ?? []),
+    shown_by: JSON.stringify(transfer.seen.shownBy),
+    missed_by: JSON.stringify(transfer.seen.missedBy),
   }));
   await db.query({
     name: 'upsert-chain-transfers',

@@ -1,4 +1,4 @@
-import { requiredConfirmations } from '@cpg/assets';
+import { type Asset, requiredConfirmations } from '@cpg/assets';
 import type { Pool } from '@cpg/postgres';
 import type { Logger, MetricsRegistry } from '@cpg/runtime';
 import type { EventStoreDBClient } from '@eventstore/db-client';
@@ -10,16 +10,17 @@ import type { RegisterPayment } from '../matching.ts';
 import type { FindPayable } from '../payables/find-payable.ts';
 import type { DepositNetwork } from '../rails/networks.ts';
 import { addressSpaceOf, type ChainKind, chainKindOf } from './chain-kind.ts';
-import { chainMetrics } from './chain-metrics.ts';
+import { type ChainMetrics, chainMetrics } from './chain-metrics.ts';
 import type { ChainSource, NodeFault } from './chain-source.ts';
 import { chainDetails } from './chain-status.ts';
 import { chainStream } from './chain-stream.ts';
 import { chainTables } from './chain-tables.ts';
 import { watchedNetworks } from './chain-urls.ts';
 import { earlierAddresses } from './earlier-addresses.ts';
+import { newestAddresses } from '../projections/payables.ts';
 import { openChainSource } from './open-chain-source.ts';
 import { readPast } from './read-past.ts';
-import { reporter, type RequiredConfirmations } from './reporter.ts';
+import { minorOf, type Quorum, reporter, type RequiredConfirmations } from './reporter.ts';
 import { type Chains, startChains, type WatchedChain } from './start-chains.ts';
 import { chainWatcher } from './watcher.ts';
 import { type WatchedAddresses, watchedAddresses } from './watched-addresses.ts';
@@ -37,7 +38,10 @@ export type OpenSource = (
 export interface WatchChainsOptions {
   readonly client: EventStoreDBClient;
   readonly pool: Pool;
-  readonly config: Pick<Config, 'DATABASE_URL' | 'ENVIRONMENT' | 'CHAIN_URLS' | 'CHAIN_POLL_MS' | 'networks'>;
+  readonly config: Pick<
+    Config,
+    'DATABASE_URL' | 'ENVIRONMENT' | 'CHAIN_URLS' | 'CHAIN_POLL_MS' | 'CHAIN_QUORUM' | 'networks'
+  >;
   readonly openSource?: OpenSource;
   readonly accounts: Pick<MerchantAccounts, 'accountsOf' | 'requiredConfirmations'>;
   readonly findPayable: FindPayable;
@@ -56,10 +60,10 @@ export const watchChains = (options: WatchChainsOptions) => {
   const kinds = new Map(watched.map(({ name, chainId }) => [name, chainKindOf(chainId, CHAIN_POLL_MS)]));
   logUnwatched(config, log);
   let chains: Chains | undefined;
-  const { nodeFailed } = chainMetrics(metrics, () => chains?.progress() ?? new Map());
+  const counts = chainMetrics(metrics, () => chains?.progress() ?? new Map(), config.CHAIN_URLS);
   const addresses = addressesBySpace(options);
   const chainOf = (network: DepositNetwork): WatchedChain =>
-    watchedChain(network, kinds.get(network.name)!, addresses(network), { ...options, nodeFailed });
+    watchedChain(network, kinds.get(network.name)!, addresses(network), { ...options, ...counts });
   return {
     start: (): Chains => (chains = startChains(watched.map(chainOf), { databaseUrl, log })),
     readPast: readPast(pool, kinds),
@@ -81,16 +85,29 @@ const watchedChain = (
   network: DepositNetwork,
   kind: ChainKind,
   watched: WatchedAddresses,
-  options: WatchChainsOptions & { readonly nodeFailed: (network: string, fault: NodeFault) => void },
+  options: WatchChainsOptions & ChainMetrics,
 ): WatchedChain => {
-  const { client, pool, config, openSource = openConfigured, nodeFailed, register, fail, now, log } = options;
+  const {
+    client,
+    pool,
+    config,
+    openSource = openConfigured,
+    nodeFailed,
+    readingCounts,
+    register,
+    fail,
+    now,
+    log,
+  } = options;
   const { name, chainId, assets } = network;
+  const urls = config.CHAIN_URLS[name]!;
+  const quorum = quorumOf(assets, { quorum: config.CHAIN_QUORUM, nodes: urls.length });
   return {
     network: name,
     kind,
     open: (isLeader) => {
       const onFault = (fault: NodeFault) => nodeFailed(name, fault);
-      const source = openSource(network, { urls: config.CHAIN_URLS[name]!, onFault });
+      const source = openSource(network, { urls, onFault });
       const store = chainTables(pool, name, kind.windowBlocks);
       const report = reporter({
         network: name,
@@ -99,16 +116,46 @@ const watchedChain = (
         store,
         register,
         fail,
+        quorum,
         isLeader,
         log,
         requiredConfirmations: requiredByMerchant(options),
       });
       const stream = chainStream(client, { network: name, chainId, now });
-      const watcher = chainWatcher({ network: name, kind, source, store, stream, watched, report, now, log });
+      const watcher = chainWatcher({
+        network: name,
+        kind,
+        source,
+        store,
+        stream,
+        watched,
+        report,
+        recheckDepth: Math.min(...assets.map((asset) => asset.requiredConfirmations)),
+        quorum,
+        coin: assets.find(({ contract }) => contract === undefined)?.id ?? null,
+        openAddresses: () => newestAddresses(pool, name),
+        count: readingCounts(name),
+        now,
+        log,
+      });
       return { watcher, close: source.close };
     },
   };
 };
+
+/** The nodes that must have shown money before it is confirmed. Without `quorum`, two for amounts from the first tier of
+ *  confirmations on, where there are two. */
+export const quorumOf =
+  (
+    assets: readonly Asset[],
+    { quorum, nodes }: { readonly quorum: number | undefined; readonly nodes: number },
+  ): Quorum =>
+  ({ asset: id, units }) => {
+    if (quorum !== undefined) return quorum;
+    const asset = assets.find((each) => each.id === id);
+    const limitMinor = asset?.confirmationTiers[0]?.fromMinor;
+    return nodes > 1 && limitMinor !== undefined && minorOf(asset!, units) >= limitMinor ? 2 : 1;
+  };
 
 /** By the settings of the merchant whose order shows the address. */
 const requiredByMerchant =

@@ -1,16 +1,30 @@
 import { checkpointRecorder } from './checkpoints.ts';
 import { type BlocksAhead, blocksAhead } from './blocks-ahead.ts';
-import { ReorganizedError, WrongChainError } from './chain-source.ts';
+import { type BlockRef, ReorganizedError, WrongChainError } from './chain-source.ts';
 import { nextStep } from './next-step.ts';
 import { openChain, type OpenChainOptions } from './open-chain.ts';
 import { type Reading, readingFrom } from './reading.ts';
+import type { BlockReading } from './recheck.ts';
 import type { ReportTransfers } from './reporter.ts';
+import { NONE_UNSETTLED, secondReading, type SecondReadingOptions, type Unsettled } from './second-reading.ts';
 import { ChainHaltedError } from './start-place.ts';
 import type { WatchedAddresses } from './watched-addresses.ts';
 
-export interface WatcherOptions extends OpenChainOptions {
+export interface WatcherOptions
+  extends OpenChainOptions, Pick<SecondReadingOptions, 'recheckDepth' | 'quorum' | 'coin' | 'openAddresses'> {
   readonly watched: WatchedAddresses;
   readonly report: ReportTransfers;
+  readonly count: ReadingCounts;
+}
+
+/** Counts what readings of blocks found. Nodes are named by number. */
+export interface ReadingCounts {
+  /** A node left out a transfer. */
+  readonly missed: (node: number) => void;
+  /** A node showed a transfer that its block does not contain, or another amount of it. */
+  readonly misread: (node: number) => void;
+  /** An address received coins that no transfer explains. */
+  readonly unexplained: () => void;
 }
 
 /** How far a chain is read, for metrics. */
@@ -20,6 +34,9 @@ export interface ChainProgress {
   /** Null until they were counted. */
   readonly watched: number | null;
   readonly reorganizations: number;
+  /** Blocks that are deep enough and were not read again. */
+  readonly recheckLag: number;
+  readonly unsettled: Unsettled;
   /** When all that the nodes had was last read and reported, also by an earlier process. Before the first time, when
    *  this process began. */
   readonly readAt: Date;
@@ -35,14 +52,26 @@ export interface Watcher {
 
 const REPORT_AGAIN_AFTER_MS = 5_000;
 
+/** Blocks to read again after each block, so that an outage of the second reading is made up for. */
+const RECHECKS_PER_BLOCK = 2;
+const RECHECKS_AT_TIP = 64;
+
 /** Reads one chain into the store and reports its transfers. One process at a time may use it. */
 export const chainWatcher = (options: WatcherOptions): Watcher => {
   const { kind, source, store, watched, report, now } = options;
   const open = openChain(options);
   const recordCheckpoint = checkpointRecorder(options);
-  const none = { tip: 0, height: 0, watched: null, reorganizations: 0 };
+  const onDifference = differenceReporter(options);
+  const again = secondReading({
+    ...options,
+    onDifference,
+    onUnexplained: options.count.unexplained,
+    settleMs: kind.settleMs,
+  });
+  const none = { tip: 0, height: 0, watched: null, reorganizations: 0, recheckLag: 0, unsettled: NONE_UNSETTLED };
   let progress: ChainProgress = { ...none, readAt: now(), state: 'starting' };
   const show = (change: Partial<ChainProgress>) => void (progress = { ...progress, ...change });
+  const lagOf = (height: number, rechecked: number) => Math.max(0, height - options.recheckDepth + 1 - rechecked);
   let isResumed = false;
   let isVerified = false;
   let reportAgainAt = 0;
@@ -51,7 +80,8 @@ export const chainWatcher = (options: WatcherOptions): Watcher => {
   const resume = async (): Promise<void> => {
     if (isResumed) return;
     const { state, readAt } = await store.load();
-    show({ height: state?.window.at(-1)!.height ?? 0, readAt: readAt ?? progress.readAt });
+    const height = state?.window.at(-1)!.height ?? 0;
+    show({ height, recheckLag: state ? lagOf(height, state.rechecked) : 0, readAt: readAt ?? progress.readAt });
     isResumed = true;
   };
 
@@ -63,11 +93,21 @@ export const chainWatcher = (options: WatcherOptions): Watcher => {
     return areMade;
   };
 
-  const finishAtTip = async (reading: Reading, startedAt: Date): Promise<void> => {
+  const recheck = async (reading: Reading, blocks: number, signal: AbortSignal | undefined): Promise<void> => {
+    await again.follow(reading, { blocks }, signal);
+    show({ recheckLag: lagOf(reading.height(), reading.rechecked()) });
+  };
+
+  const finishAtTip = async (reading: Reading, startedAt: Date, signal: AbortSignal | undefined): Promise<void> => {
     await reading.readMempool();
     // After a start, the next block may be far.
     if (progress.watched === null) show({ watched: (await watched.refresh()).size });
+    await recheck(reading, RECHECKS_AT_TIP, signal);
     const areReported = await reportUpTo(reading.height(), true);
+    // A merchant may require fewer confirmations than the depth of the second reading.
+    const { hasRead, unsettled } = await again.settle(reading);
+    show({ unsettled });
+    if (hasRead) await reportUpTo(reading.height(), true);
     if (areReported) show({ readAt: startedAt });
     await store.mark({ tip: progress.tip, readAt: areReported ? startedAt : null, halted: null });
     await recordCheckpoint(reading);
@@ -75,11 +115,11 @@ export const chainWatcher = (options: WatcherOptions): Watcher => {
 
   const readToTip = async (signal: AbortSignal | undefined): Promise<void> => {
     const startedAt = now();
-    const { window } = await open({ verify: !isVerified });
+    const opened = await open({ verify: !isVerified });
     isVerified = true;
     const tip = await source.tip();
     const blocks = blocksAhead(source, watched, tip.height);
-    const reading = readingFrom([...window], { ...options, blocks, windowBlocks: kind.windowBlocks });
+    const reading = readingFrom(opened, { ...options, blocks, onDifference, windowBlocks: kind.windowBlocks });
     show({ tip: tip.height, height: reading.height() });
     const answers = new Map<number, string | null>([[tip.height, tip.hash]]);
     while (!signal?.aborted) {
@@ -87,11 +127,12 @@ export const chainWatcher = (options: WatcherOptions): Watcher => {
       const height = reading.height();
       show({ ...moved, height, tip: Math.max(progress.tip, height), state });
       if (state === 'reading' && moved.watched === undefined) show({ reorganizations: progress.reorganizations + 1 });
-      if (state === 'at_tip') return finishAtTip(reading, startedAt);
+      if (state === 'at_tip') return finishAtTip(reading, startedAt, signal);
       if (state === 'behind') {
         isVerified = false;
         return store.mark({ tip: tip.height, readAt: null, halted: null });
       }
+      await recheck(reading, RECHECKS_PER_BLOCK, signal);
       await reportUpTo(height, false);
     }
   };
@@ -131,6 +172,26 @@ export const chainWatcher = (options: WatcherOptions): Watcher => {
     progress: () => progress,
   };
 };
+
+/** Logs where readings of a block differ, and counts what nodes did wrong once readings agree. */
+const differenceReporter =
+  ({ network, count, log }: Pick<WatcherOptions, 'network' | 'count' | 'log'>) =>
+  ({ differing, findings }: BlockReading, { height }: BlockRef): void => {
+    for (const { id, address, asset, units, seen } of differing) {
+      const { shownBy, missedBy } = seen;
+      const transfer = { transfer: id, address, asset, units: String(units) };
+      log.warn({ network, height, ...transfer, shownBy, missedBy }, 'readings of a block differ on a transfer');
+    }
+    for (const { kind, transfer, nodes } of findings) {
+      for (const node of nodes) count[kind](node);
+      log.error({ network, height, transfer: transfer.id, units: String(transfer.units), nodes }, MESSAGES[kind]);
+    }
+  };
+
+const MESSAGES = {
+  missed: 'nodes left out a transfer, which a further reading of its block found',
+  misread: 'nodes showed a transfer, or an amount, that its block does not contain',
+} as const;
 
 interface Move {
   readonly state: 'reading' | 'at_tip' | 'behind';

@@ -172,6 +172,22 @@ const otherAccounts = async (db: Queryable, fingerprints: readonly string[]): Pr
   return rows.map(({ account }) => account);
 };
 
+// Ids begin with those of orders, which begin with their time.
+const NEWEST_ADDRESSES = `
+  select address from (select * from payments.payables order by id desc limit 2000) as newest
+  where network = $1 and address is not null and not deleted and assigned_at > now() - interval '24 hours'
+  order by id desc limit 200`;
+
+/** The addresses of a network that the newest orders of the last day show: at most 200. */
+export const newestAddresses = async (db: Queryable, network: string): Promise<string[]> => {
+  const { rows } = await db.query<{ address: string }>({
+    name: 'newest addresses of payables',
+    text: NEWEST_ADDRESSES,
+    values: [network],
+  });
+  return rows.map(({ address }) => address);
+};
+
 /** The addresses on these networks that were handed out and have no event. */
 export const addressesWithoutEvents = async (db: Queryable, networks: readonly string[]): Promise<string[]> => {
   const { rows } = await db.query<{ address: string }>(

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { Transfer } from '../chains/chain-source.ts';
 import { GRACE_BLOCKS } from '../chains/seen-transfer.ts';
 import { type ChainProcesses, transferOf } from './jest-chain-process.ts';
-import { Crash, type SimulatedChain } from './jest-simulated-chain.ts';
+import { Crash, type Lie, type SimulatedChain } from './jest-simulated-chain.ts';
 
 // Two transfers spend the same output, and two pay the same address.
 export const MONEY: readonly Transfer[] = [
@@ -86,3 +86,25 @@ export const settle = async (chain: SimulatedChain, watching: ChainProcesses): P
   watching.passHours(25);
   await watching.readOn();
 };
+
+const lies: fc.Arbitrary<Lie> = fc.oneof(
+  fc.constant<Lie>(() => []),
+  fc.constant<Lie>((transfers) => transfers.slice(1)),
+  fc.constant<Lie>((transfers) => transfers.map((transfer) => ({ ...transfer, units: 1_000n * transfer.units }))),
+  fc.constant<Lie>((transfers) => transfers.map((transfer) => ({ ...transfer, address: 'address-of-another' }))),
+  fc.constant<Lie>((transfers, { ref }) => [...transfers, transferOf(`invented-${ref.hash}`)]),
+);
+
+/** A lie in one of the first readings of each block. The other readings correct it. */
+export const anyLie: fc.Arbitrary<() => Lie> = fc
+  .array(fc.tuple(fc.integer({ min: 1, max: 4 }), lies), { minLength: 1, maxLength: 5 })
+  .map((choices) => () => {
+    const readings = new Map<string, number>();
+    return (transfers, about) => {
+      const { ref } = about;
+      const reading = (readings.get(ref.hash) ?? 0) + 1;
+      readings.set(ref.hash, reading);
+      const [falseReading, lie] = choices[ref.height % choices.length]!;
+      return reading === falseReading ? lie(transfers, about) : transfers;
+    };
+  });

@@ -24,17 +24,17 @@ export const memoryChainStore = (windowBlocks: number) => {
       transfers.set(transfer.id, { ...transfer, required, reported, pending });
     }
   };
-  /** Sum of the transfers to the same address and asset, without other failed ones. */
+  /** Sum of the transfers to the same address and asset, without other ones that failed or that readings do not show. */
   const unitsWith = ({ id, address, asset }: SeenTransfer): bigint =>
     all()
       .filter((other) => other.address === address && other.asset === asset)
-      .filter((other) => other.id === id || other.reported?.status !== 'failed')
+      .filter((other) => other.id === id || (other.seen.isShown && other.reported?.status !== 'failed'))
       .reduce((sum, { units }) => sum + units, 0n);
   const store: ChainStore = {
     load: async () => ({ state, readAt: mark.readAt, rescanFrom }),
     begin: async (genesis, from, change) => {
       if (!isSameBlock(cursor(), from)) return false;
-      state = { genesis, window: [change.cursor] };
+      state = { genesis, window: [change.cursor], rechecked: change.cursor.height };
       rescanFrom = null;
       put(change.transfers);
       return true;
@@ -43,7 +43,8 @@ export const memoryChainStore = (windowBlocks: number) => {
       if (!isSameBlock(cursor(), from) || rescanFrom !== null) return false;
       const { height } = change.cursor;
       const kept = state!.window.filter((block) => block.height < height && block.height >= height - windowBlocks);
-      state = { ...state!, window: [...kept, change.cursor] };
+      const rechecked = Math.min(change.rechecked ?? state!.rechecked, height);
+      state = { ...state!, window: [...kept, change.cursor], rechecked };
       put(change.transfers);
       return true;
     },
@@ -51,6 +52,8 @@ export const memoryChainStore = (windowBlocks: number) => {
       mark = { tip: next.tip ?? mark.tip, readAt: next.readAt ?? mark.readAt, halted: next.halted };
     },
     withIds: async (ids) => all().filter(({ id }) => ids.includes(id)),
+    ofBlock: async ({ hash }, ids) =>
+      all().filter(({ id, block, lostHash }) => ids.includes(id) || (block?.hash ?? lostHash) === hash),
     above: async (height) => all().filter(({ block }) => block !== null && block.height > height),
     open: async () =>
       all()
@@ -65,6 +68,7 @@ export const memoryChainStore = (windowBlocks: number) => {
     store,
     transfers: all,
     window: () => state?.window ?? [],
+    rechecked: () => state?.rechecked ?? null,
     mark: () => mark,
     requestRescan: (from: number) => void (rescanFrom = from),
     lose: () => {

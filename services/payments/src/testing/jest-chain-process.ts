@@ -5,7 +5,7 @@ import { createLogger, type Logger } from '@cpg/runtime';
 import type { ChainKind } from '../chains/chain-kind.ts';
 import type { ChainStore } from '../chains/chain-store.ts';
 import type { Transfer, Watched } from '../chains/chain-source.ts';
-import { reporter } from '../chains/reporter.ts';
+import { type Quorum, reporter } from '../chains/reporter.ts';
 import { chainWatcher } from '../chains/watcher.ts';
 import { paymentChanges } from '../changes.ts';
 import { paymentCommands } from '../commands.ts';
@@ -21,6 +21,7 @@ import { memoryHandler } from './jest-memory.ts';
 import { crashes, type SimulatedChain, simulatedChain } from './jest-simulated-chain.ts';
 
 export const USDC = readAssets({ ENVIRONMENT: 'sandbox' }).assets.find(({ currency }) => currency === 'USDC')!;
+export const COIN = 'eip155:31337/slip44:60';
 export const KIND: ChainKind = { windowBlocks: 10, startBlocks: 10, pollMs: 10, settleMs: 0, hasOrderedTimes: true };
 const FEES = FeeSchedule.parse({
   version: '1',
@@ -73,7 +74,7 @@ const memoryPayments = (now: () => Date, log: Logger) => {
     /** The order holds confirmed payments until more money comes. */
     setHeld: (isHeldNow: boolean) => void (isHeld = isHeldNow),
     all: (): ExistingPayment[] => handler.states().filter(exists),
-    of: ({ id }: Transfer): ExistingPayment | undefined => {
+    of: ({ id }: Pick<Transfer, 'id'>): ExistingPayment | undefined => {
       const payment = handler.lastOf(paymentIdOf('crypto_deposit', `eip155:31337/${id}`));
       return exists(payment) ? payment : undefined;
     },
@@ -86,8 +87,18 @@ export const chainProcesses = (
   {
     required = 2,
     kind = KIND,
+    recheckDepth = 1,
+    quorum = () => 1,
+    openAddresses = async () => [],
     store,
-  }: { required?: number | ((amountMinor: bigint) => number); kind?: ChainKind; store?: ChainStore } = {},
+  }: {
+    required?: number | ((amountMinor: bigint) => number);
+    kind?: ChainKind;
+    recheckDepth?: number;
+    quorum?: Quorum;
+    openAddresses?: () => Promise<readonly string[]>;
+    store?: ChainStore;
+  } = {},
 ) => {
   const crash = crashes();
   const memory = memoryChainStore(kind.windowBlocks);
@@ -99,6 +110,7 @@ export const chainProcesses = (
   let beforeFail = Promise.resolve();
   const now = () => new Date(chain.now().getTime() + passedMs);
   const payments = memoryPayments(now, log);
+  const counted = { missed: [] as number[], misread: [] as number[], unexplained: 0 };
   const start = (isLeader: IsLeader = () => true) =>
     chainWatcher({
       network: 'simulated',
@@ -109,6 +121,15 @@ export const chainProcesses = (
       now,
       log,
       watched: { refresh: async () => EVERY_ADDRESS },
+      recheckDepth,
+      quorum,
+      coin: COIN,
+      openAddresses,
+      count: {
+        missed: (node) => void counted.missed.push(node),
+        misread: (node) => void counted.misread.push(node),
+        unexplained: () => void (counted.unexplained += 1),
+      },
       report: reporter({
         network: 'simulated',
         chainId: 'eip155:31337',
@@ -124,6 +145,7 @@ export const chainProcesses = (
             await beforeFail;
             return payments.fail(...call);
           }),
+        quorum,
         isLeader,
         requiredConfirmations: async ({ amountMinor }) =>
           typeof required === 'number' ? required : required(amountMinor),
@@ -135,6 +157,7 @@ export const chainProcesses = (
     recorded,
     crash,
     events: payments.events,
+    counted,
     now,
     /** The process ends, and another one takes its place. */
     restart: () => void (watcher = start()),
@@ -145,6 +168,7 @@ export const chainProcesses = (
     delayFailures: (until: Promise<void>) => void (beforeFail = until),
     setHeld: payments.setHeld,
     setOrdersDown: (isDown: boolean) => void (ordersIsDown = isDown),
+    passMs: (ms: number) => void (passedMs += ms),
     passHours: (hours: number) => void (passedMs += hours * 3_600_000),
     payments: payments.all,
     paymentOf: payments.of,

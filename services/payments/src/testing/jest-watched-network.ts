@@ -44,6 +44,7 @@ export const watchedNetwork = (payments: PaymentsService) => {
           DATABASE_URL: subscription.databaseUrl,
           ENVIRONMENT: 'sandbox',
           CHAIN_POLL_MS: 20,
+          CHAIN_QUORUM: undefined,
           networks: [network],
           CHAIN_URLS: { [name]: ['http://127.0.0.1:1'] },
         },

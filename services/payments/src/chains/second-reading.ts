@@ -1,0 +1,194 @@
+import type { Logger } from '@cpg/runtime';
+import {
+  type Block,
+  type BlockRef,
+  ChainNodeError,
+  type ChainSource,
+  isInsideCall,
+  ReorganizedError,
+} from './chain-source.ts';
+import type { ChainStore, OpenTransfer } from './chain-store.ts';
+import { type BlockReading, knownIdsOf, readBlock } from './recheck.ts';
+import type { Reading } from './reading.ts';
+import type { Quorum } from './reporter.ts';
+import { confirmationsOf, ENOUGH_READINGS, isAgreed, type SeenTransfer } from './seen-transfer.ts';
+import type { WatchedAddresses } from './watched-addresses.ts';
+
+export interface SecondReadingOptions {
+  readonly network: string;
+  readonly source: Pick<ChainSource, 'at' | 'block' | 'balances'>;
+  readonly store: Pick<ChainStore, 'ofBlock' | 'open'>;
+  readonly watched: WatchedAddresses;
+  /** Confirmations of a block at which it is read again. */
+  readonly recheckDepth: number;
+  readonly quorum: Quorum;
+  /** The asset whose transfers inside calls only traces show; null for none. */
+  readonly coin: string | null;
+  /** Addresses whose balances are compared where no node has traces. */
+  readonly openAddresses: () => Promise<readonly string[]>;
+  /** Counts an address that received coins which no transfer explains. */
+  readonly onUnexplained: () => void;
+  /** How long nodes may take until they know all of a block. */
+  readonly settleMs: number;
+  readonly onDifference: (reading: BlockReading, block: BlockRef) => void;
+  readonly now: () => Date;
+  readonly log: Logger;
+}
+
+/** Why deep transfers are not confirmed. */
+export interface Unsettled {
+  /** Readings differ, or the block could not be read again. */
+  readonly readings: number;
+  /** Too few nodes showed them. */
+  readonly quorum: number;
+}
+
+export const NONE_UNSETTLED: Unsettled = { readings: 0, quorum: 0 };
+
+const LONGEST_PAUSE_MS = 120_000;
+const BLOCKS_AT_ONCE = 16;
+
+/** Reads blocks again before their transfers are confirmed, from other nodes where there are any. */
+export const secondReading = (options: SecondReadingOptions) => {
+  const { network, source, store, watched, recheckDepth, quorum, settleMs, onDifference, now, log } = options;
+  /** When a further reading of a block with unsettled transfers is evidence, by hash. */
+  const attempts = new Map<string, { readonly count: number; readonly againAt: number }>();
+  const startedAt = now().getTime();
+  let lastFailure = '';
+
+  const waitBeforeNext = ({ hash }: BlockRef): void => {
+    const count = attempts.get(hash)?.count ?? 0;
+    const pauseMs = Math.max(settleMs, Math.min(LONGEST_PAUSE_MS, settleMs * 2 ** count));
+    attempts.set(hash, { count: count + 1, againAt: now().getTime() + pauseMs });
+  };
+
+  const isUnsettled = (transfer: SeenTransfer): boolean =>
+    transfer.block !== null && !isAgreed(transfer.seen, quorum(transfer));
+
+  /** Reads a block again, and asks further nodes while that leaves transfers unsettled. */
+  const readAgain = async (reading: Reading, ref: BlockRef): Promise<Block> => {
+    const firstNodes = reading.window.find(({ hash }) => hash === ref.hash)?.nodes ?? [];
+    const asked = new Set(firstNodes);
+    let not: readonly number[] = firstNodes;
+    for (;;) {
+      const block = await source.block(ref, await watched.refresh(), { not });
+      if (block.ref.hash !== ref.hash) throw new Error(`the source of ${network} answered with another block`);
+      const known = await store.ofBlock(ref, knownIdsOf(block.transfers));
+      const read = readBlock(known, block, firstNodes, now());
+      if (read.changed.length > 0) await reading.change(read.changed);
+      onDifference(read, ref);
+      const isNew = block.nodes.some((node) => !asked.has(node));
+      for (const node of block.nodes) asked.add(node);
+      const untraced = block.isTraced
+        ? []
+        : known.filter((each) => isInsideCall(each) && each.block?.hash === ref.hash);
+      if (![...read.changed, ...untraced].some(isUnsettled)) return block;
+      if (!isNew) {
+        waitBeforeNext(ref);
+        return block;
+      }
+      not = block.isTraced ? [...asked] : block.nodes;
+    }
+  };
+
+  /** False if no node could be asked, or the block left the chain: the next call tries again. */
+  const tried = async (work: () => Promise<unknown>, ref: { readonly height: number }): Promise<boolean> => {
+    try {
+      await work();
+      lastFailure = '';
+      return true;
+    } catch (error) {
+      if (!(error instanceof ChainNodeError) && !(error instanceof ReorganizedError)) throw error;
+      if (error.message !== lastFailure)
+        log.warn({ network, height: ref.height, err: error }, 'a block could not be read again, retrying');
+      lastFailure = error.message;
+      return false;
+    }
+  };
+
+  const placeAt = async (reading: Reading, height: number): Promise<BlockRef | null> =>
+    reading.window.find((block) => block.height === height) ?? source.at(height);
+
+  const follow = async (reading: Reading, height: number): Promise<void> => {
+    const ref = await placeAt(reading, height);
+    if (!ref) throw new ChainNodeError('mismatch', `the nodes have no block ${height} any more`);
+    const block = await readAgain(reading, { height, hash: ref.hash });
+    if (!block.isTraced) await compareBalances(options, block);
+    await reading.moveRecheck(height);
+  };
+
+  /** The transfers that wait for a further reading of their blocks, by block. */
+  const unsettledBlocks = (open: readonly OpenTransfer[], reading: Reading): Map<string, OpenTransfer[]> => {
+    const byBlock = new Map<string, OpenTransfer[]>();
+    for (const transfer of open) {
+      const { block, required, seen, asset, unitsAtAddress } = transfer;
+      if (!block || isAgreed(seen, quorum({ asset, units: unitsAtAddress }))) continue;
+      const isDue = required !== null && confirmationsOf(transfer, reading.height()) >= required;
+      if (isDue || block.height <= reading.rechecked())
+        byBlock.set(block.hash, [...(byBlock.get(block.hash) ?? []), transfer]);
+    }
+    return byBlock;
+  };
+
+  /** A process cannot know when the one before it read a block the last time. */
+  const againAt = ({ hash, height }: BlockRef, reading: Reading): number =>
+    attempts.get(hash)?.againAt ?? (height > reading.rechecked() ? 0 : startedAt + settleMs);
+
+  return {
+    /** Reads the next blocks again that are deep enough. */
+    follow: async (reading: Reading, { blocks }: { readonly blocks: number }, signal?: AbortSignal): Promise<void> => {
+      for (let n = 0; n < blocks && !signal?.aborted; n += 1) {
+        const height = reading.rechecked() + 1;
+        if (height > reading.height() - recheckDepth + 1) return;
+        if (!(await tried(() => follow(reading, height), { height }))) return;
+      }
+    },
+    /** Reads blocks again whose transfers are deep enough and not settled. Resolves to whether it read one, and to how many
+     *  transfers earlier calls left unsettled. */
+    settle: async (reading: Reading): Promise<{ readonly hasRead: boolean; readonly unsettled: Unsettled }> => {
+      const byBlock = unsettledBlocks(await store.open(), reading);
+      for (const hash of attempts.keys()) if (!byBlock.has(hash)) attempts.delete(hash);
+      const late = [...byBlock].flatMap(([hash, transfers]) => (attempts.has(hash) ? transfers : []));
+      const lacksNodes = ({ seen }: SeenTransfer) => seen.isShown && seen.readings >= ENOUGH_READINGS;
+      const ofQuorum = late.filter(lacksNodes).length;
+      const nowMs = now().getTime();
+      const due = [...byBlock.values()]
+        .map(([first]) => first!.block!)
+        .filter((ref) => againAt(ref, reading) <= nowMs)
+        .slice(0, BLOCKS_AT_ONCE);
+      let hasRead = false;
+      for (const ref of due) {
+        const isRead = await tried(() => readAgain(reading, ref), ref);
+        if (!isRead) waitBeforeNext(ref);
+        hasRead ||= isRead;
+      }
+      return { hasRead, unsettled: { readings: late.length - ofQuorum, quorum: ofQuorum } };
+    },
+  };
+};
+
+/** Looks for coins that no transfer of a block explains, at the addresses of recent orders. Only the growth of balances
+ *  shows what contracts paid where no node has traces. */
+const compareBalances = async (
+  { network, source, store, coin, openAddresses, onUnexplained, log }: SecondReadingOptions,
+  { ref, parent }: Block,
+): Promise<void> => {
+  const addresses = source.balances && coin !== null ? await openAddresses() : [];
+  if (addresses.length === 0) return;
+  const [before, after] = await Promise.all([
+    source.balances!({ height: ref.height - 1, hash: parent }, addresses),
+    source.balances!(ref, addresses),
+  ]);
+  if (!before || !after) return;
+  const transfers = (await store.ofBlock(ref, [])).filter(({ block, asset }) => block !== null && asset === coin);
+  for (const address of addresses) {
+    const explained = transfers.filter((each) => each.address === address).reduce((sum, { units }) => sum + units, 0n);
+    const units = (after.get(address) ?? 0n) - (before.get(address) ?? 0n) - explained;
+    if (units <= 0n) continue;
+    onUnexplained();
+    log.error(
+      { network, height: ref.height, address, units: String(units) },
+      'an address received coins that no transfer explains: add a node with traces, then rescan from this height',
+    );
+  }
+};
