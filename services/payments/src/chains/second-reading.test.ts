@@ -259,6 +259,22 @@ test('confirms an amount over the limit only after enough nodes showed it', asyn
   expect(watching.progress().unsettled).toEqual({ readings: 0, quorum: 0 });
 });
 
+test('counts all money at an address towards the limit, and asks a third node for it', async () => {
+  const { chain, watching } = await watchNodes({ nodes: 3 }, { quorum: ({ units }) => (units > 1_000_000n ? 3 : 1) });
+  const parts = ['p', 'q'].map((id) => transferOf(id, { address: 'address-of-both' }));
+  chain.mine(...parts);
+  chain.mine();
+  await watching.readOn();
+  expect(parts.map((part) => watching.paymentOf(part)?.status)).toEqual(['applied', 'applied']);
+  expect(watching.tables.transfers().map(({ seen }) => seen.shownBy)).toEqual([
+    [1, 2, 3],
+    [1, 2, 3],
+  ]);
+  const readings = chain.readings();
+  await watching.readOn();
+  expect(chain.readings()).toBe(readings);
+});
+
 test('reads a block again early for a merchant who requires fewer confirmations', async () => {
   const { chain, watching } = await watchNodes({}, { recheckDepth: 6, required: 1 });
   chain.setLie(firstReadings(1, omitted));

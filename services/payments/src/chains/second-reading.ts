@@ -62,11 +62,15 @@ export const secondReading = (options: SecondReadingOptions) => {
     attempts.set(hash, { count: count + 1, againAt: now().getTime() + pauseMs });
   };
 
-  const isUnsettled = (transfer: SeenTransfer): boolean =>
-    transfer.block !== null && !isAgreed(transfer.seen, quorum(transfer));
-
-  /** Reads a block again, and asks further nodes while that leaves transfers unsettled. */
-  const readAgain = async (reading: Reading, ref: BlockRef): Promise<Block> => {
+  /** Reads a block again, and asks further nodes while that leaves transfers unsettled. `unitsOf` is the amount that
+   *  decides how many nodes must show a transfer. */
+  const readAgain = async (
+    reading: Reading,
+    ref: BlockRef,
+    unitsOf: (transfer: SeenTransfer) => bigint,
+  ): Promise<{ readonly block: Block; readonly isSettled: boolean }> => {
+    const isUnsettled = (transfer: SeenTransfer): boolean =>
+      transfer.block !== null && !isAgreed(transfer.seen, quorum({ asset: transfer.asset, units: unitsOf(transfer) }));
     const firstNodes = reading.window.find(({ hash }) => hash === ref.hash)?.nodes ?? [];
     const asked = new Set(firstNodes);
     let not: readonly number[] = firstNodes;
@@ -82,11 +86,8 @@ export const secondReading = (options: SecondReadingOptions) => {
       const untraced = block.isTraced
         ? []
         : known.filter((each) => isInsideCall(each) && each.block?.hash === ref.hash);
-      if (![...read.changed, ...untraced].some(isUnsettled)) return block;
-      if (!isNew) {
-        waitBeforeNext(ref);
-        return block;
-      }
+      const isSettled = ![...read.changed, ...untraced].some(isUnsettled);
+      if (isSettled || !isNew) return { block, isSettled };
       not = block.isTraced ? [...asked] : block.nodes;
     }
   };
@@ -112,7 +113,8 @@ export const secondReading = (options: SecondReadingOptions) => {
   const follow = async (reading: Reading, height: number): Promise<void> => {
     const ref = await placeAt(reading, height);
     if (!ref) throw new ChainNodeError('mismatch', `the nodes have no block ${height} any more`);
-    const block = await readAgain(reading, { height, hash: ref.hash });
+    const { block, isSettled } = await readAgain(reading, { height, hash: ref.hash }, ({ units }) => units);
+    if (!isSettled) waitBeforeNext(ref);
     if (!block.isTraced) await compareBalances(options, block);
     await reading.moveRecheck(height);
   };
@@ -152,15 +154,14 @@ export const secondReading = (options: SecondReadingOptions) => {
       const lacksNodes = ({ seen }: SeenTransfer) => seen.isShown && seen.readings >= ENOUGH_READINGS;
       const ofQuorum = late.filter(lacksNodes).length;
       const nowMs = now().getTime();
-      const due = [...byBlock.values()]
-        .map(([first]) => first!.block!)
-        .filter((ref) => againAt(ref, reading) <= nowMs)
-        .slice(0, BLOCKS_AT_ONCE);
+      const due = [...byBlock.values()].filter(([first]) => againAt(first!.block!, reading) <= nowMs);
       let hasRead = false;
-      for (const ref of due) {
-        const isRead = await tried(() => readAgain(reading, ref), ref);
-        if (!isRead) waitBeforeNext(ref);
-        hasRead ||= isRead;
+      for (const transfers of due.slice(0, BLOCKS_AT_ONCE)) {
+        const ref = transfers[0]!.block!;
+        const units = new Map(transfers.map(({ id, unitsAtAddress }) => [id, unitsAtAddress]));
+        waitBeforeNext(ref);
+        hasRead =
+          (await tried(() => readAgain(reading, ref, (each) => units.get(each.id) ?? each.units), ref)) || hasRead;
       }
       return { hasRead, unsettled: { readings: late.length - ofQuorum, quorum: ofQuorum } };
     },
