@@ -82,6 +82,22 @@ test('confirms no transfer whose block could not be read again, and reads on mea
   expect(watching.progress().unsettled).toEqual({ readings: 0, quorum: 0 });
 });
 
+test('records no checkpoint above a block that was not read again', async () => {
+  const { chain, watching, readLater } = await watchNodes();
+  const known = chain.height();
+  chain.setLie((transfers, { ref }) => {
+    if (ref.height === known) throw new ChainNodeError('timeout', 'node 1 did not answer');
+    return transfers;
+  });
+  chain.mineMany(3 * KIND.windowBlocks);
+  await watching.readOn();
+  expect(watching.progress()).toMatchObject({ state: 'at_tip', height: chain.height() });
+  expect(watching.recorded.places).toHaveLength(1);
+  chain.setLie(null);
+  await readLater();
+  expect(watching.recorded.places).toHaveLength(2);
+});
+
 test('finds money that the first reading left out, confirms it after a further reading, and names the node', async () => {
   const { chain, watching, readLater } = await watchNodes();
   chain.setLie(firstReadings(1, omitted));

@@ -5,7 +5,8 @@ import { deposit } from '../testing/jest-order-events.ts';
 import { type PaymentsService, startPayments } from '../testing/jest-payments.ts';
 import { simulatedChain } from '../testing/jest-simulated-chain.ts';
 import { NETWORK, sepolia, transferTo, usdc, watchedNetwork } from '../testing/jest-watched-network.ts';
-import { type ChainSource, WrongChainError } from './chain-source.ts';
+import { type ChainSource, correctedId, WrongChainError } from './chain-source.ts';
+import { newestAddresses } from '../projections/payables.ts';
 import { executeChains } from './chains-command.ts';
 
 /** No current account derives it. */
@@ -130,6 +131,34 @@ test(
     ]);
     expect(rows).toEqual([{ seen_at: seenAt }]);
     await after.running.stop();
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  'corrects an amount that paid an order when a rescan shows another one',
+  async () => {
+    const chain = simulatedChain();
+    const network = 'corrected';
+    const { running } = watched.startProcess(chain.source, network);
+    await until(() => running.progress().get(network)?.state === 'at_tip');
+    const orderId = await watched.orderAt(4);
+    chain.setLie((transfers) => transfers.map((transfer) => ({ ...transfer, units: 1_000n * transfer.units })));
+    const money = transferTo(4, '0xf');
+    chain.mine(money);
+    chain.mineMany(usdc.requiredConfirmations);
+    expect(await watched.paymentOf(money, 'applied')).toMatchObject({ order_id: orderId, paid_amount: '10000.000000' });
+    chain.setLie(null);
+    const command = { db: payments.pool, assets: sepolia.assets, networks: [network], print: () => {} };
+    await executeChains(['rescan', '--network', network, '--from', '1'], command);
+    expect(await watched.paymentOf(money, 'failed')).toMatchObject({ failure_reason: 'misread' });
+    const corrected = await watched.paymentOf({ ...money, id: correctedId(money) }, 'applied');
+    expect(corrected).toMatchObject({ order_id: orderId, paid_amount: '10.000000', tx_hash: '0xf' });
+    const newest = (after: Date) => newestAddresses(payments.pool, NETWORK, after);
+    await until(async () => (await newest(new Date(0))).includes(sepolia.addressAt(4)));
+    expect(await newest(new Date())).toEqual([]);
+    expect(await newestAddresses(payments.pool, 'bitcoin', new Date(0))).toEqual([]);
+    await running.stop();
   },
   TIMEOUT_MS,
 );

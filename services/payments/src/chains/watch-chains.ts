@@ -79,6 +79,9 @@ const logUnwatched = ({ networks, CHAIN_URLS, ENVIRONMENT }: WatchChainsOptions[
   log[level]({ networks: unwatched }, 'nobody reads these networks: set CHAIN_URLS to see their deposits');
 };
 
+/** How long the balances of the addresses of an order are compared. */
+const BALANCES_FOR_MS = 24 * 3_600_000;
+
 const openConfigured: OpenSource = ({ assets }, nodes) => openChainSource(assets[0]!.network, assets, nodes);
 
 const watchedChain = (
@@ -133,7 +136,7 @@ const watchedChain = (
         recheckDepth: Math.min(...assets.map((asset) => asset.requiredConfirmations)),
         quorum,
         coin: assets.find(({ contract }) => contract === undefined)?.id ?? null,
-        openAddresses: () => newestAddresses(pool, name),
+        openAddresses: () => newestAddresses(pool, name, new Date(now().getTime() - BALANCES_FOR_MS)),
         count: readingCounts(name),
         now,
         log,

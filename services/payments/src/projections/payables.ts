@@ -175,15 +175,15 @@ const otherAccounts = async (db: Queryable, fingerprints: readonly string[]): Pr
 // Ids begin with those of orders, which begin with their time.
 const NEWEST_ADDRESSES = `
   select address from (select * from payments.payables order by id desc limit 2000) as newest
-  where network = $1 and address is not null and not deleted and assigned_at > now() - interval '24 hours'
+  where network = $1 and address is not null and not deleted and assigned_at > $2
   order by id desc limit 200`;
 
-/** The addresses of a network that the newest orders of the last day show: at most 200. */
-export const newestAddresses = async (db: Queryable, network: string): Promise<string[]> => {
+/** The addresses of a network that the newest orders after an instant show: at most 200. */
+export const newestAddresses = async (db: Queryable, network: string, after: Date): Promise<string[]> => {
   const { rows } = await db.query<{ address: string }>({
     name: 'newest addresses of payables',
     text: NEWEST_ADDRESSES,
-    values: [network],
+    values: [network, after],
   });
   return rows.map(({ address }) => address);
 };
