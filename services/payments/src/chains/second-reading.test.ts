@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { chainProcesses, COIN, KIND, transferOf } from '../testing/jest-chain-process.ts';
 import { type Lie, simulatedChain } from '../testing/jest-simulated-chain.ts';
 import { ChainNodeError, correctedId } from './chain-source.ts';
@@ -57,6 +58,30 @@ test('reads each block twice, the second time when it is deep enough', async () 
   chain.mineMany(100);
   await watching.readOn();
   expect([chain.readings(), watching.tables.rechecked()]).toEqual([207, 103]);
+});
+
+test('fetches blocks ahead while it catches up', async () => {
+  const chain = simulatedChain();
+  chain.mineMany(FIRST_BLOCKS);
+  const seen = new Set<string>();
+  let [inFlight, most] = [0, 0];
+  const block: typeof chain.source.block = async (ref, ...rest) => {
+    const isAgain = seen.has(ref.hash);
+    seen.add(ref.hash);
+    inFlight += Number(isAgain);
+    most = Math.max(most, inFlight);
+    await setImmediate();
+    inFlight -= Number(isAgain);
+    return chain.source.block(ref, ...rest);
+  };
+  const watching = chainProcesses({ ...chain, source: { ...chain.source, block } }, { recheckDepth: 6 });
+  await watching.readOn();
+  chain.mine(money);
+  chain.mineMany(100);
+  await watching.readOn();
+  expect(most).toBe(4);
+  expect(chain.readings()).toBe(FIRST_BLOCKS + 101 + (chain.height() - 5));
+  expect(watching.paymentOf(money)?.status).toBe('applied');
 });
 
 test('confirms no transfer whose block could not be read again, and reads on meanwhile', async () => {

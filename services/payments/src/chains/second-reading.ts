@@ -47,6 +47,7 @@ export const NONE_UNSETTLED: Unsettled = { readings: 0, quorum: 0 };
 
 const LONGEST_PAUSE_MS = 120_000;
 const BLOCKS_AT_ONCE = 16;
+const BLOCKS_AHEAD = 4;
 
 /** Reads blocks again before their transfers are confirmed, from other nodes where there are any. */
 export const secondReading = (options: SecondReadingOptions) => {
@@ -54,12 +55,27 @@ export const secondReading = (options: SecondReadingOptions) => {
   /** When a further reading of a block with unsettled transfers is evidence, by hash. */
   const attempts = new Map<string, { readonly count: number; readonly againAt: number }>();
   const startedAt = now().getTime();
+  /** Blocks that are read again while an earlier one is, because catch-up mostly waits for nodes; by hash. */
+  const ahead = new Map<string, Promise<Block>>();
   let lastFailure = '';
 
   const waitBeforeNext = ({ hash }: BlockRef): void => {
     const count = attempts.get(hash)?.count ?? 0;
     const pauseMs = Math.max(settleMs, Math.min(LONGEST_PAUSE_MS, settleMs * 2 ** count));
     attempts.set(hash, { count: count + 1, againAt: now().getTime() + pauseMs });
+  };
+
+  const fetch = async (ref: BlockRef, not: readonly number[]): Promise<Block> =>
+    source.block(ref, await watched.refresh(), { not });
+  const fetchAhead = ({ window }: Reading, from: number, to: number): void => {
+    const next = window.filter(({ height }) => height >= from && height < from + BLOCKS_AHEAD && height <= to);
+    for (const hash of ahead.keys()) if (!next.some((block) => block.hash === hash)) ahead.delete(hash);
+    for (const { height, hash, nodes } of next) {
+      if (ahead.has(hash)) continue;
+      const block = fetch({ height, hash }, nodes);
+      block.catch(() => {}); // reported when it is the turn of the block
+      ahead.set(hash, block);
+    }
   };
 
   /** Reads a block again, and asks further nodes while that leaves transfers unsettled. `unitsOf` is the amount that
@@ -75,7 +91,9 @@ export const secondReading = (options: SecondReadingOptions) => {
     const asked = new Set(firstNodes);
     let not: readonly number[] = firstNodes;
     for (;;) {
-      const block = await source.block(ref, await watched.refresh(), { not });
+      const fetched = ahead.get(ref.hash);
+      ahead.delete(ref.hash);
+      const block = await (fetched ?? fetch(ref, not));
       if (block.ref.hash !== ref.hash) throw new Error(`the source of ${network} answered with another block`);
       const known = await store.ofBlock(ref, knownIdsOf(block.transfers));
       const read = readBlock(known, block, firstNodes, now());
@@ -137,11 +155,16 @@ export const secondReading = (options: SecondReadingOptions) => {
     attempts.get(hash)?.againAt ?? (height > reading.rechecked() ? 0 : startedAt + settleMs);
 
   return {
-    /** Reads the next blocks again that are deep enough. */
-    follow: async (reading: Reading, { blocks }: { readonly blocks: number }, signal?: AbortSignal): Promise<void> => {
+    /** Reads the next blocks again that are deep enough. `tip` is the highest block that the nodes have. */
+    follow: async (
+      reading: Reading,
+      { blocks, tip }: { readonly blocks: number; readonly tip: number },
+      signal?: AbortSignal,
+    ): Promise<void> => {
       for (let n = 0; n < blocks && !signal?.aborted; n += 1) {
         const height = reading.rechecked() + 1;
         if (height > reading.height() - recheckDepth + 1) return;
+        fetchAhead(reading, height, tip - recheckDepth + 1);
         if (!(await tried(() => follow(reading, height), { height }))) return;
       }
     },

@@ -94,7 +94,7 @@ export const chainWatcher = (options: WatcherOptions): Watcher => {
   };
 
   const recheck = async (reading: Reading, blocks: number, signal: AbortSignal | undefined): Promise<void> => {
-    await again.follow(reading, { blocks }, signal);
+    await again.follow(reading, { blocks, tip: progress.tip }, signal);
     show({ recheckLag: lagOf(reading.height(), reading.rechecked()) });
   };
 
