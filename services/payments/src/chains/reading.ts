@@ -3,7 +3,7 @@ import type { BlocksAhead } from './blocks-ahead.ts';
 import { type ChainChange, forward, lookAtPool, type ReadBlock, unwind } from './chain-change.ts';
 import type { BlockRef, ChainSource } from './chain-source.ts';
 import { type ChainState, type ChainStore, isUnmined } from './chain-store.ts';
-import { type BlockReading, knownIdsOf, readBlock } from './recheck.ts';
+import { type BlockReading, knownIdsOf, readBlock, type Scope } from './recheck.ts';
 import type { SeenTransfer } from './seen-transfer.ts';
 import type { WatchedAddresses } from './watched-addresses.ts';
 
@@ -14,6 +14,8 @@ export interface ReadingOptions {
   readonly blocks: BlocksAhead;
   readonly store: ChainStore;
   readonly watched: WatchedAddresses;
+  /** CAIP-19: the assets of the network that the source looks for. */
+  readonly assets: ReadonlySet<string>;
   /** Called when a reading differs from an earlier one of the same block. */
   readonly onDifference: (reading: BlockReading, block: BlockRef) => void;
   readonly now: () => Date;
@@ -53,7 +55,8 @@ export const readingFrom = (state: ChainState, options: ReadingOptions) => {
           store.ofBlock(ref, knownIdsOf(block.transfers)),
           block.spent ? unmined() : [],
         ]);
-        const first = readBlock(known, block, null, now());
+        const scope = await scopeOf(known, options);
+        const first = readBlock(known, block, { scope, firstNodes: null, now: now() });
         await commit(forward(block, first.changed, gone));
         onDifference(first, ref);
       }
@@ -76,6 +79,15 @@ export const readingFrom = (state: ChainState, options: ReadingOptions) => {
       if (change.transfers.length > 0) await commit(change);
     },
   };
+};
+
+/** What a reading looks for now, as far as that is about known transfers. */
+export const scopeOf = async (
+  known: readonly SeenTransfer[],
+  { watched, assets }: Pick<ReadingOptions, 'watched' | 'assets'>,
+): Promise<Scope> => {
+  const addresses = known.map(({ address }) => address);
+  return { addresses: addresses.length > 0 ? await (await watched.refresh()).among(addresses) : new Set(), assets };
 };
 
 export type Reading = ReturnType<typeof readingFrom>;

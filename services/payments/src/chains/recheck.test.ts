@@ -9,6 +9,8 @@ const a = transferOf('a');
 const larger = { ...a, units: 1_000n * a.units };
 const call = { ...transferOf('call'), id: 'call:native1' };
 
+const scope = { addresses: new Set([a.address, call.address]), assets: new Set([a.asset]) };
+
 const by = (node: number, transfers: readonly Transfer[], changes: Partial<Block> = {}): Block => ({
   ref,
   parent: 'block-6',
@@ -25,7 +27,7 @@ const after = (first: Block, ...later: Block[]) => {
   let known: SeenTransfer[] = [];
   const findings: Finding[] = [];
   for (const [n, block] of [first, ...later].entries()) {
-    const reading = readBlock(known, block, n === 0 ? null : first.nodes, now);
+    const reading = readBlock(known, block, { scope, firstNodes: n === 0 ? null : first.nodes, now });
     const ids = new Set(reading.changed.map(({ id }) => id));
     known = [...known.filter(({ id }) => !ids.has(id)), ...reading.changed];
     findings.push(...reading.findings);
@@ -102,13 +104,28 @@ test('a reading without traces says nothing about calls inside transactions', ()
 
 test('a rescan without traces keeps the calls that an earlier reading of the same block showed', () => {
   const lost = { ...after(by(1, [call]), by(1, [call])).known[0]!, block: null, lostHash: ref.hash, lostAt: 9 };
-  const { changed } = readBlock([lost], by(2, [], { isTraced: false }), null, now);
+  const { changed } = readBlock([lost], by(2, [], { isTraced: false }), { scope, firstNodes: null, now });
   expect(changed).toMatchObject([{ id: call.id, block: ref, lostHash: null, lostAt: null, seen: lost.seen }]);
+});
+
+test.each([
+  ['an address that is not watched any more', { ...scope, addresses: new Set([call.address]) }],
+  ['an asset that was removed', { ...scope, assets: new Set<string>() }],
+])('a reading says nothing about %s', (_, later) => {
+  const [known] = after(by(1, [a]), by(1, [a])).known;
+  const options = { scope: later, firstNodes: null, now };
+  expect(readBlock([known!], by(1, [], { isProven: true }), options).changed).toEqual([]);
+  const lost = { ...known!, block: null, lostHash: ref.hash, lostAt: 9 };
+  expect(readBlock([lost], by(1, [], { isProven: true }), options)).toMatchObject({
+    changed: [{ id: a.id, block: ref, seen: known!.seen }],
+    differing: [],
+    findings: [],
+  });
 });
 
 test('compares a reading with known transfers for an operator, and changes nothing', () => {
   const { known } = after(by(1, [larger, call]), by(1, [larger, call]));
-  const { shown, missing } = compareReadings(known, by(2, [a, transferOf('b')]));
+  const { shown, missing } = compareReadings(known, by(2, [a, transferOf('b')]), scope);
   expect(shown.map(({ transfer, known: earlier }) => [transfer.id, earlier])).toEqual([
     [correctedId(a), undefined],
     ['b:0', undefined],

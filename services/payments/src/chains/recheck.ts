@@ -8,6 +8,12 @@ export const knownIdsOf = (transfers: readonly Transfer[]): string[] =>
 const isSameMoney = (one: Transfer, other: Transfer): boolean =>
   one.address === other.address && one.asset === other.asset && one.units === other.units;
 
+/** What a reading looked for: some addresses that are watched, and assets. */
+export interface Scope {
+  readonly addresses: ReadonlySet<string>;
+  readonly assets: ReadonlySet<string>;
+}
+
 export interface Comparison {
   /** The transfers of this reading, and the ones that earlier readings of any block showed. */
   readonly shown: readonly { readonly transfer: Transfer; readonly known: SeenTransfer | undefined }[];
@@ -16,11 +22,14 @@ export interface Comparison {
 }
 
 /** Compares a reading of a block with the transfers that are known of it and by `knownIdsOf` its transfers. A reading
- *  without traces says nothing about calls inside transactions. */
+ *  says nothing about calls inside transactions if it is without traces, nor about addresses and assets outside its
+ *  scope: addresses retire, and assets are removed. */
 export const compareReadings = (
   known: readonly SeenTransfer[],
-  { ref, transfers, isTraced }: Pick<Block, 'ref' | 'transfers' | 'isTraced'>,
+  block: Pick<Block, 'ref' | 'transfers' | 'isTraced'>,
+  scope: Scope,
 ): Comparison => {
+  const { ref, transfers } = block;
   const byId = new Map(known.map((transfer) => [transfer.id, transfer]));
   const shown = transfers.map((transfer) => {
     const first = byId.get(transfer.id);
@@ -30,10 +39,16 @@ export const compareReadings = (
   });
   const ids = new Set(shown.map(({ transfer }) => transfer.id));
   const missing = known.filter(
-    (transfer) => wasIn(transfer, ref) && !ids.has(transfer.id) && (isTraced || !isInsideCall(transfer)),
+    (transfer) => wasIn(transfer, ref) && !ids.has(transfer.id) && wasLookedFor(transfer, block, scope),
   );
   return { shown, missing };
 };
+
+export const wasLookedFor = (
+  transfer: SeenTransfer,
+  { isTraced }: Pick<Block, 'isTraced'>,
+  { addresses, assets }: Scope,
+): boolean => addresses.has(transfer.address) && assets.has(transfer.asset) && (isTraced || !isInsideCall(transfer));
 
 /** Whether the last block that contained a transfer is this one. */
 const wasIn = ({ block, lostHash }: SeenTransfer, { hash }: BlockRef): boolean => (block?.hash ?? lostHash) === hash;
@@ -62,11 +77,10 @@ export type FirstNodes = readonly number[] | null;
 export const readBlock = (
   known: readonly SeenTransfer[],
   block: Block,
-  firstNodes: FirstNodes,
-  now: Date,
+  { scope, firstNodes, now }: { readonly scope: Scope; readonly firstNodes: FirstNodes; readonly now: Date },
 ): BlockReading => {
-  const { ref, isTraced } = block;
-  const { shown, missing } = compareReadings(known, block);
+  const { ref } = block;
+  const { shown, missing } = compareReadings(known, block, scope);
   const ids = new Set([...shown.map(({ transfer }) => transfer.id), ...missing.map(({ id }) => id)]);
   const seenOf = (transfer: Transfer, before: Seen | null, isShown: boolean): Seen =>
     nextSeen(before, isShown, block, { firstNodes, isProven: block.isProven && !isInsideCall(transfer) });
@@ -86,13 +100,11 @@ export const readBlock = (
         };
       }),
   ];
-  // Without traces, a rescan must not lose the calls that an earlier reading of the same block showed.
-  const untraced = known.filter(
-    (transfer) => !isTraced && isLostFrom(transfer, ref) && !ids.has(transfer.id) && isInsideCall(transfer),
-  );
+  // A rescan must not lose what it did not look for and an earlier reading of the same block showed.
+  const kept = known.filter((transfer) => isLostFrom(transfer, ref) && !ids.has(transfer.id));
   const wasNew = (before: Seen | null) => before === null && firstNodes !== null;
   return {
-    changed: [...each.map(({ after }) => after), ...untraced.map((transfer) => stillIn(transfer, ref, transfer.seen))],
+    changed: [...each.map(({ after }) => after), ...kept.map((transfer) => stillIn(transfer, ref, transfer.seen))],
     differing: each
       .filter(({ before, after }) => wasNew(before) || (before !== null && before.isShown !== after.seen.isShown))
       .map(({ after }) => after),

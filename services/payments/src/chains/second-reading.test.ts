@@ -280,6 +280,19 @@ test('a rescan whose first reading leaves out applied money does not reverse it'
   expect(watching.events.map(({ type }) => type)).not.toContain('PaymentFailed');
 });
 
+test('a rescan does not take out money at an address that retired', async () => {
+  const { chain, watching } = await watchNodes();
+  chain.mine(money);
+  chain.mineMany(2);
+  await watching.readOn();
+  watching.retire(money.address);
+  watching.tables.requestRescan(1);
+  chain.mineMany(3 * GRACE_BLOCKS);
+  await watching.readOn();
+  expect(watching.paymentOf(money)?.status).toBe('applied');
+  expect(watching.events.map(({ type }) => type)).not.toContain('PaymentFailed');
+});
+
 test('confirms an amount over the limit only after enough nodes showed it', async () => {
   const { chain, watching, readLater } = await watchNodes(
     { nodes: 2 },

@@ -1,15 +1,8 @@
 import type { Logger } from '@cpg/runtime';
-import {
-  type Block,
-  type BlockRef,
-  ChainNodeError,
-  type ChainSource,
-  isInsideCall,
-  ReorganizedError,
-} from './chain-source.ts';
+import { type Block, type BlockRef, ChainNodeError, type ChainSource, ReorganizedError } from './chain-source.ts';
 import type { ChainStore, OpenTransfer } from './chain-store.ts';
-import { type BlockReading, knownIdsOf, readBlock } from './recheck.ts';
-import type { Reading } from './reading.ts';
+import { type BlockReading, knownIdsOf, readBlock, wasLookedFor } from './recheck.ts';
+import { type Reading, scopeOf } from './reading.ts';
 import type { Quorum } from './reporter.ts';
 import { confirmationsOf, ENOUGH_READINGS, isAgreed, type SeenTransfer } from './seen-transfer.ts';
 import type { WatchedAddresses } from './watched-addresses.ts';
@@ -19,6 +12,7 @@ export interface SecondReadingOptions {
   readonly source: Pick<ChainSource, 'at' | 'block' | 'balances'>;
   readonly store: Pick<ChainStore, 'ofBlock' | 'open'>;
   readonly watched: WatchedAddresses;
+  readonly assets: ReadonlySet<string>;
   /** Confirmations of a block at which it is read again. */
   readonly recheckDepth: number;
   readonly quorum: Quorum;
@@ -96,15 +90,14 @@ export const secondReading = (options: SecondReadingOptions) => {
       const block = await (fetched ?? fetch(ref, not));
       if (block.ref.hash !== ref.hash) throw new Error(`the source of ${network} answered with another block`);
       const known = await store.ofBlock(ref, knownIdsOf(block.transfers));
-      const read = readBlock(known, block, firstNodes, now());
+      const scope = await scopeOf(known, options);
+      const read = readBlock(known, block, { scope, firstNodes, now: now() });
       if (read.changed.length > 0) await reading.change(read.changed);
       onDifference(read, ref);
       const isNew = block.nodes.some((node) => !asked.has(node));
       for (const node of block.nodes) asked.add(node);
-      const untraced = block.isTraced
-        ? []
-        : known.filter((each) => isInsideCall(each) && each.block?.hash === ref.hash);
-      const isSettled = ![...read.changed, ...untraced].some(isUnsettled);
+      const untold = known.filter((each) => each.block?.hash === ref.hash && !wasLookedFor(each, block, scope));
+      const isSettled = ![...read.changed, ...untold].some(isUnsettled);
       if (isSettled || !isNew) return { block, isSettled };
       not = block.isTraced ? [...asked] : block.nodes;
     }

@@ -133,6 +133,7 @@ const watchedChain = (
         stream,
         watched,
         report,
+        assets: new Set(assets.map(({ id }) => id)),
         recheckDepth: Math.min(...assets.map((asset) => asset.requiredConfirmations)),
         quorum,
         coin: assets.find(({ contract }) => contract === undefined)?.id ?? null,

@@ -11,7 +11,9 @@ import { ChainHaltedError } from './start-place.ts';
 import type { WatchedAddresses } from './watched-addresses.ts';
 
 export interface WatcherOptions
-  extends OpenChainOptions, Pick<SecondReadingOptions, 'recheckDepth' | 'quorum' | 'coin' | 'openAddresses'> {
+  extends
+    OpenChainOptions,
+    Pick<SecondReadingOptions, 'assets' | 'recheckDepth' | 'quorum' | 'coin' | 'openAddresses'> {
   readonly watched: WatchedAddresses;
   readonly report: ReportTransfers;
   readonly count: ReadingCounts;

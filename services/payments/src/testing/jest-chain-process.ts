@@ -28,10 +28,11 @@ const FEES = FeeSchedule.parse({
   rails: { gateway_pay: { percent_bps: 50 }, crypto_deposit: { percent_bps: 100 } },
 });
 
-const EVERY_ADDRESS: Watched = {
+const watchedBut = (retired: ReadonlySet<string>): Watched => ({
   size: 1,
-  among: async (addresses) => new Set(addresses.filter((address) => address.startsWith('address'))),
-};
+  among: async (addresses) =>
+    new Set(addresses.filter((address) => address.startsWith('address') && !retired.has(address))),
+});
 
 /** A transfer of `units` to an address, by a transaction of its own. */
 export const transferOf = (id: string, changes: Partial<Transfer> = {}): Transfer => ({
@@ -107,6 +108,7 @@ export const chainProcesses = (
   const log = createLogger({ name: 'chains', level: process.env.LOG_LEVEL ?? 'silent' });
   let passedMs = 0;
   let ordersIsDown = false;
+  const retired = new Set<string>();
   let beforeFail = Promise.resolve();
   const now = () => new Date(chain.now().getTime() + passedMs);
   const payments = memoryPayments(now, log);
@@ -120,7 +122,8 @@ export const chainProcesses = (
       stream: recorded.stream,
       now,
       log,
-      watched: { refresh: async () => EVERY_ADDRESS },
+      watched: { refresh: async () => watchedBut(retired) },
+      assets: new Set([USDC.id, COIN]),
       recheckDepth,
       quorum,
       coin: COIN,
@@ -167,6 +170,8 @@ export const chainProcesses = (
     /** Delays each failure after it was announced in the tables. */
     delayFailures: (until: Promise<void>) => void (beforeFail = until),
     setHeld: payments.setHeld,
+    /** The address is not watched any more. */
+    retire: (address: string) => void retired.add(address),
     setOrdersDown: (isDown: boolean) => void (ordersIsDown = isDown),
     passMs: (ms: number) => void (passedMs += ms),
     passHours: (hours: number) => void (passedMs += hours * 3_600_000),
