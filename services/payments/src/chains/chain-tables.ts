@@ -20,22 +20,23 @@ export const chainTables = (pool: Pool, network: string, windowBlocks: number): 
   const transfers = (name: string, condition: string, ...values: unknown[]) =>
     readTransfers(pool, network, name, condition, values);
   const apply = (
+    from: ReadBlock | null,
     { cursor, transfers: changed }: ChainChange,
     lowest: number,
     moveCursor: (db: Queryable) => Promise<boolean>,
   ) =>
     transaction(pool, async (db) => {
       if (!(await moveCursor(db))) return false;
-      await keepBlock(db, network, cursor, lowest);
+      if (cursor.hash !== from?.hash) await keepBlock(db, network, cursor, lowest);
       await upsertTransfers(db, network, changed);
       return true;
     });
   return {
     load: () => load(pool, network),
     begin: (genesis, from, change) =>
-      apply(change, change.cursor.height, (db) => beginAt(db, network, genesis, from, change.cursor)),
+      apply(null, change, change.cursor.height, (db) => beginAt(db, network, genesis, from, change.cursor)),
     commit: (from, change) =>
-      apply(change, change.cursor.height - windowBlocks, (db) => moveCursor(db, network, from, change)),
+      apply(from, change, change.cursor.height - windowBlocks, (db) => moveCursor(db, network, from, change)),
     mark: async ({ tip, readAt, halted }) => {
       await pool.query({
         name: 'mark-chain',
