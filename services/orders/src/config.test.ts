@@ -31,3 +31,15 @@ test('has the assets of its environment, and refuses the file of an earlier vers
   expect(assets.networks.map(({ name }) => name)).toEqual(['bitcoin-testnet', 'ethereum-sepolia']);
   expect(() => readOrdersConfig({ ...ENV, NETWORKS_FILE: '/none.json' })).toThrow(/^NETWORKS_FILE/);
 });
+
+test('reads the sources of a currency, and names those that price it', () => {
+  expect(readOrdersConfig({ ...ENV, RATE_SOURCES: 'ARS=bitso, EUR=kraken+ecb' }).RATE_SOURCES).toEqual(
+    new Map([
+      ['ARS', ['bitso']],
+      ['EUR', ['kraken', 'ecb']],
+    ]),
+  );
+  expect(() => readOrdersConfig({ ...ENV, RATE_SOURCES: 'USDG=ecb' })).toThrow(
+    'RATE_SOURCES: "USDG=ecb" must have the form BTC=kraken+coinbase: USDG is priced by kraken',
+  );
+});

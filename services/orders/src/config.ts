@@ -7,16 +7,37 @@ import { positive } from './rates/decimals.ts';
 import { parseMaxAge, PUBLIC_SOURCES } from './rates/sources/public.ts';
 import type { Priced } from './rates/sources/source.ts';
 
+const PRICED = z.union([ItemCurrency, PaymentCurrency]);
+
 const FixedPrices = z.string().transform((text, context) => {
   const prices = new Map<Priced, Decimal>();
   for (const entry of text.split(',')) {
     const [name = '', value] = entry.split('=').map((part) => part.trim());
-    const currency = z.union([ItemCurrency, PaymentCurrency]).safeParse(name);
+    const currency = PRICED.safeParse(name);
     const usd = positive(value);
     if (currency.success && usd) prices.set(currency.data, usd);
     else context.addIssue({ code: 'custom', message: `${JSON.stringify(entry)} must have the form CAZ=0.25` });
   }
   return prices;
+});
+
+const SourcesOf = z.string().transform((text, context) => {
+  const sources = new Map<Priced, string[]>();
+  for (const entry of text.split(',')) {
+    const [name = '', list = ''] = entry.split('=').map((part) => part.trim());
+    const currency = PRICED.safeParse(name).data;
+    const named = list.split('+').map((part) => part.trim());
+    const able = PUBLIC_SOURCES.filter((each) => currency && each.currencies.includes(currency)).map(
+      (each) => each.name,
+    );
+    if (currency && named.every((each) => able.includes(each))) sources.set(currency, named);
+    else
+      context.addIssue({
+        code: 'custom',
+        message: `${JSON.stringify(entry)} must have the form BTC=kraken+coinbase${currency && able.length > 0 ? `: ${currency} is priced by ${able.join(', ')}` : ''}`,
+      });
+  }
+  return sources;
 });
 
 const MaxAges = z.string().transform((text, context) => {
@@ -44,6 +65,8 @@ const Config = z
     FIXED_USD_PRICES: FixedPrices.optional(),
     /** The age at which the prices of a public source become stale: `ecb=100h,kraken=5m`. Each has a default. */
     RATE_MAX_AGES: MaxAges.optional(),
+    /** The public sources of a currency: `ARS=bitso,EUR=kraken+ecb`. By default all that price it. */
+    RATE_SOURCES: SourcesOf.optional(),
     RATES_FILE: z.string().default(join(import.meta.dirname, '../config/sandbox-rates.json')),
   })
   .refine((config) => config.ENVIRONMENT === 'sandbox' || config.RATES !== 'table', {

@@ -28,6 +28,7 @@ import { orderDecider } from './order/order.ts';
 import type { Order } from './order/state.ts';
 import { orderProjection } from './projections/order-projection.ts';
 import { orderWriter } from './projections/orders.ts';
+import { type AcceptedPrices, acceptedPrices } from './rates/accepted-prices.ts';
 import { marketRates } from './rates/market.ts';
 import { readUrl } from './rates/read.ts';
 import { publicSources } from './rates/sources/public.ts';
@@ -64,7 +65,7 @@ await runService(async () => {
   });
   const settings = followDepositSettings(readDepositSettings(client));
   const stock = createStock({ assets: config.assets, settings: settings.current, lease: payments.leaseStock, log });
-  const market = publicMarket(config, now, log);
+  const market = publicMarket(config, acceptedPrices(readModel), now, log);
   const commands = orderCommands({
     handler,
     project: orderWriter(followerPool),
@@ -145,12 +146,15 @@ function orderHandler(client: EventStoreDBClient, recent: RecentEvents<Order, Or
 }
 
 /** Rates from public sources; null where the configuration asks for the fixed table of a sandbox. */
-function publicMarket({ RATES, ENVIRONMENT, FIXED_USD_PRICES, RATE_MAX_AGES }: Config, now: () => Date, log: Logger) {
+function publicMarket(config: Config, accepted: AcceptedPrices, now: () => Date, log: Logger) {
+  const { RATES, ENVIRONMENT, FIXED_USD_PRICES, RATE_MAX_AGES, RATE_SOURCES } = config;
   const source = RATES ?? (ENVIRONMENT === 'production' ? 'market' : 'table');
   if (source === 'table') return null;
   return marketRates({
     sources: publicSources(RATE_MAX_AGES ?? new Map()),
     fixed: FIXED_USD_PRICES ?? new Map(),
+    ...(RATE_SOURCES && { sourcesOf: RATE_SOURCES }),
+    accepted,
     read: readUrl,
     now,
     log,

@@ -14,7 +14,7 @@ export const positive = (text: unknown): Decimal | null => {
 export const divide = (a: Decimal, b: Decimal): Decimal => parseDecimal(crossRate(a, b));
 export const invert = (a: Decimal): Decimal => divide(ONE, a);
 
-const compare = (a: Decimal, b: Decimal): number => {
+export const compare = (a: Decimal, b: Decimal): number => {
   const scale = Math.max(a.scale, b.scale);
   const difference = a.units * 10n ** BigInt(scale - a.scale) - b.units * 10n ** BigInt(scale - b.scale);
   return difference < 0n ? -1 : difference > 0n ? 1 : 0;

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseDecimal } from '@cpg/contracts';
 import { createLogger } from '@cpg/runtime';
+import type { AcceptedPrice } from './accepted-prices.ts';
 import { marketRates } from './market.ts';
 import { bitso } from './sources/bitso.ts';
 import { coinbase } from './sources/coinbase.ts';
@@ -14,13 +15,23 @@ const log = createLogger({ name: 'test', level: 'silent' });
 const NOW = new Date('2026-11-21T05:21:00.000Z');
 const fixture = (name: string) => readFileSync(join(import.meta.dirname, 'sources/fixtures', name), 'utf8');
 
-const FIXTURES: Record<string, string> = {
-  [kraken.urls[0]!]: fixture('kraken-asset-pairs.json'),
-  [kraken.urls[1]!]: fixture('kraken-ticker.json'),
-  [coinbase.urls[0]!]: fixture('coinbase.json'),
-  [bitso.urls[0]!]: fixture('bitso.json'),
-  [ecb.urls[0]!]: fixture('ecb.xml'),
+const PATHS = {
+  pairs: 'api.kraken.com/0/public/AssetPairs',
+  ticker: 'api.kraken.com/0/public/Ticker',
+  coinbase: 'api.coinbase.com',
+  bitso: 'api.bitso.com',
+  ecb: 'www.ecb.europa.eu',
 };
+const FIXTURES: Record<string, string> = {
+  [PATHS.pairs]: fixture('kraken-asset-pairs.json'),
+  [PATHS.ticker]: fixture('kraken-ticker.json'),
+  [PATHS.coinbase]: fixture('coinbase.json'),
+  [PATHS.bitso]: fixture('bitso.json'),
+  [PATHS.ecb]: fixture('ecb.xml'),
+};
+const bodyAt = (bodies: Readonly<Record<string, string>>, url: string): string | undefined =>
+  Object.entries(bodies).find(([path]) => url.includes(path))?.[1];
+const readFixture = async (url: string) => ({ body: bodyAt(FIXTURES, url)! });
 
 const market = (
   changes: {
@@ -28,9 +39,13 @@ const market = (
     bodies?: Record<string, string>;
     fixed?: Map<Priced, ReturnType<typeof parseDecimal>>;
     now?: () => Date;
+    nowMs?: () => number;
     answeredAt?: Date;
+    sourcesOf?: Map<Priced, string[]>;
+    accepted?: AcceptedPrice[];
   } = {},
 ) => {
+  const stored: AcceptedPrice[] = changes.accepted ?? [];
   const bodies = { ...FIXTURES, ...changes.bodies };
   const asked: string[] = [];
   const warnings: string[] = [];
@@ -38,47 +53,63 @@ const market = (
     sources: changes.sources ?? [kraken, coinbase, bitso, ecb],
     fixed: changes.fixed ?? new Map(),
     now: changes.now ?? (() => NOW),
+    nowMs: changes.nowMs ?? (() => 0),
+    ...(changes.sourcesOf && { sourcesOf: changes.sourcesOf }),
+    accepted: { load: async () => [...stored], save: async (prices) => void stored.push(...prices) },
     log: { ...log, warn: (_: unknown, message = '') => void warnings.push(message) },
     read: async (url) => {
       asked.push(url);
-      const body = bodies[url];
+      const body = bodyAt(bodies, url);
       if (!body) throw new Error('no answer');
       return { body, ...(changes.answeredAt && { at: changes.answeredAt }) };
     },
   });
-  return { ...provider, asked, warnings };
+  return { ...provider, asked, warnings, stored };
 };
 
-const source = (name: string, usd: string, at = NOW): RateSource => ({
+const source = (name: string, usd: string, at = NOW, currency: Priced = 'BTC'): RateSource => ({
   name,
-  urls: [name],
+  currencies: [currency],
   maxAgeMs: 300_000,
-  parse: () => [{ currency: 'BTC', usd: parseDecimal(usd), at }],
+  prices: async (read) => {
+    await read(`https://${name}.example`);
+    return [{ currency, usd: parseDecimal(usd), at }];
+  },
+});
+const bodiesOf = (sources: readonly RateSource[]) =>
+  Object.fromEntries(sources.map(({ name }) => [`https://${name}.example`, 'x']));
+
+const of = (...sources: RateSource[]) => market({ sources, bodies: bodiesOf(sources) });
+/** What a source was believed to say a minute ago. */
+const acceptedOf = (name: string, usd: string): AcceptedPrice => ({
+  currency: 'BTC',
+  source: name,
+  usd: parseDecimal(usd),
+  at: new Date(NOW.getTime() - 60_000),
 });
 
-const of = (...sources: RateSource[]) =>
-  market({ sources, bodies: Object.fromEntries(sources.map(({ name }) => [name, 'x'])) });
-
-test('parses the documented answer of each source into dollar prices', () => {
-  const usdOf = (prices: ReturnType<RateSource['parse']>) =>
-    Object.fromEntries(prices.map(({ currency, usd }) => [currency, Number(usd.units) / 10 ** usd.scale]));
-  expect(usdOf(kraken.parse([FIXTURES[kraken.urls[0]!]!, FIXTURES[kraken.urls[1]!]!], NOW))).toEqual({
+test('parses the documented answer of each source into dollar prices', async () => {
+  const usdOf = async (each: RateSource) => {
+    const prices = await each.prices(readFixture, each.currencies, NOW);
+    return Object.fromEntries(prices.map(({ currency, usd }) => [currency, Number(usd.units) / 10 ** usd.scale]));
+  };
+  expect(await usdOf(kraken)).toEqual({
     BTC: 101_250,
     ETH: 3480.15,
     USDT: 1.00005,
     USDC: 1,
     EUR: 1.16005,
   });
-  expect(usdOf(coinbase.parse([FIXTURES[coinbase.urls[0]!]!], NOW))).toMatchObject({
+  expect(await usdOf(coinbase)).toMatchObject({
     BTC: expect.closeTo(101_317.12, 1),
     MXN: expect.closeTo(0.0545, 3),
     ARS: expect.closeTo(0.00071, 5),
   });
-  expect(usdOf(bitso.parse([FIXTURES[bitso.urls[0]!]!], NOW))).toMatchObject({
+  expect(await usdOf(bitso)).toMatchObject({
     BTC: 101_240,
     MXN: expect.closeTo(0.0545, 3),
   });
-  expect(usdOf(ecb.parse([FIXTURES[ecb.urls[0]!]!], NOW))).toEqual({ EUR: 1.16, MXN: expect.closeTo(0.0545, 3) });
+  expect(await usdOf(ecb)).toEqual({ EUR: 1.16, MXN: expect.closeTo(0.0545, 3) });
 });
 
 test('quotes the median of the sources through the dollar, and names the sources', async () => {
@@ -100,7 +131,7 @@ test('has no rate for a currency without a source, unless the operator sets a fi
 });
 
 test('has no rate before the first refresh, and none from stale prices', async () => {
-  const rates = market({ sources: [kraken] });
+  const rates = market({ sources: [kraken, coinbase] });
   await expect(rates.quote('USD', 'BTC', NOW)).rejects.toMatchObject({ code: 'rate_unavailable' });
   await rates.refresh();
   await rates.quote('USD', 'BTC', new Date(NOW.getTime() + 300_000));
@@ -109,13 +140,108 @@ test('has no rate before the first refresh, and none from stale prices', async (
   });
 });
 
-test('ignores an outlier, and has no rate when the only two sources disagree', async () => {
-  const three = of(source('a', '100'), source('b', '101'), source('c', '150'));
-  await three.refresh();
-  expect(await three.quote('USD', 'BTC', NOW)).toMatchObject({ source: 'a+b' });
-  const two = of(source('a', '100'), source('b', '120'));
-  await two.refresh();
-  await expect(two.quote('USD', 'BTC', NOW)).rejects.toMatchObject({ code: 'rate_unavailable' });
+describe('a price of BTC', () => {
+  const quoteOf = async (
+    prices: readonly string[],
+    accepted: AcceptedPrice[] = [],
+    sourcesOf?: Map<Priced, string[]>,
+  ) => {
+    const sources = prices.map((usd, n) => source('abcd'[n]!, usd));
+    const rates = market({ sources, bodies: bodiesOf(sources), accepted, ...(sourcesOf && { sourcesOf }) });
+    await rates.refresh();
+    return rates.quote('BTC' as never, 'USD' as never, NOW).catch(({ code }: { code: string }) => code);
+  };
+  const refused = 'rate_unavailable';
+
+  test.each([
+    ['is the mean of two that agree', ['100', '102'], { rate: '101', source: 'a+b' }],
+    ['is the median of three that agree', ['100', '101', '103'], { rate: '101', source: 'a+b+c' }],
+    ['is that of two that agree, without a third', ['100', '101', '150'], { source: 'a+b' }],
+    ['needs two sources that agree: three apart are none', ['80', '100', '125'], refused],
+    ['needs two sources that agree: two apart are none', ['100', '120'], refused],
+    ['needs a second source at first', ['100'], refused],
+    ['is not chosen between two pairs that differ', ['100', '101', '200', '201'], refused],
+  ])('%s', async (_, prices, expected) => {
+    if (expected === refused) expect(await quoteOf(prices)).toBe(refused);
+    else expect(await quoteOf(prices)).toMatchObject(expected as object);
+  });
+
+  test.each([
+    ['is believed of one source near its last believed price', ['108'], { rate: '108', source: 'a' }],
+    ['is not believed 1,000 times off', ['100000'], refused],
+    ['is that of the steady one of two that differ', ['101', '150'], { rate: '101', source: 'a' }],
+  ])('%s', async (_, prices, expected) => {
+    const quote = await quoteOf(prices, [acceptedOf('a', '100'), acceptedOf('b', '100')]);
+    if (expected === refused) expect(quote).toBe(refused);
+    else expect(quote).toMatchObject(expected as object);
+  });
+
+  test('is believed at first of the only source that the operator named, and then near it', async () => {
+    const only = new Map<Priced, string[]>([['BTC', ['a']]]);
+    expect(await quoteOf(['100', '500'], [], only)).toMatchObject({ rate: '100', source: 'a' });
+    expect(await quoteOf(['100000'], [acceptedOf('a', '100')], only)).toBe(refused);
+  });
+
+  test('is not vouched for by a price of the day before yesterday', async () => {
+    const old = { ...acceptedOf('a', '100'), at: new Date(NOW.getTime() - 48 * 3_600_000) };
+    expect(await quoteOf(['101'], [old])).toBe(refused);
+  });
+
+  test('vouches for the next one of its source, also after a restart', async () => {
+    const both = [source('a', '100'), source('b', '101')];
+    const first = of(...both);
+    await first.refresh();
+    expect(first.stored.map(({ source: name }) => name)).toEqual(['a', 'b']);
+    const alone = [source('a', '104')];
+    const next = market({ sources: alone, bodies: bodiesOf(alone), accepted: first.stored });
+    await next.refresh();
+    expect(await next.quote('BTC' as never, 'USD' as never, NOW)).toMatchObject({ rate: '104', source: 'a' });
+  });
+});
+
+test.each([
+  ['1.01', { rate: '1.01', source: 'a' }],
+  ['1010', 'rate_unavailable'],
+])('a stablecoin of one source is believed at its peg: %s', async (usd, expected) => {
+  const rates = of(source('a', usd, NOW, 'USDG'));
+  await rates.refresh();
+  const quote = rates.quote('USDG', 'USD' as never, NOW);
+  if (typeof expected === 'string') await expect(quote).rejects.toMatchObject({ code: expected });
+  else expect(await quote).toMatchObject(expected);
+});
+
+test('one bad row of an answer costs no other price', async () => {
+  const broken = (text: string, change: (answer: never) => void): string => {
+    const answer = JSON.parse(text) as never;
+    change(answer);
+    return JSON.stringify(answer);
+  };
+  const bodies: Record<string, string> = {
+    [PATHS.bitso]: broken(FIXTURES[PATHS.bitso]!, ({ payload }: { payload: unknown[] }) => payload.push({ book: 1 })),
+    [PATHS.pairs]: broken(FIXTURES[PATHS.pairs]!, ({ result }: { result: Record<string, unknown> }) => {
+      result.NEW = { wsname: null };
+    }),
+    [PATHS.ticker]: broken(FIXTURES[PATHS.ticker]!, ({ result }: { result: Record<string, unknown> }) => {
+      result.NEW = {};
+    }),
+    [PATHS.coinbase]: broken(FIXTURES[PATHS.coinbase]!, ({ data }: { data: { rates: Record<string, unknown> } }) => {
+      data.rates.NEW = null;
+    }),
+  };
+  const rates = market({ bodies });
+  await rates.refresh();
+  expect((await rates.quote('USD', 'BTC', NOW)).source).toBe('bitso+coinbase+kraken');
+});
+
+test('asks only for what no fixed price and no setting rules out', async () => {
+  const rates = market({
+    fixed: new Map([['USDT', parseDecimal('1')]]),
+    sourcesOf: new Map([['EUR', ['ecb']]]),
+  });
+  await rates.refresh();
+  const [ticker] = rates.asked.filter((url) => url.includes('Ticker'));
+  expect(ticker).toMatch(/\?pair=[A-Z,]*XXBTZUSD/);
+  expect(ticker).not.toMatch(/USDT|EUR/);
 });
 
 test.each([
@@ -125,31 +251,36 @@ test.each([
   ['another shape', '{"data":[]}'],
   ['not JSON', '<html>'],
 ])('has no rate from an answer with %s', async (_, body) => {
-  const rates = market({ sources: [coinbase], bodies: { [coinbase.urls[0]!]: body } });
+  const rates = market({ sources: [coinbase], bodies: { [PATHS.coinbase]: body } });
   await rates.refresh();
   await expect(rates.quote('USD', 'BTC', NOW)).rejects.toMatchObject({ code: 'rate_unavailable' });
 });
 
-test('reads the other sources when one fails, and pauses that one after three failures', async () => {
-  let now = NOW;
-  const rates = market({ sources: [coinbase, source('gone', '1')], now: () => now });
+test('reads the other sources when one fails, and pauses that one for at most a minute', async () => {
+  let nowMs = 0;
+  const sources = [source('a', '100'), source('b', '100'), source('gone', '1')];
+  const rates = market({ sources, bodies: bodiesOf(sources.slice(0, 2)), nowMs: () => nowMs });
+  const asked = () => rates.asked.filter((url) => url.includes('gone')).length;
   for (let n = 0; n < 5; n += 1) await rates.refresh();
-  expect(rates.asked.filter((url) => url === 'gone')).toHaveLength(3);
-  now = new Date(NOW.getTime() + 30_000);
-  await rates.refresh();
-  expect(rates.asked.filter((url) => url === 'gone')).toHaveLength(4);
-  expect(await rates.quote('USD', 'BTC', now)).toMatchObject({ source: 'coinbase' });
+  expect(asked()).toBe(3);
+  for (let minute = 1; minute <= 5; minute += 1) {
+    nowMs += 60_000;
+    await rates.refresh();
+    expect(asked()).toBe(3 + minute);
+  }
+  expect(await rates.quote('USD', 'BTC', NOW)).toMatchObject({ source: 'a+b' });
 });
 
 describe('the age of a quote', () => {
   const at = (instant: string) => new Date(instant);
-  const ecbOf = (day: string) => ({ [ecb.urls[0]!]: fixture('ecb.xml').replace('2026-11-20', day) });
+  const ecbOf = (day: string) => ({ [PATHS.ecb]: fixture('ecb.xml').replace('2026-11-20', day) });
   const euroQuote = async (now: Date, day = '2026-11-20', sources: RateSource[] = [ecb]) => {
     const rates = market({
       sources,
       bodies: ecbOf(day),
       now: () => now,
       fixed: new Map([['USDC', parseDecimal('1')]]),
+      ...(sources.length === 1 && { sourcesOf: new Map([['EUR' as const, ['ecb']]]) }),
     });
     await rates.refresh();
     return rates.quote('EUR', 'USDC', now);
@@ -183,20 +314,18 @@ describe('the age of a quote', () => {
   });
 
   test('a daily source still shows that the only other price is wrong', async () => {
-    const wrong = {
-      ...source('wrong', '1'),
-      parse: () => [{ currency: 'EUR' as const, usd: parseDecimal('1.5'), at: NOW }],
-    };
-    const rates = market({ sources: [ecb, wrong], bodies: { wrong: 'x' } });
+    const wrong = source('wrong', '1.5', NOW, 'EUR');
+    const rates = market({ sources: [ecb, wrong], bodies: bodiesOf([wrong]) });
     await rates.refresh();
     await expect(rates.quote('EUR', 'USD' as never, NOW)).rejects.toMatchObject({ code: 'rate_unavailable' });
   });
 
   test('counts from when the source made its answer, which a cache may have kept', async () => {
-    const rates = market({ sources: [kraken], answeredAt: at('2026-11-21T05:16:00.000Z') });
+    const onlyKraken = { sources: [kraken], sourcesOf: new Map([['BTC' as const, ['kraken']]]) };
+    const rates = market({ ...onlyKraken, answeredAt: at('2026-11-21T05:16:00.000Z') });
     await rates.refresh();
     expect(await rates.quote('USD', 'BTC', NOW)).toMatchObject({ quotedAt: at('2026-11-21T05:16:00.000Z') });
-    const stale = market({ sources: [kraken], answeredAt: at('2026-11-21T05:15:59.000Z') });
+    const stale = market({ ...onlyKraken, answeredAt: at('2026-11-21T05:15:59.000Z') });
     await stale.refresh();
     await stale.refresh();
     expect(stale.warnings).toEqual(['a rate source returns only stale prices']);
@@ -204,10 +333,10 @@ describe('the age of a quote', () => {
   });
 
   test('is never negative, and a price from the future is no price', async () => {
-    const soon = of(source('a', '100', at('2026-11-21T05:21:59.000Z')));
+    const soon = of(source('a', '100', at('2026-11-21T05:21:59.000Z')), source('b', '100'));
     await soon.refresh();
     expect(await soon.quote('USD', 'BTC', NOW)).toMatchObject({ quotedAt: NOW });
-    const future = of(source('a', '100', at('2036-11-21T05:21:00.000Z')));
+    const future = of(source('a', '100', at('2036-11-21T05:21:00.000Z')), source('b', '100'));
     await future.refresh();
     await expect(future.quote('USD', 'BTC', NOW)).rejects.toMatchObject({ code: 'rate_unavailable' });
   });

@@ -1,61 +1,111 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Decimal } from '@cpg/contracts';
+import { type Decimal, parseDecimal } from '@cpg/contracts';
 import { AppError } from '@cpg/core';
 import type { Logger } from '@cpg/runtime';
 import { crossRate } from '../order/pricing.ts';
+import type { AcceptedPrice, AcceptedPrices } from './accepted-prices.ts';
+import { believed, type FreshPrice } from './believed.ts';
 import { circuitBreaker } from './circuit-breaker.ts';
-import { isNear, median } from './decimals.ts';
+import { median } from './decimals.ts';
 import type { RateProvider } from './rates.ts';
-import type { Answer } from './read.ts';
-import type { Price, Priced, RateSource } from './sources/source.ts';
+import { HOUR_MS, type Price, type Priced, type RateSource, type Read } from './sources/source.ts';
 
 export interface MarketOptions {
   readonly sources: readonly RateSource[];
   /** Fixed prices in US dollars, set by the operator: for a token without a market, or a stablecoin that is taken at
    *  one dollar. */
   readonly fixed: ReadonlyMap<Priced, Decimal>;
-  /** Reads a URL. Rejects unless the whole body arrives in time. */
-  readonly read: (url: string) => Promise<Answer>;
+  /** The names of the sources of a currency, set by the operator. By default all that price it. */
+  readonly sourcesOf?: ReadonlyMap<Priced, readonly string[]>;
+  readonly accepted: AcceptedPrices;
+  readonly read: Read;
   readonly now: () => Date;
+  /** Monotonic clock. */
+  readonly nowMs?: () => number;
   readonly log: Logger;
   readonly everyMs?: number;
 }
 
+interface QuotedPrice extends FreshPrice {
+  readonly at: Date;
+}
+
 const REFRESH_INTERVAL_MS = 60_000;
-const OUTLIER_PERCENT = 10;
 /** How far the clock of a source may be ahead of ours. */
 const MAX_CLOCK_SKEW_MS = 60_000;
+/** How long a believed price vouches for the next one of its source. */
+const ACCEPTED_FOR_MS = 24 * HOUR_MS;
 
-/** Market rates, computed through the US dollar. The dollar price of a currency is the median of all sources, without
- *  stale prices and outliers. Daily sources only detect outliers where another source has a price. Sources are read in
- *  the background, independently; a circuit breaker pauses a source that keeps failing. */
-export const marketRates = ({
-  sources,
-  fixed,
-  read,
-  now,
-  log,
-  everyMs = REFRESH_INTERVAL_MS,
-}: MarketOptions): RateProvider & { refresh: () => Promise<void>; start: () => { stop: () => Promise<void> } } => {
-  const { readings, refresh } = readSources({ sources, read, now, log });
+const NO_SETTING: ReadonlyMap<Priced, readonly string[]> = new Map();
+const ONE_DOLLAR = parseDecimal('1');
+const PEGS: ReadonlyMap<Priced, Decimal> = new Map([
+  ['USDT', ONE_DOLLAR],
+  ['USDC', ONE_DOLLAR],
+  ['USDG', ONE_DOLLAR],
+]);
 
-  const valueOf = (currency: Priced, at: Date): { usd: Decimal; names: string[]; quotedAt: Date } => {
-    if (currency === 'USD') return { usd: { units: 1n, scale: 0 }, names: [], quotedAt: at };
-    const fixedPrice = fixed.get(currency);
-    if (fixedPrice) return { usd: fixedPrice, names: ['fixed'], quotedAt: at };
+/** Market rates, computed through the US dollar. The dollar price of a currency is the median of the fresh prices that
+ *  can be believed: see `believed`. Daily sources only check the others where another source has a price. Sources are
+ *  read in the background, independently; a circuit breaker pauses a source that keeps failing. */
+export const marketRates = (
+  options: MarketOptions,
+): RateProvider & { refresh: () => Promise<void>; start: () => { stop: () => Promise<void> } } => {
+  const { sources, fixed, sourcesOf = NO_SETTING, accepted, now, log, everyMs = REFRESH_INTERVAL_MS } = options;
+  const namesOf = (currency: Priced): readonly string[] =>
+    sourcesOf.get(currency) ?? sources.filter((each) => each.currencies.includes(currency)).map(({ name }) => name);
+  const currenciesOf = ({ name, currencies }: RateSource): Priced[] =>
+    currencies.filter((currency) => !fixed.has(currency) && namesOf(currency).includes(name));
+  const { readings, refresh: readAll } = readSources({ ...options, currenciesOf });
+  /** By currency, then by source. */
+  let vouching: ReadonlyMap<Priced, ReadonlyMap<string, AcceptedPrice>> | null = null;
+
+  const pricesOf = (currency: Priced, at: Date): readonly QuotedPrice[] => {
     const fresh = [...readings].flatMap(([source, prices]) =>
       prices
         .filter((price) => price.currency === currency && isFresh(price, source, at))
-        .map((price) => ({ ...price, name: source.name, isDaily: source.isDaily })),
+        .map((price): QuotedPrice => ({ ...price, source: source.name, isDaily: source.isDaily })),
     );
-    const agreed = withoutDaily(withoutOutliers(fresh));
-    if (agreed.length === 0)
-      throw new AppError('rate_unavailable', `there is no fresh rate for ${currency}: try again`);
+    const recent = [...(vouching?.get(currency) ?? [])].filter(([, last]) => isRecent(last, at));
+    return believed(fresh, {
+      accepted: new Map(recent.map(([source, { usd }]) => [source, usd])),
+      peg: PEGS.get(currency),
+      hasOnlySource: sourcesOf.get(currency)?.length === 1,
+    });
+  };
+
+  const valueOf = (currency: Priced, at: Date): { usd: Decimal; names: string[]; quotedAt: Date } => {
+    if (currency === 'USD') return { usd: ONE_DOLLAR, names: [], quotedAt: at };
+    const fixedPrice = fixed.get(currency);
+    if (fixedPrice) return { usd: fixedPrice, names: ['fixed'], quotedAt: at };
+    const prices = pricesOf(currency, at);
+    if (prices.length === 0)
+      throw new AppError('rate_unavailable', `no fresh rate for ${currency} can be believed now: try again`);
     return {
-      usd: median(agreed.map(({ usd }) => usd)),
-      names: agreed.map(({ name }) => name),
-      quotedAt: new Date(Math.min(at.getTime(), ...agreed.map((price) => price.at.getTime()))),
+      usd: median(prices.map(({ usd }) => usd)),
+      names: prices.map(({ source }) => source),
+      quotedAt: new Date(Math.min(at.getTime(), ...prices.map((price) => price.at.getTime()))),
     };
+  };
+
+  /** Remembers the prices that are believed now: they vouch for the next ones. */
+  const accept = async (): Promise<void> => {
+    const at = now();
+    const currencies = [...new Set(sources.flatMap(currenciesOf))];
+    const prices = currencies.flatMap((currency) =>
+      pricesOf(currency, at).map(({ source, usd }): AcceptedPrice => ({ currency, source, usd, at })),
+    );
+    vouching = bySource([...[...vouching!.values()].flatMap((each) => [...each.values()]), ...prices]);
+    await accepted.save(prices);
+  };
+
+  const refresh = async (): Promise<void> => {
+    await readAll();
+    try {
+      vouching ??= bySource(await accepted.load());
+      await accept();
+    } catch (error) {
+      log.warn({ err: error }, 'the accepted prices could not be stored, retrying');
+    }
   };
 
   return {
@@ -86,8 +136,25 @@ export const marketRates = ({
   };
 };
 
+/** The last price of each source, by currency. */
+const bySource = (prices: readonly AcceptedPrice[]): Map<Priced, Map<string, AcceptedPrice>> => {
+  const byCurrency = new Map<Priced, Map<string, AcceptedPrice>>();
+  for (const price of prices) {
+    const ofCurrency = byCurrency.get(price.currency) ?? new Map<string, AcceptedPrice>();
+    byCurrency.set(price.currency, ofCurrency.set(price.source, price));
+  }
+  return byCurrency;
+};
+
+const isRecent = ({ at: acceptedAt }: AcceptedPrice, at: Date): boolean =>
+  at.getTime() - acceptedAt.getTime() <= ACCEPTED_FOR_MS;
+
+type ReadOptions = Pick<MarketOptions, 'sources' | 'read' | 'now' | 'nowMs' | 'log'> & {
+  readonly currenciesOf: (source: RateSource) => readonly Priced[];
+};
+
 /** Keeps the latest prices of each source. `refresh` reads all sources once and never rejects. */
-const readSources = ({ sources, read, now, log }: Pick<MarketOptions, 'sources' | 'read' | 'now' | 'log'>) => {
+const readSources = ({ sources, currenciesOf, read, now, nowMs = () => performance.now(), log }: ReadOptions) => {
   const readings = new Map<RateSource, readonly Price[]>();
   const breakers = new Map(sources.map((source) => [source, circuitBreaker()]));
   const stale = new Set<RateSource>();
@@ -103,21 +170,16 @@ const readSources = ({ sources, read, now, log }: Pick<MarketOptions, 'sources' 
 
   const refreshOne = async (source: RateSource) => {
     const breaker = breakers.get(source)!;
-    if (!breaker.allows(now())) return;
+    const wanted = currenciesOf(source);
+    if (wanted.length === 0 || !breaker.allows(nowMs())) return;
     try {
-      const answers: Answer[] = [];
-      for (const url of source.urls) answers.push(await read(url));
-      const oldest = Math.min(now().getTime(), ...answers.map(({ at }) => at?.getTime() ?? Infinity));
-      const prices = source.parse(
-        answers.map(({ body }) => body),
-        new Date(oldest),
-      );
+      const prices = await source.prices(read, wanted, now());
       if (prices.length === 0) throw new Error('the source returned no price');
       readings.set(source, prices);
       watchAge(source, prices);
       breaker.succeeded();
     } catch (error) {
-      breaker.failed(now());
+      breaker.failed(nowMs());
       log.warn({ err: error, source: source.name }, 'a rate source could not be read');
     }
   };
@@ -128,17 +190,4 @@ const readSources = ({ sources, read, now, log }: Pick<MarketOptions, 'sources' 
 const isFresh = (price: Price, { maxAgeMs }: RateSource, at: Date): boolean => {
   const ageMs = at.getTime() - price.at.getTime();
   return ageMs >= -MAX_CLOCK_SKEW_MS && ageMs <= maxAgeMs;
-};
-
-/** The prices of the day, unless there are only daily ones. */
-const withoutDaily = <T extends { readonly isDaily?: boolean | undefined }>(prices: readonly T[]): readonly T[] => {
-  const current = prices.filter(({ isDaily }) => !isDaily);
-  return current.length > 0 ? current : prices;
-};
-
-/** The prices near the median. If the only two prices disagree, none remains, because either may be wrong. */
-const withoutOutliers = <T extends { readonly usd: Decimal; readonly name: string }>(prices: readonly T[]): T[] => {
-  if (prices.length === 0) return [];
-  const middle = median(prices.map(({ usd }) => usd));
-  return prices.filter(({ usd }) => isNear(usd, middle, OUTLIER_PERCENT / (prices.length === 2 ? 2 : 1)));
 };

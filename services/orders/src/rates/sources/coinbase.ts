@@ -1,23 +1,22 @@
 import { z } from 'zod';
 import { invert, positive } from '../decimals.ts';
-import { MINUTE_MS, type Price, type Priced, type RateSource } from './source.ts';
-
-const CURRENCIES: readonly Priced[] = ['BTC', 'ETH', 'USDT', 'USDC', 'EUR', 'MXN', 'ARS'];
+import { madeAt, MINUTE_MS, type RateSource } from './source.ts';
 
 const ExchangeRates = z.object({
-  data: z.object({ currency: z.literal('USD'), rates: z.record(z.string(), z.string()) }),
+  data: z.object({ currency: z.literal('USD'), rates: z.record(z.string(), z.unknown()) }),
 });
 
 /** Coinbase's exchange rates: units of each currency per US dollar. Source: Coinbase API v2, "Exchange rates". */
 export const coinbase: RateSource = {
   name: 'coinbase',
-  urls: ['https://api.coinbase.com/v2/exchange-rates?currency=USD'],
+  currencies: ['BTC', 'ETH', 'USDT', 'USDC', 'EUR', 'MXN', 'ARS'],
   maxAgeMs: 5 * MINUTE_MS,
-  parse: ([body], at) => {
-    const { rates } = ExchangeRates.parse(JSON.parse(body ?? '')).data;
-    return CURRENCIES.flatMap((currency): Price[] => {
+  prices: async (read, currencies, now) => {
+    const answer = await read('https://api.coinbase.com/v2/exchange-rates?currency=USD');
+    const { rates } = ExchangeRates.parse(JSON.parse(answer.body)).data;
+    return currencies.flatMap((currency) => {
       const perDollar = positive(rates[currency]);
-      return perDollar ? [{ currency, usd: invert(perDollar), at }] : [];
+      return perDollar ? [{ currency, usd: invert(perDollar), at: madeAt(answer, now) }] : [];
     });
   },
 };

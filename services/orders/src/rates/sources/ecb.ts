@@ -8,10 +8,11 @@ import { HOUR_MS, type Price, type RateSource } from './source.ts';
  *  rates", eurofxref-daily.xml. */
 export const ecb: RateSource = {
   name: 'ecb',
-  urls: ['https://www.ecb.europa.eu/stats/eurofxref/eurofxref-daily.xml'],
+  currencies: ['EUR', 'MXN'],
   maxAgeMs: 27 * HOUR_MS,
   isDaily: true,
-  parse: ([body = '']) => {
+  prices: async (read, currencies) => {
+    const { body } = await read('https://www.ecb.europa.eu/stats/eurofxref/eurofxref-daily.xml');
     const day = /<Cube\s+time=['"](\d{4}-\d{2}-\d{2})['"]/.exec(body)?.[1];
     const perEuro = new Map<string, Decimal | null>(
       [...body.matchAll(/<Cube\s+currency=['"]([A-Z]{3})['"]\s+rate=['"]([^'"]+)['"]/g)].map((match) => [
@@ -25,7 +26,7 @@ export const ecb: RateSource = {
     const pesos = perEuro.get('MXN');
     const prices: Price[] = [{ currency: 'EUR', usd: dollars, at }];
     if (pesos) prices.push({ currency: 'MXN', usd: divide(dollars, pesos), at });
-    return prices;
+    return prices.filter(({ currency }) => currencies.includes(currency));
   },
 };
 

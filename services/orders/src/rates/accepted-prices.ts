@@ -1,0 +1,41 @@
+import { type Decimal, formatUnits, parseDecimal } from '@cpg/contracts';
+import type { Queryable } from '@cpg/postgres';
+import type { Priced } from './sources/source.ts';
+
+/** The last price of a source that was believed. */
+export interface AcceptedPrice {
+  readonly currency: Priced;
+  readonly source: string;
+  readonly usd: Decimal;
+  readonly at: Date;
+}
+
+/** Survives a restart: without it, a source that is alone then could not be believed. */
+export interface AcceptedPrices {
+  readonly load: () => Promise<AcceptedPrice[]>;
+  readonly save: (prices: readonly AcceptedPrice[]) => Promise<void>;
+}
+
+export const acceptedPrices = (db: Queryable): AcceptedPrices => ({
+  load: async () => {
+    const { rows } = await db.query<{ currency: Priced; source: string; usd: string; at: Date }>(
+      'select currency, source, usd, at from orders.accepted_prices',
+    );
+    return rows.map(({ usd, ...row }) => ({ ...row, usd: parseDecimal(usd) }));
+  },
+  save: async (prices) => {
+    if (prices.length === 0) return;
+    const column = (value: (price: AcceptedPrice) => unknown) => prices.map(value);
+    await db.query(
+      `insert into orders.accepted_prices (currency, source, usd, at)
+       select * from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[])
+       on conflict (currency, source) do update set usd = excluded.usd, at = excluded.at`,
+      [
+        column(({ currency }) => currency),
+        column(({ source }) => source),
+        column(({ usd: { units, scale } }) => formatUnits(units, scale)),
+        column(({ at }) => at),
+      ],
+    );
+  },
+});
