@@ -13,6 +13,9 @@ import { asUnavailable, EVENT_STORE } from './unavailable.ts';
 /** Errors of the client before it has a connection. */
 const NOT_CONNECTED = /No connection established|Failed to discover/;
 const APPEND_TIMEOUT_MS = 4_000;
+/** The client sends the deadline of an append as an instant of its own clock, and 10 s ahead by default. The server
+ *  refuses it once its clock is past that, so it must be far ahead however much the clocks differ. */
+export const FAR_DEADLINE_MS = 365 * 24 * 3_600_000;
 const APPEND_ATTEMPTS = 2;
 
 export type AppendResult = 'appended' | 'conflict' | 'deleted';
@@ -32,7 +35,10 @@ export const append = async (
   const proposed = events.map(({ id, event, metadata }) =>
     jsonEvent({ id: eventUuid(id), type: event.type, data: event.data as Record<string, unknown>, metadata }),
   );
-  const options = { expectedRevision: expectedRevision < 0 ? ('no_stream' as const) : BigInt(expectedRevision) };
+  const options = {
+    expectedRevision: expectedRevision < 0 ? ('no_stream' as const) : BigInt(expectedRevision),
+    deadline: FAR_DEADLINE_MS,
+  };
   await passGuard(client);
   let wasSent = false;
   for (let attempt = 1; ; attempt += 1) {

@@ -1,5 +1,6 @@
 import { ConfigError, withTimeout } from '@cpg/runtime';
 import { EventStoreDBClient, jsonEvent, WrongExpectedVersionError } from '@eventstore/db-client';
+import { FAR_DEADLINE_MS } from './append.ts';
 import { parseConnectionString } from './connection-string.ts';
 import { withReadTimeout } from './read-timeout.ts';
 
@@ -40,7 +41,7 @@ const checkRead = async (client: EventStoreDBClient, timeoutMs: number): Promise
 /** Sends an append that the writer refuses, so that it goes the way of every append: through discovery, the features of
  *  the server, and the leader. */
 const checkAppend = async (client: EventStoreDBClient, timeoutMs: number): Promise<void> => {
-  const options = { expectedRevision: 'stream_exists' as const };
+  const options = { expectedRevision: 'stream_exists' as const, deadline: FAR_DEADLINE_MS };
   const refused = client.appendToStream(NEVER_WRITTEN, jsonEvent({ type: 'Checked', data: {} }), options);
   try {
     await withTimeout(timeoutMs, refused);
