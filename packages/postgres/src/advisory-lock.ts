@@ -1,3 +1,4 @@
+import { withTimeout } from '@cpg/runtime';
 import type pg from 'pg';
 import { OutageAwareClient } from './outage.ts';
 import { withSessionSettings } from './session-settings.ts';
@@ -10,7 +11,13 @@ export interface AdvisoryLockOptions {
   readonly lock: string;
   /** Any number of sessions can hold the lock, and none while a session holds it alone. */
   readonly shared?: boolean;
+  /** A statement of the session without an answer for this long fails. Its connection is silent, and the lock may be
+   *  gone. By default no statement but the one that takes the lock has a limit. */
+  readonly answerWithinMs?: number;
 }
+
+/** Of taking the lock and of closing the connection: a silent network answers neither. */
+const ANSWER_WITHIN_MS = 3_000;
 
 /** Another session holds the lock. */
 export class AdvisoryLockTakenError extends Error {
@@ -22,13 +29,14 @@ export class AdvisoryLockTakenError extends Error {
  *  succeed while the lock is held. `lost` aborts, with the reason, when the connection closes. Throws
  *  AdvisoryLockTakenError when another session holds the lock. */
 export const withAdvisoryLock = async <T>(
-  { url, applicationName, lock, shared = false }: AdvisoryLockOptions,
+  { url, applicationName, lock, shared = false, answerWithinMs }: AdvisoryLockOptions,
   work: (session: pg.Client, lost: AbortSignal) => Promise<T>,
 ): Promise<T> => {
   const session = new OutageAwareClient({
     connectionString: withSessionSettings(url),
     application_name: applicationName,
-    connectionTimeoutMillis: 3_000,
+    connectionTimeoutMillis: ANSWER_WITHIN_MS,
+    query_timeout: answerWithinMs,
     keepAlive: true,
   });
   const lost = new AbortController();
@@ -36,13 +44,14 @@ export const withAdvisoryLock = async <T>(
   session.on('end', () => lost.abort(new Error('Connection terminated')));
   try {
     await session.connect();
-    const { rows } = await session.query<{ locked: boolean }>(
+    const taking = session.query<{ locked: boolean }>(
       `select pg_try_advisory_lock${shared ? '_shared' : ''}(hashtextextended($1, 1)) as locked`,
       [lock],
     );
+    const { rows } = await withTimeout(ANSWER_WITHIN_MS, taking);
     if (!rows[0]?.locked) throw new AdvisoryLockTakenError(`another session holds the lock ${lock}`);
     return await work(session, lost.signal);
   } finally {
-    await session.end().catch(() => {});
+    await withTimeout(ANSWER_WITHIN_MS, session.end()).catch(() => session.connection.stream.destroy());
   }
 };

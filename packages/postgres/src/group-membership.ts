@@ -21,6 +21,8 @@ export interface GroupMembershipOptions {
 const LOOK_EVERY_MS = 1_000;
 // A frozen process keeps its connection open but sends nothing. PostgreSQL ends its session after this time.
 const SESSION_TIMEOUT_MS = 4_000;
+// A network that swallows packets closes no connection.
+const ANSWER_WITHIN_MS = 3_000;
 
 // pg_locks shows a bigint key as two halves.
 const MEMBERS = `
@@ -37,17 +39,20 @@ export const joinGroup = ({ url, group, log, onMembership }: GroupMembershipOpti
   const stopping = new AbortController();
   const lock = `members of ${group}`;
   const stayMember = () =>
-    withAdvisoryLock({ url, applicationName: lock, lock, shared: true }, async (session, lost) => {
-      await session.query(`set idle_session_timeout = ${SESSION_TIMEOUT_MS}`);
-      const ended = AbortSignal.any([stopping.signal, lost]);
-      while (!ended.aborted) {
-        const { rows } = await session.query<{ own: boolean }>(MEMBERS, [lock]);
-        onMembership({ rank: rows.findIndex(({ own }) => own), members: rows.length });
-        await sleep(LOOK_EVERY_MS, undefined, { signal: ended }).catch(() => {});
-      }
-      stopping.signal.throwIfAborted();
-      lost.throwIfAborted();
-    }).finally(() => onMembership(null));
+    withAdvisoryLock(
+      { url, applicationName: lock, lock, shared: true, answerWithinMs: ANSWER_WITHIN_MS },
+      async (session, lost) => {
+        await session.query(`set idle_session_timeout = ${SESSION_TIMEOUT_MS}`);
+        const ended = AbortSignal.any([stopping.signal, lost]);
+        while (!ended.aborted) {
+          const { rows } = await session.query<{ own: boolean }>(MEMBERS, [lock]);
+          onMembership({ rank: rows.findIndex(({ own }) => own), members: rows.length });
+          await sleep(LOOK_EVERY_MS, undefined, { signal: ended }).catch(() => {});
+        }
+        stopping.signal.throwIfAborted();
+        lost.throwIfAborted();
+      },
+    ).finally(() => onMembership(null));
   const running = retry(stayMember, {
     signal: stopping.signal,
     firstMs: LOOK_EVERY_MS / 4,
