@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { type PaymentState, paymentView, paymentBreakdown } from './payment-view.ts';
+import { chainOf, type PaymentState, paymentView, paymentBreakdown } from './payment-view.ts';
 import { maxMinor, parseDecimal } from './money.ts';
 import { Payment, PaymentStatus } from './resources/payment.ts';
 
@@ -92,5 +92,14 @@ test('the parts of a payment add up to what was paid, whatever became of it', ()
         expect(parts.filter((part) => part < 0n)).toEqual([]);
       },
     ),
+  );
+});
+
+test('a provider id names the chain that shows the money', () => {
+  expect(chainOf('eip155:1/0xabc:0')).toBe('eip155:1');
+  const regtest = 'bip122:0f9188f13cb7b2c71f2a335e3a4fc328';
+  expect(chainOf(`${regtest}/abc:1`)).toBe(regtest);
+  expect(['0xabc', 'sandbox:eip155:1/0xabc', 'eip155:/x', 'debug_1', 'solana:1/x'].map(chainOf)).toEqual(
+    Array(5).fill(null),
   );
 });

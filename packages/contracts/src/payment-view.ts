@@ -76,6 +76,11 @@ export const paymentBreakdown = (
   }
 };
 
+/** The chain (CAIP-2) that shows the money of a payment, by its provider id: `eip155:1/<hash>:0`. Null for money that
+ *  no chain shows. */
+export const chainOf = (providerId: string): string | null =>
+  /^((?:bip122|eip155):[-\w]{1,32})\//.exec(providerId)?.[1] ?? null;
+
 /** How often the rail has seen the money of the payment. */
 export const sightingOf = ({ sighting }: { readonly sighting?: number | undefined }): number => sighting ?? 1;
 

@@ -81,6 +81,8 @@ export interface Payment {
     | 'canceled'
     | 'late'
     | 'wrong_currency'
+    | 'wrong_network'
+    | 'before_order'
     | 'unknown_order'
     | 'unknown_address'
     | 'too_many_payments'

@@ -12,6 +12,8 @@ export const OrphanReason = z.enum([
   'canceled',
   'late',
   'wrong_currency',
+  'wrong_network',
+  'before_order',
   'unknown_order',
   'unknown_address',
   'too_many_payments',
