@@ -2,6 +2,7 @@ import type { PaymentState } from '@cpg/contracts';
 
 export interface Allocated {
   readonly paymentId: string;
+  /** All that now counts of the payment, with what counted before. */
   readonly appliedMinor: bigint;
   /** The rest of the payment, with the part that was refunded before. */
   readonly unappliedMinor: bigint;
@@ -9,26 +10,28 @@ export interface Allocated {
 
 /** Allocates payments to the remaining amount, in the given sequence. With `canOverpay` every payment is applied in
  *  full. Otherwise the part of a payment that exceeds the remaining amount is unapplied, and a payment for which
- *  nothing remains is in `surplus`. `applicableMinor` is the part of a payment that may count. Amounts in minor
- *  units. */
-export const allocate = <P extends Pick<PaymentState, 'paymentId' | 'amountMinor'>>(
+ *  nothing remains is in `surplus`. `spareMinor` is the part of a payment that may count and does not yet. Amounts in
+ *  minor units. */
+export const allocate = <P extends Pick<PaymentState, 'paymentId' | 'amountMinor' | 'appliedMinor'>>(
   remainingMinor: bigint,
   payments: readonly P[],
-  { canOverpay, applicableMinor }: { canOverpay: boolean; applicableMinor: (payment: P) => bigint },
-): { allocations: Allocated[]; surplus: P[] } => {
+  { canOverpay, spareMinor }: { canOverpay: boolean; spareMinor: (payment: P) => bigint },
+): { allocations: Allocated[]; surplus: P[]; addedMinor: bigint } => {
   const allocations: Allocated[] = [];
   const surplus: P[] = [];
-  let remaining = remainingMinor;
+  let addedMinor = 0n;
   for (const payment of payments) {
     const { paymentId, amountMinor } = payment;
-    const applicable = applicableMinor(payment);
-    const applied = canOverpay || applicable < remaining ? applicable : remaining;
-    if (applied === 0n) {
+    const spare = spareMinor(payment);
+    const left = remainingMinor > addedMinor ? remainingMinor - addedMinor : 0n;
+    const added = canOverpay || spare < left ? spare : left;
+    if (added === 0n) {
       surplus.push(payment);
       continue;
     }
-    allocations.push({ paymentId, appliedMinor: applied, unappliedMinor: amountMinor - applied });
-    remaining = applied < remaining ? remaining - applied : 0n;
+    const appliedMinor = payment.appliedMinor + added;
+    allocations.push({ paymentId, appliedMinor, unappliedMinor: amountMinor - appliedMinor });
+    addedMinor += added;
   }
-  return { allocations, surplus };
+  return { allocations, surplus, addedMinor };
 };

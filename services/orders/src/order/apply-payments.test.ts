@@ -97,6 +97,16 @@ describe('capture', () => {
     given(...past(createOrder(), offer(1, 10_000_000n, { confirmed: false }), capture))
       .when(offer(1, 10_000_000n, { confirmations: 2 }))
       .thenLike({ type: 'OrderPaymentConfirmed', data: { confirmations: 2 } }));
+  test('leaves a paid order and its orphans as they are', () => {
+    for (const can_overpay of [true, false])
+      given(...past(createOrder({ allow: { can_overpay } }), offer(1, 10_000_000n), offer(2, 3_000_000n)))
+        .when(capture)
+        .thenNothing();
+  });
+  test('leaves money of another currency', () =>
+    given(...past(createOrder(), offer(1, 10_000_000n, { currency: 'BTC' })))
+      .when(capture)
+      .thenNothing());
   test('is refused for a canceled order', () =>
     given(...past(createOrder(), cancel))
       .when(capture)

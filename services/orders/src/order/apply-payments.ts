@@ -2,38 +2,60 @@ import type { Allocation, OrderEvent, OrderStatus, PaymentState } from '@cpg/con
 import { AppError } from '@cpg/core';
 import { allocate, type Allocated } from './allocation.ts';
 import {
-  applicableMinor,
   appliedMinor,
   type ExistingOrder,
+  hasLostPayment,
   isAtLockedRates,
   isExpired,
   isHeld,
   isOpen,
+  isSurplus,
   remainingMinor,
   sightingsOf,
+  spareMinor,
 } from './state.ts';
+import { isBeforeOrder } from './unfit-money.ts';
 
 /** Applies the held payments if together they settle the order, or if the open order takes partial payments. Payments
- *  that were seen after the deadline stay held until the order has new rates. */
+ *  that were seen after the deadline stay held until the order has new rates. For an order that lost a payment, surplus
+ *  counts too: it may be the same money, which its chain shows under another id. */
 export const applyHeldPayments = (order: ExistingOrder, at: string): OrderEvent[] => {
+  if (order.status === 'initialized') return [];
   const held = order.payments.filter((payment) => isHeld(payment) && isAtLockedRates(order, payment));
-  if (held.length === 0 || order.status === 'initialized') return [];
-  const sum = held.reduce((total, payment) => total + applicableMinor(order, payment), 0n);
-  if (sum >= remainingMinor(order)) return applyPayments(order, held, 'payment_settled', at);
+  const needed = [...held, ...surplusFor(order, remainingMinor(order) - sumOf(order, held))];
+  if (needed.length === 0) return [];
+  if (sumOf(order, needed) >= remainingMinor(order)) return applyPayments(order, needed, 'payment_settled', at);
   return order.capabilities.partial_payments && isOpen(order) ? applyPayments(order, held, 'partial_payment', at) : [];
 };
 
-/** Applies every pending payment and every late orphan. Of a late orphan that was refunded in part, the rest counts. A
- *  payment that its chain shows in no block stays pending: anybody may still replace it. */
+const sumOf = (order: ExistingOrder, payments: readonly PaymentState[]): bigint =>
+  payments.reduce((total, payment) => total + spareMinor(order, payment), 0n);
+
+/** Surplus of an order that lost a payment, oldest first, until it makes up `missingMinor`. None if it cannot. */
+const surplusFor = (order: ExistingOrder, missingMinor: bigint): PaymentState[] => {
+  if (!hasLostPayment(order) || missingMinor <= 0n) return [];
+  const found: PaymentState[] = [];
+  for (const payment of order.payments.filter((each) => isSurplus(order, each))) {
+    found.push(payment);
+    if (sumOf(order, found) >= missingMinor) return found;
+  }
+  return [];
+};
+
+/** Applies every pending payment, every orphan of the order's currency and all surplus, except money from before the
+ *  order. Of an orphan that was refunded in part, the rest counts. A payment that its chain shows in no block stays as
+ *  it is: anybody may still replace it. */
 export const capture = (order: ExistingOrder, at: string): OrderEvent[] => {
   if (order.status === 'canceled') throw new AppError('order_state_conflict', 'a canceled order takes no payments');
   if (order.status === 'initialized')
     throw new AppError('order_state_conflict', 'the order has no deposit instructions yet: try again');
+  if (order.status === 'paid') return [];
   const captured = order.payments.filter(
     (payment) =>
+      (['received', 'orphan'].includes(payment.status) || isSurplus(order, payment)) &&
       payment.currency === order.currency &&
-      !isUnmined(payment) &&
-      (payment.status === 'received' || (payment.status === 'orphan' && payment.orphanReason === 'late')),
+      !isBeforeOrder(order, payment) &&
+      !isUnmined(payment),
   );
   return captured.length > 0 ? applyPayments(order, captured, 'captured', at) : [];
 };
@@ -48,12 +70,11 @@ export const applyPayments = (
   reason: string,
   at: string,
 ): OrderEvent[] => {
-  const { allocations, surplus } = allocate(remainingMinor(order), payments, {
+  const { allocations, surplus, addedMinor } = allocate(remainingMinor(order), payments, {
     canOverpay: order.capabilities.can_overpay,
-    applicableMinor: (payment) => applicableMinor(order, payment),
+    spareMinor: (payment) => spareMinor(order, payment),
   });
-  const sum = allocations.reduce((total, allocation) => total + allocation.appliedMinor, appliedMinor(order));
-  const status = sum >= order.totalMinor ? 'paid' : partlyPaidStatus(order);
+  const status = appliedMinor(order) + addedMinor >= order.totalMinor ? 'paid' : partlyPaidStatus(order);
   const events: OrderEvent[] = [];
   if (allocations.length > 0)
     events.push({
@@ -70,7 +91,7 @@ export const applyPayments = (
       },
     });
   if (status === 'paid' && order.status !== 'paid') events.push({ type: 'OrderPaid', data: { reason, at } });
-  // A late orphan stays a late orphan: a capture may apply it when the order needs it again.
+  // An orphan stays one, with its reason: a capture may apply it when the order needs it again.
   const paymentIds = surplus.filter((payment) => payment.status === 'received').map(({ paymentId }) => paymentId);
   if (paymentIds.length > 0)
     events.push({

@@ -4,6 +4,7 @@ import { applyHeldPayments } from './apply-payments.ts';
 import type { CommandOf } from './command.ts';
 import { followedBy } from './evolve.ts';
 import { appliedMinor, type ExistingOrder, isHeld, isOpen, MAX_RENEWALS, sightingsOf } from './state.ts';
+import { unfitReason } from './unfit-money.ts';
 
 /** How long after the deadline an unconfirmed payment, seen before the deadline, keeps its order open. */
 const CONFIRMATION_GRACE_MS = 24 * 60 * 60_000;
@@ -12,11 +13,16 @@ const CONFIRMATION_GRACE_MS = 24 * 60 * 60_000;
 export const isInGracePeriod = (order: ExistingOrder, at: Date): boolean =>
   at.getTime() < Date.parse(order.expiresAt) + CONFIRMATION_GRACE_MS;
 
-/** Whether the order stays open because a payment that was seen before the deadline is not confirmed yet. */
+/** Whether the order stays open because a payment that may count and was seen before the deadline is not confirmed
+ *  yet. */
 export const awaitsConfirmation = (order: ExistingOrder, at: Date): boolean =>
   isInGracePeriod(order, at) &&
   order.payments.some(
-    (payment) => payment.status === 'received' && !payment.confirmedAt && payment.seenAt <= order.expiresAt,
+    (payment) =>
+      payment.status === 'received' &&
+      !payment.confirmedAt &&
+      payment.seenAt <= order.expiresAt &&
+      unfitReason(order, payment) === null,
   );
 
 /** Whether the order gets new rates at its deadline instead of expiring. */

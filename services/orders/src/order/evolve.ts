@@ -24,7 +24,7 @@ export const evolve = (order: Order, event: OrderEvent): Order => {
   const updated = { ...order, updatedAt: laterOf(order.updatedAt, at) };
   switch (event.type) {
     case 'OrderInstructed':
-      return { ...updated, instructions: event.data.instructions, ...statusOf(event.data) };
+      return { ...updated, instructions: event.data.instructions, assignedAt: at, ...statusOf(event.data) };
     case 'OrderPaymentReceived':
       return withReceived(updated, event.data);
     case 'OrderPaymentConfirmed':
@@ -74,7 +74,7 @@ const created = ({
   reason: statusReason,
   at,
   totalMinor,
-  instructions = [],
+  instructions,
   ...data
 }: EventData<'OrderCreated'>): Order => ({
   ...data,
@@ -83,7 +83,8 @@ const created = ({
   pricedMinor: BigInt(totalMinor),
   pricedWhenApplied: {},
   refundedWhilePaid: {},
-  instructions,
+  instructions: instructions ?? [],
+  assignedAt: instructions && at,
   payments: [],
   advances: [],
   renewals: 0,

@@ -17,6 +17,7 @@ import {
   remainingMinor,
   sightingsOf,
 } from './state.ts';
+import { unfitReason } from './unfit-money.ts';
 
 /** Records the payment. Once the rail has confirmed the payment, applies it, holds it or marks it as an orphan. A
  *  repeated command changes nothing. */
@@ -100,7 +101,7 @@ const settles = (order: ExistingOrder, events: OrderEvent[], paymentId: string):
 };
 
 /** Records the confirmation, for every status of the payment. A payment that is no longer `received`, for example
- *  because it was captured before, keeps its status. */
+ *  because it was captured before, keeps its status, unless it is an orphan that the order needs. */
 const confirmPayment = (
   { payment, at: now }: CommandOf<'OfferPayment'>,
   order: ExistingOrder,
@@ -113,7 +114,9 @@ const confirmPayment = (
     data: { paymentId, ...confirmation, at: now.toISOString() },
   };
   return followedBy(order, [...expireIfLate(order, seenAt, now), confirmed], (current) =>
-    findPayment(current, paymentId)?.status === 'received' ? decideOnConfirmed(current, paymentId, now) : [],
+    findPayment(current, paymentId)?.status === 'received'
+      ? decideOnConfirmed(current, paymentId, now)
+      : applyHeldPayments(current, now.toISOString()),
   );
 };
 
@@ -127,7 +130,8 @@ const decideOnConfirmed = (order: ExistingOrder, paymentId: string, now: Date): 
       data: { paymentIds: [paymentId], orphanReason, ...sightingsOf(order, [paymentId]), at },
     },
   ];
-  if (payment.currency !== order.currency) return markAsOrphan('wrong_currency');
+  const unfit = unfitReason(order, payment);
+  if (unfit) return markAsOrphan(unfit);
   if (order.status === 'canceled') return markAsOrphan('canceled');
   if (order.status === 'paid') return markAsOrphan('already_paid');
   if (!isExpired(order)) return applyHeldPayments(order, at);

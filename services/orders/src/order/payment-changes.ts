@@ -199,12 +199,14 @@ export const refundedOfApplied = (payment: PaymentState, refundedTotalMinor: big
   return refundMinor > unapplied ? refundMinor - unapplied : 0n;
 };
 
-/** Moves the deadline and the times at which payments were seen into the past, as if that much time had passed. */
+/** Moves the deadline, the assignment and the times at which payments were seen into the past, as if that much time had
+ *  passed. */
 export const withTimeAdvanced = (
   order: ExistingOrder,
   { minutes, expiresAt, at }: EventData<'OrderTimeAdvanced'>,
 ): ExistingOrder => ({
   ...order,
+  assignedAt: order.assignedAt && minutesBefore(order.assignedAt, minutes),
   payments: order.payments.map((payment) => ({ ...payment, seenAt: minutesBefore(payment.seenAt, minutes) })),
   expiresAt,
   advances: [...order.advances, { at, minutes }],

@@ -35,6 +35,8 @@ export interface ExistingOrder {
   /** When the order last became paid. */
   readonly paidAt?: string | undefined;
   readonly instructions: readonly AssignedInstruction[];
+  /** When the order got its instructions. Advancing its clock moves this too, as it moves what rails saw before. */
+  readonly assignedAt?: string | undefined;
   /** Oldest first. */
   readonly payments: readonly PaymentState[];
   readonly expirationMinutes: number;
@@ -95,6 +97,18 @@ export const sightingsOf = (
 export const isHeld = ({ status, confirmedAt }: PaymentState): boolean =>
   status === 'received' && confirmedAt !== undefined;
 
+/** Whether a payment of the paid order failed, so that money which was too much may count now. */
+export const hasLostPayment = ({ status, statusReason }: ExistingOrder): boolean =>
+  status === 'reversed' && statusReason === 'payment_failed';
+
+/** Whether money of the payment is left over only because the order was paid. The block of an orphan may have changed
+ *  since: then it has to be confirmed again. */
+export const isSurplus = (order: ExistingOrder, payment: PaymentState): boolean => {
+  const { status, orphanReason, confirmedAt } = payment;
+  if (status === 'applied') return spareMinor(order, payment) > 0n;
+  return status === 'orphan' && orphanReason === 'already_paid' && confirmedAt !== undefined;
+};
+
 /** Whether the payment may apply at the locked rates: its rail saw it before they ended, which is at the deadline. An
  *  order that is not open keeps its last rates. */
 export const isAtLockedRates = (order: ExistingOrder, { seenAt }: PaymentState): boolean =>
@@ -104,6 +118,10 @@ export const isAtLockedRates = (order: ExistingOrder, { seenAt }: PaymentState):
  *  paid. */
 export const applicableMinor = (order: ExistingOrder, payment: PaymentState): bigint =>
   payment.amountMinor - payment.refundedMinor + (order.refundedWhilePaid[payment.paymentId] ?? 0n);
+
+/** The part of the payment that may count for the order and does not yet. */
+export const spareMinor = (order: ExistingOrder, payment: PaymentState): bigint =>
+  applicableMinor(order, payment) - payment.appliedMinor;
 
 /** The sum of the applied amounts, in minor units of the order's currency. A partial refund reduces it unless the order
  *  was paid. Failed payments and payments refunded in full count as 0. */

@@ -1,0 +1,125 @@
+import { after, cancel, capture, dueAt, existing, expireAt, given, past, statuses } from '../testing/jest-deciding.ts';
+import { createOrder, deposit, instruction, minutesAfterNoon, NOON, offer } from '../testing/orders.ts';
+import type { OrderCommand } from './command.ts';
+
+const BITCOIN = 'bip122:000000000019d6689c085ae165831e93';
+const [ETHEREUM, SEPOLIA] = ['eip155:1', 'eip155:11155111'];
+
+const seconds = (n: number) => new Date(NOON.getTime() + n * 1_000);
+const bitcoinDeposit = { ...deposit('bitcoin'), chainId: BITCOIN };
+const create = (changes: Parameters<typeof createOrder>[0] = {}) =>
+  createOrder({ instructions: [deposit('ethereum'), bitcoinDeposit], ...changes });
+
+/** Money on a chain, in a block of this time. */
+const onChain = (
+  chain: string,
+  { time = NOON, n = 1, ...options }: { time?: Date; n?: number } & Parameters<typeof offer>[2] = {},
+): OrderCommand =>
+  offer(n, 10_000_000n, { providerId: `${chain}/0x${n}:0`, seenAt: time.toISOString(), confirmations: 12, ...options });
+
+const orphans = (...commands: OrderCommand[]) =>
+  existing(after(...commands)).payments.map(({ status, orphanReason }) => orphanReason ?? status);
+
+describe('money from before the addresses of the order', () => {
+  test.each([
+    ['an EVM chain', ETHEREUM, 60],
+    ['Bitcoin', BITCOIN, 2 * 3_600],
+  ])('is an orphan on %s, beyond the margin for clocks', (_, chain, margin) => {
+    given(...past(create()))
+      .when(onChain(chain, { time: seconds(-margin - 1) }))
+      .thenLike(
+        { type: 'OrderPaymentReceived' },
+        { type: 'OrderPaymentsOrphaned', data: { orphanReason: 'before_order' } },
+      );
+    expect(after(create(), onChain(chain, { time: seconds(-margin) })).status).toBe('paid');
+  });
+
+  test.each([
+    ['an open order', [create()], 'awaiting_payment'],
+    ['an expired order', [create(), expireAt(dueAt)], 'expired'],
+    ['a paid order', [create(), onChain(ETHEREUM, { n: 2 })], 'paid'],
+    ['a canceled order', [create(), cancel], 'canceled'],
+  ])('never counts for %s, and a capture leaves it', (_, commands: OrderCommand[], status) => {
+    const offered = [...commands, onChain(ETHEREUM, { time: seconds(-3_600) })];
+    expect(orphans(...offered).at(-1)).toBe('before_order');
+    if (status === 'canceled') return;
+    const captured = after(...offered, capture);
+    expect([captured.status, statuses(captured).at(-1)]).toEqual([status, 'orphan']);
+  });
+
+  test('is not captured before it is confirmed', () => {
+    const early = onChain(ETHEREUM, { time: seconds(-3_600), confirmed: false, confirmations: 1 });
+    given(...past(create(), early))
+      .when(capture)
+      .thenNothing();
+  });
+
+  test('does not keep the order open at its deadline', () => {
+    const early = onChain(ETHEREUM, { time: seconds(-3_600), confirmed: false, confirmations: 1 });
+    given(...past(create(), early))
+      .when(expireAt(dueAt))
+      .thenLike({ type: 'OrderExpired' });
+  });
+
+  test('is judged by the first assignment, also after renewals', () => {
+    const renewing = create({ allow: { expiration_auto_renewal: true } });
+    const renewed: OrderCommand = { type: 'RenewOrder', rates: {}, pricedMinor: 10_000_000n, at: dueAt };
+    const [at, time] = [minutesAfterNoon(61), minutesAfterNoon(1)];
+    expect(after(renewing, renewed, onChain(ETHEREUM, { at, time })).status).toBe('paid');
+  });
+
+  test('is judged by the instructions that came after the order', () => {
+    const instructed: OrderCommand = {
+      type: 'InstructOrder',
+      instructions: [deposit('ethereum')],
+      at: minutesAfterNoon(10),
+    };
+    const slow = [create({ instructions: undefined }), instructed];
+    const at = minutesAfterNoon(11);
+    expect(orphans(...slow, onChain(ETHEREUM, { at, time: minutesAfterNoon(8) }))).toEqual(['before_order']);
+    expect(orphans(...slow, onChain(ETHEREUM, { at, time: minutesAfterNoon(9) }))).toEqual(['applied']);
+  });
+
+  test('is told apart from newer money also when the clock of the order was advanced', () => {
+    const advanced: OrderCommand = { type: 'AdvanceTime', minutes: 30, at: minutesAfterNoon(10) };
+    const at = minutesAfterNoon(12);
+    const reported = (time: Date) => [create(), advanced, onChain(ETHEREUM, { time, at })];
+    expect(orphans(...reported(minutesAfterNoon(1)))).toEqual(['applied']);
+    expect(orphans(...reported(minutesAfterNoon(11)))).toEqual(['applied']);
+    expect(orphans(...reported(minutesAfterNoon(-2)))).toEqual(['before_order']);
+    const pending = onChain(ETHEREUM, { time: NOON, confirmed: false });
+    expect(orphans(create(), pending, advanced, onChain(ETHEREUM, { time: NOON, at }))).toEqual(['applied']);
+  });
+
+  test('is no question for money that no chain shows', () =>
+    expect(after(create(), offer(1, 10_000_000n, { seenAt: minutesAfterNoon(-600).toISOString() })).status).toBe(
+      'paid',
+    ));
+});
+
+describe('money on a network that the order does not show', () => {
+  test('is an orphan, and settles nothing', () => {
+    given(...past(create()))
+      .when(onChain(SEPOLIA))
+      .thenLike(
+        { type: 'OrderPaymentReceived' },
+        { type: 'OrderPaymentsOrphaned', data: { orphanReason: 'wrong_network' } },
+      );
+    expect(after(create(), onChain(SEPOLIA)).status).toBe('awaiting_payment');
+  });
+
+  test('does not keep the order open at its deadline', () =>
+    given(...past(create(), onChain(SEPOLIA, { confirmed: false })))
+      .when(expireAt(dueAt))
+      .thenLike({ type: 'OrderExpired' }));
+
+  test('applies when the merchant captures it', () =>
+    expect(after(create(), onChain(SEPOLIA), capture).status).toBe('paid'));
+
+  test('applies on each network of a payment page', () => {
+    const { rail: _, currency: __, ...behindPage } = deposit('ethereum');
+    const order = createOrder({ instructions: [{ ...instruction, deposits: [behindPage] }] });
+    expect(orphans(order, onChain(ETHEREUM))).toEqual(['applied']);
+    expect(orphans(order, onChain(SEPOLIA))).toEqual(['wrong_network']);
+  });
+});
