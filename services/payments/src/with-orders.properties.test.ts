@@ -3,13 +3,16 @@ import { newId } from '@cpg/runtime';
 import fc from 'fast-check';
 import { paymentIdOf } from './payment/identity.ts';
 import type { ExistingPayment } from './payment/state.ts';
-import { type BothServices, startBothServices } from './testing/jest-both-services.ts';
+import { type BothServices, SHOWN_CHAIN, startBothServices } from './testing/jest-both-services.ts';
 import {
+  ALLOW,
+  fate,
   history,
   moneyReturnsAndFailsUnseen,
   moneyReturnsBeforeADeletion,
   type Step,
 } from './testing/jest-order-histories.ts';
+import type { CallFate } from './testing/jest-unreliable-calls.ts';
 
 let both: BothServices;
 
@@ -19,10 +22,14 @@ beforeAll(() => {
 
 afterAll(() => both.stop());
 
-const AMOUNTS = ['10', '4', '6', '12'];
+const AMOUNTS = ['10', '4', '6', '12', '10'];
+
+/** The chains of payments 1, 4 and 5, the last of which no order shows. The others come from a provider. */
+const CHAINS: Readonly<Record<number, string>> = { 1: SHOWN_CHAIN, 4: SHOWN_CHAIN, 5: 'eip155:11155111' };
 
 /** The provider id of payment `number` of this run. */
-const providerIdOf = (run: string, number: number) => `${run}-${number}`;
+const providerIdOf = (run: string, number: number) =>
+  CHAINS[number] ? `${CHAINS[number]}/${run}:${number}` : `${run}-${number}`;
 
 const blockAt = (height: number | undefined) => height !== undefined && { block: { height, hash: `0x${height}` } };
 
@@ -82,6 +89,9 @@ const act = async (step: Step, orderId: string, merchantId: string): Promise<unk
     }
   }
 };
+
+const confirmed = (n: number): Step => ({ do: 'register', n, confirmed: true });
+const failed = (n: number): Step => ({ do: 'fail', n });
 
 const deliverAll = async (order: Iterable<number>) => {
   both.setFates([]);
@@ -145,3 +155,39 @@ test('an order and its payments agree in the end, whatever is lost, late or repe
     },
   );
 }, 240_000);
+
+test('money that returns under another id pays its order again, whatever is lost, late or repeated', async () => {
+  const lifeOfOrder = fc.record({
+    // The old id may fail before or after the new one is confirmed.
+    steps: fc.constantFrom<Step[][]>(
+      [confirmed(1), confirmed(4), failed(1)],
+      [confirmed(1), failed(1), confirmed(4)],
+      [confirmed(3), confirmed(2), confirmed(4), failed(2), failed(3)],
+    ),
+    fates: fc.infiniteStream(fc.array(fate, { maxLength: 3, size: 'max' })),
+    relayIsBehind: fc.boolean(),
+    lastDeliveries: fc.infiniteStream(fc.nat(100)),
+    allow: fc
+      .record({ partial_payments: fc.boolean(), can_overpay: fc.boolean() })
+      .map((flags) => ({ ...ALLOW, ...flags })),
+  });
+  await fc.assert(
+    fc.asyncProperty(lifeOfOrder, async ({ steps, fates, relayIsBehind, lastDeliveries, allow }) => {
+      const [orderId, merchantId] = [newId('order'), newId('merchant')];
+      both.reset(relayIsBehind);
+      await create(orderId, merchantId, allow);
+      for (const step of steps) {
+        both.setFates(fates.next().value as CallFate[]);
+        await act(step, orderId, merchantId);
+      }
+      await deliverAll(lastDeliveries);
+      const { order } = both.orderOf(orderId);
+      const payments = both.paymentsOf(orderId);
+      expect(order.status).toBe('paid');
+      expect(order.payments.map(paymentView).sort(byId)).toEqual(payments.map(paymentView).sort(byId));
+      const applied = payments.reduce((sum, { appliedMinor }) => sum + appliedMinor, 0n);
+      expect(applied).toBe(allow.can_overpay ? 12_000_000n : 10_000_000n);
+    }),
+    { numRuns: process.env.EXTENDED ? 500 : 50 },
+  );
+}, 120_000);

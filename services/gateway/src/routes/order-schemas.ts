@@ -120,7 +120,7 @@ export const captureOrder = {
   operationId: 'captureOrder',
   summary: 'Capture payments of an order',
   description:
-    'Applies all held and late payments to the order, whatever its capabilities are. The sum of the applied payments determines the new status. A payment with 0 `confirmations`, which no block contains yet, stays `received`: it can still be replaced. If no payment is pending, the order is returned unchanged. Returns 409 if the order is canceled.',
+    'Applies all received payments and all orphans in the currency of the order, whatever its capabilities are, while the order is open, expired or reversed. The sum of the applied payments determines the new status. Of an orphan that was refunded in part, the rest applies. A payment with 0 `confirmations`, which no block contains yet, stays `received`: it can still be replaced. An orphan with the reason `before_order` stays: somebody else sent it. If no payment is pending, the order is returned unchanged. Returns 409 if the order is canceled.',
   tags,
   params,
   body: NoBody,

@@ -1,7 +1,7 @@
 import { Order as OrderResource, type OrderEvent, type OrderStatus, paymentBreakdown } from '@cpg/contracts';
 import { AppError, fold } from '@cpg/core';
 import fc from 'fast-check';
-import { createOrder, instruction, minutesAfterNoon, payment } from '../testing/orders.ts';
+import { createOrder, deposit, instruction, minutesAfterNoon, payment } from '../testing/orders.ts';
 import type { OrderCommand } from './command.ts';
 import { renewsAtDeadline } from './deadline.ts';
 import { orderDecider } from './order.ts';
@@ -11,12 +11,16 @@ import {
   type ExistingOrder,
   exists,
   findPayment,
+  hasLostPayment,
   isAtLockedRates,
   isHeld,
   isOpen,
+  isSurplus,
   type Order,
   remainingMinor,
+  spareMinor,
 } from './state.ts';
+import { unfitReason } from './unfit-money.ts';
 import { orderView } from './view.ts';
 
 /** Every allowed change of status. */
@@ -34,8 +38,14 @@ const ALLOWED: Record<OrderStatus, readonly OrderStatus[]> = {
 /** One step of a random history: time passes, then a command runs. */
 type Step = { readonly minutes: number; readonly command: (at: Date) => OrderCommand };
 
-const paymentNumber = fc.integer({ min: 1, max: 6 });
-const amountOf = (n: number) => [3_000_000n, 10_000_000n, 12_000_000n, 1n, 7_000_000n, 5_000_000n][n - 1]!;
+const paymentNumber = fc.integer({ min: 1, max: 8 });
+const amountOf = (n: number) =>
+  [3_000_000n, 10_000_000n, 12_000_000n, 1n, 7_000_000n, 5_000_000n, 10_000_000n, 10_000_000n][n - 1]!;
+/** The order shows the first of these chains, and not the second. */
+const chainOfPayment = (n: number) => ({ 7: 'eip155:1', 8: 'eip155:11155111' })[n];
+const providerIdOf = (n: number) => (chainOfPayment(n) ? `${chainOfPayment(n)}/0x${n}:0` : `tx-${n}`);
+
+const INSTRUCTIONS = [instruction, deposit('ethereum')];
 
 /** How often the rail has seen the money: reports come late and out of order. */
 const sighting = fc.constantFrom(1, 1, 2, 3);
@@ -53,6 +63,7 @@ const commands: fc.Arbitrary<Step['command']>[] = [
       type: 'OfferPayment',
       payment: payment(n, amountOf(n), {
         currency: n === 6 ? currency : 'USDC',
+        providerId: providerIdOf(n),
         ...(seen > 1 && { sighting: seen, reinstatedAt: at.toISOString() }),
         seenAt: new Date(at.getTime() - sinceMinutes * 60_000).toISOString(),
       }),
@@ -61,7 +72,7 @@ const commands: fc.Arbitrary<Step['command']>[] = [
     })),
   fc.tuple(paymentNumber, sighting).map(([n, seen]) => (at): OrderCommand => ({
     type: 'FailPayment',
-    payment: payment(n, amountOf(n), seen > 1 ? { sighting: seen } : {}),
+    payment: payment(n, amountOf(n), { providerId: providerIdOf(n), ...(seen > 1 && { sighting: seen }) }),
     failureReason: 'reorg',
     at,
   })),
@@ -78,7 +89,7 @@ const commands: fc.Arbitrary<Step['command']>[] = [
   fc
     .bigInt(1_000_000n, 20_000_000n)
     .map((pricedMinor) => (at: Date): OrderCommand => ({ type: 'RenewOrder', rates: {}, pricedMinor, at })),
-  fc.constant((at: Date): OrderCommand => ({ type: 'InstructOrder', instructions: [instruction], at })),
+  fc.constant((at: Date): OrderCommand => ({ type: 'InstructOrder', instructions: INSTRUCTIONS, at })),
   fc
     .integer({ min: 5, max: 90 })
     .map((expirationMinutes) => (at: Date): OrderCommand => ({ type: 'UpdateOrder', expirationMinutes, at })),
@@ -109,7 +120,7 @@ const run = (
   const recorded: OrderEvent[] = [];
   const first: Step = {
     minutes: 0,
-    command: () => createOrder({ allow, ...(instructed ? {} : { instructions: undefined }) }),
+    command: () => createOrder({ allow, instructions: instructed ? INSTRUCTIONS : undefined }),
   };
   for (const step of [first, ...steps]) {
     minutes += step.minutes;
@@ -212,13 +223,48 @@ test('an open order never applies money that its rail saw after the locked rates
   );
 });
 
+test('money from before the order, or of another currency, never applies; other unfit money only by a capture', () => {
+  fc.assert(
+    fc.property(history, (random) => {
+      run(random, (before, _, { event, command }) => {
+        if (event.type !== 'OrderPaymentsApplied' || !exists(before)) return;
+        for (const { paymentId } of event.data.allocations) {
+          const reason = unfitReason(before, findPayment(before, paymentId)!);
+          expect([null, ...(command.type === 'CapturePayments' ? ['wrong_network'] : [])]).toContain(reason);
+        }
+      });
+    }),
+    RUNS,
+  );
+});
+
+test('no money is applied twice: what applies was not applied before, nor refunded before the order was paid', () => {
+  fc.assert(
+    fc.property(history, (random) => {
+      run(random, (before, after, { event }) => {
+        if (event.type !== 'OrderPaymentsApplied' || !exists(before) || !exists(after)) return;
+        for (const { paymentId, appliedMinor: minor } of event.data.allocations) {
+          const payment = findPayment(before, paymentId)!;
+          expect(['received', 'orphan', 'applied']).toContain(payment.status);
+          expect(BigInt(minor) > payment.appliedMinor && BigInt(minor) <= applicableMinor(before, payment)).toBe(true);
+        }
+        expect(new Set(event.data.allocations.map(({ paymentId }) => paymentId)).size).toBe(
+          event.data.allocations.length,
+        );
+      });
+    }),
+    RUNS,
+  );
+});
+
 test('no order holds money that would settle it', () => {
   fc.assert(
     fc.property(history, (random) => {
       run(random, (_, after, { isLast }) => {
         if (!isLast || !exists(after) || after.status === 'initialized' || remainingMinor(after) === 0n) return;
         const held = after.payments.filter((each) => isHeld(each) && isAtLockedRates(after, each));
-        const sum = held.reduce((total, each) => total + applicableMinor(after, each), 0n);
+        const surplus = hasLostPayment(after) ? after.payments.filter((each) => isSurplus(after, each)) : [];
+        const sum = [...held, ...surplus].reduce((total, each) => total + spareMinor(after, each), 0n);
         expect(sum < remainingMinor(after)).toBe(true);
       });
     }),

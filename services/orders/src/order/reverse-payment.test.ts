@@ -1,6 +1,17 @@
 import type { OrderEvent, OrderStatus } from '@cpg/contracts';
 import { fold } from '@cpg/core';
-import { after, cancel, dueAt, existing, expireAt, given, past, remove, statuses } from '../testing/jest-deciding.ts';
+import {
+  after,
+  cancel,
+  capture,
+  dueAt,
+  existing,
+  expireAt,
+  given,
+  past,
+  remove,
+  statuses,
+} from '../testing/jest-deciding.ts';
 import { createOrder, minutesAfterNoon, NOON, offer, payment, paymentId } from '../testing/orders.ts';
 import type { OrderCommand } from './command.ts';
 import { orderDecider } from './order.ts';
@@ -244,4 +255,94 @@ describe('money that its rail sees again after a failure', () => {
         { type: 'OrderPaymentReinstated', data: { sighting: 2, confirmed: false, confirmations: 0 } },
         { type: 'OrderPaymentFailed', data: { failureReason: 'dropped', sighting: 2 } },
       ));
+});
+
+describe('surplus of an order that loses a payment', () => {
+  const paidTwice = [createOrder(), offer(1, 10_000_000n), offer(2, 10_000_000n)];
+
+  test('pays it in the same moment: it may be the same money under another id', () =>
+    given(...past(...paidTwice))
+      .when(fail(1))
+      .thenLike(
+        { type: 'OrderPaymentFailed', data: { status: 'reversed' } },
+        { type: 'OrderPaymentsApplied', data: { allocations: [{ paymentId: paymentId(2) }], status: 'paid' } },
+        { type: 'OrderPaid', data: { reason: 'payment_settled' } },
+      ));
+  test('is taken as far as it is needed, oldest first', () => {
+    for (const can_overpay of [true, false]) {
+      const order = after(
+        createOrder({ allow: { can_overpay } }),
+        ...paidTwice.slice(1),
+        offer(3, 10_000_000n),
+        fail(1),
+      );
+      expect(statuses(order)).toEqual(['failed', 'applied', 'orphan']);
+    }
+  });
+  test('is also the rest of a payment that the order took in part', () => {
+    // Both halves return under other ids, and the larger one first makes up for the smaller one.
+    const halves = [
+      createOrder(),
+      offer(1, 6_000_000n),
+      offer(2, 4_000_000n),
+      offer(3, 6_000_000n),
+      offer(4, 4_000_000n),
+    ];
+    const first = existing(after(...halves, fail(2)));
+    expect(first.payments[2]).toMatchObject({
+      status: 'applied',
+      appliedMinor: 4_000_000n,
+      unappliedMinor: 2_000_000n,
+    });
+    const both = existing(after(...halves, fail(2), fail(1)));
+    expect([both.status, ...statuses(both)]).toEqual(['paid', 'failed', 'failed', 'applied', 'applied']);
+    expect(both.payments.slice(2)).toMatchObject([
+      { appliedMinor: 6_000_000n, unappliedMinor: 0n },
+      { appliedMinor: 4_000_000n, unappliedMinor: 0n },
+    ]);
+  });
+  test('counts beside money that came later', () => {
+    const order = [createOrder(), offer(1, 6_000_000n), offer(2, 4_000_000n), offer(3, 4_000_000n), fail(1), fail(2)];
+    expect(statuses(after(...order))).toEqual(['failed', 'failed', 'orphan']);
+    const paid = after(...order, offer(4, 6_000_000n));
+    expect([paid.status, ...statuses(paid)]).toEqual(['paid', 'failed', 'failed', 'applied', 'applied']);
+  });
+  test('is all or nothing: too little stays an orphan', () => {
+    const order = after(createOrder(), offer(1, 10_000_000n), offer(2, 9_999_999n), fail(1));
+    expect([order.status, ...statuses(order)]).toEqual(['reversed', 'failed', 'orphan']);
+  });
+  test('counts with the rest after a partial refund', () => {
+    const refundSecond = (minor: bigint): OrderCommand => ({
+      ...(refund(minor) as Extract<OrderCommand, { type: 'RefundPayment' }>),
+      paymentId: paymentId(2),
+    });
+    const order = [createOrder(), offer(1, 10_000_000n), offer(2, 12_000_000n)];
+    const paid = existing(after(...order, refundSecond(2_000_000n), fail(1)));
+    expect([paid.status, paid.payments[1]!.appliedMinor]).toEqual(['paid', 10_000_000n]);
+    expect(after(...order, refundSecond(2_000_001n), fail(1)).status).toBe('reversed');
+    expect(after(...order, refundSecond(12_000_000n), fail(1)).status).toBe('reversed');
+  });
+  test('waits for its confirmations when its block changed', () => {
+    const block = { height: 7, hash: '0x7' };
+    const lost = offer(2, 10_000_000n, { confirmed: false, unconfirmed: true, confirmations: 0, blockChanges: 1 });
+    const mined = offer(2, 10_000_000n, { confirmed: false, confirmations: 1, block, blockChanges: 2 });
+    const reversed = [...paidTwice, lost, fail(1), mined];
+    expect(after(...reversed).status).toBe('reversed');
+    given(...past(...reversed))
+      .when(offer(2, 10_000_000n, { confirmations: 12, block, blockChanges: 2, confirmedAt: dueAt.toISOString() }))
+      .thenLike({ type: 'OrderPaymentConfirmed' }, { type: 'OrderPaymentsApplied' }, { type: 'OrderPaid' });
+  });
+  test('stays due for refund after a refund: the merchant chose to give the money back', () => {
+    expect(after(...paidTwice, refund(10_000_000n)).status).toBe('reversed');
+    expect(after(...paidTwice, refund(10_000_000n), capture).status).toBe('paid');
+  });
+  test('is captured, also if it is too little', () => {
+    const order = after(createOrder(), offer(1, 10_000_000n), offer(2, 4_000_000n), fail(1), capture);
+    expect([order.status, ...statuses(order)]).toEqual(['reversed', 'failed', 'applied']);
+    expect(remainingMinor(existing(order))).toBe(6_000_000n);
+  });
+  test('is no question for a repeated failure', () =>
+    given(...past(...paidTwice, fail(1)))
+      .when(fail(1))
+      .thenNothing());
 });

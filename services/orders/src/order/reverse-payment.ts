@@ -1,12 +1,13 @@
 import { type OfferedPayment, type OrderEvent, type OrderStatus, type PaymentState, sightingOf } from '@cpg/contracts';
+import { applyHeldPayments } from './apply-payments.ts';
 import type { CommandOf } from './command.ts';
 import { expireIfLate } from './deadline.ts';
 import { followedBy } from './evolve.ts';
 import { refundedOfApplied } from './payment-changes.ts';
 import { appliedMinor, type ExistingOrder, findPayment, isFull } from './state.ts';
 
-/** Records that the rail dropped or reversed the payment, and before that a missed sighting.
- *  Never throws, because the payment's own stream already has the failure. */
+/** Records that the rail dropped or reversed the payment, and before that a missed sighting. A paid order then takes its
+ *  surplus orphans instead, if they are enough. Never throws, because the payment's own stream already has the failure. */
 export const failPayment = (command: CommandOf<'FailPayment'>, order: ExistingOrder): OrderEvent[] => {
   const { payment, failureReason, at: now, failedAt = now } = command;
   const at = now.toISOString();
@@ -25,7 +26,7 @@ export const failPayment = (command: CommandOf<'FailPayment'>, order: ExistingOr
     type: 'OrderPaymentFailed',
     data: { paymentId, failureReason, failedAt: failedAt.toISOString(), ...sighting, ...transition, at },
   };
-  return recorded ? [failed] : [received, failed];
+  return followedBy(order, recorded ? [failed] : [received, failed], (current) => applyHeldPayments(current, at));
 };
 
 /** Whether the order does not know of this failure yet. A payment may fail again after its rail saw its money again. */

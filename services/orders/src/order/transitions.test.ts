@@ -4,7 +4,7 @@ import { AppError, fold } from '@cpg/core';
 import { createOrder, instruction, NOON, offer, payment, paymentId } from '../testing/orders.ts';
 import type { OrderCommand } from './command.ts';
 import { orderDecider } from './order.ts';
-import { applicableMinor, type ExistingOrder, exists, isOpen, type Order } from './state.ts';
+import { applicableMinor, type ExistingOrder, exists, hasLostPayment, isOpen, type Order } from './state.ts';
 
 const at = NOON;
 const EARLIER = '2026-01-30T12:00:00.000Z';
@@ -70,7 +70,7 @@ const keyOf = (order: ExistingOrder): string => {
   });
   const { partial_payments, expiration_auto_renewal } = order.capabilities;
   const clock = isOpen(order) ? [expiration_auto_renewal, days >= 0, days >= 1] : [];
-  return [order.status, partial_payments, ...clock, ...payments.sort()].join(',');
+  return [order.status, hasLostPayment(order), partial_payments, ...clock, ...payments.sort()].join(',');
 };
 
 const nameOf = (order: Order): string => (exists(order) ? `\`${order.status}\`` : order.status);

@@ -44,6 +44,37 @@ test('takes back the confirmation of held money that is mined again with fewer c
   expect(watching.paymentOf(money)).toMatchObject({ status: 'received', block, confirmedAt: expect.any(String) });
 });
 
+test('an orphan that is mined again needs its confirmations again, because its order may still apply it', async () => {
+  const { chain, watching } = await watchNewChain();
+  watching.setPaid(true);
+  chain.mine(money);
+  chain.mine();
+  await watching.readOn();
+  const confirmed = { status: 'orphan', confirmedAt: expect.any(String) };
+  expect(watching.paymentOf(money)).toMatchObject(confirmed);
+  chain.drop(2);
+  chain.mineMany(2);
+  const block = chain.mine(money);
+  await watching.readOn();
+  expect(watching.paymentOf(money)).toMatchObject({ status: 'orphan', block, confirmedAt: undefined });
+  watching.restart();
+  chain.mine();
+  await watching.readOn();
+  expect(watching.paymentOf(money)).toMatchObject({ ...confirmed, block });
+});
+
+test('an orphan whose transaction does not come back fails', async () => {
+  const { chain, watching } = await watchNewChain();
+  watching.setPaid(true);
+  chain.mine(money);
+  chain.mine();
+  await watching.readOn();
+  chain.drop(2);
+  chain.mineMany(GRACE_BLOCKS + 2);
+  await watching.readOn();
+  expect(watching.paymentOf(money)).toMatchObject({ status: 'failed', failureReason: 'reorg' });
+});
+
 test('many small transfers to an address need as many confirmations as one large one', async () => {
   const { chain, watching } = await watchNewChain({ required: (amountMinor) => (amountMinor >= 3_000_000n ? 4 : 1) });
   const parts = ['p', 'q', 'r'].map((id) => transferOf(id, { address: 'address-of-all' }));

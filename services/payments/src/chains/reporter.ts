@@ -160,12 +160,14 @@ const sender =
     }
   };
 
-/** The report to store. A reorganization treats applied payments differently. */
+/** The report to store. A reorganization treats applied payments differently. An orphan in a new block needs its
+ *  confirmations again, because its order may still apply it. */
 const madeOf = (report: Report, earlier: readonly (Report | null)[], status: Payment['status']): Report => {
   const isHeld = status === 'received';
   if (report.block === null && isHeld) return { ...report, status: 'received' };
   const wasConfirmed = earlier.some((each) => each?.status === 'confirmed');
-  return wasConfirmed && !isHeld ? { ...report, status: 'confirmed' } : report;
+  const needsConfirmations = isHeld || (status === 'orphan' && report.block !== null);
+  return wasConfirmed && !needsConfirmations ? { ...report, status: 'confirmed' } : report;
 };
 
 const assetOf = (assets: readonly Asset[], id: string): Asset => assets.find((each) => each.id === id)!;

@@ -1,12 +1,15 @@
+import type { PaymentEvent } from '@cpg/contracts';
 import {
   paymentApplied,
   CHANGED_AT_ISO,
   paymentFailed,
   failPayment,
   given,
+  ORDER_ID,
   recordApplied,
   recordOrphanedByCancellation,
   recordOrphaned,
+  recordOutcome,
   paymentOrphaned,
   paymentReceived,
   paymentRefunded,
@@ -21,6 +24,17 @@ describe('RecordOutcome', () => {
     given(paymentReceived(), paymentOrphaned()).when(recordApplied).then(paymentApplied));
   test('orphans an applied payment when the order is canceled', () =>
     given(paymentReceived(), paymentApplied).when(recordOrphanedByCancellation).then(paymentOrphaned('canceled')));
+  test('applies more of an applied payment whose surplus its order needs, and never less', () => {
+    const more = recordOutcome({ status: 'applied', appliedMinor: 9_500n, unappliedMinor: 500n, at: CHANGED_AT });
+    given(paymentReceived(), paymentApplied)
+      .when(more)
+      .thenLike({ type: 'PaymentApplied', data: { appliedMinor: '9500', unappliedMinor: '500' } });
+    const applied = (appliedMinor: string, unappliedMinor: string): PaymentEvent => ({
+      type: 'PaymentApplied',
+      data: { orderId: ORDER_ID, appliedMinor, unappliedMinor, at: CHANGED_AT_ISO },
+    });
+    given(paymentReceived(), applied('9500', '500')).when(recordApplied).thenNothing();
+  });
   test('is ignored when it is repeated', () => {
     given(paymentReceived(), paymentApplied).when(recordApplied).thenNothing();
     given(paymentReceived(), paymentOrphaned()).when(recordOrphaned).thenNothing();

@@ -99,7 +99,7 @@ const differences = (command: ReceivePayment, payment: ExistingPayment): string[
   ];
 };
 
-/** Records a change of block. An unapplied payment needs its confirmations again in the new block.
+/** Records a change of block. A payment that may still apply needs its confirmations again in the new block.
  *  A report without block and confirmations, as from a sandbox, says nothing about blocks. */
 const changeBlock = (
   payment: ExistingPayment,
@@ -113,7 +113,8 @@ const changeBlock = (
   const isUnchanged = block?.hash === payment.block?.hash || (!block && confirmations !== 0);
   if (isUnchanged || confirmations === undefined || payment.status === 'refunded') return [];
   const blockChanges = (payment.blockChanges ?? 0) + 1;
-  const unconfirmed = !confirmed && payment.status === 'received' && payment.confirmedAt !== undefined;
+  const mayApply = payment.status === 'received' || payment.status === 'orphan';
+  const unconfirmed = !confirmed && mayApply && payment.confirmedAt !== undefined;
   const changed = { ...(block && { block }), confirmations, ...seen(payment), blockChanges };
   return [
     {
@@ -158,8 +159,8 @@ const orphanedIfUnclaimed = (
 };
 
 /** Ranks statuses. Outcomes arrive twice and out of order, by HTTP and from Kafka, so only one that is about the same
- *  sighting and ranks above the current status is recorded. A capture applies an orphan; only the cancellation of the
- *  order orphans an applied payment. */
+ *  sighting and ranks above the current status is recorded, or one that applies more of the payment. A capture, or the
+ *  failure of another payment, applies an orphan; only the cancellation of the order orphans an applied payment. */
 const finality = (payment: Pick<ExistingPayment, 'status' | 'orphanReason'>): number => {
   switch (payment.status) {
     case 'received':
@@ -177,7 +178,10 @@ const finality = (payment: Pick<ExistingPayment, 'status' | 'orphanReason'>): nu
 };
 
 const recordOutcome = (outcome: Outcome, payment: ExistingPayment): PaymentEvent[] => {
-  if (sightingOf(outcome) !== sightingOf(payment) || finality(outcome) <= finality(payment)) return [];
+  if (sightingOf(outcome) !== sightingOf(payment)) return [];
+  const appliesMore =
+    outcome.status === 'applied' && payment.status === 'applied' && outcome.appliedMinor > payment.appliedMinor;
+  if (finality(outcome) <= finality(payment) && !appliesMore) return [];
   const at = outcome.at.toISOString();
   if (outcome.status === 'orphan')
     return [{ type: 'PaymentOrphaned', data: { orphanReason: outcome.orphanReason, at } }];

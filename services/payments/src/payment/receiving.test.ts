@@ -141,6 +141,16 @@ describe('the block of a payment', () => {
     given(...past(mined, failPayment))
       .when(again({ block, confirmations: 1 }))
       .thenLike({ type: 'PaymentReinstated', data: { block, blockChanges: 1 } }));
+  test('takes the confirmation of a payment back that may still apply: received, or an orphan', () => {
+    const confirmed = paymentReceived({ block, confirmations: 2 });
+    for (const decided of [[], [paymentOrphaned('already_paid')]])
+      given(confirmed, ...decided)
+        .when(again({ block: elsewhere, confirmations: 1 }))
+        .thenLike({ type: 'PaymentBlockChanged', data: { unconfirmed: true } });
+    given(confirmed, paymentApplied)
+      .when(again({ block: elsewhere, confirmations: 1 }))
+      .thenState((payment) => expect(payment).toMatchObject({ confirmedAt: expect.any(String) }));
+  });
   test('of a refunded payment is of no interest', () =>
     given(mined, paymentRefunded('10000'))
       .when(again({ block: elsewhere, confirmations: 1 }))

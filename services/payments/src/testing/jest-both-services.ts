@@ -1,5 +1,5 @@
 import { readAssets } from '@cpg/assets';
-import type { DomainMessage, OrderMessage, PaymentMessage } from '@cpg/contracts';
+import type { AssignedInstruction, DomainMessage, OrderMessage, PaymentMessage } from '@cpg/contracts';
 import { isAppError, isTemporary } from '@cpg/core';
 import { createLogger, type InternalClient } from '@cpg/runtime';
 // Only tests import another service; the services themselves share nothing but contracts.
@@ -135,13 +135,27 @@ const FEES = FeeSchedule.parse({
   rails: { gateway_pay: { percent_bps: 50 }, crypto_deposit: { percent_bps: 100 } },
 });
 
-const INSTRUCTION = {
+/** The chain behind the payment page of every order. */
+export const SHOWN_CHAIN = 'eip155:1';
+
+const INSTRUCTION: AssignedInstruction = {
   rail: 'gateway_pay',
   currency: 'USDC',
   provider: 'sandbox',
   paymentReference: 'REF',
   paymentUrl: 'http://127.0.0.1:4000/pay/REF',
-} as const;
+  deposits: [
+    {
+      network: 'ethereum',
+      chainId: SHOWN_CHAIN,
+      asset: `${SHOWN_CHAIN}/erc20:0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48`,
+      address: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
+      decimals: 6,
+      requiredConfirmations: 12,
+      derivation: { fingerprint: '3442193e', path: '0/17' },
+    },
+  ],
+};
 
 const notCalled = async () => {
   throw new Error('not called here');

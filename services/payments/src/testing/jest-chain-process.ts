@@ -11,6 +11,7 @@ import { paymentChanges } from '../changes.ts';
 import { paymentCommands } from '../commands.ts';
 import { registerPayments } from '../matching.ts';
 import type { NotifyOrder } from '../order-notifier.ts';
+import type { Outcome } from '../payment/command.ts';
 import { FeeSchedule } from '../payment/fees.ts';
 import { paymentIdOf } from '../payment/identity.ts';
 import { paymentDecider } from '../payment/payment.ts';
@@ -44,16 +45,19 @@ export const transferOf = (id: string, changes: Partial<Transfer> = {}): Transfe
   ...changes,
 });
 
-/** Payments in memory. Their orders apply what is confirmed. */
+/** Payments in memory. Their orders apply what is confirmed, if not told otherwise. */
 const memoryPayments = (now: () => Date, log: Logger) => {
   const events: PaymentEvent[] = [];
   const handler = memoryHandler(paymentDecider, ({ event }) => void events.push(event));
   const commands = paymentCommands({ handler, project: async () => {} });
   let isHeld = false;
+  let isPaid = false;
   const notifyOrder: NotifyOrder = async (payment, context) => {
     const { paymentId, status, confirmedAt, amountMinor, sighting } = payment;
     if (isHeld || status !== 'received' || confirmedAt === undefined) return { payment, order: null };
-    const outcome = { status: 'applied' as const, appliedMinor: amountMinor, unappliedMinor: 0n, sighting, at: now() };
+    const outcome: Outcome = isPaid
+      ? { status: 'orphan', orphanReason: 'already_paid', sighting, at: now() }
+      : { status: 'applied', appliedMinor: amountMinor, unappliedMinor: 0n, sighting, at: now() };
     return { payment: await commands.run(paymentId, { type: 'RecordOutcome', outcome }, context), order: null };
   };
   return {
@@ -74,6 +78,8 @@ const memoryPayments = (now: () => Date, log: Logger) => {
     fail: paymentChanges({ commands, notifyOrder, now, log }).fail,
     /** The order holds confirmed payments until more money comes. */
     setHeld: (isHeldNow: boolean) => void (isHeld = isHeldNow),
+    /** The orders are paid: confirmed payments become orphans. */
+    setPaid: (isPaidNow: boolean) => void (isPaid = isPaidNow),
     all: (): ExistingPayment[] => handler.states().filter(exists),
     of: ({ id }: Pick<Transfer, 'id'>): ExistingPayment | undefined => {
       const payment = handler.lastOf(paymentIdOf('crypto_deposit', `eip155:31337/${id}`));
@@ -172,6 +178,7 @@ export const chainProcesses = (
     setHeld: payments.setHeld,
     /** The address is not watched any more. */
     retire: (address: string) => void retired.add(address),
+    setPaid: payments.setPaid,
     setOrdersDown: (isDown: boolean) => void (ordersIsDown = isDown),
     passMs: (ms: number) => void (passedMs += ms),
     passHours: (hours: number) => void (passedMs += hours * 3_600_000),

@@ -14,7 +14,7 @@ export type Step =
   | { do: 'deliver'; index: number; again: boolean };
 
 // Few payments, so that each goes through many steps.
-const n = fc.constantFrom(1, 2, 2, 2, 3, 4);
+const n = fc.constantFrom(1, 1, 2, 2, 2, 3, 4, 5);
 const height = fc.constantFrom(undefined, undefined, 1, 2);
 const step: fc.Arbitrary<Step> = fc.oneof(
   {
@@ -47,7 +47,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-const fate = fc.constantFrom<CallFate>('delivered', 'delivered', 'request lost', 'response lost');
+export const fate = fc.constantFrom<CallFate>('delivered', 'delivered', 'request lost', 'response lost');
 
 /** Capabilities of an order, the steps, and the fates of the calls during each step. */
 export const history = fc.record({
@@ -71,7 +71,7 @@ export const history = fc.record({
 
 type History = typeof history extends fc.Arbitrary<infer Value> ? Value : never;
 
-const ALLOW: History['allow'] = {
+export const ALLOW: History['allow'] = {
   can_cancel: true,
   can_update: true,
   can_overpay: false,
