@@ -1,4 +1,4 @@
-import { Amount, PaymentCurrency } from '@cpg/contracts';
+import { AmountDto, PaymentCurrency } from '@cpg/contracts';
 import { z } from 'zod';
 import { chainOf } from './chains.ts';
 import { isChecksummed } from './evm-address.ts';
@@ -25,7 +25,7 @@ const NetworkRow = z.strictObject({
     .optional(),
 });
 
-const PositiveAmount = Amount.refine((amount) => /[1-9]/.test(amount), { error: 'must be more than zero' });
+const PositiveAmount = AmountDto.refine((amount) => /[1-9]/.test(amount), { error: 'must be more than zero' });
 const Confirmations = z.int().min(1, { error: 'must be at least 1' });
 
 const AssetRow = z

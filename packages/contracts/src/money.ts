@@ -1,11 +1,14 @@
 import { z } from 'zod';
 import { type Currency, decimalsOf } from './currencies.ts';
 
+/** A decimal amount in a resource. A chain can report an amount of any size, so it has no limit. */
+export const Amount = z
+  .string()
+  .regex(/^(0|[1-9]\d*)(\.\d{1,18})?$/, { error: 'must be a decimal string like "12.50"' });
+
 /** A decimal amount in a request: no sign, exponent, spaces or leading zeros; at most 18 digits before and after the
  *  point. */
-export const AMOUNT_PATTERN = /^(0|[1-9]\d{0,17})(\.\d{1,18})?$/;
-
-export const Amount = z.string().regex(AMOUNT_PATTERN, {
+export const AmountDto = z.string().regex(/^(0|[1-9]\d{0,17})(\.\d{1,18})?$/, {
   error:
     'must be a decimal string like "12.50": no sign, exponent, spaces or leading zeros, at most 18 digits before and 18 after the point',
 });
@@ -13,7 +16,7 @@ export const Amount = z.string().regex(AMOUNT_PATTERN, {
 /** Minor units (satoshi, wei, cents) in events: the decimal digits of a non-negative bigint. */
 export const Minor = z.string().regex(/^(0|[1-9]\d*)$/, { error: 'must be a whole number of minor units' });
 
-/** The largest amount that `AMOUNT_PATTERN` allows for a currency, in minor units. */
+/** The largest amount that a request may have in a currency, in minor units. */
 export const maxMinor = (currency: Currency): bigint => 10n ** BigInt(18 + decimalsOf(currency)) - 1n;
 
 /** An exact decimal number: `units / 10^scale`. */

@@ -1,4 +1,4 @@
-import { type Payment, paymentView, paymentBreakdown, sightingOf } from '@cpg/contracts';
+import { fromMinor, type Payment, paymentView, paymentBreakdown, sightingOf } from '@cpg/contracts';
 import { newId } from '@cpg/runtime';
 import fc from 'fast-check';
 import { paymentIdOf } from './payment/identity.ts';
@@ -154,7 +154,25 @@ test('an order and its payments agree in the end, whatever is lost, late or repe
       examples: [[moneyReturnsBeforeADeletion()], [moneyReturnsAndFailsUnseen()]],
     },
   );
-}, 240_000);
+}, 600_000);
+
+test('an amount above those of requests is recorded, captured and refunded', async () => {
+  const [orderId, merchantId] = [newId('order'), newId('merchant')];
+  both.reset(false);
+  await create(orderId, merchantId, ALLOW);
+  // A token can report up to 2^256 - 1 units.
+  const amount = fromMinor(2n ** 256n - 1n, 'USDC');
+  const provider_id = providerIdOf(orderId, 1);
+  const money = { order_id: orderId, rail: 'gateway_pay', provider_id, amount, currency: 'USDC' };
+  const received = await both.payments('POST', '/payments', { ...money, confirmed: false, confirmations: 1 });
+  expect(received).toMatchObject({ status: 201, body: { payment: { status: 'received', paid_amount: amount } } });
+  const captured = await both.orders('POST', `/orders/${orderId}/capture`, { merchant_id: merchantId });
+  expect(captured).toMatchObject({ status: 200, body: { status: 'paid' } });
+  const path = `/payments/${paymentIdOf('gateway_pay', provider_id)}/refunds`;
+  const refunded = await both.payments('POST', path, { merchant_id: merchantId, refund_id: newId('refund') });
+  expect(refunded).toMatchObject({ status: 200, body: { payment: { status: 'refunded', refunded_amount: amount } } });
+  expect(refunded.body).toMatchObject({ order: { status: 'reversed' } });
+});
 
 test('money that returns under another id pays its order again, whatever is lost, late or repeated', async () => {
   const lifeOfOrder = fc.record({
@@ -190,4 +208,4 @@ test('money that returns under another id pays its order again, whatever is lost
     }),
     { numRuns: process.env.EXTENDED ? 500 : 50 },
   );
-}, 120_000);
+}, 600_000);

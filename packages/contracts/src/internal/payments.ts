@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { PaymentCurrency, PaymentRail } from '../currencies.ts';
 import { MerchantId, OrderId, PaymentId, RefundId } from '../ids.ts';
-import { Amount, Minor } from '../money.ts';
+import { Amount, AmountDto, Minor } from '../money.ts';
 import { AssignedInstruction } from '../recorded-values.ts';
 import { MetadataDto } from '../resources/metadata.ts';
 import { Order } from '../resources/order.ts';
@@ -125,7 +125,7 @@ export type FailureCall = z.infer<typeof FailureCall>;
 export const RefundCall = z.object({
   merchant_id: MerchantId,
   refund_id: RefundId,
-  amount: Amount.optional(),
+  amount: AmountDto.optional(),
   reason: z.string().min(1).max(256).optional(),
 });
 export type RefundCall = z.infer<typeof RefundCall>;

@@ -40,6 +40,13 @@ test.each<[string, (document: Document) => void]>([
   expect(breakingDifferences(before, after(change))).toEqual([]);
 });
 
+test('an amount that loses the limit of requests breaks nothing', () => {
+  const amount = (pattern: string) => ({ 'a.v1.json': { type: 'string', pattern } });
+  const [limited, unlimited] = ['^(0|[1-9]\\d{0,17})(\\.\\d{1,18})?$', '^(0|[1-9]\\d*)(\\.\\d{1,18})?$'].map(amount);
+  expect(breakingDifferences(limited!, unlimited!)).toEqual([]);
+  expect(breakingDifferences(unlimited!, limited!)).toHaveLength(1);
+});
+
 test('a document that is added breaks nothing', () => {
   expect(breakingDifferences(before, { ...before, 'b.v1.json': { type: 'object' } })).toEqual([]);
 });

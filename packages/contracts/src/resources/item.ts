@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { decimalsOf, ItemCurrency } from '../currencies.ts';
-import { Amount } from '../money.ts';
+import { Amount, AmountDto } from '../money.ts';
 import { requestText } from './text.ts';
 
 const QUANTITY_MAX = 1_000_000;
@@ -17,7 +17,7 @@ export const Quantity = z
     error: `must have at most ${QUANTITY_DECIMALS} decimals`,
   });
 
-const bounded = { name: requestText(1, 256), quantity: Quantity, unit_price: Amount, currency: ItemCurrency };
+const bounded = { name: requestText(1, 256), quantity: Quantity, unit_price: AmountDto, currency: ItemCurrency };
 
 const checkDecimals = (
   { unit_price, currency }: { unit_price: string; currency: ItemCurrency },

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { PaymentCurrency } from '../currencies.ts';
 import { PaymentId, Timestamp } from '../ids.ts';
-import { Amount } from '../money.ts';
+import { AmountDto } from '../money.ts';
 import { PaymentStatus } from './payment.ts';
 
 const Id = z.string().regex(/^[\x21-\x7e]{1,128}$/, { error: 'must be 1 to 128 visible ASCII characters' });
@@ -11,7 +11,7 @@ export const ProviderPayment = z.object({
   order_id: Id,
   /** The provider's id of the payment: the same id is the same payment. */
   external_reference_id: Id,
-  amount: Amount,
+  amount: AmountDto,
   currency: PaymentCurrency,
   /** When the payer paid; by default when the report came. */
   paid_at: Timestamp.optional(),

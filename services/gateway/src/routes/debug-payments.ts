@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { Amount, Order, OrderId, PaymentCurrency, PaymentId, PaymentRail, requestText } from '@cpg/contracts';
+import { AmountDto, Order, OrderId, PaymentCurrency, PaymentId, PaymentRail, requestText } from '@cpg/contracts';
 import type { Pool } from '@cpg/postgres';
 import { parsePositiveAmount } from '@cpg/runtime';
 import type { FastifyRequest } from 'fastify';
@@ -16,7 +16,7 @@ import { NoBody, pathId } from './parameters.ts';
 export const RegisterPaymentBody = z.strictObject({
   order_id: requestText(0, 256),
   payment_rail: PaymentRail,
-  amount: Amount,
+  amount: AmountDto,
   currency: PaymentCurrency,
   txHash: requestText(1, 256)
     .optional()

@@ -1,5 +1,5 @@
 import {
-  Amount,
+  AmountDto,
   pageOf,
   Payment,
   PaymentCurrency,
@@ -29,7 +29,7 @@ const PaymentListQuery = z.strictObject({
 });
 
 export const RefundPaymentBody = z.strictObject({
-  amount: Amount.optional().describe(
+  amount: AmountDto.optional().describe(
     'The amount to refund, in the currency of the payment. By default, the whole remaining amount.',
   ),
   reason: requestText(1, 256).optional().describe('The reason for the refund, stored for you and for auditors.'),
