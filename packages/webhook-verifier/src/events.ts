@@ -135,7 +135,7 @@ export interface CryptoDepositInstruction {
   amount: string;
   amount_units: string;
   decimals: number;
-  /** Absent when the order takes no more payments. */
+  /** Absent when the order takes no more payments, and when nothing is missing. */
   payment_uri?: string;
   required_confirmations: number;
   expires_at: string;

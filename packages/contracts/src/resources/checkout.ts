@@ -66,8 +66,16 @@ export const WayToPay = z.strictObject({
 });
 export type WayToPay = z.infer<typeof WayToPay>;
 
-/** `late`: the merchant must accept or return it. `not_counted`: the merchant must return it. */
-export const CheckoutPaymentState = z.enum(['seen', 'counted', 'late', 'not_counted', 'returned', 'failed']);
+/** `late`, `wrong_network`: the merchant must accept or return it. `not_counted`: the merchant must return it. */
+export const CheckoutPaymentState = z.enum([
+  'seen',
+  'counted',
+  'late',
+  'wrong_network',
+  'not_counted',
+  'returned',
+  'failed',
+]);
 export type CheckoutPaymentState = z.infer<typeof CheckoutPaymentState>;
 
 export const CheckoutPayment = z.strictObject({

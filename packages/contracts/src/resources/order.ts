@@ -51,7 +51,10 @@ export const CryptoDepositInstruction = z.object({
   amount: Amount,
   amount_units: z.string(),
   decimals: z.int(),
-  payment_uri: z.string().optional().describe('A BIP21 or EIP-681 URI. Absent when the order takes no more payments.'),
+  payment_uri: z
+    .string()
+    .optional()
+    .describe('A BIP21 or EIP-681 URI. Absent when the order takes no more payments, and when nothing is missing.'),
   required_confirmations: z.int(),
   expires_at: Timestamp,
 });

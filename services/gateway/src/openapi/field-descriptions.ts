@@ -55,7 +55,7 @@ const OWN: Record<string, Record<string, string>> = {
     currency: 'The asset to send.',
     network: 'The name of the network.',
     address: 'The address to send to. It belongs to this order alone.',
-    amount: 'The amount that remains to be paid.',
+    amount: 'The amount that is still missing, beside payments that are received and not applied yet.',
     amount_units: 'The same amount in the smallest units of the asset.',
     decimals: 'The decimals of the asset on this network.',
     payment_uri: 'A link or QR code that wallets read: BIP 21 or EIP-681.',

@@ -1,4 +1,4 @@
-import { Checkout, type CheckoutState, type Order } from '@cpg/contracts';
+import { Checkout, type CheckoutState, type Order, type Payment } from '@cpg/contracts';
 import { checkoutOf } from './checkout.ts';
 import { ADDRESS, deposit, type Given, NOW, payment, shownOrder, TOO_LATE, USDC } from './testing/jest-checkouts.ts';
 
@@ -6,6 +6,7 @@ const of = (given: Given = {}, now = NOW) => checkoutOf(shownOrder(given), now);
 
 const part = { paid_amount: '20.000000' };
 const applied = payment({ status: 'applied' });
+const OTHER_NETWORK = { provider_id: 'eip155:1/0xabc:0' };
 const [REST, ALL, NONE] = ['32.472200', '52.472200', '0.000000'];
 
 test('shows what is paid for, what it costs and how to pay it', () => {
@@ -104,6 +105,21 @@ test.each<[string, Given, Partial<Checkout> & { state: CheckoutState }]>([
     { state: 'expired', due_back: NONE },
   ],
   [
+    'money on another network, which the merchant may accept',
+    { payments: [payment({ ...OTHER_NETWORK, status: 'orphan', orphan_reason: 'wrong_network' })] },
+    { state: 'waiting', due_back: NONE, remaining: ALL },
+  ],
+  [
+    'money on another network that is not confirmed',
+    { payments: [payment(OTHER_NETWORK)] },
+    { state: 'waiting', pending: NONE, remaining: ALL },
+  ],
+  [
+    'nothing of money that somebody else sent before the order',
+    { payments: [payment({ status: 'orphan', orphan_reason: 'before_order' })] },
+    { state: 'waiting', due_back: NONE, payments: [] },
+  ],
+  [
     'an order that expired with a part',
     { status: 'partially_paid_expired', remaining_amount: REST, payments: [payment({ ...part, status: 'applied' })] },
     { state: 'partially_paid_expired', paid: '20.000000' },
@@ -155,6 +171,13 @@ test('shows one address per network, of the rail that comes first, in units of t
 
 test('shows the order without ways to pay where its page has no addresses', () =>
   expect(of({ deposits: [] })).toMatchObject({ state: 'waiting', ways: [] }));
+
+test('says that money is on another network, before and after its confirmation', () => {
+  const stateOf = (more: Partial<Payment>) => of({ payments: [payment({ ...OTHER_NETWORK, ...more })] }).payments[0];
+  expect(stateOf({})).toMatchObject({ state: 'wrong_network' });
+  expect(stateOf({ status: 'orphan', orphan_reason: 'wrong_network' })).toMatchObject({ state: 'wrong_network' });
+  expect(stateOf({ status: 'applied' })).toMatchObject({ state: 'counted' });
+});
 
 test('counts confirmations to the last block that was read, and up to those that are needed', () => {
   const at = (confirmations: number, required: number | null = 3) =>

@@ -1,6 +1,7 @@
 import {
   type Checkout,
   type CheckoutLine,
+  type CheckoutPaymentState,
   type CheckoutState,
   formatUnits,
   fromMinor,
@@ -38,8 +39,7 @@ export const checkoutOf = (shown: ShownOrder, now: Date): Checkout => {
   const applied = sum(order.payments.map(({ applied_amount = '0' }) => applied_amount));
   const pending = sum(own.filter(({ state }) => state === 'seen').map(({ amount }) => amount));
   const remaining = atLeastZero(minor(order.remaining_amount) - pending);
-  // The merchant may still accept late money.
-  const dueBack = sum(own.filter(({ state }) => state !== 'late').map(({ due_back }) => due_back));
+  const dueBack = sum(own.filter(({ state }) => !MAY_BE_ACCEPTED.has(state)).map(({ due_back }) => due_back));
   const deadline = order.expiration_date ?? order.updated_at ?? now.toISOString();
   const state = stateOf(order, { applied, pending, remaining }, now.toISOString() > deadline);
   const amount = (value: bigint) => fromMinor(value, currency);
@@ -84,6 +84,8 @@ const linksOf = (order: Order): Pick<Checkout, 'return_url' | 'cancel_url'> => {
   const [return_url, cancel_url] = [linkTo(order.return_url), linkTo(order.cancel_url)];
   return { ...(return_url !== undefined && { return_url }), ...(cancel_url !== undefined && { cancel_url }) };
 };
+
+const MAY_BE_ACCEPTED: ReadonlySet<CheckoutPaymentState> = new Set(['late', 'wrong_network']);
 
 const TAKES_MONEY: ReadonlySet<CheckoutState> = new Set(['waiting', 'partially_paid', 'reversed']);
 

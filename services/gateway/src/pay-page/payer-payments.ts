@@ -1,5 +1,6 @@
 import { chainFacts, transactionUrl } from '@cpg/assets';
 import {
+  chainOf,
   type CheckoutPayment,
   type CheckoutPaymentState,
   fromMinor,
@@ -19,19 +20,19 @@ export interface Sighting {
 /** By `provider_id` of the payment. */
 export type Sightings = ReadonlyMap<string, Sighting>;
 
-/** The payments of an order as its payer sees them. */
+/** The payments of an order as its payer sees them. Somebody else sent money from before the order. */
 export const payerPayments = (
   { payments }: Pick<Order, 'payments'>,
   deposits: readonly PageDeposit[],
   sightings: Sightings,
 ): CheckoutPayment[] =>
-  payments.map((payment) => {
+  payments.filter(isOfPayer).map((payment) => {
     const { paid_amount, currency, provider_id, tx_hash, created_at } = payment;
     const deposit = depositOf(payment, deposits);
     return {
       amount: paid_amount,
       currency,
-      state: stateOf(payment),
+      state: stateOf(payment, deposit),
       due_back: dueBack(payment),
       returned: payment.refunded_amount ?? fromMinor(0n, currency),
       ...(deposit && { network_name: chainFacts(deposit.chain_id, deposit.network).title }),
@@ -55,14 +56,19 @@ const depth = (sighting: Sighting | undefined, { required_confirmations }: PageD
   };
 };
 
-const stateOf = ({ status, orphan_reason }: Payment): CheckoutPaymentState => {
+const isOfPayer = ({ orphan_reason }: Payment): boolean => orphan_reason !== 'before_order';
+
+const stateOf = (
+  { status, orphan_reason, provider_id }: Payment,
+  deposit: PageDeposit | undefined,
+): CheckoutPaymentState => {
   switch (status) {
     case 'received':
-      return 'seen';
+      return chainOf(provider_id) === null || deposit ? 'seen' : 'wrong_network';
     case 'applied':
       return 'counted';
     case 'orphan':
-      return orphan_reason === 'late' ? 'late' : 'not_counted';
+      return orphan_reason === 'late' || orphan_reason === 'wrong_network' ? orphan_reason : 'not_counted';
     case 'refunded':
       return 'returned';
     case 'failed':

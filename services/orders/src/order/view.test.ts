@@ -20,6 +20,13 @@ const deposit: AssignedInstruction = {
   derivation: { fingerprint: '73c5da0a', path: '0/0' },
 };
 
+const failed = (n: number): OrderCommand => ({
+  type: 'FailPayment',
+  payment: payment(n, 10_000_000n),
+  failureReason: 'reorg',
+  at: NOON,
+});
+
 const instructionOf = (assigned: AssignedInstruction, totalMinor: bigint) => {
   const order = after(createOrder({ rails: ['crypto_deposit'], instructions: [assigned], totalMinor }));
   return orderView(existing(order)).deposit_instructions[0];
@@ -44,17 +51,36 @@ test('asks for minor units where the instruction of an earlier version names no 
 });
 
 const create = createOrder({ instructions: [instruction, deposit] });
-const fail: OrderCommand = {
-  type: 'FailPayment',
-  payment: payment(1, 10_000_000n),
-  failureReason: 'reorg',
-  at: NOON,
-};
+const holding = createOrder({ instructions: [instruction, deposit], allow: { partial_payments: false } });
+const wrongNetwork = { providerId: 'eip155:1/0xabc:0', confirmed: false };
 
+test.each<[string, OrderCommand[], string]>([
+  ['held', [holding, offer(1, 4_000_000n)], '6.000000'],
+  ['on its way', [create, offer(1, 4_000_000n, { confirmed: false })], '6.000000'],
+  ['held after the order was reversed', [create, offer(1, 10_000_000n), failed(1), offer(2, 4_000_000n)], '6.000000'],
+  ['applied', [create, offer(1, 4_000_000n)], '6.000000'],
+  ['held and failed', [holding, offer(1, 4_000_000n), failed(1)], '10.000000'],
+  ['on its way in another currency', [create, offer(1, 4_000_000n, { currency: 'USDT' })], '10.000000'],
+  ['on its way on a network that the order does not show', [create, offer(1, 4_000_000n, wrongNetwork)], '10.000000'],
+])('asks for what is missing beside money that is %s', (_, commands, amount) => {
+  const [page, onChain] = orderView(existing(after(...commands))).deposit_instructions;
+  expect(page).toMatchObject({ amount });
+  const amount_units = `${amount.replace('.', '')}${'0'.repeat(12)}`;
+  expect(onChain).toMatchObject({ amount, amount_units, payment_uri: expect.stringMatching(amount_units) });
+});
+
+test('asks wallets for nothing while all of the money is on its way', () => {
+  const view = orderView(existing(after(create, offer(1, 12_000_000n, { confirmed: false }))));
+  expect(view).toMatchObject({ status: 'awaiting_payment', remaining_amount: '10.000000' });
+  const [page, onChain] = view.deposit_instructions;
+  expect(page).toMatchObject({ amount: '0.000000', qr_content: instruction.paymentUrl });
+  expect(onChain).toMatchObject({ amount: '0.000000', amount_units: '0' });
+  expect(onChain).not.toHaveProperty('payment_uri');
+});
 test.each<[OrderStatus, OrderCommand[]]>([
   ['awaiting_payment', [create]],
   ['partially_paid', [create, offer(1, 4_000_000n)]],
-  ['reversed', [create, offer(1, 10_000_000n), fail]],
+  ['reversed', [create, offer(1, 10_000_000n), failed(1)]],
 ])('an order that is %s shows what wallets open', (status, commands) => {
   const view = orderView(existing(after(...commands)));
   expect(view.status).toBe(status);

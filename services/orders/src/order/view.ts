@@ -8,7 +8,8 @@ import {
   toUnits,
 } from '@cpg/contracts';
 import { oncePerObject } from '@cpg/core';
-import { type ExistingOrder, remainingMinor, takesPayments } from './state.ts';
+import { applicableMinor, type ExistingOrder, remainingMinor, takesPayments } from './state.ts';
+import { unfitReason } from './unfit-money.ts';
 
 /** The JSON text of the Order resource, rendered once for its answer, its row and its message. */
 export const orderText = oncePerObject((order: ExistingOrder) => JSON.stringify(orderView(order)));
@@ -41,8 +42,8 @@ export const orderView = (order: ExistingOrder): OrderResource => {
 };
 
 const instructionView = (instruction: AssignedInstruction, order: ExistingOrder): DepositInstruction => {
-  const remaining = remainingMinor(order);
-  const amount = fromMinor(remaining, order.currency);
+  const missing = missingMinor(order);
+  const amount = fromMinor(missing, order.currency);
   const expires_at = order.expiresAt;
   if (instruction.rail === 'gateway_pay') {
     const { rail, currency, provider, paymentReference: payment_reference, paymentUrl, qrContent } = instruction;
@@ -58,7 +59,7 @@ const instructionView = (instruction: AssignedInstruction, order: ExistingOrder)
     };
   }
   const { rail, currency, network, chainId: chain_id, asset, address, decimals } = instruction;
-  const units = toUnits(remaining, { scale: instruction.currencyDecimals ?? decimals, decimals });
+  const units = toUnits(missing, { scale: instruction.currencyDecimals ?? decimals, decimals });
   return {
     rail,
     currency,
@@ -69,8 +70,18 @@ const instructionView = (instruction: AssignedInstruction, order: ExistingOrder)
     amount,
     amount_units: String(units),
     decimals,
-    ...(takesPayments(order) && { payment_uri: paymentUri({ ...instruction, units, amount }) }),
+    ...(takesPayments(order) && missing > 0n && { payment_uri: paymentUri({ ...instruction, units, amount }) }),
     required_confirmations: instruction.requiredConfirmations,
     expires_at,
   };
+};
+
+/** What to ask for: what remains beside the payments that are held or on their way. */
+const missingMinor = (order: ExistingOrder): bigint => {
+  const pending = order.payments.filter(
+    (payment) => payment.status === 'received' && unfitReason(order, payment) === null,
+  );
+  const sum = pending.reduce((total, payment) => total + applicableMinor(order, payment), 0n);
+  const remaining = remainingMinor(order);
+  return remaining > sum ? remaining - sum : 0n;
 };

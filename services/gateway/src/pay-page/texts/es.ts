@@ -57,6 +57,7 @@ export const es: Texts = {
     held: 'Confirmado, a la espera del resto',
     counted: 'Recibido',
     late: 'Llegó tarde',
+    wrong_network: 'En otra red',
     not_counted: 'No acreditado',
     returned: 'Devuelto',
     failed: 'Fallido',
@@ -92,6 +93,8 @@ export const es: Texts = {
   paidUnsettled: 'Gracias. Guarda esta página: queda algo por resolver.',
   closingRenews: 'No envíes dinero ahora. El precio se está actualizando.',
   late: 'Tu dinero llegó después del plazo. El comercio puede aceptarlo para esta compra; si no, debe devolverlo. Comunícate con el comercio e indica la referencia que aparece abajo.',
+  wrongNetwork:
+    'Enviaste dinero por una red que este pago no muestra. El comercio puede aceptarlo para esta compra; si no, debe devolverlo. Comunícate con el comercio e indica la referencia que aparece abajo.',
   sentAlready: '¿Ya enviaste dinero? Guarda esta página: tu pago aparecerá aquí cuando llegue.',
   dueBack: (amount) =>
     `El comercio debe devolverte ${amount}. Comunícate con el comercio e indica la referencia que aparece abajo.`,

@@ -76,6 +76,17 @@ test('tells a payer to close the page only when nothing is left to settle', () =
   expect(render({ ...paid, payments: [tooMuch] })).toContain('Keep this page: one thing is left to settle.');
 });
 
+test.each([
+  ['en', 'On another network', 'You sent money on a network that this payment does not show.'],
+  ['es', 'En otra red', 'Enviaste dinero por una red que este pago no muestra.'],
+  ['pt', 'Em outra rede', 'Você enviou dinheiro por uma rede que este pagamento não mostra.'],
+])('says what becomes of money on another network: %s', (language, state, notice) => {
+  const orphan = { status: 'orphan', orphan_reason: 'wrong_network', provider_id: 'eip155:1/0xabc:0' } as const;
+  const html = render({ payments: [payment(orphan)] }, { language });
+  expect(html).toContain(`<span class="state wrong_network">${state}</span>`);
+  expect(html).toContain(notice);
+});
+
 test('a line breaks before the time of day, not within it', () =>
   expect(render()).toContain('Jan 31, 2026, 1:00\u00a0PM\u00a0UTC</time>'));
 
