@@ -163,10 +163,13 @@ const OWN: Record<string, Record<string, string>> = {
     paid_amount: 'The amount that was paid.',
     fee_amount: 'The fee of the gateway.',
     net_amount: '`paid_amount` without `fee_amount`.',
-    orphan_reason: 'Why the payment belongs to no order. Present only if it is an `orphan`.',
-    failure_reason: 'Why the rail dropped or reversed the payment.',
+    orphan_reason:
+      'Why the payment does not count by itself. Present only if it is an `orphan`. `before_order`: it is older on its chain than the address of the order. `wrong_network`: it is on a network that the order does not show.',
+    failure_reason:
+      'Why the rail dropped or reversed the payment. On a chain: `dropped` (never mined), `reorg` (its block left the chain), `double_spend` (its coins were spent elsewhere), `replaced` (the payer sent it anew, for example with a higher fee: the replacement is a payment of its own).',
     tx_hash: 'The transaction on the chain.',
-    confirmations: 'The number of blocks since the payment, when its rail last reported it.',
+    confirmations:
+      'The number of blocks from the payment to the newest one at the last change of the payment: when it arrived, was confirmed, or changed its block. It does not grow with later blocks: compare `block.height` with the newest block of the chain.',
     block: 'The block of the chain that contains the payment. Absent before it is mined, and on `gateway_pay`.',
   },
   PaymentMethod: {

@@ -23,18 +23,17 @@ export const forward = (
   unminedKnown: readonly SeenTransfer[],
 ): ChainChange => {
   const ids = new Set(changed.map(({ id }) => id));
-  const conflicting = unminedKnown.filter(
-    ({ id, txHash, conflictAt, spends = [] }) =>
-      !ids.has(id) && conflictAt === null && spends.some((output) => isSpentByAnother(spent?.(output), txHash)),
-  );
-  return {
-    cursor: { ...ref, time, nodes },
-    transfers: [...changed, ...conflicting.map((transfer) => ({ ...transfer, conflictAt: ref.height }))],
-  };
+  const conflicting = unminedKnown.flatMap((transfer) => {
+    const { id, txHash, address, conflictAt, spends = [] } = transfer;
+    if (ids.has(id) || conflictAt !== null) return [];
+    const spenders = spends.map((output) => spent?.(output)).filter((spender) => spender !== undefined);
+    const others = spenders.filter((spender) => spender !== txHash);
+    if (others.length === 0) return [];
+    const replacement = changed.find((each) => each.address === address && others.includes(each.txHash));
+    return [{ ...transfer, conflictAt: ref.height, replacedBy: replacement?.txHash ?? null }];
+  });
+  return { cursor: { ...ref, time, nodes }, transfers: [...changed, ...conflicting] };
 };
-
-const isSpentByAnother = (spender: string | undefined, txHash: string): boolean =>
-  spender !== undefined && spender !== txHash;
 
 /** Forgets the blocks above `to`. `gone` are the transfers in them, `unminedKnown` those that no block contains. */
 export const unwind = (
@@ -45,7 +44,7 @@ export const unwind = (
   now: Date,
 ): ChainChange => {
   const isUndone = ({ conflictAt }: SeenTransfer) => conflictAt !== null && conflictAt > to.height;
-  const freed = unminedKnown.filter(isUndone).map((transfer) => ({ ...transfer, conflictAt: null }));
+  const freed = unminedKnown.filter(isUndone).map((transfer) => ({ ...transfer, conflictAt: null, replacedBy: null }));
   return { cursor: to, transfers: [...gone.map((transfer) => unmined(transfer, readUpTo, now)), ...freed] };
 };
 

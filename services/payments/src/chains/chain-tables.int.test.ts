@@ -73,6 +73,24 @@ test('keeps the outputs that a transaction spends, and amounts of any size', asy
   ]);
 });
 
+test('keeps the transaction by which the payer replaced a transfer', async () => {
+  const chain = simulatedChain();
+  const watching = chainProcesses(chain, { store: newTables() });
+  const original = transferOf('original', { spends: ['coin:0'] });
+  await watching.readOn();
+  chain.setPool([original]);
+  await watching.readOn();
+  chain.setPool([]);
+  chain.mine(transferOf('bumped', { spends: ['coin:0'], address: original.address }));
+  await watching.readOn();
+  const stored = () => watching.tables.store.withIds([original.id]);
+  expect(await stored()).toMatchObject([{ conflictAt: 1, replacedBy: 'bumped' }]);
+  chain.drop(1);
+  chain.mineMany(2);
+  await watching.readOn();
+  expect(await stored()).toMatchObject([{ conflictAt: null, replacedBy: null }]);
+});
+
 test('begins a rescan only once, and moves no cursor before', async () => {
   const chain = simulatedChain();
   chain.mineMany(30);

@@ -36,6 +36,8 @@ export interface SeenTransfer extends Transfer {
   readonly vanishedAt: Date | null;
   /** A block whose transaction spends an output that this transfer spends too. */
   readonly conflictAt: number | null;
+  /** The transaction in that block, if it pays the same address: the payer replaced the transfer. */
+  readonly replacedBy: string | null;
   /** Confirmations that it needs; null until it is reported. */
   readonly required: number | null;
   readonly reported: Report | null;
@@ -56,7 +58,7 @@ export const isTakenOut = ({ block, seen }: Pick<SeenTransfer, 'block' | 'seen'>
   block === null && !seen.isShown && seen.readings >= ENOUGH_READINGS;
 
 const unreported = { required: null, reported: null, pending: null } as const;
-const present = { lostHash: null, lostAt: null, vanishedAt: null, conflictAt: null } as const;
+const present = { lostHash: null, lostAt: null, vanishedAt: null, conflictAt: null, replacedBy: null } as const;
 
 const earlier = (a: Date, b: Date): Date => (a <= b ? a : b);
 
@@ -161,10 +163,12 @@ export const isSameReport = (a: Report | null, b: Report | null): boolean =>
   a?.status === b?.status && a?.block === b?.block;
 
 /** Why a payment fails whose transfer is gone. */
-export const failureReasonOf = (transfer: SeenTransfer): 'misread' | 'double_spend' | 'reorg' | 'dropped' => {
-  const { conflictAt, reported } = transfer;
+export const failureReasonOf = (
+  transfer: SeenTransfer,
+): 'misread' | 'double_spend' | 'replaced' | 'reorg' | 'dropped' => {
+  const { conflictAt, replacedBy, reported } = transfer;
   if (isTakenOut(transfer)) return 'misread';
-  if (conflictAt !== null) return 'double_spend';
+  if (conflictAt !== null) return replacedBy === null ? 'double_spend' : 'replaced';
   return reported?.status === 'confirmed' ? 'reorg' : 'dropped';
 };
 

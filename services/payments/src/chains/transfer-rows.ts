@@ -17,6 +17,7 @@ interface Row {
   readonly lost_at: string | null;
   readonly vanished_at: Date | null;
   readonly conflict_at: string | null;
+  readonly replaced_by: string | null;
   readonly reported: ReportStatus | null;
   readonly reported_hash: string | null;
   readonly pending: ReportStatus | null;
@@ -48,6 +49,7 @@ const transferOf = (row: Row): SeenTransfer => ({
   lostAt: numberOf(row.lost_at),
   vanishedAt: row.vanished_at,
   conflictAt: numberOf(row.conflict_at),
+  replacedBy: row.replaced_by,
   required: row.required,
   reported: reportOf(row.reported, row.reported_hash),
   pending: reportOf(row.pending, row.pending_hash),
@@ -97,6 +99,7 @@ const COLUMNS = {
   lost_at: 'bigint',
   vanished_at: 'timestamptz',
   conflict_at: 'bigint',
+  replaced_by: 'text',
   lost_hash: 'text',
   shown: 'boolean',
   readings: 'int',
@@ -117,6 +120,7 @@ const CHANGING: readonly Column[] = [
   'lost_at',
   'vanished_at',
   'conflict_at',
+  'replaced_by',
   'lost_hash',
   'shown',
   'readings',
@@ -158,6 +162,7 @@ export const upsertTransfers = async (
     lost_at: transfer.lostAt,
     vanished_at: transfer.vanishedAt,
     conflict_at: transfer.conflictAt,
+    replaced_by: transfer.replacedBy,
     lost_hash: transfer.lostHash,
     shown: transfer.seen.isShown,
     readings: transfer.seen.readings,

@@ -129,6 +129,38 @@ test('fails applied money after the grace, and applies it when it returns', asyn
   expect(watching.paymentOf(money)?.status).toBe('applied');
 });
 
+test('fails money that the payer replaces with the reason replaced, and takes the replacement', async () => {
+  const { chain, watching } = await watchNewChain();
+  const spends = ['coin:0'];
+  const original = transferOf('original', { spends });
+  const bumped = transferOf('bumped', { spends, address: original.address });
+  chain.setPool([original]);
+  await watching.readOn();
+  chain.setPool([]);
+  chain.mine(bumped);
+  await watching.readOn();
+  watching.restart();
+  chain.mine();
+  await watching.readOn();
+  expect(watching.paymentOf(original)).toMatchObject({ status: 'failed', failureReason: 'replaced' });
+  expect(watching.paymentOf(bumped)?.status).toBe('applied');
+});
+
+test('a replacement that leaves the chain again replaces nothing', async () => {
+  const { chain, watching } = await watchNewChain();
+  const spends = ['coin:0'];
+  const original = transferOf('original', { spends });
+  chain.setPool([original]);
+  await watching.readOn();
+  chain.mine(transferOf('bumped', { spends, address: original.address }));
+  await watching.readOn();
+  chain.drop(1);
+  chain.mine(transferOf('thief', { spends, address: 'elsewhere' }));
+  chain.mine();
+  await watching.readOn();
+  expect(watching.paymentOf(original)).toMatchObject({ status: 'failed', failureReason: 'double_spend' });
+});
+
 test('fails money whose output another transaction spends, once that is as deep as the money had to be', async () => {
   const { chain, watching } = await watchNewChain();
   const spends = ['coin:0'];
