@@ -108,7 +108,8 @@ export const OrderPaymentsApplied = defineEvent({
   type: 'OrderPaymentsApplied',
   message: 'order.payments_applied',
   webhook: 'order:updated',
-  summary: 'Payments were applied to their order. They determine its status and remaining amount.',
+  summary:
+    'Payments were applied to their order: their amounts replace earlier ones. They determine the status of the order and its remaining amount.',
   data: { allocations: z.array(Allocation).min(1), ...Sightings, ...Transition, ...At },
 });
 

@@ -74,7 +74,7 @@ export const PaymentApplied = defineEvent({
   type: 'PaymentApplied',
   message: 'payment.applied',
   webhook: 'payment:applied',
-  summary: 'A payment was applied to its order.',
+  summary: 'A payment was applied to its order, or more of it than before.',
   data: { orderId: z.string(), appliedMinor: Minor, unappliedMinor: Minor, ...At },
 });
 
