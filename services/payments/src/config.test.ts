@@ -125,6 +125,7 @@ describe('reading the configuration files', () => {
       });
     expect(read([acme]).providers).toEqual([acme]);
     expect(() => read([])).toThrow('no payment would be seen');
+    expect(() => read([{ ...acme, name: 'eip155' }])).toThrow(/providers.0.name: must not be .*eip155/);
   });
   test('reads the file of assets', () => {
     const ASSETS_FILE = writeConfigFile('assets.json', '{"networks":[],"assets":[]}');

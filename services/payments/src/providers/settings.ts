@@ -2,8 +2,8 @@ import { PaymentCurrency } from '@cpg/contracts';
 import { Secret } from '@cpg/runtime';
 import { z } from 'zod';
 
-/** The names of the providers that this gateway has itself. */
-const OWN_NAMES = ['hosted', 'sandbox'];
+/** The names of the providers that this gateway has itself, and of the chains: payment ids begin with them. */
+const OWN_NAMES = ['hosted', 'sandbox', 'bip122', 'eip155'];
 const MAX_SECRETS = 2;
 
 /** An outside provider. It speaks the protocol of `docs/operators.md`. */
@@ -12,7 +12,9 @@ export const ProviderSettings = z.strictObject({
   name: z
     .string()
     .regex(/^[a-z][a-z0-9-]{0,31}$/, { error: 'must be 1 to 32 lowercase letters, digits and hyphens' })
-    .refine((name) => !OWN_NAMES.includes(name), { error: `must not be ${OWN_NAMES.join(' or ')}` }),
+    .refine((name) => !OWN_NAMES.includes(name), {
+      error: `must not be ${OWN_NAMES.join(', ')}: the gateway uses these names itself`,
+    }),
   url: z
     .url({ protocol: /^https?$/, error: 'must be an https:// address' })
     .transform((url) => url.replace(/\/+$/, '')),
