@@ -20,7 +20,8 @@ const offeredPayment = {
   blockChanges: z.int().optional(),
   blockChangedAt: Timestamp.optional(),
   metadata: RecordedMetadata.optional(),
-  /** When the rail first saw the money. This instant is compared with the order's deadline. */
+  /** When the rail first saw the money. It is compared with the order's deadline and, if a chain shows the money, with
+   *  the assignment of its addresses. */
   seenAt: Timestamp,
   /** When the rail confirmed the money. */
   confirmedAt: Timestamp.optional(),

@@ -91,8 +91,8 @@ export const RegisterPaymentCall = z
     tx_hash: z.string().min(1).max(256).optional(),
     /** When the rail first saw the money: the time of its block, or of an earlier sighting. By
      *  default, the time of the call. A later instant counts as the time of the call, because
-     *  clocks of miners run ahead. An earlier one is never too early: the order only compares it
-     *  with its deadline. Ignored in a repeat. */
+     *  clocks of miners run ahead. The order compares it with its deadline and, if a chain shows the
+     *  money, with the assignment of its addresses. Ignored in a repeat. */
     seen_at: z.iso.datetime().optional(),
     /** The block that contains the payment; absent before it is mined. A repeat with another block,
      *  or none, is the same payment in its new place. */
