@@ -27,8 +27,10 @@ const instructionView = (
     const { provider, paymentReference: payment_reference, paymentUrl: payment_url } = instruction;
     return { rail, currency, provider, payment_reference, payment_url };
   }
-  const { network, chainId: chain_id, asset, address, decimals, requiredConfirmations } = instruction;
-  return { rail, currency, network, chain_id, asset, address, decimals, required_confirmations: requiredConfirmations };
+  const { network, chainId: chain_id, asset, assetLabel, address, decimals, requiredConfirmations } = instruction;
+  const label = assetLabel === undefined ? {} : { asset_label: assetLabel };
+  const where = { network, chain_id, asset, ...label, address, decimals };
+  return { rail, currency, ...where, required_confirmations: requiredConfirmations };
 };
 
 // Each field is named here, so that a field which is added to an event does not become public by itself.
@@ -58,6 +60,9 @@ const ORDER_VIEWS: Views<OrderEvent> = {
       payment_rail: payment.rail,
       provider_id: payment.providerId,
       currency: payment.currency,
+      asset: payment.asset,
+      asset_label: payment.assetLabel,
+      credited: payment.credited,
       paid_amount: fromMinor(BigInt(payment.amountMinor), payment.currency),
       fee_amount: fromMinor(BigInt(payment.feeMinor), payment.currency),
       tx_hash: payment.txHash,
@@ -132,6 +137,9 @@ const PAYMENT_VIEWS: Views<PaymentEvent> = {
     payment_rail: data.rail,
     provider_id: data.providerId,
     currency: data.currency,
+    asset: data.asset,
+    asset_label: data.assetLabel,
+    credited: data.credited,
     paid_amount: amount(data.amountMinor),
     fee_amount: amount(data.feeMinor),
     confirmed: data.confirmed,

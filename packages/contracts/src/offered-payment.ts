@@ -3,7 +3,7 @@ import { PaymentCurrency, PaymentRail } from './currencies.ts';
 import { openObject } from './event-definition.ts';
 import { PaymentId, Timestamp } from './ids.ts';
 import { Minor } from './money.ts';
-import { RecordedBlock, RecordedMetadata } from './recorded-values.ts';
+import { RecordedAsset, RecordedBlock, RecordedMetadata } from './recorded-values.ts';
 import { MetadataDto } from './resources/metadata.ts';
 
 const offeredPayment = {
@@ -11,6 +11,7 @@ const offeredPayment = {
   rail: PaymentRail,
   providerId: z.string(),
   currency: PaymentCurrency,
+  ...RecordedAsset,
   amountMinor: Minor,
   feeMinor: Minor,
   txHash: z.string().optional(),

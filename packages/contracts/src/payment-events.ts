@@ -3,7 +3,7 @@ import { PaymentCurrency, PaymentRail } from './currencies.ts';
 import { defineEvent, type EventOf, newEvent, recordedEvent } from './event-definition.ts';
 import { MerchantId, PaymentId, RefundId, Timestamp } from './ids.ts';
 import { Minor } from './money.ts';
-import { RecordedBlock, RecordedMetadata } from './recorded-values.ts';
+import { RecordedAsset, RecordedBlock, RecordedMetadata } from './recorded-values.ts';
 import { MetadataDto } from './resources/metadata.ts';
 import { OrphanReason } from './resources/payment.ts';
 
@@ -29,6 +29,7 @@ export const PaymentReceived = defineEvent({
     rail: PaymentRail,
     providerId: z.string(),
     currency: PaymentCurrency,
+    ...RecordedAsset,
     amountMinor: Minor,
     feeMinor: Minor,
     /** Version of the fee schedule used to compute `feeMinor`. */

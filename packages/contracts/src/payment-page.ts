@@ -11,6 +11,10 @@ export const PageDeposit = z.object({
   chain_id: z.string(),
   /** CAIP-19. */
   asset: z.string(),
+  /** The name that wallets show for the asset, where it is not the currency. */
+  asset_label: z.string().optional(),
+  /** The names of tokens on the network that a payer could mistake for it, and that do not pay the order. */
+  not_tokens: z.array(z.string()).optional(),
   address: z.string(),
   /** Decimals of the asset on its chain. */
   decimals: z.int(),

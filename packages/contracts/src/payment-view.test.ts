@@ -1,5 +1,7 @@
 import fc from 'fast-check';
 import { chainOf, type PaymentState, paymentView, paymentBreakdown } from './payment-view.ts';
+import { OfferedPayment } from './offered-payment.ts';
+import { PaymentOffer, offeredPayment } from './payment-offer.ts';
 import { maxMinor, parseDecimal } from './money.ts';
 import { Payment, PaymentStatus } from './resources/payment.ts';
 
@@ -32,6 +34,16 @@ test('what is paid is the fee and the net amount, to the last unit', () => {
       expect(Payment.safeParse(view).success).toBe(true);
     }),
   );
+});
+
+test('names the token that arrived, and tells its order whether it counts as the currency', () => {
+  const asset = 'eip155:137/erc20:0x2791Bca1f2de4661ED88A30C99A7a9449Aa84174';
+  const payment = paymentView({ ...received, asset, assetLabel: 'USDC.e', credited: false });
+  expect(payment).toMatchObject({ asset, asset_label: 'USDC.e', credited: false });
+  const offered = offeredPayment(PaymentOffer.parse({ payment, seen_at: received.seenAt }));
+  expect(offered).toMatchObject({ currency: 'USDT', asset, assetLabel: 'USDC.e', credited: false });
+  expect(OfferedPayment.safeParse(offered).success).toBe(true);
+  expect(paymentView(received)).not.toHaveProperty('credited');
 });
 
 test('it says only what applies to its status', () => {

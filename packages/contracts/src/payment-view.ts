@@ -12,6 +12,12 @@ export interface PaymentState {
   readonly rail: PaymentRail;
   readonly providerId: string;
   readonly currency: PaymentCurrency;
+  /** CAIP-19 of what arrived, where a chain shows it. */
+  readonly asset?: string | undefined;
+  /** The name that wallets show for it, where it is not the currency. */
+  readonly assetLabel?: string | undefined;
+  /** False for a token that does not count as the currency. */
+  readonly credited?: boolean | undefined;
   readonly amountMinor: bigint;
   readonly feeMinor: bigint;
   /** What of it its order took, and the surplus, as the order shared it out: they add up to the amount while it is
@@ -102,6 +108,9 @@ export const paymentView = (payment: PaymentState): Payment => {
     fee_amount: amount(payment.feeMinor),
     net_amount: amount(payment.amountMinor - payment.feeMinor),
     currency: payment.currency,
+    ...(payment.asset && { asset: payment.asset }),
+    ...(payment.assetLabel && { asset_label: payment.assetLabel }),
+    ...(payment.credited === false && { credited: false }),
     ...(payment.metadata && { metadata: payment.metadata }),
     applied_amount: amount(applied),
     unapplied_amount: amount(unapplied),

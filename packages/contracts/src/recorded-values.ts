@@ -25,6 +25,16 @@ const RecordedRate = openObject({ rate: z.string(), source: z.string(), quoted_a
 
 export const RecordedRates = z.partialRecord(ItemCurrency, RecordedRate);
 
+/** What arrived, as its chain shows it. */
+export const RecordedAsset = {
+  /** CAIP-19. */
+  asset: z.string().optional(),
+  /** The name that wallets show for it, where it is not the currency. */
+  assetLabel: z.string().optional(),
+  /** False for a token that does not count as the currency. True by default. */
+  credited: z.boolean().optional(),
+};
+
 /** A block of a chain. */
 export const RecordedBlock = openObject({ height: z.int(), hash: z.string() });
 
@@ -56,6 +66,8 @@ const deposit = {
   ...address,
   chainId: z.string(),
   asset: z.string(),
+  /** The name that wallets show for the asset, where it is not the currency. */
+  assetLabel: z.string().optional(),
   /** Decimals of the asset on its chain. */
   decimals: z.int(),
   /** Decimals of the currency's minor units. Absent in instructions of earlier versions: they took them to be the

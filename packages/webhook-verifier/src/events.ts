@@ -72,6 +72,9 @@ export interface Payment {
   fee_amount: string;
   net_amount: string;
   currency: PaymentCurrency;
+  asset?: string | undefined;
+  asset_label?: string | undefined;
+  credited?: boolean | undefined;
   metadata?: Record<string, Json> | undefined;
   applied_amount?: string | undefined;
   unapplied_amount?: string | undefined;
@@ -131,6 +134,7 @@ export interface CryptoDepositInstruction {
   network: string;
   chain_id: string;
   asset: string;
+  asset_label?: string | undefined;
   address: string;
   amount: string;
   amount_units: string;

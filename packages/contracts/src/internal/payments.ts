@@ -85,6 +85,12 @@ export const RegisterPaymentCall = z
     provider_id: z.string().min(1).max(256),
     amount: Amount,
     currency: PaymentCurrency,
+    /** CAIP-19 of what arrived, where a chain shows it. Ignored in a repeat, like the next two. */
+    asset: z.string().min(1).max(256).optional(),
+    /** The name that wallets show for it, where it is not the currency. */
+    asset_label: z.string().min(1).max(32).optional(),
+    /** False for a token that does not count as the currency. True by default. */
+    credited: z.boolean().optional(),
     confirmed: z.boolean(),
     /** Whether this report makes a failed payment received again; true by default. */
     reinstates: z.boolean().optional(),

@@ -51,6 +51,10 @@ export const WayToPay = z.strictObject({
   chain_id: z.string(),
   /** CAIP-19. */
   asset: z.string(),
+  /** The name that wallets show for the asset, where it is not the currency. */
+  asset_label: z.string().optional(),
+  /** The names of tokens on the network that a payer could mistake for it, and that do not pay the order. */
+  not_tokens: z.array(z.string()).optional(),
   address: z.string(),
   /** What is left to send, in the payment currency. */
   amount: Amount,
@@ -81,6 +85,8 @@ export type CheckoutPaymentState = z.infer<typeof CheckoutPaymentState>;
 export const CheckoutPayment = z.strictObject({
   amount: Amount,
   currency: PaymentCurrency,
+  /** The name of the token that arrived, where it is not the currency. */
+  asset_label: z.string().optional(),
   state: CheckoutPaymentState,
   /** The parts that the merchant must return, and has returned. */
   due_back: Amount,

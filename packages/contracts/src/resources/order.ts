@@ -47,6 +47,10 @@ export const CryptoDepositInstruction = z.object({
   network: z.string(),
   chain_id: z.string().describe('CAIP-2'),
   asset: z.string().describe('CAIP-19'),
+  asset_label: z
+    .string()
+    .optional()
+    .describe('The name that wallets show for the asset, where it is not the currency: `USDT0`.'),
   address: z.string(),
   amount: Amount,
   amount_units: z.string(),

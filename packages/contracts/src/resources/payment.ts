@@ -42,6 +42,17 @@ export const Payment = z.object({
   fee_amount: Amount,
   net_amount: Amount,
   currency: PaymentCurrency,
+  asset: z.string().optional().describe('The coin or token that arrived (CAIP-19), where a chain shows it.'),
+  asset_label: z
+    .string()
+    .optional()
+    .describe('The name that wallets show for the asset, where it is not the currency: `USDC.e`.'),
+  credited: z
+    .boolean()
+    .optional()
+    .describe(
+      '`false` for a token that does not count as the currency: the payment becomes an orphan with the reason `wrong_currency`, and the token is due for refund.',
+    ),
   metadata: Metadata.optional(),
   applied_amount: Amount.optional().describe(
     'The part that is applied to the order. Zero unless the payment is `applied`.',
