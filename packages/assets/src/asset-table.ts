@@ -22,6 +22,11 @@ export interface Asset {
   readonly id: string;
   /** Address of the token contract with its EIP-55 checksum; absent for the native coin. */
   readonly contract?: string;
+  /** The name that wallets show for a token, where it is not the currency. */
+  readonly label?: string;
+  /** What money of a token is that is not offered: it counts as the currency, or it is an orphan. Absent for what
+   *  payers are asked for. */
+  readonly ifSent?: 'credit' | 'orphan';
   /** Decimals of the asset on its chain. They can differ from those of the currency; `toUnits` and `fromUnits`
    *  convert. */
   readonly decimals: number;
@@ -43,9 +48,20 @@ export interface AssetTable {
   readonly assets: readonly Asset[];
 }
 
-/** The assets in which a currency can be deposited. */
+/** The assets that payers are asked for when they pay in a currency: one for each network. */
 export const assetsOf = ({ assets }: Pick<AssetTable, 'assets'>, currency: PaymentCurrency): Asset[] =>
-  assets.filter((asset) => asset.currency === currency);
+  assets.filter((asset) => asset.currency === currency && asset.ifSent === undefined);
+
+/** The names of tokens that a payer could mistake for the one that is offered, and that do not pay an order. */
+export const mistakableTokens = (
+  { assets }: Pick<AssetTable, 'assets'>,
+  offered: { readonly asset: string; readonly network: string },
+): string[] => {
+  const currency = assets.find(({ id }) => id === offered.asset)?.currency;
+  return assets
+    .filter((asset) => asset.network.name === offered.network && asset.currency === currency)
+    .flatMap(({ ifSent, label, id }) => (ifSent === 'orphan' && id !== offered.asset ? [label!] : []));
+};
 
 /** The rows of the file do not fit each other or their chains. */
 export class AssetTableError extends Error {
@@ -76,14 +92,20 @@ export const assetTable = (file: AssetsFile): AssetTable => {
     ...file.networks
       .filter(({ network }) => !file.assets.some((row) => row.network === network))
       .map(({ network }) => `the network ${network} has no asset: add a row for each, or remove the network`),
-    ...repeated(file.assets, ({ currency, network }) => `${currency} ${network}`).map(
-      (row) => `two rows are ${labelOf(row)}`,
+    ...repeated(file.assets.filter(isOffered), keyOf).map(
+      (row) =>
+        `two rows are ${nameOf(row)}: payers are asked for one token there. Add "if_sent": "credit" or "orphan" and a "label" to the row of the other`,
     ),
+    ...repeated(
+      file.assets.filter(({ label }) => label),
+      ({ label, network }) => `${label} ${network}`,
+    ).map(({ label, network }) => `two rows on ${network} have the label ${label}`),
     ...repeated(
       file.assets.filter(({ contract }) => contract),
       ({ contract, network }) => `${contract} ${network}`,
-    ).map((row) => `${labelOf(row)} has the contract of another row`),
+    ).map((row) => `${nameOf(row)} has the contract of another row`),
     ...file.assets.flatMap((row) => assetFaults(row, byName.get(row.network))),
+    ...unofferedFaults(file.assets),
   ];
   if (faults.length > 0) throw new AssetTableError(faults);
   return { networks, assets: file.assets.map((row) => assetOf(row, byName.get(row.network)!)) };
@@ -110,12 +132,30 @@ const nativeCoinFaults = ({ network, chain_id, native_coin }: NetworkRow): strin
     : [];
 };
 
-const labelOf = ({ currency, network }: AssetRow) => `${currency} on ${network}`;
+const nameOf = ({ currency, network }: AssetRow) => `${currency} on ${network}`;
+const keyOf = ({ currency, network }: AssetRow) => `${currency} ${network}`;
+const isOffered = ({ if_sent }: AssetRow) => if_sent === undefined;
+
+/** A token that is not offered needs a name of its own, and another token that is offered. */
+const unofferedFaults = (rows: readonly AssetRow[]): string[] => {
+  const offered = new Set(rows.filter(isOffered).map(keyOf));
+  return rows
+    .filter((row) => !isOffered(row))
+    .flatMap((row) =>
+      [
+        ...(row.native ? ['the coin of a chain is always offered: remove "if_sent"'] : []),
+        ...(row.label === undefined || row.label === row.currency
+          ? [`with "if_sent" it needs a "label" other than ${row.currency}, such as USDC.e`]
+          : []),
+        ...(offered.has(keyOf(row)) ? [] : ['no other row offers this currency there: remove "if_sent"']),
+      ].map((fault) => `${nameOf(row)}: ${fault}`),
+    );
+};
 
 const assetFaults = (row: AssetRow, network: Network | undefined): string[] => {
-  if (!network) return [`${labelOf(row)}: there is no network of that name`];
+  if (!network) return [`${nameOf(row)}: there is no network of that name`];
   const faults = row.native ? nativeFaults(row, network) : [...tokenFaults(row, network), ...decimalsFaults(row)];
-  return [...faults, ...tierFaults(row)].map((fault) => `${labelOf(row)}: ${fault}`);
+  return [...faults, ...tierFaults(row)].map((fault) => `${nameOf(row)}: ${fault}`);
 };
 
 const nativeFaults = ({ currency, decimals }: AssetRow, { kind, nativeCoin, chainId }: Network): string[] => {
@@ -148,6 +188,8 @@ const assetOf = (row: AssetRow, network: Network): Asset => ({
   network,
   id: `${network.chainId}/${row.contract ? `erc20:${row.contract}` : `slip44:${coinTypeOf(network)}`}`,
   ...(row.contract && { contract: row.contract }),
+  ...(row.label && { label: row.label }),
+  ...(row.if_sent && { ifSent: row.if_sent }),
   decimals: row.decimals,
   smallestPayableMinor: toMinorRoundedUp(parseDecimal(row.smallest_payable), row.currency),
   requiredConfirmations: row.confirmations,

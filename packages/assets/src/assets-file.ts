@@ -8,7 +8,11 @@ const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
 // Earlier versions accepted any name, and addresses are stored with it.
 const Name = z.string().min(1).max(64);
 
+/** A comment for readers of the file. */
+const Note = z.string().optional();
+
 const NetworkRow = z.strictObject({
+  note: Note,
   network: Name,
   chain_id: z.string().refine((id) => chainOf(id) !== null, {
     error:
@@ -30,6 +34,7 @@ const Confirmations = z.int().min(1, { error: 'must be at least 1' });
 
 const AssetRow = z
   .strictObject({
+    note: Note,
     currency: z.enum(PaymentCurrency.options, {
       error: `must be a currency that orders can be paid in: ${PaymentCurrency.options.join(', ')}`,
     }),
@@ -42,6 +47,15 @@ const AssetRow = z
           'must be the address of a token contract with its EIP-55 checksum: copy it with its upper-case and lower-case letters',
       })
       .optional(),
+    /** The name that wallets show for a token, where it is not the currency: `USDC.e`. */
+    label: z.string().min(1).max(32).optional(),
+    /** For a token that is not offered, because another row of its currency and network is. A payer who sends it
+     *  nevertheless pays the order (`credit`), or the payment is an orphan with the reason `wrong_currency`. */
+    if_sent: z
+      .enum(['credit', 'orphan'], {
+        error: 'must be "credit" or "orphan", or be left out for a token that payers are asked for',
+      })
+      .optional(),
     decimals: z.int({ error: 'must be the number of decimals that the asset has on its chain' }),
     smallest_payable: PositiveAmount,
     confirmations: Confirmations,
@@ -52,10 +66,9 @@ const AssetRow = z
     error: 'must have either "native": true, for the coin of the chain, or the "contract" of a token',
   });
 
-/** The file of assets: chains that accept deposits, and one row for each coin or token on them. `note` is a comment for
- *  readers of the file. */
+/** The file of assets: chains that accept deposits, and one row for each coin or token on them. */
 export const AssetsFile = z.strictObject({
-  note: z.string().optional(),
+  note: Note,
   networks: z.array(NetworkRow).min(1, { error: 'needs a network: no rail could take a deposit' }),
   assets: z.array(AssetRow).min(1, { error: 'needs an asset: no rail could take a deposit' }),
 });

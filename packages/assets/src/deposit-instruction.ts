@@ -3,12 +3,13 @@ import type { Asset } from './asset-table.ts';
 
 /** Where to deposit this asset. */
 export const assignedDeposit = (
-  { currency, network, id, decimals, requiredConfirmations }: Asset,
+  { currency, network, id, label, decimals, requiredConfirmations }: Asset,
   { address, derivation }: LeasedAddress,
 ): AssignedDeposit => ({
   network: network.name,
   chainId: network.chainId,
   asset: id,
+  ...(label && { assetLabel: label }),
   address,
   decimals,
   currencyDecimals: decimalsOf(currency),

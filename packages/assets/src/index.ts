@@ -5,6 +5,7 @@ export {
   AssetTableError,
   assetsOf,
   type ConfirmationTier,
+  mistakableTokens,
   type Network,
 } from './asset-table.ts';
 export { AssetsFile } from './assets-file.ts';

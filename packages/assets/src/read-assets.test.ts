@@ -1,10 +1,11 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { configureCaz } from '@cpg/contracts';
-import { assetsOf } from './asset-table.ts';
+import { configureCaz, decimalsOf } from '@cpg/contracts';
+import { assetsOf, mistakableTokens } from './asset-table.ts';
+import { AssetsFile } from './assets-file.ts';
 import { transactionUrl } from './explorers.ts';
-import { readAssets } from './read-assets.ts';
+import { AssetsConfig, readAssets } from './read-assets.ts';
 
 const USDC_ON_BNB = '0x8AC76a51cc950d9822D68b83fE1Ad97B32Cd580d';
 const USDT_ON_BNB = '0x55d398326f99059fF775485246999027B3197955';
@@ -62,6 +63,102 @@ test.each(['sandbox', 'production'] as const)('the table of %s has the dust limi
     { decimals: 8, smallestPayableMinor: 1_000n, requiredConfirmations: 2 },
   ]);
   expect(table.networks.map(({ kind }) => kind)).toEqual(['bitcoin', 'evm']);
+});
+
+describe('NETWORKS', () => {
+  const NETWORKS = ['bitcoin', 'ethereum', 'base', 'polygon', 'arbitrum', 'bnb'];
+  const namesOf = (networks?: string[]) =>
+    readAssets({ ENVIRONMENT: 'production', NETWORKS: networks }).networks.map(({ name }) => name);
+
+  test('chooses networks of the table that comes with the gateway', () => {
+    expect(namesOf()).toEqual(['bitcoin', 'ethereum']);
+    expect(namesOf(['base', 'ethereum'])).toEqual(['ethereum', 'base']);
+    const { assets } = readAssets({ ENVIRONMENT: 'production', NETWORKS: ['bnb'] });
+    expect(assets.map(({ id }) => id)).toEqual([`eip155:56/erc20:${USDT_ON_BNB}`, `eip155:56/erc20:${USDC_ON_BNB}`]);
+  });
+
+  test('is a list with commas', () => {
+    expect(AssetsConfig.parse({ NETWORKS: 'bitcoin, base' }).NETWORKS).toEqual(['bitcoin', 'base']);
+  });
+
+  test.each<['sandbox' | 'production', string[], RegExp]>([
+    ['production', ['base', 'avalanche', ''], /^NETWORKS: "avalanche", "" must be among bitcoin, ethereum, base, /],
+    ['sandbox', ['base'], /^NETWORKS: "base" must be among bitcoin-testnet, ethereum-sepolia in the sandbox/],
+  ])('in the %s, a name that the table lacks is refused: %j', (ENVIRONMENT, names, message) => {
+    expect(() => readAssets({ ENVIRONMENT, NETWORKS: names })).toThrow(message);
+  });
+
+  test.each([{ NETWORKS: ['base'] }, { BRIDGED_TOKENS: 'credit' as const }])(
+    'is refused beside ASSETS_FILE: %j',
+    (variable) => {
+      const ASSETS_FILE = fileOf({ networks: [bnb], assets: [usdc] });
+      expect(() => readAssets({ ENVIRONMENT: 'production', ASSETS_FILE, ...variable })).toThrow(
+        /(NETWORKS|BRIDGED_TOKENS) changes the table .* set only one of them/,
+      );
+    },
+  );
+
+  test.each(NETWORKS)('%s names its source, and each of its assets can pay every amount of its currency', (name) => {
+    const path = join(import.meta.dirname, '../config/assets.production.json');
+    const file = AssetsFile.parse(JSON.parse(readFileSync(path, 'utf8')));
+    const tokens = file.assets.filter(({ network, contract }) => network === name && contract);
+    for (const { note } of [...tokens, ...file.networks]) expect(note).toMatch(/Source: |minutes/);
+    // The schema checks the checksums of contracts.
+    for (const { currency, contract, decimals } of readAssets({ ENVIRONMENT: 'production', NETWORKS: [name] }).assets) {
+      expect(decimals).toBeGreaterThanOrEqual(decimalsOf(currency));
+      if (contract) expect(decimals).toBe(name === 'bnb' ? 18 : 6);
+    }
+  });
+});
+
+describe('several tokens of one currency on one network', () => {
+  const other = { ...usdc, contract: USDT_ON_BNB, label: 'USDC.e', if_sent: 'orphan' };
+
+  test('payers are asked for one of them', () => {
+    const table = read([bnb], [other, usdc]);
+    expect(assetsOf(table, 'USDC').map(({ contract }) => contract)).toEqual([USDC_ON_BNB]);
+    expect(table.assets).toMatchObject([{ label: 'USDC.e', ifSent: 'orphan' }, {}]);
+    expect(table.assets[1]).not.toHaveProperty('ifSent');
+  });
+
+  test('a payer is warned of those that do not pay', () => {
+    const mistakable = (if_sent: string) => {
+      const table = read([bnb], [{ ...other, if_sent }, usdc]);
+      return mistakableTokens(table, { asset: assetsOf(table, 'USDC')[0]!.id, network: 'bnb' });
+    };
+    expect(mistakable('orphan')).toEqual(['USDC.e']);
+    expect(mistakable('credit')).toEqual([]);
+    expect(mistakableTokens(read([bnb], [usdc]), { asset: 'eip155:56/erc20:gone', network: 'bnb' })).toEqual([]);
+  });
+
+  test('BRIDGED_TOKENS decides on those of the table that comes with the gateway', () => {
+    const ifSent = (BRIDGED_TOKENS?: 'credit' | 'orphan') =>
+      readAssets({ ENVIRONMENT: 'production', NETWORKS: ['polygon'], BRIDGED_TOKENS }).assets.map(
+        (each) => each.ifSent,
+      );
+    expect(ifSent()).toEqual([undefined, undefined, 'orphan']);
+    expect(ifSent('credit')).toEqual([undefined, undefined, 'credit']);
+  });
+
+  test.each<[string, object[], RegExp]>([
+    ['two that are offered', [usdc, { ...other, if_sent: undefined }], /two rows are USDC on bnb: .* Add "if_sent"/],
+    ['none that is offered', [other], /USDC on bnb: no other row offers this currency there: remove "if_sent"/],
+    ['one without a label', [usdc, { ...other, label: undefined }], /it needs a "label" other than USDC/],
+    [
+      'one with the label of the offered one',
+      [usdc, { ...other, label: 'USDC' }],
+      /it needs a "label" other than USDC/,
+    ],
+    ['two with one label', [{ ...usdc, label: 'USDC.e' }, other], /two rows on bnb have the label USDC\.e/],
+    ['an unknown decision', [usdc, { ...other, if_sent: 'refuse' }], /if_sent: must be "credit" or "orphan"/],
+  ])('refuses %s', (_, assets, message) => {
+    expect(faultOf([bnb], assets)).toMatch(message);
+  });
+
+  test('refuses not to offer the coin of a chain', () => {
+    const coin = { ...eth, label: 'Ether', if_sent: 'orphan' };
+    expect(faultOf([ethereum], [eth, coin])).toMatch(/ETH on ethereum: the coin of a chain is always offered/);
+  });
 });
 
 test('a token has the decimals of its contract, and no chain has a coin that no row names', () => {

@@ -9,30 +9,71 @@ const CONFIG_FOLDER = join(import.meta.dirname, '../config');
 
 /** Variables of every service that reads the asset table. */
 export const AssetsConfig = z.object({
-  /** Chains, and the coins and tokens on them. Defaults to the file of the environment. */
+  /** Names of networks in the file of the environment: `bitcoin,ethereum,base`. */
+  NETWORKS: z
+    .string()
+    .transform((text) => text.split(',').map((name) => name.trim()))
+    .optional(),
+  /** What money of the tokens is that the file of the environment does not offer: overrides `if_sent`. */
+  BRIDGED_TOKENS: z.enum(['credit', 'orphan'], { error: 'must be credit or orphan' }).optional(),
+  /** Chains, and the coins and tokens on them, instead of the file of the environment. */
   ASSETS_FILE: z.string().optional(),
   /** The variable of earlier versions. */
   NETWORKS_FILE: z.string().optional(),
 });
 
-/** Reads the asset table. Throws ConfigError with the file and every fault. Call it after `readConfig`, which sets the
- *  decimals of CAZ. */
+/** Networks of a file of an environment that apply unless NETWORKS names others. */
+const DEFAULT_NETWORKS = ['bitcoin', 'ethereum', 'bitcoin-testnet', 'ethereum-sepolia'];
+
+type Environment = 'sandbox' | 'production';
+
+/** Reads the asset table. Throws ConfigError with the variable or the file, and every fault. Call it after `readConfig`,
+ *  which sets the decimals of CAZ. */
 export const readAssets = ({
   ENVIRONMENT,
+  NETWORKS,
+  BRIDGED_TOKENS,
   ASSETS_FILE,
   NETWORKS_FILE,
-}: z.output<typeof AssetsConfig> & { readonly ENVIRONMENT: 'sandbox' | 'production' }): AssetTable => {
+}: z.output<typeof AssetsConfig> & { readonly ENVIRONMENT: Environment }): AssetTable => {
   if (NETWORKS_FILE !== undefined)
     throw earlierVersion('NETWORKS_FILE', NETWORKS_FILE, readJsonFile('NETWORKS_FILE', NETWORKS_FILE, z.unknown()));
-  const path = ASSETS_FILE ?? join(CONFIG_FOLDER, `assets.${ENVIRONMENT}.json`);
-  const content = readJsonFile('ASSETS_FILE', path, z.unknown());
-  if (assetsFileFrom(content)) throw earlierVersion('ASSETS_FILE', path, content);
-  const file = readJsonFile('ASSETS_FILE', path, AssetsFile);
+  if (ASSETS_FILE === undefined) return assetTable(bundled(ENVIRONMENT, NETWORKS, BRIDGED_TOKENS));
+  for (const [variable, value] of Object.entries({ NETWORKS, BRIDGED_TOKENS }))
+    if (value !== undefined)
+      throw new ConfigError(
+        `${variable} changes the table that comes with the gateway, and ASSETS_FILE (${ASSETS_FILE}) replaces it: set only one of them`,
+      );
+  const content = readJsonFile('ASSETS_FILE', ASSETS_FILE, z.unknown());
+  if (assetsFileFrom(content)) throw earlierVersion('ASSETS_FILE', ASSETS_FILE, content);
+  const file = readJsonFile('ASSETS_FILE', ASSETS_FILE, AssetsFile);
   try {
     return assetTable(file);
   } catch (error) {
-    throw error instanceof AssetTableError ? invalidFile('ASSETS_FILE', path, error.faults) : error;
+    throw error instanceof AssetTableError ? invalidFile('ASSETS_FILE', ASSETS_FILE, error.faults) : error;
   }
+};
+
+/** The file of an environment with the networks of these names. */
+const bundled = (
+  environment: Environment,
+  names: readonly string[] = DEFAULT_NETWORKS,
+  bridged: z.output<typeof AssetsConfig>['BRIDGED_TOKENS'],
+): AssetsFile => {
+  const path = join(CONFIG_FOLDER, `assets.${environment}.json`);
+  const { networks, assets } = readJsonFile('NETWORKS', path, AssetsFile);
+  const known = networks.map(({ network }) => network);
+  const unknown = names.filter((name) => names !== DEFAULT_NETWORKS && !known.includes(name));
+  if (unknown.length > 0)
+    throw new ConfigError(
+      `NETWORKS: ${unknown.map((name) => JSON.stringify(name)).join(', ')} must be among ${known.join(', ')} in the ${environment}: for other networks, write an ASSETS_FILE`,
+    );
+  return {
+    networks: networks.filter(({ network }) => names.includes(network)),
+    assets: assets
+      .filter(({ network }) => names.includes(network))
+      .map((row) => ({ ...row, ...(row.if_sent && bridged && { if_sent: bridged }) })),
+  };
 };
 
 /** An account key reveals all payments to the account, so no message shows it. */

@@ -73,10 +73,10 @@ const Config = z
     path: ['RATES'],
     error: 'must be market in production',
   });
-export type Config = Omit<z.infer<typeof Config>, 'ASSETS_FILE' | 'NETWORKS_FILE'> & { readonly assets: AssetTable };
+export type Config = z.infer<typeof Config> & { readonly assets: AssetTable };
 
 /** Reads the environment variables and the file of assets. Throws ConfigError with the variable and the fault. */
 export const readOrdersConfig = (env: NodeJS.ProcessEnv): Config => {
-  const { ASSETS_FILE, NETWORKS_FILE, ...config } = readConfig(Config, env);
-  return { ...config, assets: readAssets({ ENVIRONMENT: config.ENVIRONMENT, ASSETS_FILE, NETWORKS_FILE }) };
+  const config = readConfig(Config, env);
+  return { ...config, assets: readAssets(config) };
 };

@@ -46,7 +46,7 @@ const Config = z.object({
   CHAIN_QUORUM: z.coerce.number().int().min(1).max(16).optional(),
 });
 
-type FileVariables = 'PROVIDERS_FILE' | 'FEES_FILE' | 'ASSETS_FILE' | 'NETWORKS_FILE' | 'BITCOIN_XPUB' | 'EVM_XPUB';
+type FileVariables = 'PROVIDERS_FILE' | 'FEES_FILE' | keyof z.infer<typeof AssetsConfig> | 'BITCOIN_XPUB' | 'EVM_XPUB';
 
 export type Config = Omit<z.infer<typeof Config>, FileVariables> & {
   readonly providers: readonly ProviderSettings[];
@@ -59,11 +59,8 @@ export type Config = Omit<z.infer<typeof Config>, FileVariables> & {
 /** Reads the environment variables and the files that they point to. Throws ConfigError with the variable and the
  *  fault. */
 export const readPaymentsConfig = (env: NodeJS.ProcessEnv): Config => {
-  const { PROVIDERS_FILE, FEES_FILE, ASSETS_FILE, NETWORKS_FILE, BITCOIN_XPUB, EVM_XPUB, ...config } = readConfig(
-    Config,
-    env,
-  );
-  const assets = readAssets({ ENVIRONMENT: config.ENVIRONMENT, ASSETS_FILE, NETWORKS_FILE });
+  const { PROVIDERS_FILE, FEES_FILE, BITCOIN_XPUB, EVM_XPUB, ...config } = readConfig(Config, env);
+  const assets = readAssets(config);
   requireKnownNetworks(config.CHAIN_URLS, assets);
   requireQuorum(config);
   const read = {
