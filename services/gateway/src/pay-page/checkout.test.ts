@@ -9,6 +9,20 @@ const applied = payment({ status: 'applied' });
 const OTHER_NETWORK = { provider_id: 'eip155:1/0xabc:0' };
 const [REST, ALL, NONE] = ['32.472200', '52.472200', '0.000000'];
 
+test('names the token to send, and those that do not pay', () => {
+  const [way] = of({ deposits: [deposit({ asset_label: 'USDT0', not_tokens: ['USDC.e'] })] }).ways;
+  expect(way).toMatchObject({ asset_label: 'USDT0', not_tokens: ['USDC.e'] });
+  expect(Checkout.parse(of({ deposits: [deposit({ not_tokens: ['USDC.e'] })] }))).toBeDefined();
+});
+
+test.each(['received', 'orphan'] as const)('a token that does not count pays nothing of the order: %s', (status) => {
+  const bridged = { asset_label: 'USDbC', credited: false };
+  const orphan_reason = status === 'orphan' ? ('wrong_currency' as const) : undefined;
+  const checkout = of({ payments: [payment({ status, orphan_reason, ...bridged })] });
+  expect(checkout).toMatchObject({ state: 'waiting', pending: NONE, remaining: ALL, due_back: NONE });
+  expect(checkout.payments).toMatchObject([{ asset_label: 'USDbC', amount: ALL }]);
+});
+
 test('shows what is paid for, what it costs and how to pay it', () => {
   expect(of()).toMatchObject({
     merchant: { name: 'La Fonda' },

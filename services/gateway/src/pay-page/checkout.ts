@@ -34,7 +34,8 @@ export const checkoutOf = (shown: ShownOrder, now: Date): Checkout => {
   const payments = payerPayments(order, page.deposits, shown.sightings);
   const minor = (value: string) => toMinor(value, currency);
   const sum = (values: readonly string[]) => values.reduce((total, value) => total + minor(value), 0n);
-  const own = payments.filter((payment) => payment.currency === currency);
+  const counting = order.payments.filter((payment) => payment.currency === currency && payment.credited !== false);
+  const own = payerPayments({ payments: counting }, page.deposits, shown.sightings);
   const total = minor(order.total_amount);
   const applied = sum(order.payments.map(({ applied_amount = '0' }) => applied_amount));
   const pending = sum(own.filter(({ state }) => state === 'seen').map(({ amount }) => amount));

@@ -27,11 +27,12 @@ export const payerPayments = (
   sightings: Sightings,
 ): CheckoutPayment[] =>
   payments.filter(isOfPayer).map((payment) => {
-    const { paid_amount, currency, provider_id, tx_hash, created_at } = payment;
+    const { paid_amount, currency, asset_label, provider_id, tx_hash, created_at } = payment;
     const deposit = depositOf(payment, deposits);
     return {
       amount: paid_amount,
       currency,
+      ...(asset_label && { asset_label }),
       state: stateOf(payment, deposit),
       due_back: dueBack(payment),
       returned: payment.refunded_amount ?? fromMinor(0n, currency),

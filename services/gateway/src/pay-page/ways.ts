@@ -23,6 +23,8 @@ const wayOf = (deposit: PageDeposit, currency: PaymentCurrency, remainingMinor: 
     is_testnet: isTestnet,
     chain_id,
     asset,
+    ...(deposit.asset_label && { asset_label: deposit.asset_label }),
+    ...(deposit.not_tokens && { not_tokens: deposit.not_tokens }),
     address,
     amount,
     amount_units: String(units),

@@ -30,6 +30,16 @@ describe('capture', () => {
     expect(after(...late.slice(0, 3), capture).status).toBe('partially_paid_expired');
     expect(after(...late, capture).status).toBe('paid');
   });
+  test('applies no token that does not count as the currency', () => {
+    const bridged = offer(1, 10_000_000n, { confirmed: false, assetLabel: 'USDC.e', credited: false });
+    given(...past(createOrder(), bridged))
+      .when(capture)
+      .thenNothing();
+    given(...past(createOrder(), offer(1, 10_000_000n, { assetLabel: 'USDC.e', credited: false })))
+      .when(capture)
+      .thenNothing();
+    expect(after(createOrder(), offer(1, 10_000_000n, { assetLabel: 'USDC.e' })).status).toBe('paid');
+  });
   test('changes nothing without pending payments', () => given(orderCreated()).when(capture).thenNothing());
   test('leaves late orphans that the order does not need, however often it is repeated', () => {
     const late = past(

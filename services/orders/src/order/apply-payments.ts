@@ -8,6 +8,7 @@ import {
   isAtLockedRates,
   isExpired,
   isHeld,
+  isOfItsCurrency,
   isOpen,
   isSurplus,
   remainingMinor,
@@ -53,7 +54,7 @@ export const capture = (order: ExistingOrder, at: string): OrderEvent[] => {
   const captured = order.payments.filter(
     (payment) =>
       (['received', 'orphan'].includes(payment.status) || isSurplus(order, payment)) &&
-      payment.currency === order.currency &&
+      isOfItsCurrency(order, payment) &&
       !isBeforeOrder(order, payment) &&
       !isUnmined(payment),
   );

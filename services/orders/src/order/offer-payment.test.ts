@@ -175,6 +175,7 @@ describe('an offered payment that does not fit its order', () => {
     ['canceled', past(createOrder(), cancel), offer(2, 10_000_000n)],
     ['late', past(createOrder(), expireAt(dueAt)), offer(2, 10_000_000n, { at: minutesAfterNoon(61) })],
     ['wrong_currency', past(createOrder()), offer(2, 10_000_000n, { currency: 'BTC' })],
+    ['wrong_currency', past(createOrder()), offer(2, 10_000_000n, { assetLabel: 'USDC.e', credited: false })],
   ])('becomes an orphan: %s', (orphanReason, events, command) =>
     given(...events)
       .when(command)

@@ -19,6 +19,7 @@ export const withReceived = (
   { payment, confirmed }: EventData<'OrderPaymentReceived'>,
 ): ExistingOrder => {
   const { paymentId, rail, providerId, currency, txHash, confirmations, metadata, seenAt, receivedAt } = payment;
+  const { asset, assetLabel, credited } = payment;
   const { sighting, block, blockChanges, reinstatedAt = receivedAt, blockChangedAt = reinstatedAt } = payment;
   const confirmedAt = confirmed ? (payment.confirmedAt ?? reinstatedAt) : undefined;
   const received: PaymentState = {
@@ -28,6 +29,9 @@ export const withReceived = (
     rail,
     providerId,
     currency,
+    ...(asset !== undefined && { asset }),
+    ...(assetLabel !== undefined && { assetLabel }),
+    ...(credited !== undefined && { credited }),
     amountMinor: BigInt(payment.amountMinor),
     feeMinor: BigInt(payment.feeMinor),
     ...NOTHING_APPLIED,

@@ -93,6 +93,10 @@ export const sightingsOf = (
   return { sightings: Object.fromEntries(again.map((payment) => [payment.paymentId, sightingOf(payment)])) };
 };
 
+/** Whether the money is of the order's currency, and no token that does not count as it. */
+export const isOfItsCurrency = (order: ExistingOrder, { currency, credited }: PaymentState): boolean =>
+  currency === order.currency && credited !== false;
+
 /** Whether the payment is confirmed and still `received`: neither applied nor an orphan. */
 export const isHeld = ({ status, confirmedAt }: PaymentState): boolean =>
   status === 'received' && confirmedAt !== undefined;

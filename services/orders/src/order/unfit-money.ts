@@ -1,5 +1,5 @@
 import { type AssignedInstruction, chainOf, type OrphanReason, type PaymentState } from '@cpg/contracts';
-import type { ExistingOrder } from './state.ts';
+import { type ExistingOrder, isOfItsCurrency } from './state.ts';
 
 /** By how much the time of a block may be earlier than the payment in it, by namespace of the chain (CAIP-2).
  *  Bitcoin: miners choose the time, up to 2 hours wrong (`TIMESTAMP_WINDOW` in Bitcoin Core's `chain.h`). EVM: a block
@@ -9,7 +9,7 @@ const CLOCK_MARGIN_MS: Readonly<Record<string, number>> = { bip122: 2 * 3_600_00
 /** Why money can never apply to the order by itself, however much is missing. Null if it can. */
 export const unfitReason = (order: ExistingOrder, payment: PaymentState): OrphanReason | null => {
   if (isBeforeOrder(order, payment)) return 'before_order';
-  if (payment.currency !== order.currency) return 'wrong_currency';
+  if (!isOfItsCurrency(order, payment)) return 'wrong_currency';
   return isOnShownNetwork(order, payment) ? null : 'wrong_network';
 };
 

@@ -58,7 +58,7 @@ const instructionView = (instruction: AssignedInstruction, order: ExistingOrder)
       expires_at,
     };
   }
-  const { rail, currency, network, chainId: chain_id, asset, address, decimals } = instruction;
+  const { rail, currency, network, chainId: chain_id, asset, assetLabel, address, decimals } = instruction;
   const units = toUnits(missing, { scale: instruction.currencyDecimals ?? decimals, decimals });
   return {
     rail,
@@ -66,6 +66,7 @@ const instructionView = (instruction: AssignedInstruction, order: ExistingOrder)
     network,
     chain_id,
     asset,
+    ...(assetLabel && { asset_label: assetLabel }),
     address,
     amount,
     amount_units: String(units),

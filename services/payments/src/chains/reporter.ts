@@ -195,8 +195,9 @@ const callOf = (
   providerId: string,
   height: number,
 ): RegisterPaymentCall | null => {
-  const { currency, ...asset } = assetOf(assets, transfer.asset);
-  const minor = minorOf({ currency, ...asset }, transfer.units);
+  const asset = assetOf(assets, transfer.asset);
+  const { currency, label, ifSent } = asset;
+  const minor = minorOf(asset, transfer.units);
   if (minor === 0n) return null;
   return {
     address: transfer.address,
@@ -204,6 +205,9 @@ const callOf = (
     provider_id: providerId,
     amount: fromMinor(minor, currency),
     currency,
+    asset: asset.id,
+    ...(label && { asset_label: label }),
+    ...(ifSent === 'orphan' && { credited: false }),
     confirmed: status === 'confirmed' && block !== null,
     tx_hash: transfer.txHash,
     seen_at: transfer.seenAt.toISOString(),

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { KIND, transferOf, watchNewChain } from '../testing/jest-chain-process.ts';
+import { KIND, transferOf, USDC, watchNewChain } from '../testing/jest-chain-process.ts';
 import { ChainNodeError } from './chain-source.ts';
 import { GRACE_BLOCKS } from './seen-transfer.ts';
 
@@ -23,6 +23,22 @@ test('reports a transfer when it is mined, and confirms it when it is deep enoug
   await watching.readOn();
   expect(watching.paymentOf(money)).toMatchObject({ status: 'applied', confirmations: 2 });
 });
+
+test.each(['credit', 'orphan'] as const)(
+  'names a token that is not offered, and says whether it counts: %s',
+  async (ifSent) => {
+    const bridged = { ...USDC, id: 'eip155:11155111/erc20:0xbridged', label: 'USDC.e', ifSent };
+    const { chain, watching } = await watchNewChain({ assets: [USDC, bridged] });
+    const wrong = transferOf('b', { asset: bridged.id });
+    chain.mine(money, wrong);
+    await watching.readOn();
+    expect(watching.paymentOf(wrong)).toMatchObject({ currency: 'USDC', asset: bridged.id, assetLabel: 'USDC.e' });
+    expect(watching.paymentOf(wrong)?.credited).toBe(ifSent === 'orphan' ? false : undefined);
+    expect(watching.paymentOf(money)).toMatchObject({ currency: 'USDC', asset: USDC.id });
+    expect(watching.paymentOf(money)).not.toHaveProperty('assetLabel');
+    expect(watching.paymentOf(money)).not.toHaveProperty('credited');
+  },
+);
 
 test('sees money by the time of its block, also when it catches up', async () => {
   const { chain, watching } = await watchNewChain();

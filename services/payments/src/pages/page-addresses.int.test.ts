@@ -10,6 +10,7 @@ import { type PageAddresses, pageAddresses } from './page-addresses.ts';
 
 const NETWORK = 'ethereum-sepolia';
 const TABLE = readAssets({ ENVIRONMENT: 'sandbox' });
+const usdc = TABLE.assets.find(({ currency }) => currency === 'USDC')!;
 let rails: RailsDatabase;
 let process: ReturnType<RailsDatabase['startStock']>;
 let addressesOf: PageAddresses;
@@ -67,6 +68,23 @@ test('shows the addresses behind the page and those of the deposits, in the orde
     ],
   });
   expect(logged).toEqual([]);
+});
+
+test('names the token, and those of its network that do not pay the order', async () => {
+  const bridged = { ...usdc, id: 'eip155:11155111/erc20:0xbridged', label: 'USDC.e', ifSent: 'orphan' as const };
+  const ofSeveral = pageAddresses({
+    client: rails.client,
+    findPayable: findPayable({ client: rails.client, readModel: rails.pool, log }),
+    readAccounts: process.accounts.read,
+    table: { ...TABLE, assets: [...TABLE.assets, bridged] },
+    log,
+  });
+  const { reference } = await order((all) => all.map((each) => ({ ...each, assetLabel: 'Circle USDC' })));
+  const { deposits } = await ofSeveral(reference);
+  expect(deposits).toMatchObject([
+    { rail: 'gateway_pay', not_tokens: ['USDC.e'] },
+    { rail: 'crypto_deposit', asset_label: 'Circle USDC', not_tokens: ['USDC.e'] },
+  ]);
 });
 
 test('finds addresses of an account that the merchant replaced', async () => {

@@ -1,4 +1,4 @@
-import type { AssetTable } from '@cpg/assets';
+import { type AssetTable, mistakableTokens } from '@cpg/assets';
 import {
   type AssignedDeposit,
   AssignedInstruction,
@@ -21,7 +21,7 @@ export interface PageAddressesOptions {
   readonly client: EventStoreDBClient;
   readonly findPayable: FindPayable;
   readonly readAccounts: () => Promise<AccountBook>;
-  readonly table: Pick<AssetTable, 'networks'>;
+  readonly table: AssetTable;
   readonly metrics?: MetricsRegistry | undefined;
   readonly log: Logger;
 }
@@ -70,7 +70,12 @@ export const pageAddresses = ({
       deposits: instructed.instructions.flatMap((instruction) =>
         assignedDepositsOf(instruction)
           .filter((deposit) => isDerived(book, orderId, deposit))
-          .map((deposit) => pageDeposit(instruction.rail, deposit, explorers.get(deposit.network))),
+          .map((deposit) =>
+            pageDeposit(instruction.rail, deposit, {
+              explorer: explorers.get(deposit.network),
+              notTokens: mistakableTokens(table, deposit),
+            }),
+          ),
       ),
     };
   };
@@ -108,12 +113,14 @@ const assignedDepositsOf = (instruction: AssignedInstruction): readonly Assigned
 const pageDeposit = (
   rail: PageDeposit['rail'],
   deposit: AssignedDeposit,
-  explorer: string | undefined,
+  { explorer, notTokens }: { readonly explorer: string | undefined; readonly notTokens: readonly string[] },
 ): PageDeposit => ({
   rail,
   network: deposit.network,
   chain_id: deposit.chainId,
   asset: deposit.asset,
+  ...(deposit.assetLabel && { asset_label: deposit.assetLabel }),
+  ...(notTokens.length > 0 && { not_tokens: [...notTokens] }),
   address: deposit.address,
   decimals: deposit.decimals,
   currency_decimals: deposit.currencyDecimals ?? deposit.decimals,

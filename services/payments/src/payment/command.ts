@@ -11,6 +11,11 @@ export type ReceivePayment = {
   readonly rail: PaymentRail;
   readonly providerId: string;
   readonly currency: PaymentCurrency;
+  /** CAIP-19 of what arrived, where a chain shows it. */
+  readonly asset?: string | undefined;
+  readonly assetLabel?: string | undefined;
+  /** False for a token that does not count as the currency. */
+  readonly credited?: boolean | undefined;
   readonly amountMinor: bigint;
   readonly feeMinor: bigint;
   readonly feeSchedule: string;

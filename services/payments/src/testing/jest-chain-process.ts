@@ -1,4 +1,4 @@
-import { readAssets } from '@cpg/assets';
+import { type Asset, readAssets } from '@cpg/assets';
 import type { PaymentEvent } from '@cpg/contracts';
 import type { IsLeader } from '@cpg/postgres';
 import { createLogger, type Logger } from '@cpg/runtime';
@@ -98,6 +98,7 @@ export const chainProcesses = (
     quorum = () => 1,
     openAddresses = async () => [],
     store,
+    assets = [USDC],
   }: {
     required?: number | ((amountMinor: bigint) => number);
     kind?: ChainKind;
@@ -105,6 +106,7 @@ export const chainProcesses = (
     quorum?: Quorum;
     openAddresses?: () => Promise<readonly string[]>;
     store?: ChainStore;
+    assets?: readonly Asset[];
   } = {},
 ) => {
   const crash = crashes();
@@ -142,7 +144,7 @@ export const chainProcesses = (
       report: reporter({
         network: 'simulated',
         chainId: 'eip155:31337',
-        assets: [USDC],
+        assets,
         store: tables.store,
         log,
         register: (...call) => {

@@ -170,7 +170,7 @@ const buildService = ({ client, pool, orders, merchantOf, providers, log }: Depe
       client,
       findPayable: payableAt,
       readAccounts: accounts.read,
-      table: { networks: [] },
+      table: { networks: [], assets: [] },
       log,
     }),
     changes,

@@ -22,6 +22,8 @@ export const en = {
   way: (currency: string, network: string) => `${currency} on ${network}`,
   onlyThisNetwork: (currency: string, network: string) =>
     `Send only ${currency}, and only on ${network}. Anything else can be lost.`,
+  otherToken: (others: string, token: string) =>
+    `Do not send ${others}: it is another token than ${token}, and does not pay this order.`,
   testnet: 'This is a test network: its coins have no value.',
   otherWays: 'Other networks',
   back: 'Show the order',

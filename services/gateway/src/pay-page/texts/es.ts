@@ -22,6 +22,7 @@ export const es: Texts = {
   way: (currency, network) => `${currency} en ${network}`,
   onlyThisNetwork: (currency, network) =>
     `Envía solo ${currency} y solo por la red ${network}. Cualquier otro envío puede perderse.`,
+  otherToken: (others, token) => `No envíes ${others}: es otro token que ${token} y no paga este pedido.`,
   testnet: 'Es una red de pruebas: sus monedas no tienen valor.',
   otherWays: 'Otras redes',
   back: 'Ver la compra',

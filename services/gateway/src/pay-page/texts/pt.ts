@@ -22,6 +22,7 @@ export const pt: Texts = {
   way: (currency, network) => `${currency} na rede ${network}`,
   onlyThisNetwork: (currency, network) =>
     `Envie somente ${currency} e somente pela rede ${network}. Qualquer outro envio pode se perder.`,
+  otherToken: (others, token) => `Não envie ${others}: é outro token que não ${token} e não paga este pedido.`,
   testnet: 'Esta é uma rede de testes: suas moedas não têm valor.',
   otherWays: 'Outras redes',
   back: 'Ver a compra',

@@ -41,6 +41,24 @@ test('opens on the summary, and on the first way to pay of an express checkout',
   expect(render(express, { way: 'unknown' })).toContain('class="qr"');
 });
 
+test.each([
+  ['en', 'Do not send USDC.e: it is another token than USDC', 'USDT0 on Polygon'],
+  ['es', 'No envíes USDC.e: es otro token que USDC', 'USDT0 en Polygon'],
+  ['pt', 'Não envie USDC.e: é outro token que não USDC', 'USDT0 na rede Polygon'],
+])('tells tokens of one currency apart: %s', (language, warning, title) => {
+  const deposits = [
+    deposit({ not_tokens: ['USDC.e'] }),
+    deposit({ network: 'polygon', chain_id: 'eip155:137', asset_label: 'USDT0' }),
+  ];
+  expect(render({ deposits }, { way: 'base', language })).toContain(warning);
+  expect(render({ deposits }, { way: 'base', language })).toContain(title);
+  const polygon = render({ deposits }, { way: 'polygon', language });
+  expect(polygon).toContain(`<h2 id="way-title">${title}</h2>`);
+  expect(polygon).not.toContain('USDC.e');
+  const received = render({ payments: [payment({ asset_label: 'USDC.e', credited: false })] }, { language });
+  expect(received).toContain(' · USDC.e · Base');
+});
+
 test('shows the exact amount, and the address in groups that copy as a whole', () => {
   const html = render({}, { way: 'base' });
   expect(html).toContain('<span class="value">52.4722 USDC</span>');

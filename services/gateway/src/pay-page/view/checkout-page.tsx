@@ -69,10 +69,10 @@ const Main = (view: View) => {
         <nav aria-labelledby="ways-title">
           <h2 id="ways-title">{texts.chooseWay}</h2>
           <ul class="ways">
-            {ways.map(({ network, network_name }) => (
+            {ways.map(({ network, network_name, asset_label = currency }) => (
               <li>
                 <a class="button primary" href={link({ way: network })}>
-                  {texts.payWith(currency, network_name)}
+                  {texts.payWith(asset_label, network_name)}
                 </a>
               </li>
             ))}

@@ -31,6 +31,7 @@ const Payment = ({
   const {
     amount,
     currency,
+    asset_label,
     state,
     seen_at,
     tx_hash,
@@ -48,6 +49,7 @@ const Payment = ({
       </p>
       <p class="note">
         <Time at={seen_at} format={format} />
+        {asset_label && ` · ${asset_label}`}
         {payment.network_name && ` · ${payment.network_name}`}
         {isPositive(returned) && ` · ${texts.returnedPart(format.amount(returned, currency))}`}
       </p>

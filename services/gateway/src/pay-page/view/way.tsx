@@ -1,4 +1,4 @@
-import type { WayToPay } from '@cpg/contracts';
+import type { Checkout, WayToPay } from '@cpg/contracts';
 import { SUMMARY } from '../page-link.ts';
 import { walletTransfer } from '../wallet-transfer.ts';
 import { QrCode } from './qr.tsx';
@@ -8,10 +8,14 @@ import type { View } from './view.ts';
 export const Way = ({ view, way }: { readonly view: View; readonly way: WayToPay }) => {
   const { texts, format, checkout, link } = view;
   const amount = format.amount(way.amount, checkout.currency);
+  const token = tokenOf(checkout, way);
   return (
     <section class="way" aria-labelledby="way-title" data-way={way.network}>
-      <h2 id="way-title">{texts.way(checkout.currency, way.network_name)}</h2>
-      <p class="warning">{texts.onlyThisNetwork(checkout.currency, way.network_name)}</p>
+      <h2 id="way-title">{texts.way(token, way.network_name)}</h2>
+      <p class="warning">{texts.onlyThisNetwork(token, way.network_name)}</p>
+      {way.not_tokens?.map((other) => (
+        <p class="warning">{texts.otherToken(other, token)}</p>
+      ))}
       {way.is_testnet && <p class="note">{texts.testnet}</p>}
       <BrowserWallet view={view} way={way} />
       <div class="code">
@@ -46,6 +50,9 @@ export const Way = ({ view, way }: { readonly view: View; readonly way: WayToPay
   );
 };
 
+/** What to send, as wallets name it. */
+const tokenOf = ({ currency }: Checkout, { asset_label = currency }: WayToPay): string => asset_label;
+
 const confirmationsOf = ({ texts, format }: View, { required_confirmations: count, minutes }: WayToPay): string => {
   const one = texts.confirmationNeeded(format.number(count));
   const needed = format.plural(count, { one, other: texts.confirmationsNeeded(format.number(count)) });
@@ -56,7 +63,7 @@ const confirmationsOf = ({ texts, format }: View, { required_confirmations: coun
 const BrowserWallet = ({ view, way }: { readonly view: View; readonly way: WayToPay }) => {
   const transfer = walletTransfer(way);
   if (!transfer) return null;
-  const texts = view.texts.wallet(view.checkout.currency, way.network_name);
+  const texts = view.texts.wallet(tokenOf(view.checkout, way), way.network_name);
   return (
     <div
       class="browser-wallet"
@@ -74,9 +81,9 @@ const OtherWays = ({ view, way }: { readonly view: View; readonly way: WayToPay 
   return (
     <nav aria-label={texts.otherWays}>
       <ul class="ways">
-        {others.map(({ network, network_name }) => (
+        {others.map((other) => (
           <li>
-            <a href={link({ way: network })}>{texts.way(checkout.currency, network_name)}</a>
+            <a href={link({ way: other.network })}>{texts.way(tokenOf(checkout, other), other.network_name)}</a>
           </li>
         ))}
       </ul>
