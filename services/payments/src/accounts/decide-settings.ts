@@ -3,6 +3,7 @@ import type { DepositSettingsEvent } from '@cpg/contracts';
 import type { AppError } from '@cpg/core';
 import { invalidRequest } from '@cpg/core';
 import type { ProposedEvent } from '@cpg/event-store';
+import { chainKindOf } from '../chains/chain-kind.ts';
 import { isSameKey } from '../rails/account-key.ts';
 import { keyHashOf } from './key-hash.ts';
 
@@ -88,7 +89,7 @@ const setConfirmations = (
   settings: DepositSettings,
   at: string,
 ): Proposed[] => {
-  const most = MOST_CONFIRMATIONS[asset.network.kind];
+  const most = chainKindOf(asset.network.chainId).mostConfirmations;
   if (confirmations < 1 || confirmations > most)
     throw invalidRequest([{ path: 'confirmations', message: `must be 1 to ${most} on ${asset.network.name}` }]);
   const tiers = settingsOf(settings, merchantId).confirmations.get(asset.id) ?? [];
@@ -96,8 +97,5 @@ const setConfirmations = (
   const data = { merchantId, asset: asset.id, fromMinor: String(fromMinor), confirmations, at };
   return [{ event: { type: 'DepositConfirmationsSet', data } }];
 };
-
-/** Below the number of blocks in which a reorganisation is followed. */
-const MOST_CONFIRMATIONS = { bitcoin: 100, evm: 200 };
 
 const invalidKey = (message: string): AppError => invalidRequest([{ path: 'key', message }]);

@@ -13,12 +13,14 @@ export interface BlocksAhead {
   readonly block: (ref: BlockRef) => Promise<FetchedBlock>;
 }
 
-// A block of Bitcoin takes some MB, and providers limit the calls at once.
-const BLOCKS_AHEAD = 4;
-
-/** Fetches the next blocks up to `tip` while one is read, because catch-up mostly waits for nodes.
+/** Fetches the next `count` blocks up to `tip` while one is read, because catch-up mostly waits for nodes.
  *  A fetched block may have left the chain since. */
-export const blocksAhead = (source: ChainSource, watched: WatchedAddresses, tip: number): BlocksAhead => {
+export const blocksAhead = (
+  source: ChainSource,
+  watched: WatchedAddresses,
+  tip: number,
+  count: number,
+): BlocksAhead => {
   const fetched = new Map<number, Promise<FetchedBlock | null>>();
 
   const fetch = async (ref: BlockRef | null): Promise<FetchedBlock | null> => {
@@ -35,7 +37,7 @@ export const blocksAhead = (source: ChainSource, watched: WatchedAddresses, tip:
   };
   const fill = (from: number): void => {
     for (const height of fetched.keys()) if (height < from) fetched.delete(height);
-    for (let height = from; height < Math.min(tip + 1, from + BLOCKS_AHEAD); height += 1)
+    for (let height = from; height < Math.min(tip + 1, from + count); height += 1)
       if (!fetched.has(height)) void start(height, source.at(height));
   };
 

@@ -1,5 +1,4 @@
-import { transferOf, watchNewChain } from '../testing/jest-chain-process.ts';
-import { GRACE_BLOCKS } from './seen-transfer.ts';
+import { KIND, transferOf, watchNewChain } from '../testing/jest-chain-process.ts';
 
 const money = transferOf('a');
 
@@ -19,7 +18,7 @@ test('takes back the confirmation of money that its order holds when its block l
   chain.mineMany(3);
   await watching.readOn();
   expect(watching.paymentOf(money)).toMatchObject({ status: 'received', confirmations: 0, confirmedAt: undefined });
-  chain.mineMany(2 * GRACE_BLOCKS);
+  chain.mineMany(2 * KIND.graceBlocks);
   watching.restart();
   await watching.readOn();
   expect(watching.paymentOf(money)?.status).toBe('received');

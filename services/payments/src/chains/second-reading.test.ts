@@ -2,7 +2,6 @@ import { setImmediate } from 'node:timers/promises';
 import { chainProcesses, COIN, KIND, transferOf } from '../testing/jest-chain-process.ts';
 import { type Lie, simulatedChain } from '../testing/jest-simulated-chain.ts';
 import { ChainNodeError, correctedId } from './chain-source.ts';
-import { GRACE_BLOCKS } from './seen-transfer.ts';
 
 const money = transferOf('a');
 const larger: Lie = (transfers) => transfers.map((transfer) => ({ ...transfer, units: 1_000n * transfer.units }));
@@ -240,7 +239,7 @@ test('a rescan corrects an amount that was applied', async () => {
   chain.setLie(null);
   chain.drop(3);
   chain.mine(money);
-  chain.mineMany(2 * GRACE_BLOCKS + 3);
+  chain.mineMany(2 * KIND.graceBlocks + 3);
   await watching.readOn();
   expect(watching.paymentOf(money)?.status).toBe('failed');
   expect(watching.paymentOf(corrected)).toMatchObject({ status: 'applied', block: chain.refAt(4) });
@@ -274,7 +273,7 @@ test('a rescan whose first reading leaves out applied money does not reverse it'
   expect(watching.paymentOf(money)?.status).toBe('applied');
   chain.setLie(firstReadings(1, omitted));
   watching.tables.requestRescan(1);
-  chain.mineMany(2 * GRACE_BLOCKS);
+  chain.mineMany(2 * KIND.graceBlocks);
   await watching.readOn();
   expect(watching.paymentOf(money)?.status).toBe('applied');
   expect(watching.events.map(({ type }) => type)).not.toContain('PaymentFailed');
@@ -287,7 +286,7 @@ test('a rescan does not take out money at an address that retired', async () => 
   await watching.readOn();
   watching.retire(money.address);
   watching.tables.requestRescan(1);
-  chain.mineMany(3 * GRACE_BLOCKS);
+  chain.mineMany(3 * KIND.graceBlocks);
   await watching.readOn();
   expect(watching.paymentOf(money)?.status).toBe('applied');
   expect(watching.events.map(({ type }) => type)).not.toContain('PaymentFailed');
@@ -374,7 +373,7 @@ test('a node without traces does not take out what a contract paid', async () =>
   expect(watching.paymentOf(call)?.status).toBe('applied');
   chain.setUntraced([1, 2]);
   watching.tables.requestRescan(1);
-  chain.mineMany(2 * GRACE_BLOCKS);
+  chain.mineMany(2 * KIND.graceBlocks);
   await watching.readOn();
   expect(watching.paymentOf(call)?.status).toBe('applied');
 });

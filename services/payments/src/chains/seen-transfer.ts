@@ -101,9 +101,6 @@ export const pooled = (transfer: Transfer, known: SeenTransfer | undefined, now:
   vanishedAt: null,
 });
 
-/** Blocks that have to follow before an applied payment whose transfer a reorganization removed fails. */
-export const GRACE_BLOCKS = 6;
-
 /** How long a transfer that was never applied may be gone before its payment fails. */
 export const VANISHED_MS = 24 * 3_600_000;
 
@@ -112,6 +109,8 @@ export interface ReadSoFar {
   /** Whether the source has no further block, and its mempool was read. */
   readonly isAtTip: boolean;
   readonly now: Date;
+  /** Of the kind of the chain. */
+  readonly graceBlocks: number;
 }
 
 export const confirmationsOf = ({ block }: SeenTransfer, height: number): number =>
@@ -143,7 +142,7 @@ export const reportOf = (transfer: SeenTransfer, readSoFar: ReadSoFar, { require
 const reportWithoutBlock = (
   transfer: SeenTransfer,
   last: Report | null,
-  { height, isAtTip, now }: ReadSoFar,
+  { height, isAtTip, now, graceBlocks }: ReadSoFar,
   required: number,
 ): Report | null => {
   const { lostAt, vanishedAt, conflictAt } = transfer;
@@ -154,7 +153,7 @@ const reportWithoutBlock = (
   if (isTakenOut(transfer)) return failed;
   if (conflictAt !== null && height - conflictAt + 1 >= required) return failed;
   if (last.status === 'confirmed')
-    return lostAt !== null && height >= lostAt + GRACE_BLOCKS ? failed : { status: 'confirmed', block: null };
+    return lostAt !== null && height >= lostAt + graceBlocks ? failed : { status: 'confirmed', block: null };
   const isGone = vanishedAt !== null && now.getTime() - vanishedAt.getTime() >= VANISHED_MS;
   return isAtTip && isGone ? failed : received;
 };

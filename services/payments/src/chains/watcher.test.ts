@@ -1,7 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { KIND, transferOf, USDC, watchNewChain } from '../testing/jest-chain-process.ts';
 import { ChainNodeError } from './chain-source.ts';
-import { GRACE_BLOCKS } from './seen-transfer.ts';
 
 const money = transferOf('a');
 
@@ -122,7 +121,7 @@ test('counts the watched addresses after a start without a new block', async () 
 test('keeps applied money that is mined again within the grace', async () => {
   const { chain, watching } = await applied();
   chain.drop(3);
-  chain.mineMany(3 + GRACE_BLOCKS - 1);
+  chain.mineMany(3 + KIND.graceBlocks - 1);
   await watching.readOn();
   expect(watching.paymentOf(money)?.status).toBe('applied');
   const block = chain.mine(money);
@@ -134,7 +133,7 @@ test('keeps applied money that is mined again within the grace', async () => {
 test('fails applied money after the grace, and applies it when it returns', async () => {
   const { chain, watching } = await applied();
   chain.drop(3);
-  chain.mineMany(3 + GRACE_BLOCKS);
+  chain.mineMany(3 + KIND.graceBlocks);
   await watching.readOn();
   expect(watching.paymentOf(money)).toMatchObject({ status: 'failed', failureReason: 'reorg' });
   chain.mine(money);
@@ -231,7 +230,7 @@ test('halts at a reorganization that is deeper than the window, until an operato
   watching.tables.requestRescan(1);
   await watching.readOn();
   expect(watching.tables.window().at(-1)).toMatchObject(chain.refAt(chain.height()));
-  chain.mineMany(GRACE_BLOCKS);
+  chain.mineMany(KIND.graceBlocks);
   await watching.readOn();
   expect(watching.paymentOf(money)).toMatchObject({ status: 'failed', failureReason: 'reorg' });
 });
@@ -324,7 +323,7 @@ test('a process that resumes after another one took over fails no payment any mo
   let resume = () => {};
   watching.delayFailures(new Promise((resolve) => (resume = resolve)));
   chain.drop(3);
-  chain.mineMany(3 + GRACE_BLOCKS);
+  chain.mineMany(3 + KIND.graceBlocks);
   const frozen = watching.another(() => isLeader).readOn();
   for (let tick = 0; tick < 1_000; tick += 1) await setImmediate();
   expect(watching.tables.transfers()).toMatchObject([{ pending: { status: 'failed' } }]);

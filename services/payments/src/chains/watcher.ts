@@ -90,7 +90,7 @@ export const chainWatcher = (options: WatcherOptions): Watcher => {
   /** Makes due reports. While payments or orders is unavailable, reading goes on. */
   const reportUpTo = async (height: number, isAtTip: boolean): Promise<boolean> => {
     if (now().getTime() < reportAgainAt) return false;
-    const areMade = await report({ height, isAtTip, now: now() });
+    const areMade = await report({ height, isAtTip, now: now(), graceBlocks: kind.graceBlocks });
     if (!areMade) reportAgainAt = now().getTime() + REPORT_AGAIN_AFTER_MS;
     return areMade;
   };
@@ -120,7 +120,7 @@ export const chainWatcher = (options: WatcherOptions): Watcher => {
     const opened = await open({ verify: !isVerified });
     isVerified = true;
     const tip = await source.tip();
-    const blocks = blocksAhead(source, watched, tip.height);
+    const blocks = blocksAhead(source, watched, tip.height, kind.blocksAhead);
     const reading = readingFrom(opened, { ...options, blocks, onDifference, windowBlocks: kind.windowBlocks });
     show({ tip: tip.height, height: reading.height() });
     const answers = new Map<number, string | null>([[tip.height, tip.hash]]);

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import type { Transfer } from '../chains/chain-source.ts';
-import { GRACE_BLOCKS } from '../chains/seen-transfer.ts';
-import { type ChainProcesses, transferOf } from './jest-chain-process.ts';
+import { type ChainProcesses, KIND, transferOf } from './jest-chain-process.ts';
 import { Crash, type Lie, type SimulatedChain } from './jest-simulated-chain.ts';
 
 // Two transfers spend the same output, and two pay the same address.
@@ -80,7 +79,7 @@ export const settle = async (chain: SimulatedChain, watching: ChainProcesses): P
   chain.setMissing(0);
   chain.setPool([]);
   // Beyond the height that was read before a reorganization, and the grace.
-  chain.mineMany(40 + GRACE_BLOCKS + REQUIRED);
+  chain.mineMany(40 + KIND.graceBlocks + REQUIRED);
   watching.passHours(1);
   await watching.readOn();
   watching.passHours(25);

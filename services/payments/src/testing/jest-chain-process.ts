@@ -23,7 +23,16 @@ import { crashes, type SimulatedChain, simulatedChain } from './jest-simulated-c
 
 export const USDC = readAssets({ ENVIRONMENT: 'sandbox' }).assets.find(({ currency }) => currency === 'USDC')!;
 export const COIN = 'eip155:31337/slip44:60';
-export const KIND: ChainKind = { windowBlocks: 10, startBlocks: 10, pollMs: 10, settleMs: 0, hasOrderedTimes: true };
+export const KIND: ChainKind = {
+  windowBlocks: 10,
+  mostConfirmations: 8,
+  graceBlocks: 6,
+  startBlocks: 10,
+  blocksAhead: 4,
+  pollMs: 10,
+  settleMs: 0,
+  hasOrderedTimes: true,
+};
 const FEES = FeeSchedule.parse({
   version: '1',
   rails: { gateway_pay: { percent_bps: 50 }, crypto_deposit: { percent_bps: 100 } },

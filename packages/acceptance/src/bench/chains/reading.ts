@@ -31,7 +31,7 @@ export const measureReading = async (chain: BenchedChain, addresses: number): Pr
     longestHoldMs = Math.max(longestHoldMs, delay.max / 1e6);
   };
   const catchUp = async () => {
-    const blocks = blocksAhead(source, { refresh: async () => watched }, refs.at(-1)!.height);
+    const blocks = blocksAhead(source, { refresh: async () => watched }, refs.at(-1)!.height, 4);
     for (const { height } of refs) await blocks.block((await blocks.at(height))!);
   };
   try {
