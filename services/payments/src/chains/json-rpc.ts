@@ -36,7 +36,8 @@ const TIMEOUT_MS = 30_000;
 // A Bitcoin block has 8 MB in hex, the traces of a full EVM block have tens of MB.
 const MAX_BYTES = 128 * 1024 * 1024;
 const MAX_MESSAGE = 200;
-const CONNECTIONS = 8;
+// At 400 ms an answer, enough for a chain with four blocks a second.
+const CONNECTIONS = 16;
 
 /** A JSON-RPC 2.0 client of one node. No error contains its URL. */
 export const rpcNode = ({ url, number, timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES }: RpcNodeOptions): RpcNode => {

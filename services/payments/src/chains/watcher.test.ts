@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
-import { KIND, transferOf, USDC, watchNewChain } from '../testing/jest-chain-process.ts';
-import { ChainNodeError } from './chain-source.ts';
+import { chainProcesses, KIND, transferOf, USDC, watchNewChain } from '../testing/jest-chain-process.ts';
+import { simulatedChain } from '../testing/jest-simulated-chain.ts';
+import { ChainNodeError, type ChainSource } from './chain-source.ts';
 
 const money = transferOf('a');
 
@@ -317,6 +318,26 @@ test('of two processes that both believe they lead, one stops at its next write'
   expect(watching.events.filter(({ type }) => type === 'PaymentReceived')).toHaveLength(1);
 });
 
+test('a round ends at the tip that it began with, however fast the chain adds blocks', async () => {
+  const chain = simulatedChain();
+  chain.mineMany(3);
+  const block: ChainSource['block'] = (ref, addresses) => {
+    if (chain.height() < 300) chain.mineMany(2); // the end, for a reader that never stops
+    return chain.source.block(ref, addresses);
+  };
+  const watching = chainProcesses({ ...chain, source: { ...chain.source, block } });
+  await watching.readOn();
+  chain.mine(money);
+  for (let round = 0; round < 3; round += 1) {
+    const tip = chain.height();
+    const startedAt = watching.now();
+    await watching.readOn();
+    expect(watching.progress()).toMatchObject({ state: 'at_tip', height: tip, readAt: startedAt });
+    expect(chain.height()).toBeGreaterThan(tip);
+  }
+  expect(watching.paymentOf(money)).toMatchObject({ status: 'applied' });
+});
+
 test('a process that resumes after another one took over fails no payment any more', async () => {
   const { chain, watching } = await applied();
   let isLeader = true;
@@ -332,7 +353,7 @@ test('a process that resumes after another one took over fails no payment any mo
   const block = chain.mine(money);
   await watching.another().readOn();
   resume();
-  await expect(frozen).rejects.toThrow('moved meanwhile');
+  await frozen;
   expect(watching.paymentOf(money)).toMatchObject({ status: 'applied', block });
   expect(watching.events.map(({ type }) => type)).not.toContain('PaymentFailed');
   expect(watching.tables.transfers()).toMatchObject([{ reported: { status: 'confirmed' }, pending: null }]);
