@@ -5,8 +5,10 @@ import fc from 'fast-check';
 import { anyLie, MONEY, settle, steps } from '../testing/jest-chain-histories.ts';
 import { chainProcesses, KIND, transferOf } from '../testing/jest-chain-process.ts';
 import { simulatedChain } from '../testing/jest-simulated-chain.ts';
+import { chainKindOf } from './chain-kind.ts';
 import type { ChainStore } from './chain-store.ts';
 import { chainTables } from './chain-tables.ts';
+import { readPast } from './read-past.ts';
 
 let database: Awaited<ReturnType<typeof testDatabase>>;
 let pool: Pool;
@@ -104,4 +106,13 @@ test('begins a rescan only once, and moves no cursor before', async () => {
   await watching.readOn();
   expect(await store.load()).toMatchObject({ rescanFrom: null });
   expect(watching.recorded.places.at(-1)).toMatchObject({ height: 4 });
+});
+
+test('is not read past an instant while further blocks can have the same time', async () => {
+  const time = new Date('2026-01-31T12:00:00.000Z');
+  await newTables().begin('0x0', null, { cursor: { height: 4, hash: '0x4', time, nodes: [1] }, transfers: [] });
+  const network = `network-${networks}`;
+  const isReadPast = readPast(pool, new Map([[network, chainKindOf('eip155:42161')]]));
+  expect(await isReadPast(network, time)).toBe(false);
+  expect(await isReadPast(network, new Date(time.getTime() - 1))).toBe(true);
 });

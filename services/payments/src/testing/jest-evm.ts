@@ -13,10 +13,13 @@ const REVERTING_FORWARDER = '0x2222222222222222222222222222222222222222';
 const word = (value: string | bigint): string =>
   (typeof value === 'bigint' ? value.toString(16) : value.slice(2)).toLowerCase().padStart(64, '0');
 
-// Returns 6 for `decimals()`; otherwise emits Transfer(caller, word 0, word 1) of the call data after the selector.
-const TOKEN_CODE = `0x60003560e01c63313ce56714604057602435600052600435337f${TRANSFER_TOPIC.slice(2)}60206000a3005b600660005260206000f3`;
-// Sends (word 1) wei to (word 0), then (word 3) wei to (word 2).
 const hexByte = (value: number) => value.toString(16).padStart(2, '0');
+
+/** Code that answers `decimals()`; otherwise it emits Transfer(caller, word 0, word 1) of the call data after the
+ *  selector. */
+export const tokenCode = (decimals: number): string =>
+  `0x60003560e01c63313ce56714604057602435600052600435337f${TRANSFER_TOPIC.slice(2)}60206000a3005b60${hexByte(decimals)}60005260206000f3`;
+// Sends (word 1) wei to (word 0), then (word 3) wei to (word 2).
 const forward = (at: number) => `600060006000600060${hexByte(at + 32)}3560${hexByte(at)}355af150`;
 const FORWARDER_CODE = `0x${forward(0)}${forward(64)}00`;
 const REVERTING_CODE = `0x${forward(0)}${forward(64)}60006000fd`;
@@ -58,7 +61,7 @@ export const evmPayer = ({ call }: ChainNode) => {
     `0x${payments.map(({ to, units }) => word(to) + word(units)).join('')}`;
   return {
     deploy: async () => {
-      for (const token of [TOKEN, OTHER_TOKEN]) await call('anvil_setCode', token, TOKEN_CODE);
+      for (const token of [TOKEN, OTHER_TOKEN]) await call('anvil_setCode', token, tokenCode(6));
       await call('anvil_setCode', FORWARDER, FORWARDER_CODE);
       await call('anvil_setCode', REVERTING_FORWARDER, REVERTING_CODE);
     },
