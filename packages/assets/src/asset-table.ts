@@ -36,6 +36,8 @@ export interface Asset {
   readonly requiredConfirmations: number;
   /** Confirmations of larger amounts, smallest first. */
   readonly confirmationTiers: readonly ConfirmationTier[];
+  /** From this amount on, the nodes also have to call the block final. Absent for never. */
+  readonly finalizedFromMinor?: bigint;
 }
 
 export interface ConfirmationTier {
@@ -155,6 +157,8 @@ const unofferedFaults = (rows: readonly AssetRow[]): string[] => {
 const assetFaults = (row: AssetRow, network: Network | undefined): string[] => {
   if (!network) return [`${nameOf(row)}: there is no network of that name`];
   const faults = row.native ? nativeFaults(row, network) : [...tokenFaults(row, network), ...decimalsFaults(row)];
+  if (row.finalized_from && network.kind === 'bitcoin')
+    faults.push('"finalized_from" is for EVM chains: Bitcoin has no final blocks');
   return [...faults, ...tierFaults(row)].map((fault) => `${nameOf(row)}: ${fault}`);
 };
 
@@ -194,6 +198,9 @@ const assetOf = (row: AssetRow, network: Network): Asset => ({
   smallestPayableMinor: toMinorRoundedUp(parseDecimal(row.smallest_payable), row.currency),
   requiredConfirmations: row.confirmations,
   confirmationTiers: tiersOf(row),
+  ...(row.finalized_from && {
+    finalizedFromMinor: toMinorRoundedUp(parseDecimal(row.finalized_from), row.currency),
+  }),
 });
 
 const tiersOf = ({ currency, confirmation_tiers: tiers = [] }: AssetRow): ConfirmationTier[] =>

@@ -61,6 +61,8 @@ const AssetRow = z
     confirmations: Confirmations,
     /** Larger amounts that need more confirmations, smallest first. */
     confirmation_tiers: z.array(z.strictObject({ from: PositiveAmount, confirmations: Confirmations })).optional(),
+    /** From this amount on, the nodes also have to call the block `finalized`. EVM chains only. */
+    finalized_from: PositiveAmount.optional(),
   })
   .refine(({ native, contract }) => (native === undefined) !== (contract === undefined), {
     error: 'must have either "native": true, for the coin of the chain, or the "contract" of a token',

@@ -161,6 +161,15 @@ describe('several tokens of one currency on one network', () => {
   });
 });
 
+test('an amount can have to be final, except on Bitcoin', () => {
+  expect(read([bnb], [{ ...usdc, finalized_from: '10000' }]).assets).toMatchObject([
+    { finalizedFromMinor: 10_000_000_000n },
+  ]);
+  expect(faultOf([bitcoin], [{ ...btc, finalized_from: '1' }])).toMatch(
+    /BTC on bitcoin: "finalized_from" is for EVM chains/,
+  );
+});
+
 test('a token has the decimals of its contract, and no chain has a coin that no row names', () => {
   const { assets } = read([bnb], [usdc]);
   expect(assets).toMatchObject([

@@ -241,6 +241,18 @@ test('a sealed block without changes is the block of the node', async () => {
   );
 });
 
+test('a block is final when the node calls it so, and stays final', async () => {
+  const { node, proxy, source } = await startNetwork('base');
+  await node.call('anvil_mine', '0x1');
+  const ref = (await source.at(1))!;
+  expect(await source.isFinal!(ref)).toBe(false);
+  await node.call('anvil_mine', '0x100');
+  expect(await source.isFinal!(ref)).toBe(true);
+  proxy.falsify = () => ({ error: { code: -32_602, message: 'unknown tag' } });
+  expect(await source.isFinal!(ref)).toBe(true);
+  await expect(source.isFinal!({ ...ref, height: 300 })).rejects.toThrow(/unknown tag/);
+});
+
 test.each(Object.keys(ADDED))('reads %s as it comes, with the transactions that nobody signed', async (chain) => {
   const [name] = chain.split(' ') as [string];
   const { table, node, proxy, source } = await startNetwork(name);

@@ -81,6 +81,8 @@ export interface ChainSource {
   readonly block: (ref: BlockRef, watched: Watched, options?: { readonly not?: readonly number[] }) => Promise<Block>;
   /** The coins of the chain that addresses have after a block; null if no node knows that any more. */
   readonly balances?: (at: BlockRef, addresses: readonly string[]) => Promise<ReadonlyMap<string, bigint> | null>;
+  /** Whether a block can never leave the chain, by what the nodes say of themselves. Absent where only depth counts. */
+  readonly isFinal?: (ref: BlockRef) => Promise<boolean>;
   /** Transfers of transactions that no block contains yet. */
   readonly mempool?: (watched: Watched) => Promise<readonly Transfer[]>;
 }

@@ -6,6 +6,7 @@ import { type Logger, newContext } from '@cpg/runtime';
 import type { PaymentChanges } from '../changes.ts';
 import type { RegisterPayment } from '../matching.ts';
 import { paymentIdOf } from '../payment/identity.ts';
+import { type BlockRef, ChainNodeError, type ChainSource } from './chain-source.ts';
 import type { ChainStore, OpenTransfer, ReportChange } from './chain-store.ts';
 import {
   confirmationsOf,
@@ -29,6 +30,8 @@ export interface ReporterOptions {
   readonly requiredConfirmations: RequiredConfirmations;
   /** Nodes that must have shown so much of an asset before it is confirmed. */
   readonly quorum: Quorum;
+  /** Whether a block is final. Absent where only depth counts. */
+  readonly isFinal?: ChainSource['isFinal'];
   /** Whether this process still reads the chain. Otherwise its reports are outdated. */
   readonly isLeader: IsLeader;
   readonly log: Logger;
@@ -64,7 +67,10 @@ export const reporter = (options: ReporterOptions): ReportTransfers => {
     }
     const required = await requiredFor(options, transfer);
     const quorum = options.quorum({ asset, units: transfer.unitsAtAddress });
-    const report = reportOf(transfer, readSoFar, { required, quorum });
+    const report = reportOf(transfer, readSoFar, {
+      required: await requiredNow(options, transfer, readSoFar, required),
+      quorum,
+    });
     if (!report || (!transfer.pending && isSameReport(report, transfer.reported))) return null;
     return { transfer, required, report };
   };
@@ -185,6 +191,35 @@ const requiredFor = async (
   const asset = assetOf(assets, id);
   const required = await requiredConfirmations({ asset, amountMinor: minorOf(asset, unitsAtAddress), address });
   return Math.max(required, minConfirmations, known ?? 0);
+};
+
+/** No number is enough while the amount waits for a final block. */
+const requiredNow = async (
+  options: ReporterOptions,
+  transfer: OpenTransfer,
+  { height }: ReadSoFar,
+  required: number,
+): Promise<number> => {
+  const asset = assetOf(options.assets, transfer.asset);
+  const { block, unitsAtAddress } = transfer;
+  if (!block || confirmationsOf(transfer, height) < required) return required;
+  const { finalizedFromMinor } = asset;
+  const needsFinal = finalizedFromMinor !== undefined && minorOf(asset, unitsAtAddress) >= finalizedFromMinor;
+  return needsFinal && !(await isFinal(options, block)) ? Infinity : required;
+};
+
+/** A payment waits while the nodes do not say it. */
+const isFinal = async (
+  { isFinal: ask = async () => true, network, log }: ReporterOptions,
+  block: BlockRef,
+): Promise<boolean> => {
+  try {
+    return await ask(block);
+  } catch (error) {
+    if (!(error instanceof ChainNodeError)) throw error;
+    log.warn({ network, block: block.height, err: error }, 'no node says whether a block is final: a payment waits');
+    return false;
+  }
 };
 
 /** Null for less than one minor unit. */

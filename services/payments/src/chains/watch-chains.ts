@@ -123,6 +123,7 @@ const watchedChain = (
         isLeader,
         log,
         requiredConfirmations: requiredByMerchant(options),
+        isFinal: source.isFinal,
       });
       const stream = chainStream(client, { network: name, chainId, now });
       const watcher = chainWatcher({

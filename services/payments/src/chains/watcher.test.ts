@@ -318,6 +318,65 @@ test('of two processes that both believe they lead, one stops at its next write'
   expect(watching.events.filter(({ type }) => type === 'PaymentReceived')).toHaveLength(1);
 });
 
+describe('an amount that has to be final', () => {
+  const asset = { ...USDC, finalizedFromMinor: 2_000_000n };
+  const large = transferOf('large', { units: 2_000_000n });
+  const watchFinality = (isFinal: ChainSource['isFinal']) => {
+    const chain = simulatedChain();
+    chain.mineMany(3);
+    const source = { ...chain.source, isFinal };
+    return { chain, watching: chainProcesses({ ...chain, source }, { assets: [asset] }) };
+  };
+
+  test('waits for its confirmations, and then until the nodes call its block final', async () => {
+    let final = 0;
+    const asked: number[] = [];
+    const { chain, watching } = watchFinality(async ({ height }) => {
+      asked.push(height);
+      return height <= final;
+    });
+    await watching.readOn();
+    const block = chain.mine(large);
+    await watching.readOn();
+    expect(asked).toEqual([]);
+    chain.mineMany(20);
+    await watching.readOn();
+    expect(watching.paymentOf(large)?.status).toBe('received');
+    final = block.height;
+    await watching.readOn();
+    expect(watching.paymentOf(large)?.status).toBe('applied');
+    expect(new Set(asked)).toEqual(new Set([block.height]));
+  });
+
+  test('counts with all money at its address, and smaller amounts need only depth', async () => {
+    const { chain, watching } = watchFinality(async () => false);
+    await watching.readOn();
+    const part = transferOf('part', { units: 1_000_000n });
+    chain.mine(money, part, transferOf('rest', { units: 1_000_000n, address: part.address }));
+    chain.mineMany(20);
+    await watching.readOn();
+    expect(watching.paymentOf(money)?.status).toBe('applied');
+    expect(watching.paymentOf(part)?.status).toBe('received');
+  });
+
+  test('waits while no node answers, and holds up no other payment', async () => {
+    let isDown = true;
+    const { chain, watching } = watchFinality(async () => {
+      if (isDown) throw new ChainNodeError('refused', 'node 1 has no tag finalized');
+      return true;
+    });
+    await watching.readOn();
+    chain.mine(large, money);
+    chain.mineMany(20);
+    await watching.readOn();
+    expect(watching.paymentOf(large)?.status).toBe('received');
+    expect(watching.paymentOf(money)?.status).toBe('applied');
+    isDown = false;
+    await watching.readOn();
+    expect(watching.paymentOf(large)?.status).toBe('applied');
+  });
+});
+
 test('a round ends at the tip that it began with, however fast the chain adds blocks', async () => {
   const chain = simulatedChain();
   chain.mineMany(3);

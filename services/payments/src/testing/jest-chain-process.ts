@@ -167,6 +167,7 @@ export const chainProcesses = (
           }),
         quorum,
         isLeader,
+        isFinal: chain.source.isFinal,
         requiredConfirmations: async ({ amountMinor }) =>
           typeof required === 'number' ? required : required(amountMinor),
       }),
