@@ -26,6 +26,12 @@ test('names each age limit that is invalid', () => {
   );
 });
 
+test('has the networks that one variable names', () => {
+  const { assets } = readOrdersConfig({ ...ENV, NETWORKS: 'ethereum-sepolia' });
+  expect(assets.networks.map(({ name }) => name)).toEqual(['ethereum-sepolia']);
+  expect(() => readOrdersConfig({ ...ENV, NETWORKS: 'ethereum' })).toThrow(/^NETWORKS: "ethereum" must be among/);
+});
+
 test('has the assets of its environment, and refuses the file of an earlier version', () => {
   const { assets } = readOrdersConfig(ENV);
   expect(assets.networks.map(({ name }) => name)).toEqual(['bitcoin-testnet', 'ethereum-sepolia']);

@@ -40,6 +40,24 @@ test('a sandbox defaults to test chains and test keys, with every currency', () 
 const PRODUCTION = { ...ENV, ENVIRONMENT: 'production', BITCOIN_XPUB: OWN_KEY, EVM_XPUB: OWN_KEY };
 const NODES = '{"bitcoin":["http://127.0.0.1:8332"]}';
 
+test('one variable switches on networks of the bundled table, and another one credits their bridged tokens', () => {
+  const on = { NETWORKS: 'base,polygon', CHAIN_URLS: '{"base":["http://127.0.0.1:8545"]}' };
+  const ofBridged = (more: NodeJS.ProcessEnv) =>
+    readPaymentsConfig({ ...PRODUCTION, ...on, ...more }).networks.map(({ name, assets }) => [
+      name,
+      ...assets.flatMap(({ label, ifSent }) => (ifSent ? [label, ifSent] : [])),
+    ]);
+  expect(ofBridged({})).toEqual([
+    ['base', 'USDbC', 'orphan'],
+    ['polygon', 'USDC.e', 'orphan'],
+  ]);
+  expect(ofBridged({ BRIDGED_TOKENS: 'credit' })).toEqual([
+    ['base', 'USDbC', 'credit'],
+    ['polygon', 'USDC.e', 'credit'],
+  ]);
+  expect(() => ofBridged({ BRIDGED_TOKENS: 'refund' })).toThrow(/BRIDGED_TOKENS: must be credit or orphan/);
+});
+
 test('production requires account keys', () => {
   const production = { ...ENV, ENVIRONMENT: 'production', CHAIN_URLS: NODES };
   expect(() => readPaymentsConfig(production)).toThrow(/the account key of bitcoin is missing: set BITCOIN_XPUB$/);
