@@ -46,5 +46,7 @@ const lineOf = ({ network, address, account, index, asset: id, units, transfers 
   const asset = assets.find((each) => each.id === id);
   const received = asset ? formatUnits(BigInt(units), asset.decimals) : units;
   const path = index === null ? '' : receivingPath(Number(index));
-  return [network, address, account ?? '', path, id ?? '', asset?.currency ?? '', received, transfers].join();
+  // Sums by this column must not mix two tokens.
+  const currency = asset?.ifSent ? asset.label : asset?.currency;
+  return [network, address, account ?? '', path, id ?? '', currency ?? '', received, transfers].join();
 };

@@ -102,7 +102,10 @@ test(
     expect(lines.splice(0)).toContain(received);
     await executeChains(['balances'], command);
     expect(lines).toEqual(expect.arrayContaining([received, expect.stringContaining(EARLIER_ADDRESS)]));
-    expect(lines).not.toContain(unpaid);
+    expect(lines.splice(0)).not.toContain(unpaid);
+    const bridged = { ...usdc, label: 'USDC.e', ifSent: 'orphan' as const };
+    await executeChains(['balances'], { ...command, assets: [bridged] });
+    expect(lines).toContain(received.replace(',USDC,', ',USDC.e,'));
     await other.running.stop();
   },
   TIMEOUT_MS,
