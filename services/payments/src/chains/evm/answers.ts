@@ -40,17 +40,17 @@ export interface Log {
   readonly blockHash: string;
 }
 
-/** The amounts are hex text. */
+/** Numbers other than the status are hex text: only the root of all receipts contains them. */
 export interface Receipt {
   readonly transactionHash: string;
   readonly blockHash: string;
   readonly status: '0x0' | '0x1';
   readonly logs: readonly Log[];
-  readonly gasUsed: string;
-  readonly effectiveGasPrice: string;
-  readonly blobGasUsed: string | null | undefined;
-  readonly blobGasPrice: string | null | undefined;
-  readonly l1Fee: string | null | undefined;
+  readonly type: string | null | undefined;
+  readonly cumulativeGasUsed: string;
+  readonly logsBloom: string;
+  readonly depositNonce: string | null | undefined;
+  readonly depositReceiptVersion: string | null | undefined;
 }
 
 const MAX_TOPICS = 4;
@@ -109,11 +109,11 @@ export const readReceipt: Read<Receipt> = (answer) => {
     blockHash: textIn(receipt.blockHash, 'blockHash'),
     status: statusIn(receipt.status, 'status'),
     logs: logsIn(receipt.logs, 'logs'),
-    gasUsed: quantityTextIn(receipt.gasUsed, 'gasUsed'),
-    effectiveGasPrice: quantityTextIn(receipt.effectiveGasPrice, 'effectiveGasPrice'),
-    blobGasUsed: nullish(quantityTextIn, receipt.blobGasUsed, 'blobGasUsed'),
-    blobGasPrice: nullish(quantityTextIn, receipt.blobGasPrice, 'blobGasPrice'),
-    l1Fee: nullish(quantityTextIn, receipt.l1Fee, 'l1Fee'),
+    type: nullish(quantityTextIn, receipt.type, 'type'),
+    cumulativeGasUsed: quantityTextIn(receipt.cumulativeGasUsed, 'cumulativeGasUsed'),
+    logsBloom: textIn(receipt.logsBloom, 'logsBloom'),
+    depositNonce: nullish(quantityTextIn, receipt.depositNonce, 'depositNonce'),
+    depositReceiptVersion: nullish(quantityTextIn, receipt.depositReceiptVersion, 'depositReceiptVersion'),
   };
 };
 
