@@ -15,7 +15,7 @@ test('reports nodes that differ as a fault, for the alarm of operators', async (
     hashAt: async (node) => (await node.call('hash')) as string,
   });
   await expect(positions.at(7)).rejects.toThrow('the nodes differ on the block at height 7');
-  expect(faults).toEqual(['disagreement']);
+  expect(faults).toEqual(['disagreement', 'disagreement']);
   await nodes.close();
   await Promise.all(proxies.map((proxy) => proxy.close()));
 });

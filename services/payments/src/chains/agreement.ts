@@ -1,6 +1,6 @@
 import type { BlockRef } from './chain-source.ts';
 import type { RpcNode } from './json-rpc.ts';
-import type { Nodes } from './nodes.ts';
+import type { NodeAnswer, Nodes } from './nodes.ts';
 
 /** How one kind of chain asks a node for positions. */
 export interface Positions {
@@ -15,27 +15,30 @@ const DEEPEST_FORK = 6;
 /** Positions on which all answering nodes agree. A node that is behind holds the others back, because only what it
  *  shows too is certain. */
 export const agreedPositions = (nodes: Nodes, { height, hashAt }: Positions) => {
+  const hashesAt = (at: number) => nodes.each((node) => hashAt(node, at));
   /** Null above the tip of a node, undefined where nodes differ. */
-  const agreed = async (at: number): Promise<string | null | undefined> => {
-    const hashes = await nodes.all((node) => hashAt(node, at));
-    if (hashes.includes(null)) return null;
-    return hashes.every((hash) => hash === hashes[0]) ? hashes[0]! : undefined;
+  const agreedOf = (hashes: readonly NodeAnswer<string | null>[]): string | null | undefined => {
+    const [first] = hashes;
+    if (hashes.some(({ answer }) => answer === null)) return null;
+    return hashes.every(({ answer }) => answer === first!.answer) ? first!.answer : undefined;
   };
-  const differ = (at: number) => nodes.disagreement(`the block at height ${at}`);
 
   return {
     at: async (at: number): Promise<BlockRef | null> => {
-      const hash = await agreed(at);
-      if (hash === undefined) throw differ(at);
+      const hashes = await hashesAt(at);
+      const hash = agreedOf(hashes);
+      if (hash === undefined) throw nodes.disagreement(`the block at height ${at}`, hashes);
       return hash === null ? null : { height: at, hash };
     },
     tip: async (): Promise<BlockRef> => {
-      const lowest = Math.min(...(await nodes.all(height)));
-      for (let at = lowest; at >= Math.max(0, lowest - DEEPEST_FORK); at -= 1) {
-        const hash = await agreed(at);
+      const lowest = Math.min(...(await nodes.each(height)).map(({ answer }) => answer));
+      const highest = await hashesAt(lowest);
+      let hashes = highest;
+      for (let at = lowest; at >= Math.max(0, lowest - DEEPEST_FORK); hashes = await hashesAt((at -= 1))) {
+        const hash = agreedOf(hashes);
         if (typeof hash === 'string') return { height: at, hash };
       }
-      throw differ(lowest);
+      throw nodes.disagreement(`the block at height ${lowest}`, highest);
     },
   };
 };

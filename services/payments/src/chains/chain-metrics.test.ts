@@ -22,13 +22,14 @@ test('shows how far each network is read, and what its nodes failed to answer', 
     ['ethereum', { ...reading, tip: 90, state: 'halted' as const }],
   ]);
   const urls = { bitcoin: ['http://a', 'http://b'] };
-  const { nodeFailed, readingCounts } = chainMetrics(registry, () => progress, urls);
+  const { nodeFailed, blockUnproven, readingCounts } = chainMetrics(registry, () => progress, urls);
   readingCounts('bitcoin').missed(2);
   readingCounts('bitcoin').misread(1);
   readingCounts('bitcoin').unexplained();
   nodeFailed('bitcoin', 'timeout');
   nodeFailed('bitcoin', 'timeout');
   nodeFailed('ethereum', 'refused');
+  blockUnproven('ethereum', 'header');
   const lines = async () => (await registry.metrics()).split('\n').filter((line) => line.startsWith('chain_'));
   expect(await lines()).toEqual([
     'chain_tip_height{network="bitcoin"} 120',
@@ -58,11 +59,12 @@ test('shows how far each network is read, and what its nodes failed to answer', 
     'chain_unexplained_balances_total{network="bitcoin"} 1',
     'chain_node_faults_total{network="bitcoin",fault="timeout"} 2',
     'chain_node_faults_total{network="ethereum",fault="refused"} 1',
+    'chain_unproven_blocks_total{network="ethereum",part="header"} 1',
   ]);
   // Another process became the leader of the networks.
   progress = new Map();
   for (const line of await lines())
-    expect(line).toMatch(/^chain_(node_faults|(missed|misread)_transfers|unexplained_balances)_total/);
+    expect(line).toMatch(/^chain_(node_faults|unproven_blocks|(missed|misread)_transfers|unexplained_balances)_total/);
 });
 
 const MONITORING = join(import.meta.dirname, '../../../../deploy/monitoring');

@@ -6,6 +6,8 @@ import type { ChainProgress, ReadingCounts } from './watcher.ts';
 export interface ChainMetrics {
   /** A node gave no usable answer. */
   readonly nodeFailed: (network: string, fault: NodeFault) => void;
+  /** The hash of a block does not prove a part of it. */
+  readonly blockUnproven: (network: string, part: string) => void;
   /** Counts what readings of the blocks of a network found. */
   readonly readingCounts: (network: string) => ReadingCounts;
 }
@@ -71,8 +73,14 @@ export const chainMetrics = (
     help: 'Questions to a node of a chain without a usable answer',
     labelNames: ['network', 'fault'],
   });
+  const unproven = counterMetric(registry, {
+    name: 'chain_unproven_blocks_total',
+    help: 'Blocks with a part that their hash does not prove, because the form of the chain is unknown',
+    labelNames: ['network', 'part'],
+  });
   return {
     nodeFailed: (network, fault) => count({ network, fault }),
+    blockUnproven: (network, part) => unproven({ network, part }),
     readingCounts: (network) => ({
       missed: (node) => missed({ network, node: String(node) }),
       misread: (node) => misread({ network, node: String(node) }),

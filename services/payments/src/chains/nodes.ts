@@ -1,12 +1,20 @@
-import { ChainNodeError, type NodeFault } from './chain-source.ts';
+import { type BlockRef, ChainNodeError, type NodeFault } from './chain-source.ts';
 import { RpcError, type RpcNode, rpcNode, type RpcNodeOptions } from './json-rpc.ts';
 
 export interface NodesOptions extends Pick<RpcNodeOptions, 'timeoutMs' | 'maxBytes'> {
   readonly urls: readonly string[];
-  /** Called for each failed question and each disagreement, for logs and metrics. */
-  readonly onFault?: (fault: NodeFault, error: Error) => void;
+  /** Called for each failed question to a node, and for each node of a disagreement, for logs and metrics. */
+  readonly onFault?: (fault: NodeFault, node: number, error: Error) => void;
+  /** Called for each block of which the hash proves a part not, because the form of the chain is unknown. */
+  readonly onUnproven?: (block: BlockRef, part: string) => void;
   /** Monotonic clock. */
   readonly nowMs?: () => number;
+}
+
+/** What one node answered. */
+export interface NodeAnswer<T> {
+  readonly node: RpcNode;
+  readonly answer: T;
 }
 
 /** The nodes of one network. Only nodes that passed `check` are asked. */
@@ -16,11 +24,18 @@ export interface Nodes {
   readonly first: <T>(
     ask: (node: RpcNode) => Promise<T | null>,
     not?: readonly number[],
-  ) => Promise<{ node: RpcNode; answer: T } | null>;
+  ) => Promise<NodeAnswer<T> | null>;
   /** The answers of all nodes that give one; at least one. `except` is not asked, and then there may be none. */
   readonly all: <T>(ask: (node: RpcNode) => Promise<T>, except?: RpcNode) => Promise<T[]>;
-  /** Counts a fault that no single node shows: the nodes differ. Returns the error to throw. */
-  readonly disagreement: (on: string) => ChainNodeError;
+  /** Like `all`, with the node of each answer. */
+  readonly each: <T>(
+    ask: (node: RpcNode) => Promise<T>,
+    options?: { readonly except?: RpcNode },
+  ) => Promise<NodeAnswer<T>[]>;
+  /** Counts a fault of one node. */
+  readonly fault: (node: RpcNode, fault: NodeFault, why: string) => void;
+  /** Counts a fault of each of some nodes that differ. Returns the error to throw, which names who says what. */
+  readonly disagreement: (on: string, answers: readonly NodeAnswer<string | null>[]) => ChainNodeError;
   readonly close: () => Promise<void>;
 }
 
@@ -32,7 +47,7 @@ const LONGEST_PAUSE_MS = 300_000;
 /** `check` throws WrongChainError if a node serves another chain. It runs before the first question
  *  to a node, again after the node was unreachable, and once a minute. */
 export const openNodes = (
-  { urls, onFault = () => {}, nowMs = () => performance.now(), ...limits }: NodesOptions,
+  { urls, onFault = () => {}, onUnproven: _, nowMs = () => performance.now(), ...limits }: NodesOptions,
   check: (node: RpcNode) => Promise<void>,
 ): Nodes => {
   const nodes = urls.map((url, index) => rpcNode({ url, number: index + 1, ...limits }));
@@ -72,7 +87,7 @@ export const openNodes = (
         const pauseMs = Math.min((pauses.get(node)?.pauseMs ?? FIRST_PAUSE_MS / 2) * 2, LONGEST_PAUSE_MS);
         pauses.set(node, { untilMs: nowMs() + pauseMs, pauseMs });
       }
-      onFault(error.fault, error);
+      onFault(error.fault, node.number, error);
       throw error;
     }
   };
@@ -81,13 +96,28 @@ export const openNodes = (
   const isPaused = (node: RpcNode) => (pauses.get(node)?.untilMs ?? -Infinity) > nowMs();
   const inOrder = () => [...nodes.filter((node) => !isPaused(node)), ...nodes.filter(isPaused)];
 
+  const each: Nodes['each'] = async (ask, { except } = {}) => {
+    const awake = nodes.filter((node) => !isPaused(node));
+    const asked = (awake.length > 0 ? awake : nodes).filter((node) => node !== except);
+    const results = await Promise.allSettled(asked.map((node) => askOne(node, ask)));
+    const failures = results.filter((result) => result.status === 'rejected').map(({ reason }) => reason as unknown);
+    const foreign = failures.find((reason) => !(reason instanceof ChainNodeError));
+    if (foreign !== undefined) throw foreign as Error;
+    const answers = results.flatMap((result, at) =>
+      result.status === 'fulfilled' ? [{ node: asked[at]!, answer: result.value }] : [],
+    );
+    if (answers.length === 0 && !except) throw failures[0] as Error;
+    return answers;
+  };
+
   return {
+    each,
+    all: async (ask, except) => (await each(ask, { ...(except && { except }) })).map(({ answer }) => answer),
     first: async (ask, not = []) => {
       let isUnknown = false;
       let lastError: ChainNodeError | undefined;
-      for (const node of inOrder().toSorted(
-        (a, b) => Number(not.includes(a.number)) - Number(not.includes(b.number)),
-      )) {
+      const isLast = ({ number }: RpcNode) => Number(not.includes(number));
+      for (const node of inOrder().toSorted((one, other) => isLast(one) - isLast(other))) {
         try {
           const answer = await askOne(node, ask);
           if (answer !== null) return { node, answer };
@@ -100,20 +130,11 @@ export const openNodes = (
       if (isUnknown) return null;
       throw lastError!;
     },
-    all: async (ask, except) => {
-      const awake = nodes.filter((node) => !isPaused(node));
-      const asked = (awake.length > 0 ? awake : nodes).filter((node) => node !== except);
-      const results = await Promise.allSettled(asked.map((node) => askOne(node, ask)));
-      const failures = results.filter((result) => result.status === 'rejected').map(({ reason }) => reason as unknown);
-      const foreign = failures.find((reason) => !(reason instanceof ChainNodeError));
-      if (foreign !== undefined) throw foreign as Error;
-      const answers = results.filter((result) => result.status === 'fulfilled').map(({ value }) => value);
-      if (answers.length === 0 && !except) throw failures[0] as Error;
-      return answers;
-    },
-    disagreement: (on) => {
-      const error = new ChainNodeError('disagreement', `the nodes differ on ${on}`);
-      onFault(error.fault, error);
+    fault: (node, fault, why) => onFault(fault, node.number, new ChainNodeError(fault, `node ${node.number} ${why}`)),
+    disagreement: (on, answers) => {
+      const said = answers.map(({ node, answer }) => `node ${node.number} says ${answer ?? 'nothing'}`);
+      const error = new ChainNodeError('disagreement', `the nodes differ on ${on}: ${said.join(', ')}`);
+      for (const { node } of answers) onFault(error.fault, node.number, error);
       return error;
     },
     close: async () => void (await Promise.all(nodes.map((node) => node.close()))),

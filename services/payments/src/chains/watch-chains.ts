@@ -11,7 +11,7 @@ import type { FindPayable } from '../payables/find-payable.ts';
 import type { DepositNetwork } from '../rails/networks.ts';
 import { addressSpaceOf, type ChainKind, chainKindOf } from './chain-kind.ts';
 import { type ChainMetrics, chainMetrics } from './chain-metrics.ts';
-import type { ChainSource, NodeFault } from './chain-source.ts';
+import type { BlockRef, ChainSource, NodeFault } from './chain-source.ts';
 import { chainDetails } from './chain-status.ts';
 import { chainStream } from './chain-stream.ts';
 import { chainTables } from './chain-tables.ts';
@@ -27,7 +27,8 @@ import { type WatchedAddresses, watchedAddresses } from './watched-addresses.ts'
 
 export interface NodesOfNetwork {
   readonly urls: readonly string[];
-  readonly onFault: (fault: NodeFault, error: Error) => void;
+  readonly onFault: (fault: NodeFault) => void;
+  readonly onUnproven: (block: BlockRef, part: string) => void;
 }
 
 export type OpenSource = (
@@ -96,6 +97,7 @@ const watchedChain = (
     config,
     openSource = openConfigured,
     nodeFailed,
+    blockUnproven,
     readingCounts,
     register,
     fail,
@@ -109,8 +111,16 @@ const watchedChain = (
     network: name,
     kind,
     open: (isLeader) => {
-      const onFault = (fault: NodeFault) => nodeFailed(name, fault);
-      const source = openSource(network, { urls, onFault });
+      const unproven = new Set<string>();
+      const source = openSource(network, {
+        urls,
+        onFault: (fault) => nodeFailed(name, fault),
+        onUnproven: ({ height }, part) => {
+          blockUnproven(name, part);
+          if (!unproven.has(part)) log.warn({ network: name, height, part }, 'the hash of a block does not prove it');
+          unproven.add(part);
+        },
+      });
       const store = chainTables(pool, name, kind.windowBlocks);
       const report = reporter({
         network: name,

@@ -24,18 +24,18 @@ const forward = (at: number) => `600060006000600060${hexByte(at + 32)}3560${hexB
 const FORWARDER_CODE = `0x${forward(0)}${forward(64)}00`;
 const REVERTING_CODE = `0x${forward(0)}${forward(64)}60006000fd`;
 
-export const localAssets = (decimals = 6, chainId = 'eip155:31337'): AssetTable =>
+export const localAssets = (decimals = 6, chainId = 'eip155:31337', natives = ['ETH' as const]): AssetTable =>
   assetTable({
     networks: [{ network: 'ethereum-local', chain_id: chainId }],
     assets: [
-      {
-        currency: 'ETH',
+      ...natives.map((currency) => ({
+        currency,
         network: 'ethereum-local',
-        native: true,
+        native: true as const,
         decimals: 18,
         smallest_payable: '1',
         confirmations: 1,
-      },
+      })),
       ...(['USDC', 'USDT'] as const).map((currency, index) => ({
         currency,
         network: 'ethereum-local',

@@ -79,7 +79,7 @@ export const bitcoinSource = ({
     (await toWatched(paid, watched)).map(transferOf);
 
   return {
-    verify: async () => void (await nodes.all(async () => {})),
+    verify: async () => void (await nodes.each(async () => {})),
     ...positions,
     block: async (ref, watched, { not } = {}) => {
       const found = await nodes.first((node) => fetchBlock(node, ref, roots), not);

@@ -20,6 +20,11 @@ export interface EvmBlock {
   readonly transactions: readonly Transaction[];
 }
 
+/** With the whole answer of the node, whose parts the hash of the block may prove. */
+export interface FetchedBlock extends EvmBlock {
+  readonly answer: Readonly<Record<string, unknown>>;
+}
+
 // Keccak-256 of "Transfer(address,address,uint256)". Source: ERC-20.
 export const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 
@@ -27,24 +32,20 @@ const UNKNOWN_BLOCK = /unknown block|block not found|header not found/i;
 const ITEMS_PER_TURN = 200;
 
 /** The block of that hash with its transactions; null if the node does not know it. */
-export const fetchBlock = async (node: RpcNode, { height, hash }: BlockRef): Promise<EvmBlock | null> => {
+export const fetchBlock = async (node: RpcNode, { height, hash }: BlockRef): Promise<FetchedBlock | null> => {
   const method = 'eth_getBlockByHash';
   const answer = await node.call(method, [hash, true]);
   if (answer === null) return null;
   const header = checkedAnswer(node, method, readHeader, answer);
   requireMatch(header.hash === hash, node, method, 'is another block than the requested one');
   requireMatch(header.number === height, node, method, 'has another height than the requested block');
-  const transactions = await eachChecked(
-    node,
-    method,
-    readTransaction,
-    (answer as { transactions?: unknown }).transactions,
-  );
+  const fields = answer as Readonly<Record<string, unknown>>;
+  const transactions = await eachChecked(node, method, readTransaction, fields.transactions);
   for (const transaction of transactions)
     requireMatch(transaction.blockHash === hash, node, method, 'contains a transaction of another block');
   const ids = new Set(transactions.map((transaction) => transaction.hash));
   requireMatch(ids.size === transactions.length, node, method, 'contains a transaction twice');
-  return { header, transactions };
+  return { header, transactions, answer: fields };
 };
 
 /** The receipts of all transactions of a block, in their order; null if the node does not know the block. */
@@ -71,15 +72,15 @@ export const fetchReceipt = async (node: RpcNode, transaction: Transaction): Pro
   return receipt;
 };
 
-/** The Transfer events of some tokens in a block; null if the node does not know the block, which it reports as an
- *  error. */
-export const fetchTransferLogs = async (
+/** All events of a block, or the Transfer events of some tokens; null if the node does not know the block, which it
+ *  reports as an error. */
+export const fetchLogs = async (
   node: RpcNode,
   { header: { hash: blockHash } }: EvmBlock,
-  tokens: readonly string[],
+  tokens?: readonly string[],
 ): Promise<Log[] | null> => {
   const method = 'eth_getLogs';
-  const filter = { blockHash, address: tokens, topics: [TRANSFER_TOPIC] };
+  const filter = { blockHash, ...(tokens && { address: tokens, topics: [TRANSFER_TOPIC] }) };
   const answer = await node.call(method, [filter]).catch((error: unknown) => {
     if (error instanceof RpcError && UNKNOWN_BLOCK.test(error.message)) return null;
     throw error;

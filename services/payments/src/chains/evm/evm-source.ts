@@ -3,21 +3,25 @@ import { agreedPositions, type Positions } from '../agreement.ts';
 import {
   type Block,
   type BlockRef,
+  ChainNodeError,
   type ChainSource,
-  isInsideCall,
   ReorganizedError,
   toWatched,
+  type Transfer,
   type Watched,
 } from '../chain-source.ts';
 import type { RpcNode } from '../json-rpc.ts';
-import { type NodesOptions, openNodes } from '../nodes.ts';
+import { type NodeAnswer, type NodesOptions, openNodes } from '../nodes.ts';
 import { abilitiesOf } from './abilities.ts';
-import { checkedAnswer, readHeader, type Receipt, requireMatch } from './answers.ts';
-import { type EvmBlock, fetchBlock, fetchBlockReceipts, fetchReceipt, fetchTransferLogs } from './block.ts';
+import { checkedAnswer, readHeader, requireMatch } from './answers.ts';
+import { coinsAt } from './balances.ts';
+import { bodyReader, type Body } from './body.ts';
+import { believedCalls, type Growth, needsBalances, type ShownCalls } from './calls-evidence.ts';
 import { checkDeployment } from './deployment.ts';
 import { smallQuantityIn } from './fields.ts';
 import { isLacking } from './internal-calls.ts';
-import { spelled, transfersOf } from './transfers.ts';
+import { proofsOf } from './proofs.ts';
+import { callTransfersOf } from './transfers.ts';
 
 export interface EvmSourceOptions {
   readonly network: Extract<Network, { kind: 'evm' }>;
@@ -27,7 +31,8 @@ export interface EvmSourceOptions {
 }
 
 /** Reads an EVM chain by JSON-RPC: always by the hash of a block, so a reorganization between two calls is an error and
- *  no mixture. What pays somebody is read from a second node too, where several are configured. */
+ *  no mixture. The hash proves transfers where the form of the chain is known (ADR 29), so one node is enough for them.
+ *  All nodes are asked for the rest: calls inside transactions, and blocks that cannot be proven. */
 export const evmSource = ({
   network,
   assets,
@@ -35,57 +40,121 @@ export const evmSource = ({
 }: EvmSourceOptions): ChainSource & { readonly close: () => Promise<void> } => {
   const nodes = openNodes(options, (node) => checkDeployment(node, network, assets));
   const abilities = abilitiesOf(options.nowMs ?? (() => performance.now()));
-  const tokens = assets.flatMap(({ contract }) => (contract ? [contract.toLowerCase()] : []));
   const assetByContract = new Map(assets.map((asset) => [asset.contract?.toLowerCase(), asset.id]));
-  const hasNativeAsset = assetByContract.has(undefined);
+  const nativeAsset = assetByContract.get(undefined);
+  const proofs = proofsOf(network.chainId, options.onUnproven ?? (() => {}));
+  const readBody = bodyReader({ abilities, proofs, assetByContract });
 
-  /** Null if the node does not know the block. */
-  const read = async (node: RpcNode, ref: BlockRef, watched: Watched): Promise<Block | null> => {
-    const block = await fetchBlock(node, ref);
-    if (!block) return null;
-    const { blockReceipts, internalCalls } = await abilities(node);
-    const [receipts, calls] = await Promise.all([
-      blockReceipts ? fetchBlockReceipts(node, block) : receiptsOf(node, block, tokens, watched),
-      hasNativeAsset && internalCalls ? internalCalls(node, block).catch(nullIfLacking) : null,
-    ]);
-    if (!receipts) return null;
-    const paid = transfersOf(block, receipts, calls ?? new Map<string, never[]>(), assetByContract);
-    return {
-      ref,
-      parent: block.header.parentHash,
-      time: new Date(block.header.timestamp * 1_000),
-      transfers: await toWatched(paid, watched),
-      nodes: [node.number],
-      isProven: false,
-      isTraced: calls !== null || !hasNativeAsset,
-    };
+  /** A proven reading wins. Without one, all nodes have to show the same. */
+  const agreedBody = async (found: NodeAnswer<Body>, ref: BlockRef, watched: Watched): Promise<Agreed<Body>> => {
+    if (found.answer.isProven) return { ...found, nodes: [found.node.number] };
+    const others = await nodes.each((node) => readBody(node, ref, watched), { except: found.node });
+    const all: readonly NodeAnswer<Body | null>[] = [found, ...others];
+    const proven = all.find(({ answer }) => answer?.isProven) as NodeAnswer<Body> | undefined;
+    const chosen = proven ?? found;
+    const isSame = ({ answer }: NodeAnswer<Body | null>) =>
+      answer !== null && textOf(answer.transfers) === textOf(chosen.answer.transfers);
+    const different = all.filter((each) => !isSame(each));
+    if (different.length > 0 && !proven)
+      throw nodes.disagreement(
+        `the transfers of block ${ref.hash}`,
+        all.map(({ node, answer }) => ({ node, answer: answer && spoken(answer.transfers) })),
+      );
+    for (const { node, answer } of different)
+      if (answer) nodes.fault(node, 'mismatch', `shows other transfers in block ${ref.hash} than its hash proves`);
+    return { ...chosen, nodes: all.filter(isSame).map(({ node }) => node.number) };
+  };
+
+  /** Null if the node has no traces of the block. */
+  const shownBy = async (node: RpcNode, { block }: Body, watched: Watched): Promise<ShownCalls | null> => {
+    try {
+      const calls = await (await abilities(node)).internalCalls?.(node, block);
+      if (!calls) return null;
+      return {
+        node: node.number,
+        calls,
+        transfers: await toWatched(callTransfersOf(block, calls, nativeAsset!), watched),
+      };
+    } catch (error) {
+      if (isLacking(error)) return null; // many nodes have no traces of old blocks
+      throw error;
+    }
+  };
+
+  const growthsOf = async ({ block, parties }: Body, shown: readonly ShownCalls[]): Promise<Growth[]> => {
+    const paid = new Set(shown.flatMap(({ transfers }) => transfers.map(({ address }) => address.toLowerCase())));
+    const addresses = [...paid].filter((address) => !parties.has(address));
+    const answers = await nodes.each(async (node) => {
+      const before = await coinsAt(node, block.header.parentHash, addresses);
+      const after = before && (await coinsAt(node, block.header.hash, addresses));
+      return after && new Map(addresses.map((address) => [address, after.get(address)! - before.get(address)!]));
+    });
+    return answers.flatMap(({ node, answer }) => (answer ? [{ node: node.number, units: answer }] : []));
+  };
+
+  /** The calls that pay watched addresses; null if no node has traces of the block. */
+  const agreedCalls = async (
+    body: Body,
+    watched: Watched,
+  ): Promise<{ transfers: readonly Transfer[]; nodes: readonly number[] } | null> => {
+    const answers = await nodes.each((node) => shownBy(node, body, watched));
+    const shown = answers.flatMap(({ answer }) => answer ?? []);
+    if (shown.length === 0) return null;
+    const growths = needsBalances(shown) ? await growthsOf(body, shown) : [];
+    const verdict = believedCalls({ shown, growths, brought: body.brought });
+    const { hash } = body.block.header;
+    if (verdict.kind === 'undecided') {
+      const said = answers.flatMap(({ node, answer }) => (answer ? [{ node, answer: spoken(answer.transfers) }] : []));
+      throw said.length > 1
+        ? nodes.disagreement(`the calls inside transactions of block ${hash}`, said)
+        : new ChainNodeError('mismatch', `node ${shown[0]!.node}: calls of block ${hash} do not fit how balances grew`);
+    }
+    for (const { node } of answers)
+      if (verdict.faulty.includes(node.number))
+        nodes.fault(node, 'mismatch', `shows calls in block ${hash} that do not fit how balances grew`);
+    return verdict;
   };
 
   return {
-    verify: async () => void (await nodes.all(async () => {})),
+    verify: async () => void (await nodes.each(async () => {})),
     ...agreedPositions(nodes, POSITIONS),
-    block: async (ref, watched, { not } = {}) => {
-      const found = await nodes.first((node) => read(node, ref, watched), not);
+    block: async (ref, watched, { not } = {}): Promise<Block> => {
+      const found = await nodes.first((node) => readBody(node, ref, watched), not);
       if (!found) throw new ReorganizedError(ref);
-      const { node, answer } = found;
-      if (answer.transfers.length === 0 && answer.isTraced) return answer;
-      const others = await nodes.all((another) => read(another, ref, watched), node);
-      if (!others.every((other) => other !== null && sameTransfers(answer, other)))
-        throw nodes.disagreement(`the transfers of block ${ref.hash}`);
-      const readings = [answer, ...(others as Block[])];
-      return { ...bestOf(readings), nodes: readings.flatMap((reading) => reading.nodes) };
+      const { answer: body, nodes: showing } = await agreedBody(found, ref, watched);
+      const calls = nativeAsset === undefined ? NO_CALLS : await agreedCalls(body, watched);
+      const order = new Map(body.block.transactions.map(({ hash }, index) => [hash, index]));
+      return {
+        ref,
+        parent: body.block.header.parentHash,
+        time: new Date(body.block.header.timestamp * 1_000),
+        transfers: [...body.transfers, ...(calls?.transfers ?? [])].toSorted(
+          (one, other) => order.get(one.txHash)! - order.get(other.txHash)!,
+        ),
+        nodes: calls && calls.transfers.length > 0 ? calls.nodes : showing,
+        isProven: body.isProven,
+        isTraced: calls !== null,
+      };
     },
+    balances: async ({ hash }, addresses) =>
+      (await nodes.first((node) => coinsAt(node, hash, addresses)))?.answer ?? null,
     close: nodes.close,
   };
 };
 
-const bestOf = (readings: readonly Block[]): Block => readings.find(({ isTraced }) => isTraced) ?? readings[0]!;
+/** An answer, and the numbers of the nodes that gave the same. */
+interface Agreed<T> extends NodeAnswer<T> {
+  readonly nodes: readonly number[];
+}
 
-/** Many nodes have no traces of old blocks. */
-const nullIfLacking = (error: unknown): null => {
-  if (isLacking(error)) return null;
-  throw error;
-};
+const NO_CALLS = { transfers: [], nodes: [] };
+
+const textOf = (transfers: readonly Transfer[]): string =>
+  transfers.map(({ id, address, asset, units }) => `${id} ${address} ${asset} ${units}`).join();
+
+/** For an operator, who compares it with an explorer. */
+const spoken = (transfers: readonly Transfer[]): string =>
+  `${transfers.length} (${transfers.map(({ id, units }) => `${id} of ${units} units`).join('; ')})`;
 
 const POSITIONS: Positions = {
   height: async (node) => checkedAnswer(node, 'eth_blockNumber', smallQuantityIn, await node.call('eth_blockNumber')),
@@ -97,39 +166,4 @@ const POSITIONS: Positions = {
     requireMatch(number === height, node, method, 'is the block of another height');
     return hash;
   },
-};
-
-/** Without `eth_getBlockReceipts`: receipts of transactions that may pay a watched address. */
-const receiptsOf = async (
-  node: RpcNode,
-  block: EvmBlock,
-  tokens: readonly string[],
-  watched: Watched,
-): Promise<Receipt[] | null> => {
-  const logs = tokens.length > 0 ? await fetchTransferLogs(node, block, tokens) : [];
-  if (!logs) return null;
-  const payees = [
-    ...logs.flatMap(({ topics: [, , to], transactionHash }) =>
-      to ? [{ to: `0x${to.slice(-40)}`, transactionHash }] : [],
-    ),
-    ...block.transactions.flatMap(({ to, value, hash }) => (to && value > 0n ? [{ to, transactionHash: hash }] : [])),
-  ];
-  const paid = await toWatched(
-    payees.map(({ to, transactionHash }) => ({ address: spelled(to), transactionHash })),
-    watched,
-  );
-  const wanted = new Set(paid.map(({ transactionHash }) => transactionHash));
-  const candidates = block.transactions.filter(({ hash }) => wanted.has(hash));
-  const receipts = await Promise.all(candidates.map((each) => fetchReceipt(node, each)));
-  return receipts.includes(null) ? null : (receipts as Receipt[]);
-};
-
-/** Without regard to calls inside transactions where one of the nodes does not show them. */
-const sameTransfers = (one: Block, other: Block): boolean => {
-  const textOf = ({ transfers }: Block) =>
-    transfers
-      .filter((transfer) => (one.isTraced && other.isTraced) || !isInsideCall(transfer))
-      .map(({ id, address, asset, units }) => `${id} ${address} ${asset} ${units}`)
-      .join('\n');
-  return textOf(one) === textOf(other);
 };

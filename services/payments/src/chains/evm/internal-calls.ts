@@ -18,22 +18,26 @@ import {
 
 /** The native coin moved to an address by a call inside a transaction. */
 export interface InternalCall {
+  readonly from: string;
   readonly to: string;
   readonly value: bigint;
 }
 
 /** The successful calls inside each transaction of a block that move the native coin, by transaction hash and in the
  *  order of execution. Both kinds of traces count the same calls, so their positions are the same. */
-export type FetchInternalCalls = (node: RpcNode, block: EvmBlock) => Promise<Map<string, InternalCall[]>>;
+export type TransactionCalls = ReadonlyMap<string, readonly InternalCall[]>;
+
+export type FetchInternalCalls = (node: RpcNode, block: EvmBlock) => Promise<TransactionCalls>;
 
 const TRANSACTIONS_PER_TURN = 20;
 
 // Source of the frames: go-ethereum, "Built-in tracers", callTracer. The frames of one transaction nest up to 1,024
 // levels deep, so they are checked and walked without recursion.
 const readFrame = (answer: unknown) => {
-  const { type, to, value, error, calls } = fieldsIn(answer);
+  const { type, from, to, value, error, calls } = fieldsIn(answer);
   return {
     type: textIn(type, 'type'),
+    from: nullish(addressIn, from, 'from'),
     to: nullish(addressIn, to, 'to'),
     value: nullish(quantityTextIn, value, 'value'),
     error: nullish(textIn, error, 'error'),
@@ -87,11 +91,11 @@ const movingCalls = (node: RpcNode, method: string, root: unknown): InternalCall
   const moving: InternalCall[] = [];
   const waiting = [{ frame: root, isRoot: true }];
   for (let next = waiting.pop(); next; next = waiting.pop()) {
-    const { type, to, value, error, calls } = checkedAnswer(node, method, readFrame, next.frame);
+    const { type, from, to, value, error, calls } = checkedAnswer(node, method, readFrame, next.frame);
     if (error) continue; // the whole frame was reverted
     if (!next.isRoot && MOVING_TYPES.includes(type) && value && to) {
       const units = BigInt(value);
-      if (units > 0n) moving.push({ to, value: units });
+      if (units > 0n) moving.push({ from: from ?? '', to, value: units });
     }
     for (let at = (calls?.length ?? 0) - 1; at >= 0; at -= 1) waiting.push({ frame: calls![at], isRoot: false });
   }
@@ -103,9 +107,12 @@ interface Trace {
   readonly type: string;
   readonly action: {
     readonly callType: string | undefined;
+    readonly from: string | undefined;
     readonly to: string | undefined;
     /** Hex text. */
     readonly value: string | undefined;
+    /** The contract that ended, and where its coins went. */
+    readonly address: string | undefined;
     readonly refundAddress: string | undefined;
     /** Hex text. */
     readonly balance: string | undefined;
@@ -133,8 +140,10 @@ const readTrace: Read<Trace> = (answer) => {
     type,
     action: {
       callType: optional(textIn, action.callType, 'action.callType'),
+      from: optional(addressIn, action.from, 'action.from'),
       to: optional(addressIn, action.to, 'action.to'),
       value: optional(quantityTextIn, action.value, 'action.value'),
+      address: optional(addressIn, action.address, 'action.address'),
       refundAddress: optional(addressIn, action.refundAddress, 'action.refundAddress'),
       balance: optional(quantityTextIn, action.balance, 'action.balance'),
     },
@@ -167,14 +176,20 @@ const movingTraces = (traces: readonly Trace[]): InternalCall[] => {
     const path = trace.traceAddress.map((position) => `${position}.`).join('');
     if (trace.error !== undefined) reverted.push(path);
     if (path === '' || reverted.some((other) => path.startsWith(other))) return [];
-    const { to, value } = movementOf(trace);
+    const { from = '', to, value } = movementOf(trace);
     const units = BigInt(value ?? 0);
-    return to !== undefined && units > 0n ? [{ to, value: units }] : [];
+    return to !== undefined && units > 0n ? [{ from, to, value: units }] : [];
   });
 };
 
-const movementOf = ({ type, action, created }: Trace): { to?: string | undefined; value?: string | undefined } => {
-  if (type === 'suicide') return { to: action.refundAddress, value: action.balance };
-  if (type === 'create') return { to: created, value: action.value };
-  return action.callType === 'call' ? { to: action.to, value: action.value } : {};
+interface Movement {
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly value?: string | undefined;
+}
+
+const movementOf = ({ type, action, created }: Trace): Movement => {
+  if (type === 'suicide') return { from: action.address, to: action.refundAddress, value: action.balance };
+  if (type === 'create') return { from: action.from, to: created, value: action.value };
+  return action.callType === 'call' ? { from: action.from, to: action.to, value: action.value } : {};
 };

@@ -2,7 +2,7 @@ import { checksummed } from '@cpg/assets';
 import type { Transfer } from '../chain-source.ts';
 import type { Log, Receipt, Transaction } from './answers.ts';
 import { type EvmBlock, TRANSFER_TOPIC } from './block.ts';
-import type { InternalCall } from './internal-calls.ts';
+import type { TransactionCalls } from './internal-calls.ts';
 
 /** CAIP-19 by contract in lower case; the native coin has the key undefined. */
 export type AssetByContract = ReadonlyMap<string | undefined, string>;
@@ -10,22 +10,18 @@ export type AssetByContract = ReadonlyMap<string | undefined, string>;
 /** How deposit instructions spell an address. */
 export const spelled = (address: string): string => checksummed(address.slice(2));
 
-/** The transfers of some assets to anybody, in the order of the block. Failed transactions pay nobody. */
+/** The transfers of some assets to anybody, in the order of the block and without calls inside transactions. Failed
+ *  transactions pay nobody. */
 export const transfersOf = (
   { transactions }: EvmBlock,
   receipts: readonly Receipt[],
-  calls: ReadonlyMap<string, readonly InternalCall[]>,
   assets: AssetByContract,
 ): Transfer[] => {
   const receiptOf = new Map(receipts.map((receipt) => [receipt.transactionHash, receipt]));
   return transactions.flatMap((transaction) => {
-    const { hash } = transaction;
-    const receipt = receiptOf.get(hash);
-    if (receipt?.status === '0x0') return [];
-    return [
-      ...(receipt ? [...nativeTransfer(transaction, assets), ...tokenTransfers(receipt, assets)] : []),
-      ...internalTransfers(hash, calls.get(hash) ?? [], assets),
-    ];
+    const receipt = receiptOf.get(transaction.hash);
+    if (receipt?.status !== '0x1') return [];
+    return [...nativeTransfer(transaction, assets), ...tokenTransfers(receipt, assets)];
   });
 };
 
@@ -35,11 +31,14 @@ const nativeTransfer = ({ hash, to, value }: Transaction, assets: AssetByContrac
   return [{ id: `${hash}:native`, txHash: hash, address: spelled(to), asset, units: value }];
 };
 
-const internalTransfers = (hash: string, calls: readonly InternalCall[], assets: AssetByContract): Transfer[] =>
-  calls.map(({ to, value: units }, index) => {
-    const id = `${hash}:native${index + 1}`;
-    return { id, txHash: hash, address: spelled(to), asset: assets.get(undefined)!, units };
-  });
+/** The transfers of the native coin by calls inside transactions, in the order of the block. */
+export const callTransfersOf = ({ transactions }: EvmBlock, calls: TransactionCalls, asset: string): Transfer[] =>
+  transactions.flatMap(({ hash }) =>
+    (calls.get(hash) ?? []).map(({ to, value: units }, index) => {
+      const id = `${hash}:native${index + 1}`;
+      return { id, txHash: hash, address: spelled(to), asset, units };
+    }),
+  );
 
 /** The position of a log inside its receipt stays when the transaction is mined again in another block. */
 const tokenTransfers = ({ transactionHash: hash, logs }: Receipt, assets: AssetByContract): Transfer[] =>

@@ -1,0 +1,40 @@
+import { RpcError, type RpcNode } from '../json-rpc.ts';
+import { checkedAnswer, requireMatch } from './answers.ts';
+import { bytesIn } from './fields.ts';
+
+// Init code that returns the balances of the addresses behind it: one call reads many, on every node. The answer counts
+// as the code of a contract, which has at most 24,576 bytes (EIP-170).
+const BALANCES_CODE =
+  '0x6039380360005b81811015602d57601481603901600c3960005131816014900460051b602001526014016006565b506014900460051b6020f3';
+const ADDRESSES_PER_CALL = 500;
+const WORD_DIGITS = 64;
+
+/** The coins of some addresses after a block; null if the node has no state of it any more. */
+export const coinsAt = async (
+  node: RpcNode,
+  blockHash: string,
+  addresses: readonly string[],
+): Promise<ReadonlyMap<string, bigint> | null> => {
+  const balances = new Map<string, bigint>();
+  for (let start = 0; start < addresses.length; start += ADDRESSES_PER_CALL) {
+    const some = addresses.slice(start, start + ADDRESSES_PER_CALL);
+    const digits = await resultOf(node, { data: BALANCES_CODE + some.map(digitsOf).join('') }, blockHash);
+    if (digits === null) return null;
+    const isWhole = digits.length === some.length * WORD_DIGITS;
+    requireMatch(isWhole, node, 'eth_call', 'has not one balance for each address');
+    for (const [index, address] of some.entries())
+      balances.set(address, BigInt(`0x${digits.slice(index * WORD_DIGITS, (index + 1) * WORD_DIGITS)}`));
+  }
+  return balances;
+};
+
+const digitsOf = (address: string): string => address.slice(2).toLowerCase();
+
+const resultOf = async (node: RpcNode, call: object, blockHash: string): Promise<string | null> => {
+  try {
+    return checkedAnswer(node, 'eth_call', bytesIn, await node.call('eth_call', [call, { blockHash }])).slice(2);
+  } catch (error) {
+    if (error instanceof RpcError) return null;
+    throw error;
+  }
+};
