@@ -8,6 +8,8 @@ const BALANCES_CODE =
   '0x6039380360005b81811015602d57601481603901600c3960005131816014900460051b602001526014016006565b506014900460051b6020f3';
 const ADDRESSES_PER_CALL = 500;
 const WORD_DIGITS = 64;
+// The selector of `balanceOf(address)`. Source: ERC-20.
+const BALANCE_OF = '0x70a08231';
 
 /** The coins of some addresses after a block; null if the node has no state of it any more. */
 export const coinsAt = async (
@@ -26,6 +28,17 @@ export const coinsAt = async (
       balances.set(address, BigInt(`0x${digits.slice(index * WORD_DIGITS, (index + 1) * WORD_DIGITS)}`));
   }
   return balances;
+};
+
+/** The tokens of an address after a block; null if the node has no state of it any more, or the contract does not say. */
+export const tokensAt = async (
+  node: RpcNode,
+  blockHash: string,
+  { contract, address }: { readonly contract: string; readonly address: string },
+): Promise<bigint | null> => {
+  const data = BALANCE_OF + digitsOf(address).padStart(WORD_DIGITS, '0');
+  const digits = await resultOf(node, { to: contract, data }, blockHash);
+  return digits?.length === WORD_DIGITS ? BigInt(`0x${digits}`) : null;
 };
 
 const digitsOf = (address: string): string => address.slice(2).toLowerCase();

@@ -1,5 +1,5 @@
 import { mined, startAnvil } from '@cpg/local-chain';
-import { evmPayer, localAssets, TOKEN } from '../../testing/jest-evm.ts';
+import { evmPayer, localAssets, OTHER_TOKEN, TOKEN } from '../../testing/jest-evm.ts';
 import {
   anvil,
   blockOf,
@@ -15,6 +15,7 @@ import {
 } from '../../testing/jest-evm-source.ts';
 import { type RpcQuestion, startNodeProxy } from '../../testing/jest-node-proxy.ts';
 import type { ChainSource, Transfer } from '../chain-source.ts';
+import { TRANSFER_TOPIC } from './block.ts';
 
 const USDC = `eip155:31337/erc20:${TOKEN}`;
 
@@ -234,6 +235,41 @@ test('reads a block of Polygon to which the node added a transaction, and does n
   });
   chain.answers = {};
   expect(await chain.read(hash)).toMatchObject({ isProven: true, transfers: [{ id: `${hash}:0` }] });
+});
+
+describe('a token that keeps a part of each transfer', () => {
+  const opcodes = [
+    ...['600035', '60e01c', '8063313ce56714605c57', '6370a0823114606757'], // by selector
+    ...['602435', '8060649004', '8103', '600435', '8054', '918201', '905550'], // 99 % go to the payee
+    ...['600052', '60043533', `7f${TRANSFER_TOPIC.slice(2)}`, '60206000a300'], // the whole amount is logged
+    ...['5b600660005260206000f3', '5b6004355460005260206000f3'], // decimals, balance
+  ];
+  beforeAll(async () => void (await anvil.call('anvil_setCode', OTHER_TOKEN, `0x${opcodes.join('')}`)));
+
+  test('credits what arrived', async () => {
+    const [one, two] = await inOneBlock(async () => [
+      await pay.token(WATCHED, 10_000n, OTHER_TOKEN),
+      await pay.token(WATCHED, 200n, OTHER_TOKEN),
+    ]);
+    const { source } = opened();
+    const { transfers, isProven } = await readWith(source, one!);
+    expect(isProven).toBe(false);
+    expect(transfers.map(({ txHash, units }) => [txHash, units])).toEqual([
+      [one, 9_900n],
+      [two, 198n],
+    ]);
+  });
+
+  test('credits what the logs say where no node has the balances, or one of two lies about them', async () => {
+    const hash = await pay.token(WATCHED, 100n, OTHER_TOKEN);
+    const { source } = opened([proxy.url]);
+    const isBalance = ({ params: [call] }: RpcQuestion) => (call as { data: string }).data.startsWith('0x70a08231');
+    await source.verify();
+    lie({}, ['eth_call']);
+    expect(await readWith(source, hash)).toMatchObject({ transfers: [{ units: 100n }] });
+    lie({ eth_call: (answer: string, question) => (isBalance(question) ? `0x${'0'.repeat(64)}` : answer) });
+    expect(await readWith(opened().source, hash)).toMatchObject({ transfers: [{ units: 99n }] });
+  });
 });
 
 describe('calls inside transactions', () => {

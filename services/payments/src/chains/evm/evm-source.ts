@@ -14,6 +14,7 @@ import type { RpcNode } from '../json-rpc.ts';
 import { type NodeAnswer, type NodesOptions, openNodes } from '../nodes.ts';
 import { abilitiesOf } from './abilities.ts';
 import { checkedAnswer, readHeader, requireMatch } from './answers.ts';
+import { arrivalsReader } from './arrivals.ts';
 import { coinsAt } from './balances.ts';
 import { bodyReader, type Body } from './body.ts';
 import { believedCalls, type Growth, needsBalances, type ShownCalls } from './calls-evidence.ts';
@@ -43,6 +44,7 @@ export const evmSource = ({
   const assetByContract = new Map(assets.map((asset) => [asset.contract?.toLowerCase(), asset.id]));
   const nativeAsset = assetByContract.get(undefined);
   const proofs = proofsOf(network.chainId, options.onUnproven ?? (() => {}));
+  const arrivals = arrivalsReader(nodes, assets);
   const readBody = bodyReader({ abilities, proofs, assetByContract });
 
   /** A proven reading wins. Without one, all nodes have to show the same. */
@@ -123,16 +125,17 @@ export const evmSource = ({
       if (!found) throw new ReorganizedError(ref);
       const { answer: body, nodes: showing } = await agreedBody(found, ref, watched);
       const calls = nativeAsset === undefined ? NO_CALLS : await agreedCalls(body, watched);
+      const arrived = await arrivals(body);
       const order = new Map(body.block.transactions.map(({ hash }, index) => [hash, index]));
       return {
         ref,
         parent: body.block.header.parentHash,
         time: new Date(body.block.header.timestamp * 1_000),
-        transfers: [...body.transfers, ...(calls?.transfers ?? [])].toSorted(
+        transfers: [...arrived.transfers, ...(calls?.transfers ?? [])].toSorted(
           (one, other) => order.get(one.txHash)! - order.get(other.txHash)!,
         ),
         nodes: calls && calls.transfers.length > 0 ? calls.nodes : showing,
-        isProven: body.isProven,
+        isProven: arrived.isProven,
         isTraced: calls !== null,
       };
     },
