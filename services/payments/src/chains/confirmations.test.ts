@@ -69,7 +69,7 @@ test('an orphan whose transaction does not come back fails', async () => {
   chain.mine();
   await watching.readOn();
   chain.drop(2);
-  chain.mineMany(GRACE_BLOCKS + 2);
+  chain.mineMany(KIND.graceBlocks + 2);
   await watching.readOn();
   expect(watching.paymentOf(money)).toMatchObject({ status: 'failed', failureReason: 'reorg' });
 });
