@@ -38,7 +38,7 @@ const Receipt = z.object({
   logs: z.array(Log),
   type: HexDigits.nullish(),
   cumulativeGasUsed: HexDigits,
-  logsBloom: z.string(),
+  logsBloom: z.string().nullish(),
   depositNonce: HexDigits.nullish(),
   depositReceiptVersion: HexDigits.nullish(),
 });

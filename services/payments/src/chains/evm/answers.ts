@@ -48,7 +48,7 @@ export interface Receipt {
   readonly logs: readonly Log[];
   readonly type: string | null | undefined;
   readonly cumulativeGasUsed: string;
-  readonly logsBloom: string;
+  readonly logsBloom: string | null | undefined;
   readonly depositNonce: string | null | undefined;
   readonly depositReceiptVersion: string | null | undefined;
 }
@@ -111,7 +111,7 @@ export const readReceipt: Read<Receipt> = (answer) => {
     logs: logsIn(receipt.logs, 'logs'),
     type: nullish(quantityTextIn, receipt.type, 'type'),
     cumulativeGasUsed: quantityTextIn(receipt.cumulativeGasUsed, 'cumulativeGasUsed'),
-    logsBloom: textIn(receipt.logsBloom, 'logsBloom'),
+    logsBloom: nullish(textIn, receipt.logsBloom, 'logsBloom'),
     depositNonce: nullish(quantityTextIn, receipt.depositNonce, 'depositNonce'),
     depositReceiptVersion: nullish(quantityTextIn, receipt.depositReceiptVersion, 'depositReceiptVersion'),
   };

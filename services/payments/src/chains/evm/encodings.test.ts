@@ -134,8 +134,23 @@ test('hashes a deposit of the OP Stack, the list that contains it, and its recei
   );
 });
 
+// The first transaction of Arbitrum One 408889830: each block begins with such a one.
+const INTERNAL = {
+  type: '0x6a',
+  chainId: '0xa4b1',
+  value: '0x0',
+  hash: '0x61d48ab94f7fccf48f4baa3903781053f932feb466474c037736e910d7ca2afe',
+  input:
+    '0x6bf6a42d000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000016ddb2700000000000000000000000000000000000000000000000000000000185f29e60000000000000000000000000000000000000000000000000000000000000000',
+};
+
+test('hashes an internal transaction of Arbitrum, which cannot pay', () => {
+  expect(hashOf(encodedTransaction(INTERNAL)!)).toBe(INTERNAL.hash);
+  expect(() => encodedTransaction({ ...INTERNAL, value: '0x1' })).toThrow('value is invalid');
+});
+
 test('knows no form of a transaction of another type', () => {
-  expect(encodedTransaction({ ...DEPOSIT, type: '0x6a' })).toBeNull();
+  expect(encodedTransaction({ ...DEPOSIT, type: '0x64' })).toBeNull();
 });
 
 test('the root of an empty list is that of headers without transactions', () => {

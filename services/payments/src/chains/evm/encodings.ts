@@ -1,7 +1,8 @@
 import { RLP } from '@ethereumjs/rlp';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import type { Receipt } from './answers.ts';
-import { bytesIn, fieldsIn, itemsIn, quantityTextIn } from './fields.ts';
+import { bloomOf } from './logs-bloom.ts';
+import { bytesIn, fieldsIn, InvalidValue, itemsIn, quantityTextIn } from './fields.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 type Item = Uint8Array | Item[];
@@ -67,8 +68,9 @@ const parityOf = (fields: Fields): Uint8Array => integerOf(fields, isAbsent(fiel
 const signatureOf = (fields: Fields): Item[] => [parityOf(fields), integerOf(fields, 'r'), integerOf(fields, 's')];
 const integersOf = (fields: Fields, ...names: readonly string[]): Item[] =>
   names.map((name) => integerOf(fields, name));
+/** Some nodes leave an empty list out. */
 const mapped = (fields: Fields, name: string, read: (item: Fields) => Item): Item[] =>
-  itemsIn(fields[name], name).map((item) => read(fieldsIn(item)));
+  itemsIn(fields[name] ?? [], name).map((item) => read(fieldsIn(item)));
 const hashesOf = (fields: Fields, name: string): Item[] =>
   itemsIn(fields[name], name).map((hash) => bytesOf({ [name]: hash }, name));
 
@@ -84,7 +86,8 @@ const authorizationsOf = (fields: Fields): Item[] =>
   ]);
 const FEES = ['chainId', 'nonce', 'maxPriorityFeePerGas', 'maxFeePerGas', 'gas'];
 
-/** By type. Sources: EIP-155, EIP-2930, EIP-1559, EIP-4844, EIP-7702, OP Stack specification "Deposits". */
+/** By type. Sources: EIP-155, EIP-2930, EIP-1559, EIP-4844, EIP-7702, OP Stack specification "Deposits", and for 0x6a
+ *  Arbitrum Nitro, "Internal transactions". */
 const TRANSACTIONS: Readonly<Record<string, (fields: Fields) => Item[]>> = {
   '0x0': (fields) => [
     ...[...integersOf(fields, 'nonce', 'gasPrice', 'gas'), ...callOf(fields)],
@@ -103,6 +106,11 @@ const TRANSACTIONS: Readonly<Record<string, (fields: Fields) => Item[]>> = {
     ...[...integersOf(fields, ...FEES), ...callOf(fields), accessListOf(fields)],
     ...[authorizationsOf(fields), ...signatureOf(fields)],
   ],
+  '0x6a': (fields) => {
+    // The hash says nothing about a value, because such a transaction moves none.
+    if (fields.value !== '0x0') throw new InvalidValue('value');
+    return [integerOf(fields, 'chainId'), bytesOf(fields, 'input')];
+  },
   '0x7e': (fields) => [
     ...[bytesOf(fields, 'sourceHash'), bytesOf(fields, 'from'), recipientOf(fields)],
     ...[isAbsent(fields.mint) ? EMPTY : integerOf(fields, 'mint'), ...integersOf(fields, 'value', 'gas')],
@@ -132,7 +140,9 @@ export const encodedReceipt = (receipt: Receipt): Uint8Array => {
     log.topics.map((topic) => Buffer.from(topic.slice(2), 'hex')),
     bytesOf({ ...log }, 'data'),
   ]);
-  const parts: Item[] = [...integersOf(fields, 'status', 'cumulativeGasUsed'), bytesOf(fields, 'logsBloom'), logs];
+  // Some nodes leave the filter out.
+  const bloom = bytesOf({ logsBloom: receipt.logsBloom ?? bloomOf(receipt.logs) }, 'logsBloom');
+  const parts: Item[] = [...integersOf(fields, 'status', 'cumulativeGasUsed'), bloom, logs];
   // Since Canyon. Before, the root does not contain the nonce. Source: OP Stack specification "Deposits".
   if (!isAbsent(receipt.depositReceiptVersion))
     parts.push(...integersOf(fields, 'depositNonce', 'depositReceiptVersion'));

@@ -127,6 +127,19 @@ describe('the hash of a block decides', () => {
     expect(faults).toEqual([]);
   });
 
+  test('of a node that leaves out lists without items and filters of receipts', async () => {
+    const without = (name: string) => (items: readonly object[]) =>
+      items.map((item) => ({ ...item, [name]: undefined }));
+    lie({
+      eth_getBlockByHash: (block: AnyBlock) => ({
+        ...block,
+        transactions: without('accessList')(block.transactions),
+      }),
+      eth_getBlockReceipts: without('logsBloom'),
+    });
+    expect(await readWith(opened([proxy.url]).source, hash)).toMatchObject({ transfers: [expected], isProven: true });
+  });
+
   test('against a node that has no receipts of blocks and answers no logs for a moment', async () => {
     lie({ eth_getLogs: () => [] }, ['eth_getBlockReceipts']);
     const { source, faults } = opened();
