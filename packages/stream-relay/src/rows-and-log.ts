@@ -39,6 +39,8 @@ export const readToEnd = async (client: EventStoreDBClient, options: Omit<ReadLo
   try {
     await readLog(client, { ...options, signal: AbortSignal.timeout(READ_TIMEOUT_MS) });
   } catch (error) {
-    throw error instanceof AppError ? error : asUnavailable(error);
+    if (error instanceof AppError) throw error;
+    if ((error as Error).name !== 'TimeoutError') throw asUnavailable(error);
+    throw new AppError('dependency_unavailable', 'the read models are not complete: try again later', { cause: error });
   }
 };

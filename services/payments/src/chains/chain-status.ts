@@ -12,6 +12,8 @@ export interface ChainStatus {
   readonly readAt: Date | null;
   /** Why reading stands still. */
   readonly halted: string | null;
+  /** Why reading waits although the nodes answer. */
+  readonly waiting: string | null;
   readonly rescanFrom: number | null;
   /** Transfers that may still change. */
   readonly open: number;
@@ -24,6 +26,7 @@ interface Row {
   readonly tip: string | null;
   readonly read_at: Date | null;
   readonly halted: string | null;
+  readonly waiting: string | null;
   readonly rescan_from: string | null;
   readonly open: string;
 }
@@ -41,6 +44,7 @@ export const chainStatuses = async (db: Queryable): Promise<ChainStatus[]> => {
     tip: numberOf(row.tip),
     readAt: row.read_at,
     halted: row.halted,
+    waiting: row.waiting,
     rescanFrom: numberOf(row.rescan_from),
     open: Number(row.open),
   }));
@@ -60,9 +64,15 @@ export const chainDetails = async (db: Queryable, networks: readonly string[]): 
   const statuses = await chainStatuses(db);
   return Object.fromEntries(
     networks.map((network) => {
-      const { height = null, tip = null, readAt, halted } = statuses.find((each) => each.network === network) ?? {};
+      const {
+        height = null,
+        tip = null,
+        readAt,
+        halted,
+        waiting,
+      } = statuses.find((each) => each.network === network) ?? {};
       const detail = { height, tip, read_at: readAt?.toISOString() ?? null };
-      return [network, halted ? { ...detail, halted } : detail];
+      return [network, { ...detail, ...(halted && { halted }), ...(waiting && { waiting }) }];
     }),
   );
 };

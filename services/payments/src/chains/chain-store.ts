@@ -51,6 +51,8 @@ export interface ChainStore {
    *  a rescan. False like `commit`. */
   readonly begin: (genesis: string, from: ReadBlock | null, change: ChainChange) => Promise<boolean>;
   readonly mark: (mark: ReadMark) => Promise<void>;
+  /** Notes why reading waits although the nodes answer; null when it goes on. */
+  readonly markWaiting: (reason: string | null) => Promise<void>;
   readonly withIds: (ids: readonly string[]) => Promise<SeenTransfer[]>;
   /** Those with ids, and those that a block contains or contained last. */
   readonly ofBlock: (ref: BlockRef, ids: readonly string[]) => Promise<SeenTransfer[]>;

@@ -50,6 +50,15 @@ export const chainTables = (pool: Pool, network: string, windowBlocks: number): 
     ofBlock: ({ height, hash }, ids) =>
       transfers('of-block', '(id = any($2) or lost_hash = $3 or (height = $4 and hash = $3))', ids, hash, height),
     above: (height) => transfers('above', 'height > $2', height),
+    markWaiting: async (reason) => {
+      await pool.query({
+        name: 'mark-waiting-chain',
+        text: `insert into payments.chain_cursors as row (network, waiting) values ($1, $2)
+               on conflict (network) do update set waiting = excluded.waiting
+               where row.waiting is distinct from excluded.waiting`,
+        values: [network, reason],
+      });
+    },
     open: () => readOpenTransfers(pool, network),
     saveReports: (changes) => saveReports(pool, network, changes),
   };

@@ -53,11 +53,12 @@ export const executeChains = async ([verb, ...options]: readonly string[], comma
 };
 
 const printStatus = (statuses: readonly ChainStatus[], print: (line: string) => void): number => {
-  for (const { network, height, hash, tip, readAt, halted, rescanFrom, open } of statuses) {
+  for (const { network, height, hash, tip, readAt, halted, waiting, rescanFrom, open } of statuses) {
     const read = height === null ? 'nothing was read' : `read up to block ${height} (${hash}) of ${tip ?? 'unknown'}`;
     const when = readAt ? `, complete at ${readAt.toISOString()}` : '';
     print(`${network}: ${read}${when}, ${open} transfers may still change`);
     if (halted !== null) print(`${network}: HALTED: ${halted}`);
+    if (waiting !== null) print(`${network}: reading waits: ${waiting}`);
     if (rescanFrom !== null) print(`${network}: a rescan from block ${rescanFrom} waits for its turn`);
   }
   if (statuses.length === 0) print('no chain was read: set CHAIN_URLS');

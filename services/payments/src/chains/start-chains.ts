@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isTemporary } from '@cpg/core';
 import { type IsLeader, startLeaderElection } from '@cpg/postgres';
 import type { Logger } from '@cpg/runtime';
 import type { ChainKind } from './chain-kind.ts';
@@ -72,7 +73,8 @@ export const watch = async (watcher: Watcher, { network, kind, signal, log }: Wa
       if (state === 'behind' && !isBehind) log.warn({ network, height, tip }, 'the nodes are behind: waiting for them');
       isBehind = state === 'behind';
     } catch (error) {
-      failures += 1;
+      // A read model that is behind, or a store that is unavailable, is no reason to ask the nodes less often.
+      failures = isTemporary(error) ? 0 : failures + 1;
       const { message } = error as Error;
       // The same failure is logged once, however often it is met.
       if (message !== lastFailure && !signal.aborted) logFailure(log, network, error);

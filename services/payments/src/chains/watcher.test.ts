@@ -119,6 +119,20 @@ test('counts the watched addresses after a start without a new block', async () 
   expect(watching.progress()).toMatchObject({ state: 'at_tip', watched });
 });
 
+test('says that it waits for a read model, and goes on where it was', async () => {
+  const { chain, watching } = await watchNewChain();
+  watching.setBehind(true);
+  chain.mine(money);
+  for (const _ of [1, 2]) await expect(watching.readOn()).rejects.toMatchObject({ code: 'dependency_unavailable' });
+  expect(watching.tables.waiting()).toBe('the read models are not complete');
+  // A process that begins later knows nothing of the one that noted it.
+  watching.restart();
+  watching.setBehind(false);
+  await watching.readOn();
+  expect(watching.tables.waiting()).toBeNull();
+  expect(watching.paymentOf(money)).toMatchObject({ status: 'received' });
+});
+
 test('keeps applied money that is mined again within the grace', async () => {
   const { chain, watching } = await applied();
   chain.drop(3);

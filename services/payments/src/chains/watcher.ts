@@ -1,3 +1,4 @@
+import { isTemporary } from '@cpg/core';
 import { checkpointRecorder } from './checkpoints.ts';
 import { type BlocksAhead, blocksAhead } from './blocks-ahead.ts';
 import { type BlockRef, ReorganizedError, WrongChainError } from './chain-source.ts';
@@ -145,6 +146,13 @@ export const chainWatcher = (options: WatcherOptions): Watcher => {
     }
   };
 
+  let waiting: string | null | undefined;
+  const showWaiting = async (reason: string | null): Promise<void> => {
+    if (reason === waiting) return;
+    await store.markWaiting(reason);
+    waiting = reason;
+  };
+
   const halt = async (error: ChainHaltedError): Promise<never> => {
     show({ state: 'halted' });
     await store.mark({ tip: null, readAt: null, halted: error.message });
@@ -169,8 +177,10 @@ export const chainWatcher = (options: WatcherOptions): Watcher => {
       try {
         await resume();
         await readVerified(signal);
+        await showWaiting(null);
       } catch (error) {
         isVerified = false;
+        if (isTemporary(error)) await showWaiting(reasonOf(error)).catch(() => {});
         if (error instanceof ChainHaltedError) return halt(error);
         if (error instanceof WrongChainError) return halt(new ChainHaltedError('other_chain', error.message));
         // The next call finds the block that took its place.
@@ -202,6 +212,9 @@ const MESSAGES = {
   missed: 'nodes left out a transfer, which a further reading of its block found',
   misread: 'nodes showed a transfer, or an amount, that its block does not contain',
 } as const;
+
+const reasonOf = ({ message, cause }: Error): string =>
+  cause instanceof Error ? `${message} (${cause.message})` : message;
 
 interface Move {
   readonly state: 'reading' | 'at_tip' | 'behind';

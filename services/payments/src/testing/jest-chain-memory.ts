@@ -15,6 +15,7 @@ export const memoryChainStore = (windowBlocks: number) => {
     readAt: null,
     halted: null,
   };
+  let waiting: string | null = null;
   const transfers = new Map<string, SeenTransfer>();
   const all = () => [...transfers.values()].toSorted((a, b) => a.seenAt.getTime() - b.seenAt.getTime());
   const cursor = () => state?.window.at(-1) ?? null;
@@ -51,6 +52,7 @@ export const memoryChainStore = (windowBlocks: number) => {
     mark: async (next) => {
       mark = { tip: next.tip ?? mark.tip, readAt: next.readAt ?? mark.readAt, halted: next.halted };
     },
+    markWaiting: async (reason) => void (waiting = reason),
     withIds: async (ids) => all().filter(({ id }) => ids.includes(id)),
     ofBlock: async ({ hash }, ids) =>
       all().filter(({ id, block, lostHash }) => ids.includes(id) || (block?.hash ?? lostHash) === hash),
@@ -70,6 +72,7 @@ export const memoryChainStore = (windowBlocks: number) => {
     window: () => state?.window ?? [],
     rechecked: () => state?.rechecked ?? null,
     mark: () => mark,
+    waiting: () => waiting,
     requestRescan: (from: number) => void (rescanFrom = from),
     lose: () => {
       state = null;

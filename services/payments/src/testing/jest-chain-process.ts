@@ -1,5 +1,6 @@
 import { type Asset, readAssets } from '@cpg/assets';
 import type { PaymentEvent } from '@cpg/contracts';
+import { AppError } from '@cpg/core';
 import type { IsLeader } from '@cpg/postgres';
 import { createLogger, type Logger } from '@cpg/runtime';
 import type { ChainKind } from '../chains/chain-kind.ts';
@@ -126,6 +127,7 @@ export const chainProcesses = (
   let passedMs = 0;
   let ordersIsDown = false;
   const retired = new Set<string>();
+  let isBehind = false;
   let beforeFail = Promise.resolve();
   const now = () => new Date(chain.now().getTime() + passedMs);
   const payments = memoryPayments(now, log);
@@ -139,7 +141,12 @@ export const chainProcesses = (
       stream: recorded.stream,
       now,
       log,
-      watched: { refresh: async () => watchedBut(retired) },
+      watched: {
+        refresh: async () => {
+          if (isBehind) throw new AppError('dependency_unavailable', 'the read models are not complete');
+          return watchedBut(retired);
+        },
+      },
       assets: new Set([USDC.id, COIN]),
       recheckDepth,
       quorum,
@@ -191,6 +198,8 @@ export const chainProcesses = (
     /** The address is not watched any more. */
     retire: (address: string) => void retired.add(address),
     setPaid: payments.setPaid,
+    /** The read model of payables cannot say which addresses are watched. */
+    setBehind: (isBehindNow: boolean) => void (isBehind = isBehindNow),
     setOrdersDown: (isDown: boolean) => void (ordersIsDown = isDown),
     passMs: (ms: number) => void (passedMs += ms),
     passHours: (hours: number) => void (passedMs += hours * 3_600_000),
