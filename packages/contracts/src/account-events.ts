@@ -14,6 +14,9 @@ export const DerivationIndexesReserved = z.object({
     first: z.int(),
     count: z.int(),
     again: z.array(z.int()),
+    /** No order gets these indexes: money arrived at the last one before it was reserved, because orders were lost with
+     *  a restored backup. */
+    skipped: z.boolean().optional(),
     at: Timestamp,
   }),
 });

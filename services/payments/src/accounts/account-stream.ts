@@ -20,11 +20,11 @@ export const accountStream = (
       end = endOf(stream, newest);
       return { revision: newest.revision, next: nextIndexAfter(newest.event) };
     },
-    append: async ({ first, count, again }, revision) => {
+    append: async ({ first, count, again, skipped }, revision) => {
       if (revision !== end.revision) throw new Error(`${stream} was not read up to ${revision}`);
       const event: DerivationIndexesReserved = {
         type: 'DerivationIndexesReserved',
-        data: { account, first, count, again: [...again], at: now().toISOString() },
+        data: { account, first, count, again: [...again], ...(skipped && { skipped }), at: now().toISOString() },
       };
       const appended = await appendOne(client, stream, event, end, ACTOR);
       if (!appended) return false;

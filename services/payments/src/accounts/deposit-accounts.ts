@@ -1,10 +1,11 @@
 import type { Queryable } from '@cpg/postgres';
 import type { EventStoreDBClient } from '@eventstore/db-client';
+import type { AccountKey } from '../rails/account-key.ts';
 import type { DepositNetwork } from '../rails/networks.ts';
 import type { AccountBook } from './account-book.ts';
 import { accountStream } from './account-stream.ts';
 import { keyHashOf } from './key-hash.ts';
-import { type IndexLease, leaseIndexes, type LeaseIndexes } from './lease-indexes.ts';
+import { type IndexLease, leaseIndexes, type LeaseIndexes, skipIndexes, type SkippedIndexes } from './lease-indexes.ts';
 import { unusedIndexes } from './unused-indexes.ts';
 
 export interface DepositAccountsOptions {
@@ -39,4 +40,20 @@ export const depositAccounts = ({ client, readModel, now, nowMs }: DepositAccoun
     accounts.set(account.fingerprint, { lease, book });
     return lease(count);
   };
+};
+
+/** Reserves every index of an account up to one that received money, for nobody. Null if it was reserved before. */
+export const skipUsedIndexes = (
+  { client, readModel, now }: Omit<DepositAccountsOptions, 'nowMs'>,
+  { fingerprint, xpub }: Pick<AccountKey, 'fingerprint' | 'xpub'>,
+  index: number,
+): Promise<SkippedIndexes | null> => {
+  const unused = unusedIndexes({
+    client,
+    readModel,
+    account: fingerprint,
+    earlierNames: [keyHashOf(xpub)],
+    addressesAt: () => [],
+  });
+  return skipIndexes({ ...accountStream(client, fingerprint, now), ...unused }, index);
 };

@@ -66,6 +66,27 @@ export const leaseIndexes = (options: AccountOptions): LeaseIndexes => {
     });
 };
 
+/** The indexes that nobody gets. */
+export type SkippedIndexes = Pick<Reservation, 'first' | 'count'>;
+
+/** Reserves every index up to `index` for nobody, because money arrived there. Null if it was reserved before. */
+export const skipIndexes = async (
+  { last, append, firstIndex }: Pick<AccountOptions, 'last' | 'append' | 'firstIndex'>,
+  index: number,
+): Promise<SkippedIndexes | null> => {
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
+    const newest = await last();
+    const first = Math.max(newest?.next ?? 0, await firstIndex(newest === null));
+    if (index < first) return null;
+    const skipped = { first, count: index - first + 1 };
+    if (await append({ ...skipped, again: [], skipped: true }, newest?.revision ?? -1)) return skipped;
+  }
+  throw tooManyConflicts();
+};
+
+const tooManyConflicts = () =>
+  new AppError('concurrent_update', 'too many concurrent reservations of addresses: try again');
+
 const reserver = ({ last, append, firstIndex, unusedUpTo, nowMs }: AccountOptions) => {
   let account = unknownAccount;
   /** Whether the stream may have reservations that this process does not know. */
@@ -98,6 +119,6 @@ const reserver = ({ last, append, firstIndex, unusedUpTo, nowMs }: AccountOption
       account = sighted(account, { revision: revision + 1, next }, nowMs());
       return { indexes: indexesOf(reservation), endsAtMs: startedAtMs + LEASE_MS };
     }
-    throw new AppError('concurrent_update', 'too many concurrent reservations of addresses: try again');
+    throw tooManyConflicts();
   };
 };

@@ -57,6 +57,8 @@ export interface Reservation {
   readonly first: number;
   readonly count: number;
   readonly again: readonly number[];
+  /** Nobody gets these indexes: money arrived there before they were reserved. */
+  readonly skipped?: true;
 }
 
 /** Reserves `count` indexes: unused ones first, lowest first, so that few lie between the indexes that orders show. */
@@ -66,7 +68,7 @@ export const reservationOf = ({ next }: Account, count: number, unused: readonly
 };
 
 /** The indexes of a reservation, lowest first. */
-export const indexesOf = ({ first, count, again }: Reservation): number[] => [
+export const indexesOf = ({ first, count, again }: Omit<Reservation, 'skipped'>): number[] => [
   ...again,
   ...Array.from({ length: count }, (_, n) => first + n),
 ];

@@ -11,7 +11,7 @@ import {
   highestAssignedIndex,
   highestUnrecordedIndex,
   reservedIndexes,
-  shownAddresses,
+  usedAddresses,
 } from '../projections/reserved-indexes.ts';
 import type { AccountOptions } from './lease-indexes.ts';
 
@@ -84,11 +84,11 @@ export const unusedIndexes = ({
       if (candidates.length === 0) return [];
       try {
         const unused = (await unusedInLog(revision, count)).map((index) => ({ index, addresses: addressesAt(index) }));
-        const shown = await shownAddresses(
+        const used = await usedAddresses(
           readModel,
           unused.flatMap(({ addresses }) => addresses),
         );
-        return unused.filter(({ addresses }) => !addresses.some((each) => shown.has(each))).map(({ index }) => index);
+        return unused.filter(({ addresses }) => !addresses.some((each) => used.has(each))).map(({ index }) => index);
       } catch (error) {
         // New indexes are as good.
         if (isTemporary(error)) return [];

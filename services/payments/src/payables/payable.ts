@@ -47,6 +47,10 @@ export type PayableChange =
       readonly kind: 'reserved';
       readonly account: string;
       readonly indexes: readonly number[];
+      /** No order gets these indexes. */
+      readonly skipped: boolean;
+      /** The next index of the account. */
+      readonly next: number;
       readonly revision: number;
     };
 
@@ -81,7 +85,8 @@ export const payableChangeIn = async (
 
 const reservedIn = (entry: AllStreamResolvedEvent): PayableChange => {
   const { event, revision } = parseRecorded(DerivationIndexesReserved, entry);
-  return { kind: 'reserved', account: event.data.account, indexes: indexesOf(event.data), revision };
+  const { account, first, count, skipped = false } = event.data;
+  return { kind: 'reserved', account, indexes: indexesOf(event.data), skipped, next: first + count, revision };
 };
 
 const assigned = (

@@ -10,8 +10,8 @@ import { projectReservedIndexes } from './reserved-indexes.ts';
 export const payableProjection = (client: EventStoreDBClient): Projection => ({
   schema: 'payments',
   name: 'payables',
-  tables: ['payables', 'reserved_indexes'],
-  version: 1,
+  tables: ['payables', 'reserved_indexes', 'derivation_ends'],
+  version: 2,
   prefixes: [...ORDER_PREFIXES, ACCOUNT_STREAM_PREFIX],
   // An index is reserved by the event of an account before the event of an order shows it.
   isWhole: true,

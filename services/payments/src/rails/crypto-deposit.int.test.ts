@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { AssignedInstruction, LeasedAddress } from '@cpg/contracts';
 import { newId } from '@cpg/runtime';
+import { skipUsedIndexes } from '../accounts/deposit-accounts.ts';
 import { REST_MS } from '../accounts/leases.ts';
 import { until } from '../testing/jest-fixtures.ts';
 import { deposit, hostedPage } from '../testing/jest-order-events.ts';
@@ -88,6 +89,28 @@ test('reserves indexes again that no order shows, once their leases have rested'
   expect(await indexesIn(lease, 1)).toEqual([5]);
   rails.passMs(1);
   expect(await indexesIn(lease, 5)).toEqual([1, 2, 3, 6, 7]);
+  await projecting.stop();
+});
+
+test('hands out no index that received money, and none before one that received money too early', async () => {
+  const projecting = rails.startPayables();
+  const { account, addressAt } = NETWORKS.find(({ name }) => name === NETWORK)!;
+  const { lease } = rails.startStock();
+  expect(await indexesIn(lease, 3)).toEqual([0, 1, 2]);
+  const skip = (index: number) =>
+    skipUsedIndexes({ client: rails.client, readModel: rails.pool, now: () => new Date() }, account, index);
+  expect(await skip(2)).toBeNull();
+  expect(await skip(5)).toEqual({ first: 3, count: 3 });
+  expect(await skip(5)).toBeNull();
+  expect(await indexesIn(lease, 2)).toEqual([6, 7]);
+  await until(async () => (await rails.pool.query('select from payments.reserved_indexes')).rowCount === 8);
+  await rails.pool.query(`insert into payments.chain_cursors (network) values ($1)`, [NETWORK]);
+  await rails.pool.query(
+    `insert into payments.chain_transfers (network, id, address, asset, units, seen_at) values ($1, 'a', $2, 'eth', 1, now())`,
+    [NETWORK, addressAt(1)],
+  );
+  rails.passMs(REST_MS);
+  expect(await indexesIn(lease, 5)).toEqual([0, 2, 6, 7, 8]);
   await projecting.stop();
 });
 
