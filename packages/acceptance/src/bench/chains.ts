@@ -5,14 +5,14 @@ import { evmCalls, recordEvmBlocks } from './chains/evm-blocks.ts';
 import type { BenchedChain } from './chains/benched-chain.ts';
 import { measureReading } from './chains/reading.ts';
 import { startRecordedNode } from './chains/recorded-node.ts';
-import { measureMemory } from './chains/watched.ts';
+import { measureWatched, openWatchedTables } from './chains/watched.ts';
 import type { Row } from './report.ts';
 
 const BLOCKS = 10;
 const BITCOIN_TRANSACTIONS = 2_000;
 const EVM_TRANSFERS = 200;
 const WATCHED = 10_000;
-const MANY_WATCHED = 100_000;
+const MANY_WATCHED = Number(process.env.ADDRESSES ?? 10_000_000);
 
 /** Account keys of the sandbox, by kind of network. */
 const XPUBS = Object.fromEntries(
@@ -41,8 +41,10 @@ const evmTable: AssetTable = assetTable({
   ],
 });
 
-/** Compares reading blocks in catch-up, with many watched addresses, to only fetching them. */
+/** Compares reading blocks in catch-up to only fetching them, and reading with very many addresses to reading with
+ *  few. */
 export const chains = async (): Promise<Row[]> => {
+  const tables = await openWatchedTables();
   const { first, answers } = await recordEvmBlocks(BLOCKS, EVM_TRANSFERS);
   const node = await startRecordedNode([...answers, ...recordBitcoinBlocks(BLOCKS, BITCOIN_TRANSACTIONS)]);
   const shared = { url: node.url, blocks: BLOCKS };
@@ -61,12 +63,18 @@ export const chains = async (): Promise<Row[]> => {
     calls: evmCalls,
   };
   try {
+    const few = await tables.fill(WATCHED);
+    console.log(`${MANY_WATCHED} addresses`);
+    const many = await tables.fill(MANY_WATCHED);
+    const counts = { few: WATCHED, many: MANY_WATCHED };
     return [
-      ...(await measureMemory(bitcoin, MANY_WATCHED)),
-      ...(await measureReading(bitcoin, WATCHED)),
-      ...(await measureReading(evm, WATCHED)),
+      ...(await measureWatched(bitcoin, few, many, counts)),
+      ...(await measureWatched(evm, few, many, counts)),
+      ...(await measureReading(bitcoin, few, WATCHED)),
+      ...(await measureReading(evm, few, WATCHED)),
     ];
   } finally {
     node.stop();
+    await tables.stop();
   }
 };

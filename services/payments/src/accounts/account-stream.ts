@@ -11,14 +11,15 @@ export const accountStream = (
   account: string,
   now: () => Date,
 ): Pick<AccountOptions, 'last' | 'append'> => {
-  const stream = accountStreamOf(account);
+  const stream = `${ACCOUNT_STREAM_PREFIX}${account}`;
   let end = endOf(stream, null);
   return {
     last: async () => {
-      const newest = await lastReservation(client, account);
+      const newest = await lastEvent(client, stream, DerivationIndexesReserved);
       if (!newest) return null;
       end = endOf(stream, newest);
-      return { revision: newest.revision, next: nextIndexAfter(newest.event) };
+      const { first, count } = newest.event.data;
+      return { revision: newest.revision, next: first + count };
     },
     append: async ({ first, count, again, skipped }, revision) => {
       if (revision !== end.revision) throw new Error(`${stream} was not read up to ${revision}`);
@@ -32,17 +33,4 @@ export const accountStream = (
       return true;
     },
   };
-};
-
-const accountStreamOf = (account: string): string => `${ACCOUNT_STREAM_PREFIX}${account}`;
-
-const lastReservation = (client: EventStoreDBClient, account: string) =>
-  lastEvent(client, accountStreamOf(account), DerivationIndexesReserved);
-
-const nextIndexAfter = ({ data: { first, count } }: DerivationIndexesReserved): number => first + count;
-
-/** The next index of an account: above all that its stream ever reserved. */
-export const nextReservedIndex = async (client: EventStoreDBClient, account: string): Promise<number> => {
-  const newest = await lastReservation(client, account);
-  return newest ? nextIndexAfter(newest.event) : 0;
 };

@@ -70,9 +70,6 @@ export const chainKindOf = (chainId: string, pollMs?: number): ChainKind => ({
 
 const isEvm = (chainId: string): boolean => chainId.startsWith('eip155:');
 
-/** Chains with the same spelling of addresses share those that are watched: money for one may arrive on another. */
-export const addressSpaceOf = (chainId: string): string => (isEvm(chainId) ? 'eip155' : chainId);
-
 function kindOfAll(kind: Partial<ChainKind>, chains: readonly string[]): Record<string, Partial<ChainKind>> {
   return Object.fromEntries(chains.map((id) => [`eip155:${id}`, kind]));
 }

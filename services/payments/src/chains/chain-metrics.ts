@@ -10,6 +10,8 @@ export interface ChainMetrics {
   readonly blockUnproven: (network: string, part: string) => void;
   /** Counts what readings of the blocks of a network found. */
   readonly readingCounts: (network: string) => ReadingCounts;
+  /** Derivation indexes were skipped, because money arrived at them before they were handed out. */
+  readonly indexesSkipped: () => void;
 }
 
 /** The metrics of the chains that this process reads, by network. `urls` are the nodes of those that it may read. */
@@ -31,7 +33,7 @@ export const chainMetrics = (
   metric('chain_lag_blocks', 'Blocks that the nodes have and that were not read', ({ tip, height }) =>
     Math.max(0, tip - height),
   );
-  metric('chain_watched_addresses', 'Addresses whose transfers are looked for', ({ watched }) => watched ?? NaN);
+  metric('chain_watched_addresses', 'Addresses that the tables know, about', ({ watched }) => watched ?? NaN);
   metric(
     'chain_read_timestamp_seconds',
     'When all that the nodes had was last read and reported; before that, when the process began to read',
@@ -78,9 +80,16 @@ export const chainMetrics = (
     help: 'Blocks with a part that their hash does not prove, because the form of the chain is unknown',
     labelNames: ['network', 'part'],
   });
+  const countSkipped = counterMetric(registry, {
+    name: 'derivation_indexes_skipped_total',
+    help: 'How often money arrived at an address of ours before it was handed out, so that its index is skipped',
+    labelNames: [],
+    known: [{}],
+  });
   return {
     nodeFailed: (network, fault) => count({ network, fault }),
     blockUnproven: (network, part) => unproven({ network, part }),
+    indexesSkipped: () => countSkipped({}),
     readingCounts: (network) => ({
       missed: (node) => missed({ network, node: String(node) }),
       misread: (node) => misread({ network, node: String(node) }),

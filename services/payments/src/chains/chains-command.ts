@@ -1,11 +1,14 @@
 import { type Asset, AssetsConfig, readAssets } from '@cpg/assets';
 import { createPool, type Queryable } from '@cpg/postgres';
 import { ConfigError, createLogger, readConfig, ServiceConfig } from '@cpg/runtime';
+import { archivedAddress } from './archive.ts';
 import { balances } from './balances.ts';
 import { type ChainStatus, chainStatuses, requestRescan } from './chain-status.ts';
 
 const USAGE = `  chains status                            how far each chain was read; exit code 1 when one halted
   chains rescan --network N --from HEIGHT  reads a chain again from this block on, and ends a halt
+  chains archive --address A [--watch]     the orders that show an address, and whether it has retired;
+                                           --watch looks for money there again, for good
   chains balances [--all]                  what assigned addresses received, with derivation paths, as CSV`;
 
 const Config = ServiceConfig.pick({ DATABASE_URL: true, ENVIRONMENT: true, CAZ_DECIMALS: true }).extend(
@@ -47,6 +50,13 @@ export const executeChains = async ([verb, ...options]: readonly string[], comma
   if (verb === 'rescan') return rescan(options, command);
   if (verb === 'balances' && options.every((option) => option === '--all')) {
     for (const line of await balances(db, assets, { all: options.length > 0 })) print(line);
+    return 0;
+  }
+  if (verb === 'archive') {
+    const [name, address, watch, ...rest] = options;
+    if (name !== '--address' || !address || (watch ?? '--watch') !== '--watch' || rest.length > 0)
+      throw new UsageError(USAGE);
+    for (const line of await archivedAddress(db, address, { watch: watch !== undefined })) print(line);
     return 0;
   }
   throw new UsageError(USAGE);

@@ -1,22 +1,26 @@
 import { type Asset, requiredConfirmations } from '@cpg/assets';
 import type { Pool } from '@cpg/postgres';
 import type { Logger, MetricsRegistry } from '@cpg/runtime';
+import { followLog } from '@cpg/stream-relay';
 import type { EventStoreDBClient } from '@eventstore/db-client';
-import { nextReservedIndex } from '../accounts/account-stream.ts';
+import { skipUsedIndexes } from '../accounts/deposit-accounts.ts';
 import type { MerchantAccounts } from '../accounts/merchant-accounts.ts';
+import { deriveAhead, keepUnshownAddresses, type WatchedAccount } from '../accounts/unshown-addresses.ts';
 import type { PaymentChanges } from '../changes.ts';
 import type { Config } from '../config.ts';
 import type { RegisterPayment } from '../matching.ts';
 import type { FindPayable } from '../payables/find-payable.ts';
+import { addressesShownBy } from '../payables/payable.ts';
+import { payableProjection } from '../projections/payable-projection.ts';
+import type { AccountKey } from '../rails/account-key.ts';
 import type { DepositNetwork } from '../rails/networks.ts';
-import { addressSpaceOf, type ChainKind, chainKindOf } from './chain-kind.ts';
+import { type ChainKind, chainKindOf } from './chain-kind.ts';
 import { type ChainMetrics, chainMetrics } from './chain-metrics.ts';
 import type { BlockRef, ChainSource, NodeFault } from './chain-source.ts';
 import { chainDetails } from './chain-status.ts';
 import { chainStream } from './chain-stream.ts';
 import { chainTables } from './chain-tables.ts';
 import { watchedNetworks } from './chain-urls.ts';
-import { earlierAddresses } from './earlier-addresses.ts';
 import { newestAddresses } from '../projections/payables.ts';
 import { openChainSource } from './open-chain-source.ts';
 import { readPast } from './read-past.ts';
@@ -62,9 +66,9 @@ export const watchChains = (options: WatchChainsOptions) => {
   logUnwatched(config, log);
   let chains: Chains | undefined;
   const counts = chainMetrics(metrics, () => chains?.progress() ?? new Map(), config.CHAIN_URLS);
-  const addresses = addressesBySpace(options);
+  const addresses = addressesOfOrders({ ...options, ...counts });
   const chainOf = (network: DepositNetwork): WatchedChain =>
-    watchedChain(network, kinds.get(network.name)!, addresses(network), { ...options, ...counts });
+    watchedChain(network, kinds.get(network.name)!, addresses, { ...options, ...counts });
   return {
     start: (): Chains => (chains = startChains(watched.map(chainOf), { databaseUrl, log })),
     readPast: readPast(pool, kinds),
@@ -182,24 +186,67 @@ const requiredByMerchant =
       : accounts.requiredConfirmations(merchantId, asset, amountMinor);
   };
 
-/** The watched addresses of each network. Networks with one spelling of addresses share them. */
-const addressesBySpace = ({ client, pool, config: { networks }, accounts: { accountsOf } }: WatchChainsOptions) => {
-  const spaces = new Map<string, WatchedAddresses>();
-  return ({ chainId }: DepositNetwork): WatchedAddresses => {
-    const space = addressSpaceOf(chainId);
-    const names = networks.filter((each) => addressSpaceOf(each.chainId) === space).map(({ name }) => name);
-    const shared =
-      spaces.get(space) ??
-      watchedAddresses({
-        accounts: async () => {
-          const accounts = (await Promise.all(names.map(accountsOf))).flat();
-          const byFingerprint = new Map(accounts.map((each) => [each.account.fingerprint, each.addressAt]));
-          return [...byFingerprint].map(([fingerprint, addressAt]) => ({ fingerprint, addressAt }));
-        },
-        nextIndex: (fingerprint) => nextReservedIndex(client, fingerprint),
-        earlierAddresses: earlierAddresses({ client, db: pool, networks: names }),
-      });
-    spaces.set(space, shared);
-    return shared;
+const KEEP_UNSHOWN_EVERY_MS = 10_000;
+
+/** The watched addresses of all networks: money for one may arrive on another. */
+const addressesOfOrders = (options: WatchChainsOptions & { readonly indexesSkipped: () => void }): WatchedAddresses => {
+  const { client, pool, now, log } = options;
+  let keptAtMs = -Infinity;
+  /** Orders are found without it, so a failure stops no chain. */
+  const keepUnshown = async (): Promise<void> => {
+    if (performance.now() - keptAtMs < KEEP_UNSHOWN_EVERY_MS) return;
+    keptAtMs = performance.now();
+    await accountsOf(options)
+      .then((accounts) => keepUnshownAddresses(pool, accounts))
+      .catch((error: unknown) => log.warn({ err: error }, 'addresses that no order shows are not derived yet'));
   };
+  const beyondRows = followLog({ client, db: pool, projection: payableProjection(client), keysIn: addressesShownBy });
+  return watchedAddresses({
+    db: pool,
+    beyondRows: async () => {
+      const beyond = await beyondRows();
+      await keepUnshown();
+      return beyond;
+    },
+    onUnshown: skipUsed(options),
+    now,
+  });
+};
+
+/** Money at an index that was not reserved yet shows that orders were lost with a restored backup. Their indexes must
+ *  not be handed out again. */
+const skipUsed =
+  (options: WatchChainsOptions & { readonly indexesSkipped: () => void }) =>
+  async (found: readonly { readonly account: string; readonly index: number }[]): Promise<void> => {
+    const { client, pool, indexesSkipped, now, log } = options;
+    const accounts = await accountsOf(options);
+    for (const { account: fingerprint, index } of found) {
+      const account = accounts.find((each) => each.fingerprint === fingerprint);
+      const skipped = account && (await skipUsedIndexes({ client, readModel: pool, now }, account, index));
+      if (!skipped) continue;
+      indexesSkipped();
+      log.error(
+        { account: fingerprint, index, ...skipped },
+        'money arrived at an address that was not handed out yet: its index and those before it are skipped',
+      );
+      await deriveAhead(pool, account, index + 1);
+    }
+  };
+
+/** Each account that ever received deposits, on all its networks. */
+const accountsOf = async ({
+  config: { networks },
+  accounts,
+}: WatchChainsOptions): Promise<(WatchedAccount & Pick<AccountKey, 'xpub'>)[]> => {
+  const byFingerprint = new Map<string, DepositNetwork[]>();
+  for (const { name } of networks)
+    for (const network of await accounts.accountsOf(name)) {
+      const { fingerprint } = network.account;
+      byFingerprint.set(fingerprint, [...(byFingerprint.get(fingerprint) ?? []), network]);
+    }
+  return [...byFingerprint].map(([fingerprint, sharing]) => ({
+    fingerprint,
+    xpub: sharing[0]!.account.xpub,
+    addressesAt: (index) => [...new Set(sharing.map((network) => network.addressAt(index)))],
+  }));
 };

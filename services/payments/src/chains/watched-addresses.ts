@@ -1,24 +1,21 @@
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { AppError } from '@cpg/core';
+import type { Queryable } from '@cpg/postgres';
+import type { followLog } from '@cpg/stream-relay';
+import { type KnownAddress, knownAddresses, watchedEstimate } from '../projections/payables.ts';
 import type { Watched } from './chain-source.ts';
 
-/** An account whose addresses are watched. */
-export interface WatchedAccount {
-  /** BIP32 fingerprint. */
-  readonly fingerprint: string;
-  readonly addressAt: (index: number) => string;
-}
-
 export interface WatchedAddressesOptions {
-  readonly accounts: () => Promise<readonly WatchedAccount[]>;
-  /** The index after the last one that was reserved for orders. */
-  readonly nextIndex: (fingerprint: string) => Promise<number>;
-  /** Addresses that orders showed before the call, that belong to none of these accounts and that
-   *  no earlier call returned. */
-  readonly earlierAddresses: (fingerprints: readonly string[]) => Promise<readonly string[]>;
+  readonly db: Queryable;
+  /** The addresses of orders that the rows of payables may not include yet. */
+  readonly beyondRows: ReturnType<typeof followLog>;
+  /** Called with addresses that received money and that no order shows, before they are answered. */
+  readonly onUnshown: (found: readonly NonNullable<KnownAddress['unshown']>[]) => Promise<void>;
+  readonly now: () => Date;
 }
 
 export interface WatchedAddresses {
-  /** The addresses that orders showed before the call. Throws if that cannot be known. */
+  /** All addresses that orders showed before the call and that are not retired, and those that no order shows yet.
+   *  Throws `dependency_unavailable` while that cannot be known. */
   readonly refresh: () => Promise<Watched>;
 }
 
@@ -30,35 +27,30 @@ export const watchedIn = (addresses: ReadonlySet<string>): Watched => ({
   among: async (some) => new Set(some.filter((address) => addresses.has(address))),
 });
 
-/** One derivation takes about 0.1 ms. */
-const BATCH = 64;
-
-/** The addresses of every index that was reserved, from 0 on. An index is reserved before it is shown, so whoever paid
- *  in a block that a node already has paid to one of them. */
-export const watchedAddresses = ({
-  accounts,
-  nextIndex,
-  earlierAddresses,
-}: WatchedAddressesOptions): WatchedAddresses => {
-  const addresses = new Set<string>();
-  /** The index after those that were derived, by account. */
-  const derived = new Map<string, number>();
-
-  const derive = async ({ fingerprint, addressAt }: WatchedAccount): Promise<void> => {
-    const next = await nextIndex(fingerprint);
-    for (let index = derived.get(fingerprint) ?? 0; index < next; index += 1) {
-      addresses.add(addressAt(index));
-      derived.set(fingerprint, index + 1);
-      if (index % BATCH === BATCH - 1) await yieldToEventLoop();
-    }
-  };
-  const watched: Watched = watchedIn(addresses);
+/** Looks addresses up in tables and in the log beyond them, so that memory does not grow with their number. An order is
+ *  recorded before anybody sees its address, so whoever paid in a block that a node already has paid to one of them. */
+export const watchedAddresses = ({ db, beyondRows, onUnshown, now }: WatchedAddressesOptions): WatchedAddresses => {
   const refresh = async (): Promise<Watched> => {
-    const known = await accounts();
-    const earlier = await earlierAddresses(known.map(({ fingerprint }) => fingerprint));
-    for (const address of earlier) addresses.add(address);
-    await Promise.all(known.map(derive));
-    return watched;
+    const [beyond, size] = [await beyondRows(), await watchedEstimate(db)];
+    return {
+      size,
+      among: async (some) => {
+        const unique = [...new Set(some)];
+        if (unique.length === 0) return new Set();
+        // Before the rows, which may include them meanwhile.
+        const watched = new Set(unique.filter(beyond.has));
+        const from = beyond.from?.commit ?? null;
+        const known = await knownAddresses(db, { among: unique, from, at: now() });
+        if (!known)
+          throw new AppError('dependency_unavailable', 'the read models are not complete: try again later', {
+            cause: new Error(`the checkpoint of payables is before ${from}`),
+          });
+        for (const { address } of known) watched.add(address);
+        const unshown = known.flatMap((each) => (each.unshown && !beyond.has(each.address) ? [each.unshown] : []));
+        if (unshown.length > 0) await onUnshown(unshown);
+        return watched;
+      },
+    };
   };
 
   // A call joins the next run, never the current one, so it reads all earlier events.

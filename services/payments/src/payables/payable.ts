@@ -89,6 +89,17 @@ const reservedIn = (entry: AllStreamResolvedEvent): PayableChange => {
   return { kind: 'reserved', account, indexes: indexesOf(event.data), skipped, next: first + count, revision };
 };
 
+/** The addresses that an event of an order shows, also if this version cannot read the event otherwise. */
+export const addressesShownBy = ({ event }: AllStreamResolvedEvent): string[] =>
+  SHOWING.has(event!.type) ? addressesIn(event!.data) : [];
+
+const addressesIn = (value: unknown): string[] => {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, part]: [string, unknown]) =>
+    key === 'address' && typeof part === 'string' ? [part] : addressesIn(part),
+  );
+};
+
 const assigned = (
   { orderId, merchantId }: { readonly orderId: string; readonly merchantId: string },
   instructions: readonly AssignedInstruction[],

@@ -2,8 +2,9 @@ import { ACCOUNT_STREAM_PREFIX } from '@cpg/contracts';
 import type { Projection } from '@cpg/stream-relay';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { merchantOfOrder } from '../payables/merchant-of-order.ts';
+import { type OrderEnd, orderEndIn } from '../payables/order-end.ts';
 import { ORDER_PREFIXES, type Payable, payableChangeIn } from '../payables/payable.ts';
-import { keepPayables, projectPayables, projectUnnamedDeletion } from './payables.ts';
+import { keepPayables, projectEnds, projectPayables, projectUnnamedDeletion } from './payables.ts';
 import { projectReservedIndexes } from './reserved-indexes.ts';
 
 /** The read model of payables and of reserved derivation indexes, built from the events of orders and accounts. */
@@ -20,7 +21,10 @@ export const payableProjection = (client: EventStoreDBClient): Projection => ({
   apply: async (db, events, schema) => {
     const payables: Payable[] = [];
     const unnamedDeletions: string[] = [];
+    const ends = new Map<string, OrderEnd>();
     for (const entry of events) {
+      const end = orderEndIn(entry);
+      if (end) ends.set(end.orderId, end);
       const change = await payableChangeIn(entry, (orderId) => merchantOfOrder(client, orderId));
       if (change?.kind === 'reserved') await projectReservedIndexes(db, change, schema);
       else if (change?.payables) payables.push(...change.payables);
@@ -29,5 +33,6 @@ export const payableProjection = (client: EventStoreDBClient): Projection => ({
     // An index is reserved before an order shows it, and an order is deleted after it was created.
     await projectPayables(db, payables, schema);
     for (const orderId of unnamedDeletions) await projectUnnamedDeletion(db, orderId, schema);
+    await projectEnds(db, [...ends.values()], schema);
   },
 });

@@ -1,5 +1,6 @@
 import { depositsOf, type PaymentRail } from '@cpg/contracts';
 import type { Queryable } from '@cpg/postgres';
+import type { OrderEnd } from '../payables/order-end.ts';
 import type { Payable } from '../payables/payable.ts';
 import { receivingIndex } from '../rails/account-key.ts';
 
@@ -85,6 +86,19 @@ export const projectPayables = async (
   await db.query(insert(schema), [...NAMES.map((name) => rows.map((row) => row[name])), indexes]);
 };
 
+/** Records when orders ended, or that they are open again. */
+export const projectEnds = async (db: Queryable, ends: readonly OrderEnd[], schema = LIVE_SCHEMA): Promise<void> => {
+  if (ends.length === 0) return;
+  await db.query({
+    name: `end payables of ${schema}`,
+    text: `update ${schema}.payables as row set ended_at = change.ended_at
+           from unnest($1::text[], $2::timestamptz[]) as change (order_id, ended_at)
+           where row.id > change.order_id || '/' and row.id < change.order_id || '0'
+             and row.ended_at is distinct from change.ended_at`,
+    values: [ends.map(({ orderId }) => orderId), ends.map(({ endedAt }) => endedAt)],
+  });
+};
+
 // Common table expressions that copy the payables in `source` to the tables of what has no event.
 const kept = (schema: string, source: string) => `
   addresses as (
@@ -107,6 +121,106 @@ export const projectUnnamedDeletion = async (db: Queryable, orderId: string, sch
  *  gone. */
 export const keepPayables = async (db: Queryable): Promise<void> => {
   await db.query(`with ${kept(LIVE_SCHEMA, `${LIVE_SCHEMA}.payables`)}`);
+};
+
+/** Looks for money at an address for good, however long ago its order ended. */
+export const watchForGood = async (db: Queryable, address: string): Promise<void> => {
+  await db.query(`with found as (select * from payments.payables where address = $1), ${kept(LIVE_SCHEMA, 'found')}`, [
+    address,
+  ]);
+};
+
+/** Whether a row of payables is still watched. An address that received money does not retire: otherwise a second
+ *  reading of its block would not find that money. */
+const isWatched = (at: string) => `(
+  payable.ended_at is null or payable.ended_at > ${at} - interval '90 days' or exists (
+    select from payments.chain_cursors join payments.chain_transfers as transfer using (network)
+    where transfer.address = payable.address))`;
+
+/** An address of ours. */
+export interface KnownAddress {
+  readonly address: string;
+  /** Where no order shows it: its account and its index. */
+  readonly unshown: { readonly account: string; readonly index: number } | null;
+}
+
+/** Those of the addresses that are ours and not retired, by rows whose checkpoint is at a position at least. Null if
+ *  their checkpoint is before it. */
+export const knownAddresses = async (
+  db: Queryable,
+  { among, from, at }: { readonly among: readonly string[]; readonly from: string | null; readonly at: Date },
+): Promise<KnownAddress[] | null> => {
+  const { rows } = await db.query<{ address: string | null; account: string | null; index: string | null }>({
+    name: 'known addresses',
+    // One statement, so that no crash lies between the checkpoint and the rows.
+    text: `select found.* from (
+             select where $2::numeric is null or $2 <= (
+               select commit_position from payments.checkpoints where name = 'payables' and retired_at is null)
+           ) as complete left join (
+             select address, null as account, null::bigint as index from payments.payables as payable
+             where address = any($1) and ${isWatched('$3::timestamptz')}
+             union all select address, null, null from payments.deposit_addresses where address = any($1)
+             union all select address, account, index from payments.unshown_addresses where address = any($1)
+           ) as found on true`,
+    values: [among, from, at],
+  });
+  if (rows.length === 0) return null;
+  return rows.flatMap(({ address, account, index }) =>
+    address === null ? [] : [{ address, unshown: account === null ? null : { account, index: Number(index) } }],
+  );
+};
+
+/** How many addresses are known, as PostgreSQL estimates it. */
+export const watchedEstimate = async (db: Queryable): Promise<number> => {
+  const { rows } = await db.query<{ estimate: string | null }>({
+    name: 'estimate of known addresses',
+    text: `select sum(greatest(reltuples, 0))::bigint as estimate from pg_class where oid in (
+             'payments.payables'::regclass, 'payments.deposit_addresses'::regclass,
+             'payments.unshown_addresses'::regclass)`,
+  });
+  return Number(rows[0]!.estimate);
+};
+
+/** Where an address belongs, and whether it is watched. */
+export interface AddressDetails {
+  readonly orderId: string;
+  readonly merchantId: string | null;
+  readonly network: string;
+  readonly account: string;
+  readonly index: number | null;
+  readonly endedAt: Date | null;
+  readonly isWatched: boolean;
+}
+
+export const addressDetails = async (db: Queryable, address: string): Promise<AddressDetails[]> => {
+  const { rows } = await db.query<{
+    order_id: string;
+    merchant_id: string | null;
+    network: string;
+    account: string;
+    index: string | null;
+    ended_at: Date | null;
+    is_watched: boolean;
+  }>(
+    `select order_id, max(merchant_id) as merchant_id, network, max(account) as account, max(index) as index,
+       max(ended_at) as ended_at, bool_or(is_watched) as is_watched
+     from (
+       select order_id, merchant_id, network, account, index, ended_at, ${isWatched('now()')} as is_watched
+       from payments.payables as payable where address = $1
+       union all select order_id, null, network, account, index, null, true from payments.deposit_addresses
+       where address = $1
+     ) as found group by order_id, network order by order_id`,
+    [address],
+  );
+  return rows.map((row) => ({
+    orderId: row.order_id,
+    merchantId: row.merchant_id,
+    network: row.network,
+    account: row.account,
+    index: row.index === null ? null : Number(row.index),
+    endedAt: row.ended_at,
+    isWatched: row.is_watched,
+  }));
 };
 
 /** What a payer was told to pay to. */
@@ -142,36 +256,6 @@ export const ordersPayableAt = async (db: Queryable, payAt: PayAt): Promise<Paya
   return rows.map((row) => ({ orderId: row.order_id, merchantId: row.merchant_id, rail: row.rail }));
 };
 
-/** The addresses on these networks that orders show, and that belong to none of these accounts. */
-export const addressesOfOtherAccounts = async (
-  db: Queryable,
-  networks: readonly string[],
-  fingerprints: readonly string[],
-): Promise<string[]> => {
-  const others = await otherAccounts(db, fingerprints);
-  if (others.length === 0) return [];
-  const { rows } = await db.query<{ address: string }>(
-    'select address from payments.payables where account = any($1) and network = any($2) and address is not null',
-    [others, networks],
-  );
-  return rows.map(({ address }) => address);
-};
-
-/** Looks up each account once in the index, because nearly all rows belong to the given ones. */
-const otherAccounts = async (db: Queryable, fingerprints: readonly string[]): Promise<string[]> => {
-  const { rows } = await db.query<{ account: string }>({
-    name: 'other accounts of payables',
-    text: `with recursive found as (
-             select min(account) as account from payments.payables
-             union all
-             select (select min(account) from payments.payables where account > found.account) from found
-             where found.account is not null)
-           select account from found where account <> all($1)`,
-    values: [fingerprints],
-  });
-  return rows.map(({ account }) => account);
-};
-
 // Ids begin with those of orders, which begin with their time.
 const NEWEST_ADDRESSES = `
   select address from (select * from payments.payables order by id desc limit 2000) as newest
@@ -185,14 +269,5 @@ export const newestAddresses = async (db: Queryable, network: string, after: Dat
     text: NEWEST_ADDRESSES,
     values: [network, after],
   });
-  return rows.map(({ address }) => address);
-};
-
-/** The addresses on these networks that were handed out and have no event. */
-export const addressesWithoutEvents = async (db: Queryable, networks: readonly string[]): Promise<string[]> => {
-  const { rows } = await db.query<{ address: string }>(
-    'select address from payments.deposit_addresses where network = any($1)',
-    [networks],
-  );
   return rows.map(({ address }) => address);
 };

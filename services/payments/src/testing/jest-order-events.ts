@@ -48,7 +48,7 @@ export const orderEvents = (client: EventStoreDBClient) => {
       hash,
       ...more,
     };
-    const recorded = { id: newId('event'), event: { type, data: { ...data, at: AT } }, metadata };
+    const recorded = { id: newId('event'), event: { type, data: { at: AT, ...data } }, metadata };
     expect(await append(client, stream, [recorded], revision)).toBe('appended');
   };
   return {
@@ -63,8 +63,16 @@ export const orderEvents = (client: EventStoreDBClient) => {
         0,
       ),
     /** Deletes an order. Earlier versions record no payables. */
-    deleted: async (orderId: string, payables?: AssignedInstruction[]) => {
-      const data = { orderId, merchantId: MERCHANT, actor: 'a', lastHash: '', sequence: 1, payables };
+    deleted: async (orderId: string, payables?: AssignedInstruction[], at = AT) => {
+      const data = {
+        orderId,
+        merchantId: MERCHANT,
+        actor: 'a',
+        lastHash: '',
+        sequence: 1,
+        payables,
+        at,
+      };
       await record(`deletion-${orderId}`, 'OrderDeletionRecorded', data);
       await client.tombstoneStream(`order-${orderId}`, { expectedRevision: 'any' });
     },

@@ -39,6 +39,7 @@ export const watchedNetwork = (payments: PaymentsService) => {
     startProcess: (source: ChainSource, name = NETWORK) => {
       const { client, pool, log, registerPayment, changes, subscription } = payments;
       const network = { ...sepolia, name };
+      const registry = createServiceMetrics({ totals: () => ({}) });
       const chains = watchChains({
         config: {
           DATABASE_URL: subscription.databaseUrl,
@@ -60,10 +61,10 @@ export const watchedNetwork = (payments: PaymentsService) => {
           requiredConfirmations: async (_merchantId, asset) => asset.requiredConfirmations,
         },
         findPayable: payments.findPayable,
-        metrics: createServiceMetrics({ totals: () => ({}) }),
+        metrics: registry,
       });
       running.push(chains.start());
-      return { ...chains, running: running.at(-1)! };
+      return { ...chains, running: running.at(-1)!, metrics: () => registry.metrics() };
     },
     /** An order that is paid at the address of an index. */
     orderAt: (index: number) => payments.createOrder(appliedOnceConfirmed, [deposit(sepolia.addressAt(index), index)]),

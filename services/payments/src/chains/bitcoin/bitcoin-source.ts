@@ -102,7 +102,7 @@ export const bitcoinSource = ({
         isTraced: true,
       };
     },
-    mempool: mempoolReader(nodes, (bytes, transaction, watched) => transfersAmong(paidBy(bytes, transaction), watched)),
+    mempool: mempoolReader(nodes, paidBy, transfersAmong),
     close: async () => void (await Promise.all([nodes.close(), roots.close()])),
   };
 };

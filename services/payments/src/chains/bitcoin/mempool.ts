@@ -10,10 +10,11 @@ import { DecodeError, idOf, type RawTransaction, Reader, readTransaction } from 
 const TRANSACTIONS_PER_CALL = 2_000;
 const CONCURRENT = 8;
 
-/** Reads each transaction of the mempool once, while it stays there. */
-export const mempoolReader = (
+/** Reads each transaction of the mempool once, while it stays there. All addresses of a call are looked up at once. */
+export const mempoolReader = <Paid>(
   nodes: Nodes,
-  transfersOf: (bytes: Buffer, transaction: RawTransaction, watched: Watched) => Promise<Transfer[]>,
+  paidBy: (bytes: Buffer, transaction: RawTransaction) => readonly Paid[],
+  transfersAmong: (paid: readonly Paid[], watched: Watched) => Promise<readonly Transfer[]>,
 ): ((watched: Watched) => Promise<readonly Transfer[]>) => {
   let seen = new Map<string, readonly Transfer[]>();
 
@@ -21,11 +22,20 @@ export const mempoolReader = (
     const { node, answer: ids } = (await nodes.first(listedIds))!;
     seen = new Map(ids.flatMap((id) => (seen.has(id) ? [[id, seen.get(id)!] as const] : [])));
     const unread = ids.filter((id) => !seen.has(id)).slice(0, TRANSACTIONS_PER_CALL);
-    const read = async (id: string): Promise<void> => {
+    const read = async (id: string) => {
       const found = await fetchTransaction(node, id);
-      if (found) seen.set(id, await transfersOf(found.bytes, found.transaction, watched));
+      return found ? [{ id, paid: paidBy(found.bytes, found.transaction) }] : [];
     };
-    await pMap(unread, read, { concurrency: CONCURRENT });
+    const fetched = (await pMap(unread, read, { concurrency: CONCURRENT })).flat();
+    const transfers = await transfersAmong(
+      fetched.flatMap(({ paid }) => paid),
+      watched,
+    );
+    for (const { id } of fetched)
+      seen.set(
+        id,
+        transfers.filter(({ txHash }) => txHash === id),
+      );
     return [...seen.values()].flat();
   };
 };

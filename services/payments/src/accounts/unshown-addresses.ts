@@ -1,0 +1,90 @@
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import type { Queryable } from '@cpg/postgres';
+
+/** An account whose addresses are watched. */
+export interface WatchedAccount {
+  /** BIP32 fingerprint. */
+  readonly fingerprint: string;
+  /** The addresses of an index, on all networks of the account. */
+  readonly addressesAt: (index: number) => readonly string[];
+}
+
+/** How many indexes of an account are derived ahead: a restored backup may lack so many orders in a row whose payers
+ *  did not pay. */
+const AHEAD = 1_000;
+/** For an account without reservations. Source: the gap limit of wallets, BIP44. */
+const AHEAD_OF_UNUSED = 20;
+/** One derivation takes about 0.1 ms. */
+const BATCH = 64;
+
+/** Keeps the addresses of reserved indexes that no order shows, and of some indexes ahead, in `unshown_addresses`. Safe
+ *  to run in several processes at once. */
+export const keepUnshownAddresses = async (db: Queryable, accounts: readonly WatchedAccount[]): Promise<void> => {
+  await forgetShown(db);
+  const byFingerprint = new Map(accounts.map((account) => [account.fingerprint, account]));
+  for (const { account, indexes } of await lackingIndexes(db, [...byFingerprint.keys()]))
+    await derive(db, byFingerprint.get(account)!, indexes);
+  for (const { account, next, end } of await derivedEnds(db, [...byFingerprint.keys()])) {
+    const ahead = next === 0 ? AHEAD_OF_UNUSED : AHEAD;
+    if (end < next + ahead) await derive(db, byFingerprint.get(account)!, range(Math.max(end, next), next + ahead));
+  }
+};
+
+/** Derives addresses ahead of `next`, before the projection knows of it. */
+export const deriveAhead = (db: Queryable, account: WatchedAccount, next: number): Promise<void> =>
+  derive(db, account, range(next, next + AHEAD));
+
+const range = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, n) => from + n);
+
+const derive = async (db: Queryable, account: WatchedAccount, indexes: readonly number[]): Promise<void> => {
+  for (let start = 0; start < indexes.length; start += BATCH) {
+    const rows = indexes
+      .slice(start, start + BATCH)
+      .flatMap((index) => account.addressesAt(index).map((address) => ({ address, index })));
+    await db.query(
+      `insert into payments.unshown_addresses (address, account, index)
+       select address, $1, index from unnest($2::text[], $3::bigint[]) as derived (address, index)
+       on conflict do nothing`,
+      [account.fingerprint, rows.map(({ address }) => address), rows.map(({ index }) => index)],
+    );
+    await yieldToEventLoop();
+  }
+};
+
+/** An order shows each index that was reserved and is not in `reserved_indexes`: payables have its address. */
+const forgetShown = async (db: Queryable): Promise<void> => {
+  await db.query(
+    `delete from payments.unshown_addresses as row using payments.derivation_ends as ends
+     where row.account = ends.id and row.index < ends.next
+       and not exists (select from payments.reserved_indexes where id = row.account || '/' || row.index)`,
+  );
+};
+
+/** Reserved indexes without a row, for example because the table was lost. */
+const lackingIndexes = async (
+  db: Queryable,
+  accounts: readonly string[],
+): Promise<{ account: string; indexes: number[] }[]> => {
+  const { rows } = await db.query<{ account: string; indexes: string[] }>(
+    `select account, array_agg(index order by index) as indexes from payments.reserved_indexes as reserved
+     where account = any($1) and not exists (
+       select from payments.unshown_addresses as row where row.account = reserved.account and row.index = reserved.index)
+     group by account`,
+    [accounts],
+  );
+  return rows.map(({ account, indexes }) => ({ account, indexes: indexes.map(Number) }));
+};
+
+/** The next index of each account, and the index after those that were derived ahead. */
+const derivedEnds = async (
+  db: Queryable,
+  accounts: readonly string[],
+): Promise<{ account: string; next: number; end: number }[]> => {
+  const { rows } = await db.query<{ account: string; next: string; end: string }>(
+    `select account, coalesce(next, 0) as next,
+       coalesce((select max(index) + 1 from payments.unshown_addresses as row where row.account = given.account), 0) as end
+     from unnest($1::text[]) as given (account) left join payments.derivation_ends on id = account`,
+    [accounts],
+  );
+  return rows.map(({ account, next, end }) => ({ account, next: Number(next), end: Number(end) }));
+};
