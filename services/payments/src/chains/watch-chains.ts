@@ -1,4 +1,5 @@
 import { type Asset, requiredConfirmations } from '@cpg/assets';
+import { isTemporary } from '@cpg/core';
 import type { Pool } from '@cpg/postgres';
 import type { Logger, MetricsRegistry } from '@cpg/runtime';
 import { followLog } from '@cpg/stream-relay';
@@ -208,30 +209,36 @@ const addressesOfOrders = (options: WatchChainsOptions & { readonly indexesSkipp
       await keepUnshown();
       return beyond;
     },
-    onUnshown: skipUsed(options),
+    onUnshown: (found) => skipUsed(options, found),
     now,
   });
 };
 
 /** Money at an index that was not reserved yet shows that orders were lost with a restored backup. Their indexes must
  *  not be handed out again. */
-const skipUsed =
-  (options: WatchChainsOptions & { readonly indexesSkipped: () => void }) =>
-  async (found: readonly { readonly account: string; readonly index: number }[]): Promise<void> => {
-    const { client, pool, indexesSkipped, now, log } = options;
-    const accounts = await accountsOf(options);
-    for (const { account: fingerprint, index } of found) {
-      const account = accounts.find((each) => each.fingerprint === fingerprint);
-      const skipped = account && (await skipUsedIndexes({ client, readModel: pool, now }, account, index));
-      if (!skipped) continue;
-      indexesSkipped();
-      log.error(
-        { account: fingerprint, index, ...skipped },
-        'money arrived at an address that was not handed out yet: its index and those before it are skipped',
-      );
-      await deriveAhead(pool, account, index + 1);
-    }
-  };
+const skipUsed = async (
+  options: WatchChainsOptions & { readonly indexesSkipped: () => void },
+  found: readonly { readonly account: string; readonly index: number }[],
+): Promise<void> => {
+  const { client, pool, indexesSkipped, now, log } = options;
+  const accounts = await accountsOf(options).catch((error: unknown) => {
+    if (isTemporary(error)) throw error;
+    // A key that cannot be read stops no chain. No index of its account can be handed out either.
+    log.error({ err: error, found }, 'indexes that received money cannot be skipped');
+    return [];
+  });
+  for (const { account: fingerprint, index } of found) {
+    const account = accounts.find((each) => each.fingerprint === fingerprint);
+    const skipped = account && (await skipUsedIndexes({ client, readModel: pool, now }, account, index));
+    if (!skipped) continue;
+    indexesSkipped();
+    log.error(
+      { account: fingerprint, index, ...skipped },
+      'money arrived at an address that was not handed out yet: its index and those before it are skipped',
+    );
+    await deriveAhead(pool, account, index + 1);
+  }
+};
 
 /** Each account that ever received deposits, on all its networks. */
 const accountsOf = async ({
