@@ -1,0 +1,58 @@
+import { newId } from '@cpg/runtime';
+import { until } from '../testing/jest-fixtures.ts';
+import { deposit } from '../testing/jest-order-events.ts';
+import { type RailsDatabase, startRailsDatabase } from '../testing/jest-rails.ts';
+import { deriveAhead, keepUnshownAddresses, type WatchedAccount } from './unshown-addresses.ts';
+
+let rails: RailsDatabase;
+let payables: ReturnType<RailsDatabase['startPayables']>;
+
+beforeAll(async () => {
+  rails = await startRailsDatabase();
+  payables = rails.startPayables();
+});
+afterAll(async () => {
+  await payables.stop();
+  await rails.stop();
+});
+
+const account = (fingerprint: string): WatchedAccount => ({
+  fingerprint,
+  addressesAt: (index) => [`0x${fingerprint}/${index}`, `tb1${fingerprint}/${index}`],
+});
+const [used, unused] = [account('f00dcafe'), account('cafef00d')];
+const keep = () => keepUnshownAddresses(rails.pool, [used, unused]);
+const indexesOf = async ({ fingerprint }: WatchedAccount) => {
+  const { rows } = await rails.pool.query<{ index: number; addresses: number }>(
+    `select index::int, count(*)::int as addresses from payments.unshown_addresses where account = $1
+     group by index order by index`,
+    [fingerprint],
+  );
+  expect(rows.filter(({ addresses }) => addresses !== 2)).toEqual([]);
+  return rows.map(({ index }) => index);
+};
+const range = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => from + n);
+
+test('has the reserved indexes that no order shows and those ahead, also after the table was lost', async () => {
+  await rails.events.reserved('f00dcafe', 0, 4);
+  await until(async () => (await rails.pool.query('select from payments.derivation_ends')).rowCount);
+  await keep();
+  expect(await indexesOf(used)).toEqual(range(0, 1_004));
+  expect(await indexesOf(unused)).toEqual(range(0, 20));
+
+  await rails.events.created(newId('order'), [deposit('0xf00dcafe/2', 2)]);
+  await rails.events.reserved('f00dcafe', 4, 2, 0);
+  const isShown =
+    'select from payments.reserved_indexes having count(*) = 5 and min(index) filter (where index = 5) = 5';
+  await until(async () => (await rails.pool.query(isShown)).rowCount);
+  const unshown = [0, 1, ...range(3, 1_006)];
+  await keep();
+  expect(await indexesOf(used)).toEqual(unshown);
+  await rails.pool.query('truncate payments.unshown_addresses');
+  await keep();
+  expect(await indexesOf(used)).toEqual(unshown);
+
+  await deriveAhead(rails.pool, used, 1_500);
+  await keep();
+  expect(await indexesOf(used)).toEqual([...unshown, ...range(1_500, 2_500)]);
+});
