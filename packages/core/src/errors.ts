@@ -49,11 +49,18 @@ export class AppError extends Error {
   readonly details: readonly FaultDetail[];
   /** The engine or service whose outage is the reason, such as `eventstore`. */
   readonly dependency: string | undefined;
+  /** The service whose answer to a call this error is. */
+  readonly answeredBy: string | undefined;
 
   constructor(
     code: ErrorCode,
     message: string,
-    options: { details?: readonly FaultDetail[]; cause?: unknown; dependency?: string | undefined } = {},
+    options: {
+      details?: readonly FaultDetail[];
+      cause?: unknown;
+      dependency?: string | undefined;
+      answeredBy?: string | undefined;
+    } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'AppError';
@@ -61,6 +68,7 @@ export class AppError extends Error {
     this.statusCode = ERROR_CODES[code];
     this.details = options.details ?? [];
     this.dependency = options.dependency;
+    this.answeredBy = options.answeredBy;
   }
 }
 

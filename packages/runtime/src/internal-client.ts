@@ -147,13 +147,14 @@ const errorOf = (name: string, method: string, status: number, text: string): Ap
     const code = body.data.code as ErrorCode;
     return new AppError(code, body.data.message, {
       details: body.data.details ?? [],
+      answeredBy: name,
       ...(MEANS_UNAVAILABLE.has(code) && { dependency: name }),
     });
   }
   // A proxy can answer 503 for a service that has received the call.
   return status === 503
     ? unavailable(name, method, new Error(`${name} answered 503`))
-    : new AppError('internal_error', `${name} answered ${status}`);
+    : new AppError('internal_error', `${name} answered ${status}`, { answeredBy: name });
 };
 
 const INTERNAL: ReadonlySet<string> = new Set<ErrorCode>(['unauthorized', 'internal_error']);

@@ -11,6 +11,7 @@ const reading: ChainProgress = {
   reorganizations: 2,
   recheckLag: 8,
   unsettled: { readings: 1, quorum: 4 },
+  failingReports: 3,
   readAt: new Date(9_500),
   state: 'reading',
 };
@@ -22,10 +23,11 @@ test('shows how far each network is read, and what its nodes failed to answer', 
     ['ethereum', { ...reading, tip: 90, state: 'halted' as const }],
   ]);
   const urls = { bitcoin: ['http://a', 'http://b'] };
-  const { nodeFailed, blockUnproven, readingCounts } = chainMetrics(registry, () => progress, urls);
+  const { nodeFailed, blockUnproven, readingCounts, reportRefused } = chainMetrics(registry, () => progress, urls);
   readingCounts('bitcoin').missed(2);
   readingCounts('bitcoin').misread(1);
   readingCounts('bitcoin').unexplained();
+  reportRefused('bitcoin');
   nodeFailed('bitcoin', 'timeout');
   nodeFailed('bitcoin', 'timeout');
   nodeFailed('ethereum', 'refused');
@@ -44,6 +46,8 @@ test('shows how far each network is read, and what its nodes failed to answer', 
     'chain_read_timestamp_seconds{network="ethereum"} 9.5',
     'chain_halted{network="bitcoin"} 0',
     'chain_halted{network="ethereum"} 1',
+    'chain_reports_failing{network="bitcoin"} 3',
+    'chain_reports_failing{network="ethereum"} 3',
     'chain_reorganizations_total{network="bitcoin"} 2',
     'chain_reorganizations_total{network="ethereum"} 2',
     'chain_recheck_lag_blocks{network="bitcoin"} 8',
@@ -57,6 +61,7 @@ test('shows how far each network is read, and what its nodes failed to answer', 
     'chain_misread_transfers_total{network="bitcoin",node="1"} 1',
     'chain_misread_transfers_total{network="bitcoin",node="2"} 0',
     'chain_unexplained_balances_total{network="bitcoin"} 1',
+    'chain_reports_refused_total{network="bitcoin"} 1',
     'chain_node_faults_total{network="bitcoin",fault="timeout"} 2',
     'chain_node_faults_total{network="ethereum",fault="refused"} 1',
     'chain_unproven_blocks_total{network="ethereum",part="header"} 1',
@@ -65,6 +70,7 @@ test('shows how far each network is read, and what its nodes failed to answer', 
   progress = new Map();
   for (const line of await lines())
     expect(line).toMatch(/^chain_(node_faults|unproven_blocks|(missed|misread)_transfers|unexplained_balances)_total/);
+    expect(line).toMatch(/^chain_(node_faults|(missed|misread)_transfers|unexplained_balances|reports_refused)_total/);
 });
 
 const MONITORING = join(import.meta.dirname, '../../../../deploy/monitoring');

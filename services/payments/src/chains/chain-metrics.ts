@@ -12,6 +12,8 @@ export interface ChainMetrics {
   readonly readingCounts: (network: string) => ReadingCounts;
   /** Derivation indexes were skipped, because money arrived at them before they were handed out. */
   readonly indexesSkipped: () => void;
+  /** A transfer can never be recorded as a payment. */
+  readonly reportRefused: (network: string) => void;
 }
 
 /** The metrics of the chains that this process reads, by network. `urls` are the nodes of those that it may read. */
@@ -36,10 +38,15 @@ export const chainMetrics = (
   metric('chain_watched_addresses', 'Addresses that the tables know, about', ({ watched }) => watched ?? NaN);
   metric(
     'chain_read_timestamp_seconds',
-    'When all that the nodes had was last read and reported; before that, when the process began to read',
+    'When all that the nodes had was last read; before that, when the process began to read',
     ({ readAt }) => readAt.getTime() / 1_000,
   );
   metric('chain_halted', '1 while an operator has to act', ({ state }) => (state === 'halted' ? 1 : 0));
+  metric(
+    'chain_reports_failing',
+    'Transfers whose report as a payment fails and is made again',
+    ({ failingReports }) => failingReports,
+  );
   metric('chain_reorganizations_total', 'Reorganizations followed', ({ reorganizations }) => reorganizations, true);
 
   metric(
@@ -57,6 +64,7 @@ export const chainMetrics = (
       ),
   });
 
+  const networks = Object.keys(urls).map((network) => ({ network }));
   const nodes = Object.entries(urls).flatMap(([network, { length }]) =>
     Array.from({ length }, (_, index) => ({ network, node: String(index + 1) })),
   );
@@ -68,7 +76,13 @@ export const chainMetrics = (
     name: 'chain_unexplained_balances_total',
     help: 'Blocks in which an address received coins that no transfer explains',
     labelNames: ['network'],
-    known: Object.keys(urls).map((network) => ({ network })),
+    known: networks,
+  });
+  const refused = counterMetric(registry, {
+    name: 'chain_reports_refused_total',
+    help: 'Transfers that can never be recorded as a payment',
+    labelNames: ['network'],
+    known: networks,
   });
   const count = counterMetric(registry, {
     name: 'chain_node_faults_total',
@@ -95,5 +109,6 @@ export const chainMetrics = (
       misread: (node) => misread({ network, node: String(node) }),
       unexplained: () => unexplained({ network }),
     }),
+    reportRefused: (network) => refused({ network }),
   };
 };

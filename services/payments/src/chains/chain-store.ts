@@ -1,6 +1,6 @@
 import type { ChainChange, ReadBlock } from './chain-change.ts';
 import type { BlockRef } from './chain-source.ts';
-import type { Report, SeenTransfer } from './seen-transfer.ts';
+import type { Report, ReportFailure, SeenTransfer } from './seen-transfer.ts';
 
 /** How far a network was read. */
 export interface ChainState {
@@ -36,9 +36,10 @@ export interface OpenTransfer extends SeenTransfer {
 
 export interface ReportChange {
   readonly id: string;
-  readonly required: number;
+  readonly required: number | null;
   readonly reported: Report | null;
   readonly pending: Report | null;
+  readonly failure: ReportFailure | null;
 }
 
 /** What was read from one network. */

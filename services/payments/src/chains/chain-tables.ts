@@ -141,22 +141,41 @@ const keepBlock = async (db: Queryable, network: string, block: ReadBlock, lowes
 
 const saveReports = async (pool: Pool, network: string, changes: readonly ReportChange[]): Promise<void> => {
   if (changes.length === 0) return;
-  const column = <T>(value: (change: ReportChange) => T) => changes.map(value);
+  const columns = Object.entries(REPORT_COLUMNS);
+  const names = columns.map(([name]) => name);
+  const rows = changes.map(reportRowOf);
   await pool.query({
     name: 'save-chain-reports',
-    text: `update payments.chain_transfers as row set required = made.required, reported = made.reported,
-             reported_hash = made.reported_hash, pending = made.pending, pending_hash = made.pending_hash
-           from unnest($2::text[], $3::int[], $4::text[], $5::text[], $6::text[], $7::text[])
-             as made (id, required, reported, reported_hash, pending, pending_hash)
+    text: `update payments.chain_transfers as row set ${names.map((name) => `${name} = made.${name}`).join(', ')}
+           from unnest($2::text[], ${columns.map(([, type], n) => `$${n + 3}::${type}[]`).join(', ')})
+             as made (id, ${names.join(', ')})
            where row.network = $1 and row.id = made.id`,
-    values: [
-      network,
-      column(({ id }) => id),
-      column(({ required }) => required),
-      column(({ reported }) => reported?.status ?? null),
-      column(({ reported }) => reported?.block ?? null),
-      column(({ pending }) => pending?.status ?? null),
-      column(({ pending }) => pending?.block ?? null),
-    ],
+    values: [network, changes.map(({ id }) => id), ...columns.map(([name]) => rows.map((row) => row[name] ?? null))],
   });
 };
+
+const REPORT_COLUMNS = {
+  required: 'int',
+  reported: 'text',
+  reported_hash: 'text',
+  pending: 'text',
+  pending_hash: 'text',
+  attempts: 'int',
+  first_failed_at: 'timestamptz',
+  last_failed_at: 'timestamptz',
+  retry_at: 'timestamptz',
+  failure: 'text',
+} as const;
+
+const reportRowOf = ({ required, reported, pending, failure }: ReportChange): Readonly<Record<string, unknown>> => ({
+  required,
+  reported: reported?.status,
+  reported_hash: reported?.block,
+  pending: pending?.status,
+  pending_hash: pending?.block,
+  attempts: failure?.attempts,
+  first_failed_at: failure?.firstAt,
+  last_failed_at: failure?.lastAt,
+  retry_at: failure?.retryAt,
+  failure: failure?.reason,
+});

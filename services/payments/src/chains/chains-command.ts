@@ -4,12 +4,15 @@ import { ConfigError, createLogger, readConfig, ServiceConfig } from '@cpg/runti
 import { archivedAddress } from './archive.ts';
 import { balances } from './balances.ts';
 import { type ChainStatus, chainStatuses, requestRescan } from './chain-status.ts';
+import { failingReports, retryReports } from './failing-reports.ts';
 
 const USAGE = `  chains status                            how far each chain was read; exit code 1 when one halted
   chains rescan --network N --from HEIGHT  reads a chain again from this block on, and ends a halt
   chains archive --address A [--watch]     the orders that show an address, and whether it has retired;
                                            --watch looks for money there again, for good
-  chains balances [--all]                  what assigned addresses received, with derivation paths, as CSV`;
+  chains balances [--all]                  what assigned addresses received, with derivation paths, as CSV
+  chains reports                           deposits that cannot be recorded as payments, as CSV; exit code 1 if any
+  chains reports --retry ID                records the deposit of this transfer or payment again, or of "all"`;
 
 const Config = ServiceConfig.pick({ DATABASE_URL: true, ENVIRONMENT: true, CAZ_DECIMALS: true }).extend(
   AssetsConfig.shape,
@@ -59,7 +62,22 @@ export const executeChains = async ([verb, ...options]: readonly string[], comma
     for (const line of await archivedAddress(db, address, { watch: watch !== undefined })) print(line);
     return 0;
   }
+  if (verb === 'reports' && options.length === 0) {
+    const [header, ...lines] = await failingReports(db, assets);
+    for (const line of [header!, ...lines]) print(line);
+    return lines.length > 0 ? 1 : 0;
+  }
+  if (verb === 'reports' && options.length === 2 && options[0] === '--retry') return retry(options[1]!, command);
   throw new UsageError(USAGE);
+};
+
+const retry = async (wanted: string, { db, print }: ChainsCommand): Promise<number> => {
+  const transfers = await retryReports(db, wanted);
+  for (const transfer of transfers) print(`${transfer} is reported again within seconds, if its chain is read`);
+  if (transfers.length > 0) return 0;
+  if (wanted !== 'all') throw new UsageError(`no report of ${wanted} fails: "chains reports" shows the ones that do`);
+  print('no report fails');
+  return 0;
 };
 
 const printStatus = (statuses: readonly ChainStatus[], print: (line: string) => void): number => {

@@ -1,6 +1,6 @@
 import type { Asset } from '@cpg/assets';
 import { decimalsOf, fromMinor, fromUnits, type Payment, type RegisterPaymentCall } from '@cpg/contracts';
-import { isAppError, isTemporary } from '@cpg/core';
+import { type ErrorCode, isAppError, isTemporary } from '@cpg/core';
 import type { IsLeader } from '@cpg/postgres';
 import { type Logger, newContext } from '@cpg/runtime';
 import type { PaymentChanges } from '../changes.ts';
@@ -14,6 +14,7 @@ import {
   isSameReport,
   type ReadSoFar,
   type Report,
+  type ReportFailure,
   reportOf,
   type SeenTransfer,
 } from './seen-transfer.ts';
@@ -34,6 +35,8 @@ export interface ReporterOptions {
   readonly isFinal?: ChainSource['isFinal'];
   /** Whether this process still reads the chain. Otherwise its reports are outdated. */
   readonly isLeader: IsLeader;
+  /** Counts a report that payments can never record. */
+  readonly countRefused: () => void;
   readonly log: Logger;
 }
 
@@ -45,8 +48,9 @@ export type RequiredConfirmations = (transfer: {
 
 export type Quorum = (transfer: Pick<SeenTransfer, 'asset' | 'units'>) => number;
 
-/** Reports transfers as payments, as far as the chain was read. False if a report could not be made yet. */
-export type ReportTransfers = (readSoFar: ReadSoFar) => Promise<boolean>;
+/** Reports transfers as payments, as far as the chain was read. A report that fails is made again later, and holds up no
+ *  other one. Resolves to the number of transfers whose report fails. */
+export type ReportTransfers = (readSoFar: ReadSoFar) => Promise<number>;
 
 interface DueReport {
   readonly transfer: SeenTransfer;
@@ -57,56 +61,89 @@ interface DueReport {
 const BATCH = 64;
 
 export const reporter = (options: ReporterOptions): ReportTransfers => {
-  const { store, assets, network, isLeader, log } = options;
+  const { store, isLeader } = options;
   const send = sender(options);
-  const dueOf = async (transfer: OpenTransfer, readSoFar: ReadSoFar): Promise<DueReport | 'later' | null> => {
-    const { asset, id } = transfer;
-    if (!assets.some((each) => each.id === asset)) {
-      log.error({ network, asset, transfer: id }, 'a transfer waits for its asset: add it to the file of assets again');
-      return 'later';
-    }
-    const required = await requiredFor(options, transfer);
-    const quorum = options.quorum({ asset, units: transfer.unitsAtAddress });
-    const report = reportOf(transfer, readSoFar, {
-      required: await requiredNow(options, transfer, readSoFar, required),
-      quorum,
-    });
-    if (!report || (!transfer.pending && isSameReport(report, transfer.reported))) return null;
-    return { transfer, required, report };
-  };
-
   return async (readSoFar) => {
+    const open = await store.open();
+    const isDue = ({ failure }: OpenTransfer) => !failure?.retryAt || failure.retryAt <= readSoFar.now;
+    const failing = new Set(open.filter((transfer) => !isDue(transfer)).map(({ id }) => id));
+    const save = async (changes: readonly ReportChange[]) => {
+      await store.saveReports(changes);
+      for (const { id, failure } of changes) if (failure?.retryAt) failing.add(id);
+    };
     const due: DueReport[] = [];
-    let areMade = true;
-    for (const transfer of await store.open()) {
-      const each = await dueOf(transfer, readSoFar).catch(laterIfTemporary);
-      if (each === 'later') areMade = false;
-      else if (each) due.push(each);
+    const undecided: ReportChange[] = [];
+    for (const transfer of open.filter(isDue)) {
+      const each = await dueOf(options, transfer, readSoFar);
+      if (each && 'report' in each) due.push(each);
+      else if (each) undecided.push(each);
     }
-    for (let start = 0; start < due.length; start += BATCH) {
+    if (undecided.length > 0 && isLeader()) await save(undecided);
+    for (let start = 0; start < due.length && isLeader(); start += BATCH) {
       const batch = due.slice(start, start + BATCH);
-      if (!isLeader()) return false;
       // A crash after a report was made must not look like a report that was never made.
-      await store.saveReports(batch.map(({ transfer, required, report }) => changeOf(transfer, required, report)));
-      const made = await sendByAddress(batch, (each) => send(each, readSoFar));
-      await store.saveReports(made);
-      areMade &&= made.length === batch.length;
+      await store.saveReports(
+        batch.map(({ transfer, required, report }) => ({ ...transfer, required, pending: report })),
+      );
+      await save(await sendByAddress(batch, (each) => send(each, readSoFar)));
     }
-    return areMade;
+    return failing.size;
   };
 };
 
-const laterIfTemporary = (error: unknown): 'later' => {
-  if (isTemporary(error)) return 'later';
-  throw error;
+/** The report that is due about a transfer, or null. The change to store if that cannot be known, or is known again. */
+const dueOf = async (
+  options: ReporterOptions,
+  transfer: OpenTransfer,
+  readSoFar: ReadSoFar,
+): Promise<DueReport | ReportChange | null> => {
+  try {
+    const required = await requiredFor(options, transfer);
+    const quorum = options.quorum({ asset: transfer.asset, units: transfer.unitsAtAddress });
+    const requiredHere = await requiredNow(options, transfer, readSoFar, required);
+    const report = reportOf(transfer, readSoFar, { required: requiredHere, quorum });
+    if (report && (transfer.pending || !isSameReport(report, transfer.reported))) return { transfer, required, report };
+    return transfer.failure && { ...transfer, failure: null };
+  } catch (error) {
+    options.log.warn({ network: options.network, transfer: transfer.id, err: error }, WILL_RETRY);
+    return { ...transfer, failure: failureAfter(transfer.failure, error, readSoFar.now) };
+  }
 };
 
-const changeOf = ({ id, reported }: SeenTransfer, required: number, pending: Report): ReportChange => ({
-  id,
-  required,
-  reported,
-  pending,
-});
+const WILL_RETRY = 'a transfer could not be reported, retrying';
+
+const FIRST_RETRY_MS = 5_000;
+/** A dependency that is available again gets the reports soon. */
+const LONGEST_OUTAGE_RETRY_MS = 30_000;
+const LONGEST_RETRY_MS = 5 * 60_000;
+const LONGEST_REASON = 500;
+
+const failureAfter = (earlier: ReportFailure | null, error: unknown, now: Date): ReportFailure => {
+  const { attempts, firstAt } = earlier ?? { attempts: 0, firstAt: now };
+  const longestMs = isTemporary(error) ? LONGEST_OUTAGE_RETRY_MS : LONGEST_RETRY_MS;
+  const retryMs = Math.min(longestMs, FIRST_RETRY_MS * 2 ** Math.min(attempts, 10));
+  return {
+    attempts: attempts + 1,
+    firstAt,
+    lastAt: now,
+    retryAt: new Date(now.getTime() + retryMs),
+    reason: reasonOf(error),
+  };
+};
+
+const reasonOf = (error: unknown): string => {
+  const text =
+    error instanceof Error ? `${isAppError(error) ? error.code : error.name}: ${error.message}` : String(error);
+  return text.replaceAll('\0', '').slice(0, LONGEST_REASON);
+};
+
+/** Refusals of payments itself that no repeat changes: the payment is recorded with other money, refunded or deleted,
+ *  or its amount cannot be written. */
+const FINAL: readonly ErrorCode[] = ['payment_conflict', 'invalid_request', 'not_found'];
+
+/** An answer of orders is never final, because it may come from a fault or a wrong setting. */
+const cannotBeRecorded = (error: unknown): boolean =>
+  isAppError(error) && error.answeredBy === undefined && FINAL.includes(error.code);
 
 /** Sends reports about one address one after another, because they belong to one order. Resolves to those made. */
 const sendByAddress = async (
@@ -126,12 +163,12 @@ const sendByAddress = async (
   return made;
 };
 
-/** Makes one report. Null if it has to be made again later. */
+/** Makes one report. Null once another process reads the chain. */
 const sender =
-  ({ network, chainId, assets, register, fail, isLeader, log }: ReporterOptions) =>
-  async ({ transfer, required, report }: DueReport, { height }: ReadSoFar): Promise<ReportChange | null> => {
-    const { id, txHash, block, reported, pending } = transfer;
-    const done = (made: Report): ReportChange => ({ id, required, reported: made, pending: null });
+  ({ network, chainId, assets, register, fail, isLeader, countRefused, log }: ReporterOptions) =>
+  async ({ transfer, required, report }: DueReport, { height, now }: ReadSoFar): Promise<ReportChange | null> => {
+    const { id, txHash, block, reported, pending, failure } = transfer;
+    const done = (made: Report): ReportChange => ({ id, required, reported: made, pending: null, failure: null });
     const where = { network, txHash, transfer: id, block: block?.height };
     const context = newContext('service:payments');
     const providerId = `${chainId}/${id}`;
@@ -156,13 +193,16 @@ const sender =
         log.info({ ...where, paymentId: payment.id, status: report.status }, 'transfer reported');
       return done(madeOf(report, [reported, pending], payment.status));
     } catch (error) {
-      if (report.status === 'failed' && isAppError(error, 'not_found')) return done(report);
-      if (isTemporary(error) || !isAppError(error)) {
-        log.warn({ ...where, err: error }, 'a transfer could not be reported, retrying');
-        return null;
+      if (!isLeader()) return null;
+      const failed = failureAfter(failure, error, now);
+      if (!cannotBeRecorded(error)) {
+        log.warn({ ...where, err: error }, WILL_RETRY);
+        return { id, required, reported, pending: report, failure: failed };
       }
+      if (report.status === 'failed' && isAppError(error, 'not_found')) return done(report);
       log.error({ ...where, err: error }, 'a transfer cannot be recorded as a payment: an operator has to look at it');
-      return done({ ...report, status: 'refused' });
+      countRefused();
+      return { ...done({ ...report, status: 'refused' }), failure: { ...failed, retryAt: null } };
     }
   };
 
@@ -176,7 +216,11 @@ const madeOf = (report: Report, earlier: readonly (Report | null)[], status: Pay
   return wasConfirmed && !needsConfirmations ? { ...report, status: 'confirmed' } : report;
 };
 
-const assetOf = (assets: readonly Asset[], id: string): Asset => assets.find((each) => each.id === id)!;
+const assetOf = (assets: readonly Asset[], id: string): Asset => {
+  const asset = assets.find((each) => each.id === id);
+  if (!asset) throw new Error(`the file of assets lacks ${id}: add it again`);
+  return asset;
+};
 
 export const minorOf = ({ currency, decimals }: Asset, units: bigint): bigint =>
   fromUnits(units, { scale: decimalsOf(currency), decimals }).minor;
@@ -187,8 +231,8 @@ const requiredFor = async (
   { assets, requiredConfirmations }: ReporterOptions,
   { asset: id, units, unitsAtAddress, address, required: known, minConfirmations = 1 }: OpenTransfer,
 ): Promise<number> => {
-  if (known !== null && unitsAtAddress === units) return known;
   const asset = assetOf(assets, id);
+  if (known !== null && unitsAtAddress === units) return known;
   const required = await requiredConfirmations({ asset, amountMinor: minorOf(asset, unitsAtAddress), address });
   return Math.max(required, minConfirmations, known ?? 0);
 };

@@ -1,7 +1,7 @@
 import { type Block, type BlockRef, isCorrected, type Transfer } from './chain-source.ts';
 
 /** The last report about a transfer. `confirmed` without a block: applied, then reorganized away.
- *  `ignored`: less than a minor unit. `refused`: payments rejected it and logged an error. */
+ *  `ignored`: less than a minor unit. `refused`: payments can never record it. */
 export type ReportStatus = 'received' | 'confirmed' | 'failed' | 'ignored' | 'refused';
 
 export interface Report {
@@ -19,6 +19,16 @@ export interface Seen {
   /** Numbers of the nodes that showed it, and of those that did not. */
   readonly shownBy: readonly number[];
   readonly missedBy: readonly number[];
+}
+
+/** The failed attempts to make a report. */
+export interface ReportFailure {
+  readonly attempts: number;
+  readonly firstAt: Date;
+  readonly lastAt: Date;
+  /** When the next attempt is due; null once the report is refused. */
+  readonly retryAt: Date | null;
+  readonly reason: string;
 }
 
 /** A transfer to a watched address, where the chain has it now, and what was reported about it. */
@@ -43,6 +53,8 @@ export interface SeenTransfer extends Transfer {
   readonly reported: Report | null;
   /** The report that is being made. After a crash it may have been made or not. */
   readonly pending: Report | null;
+  /** Null while no report fails. */
+  readonly failure: ReportFailure | null;
 }
 
 export const ENOUGH_READINGS = 2;
@@ -57,7 +69,7 @@ export const isAgreed = ({ isShown, readings, shownBy }: Seen, quorum: number): 
 export const isTakenOut = ({ block, seen }: Pick<SeenTransfer, 'block' | 'seen'>): boolean =>
   block === null && !seen.isShown && seen.readings >= ENOUGH_READINGS;
 
-const unreported = { required: null, reported: null, pending: null } as const;
+const unreported = { required: null, reported: null, pending: null, failure: null } as const;
 const present = { lostHash: null, lostAt: null, vanishedAt: null, conflictAt: null, replacedBy: null } as const;
 
 const earlier = (a: Date, b: Date): Date => (a <= b ? a : b);

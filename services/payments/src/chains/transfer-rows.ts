@@ -1,6 +1,6 @@
 import type { Queryable } from '@cpg/postgres';
 import type { OpenTransfer } from './chain-store.ts';
-import type { Report, ReportStatus, SeenTransfer } from './seen-transfer.ts';
+import type { Report, ReportFailure, ReportStatus, SeenTransfer } from './seen-transfer.ts';
 
 interface Row {
   readonly id: string;
@@ -27,6 +27,11 @@ interface Row {
   readonly shown_by: number[];
   readonly missed_by: number[];
   readonly lost_hash: string | null;
+  readonly attempts: number | null;
+  readonly first_failed_at: Date;
+  readonly last_failed_at: Date;
+  readonly retry_at: Date | null;
+  readonly failure: string;
 }
 
 /** A bigint column as a number: heights of blocks are far below 2^53. */
@@ -53,6 +58,15 @@ const transferOf = (row: Row): SeenTransfer => ({
   required: row.required,
   reported: reportOf(row.reported, row.reported_hash),
   pending: reportOf(row.pending, row.pending_hash),
+  failure: row.attempts === null ? null : failureOf(row, row.attempts),
+});
+
+const failureOf = (row: Row, attempts: number): ReportFailure => ({
+  attempts,
+  firstAt: row.first_failed_at,
+  lastAt: row.last_failed_at,
+  retryAt: row.retry_at,
+  reason: row.failure,
 });
 
 /** The transfers of a network that satisfy a condition, oldest first. `values` are its $2 and so on; `name` is its own. */

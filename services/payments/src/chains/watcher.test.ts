@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { AppError } from '@cpg/core';
 import { chainProcesses, KIND, transferOf, USDC, watchNewChain } from '../testing/jest-chain-process.ts';
 import { simulatedChain } from '../testing/jest-simulated-chain.ts';
 import { ChainNodeError, type ChainSource } from './chain-source.ts';
@@ -288,18 +289,114 @@ test('goes on after the last checkpoint when its tables are lost', async () => {
 
 test('records no checkpoint above a transfer that could not be reported', async () => {
   const { chain, watching } = await watchNewChain();
-  watching.setOrdersDown(true);
+  watching.setOrdersFailure(() => new AppError('internal_error', 'orders answered 500'));
   chain.mine(money);
   chain.mineMany(3 * KIND.windowBlocks);
   await watching.readOn();
-  expect(watching.progress()).toMatchObject({ state: 'at_tip' });
-  expect(watching.tables.mark().readAt).not.toEqual(watching.now());
+  expect(watching.progress()).toMatchObject({ state: 'at_tip', failingReports: 1 });
   expect(watching.recorded.places).toHaveLength(1);
-  watching.setOrdersDown(false);
+  watching.setOrdersFailure(() => null);
   watching.passHours(1);
   await watching.readOn();
   expect(watching.paymentOf(money)?.status).toBe('applied');
   expect(watching.recorded.places).toHaveLength(2);
+});
+
+const SECOND = 1_000;
+
+test.each([
+  ['an internal error', new AppError('internal_error', 'orders answered 500')],
+  ['a refused token', new AppError('insufficient_scope', 'orders answered 403')],
+  ['a conflict that orders answered', new AppError('payment_conflict', 'the order differs', { answeredBy: 'orders' })],
+  ['an answer that cannot be read', new SyntaxError('Unexpected token < in JSON')],
+])('makes a report again after %s', async (_, failure) => {
+  const { chain, watching } = await watchNewChain();
+  watching.setOrdersFailure(() => failure);
+  chain.mine(money);
+  chain.mine();
+  await watching.readOn();
+  expect(watching.tables.transfers()).toMatchObject([
+    { reported: null, pending: { status: 'received' }, failure: { attempts: 1, firstAt: watching.now() } },
+  ]);
+  watching.setOrdersFailure(() => null);
+  watching.restart();
+  await watching.readOn();
+  expect(watching.paymentOf(money)).toBeUndefined();
+  watching.passMs(5 * SECOND);
+  await watching.readOn();
+  expect(watching.paymentOf(money)?.status).toBe('applied');
+  expect(watching.tables.transfers()).toMatchObject([{ pending: null, failure: null }]);
+  expect(watching.progress().failingReports).toBe(0);
+  expect(watching.refused()).toBe(0);
+});
+
+test('a report that keeps failing holds up no other one, and is tried less and less often', async () => {
+  const { chain, watching } = await watchNewChain();
+  const failing = transferOf('failing');
+  let attempts = 0;
+  watching.setOrdersFailure(({ address }) => {
+    if (address !== failing.address) return null;
+    attempts += 1;
+    return new AppError('internal_error', 'orders answered 500');
+  });
+  chain.mine(failing, money);
+  chain.mine();
+  await watching.readOn();
+  expect(watching.paymentOf(money)?.status).toBe('applied');
+  expect(watching.progress().readAt).toEqual(watching.now());
+  expect(watching.tables.mark().readAt).toEqual(watching.now());
+  const waits = [];
+  for (let second = 1; second <= 1_000; second += 1) {
+    const before = attempts;
+    watching.passMs(SECOND);
+    await watching.readOn();
+    if (attempts > before) waits.push(second);
+  }
+  expect(waits).toEqual([5, 15, 35, 75, 155, 315, 615, 915]);
+  expect(watching.progress().failingReports).toBe(1);
+});
+
+test('an outage is tried every half minute at least', async () => {
+  const { chain, watching } = await watchNewChain();
+  watching.setOrdersFailure(() => new AppError('dependency_unavailable', 'orders is temporarily unavailable'));
+  chain.mine(money);
+  await watching.readOn();
+  for (let second = 0; second < 600; second += 1) {
+    watching.passMs(SECOND);
+    await watching.readOn();
+  }
+  watching.setOrdersFailure(() => null);
+  watching.passMs(30 * SECOND);
+  await watching.readOn();
+  expect(watching.paymentOf(money)?.status).toBe('received');
+});
+
+test('money whose asset is unknown does not stop the reports of other money', async () => {
+  const { chain, watching } = await watchNewChain();
+  chain.mine(transferOf('unknown', { asset: 'eip155:31337/erc20:0x01' }), money);
+  chain.mine();
+  await watching.readOn();
+  expect(watching.paymentOf(money)?.status).toBe('applied');
+  expect(watching.tables.transfers().map(({ failure }) => failure?.reason ?? null)).toEqual([
+    'Error: the file of assets lacks eip155:31337/erc20:0x01: add it again',
+    null,
+  ]);
+});
+
+test('refuses for good what payments can never record, and counts it', async () => {
+  const { chain, watching } = await watchNewChain();
+  watching.setOrdersFailure(() => new AppError('payment_conflict', 'this payment was reported with another amount'));
+  chain.mine(money);
+  await watching.readOn();
+  chain.mine();
+  watching.passHours(1);
+  await watching.readOn();
+  const reason = 'payment_conflict: this payment was reported with another amount';
+  expect(watching.tables.transfers()).toMatchObject([
+    { reported: { status: 'refused' }, pending: null, failure: { attempts: 1, retryAt: null, reason } },
+  ]);
+  expect(watching.refused()).toBe(1);
+  expect(watching.progress().failingReports).toBe(0);
 });
 
 test('a process whose nodes fail shows how far the process before it read', async () => {

@@ -40,8 +40,10 @@ export interface ChainProgress {
   /** Blocks that are deep enough and were not read again. */
   readonly recheckLag: number;
   readonly unsettled: Unsettled;
-  /** When all that the nodes had was last read and reported, also by an earlier process. Before the first time, when
-   *  this process began. */
+  /** Transfers whose report as a payment fails. */
+  readonly failingReports: number;
+  /** When all that the nodes had was last read, also by an earlier process. Before the first time, when this process
+   *  began. */
   readonly readAt: Date;
   readonly state: 'starting' | 'reading' | 'at_tip' | 'behind' | 'halted';
 }
@@ -52,8 +54,6 @@ export interface Watcher {
   readonly readOn: (signal?: AbortSignal) => Promise<void>;
   readonly progress: () => ChainProgress;
 }
-
-const REPORT_AGAIN_AFTER_MS = 5_000;
 
 /** Blocks to read again after each block, so that an outage of the second reading is made up for. */
 const RECHECKS_PER_BLOCK = 2;
@@ -71,13 +71,20 @@ export const chainWatcher = (options: WatcherOptions): Watcher => {
     onUnexplained: options.count.unexplained,
     settleMs: kind.settleMs,
   });
-  const none = { tip: 0, height: 0, watched: null, reorganizations: 0, recheckLag: 0, unsettled: NONE_UNSETTLED };
+  const none = {
+    tip: 0,
+    height: 0,
+    watched: null,
+    reorganizations: 0,
+    recheckLag: 0,
+    unsettled: NONE_UNSETTLED,
+    failingReports: 0,
+  };
   let progress: ChainProgress = { ...none, readAt: now(), state: 'starting' };
   const show = (change: Partial<ChainProgress>) => void (progress = { ...progress, ...change });
   const lagOf = (height: number, rechecked: number) => Math.max(0, height - options.recheckDepth + 1 - rechecked);
   let isResumed = false;
   let isVerified = false;
-  let reportAgainAt = 0;
 
   /** Shows how far an earlier process read, so that an alarm about failing nodes does not begin anew. */
   const resume = async (): Promise<void> => {
@@ -88,13 +95,9 @@ export const chainWatcher = (options: WatcherOptions): Watcher => {
     isResumed = true;
   };
 
-  /** Makes due reports. While payments or orders is unavailable, reading goes on. */
-  const reportUpTo = async (height: number, isAtTip: boolean): Promise<boolean> => {
-    if (now().getTime() < reportAgainAt) return false;
-    const areMade = await report({ height, isAtTip, now: now(), graceBlocks: kind.graceBlocks });
-    if (!areMade) reportAgainAt = now().getTime() + REPORT_AGAIN_AFTER_MS;
-    return areMade;
-  };
+  /** Makes due reports. Reading goes on while one of them fails. */
+  const reportUpTo = async (height: number, isAtTip: boolean): Promise<void> =>
+    show({ failingReports: await report({ height, isAtTip, now: now(), graceBlocks: kind.graceBlocks }) });
 
   const recheck = async (reading: Reading, blocks: number, signal: AbortSignal | undefined): Promise<void> => {
     await again.follow(reading, { blocks, tip: progress.tip }, signal);
@@ -106,13 +109,13 @@ export const chainWatcher = (options: WatcherOptions): Watcher => {
     // After a start, the next block may be far.
     if (progress.watched === null) show({ watched: (await watched.refresh()).size });
     await recheck(reading, RECHECKS_AT_TIP, signal);
-    const areReported = await reportUpTo(reading.height(), true);
+    await reportUpTo(reading.height(), true);
     // A merchant may require fewer confirmations than the depth of the second reading.
     const { hasRead, unsettled } = await again.settle(reading);
     show({ unsettled });
     if (hasRead) await reportUpTo(reading.height(), true);
-    if (areReported) show({ readAt: startedAt });
-    await store.mark({ tip: progress.tip, readAt: areReported ? startedAt : null, halted: null });
+    show({ readAt: startedAt });
+    await store.mark({ tip: progress.tip, readAt: startedAt, halted: null });
     await recordCheckpoint(reading);
   };
 

@@ -21,8 +21,8 @@ export const memoryChainStore = (windowBlocks: number) => {
   const cursor = () => state?.window.at(-1) ?? null;
   const put = (changed: readonly SeenTransfer[]) => {
     for (const { unitsAtAddress: _, ...transfer } of changed as readonly OpenTransfer[]) {
-      const { required = null, reported = null, pending = null } = transfers.get(transfer.id) ?? {};
-      transfers.set(transfer.id, { ...transfer, required, reported, pending });
+      const { required = null, reported = null, pending = null, failure = null } = transfers.get(transfer.id) ?? {};
+      transfers.set(transfer.id, { ...transfer, required, reported, pending, failure });
     }
   };
   /** Sum of the transfers to the same address and asset, without other ones that failed or that readings do not show. */
@@ -62,8 +62,8 @@ export const memoryChainStore = (windowBlocks: number) => {
         .filter(isOpen)
         .map((transfer) => ({ ...transfer, unitsAtAddress: unitsWith(transfer) })),
     saveReports: async (changes) => {
-      for (const { id, required, reported, pending } of changes)
-        transfers.set(id, { ...transfers.get(id)!, required, reported, pending });
+      for (const { id, required, reported, pending, failure } of changes)
+        transfers.set(id, { ...transfers.get(id)!, required, reported, pending, failure });
     },
   };
   return {

@@ -1,5 +1,5 @@
 import { type Asset, readAssets } from '@cpg/assets';
-import type { PaymentEvent } from '@cpg/contracts';
+import type { PaymentEvent, RegisterPaymentCall } from '@cpg/contracts';
 import { AppError } from '@cpg/core';
 import type { IsLeader } from '@cpg/postgres';
 import { createLogger, type Logger } from '@cpg/runtime';
@@ -125,9 +125,10 @@ export const chainProcesses = (
   const recorded = memoryChainStream(crash);
   const log = createLogger({ name: 'chains', level: process.env.LOG_LEVEL ?? 'silent' });
   let passedMs = 0;
-  let ordersIsDown = false;
   const retired = new Set<string>();
   let isBehind = false;
+  let ordersFailure: (call: RegisterPaymentCall) => Error | null = () => null;
+  let refused = 0;
   let beforeFail = Promise.resolve();
   const now = () => new Date(chain.now().getTime() + passedMs);
   const payments = memoryPayments(now, log);
@@ -164,7 +165,8 @@ export const chainProcesses = (
         store: tables.store,
         log,
         register: (...call) => {
-          if (ordersIsDown) throw new Error('orders is down');
+          const failure = ordersFailure(call[0]);
+          if (failure) throw failure;
           return crash.write(() => payments.register(...call));
         },
         fail: (...call) =>
@@ -175,6 +177,7 @@ export const chainProcesses = (
         quorum,
         isLeader,
         isFinal: chain.source.isFinal,
+        countRefused: () => void (refused += 1),
         requiredConfirmations: async ({ amountMinor }) =>
           typeof required === 'number' ? required : required(amountMinor),
       }),
@@ -200,7 +203,9 @@ export const chainProcesses = (
     setPaid: payments.setPaid,
     /** The read model of payables cannot say which addresses are watched. */
     setBehind: (isBehindNow: boolean) => void (isBehind = isBehindNow),
-    setOrdersDown: (isDown: boolean) => void (ordersIsDown = isDown),
+    /** The error of each report until the next call of this function; null for none. */
+    setOrdersFailure: (failure: typeof ordersFailure) => void (ordersFailure = failure),
+    refused: () => refused,
     passMs: (ms: number) => void (passedMs += ms),
     passHours: (hours: number) => void (passedMs += hours * 3_600_000),
     payments: payments.all,
