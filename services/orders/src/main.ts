@@ -41,7 +41,7 @@ import { unreadChains } from './unread-chains.ts';
 
 const ENDED_UNREAD = {
   name: 'orders_ended_unread_total',
-  help: 'Orders that expired or were renewed 24 hours after their deadline, although their network was not read',
+  help: 'Orders that ended 24 hours after their deadline, although their network was not read or a deposit not recorded',
   labelNames: ['network'] as const,
 };
 

@@ -12,7 +12,7 @@ const orderOf = (...instructions: NonNullable<Parameters<typeof createOrder>[0]>
 const HOUR = 60;
 
 /** Chains of which payments still waits for these. */
-const chains = (waitingFor: string[] | AppError, { minutes = HOUR } = {}) => {
+const chains = (waitingFor: string[] | Error, { minutes = HOUR, unreportedAt = '' } = {}) => {
   const calls: object[] = [];
   const unread: string[] = [];
   const clock = { now: minutesAfterNoon(minutes) };
@@ -20,8 +20,10 @@ const chains = (waitingFor: string[] | AppError, { minutes = HOUR } = {}) => {
     payments: {
       chainsWaiting: async (call) => {
         calls.push(call);
-        if (waitingFor instanceof AppError) throw waitingFor;
-        return call.networks.filter((network) => waitingFor.includes(network));
+        if (waitingFor instanceof Error) throw waitingFor;
+        const waiting = call.networks.filter((network) => waitingFor.includes(network));
+        const unreported = call.addresses?.includes(unreportedAt) ? call.networks : [];
+        return { waiting_for: [...new Set([...waiting, ...unreported])], unreported };
       },
     },
     now: () => clock.now,
@@ -38,11 +40,11 @@ test('asks nobody about an order without deposit addresses', async () => {
 });
 
 test('an order waits for each of its networks, also for those behind a payment page', async () => {
-  const { networks } = { networks: ['bitcoin', 'ethereum'] };
+  const networks = ['bitcoin', 'ethereum'];
   const page = { ...instruction, deposits: [{ ...deposit('ethereum'), rail: undefined, currency: undefined }] };
   const { awaits, calls } = chains(['ethereum']);
   expect(await awaits(orderOf(deposit('bitcoin'), page as never))).toBe(true);
-  expect(calls).toEqual([{ networks, at: DUE }]);
+  expect(calls).toEqual([{ networks, addresses: [deposit('bitcoin').address], at: DUE }]);
   expect(await awaits(orderOf(deposit('bitcoin')))).toBe(false);
 });
 
@@ -58,13 +60,25 @@ test('an answer holds for half a second for the same and later deadlines', async
   expect(calls).toHaveLength(3);
 });
 
-test('waits while payments is unavailable, but not for payments of an earlier version', async () => {
-  const order = orderOf(deposit('ethereum'));
-  expect(await chains(new AppError('dependency_unavailable', 'unavailable')).awaits(order)).toBe(true);
-  expect(await chains(new AppError('not_found', 'no such route')).awaits(order)).toBe(false);
+test('a deposit that is not recorded holds the order of its address, and no other one', async () => {
+  const { awaits, calls } = chains([], { unreportedAt: '0xA1' });
+  const held = orderOf({ ...deposit('ethereum'), address: '0xA1' });
+  expect(await awaits(held)).toBe(true);
+  expect(await awaits(orderOf({ ...deposit('ethereum'), address: '0xA2' }))).toBe(false);
+  expect(await awaits(held)).toBe(true);
+  expect(calls).toHaveLength(3);
 });
 
-test.each([[['ethereum']], [new AppError('dependency_unavailable', 'unavailable')]])(
+test.each([
+  ['is unavailable', new AppError('dependency_unavailable', 'unavailable')],
+  ['has no such route', new AppError('not_found', 'no such route')],
+  ['fails', new AppError('internal_error', 'payments answered 500')],
+  ['gives an answer that cannot be read', new SyntaxError('Unexpected token < in JSON')],
+])('an order does not end while payments %s', async (_, failure) => {
+  expect(await chains(failure).awaits(orderOf(deposit('ethereum')))).toBe(true);
+});
+
+test.each([[['ethereum']], [new AppError('internal_error', 'payments answered 500')]])(
   'an order waits for 24 hours and then ends with an alarm: %s',
   async (waitingFor) => {
     const { awaits, unread, clock } = chains(waitingFor, { minutes: 25 * HOUR - 1 });

@@ -1,19 +1,19 @@
-import { depositsOf } from '@cpg/contracts';
-import { isAppError, isTemporary } from '@cpg/core';
+import { depositsOf, type RecordedDeposit } from '@cpg/contracts';
+import { isTemporary } from '@cpg/core';
 import type { CallContext, Logger } from '@cpg/runtime';
 import type { PaymentsClient } from './clients/payments.ts';
 import { isInGracePeriod } from './order/deadline.ts';
 import type { ExistingOrder } from './order/state.ts';
 
-/** Whether an order that is due has to wait: one of its chains may still show a payment made before its deadline. It
- *  waits for at most 24 hours, and then ends with an alarm. */
+/** Whether an order that is due has to wait: one of its chains may still show a payment made before its deadline, or
+ *  payments says nothing about them. It waits for at most 24 hours, and then ends with an alarm. */
 export type AwaitsChains = (order: ExistingOrder, context: CallContext) => Promise<boolean>;
 
 export interface UnreadChainsOptions {
   readonly payments: Pick<PaymentsClient, 'chainsWaiting'>;
   readonly now: () => Date;
   readonly log: Logger;
-  /** Counts an order that ended although this network was not read. */
+  /** Counts an order that ended although this network was not read, or a deposit there not recorded. */
   readonly countUnread?: (network: string) => void;
 }
 
@@ -28,33 +28,38 @@ export const unreadChains = ({ payments, now, log, countUnread }: UnreadChainsOp
     return known !== undefined && known.deadline <= deadline && now().getTime() < known.askedMs + ANSWER_HOLDS_MS;
   };
 
-  const ask = async (networks: readonly string[], deadline: string, context: CallContext) => {
+  /** The networks that an order waits for. Which ones were not read holds for other orders too. */
+  const ask = async (deposits: readonly RecordedDeposit[], deadline: string, context: CallContext) => {
+    const networks = [...new Set(deposits.map(({ network }) => network))];
+    const addresses = [...new Set(deposits.map(({ address }) => address))];
+    const askedMs = now().getTime();
+    const remember = (unreadOnes: readonly string[]) => {
+      for (const network of unreadOnes) unread.set(network, { deadline, askedMs });
+    };
     try {
-      return await payments.chainsWaiting({ networks: [...networks], at: deadline }, context);
+      const answer = await payments.chainsWaiting({ networks, addresses, at: deadline }, context);
+      remember(answer.waiting_for.filter((network) => !answer.unreported?.includes(network)));
+      return answer.waiting_for;
     } catch (error) {
-      // Payments of an earlier version watches no chains.
-      if (isAppError(error, 'not_found')) return [];
-      if (isTemporary(error)) return networks;
-      throw error;
+      if (!isTemporary(error)) log.warn({ err: error }, 'payments gave no usable answer about its chains');
+      remember(networks);
+      return networks;
     }
   };
 
   return async (order, context) => {
-    const { orderId, expiresAt: deadline } = order;
-    const networks = networksOf(order);
-    if (networks.length === 0) return false;
-    const known = networks.filter((network) => isKnownUnread(network, deadline));
-    const waitingFor = known.length > 0 ? known : await ask(networks, deadline, context);
-    if (known.length === 0)
-      for (const network of waitingFor) unread.set(network, { deadline, askedMs: now().getTime() });
+    const { orderId, expiresAt: deadline, instructions } = order;
+    const deposits = instructions.flatMap(depositsOf);
+    if (deposits.length === 0) return false;
+    const known = deposits.map(({ network }) => network).filter((network) => isKnownUnread(network, deadline));
+    const waitingFor = known.length > 0 ? [...new Set(known)] : await ask(deposits, deadline, context);
     if (waitingFor.length === 0) return false;
     if (isInGracePeriod(order, now())) return true;
     for (const network of waitingFor) countUnread?.(network);
-    log.error({ orderId, networks: waitingFor }, 'an order ends although its chains were not read past its deadline');
+    log.error(
+      { orderId, networks: waitingFor },
+      'an order ends although its chains were not read past its deadline, or a deposit at its address was not recorded',
+    );
     return false;
   };
 };
-
-const networksOf = ({ instructions }: ExistingOrder): string[] => [
-  ...new Set(instructions.flatMap(depositsOf).map(({ network }) => network)),
-];

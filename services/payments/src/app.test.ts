@@ -1,6 +1,7 @@
 import { createPool, databaseDependency, POSTGRES } from '@cpg/postgres';
 import { createLogger, createOutages, createServiceMetrics, newId } from '@cpg/runtime';
 import { buildApp } from './app.ts';
+import type { StandingOfChain } from './chains/chain-standing.ts';
 
 const TOKEN = 'a-token-that-services-share-in-tests';
 const log = createLogger({ name: 'payments', level: 'silent' });
@@ -20,7 +21,7 @@ const UNUSED: Parameters<typeof buildApp>[0] = {
   commands: { recordOutcomes: notCalled },
   deletePayments: notCalled,
   unsettledPayment: notCalled,
-  readPast: notCalled,
+  standingOfChain: notCalled,
   history: { messagesOf: notCalled, entriesOf: notCalled },
   depositSettings: { show: notCalled, change: notCalled },
   log,
@@ -55,16 +56,23 @@ test('answers 503 with Retry-After during a database outage, and readiness and m
   await pool.end();
 });
 
-test('names the networks that may still show a payment made until an instant', async () => {
+test('names the networks that may still show a payment made until an instant to some addresses', async () => {
   const readUntil: Record<string, Date> = { bitcoin: new Date('2026-01-31T12:00:00Z') };
-  const readPast = async (network: string, at: Date) => !readUntil[network] || readUntil[network] > at;
-  const app = buildApp({ ...UNUSED, readPast });
-  const waitingAt = async (at: string) => {
-    const payload = { networks: ['bitcoin', 'ethereum'], at };
+  const standingOfChain: StandingOfChain = async (network, at, addresses) => {
+    if (readUntil[network] && readUntil[network] <= at) return 'unread';
+    return addresses?.includes('0xA1') && network === 'ethereum' ? 'unreported' : 'reported';
+  };
+  const app = buildApp({ ...UNUSED, standingOfChain });
+  const waitingAt = async (at: string, addresses?: string[]) => {
+    const payload = { networks: ['bitcoin', 'ethereum'], addresses, at };
     const headers = { authorization: `Bearer ${TOKEN}` };
     return (await app.inject({ method: 'POST', url: '/chains/waiting', headers, payload })).json<unknown>();
   };
-  expect(await waitingAt('2026-01-31T11:59:59.999Z')).toEqual({ waiting_for: [] });
-  expect(await waitingAt('2026-01-31T12:00:00.000Z')).toEqual({ waiting_for: ['bitcoin'] });
+  expect(await waitingAt('2026-01-31T11:59:59.999Z')).toEqual({ waiting_for: [], unreported: [] });
+  expect(await waitingAt('2026-01-31T12:00:00.000Z')).toEqual({ waiting_for: ['bitcoin'], unreported: [] });
+  expect(await waitingAt('2026-01-31T12:00:00.000Z', ['0xA1'])).toEqual({
+    waiting_for: ['bitcoin', 'ethereum'],
+    unreported: ['ethereum'],
+  });
   await app.close();
 });

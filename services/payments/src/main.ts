@@ -105,7 +105,7 @@ await runService(async () => {
     commands,
     deletePayments,
     unsettledPayment: (orderId, heldByOrder) => unsettledPaymentOf(readModel, orderId, heldByOrder),
-    readPast: chains.readPast,
+    standingOfChain: chains.standing,
     history: paymentHistory({ client, readModel }),
     depositSettings: depositSettings({ client, accounts, table: config.assets, environment: config.ENVIRONMENT, log }),
     log,

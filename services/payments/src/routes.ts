@@ -21,6 +21,7 @@ import { readCallContext } from '@cpg/runtime';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { PaymentChanges } from './changes.ts';
+import type { StandingOfChain } from './chains/chain-standing.ts';
 import type { PaymentCommands } from './commands.ts';
 import type { DeletePayments } from './deletion.ts';
 import type { PaymentHistoryReader } from './history.ts';
@@ -35,9 +36,7 @@ export interface PaymentRoutes {
   readonly deletePayments: DeletePayments;
   /** A payment of the order that is not settled, other than `heldByOrder`. */
   readonly unsettledPayment: (orderId: string, heldByOrder: readonly string[]) => Promise<string | null>;
-  /** Whether every payment that its chain shows until `at` was reported. True for a network that nobody watches: no
-   *  payment will be reported then. */
-  readonly readPast: (network: string, at: Date) => Promise<boolean>;
+  readonly standingOfChain: StandingOfChain;
   readonly history: PaymentHistoryReader;
 }
 
@@ -47,7 +46,7 @@ const Nothing = z.null().describe('No body.');
 /** Internal routes: deposit instructions, payments and their history. */
 export const paymentRoutes: FastifyPluginAsyncZod<PaymentRoutes> = async (
   app,
-  { instructions, stock, register, changes, commands, deletePayments, unsettledPayment, readPast, history },
+  { instructions, stock, register, changes, commands, deletePayments, unsettledPayment, standingOfChain, history },
 ) => {
   app.post(
     '/instructions',
@@ -91,9 +90,12 @@ export const paymentRoutes: FastifyPluginAsyncZod<PaymentRoutes> = async (
   app.post(
     '/chains/waiting',
     { schema: { body: ChainsWaitingCall, response: { 200: ChainsWaiting } } },
-    async ({ body: { networks, at } }) => {
-      const areRead = await Promise.all(networks.map((network) => readPast(network, new Date(at))));
-      return { waiting_for: networks.filter((_, index) => !areRead[index]) };
+    async ({ body: { networks, addresses, at } }) => {
+      const standings = await Promise.all(networks.map((network) => standingOfChain(network, new Date(at), addresses)));
+      return {
+        waiting_for: networks.filter((_, index) => standings[index] !== 'reported'),
+        unreported: networks.filter((_, index) => standings[index] === 'unreported'),
+      };
     },
   );
 

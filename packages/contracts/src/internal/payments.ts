@@ -154,10 +154,19 @@ export type UnsettledPaymentCall = z.infer<typeof UnsettledPaymentCall>;
 export const UnsettledPayment = z.object({ payment_id: PaymentId.nullable() });
 
 /** `POST /chains/waiting` -> 200 ChainsWaiting. Which of these networks may still show a payment
- *  that was made until `at`: those with a watcher that has not reported everything up to then. */
-export const ChainsWaitingCall = z.object({ networks: z.array(z.string()).min(1).max(64), at: z.iso.datetime() });
+ *  that was made until `at` to one of the addresses: those that a watcher has not read up to then,
+ *  and those with a transfer to such an address that is not reported yet. */
+export const ChainsWaitingCall = z.object({
+  networks: z.array(z.string()).min(1).max(64),
+  /** Absent in calls of earlier versions: all addresses. */
+  addresses: z.array(z.string()).max(256).optional(),
+  at: z.iso.datetime(),
+});
 export type ChainsWaitingCall = z.infer<typeof ChainsWaitingCall>;
 
-export const ChainsWaiting = z.object({ waiting_for: z.array(z.string()) });
+/** `unreported` has the networks of `waiting_for` that were read: other addresses need not wait for
+ *  them. */
+export const ChainsWaiting = z.object({ waiting_for: z.array(z.string()), unreported: z.array(z.string()).optional() });
+export type ChainsWaiting = z.infer<typeof ChainsWaiting>;
 
 /** `DELETE /orders/:id/payments` -> 204. Deletes the payments of a deleted order. Idempotent. */

@@ -24,8 +24,8 @@ export interface PaymentsClient {
   readonly instructions: (call: InstructionsCall, context: CallContext) => Promise<Instructions | undefined>;
   /** Leases payables for orders to come. */
   readonly leaseStock: (call: StockCall) => Promise<Stock>;
-  /** Which of these networks may still show a payment that was made until an instant. */
-  readonly chainsWaiting: (call: ChainsWaitingCall, context: CallContext) => Promise<readonly string[]>;
+  /** Which of these networks may still show a payment that was made until an instant to one of the addresses. */
+  readonly chainsWaiting: (call: ChainsWaitingCall, context: CallContext) => Promise<ChainsWaiting>;
   readonly recordOutcomes: (outcomes: PaymentOutcome[], context: CallContext, limits?: OutcomesLimits) => Promise<void>;
   /** A payment of the order that is not settled, other than those that the order holds. Null if there is none. */
   readonly unsettledPayment: (
@@ -71,9 +71,9 @@ export const paymentsClient = (client: InternalClient): PaymentsClient => ({
       connectRetryMs: 0,
       idempotent: false,
     }),
-  chainsWaiting: async (body, context) => {
+  chainsWaiting: (body, context) => {
     const options = { body, context, response: ChainsWaiting, timeoutMs: CHAINS_TIMEOUT_MS, connectRetryMs: 0 };
-    return (await client.call('POST', '/chains/waiting', options)).waiting_for;
+    return client.call('POST', '/chains/waiting', options);
   },
   recordOutcomes: async (outcomes, context, limits) => {
     for (let start = 0; start < outcomes.length; start += OUTCOMES_PER_CALL) {

@@ -7,8 +7,8 @@ import { chainProcesses, KIND, transferOf } from '../testing/jest-chain-process.
 import { simulatedChain } from '../testing/jest-simulated-chain.ts';
 import { chainKindOf } from './chain-kind.ts';
 import type { ChainStore } from './chain-store.ts';
+import { standingOfChain } from './chain-standing.ts';
 import { chainTables } from './chain-tables.ts';
-import { readPast } from './read-past.ts';
 
 let database: Awaited<ReturnType<typeof testDatabase>>;
 let pool: Pool;
@@ -112,7 +112,7 @@ test('is not read past an instant while further blocks can have the same time', 
   const time = new Date('2026-01-31T12:00:00.000Z');
   await newTables().begin('0x0', null, { cursor: { height: 4, hash: '0x4', time, nodes: [1] }, transfers: [] });
   const network = `network-${networks}`;
-  const isReadPast = readPast(pool, new Map([[network, chainKindOf('eip155:42161')]]));
-  expect(await isReadPast(network, time)).toBe(false);
-  expect(await isReadPast(network, new Date(time.getTime() - 1))).toBe(true);
+  const standing = standingOfChain(pool, new Map([[network, chainKindOf('eip155:42161')]]));
+  expect(await standing(network, time, undefined)).toBe('unread');
+  expect(await standing(network, new Date(time.getTime() - 1), undefined)).toBe('reported');
 });

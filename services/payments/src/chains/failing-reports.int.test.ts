@@ -5,6 +5,7 @@ import { createLogger } from '@cpg/runtime';
 import { paymentIdOf } from '../payment/identity.ts';
 import { chainProcesses, KIND, transferOf, USDC } from '../testing/jest-chain-process.ts';
 import { simulatedChain } from '../testing/jest-simulated-chain.ts';
+import { standingOfChain } from './chain-standing.ts';
 import { chainTables } from './chain-tables.ts';
 import { executeChains } from './chains-command.ts';
 
@@ -105,6 +106,20 @@ test.each([
   await watching.readOn();
   expect(watching.paymentOf(money)?.status).toBe(status);
   expect((await reports()).lines).toHaveLength(1);
+});
+
+test('a report that fails holds only the orders of its address', async () => {
+  const { watching } = await watchFailing(new AppError('internal_error', 'orders answered 500'), 'held');
+  const standing = standingOfChain(pool, new Map([['held', KIND]]));
+  const at = watching.now();
+  expect(await standing('held', at, ['address-of-b', money.address])).toBe('unreported');
+  expect(await standing('held', at, ['address-of-b'])).toBe('reported');
+  expect(await standing('held', at, undefined)).toBe('unreported');
+  expect(await standing('held', new Date(at.getTime() + 1), ['address-of-b'])).toBe('unread');
+  await reports('--retry', 'all');
+  watching.setOrdersFailure(() => null);
+  await watching.readOn();
+  expect(await standing('held', at, [money.address])).toBe('reported');
 });
 
 test('refuses to retry a report that does not fail', async () => {

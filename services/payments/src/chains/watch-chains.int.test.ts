@@ -70,12 +70,11 @@ test(
     expect(await watched.paymentOf(stray, 'orphan')).toMatchObject({ orphan_reason: 'unknown_address' });
     await until(() => other.running.progress().get(NETWORK)?.height === chain.height());
     expect(other.running.progress().get(NETWORK)).toMatchObject({ watched: expect.any(Number) });
-    await until(() => other.readPast(NETWORK, new Date(chain.now().getTime() - 1)));
+    const standing = (network: string, at: number) => other.standing(network, new Date(at), undefined);
+    await until(async () => (await standing(NETWORK, chain.now().getTime() - 1)) === 'reported');
 
-    const at = new Date();
-    expect(await other.readPast(NETWORK, new Date(at.getTime() + 3_600_000))).toBe(false);
-    expect(await other.readPast(NETWORK, new Date(chain.now().getTime() - 1))).toBe(true);
-    expect(await other.readPast('bitcoin-testnet', at)).toBe(true);
+    expect(await standing(NETWORK, Date.now() + 3_600_000)).toBe('unread');
+    expect(await standing('bitcoin-testnet', Date.now())).toBe('reported');
     const read = { height: chain.height(), tip: chain.height() };
     await until(async () => JSON.stringify(await other.details()).includes(JSON.stringify(read).slice(1, -1)));
 
@@ -183,7 +182,7 @@ test(
     const halted = { height: null, halted: 'node 1 has chain id 1, not 11155111' };
     await until(async () => JSON.stringify(await first.details()).includes('chain id 1'));
     expect(await first.details()).toMatchObject({ chains: { [network]: halted } });
-    expect(await first.readPast(network, new Date(0))).toBe(false);
+    expect(await first.standing(network, new Date(0), undefined)).toBe('unread');
     await first.running.stop();
 
     isWrong = false;

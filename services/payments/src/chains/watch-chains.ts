@@ -24,7 +24,7 @@ import { chainTables } from './chain-tables.ts';
 import { watchedNetworks } from './chain-urls.ts';
 import { newestAddresses } from '../projections/payables.ts';
 import { openChainSource } from './open-chain-source.ts';
-import { readPast } from './read-past.ts';
+import { standingOfChain } from './chain-standing.ts';
 import { minorOf, type Quorum, reporter, type RequiredConfirmations } from './reporter.ts';
 import { type Chains, startChains, type WatchedChain } from './start-chains.ts';
 import { chainWatcher } from './watcher.ts';
@@ -72,7 +72,7 @@ export const watchChains = (options: WatchChainsOptions) => {
     watchedChain(network, kinds.get(network.name)!, addresses, { ...options, ...counts });
   return {
     start: (): Chains => (chains = startChains(watched.map(chainOf), { databaseUrl, log })),
-    readPast: readPast(pool, kinds),
+    standing: standingOfChain(pool, kinds),
     details: async () => (kinds.size === 0 ? {} : { chains: await chainDetails(pool, [...kinds.keys()]) }),
   };
 };

@@ -195,7 +195,7 @@ const paymentsService = ({ streams, now, http }: ServiceOptions) => {
         .paymentsOf(orderId)
         .find(({ paymentId, status }) => ['received', 'orphan'].includes(status) && !heldByOrder.includes(paymentId))
         ?.paymentId ?? null,
-    readPast: async () => true,
+    standingOfChain: async () => 'reported',
     history: paymentHistory({ client, readModel }),
     depositSettings: { show: notCalled, change: notCalled },
     log,
