@@ -1,8 +1,8 @@
-import type { HandleOptions } from '@cpg/event-store';
 import { OrderId, paymentView, type RegisteredPayment, type RegisterPaymentCall } from '@cpg/contracts';
+import { type ErrorCode, isAppError } from '@cpg/core';
+import type { HandleOptions } from '@cpg/event-store';
 import { type CallContext, type Logger, parsePositiveAmount } from '@cpg/runtime';
 import { afterRecording } from '@cpg/stream-relay';
-
 import type { PaymentCommands } from './commands.ts';
 import type { NotifyOrder } from './order-notifier.ts';
 import type { FindPayable } from './payables/find-payable.ts';
@@ -97,5 +97,14 @@ export const registerPayments = ({
     return { payment: paymentView(payment), order };
   };
 };
+
+/** Refusals of payments itself that no repeat of a report changes: the payment is recorded with other money, refunded or
+ *  deleted, or its amount cannot be written. */
+const FINAL: readonly ErrorCode[] = ['payment_conflict', 'invalid_request', 'not_found'];
+
+/** Whether a report can never be recorded. An answer of orders is never final, because it may come from a fault or a
+ *  wrong setting. */
+export const isRefusedForGood = (error: unknown): boolean =>
+  isAppError(error) && error.answeredBy === undefined && FINAL.includes(error.code);
 
 const isOrderId = (id: string): boolean => OrderId.safeParse(id).success;

@@ -1,10 +1,10 @@
 import type { Asset } from '@cpg/assets';
 import { decimalsOf, fromMinor, fromUnits, type Payment, type RegisterPaymentCall } from '@cpg/contracts';
-import { type ErrorCode, isAppError, isTemporary } from '@cpg/core';
+import { isAppError, isTemporary } from '@cpg/core';
 import type { IsLeader } from '@cpg/postgres';
 import { type Logger, newContext } from '@cpg/runtime';
 import type { PaymentChanges } from '../changes.ts';
-import type { RegisterPayment } from '../matching.ts';
+import { isRefusedForGood, type RegisterPayment } from '../matching.ts';
 import { paymentIdOf } from '../payment/identity.ts';
 import { type BlockRef, ChainNodeError, type ChainSource } from './chain-source.ts';
 import type { ChainStore, OpenTransfer, ReportChange } from './chain-store.ts';
@@ -137,14 +137,6 @@ const reasonOf = (error: unknown): string => {
   return text.replaceAll('\0', '').slice(0, LONGEST_REASON);
 };
 
-/** Refusals of payments itself that no repeat changes: the payment is recorded with other money, refunded or deleted,
- *  or its amount cannot be written. */
-const FINAL: readonly ErrorCode[] = ['payment_conflict', 'invalid_request', 'not_found'];
-
-/** An answer of orders is never final, because it may come from a fault or a wrong setting. */
-const cannotBeRecorded = (error: unknown): boolean =>
-  isAppError(error) && error.answeredBy === undefined && FINAL.includes(error.code);
-
 /** Sends reports about one address one after another, because they belong to one order. Resolves to those made. */
 const sendByAddress = async (
   batch: readonly DueReport[],
@@ -195,7 +187,7 @@ const sender =
     } catch (error) {
       if (!isLeader()) return null;
       const failed = failureAfter(failure, error, now);
-      if (!cannotBeRecorded(error)) {
+      if (!isRefusedForGood(error)) {
         log.warn({ ...where, err: error }, WILL_RETRY);
         return { id, required, reported, pending: report, failure: failed };
       }

@@ -23,7 +23,7 @@ const Page = z.object({
   payment_url: z.url({ protocol: /^https?$/ }).max(2_048),
   qr_content: z.string().min(1).max(2_048).optional(),
 });
-const Payments = z.object({ payments: z.array(ProviderPayment).max(1_000) });
+const Payments = z.object({ payments: z.array(z.unknown()).max(1_000) });
 
 /** An outside provider that speaks the protocol of `docs/operators.md`: signed JSON over HTTP, both ways. */
 export const httpProvider = ({
@@ -71,7 +71,14 @@ export const httpProvider = ({
       requireSignature(headers, body, { secrets, now: now() });
       return parseReport(ProviderPayment, body);
     },
-    query: async (reference) => (await post('/payments/query', { payment_reference: reference }, Payments)).payments,
+    query: async (reference) => {
+      const { payments } = await post('/payments/query', { payment_reference: reference }, Payments);
+      const parsed = payments.map((payment) => ProviderPayment.safeParse(payment));
+      return {
+        payments: parsed.flatMap(({ data }) => data ?? []),
+        faults: parsed.flatMap(({ error }) => (error ? [z.prettifyError(error)] : [])),
+      };
+    },
     close: () => pool.close(),
   };
 };

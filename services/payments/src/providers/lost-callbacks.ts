@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { ProviderPayment } from '@cpg/contracts';
 import { type Pool, startLeaderElection } from '@cpg/postgres';
-import { type Logger, newContext } from '@cpg/runtime';
+import { type CallContext, type Logger, newContext } from '@cpg/runtime';
 import pMap from 'p-map';
 import type { OrdersClient } from '../clients/orders.ts';
+import { isRefusedForGood } from '../matching.ts';
 import { assignedReferences, type AssignedReference } from '../projections/assigned-references.ts';
 import type { OutsideProvider } from './provider.ts';
 import type { RecordReport } from './reported-payment.ts';
@@ -23,6 +25,16 @@ const FIRST_WINDOW_MS = 5 * MINUTE_MS;
 /** References that one tick asks for. More wait for their next age. */
 const MAX_PER_TICK = 1_000;
 const CONCURRENCY = 8;
+const LONGEST_RETRY_MS = 10 * MINUTE_MS;
+/** Bounds the memory while a provider is unavailable. More wait for their next age. */
+const MAX_FAILED = 10_000;
+
+/** A reference whose last question failed. */
+interface Failed {
+  readonly reference: AssignedReference;
+  readonly attempts: number;
+  readonly retryAt: number;
+}
 
 export interface LostCallbacksOptions {
   readonly providers: readonly OutsideProvider[];
@@ -34,23 +46,56 @@ export interface LostCallbacksOptions {
 }
 
 /** Asks the providers for the payments of open orders, because a callback can get lost. Resolves to a function that
- *  asks for every order that reached one of the ages since the last call. */
+ *  asks for every order that reached one of the ages since the last call, and for those whose last answer failed. */
 export const lostCallbacks = ({ providers, readModel, orders, record, now, log }: LostCallbacksOptions) => {
   const byName = new Map(providers.map((provider) => [provider.name, provider]));
+  const failed = new Map<string, Failed>();
 
-  const ask = async ({ orderId, provider: name, reference }: AssignedReference): Promise<void> => {
+  const recordAll = async (
+    provider: string,
+    reports: readonly ProviderPayment[],
+    context: CallContext,
+  ): Promise<void> => {
+    const failures: unknown[] = [];
+    for (const report of reports)
+      await record(provider, report, context).catch((error: unknown) => {
+        // `record` logged the others, and a repeat changes nothing.
+        if (!isRefusedForGood(error)) failures.push(error);
+      });
+    if (failures.length > 0) throw failures[0];
+  };
+  const ask = async ({ orderId, provider, reference }: AssignedReference): Promise<void> => {
     const context = newContext('service:payments');
     const order = await orders.summary(orderId, context);
     if (!order || order.status === 'paid') return;
-    for (const report of await byName.get(name)!.query(reference)) await record(name, report, context);
+    const { payments, faults } = await byName.get(provider)!.query(reference);
+    if (faults.length > 0)
+      log.error(
+        { provider, reference, faults },
+        'a provider names payments that cannot be read: ask it to correct them',
+      );
+    await recordAll(provider, payments, context);
   };
   const askAll = async (references: readonly AssignedReference[], signal: AbortSignal): Promise<void> => {
     const failures: unknown[] = [];
     const askNext = async (reference: AssignedReference) => {
-      if (!signal.aborted) await ask(reference).catch((error: unknown) => failures.push(error));
+      if (signal.aborted) return;
+      const key = keyOf(reference);
+      const { attempts } = failed.get(key) ?? { attempts: 0 };
+      failed.delete(key);
+      await ask(reference).catch((error: unknown) => {
+        failures.push(error);
+        const waitMs = Math.min(LONGEST_RETRY_MS, TICK_MS * 2 ** Math.min(attempts, 10));
+        if (failed.size < MAX_FAILED)
+          failed.set(key, { reference, attempts: attempts + 1, retryAt: now().getTime() + waitMs });
+      });
     };
     await pMap(references, askNext, { concurrency: CONCURRENCY });
-    if (failures.length > 0) log.warn({ err: failures[0], failures: failures.length }, 'providers gave no answer');
+    if (failures.length > 0)
+      log.warn(
+        { err: failures[0], failures: failures.length },
+        'payments of providers are unknown, asking again later',
+      );
   };
 
   let askedUpTo = now().getTime() - FIRST_WINDOW_MS;
@@ -63,12 +108,16 @@ export const lostCallbacks = ({ providers, readModel, orders, record, now, log }
       limit: MAX_PER_TICK + 1,
     });
     if (due.length > MAX_PER_TICK) log.warn({ asked: MAX_PER_TICK }, 'too many orders to ask their providers at once');
-    await askAll(due.slice(0, MAX_PER_TICK), signal);
+    const again = [...failed.values()].filter(({ retryAt }) => retryAt <= upTo).slice(0, MAX_PER_TICK);
+    const asked = [...due.slice(0, MAX_PER_TICK), ...again.map(({ reference }) => reference)];
+    await askAll([...new Map(asked.map((reference) => [keyOf(reference), reference])).values()], signal);
     askedUpTo = upTo;
   };
 };
 
-/** Asks the providers while this process leads. */
+const keyOf = ({ provider, reference }: AssignedReference): string => `${provider}/${reference}`;
+
+/** Asks the providers while this process leads. One that does not answer holds up no other one. */
 export const startLostCallbacks = ({
   url,
   waitUntilReady,
@@ -80,11 +129,14 @@ export const startLostCallbacks = ({
     log: options.log,
     lead: async (signal) => {
       await waitUntilReady();
-      const askDue = lostCallbacks(options);
-      while (!signal.aborted) {
-        // The next tick asks for what this one missed.
-        await askDue(signal).catch((error: unknown) => options.log.warn({ err: error }, 'no provider was asked'));
-        await sleep(TICK_MS, undefined, { signal }).catch(() => {});
-      }
+      const askOn = async (provider: OutsideProvider) => {
+        const askDue = lostCallbacks({ ...options, providers: [provider] });
+        while (!signal.aborted) {
+          // The next tick asks for what this one missed.
+          await askDue(signal).catch((error: unknown) => options.log.warn({ err: error }, 'no provider was asked'));
+          await sleep(TICK_MS, undefined, { signal }).catch(() => {});
+        }
+      };
+      await Promise.all(options.providers.map(askOn));
     },
   });

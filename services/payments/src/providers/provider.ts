@@ -26,11 +26,17 @@ export interface ProviderAdapter {
   readonly newReference?: () => LeasedReference;
 }
 
+export interface QueriedPayments {
+  readonly payments: readonly ProviderPayment[];
+  /** The fault of each payment that cannot be read. */
+  readonly faults: readonly string[];
+}
+
 /** A provider of somebody else, who holds the money. It reports payments by callbacks, and answers queries. */
 export interface OutsideProvider extends ProviderAdapter {
   /** The payment in a callback. Throws `invalid_signature`, and `invalid_request`. */
   readonly verify: (headers: SignatureHeaders, body: Buffer) => ProviderPayment;
   /** The payments by a reference so far. */
-  readonly query: (reference: string) => Promise<ProviderPayment[]>;
+  readonly query: (reference: string) => Promise<QueriedPayments>;
   readonly close: () => Promise<void>;
 }

@@ -157,8 +157,8 @@ test('a repeated callback does not bring back a payment that failed', async () =
   expect(await provider.send(payment)).toMatchObject({ body: { status: 'failed' } });
 });
 
-test('a query finds the payment of a lost callback, at the ages of the order', async () => {
-  const projecting = payments.startPayables();
+/** An order that the provider knows, and queries for its payments at the ages of the order. */
+const orderToAskFor = async () => {
   const orderId = newId('order');
   payments.stub.add(orderId, MERCHANT, applied);
   const shown = await acme.registerOrder({ orderId, merchantId: MERCHANT, currency: 'USDC' });
@@ -171,8 +171,6 @@ test('a query finds the payment of a lost callback, at the ages of the order', a
     );
     return rows[0]?.assigned_at;
   });
-  const payment = await payOrder({ order_id: orderId });
-  provider.takePayment(payment);
   let clock = assigned.getTime() + QUERY_AGES_MS[1]! - 1_000;
   const askDue = lostCallbacks({
     providers: [acme],
@@ -187,15 +185,52 @@ test('a query finds the payment of a lost callback, at the ages of the order', a
     await askDue(new AbortController().signal);
     return provider.requests.length - before;
   };
-  // The first window of a leader reaches back over the first age.
-  expect(await asked()).toBe(1);
-  expect(await payments.typesOf(idOf(payment))).toEqual(['PaymentReceived', 'PaymentApplied']);
-  expect(await asked()).toBe(0);
-  clock += 1_000;
-  expect(await asked()).toBe(1);
-  payments.stub.setStatus(orderId, 'paid');
-  clock = assigned.getTime() + QUERY_AGES_MS[2]!;
-  expect(await asked()).toBe(0);
-  expect(await payments.typesOf(idOf(payment))).toEqual(['PaymentReceived', 'PaymentApplied']);
-  await projecting.stop();
+  const payment = await payOrder({ order_id: orderId });
+  return { orderId, payment, asked, passMs: (ms: number) => void (clock += ms) };
+};
+
+describe('a query', () => {
+  let projecting: ReturnType<PaymentsService['startPayables']>;
+  beforeAll(() => (projecting = payments.startPayables()));
+  afterAll(() => projecting.stop());
+  afterEach(() => payments.pool.query('delete from payments.payables'));
+
+  test('finds the payment of a lost callback, at the ages of the order', async () => {
+    const { orderId, payment, asked, passMs } = await orderToAskFor();
+    provider.takePayment(payment);
+    // The first window of a leader reaches back over the first age.
+    expect(await asked()).toBe(1);
+    expect(await payments.typesOf(idOf(payment))).toEqual(['PaymentReceived', 'PaymentApplied']);
+    expect(await asked()).toBe(0);
+    passMs(1_000);
+    expect(await asked()).toBe(1);
+    payments.stub.setStatus(orderId, 'paid');
+    passMs(QUERY_AGES_MS[2]! - QUERY_AGES_MS[1]!);
+    expect(await asked()).toBe(0);
+    expect(await payments.typesOf(idOf(payment))).toEqual(['PaymentReceived', 'PaymentApplied']);
+  });
+
+  test('records each payment that can be recorded, beside one that cannot be read and one that conflicts', async () => {
+    const { payment, asked } = await orderToAskFor();
+    const recorded = await payOrder();
+    await provider.send(recorded);
+    const conflicting = { ...payment, external_reference_id: recorded.external_reference_id, amount: '11' };
+    for (const each of [{ ...payment, amount: 'ten' }, conflicting, payment]) provider.takePayment(each);
+    await asked();
+    expect(await payments.typesOf(idOf(payment))).toEqual(['PaymentReceived', 'PaymentApplied']);
+    expect(await asked()).toBe(0);
+  });
+
+  test('that fails is repeated before the next age', async () => {
+    const { payment, asked, passMs } = await orderToAskFor();
+    provider.takePayment(payment);
+    faults.plan(idOf(payment), { fault: 'commit-timeout', skip: 0, times: 2 });
+    expect(await asked()).toBe(1);
+    expect(await asked()).toBe(0);
+    passMs(15_000);
+    expect(await asked()).toBe(1);
+    expect(await payments.typesOf(idOf(payment))).toEqual(['PaymentReceived', 'PaymentApplied']);
+    passMs(15_000);
+    expect(await asked()).toBe(0);
+  });
 });

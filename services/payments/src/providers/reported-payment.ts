@@ -2,7 +2,7 @@ import type { ProviderPayment, RegisteredPayment } from '@cpg/contracts';
 import { invalidRequest, isAppError } from '@cpg/core';
 import { type CallContext, type Logger, validationDetails } from '@cpg/runtime';
 import type { z } from 'zod';
-import type { RegisterPayment } from '../matching.ts';
+import { isRefusedForGood, type RegisterPayment } from '../matching.ts';
 
 /** Throws `invalid_request` with every fault. */
 export const parseReport = <T extends z.ZodType>(schema: T, body: Buffer): z.output<T> => {
@@ -42,8 +42,9 @@ export const recordReports =
     try {
       return await register(call, { ...context, actor: `provider:${provider}` });
     } catch (error) {
-      if (isAppError(error, 'payment_conflict'))
-        log.error({ provider, providerId: call.provider_id, err: error }, 'provider changed a payment it had reported');
+      const where = { provider, providerId: call.provider_id, err: error };
+      if (isAppError(error, 'payment_conflict')) log.error(where, 'provider changed a payment it had reported');
+      else if (isRefusedForGood(error)) log.error(where, 'a payment of a provider can never be recorded');
       throw error;
     }
   };
