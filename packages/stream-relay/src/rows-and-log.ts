@@ -1,7 +1,7 @@
 import { AppError } from '@cpg/core';
-import { asUnavailable, type LogPosition, readLog, type ReadLogOptions } from '@cpg/event-store';
+import { asUnavailable, type LogPosition, rawEventsOf, readLog, type ReadLogOptions } from '@cpg/event-store';
 import type { Queryable } from '@cpg/postgres';
-import type { EventStoreDBClient } from '@eventstore/db-client';
+import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
 import { readCheckpoints } from './known-store.ts';
 import { FIRST_PROJECTION, nameOf, type Projection } from './projection.ts';
 
@@ -24,15 +24,41 @@ export const checkpointOf = async (
   return checkpoint?.position ?? null;
 };
 
-/** Throws `dependency_unavailable` when the rows lack events of parked streams. */
-export const requireNoneParked = async (db: Queryable, projection: RowsAndLog['projection']): Promise<void> => {
-  const { schema, name = FIRST_PROJECTION } = projection;
-  const parked = await db.query(`select from ${schema}.parked_streams where subscription = $1 limit 1`, [name]);
-  if (!parked.rowCount) return;
-  throw new AppError('dependency_unavailable', 'the read models are not complete: try again later', {
-    cause: new Error(`${nameOf(projection)} lacks the events of parked streams`),
-  });
+export interface ParkedPlace {
+  readonly stream: string;
+  /** The first event that the rows lack. */
+  readonly revision: number;
+}
+
+/** The parked streams of a projection, at most `limit`. Rows that are read later have every event up to an earlier
+ *  checkpoint but those. */
+export const parkedPlaces = async (
+  db: Queryable,
+  { schema, name = FIRST_PROJECTION }: RowsAndLog['projection'],
+  limit: number | null = null,
+): Promise<ParkedPlace[]> => {
+  const { rows } = await db.query<{ stream: string; revision: string }>(
+    `select stream, revision from ${schema}.parked_streams where subscription = $1 order by tried_at limit $2`,
+    [name, limit],
+  );
+  return rows.map(({ stream, revision }) => ({ stream, revision: Number(revision) }));
 };
+
+/** The events of a parked stream that the rows lack. */
+export const eventsOfParked = async (
+  client: EventStoreDBClient,
+  { stream, revision }: ParkedPlace,
+): Promise<AllStreamResolvedEvent[]> => {
+  const events: AllStreamResolvedEvent[] = [];
+  for await (const resolved of rawEventsOf(client, stream, revision)) events.push(resolved as AllStreamResolvedEvent);
+  return events;
+};
+
+/** The answer while it is unknown what some events say. */
+export const incompleteRows = (projection: RowsAndLog['projection'], cause: unknown): AppError =>
+  new AppError('dependency_unavailable', 'the read models are not complete: try again later', {
+    cause: new Error(`${nameOf(projection)} lacks events of parked streams`, { cause }),
+  });
 
 /** Reads the log to its end. Throws `dependency_unavailable` when that is too far away. */
 export const readToEnd = async (client: EventStoreDBClient, options: Omit<ReadLogOptions, 'signal'>): Promise<void> => {

@@ -4,7 +4,7 @@ import type { Queryable } from '@cpg/postgres';
 import { findInLog } from '@cpg/stream-relay';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
 import { merchantOfOrder } from '../payables/merchant-of-order.ts';
-import { type Payable, payableChangeIn } from '../payables/payable.ts';
+import { type Payable, payableChangeAbout } from '../payables/payable.ts';
 import { payableProjection } from '../projections/payable-projection.ts';
 import { receivingIndex } from '../rails/account-key.ts';
 import {
@@ -39,7 +39,7 @@ export const unusedIndexes = ({
 }: UnusedIndexesOptions): Pick<AccountOptions, 'firstIndex' | 'unusedUpTo'> => {
   const source = { client, db: readModel, projection: payableProjection(client) };
   const changeIn = (entry: AllStreamResolvedEvent) =>
-    payableChangeIn(entry, (orderId) => merchantOfOrder(client, orderId));
+    payableChangeAbout(account, entry, (orderId) => merchantOfOrder(client, orderId));
 
   const highestInLog = async (): Promise<number> => {
     let highest = -1;

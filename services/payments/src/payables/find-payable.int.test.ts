@@ -159,13 +159,41 @@ test('credits no order when two of them show one address', async () => {
   expect(await payments.findPayable({ address: '0xAA' })).toBeNull();
 });
 
-test('refuses to say that an address is unknown while a stream is parked', async () => {
-  const park = "insert into payments.parked_streams values ('payables', 'order-x', 0, 'e', 't', 'reason')";
-  await payments.pool.query(park);
-  await expect(payments.findPayable({ address: '0xUNKNOWN' })).rejects.toMatchObject({
-    code: 'dependency_unavailable',
-  });
-  await payments.pool.query("delete from payments.parked_streams where subscription = 'payables'");
+const UNAVAILABLE = { code: 'dependency_unavailable' };
+
+test('an order that cannot be read hides only its own address and reference', async () => {
+  const readable = await payments.createOrder(applied, [deposit('0xD1', 41)]);
+  const damaged = [
+    { ...deposit('0xD2', 42), derivation: null },
+    { ...page('REFD2'), currency: 7 },
+  ];
+  const orderId = newId('order');
+  await payments.events.created(orderId, damaged as never);
+  const later = await payments.createOrder(applied, [deposit('0xD3', 43)]);
+  const check = async () => {
+    expect(await payments.findPayable({ address: '0xD1' })).toMatchObject({ orderId: readable });
+    expect(await payments.findPayable({ address: '0xD3' })).toMatchObject({ orderId: later });
+    expect(await payments.findPayable({ address: '0xUNKNOWN' })).toBeNull();
+    for (const payAt of [{ address: '0xD2' }, { reference: 'REFD2' }])
+      await expect(payments.findPayable(payAt)).rejects.toMatchObject(UNAVAILABLE);
+  };
+  await check();
+  const parked = "select from payments.parked_streams where subscription = 'payables'";
+  await until(async () => (await payments.pool.query(parked)).rowCount);
+  await until(async () => (await rowsOf(later)).length);
+  await check();
+  const afterParking = await payments.createOrder(applied, [deposit('0xD4', 44)]);
+  expect(await payments.findPayable({ address: '0xD4' })).toMatchObject({ orderId: afterParking });
+  await payments.client.tombstoneStream(`order-${orderId}`, { expectedRevision: 'any' });
+  await payments.pool.query('delete from payments.parked_streams');
+});
+
+test('knows of no unknown address while too many streams are parked', async () => {
+  await payments.pool.query(
+    "insert into payments.parked_streams select 'payables', 'order-' || n, 0, 'e', 't', 'reason' from generate_series(0, 100) n",
+  );
+  await expect(payments.findPayable({ address: '0xUNKNOWN' })).rejects.toMatchObject(UNAVAILABLE);
+  await payments.pool.query('delete from payments.parked_streams');
   expect(await payments.findPayable({ address: '0xUNKNOWN' })).toBeNull();
 });
 

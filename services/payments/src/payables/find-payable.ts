@@ -6,10 +6,11 @@ import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-
 import { payableProjection } from '../projections/payable-projection.ts';
 import { ordersPayableAt, type PayableOwner, type PayAt } from '../projections/payables.ts';
 import { merchantOfOrder } from './merchant-of-order.ts';
-import { type Payable, payableChangeIn } from './payable.ts';
+import { type Payable, payableChangeAbout } from './payable.ts';
 
 /** The order paid at an address or reference, spelled as in its instructions; null if none.
- *  Knows every order recorded before the call, or throws `dependency_unavailable`. */
+ *  Knows every order recorded before the call. Throws `dependency_unavailable` if it cannot read an event that may show
+ *  the address or reference. */
 export type FindPayable = (payAt: PayAt) => Promise<PayableOwner | null>;
 
 export const findPayable = ({
@@ -27,7 +28,7 @@ export const findPayable = ({
     return owners.length > 0 ? owners : null;
   };
   const inEvent = async (entry: AllStreamResolvedEvent, payAt: PayAt): Promise<PayableOwner[] | null> => {
-    const change = await payableChangeIn(entry, merchantOf);
+    const change = await payableChangeAbout('address' in payAt ? payAt.address : payAt.reference, entry, merchantOf);
     if (!change || change.kind === 'reserved') return null;
     const found = change.payables?.find((payable) => isPaidAt(payable, payAt));
     return found ? [{ orderId: found.orderId, merchantId: found.merchantId, rail: found.instruction.rail }] : null;

@@ -6,7 +6,7 @@ import {
   OrderInstructed,
   type RecordedPayable,
 } from '@cpg/contracts';
-import { parseRecorded } from '@cpg/event-store';
+import { parseRecorded, UnreadableEventError } from '@cpg/event-store';
 import type { AllStreamResolvedEvent } from '@eventstore/db-client';
 import { z } from 'zod';
 import { indexesOf } from '../accounts/leases.ts';
@@ -80,6 +80,24 @@ export const payableChangeIn = async (
       const kept = payables?.map((instruction) => ({ orderId, merchantId, instruction, assigned: null }));
       return { kind: 'deleted', orderId, payables: kept ?? null };
     }
+  }
+};
+
+/** Whether an event that cannot be read may show an address, a reference or an account: every version records them as
+ *  text. */
+const mayShow = ({ event }: AllStreamResolvedEvent, text: string): boolean =>
+  !event!.isJson || JSON.stringify(event!.data).includes(text);
+
+/** As `payableChangeIn`, but null for an event that cannot be read and does not show `text`. */
+export const payableChangeAbout = async (
+  text: string,
+  ...[entry, merchantOf]: Parameters<typeof payableChangeIn>
+): Promise<PayableChange | null> => {
+  try {
+    return await payableChangeIn(entry, merchantOf);
+  } catch (error) {
+    if (error instanceof UnreadableEventError && !mayShow(entry, text)) return null;
+    throw error;
   }
 };
 
