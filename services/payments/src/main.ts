@@ -28,7 +28,7 @@ import { paymentMessages } from './messages.ts';
 import { orderNotifier } from './order-notifier.ts';
 import { pageAddresses } from './pages/page-addresses.ts';
 import { findPayable } from './payables/find-payable.ts';
-import { merchantOfOrder } from './payables/merchant-of-order.ts';
+import { isOrderRecorded, merchantOfOrder } from './payables/merchant-of-order.ts';
 import { paymentStreamOf } from './payment/identity.ts';
 import { paymentDecider } from './payment/payment.ts';
 import type { Payment } from './payment/state.ts';
@@ -56,7 +56,12 @@ await runService(async () => {
   const commands = paymentCommands({ handler, project: paymentWriter(followerPool) });
   const deletePayments = paymentDeletion({ client, handler, readModel });
   const orders = ordersClient(ordersHttp);
-  const notifyOrder = orderNotifier({ commands, orders, now });
+  const notifyOrder = orderNotifier({
+    commands,
+    orders,
+    isOrderRecorded: (orderId) => isOrderRecorded(client, orderId),
+    now,
+  });
   const { accounts, providers, instructions, stock } = openRails({ config, client, readModel, now });
 
   const startupTasks = createStartupTasks(log);

@@ -1,4 +1,5 @@
 import { type Order, type OrderAndOutcomes, type PaymentOffer, type PaymentOutcome, paymentView } from '@cpg/contracts';
+import { AppError } from '@cpg/core';
 import type { CallContext } from '@cpg/runtime';
 import type { OrdersClient } from './clients/orders.ts';
 import type { PaymentCommands } from './commands.ts';
@@ -20,14 +21,22 @@ export const orderNotifier =
   ({
     commands,
     orders,
+    isOrderRecorded,
     now,
   }: {
     commands: Pick<PaymentCommands, 'recordOutcomes'>;
     orders: OrdersClient;
+    /** Whether the event store has the order, and it is not deleted. */
+    isOrderRecorded: (orderId: string) => Promise<boolean>;
     now: () => Date;
   }): NotifyOrder =>
   async (payment, context) => {
     const answer = await send(orders, payment, context);
+    // A 404 may also come from a wrong address or from another service. Money must not become an orphan for that.
+    if (!answer && payment.merchantId !== UNCLAIMED_MERCHANT && (await isOrderRecorded(payment.orderId)))
+      throw new AppError('internal_error', `orders does not know ${payment.orderId}: check ORDERS_URL`, {
+        answeredBy: 'orders',
+      });
     const outcomes = answer ? answer.outcomes : outcomesWithoutOrder(payment, now());
     const recorded = await commands.recordOutcomes(outcomes, context);
     const own = recorded.find(({ paymentId }) => paymentId === payment.paymentId);

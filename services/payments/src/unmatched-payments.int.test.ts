@@ -52,6 +52,21 @@ test('keeps a payment to an unknown address an orphan, even when an order gets t
   expect((await payments.register(body)).payment).toEqual(payment);
 });
 
+test('makes no orphan of money because orders answers 404 for an order that the event store has', async () => {
+  const address = '0x27b1fdb04752bbc536007a920d24acb045561c26';
+  const orderId = await payments.createOrder(applied, [deposit(address)]);
+  const body = report(orderId, { order_id: undefined, address });
+  payments.stub.remove(orderId);
+  expect(await payments.call('POST', '/payments', body)).toMatchObject({
+    status: 500,
+    body: { code: 'internal_error' },
+  });
+  payments.stub.add(orderId, MERCHANT, applied);
+  const { payment } = await payments.register(body);
+  expect(payment).toMatchObject({ order_id: orderId, status: 'applied' });
+  expect(await payments.typesOf(payment.id)).toEqual(['PaymentReceived', 'PaymentApplied']);
+});
+
 test('finds the payments of an order that are not settled and that the order does not hold', async () => {
   const orderId = payments.addOrder(({ paymentId }) => ({
     status: 'orphan',

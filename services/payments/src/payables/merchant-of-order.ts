@@ -4,6 +4,14 @@ import type { EventStoreDBClient } from '@eventstore/db-client';
 import { z } from 'zod';
 import { ORDER_PREFIXES } from './payable.ts';
 
+const AnyOrderEvent = z.object({ type: z.string(), data: z.unknown() });
+
+/** Whether the event store has the order, and it is not deleted. */
+export const isOrderRecorded = async (client: EventStoreDBClient, orderId: string): Promise<boolean> => {
+  const first = await firstEvent(client, `${ORDER_PREFIXES[0]}${orderId}`, AnyOrderEvent);
+  return first !== null && first !== 'deleted';
+};
+
 const Owned = z.object({
   type: z.enum([OrderCreated.type, OrderDeletionRecorded.type]),
   data: OrderCreated.recorded.pick({ merchantId: true }),

@@ -166,7 +166,12 @@ const paymentsService = ({ streams, now, http }: ServiceOptions) => {
   const commands = paymentCommands({ handler, project: async () => {} });
   const deletePayments = paymentDeletion({ client, handler, readModel });
   const orders = ordersClient(http);
-  const notifyOrder = orderNotifier({ commands, orders, now });
+  const notifyOrder = orderNotifier({
+    commands,
+    orders,
+    isOrderRecorded: async (orderId) => !['none', 'deleted'].includes(streams.orders.lastOf(orderId).status),
+    now,
+  });
   const app = buildPayments({
     token: TOKEN,
     gate: { waitUntilOpen: async () => {} },

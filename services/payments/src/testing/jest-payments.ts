@@ -19,7 +19,7 @@ import { registerPayments } from '../matching.ts';
 import { orderNotifier } from '../order-notifier.ts';
 import { pageAddresses } from '../pages/page-addresses.ts';
 import { findPayable } from '../payables/find-payable.ts';
-import { merchantOfOrder } from '../payables/merchant-of-order.ts';
+import { isOrderRecorded, merchantOfOrder } from '../payables/merchant-of-order.ts';
 import { FeeSchedule } from '../payment/fees.ts';
 import { paymentStreamOf } from '../payment/identity.ts';
 import { paymentDecider } from '../payment/payment.ts';
@@ -145,7 +145,12 @@ const buildService = ({ client, pool, orders, merchantOf, providers, log }: Depe
   const commands = paymentCommands({ handler, project: paymentWriter(pool) });
   const deletePayments = paymentDeletion({ client, handler, readModel: pool });
   const fees = FeeSchedule.parse(JSON.parse(readFileSync(join(SERVICE, 'config/fees.json'), 'utf8')));
-  const notifyOrder = orderNotifier({ commands, orders, now });
+  const notifyOrder = orderNotifier({
+    commands,
+    orders,
+    isOrderRecorded: (orderId) => isOrderRecorded(client, orderId),
+    now,
+  });
   const accounts = merchantAccounts({ client, table: SANDBOX, networks: depositNetworksOf(SANDBOX), now });
   const payableAt = findPayable({ client, readModel: pool, log });
   const registerPayment = registerPayments({
