@@ -25,7 +25,7 @@ export const makeAttempt = async (
     return await sender.post({ webhookId: webhook.id, url: webhook.url, headers, body: delivery.event.body });
   } catch (error) {
     log.error({ err: error, webhookId: webhook.id }, 'delivery could not be signed or sent');
-    return { outcome: 'blocked', startedAt, durationMs: 0, error: 'the delivery could not be signed' };
+    return { outcome: 'blocked', startedAt, durationMs: 0, error: 'the delivery could not be signed or sent' };
   }
 };
 

@@ -39,6 +39,17 @@ test('a late answer of the database does not replace the webhooks of a newer ver
   expect(await isEnabled()).toBe(true);
 });
 
+test('a webhook whose URL cannot be parsed hides no other one', async () => {
+  const directory = createDirectory({ pool: system.pool, box, now: () => new Date() });
+  const [bad, good] = [await system.webhook('http://127.0.0.1:1/'), await system.webhook('http://127.0.0.1:1/good')];
+  await system.pool.query("update gateway.webhooks set url = 'no url' where id = $1", [bad.id]);
+  await directory.load([bad.id, good.id]);
+  expect(directory.get(good.id)?.url.pathname).toBe('/good');
+  expect(() => directory.get(bad.id)?.url).toThrow('Invalid URL');
+  const found = await directory.ofMerchants([bad.merchantId, good.merchantId]);
+  expect(found.get(good.merchantId)!.webhooks).toHaveLength(1);
+});
+
 test('evicts webhooks over its capacity', async () => {
   const directory = createDirectory({ pool: system.pool, box, now: () => new Date(), capacity: 2 });
   const made = [];

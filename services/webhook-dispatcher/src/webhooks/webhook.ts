@@ -5,6 +5,7 @@ import { signingKey } from '../delivery/sign.ts';
 export interface Webhook {
   readonly id: string;
   readonly merchantId: string;
+  /** Throws when it cannot be parsed: that must not hold up other webhooks. */
   readonly url: URL;
   readonly events: readonly string[];
   readonly isEnabled: boolean;
@@ -50,10 +51,13 @@ export const webhookOf = (row: WebhookRow, box: SecretBox): Webhook => {
     keys.set(secretBox, key);
     return key;
   };
+  let url: URL | undefined;
   return {
     id: row.id,
     merchantId: row.merchant_id,
-    url: new URL(row.url),
+    get url() {
+      return (url ??= new URL(row.url));
+    },
     events: row.events,
     isEnabled: row.is_enabled,
     keys: (now) => {
