@@ -109,9 +109,13 @@ test('a repeat waits for a live gateway, and takes over from a dead one with the
   expect(new Set(refundIds())).toEqual(new Set([idOf(takeover)]));
 });
 
-test('a 503 is not stored: a retry runs at once with the same id', async () => {
-  gateway.payments.respond = () => errorResponse(503, 'dependency_unavailable');
-  expect((await refund('k1')).status).toBe(503);
+test.each([
+  [503, 'dependency_unavailable'],
+  [500, 'internal_error'],
+  [409, 'replay_running'],
+] as const)('a %i %s is not stored: a retry runs at once with the same id', async (status, code) => {
+  gateway.payments.respond = () => errorResponse(status, code);
+  expect((await refund('k1')).status).toBe(status);
   gateway.payments.respond = refundResponse;
   const retry = await refund('k1');
   expect(retry.status).toBe(201);
