@@ -1,6 +1,6 @@
 import { deadLetterTopicOf } from '@cpg/contracts';
 import type { Logger } from '@cpg/runtime';
-import { type Kafka, type KafkaMessage, Partitioners, type Producer } from 'kafkajs';
+import { CompressionTypes, type Kafka, type KafkaMessage, Partitioners, type Producer } from 'kafkajs';
 
 /** Header of a redriven message: the consumer group it is for. Other groups skip the message. */
 export const REDRIVEN_FOR_HEADER = 'redriven-for';
@@ -9,6 +9,8 @@ export const isRedrivenForAnotherGroup = ({ headers }: KafkaMessage, groupId: st
   const group = headers?.[REDRIVEN_FOR_HEADER]?.toString();
   return group !== undefined && group !== groupId;
 };
+
+const MAX_REASON = 4_096;
 
 export type DeadLetterProducer = ReturnType<typeof createDeadLetterProducer>;
 
@@ -29,8 +31,11 @@ export const createDeadLetterProducer = (kafka: Kafka, group: string) => {
     send: async (topic: string, partition: number, record: KafkaMessage, reason: string, log: Logger) => {
       const origin = { topic, partition: String(partition), offset: record.offset, group };
       const { key, value, headers, timestamp } = record;
-      const messages = [{ key, value, timestamp, headers: { ...headers, ...origin, reason } }];
-      await (await connectedProducer()).send({ topic: deadLetterTopicOf(topic), acks: -1, messages });
+      const added = { ...origin, reason: reason.slice(0, MAX_REASON) };
+      const messages = [{ key, value, timestamp, headers: { ...headers, ...added } }];
+      // A large message arrived compressed: Kafka refuses it otherwise, and the partition would stop at it.
+      const compression = CompressionTypes.GZIP;
+      await (await connectedProducer()).send({ topic: deadLetterTopicOf(topic), acks: -1, compression, messages });
       log.error({ ...origin, reason }, 'message sent to its dead-letter topic');
     },
     close: async () => {

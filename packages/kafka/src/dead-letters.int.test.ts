@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLogger } from '@cpg/runtime';
-import type { Kafka } from 'kafkajs';
+import { CompressionTypes, type Kafka } from 'kafkajs';
 import { z } from 'zod';
 import { consume } from './consume.ts';
 import { createKafka } from './create-kafka.ts';
@@ -131,4 +131,36 @@ test('redrives dead letters once, in order, with key and headers, only for the g
   expect(recorded.slice(7)).toEqual(
     [4, 6, 8].map((n) => ({ n, key: 'k', headers: { trace: `t${n}`, 'redriven-for': 'failing' } })),
   );
+});
+
+test('a compressed message that is larger than the limit becomes a dead letter, and is redriven', async () => {
+  const topic = 'large-numbers';
+  await ensureTopics(kafka, [topic], { partitions: 1, replication: 1 });
+  let fails = true;
+  const handled: number[] = [];
+  const consumer = consume({
+    kafka,
+    groupId: 'large',
+    topics: [{ name: topic, message: Numbered }],
+    handle: async (messages) => {
+      if (fails && messages.some(({ n }) => n === 1)) throw new Error('not 1');
+      handled.push(...messages.map(({ n }) => n));
+    },
+    isTransientError: () => false,
+    log,
+  });
+  closing.unshift(consumer.stop);
+  const producer = kafka.producer();
+  await producer.connect();
+  const large = { key: 'k', value: JSON.stringify({ n: 1, text: 'x'.repeat(1_200_000) }) };
+  const compression = CompressionTypes.GZIP;
+  await producer.send({ topic, compression, messages: [large] });
+  await producer.send({ topic, messages: [{ key: 'k', value: JSON.stringify({ n: 2 }) }] });
+  await producer.disconnect();
+  await until(() => handled.length > 0);
+  expect(handled).toEqual([2]);
+  fails = false;
+  expect(await createDeadLetters(kafka, topic).redrive()).toBe(1);
+  await until(() => handled.length > 1);
+  expect(handled).toEqual([2, 1]);
 });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type IHeaders, type Kafka, type KafkaMessage, Partitioners } from 'kafkajs';
+import { CompressionTypes, type IHeaders, type Kafka, type KafkaMessage, Partitioners } from 'kafkajs';
 import { REDRIVEN_FOR_HEADER } from './dead-letter-producer.ts';
 import { DEAD_LETTER_HEADERS, type DeadLetter, toDeadLetter } from './dead-letter.ts';
 import { COMPLETED_GROUP, forEachPending, type OffsetRange, pendingOffsets } from './pending-letters.ts';
@@ -41,7 +41,8 @@ export const createDeadLetters = (kafka: Kafka, topic: string): DeadLetters => (
     await producer.connect();
     try {
       return await forEachPending(kafka, topic, { groupId: COMPLETED_GROUP, through }, async (record) => {
-        await producer.send({ topic, acks: -1, messages: [redrivenMessage(record)] });
+        const compression = CompressionTypes.GZIP;
+        await producer.send({ topic, acks: -1, compression, messages: [redrivenMessage(record)] });
       });
     } finally {
       await producer.disconnect();
