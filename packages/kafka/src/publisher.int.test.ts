@@ -2,7 +2,7 @@ import { TOPICS } from '@cpg/contracts';
 import { createLogger, newId } from '@cpg/runtime';
 import type { Kafka, ProducerConfig } from 'kafkajs';
 import { createKafka } from './create-kafka.ts';
-import { createPublisher, isFenced, type OutgoingMessage as Message, type Publisher } from './publisher.ts';
+import { createPublisher, isFenced, isRefused, type OutgoingMessage as Message, type Publisher } from './publisher.ts';
 import { startBroker } from './testing/jest-broker.ts';
 import { ensureTopics } from './topics.ts';
 
@@ -59,6 +59,25 @@ const readUntil = async (last: number, readUncommitted: boolean) => {
   await reader.disconnect();
   return seen;
 };
+
+test('tells a message that Kafka refuses, and sends others after it opened again', async () => {
+  const topicOfSmall = 'small.v1';
+  const admin = kafka.admin();
+  await admin.connect();
+  const configEntries = [{ name: 'max.message.bytes', value: '2000' }];
+  await admin.createTopics({
+    topics: [{ topic: topicOfSmall, numPartitions: 1, replicationFactor: 1, configEntries }],
+  });
+  await admin.disconnect();
+  const publisher = startPublisher();
+  await publisher.open();
+  const large = numbered(1, new Date(), { text: 'x'.repeat(4_000) });
+  const refused = await publisher.send(topicOfSmall, [large]).catch((error: unknown) => error);
+  expect([isRefused(refused), isFenced(refused), isRefused(new Error('other'))]).toEqual([true, false, false]);
+  await publisher.open();
+  await publisher.send(topicOfSmall, [numbered(2)]);
+  await publisher.commit();
+});
 
 test('fences the earlier publisher until it opens again', async () => {
   const [first, second] = [startPublisher(), startPublisher()];

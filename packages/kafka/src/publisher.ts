@@ -14,7 +14,8 @@ export interface Publisher {
    *  Consumers with `read_uncommitted` see the messages before the commit. */
   readonly send: (topic: string, messages: readonly OutgoingMessage[]) => Promise<void>;
   /** Commits the messages sent since the last commit. Send uncommitted messages again after a crash or an error.
-   *  When `send` or `commit` throws an error for which `isFenced` is true, another publisher has taken over. */
+   *  When `send` or `commit` throws an error for which `isFenced` is true, another publisher has taken over. When
+   *  `isRefused` is true for one of `send`, Kafka does not take one of the messages. */
   readonly commit: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
@@ -70,10 +71,17 @@ export const createPublisher = (kafka: Kafka, { transactionalId }: { transaction
 const FENCED_ERRORS = new Set(['INVALID_PRODUCER_EPOCH', 'PRODUCER_FENCED']);
 
 /** Whether an error of `send` or `commit` means that another publisher has taken over. */
-export const isFenced = (error: unknown): boolean => {
+export const isFenced = (error: unknown): boolean => hasType(error, FENCED_ERRORS);
+
+const REFUSED_ERRORS = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE', 'INVALID_TIMESTAMP', 'INVALID_RECORD']);
+
+/** Whether an error of `send` means that Kafka refuses one of the messages, however often it is sent. */
+export const isRefused = (error: unknown): boolean => hasType(error, REFUSED_ERRORS);
+
+const hasType = (error: unknown, types: ReadonlySet<string>): boolean => {
   const { type, cause, originalError } = (error ?? {}) as { type?: string; cause?: unknown; originalError?: unknown };
-  if (type !== undefined && FENCED_ERRORS.has(type)) return true;
-  return [cause, originalError].some((inner) => inner !== undefined && inner !== error && isFenced(inner));
+  if (type !== undefined && types.has(type)) return true;
+  return [cause, originalError].some((inner) => inner !== undefined && inner !== error && hasType(inner, types));
 };
 
 const sizeOf = (batch: readonly EncodedMessage[]): number =>

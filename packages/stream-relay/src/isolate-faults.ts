@@ -1,7 +1,7 @@
 import { isTombstone, type LogPosition, positionOf, UnreadableEventError } from '@cpg/event-store';
 import { retry } from '@cpg/runtime';
 import type { AllStreamResolvedEvent } from '@eventstore/db-client';
-import { isOutage } from './outage.ts';
+import { isOutage, RefusedMessageError } from './outage.ts';
 import type { ParkedStreams } from './parked-streams.ts';
 
 type Handle = (events: AllStreamResolvedEvent[], position: LogPosition) => Promise<void>;
@@ -34,12 +34,13 @@ export const isolateFaults =
     await handle([], position);
   };
 
-/** A retry cannot make an event readable; an unknown error may be a passing one. */
+/** A retry cannot make an event readable, or its message acceptable; an unknown error may be a passing one. */
 const withAttempts = (work: () => Promise<void>, signal: AbortSignal): Promise<void> =>
   retry(work, {
     signal,
     maxMs: 500,
     onError: (error, attempt) => {
-      if (error instanceof UnreadableEventError || isOutage(error) || attempt >= MAX_ATTEMPTS) throw error;
+      const isForGood = error instanceof UnreadableEventError || error instanceof RefusedMessageError;
+      if (isForGood || isOutage(error) || attempt >= MAX_ATTEMPTS) throw error;
     },
   });

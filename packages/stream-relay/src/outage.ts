@@ -7,4 +7,9 @@ import { FencedError } from './checkpoint.ts';
 export const isOutage = (error: unknown): boolean =>
   error instanceof FencedError || isTemporary(error) || isTransientDatabaseError(error) || isKafkaError(error);
 
+/** Kafka does not take the message of an event, however often it is sent. */
+export class RefusedMessageError extends Error {
+  override readonly name = 'RefusedMessageError';
+}
+
 const isKafkaError = (error: unknown): boolean => error instanceof Error && error.name.startsWith('KafkaJS');

@@ -1,8 +1,9 @@
-import { isFenced, type OutgoingMessage, type Publisher } from '@cpg/kafka';
+import { isFenced, isRefused, type OutgoingMessage, type Publisher } from '@cpg/kafka';
 import { withTimeout } from '@cpg/runtime';
 import type { AllStreamResolvedEvent } from '@eventstore/db-client';
 import { FencedError } from './checkpoint.ts';
 import type { LeaderSubscription, SubscriptionWork } from './leader-subscription.ts';
+import { RefusedMessageError } from './outage.ts';
 import { type ShardedOptions, subscribeInShards } from './sharded-subscription.ts';
 import { retiredCheckpoints } from './shards.ts';
 
@@ -44,30 +45,60 @@ const relayWork = (
   { pool, schema, publisherFor, topic, messageOf }: RelayOptions,
 ): SubscriptionWork => {
   const publisher = publisherFor(checkpointName);
+  let uncommitted = 0;
+  /** After Kafka refused one of several messages, until the next flush: each message has a transaction of its own. */
+  let sendsAlone = false;
+  const open = async () => {
+    await publisher.open();
+    uncommitted = 0;
+  };
+  const commit = async () => {
+    await publisher.commit().catch(asFenced);
+    uncommitted = 0;
+  };
+  const send = async (messages: readonly OutgoingMessage[]) => {
+    try {
+      await publisher.send(topic, messages);
+      uncommitted += messages.length;
+    } catch (error) {
+      if (!isRefused(error)) return asFenced(error);
+      sendsAlone = true;
+      // The transaction is lost: the subscription restarts from the checkpoint.
+      if (uncommitted + messages.length > 1) throw error;
+      await open();
+      throw new RefusedMessageError(`Kafka refuses the message ${messages[0]!.id}`, { cause: error });
+    }
+  };
   const publish = async (events: readonly AllStreamResolvedEvent[]) => {
     const messages: OutgoingMessage[] = [];
     for (const event of events) {
       const message = await messageOf(event);
       if (message) messages.push(message);
     }
-    if (messages.length > 0) await publisher.send(topic, messages).catch(asFenced);
+    if (!sendsAlone) return messages.length > 0 ? send(messages) : undefined;
+    for (const message of messages) {
+      await commit();
+      await send([message]);
+    }
   };
   return {
     fencePredecessors: async () => {
       // A paused leader of another number of shards must not publish any more.
       for (const retired of await retiredCheckpoints(pool, { schema, name: RELAY })) await fence(publisherFor(retired));
-      await publisher.open();
+      await open();
     },
     handle: publish,
     handleParked: async (event) => {
+      await commit();
       await publish([event]);
-      await publisher.commit().catch(asFenced);
+      await commit();
     },
     flush: {
       ...COMMIT,
       run: async (position, checkpoint) => {
-        await publisher.commit().catch(asFenced);
+        await commit();
         await checkpoint.save(pool, position);
+        sendsAlone = false;
       },
     },
     close: publisher.close,
