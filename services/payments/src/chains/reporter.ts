@@ -118,9 +118,12 @@ const LONGEST_OUTAGE_RETRY_MS = 30_000;
 const LONGEST_RETRY_MS = 5 * 60_000;
 const LONGEST_REASON = 500;
 
+/** The chain is not read while an attempt waits for an answer, so those that get none become rare too. */
+const isOutage = (error: unknown): boolean => isTemporary(error) && !isAppError(error, 'outcome_unknown');
+
 const failureAfter = (earlier: ReportFailure | null, error: unknown, now: Date): ReportFailure => {
   const { attempts, firstAt } = earlier ?? { attempts: 0, firstAt: now };
-  const longestMs = isTemporary(error) ? LONGEST_OUTAGE_RETRY_MS : LONGEST_RETRY_MS;
+  const longestMs = isOutage(error) ? LONGEST_OUTAGE_RETRY_MS : LONGEST_RETRY_MS;
   const retryMs = Math.min(longestMs, FIRST_RETRY_MS * 2 ** Math.min(attempts, 10));
   return {
     attempts: attempts + 1,
