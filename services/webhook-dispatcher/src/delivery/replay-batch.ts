@@ -1,17 +1,20 @@
 import { type DomainMessage, type HistoryPage, mergeHistory } from '@cpg/contracts';
+import { isTemporary } from '@cpg/core';
 import type { History } from '../clients/history.ts';
-import type { ReplayCursor, ReplayRow } from '../storage/replays.ts';
+import type { ReplayProgress, ReplayRow } from '../storage/replays.ts';
 import { type RenderedEvent, renderMessage } from './render.ts';
 
-export interface ReplayBatch {
+export interface ReplayBatch extends ReplayProgress {
   /** The events of each order in the order in which they happened. */
   readonly events: RenderedEvent[];
-  /** Where the next batch starts. */
-  readonly cursor: ReplayCursor;
   readonly isLast: boolean;
 }
 
+/** Failed steps after which an order is deferred. */
+const FAILURES_TO_DEFER = 3;
+
 /** Loads the next batch of a replay: all events of some orders, or one page of the events of an order that has many.
+ *  An order whose events cannot be read, although no service is unavailable, is deferred until all others are queued.
  *  Rejects once `signal` aborts. */
 export const loadReplayBatch = async (
   history: History,
@@ -27,8 +30,11 @@ export const loadReplayBatch = async (
     limit: order_id === null ? maxOrders : 1,
   });
   signal.throwIfAborted();
-  const histories = await Promise.all(
-    orders.map(({ id }) =>
+  const [retried, ...others] = replay.deferred;
+  const isRetry = orders.length === 0 && retried !== undefined;
+  const read = isRetry ? [{ id: retried, place: reached_order }] : orders;
+  const histories = await Promise.allSettled(
+    read.map(({ id }) =>
       loadOrderHistory(
         history,
         id,
@@ -40,18 +46,29 @@ export const loadReplayBatch = async (
 
   signal.throwIfAborted();
   const events: RenderedEvent[] = [];
+  let deferred: readonly string[] = isRetry ? others : replay.deferred;
   let finishedOrder = reached_order;
-  for (const [index, { messages, more }] of histories.entries()) {
-    const { id, place } = orders[index]!;
+  for (const [index, result] of histories.entries()) {
+    const { id, place } = read[index]!;
+    if (result.status === 'rejected') {
+      // The next batch begins with it, so that its failures are counted.
+      if (index > 0) return { events, cursor: { order: finishedOrder, within: null }, deferred, isLast: false };
+      if (replay.failures < FAILURES_TO_DEFER || isTemporary(result.reason)) throw result.reason;
+      deferred = [...deferred, id];
+      finishedOrder = place;
+      continue;
+    }
+    const { messages, more } = result.value;
     const rendered = messages.map(({ message }) => renderMessage(message)).filter((event) => event !== null);
     events.push(...rendered.filter((event) => event.merchantId === merchantId && types.includes(event.type)));
     if (more) {
       const cursor = { order: finishedOrder, within: { id, place: messages.at(-1)!.place } };
-      return { events, cursor, isLast: false };
+      return { events, cursor, deferred: isRetry ? replay.deferred : deferred, isLast: false };
     }
     finishedOrder = place;
   }
-  return { events, cursor: { order: next ?? finishedOrder, within: null }, isLast: next === null };
+  const cursor = { order: next ?? finishedOrder, within: null };
+  return { events, cursor, deferred, isLast: next === null && deferred.length === 0 };
 };
 
 /** No event is older than 1970, and PostgreSQL writes years before 1 in another form than ISO 8601. */

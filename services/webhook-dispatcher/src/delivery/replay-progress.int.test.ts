@@ -68,6 +68,26 @@ test('waits while orders is unavailable, and deliveries continue', async () => {
   expect(await rowsOf('select failures from webhooks.replays')).toEqual([{ failures: 0 }]);
 });
 
+test('an order whose events cannot be read holds up no other one, and follows once they can', async () => {
+  const { instance } = await system().start({ replays: FAST });
+  const webhook = await system().webhook(receiver().url);
+  const events = paidOrders(5, webhook.merchantId);
+  happen(events);
+  const [broken] = events.splice(2, 1);
+  system().history.setBroken(broken!.orderid);
+  await replay(instance, webhook);
+  await allDelivered(4);
+  expect(keys().sort()).toEqual(ids(events).sort());
+  await system().eventually(
+    'select 1 from webhooks.replays where finished_at is null and failures > 0 and cardinality(deferred) = 1',
+  );
+  system().history.setBroken(null);
+  await finished();
+  await allDelivered(5);
+  expect(keys().at(-1)).toBe(broken!.id);
+  expect(await rowsOf('select events, deferred from webhooks.replays')).toEqual([{ events: 5, deferred: [] }]);
+});
+
 test('ends when the webhook is disabled', async () => {
   receiver().answer = respond(500);
   const { instance } = await system().start({ schedule: [3_600], replays: { ...FAST, maxQueued: 2 } });

@@ -125,12 +125,14 @@ const continueReplay = async (replay: ClaimedReplay, options: ReplaysOptions, si
     await postponeReplay(pool, replay, { until: later(now(), pollMs), failures: 0 });
     return;
   }
-  const { events, cursor, isLast } = await loadReplayBatch(history, replay, ordersPerStep, signal);
+  const { events, isLast, ...progress } = await loadReplayBatch(history, replay, ordersPerStep, signal);
+  if (progress.deferred.length > replay.deferred.length)
+    log.error({ webhookId, replayId, orderIds: progress.deferred }, 'orders cannot be replayed yet: others go on');
   const at = now();
   const days = { today: dayOf(at), lastingFrom: firstLastingDay(at, retention) };
   await partitions.ensure(events.map((event) => partitionDayOf(event, days)));
   await transaction(pool, async (db) => {
-    if (!(await advanceReplay(db, replay, cursor, isLast ? at : null))) return;
+    if (!(await advanceReplay(db, replay, progress, isLast ? at : null))) return;
     await addQueuedEvents(db, replay, await enqueueReplayedEvents(db, { webhookId, events, ...days, now: at }));
   });
   if (isLast) log.info({ webhookId, replayId }, 'replay finished: all its events are queued');

@@ -25,6 +25,8 @@ export interface ReplayRow {
   readonly order_place: string | null;
   /** Failed steps since the last successful one. */
   readonly failures: number;
+  /** Orders whose events could not be read, to be tried again after all others. */
+  readonly deferred: string[];
 }
 
 /** How far a replay is. */
@@ -33,6 +35,12 @@ export interface ReplayCursor {
   readonly order: string | null;
   /** The order after it if it is partly queued, and the position of its last queued event. */
   readonly within: { readonly id: string; readonly place: string } | null;
+}
+
+export interface ReplayProgress {
+  /** Where the next step starts. */
+  readonly cursor: ReplayCursor;
+  readonly deferred: readonly string[];
 }
 
 /** A replay leased to an instance, for one step. */
@@ -76,13 +84,14 @@ export const claimReplay = async (db: Queryable, holder: string, now: Date): Pro
 export const advanceReplay = async (
   db: Queryable,
   { id, leased_by }: ClaimedReplay,
-  { order, within }: ReplayCursor,
+  { cursor: { order, within }, deferred }: ReplayProgress,
   finishedAt: Date | null,
 ): Promise<boolean> => {
   const { rowCount } = await db.query(
-    `update webhooks.replays set leased_by = null, failures = 0, reached_order = $3, order_id = $4, order_place = $5, finished_at = $6
+    `update webhooks.replays set leased_by = null, failures = 0, reached_order = $3, order_id = $4, order_place = $5, deferred = $6,
+       finished_at = $7
      where id = $1 and leased_by = $2`,
-    [id, leased_by, order, within?.id, within?.place, finishedAt],
+    [id, leased_by, order, within?.id, within?.place, deferred, finishedAt],
   );
   return rowCount === 1;
 };

@@ -1,4 +1,5 @@
 import type { DomainMessage, HistoryQuery, OrderMessage, PaymentMessage } from '@cpg/contracts';
+import { AppError } from '@cpg/core';
 import { groupBy } from '../group-by.ts';
 import type { History } from '../clients/history.ts';
 
@@ -8,6 +9,7 @@ const PAGE_SIZE = 3;
 export const testHistory = () => {
   const happened: DomainMessage[] = [];
   let isUnavailable = false;
+  let broken: string | null = null;
   let beforeAnswer = async () => {};
 
   const answer = async <T>(make: () => T): Promise<T> => {
@@ -35,13 +37,19 @@ export const testHistory = () => {
         const orders = all.slice(0, query.limit);
         return { orders, next: all.length > orders.length ? orders.at(-1)!.place : null };
       }),
-    ofOrder: (orderId, query) => answer(() => page<OrderMessage>(orderId, 'order.', query)),
+    ofOrder: (orderId, query) =>
+      answer(() => {
+        if (orderId === broken) throw new AppError('internal_error', 'orders answered 500');
+        return page<OrderMessage>(orderId, 'order.', query);
+      }),
     ofPayments: (orderId, query) => answer(() => page<PaymentMessage>(orderId, 'payment.', query)),
   };
   return {
     ...history,
     happened,
     setUnavailable: (unavailable: boolean) => void (isUnavailable = unavailable),
+    /** The events of this order cannot be read. */
+    setBroken: (orderId: string | null) => void (broken = orderId),
     /** Runs before each answer. */
     setBeforeAnswer: (work: () => Promise<void>) => void (beforeAnswer = work),
   };
