@@ -1,5 +1,5 @@
 import { isTemporary } from '@cpg/core';
-import { type Logger, retry, untilBack, type Wait } from '@cpg/runtime';
+import { type Logger, type MetricsRegistry, retry, untilBack, type Wait } from '@cpg/runtime';
 import type { EachBatchPayload, Kafka, KafkaMessage } from 'kafkajs';
 import type { z } from 'zod';
 import { type DeadLetterProducer, isRedrivenForAnotherGroup } from './dead-letter-producer.ts';
@@ -35,6 +35,8 @@ export interface ConsumeOptions<T> {
   readonly concurrency?: number;
   /** Waits between attempts while a dependency is unavailable. */
   readonly wait?: Wait | undefined;
+  /** Counts dead letters. */
+  readonly metrics?: MetricsRegistry;
   readonly log: Logger;
 }
 

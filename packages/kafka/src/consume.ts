@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { retry, untilBack, withTimeout } from '@cpg/runtime';
+import { counterMetric, retry, untilBack, withTimeout } from '@cpg/runtime';
 import type { EachBatchPayload } from 'kafkajs';
 import { type ConsumeOptions, handleBatch } from './batch-handler.ts';
 import { createDeadLetterProducer, type DeadLetterProducer } from './dead-letter-producer.ts';
@@ -31,7 +31,13 @@ const STOP_TIMEOUT_MS = 6_000;
 export const consume = <T>(options: ConsumeOptions<T>): RunningConsumer => {
   const { kafka, groupId, beforeCommit, onRewind, log } = options;
   const stopping = new AbortController();
-  const deadLetters = createDeadLetterProducer(kafka, groupId);
+  const countDeadLetter = counterMetric(options.metrics, {
+    name: 'dead_letters_total',
+    help: 'Messages that could not be processed, and went to their dead-letter topic',
+    labelNames: ['topic'],
+    known: options.topics.map(({ name: topic }) => ({ topic })),
+  });
+  const deadLetters = createDeadLetterProducer(kafka, groupId, (topic) => countDeadLetter({ topic }));
   const offsets = createOffsetCommitter({ log, beforeCommit, onRewind: () => rewind() });
   const open = () =>
     openConsumer(options, { deadLetters, offsets, signal: stopping.signal, onRewindError: () => rewind() });

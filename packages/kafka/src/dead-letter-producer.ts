@@ -15,7 +15,7 @@ const MAX_REASON = 4_096;
 export type DeadLetterProducer = ReturnType<typeof createDeadLetterProducer>;
 
 /** Sends the messages that a consumer group could not process to their dead-letter topics. Connects on first use. */
-export const createDeadLetterProducer = (kafka: Kafka, group: string) => {
+export const createDeadLetterProducer = (kafka: Kafka, group: string, count: (topic: string) => void) => {
   let producer: Promise<Producer> | undefined;
   const connect = async () => {
     const connecting = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
@@ -36,6 +36,7 @@ export const createDeadLetterProducer = (kafka: Kafka, group: string) => {
       // A large message arrived compressed: Kafka refuses it otherwise, and the partition would stop at it.
       const compression = CompressionTypes.GZIP;
       await (await connectedProducer()).send({ topic: deadLetterTopicOf(topic), acks: -1, compression, messages });
+      count(topic);
       log.error({ ...origin, reason }, 'message sent to its dead-letter topic');
     },
     close: async () => {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createLogger } from '@cpg/runtime';
+import { createLogger, createServiceMetrics } from '@cpg/runtime';
 import { CompressionTypes, type Kafka } from 'kafkajs';
 import { z } from 'zod';
 import { consume } from './consume.ts';
@@ -138,7 +138,9 @@ test('a compressed message that is larger than the limit becomes a dead letter, 
   await ensureTopics(kafka, [topic], { partitions: 1, replication: 1 });
   let fails = true;
   const handled: number[] = [];
+  const metrics = createServiceMetrics({ totals: () => ({}) });
   const consumer = consume({
+    metrics,
     kafka,
     groupId: 'large',
     topics: [{ name: topic, message: Numbered }],
@@ -159,6 +161,7 @@ test('a compressed message that is larger than the limit becomes a dead letter, 
   await producer.disconnect();
   await until(() => handled.length > 0);
   expect(handled).toEqual([2]);
+  expect(await metrics.metrics()).toContain('dead_letters_total{topic="large-numbers"} 1');
   fails = false;
   expect(await createDeadLetters(kafka, topic).redrive()).toBe(1);
   await until(() => handled.length > 1);

@@ -2,7 +2,7 @@ import type { DomainMessage } from '@cpg/contracts';
 import { guardAppends } from '@cpg/event-store';
 import { type ConsumedTopic, consume, ensureTopics, type TopicConfig, topicSettingsOf } from '@cpg/kafka';
 import { type Environment, isTransientDatabaseError, prepareSchema } from '@cpg/postgres';
-import type { Logger, StartGate, StartupTasks } from '@cpg/runtime';
+import type { Logger, MetricsRegistry, StartGate, StartupTasks } from '@cpg/runtime';
 import type { AllStreamResolvedEvent } from '@eventstore/db-client';
 import type { Connections } from './connections.ts';
 import type { Lags } from './lags.ts';
@@ -23,6 +23,7 @@ export interface BackgroundWork<M extends DomainMessage> {
   readonly topicConfig: TopicConfig;
   readonly startupTasks: StartupTasks;
   readonly lags: Lags;
+  readonly metrics: MetricsRegistry;
   /** Opens once schema and event store belong to the environment. */
   readonly gate: StartGate;
   /** Folder of the service's migrations. */
@@ -112,7 +113,7 @@ const startDatabaseWork = <M extends DomainMessage>(work: BackgroundWork<M>, sto
 };
 
 const startKafkaWork = <M extends DomainMessage>(work: BackgroundWork<M>, store: StoreWatch): Stoppable[] => {
-  const { connections, projection, publish, log } = work;
+  const { connections, projection, publish, metrics, log } = work;
   const { schema, prefixes, orderOf } = projection;
   const { kafka, publisherFor, name } = connections;
   const { handle, ...topic } = work.consume;
@@ -146,6 +147,7 @@ const startKafkaWork = <M extends DomainMessage>(work: BackgroundWork<M>, store:
       isTransientError: isTransientDatabaseError,
       // Callers that wait were answered by a direct call, so messages may wait to be fetched together.
       preferThroughput: true,
+      metrics,
       wait: connections.outages.wait,
       log,
     }),

@@ -124,6 +124,7 @@ await runService(async () => {
   const work = startBackgroundWork({
     connections,
     lags: createLags(metrics),
+    metrics,
     environment: config.ENVIRONMENT,
     topicConfig: config,
     startupTasks,

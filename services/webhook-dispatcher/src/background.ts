@@ -3,7 +3,7 @@ import { ResourceMessage, TOPICS } from '@cpg/contracts';
 import { AppError } from '@cpg/core';
 import { type ConsumedTopic, consume, ensureTopics, type RunningConsumer, topicSettingsOf } from '@cpg/kafka';
 import { isTransientDatabaseError, startLeaderElection, prepareSchema, type Pool } from '@cpg/postgres';
-import { type Logger, createStartupTasks, type StartGate, type Wait } from '@cpg/runtime';
+import { type Logger, createStartupTasks, type MetricsRegistry, type StartGate, type Wait } from '@cpg/runtime';
 import type { Kafka } from 'kafkajs';
 import type { History } from './clients/history.ts';
 import type { Config } from './config.ts';
@@ -27,6 +27,7 @@ export interface BackgroundOptions {
   readonly webhooks: Directory;
   readonly history: History | undefined;
   readonly onRecorded: Metrics['observe'];
+  readonly registry: MetricsRegistry;
   readonly now: () => Date;
   /** Waits between attempts. */
   readonly wait: Wait;
@@ -121,7 +122,7 @@ const startMaintenance = (
 const startConsumer = (
   { ingest, flushIngests, rewound }: Instance,
   retention: Retention,
-  { config, kafka, webhooks, now, wait, log }: BackgroundOptions,
+  { config, kafka, webhooks, registry: metrics, now, wait, log }: BackgroundOptions,
 ): RunningConsumer =>
   consume({
     kafka,
@@ -134,5 +135,6 @@ const startConsumer = (
     onRewind: rewound,
     isTransientError: isTransientDatabaseError,
     wait,
+    metrics,
     log,
   });

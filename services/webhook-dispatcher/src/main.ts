@@ -43,6 +43,7 @@ await runService(async () => {
   const kafka = createKafka(config, { clientId: 'webhook-dispatcher', log });
   outages.watch(KAFKA, kafkaDependency(kafka));
 
+  const registry = createServiceMetrics(outages);
   const gate = createStartGate();
   const background = createBackground({
     config,
@@ -56,9 +57,10 @@ await runService(async () => {
     wait: outages.wait,
     history: historyServices && historyClient(historyServices),
     onRecorded: (results) => metrics.observe(results),
+    registry,
   });
   const metrics = createMetrics({
-    registry: createServiceMetrics(outages),
+    registry,
     db: pool,
     counts: background.counts,
     endpoints: background.endpoints,
