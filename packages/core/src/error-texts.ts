@@ -17,6 +17,11 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
     when: 'The order enables `crypto_deposit`, and its total is less than the smallest amount that can be paid on a chain in its currency: 0.00001 BTC by default.',
     remedy: 'Raise the total, or enable only `gateway_pay`.',
   },
+  network_unavailable: {
+    when: 'No network that can take the currency of the order is read at the moment: it has no nodes, its nodes are behind, or reading it halted. A deposit would not be seen. No order was created.',
+    remedy:
+      'Use another currency, or enable only a rail that is available: `payment_methods` of the merchant shows them. Retry later: the operator has an alarm.',
+  },
   unauthorized: {
     when: 'The API key is missing, malformed, unknown, revoked, expired, from the other environment, or not allowed from this IP address.',
     remedy: 'Send a valid key in `x-api-key`. Do not retry: failed authentications are rate limited per address.',

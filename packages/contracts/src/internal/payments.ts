@@ -68,6 +68,16 @@ export const Stock = z.object({
 });
 export type Stock = z.infer<typeof Stock>;
 
+/** `GET /availability` -> 200 Availability. What new orders can be paid with now. */
+export const Availability = z.object({
+  /** For how many ms a new order may show addresses on a network, counted from before the call. A network that is
+   *  absent is unavailable: nobody reads it at its tip. */
+  networks: z.record(z.string(), z.int().positive()),
+  /** The currencies that each rail can take on these networks, or through a provider. */
+  currencies: z.record(PaymentRail, z.array(PaymentCurrency)),
+});
+export type Availability = z.infer<typeof Availability>;
+
 /** Blocks from the payment's own one to the tip of the chain: 0 before it is mined, 1 in the newest
  *  block. */
 const Confirmations = z.int().nonnegative();

@@ -3,7 +3,7 @@ import { errorBody } from '@cpg/runtime';
 
 /** The errors that an operation returns besides those that follow from its path and method. */
 const OWN: Record<string, readonly ErrorCode[]> = {
-  createOrder: ['amount_too_small', 'concurrent_update', 'rate_unavailable', 'order_deleted'],
+  createOrder: ['amount_too_small', 'network_unavailable', 'concurrent_update', 'rate_unavailable', 'order_deleted'],
   updateOrder: ['update_not_allowed', 'order_state_conflict', 'concurrent_update'],
   deleteOrder: ['order_has_unsettled_funds', 'concurrent_update'],
   cancelOrder: ['cancel_not_allowed', 'order_state_conflict', 'concurrent_update', 'order_deleted'],
