@@ -12,6 +12,7 @@ const notCalled = async () => {
 const UNUSED: Parameters<typeof buildApp>[0] = {
   gate: { waitUntilOpen: async () => {} },
   token: TOKEN,
+  availability: notCalled,
   instructions: notCalled,
   stock: notCalled,
   register: notCalled,

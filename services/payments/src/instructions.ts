@@ -5,8 +5,8 @@ import type { Rail } from './rails/rail.ts';
 export type Rails = Readonly<Record<PaymentRail, Rail>>;
 
 /** Assigns deposit instructions to an order on each of its enabled rails. Throws
- *  `invalid_request` naming every rail that does not support the currency, and `amount_too_small` if a rail cannot take
- *  the amount, before anything is assigned. */
+ *  `invalid_request` naming every rail that does not support the currency, `amount_too_small` if a rail cannot take
+ *  the amount, and `network_unavailable` if it cannot take it now, before anything is assigned. */
 export const instructionsFrom =
   (rails: Rails) =>
   async ({
@@ -21,7 +21,7 @@ export const instructionsFrom =
       .map((name) => ({ path: 'enable_rails', message: `${name} does not support ${currency}` }));
     if (faults.length > 0) throw invalidRequest(faults);
     const order = { orderId, merchantId, currency, ...(amount_minor && { amountMinor: BigInt(amount_minor) }) };
-    for (const name of enabled) rails[name].requirePayable?.(order);
+    for (const name of enabled) await rails[name].requirePayable(order);
     const assigned = await Promise.all(enabled.map((name) => rails[name].assignInstructions(order)));
     const leaseMs = Math.floor(Math.min(...assigned.map((each) => each.leaseMs)));
     return {

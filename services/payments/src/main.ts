@@ -19,6 +19,8 @@ import { buildApp } from './app.ts';
 import { paymentChanges } from './changes.ts';
 import { ordersClient } from './clients/orders.ts';
 import { paymentCommands, type PaymentHandler } from './commands.ts';
+import { networkAvailability } from './chains/network-availability.ts';
+import type { Chains } from './chains/start-chains.ts';
 import { watchChains } from './chains/watch-chains.ts';
 import { readPaymentsConfig } from './config.ts';
 import { paymentDeletion } from './deletion.ts';
@@ -62,11 +64,12 @@ await runService(async () => {
     isOrderRecorded: (orderId) => isOrderRecorded(client, orderId),
     now,
   });
-  const { accounts, providers, instructions, stock } = openRails({ config, client, readModel, now });
+  const metrics = createServiceMetrics(outages);
+  const { read: readNetworks } = networkAvailability({ config, db: readModel, metrics, now });
+  const { accounts, providers, ...rails } = openRails({ config, client, readModel, readNetworks, now });
 
   const startupTasks = createStartupTasks(log);
   const gate = createStartGate();
-  const metrics = createServiceMetrics(outages);
   const payableAt = findPayable({ client, readModel, log });
   const register = registerPayments({
     commands,
@@ -84,6 +87,7 @@ await runService(async () => {
     pool: readModel,
     accounts,
     findPayable: payableAt,
+    readNetworks,
     register,
     fail: changes.fail,
     metrics,
@@ -94,8 +98,7 @@ await runService(async () => {
   const app = buildApp({
     token: config.INTERNAL_TOKEN,
     gate,
-    instructions,
-    stock,
+    ...rails,
     register,
     receiveCallback: reports.receiveCallback,
     pageAddresses: pageAddresses({
@@ -132,7 +135,7 @@ await runService(async () => {
     migrations: join(import.meta.dirname, '../migrations'),
     projection: paymentProjection(client, recent),
     moreProjections: [payableProjection(client)],
-    startWithoutKafka: () => [...recordAccounts(accounts, startupTasks), chains.start()],
+    startWithoutKafka: () => [...recordAccounts(accounts, startupTasks), startReading(chains, startupTasks)],
     publish: { topic: TOPICS.payments.name, messageOf: paymentMessages(client, recent) },
     consume: { ...TOPICS.orders, types: ORDER_MESSAGE_TYPES, handle: reactToOrders({ commands, deletePayments }) },
     log,
@@ -167,6 +170,13 @@ function paymentHandler(client: EventStoreDBClient, recent: RecentEvents<Payment
 function recordAccounts(accounts: MerchantAccounts, startupTasks: StartupTasks): [] {
   void startupTasks.run('deposit-accounts', accounts.recordPlatform).catch(() => {});
   return [];
+}
+
+/** The service is not ready before it has looked at each chain: it would refuse orders on them. */
+function startReading(chains: ReturnType<typeof watchChains>, startupTasks: StartupTasks): Chains {
+  const started = chains.start();
+  void startupTasks.run('chains', chains.firstLook).catch(() => {});
+  return started;
 }
 
 /** Lets the operator check that deposits go to the intended wallet. */

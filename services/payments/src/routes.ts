@@ -1,4 +1,5 @@
 import {
+  Availability,
   ChainsWaiting,
   ChainsWaitingCall,
   ConfirmationCall,
@@ -28,6 +29,7 @@ import type { PaymentHistoryReader } from './history.ts';
 import type { RegisterPayment } from './matching.ts';
 
 export interface PaymentRoutes {
+  readonly availability: () => Promise<Availability>;
   readonly instructions: (call: InstructionsCall) => Promise<Instructions>;
   readonly stock: (call: StockCall) => Promise<Stock>;
   readonly register: RegisterPayment;
@@ -46,13 +48,26 @@ const Nothing = z.null().describe('No body.');
 /** Internal routes: deposit instructions, payments and their history. */
 export const paymentRoutes: FastifyPluginAsyncZod<PaymentRoutes> = async (
   app,
-  { instructions, stock, register, changes, commands, deletePayments, unsettledPayment, standingOfChain, history },
+  {
+    availability,
+    instructions,
+    stock,
+    register,
+    changes,
+    commands,
+    deletePayments,
+    unsettledPayment,
+    standingOfChain,
+    history,
+  },
 ) => {
   app.post(
     '/instructions',
     { config: { load: 'create' }, schema: { body: InstructionsCall, response: { 200: Instructions } } },
     (request) => instructions(request.body),
   );
+
+  app.get('/availability', { schema: { response: { 200: Availability } } }, () => availability());
 
   app.post('/stock', { schema: { body: StockCall, response: { 200: Stock } } }, (request) => stock(request.body));
 

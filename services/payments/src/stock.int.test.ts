@@ -106,6 +106,7 @@ const filledStock = async (
   const stock = createStock({
     assets: SANDBOX,
     settings: () => known,
+    isAvailable: () => true,
     lease: (call) => {
       const leased = lease(call);
       asked.push(leased);

@@ -60,7 +60,7 @@ export const requestRescan = async (db: Queryable, network: string, from: number
 };
 
 /** For `/health/ready`: how far each watched network was read. */
-export const chainDetails = async (db: Queryable, networks: readonly string[]): Promise<Record<string, unknown>> => {
+export const chainDetails = async (db: Queryable, networks: readonly string[]): Promise<Record<string, object>> => {
   const statuses = await chainStatuses(db);
   return Object.fromEntries(
     networks.map((network) => {

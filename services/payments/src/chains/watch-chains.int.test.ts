@@ -116,7 +116,9 @@ test(
     const chain = simulatedChain();
     const network = 'catch-up';
     const before = watched.startProcess(chain.source, network);
-    await until(() => before.running.progress().get(network)?.state === 'at_tip');
+    expect((await before.readNetworks()).get(network)).toMatchObject({ isAvailable: false });
+    await before.firstLook();
+    await until(async () => (await before.readNetworks()).get(network)?.isAvailable);
     await before.running.stop();
     const orderId = await watched.orderAt(3);
     const money = transferTo(3, '0xd');
@@ -181,7 +183,11 @@ test(
     await until(() => first.running.progress().get(network)?.state === 'halted');
     const halted = { height: null, halted: 'node 1 has chain id 1, not 11155111' };
     await until(async () => JSON.stringify(await first.details()).includes('chain id 1'));
-    expect(await first.details()).toMatchObject({ chains: { [network]: halted } });
+    await first.firstLook();
+    await until(async () => JSON.stringify(await first.details()).includes('its reading halted'));
+    expect(await first.details()).toEqual({
+      chains: { [network]: { ...halted, tip: null, read_at: null, unavailable: 'its reading halted' } },
+    });
     expect(await first.standing(network, new Date(0), undefined)).toBe('unread');
     await first.running.stop();
 

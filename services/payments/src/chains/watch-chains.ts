@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Asset, requiredConfirmations } from '@cpg/assets';
 import { isTemporary } from '@cpg/core';
 import type { Pool } from '@cpg/postgres';
@@ -23,6 +24,7 @@ import { chainStream } from './chain-stream.ts';
 import { chainTables } from './chain-tables.ts';
 import { watchedNetworks } from './chain-urls.ts';
 import { newestAddresses } from '../projections/payables.ts';
+import type { NetworkAvailability } from './network-availability.ts';
 import { openChainSource } from './open-chain-source.ts';
 import { standingOfChain } from './chain-standing.ts';
 import { minorOf, type Quorum, reporter, type RequiredConfirmations } from './reporter.ts';
@@ -49,6 +51,7 @@ export interface WatchChainsOptions {
     'DATABASE_URL' | 'ENVIRONMENT' | 'CHAIN_URLS' | 'CHAIN_POLL_MS' | 'CHAIN_QUORUM' | 'networks'
   >;
   readonly openSource?: OpenSource;
+  readonly readNetworks: NetworkAvailability['read'];
   readonly accounts: Pick<MerchantAccounts, 'accountsOf' | 'requiredConfirmations'>;
   readonly findPayable: FindPayable;
   readonly register: RegisterPayment;
@@ -60,7 +63,7 @@ export interface WatchChainsOptions {
 
 /** The chains of the networks with nodes. Nothing is read before `start`. */
 export const watchChains = (options: WatchChainsOptions) => {
-  const { pool, config, metrics, log } = options;
+  const { pool, config, readNetworks, metrics, log } = options;
   const { CHAIN_POLL_MS, DATABASE_URL: databaseUrl } = config;
   const watched = watchedNetworks(config);
   const kinds = new Map(watched.map(({ name, chainId }) => [name, chainKindOf(chainId, CHAIN_POLL_MS)]));
@@ -73,8 +76,38 @@ export const watchChains = (options: WatchChainsOptions) => {
   return {
     start: (): Chains => (chains = startChains(watched.map(chainOf), { databaseUrl, log })),
     standing: standingOfChain(pool, kinds),
-    details: async () => (kinds.size === 0 ? {} : { chains: await chainDetails(pool, [...kinds.keys()]) }),
+    details: () => detailsOf(pool, [...kinds.keys()], readNetworks),
+    /** Resolves once each chain was read up to its tip lately, or could not be: a service that is ready takes orders on
+     *  the networks whose nodes work. */
+    firstLook: () =>
+      firstLook([...kinds.keys()], { readNetworks, hasTried: (name) => chains?.hasTried(name) ?? false }),
   };
+};
+
+/** For `/health/ready`: how far each network is read, and why new orders do not show it. */
+const detailsOf = async (pool: Pool, watched: readonly string[], readNetworks: NetworkAvailability['read']) => {
+  const [read, states] = await Promise.all([chainDetails(pool, watched), readNetworks()]);
+  const chains = [...states].flatMap(([name, state]) => {
+    const detail = { ...read[name], ...(!state.isAvailable && { unavailable: state.reason }) };
+    return Object.keys(detail).length > 0 ? [[name, detail] as const] : [];
+  });
+  return chains.length > 0 ? { chains: Object.fromEntries(chains) } : {};
+};
+
+const LOOK_AGAIN_MS = 100;
+/** Another process reads the chain, and cannot. */
+const LONGEST_LOOK_MS = 30_000;
+
+const firstLook = async (
+  watched: readonly string[],
+  { readNetworks, hasTried }: Pick<WatchChainsOptions, 'readNetworks'> & { hasTried: (network: string) => boolean },
+): Promise<void> => {
+  const endsAtMs = performance.now() + LONGEST_LOOK_MS;
+  while (performance.now() < endsAtMs) {
+    const states = await readNetworks();
+    if (watched.every((name) => states.get(name)?.isAvailable || hasTried(name))) return;
+    await sleep(LOOK_AGAIN_MS, undefined, { ref: false });
+  }
 };
 
 /** Money that arrives on a network without nodes is seen only when somebody reports it. */

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { assetsOf, requirePayable } from '@cpg/assets';
-import type { PaymentRail } from '@cpg/contracts';
+import { AppError } from '@cpg/core';
 import { base32nopad } from '@scure/base';
 import type { DepositNetwork } from '../rails/networks.ts';
 import type { Rail } from '../rails/rail.ts';
@@ -11,26 +10,30 @@ export interface HostedOptions {
   readonly publicUrl: string;
   /** The networks where a watcher sees deposits. */
   readonly networks: readonly DepositNetwork[];
-  /** Assigns deposit addresses on these networks. */
-  readonly assignDeposits: Rail['assignInstructions'];
+  /** Deposits on these networks. */
+  readonly deposits: Rail;
 }
 
 /** The names of this gateway as a provider. */
 export const OWN_PROVIDERS: readonly string[] = ['hosted', 'sandbox'];
 
-const RAIL: PaymentRail = 'gateway_pay';
 const REFERENCE_BYTES = 16;
 
 /** `gateway_pay` by this gateway: a payment page with a deposit address of its own per order and network. A reference
  *  is 128 random bits: it belongs to the order that is recorded with it. */
 export const hostedProvider = (options: HostedOptions): ProviderAdapter => {
-  const assets = options.networks.flatMap((network) => network.assets);
+  const pages = paymentPages(options);
   return {
-    ...paymentPages(options),
+    ...pages,
     name: 'hosted',
-    supports: (currency) => assetsOf({ assets }, currency).length > 0,
-    requirePayable: ({ currency, amountMinor }) => {
-      if (amountMinor !== undefined) requirePayable({ assets }, currency, amountMinor, RAIL);
+    supports: options.deposits.supports,
+    requirePayable: options.deposits.requirePayable,
+    registerOrder: async (order) => {
+      const page = await pages.registerOrder(order);
+      // Its network became unavailable meanwhile.
+      if (page.deposits?.length === 0)
+        throw new AppError('dependency_unavailable', 'no network can take the payment now: retry the request');
+      return page;
     },
   };
 };
@@ -46,7 +49,7 @@ export const sandboxProvider = (options: HostedOptions): ProviderAdapter => ({
 const paymentPages = ({
   publicUrl,
   networks,
-  assignDeposits,
+  deposits: { assignInstructions },
 }: HostedOptions): Pick<ProviderAdapter, 'registerOrder' | 'newReference'> => {
   const names = networks.map(({ name }) => name);
   const newPage = () => {
@@ -56,7 +59,7 @@ const paymentPages = ({
   return {
     registerOrder: async (order) => {
       if (names.length === 0) return newPage();
-      const { instructions, leaseMs } = await assignDeposits(order);
+      const { instructions, leaseMs } = await assignInstructions(order);
       const deposits = instructions.flatMap((instruction) => {
         if (instruction.rail !== 'crypto_deposit') return [];
         const { rail: _, currency: __, ...deposit } = instruction;

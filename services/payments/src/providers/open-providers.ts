@@ -14,7 +14,7 @@ type ProvidersConfig = Pick<Config, 'ENVIRONMENT' | 'PUBLIC_URL' | 'providers'>;
 
 export const openProviders = (
   { ENVIRONMENT, PUBLIC_URL: publicUrl, providers }: ProvidersConfig,
-  behindPages: Pick<HostedOptions, 'networks' | 'assignDeposits'>,
+  behindPages: Pick<HostedOptions, 'networks' | 'deposits'>,
   now: () => Date,
 ): Providers => {
   const pages = { ...behindPages, publicUrl };

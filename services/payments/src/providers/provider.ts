@@ -1,5 +1,5 @@
 import type { AssignedDeposit, LeasedReference, PaymentCurrency, ProviderPayment } from '@cpg/contracts';
-import type { OrderToPay } from '../rails/rail.ts';
+import type { OrderToPay, PayableAmount } from '../rails/rail.ts';
 import type { SignatureHeaders } from './signature.ts';
 
 /** A payment page and the reference that names it. */
@@ -18,8 +18,9 @@ export interface PaymentPage {
 export interface ProviderAdapter {
   readonly name: string;
   readonly supports: (currency: PaymentCurrency) => boolean;
-  /** Throws `amount_too_small` for an order that the provider cannot take. */
-  readonly requirePayable?: (order: OrderToPay) => void;
+  /** Throws `amount_too_small` for an order that the provider cannot take, and `network_unavailable` for one that it
+   *  cannot take now. */
+  readonly requirePayable?: (order: PayableAmount) => Promise<void>;
   /** A payment page for the order. Idempotent by order id, unless nobody else ever gets what it returns. */
   readonly registerOrder: (order: OrderToPay) => Promise<PaymentPage>;
   /** A new reference for an order that the provider need not know. Absent if it has to register each order. */

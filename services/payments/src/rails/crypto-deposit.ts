@@ -1,17 +1,22 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { assetsOf, depositInstruction, payableAssets, requirePayable } from '@cpg/assets';
-import type { LeasedAddress } from '@cpg/contracts';
+import { type Asset, assetsOf, depositInstruction, payableAssets, requirePayable } from '@cpg/assets';
+import type { LeasedAddress, PaymentRail } from '@cpg/contracts';
+import { AppError } from '@cpg/core';
 import type { AccountBook } from '../accounts/account-book.ts';
 import type { LeaseOfAccount } from '../accounts/deposit-accounts.ts';
+import type { NetworkAvailability, NetworkStates } from '../chains/network-availability.ts';
 import type { AddressLease, StockSources } from '../stock.ts';
 import { receivingPath } from './account-key.ts';
 import type { DepositNetwork } from './networks.ts';
-import type { Rail } from './rail.ts';
+import type { PayableAmount, Rail } from './rail.ts';
 
 export interface CryptoDepositOptions {
   readonly networks: readonly DepositNetwork[];
   readonly readAccounts: () => Promise<AccountBook>;
   readonly leaseIndexes: LeaseOfAccount;
+  readonly readNetworks: NetworkAvailability['read'];
+  /** The rail that shows the addresses. */
+  readonly rail?: PaymentRail;
   /** The monotonic clock of the leases. */
   readonly nowMs: () => number;
 }
@@ -22,6 +27,8 @@ export const cryptoDeposit = ({
   networks,
   readAccounts,
   leaseIndexes,
+  readNetworks,
+  rail = 'crypto_deposit',
   nowMs,
 }: CryptoDepositOptions): Rail & Pick<StockSources, 'leaseAddresses'> => {
   const assets = networks.flatMap((network) => network.assets);
@@ -37,17 +44,29 @@ export const cryptoDeposit = ({
     return { addresses, leaseMs: endsAtMs - nowMs() };
   };
 
+  const find = async (order: PayableAmount) => {
+    const states = await readNetworks();
+    const payable = payableIn(assets, order);
+    const available = payable.filter(({ network }) => states.get(network.name)?.isAvailable);
+    return { payable, available, states };
+  };
+
   return {
     supports: (currency) => assetsOf({ assets }, currency).length > 0,
-    requirePayable: ({ currency, amountMinor }) => {
-      if (amountMinor !== undefined) requirePayable({ assets }, currency, amountMinor);
+    requirePayable: async (order) => {
+      const { currency, amountMinor } = order;
+      if (amountMinor !== undefined) requirePayable({ assets }, currency, amountMinor, rail);
+      const { payable, available, states } = await find(order);
+      if (available.length === 0) throw networkUnavailable(rail, order, payable, states);
     },
-    assignInstructions: async ({ merchantId, currency, amountMinor }) => {
-      const payable =
-        amountMinor === undefined ? assetsOf({ assets }, currency) : payableAssets({ assets }, currency, amountMinor);
+    assignInstructions: async (order) => {
+      const { merchantId, amountMinor } = order;
+      const { payable, available, states } = await find(order);
+      // A sandbox has pages without addresses.
+      if (available.length === 0 && rail === 'crypto_deposit') throw networkUnavailable(rail, order, payable, states);
       const book = await readAccounts();
       const assigned = await Promise.all(
-        payable.map(async (asset) => {
+        available.map(async (asset) => {
           const { addresses, leaseMs } = await lease(book, book.accountFor(merchantId, asset.network.name)!, 1);
           const requiredConfirmations = book.requiredConfirmations(merchantId, asset, amountMinor ?? 0n);
           return { instruction: depositInstruction({ ...asset, requiredConfirmations }, addresses[0]!), leaseMs };
@@ -64,6 +83,25 @@ export const cryptoDeposit = ({
       return network ? lease(book, network, count) : null;
     },
   };
+};
+
+const payableIn = (assets: readonly Asset[], { currency, amountMinor }: PayableAmount): Asset[] =>
+  amountMinor === undefined ? assetsOf({ assets }, currency) : payableAssets({ assets }, currency, amountMinor);
+
+const networkUnavailable = (
+  rail: PaymentRail,
+  { currency }: PayableAmount,
+  payable: readonly Asset[],
+  states: NetworkStates,
+): AppError => {
+  const reasons = payable.map(({ network: { name } }) => {
+    const state = states.get(name);
+    return `${name} is unavailable, because ${state?.isAvailable === false ? state.reason : 'it is not configured'}`;
+  });
+  const message = `${rail} cannot take ${currency} now: ${[...new Set(reasons)].join('; ')}`;
+  return new AppError('network_unavailable', `enable_rails: ${message}`, {
+    details: [{ path: 'enable_rails', message }],
+  });
 };
 
 /** The account that a name in the stock means: of the platform on a network, or of a merchant after a slash. */

@@ -11,7 +11,9 @@ export const gatewayPay = ({ outside, own }: Providers): Rail => {
   };
   return {
     supports: (currency) => supporting(currency).length > 0,
-    requirePayable: (order) => supporting(order.currency).forEach((provider) => provider.requirePayable?.(order)),
+    requirePayable: async (order) => {
+      for (const provider of supporting(order.currency)) await provider.requirePayable?.(order);
+    },
     assignInstructions: async (order) => {
       const assigned = await Promise.all(
         supporting(order.currency).map(async (provider) => {

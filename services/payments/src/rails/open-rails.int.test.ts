@@ -1,5 +1,6 @@
 import { newId } from '@cpg/runtime';
 import { instructionsOf, type RailsDatabase, SANDBOX, startRailsDatabase } from '../testing/jest-rails.ts';
+import { networkAvailability } from '../chains/network-availability.ts';
 import { depositNetworksOf } from './networks.ts';
 import { openRails } from './open-rails.ts';
 
@@ -7,6 +8,16 @@ let database: RailsDatabase;
 beforeAll(async () => {
   database = await startRailsDatabase();
 });
+beforeEach(() => mark({}));
+
+/** What the tables say about the network with nodes. */
+const mark = async ({ halted = null, stalled = null }: { halted?: string | null; stalled?: string | null }) => {
+  await database.pool.query(
+    `insert into payments.chain_cursors (network, read_at, halted, stalled) values ('ethereum-sepolia', now(), $1, $2)
+     on conflict (network) do update set read_at = now(), halted = $1, stalled = $2`,
+    [halted, stalled],
+  );
+};
 afterAll(() => database.stop());
 
 const WATCHED = { 'ethereum-sepolia': ['http://127.0.0.1:1'] };
@@ -14,7 +25,10 @@ const WATCHED = { 'ethereum-sepolia': ['http://127.0.0.1:1'] };
 const rails = (ENVIRONMENT: 'sandbox' | 'production', CHAIN_URLS: Record<string, string[]>) => {
   const networks = depositNetworksOf(SANDBOX);
   const config = { ENVIRONMENT, CHAIN_URLS, PUBLIC_URL: 'http://pay.test', providers: [], assets: SANDBOX, networks };
-  return openRails({ config, client: database.client, readModel: database.pool, now: () => new Date() });
+  const { pool: readModel, client } = database;
+  const now = () => new Date();
+  const { read: readNetworks } = networkAvailability({ config, db: readModel, now });
+  return openRails({ config, client, readModel, readNetworks, now });
 };
 type Rails = ReturnType<typeof rails>;
 const pageOf = async ({ instructions }: Rails, currency: 'ETH' | 'BTC') =>
@@ -37,6 +51,55 @@ test('production without nodes has no pages, because nobody would see what arriv
   const production = rails('production', {});
   await expect(pageOf(production, 'ETH')).rejects.toThrow('gateway_pay does not support ETH');
   expect((await stockOf(production)).references).toBeNull();
+});
+
+const depositsOf = async ({ instructions }: Rails, currency: 'ETH' | 'BTC') =>
+  instructionsOf(instructions, newId('order'), currency);
+
+test('production offers deposits on the networks that have nodes alone, and says why not elsewhere', async () => {
+  const production = rails('production', WATCHED);
+  expect(await depositsOf(production, 'ETH')).toMatchObject([{ network: 'ethereum-sepolia' }]);
+  await expect(depositsOf(production, 'BTC')).rejects.toMatchObject({
+    code: 'network_unavailable',
+    details: [
+      {
+        path: 'enable_rails',
+        message:
+          'crypto_deposit cannot take BTC now: bitcoin-testnet is unavailable, because it has no nodes in CHAIN_URLS',
+      },
+    ],
+  });
+  const { networks, currencies } = await production.availability();
+  expect(Object.keys(networks)).toEqual(['ethereum-sepolia']);
+  expect(currencies.crypto_deposit.toSorted()).toEqual(['CAZ', 'ETH', 'USDC', 'USDG', 'USDT']);
+  expect(currencies.gateway_pay).toEqual(currencies.crypto_deposit);
+});
+
+test.each([
+  ['halted', { halted: 'block 0 of the nodes is another one' }, /its reading halted/],
+  ['with nodes that are behind', { stalled: 'the newest block is an hour old' }, /its nodes are behind/],
+])('no order gets an address on a chain %s, also behind a page', async (_, marks, reason) => {
+  await mark(marks);
+  for (const environment of ['production', 'sandbox'] as const) {
+    const service = rails(environment, WATCHED);
+    await expect(depositsOf(service, 'ETH')).rejects.toMatchObject({
+      code: 'network_unavailable',
+      message: expect.stringMatching(reason),
+    });
+    const { networks, currencies } = await service.availability();
+    expect(Object.keys(networks)).toEqual(environment === 'sandbox' ? ['bitcoin-testnet'] : []);
+    expect(currencies.crypto_deposit).toEqual(environment === 'sandbox' ? ['BTC'] : []);
+    expect(currencies.gateway_pay.length).toBe(environment === 'sandbox' ? 6 : 0);
+  }
+  await expect(pageOf(rails('production', WATCHED), 'ETH')).rejects.toMatchObject({ code: 'network_unavailable' });
+  expect(await pageOf(rails('sandbox', WATCHED), 'ETH')).toMatchObject({ provider: 'sandbox', deposits: [] });
+});
+
+test('a sandbox without nodes offers deposits on every network', async () => {
+  await mark({ halted: 'read with nodes that were taken out' });
+  const sandbox = rails('sandbox', {});
+  expect(await depositsOf(sandbox, 'ETH')).toHaveLength(1);
+  expect(await depositsOf(sandbox, 'BTC')).toHaveLength(1);
 });
 
 test('a sandbox has pages for every currency, with addresses where a network has nodes', async () => {

@@ -1,8 +1,11 @@
+import type { PaymentRail } from '@cpg/contracts';
 import type { Pool } from '@cpg/postgres';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { depositAccounts } from '../accounts/deposit-accounts.ts';
+import { availabilityOf } from '../availability.ts';
 import { merchantAccounts } from '../accounts/merchant-accounts.ts';
 import { watchedNetworks } from '../chains/chain-urls.ts';
+import type { NetworkAvailability } from '../chains/network-availability.ts';
 import type { Config } from '../config.ts';
 import { instructionsFrom } from '../instructions.ts';
 import { openProviders } from '../providers/open-providers.ts';
@@ -15,25 +18,28 @@ export interface RailsOptions {
   readonly config: Pick<Config, 'ENVIRONMENT' | 'PUBLIC_URL' | 'CHAIN_URLS' | 'providers' | 'networks' | 'assets'>;
   readonly client: EventStoreDBClient;
   readonly readModel: Pool;
+  readonly readNetworks: NetworkAvailability['read'];
   readonly now: () => Date;
 }
 
 /** The rails of the settings, with the accounts and providers behind them. */
-export const openRails = ({ config, client, readModel, now }: RailsOptions) => {
+export const openRails = ({ config, client, readModel, readNetworks, now }: RailsOptions) => {
   const { networks, assets: table } = config;
   const nowMs = () => performance.now();
   const accounts = merchantAccounts({ client, table, networks, now });
   const leaseIndexes = depositAccounts({ client, readModel, now, nowMs });
-  const depositsOn = (on: readonly DepositNetwork[]) =>
-    cryptoDeposit({ networks: on, readAccounts: accounts.read, leaseIndexes, nowMs });
-  const deposits = depositsOn(networks);
+  const depositsOn = (on: readonly DepositNetwork[], rail: PaymentRail) =>
+    cryptoDeposit({ networks: on, rail, readAccounts: accounts.read, leaseIndexes, readNetworks, nowMs });
+  const deposits = depositsOn(networks, 'crypto_deposit');
   const watched = watchedNetworks(config);
-  const behindPages = { networks: watched, assignDeposits: depositsOn(watched).assignInstructions };
+  const behindPages = { networks: watched, deposits: depositsOn(watched, 'gateway_pay') };
   const providers = openProviders(config, behindPages, now);
+  const rails = { gateway_pay: gatewayPay(providers), crypto_deposit: deposits };
   return {
     accounts,
     providers,
-    instructions: instructionsFrom({ gateway_pay: gatewayPay(providers), crypto_deposit: deposits }),
+    instructions: instructionsFrom(rails),
+    availability: availabilityOf(rails, readNetworks),
     stock: stockFrom({ leaseAddresses: deposits.leaseAddresses, leaseReferences: leaseReferences(providers) }),
   };
 };

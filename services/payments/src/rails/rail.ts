@@ -8,11 +8,15 @@ export interface OrderToPay {
   readonly amountMinor?: bigint;
 }
 
+/** An amount of an order; without one, any amount. */
+export type PayableAmount = Pick<OrderToPay, 'currency' | 'amountMinor'>;
+
 /** A way to receive money. */
 export interface Rail {
   readonly supports: (currency: PaymentCurrency) => boolean;
-  /** Throws `amount_too_small` for an order in a supported currency that the rail cannot take. */
-  readonly requirePayable?: (order: OrderToPay) => void;
+  /** Throws `amount_too_small` for an order in a supported currency that the rail cannot take, and
+   *  `network_unavailable` for one that it cannot take now. */
+  readonly requirePayable: (order: PayableAmount) => Promise<void>;
   /** Assigns deposit instructions to an order in a supported currency: one, or one per network that can take the
    *  amount. They belong to the order once it is recorded with them; a repeat may assign others. */
   readonly assignInstructions: (order: OrderToPay) => Promise<Assignment>;

@@ -74,7 +74,7 @@ test('refuses a currency without a contract and assigns nothing on any rail', as
   });
 });
 
-test('offers only the networks that can take the amount, and refuses one that none can take', async () => {
+test('offers only the networks that are available and can take the amount, and refuses one that none can take', async () => {
   const [usdc] = assetsOf(SANDBOX, 'USDC');
   const base = { ...usdc!.network, name: 'base-sepolia', chainId: 'eip155:84532' };
   const cheap = {
@@ -93,6 +93,14 @@ test('offers only the networks that can take the amount, and refuses one that no
   };
   expect(await networksFor('5000000')).toEqual(['ethereum-sepolia', 'base-sepolia']);
   expect(await networksFor('4999999')).toEqual(['base-sepolia']);
+  rails.setUnavailable('ethereum-sepolia', 'its reading halted');
+  expect(await networksFor('5000000')).toEqual(['base-sepolia']);
+  rails.setUnavailable('base-sepolia', 'its nodes are behind');
+  await expect(networksFor('5000000')).rejects.toMatchObject({
+    code: 'network_unavailable',
+    message:
+      'enable_rails: crypto_deposit cannot take USDC now: ethereum-sepolia is unavailable, because its reading halted; base-sepolia is unavailable, because its nodes are behind',
+  });
   await expect(networksFor('9999')).rejects.toMatchObject({
     code: 'amount_too_small',
     message: expect.stringMatching(/the total is 0.009999 USDC, and crypto_deposit takes at least 0.010000/),

@@ -175,6 +175,7 @@ const paymentsService = ({ streams, now, http }: ServiceOptions) => {
   const app = buildPayments({
     token: TOKEN,
     gate: { waitUntilOpen: async () => {} },
+    availability: notCalled,
     instructions: async () => ({ instructions: [INSTRUCTION] }),
     stock: async () => ({ lease_ms: 0, addresses: {}, references: null }),
     register: registerPayments({

@@ -1,5 +1,5 @@
 import type { ReadBlock } from '../chains/chain-change.ts';
-import type { ChainState, ChainStore, OpenTransfer } from '../chains/chain-store.ts';
+import type { ChainState, ChainStore, OpenTransfer, ReadMark } from '../chains/chain-store.ts';
 import type { ChainStream, RecordedPlace } from '../chains/chain-stream.ts';
 import { isOpen, type SeenTransfer } from '../chains/seen-transfer.ts';
 import type { Crashes } from './jest-simulated-chain.ts';
@@ -10,11 +10,7 @@ const isSameBlock = (a: ReadBlock | null, b: ReadBlock | null) => a?.height === 
 export const memoryChainStore = (windowBlocks: number) => {
   let state: ChainState | null = null;
   let rescanFrom: number | null = null;
-  let mark: { tip: number | null; readAt: Date | null; halted: string | null } = {
-    tip: null,
-    readAt: null,
-    halted: null,
-  };
+  let mark: ReadMark = { tip: null, readAt: null, halted: null };
   let waiting: string | null = null;
   const transfers = new Map<string, SeenTransfer>();
   const all = () => [...transfers.values()].toSorted((a, b) => a.seenAt.getTime() - b.seenAt.getTime());

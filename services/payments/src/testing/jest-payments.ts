@@ -167,6 +167,7 @@ const buildService = ({ client, pool, orders, merchantOf, providers, log }: Depe
   const app = buildApp({
     gate: { waitUntilOpen: async () => {} },
     token: TOKEN,
+    availability: async () => ({ networks: {}, currencies: { crypto_deposit: [], gateway_pay: [] } }),
     instructions: async () => ({ instructions: [] }),
     stock: async () => ({ lease_ms: 0, addresses: {}, references: null }),
     register: registerPayment,

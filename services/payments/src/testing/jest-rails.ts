@@ -1,7 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { readAssets } from '@cpg/assets';
-import { ACCOUNT_STREAM_PREFIX, DerivationIndexesReserved, type PaymentCurrency } from '@cpg/contracts';
+import {
+  ACCOUNT_STREAM_PREFIX,
+  DerivationIndexesReserved,
+  type PaymentCurrency,
+  type PaymentRail,
+} from '@cpg/contracts';
 import { startEventStore } from '@cpg/embedded-eventstore';
 import { connectEventStore, readStream } from '@cpg/event-store';
 import { createPool, migrate, testDatabase } from '@cpg/postgres';
@@ -11,6 +16,7 @@ import { HDKey } from '@scure/bip32';
 import { depositAccounts } from '../accounts/deposit-accounts.ts';
 import { depositSettings } from '../accounts/deposit-settings.ts';
 import { merchantAccounts } from '../accounts/merchant-accounts.ts';
+import type { NetworkStates } from '../chains/network-availability.ts';
 import { instructionsFrom } from '../instructions.ts';
 import { payableProjection } from '../projections/payable-projection.ts';
 import { cryptoDeposit } from '../rails/crypto-deposit.ts';
@@ -42,23 +48,37 @@ export const startRailsDatabase = async () => {
   const migrations = { schema: 'payments', folder: join(SERVICE, 'migrations') };
   await migrate(pool, migrations);
   let clockMs = 0;
-  const depositsOf = (networks = depositNetworksOf(SANDBOX)) => {
+  const unavailable = new Map<string, string>();
+  const statesOf = (networks: readonly DepositNetwork[]): NetworkStates =>
+    new Map(
+      networks.map(({ name }) => {
+        const reason = unavailable.get(name);
+        return [name, reason === undefined ? { isAvailable: true, forMs: 1 } : { isAvailable: false, reason }];
+      }),
+    );
+  const depositsOf = (networks = depositNetworksOf(SANDBOX), rail: PaymentRail = 'crypto_deposit') => {
     const nowMs = () => clockMs;
     const now = () => new Date();
+    const readNetworks = async () => statesOf(networks);
     const accounts = merchantAccounts({ client, table: SANDBOX, networks, now });
     const leaseIndexes = depositAccounts({ client, readModel: pool, now, nowMs });
-    return { ...cryptoDeposit({ networks, readAccounts: accounts.read, leaseIndexes, nowMs }), accounts };
+    return {
+      ...cryptoDeposit({ networks, rail, readAccounts: accounts.read, leaseIndexes, readNetworks, nowMs }),
+      accounts,
+    };
   };
   /** The provider of a process, with addresses on these networks behind its pages. */
   const providerOf = (make = sandboxProvider, hosts: readonly string[] = []) => {
     const networks = depositNetworksOf(SANDBOX).filter(({ name }) => hosts.includes(name));
-    const { assignInstructions: assignDeposits } = depositsOf(networks);
-    return make({ publicUrl: 'http://127.0.0.1:4000', networks, assignDeposits });
+    return make({ publicUrl: 'http://127.0.0.1:4000', networks, deposits: depositsOf(networks, 'gateway_pay') });
   };
   return {
     pool,
     client,
     events: orderEvents(client),
+    /** Says why a network is unavailable; null for an available one. */
+    setUnavailable: (network: string, reason: string | null) =>
+      void (reason === null ? unavailable.delete(network) : unavailable.set(network, reason)),
     migrate: () => migrate(pool, migrations),
     /** What was reserved for a network's account, in order. */
     reservations: async (network = 'ethereum-sepolia') => {

@@ -2,6 +2,7 @@ import { readAssets } from '@cpg/assets';
 import { ACCOUNT_STREAM_PREFIX } from '@cpg/contracts';
 import { createServiceMetrics } from '@cpg/runtime';
 import type { ChainSource, Transfer } from '../chains/chain-source.ts';
+import { networkAvailability } from '../chains/network-availability.ts';
 import { watchChains } from '../chains/watch-chains.ts';
 import { paymentIdOf } from '../payment/identity.ts';
 import { depositNetworksOf } from '../rails/networks.ts';
@@ -40,21 +41,25 @@ export const watchedNetwork = (payments: PaymentsService) => {
       const { client, pool, log, registerPayment, changes, subscription } = payments;
       const network = { ...sepolia, name };
       const registry = createServiceMetrics({ totals: () => ({}) });
+      const config = {
+        DATABASE_URL: subscription.databaseUrl,
+        ENVIRONMENT: 'sandbox' as const,
+        CHAIN_POLL_MS: 20,
+        CHAIN_QUORUM: undefined,
+        networks: [network],
+        CHAIN_URLS: { [name]: ['http://127.0.0.1:1'] },
+      };
+      const now = () => new Date();
+      const { read: readNetworks } = networkAvailability({ config, db: pool, now });
       const chains = watchChains({
-        config: {
-          DATABASE_URL: subscription.databaseUrl,
-          ENVIRONMENT: 'sandbox',
-          CHAIN_POLL_MS: 20,
-          CHAIN_QUORUM: undefined,
-          networks: [network],
-          CHAIN_URLS: { [name]: ['http://127.0.0.1:1'] },
-        },
+        config,
+        readNetworks,
         client,
         pool,
         log,
         register: registerPayment,
         fail: changes.fail,
-        now: () => new Date(),
+        now,
         openSource: () => ({ ...source, close: async () => {} }),
         accounts: {
           accountsOf: async () => [network],
@@ -64,7 +69,7 @@ export const watchedNetwork = (payments: PaymentsService) => {
         metrics: registry,
       });
       running.push(chains.start());
-      return { ...chains, running: running.at(-1)!, metrics: () => registry.metrics() };
+      return { ...chains, readNetworks, running: running.at(-1)!, metrics: () => registry.metrics() };
     },
     /** An order that is paid at the address of an index. */
     orderAt: (index: number) => payments.createOrder(appliedOnceConfirmed, [deposit(sepolia.addressAt(index), index)]),

@@ -1,0 +1,118 @@
+import type { Queryable } from '@cpg/postgres';
+import { computedMetric, type MetricsRegistry } from '@cpg/runtime';
+import type { Config } from '../config.ts';
+import type { DepositNetwork } from '../rails/networks.ts';
+import { type ChainKind, chainKindOf } from './chain-kind.ts';
+
+/** Whether new orders may show addresses on a network. Somebody reads it at its tip; or it has no nodes in a sandbox,
+ *  where reports of `/debug` stand for the chain. */
+export type NetworkState =
+  /** For `forMs` from now on, unless the tables say otherwise before. */
+  | { readonly isAvailable: true; readonly forMs: number }
+  /** `reason` is for merchants and operators. */
+  | { readonly isAvailable: false; readonly reason: string };
+
+export type NetworkStates = ReadonlyMap<string, NetworkState>;
+
+export interface NetworkAvailability {
+  /** The states of all configured networks, at most a second old. While the tables cannot be read, what they said last
+   *  counts for as long as it may. */
+  readonly read: () => Promise<NetworkStates>;
+}
+
+export interface NetworkAvailabilityOptions {
+  readonly config: Pick<Config, 'ENVIRONMENT' | 'CHAIN_URLS' | 'CHAIN_POLL_MS'> & {
+    readonly networks: readonly Pick<DepositNetwork, 'name' | 'chainId'>[];
+  };
+  readonly db: Queryable;
+  readonly metrics?: MetricsRegistry | undefined;
+  readonly now: () => Date;
+}
+
+/** What the tables say about a network. */
+export interface ChainMarks {
+  readonly network: string;
+  readonly read_at: Date | null;
+  readonly halted: string | null;
+  readonly stalled: string | null;
+}
+
+const ROWS_HOLD_MS = 1_000;
+/** A restart of payments, or of a node, must not refuse orders: reading goes on soon, and finds their deposits. */
+const OUTAGE_MS = 5 * 60_000;
+
+export const networkAvailability = ({ config, db, metrics, now }: NetworkAvailabilityOptions): NetworkAvailability => {
+  const { ENVIRONMENT: environment, CHAIN_URLS, CHAIN_POLL_MS, networks } = config;
+  let latest: { readonly rows: readonly ChainMarks[]; readonly readMs: number } | undefined;
+  let reading: Promise<void> | undefined;
+  const statesOf = (rows: readonly ChainMarks[]): NetworkStates =>
+    new Map(
+      networks.map(({ name, chainId }) => {
+        const kind = CHAIN_URLS[name] && chainKindOf(chainId, CHAIN_POLL_MS);
+        const marks = rows.find(({ network }) => network === name);
+        return [name, networkState(marks, { kind, environment, at: now() })];
+      }),
+    );
+  const readRows = async (readMs: number): Promise<void> => {
+    const rows = await readMarks(db).catch((error: unknown) => {
+      if (!latest) throw error;
+      return latest.rows;
+    });
+    latest = { rows, readMs };
+  };
+  const read = async (): Promise<NetworkStates> => {
+    const nowMs = now().getTime();
+    const ageMs = latest ? nowMs - latest.readMs : Infinity;
+    if (ageMs < 0 || ageMs >= ROWS_HOLD_MS) await (reading ??= readRows(nowMs).finally(() => (reading = undefined)));
+    return statesOf(latest!.rows);
+  };
+  if (metrics)
+    computedMetric(metrics, {
+      name: 'network_available',
+      help: '1 while new orders may show addresses on a network; 0 while nobody reads it at its tip',
+      labels: ['network'],
+      values: () => {
+        // The next scrape sees it.
+        void read().catch(() => {});
+        const states: NetworkStates = latest ? statesOf(latest.rows) : new Map();
+        return [...states].map(([network, { isAvailable }]) => [{ network }, isAvailable ? 1 : 0] as const);
+      },
+    });
+  return { read };
+};
+
+/** `kind` is absent for a network without nodes. */
+export const networkState = (
+  marks: ChainMarks | undefined,
+  {
+    kind,
+    environment,
+    at,
+  }: {
+    readonly kind: ChainKind | undefined;
+    readonly environment: 'sandbox' | 'production';
+    readonly at: Date;
+  },
+): NetworkState => {
+  const unavailable = (reason: string) => ({ isAvailable: false, reason }) as const;
+  if (!kind)
+    return environment === 'sandbox'
+      ? { isAvailable: true, forMs: OUTAGE_MS }
+      : unavailable('it has no nodes in CHAIN_URLS');
+  if (marks && marks.halted !== null) return unavailable('its reading halted');
+  if (marks && marks.stalled !== null) return unavailable('its nodes are behind');
+  const readAt = marks?.read_at ?? null;
+  if (readAt === null) return unavailable('it has not been read up to its newest block yet');
+  const forMs = Math.max(OUTAGE_MS, 4 * kind.pollMs) - (at.getTime() - readAt.getTime());
+  return forMs > 0
+    ? { isAvailable: true, forMs }
+    : unavailable(`it was last read up to its newest block at ${readAt.toISOString()}`);
+};
+
+const readMarks = async (db: Queryable): Promise<ChainMarks[]> => {
+  const { rows } = await db.query<ChainMarks>({
+    name: 'chain-marks',
+    text: 'select network, read_at, halted, stalled from payments.chain_cursors',
+  });
+  return rows;
+};
