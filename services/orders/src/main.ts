@@ -34,6 +34,7 @@ import { readUrl } from './rates/read.ts';
 import { publicSources } from './rates/sources/public.ts';
 import { readRateTable, tableRates } from './rates/table.ts';
 import { HANDLED_PAYMENT_MESSAGES, reactToPayments } from './reactions/payments.ts';
+import { followAvailability } from './stock/available-networks.ts';
 import { followDepositSettings, readDepositSettings } from './stock/deposit-settings.ts';
 import { findPayables } from './stock/find-payables.ts';
 import { createStock } from './stock/stock.ts';
@@ -64,7 +65,14 @@ await runService(async () => {
     known: config.assets.networks.map(({ name }) => ({ network: name })),
   });
   const settings = followDepositSettings(readDepositSettings(client));
-  const stock = createStock({ assets: config.assets, settings: settings.current, lease: payments.leaseStock, log });
+  const networks = followAvailability(payments.availability);
+  const stock = createStock({
+    assets: config.assets,
+    settings: settings.current,
+    isAvailable: networks.isAvailable,
+    lease: payments.leaseStock,
+    log,
+  });
   const market = publicMarket(config, acceptedPrices(readModel), now, log);
   const commands = orderCommands({
     handler,
@@ -111,6 +119,7 @@ await runService(async () => {
     beforeProjecting: finishDeletions(client, deletion),
     startWithoutKafka: () => [
       settings.start(),
+      networks.start(),
       ...(market ? [market.start()] : []),
       watchDeadlines({ readModel, handler, commands, now, wait: outages.wait, log }),
     ],

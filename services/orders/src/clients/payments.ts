@@ -1,4 +1,5 @@
 import {
+  Availability,
   ChainsWaiting,
   type ChainsWaitingCall,
   Instructions,
@@ -22,6 +23,8 @@ export interface OutcomesLimits {
 export interface PaymentsClient {
   /** Deposit instructions, one per rail. Undefined if a provider does not answer in time. */
   readonly instructions: (call: InstructionsCall, context: CallContext) => Promise<Instructions | undefined>;
+  /** What new orders can be paid with now. */
+  readonly availability: () => Promise<Availability>;
   /** Leases payables for orders to come. */
   readonly leaseStock: (call: StockCall) => Promise<Stock>;
   /** Which of these networks may still show a payment that was made until an instant to one of the addresses. */
@@ -38,6 +41,7 @@ export interface PaymentsClient {
 }
 
 const INSTRUCTIONS_TIMEOUT_MS = 3_000;
+const AVAILABILITY_TIMEOUT_MS = 3_000;
 const STOCK_TIMEOUT_MS = 5_000;
 const CHAINS_TIMEOUT_MS = 3_000;
 /** Keeps a call below 256 KiB. */
@@ -62,6 +66,13 @@ export const paymentsClient = (client: InternalClient): PaymentsClient => ({
       });
     }
   },
+  availability: () =>
+    client.call('GET', '/availability', {
+      context: newContext('service:orders'),
+      response: Availability,
+      timeoutMs: AVAILABILITY_TIMEOUT_MS,
+      connectRetryMs: 0,
+    }),
   leaseStock: (body) =>
     client.call('POST', '/stock', {
       body,

@@ -1,6 +1,13 @@
 import { setImmediate as settled } from 'node:timers/promises';
 import { type DepositSettings, depositSettingsAfter, noDepositSettings, readAssets } from '@cpg/assets';
-import type { DepositSettingsEvent, LeasedAddress, PaymentRail, Stock as LeasedStock, StockCall } from '@cpg/contracts';
+import {
+  type DepositSettingsEvent,
+  depositsOf,
+  type LeasedAddress,
+  type PaymentRail,
+  type Stock as LeasedStock,
+  type StockCall,
+} from '@cpg/contracts';
 import { AppError } from '@cpg/core';
 import { createLogger } from '@cpg/runtime';
 import { LEAST_LEFT_MS } from './shelf.ts';
@@ -11,7 +18,10 @@ const assets = readAssets({ ENVIRONMENT: 'sandbox' });
 const log = createLogger({ name: 'stock', level: 'silent' });
 
 /** A stock over payments that leases numbered items, or what `answer` says. */
-const startStock = (answer: (leased: LeasedStock) => LeasedStock | Promise<LeasedStock> = (leased) => leased) => {
+const startStock = (
+  answer: (leased: LeasedStock) => LeasedStock | Promise<LeasedStock> = (leased) => leased,
+  table = assets,
+) => {
   const calls: StockCall[] = [];
   let [nowMs, next] = [5_000, 0];
   let settings: DepositSettings | null = noDepositSettings;
@@ -29,10 +39,14 @@ const startStock = (answer: (leased: LeasedStock) => LeasedStock | Promise<Lease
     const sandbox = Array.from({ length: call.references }, reference);
     return answer({ lease_ms: LEASE_MS, addresses: Object.fromEntries(lists), references: { sandbox } });
   };
-  const stock = createStock({ assets, settings: () => settings, lease, log, nowMs: () => nowMs });
+  const unavailable = new Set<string>();
+  const isAvailable = (network: string) => !unavailable.has(network);
+  const stock = createStock({ assets: table, settings: () => settings, isAvailable, lease, log, nowMs: () => nowMs });
   return {
     calls,
     pass: (ms: number) => void (nowMs += ms),
+    setAvailable: (network: string, value: boolean) =>
+      void (value ? unavailable.delete(network) : unavailable.add(network)),
     forgetSettings: () => void (settings = null),
     record: (...events: DepositSettingsEvent[]) =>
       void (settings = depositSettingsAfter(
@@ -139,6 +153,14 @@ test('references of providers that register each order are asked for once a minu
   expect(calls).toHaveLength(2);
 });
 
+const page = (n: number) => ({ payment_reference: `REF-${n}`, payment_url: `http://pay/${n}` });
+const usdc = assets.assets.find(({ currency }) => currency === 'USDC')!;
+const base = { ...usdc.network, name: 'base', chainId: 'eip155:84532' };
+const ON_TWO_NETWORKS = {
+  networks: [usdc.network, base],
+  assets: [usdc, { ...usdc, network: base, id: `${base.chainId}/erc20:${usdc.contract}` }],
+};
+
 const AT = '2026-01-31T12:00:00.000Z';
 const NETWORK = 'ethereum-sepolia';
 const ETHER = assets.assets.find(({ currency }) => currency === 'ETH')!.id;
@@ -188,6 +210,31 @@ test('while the settings are not known, payments assigns the instructions', asyn
   forgetSettings();
   expect(await take()).toBeNull();
   expect(calls).toHaveLength(1);
+});
+
+test('no order gets an address on a network that nobody reads, and payments decides', async () => {
+  const { take, calls, setAvailable } = startStock();
+  await take();
+  setAvailable(NETWORK, false);
+  expect(await take()).toBeNull();
+  expect(await take('ETH', ['gateway_pay', 'crypto_deposit'])).toBeNull();
+  expect(calls).toHaveLength(1);
+  setAvailable(NETWORK, true);
+  expect(addressesIn(await take())).toEqual(['address-0']);
+});
+
+test('a page has addresses on the networks that are read alone', async () => {
+  const pages = { hosted: [1, 2, 3, 4].map((n) => ({ ...page(n), networks: ['base', NETWORK] })) };
+  const { take, setAvailable } = startStock((leased) => ({ ...leased, references: pages }), ON_TWO_NETWORKS);
+  const networksOf = async () =>
+    (await take('USDC', ['gateway_pay']))?.instructions.flatMap(depositsOf).map(({ network }) => network);
+  await networksOf();
+  await networksOf();
+  expect(await networksOf()).toEqual([NETWORK, 'base']);
+  setAvailable(NETWORK, false);
+  expect(await networksOf()).toEqual(['base']);
+  setAvailable('base', false);
+  expect(await networksOf()).toBeUndefined();
 });
 
 test('an order shows the confirmations that its merchant requires for the amount', async () => {

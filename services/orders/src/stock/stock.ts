@@ -10,6 +10,7 @@ import type { LeasedAddress, LeasedReference, Stock as LeasedStock, StockCall } 
 import { isTemporary } from '@cpg/core';
 import type { Logger } from '@cpg/runtime';
 import { addressShelves } from './address-shelves.ts';
+import type { IsAvailable } from './available-networks.ts';
 import { type Deposit, instructionsFrom, type References, referenceSets } from './instructions.ts';
 import { leaseUntil, type PayableOrder, type Payables } from './payables.ts';
 import { keepShelf, type TakenItem } from './shelf-keeper.ts';
@@ -24,6 +25,8 @@ export interface StockOptions {
   readonly assets: AssetTable;
   /** The accounts and confirmations of merchants. Null while they are not known: then the stock gives nothing. */
   readonly settings: () => DepositSettings | null;
+  /** Whether a network is read. On others no order gets an address. */
+  readonly isAvailable: IsAvailable;
   /** Leases items from payments. */
   readonly lease: (call: StockCall) => Promise<LeasedStock>;
   readonly log: Logger;
@@ -40,7 +43,14 @@ type StockedOrder = Parameters<Stock['take']>[0];
 
 /** Leased addresses and references for new orders, so that creating an order needs no call to payments. They are only
  *  in memory: what a process leaves unused is leased again once its lease has ended. */
-export const createStock = ({ assets, settings, lease, log, nowMs = () => performance.now() }: StockOptions): Stock => {
+export const createStock = ({
+  assets,
+  settings,
+  isAvailable,
+  lease,
+  log,
+  nowMs = () => performance.now(),
+}: StockOptions): Stock => {
   const shelves = addressShelves(nowMs);
   const references = keepShelf<References>(nowMs);
   let refilling = false;
@@ -93,7 +103,9 @@ export const createStock = ({ assets, settings, lease, log, nowMs = () => perfor
       const known = settings();
       if (!known) return null;
       const { currency, rails, totalMinor } = order;
-      const payable = payableAssets(assets, currency, totalMinor);
+      const payable = payableAssets(assets, currency, totalMinor).filter(({ network }) => isAvailable(network.name));
+      // Payments refuses the order with the reason, or knows better.
+      if (payable.length === 0 && rails.includes('crypto_deposit')) return null;
       const deposits = takeDeposits(rails.includes('crypto_deposit') ? payable : [], order, known);
       const page = rails.includes('gateway_pay') ? takePages(payable, order, known) : undefined;
       refillInBackground();

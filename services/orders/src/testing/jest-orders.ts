@@ -190,7 +190,13 @@ const createService = ({ client, pool, http, rates, now, log, recent, leases }: 
   const handler = commandHandler({ ...options, recent });
   const payments = paymentsClient(http);
   const assets = readAssets({ ENVIRONMENT: 'sandbox' });
-  const stock = createStock({ assets, settings: () => noDepositSettings, lease: payments.leaseStock, log });
+  const stock = createStock({
+    assets,
+    settings: () => noDepositSettings,
+    isAvailable: () => true,
+    lease: payments.leaseStock,
+    log,
+  });
   const commandsBy = (by: OrderHandler) =>
     orderCommands({
       handler: by,
