@@ -1,4 +1,5 @@
 import {
+  Availability,
   type ConfirmationCall,
   type DepositSettingsCall,
   DepositSettingsView,
@@ -15,6 +16,8 @@ import {
 import { isAppError } from '@cpg/core';
 import type { CallContext, InternalClient } from '@cpg/runtime';
 import { notFound } from '../not-found.ts';
+
+const AVAILABILITY_TIMEOUT_MS = 1_000;
 
 /** Calls to the payments service. All are idempotent, except some of `register`. */
 export const paymentsClient = (client: InternalClient) => {
@@ -48,6 +51,14 @@ export const paymentsClient = (client: InternalClient) => {
     confirm: (id: string, call: ConfirmationCall, context: CallContext) => command(id, 'confirmation', call, context),
     fail: (id: string, call: FailureCall, context: CallContext) => command(id, 'failure', call, context),
     refund: (id: string, call: RefundCall, context: CallContext) => command(id, 'refunds', call, context),
+    /** What new orders can be paid with now. */
+    availability: (context: CallContext): Promise<Availability> =>
+      client.call('GET', '/availability', {
+        context,
+        response: Availability,
+        timeoutMs: AVAILABILITY_TIMEOUT_MS,
+        connectRetryMs: 0,
+      }),
     /** The accounts and confirmations that apply to a merchant. */
     depositSettings: (merchantId: string, context: CallContext): Promise<DepositSettingsView> =>
       client.call('GET', `/merchants/${merchantId}/deposit-settings`, { context, response: DepositSettingsView }),

@@ -108,7 +108,8 @@ const OWN: Record<string, Record<string, string>> = {
     id: 'The merchant: `mer_` and a ULID.',
     external_reference_id: 'The id of the merchant in an external system.',
     type: 'Whether the merchant is a person or a business.',
-    payment_methods: 'The rails and currencies that the merchant accepts.',
+    payment_methods:
+      'The rails and currencies that the merchant accepts, without those that are unavailable at the moment.',
     individual_profile: 'Present only if `type` is `individual`.',
     business_profile: 'Present only if `type` is `business`.',
   },
