@@ -65,7 +65,8 @@ await runService(async () => {
     now,
   });
   const metrics = createServiceMetrics(outages);
-  const { read: readNetworks } = networkAvailability({ config, db: readModel, metrics, now });
+  const availability = networkAvailability({ config, db: readModel, now });
+  const { read: readNetworks } = availability;
   const { accounts, providers, ...rails } = openRails({ config, client, readModel, readNetworks, now });
 
   const startupTasks = createStartupTasks(log);
@@ -87,7 +88,7 @@ await runService(async () => {
     pool: readModel,
     accounts,
     findPayable: payableAt,
-    readNetworks,
+    availability,
     register,
     fail: changes.fail,
     metrics,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createServiceMetrics } from '@cpg/runtime';
-import { chainMetrics } from './chain-metrics.ts';
+import { availabilityMetric, chainMetrics } from './chain-metrics.ts';
 import type { ChainProgress } from './watcher.ts';
 
 const reading: ChainProgress = {
@@ -72,6 +72,17 @@ test('shows how far each network is read, and what its nodes failed to answer', 
   for (const line of await lines()) expect(line).toMatch(new RegExp(`^chain_(${counters})_total`));
 });
 
+test('shows which networks are available', async () => {
+  const registry = createServiceMetrics({ totals: () => ({}) });
+  const states = new Map([
+    ['ethereum', { isAvailable: false as const, reason: 'its reading halted' }],
+    ['bitcoin', { isAvailable: true as const, forMs: 1 }],
+  ]);
+  availabilityMetric(registry, () => states);
+  const lines = (await registry.metrics()).split('\n').filter((line) => line.startsWith('chain_'));
+  expect(lines).toEqual(['chain_available{network="ethereum"} 0', 'chain_available{network="bitcoin"} 1']);
+});
+
 const MONITORING = join(import.meta.dirname, '../../../../deploy/monitoring');
 
 test.each(['chain-alerts.yml', 'chains-dashboard.json'])(
@@ -82,6 +93,7 @@ test.each(['chain-alerts.yml', 'chains-dashboard.json'])(
       'bitcoin',
       'timeout',
     );
+    availabilityMetric(registry, () => new Map([['bitcoin', { isAvailable: true, forMs: 1 }]]));
     const exported = new Set((await registry.metrics()).match(/^chain_\w+/gm));
     const named = new Set(readFileSync(join(MONITORING, file), 'utf8').match(/\bchain_\w+/g));
     expect(named.size).toBeGreaterThan(4);

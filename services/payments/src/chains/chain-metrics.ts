@@ -1,6 +1,7 @@
 import { computedMetric, counterMetric, type MetricsRegistry } from '@cpg/runtime';
 import type { NodeFault } from './chain-source.ts';
 import type { ChainUrls } from './chain-urls.ts';
+import type { NetworkStates } from './network-availability.ts';
 import type { ChainProgress, ReadingCounts } from './watcher.ts';
 
 export interface ChainMetrics {
@@ -112,3 +113,13 @@ export const chainMetrics = (
     reportRefused: (network) => refused({ network }),
   };
 };
+
+/** Adds which networks are available. */
+export const availabilityMetric = (registry: MetricsRegistry, states: () => NetworkStates | null): void =>
+  computedMetric(registry, {
+    name: 'chain_available',
+    help: '1 while new orders may show addresses on a network; 0 while nobody reads it at its tip',
+    labels: ['network'],
+    values: () =>
+      [...(states() ?? [])].map(([network, { isAvailable }]) => [{ network }, isAvailable ? 1 : 0] as const),
+  });

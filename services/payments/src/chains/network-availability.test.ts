@@ -1,5 +1,4 @@
 import type { Queryable } from '@cpg/postgres';
-import { createServiceMetrics } from '@cpg/runtime';
 import { chainKindOf } from './chain-kind.ts';
 import { type ChainMarks, networkAvailability, networkState } from './network-availability.ts';
 
@@ -56,8 +55,7 @@ const startAvailability = (answer: () => ChainMarks[]) => {
       return { rows: answer() };
     },
   } as unknown as Queryable;
-  const registry = createServiceMetrics({ totals: () => ({}) });
-  const { read } = networkAvailability({
+  const { read, latest } = networkAvailability({
     config: {
       ENVIRONMENT: 'production',
       CHAIN_URLS: { ethereum: ['http://127.0.0.1:1'] },
@@ -67,14 +65,13 @@ const startAvailability = (answer: () => ChainMarks[]) => {
       ],
     },
     db,
-    metrics: registry,
     now: () => new Date(nowMs),
   });
   return {
     read: async () => (await read()).get('ethereum'),
     queries: () => queries,
     pass: (seconds: number) => void (nowMs += seconds * 1_000),
-    metrics: async () => (await registry.metrics()).split('\n').filter((line) => line.startsWith('network_available{')),
+    latest,
   };
 };
 
@@ -104,8 +101,15 @@ test('while the tables cannot be read, what they said last counts for minutes', 
   expect(await read()).toMatchObject({ isAvailable: false });
 });
 
-test('metrics say which networks are available', async () => {
-  const { read, metrics } = startAvailability(() => [marks()]);
+test('metrics get what was read last, and have it read again', async () => {
+  const { read, latest, queries, pass } = startAvailability(() => [marks()]);
+  expect(latest()).toBeNull();
   await read();
-  expect(await metrics()).toEqual(['network_available{network="ethereum"} 1', 'network_available{network="base"} 0']);
+  expect([...latest()!].map(([name, { isAvailable }]) => [name, isAvailable])).toEqual([
+    ['ethereum', true],
+    ['base', false],
+  ]);
+  pass(1);
+  latest();
+  expect(queries()).toBe(2);
 });

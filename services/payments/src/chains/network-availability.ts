@@ -1,5 +1,4 @@
 import type { Queryable } from '@cpg/postgres';
-import { computedMetric, type MetricsRegistry } from '@cpg/runtime';
 import type { Config } from '../config.ts';
 import type { DepositNetwork } from '../rails/networks.ts';
 import { type ChainKind, chainKindOf } from './chain-kind.ts';
@@ -18,6 +17,8 @@ export interface NetworkAvailability {
   /** The states of all configured networks, at most a second old. While the tables cannot be read, what they said last
    *  counts for as long as it may. */
   readonly read: () => Promise<NetworkStates>;
+  /** What was read last, for metrics, and reads it again: the next call sees it. Null before. */
+  readonly latest: () => NetworkStates | null;
 }
 
 export interface NetworkAvailabilityOptions {
@@ -25,7 +26,6 @@ export interface NetworkAvailabilityOptions {
     readonly networks: readonly Pick<DepositNetwork, 'name' | 'chainId'>[];
   };
   readonly db: Queryable;
-  readonly metrics?: MetricsRegistry | undefined;
   readonly now: () => Date;
 }
 
@@ -41,7 +41,7 @@ const ROWS_HOLD_MS = 1_000;
 /** A restart of payments, or of a node, must not refuse orders: reading goes on soon, and finds their deposits. */
 const OUTAGE_MS = 5 * 60_000;
 
-export const networkAvailability = ({ config, db, metrics, now }: NetworkAvailabilityOptions): NetworkAvailability => {
+export const networkAvailability = ({ config, db, now }: NetworkAvailabilityOptions): NetworkAvailability => {
   const { ENVIRONMENT: environment, CHAIN_URLS, CHAIN_POLL_MS, networks } = config;
   let latest: { readonly rows: readonly ChainMarks[]; readonly readMs: number } | undefined;
   let reading: Promise<void> | undefined;
@@ -66,19 +66,11 @@ export const networkAvailability = ({ config, db, metrics, now }: NetworkAvailab
     if (ageMs < 0 || ageMs >= ROWS_HOLD_MS) await (reading ??= readRows(nowMs).finally(() => (reading = undefined)));
     return statesOf(latest!.rows);
   };
-  if (metrics)
-    computedMetric(metrics, {
-      name: 'network_available',
-      help: '1 while new orders may show addresses on a network; 0 while nobody reads it at its tip',
-      labels: ['network'],
-      values: () => {
-        // The next scrape sees it.
-        void read().catch(() => {});
-        const states: NetworkStates = latest ? statesOf(latest.rows) : new Map();
-        return [...states].map(([network, { isAvailable }]) => [{ network }, isAvailable ? 1 : 0] as const);
-      },
-    });
-  return { read };
+  const latestStates = () => {
+    void read().catch(() => {});
+    return latest ? statesOf(latest.rows) : null;
+  };
+  return { read, latest: latestStates };
 };
 
 /** `kind` is absent for a network without nodes. */

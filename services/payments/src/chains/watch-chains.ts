@@ -17,7 +17,7 @@ import { payableProjection } from '../projections/payable-projection.ts';
 import type { AccountKey } from '../rails/account-key.ts';
 import type { DepositNetwork } from '../rails/networks.ts';
 import { type ChainKind, chainKindOf } from './chain-kind.ts';
-import { type ChainMetrics, chainMetrics } from './chain-metrics.ts';
+import { availabilityMetric, type ChainMetrics, chainMetrics } from './chain-metrics.ts';
 import type { BlockRef, ChainSource, NodeFault } from './chain-source.ts';
 import { chainDetails } from './chain-status.ts';
 import { chainStream } from './chain-stream.ts';
@@ -51,7 +51,7 @@ export interface WatchChainsOptions {
     'DATABASE_URL' | 'ENVIRONMENT' | 'CHAIN_URLS' | 'CHAIN_POLL_MS' | 'CHAIN_QUORUM' | 'networks'
   >;
   readonly openSource?: OpenSource;
-  readonly readNetworks: NetworkAvailability['read'];
+  readonly availability: NetworkAvailability;
   readonly accounts: Pick<MerchantAccounts, 'accountsOf' | 'requiredConfirmations'>;
   readonly findPayable: FindPayable;
   readonly register: RegisterPayment;
@@ -63,13 +63,15 @@ export interface WatchChainsOptions {
 
 /** The chains of the networks with nodes. Nothing is read before `start`. */
 export const watchChains = (options: WatchChainsOptions) => {
-  const { pool, config, readNetworks, metrics, log } = options;
+  const { pool, config, availability, metrics, log } = options;
+  const { read: readNetworks } = availability;
   const { CHAIN_POLL_MS, DATABASE_URL: databaseUrl } = config;
   const watched = watchedNetworks(config);
   const kinds = new Map(watched.map(({ name, chainId }) => [name, chainKindOf(chainId, CHAIN_POLL_MS)]));
   logUnwatched(config, log);
   let chains: Chains | undefined;
   const counts = chainMetrics(metrics, () => chains?.progress() ?? new Map(), config.CHAIN_URLS);
+  availabilityMetric(metrics, availability.latest);
   const addresses = addressesOfOrders({ ...options, ...counts });
   const chainOf = (network: DepositNetwork): WatchedChain =>
     watchedChain(network, kinds.get(network.name)!, addresses, { ...options, ...counts });
@@ -100,7 +102,7 @@ const LONGEST_LOOK_MS = 30_000;
 
 const firstLook = async (
   watched: readonly string[],
-  { readNetworks, hasTried }: Pick<WatchChainsOptions, 'readNetworks'> & { hasTried: (network: string) => boolean },
+  { readNetworks, hasTried }: { readNetworks: NetworkAvailability['read']; hasTried: (network: string) => boolean },
 ): Promise<void> => {
   const endsAtMs = performance.now() + LONGEST_LOOK_MS;
   while (performance.now() < endsAtMs) {

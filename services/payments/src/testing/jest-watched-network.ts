@@ -50,10 +50,10 @@ export const watchedNetwork = (payments: PaymentsService) => {
         CHAIN_URLS: { [name]: ['http://127.0.0.1:1'] },
       };
       const now = () => new Date();
-      const { read: readNetworks } = networkAvailability({ config, db: pool, now });
+      const availability = networkAvailability({ config, db: pool, now });
       const chains = watchChains({
         config,
-        readNetworks,
+        availability,
         client,
         pool,
         log,
@@ -69,7 +69,12 @@ export const watchedNetwork = (payments: PaymentsService) => {
         metrics: registry,
       });
       running.push(chains.start());
-      return { ...chains, readNetworks, running: running.at(-1)!, metrics: () => registry.metrics() };
+      return {
+        ...chains,
+        readNetworks: availability.read,
+        running: running.at(-1)!,
+        metrics: () => registry.metrics(),
+      };
     },
     /** An order that is paid at the address of an index. */
     orderAt: (index: number) => payments.createOrder(appliedOnceConfirmed, [deposit(sepolia.addressAt(index), index)]),
