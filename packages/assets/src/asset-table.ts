@@ -1,4 +1,5 @@
 import { decimalsOf, parseDecimal, type PaymentCurrency, toMinorRoundedUp } from '@cpg/contracts';
+import { isMainnet } from './chain-facts.ts';
 import type { AssetRow, AssetsFile, NetworkRow } from './assets-file.ts';
 import { type Chain, chainOf } from './chains.ts';
 import { explorerOf } from './explorers.ts';
@@ -91,6 +92,7 @@ export const assetTable = (file: AssetsFile): AssetTable => {
       (row) => `two networks have the chain id ${row.chain_id}`,
     ),
     ...file.networks.flatMap(nativeCoinFaults),
+    ...mixedFaults(networks),
     ...file.networks
       .filter(({ network }) => !file.assets.some((row) => row.network === network))
       .map(({ network }) => `the network ${network} has no asset: add a row for each, or remove the network`),
@@ -152,6 +154,18 @@ const unofferedFaults = (rows: readonly AssetRow[]): string[] => {
         ...(offered.has(keyOf(row)) ? [] : ['no other row offers this currency there: remove "if_sent"']),
       ].map((fault) => `${nameOf(row)}: ${fault}`),
     );
+};
+
+/** EVM networks share addresses: the coins of a test network are free, and can be sent to an address of a main one. */
+const mixedFaults = (networks: readonly Network[]): string[] => {
+  const evm = networks.filter(({ kind }) => kind === 'evm');
+  const main = evm.find(({ chainId }) => isMainnet(chainId) === true);
+  const test = evm.filter(({ chainId }) => isMainnet(chainId) === false);
+  if (!main) return [];
+  return test.map(
+    ({ name, chainId }) =>
+      `${name} (${chainId}) is a test network and shares its addresses with ${main.name} (${main.chainId}): use a deployment of its own for test networks`,
+  );
 };
 
 const assetFaults = (row: AssetRow, network: Network | undefined): string[] => {

@@ -1,4 +1,4 @@
-import { chainFacts } from './chain-facts.ts';
+import { chainFacts, isMainnet } from './chain-facts.ts';
 import { readAssets } from './read-assets.ts';
 
 const PRODUCTION = ['bitcoin', 'ethereum', 'base', 'polygon', 'arbitrum', 'bnb'];
@@ -9,6 +9,7 @@ test.each(['sandbox', 'production'] as const)('knows the chains of the %s', (ENV
     const { title, isTestnet, secondsPerBlock } = chainFacts(chainId, name);
     expect(title).not.toBe(name);
     expect(isTestnet).toBe(ENVIRONMENT === 'sandbox');
+    expect(isMainnet(chainId)).toBe(!isTestnet);
     expect(secondsPerBlock).toBeGreaterThan(0);
   }
 });
@@ -19,4 +20,5 @@ test('calls an unknown chain by the name of its network, and claims nothing abou
     isTestnet: false,
     secondsPerBlock: null,
   });
+  expect(isMainnet('eip155:999999')).toBeNull();
 });

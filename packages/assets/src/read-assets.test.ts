@@ -43,8 +43,8 @@ const usdc = {
 const ethereum = { network: 'ethereum', chain_id: 'eip155:1' };
 const eth = { ...btc, currency: 'ETH', network: 'ethereum', decimals: 18, smallest_payable: '0.001' };
 
-const read = (networks: unknown[], assets: unknown[]) =>
-  readAssets({ ENVIRONMENT: 'production', ASSETS_FILE: fileOf({ networks, assets }) });
+const read = (networks: unknown[], assets: unknown[], ENVIRONMENT: 'sandbox' | 'production' = 'production') =>
+  readAssets({ ENVIRONMENT, ASSETS_FILE: fileOf({ networks, assets }) });
 
 const messageOf = (refused: () => unknown): string => {
   try {
@@ -321,6 +321,39 @@ test.each<[string, unknown[], unknown[], RegExp]>([
   expect(faultOf(networks, assets)).toMatch(message);
 });
 
+describe('test networks', () => {
+  const local = { network: 'local', chain_id: 'eip155:31337' };
+  const sepolia = { network: 'sepolia', chain_id: 'eip155:11155111' };
+  const testnet = { network: 'testnet', chain_id: 'bip122:000000000933ea01ad0ee984209779ba' };
+  const own = { network: 'own', chain_id: 'eip155:999999' };
+  const tokenOn = ({ network }: { network: string }) => ({ ...usdc, network });
+  const btcOn = ({ network }: { network: string }) => ({ ...btc, network });
+
+  test.each([
+    ['a public one', sepolia, tokenOn(sepolia)],
+    ['one of this machine', local, tokenOn(local)],
+    ['one of Bitcoin', testnet, btcOn(testnet)],
+  ])('production refuses %s, and says what to do', (_, network, asset) => {
+    expect(faultOf([network], [asset])).toMatch(
+      /is a test network, whose coins are free: .* Remove the network and its assets, or test in a sandbox/,
+    );
+    expect(read([network], [asset], 'sandbox').networks).toHaveLength(1);
+  });
+
+  test('are refused beside a main network that shares their addresses', () => {
+    const mixed = () => read([ethereum, sepolia], [eth, tokenOn(sepolia)], 'sandbox');
+    expect(mixed).toThrow(
+      'sepolia (eip155:11155111) is a test network and shares its addresses with ethereum (eip155:1)',
+    );
+    expect(read([bitcoin, sepolia], [btc, tokenOn(sepolia)], 'sandbox').networks).toHaveLength(2);
+  });
+
+  test('a chain that is not known may stand beside both', () => {
+    expect(read([ethereum, own], [eth, tokenOn(own)]).networks).toHaveLength(2);
+    expect(read([sepolia, own], [sepolia, own].map(tokenOn), 'sandbox').networks).toHaveLength(2);
+  });
+});
+
 test('names all faults in one error', () => {
   const faults = faultOf(
     [bnb, bitcoin],
@@ -386,17 +419,13 @@ test('names the variable and the file that cannot be read', () => {
 
 test('a known public network has an explorer, a local one has none, and the file has the last word', () => {
   const local = { network: 'local', chain_id: 'eip155:31337' };
-  const explorers = (networks: object[]) =>
-    read(
-      networks,
-      networks.map((row) => ({ ...usdc, ...row, chain_id: undefined, explorer: undefined })),
-    ).networks.map((network) => transactionUrl(network, '0xab'));
-  expect(explorers([bnb, local])).toEqual(['https://bscscan.com/tx/0xab', undefined]);
-  expect(
-    explorers([
-      { ...bnb, explorer: null },
-      { ...local, explorer: 'https://scan.shop.example/' },
-    ]),
-  ).toEqual([undefined, 'https://scan.shop.example/tx/0xab']);
+  const explorer = (network: object) =>
+    transactionUrl(
+      read([network], [{ ...usdc, ...network, chain_id: undefined, explorer: undefined }], 'sandbox').networks[0]!,
+      '0xab',
+    );
+  expect([bnb, local].map(explorer)).toEqual(['https://bscscan.com/tx/0xab', undefined]);
+  expect(explorer({ ...bnb, explorer: null })).toBeUndefined();
+  expect(explorer({ ...local, explorer: 'https://scan.shop.example/' })).toBe('https://scan.shop.example/tx/0xab');
   expect(faultOf([{ ...bnb, explorer: 'http://bscscan.com' }], [usdc])).toContain('must be the https:// address');
 });

@@ -3,6 +3,7 @@ import { ConfigError, invalidFile, readJsonFile } from '@cpg/runtime';
 import { z } from 'zod';
 import { type AssetTable, assetTable, AssetTableError } from './asset-table.ts';
 import { AssetsFile } from './assets-file.ts';
+import { isMainnet } from './chain-facts.ts';
 import { assetsFileFrom } from './networks-file.ts';
 
 const CONFIG_FOLDER = join(import.meta.dirname, '../config');
@@ -47,6 +48,8 @@ export const readAssets = ({
   const content = readJsonFile('ASSETS_FILE', ASSETS_FILE, z.unknown());
   if (assetsFileFrom(content)) throw earlierVersion('ASSETS_FILE', ASSETS_FILE, content);
   const file = readJsonFile('ASSETS_FILE', ASSETS_FILE, AssetsFile);
+  const faults = ENVIRONMENT === 'production' ? testNetworkFaults(file) : [];
+  if (faults.length > 0) throw invalidFile('ASSETS_FILE', ASSETS_FILE, faults);
   try {
     return assetTable(file);
   } catch (error) {
@@ -75,6 +78,15 @@ const bundled = (
       .map((row) => ({ ...row, ...(row.if_sent && bridged && { if_sent: bridged }) })),
   };
 };
+
+/** Coins that anybody gets for nothing must not pay real orders. */
+const testNetworkFaults = ({ networks }: AssetsFile): string[] =>
+  networks
+    .filter(({ chain_id }) => isMainnet(chain_id) === false)
+    .map(
+      ({ network, chain_id }) =>
+        `${network} (${chain_id}) is a test network, whose coins are free: in production they would pay real orders. Remove the network and its assets, or test in a sandbox, a deployment with ENVIRONMENT=sandbox and stores of its own`,
+    );
 
 /** An account key reveals all payments to the account, so no message shows it. */
 const withoutKeys = (name: string, value: unknown): unknown =>
