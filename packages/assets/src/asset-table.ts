@@ -39,6 +39,8 @@ export interface Asset {
   readonly confirmationTiers: readonly ConfirmationTier[];
   /** From this amount on, the nodes also have to call the block final. Absent for never. */
   readonly finalizedFromMinor?: bigint;
+  /** Whether only earlier orders show it. Their deposits are still looked for. */
+  readonly isRetired?: true;
 }
 
 export interface ConfirmationTier {
@@ -53,7 +55,7 @@ export interface AssetTable {
 
 /** The assets that payers are asked for when they pay in a currency: one for each network. */
 export const assetsOf = ({ assets }: Pick<AssetTable, 'assets'>, currency: PaymentCurrency): Asset[] =>
-  assets.filter((asset) => asset.currency === currency && asset.ifSent === undefined);
+  assets.filter((asset) => asset.currency === currency && asset.ifSent === undefined && !asset.isRetired);
 
 /** The names of tokens that a payer could mistake for the one that is offered, and that do not pay an order. */
 export const mistakableTokens = (
@@ -138,13 +140,13 @@ const nativeCoinFaults = ({ network, chain_id, native_coin }: NetworkRow): strin
 
 const nameOf = ({ currency, network }: AssetRow) => `${currency} on ${network}`;
 const keyOf = ({ currency, network }: AssetRow) => `${currency} ${network}`;
-const isOffered = ({ if_sent }: AssetRow) => if_sent === undefined;
+const isOffered = ({ if_sent, retired }: AssetRow) => if_sent === undefined && !retired;
 
 /** A token that is not offered needs a name of its own, and another token that is offered. */
 const unofferedFaults = (rows: readonly AssetRow[]): string[] => {
   const offered = new Set(rows.filter(isOffered).map(keyOf));
   return rows
-    .filter((row) => !isOffered(row))
+    .filter(({ if_sent }) => if_sent !== undefined)
     .flatMap((row) =>
       [
         ...(row.native ? ['the coin of a chain is always offered: remove "if_sent"'] : []),
@@ -215,6 +217,7 @@ const assetOf = (row: AssetRow, network: Network): Asset => ({
   ...(row.finalized_from && {
     finalizedFromMinor: toMinorRoundedUp(parseDecimal(row.finalized_from), row.currency),
   }),
+  ...(row.retired && { isRetired: true }),
 });
 
 const tiersOf = ({ currency, confirmation_tiers: tiers = [] }: AssetRow): ConfirmationTier[] =>

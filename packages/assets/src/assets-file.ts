@@ -58,6 +58,8 @@ const AssetRow = z
       .optional(),
     decimals: z.int({ error: 'must be the number of decimals that the asset has on its chain' }),
     smallest_payable: PositiveAmount,
+    /** Deposits of earlier orders are still looked for; new orders are not offered it. */
+    retired: z.literal(true, { error: 'must be true, or be left out' }).optional(),
     confirmations: Confirmations,
     /** Larger amounts that need more confirmations, smallest first. */
     confirmation_tiers: z.array(z.strictObject({ from: PositiveAmount, confirmations: Confirmations })).optional(),

@@ -9,7 +9,7 @@ export {
   type Network,
 } from './asset-table.ts';
 export { AssetsFile } from './assets-file.ts';
-export { chainFacts, type ChainFacts } from './chain-facts.ts';
+export { chainFacts, type ChainFacts, isMainnet } from './chain-facts.ts';
 export type { BitcoinChain } from './chains.ts';
 export { assignedDeposit, depositInstruction } from './deposit-instruction.ts';
 export {

@@ -354,6 +354,17 @@ describe('test networks', () => {
   });
 });
 
+test('a retired asset stays in the table beside its successor, and new orders are not offered it', () => {
+  const retired = { ...usdc, contract: USDT_ON_BNB, retired: true };
+  const table = read([bnb], [usdc, retired]);
+  expect(table.assets.map(({ id }) => id)).toEqual([
+    `eip155:56/erc20:${USDC_ON_BNB}`,
+    `eip155:56/erc20:${USDT_ON_BNB}`,
+  ]);
+  expect(assetsOf(table, 'USDC').map(({ id }) => id)).toEqual([`eip155:56/erc20:${USDC_ON_BNB}`]);
+  expect(faultOf([bnb], [usdc, { ...retired, retired: false }])).toMatch(/retired: must be true, or be left out/);
+});
+
 test('names all faults in one error', () => {
   const faults = faultOf(
     [bnb, bitcoin],

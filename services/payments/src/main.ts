@@ -29,6 +29,7 @@ import { registerPayments } from './matching.ts';
 import { paymentMessages } from './messages.ts';
 import { orderNotifier } from './order-notifier.ts';
 import { pageAddresses } from './pages/page-addresses.ts';
+import { type AssetsInUseOptions, requireAssetsInUse } from './payables/assets-in-use.ts';
 import { findPayable } from './payables/find-payable.ts';
 import { isOrderRecorded, merchantOfOrder } from './payables/merchant-of-order.ts';
 import { paymentStreamOf } from './payment/identity.ts';
@@ -136,7 +137,14 @@ await runService(async () => {
     migrations: join(import.meta.dirname, '../migrations'),
     projection: paymentProjection(client, recent),
     moreProjections: [payableProjection(client)],
-    startWithoutKafka: () => [...recordAccounts(accounts, startupTasks), startReading(chains, startupTasks)],
+    startWithoutKafka: () => [
+      ...recordAccounts(accounts, startupTasks),
+      ...checkAssets(
+        { client, db: readModel, table: config.assets, environment: config.ENVIRONMENT, now, log },
+        startupTasks,
+      ),
+      startReading(chains, startupTasks),
+    ],
     publish: { topic: TOPICS.payments.name, messageOf: paymentMessages(client, recent) },
     consume: { ...TOPICS.orders, types: ORDER_MESSAGE_TYPES, handle: reactToOrders({ commands, deletePayments }) },
     log,
@@ -170,6 +178,12 @@ function paymentHandler(client: EventStoreDBClient, recent: RecentEvents<Payment
 /** The service is not ready until its accounts are recorded. Meanwhile deposits go on where the account is recorded. */
 function recordAccounts(accounts: MerchantAccounts, startupTasks: StartupTasks): [] {
   void startupTasks.run('deposit-accounts', accounts.recordPlatform).catch(() => {});
+  return [];
+}
+
+/** Ends the process if deposits of recent orders would not be seen. */
+function checkAssets(options: AssetsInUseOptions, startupTasks: StartupTasks): [] {
+  void startupTasks.runOptional('assets-in-use', () => requireAssetsInUse(options)).catch(() => {});
   return [];
 }
 

@@ -271,3 +271,21 @@ export const newestAddresses = async (db: Queryable, network: string, after: Dat
   });
   return rows.map(({ address }) => address);
 };
+
+export interface AssetUse {
+  /** CAIP-19. */
+  readonly asset: string;
+  readonly network: string;
+  /** How many orders show it. */
+  readonly orders: number;
+}
+
+/** The assets that orders show which got their instructions since an instant. */
+export const assetsShownSince = async (db: Queryable, since: Date): Promise<AssetUse[]> => {
+  const { rows } = await db.query<{ asset: string; network: string; orders: string }>(
+    `select asset, network, count(distinct order_id) as orders from payments.payables
+     where asset is not null and assigned_at >= $1 group by asset, network order by asset`,
+    [since],
+  );
+  return rows.map((row) => ({ ...row, orders: Number(row.orders) }));
+};
