@@ -16,6 +16,15 @@ const networksIn = (path: string) =>
 
 test('leaves the sandbox as it is without a chain', () => expect(chainEnvironment({}, folder, {})).toEqual({}));
 
+test('keeps the settings of the caller for commands in another shell, without a chain too', () => {
+  const env = { ASSETS_FILE: 'mine.json', CHAIN_URLS: '{}', CAZ_DECIMALS: '2', LOG_LEVEL: 'debug', NETWORKS_FILE: '' };
+  expect(chainEnvironment({}, folder, env)).toEqual({
+    ASSETS_FILE: join(process.cwd(), 'mine.json'),
+    CHAIN_URLS: '{}',
+    CAZ_DECIMALS: '2',
+  });
+});
+
 test('puts the chains of this machine in the places of public test chains', () => {
   const one = chainEnvironment({ ethereum: ETHEREUM }, folder, {});
   expect(networksIn(one.ASSETS_FILE!)).toEqual(['bitcoin-testnet', 'ethereum-local']);

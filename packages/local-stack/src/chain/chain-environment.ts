@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import type { AssetsFile } from '@cpg/assets';
+import { join, resolve } from 'node:path';
+import { AssetsConfig, type AssetsFile } from '@cpg/assets';
 import { explainWriteErrors, writeJson } from '../data/write-file.ts';
 import { LaunchError } from '../launch-error.ts';
 import { LOCAL_CHAINS, localAssets } from './local-assets.ts';
@@ -11,33 +11,44 @@ export interface ChainNodes {
   readonly bitcoin?: string | undefined;
 }
 
-/** Variables that point services at the chains of this machine. Those in `env` win.
- *  Throws LaunchError if ASSETS_FILE or CHAIN_URLS cannot be read. */
+/** Variables that name the assets and point services at the chains of this machine. Those in `env` win; they are
+ *  returned too, because commands in another shell have to read the same assets. Throws LaunchError if ASSETS_FILE or
+ *  CHAIN_URLS cannot be read. */
 export const chainEnvironment = (
   nodes: ChainNodes,
   dataDir: string,
   env: NodeJS.ProcessEnv,
-): { ASSETS_FILE?: string; CHAIN_URLS?: string; TEST_WALLET_URL?: string } => {
+): Readonly<Record<string, string>> => {
   const chains = { ethereum: Boolean(nodes.ethereum), bitcoin: Boolean(nodes.bitcoin) };
-  if (!chains.ethereum && !chains.bitcoin) return {};
-  const file = env.ASSETS_FILE || join(dataDir, 'assets.json');
-  if (!env.ASSETS_FILE) explainWriteErrors(dataDir, () => writeJson(file, localAssets(chains)));
+  const own = ownSettings(env);
+  if (!chains.ethereum && !chains.bitcoin) return own;
+  const file = own.ASSETS_FILE ?? join(dataDir, 'assets.json');
+  if (!own.ASSETS_FILE) explainWriteErrors(dataDir, () => writeJson(file, localAssets(chains)));
   const { networks } = readJson('ASSETS_FILE', () => readFileSync(file, 'utf8')) as Pick<AssetsFile, 'networks'>;
   const urlOf = new Map<string, string | undefined>([
     [LOCAL_CHAINS.ethereum, nodes.ethereum],
     [LOCAL_CHAINS.bitcoin, nodes.bitcoin],
   ]);
-  const own = networks.flatMap(({ network, chain_id }) => {
+  const local = networks.flatMap(({ network, chain_id }) => {
     const url = urlOf.get(chain_id);
     return url ? [[network, [url]] as const] : [];
   });
   const given = readJson('CHAIN_URLS', () => env.CHAIN_URLS || '{}') as object;
   const wallet = env.TEST_WALLET_URL || nodes.ethereum;
   return {
+    ...own,
     ASSETS_FILE: file,
-    CHAIN_URLS: JSON.stringify({ ...Object.fromEntries(own), ...given }),
+    CHAIN_URLS: JSON.stringify({ ...Object.fromEntries(local), ...given }),
     ...(wallet && { TEST_WALLET_URL: wallet }),
   };
+};
+
+const NAMES = [...Object.keys(AssetsConfig.shape), 'CAZ_DECIMALS', 'CHAIN_URLS'];
+
+/** What the caller set, with an absolute path. */
+const ownSettings = (env: NodeJS.ProcessEnv): Record<string, string> => {
+  const own = Object.fromEntries(NAMES.flatMap((name) => (env[name] ? [[name, env[name]] as const] : [])));
+  return own.ASSETS_FILE === undefined ? own : { ...own, ASSETS_FILE: resolve(own.ASSETS_FILE) };
 };
 
 // The text is not shown: URLs of nodes are secrets.
