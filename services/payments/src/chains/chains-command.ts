@@ -2,7 +2,7 @@ import { type Asset, AssetsConfig, readAssets } from '@cpg/assets';
 import { createPool, type Queryable } from '@cpg/postgres';
 import { ConfigError, createLogger, readConfig, ServiceConfig } from '@cpg/runtime';
 import { archivedAddress } from './archive.ts';
-import { balances } from './balances.ts';
+import { type Balances, balances } from './balances.ts';
 import { type ChainStatus, chainStatuses, requestRescan } from './chain-status.ts';
 import { failingReports, retryReports } from './failing-reports.ts';
 
@@ -10,7 +10,8 @@ const USAGE = `  chains status                            how far each chain was
   chains rescan --network N --from HEIGHT  reads a chain again from this block on, and ends a halt
   chains archive --address A [--watch]     the orders that show an address, and whether it has retired;
                                            --watch looks for money there again, for good
-  chains balances [--all]                  what assigned addresses received, with derivation paths, as CSV
+  chains balances [--all]                  what assigned addresses received, with derivation paths, as CSV; exit code 1
+                                           when ASSETS_FILE lacks an asset
   chains reports                           deposits that cannot be recorded as payments, as CSV; exit code 1 if any
   chains reports --retry ID                records the deposit of this transfer or payment again, or of "all"`;
 
@@ -28,18 +29,21 @@ export interface ChainsCommand {
   readonly assets: readonly Asset[];
   readonly networks: readonly string[];
   readonly print: (line: string) => void;
+  /** Prints what is no part of the answer. */
+  readonly warn: (line: string) => void;
 }
 
 /** Runs `chains …` of an operator. Resolves to the exit code: 0, 1 for a halted chain, 2 for a failure. */
 export const runChainsCommand = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> => {
   const print = (line: string) => void process.stdout.write(`${line}\n`);
+  const warn = (line: string) => void process.stderr.write(`${line}\n`);
   try {
     const config = readConfig(Config, env);
     const { assets, networks } = readAssets(config);
     const log = createLogger({ name: 'admin', level: 'warn' });
     const pool = createPool({ url: config.DATABASE_URL, name: 'admin', max: 1, log });
     const names = networks.map(({ name }) => name);
-    return await executeChains(args, { db: pool, assets, networks: names, print }).finally(() => pool.end());
+    return await executeChains(args, { db: pool, assets, networks: names, print, warn }).finally(() => pool.end());
   } catch (error) {
     const isExpected = error instanceof UsageError || error instanceof ConfigError;
     process.stderr.write(`${isExpected ? error.message : `the command failed: ${(error as Error).message}`}\n`);
@@ -52,8 +56,7 @@ export const executeChains = async ([verb, ...options]: readonly string[], comma
   if (verb === 'status' && options.length === 0) return printStatus(await chainStatuses(db), print);
   if (verb === 'rescan') return rescan(options, command);
   if (verb === 'balances' && options.every((option) => option === '--all')) {
-    for (const line of await balances(db, assets, { all: options.length > 0 })) print(line);
-    return 0;
+    return printBalances(await balances(db, assets, { all: options.length > 0 }), command);
   }
   if (verb === 'archive') {
     const [name, address, watch, ...rest] = options;
@@ -78,6 +81,19 @@ const retry = async (wanted: string, { db, print }: ChainsCommand): Promise<numb
   if (wanted !== 'all') throw new UsageError(`no report of ${wanted} fails: "chains reports" shows the ones that do`);
   print('no report fails');
   return 0;
+};
+
+const printBalances = ({ lines, lost, unknownAssets }: Balances, { print, warn }: ChainsCommand): number => {
+  for (const line of lines) print(line);
+  if (lost > 0)
+    warn(
+      `the tables of the chains lost ${lost} transfers: their amounts come from recorded payments, so dust, transfers without a payment and payments of deleted orders may be missing`,
+    );
+  if (unknownAssets.length > 0)
+    warn(
+      `amounts of ${unknownAssets.join(', ')} are in the smallest units, because the file of assets does not have them: set ASSETS_FILE as for the services`,
+    );
+  return unknownAssets.length > 0 ? 1 : 0;
 };
 
 const printStatus = (statuses: readonly ChainStatus[], print: (line: string) => void): number => {
