@@ -19,6 +19,7 @@ import { buildApp } from './app.ts';
 import { paymentChanges } from './changes.ts';
 import { ordersClient } from './clients/orders.ts';
 import { paymentCommands, type PaymentHandler } from './commands.ts';
+import { refuseTransferFees, type TransferFeeOptions } from './chains/evm/transfer-fees.ts';
 import { networkAvailability } from './chains/network-availability.ts';
 import type { Chains } from './chains/start-chains.ts';
 import { watchChains } from './chains/watch-chains.ts';
@@ -143,6 +144,7 @@ await runService(async () => {
         { client, db: readModel, table: config.assets, environment: config.ENVIRONMENT, now, log },
         startupTasks,
       ),
+      ...checkTransferFees({ assets: config.assets.assets, urls: config.CHAIN_URLS, log }, startupTasks),
       startReading(chains, startupTasks),
     ],
     publish: { topic: TOPICS.payments.name, messageOf: paymentMessages(client, recent) },
@@ -184,6 +186,12 @@ function recordAccounts(accounts: MerchantAccounts, startupTasks: StartupTasks):
 /** Ends the process if deposits of recent orders would not be seen. */
 function checkAssets(options: AssetsInUseOptions, startupTasks: StartupTasks): [] {
   void startupTasks.runOptional('assets-in-use', () => requireAssetsInUse(options)).catch(() => {});
+  return [];
+}
+
+/** The service is not ready with a token that keeps a part of each transfer. */
+function checkTransferFees(options: TransferFeeOptions, startupTasks: StartupTasks): [] {
+  void startupTasks.runOptional('transfer-fees', () => refuseTransferFees(options)).catch(() => {});
   return [];
 }
 
