@@ -1,4 +1,5 @@
 import type { CreateOrderCall } from '@cpg/contracts';
+import { AppError } from '@cpg/core';
 import { newId, newRequestId } from '@cpg/runtime';
 import { body as orderBody, CONTEXT, MERCHANT, type OrdersService, startOrders, until } from './testing/jest-orders.ts';
 
@@ -104,6 +105,19 @@ test('a refused create is decided anew', async () => {
   expect((await send()).status).toBe(503);
   service.setRatesAvailable(true);
   expect((await send()).headers['idempotency-replayed']).toBeUndefined();
+});
+
+test('an order whose networks nobody reads is refused with the reason, and an earlier one is still shown', async () => {
+  const earlier = keyed('a');
+  const first = await earlier.send();
+  const message = 'enable_rails: crypto_deposit cannot take USDC now: base is unavailable, because its reading halted';
+  service.stub.setRefusal(new AppError('network_unavailable', message));
+  const refused = keyed('b');
+  expect(await refused.send()).toMatchObject({ status: 400, body: { code: 'network_unavailable', message } });
+  expect(await service.recordedOf(refused.id)).toEqual([]);
+  expect((await earlier.send()).body).toEqual(first.body);
+  service.stub.setRefusal(null);
+  expect((await refused.send()).status).toBe(201);
 });
 
 // Last, because it advances the clock of all orders.

@@ -1,5 +1,7 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AssignedInstruction, Stock, StockCall } from '@cpg/contracts';
+import type { AppError } from '@cpg/core';
+import { errorBody } from '@cpg/runtime';
 import { instruction } from './orders.ts';
 
 /** A stub of payments for orders: it returns one deposit instruction, leases references, and keeps every call. */
@@ -7,6 +9,7 @@ export const startPaymentsStub = async () => {
   const calls: { path: string; body: unknown }[] = [];
   let slow = false;
   let available = true;
+  let refusal: AppError | null = null;
   let unsettled: string | null = null;
   let waitingFor: string[] = [];
   let leased = 0;
@@ -24,6 +27,10 @@ export const startPaymentsStub = async () => {
     calls.push({ path: `${request.method} ${request.url}`, body });
     if (!available) return void response.writeHead(503).end();
     if (request.url === '/instructions' && slow) return;
+    if (request.url === '/instructions' && refusal)
+      return void response
+        .writeHead(refusal.statusCode, { 'content-type': 'application/json' })
+        .end(JSON.stringify(errorBody(refusal, 'req_stub')));
     const answers: Record<string, object> = {
       '/instructions': { instructions: [instruction] satisfies AssignedInstruction[] },
       ...(request.url === '/stock' && { '/stock': stockFor(body) }),
@@ -41,6 +48,8 @@ export const startPaymentsStub = async () => {
     url: `http://127.0.0.1:${port}`,
     calls,
     setAvailable: (value: boolean) => void (available = value),
+    /** Refuses instructions. */
+    setRefusal: (error: AppError | null) => void (refusal = error),
     setSlow: (value: boolean) => void (slow = value),
     /** Networks that were not read past any deadline. */
     setWaitingFor: (networks: string[]) => void (waitingFor = networks),
