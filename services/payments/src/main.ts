@@ -195,7 +195,7 @@ function checkTransferFees(options: TransferFeeOptions, startupTasks: StartupTas
   return [];
 }
 
-/** The service is not ready before it has looked at each chain: it would refuse orders on them. */
+/** The service is not ready before its chains are read: it would refuse their orders. */
 function startReading(chains: ReturnType<typeof watchChains>, startupTasks: StartupTasks): Chains {
   const started = chains.start();
   void startupTasks.run('chains', chains.firstLook).catch(() => {});

@@ -75,7 +75,7 @@ test('shows how far each network is read, and what its nodes failed to answer', 
 test('shows which networks are available', async () => {
   const registry = createServiceMetrics({ totals: () => ({}) });
   const states = new Map([
-    ['ethereum', { isAvailable: false as const, reason: 'its reading halted' }],
+    ['ethereum', { isAvailable: false as const, reason: 'its reading halted', isExpected: false }],
     ['bitcoin', { isAvailable: true as const, forMs: 1 }],
   ]);
   availabilityMetric(registry, () => states);

@@ -36,14 +36,21 @@ test.each<[string, ChainMarks | undefined, RegExp]>([
   ['that was not read up to its tip yet', marks({ read_at: null }), /not been read/],
 ])('a network %s is unavailable in each environment', (_, row, reason) => {
   for (const environment of ['sandbox', 'production'] as const)
-    expect(state(row, environment)).toEqual({ isAvailable: false, reason: expect.stringMatching(reason) });
+    expect(state(row, environment)).toMatchObject({ isAvailable: false, reason: expect.stringMatching(reason) });
+});
+
+test('a network that is not read yet is expected to be; one that halted or is stalled is not', () => {
+  for (const row of [undefined, marks({ at_tip_at: null }), marks({ at_tip_at: before(9_000) })])
+    expect(state(row)).toMatchObject({ isExpected: true });
+  for (const row of [marks({ halted: 'another chain' }), marks({ stalled: 'old blocks' })])
+    expect(state(row)).toMatchObject({ isExpected: false });
 });
 
 test('a network without nodes is available in a sandbox alone, whatever was read earlier', () => {
   const withoutNodes = (environment: 'sandbox' | 'production') =>
     networkState(marks(), { kind: undefined, environment, at: AT });
   expect(withoutNodes('sandbox')).toMatchObject({ isAvailable: true });
-  expect(withoutNodes('production')).toEqual({ isAvailable: false, reason: 'it has no nodes in CHAIN_URLS' });
+  expect(withoutNodes('production')).toMatchObject({ isAvailable: false, reason: 'it has no nodes in CHAIN_URLS' });
 });
 
 const startAvailability = (answer: () => ChainMarks[]) => {

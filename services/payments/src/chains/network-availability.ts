@@ -8,8 +8,8 @@ import { type ChainKind, chainKindOf } from './chain-kind.ts';
 export type NetworkState =
   /** For `forMs` from now on, unless the tables say otherwise before. */
   | { readonly isAvailable: true; readonly forMs: number }
-  /** `reason` is for merchants and operators. */
-  | { readonly isAvailable: false; readonly reason: string };
+  /** `reason` is for merchants and operators. `isExpected` while nothing says that it needs an operator. */
+  | { readonly isAvailable: false; readonly reason: string; readonly isExpected: boolean };
 
 export type NetworkStates = ReadonlyMap<string, NetworkState>;
 
@@ -86,7 +86,7 @@ export const networkState = (
     readonly at: Date;
   },
 ): NetworkState => {
-  const unavailable = (reason: string) => ({ isAvailable: false, reason }) as const;
+  const unavailable = (reason: string, isExpected = false) => ({ isAvailable: false, reason, isExpected }) as const;
   if (!kind)
     return environment === 'sandbox'
       ? { isAvailable: true, forMs: OUTAGE_MS }
@@ -94,11 +94,11 @@ export const networkState = (
   if (marks && marks.halted !== null) return unavailable('its reading halted');
   if (marks && marks.stalled !== null) return unavailable('its nodes are behind');
   const readAt = marks?.read_at ?? null;
-  if (readAt === null) return unavailable('it has not been read up to its newest block yet');
+  if (readAt === null) return unavailable('it has not been read up to its newest block yet', true);
   const forMs = Math.max(OUTAGE_MS, 4 * kind.pollMs) - (at.getTime() - readAt.getTime());
   return forMs > 0
     ? { isAvailable: true, forMs }
-    : unavailable(`it was last read up to its newest block at ${readAt.toISOString()}`);
+    : unavailable(`it was last read up to its newest block at ${readAt.toISOString()}`, true);
 };
 
 const readMarks = async (db: Queryable): Promise<ChainMarks[]> => {

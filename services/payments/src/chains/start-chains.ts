@@ -17,8 +17,6 @@ export interface WatchedChain {
 export interface Chains {
   /** Of the networks that this process leads. */
   readonly progress: () => ReadonlyMap<string, ChainProgress>;
-  /** Whether this process has read the chain up to its tip, or has failed to. */
-  readonly hasTried: (network: string) => boolean;
   readonly stop: () => Promise<void>;
 }
 
@@ -30,7 +28,6 @@ export const startChains = (
   { databaseUrl, log }: { readonly databaseUrl: string; readonly log: Logger },
 ): Chains => {
   const led = new Map<string, Watcher>();
-  const tried = new Set<string>();
   const elections = chains.map(({ network, kind, open }) =>
     startLeaderElection({
       url: databaseUrl,
@@ -40,7 +37,7 @@ export const startChains = (
         const { watcher, close } = open(isLeader);
         led.set(network, watcher);
         try {
-          await watch(watcher, { network, kind, signal, onTried: () => tried.add(network), log });
+          await watch(watcher, { network, kind, signal, log });
         } finally {
           led.delete(network);
           await close();
@@ -49,7 +46,6 @@ export const startChains = (
     }),
   );
   return {
-    hasTried: (network) => tried.has(network),
     progress: () => new Map([...led].map(([network, watcher]) => [network, watcher.progress()])),
     stop: async () => void (await Promise.all(elections.map(({ stop }) => stop()))),
   };
@@ -59,13 +55,11 @@ interface WatchOptions {
   readonly network: string;
   readonly kind: ChainKind;
   readonly signal: AbortSignal;
-  /** Called after each attempt. */
-  readonly onTried?: () => void;
   readonly log: Logger;
 }
 
 /** Reads on at each interval until `signal` aborts. */
-export const watch = async (watcher: Watcher, { network, kind, signal, onTried, log }: WatchOptions): Promise<void> => {
+export const watch = async (watcher: Watcher, { network, kind, signal, log }: WatchOptions): Promise<void> => {
   let failures = 0;
   let lastFailure = '';
   let isBehind = false;
@@ -86,7 +80,6 @@ export const watch = async (watcher: Watcher, { network, kind, signal, onTried, 
       if (message !== lastFailure && !signal.aborted) logFailure(log, network, error);
       lastFailure = message;
     }
-    onTried?.();
     const isHalted = watcher.progress().state === 'halted';
     const pauseMs = isHalted ? LONGEST_PAUSE_MS : Math.min(LONGEST_PAUSE_MS, kind.pollMs * 2 ** Math.min(failures, 10));
     await sleep(pauseMs, undefined, { signal }).catch(() => {});

@@ -126,7 +126,7 @@ test(
     const before = watched.startProcess(chain.source, network);
     expect((await before.readNetworks()).get(network)).toMatchObject({ isAvailable: false });
     await before.firstLook();
-    await until(async () => (await before.readNetworks()).get(network)?.isAvailable);
+    expect((await before.readNetworks()).get(network)).toMatchObject({ isAvailable: true });
     await before.running.stop();
     const orderId = await watched.orderAt(3);
     const money = transferTo(3, '0xd');

@@ -79,10 +79,9 @@ export const watchChains = (options: WatchChainsOptions) => {
     start: (): Chains => (chains = startChains(watched.map(chainOf), { databaseUrl, log })),
     standing: standingOfChain(pool, kinds),
     details: () => detailsOf(pool, [...kinds.keys()], readNetworks),
-    /** Resolves once each chain was read up to its tip lately, or could not be: a service that is ready takes orders on
-     *  the networks whose nodes work. */
-    firstLook: () =>
-      firstLook([...kinds.keys()], { readNetworks, hasTried: (name) => chains?.hasTried(name) ?? false }),
+    /** Resolves once the networks that need no operator are available, or after half a minute. A service that is ready
+     *  takes orders on them, also where nodes start at the same time. */
+    firstLook: () => firstLook(readNetworks),
   };
 };
 
@@ -97,17 +96,13 @@ const detailsOf = async (pool: Pool, watched: readonly string[], readNetworks: N
 };
 
 const LOOK_AGAIN_MS = 100;
-/** Another process reads the chain, and cannot. */
 const LONGEST_LOOK_MS = 30_000;
 
-const firstLook = async (
-  watched: readonly string[],
-  { readNetworks, hasTried }: { readNetworks: NetworkAvailability['read']; hasTried: (network: string) => boolean },
-): Promise<void> => {
+const firstLook = async (readNetworks: NetworkAvailability['read']): Promise<void> => {
   const endsAtMs = performance.now() + LONGEST_LOOK_MS;
   while (performance.now() < endsAtMs) {
-    const states = await readNetworks();
-    if (watched.every((name) => states.get(name)?.isAvailable || hasTried(name))) return;
+    const states = [...(await readNetworks()).values()];
+    if (!states.some((state) => !state.isAvailable && state.isExpected)) return;
     await sleep(LOOK_AGAIN_MS, undefined, { ref: false });
   }
 };
