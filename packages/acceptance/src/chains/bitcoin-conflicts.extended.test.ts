@@ -7,7 +7,7 @@ import {
   copyBlocks,
   mineBitcoin,
 } from '@cpg/local-chain';
-import { chainMetric, rescan, untilChain } from '../harness/chain-state.ts';
+import { chainMetric, isAvailable, rescan, untilChain } from '../harness/chain-state.ts';
 import { BITCOIN_NETWORK, type BitcoinStack, dueOf, startBitcoinStack } from './bitcoin-stack.ts';
 import type { Deposit } from './desk.ts';
 import { onEachBitcoinNode } from './on-bitcoin.ts';
@@ -105,7 +105,7 @@ onEachBitcoinNode('coins that are spent twice on a Bitcoin chain', (name) => {
         status: 'reversed',
         payments: [{ status: 'failed', failure_reason: 'double_spend' }],
       });
-      await untilChain(bitcoin.stack, BITCOIN_NETWORK, (state) => state.halted === undefined);
+      await untilChain(bitcoin.stack, BITCOIN_NETWORK, isAvailable);
       await paysAfterwards();
     },
     SLOW,

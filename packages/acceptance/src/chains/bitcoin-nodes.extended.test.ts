@@ -1,5 +1,5 @@
 import { BITCOIN_NODES, bitcoinWallet, connectPeers, copyBlocks } from '@cpg/local-chain';
-import { untilChain } from '../harness/chain-state.ts';
+import { isAvailable, untilChain } from '../harness/chain-state.ts';
 import { BITCOIN_NETWORK, type BitcoinStack, dueOf, startBitcoinStack } from './bitcoin-stack.ts';
 import {
   nodeDown,
@@ -79,7 +79,7 @@ onEachBitcoinNode('faults of a Bitcoin node', (name) => {
           },
           end: async () => {
             bitcoin.route.leadTo(bitcoin.node);
-            await untilChain(bitcoin.stack, BITCOIN_NETWORK, ({ halted }) => halted === undefined);
+            await untilChain(bitcoin.stack, BITCOIN_NETWORK, isAvailable);
           },
         });
       } finally {

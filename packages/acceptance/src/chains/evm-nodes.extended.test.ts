@@ -9,7 +9,7 @@ import {
   setClock,
   startAnvil,
 } from '@cpg/local-chain';
-import { untilChain } from '../harness/chain-state.ts';
+import { isAvailable, untilChain } from '../harness/chain-state.ts';
 import { LOCAL_NETWORK } from '../harness/local-chain.ts';
 import type { Deposit } from './desk.ts';
 import { type EvmStack, onEvm, startEvmStack } from './evm-stack.ts';
@@ -108,7 +108,7 @@ onEvm('faults of an EVM node', () => {
         },
         end: async () => {
           route.leadTo(node);
-          await untilChain(evm.stack, LOCAL_NETWORK, ({ halted }) => halted === undefined);
+          await untilChain(evm.stack, LOCAL_NETWORK, isAvailable);
         },
       });
     },

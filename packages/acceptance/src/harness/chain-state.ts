@@ -8,6 +8,8 @@ const Details = z.object({
   tip: z.int().nullable(),
   read_at: z.string().nullable(),
   halted: z.string().optional(),
+  /** Why new orders do not show the network. */
+  unavailable: z.string().optional(),
 });
 const Ready = z.looseObject({ chains: z.record(z.string(), Details) });
 
@@ -19,6 +21,10 @@ export const chainState = async ({ environment }: StackFiles, network: string): 
   const { chains } = Ready.parse(await response.json());
   return chains[network]!;
 };
+
+/** Whether reading goes on and new orders show the network. Both parts can be a second old. */
+export const isAvailable = ({ halted, unavailable }: ChainState): boolean =>
+  halted === undefined && unavailable === undefined;
 
 /** Waits until the state of a network fulfils a condition. */
 export const untilChain = (

@@ -161,7 +161,7 @@ test(
     chain.mineMany(usdc.requiredConfirmations);
     expect(await watched.paymentOf(money, 'applied')).toMatchObject({ order_id: orderId, paid_amount: '10000.000000' });
     chain.setLie(null);
-    const command = { db: payments.pool, assets: sepolia.assets, networks: [network], print: () => {} };
+    const command = { db: payments.pool, assets: sepolia.assets, networks: [network], print: () => {}, warn: () => {} };
     await executeChains(['rescan', '--network', network, '--from', '1'], command);
     expect(await watched.paymentOf(money, 'failed')).toMatchObject({ failure_reason: 'misread' });
     const corrected = await watched.paymentOf({ ...money, id: correctedId(money) }, 'applied');

@@ -53,7 +53,10 @@ export const startRailsDatabase = async () => {
     new Map(
       networks.map(({ name }) => {
         const reason = unavailable.get(name);
-        return [name, reason === undefined ? { isAvailable: true, forMs: 1 } : { isAvailable: false, reason, isExpected: true }];
+        return [
+          name,
+          reason === undefined ? { isAvailable: true, forMs: 1 } : { isAvailable: false, reason, isExpected: true },
+        ];
       }),
     );
   const depositsOf = (networks = depositNetworksOf(SANDBOX), rail: PaymentRail = 'crypto_deposit') => {
