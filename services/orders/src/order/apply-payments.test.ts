@@ -1,6 +1,6 @@
 import { fold } from '@cpg/core';
 import { after, cancel, capture, dueAt, existing, expireAt, given, past, statuses } from '../testing/jest-deciding.ts';
-import { createOrder, minutesAfterNoon, NOON, offer, orderCreated, paymentId } from '../testing/orders.ts';
+import { createOrder, deposit, minutesAfterNoon, NOON, offer, orderCreated, paymentId } from '../testing/orders.ts';
 import type { OrderCommand } from './command.ts';
 import { orderDecider } from './order.ts';
 import { remainingMinor } from './state.ts';
@@ -39,6 +39,12 @@ describe('capture', () => {
       .when(capture)
       .thenNothing();
     expect(after(createOrder(), offer(1, 10_000_000n, { assetLabel: 'USDC.e' })).status).toBe('paid');
+  });
+  test('applies a token that the order itself shows, though the table does not offer it any more', () => {
+    const shown = { ...deposit('ethereum'), asset: 'eip155:1/erc20:0xold' };
+    const retired = offer(1, 10_000_000n, { asset: shown.asset, credited: false });
+    expect(after(createOrder({ instructions: [shown] }), retired).status).toBe('paid');
+    expect(after(createOrder(), retired).status).toBe('awaiting_payment');
   });
   test('changes nothing without pending payments', () => given(orderCreated()).when(capture).thenNothing());
   test('leaves late orphans that the order does not need, however often it is repeated', () => {

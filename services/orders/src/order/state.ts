@@ -1,6 +1,7 @@
 import {
   type AssignedInstruction,
   type Capabilities,
+  depositsOf,
   type Item,
   type Metadata,
   type OrderStatus,
@@ -93,9 +94,12 @@ export const sightingsOf = (
   return { sightings: Object.fromEntries(again.map((payment) => [payment.paymentId, sightingOf(payment)])) };
 };
 
-/** Whether the money is of the order's currency, and no token that does not count as it. */
-export const isOfItsCurrency = (order: ExistingOrder, { currency, credited }: PaymentState): boolean =>
-  currency === order.currency && credited !== false;
+/** Whether the money is of the order's currency, and no token that does not count as it. A token that the order itself
+ *  shows counts, whatever became of it in the asset table. */
+export const isOfItsCurrency = (order: ExistingOrder, { currency, credited, asset }: PaymentState): boolean =>
+  currency === order.currency &&
+  (credited !== false ||
+    order.instructions.flatMap(depositsOf).some((deposit) => 'asset' in deposit && deposit.asset === asset));
 
 /** Whether the payment is confirmed and still `received`: neither applied nor an orphan. */
 export const isHeld = ({ status, confirmedAt }: PaymentState): boolean =>

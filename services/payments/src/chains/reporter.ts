@@ -270,7 +270,7 @@ const callOf = (
   height: number,
 ): RegisterPaymentCall | null => {
   const asset = assetOf(assets, transfer.asset);
-  const { currency, label, ifSent } = asset;
+  const { currency, label, ifSent, isRetired } = asset;
   const minor = minorOf(asset, transfer.units);
   if (minor === 0n) return null;
   return {
@@ -281,7 +281,7 @@ const callOf = (
     currency,
     asset: asset.id,
     ...(label && { asset_label: label }),
-    ...(ifSent === 'orphan' && { credited: false }),
+    ...((ifSent === 'orphan' || isRetired) && { credited: false }),
     confirmed: status === 'confirmed' && block !== null,
     tx_hash: transfer.txHash,
     seen_at: transfer.seenAt.toISOString(),

@@ -25,6 +25,15 @@ test('reports a transfer when it is mined, and confirms it when it is deep enoug
   expect(watching.paymentOf(money)).toMatchObject({ status: 'applied', confirmations: 2 });
 });
 
+test('a retired token counts only for orders that show it', async () => {
+  const retired = { ...USDC, id: 'eip155:11155111/erc20:0xold', isRetired: true as const };
+  const { chain, watching } = await watchNewChain({ assets: [USDC, retired] });
+  const late = transferOf('b', { asset: retired.id });
+  chain.mine(late);
+  await watching.readOn();
+  expect(watching.paymentOf(late)).toMatchObject({ asset: retired.id, credited: false });
+});
+
 test.each(['credit', 'orphan'] as const)(
   'names a token that is not offered, and says whether it counts: %s',
   async (ifSent) => {
