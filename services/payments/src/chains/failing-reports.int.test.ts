@@ -31,7 +31,8 @@ const money = transferOf('a');
 const reports = async (...options: string[]) => {
   const lines: string[] = [];
   const print = (line: string) => void lines.push(line);
-  const code = await executeChains(['reports', ...options], { db: pool, assets: [USDC], networks: [NETWORK], print });
+  const command = { db: pool, assets: [USDC], networks: [NETWORK], print, warn: print };
+  const code = await executeChains(['reports', ...options], command);
   return { code, lines };
 };
 

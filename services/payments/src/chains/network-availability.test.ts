@@ -40,7 +40,7 @@ test.each<[string, ChainMarks | undefined, RegExp]>([
 });
 
 test('a network that is not read yet is expected to be; one that halted or is stalled is not', () => {
-  for (const row of [undefined, marks({ at_tip_at: null }), marks({ at_tip_at: before(9_000) })])
+  for (const row of [undefined, marks({ read_at: null }), marks({ read_at: before(9_000) })])
     expect(state(row)).toMatchObject({ isExpected: true });
   for (const row of [marks({ halted: 'another chain' }), marks({ stalled: 'old blocks' })])
     expect(state(row)).toMatchObject({ isExpected: false });

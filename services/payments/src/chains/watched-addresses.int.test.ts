@@ -127,7 +127,8 @@ test('an address without money retires 90 days after its order ended, until an o
   expect(await among(...all)).toEqual([reopened, paid, open]);
 
   const lines: string[] = [];
-  const command = { db: payments.pool, assets: [], networks: [], print: (line: string) => lines.push(line) };
+  const print = (line: string) => void lines.push(line);
+  const command = { db: payments.pool, assets: [], networks: [], print, warn: print };
   await payments.pool.query(`update payments.payables set ended_at = ended_at - interval '91 days'`);
   await executeChains(['archive', '--address', ended], command);
   const order = expect.stringMatching(/^order ord_.* path 0\/0, ended at /);

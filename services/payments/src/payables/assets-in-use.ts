@@ -2,8 +2,8 @@ import { type AssetTable, isMainnet } from '@cpg/assets';
 import { type AssignedDeposit, depositsOf } from '@cpg/contracts';
 import type { Queryable } from '@cpg/postgres';
 import { FatalStartError, type Logger } from '@cpg/runtime';
-import { followLog } from '@cpg/stream-relay';
-import type { EventStoreDBClient } from '@eventstore/db-client';
+import { findInLog } from '@cpg/stream-relay';
+import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
 import { payableProjection } from '../projections/payable-projection.ts';
 import { type AssetUse, assetsShownSince } from '../projections/payables.ts';
 import { merchantOfOrder } from './merchant-of-order.ts';
@@ -50,22 +50,17 @@ const recentlyShown = async ({
 }: Pick<AssetsInUseOptions, 'client' | 'db' | 'now'>): Promise<AssetUse[]> => {
   const since = new Date(now().getTime() - RECENT_DAYS * 86_400_000);
   const uses = new Map<string, AssetUse>();
-  const follow = followLog({
-    client,
-    db,
-    projection: payableProjection(client),
-    readRows: async () => {
-      for (const use of await assetsShownSince(db, since)) uses.set(use.asset, use);
-    },
-    handle: async (entries) => {
-      for (const entry of entries) {
-        const change = await payableChangeIn(entry, (orderId) => merchantOfOrder(client, orderId));
-        if (change?.kind !== 'assigned') continue;
-        const deposits = change.payables.flatMap(({ instruction }) => depositsOf(instruction)) as AssignedDeposit[];
-        for (const { asset, network } of deposits) if (!uses.has(asset)) uses.set(asset, { asset, network, orders: 1 });
-      }
-    },
-  });
-  await follow();
+  const inRows = async () => {
+    for (const use of await assetsShownSince(db, since)) uses.set(use.asset, use);
+    return null;
+  };
+  const inEvent = async (entry: AllStreamResolvedEvent) => {
+    const change = await payableChangeIn(entry, (orderId) => merchantOfOrder(client, orderId));
+    if (change?.kind !== 'assigned') return null;
+    const deposits = change.payables.flatMap(({ instruction }) => depositsOf(instruction)) as AssignedDeposit[];
+    for (const { asset, network } of deposits) if (!uses.has(asset)) uses.set(asset, { asset, network, orders: 1 });
+    return null;
+  };
+  await findInLog({ client, db, projection: payableProjection(client), inRows, inEvent });
   return [...uses.values()];
 };
