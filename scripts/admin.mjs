@@ -32,8 +32,10 @@ After an engine came back from a backup; both work on orders and payments, one a
 
 Chains that are read for deposits:
 
-  chains status                            show how far each chain was read; exit code 1 if one halted
-  chains rescan --network N --from HEIGHT  read a chain again from this block on, and end a halt
+  chains status                            show how far each chain was read; exit code 1 if one halted or stalled
+  chains rescan --network N --from HEIGHT [--apply]
+                                           show what differs from this block on; --apply applies it. Of a halted chain:
+                                           accept what the nodes show now, and end the halt
   chains balances [--all]                  print what assigned addresses received, with derivation paths, as CSV
 
 The environment to which data belongs; a service of another environment does not start on it:

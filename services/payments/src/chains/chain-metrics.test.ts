@@ -14,13 +14,15 @@ const reading: ChainProgress = {
   failingReports: 3,
   readAt: new Date(9_500),
   state: 'reading',
+  stalled: null,
+  nodes: [{ number: 2, height: 119, hash: 'b', time: new Date(8_000), seenAt: new Date(9_000), isUsed: false }],
 };
 
 test('shows how far each network is read, and what its nodes failed to answer', async () => {
   const registry = createServiceMetrics({ totals: () => ({}) });
   let progress = new Map([
     ['bitcoin', reading],
-    ['ethereum', { ...reading, tip: 90, state: 'halted' as const }],
+    ['ethereum', { ...reading, tip: 90, state: 'halted' as const, stalled: 'no node is current', nodes: [] }],
   ]);
   const urls = { bitcoin: ['http://a', 'http://b'] };
   const { nodeFailed, blockUnproven, readingCounts, reportRefused } = chainMetrics(registry, () => progress, urls);
@@ -28,9 +30,9 @@ test('shows how far each network is read, and what its nodes failed to answer', 
   readingCounts('bitcoin').misread(1);
   readingCounts('bitcoin').unexplained();
   reportRefused('bitcoin');
-  nodeFailed('bitcoin', 'timeout');
-  nodeFailed('bitcoin', 'timeout');
-  nodeFailed('ethereum', 'refused');
+  nodeFailed('bitcoin', 2, 'timeout');
+  nodeFailed('bitcoin', 2, 'timeout');
+  nodeFailed('ethereum', 1, 'refused');
   blockUnproven('ethereum', 'header');
   const lines = async () => (await registry.metrics()).split('\n').filter((line) => line.startsWith('chain_'));
   expect(await lines()).toEqual([
@@ -48,8 +50,14 @@ test('shows how far each network is read, and what its nodes failed to answer', 
     'chain_halted{network="ethereum"} 1',
     'chain_reports_failing{network="bitcoin"} 3',
     'chain_reports_failing{network="ethereum"} 3',
+    'chain_stalled{network="bitcoin"} 0',
+    'chain_stalled{network="ethereum"} 1',
     'chain_reorganizations_total{network="bitcoin"} 2',
     'chain_reorganizations_total{network="ethereum"} 2',
+    'chain_node_height{network="bitcoin",node="2"} 119',
+    'chain_node_block_timestamp_seconds{network="bitcoin",node="2"} 8',
+    'chain_node_seen_timestamp_seconds{network="bitcoin",node="2"} 9',
+    'chain_node_used{network="bitcoin",node="2"} 0',
     'chain_recheck_lag_blocks{network="bitcoin"} 8',
     'chain_recheck_lag_blocks{network="ethereum"} 8',
     'chain_unsettled_transfers{network="bitcoin",reason="readings"} 1',
@@ -62,8 +70,8 @@ test('shows how far each network is read, and what its nodes failed to answer', 
     'chain_misread_transfers_total{network="bitcoin",node="2"} 0',
     'chain_unexplained_balances_total{network="bitcoin"} 1',
     'chain_reports_refused_total{network="bitcoin"} 1',
-    'chain_node_faults_total{network="bitcoin",fault="timeout"} 2',
-    'chain_node_faults_total{network="ethereum",fault="refused"} 1',
+    'chain_node_faults_total{network="bitcoin",node="2",fault="timeout"} 2',
+    'chain_node_faults_total{network="ethereum",node="1",fault="refused"} 1',
     'chain_unproven_blocks_total{network="ethereum",part="header"} 1',
   ]);
   // Another process became the leader of the networks.
@@ -91,6 +99,7 @@ test.each(['chain-alerts.yml', 'chains-dashboard.json'])(
     const registry = createServiceMetrics({ totals: () => ({}) });
     chainMetrics(registry, () => new Map([['bitcoin', reading]]), { bitcoin: ['http://a'] }).nodeFailed(
       'bitcoin',
+      1,
       'timeout',
     );
     availabilityMetric(registry, () => new Map([['bitcoin', { isAvailable: true, forMs: 1 }]]));

@@ -1,12 +1,12 @@
 import { computedMetric, counterMetric, type MetricsRegistry } from '@cpg/runtime';
-import type { NodeFault } from './chain-source.ts';
+import type { NodeFault, NodeView } from './chain-source.ts';
 import type { ChainUrls } from './chain-urls.ts';
 import type { NetworkStates } from './network-availability.ts';
 import type { ChainProgress, ReadingCounts } from './watcher.ts';
 
 export interface ChainMetrics {
-  /** A node gave no usable answer. */
-  readonly nodeFailed: (network: string, fault: NodeFault) => void;
+  /** A node gave no usable answer, or is not used. `node` is its place in `CHAIN_URLS`, from 1. */
+  readonly nodeFailed: (network: string, node: number, fault: NodeFault) => void;
   /** The hash of a block does not prove a part of it. */
   readonly blockUnproven: (network: string, part: string) => void;
   /** Counts what readings of the blocks of a network found. */
@@ -48,7 +48,37 @@ export const chainMetrics = (
     'Transfers whose report as a payment fails and is made again',
     ({ failingReports }) => failingReports,
   );
+  metric('chain_stalled', '1 while nodes answer, and the chain is not current', ({ stalled }) =>
+    stalled === null ? 0 : 1,
+  );
   metric('chain_reorganizations_total', 'Reorganizations followed', ({ reorganizations }) => reorganizations, true);
+
+  const nodeMetric = (name: string, help: string, value: (node: NodeView) => number) =>
+    computedMetric(registry, {
+      name,
+      help,
+      labels: ['network', 'node'],
+      values: () =>
+        [...progress()].flatMap(([network, { nodes }]) =>
+          nodes.map((node) => [{ network, node: String(node.number) }, value(node)] as const),
+        ),
+    });
+  nodeMetric('chain_node_height', 'The newest block that the node showed', ({ height }) => height);
+  nodeMetric(
+    'chain_node_block_timestamp_seconds',
+    'The time of the newest block that the node showed',
+    ({ time }) => time.getTime() / 1_000,
+  );
+  nodeMetric(
+    'chain_node_seen_timestamp_seconds',
+    'When the node last showed its newest block',
+    ({ seenAt }) => seenAt.getTime() / 1_000,
+  );
+  nodeMetric(
+    'chain_node_used',
+    '0 while the newest block of the node is old, or the node does not answer',
+    ({ isUsed }) => (isUsed ? 1 : 0),
+  );
 
   metric(
     'chain_recheck_lag_blocks',
@@ -87,8 +117,8 @@ export const chainMetrics = (
   });
   const count = counterMetric(registry, {
     name: 'chain_node_faults_total',
-    help: 'Questions to a node of a chain without a usable answer',
-    labelNames: ['network', 'fault'],
+    help: 'Questions to a node of a chain without a usable answer, and each side of a disagreement',
+    labelNames: ['network', 'node', 'fault'],
   });
   const unproven = counterMetric(registry, {
     name: 'chain_unproven_blocks_total',
@@ -102,7 +132,7 @@ export const chainMetrics = (
     known: [{}],
   });
   return {
-    nodeFailed: (network, fault) => count({ network, fault }),
+    nodeFailed: (network, node, fault) => count({ network, node: String(node), fault }),
     blockUnproven: (network, part) => unproven({ network, part }),
     indexesSkipped: () => countSkipped({}),
     readingCounts: (network) => ({

@@ -69,13 +69,34 @@ export const toWatched = async <T extends { readonly address: string }>(
   return transfers.filter(({ address }) => found.has(address));
 };
 
+/** The newest block on which the nodes agree. */
+export interface ChainTip extends BlockRef {
+  /** Whether no node in use shows a block above it. */
+  readonly isNewest: boolean;
+  /** Why the chain is not current, in a sentence; null while it is. Undefined where it is too early to say. */
+  readonly stalled: string | null | undefined;
+}
+
+/** What a node showed last. */
+export interface NodeView extends BlockRef {
+  readonly number: number;
+  /** The time of the block. */
+  readonly time: Date;
+  readonly seenAt: Date;
+  /** False while its newest block is old and another node has a current one. */
+  readonly isUsed: boolean;
+}
+
 /** Reads one network. Its errors are ChainNodeError, if not said otherwise: retry later. */
 export interface ChainSource {
   /** Throws WrongChainError if the nodes serve another chain, or other tokens, than configured. */
   readonly verify: () => Promise<void>;
-  /** The highest block that every answering node has. */
-  readonly tip: () => Promise<BlockRef>;
-  /** The block at a height, on which all answering nodes agree; null above the tip of one of them. */
+  /** The highest block that every node in use has. Nodes whose newest block is old are not in use while another one
+   *  is current. */
+  readonly tip: () => Promise<ChainTip>;
+  /** By number. Nodes that never answered are absent. */
+  readonly nodes?: () => readonly NodeView[];
+  /** The block at a height, on which all nodes in use agree; null above the tip of one of them. */
   readonly at: (height: number) => Promise<BlockRef | null>;
   /** Asks nodes other than `not` first. Throws ReorganizedError if no node has that block any more. */
   readonly block: (ref: BlockRef, watched: Watched, options?: { readonly not?: readonly number[] }) => Promise<Block>;
@@ -102,15 +123,33 @@ export class WrongChainError extends Error {
   override readonly name = 'WrongChainError';
 }
 
-/** Why a node gave no usable answer. `mismatch`: the answer contradicts itself or the question. */
-export type NodeFault = 'unreachable' | 'timeout' | 'refused' | 'too_large' | 'malformed' | 'mismatch' | 'disagreement';
+/** Why a node gave no usable answer, or is not used. `busy`: it refuses for now. `refused`: it answers with an error.
+ *  `mismatch`: the answer contradicts itself or the question. `stale`: its newest block is old. */
+export type NodeFault =
+  | 'unreachable'
+  | 'timeout'
+  | 'busy'
+  | 'refused'
+  | 'too_large'
+  | 'malformed'
+  | 'mismatch'
+  | 'disagreement'
+  | 'wrong_chain'
+  | 'stale';
 
 /** No node gave a usable answer. The message names nodes by number, never by URL. */
 export class ChainNodeError extends Error {
   override readonly name = 'ChainNodeError';
   readonly fault: NodeFault;
-  constructor(fault: NodeFault, message: string, options?: ErrorOptions) {
+  /** How long a busy node asks to wait; null if it does not say. */
+  readonly retryAfterMs: number | null;
+  constructor(
+    fault: NodeFault,
+    message: string,
+    options: ErrorOptions & { readonly retryAfterMs?: number | null } = {},
+  ) {
     super(message, options);
     this.fault = fault;
+    this.retryAfterMs = options.retryAfterMs ?? null;
   }
 }

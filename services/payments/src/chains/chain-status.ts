@@ -1,4 +1,5 @@
 import type { Queryable } from '@cpg/postgres';
+import type { NodeView } from './chain-source.ts';
 import { numberOf } from './transfer-rows.ts';
 
 /** How far a network was read, as the tables say. */
@@ -14,10 +15,17 @@ export interface ChainStatus {
   readonly halted: string | null;
   /** Why reading waits although the nodes answer. */
   readonly waiting: string | null;
+  /** Why the chain is not current although nodes answer. */
+  readonly stalled: string | null;
+  /** What each node showed last. */
+  readonly nodes: readonly NodeView[];
   readonly rescanFrom: number | null;
   /** Transfers that may still change. */
   readonly open: number;
 }
+
+/** In JSON, dates are text. */
+type StoredView = Omit<NodeView, 'time' | 'seenAt'> & { readonly time: string; readonly seenAt: string };
 
 interface Row {
   readonly network: string;
@@ -27,6 +35,8 @@ interface Row {
   readonly read_at: Date | null;
   readonly halted: string | null;
   readonly waiting: string | null;
+  readonly stalled: string | null;
+  readonly nodes: readonly StoredView[] | null;
   readonly rescan_from: string | null;
   readonly open: string;
 }
@@ -45,13 +55,19 @@ export const chainStatuses = async (db: Queryable): Promise<ChainStatus[]> => {
     readAt: row.read_at,
     halted: row.halted,
     waiting: row.waiting,
+    stalled: row.stalled,
+    nodes: (row.nodes ?? []).map(({ time, seenAt, ...view }) => ({
+      ...view,
+      time: new Date(time),
+      seenAt: new Date(seenAt),
+    })),
     rescanFrom: numberOf(row.rescan_from),
     open: Number(row.open),
   }));
 };
 
-/** Asks the process that reads a network to read it again from a height. */
-export const requestRescan = async (db: Queryable, network: string, from: number): Promise<void> => {
+/** Asks the process that reads a halted network to accept the chain that the nodes show now, from a height on. */
+export const requestNewChain = async (db: Queryable, network: string, from: number): Promise<void> => {
   await db.query(
     `insert into payments.chain_cursors (network, rescan_from) values ($1, $2)
      on conflict (network) do update set rescan_from = excluded.rescan_from`,
@@ -59,20 +75,31 @@ export const requestRescan = async (db: Queryable, network: string, from: number
   );
 };
 
+/** When a node last showed the tip; null if no node did. */
+export const tipSeenAt = ({ nodes }: Pick<ChainStatus, 'nodes'>): Date | null =>
+  nodes.reduce<Date | null>(
+    (latest, { seenAt, isUsed }) => (isUsed && (!latest || seenAt > latest) ? seenAt : latest),
+    null,
+  );
+
 /** For `/health/ready`: how far each watched network was read. */
 export const chainDetails = async (db: Queryable, networks: readonly string[]): Promise<Record<string, object>> => {
   const statuses = await chainStatuses(db);
   return Object.fromEntries(
     networks.map((network) => {
-      const {
-        height = null,
-        tip = null,
-        readAt,
-        halted,
-        waiting,
-      } = statuses.find((each) => each.network === network) ?? {};
-      const detail = { height, tip, read_at: readAt?.toISOString() ?? null };
-      return [network, { ...detail, ...(halted && { halted }), ...(waiting && { waiting }) }];
+      const status = statuses.find((each) => each.network === network);
+      const { height = null, tip = null, readAt, halted, stalled, waiting, nodes = [] } = status ?? {};
+      const seenAt = tipSeenAt({ nodes });
+      const detail = {
+        height,
+        tip,
+        ...(seenAt && { tip_seen_at: seenAt.toISOString() }),
+        read_at: readAt?.toISOString() ?? null,
+        ...(halted && { halted }),
+        ...(stalled && { stalled }),
+        ...(waiting && { waiting }),
+      };
+      return [network, detail];
     }),
   );
 };

@@ -1,5 +1,5 @@
 import type { ChainChange, ReadBlock } from './chain-change.ts';
-import type { BlockRef } from './chain-source.ts';
+import type { BlockRef, NodeView } from './chain-source.ts';
 import type { Report, ReportFailure, SeenTransfer } from './seen-transfer.ts';
 
 /** How far a network was read. */
@@ -16,6 +16,9 @@ export interface StoredChain {
   readonly state: ChainState | null;
   /** The last `readAt` that was marked. Null before. */
   readonly readAt: Date | null;
+  /** Why reading stood still, and why the chain was not current, when that was last marked. */
+  readonly halted: string | null;
+  readonly stalled: string | null;
   /** An operator's request: read again from this height. */
   readonly rescanFrom: number | null;
 }
@@ -27,6 +30,10 @@ export interface ReadMark {
   /** When everything that the nodes had by then was read; null to keep the earlier mark. */
   readonly readAt: Date | null;
   readonly halted: string | null;
+  /** Why the chain is not current although nodes answer; null while it is, undefined to keep the earlier mark. */
+  readonly stalled?: string | null | undefined;
+  /** What each node showed last; absent to keep the earlier mark. */
+  readonly nodes?: readonly NodeView[] | undefined;
 }
 
 export interface OpenTransfer extends SeenTransfer {

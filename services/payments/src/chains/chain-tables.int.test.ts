@@ -9,6 +9,7 @@ import { chainKindOf } from './chain-kind.ts';
 import type { ChainStore } from './chain-store.ts';
 import { standingOfChain } from './chain-standing.ts';
 import { chainTables } from './chain-tables.ts';
+import { executeChains } from './chains-command.ts';
 
 let database: Awaited<ReturnType<typeof testDatabase>>;
 let pool: Pool;
@@ -106,6 +107,44 @@ test('begins a rescan only once, and moves no cursor before', async () => {
   await watching.readOn();
   expect(await store.load()).toMatchObject({ rescanFrom: null });
   expect(watching.recorded.places.at(-1)).toMatchObject({ height: 4 });
+});
+
+test('shows operators what each node showed and why the chain stalled, until it is current again', async () => {
+  const store = newTables();
+  const network = `network-${networks}`;
+  const at = new Date('2026-01-31T12:00:00.000Z');
+  const view = { height: 120, hash: '0x78', time: at, seenAt: new Date(at.getTime() + 1_000) };
+  const nodes = [
+    { ...view, number: 1, isUsed: true },
+    { ...view, number: 2, height: 90, isUsed: false },
+  ];
+  await store.mark({ tip: 120, readAt: null, halted: 'wrong chain', stalled: 'every node is frozen', nodes });
+  await store.mark({ tip: null, readAt: null, halted: 'wrong chain' });
+  const status = async () => {
+    const lines: string[] = [];
+    const command = {
+      db: pool,
+      assets: [],
+      networks: [network],
+      print: (line: string) => lines.push(line),
+      warn: () => {},
+    };
+    const code = await executeChains(['status'], command);
+    return { code, lines: lines.filter((line) => line.startsWith(network)) };
+  };
+  expect(await status()).toEqual({
+    code: 1,
+    lines: [
+      `${network}: nothing was read, 0 transfers may still change`,
+      `${network}: node 1 showed block 120 of 2026-01-31T12:00:00.000Z at 2026-01-31T12:00:01.000Z`,
+      `${network}: node 2 showed block 90 of 2026-01-31T12:00:00.000Z at 2026-01-31T12:00:01.000Z, not used`,
+      expect.stringMatching(/: HALTED: wrong chain\. .*rescan with --apply from below the fork$/),
+      `${network}: STALLED: every node is frozen`,
+    ],
+  });
+  await store.mark({ tip: 121, readAt: null, halted: null, stalled: null });
+  expect(await store.load()).toMatchObject({ halted: null, stalled: null });
+  expect((await status()).lines.slice(3)).toEqual([]);
 });
 
 test('is not read past an instant while further blocks can have the same time', async () => {

@@ -10,6 +10,8 @@ interface CursorRow {
   readonly time: Date | null;
   readonly rescan_from: string | null;
   readonly read_at: Date | null;
+  readonly halted: string | null;
+  readonly stalled: string | null;
   readonly rechecked: string | null;
 }
 
@@ -37,13 +39,15 @@ export const chainTables = (pool: Pool, network: string, windowBlocks: number): 
       apply(null, change, change.cursor.height, (db) => beginAt(db, network, genesis, from, change.cursor)),
     commit: (from, change) =>
       apply(from, change, change.cursor.height - windowBlocks, (db) => moveCursor(db, network, from, change)),
-    mark: async ({ tip, readAt, halted }) => {
+    mark: async ({ tip, readAt, halted, stalled, nodes }) => {
       await pool.query({
         name: 'mark-chain',
-        text: `insert into payments.chain_cursors as row (network, tip, read_at, halted) values ($1, $2, $3, $4)
+        text: `insert into payments.chain_cursors as row (network, tip, read_at, halted, stalled, nodes)
+               values ($1, $2, $3, $4, $5, $6)
                on conflict (network) do update set tip = coalesce(excluded.tip, row.tip), halted = excluded.halted,
-                 read_at = coalesce(excluded.read_at, row.read_at)`,
-        values: [network, tip, readAt, halted],
+                 read_at = coalesce(excluded.read_at, row.read_at), nodes = coalesce(excluded.nodes, row.nodes),
+                 stalled = case when $7 then row.stalled else excluded.stalled end`,
+        values: [network, tip, readAt, halted, stalled, nodes && JSON.stringify(nodes), stalled === undefined],
       });
     },
     withIds: async (ids) => (ids.length === 0 ? [] : transfers('with-ids', 'id = any($2)', ids)),
@@ -79,13 +83,18 @@ const load = async (pool: Pool, network: string): Promise<StoredChain> => {
   ]);
   const [row] = cursor.rows;
   const rescanFrom = row?.rescan_from ? Number(row.rescan_from) : null;
-  const readAt = row?.read_at ?? null;
-  if (!row?.genesis) return { state: null, readAt, rescanFrom };
+  const marks = {
+    readAt: row?.read_at ?? null,
+    halted: row?.halted ?? null,
+    stalled: row?.stalled ?? null,
+    rescanFrom,
+  };
+  if (!row?.genesis) return { state: null, ...marks };
   // The two statements may see different commits: blocks from the cursor on may belong to a later one.
   const below = blocks.rows.map(blockOf).filter(({ height }) => height < Number(row.height));
   const { nodes } = blocks.rows.find(({ hash }) => hash === row.hash) ?? { nodes: [] };
   const window = [...below, blockOf({ ...row, nodes })];
-  return { state: { genesis: row.genesis, window, rechecked: Number(row.rechecked) }, readAt, rescanFrom };
+  return { state: { genesis: row.genesis, window, rechecked: Number(row.rechecked) }, ...marks };
 };
 
 const blockOf = ({ height, hash, time, nodes }: BlockRow): ReadBlock => ({ height: Number(height), hash, time, nodes });

@@ -3,17 +3,25 @@ import { createPool, type Queryable } from '@cpg/postgres';
 import { ConfigError, createLogger, readConfig, ServiceConfig } from '@cpg/runtime';
 import { archivedAddress } from './archive.ts';
 import { type Balances, balances } from './balances.ts';
-import { type ChainStatus, chainStatuses, requestRescan } from './chain-status.ts';
+import { type ChainStatus, chainStatuses, requestNewChain, tipSeenAt } from './chain-status.ts';
 import { failingReports, retryReports } from './failing-reports.ts';
+import type { Rescan } from './rescan.ts';
+import { readRescans, requestRescan } from './rescan-rows.ts';
 
-const USAGE = `  chains status                            how far each chain was read; exit code 1 when one halted
-  chains rescan --network N --from HEIGHT  reads a chain again from this block on, and ends a halt
+const USAGE = `  chains status                            how far each chain was read; exit code 1 when one halted or stalled
+  chains rescan --network N --from HEIGHT [--apply]
+                                           shows what differs from this block on; with --apply, applies it.
+                                           Of a halted chain: accepts what the nodes show now, and ends the halt
   chains archive --address A [--watch]     the orders that show an address, and whether it has retired;
                                            --watch looks for money there again, for good
   chains balances [--all]                  what assigned addresses received, with derivation paths, as CSV; exit code 1
                                            when ASSETS_FILE lacks an asset
   chains reports                           deposits that cannot be recorded as payments, as CSV; exit code 1 if any
   chains reports --retry ID                records the deposit of this transfer or payment again, or of "all"`;
+
+const HALT_ADVICE =
+  'Compare block and chain id with an explorer. If a node is wrong, repair it, or take it out of CHAIN_URLS and ' +
+  'restart: reading goes on by itself, and nothing is lost. Only if the chain itself changed: rescan with --apply from below the fork';
 
 const Config = ServiceConfig.pick({ DATABASE_URL: true, ENVIRONMENT: true, CAZ_DECIMALS: true }).extend(
   AssetsConfig.shape,
@@ -33,7 +41,7 @@ export interface ChainsCommand {
   readonly warn: (line: string) => void;
 }
 
-/** Runs `chains …` of an operator. Resolves to the exit code: 0, 1 for a halted chain, 2 for a failure. */
+/** Runs `chains …` of an operator. Resolves to the exit code: 0, 1 for a halted or stalled chain, 2 for a failure. */
 export const runChainsCommand = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> => {
   const print = (line: string) => void process.stdout.write(`${line}\n`);
   const warn = (line: string) => void process.stderr.write(`${line}\n`);
@@ -53,7 +61,8 @@ export const runChainsCommand = async (args: readonly string[], env: NodeJS.Proc
 
 export const executeChains = async ([verb, ...options]: readonly string[], command: ChainsCommand): Promise<number> => {
   const { db, assets, print } = command;
-  if (verb === 'status' && options.length === 0) return printStatus(await chainStatuses(db), print);
+  if (verb === 'status' && options.length === 0)
+    return printStatus(await chainStatuses(db), await readRescans(db), print);
   if (verb === 'rescan') return rescan(options, command);
   if (verb === 'balances' && options.every((option) => option === '--all')) {
     return printBalances(await balances(db, assets, { all: options.length > 0 }), command);
@@ -96,31 +105,88 @@ const printBalances = ({ lines, lost, unknownAssets }: Balances, { print, warn }
   return unknownAssets.length > 0 ? 1 : 0;
 };
 
-const printStatus = (statuses: readonly ChainStatus[], print: (line: string) => void): number => {
-  for (const { network, height, hash, tip, readAt, halted, waiting, rescanFrom, open } of statuses) {
-    const read = height === null ? 'nothing was read' : `read up to block ${height} (${hash}) of ${tip ?? 'unknown'}`;
+const printStatus = (
+  statuses: readonly ChainStatus[],
+  rescans: ReadonlyMap<string, Rescan>,
+  print: (line: string) => void,
+): number => {
+  for (const status of statuses) {
+    const { network, height, hash, tip, readAt, halted, stalled, waiting, nodes, rescanFrom, open } = status;
+    const seenAt = tipSeenAt(status);
+    const seen = seenAt ? `, as seen at ${seenAt.toISOString()}` : '';
+    const read =
+      height === null ? 'nothing was read' : `read up to block ${height} (${hash}) of ${tip ?? 'unknown'}${seen}`;
     const when = readAt ? `, complete at ${readAt.toISOString()}` : '';
     print(`${network}: ${read}${when}, ${open} transfers may still change`);
-    if (halted !== null) print(`${network}: HALTED: ${halted}`);
+    for (const { number, height: newest, time, seenAt: at, isUsed } of nodes)
+      print(
+        `${network}: node ${number} showed block ${newest} of ${time.toISOString()} at ${at.toISOString()}${isUsed ? '' : ', not used'}`,
+      );
+    if (halted !== null) print(`${network}: HALTED: ${halted}. ${HALT_ADVICE}`);
+    if (stalled !== null) print(`${network}: STALLED: ${stalled}`);
     if (waiting !== null) print(`${network}: reading waits: ${waiting}`);
-    if (rescanFrom !== null) print(`${network}: a rescan from block ${rescanFrom} waits for its turn`);
+    if (rescanFrom !== null) print(`${network}: the chain is accepted from block ${rescanFrom} on, within 30 seconds`);
+    const rescan = rescans.get(network);
+    if (rescan) printRescan(network, rescan, print);
   }
   if (statuses.length === 0) print('no chain was read: set CHAIN_URLS');
-  return statuses.some(({ halted }) => halted !== null) ? 1 : 0;
+  return statuses.some(({ halted, stalled }) => halted !== null || stalled !== null) ? 1 : 0;
 };
 
-const rescan = async (options: readonly string[], { db, networks, print }: ChainsCommand): Promise<number> => {
+const rescan = async (options: readonly string[], command: ChainsCommand): Promise<number> => {
+  const { db, networks, print } = command;
+  const apply = options.includes('--apply');
+  const rest = options.filter((option) => option !== '--apply');
   const given = new Map<string, string>();
-  for (let n = 0; n < options.length; n += 2) given.set(options[n]!, options[n + 1] ?? '');
-  const [network, from] = [given.get('--network'), given.get('--from')];
-  if (given.size !== 2 || network === undefined || from === undefined || !/^\d{1,12}$/.test(from))
+  for (let n = 0; n < rest.length; n += 2) given.set(rest[n]!, rest[n + 1] ?? '');
+  const [network, text] = [given.get('--network'), given.get('--from')];
+  if (given.size !== 2 || network === undefined || text === undefined || !/^\d{1,12}$/.test(text))
     throw new UsageError(USAGE);
   if (!networks.includes(network))
     throw new UsageError(`there is no network ${network}: it is one of ${networks.join(', ')}`);
-  const { height = null } = (await chainStatuses(db)).find((each) => each.network === network) ?? {};
-  await requestRescan(db, network, Number(from));
-  if (height !== null && Number(from) > height + 1)
-    print(`money in the blocks ${height + 1} to ${Number(from) - 1} of ${network} is not looked for`);
+  const from = Number(text);
+  const status = (await chainStatuses(db)).find((each) => each.network === network);
+  if (status && status.halted !== null) return acceptChain(status, { from, apply }, command);
+  if (status && status.height !== null && from > status.height)
+    throw new UsageError(`block ${from} of ${network} was not read yet: reading is at block ${status.height}`);
+  await requestRescan(db, network, { from, apply });
+  const effect = apply ? 'what differs is applied' : 'nothing is changed';
+  print(
+    `${network} is read again from block ${from} on, beside the reading; ${effect}: "chains status" shows the result`,
+  );
+  return 0;
+};
+
+/** Nothing is read meanwhile, so the reading itself goes back to the height. */
+const acceptChain = async (
+  { network, halted }: ChainStatus,
+  { from, apply }: { readonly from: number; readonly apply: boolean },
+  { db, print }: ChainsCommand,
+): Promise<number> => {
+  if (!apply) {
+    const { rows } = await db.query<{ count: string }>(
+      'select count(*) from payments.chain_transfers where network = $1 and height >= $2',
+      [network, from],
+    );
+    print(`${network}: HALTED: ${halted}. ${HALT_ADVICE}`);
+    print(
+      `with --apply, the chain that the nodes show now is accepted from block ${from} on: ${rows[0]!.count} transfers ` +
+        'are looked for again, and payments that it does not contain fail',
+    );
+    return 0;
+  }
+  await requestNewChain(db, network, from);
   print(`${network} is read again from block ${from} on: "chains status" shows when it is complete`);
   return 0;
+};
+
+const printRescan = (network: string, rescan: Rescan, print: (line: string) => void): void => {
+  const { from, to, next, apply, findings, found, finishedAt } = rescan;
+  const mode = apply ? 'applies what differs' : 'changes nothing';
+  const where = finishedAt ? `complete at ${finishedAt.toISOString()}` : `at block ${next} of ${to ?? 'unknown'}`;
+  print(`${network}: rescan from block ${from}, which ${mode}: ${where}, ${found} transfers differ`);
+  for (const { kind, transfer, block } of findings)
+    print(
+      `${network}: ${kind} in block ${block.height}: ${transfer.units} units to ${transfer.address} (${transfer.id})`,
+    );
 };

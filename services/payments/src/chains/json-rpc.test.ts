@@ -63,3 +63,64 @@ test('reads characters outside of ASCII, also those that end in the next piece',
     expect(await node.call('any')).toBe('größer 🪙');
   }
 });
+
+describe('with a node that refuses', () => {
+  const refusals: { status: number; headers?: Record<string, string>; text: string }[] = [];
+  let asked = 0;
+  let refusing: Server;
+  let patient: RpcNode;
+  beforeAll(async () => {
+    refusing = createServer((request, response) => {
+      void (async () => {
+        const chunks: Buffer[] = [];
+        for await (const chunk of request) chunks.push(chunk as Buffer);
+        const { id } = JSON.parse(Buffer.concat(chunks).toString()) as { id: number };
+        asked += 1;
+        const { status, headers, text } = refusals.shift() ?? { status: 200, text: '{"id":ID,"result":7}' };
+        response.writeHead(status, headers).end(text.replace('ID', String(id)));
+      })();
+    });
+    await new Promise<void>((resolve) => refusing.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(refusing.address() as AddressInfo).port}`;
+    patient = rpcNode({ url, number: 3, busyWaitsMs: [1, 1] });
+  });
+  beforeEach(() => {
+    asked = 0;
+    refusals.length = 0;
+  });
+  afterAll(async () => {
+    await patient.close();
+    await new Promise((resolve) => refusing.close(resolve));
+  });
+  const limit = '{"id":ID,"error":{"code":-32005,"message":"rate limit exceeded"}}';
+
+  test('asks again, because a limit per second soon lets the call pass', async () => {
+    refusals.push({ status: 429, text: '' }, { status: 200, text: limit });
+    expect(await patient.call('any')).toBe(7);
+    expect(asked).toBe(3);
+  });
+
+  test('gives up after some waits, and says what the node asks for', async () => {
+    for (let n = 0; n < 3; n += 1) refusals.push({ status: 429, headers: { 'retry-after': '0' }, text: limit });
+    await expect(patient.call('any')).rejects.toMatchObject({
+      name: 'ChainNodeError',
+      fault: 'busy',
+      message: 'node 3, any: error -32005: rate limit exceeded',
+      retryAfterMs: 0,
+    });
+    refusals.push({ status: 429, headers: { 'retry-after': '30' }, text: '' });
+    asked = 0;
+    await expect(patient.call('any')).rejects.toMatchObject({ fault: 'busy', retryAfterMs: 30_000 });
+    expect(asked).toBe(1);
+  });
+
+  test.each([
+    [-32_601, 'the method trace_block does not exist/is not available', 'no_method'],
+    [3, 'execution reverted', 'reverted'],
+    [-32_603, 'internal error', 'unknown'],
+  ])('passes the error %i on, with its class', async (code, message, kind) => {
+    refusals.push({ status: 200, text: `{"id":ID,"error":${JSON.stringify({ code, message })}}` });
+    await expect(patient.call('any')).rejects.toMatchObject({ name: 'RpcError', code, kind });
+    expect(asked).toBe(1);
+  });
+});

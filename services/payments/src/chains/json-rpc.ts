@@ -1,17 +1,22 @@
 import { isAscii } from 'node:buffer';
 import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { errors, Pool } from 'undici';
 import { ChainNodeError } from './chain-source.ts';
 import { decodedHex } from './hex-parts.ts';
+import { retryAfterMs, rpcErrorClass, type RpcErrorClass, statusClass } from './rpc-errors.ts';
 
-/** A node answered with a JSON-RPC error. */
+/** A node answered the question with a JSON-RPC error. Never because of its limits: then it is a ChainNodeError, so
+ *  that nobody takes a rate limit for a missing block, method or state. */
 export class RpcError extends Error {
   override readonly name = 'RpcError';
   readonly code: number;
-  constructor(code: number, message: string) {
+  readonly kind: Exclude<RpcErrorClass, 'busy' | 'too_large'>;
+  constructor(code: number, message: string, kind: RpcError['kind'] = 'unknown') {
     super(message);
     this.code = code;
+    this.kind = kind;
   }
 }
 
@@ -30,8 +35,13 @@ export interface RpcNodeOptions {
   readonly number: number;
   readonly timeoutMs?: number;
   readonly maxBytes?: number;
+  /** Waits before a call to a busy node is repeated. */
+  readonly busyWaitsMs?: readonly number[];
 }
 
+// A limit per second refuses only some of the calls that a block needs.
+const BUSY_WAITS_MS = [500, 1_000, 2_000];
+const LONGEST_BUSY_WAIT_MS = 3_000;
 const TIMEOUT_MS = 30_000;
 // A Bitcoin block has 8 MB in hex, the traces of a full EVM block have tens of MB.
 const MAX_BYTES = 128 * 1024 * 1024;
@@ -40,7 +50,13 @@ const MAX_MESSAGE = 200;
 const CONNECTIONS = 16;
 
 /** A JSON-RPC 2.0 client of one node. No error contains its URL. */
-export const rpcNode = ({ url, number, timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES }: RpcNodeOptions): RpcNode => {
+export const rpcNode = ({
+  url,
+  number,
+  timeoutMs = TIMEOUT_MS,
+  maxBytes = MAX_BYTES,
+  busyWaitsMs = BUSY_WAITS_MS,
+}: RpcNodeOptions): RpcNode => {
   const { origin, pathname, search, username, password } = new URL(url);
   const timeouts = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs };
   const pool = new Pool(origin, { connections: CONNECTIONS, maxResponseSize: maxBytes, ...timeouts });
@@ -48,8 +64,8 @@ export const rpcNode = ({ url, number, timeoutMs = TIMEOUT_MS, maxBytes = MAX_BY
   const withoutSecrets = redactor([username, password, ...pathname.split('/'), ...search.split(/[?&=]/)]);
   let lastId = 0;
 
-  const failure = (method: string, fault: ChainNodeError['fault'], why: string) =>
-    new ChainNodeError(fault, `node ${number}, ${method}: ${withoutSecrets(why)}`);
+  const failure = (method: string, fault: ChainNodeError['fault'], why: string, waitMs: number | null = null) =>
+    new ChainNodeError(fault, `node ${number}, ${method}: ${withoutSecrets(why)}`, { retryAfterMs: waitMs });
 
   const ask = async (method: string, params: readonly unknown[]): Promise<Response> => {
     const id = (lastId += 1);
@@ -57,7 +73,8 @@ export const rpcNode = ({ url, number, timeoutMs = TIMEOUT_MS, maxBytes = MAX_BY
     try {
       const body = JSON.stringify({ jsonrpc: '2.0', id, method, params });
       const response = await pool.request({ method: 'POST', path: pathname + search, headers, body, signal });
-      return { id, status: response.statusCode, body: await partsOf(response.body) };
+      const { statusCode: status, headers: answered } = response;
+      return { id, status, retryAfter: String(answered['retry-after'] ?? ''), body: await partsOf(response.body) };
     } catch (error) {
       if (error instanceof errors.ResponseExceededMaxSizeError)
         throw failure(method, 'too_large', `answered more than ${maxBytes} bytes`);
@@ -65,25 +82,49 @@ export const rpcNode = ({ url, number, timeoutMs = TIMEOUT_MS, maxBytes = MAX_BY
     }
   };
 
-  const resultOf = (method: string, { id, status }: Response, json: string): unknown => {
+  const resultOf = (method: string, { id, status, retryAfter }: Response, json: string): unknown => {
     const answer = parsed(json);
+    const waitMs = (data?: unknown) => retryAfterMs(retryAfter || undefined, data, Date.now());
     if (!isAnswer(answer, id)) {
+      const kind = statusClass(status);
+      if (kind !== 'unknown') throw failure(method, kind, `HTTP status ${status}`, waitMs());
       if (status < 200 || status >= 300) throw failure(method, 'refused', `HTTP status ${status}`);
       throw failure(method, 'malformed', 'is no answer of JSON-RPC to the question');
     }
     if (answer.error !== undefined && answer.error !== null) {
-      const message = withoutSecrets(answer.error.message.slice(0, MAX_MESSAGE));
-      throw new RpcError(answer.error.code, `node ${number}, ${method}: error ${answer.error.code}: ${message}`);
+      const { code, message, data } = answer.error;
+      const text = `error ${code}: ${message.slice(0, MAX_MESSAGE)}`;
+      const kind = status === 429 ? 'busy' : rpcErrorClass(code, message);
+      if (kind === 'busy' || kind === 'too_large') throw failure(method, kind, text, waitMs(data));
+      throw new RpcError(code, `node ${number}, ${method}: ${withoutSecrets(text)}`, kind);
     }
     return answer.result;
   };
 
-  const call = async (method: string, params: readonly unknown[] = []): Promise<unknown> => {
-    const response = await ask(method, params);
-    return resultOf(method, response, textOf(response.body));
+  /** Asks again while the node is busy, unless it wants a longer pause. */
+  const patiently = async <T>(attempt: () => Promise<T>): Promise<T> => {
+    for (const waitMs of busyWaitsMs) {
+      try {
+        return await attempt();
+      } catch (error) {
+        if (!(error instanceof ChainNodeError) || error.fault !== 'busy') throw error;
+        if ((error.retryAfterMs ?? 0) > LONGEST_BUSY_WAIT_MS) throw error;
+        await sleep(Math.max(waitMs, error.retryAfterMs ?? 0));
+      }
+    }
+    return attempt();
   };
 
-  const bytes = async (method: string, params: readonly unknown[]): Promise<Buffer> => {
+  const call = (method: string, params: readonly unknown[] = []): Promise<unknown> =>
+    patiently(async () => {
+      const response = await ask(method, params);
+      return resultOf(method, response, textOf(response.body));
+    });
+
+  const bytes = (method: string, params: readonly unknown[]): Promise<Buffer> =>
+    patiently(() => askBytes(method, params));
+
+  const askBytes = async (method: string, params: readonly unknown[]): Promise<Buffer> => {
     const response = await ask(method, params);
     const { json, digits } = withoutLongResult(response.body);
     const result = resultOf(method, response, json);
@@ -98,6 +139,8 @@ export const rpcNode = ({ url, number, timeoutMs = TIMEOUT_MS, maxBytes = MAX_BY
 interface Response {
   readonly id: number;
   readonly status: number;
+  /** The header `Retry-After`; empty without one. */
+  readonly retryAfter: string;
   /** In the parts in which it arrived: joining megabytes costs time and garbage. */
   readonly body: readonly Buffer[];
 }
@@ -135,7 +178,7 @@ const textOf = (parts: readonly Buffer[]): string =>
 
 interface Answer {
   readonly result: unknown;
-  readonly error?: { readonly code: number; readonly message: string } | null;
+  readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown } | null;
 }
 
 const isAnswer = (value: unknown, id: number): value is Answer => {

@@ -11,7 +11,12 @@ export interface WatchedChain {
   readonly network: string;
   readonly kind: ChainKind;
   /** Called each time that this process becomes the leader of the network; `close` when it is not any more. */
-  readonly open: (isLeader: IsLeader) => { readonly watcher: Watcher; readonly close: () => Promise<void> };
+  readonly open: (isLeader: IsLeader) => {
+    readonly watcher: Watcher;
+    /** Follows requests for rescans until `signal` aborts. */
+    readonly followRescans: (signal: AbortSignal) => Promise<void>;
+    readonly close: () => Promise<void>;
+  };
 }
 
 export interface Chains {
@@ -34,10 +39,10 @@ export const startChains = (
       role: `payments.chain-${network}`,
       log,
       lead: async (signal, isLeader) => {
-        const { watcher, close } = open(isLeader);
+        const { watcher, followRescans, close } = open(isLeader);
         led.set(network, watcher);
         try {
-          await watch(watcher, { network, kind, signal, log });
+          await Promise.all([watch(watcher, { network, kind, signal, log }), followRescans(signal)]);
         } finally {
           led.delete(network);
           await close();
@@ -63,22 +68,28 @@ export const watch = async (watcher: Watcher, { network, kind, signal, log }: Wa
   let failures = 0;
   let lastFailure = '';
   let isBehind = false;
+  let isStalled = false;
   while (!signal.aborted) {
     try {
       await watcher.readOn(signal);
       if (lastFailure !== '') log.info({ network }, 'reading of the chain goes on');
       failures = 0;
       lastFailure = '';
-      const { state, height, tip } = watcher.progress();
+      const { state, height, tip, stalled } = watcher.progress();
       if (state === 'behind' && !isBehind) log.warn({ network, height, tip }, 'the nodes are behind: waiting for them');
       isBehind = state === 'behind';
+      if (stalled !== null && !isStalled)
+        log.error({ network, detail: stalled }, 'the chain is not current: its orders wait, see docs/operators.md');
+      if (stalled === null && isStalled) log.info({ network }, 'the chain is current again');
+      isStalled = stalled !== null;
     } catch (error) {
       // A read model that is behind, or a store that is unavailable, is no reason to ask the nodes less often.
       failures = isTemporary(error) ? 0 : failures + 1;
-      const { message } = error as Error;
+      const { name, message } = error as Error;
+      const failure = `${name}: ${message}`;
       // The same failure is logged once, however often it is met.
-      if (message !== lastFailure && !signal.aborted) logFailure(log, network, error);
-      lastFailure = message;
+      if (failure !== lastFailure && !signal.aborted) logFailure(log, network, error);
+      lastFailure = failure;
     }
     const isHalted = watcher.progress().state === 'halted';
     const pauseMs = isHalted ? LONGEST_PAUSE_MS : Math.min(LONGEST_PAUSE_MS, kind.pollMs * 2 ** Math.min(failures, 10));

@@ -1,5 +1,6 @@
-import { CHAIN_STREAM_PREFIX, ChainEvent } from '@cpg/contracts';
+import { CHAIN_STREAM_PREFIX, ChainEvent, PaymentEvent } from '@cpg/contracts';
 import { readStream } from '@cpg/event-store';
+import { paymentIdOf } from '../payment/identity.ts';
 import { appliedOnceConfirmed, until } from '../testing/jest-fixtures.ts';
 import { deposit } from '../testing/jest-order-events.ts';
 import { type PaymentsService, startPayments } from '../testing/jest-payments.ts';
@@ -162,7 +163,7 @@ test(
     expect(await watched.paymentOf(money, 'applied')).toMatchObject({ order_id: orderId, paid_amount: '10000.000000' });
     chain.setLie(null);
     const command = { db: payments.pool, assets: sepolia.assets, networks: [network], print: () => {}, warn: () => {} };
-    await executeChains(['rescan', '--network', network, '--from', '1'], command);
+    await executeChains(['rescan', '--network', network, '--from', '1', '--apply'], command);
     expect(await watched.paymentOf(money, 'failed')).toMatchObject({ failure_reason: 'misread' });
     const corrected = await watched.paymentOf({ ...money, id: correctedId(money) }, 'applied');
     expect(corrected).toMatchObject({ order_id: orderId, paid_amount: '10.000000', tx_hash: '0xf' });
@@ -209,6 +210,12 @@ test(
       warn: () => {},
     };
     await executeChains(['rescan', '--network', network, '--from', '1'], command);
+    expect(lines.splice(0)).toEqual([
+      expect.stringMatching(/HALTED: node 1 has chain id 1, not 11155111\. .*take it out of CHAIN_URLS/),
+      'with --apply, the chain that the nodes show now is accepted from block 1 on: 0 transfers are looked for again, ' +
+        'and payments that it does not contain fail',
+    ]);
+    await executeChains(['rescan', '--network', network, '--from', '1', '--apply'], command);
     await expect(executeChains(['rescan', '--network', 'other', '--from', '1'], command)).rejects.toThrow(
       /no network other/,
     );
@@ -216,6 +223,104 @@ test(
     await until(() => second.running.progress().get(network)?.state === 'at_tip');
     await until(async () => !JSON.stringify(await second.details()).includes('halted'));
     await second.running.stop();
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  'lets no order expire while its nodes are frozen, and shows why until they are current again',
+  async () => {
+    const chain = simulatedChain();
+    const network = 'frozen';
+    chain.mineMany(3);
+    chain.setShown({ stalled: 'every node is frozen' });
+    const { running, details, standing } = watched.startProcess(chain.source, network);
+    const shown = () => ({ chains: { [network]: { height: chain.height(), stalled: 'every node is frozen' } } });
+    await until(() => running.progress().get(network)?.state === 'at_tip');
+    await until(async () => JSON.stringify(await details()).includes('stalled'));
+    expect(await details()).toMatchObject(shown());
+    const hourAgo = new Date(Date.now() - 3_600_000);
+    expect(await standing(network, hourAgo, undefined)).toBe('unread');
+    chain.setShown({});
+    await until(async () => (await standing(network, hourAgo, undefined)) === 'reported');
+    expect(JSON.stringify(await details())).not.toContain('stalled');
+    await running.stop();
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  'a rescan shows what was missed, adds it only on request, and announces nothing else',
+  async () => {
+    const chain = simulatedChain();
+    const network = 'rescanned';
+    let isBlind = false;
+    const source: ChainSource = {
+      ...chain.source,
+      block: async (ref, addresses) => {
+        const block = await chain.source.block(ref, addresses);
+        return isBlind ? { ...block, transfers: [] } : block;
+      },
+    };
+    const { running } = watched.startProcess(source, network);
+    const untilRead = () => until(() => running.progress().get(network)?.height === chain.height());
+    const seen = transferTo(8, '0x8a');
+    const missed = transferTo(9, '0x9a');
+    const orderId = await watched.orderAt(9);
+    await until(async () => (await payments.findPayable({ address: sepolia.addressAt(9) }))?.orderId === orderId);
+    chain.mine(seen);
+    chain.mineMany(usdc.requiredConfirmations);
+    await watched.paymentOf(seen, 'orphan');
+    isBlind = true;
+    chain.mine(missed);
+    await untilRead();
+    chain.mineMany(usdc.requiredConfirmations);
+    await untilRead();
+    await until(() => running.progress().get(network)?.recheckLag === 0);
+    isBlind = false;
+
+    const lines: string[] = [];
+    const command = {
+      db: payments.pool,
+      assets: [],
+      networks: [network],
+      print: (line: string) => lines.push(line),
+      warn: () => {},
+    };
+    const shown = async () => {
+      lines.length = 0;
+      await executeChains(['status'], command);
+      return lines.filter((line) => line.startsWith(`${network}: `)).slice(1);
+    };
+    const rescan = async (...options: string[]) => {
+      await executeChains(['rescan', '--network', network, '--from', '1', ...options], command);
+      return until(async () => {
+        const found = await shown();
+        return found[0]?.includes('complete') && found;
+      });
+    };
+    const countOf = async ({ id }: { id: string }) => {
+      const stream = `payment-${paymentIdOf('crypto_deposit', `${sepolia.chainId}/${id}`)}`;
+      return (await readStream(payments.client, stream, PaymentEvent))?.length ?? 0;
+    };
+    const before = await countOf(seen);
+    const height = chain.height() - usdc.requiredConfirmations;
+    const finding = `${network}: missing in block ${height}: 10000000 units to ${missed.address} (0x9a:0)`;
+    expect(await rescan()).toEqual([
+      expect.stringMatching(/changes nothing: complete at .*, 1 transfers differ$/),
+      finding,
+    ]);
+    expect(await countOf(missed)).toBe(0);
+    expect(await rescan('--apply')).toEqual([expect.stringMatching(/applies what differs: complete at/), finding]);
+    chain.mine();
+    expect(await watched.paymentOf(missed, 'applied')).toMatchObject({ order_id: orderId });
+    expect(await rescan('--apply')).toEqual([expect.stringMatching(/, 0 transfers differ$/)]);
+    await untilRead();
+    expect(await countOf(seen)).toBe(before);
+    await expect(
+      executeChains(['rescan', '--network', network, '--from', '999999', '--apply'], command),
+    ).rejects.toThrow('block 999999 of rescanned was not read yet');
+    await running.stop();
   },
   TIMEOUT_MS,
 );

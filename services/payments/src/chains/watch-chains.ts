@@ -27,6 +27,8 @@ import { newestAddresses } from '../projections/payables.ts';
 import type { NetworkAvailability } from './network-availability.ts';
 import { openChainSource } from './open-chain-source.ts';
 import { standingOfChain } from './chain-standing.ts';
+import { rescanner } from './rescan.ts';
+import { rescanRows } from './rescan-rows.ts';
 import { minorOf, type Quorum, reporter, type RequiredConfirmations } from './reporter.ts';
 import { type Chains, startChains, type WatchedChain } from './start-chains.ts';
 import { chainWatcher } from './watcher.ts';
@@ -34,7 +36,7 @@ import { type WatchedAddresses, watchedAddresses } from './watched-addresses.ts'
 
 export interface NodesOfNetwork {
   readonly urls: readonly string[];
-  readonly onFault: (fault: NodeFault) => void;
+  readonly onFault: (fault: NodeFault, node: number, error: Error) => void;
   readonly onUnproven: (block: BlockRef, part: string) => void;
 }
 
@@ -142,15 +144,21 @@ const watchedChain = (
   } = options;
   const { name, chainId, assets } = network;
   const urls = config.CHAIN_URLS[name]!;
+  const assetIds = new Set(assets.map(({ id }) => id));
   const quorum = quorumOf(assets, { quorum: config.CHAIN_QUORUM, nodes: urls.length });
   return {
     network: name,
     kind,
     open: (isLeader) => {
+      const logFault = faultLog(name, { now, log });
+      const onFault: NodesOfNetwork['onFault'] = (fault, node, error) => {
+        nodeFailed(name, node, fault);
+        logFault(fault, node, error);
+      };
       const unproven = new Set<string>();
       const source = openSource(network, {
         urls,
-        onFault: (fault) => nodeFailed(name, fault),
+        onFault,
         onUnproven: ({ height }, part) => {
           blockUnproven(name, part);
           if (!unproven.has(part)) log.warn({ network: name, height, part }, 'the hash of a block does not prove it');
@@ -181,7 +189,7 @@ const watchedChain = (
         stream,
         watched,
         report,
-        assets: new Set(assets.map(({ id }) => id)),
+        assets: assetIds,
         recheckDepth: Math.min(...assets.map((asset) => asset.requiredConfirmations)),
         quorum,
         coin: assets.find(({ contract }) => contract === undefined)?.id ?? null,
@@ -190,7 +198,9 @@ const watchedChain = (
         now,
         log,
       });
-      return { watcher, close: source.close };
+      const rescans = rescanRows(pool, name);
+      const { follow } = rescanner({ network: name, source, store, rescans, watched, assets: assetIds, now, log });
+      return { watcher, followRescans: follow, close: source.close };
     },
   };
 };
@@ -208,6 +218,23 @@ export const quorumOf =
     const limitMinor = asset?.confirmationTiers[0]?.fromMinor;
     return nodes > 1 && limitMinor !== undefined && minorOf(asset!, units) >= limitMinor ? 2 : 1;
   };
+
+const LOG_AGAIN_AFTER_MS = 600_000;
+
+/** Logs a fault of a node when it begins and every ten minutes, because a node can fail each question. */
+const faultLog = (
+  network: string,
+  { now, log }: Pick<WatchChainsOptions, 'now' | 'log'>,
+): NodesOfNetwork['onFault'] => {
+  const loggedAt = new Map<string, number>();
+  return (fault, node, error) => {
+    const key = `${node} ${fault}`;
+    const nowMs = now().getTime();
+    if (nowMs - (loggedAt.get(key) ?? -Infinity) < LOG_AGAIN_AFTER_MS) return;
+    loggedAt.set(key, nowMs);
+    log.warn({ network, node, fault, detail: error.message }, 'a node of the chain gave no usable answer');
+  };
+};
 
 /** By the settings of the merchant whose order shows the address. */
 const requiredByMerchant =

@@ -1,8 +1,15 @@
 import { setImmediate } from 'node:timers/promises';
 import { AppError } from '@cpg/core';
-import { chainProcesses, KIND, transferOf, USDC, watchNewChain } from '../testing/jest-chain-process.ts';
+import {
+  type ChainProcesses,
+  chainProcesses,
+  KIND,
+  transferOf,
+  USDC,
+  watchNewChain,
+} from '../testing/jest-chain-process.ts';
 import { simulatedChain } from '../testing/jest-simulated-chain.ts';
-import { ChainNodeError, type ChainSource } from './chain-source.ts';
+import { ChainNodeError, type ChainSource, WrongChainError } from './chain-source.ts';
 
 const money = transferOf('a');
 
@@ -239,6 +246,15 @@ test.each([1, KIND.windowBlocks])('follows a reorganization of %i blocks', async
   expect(watching.progress()).toMatchObject({ state: 'at_tip', height: chain.height(), reorganizations: 1 });
 });
 
+/** Reads until the answers of the nodes halt reading. */
+const readUntilHalted = async (watching: ChainProcesses): Promise<void> => {
+  for (let answer = 1; answer < 3; answer += 1) {
+    await expect(watching.readOn()).rejects.toMatchObject({ name: 'Error' });
+    expect(watching.tables.mark().halted).toBeNull();
+  }
+  await expect(watching.readOn()).rejects.toMatchObject({ name: 'ChainHaltedError' });
+};
+
 test('halts at a reorganization that is deeper than the window, until an operator asks for a rescan', async () => {
   const { chain, watching } = await applied();
   chain.mineMany(KIND.windowBlocks - 3);
@@ -246,7 +262,7 @@ test('halts at a reorganization that is deeper than the window, until an operato
   chain.drop(KIND.windowBlocks + 1);
   chain.mineMany(KIND.windowBlocks + 5);
   const before = watching.tables.window();
-  await expect(watching.readOn()).rejects.toMatchObject({ name: 'ChainHaltedError', reason: 'deeper_than_window' });
+  await readUntilHalted(watching);
   watching.restart();
   await expect(watching.readOn()).rejects.toThrow(/none of the last 11 blocks/);
   expect(watching.tables.window()).toEqual(before);
@@ -264,7 +280,7 @@ test('halts on a node that was wiped and shows another chain', async () => {
   const { chain, watching } = await applied();
   chain.wipe();
   chain.mineMany(30);
-  await expect(watching.readOn()).rejects.toThrow(/block 0 of the nodes is main-0-/);
+  await readUntilHalted(watching);
   watching.restart();
   await expect(watching.readOn()).rejects.toThrow(/block 0 of the nodes is main-0-/);
   expect(watching.paymentOf(money)?.status).toBe('applied');
@@ -541,4 +557,104 @@ test('a process that resumes after another one took over fails no payment any mo
   expect(watching.paymentOf(money)).toMatchObject({ status: 'applied', block });
   expect(watching.events.map(({ type }) => type)).not.toContain('PaymentFailed');
   expect(watching.tables.transfers()).toMatchObject([{ reported: { status: 'confirmed' }, pending: null }]);
+});
+
+test('one answer of a wrong node behind a load balancer halts nothing', async () => {
+  const { chain, watching } = await applied();
+  for (let time = 0; time < 5; time += 1) {
+    chain.setFailure(new WrongChainError('node 1 serves another chain'));
+    await expect(watching.readOn()).rejects.toThrow('node 1 serves another chain');
+    await expect(watching.readOn()).rejects.toThrow('node 1 serves another chain');
+    chain.setFailure(null);
+    chain.mine();
+    await watching.readOn();
+    expect(watching.progress()).toMatchObject({ state: 'at_tip', height: chain.height() });
+  }
+  expect(watching.tables.mark().halted).toBeNull();
+});
+
+test('waits before it halts until all nodes had the time to know the same', async () => {
+  const { chain, watching } = await watchNewChain({ kind: { ...KIND, settleMs: 3_600_000 } });
+  chain.setFailure(new WrongChainError('node 1 serves another chain'));
+  for (let time = 0; time < 5; time += 1) await expect(watching.readOn()).rejects.toMatchObject({ name: 'Error' });
+  watching.passHours(1);
+  await expect(watching.readOn()).rejects.toMatchObject({ name: 'ChainHaltedError', reason: 'other_chain' });
+});
+
+test('no other failure of nodes halts reading, however often it is met', async () => {
+  const { chain, watching } = await watchNewChain();
+  chain.mine(money);
+  chain.mine();
+  for (const fault of ['busy', 'refused', 'too_large', 'mismatch', 'disagreement', 'malformed', 'timeout'] as const) {
+    chain.setFailure(new ChainNodeError(fault, `node 1 is ${fault}`));
+    for (let time = 0; time < 10; time += 1) await expect(watching.readOn()).rejects.toThrow(`node 1 is ${fault}`);
+  }
+  expect(watching.tables.mark().halted).toBeNull();
+  chain.setFailure(null);
+  await watching.readOn();
+  expect(watching.paymentOf(money)?.status).toBe('applied');
+});
+
+test('goes on by itself after a halt once the node is repaired, and no money is lost', async () => {
+  const { chain, watching } = await watchNewChain();
+  chain.mine(money);
+  chain.setFailure(new WrongChainError('node 1 serves another chain'));
+  await readUntilHalted(watching);
+  expect(watching.tables.mark().halted).toBe('node 1 serves another chain');
+  watching.restart();
+  await expect(watching.readOn()).rejects.toMatchObject({ name: 'ChainHaltedError' });
+  chain.mine();
+  chain.setFailure(null);
+  await watching.readOn();
+  expect(watching.tables.mark().halted).toBeNull();
+  expect(watching.progress().state).toBe('at_tip');
+  expect(watching.paymentOf(money)?.status).toBe('applied');
+});
+
+test('says that the chain stalled while its nodes are frozen, and lets no order expire', async () => {
+  const { chain, watching } = await watchNewChain();
+  const { readAt } = watching.tables.mark();
+  chain.mine(money);
+  chain.setShown({ stalled: 'every node is frozen' });
+  watching.passHours(1);
+  await watching.readOn();
+  expect(watching.paymentOf(money)?.status).toBe('received');
+  expect(watching.tables.mark()).toMatchObject({ stalled: 'every node is frozen', readAt });
+  expect(watching.progress()).toMatchObject({ state: 'at_tip', stalled: 'every node is frozen', readAt });
+  watching.restart();
+  // Too early to say: the nodes do not agree yet.
+  chain.setShown({ stalled: undefined, isNewest: false });
+  await watching.readOn();
+  expect(watching.tables.mark()).toMatchObject({ stalled: 'every node is frozen', readAt });
+  chain.setShown({});
+  await watching.readOn();
+  expect(watching.tables.mark()).toMatchObject({ stalled: null, readAt: watching.now() });
+});
+
+test('shows at once that the chain is current again, also before it has caught up', async () => {
+  const { chain, watching } = await watchNewChain();
+  chain.setShown({ stalled: 'every node is frozen' });
+  await watching.readOn();
+  chain.mineMany(30);
+  chain.setShown({});
+  watching.setOrdersFailure(() => new Error('orders is down'));
+  const stop = new AbortController();
+  stop.abort();
+  await watching.another().readOn(stop.signal);
+  expect(watching.tables.mark()).toMatchObject({ stalled: null });
+});
+
+test('a frozen tip drops no money that its mempool does not show', async () => {
+  const { chain, watching } = await watchNewChain();
+  chain.setPool([money]);
+  await watching.readOn();
+  chain.setPool([]);
+  chain.setShown({ stalled: 'every node is frozen' });
+  await watching.readOn();
+  watching.passHours(48);
+  await watching.readOn();
+  expect(watching.paymentOf(money)?.status).toBe('received');
+  chain.setShown({});
+  await watching.readOn();
+  expect(watching.paymentOf(money)?.status).toBe('failed');
 });

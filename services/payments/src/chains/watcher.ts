@@ -1,8 +1,9 @@
 import { isTemporary } from '@cpg/core';
 import { checkpointRecorder } from './checkpoints.ts';
 import { type BlocksAhead, blocksAhead } from './blocks-ahead.ts';
-import { type BlockRef, ReorganizedError, WrongChainError } from './chain-source.ts';
+import { type BlockRef, type ChainTip, type NodeView, ReorganizedError, WrongChainError } from './chain-source.ts';
 import { nextStep } from './next-step.ts';
+import type { ReadMark } from './chain-store.ts';
 import { openChain, type OpenChainOptions } from './open-chain.ts';
 import { type Reading, readingFrom } from './reading.ts';
 import type { BlockReading } from './recheck.ts';
@@ -46,6 +47,10 @@ export interface ChainProgress {
    *  began. */
   readonly readAt: Date;
   readonly state: 'starting' | 'reading' | 'at_tip' | 'behind' | 'halted';
+  /** Why the chain is not current although nodes answer; null while it is. */
+  readonly stalled: string | null;
+  /** What each node showed last. */
+  readonly nodes: readonly NodeView[];
 }
 
 export interface Watcher {
@@ -54,6 +59,11 @@ export interface Watcher {
   readonly readOn: (signal?: AbortSignal) => Promise<void>;
   readonly progress: () => ChainProgress;
 }
+
+/** How old the marks about nodes get while blocks are read, or while that fails. */
+const MARK_AGAIN_AFTER_MS = 10_000;
+/** One answer proves nothing: behind a load balancer, the next one may come from another node. */
+const ANSWERS_BEFORE_HALT = 3;
 
 /** Blocks to read again after each block, so that an outage of the second reading is made up for. */
 const RECHECKS_PER_BLOCK = 2;
@@ -79,19 +89,29 @@ export const chainWatcher = (options: WatcherOptions): Watcher => {
     recheckLag: 0,
     unsettled: NONE_UNSETTLED,
     failingReports: 0,
+    stalled: null,
+    nodes: [],
   };
   let progress: ChainProgress = { ...none, readAt: now(), state: 'starting' };
   const show = (change: Partial<ChainProgress>) => void (progress = { ...progress, ...change });
   const lagOf = (height: number, rechecked: number) => Math.max(0, height - options.recheckDepth + 1 - rechecked);
   let isResumed = false;
   let isVerified = false;
+  let markAgainAt = 0;
+  /** As the tables have them. */
+  let marked: { halted: string | null; stalled: string | null } = { halted: null, stalled: null };
+  /** Answers in a row that would halt reading, and when the first came. */
+  let doubt: { readonly answers: number; readonly since: number } | null = null;
 
   /** Shows how far an earlier process read, so that an alarm about failing nodes does not begin anew. */
   const resume = async (): Promise<void> => {
     if (isResumed) return;
-    const { state, readAt } = await store.load();
+    const { state, readAt, halted, stalled } = await store.load();
     const height = state?.window.at(-1)!.height ?? 0;
-    show({ height, recheckLag: state ? lagOf(height, state.rechecked) : 0, readAt: readAt ?? progress.readAt });
+    const recheckLag = state ? lagOf(height, state.rechecked) : 0;
+    show({ height, recheckLag, readAt: readAt ?? progress.readAt, stalled });
+    if (halted !== null) show({ state: 'halted' });
+    marked = { halted, stalled };
     isResumed = true;
   };
 
@@ -99,23 +119,41 @@ export const chainWatcher = (options: WatcherOptions): Watcher => {
   const reportUpTo = async (height: number, isAtTip: boolean): Promise<void> =>
     show({ failingReports: await report({ height, isAtTip, now: now(), graceBlocks: kind.graceBlocks }) });
 
+  /** Marks at once that the chain is current or not, and every now and then what the nodes show. */
+  const markNodes = async ({ height, stalled = progress.stalled }: ChainTip): Promise<void> => {
+    show({ stalled });
+    if (stalled === marked.stalled && now().getTime() < markAgainAt) return;
+    await mark({ tip: height, readAt: null, halted: marked.halted });
+  };
+  const mark = async (change: Pick<ReadMark, 'tip' | 'readAt' | 'halted'>): Promise<void> => {
+    const { stalled } = progress;
+    await store.mark({ ...change, stalled, nodes: source.nodes?.() });
+    marked = { halted: change.halted, stalled };
+    markAgainAt = now().getTime() + MARK_AGAIN_AFTER_MS;
+  };
+
   const recheck = async (reading: Reading, blocks: number, signal: AbortSignal | undefined): Promise<void> => {
     await again.follow(reading, { blocks, tip: progress.tip }, signal);
     show({ recheckLag: lagOf(reading.height(), reading.rechecked()) });
   };
 
-  const finishAtTip = async (reading: Reading, startedAt: Date, signal: AbortSignal | undefined): Promise<void> => {
+  /** At a frozen tip, nobody knows what was paid since: nothing vanishes, and no order may expire. */
+  const finishAtTip = async (
+    reading: Reading,
+    { startedAt, isCurrent }: { readonly startedAt: Date; readonly isCurrent: boolean },
+    signal: AbortSignal | undefined,
+  ): Promise<void> => {
     await reading.readMempool();
     // After a start, the next block may be far.
     if (progress.watched === null) show({ watched: (await watched.refresh()).size });
     await recheck(reading, RECHECKS_AT_TIP, signal);
-    await reportUpTo(reading.height(), true);
+    await reportUpTo(reading.height(), isCurrent);
     // A merchant may require fewer confirmations than the depth of the second reading.
     const { hasRead, unsettled } = await again.settle(reading);
     show({ unsettled });
-    if (hasRead) await reportUpTo(reading.height(), true);
-    show({ readAt: startedAt });
-    await store.mark({ tip: progress.tip, readAt: startedAt, halted: null });
+    if (hasRead) await reportUpTo(reading.height(), isCurrent);
+    if (isCurrent) show({ readAt: startedAt });
+    await mark({ tip: progress.tip, readAt: isCurrent ? startedAt : null, halted: null });
     await recordCheckpoint(reading);
   };
 
@@ -124,25 +162,28 @@ export const chainWatcher = (options: WatcherOptions): Watcher => {
     const opened = await open({ verify: !isVerified });
     isVerified = true;
     const tip = await source.tip();
+    await markNodes(tip);
     const blocks = blocksAhead(source, watched, tip.height, kind.blocksAhead);
     const reading = readingFrom(opened, { ...options, blocks, onDifference, windowBlocks: kind.windowBlocks });
     show({ tip: tip.height, height: reading.height() });
     const answers = new Map<number, string | null>([[tip.height, tip.hash]]);
+    const isCurrent = () => tip.isNewest && progress.stalled === null;
     const isAtTip = () => isSameBlock(reading.window.at(-1)!, tip);
     while (!signal?.aborted) {
       // Of this round: a chain with several blocks a second adds them faster than one after another is asked for.
       if (isAtTip()) {
         show({ state: 'at_tip' });
-        return finishAtTip(reading, startedAt, signal);
+        return finishAtTip(reading, { startedAt, isCurrent: isCurrent() }, signal);
       }
       const { state, ...moved } = await move(blocks, reading, answers);
       const height = reading.height();
+      marked = { ...marked, halted: null };
       show({ ...moved, height, tip: Math.max(progress.tip, height), state });
       if (state === 'reading' && moved.watched === undefined) show({ reorganizations: progress.reorganizations + 1 });
-      if (state === 'at_tip') return finishAtTip(reading, startedAt, signal);
+      if (state === 'at_tip') return finishAtTip(reading, { startedAt, isCurrent: isCurrent() }, signal);
       if (state === 'behind') {
         isVerified = false;
-        return store.mark({ tip: tip.height, readAt: null, halted: null });
+        return mark({ tip: tip.height, readAt: null, halted: null });
       }
       await recheck(reading, RECHECKS_PER_BLOCK, signal);
       await reportUpTo(height, false);
@@ -156,9 +197,14 @@ export const chainWatcher = (options: WatcherOptions): Watcher => {
     waiting = reason;
   };
 
+  /** Halts once the nodes have said the same for long enough that all of them know the same. */
   const halt = async (error: ChainHaltedError): Promise<never> => {
+    const nowMs = now().getTime();
+    doubt = { answers: (doubt?.answers ?? 0) + 1, since: doubt?.since ?? nowMs };
+    const isProven = doubt.answers >= ANSWERS_BEFORE_HALT && nowMs - doubt.since >= kind.settleMs;
+    if (!isProven && progress.state !== 'halted') throw new Error(error.message, { cause: error });
     show({ state: 'halted' });
-    await store.mark({ tip: null, readAt: null, halted: error.message });
+    await mark({ tip: null, readAt: null, halted: error.message });
     throw error;
   };
 
@@ -180,6 +226,7 @@ export const chainWatcher = (options: WatcherOptions): Watcher => {
       try {
         await resume();
         await readVerified(signal);
+        doubt = null;
         await showWaiting(null);
       } catch (error) {
         isVerified = false;
@@ -190,7 +237,7 @@ export const chainWatcher = (options: WatcherOptions): Watcher => {
         if (!(error instanceof ReorganizedError)) throw error;
       }
     },
-    progress: () => progress,
+    progress: () => ({ ...progress, nodes: source.nodes?.() ?? [] }),
   };
 };
 

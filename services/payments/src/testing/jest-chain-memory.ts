@@ -10,7 +10,7 @@ const isSameBlock = (a: ReadBlock | null, b: ReadBlock | null) => a?.height === 
 export const memoryChainStore = (windowBlocks: number) => {
   let state: ChainState | null = null;
   let rescanFrom: number | null = null;
-  let mark: ReadMark = { tip: null, readAt: null, halted: null };
+  let mark: ReadMark = { tip: null, readAt: null, halted: null, stalled: null };
   let waiting: string | null = null;
   const transfers = new Map<string, SeenTransfer>();
   const all = () => [...transfers.values()].toSorted((a, b) => a.seenAt.getTime() - b.seenAt.getTime());
@@ -28,11 +28,12 @@ export const memoryChainStore = (windowBlocks: number) => {
       .filter((other) => other.id === id || (other.seen.isShown && other.reported?.status !== 'failed'))
       .reduce((sum, { units }) => sum + units, 0n);
   const store: ChainStore = {
-    load: async () => ({ state, readAt: mark.readAt, rescanFrom }),
+    load: async () => ({ state, readAt: mark.readAt, halted: mark.halted, stalled: mark.stalled ?? null, rescanFrom }),
     begin: async (genesis, from, change) => {
       if (!isSameBlock(cursor(), from)) return false;
       state = { genesis, window: [change.cursor], rechecked: change.cursor.height };
       rescanFrom = null;
+      mark = { ...mark, halted: null };
       put(change.transfers);
       return true;
     },
@@ -42,11 +43,13 @@ export const memoryChainStore = (windowBlocks: number) => {
       const kept = state!.window.filter((block) => block.height < height && block.height >= height - windowBlocks);
       const rechecked = Math.min(change.rechecked ?? state!.rechecked, height);
       state = { ...state!, window: [...kept, change.cursor], rechecked };
+      mark = { ...mark, halted: null };
       put(change.transfers);
       return true;
     },
     mark: async (next) => {
-      mark = { tip: next.tip ?? mark.tip, readAt: next.readAt ?? mark.readAt, halted: next.halted };
+      const { tip, readAt, halted, stalled = mark.stalled, nodes = mark.nodes } = next;
+      mark = { tip: tip ?? mark.tip, readAt: readAt ?? mark.readAt, halted, stalled, nodes };
     },
     markWaiting: async (reason) => void (waiting = reason),
     withIds: async (ids) => all().filter(({ id }) => ids.includes(id)),

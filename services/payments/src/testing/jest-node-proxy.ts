@@ -8,7 +8,9 @@ export interface RpcQuestion {
 
 /** What a node answers instead: a result, an error, or the raw bytes of an HTTP response. */
 export type Falsified =
-  { result: unknown } | { error: { code: number; message: string } } | { raw: string; status?: number };
+  | { result: unknown }
+  | { error: { code: number; message: string } }
+  | { raw: string; status?: number; headers?: Record<string, string> };
 
 export interface NodeProxy {
   readonly url: string;
@@ -40,7 +42,7 @@ export const startNodeProxy = async (
       const falsified = proxy.falsify(question, 'result' in answer ? answer.result : undefined) ?? answer;
       if (falsified === 'silence') return;
       if ('raw' in falsified) {
-        response.writeHead(falsified.status ?? 200).end(falsified.raw);
+        response.writeHead(falsified.status ?? 200, falsified.headers).end(falsified.raw);
         return;
       }
       response.writeHead(200, { 'content-type': 'application/json' });

@@ -2,6 +2,7 @@ import {
   type Block,
   type BlockRef,
   type ChainSource,
+  type ChainTip,
   isInsideCall,
   ReorganizedError,
   toWatched,
@@ -34,6 +35,7 @@ export const simulatedChain = ({ name = 'main', hasMempool = true, nodes = 1, is
   /** The node does not know the last blocks. */
   let missing = 0;
   let failure: Error | null = null;
+  let shown: Partial<ChainTip> = {};
   let lie = honest;
   let readings = 0;
   let silent: readonly number[] = [];
@@ -63,7 +65,7 @@ export const simulatedChain = ({ name = 'main', hasMempool = true, nodes = 1, is
   };
   const source: ChainSource = {
     verify: answer(() => {}),
-    tip: answer(() => refAt(tipHeight())),
+    tip: answer(() => ({ ...refAt(tipHeight()), isNewest: true, stalled: null, ...shown })),
     at: (height) => answer(() => (height <= tipHeight() ? refAt(height) : null))(),
     block: (ref, watched, { not = [] } = {}) =>
       answer(async (): Promise<Block> => {
@@ -103,6 +105,8 @@ export const simulatedChain = ({ name = 'main', hasMempool = true, nodes = 1, is
     drop: (depth: number) => void blocks.splice(Math.max(1, blocks.length - depth)),
     setPool: (transfers: readonly Transfer[]) => void (pool = transfers),
     setMissing: (count: number) => void (missing = count),
+    /** What the nodes show beside the tip, for example that they are frozen. */
+    setShown: (changes: Partial<ChainTip>) => void (shown = changes),
     /** Nodes lie from now on; null ends that. */
     setLie: (next: Lie | null) => void (lie = next ?? honest),
     readings: () => readings,

@@ -27,6 +27,8 @@ const opened: { close: () => Promise<void> }[] = [];
 beforeAll(async () => {
   node = await startNodeProxy(async ({ method }) => {
     if (method === 'getblockhash') return REGTEST_ID.slice('bip122:'.length).padEnd(64, '0');
+    if (method === 'getbestblockhash') return block.hash;
+    if (method === 'getblockheader') return { height: 7, time: 1_700_000_000 };
     return method === 'getblock' ? block.raw : null;
   });
 });
@@ -38,7 +40,11 @@ afterAll(async () => {
 
 const open = (options: Partial<NodesOptions> = {}, table = bitcoinAssets()) => {
   const network = table.networks[0] as Extract<Network, { kind: 'bitcoin' }>;
-  const source = bitcoinSource({ network, asset: table.assets[0]!, nodes: { urls: [node.url], ...options } });
+  const source = bitcoinSource({
+    network,
+    asset: table.assets[0]!,
+    nodes: { urls: [node.url], busyWaitsMs: [], ...options },
+  });
   opened.push(source);
   return source;
 };
@@ -111,25 +117,43 @@ test.each<[string, unknown, NodeFault]>([
 test.each<[string, ReturnType<NodeProxy['falsify']>, NodeFault]>([
   ['no answer', 'silence', 'timeout'],
   ['a page', { raw: '<html>' }, 'malformed'],
-  ['a page with a status', { raw: '<html>', status: 502 }, 'refused'],
+  ['a page with a status', { raw: '<html>', status: 502 }, 'busy'],
+  ['a refusal', { raw: 'Forbidden', status: 403 }, 'refused'],
   ['half an answer', { raw: '{"jsonrpc":"2.0","id":1,"resu' }, 'malformed'],
   ['the answer to another question', { raw: '{"jsonrpc":"2.0","id":999,"result":1}' }, 'malformed'],
-  ['an error', { error: { code: -28, message: 'Loading block index…' } }, 'refused'],
+  ['an error', { error: { code: -1, message: 'anything' } }, 'refused'],
+  ['a node that starts', { error: { code: -28, message: 'Loading block index…' } }, 'busy'],
   ['too much', { result: 'x'.repeat(70_000) }, 'too_large'],
-  ['a height that is a float', { result: 1.5 }, 'malformed'],
-  ['a negative height', { result: -1 }, 'malformed'],
+  ['a number in place of a hash', { result: 1.5 }, 'malformed'],
 ])('reports %s as a fault of the node', async (_, answer, fault) => {
   const source = open({ timeoutMs: 200, maxBytes: 65_536 });
   await source.verify();
-  answering('getblockcount', answer);
+  answering('getbestblockhash', answer);
   expect(await errorOf(source.tip())).toMatchObject({ name: 'ChainNodeError', fault });
+});
+
+test.each([{ height: 1.5, time: 1 }, { height: -1, time: 1 }, { height: 7 }, null])(
+  'reports the header %j as a fault of the node',
+  async (result) => {
+    answering('getblockheader', { result });
+    expect(await errorOf(open().tip())).toMatchObject({ fault: 'malformed' });
+  },
+);
+
+test('asks for the header of each newest block once', async () => {
+  const source = open();
+  for (let time = 0; time < 3; time += 1) expect(await source.tip()).toMatchObject({ ...ref, isNewest: true });
+  expect(source.nodes!()).toMatchObject([{ number: 1, ...ref, time: new Date(1_700_000_000_000), isUsed: true }]);
+  node.asked.splice(0);
+  await source.tip();
+  expect(node.asked.map(({ method }) => method)).toEqual(['getbestblockhash']);
 });
 
 test('never shows the URL of a node, nor what it repeats of it', async () => {
   const url = node.url.replace('http://', 'http://operator:open-sesame@') + '/v3/0123456789abcdef?key=fedcba9876543210';
-  answering('getblockcount', { error: { code: -1, message: 'open-sesame\n/v3/0123456789abcdef fedcba9876543210' } });
+  answering('getbestblockhash', { error: { code: -1, message: 'open-sesame\n/v3/0123456789abcdef fedcba9876543210' } });
   const error = await errorOf(open({ urls: [url] }).tip());
-  expect(error.message).toBe('node 1, getblockcount: error -1: … /v3/… …');
+  expect(error.message).toBe('node 1, getbestblockhash: error -1: … /v3/… …');
   const unreachable = await errorOf(open({ urls: ['http://operator:open-sesame@127.0.0.1:1/secret-path'] }).tip());
   expect([unreachable.fault, unreachable.message]).toEqual(['unreachable', 'node 1, getblockhash: ECONNREFUSED']);
   expect(unreachable.cause).toBeUndefined();

@@ -1,6 +1,6 @@
 import { type Asset, type BitcoinChain, type Network } from '@cpg/assets';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { agreedPositions } from '../agreement.ts';
+import { agreedPositions, type Head, staleAfterMs } from '../agreement.ts';
 import {
   type BlockRef,
   ChainNodeError,
@@ -49,7 +49,8 @@ export const bitcoinSource = ({
 }: BitcoinSourceOptions): ChainSource & { readonly close: () => Promise<void> } => {
   const roots = merkleRoots();
   const nodes = openNodes(options, (node) => checkGenesis(node, network));
-  const positions = agreedPositions(nodes, { height: tipHeight, hashAt });
+  const timing = { staleMs: staleAfterMs(network.chainId), now: options.now };
+  const positions = agreedPositions(nodes, { head: newestBlocks(), hashAt }, timing);
   const toAddress = addressOf(PREFIXES[network.chain]);
 
   /** What each transaction of some bytes pays to addresses of our form, whoever owns them. */
@@ -79,7 +80,7 @@ export const bitcoinSource = ({
     (await toWatched(paid, watched)).map(transferOf);
 
   return {
-    verify: async () => void (await nodes.each(async () => {})),
+    verify: async () => void (await nodes.each(async () => {}, { evenUnused: true })),
     ...positions,
     block: async (ref, watched, { not } = {}) => {
       const found = await nodes.first((node) => fetchBlock(node, ref, roots), not);
@@ -116,12 +117,27 @@ const checkGenesis = async (node: RpcNode, { name, chainId }: BitcoinSourceOptio
     );
 };
 
-const tipHeight = async (node: RpcNode): Promise<number> => {
-  const height = await node.call('getblockcount');
-  if (typeof height !== 'number' || !Number.isSafeInteger(height) || height < 0)
-    throw new ChainNodeError('malformed', `node ${node.number}, getblockcount: is no height`);
-  return height;
+/** Asks for the newest block. The header of each is asked for once. */
+const newestBlocks = (): ((node: RpcNode) => Promise<Head>) => {
+  const last = new Map<RpcNode, Head>();
+  return async (node) => {
+    const hash = requireHash(node, 'getbestblockhash', await node.call('getbestblockhash'));
+    const known = last.get(node);
+    if (known?.hash === hash) return known;
+    const head = { hash, ...headerOf(node, await node.call('getblockheader', [hash, true])) };
+    last.set(node, head);
+    return head;
+  };
 };
+
+const headerOf = (node: RpcNode, answer: unknown): { readonly height: number; readonly time: Date } => {
+  const { height, time } = (answer ?? {}) as { readonly height?: unknown; readonly time?: unknown };
+  if (!isCount(height) || !isCount(time))
+    throw new ChainNodeError('malformed', `node ${node.number}, getblockheader: has no height or time`);
+  return { height, time: new Date(time * 1_000) };
+};
+
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 
 const hashAt = async (node: RpcNode, height: number): Promise<string | null> => {
   try {

@@ -5,7 +5,7 @@ import {
   callsByEither,
   callsByTraceBlock,
   type FetchInternalCalls,
-  isLacking,
+  lacksMethod,
 } from './internal-calls.ts';
 
 /** Methods that not every node has. */
@@ -38,7 +38,7 @@ const probe = async (node: RpcNode): Promise<Abilities> => {
     try {
       return Array.isArray(await node.call(asked, params));
     } catch (error) {
-      if (isLacking(error)) return false;
+      if (lacksMethod(error)) return false;
       throw error;
     }
   };

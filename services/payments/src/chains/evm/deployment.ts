@@ -36,7 +36,8 @@ const decimalsOf = async (node: RpcNode, contract: string): Promise<bigint | nul
     const word = checkedAnswer(node, 'eth_call', bytesIn, answer);
     return word.length === 66 ? BigInt(word) : null;
   } catch (error) {
-    if (error instanceof RpcError) return null;
+    // Any other error says nothing about the contract.
+    if (error instanceof RpcError && error.kind === 'reverted') return null;
     throw error;
   }
 };

@@ -1,4 +1,5 @@
 import { localAssets, OTHER_TOKEN, TOKEN } from '../../testing/jest-evm.ts';
+import { startNodeProxy } from '../../testing/jest-node-proxy.ts';
 import {
   anvil,
   blockOf,
@@ -30,7 +31,7 @@ test('finds the native coin and each configured token, and follows the blocks', 
     await pay.token(STRANGER, 9n),
   ]);
   const tip = await source.tip();
-  expect(tip).toEqual(await source.at(before.height + 1));
+  expect(tip).toMatchObject((await source.at(before.height + 1))!);
   expect(await source.at(tip.height + 1)).toBeNull();
   const block = await source.block(tip, watched);
   expect(block).toMatchObject({ ref: tip, parent: before.hash });
@@ -110,7 +111,56 @@ test('refuses another chain, a token without code and other decimals, and names 
   await expect(open({ urls: [proxy.url] }).verify()).rejects.toThrow(
     /USDC on ethereum-local .* has no code on node 1$/,
   );
-  await expect(open({ urls: [anvil.url, proxy.url] }).tip()).rejects.toThrow(WrongChainError);
+  await expect(open({ urls: [proxy.url] }).tip()).rejects.toThrow(WrongChainError);
+  const faults: unknown[] = [];
+  const source = open({ urls: [anvil.url, proxy.url], onFault: (fault, node) => faults.push([fault, node]) });
+  expect(await source.tip()).toMatchObject({ isNewest: true });
+  expect(faults).toEqual([['wrong_chain', 2]]);
+});
+
+test('never takes a rate limit for a token without decimals, or for a node without traces', async () => {
+  const hash = await pay.internal({ to: WATCHED, units: 5n }, { to: OTHER, units: 6n });
+  const limit = { error: { code: -32_005, message: 'rate limit exceeded' } };
+  for (const method of ['eth_call', 'debug_traceBlockByHash', 'trace_block', 'eth_getBlockReceipts']) {
+    let isLimited = true;
+    proxy.falsify = (question) => (isLimited && question.method === method ? limit : undefined);
+    let nowMs = 0;
+    const source = open({ urls: [proxy.url], busyWaitsMs: [], nowMs: () => nowMs });
+    await expect(transfersWith(hash, source)).rejects.toMatchObject({ name: 'ChainNodeError', fault: 'busy' });
+    isLimited = false;
+    nowMs = 1_000;
+    expect(await transfersWith(hash, source)).toHaveLength(2);
+  }
+});
+
+test('leaves out a frozen node, and trusts no node alone while both are current', async () => {
+  const { timestamp } = await anvil.call<{ timestamp: string }>('eth_getBlockByNumber', 'latest', false);
+  let nowMs = Number(timestamp) * 1_000;
+  const frozen = await anvil.call('eth_getBlockByNumber', 'latest', false);
+  const table = localAssets(6, 'eip155:1');
+  proxy.falsify = ({ method, params: [at] }, honest) => {
+    if (method === 'eth_chainId') return { result: '0x1' };
+    if (at === 'latest' && method === 'eth_getBlockByNumber') return { result: frozen };
+    const { number } = (method === 'eth_getBlockByNumber' ? (honest as { number: string } | null) : null) ?? {};
+    return Number(number ?? 0) > Number((frozen as { number: string }).number) ? { result: null } : undefined;
+  };
+  const current = await startNodeProxy(({ method, params }) =>
+    method === 'eth_chainId' ? Promise.resolve('0x1') : anvil.call(method, ...params),
+  );
+  const source = open({ urls: [current.url, proxy.url], now: () => new Date(nowMs) }, table);
+  const before = await source.tip();
+  const paid = await blockOf(await pay.token(WATCHED, 4n));
+  expect(await source.tip()).toMatchObject({ height: before.height, isNewest: false });
+  nowMs += 3 * 60_000 + 1_000;
+  expect(await source.tip()).toMatchObject({
+    height: before.height,
+    stalled: expect.stringMatching(/^the newest block of/),
+  });
+  await anvil.call('evm_increaseTime', 3 * 60);
+  await anvil.call('evm_mine');
+  expect(await source.tip()).toMatchObject({ isNewest: true, stalled: null });
+  expect((await source.block(paid, watched)).transfers).toHaveLength(1);
+  await current.close();
 });
 
 describe('with hostile nodes', () => {
@@ -186,7 +236,8 @@ describe('with hostile nodes', () => {
     });
     expect(await faultOf(source.at(tip.height))).toBe('disagreement');
     expect((await source.tip()).height).toBe(tip.height - 1);
-    proxy.falsify = ({ method }) => (method === 'eth_blockNumber' ? { result: '0x1' } : undefined);
-    expect((await source.tip()).height).toBe(1);
+    const first = await anvil.call('eth_getBlockByNumber', '0x1', false);
+    proxy.falsify = ({ params: [block] }) => (block === 'latest' ? { result: first } : undefined);
+    expect(await source.tip()).toMatchObject({ height: 1, isNewest: false });
   });
 });

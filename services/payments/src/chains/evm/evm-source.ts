@@ -1,5 +1,5 @@
 import type { Asset, Network } from '@cpg/assets';
-import { agreedPositions, type Positions } from '../agreement.ts';
+import { agreedPositions, type Positions, staleAfterMs } from '../agreement.ts';
 import {
   type Block,
   type BlockRef,
@@ -19,7 +19,6 @@ import { coinsAt } from './balances.ts';
 import { bodyReader, type Body } from './body.ts';
 import { believedCalls, type Growth, needsBalances, type ShownCalls } from './calls-evidence.ts';
 import { checkDeployment } from './deployment.ts';
-import { smallQuantityIn } from './fields.ts';
 import { isLacking } from './internal-calls.ts';
 import { proofsOf } from './proofs.ts';
 import { callTransfersOf } from './transfers.ts';
@@ -118,8 +117,8 @@ export const evmSource = ({
   };
 
   return {
-    verify: async () => void (await nodes.each(async () => {})),
-    ...agreedPositions(nodes, POSITIONS),
+    verify: async () => void (await nodes.each(async () => {}, { evenUnused: true })),
+    ...agreedPositions(nodes, POSITIONS, { staleMs: staleAfterMs(network.chainId), now: options.now }),
     block: async (ref, watched, { not } = {}): Promise<Block> => {
       const found = await nodes.first((node) => readBody(node, ref, watched), not);
       if (!found) throw new ReorganizedError(ref);
@@ -160,7 +159,16 @@ const spoken = (transfers: readonly Transfer[]): string =>
   `${transfers.length} (${transfers.map(({ id, units }) => `${id} of ${units} units`).join('; ')})`;
 
 const POSITIONS: Positions = {
-  height: async (node) => checkedAnswer(node, 'eth_blockNumber', smallQuantityIn, await node.call('eth_blockNumber')),
+  head: async (node) => {
+    const method = 'eth_getBlockByNumber';
+    const { number, hash, timestamp } = checkedAnswer(
+      node,
+      method,
+      readHeader,
+      await node.call(method, ['latest', false]),
+    );
+    return { height: number, hash, time: new Date(timestamp * 1_000) };
+  },
   hashAt: async (node, height) => {
     const method = 'eth_getBlockByNumber';
     const answer = await node.call(method, [`0x${height.toString(16)}`, false]);

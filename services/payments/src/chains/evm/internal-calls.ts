@@ -83,9 +83,14 @@ export const callsByEither =
     }
   };
 
-/** Whether a node lacks the answer, and is not faulty. */
+/** Whether a node does not have a method. A rate limit or an unknown error does not say so: the node is asked again,
+ *  because without traces, coins that contracts pay stay unseen. */
+export const lacksMethod = (error: unknown): boolean =>
+  error instanceof RpcError ? error.kind === 'no_method' : error instanceof ChainNodeError && error.fault === 'refused';
+
+/** Whether a node has no traces of a block. */
 export const isLacking = (error: unknown): boolean =>
-  error instanceof RpcError || (error instanceof ChainNodeError && error.fault === 'refused');
+  lacksMethod(error) || (error instanceof RpcError && error.kind === 'no_state');
 
 const movingCalls = (node: RpcNode, method: string, root: unknown): InternalCall[] => {
   const moving: InternalCall[] = [];
