@@ -97,11 +97,9 @@ test.each(['chain-alerts.yml', 'chains-dashboard.json'])(
   '%s names only metrics that payments exports',
   async (file) => {
     const registry = createServiceMetrics({ totals: () => ({}) });
-    chainMetrics(registry, () => new Map([['bitcoin', reading]]), { bitcoin: ['http://a'] }).nodeFailed(
-      'bitcoin',
-      1,
-      'timeout',
-    );
+    const counts = chainMetrics(registry, () => new Map([['bitcoin', reading]]), { bitcoin: ['http://a'] });
+    counts.nodeFailed('bitcoin', 1, 'timeout');
+    counts.blockUnproven('bitcoin', 'header');
     availabilityMetric(registry, () => new Map([['bitcoin', { isAvailable: true, forMs: 1 }]]));
     const exported = new Set((await registry.metrics()).match(/^chain_\w+/gm));
     const named = new Set(readFileSync(join(MONITORING, file), 'utf8').match(/\bchain_\w+/g));
