@@ -83,7 +83,8 @@ const number = (text: string): Uint8Array => {
 
 const valueOf = (name: string, value: string): Uint8Array => (QUANTITIES.includes(name) ? number(value) : bytes(value));
 
-/** Null for a type that has no public form here. Sources: EIP-155, EIP-1559; OP Stack specification, "Deposits". */
+/** Null for a type that has no public form here. Sources: EIP-155, EIP-1559; OP Stack specification, "Deposits"; Arbitrum
+ *  Nitro, "Internal transactions". */
 const encodedTransaction = (transaction: Fields): Uint8Array | null => {
   const { to, type, ...rest } = transaction as Readonly<Record<string, string>>;
   const numbers = (...names: readonly string[]) => names.map((name) => number(rest[name] ?? '0x0'));
@@ -94,6 +95,8 @@ const encodedTransaction = (transaction: Fields): Uint8Array | null => {
       return RLP.encode([...numbers('nonce', 'gasPrice', 'gas'), ...call, ...numbers('v', 'r', 's')]);
     case '0x2': // without an access list
       return envelope(type, [...numbers(...fees), ...call, [], ...numbers('yParity', 'r', 's')]);
+    case '0x6a':
+      return envelope(type, [number(rest.chainId!), bytes(rest.input!)]);
     case '0x7e':
       return envelope(type, [
         ...[bytes(rest.sourceHash!), bytes(rest.from!), call[0]!],
