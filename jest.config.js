@@ -39,6 +39,7 @@ const INTEGRATION_IN_BOTH = ['<rootDir>/services/payments/src/chains/chain-table
 const engines = {
   globalSetup: '<rootDir>/scripts/jest/start-engines.ts',
   globalTeardown: '<rootDir>/scripts/jest/stop-engines.ts',
+  setupFilesAfterEnv: ['<rootDir>/packages/postgres/src/testing/jest-one-query-at-a-time.ts'],
 };
 
 export default {

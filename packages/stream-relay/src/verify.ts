@@ -21,29 +21,31 @@ const RETRY_DELAY_MS = 500;
 export const verify = (options: ShadowTableOptions): Promise<Verification> =>
   withShadowTables(options, async (shadow, signal) => {
     let position = shadow.built;
-    let compared = await Promise.all(
-      options.projection.tables.map(async (table) => {
-        const compare = comparison(shadow, options.projection, table);
-        return { compare, ids: await compare.differingIds(null) };
-      }),
-    );
-    const differ = () => compared.reduce((count, { ids }) => count + ids.length, 0);
+    const compared = options.projection.tables.map((table) => ({
+      ...comparison(shadow, options.projection, table),
+      ids: null as string[] | null,
+    }));
+    const compare = async () => {
+      for (const table of compared) table.ids = await table.differingIds(table.ids);
+    };
+    const differ = () => compared.reduce((count, { ids }) => count + (ids?.length ?? 0), 0);
+    await compare();
     for (let attempt = 1; attempt <= ATTEMPTS && differ() > 0; attempt += 1) {
       position = await shadow.catchUp(position, signal);
-      compared = await Promise.all(
-        compared.map(async ({ compare, ids }) => ({ compare, ids: await compare.differingIds(ids) })),
-      );
+      await compare();
       if (differ() > 0 && attempt < ATTEMPTS) await sleep(RETRY_DELAY_MS, undefined, { signal });
     }
-    const counts = await Promise.all(compared.map(({ compare }) => compare.countRows()));
-    const differences = await Promise.all(
-      compared.map(({ compare, ids }) => compare.differences(ids.slice(0, MAX_DIFFERENCES))),
-    );
+    let rows = 0;
+    const differences: Difference[] = [];
+    for (const { ids, ...table } of compared) {
+      rows += await table.countRows();
+      differences.push(...(await table.differences((ids ?? []).slice(0, MAX_DIFFERENCES))));
+    }
     const counted = await verifyCounts(shadow.session, options.projection);
     return {
-      rows: counts.reduce((sum, count) => sum + count, 0),
+      rows,
       differ: differ() + counted.differ,
-      differences: [...differences.flat(), ...counted.differences].slice(0, MAX_DIFFERENCES),
+      differences: [...differences, ...counted.differences].slice(0, MAX_DIFFERENCES),
     };
   });
 
