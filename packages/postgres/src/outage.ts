@@ -1,6 +1,7 @@
 import type { EventEmitter } from 'node:events';
 import type { Dependency } from '@cpg/runtime';
 import pg from 'pg';
+import { isDeadlock } from './deadlocks.ts';
 import { explainDatabaseError } from './misconfiguration.ts';
 import { isTransientDatabaseError } from './transient-errors.ts';
 
@@ -18,12 +19,12 @@ export class OutageAwareClient extends pg.Client {
   }
 }
 
-/** Whether an error means that PostgreSQL is unavailable or busy. */
+/** Whether an error means that PostgreSQL is unavailable or busy. A deadlock does not. */
 const isDatabaseOutage = (error: unknown): boolean => {
+  if (connectionErrors.has(error as object)) return true;
   if (!(error instanceof Error)) return false;
-  if (connectionErrors.has(error)) return true;
   const hasForeignCode = 'code' in error && !(error instanceof pg.DatabaseError);
-  return !hasForeignCode && isTransientDatabaseError(error);
+  return !hasForeignCode && !isDeadlock(error) && isTransientDatabaseError(error);
 };
 
 /** How `Outages` recognizes an outage of PostgreSQL, and its end. */

@@ -1,5 +1,6 @@
 import type { Logger } from '@cpg/runtime';
 import pg from 'pg';
+import { retryDeadlocks } from './deadlocks.ts';
 import { OutageAwareClient } from './outage.ts';
 import { type SessionSettings, withSessionSettings } from './session-settings.ts';
 
@@ -27,7 +28,7 @@ const QUERY_TIMEOUT_MS = 15_000;
 const STATEMENT_TIMEOUT_MS = 14_000;
 
 /** A connection pool with timeouts for connecting and for each query, on the server and, if the server is silent, on
- *  the client. */
+ *  the client. `query` runs a statement again after a deadlock: outside of a transaction, it has changed nothing. */
 export const createPool = (options: PoolOptions): Pool => {
   const { url, name, max = 10, asyncCommit = false, settings, log } = options;
   const pool = new pg.Pool({
@@ -46,5 +47,7 @@ export const createPool = (options: PoolOptions): Pool => {
   });
   // The server closed an idle connection. The pool opens a new one when it needs it.
   pool.on('error', (error) => log.warn({ err: error }, 'lost an idle database connection'));
+  const query = pool.query.bind(pool) as (...args: unknown[]) => Promise<unknown>;
+  pool.query = ((...args: unknown[]) => retryDeadlocks(() => query(...args))) as Pool['query'];
   return pool;
 };

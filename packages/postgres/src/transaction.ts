@@ -1,9 +1,13 @@
+import { retryDeadlocks } from './deadlocks.ts';
 import type { Pool, Queryable } from './pool.ts';
 import { isQueryTimeout } from './transient-errors.ts';
 
-/** Runs `work` in a transaction: commits when it resolves, rolls back when it throws. Closes the connection if its
- *  state is unknown. */
-export const transaction = async <T>(pool: Pool, work: (db: Queryable) => Promise<T>): Promise<T> => {
+/** Runs `work` in a transaction: commits when it resolves, rolls back when it throws. Runs `work` again after a
+ *  deadlock, so it must change nothing but the database. Closes the connection if its state is unknown. */
+export const transaction = <T>(pool: Pool, work: (db: Queryable) => Promise<T>): Promise<T> =>
+  retryDeadlocks(() => transactionOnce(pool, work));
+
+const transactionOnce = async <T>(pool: Pool, work: (db: Queryable) => Promise<T>): Promise<T> => {
   const client = await pool.connect();
   let connectionError: Error | undefined;
   // `pg` reports a connection lost between two statements only through this event.

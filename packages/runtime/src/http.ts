@@ -91,8 +91,6 @@ const timeoutBody = (request: FastifyRequest, outages: CreateAppOptions['outages
 /** Whether the method cannot have an effect (RFC 9110, 9.2.1). */
 const isSafe = ({ method }: FastifyRequest): boolean => method === 'GET' || method === 'HEAD';
 
+/** The outages tell by the cause whether it belongs to one: a deadlock does not. */
 const databaseUnavailable = (cause: unknown): AppError =>
-  new AppError('dependency_unavailable', 'the database is temporarily unavailable: retry the request', {
-    cause,
-    dependency: 'postgres',
-  });
+  new AppError('dependency_unavailable', 'the database is temporarily unavailable: retry the request', { cause });

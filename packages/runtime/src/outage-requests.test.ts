@@ -9,7 +9,10 @@ const { log, outages } = createServiceLog({
   destination: { write: (line) => void lines.push(JSON.parse(line) as (typeof lines)[0]) },
 });
 const lost = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
-const app = createApp({ log, outages, responseTimeoutMs: 50, isTransientError: (error) => error === lost });
+const deadlock = Object.assign(new Error('deadlock detected'), { code: '40P01' });
+outages.watch('postgres', { owns: (error) => error === lost });
+const isTransientError = (error: unknown) => error === lost || error === deadlock;
+const app = createApp({ log, outages, responseTimeoutMs: 50, isTransientError });
 let thrown: Error | null;
 app.post('/orders', async () => {
   if (!thrown) return new Promise(() => {});
@@ -36,6 +39,13 @@ test('refused requests of an outage are counted and not logged', async () => {
   for (const error of refusals) expect(await post(error)).toBe(503);
   expect(lines.map(({ msg }) => msg)).toEqual(['outage began']);
   expect(outages.totals()).toEqual({ postgres: { isOngoing: true, outages: 1, refused: 4 } });
+});
+
+test('a passing error that no outage owns is refused, logged, and begins none', async () => {
+  const before = outages.totals();
+  expect(await post(deadlock)).toBe(503);
+  expect(lines.map(({ msg }) => msg)).toEqual(['request failed']);
+  expect(outages.totals()).toEqual(before);
 });
 
 test('a bug during an outage is logged with its request', async () => {
