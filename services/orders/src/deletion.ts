@@ -26,7 +26,7 @@ import { orderStreamOf } from './order/identity.ts';
 import { orderDecider } from './order/order.ts';
 import { type ExistingOrder, exists } from './order/state.ts';
 import { outcomeOf } from './outcomes.ts';
-import { projectDeletion } from './projections/orders.ts';
+import { projectOrders } from './projections/orders.ts';
 
 /** The names of the streams of deletion records start with this prefix. */
 export const DELETION_STREAM_PREFIX = 'deletion-';
@@ -106,7 +106,7 @@ export const orderDeletion = ({
     };
     // A conflict means that the record exists already.
     await append(client, stream, [recorded], -1);
-    await projectDeletion(readModel, { orderId, merchantId, revision });
+    await projectOrders(readModel, [{ order: { status: 'deleted', orderId, merchantId }, revision }]);
     // No later message carries these outcomes, because nothing is published for a deleted order.
     await payments.recordOutcomes(order.payments.map(outcomeOf), context);
     await payments.deletePayments(orderId, context);

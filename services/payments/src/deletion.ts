@@ -1,11 +1,11 @@
 import type { PaymentStatus } from '@cpg/contracts';
 import { isAppError } from '@cpg/core';
 import { isTombstone, tombstone } from '@cpg/event-store';
-import type { Pool } from '@cpg/postgres';
+import { type Pool, transaction } from '@cpg/postgres';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
 import type { PaymentHandler } from './commands.ts';
 import { PAYMENT_STREAM_PREFIX, paymentStreamOf } from './payment/identity.ts';
-import { paymentsOfOrder, projectDeletion } from './projections/payments.ts';
+import { paymentsOfOrder, projectPayments } from './projections/payments.ts';
 
 // A payment with another status arrived while its order was being deleted. The order has no record of it, so it is
 // kept.
@@ -32,7 +32,8 @@ export const paymentDeletion =
         await tombstone(client, paymentStreamOf(id));
         handler.evict(id);
       }
-      await projectDeletion(readModel, id);
+      const deleted = { payment: { status: 'deleted', paymentId: id }, revision: 0 } as const;
+      await transaction(readModel, (db) => projectPayments(db, [deleted]));
     }
   };
 

@@ -4,7 +4,7 @@ import { createPool, migrate, type Pool, testDatabase } from '@cpg/postgres';
 import { createLogger } from '@cpg/runtime';
 import { verifyCounts } from '@cpg/stream-relay';
 import { orderCounts } from './order-counts.ts';
-import { projectDeletion } from './orders.ts';
+import { projectOrders } from './orders.ts';
 
 const log = createLogger({ name: 'test', level: 'silent' });
 const MERCHANTS = ['mer_a', 'mer_b', 'mer_c'];
@@ -68,7 +68,8 @@ test('counts stay exact while instances create, change, repeat and delete orders
       );
       if (next(5) === 0) {
         const n = next(ORDERS);
-        await projectDeletion(pool, { orderId: `ord_${n}`, merchantId: MERCHANTS[n % 3]!, revision: 9 });
+        const order = { status: 'deleted', orderId: `ord_${n}`, merchantId: MERCHANTS[n % 3]! } as const;
+        await projectOrders(pool, [{ order, revision: 9 }]);
       }
     }
   };

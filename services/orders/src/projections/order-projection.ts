@@ -7,7 +7,7 @@ import { ORDER_STREAM_PREFIX } from '../order/identity.ts';
 import { orderDecider } from '../order/order.ts';
 import { exists, type Order } from '../order/state.ts';
 import { orderCounts } from './order-counts.ts';
-import { projectDeletion, type ProjectedOrder, projectOrders } from './orders.ts';
+import { type ProjectedOrder, projectOrders } from './orders.ts';
 
 /** The read model of orders, built from the event log. `OrderDeleted` does not change the row. `OrderDeletionRecorded`
  *  on the stream deletion-<order id> clears it, because the order's own stream is tombstoned and may no longer be
@@ -32,8 +32,7 @@ export const orderProjection = (client: EventStoreDBClient, recent?: RecentEvent
           // A newer version of this service may record types that this one does not know.
           if (event.type !== OrderDeletionRecorded.type) continue;
           const { orderId, merchantId, sequence } = event.data;
-          latestByOrderId.delete(orderId);
-          await projectDeletion(db, { orderId, merchantId, revision: sequence }, table);
+          latestByOrderId.set(orderId, { order: { status: 'deleted', orderId, merchantId }, revision: sequence });
           continue;
         }
         // Null if the stream is tombstoned by now: a later deletion record clears the row.

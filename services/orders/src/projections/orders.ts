@@ -3,36 +3,45 @@ import { type ExistingOrder, isOpen } from '../order/state.ts';
 import { orderText } from '../order/view.ts';
 
 export interface ProjectedOrder {
-  readonly order: ExistingOrder;
+  readonly order: ExistingOrder | DeletedOrder;
   readonly revision: number;
 }
 
+/** What stays of a deleted order. */
+export type DeletedOrder = Pick<ExistingOrder, 'orderId' | 'merchantId'> & { readonly status: 'deleted' };
+
 const LIVE = 'orders.orders';
 
-// Statements that lock their rows in the same order cannot deadlock.
+// Locks its rows in the order of their ids, then, in the trigger that counts, the lock of the counts (ADR 32).
+// The columns that no update changes are null once the order is deleted.
 const upsert = (table: string) => `
-  insert into ${table} as row (id, merchant_id, external_reference_id, status, currency, created_at, revision, resource, due_at, last_event_at)
-  select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::bigint[], $8::json[], $9::timestamptz[], $10::timestamptz[])
+  insert into ${table} as row (id, merchant_id, external_reference_id, status, currency, created_at, revision, resource, due_at, last_event_at, deleted)
+  select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::bigint[], $8::json[], $9::timestamptz[], $10::timestamptz[], $11::bool[])
   order by 1
-  on conflict (id) do update set status = excluded.status, revision = excluded.revision, resource = excluded.resource,
-    due_at = excluded.due_at, last_event_at = excluded.last_event_at, claimed_until = null
-  where row.revision < excluded.revision and not row.deleted`;
+  on conflict (id) do update set external_reference_id = excluded.external_reference_id, status = excluded.status,
+    currency = excluded.currency, created_at = excluded.created_at, revision = excluded.revision, resource = excluded.resource,
+    due_at = excluded.due_at, last_event_at = excluded.last_event_at, claimed_until = null, deleted = excluded.deleted
+  where not row.deleted and (row.revision < excluded.revision or excluded.deleted)`;
 
-/** Upserts orders. A row with the same or a later revision, or a deleted row, is not changed. */
+/** Upserts orders, each once. Clears the row of a deleted order, except its id and merchant. A row with the same or a
+ *  later revision, or a deleted row, is not changed. One statement: a transaction with two of them could deadlock. */
 export const projectOrders = async (db: Queryable, orders: readonly ProjectedOrder[], table = LIVE): Promise<void> => {
   if (orders.length === 0) return;
   const column = <T>(value: (projected: ProjectedOrder) => T) => orders.map(value);
+  const existing = <T>(value: (order: ExistingOrder) => T) =>
+    column(({ order }) => (order.status === 'deleted' ? null : value(order)));
   const values = [
     column(({ order }) => order.orderId),
     column(({ order }) => order.merchantId),
-    column(({ order }) => order.externalReferenceId),
-    column(({ order }) => order.status),
-    column(({ order }) => order.currency),
-    column(({ order }) => order.createdAt),
+    existing((order) => order.externalReferenceId),
+    existing((order) => order.status),
+    existing((order) => order.currency),
+    existing((order) => order.createdAt),
     column(({ revision }) => revision),
-    column(({ order }) => orderText(order)),
-    column(({ order }) => dueAt(order)),
-    column(({ order }) => order.updatedAt),
+    existing(orderText),
+    existing(dueAt),
+    existing((order) => order.updatedAt),
+    column(({ order }) => order.status === 'deleted'),
   ];
   await db.query({ name: `project-orders ${table}`, text: upsert(table), values });
 };
@@ -50,18 +59,4 @@ const INSTRUCT_AFTER_MS = 2_000;
 const dueAt = (order: ExistingOrder): string | null => {
   if (order.status === 'initialized') return new Date(Date.parse(order.updatedAt) + INSTRUCT_AFTER_MS).toISOString();
   return isOpen(order) ? order.expiresAt : null;
-};
-
-/** Clears the row of a deleted order, except its id and merchant. */
-export const projectDeletion = async (
-  db: Queryable,
-  { orderId, merchantId, revision }: { orderId: string; merchantId: string; revision: number },
-  table = LIVE,
-): Promise<void> => {
-  await db.query(
-    `insert into ${table} (id, merchant_id, revision, deleted) values ($1, $2, $3, true)
-     on conflict (id) do update set external_reference_id = null, status = null, currency = null, created_at = null, resource = null, due_at = null,
-       last_event_at = null, revision = $3, deleted = true`,
-    [orderId, merchantId, revision],
-  );
 };

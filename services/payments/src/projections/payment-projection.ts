@@ -8,7 +8,7 @@ import { orderOfPayment } from '../payment/order-of.ts';
 import { paymentDecider } from '../payment/payment.ts';
 import { exists, type Payment } from '../payment/state.ts';
 import { paymentCounts, refundCounts } from './payment-counts.ts';
-import { projectDeletion, type ProjectedPayment, projectPayments } from './payments.ts';
+import { type ProjectedPayment, projectPayments } from './payments.ts';
 
 /** The read models of payments and their refunds, built from the event log. The tombstone of a payment's stream clears
  *  the row. */
@@ -27,11 +27,10 @@ export const paymentProjection = (
     transientColumns: [],
     apply: async (db, events, schema) => {
       const latestByPaymentId = new Map<string, ProjectedPayment>();
-      const deletedIds: string[] = [];
       for (const entry of await withoutProjected(db, `${schema}.payments`, PAYMENT_STREAM_PREFIX, events)) {
-        const deletedId = deletedPaymentId(entry);
-        if (deletedId) {
-          deletedIds.push(deletedId);
+        const paymentId = deletedPaymentId(entry);
+        if (paymentId) {
+          latestByPaymentId.set(paymentId, { payment: { status: 'deleted', paymentId }, revision: 0 });
           continue;
         }
         // Null if the stream is tombstoned by now: the tombstone follows in the log and clears the row.
@@ -41,7 +40,6 @@ export const paymentProjection = (
         latestByPaymentId.set(payment.paymentId, { payment, revision: recorded.revision });
       }
       await projectPayments(db, [...latestByPaymentId.values()], schema);
-      for (const paymentId of deletedIds) await projectDeletion(db, paymentId, schema);
     },
   };
 };

@@ -4,28 +4,36 @@ import type { ExistingPayment } from '../payment/state.ts';
 import { paymentText } from '../payment/text.ts';
 
 export interface ProjectedPayment {
-  readonly payment: ExistingPayment;
+  readonly payment: ExistingPayment | DeletedPayment;
   readonly revision: number;
 }
 
+/** What stays of a deleted payment. */
+export type DeletedPayment = Pick<ExistingPayment, 'paymentId'> & { readonly status: 'deleted' };
+
 const LIVE_SCHEMA = 'payments';
 
-// Skips rows that are deleted or up to date, with their refunds. Sorted ids prevent deadlocks.
+// Skips rows that are deleted or up to date, with their refunds. Locks the rows of payments in the order of their ids,
+// then, in the triggers that count, the locks of the counts (ADR 32). The row of a payment guards those of its refunds.
+// The columns that no update changes are null once the payment is deleted.
 const upsert = (schema: string) => `
   with projected as (
-  insert into ${schema}.payments as row (id, merchant_id, order_id, status, currency, payment_rail, created_at, revision, resource)
-  select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::timestamptz[], $8::bigint[], $9::json[])
+  insert into ${schema}.payments as row (id, merchant_id, order_id, status, currency, payment_rail, created_at, revision, resource, deleted)
+  select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::timestamptz[], $8::bigint[], $9::json[], $10::bool[])
   order by 1
-  on conflict (id) do update set status = excluded.status, revision = excluded.revision, resource = excluded.resource
-  where row.revision < excluded.revision and not row.deleted
+  on conflict (id) do update set merchant_id = excluded.merchant_id, order_id = excluded.order_id, status = excluded.status,
+    currency = excluded.currency, payment_rail = excluded.payment_rail, created_at = excluded.created_at,
+    revision = excluded.revision, resource = excluded.resource, deleted = excluded.deleted
+  where not row.deleted and (row.revision < excluded.revision or excluded.deleted)
   returning id)
   insert into ${schema}.refunds (id, payment_id, merchant_id, order_id, currency, created_at, resource)
-  select refund.* from unnest($10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::timestamptz[], $16::json[])
+  select refund.* from unnest($11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::timestamptz[], $17::json[])
       as refund (id, payment_id, merchant_id, order_id, currency, created_at, resource)
     join projected on projected.id = refund.payment_id
   on conflict (id) do nothing`;
 
-/** Upserts payments with their refunds. A row with the same or a later revision, or a deleted row, is not changed. */
+/** Upserts payments with their refunds, each once. Clears every column of a deleted payment but its id, and deletes its
+ *  refunds: run that in a transaction. A row with the same or a later revision, or a deleted row, is not changed. */
 export const projectPayments = async (
   db: Queryable,
   payments: readonly ProjectedPayment[],
@@ -33,18 +41,21 @@ export const projectPayments = async (
 ): Promise<void> => {
   if (payments.length === 0) return;
   const column = <T>(value: (projected: ProjectedPayment) => T) => payments.map(value);
-  const refunds = payments.flatMap(({ payment }) => refundsOf(payment));
+  const existing = <T>(value: (payment: ExistingPayment) => T) =>
+    column(({ payment }) => (payment.status === 'deleted' ? null : value(payment)));
+  const refunds = existing(refundsOf).flatMap((ofPayment) => ofPayment ?? []);
   const refundColumn = <T>(value: (refund: Refund) => T) => refunds.map(value);
   const values = [
     column(({ payment }) => payment.paymentId),
-    column(({ payment }) => payment.merchantId),
-    column(({ payment }) => payment.orderId),
-    column(({ payment }) => payment.status),
-    column(({ payment }) => payment.currency),
-    column(({ payment }) => payment.rail),
-    column(({ payment }) => payment.createdAt),
+    existing(({ merchantId }) => merchantId),
+    existing(({ orderId }) => orderId),
+    existing(({ status }) => status),
+    existing(({ currency }) => currency),
+    existing(({ rail }) => rail),
+    existing(({ createdAt }) => createdAt),
     column(({ revision }) => revision),
-    column(({ payment }) => paymentText(payment)),
+    existing(paymentText),
+    column(({ payment }) => payment.status === 'deleted'),
     refundColumn(({ id }) => id),
     refundColumn(({ payment_id }) => payment_id),
     refundColumn(({ merchant_id }) => merchant_id),
@@ -54,6 +65,10 @@ export const projectPayments = async (
     refundColumn((refund) => JSON.stringify(refund)),
   ];
   await db.query({ name: `project-payments ${schema}`, text: upsert(schema), values });
+  const deleted = payments.flatMap(({ payment }) => (payment.status === 'deleted' ? payment.paymentId : []));
+  if (deleted.length === 0) return;
+  // A statement of its own sees the refunds that were added until the rows were locked.
+  await db.query(`delete from ${schema}.refunds where payment_id = any($1)`, [deleted]);
 };
 
 /** Writes the row of a payment before the payment is answered, together with those of concurrent requests. */
@@ -73,18 +88,6 @@ const refundsOf = ({ refunds, paymentId, merchantId, orderId, currency }: Existi
     ...(reason !== undefined && { reason }),
     created_at: at,
   }));
-
-/** Deletes the refunds of a payment, and clears every column of the payment but its id. */
-export const projectDeletion = async (db: Queryable, paymentId: string, schema = LIVE_SCHEMA): Promise<void> => {
-  await db.query(
-    `insert into ${schema}.payments (id, revision, deleted) values ($1, 0, true)
-     on conflict (id) do update set merchant_id = null, order_id = null, status = null, currency = null, payment_rail = null,
-       created_at = null, resource = null, revision = 0, deleted = true`,
-    [paymentId],
-  );
-  // After the row is marked as deleted, no projection adds refunds again.
-  await db.query(`delete from ${schema}.refunds where payment_id = $1`, [paymentId]);
-};
 
 /** A payment of the order that is received, or an orphan that is not refunded, other than `heldByOrder`. */
 export const unsettledPaymentOf = async (
