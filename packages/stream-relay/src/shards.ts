@@ -56,8 +56,8 @@ export const divide = async (
     await db.query('select pg_advisory_xact_lock(hashtextextended($1, 1))', [`shards of ${schema}.${name}`]);
     const table = `${schema}.checkpoints`;
     const { rows: inUse } = await db.query<{ name: string }>(
-      `select name from ${table} where retired_at is null and ${named}
-       order by commit_position nulls first, prepare_position nulls first for update`,
+      `select name from (select * from ${table} where retired_at is null and ${named} order by name for update) as locked
+       order by commit_position nulls first, prepare_position nulls first`,
       [name],
     );
     if (inUse.length === shards) return { changed: false };

@@ -70,7 +70,9 @@ const disableFailing = async ({ pool, webhooks, disableAfterMs, now, log }: Main
   }
   // A webhook that is enabled again starts without failures.
   await pool.query(
-    `delete from webhooks.failing f where f.since = 'infinity' or not exists (
-       select from gateway.webhooks w where w.id = f.webhook_id and w.is_enabled and w.deleted_at is null)`,
+    `delete from webhooks.failing where webhook_id in (
+       select webhook_id from webhooks.failing f where f.since = 'infinity' or not exists (
+         select from gateway.webhooks w where w.id = f.webhook_id and w.is_enabled and w.deleted_at is null)
+       order by webhook_id for update)`,
   );
 };

@@ -34,8 +34,10 @@ const erase = (db: Queryable, id: string, table = LIVE) =>
     [id],
   );
 
+type Database = Pick<Awaited<ReturnType<typeof testDatabase>>, 'url' | 'drop'>;
+
 /** A small event-sourced service: streams of numbers, and a row with the last number of each stream. */
-export const startTallies = async (ownDatabase = testDatabase()) => {
+export const startTallies = async (ownDatabase: Promise<Database> = testDatabase()) => {
   const [database, eventDatabase] = await Promise.all([ownDatabase, testDatabase()]);
   const server = await startEventStore({ databaseUrl: eventDatabase.url, port: 0 });
   const client = connectEventStore(server.url);

@@ -135,9 +135,10 @@ export const countHashes = async (db: Queryable, pepper: string): Promise<{ all:
 /** Stores when keys were last used, in one statement. Never replaces a later time by an earlier one. */
 export const updateLastUsed = async (db: Queryable, uses: ReadonlyMap<string, Date>): Promise<void> => {
   await db.query(
-    `update gateway.api_keys k set last_used_at = greatest(k.last_used_at, used.at)
-       from unnest($1::text[], $2::timestamptz[]) as used (kid, at)
-      where k.kid = used.kid`,
+    `with used as materialized (
+       select kid, at from gateway.api_keys join unnest($1::text[], $2::timestamptz[]) as used (kid, at) using (kid)
+       order by kid for update of api_keys)
+     update gateway.api_keys k set last_used_at = greatest(k.last_used_at, used.at) from used where k.kid = used.kid`,
     [[...uses.keys()], [...uses.values()]],
   );
 };

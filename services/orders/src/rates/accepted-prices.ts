@@ -28,7 +28,7 @@ export const acceptedPrices = (db: Queryable): AcceptedPrices => ({
     const column = (value: (price: AcceptedPrice) => unknown) => prices.map(value);
     await db.query(
       `insert into orders.accepted_prices (currency, source, usd, at)
-       select * from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[])
+       select * from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[]) order by 1, 2
        on conflict (currency, source) do update set usd = excluded.usd, at = excluded.at`,
       [
         column(({ currency }) => currency),

@@ -1,4 +1,5 @@
 import type { Queryable } from '@cpg/postgres';
+import { lockedQueue } from './queue.ts';
 
 /** A claimed row of the queue. */
 export interface QueueRow {
@@ -81,14 +82,14 @@ export const claim = async (
 
 /** Releases the leases of `holder` on these rows. */
 export const releaseLeases = (db: Queryable, holder: string, positions: readonly string[]) =>
-  db.query('update webhooks.queue set leased_by = null where position = any($1::bigint[]) and leased_by = $2', [
+  db.query(`update ${lockedQueue('position = any($1::bigint[]) and leased_by = $2', 'set leased_by = null')}`, [
     positions,
     holder,
   ]);
 
 /** Releases the leases of `holder` on all rows but these. */
 export const releaseLeasesExcept = (db: Queryable, holder: string, positions: readonly string[]) =>
-  db.query('update webhooks.queue set leased_by = null where leased_by = $2 and position <> all($1::bigint[])', [
+  db.query(`update ${lockedQueue('leased_by = $2 and position <> all($1::bigint[])', 'set leased_by = null')}`, [
     positions,
     holder,
   ]);

@@ -1,6 +1,7 @@
 import { type Pool, type Queryable, transaction } from '@cpg/postgres';
 import { groupBy } from '../group-by.ts';
 import { partitionOf } from './partitions.ts';
+import { lockedQueue } from './queue.ts';
 
 /** Removes the unleased work of a disabled or deleted webhook and marks its deliveries as failed, at most `limit` of
  *  them. `withTests` includes test deliveries, which a disabled webhook still receives. Does nothing if the database
@@ -18,33 +19,41 @@ export const failDeliveriesOfWebhook = (
        ) returning day::text, event_id`,
       [webhookId, withTests, limit],
     );
-    for (const [day, removed] of groupBy(rows, (row) => row.day)) {
+    for (const [day, removed] of byDay(rows)) {
       await db.query(
         `update webhooks.deliveries set status = 'failed', next_attempt_at = null, updated_at = $3
-         where day = $4 and webhook_id = $1 and event_id = any($2)`,
+         where day = $4 and webhook_id = $1 and event_id in (
+           select event_id from webhooks.deliveries where day = $4 and webhook_id = $1 and event_id = any($2)
+           order by event_id for update)`,
         [webhookId, removed.map((row) => row.event_id), now, day],
       );
     }
     return rows.length;
   });
 
-/** Deletes the stored bodies, pending deliveries and queued work of orders. Later events of these orders are not
- *  stored. */
+/** Deletes the stored bodies, pending deliveries and queued work of orders, which the transaction has locked. Later
+ *  events of these orders are not stored. */
 export const deleteOrders = async (db: Queryable, orderIds: readonly string[], now: Date): Promise<void> => {
   await db.query(
     `insert into webhooks.forgotten_orders (order_id, forgotten_at) select id, $2 from unnest($1::text[]) as id
      on conflict do nothing`,
     [orderIds, now],
   );
-  await db.query('delete from webhooks.queue where order_id = any($1)', [orderIds]);
+  await db.query(`delete from ${lockedQueue('order_id = any($1)')}`, [orderIds]);
   const { rows } = await db.query<{ day: string; id: string }>(
     'delete from webhooks.events where order_id = any($1) returning day::text, id',
     [orderIds],
   );
-  for (const [day, events] of groupBy(rows, (row) => row.day)) {
-    const deliveries = partitionOf('deliveries', day);
-    await db.query(`delete from webhooks.${deliveries} where event_id = any($1) and status = 'pending'`, [
-      events.map(({ id }) => id),
-    ]);
+  for (const [day, events] of byDay(rows)) {
+    const deliveries = `webhooks.${partitionOf('deliveries', day)}`;
+    await db.query(
+      `delete from ${deliveries} where (event_id, webhook_id) in (
+         select event_id, webhook_id from ${deliveries} where event_id = any($1) and status = 'pending'
+         order by event_id, webhook_id for update)`,
+      [events.map(({ id }) => id)],
+    );
   }
 };
+
+const byDay = <Row extends { readonly day: string }>(rows: readonly Row[]) =>
+  [...groupBy(rows, ({ day }) => day)].sort(([a], [b]) => (a < b ? -1 : 1));

@@ -1,5 +1,6 @@
 import { type Pool, transaction } from '@cpg/postgres';
 import { type Logger, newRequestId } from '@cpg/runtime';
+import { lockedQueue } from './queue.ts';
 
 export const LEASE_MS = 6_000;
 const RENEW_EVERY_MS = 2_000;
@@ -109,8 +110,10 @@ const freeOrphans = (pool: Pool): Promise<number> =>
   transaction(pool, async (db) => {
     await db.query('delete from webhooks.instances where expires_at <= now()');
     const { rowCount } = await db.query(
-      `update webhooks.queue set leased_by = null
-       where leased_by is not null and leased_by not in (select id from webhooks.instances)`,
+      `update ${lockedQueue(
+        'leased_by is not null and leased_by not in (select id from webhooks.instances)',
+        'set leased_by = null',
+      )}`,
     );
     return rowCount ?? 0;
   });

@@ -45,19 +45,20 @@ export const createPartitions = (pool: Pool, { now, retention }: { now: () => Da
   const ensure = async (days: Iterable<string>): Promise<void> => {
     const missing = [...new Set(days)].filter((day) => !existing.has(day));
     if (missing.length === 0) return;
-    await transaction(pool, async (db) => {
-      await db.query(LOCK);
-      await db.query(SHORT_LOCK_TIMEOUT);
-      for (const day of missing) {
-        for (const [table, settings] of Object.entries(TABLES) as [Table, string][]) {
+    for (const day of missing) {
+      for (const [table, settings] of Object.entries(TABLES) as [Table, string][]) {
+        // A transaction of its own: while it holds the lock of one table, it must not wait for another one.
+        await transaction(pool, async (db) => {
+          await db.query(LOCK);
+          await db.query(SHORT_LOCK_TIMEOUT);
           await db.query(
             `create table if not exists webhooks.${partitionOf(table, day)} partition of webhooks.${table}
              for values from ('${day}') to ('${daysFrom(day, 1)}') with (${settings})`,
           );
-        }
+        });
       }
-    });
-    for (const day of missing) existing.add(day);
+      existing.add(day);
+    }
   };
   return {
     ensure,

@@ -18,6 +18,12 @@ export interface EnqueuedRow {
   readonly leased: boolean;
 }
 
+/** `webhooks.queue where …` for a statement that changes the rows matching `condition`. They are locked by position: in
+ *  the same order as by all other statements (ADR 32). */
+export const lockedQueue = (condition: string, set = ''): string =>
+  `webhooks.queue ${set} where position in (
+     select position from webhooks.queue where ${condition} order by position for update)`;
+
 /** Locks orders against other transactions that queue their events, until this transaction ends. So events of one order
  *  are queued in the order in which these transactions commit. */
 export const lockOrders = (db: Queryable, orderIds: readonly string[]) =>

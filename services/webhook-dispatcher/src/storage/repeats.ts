@@ -1,7 +1,7 @@
 import type { Queryable } from '@cpg/postgres';
 import { newId } from '@cpg/runtime';
 import { groupBy } from '../group-by.ts';
-import { lockOrders } from './queue.ts';
+import { lockedQueue, lockOrders } from './queue.ts';
 
 /** The fields of a stored event that its row in the queue needs. */
 export interface RepeatedEvent {
@@ -42,10 +42,13 @@ export const removeUnleased = async (
     for (const { id } of rows) stored.add(id);
   }
   const wanted = events.filter(({ id }) => stored.has(id));
-  const rows = 'webhooks.queue where webhook_id = $1 and order_id = any($2) and event_id = any($3)';
+  const ofEvents = 'webhook_id = $1 and order_id = any($2) and event_id = any($3)';
   const values = [webhookId, [...new Set(wanted.map(({ order_id }) => order_id))], wanted.map(({ id }) => id)];
-  await db.query(`delete from ${rows} and leased_by is null`, values);
-  const remaining = await db.query<{ event_id: string }>(`select event_id from ${rows}`, values);
+  await db.query(`delete from ${lockedQueue(`${ofEvents} and leased_by is null`)}`, values);
+  const remaining = await db.query<{ event_id: string }>(
+    `select event_id from webhooks.queue where ${ofEvents}`,
+    values,
+  );
   const leased = new Set(remaining.rows.map(({ event_id }) => event_id));
   return wanted.filter(({ id }) => !leased.has(id));
 };
@@ -59,7 +62,7 @@ export const insertRepeats = async (db: Queryable, { webhookId, events, now }: R
          with ordinality as w (day, event_id, event_type, order_id, bytes, is_test, id, rank)
      ), delivery as (
        insert into webhooks.deliveries (day, event_id, webhook_id, id, event_type, next_attempt_at, created_at)
-       select day, event_id, $1, id, event_type, $2, $2 from wanted order by event_id
+       select day, event_id, $1, id, event_type, $2, $2 from wanted order by day, event_id
        on conflict (event_id, webhook_id, day) do update set status = 'pending', next_attempt_at = $2, updated_at = $2
        returning event_id, id, attempts
      )

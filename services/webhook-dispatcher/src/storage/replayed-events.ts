@@ -38,8 +38,9 @@ export const enqueueReplayedEvents = async (db: Queryable, replayed: ReplayedEve
   const unleased = await removeUnleased(db, webhookId, repeats);
   const old = new Set(events.filter((event) => partitionDayOf(event, replayed) !== event.day).map(({ id }) => id));
   const moving = unleased.filter(({ id }) => old.has(id)).map(({ id }) => id);
-  await moveDeliveries(db, today, webhookId, moving);
+  const moved = await moveDeliveries(db, today, webhookId, moving);
   await insertRepeats(db, { webhookId, events: unleased, now });
+  await moveAttempts(db, today, moved);
   return unleased.length;
 };
 
@@ -53,28 +54,49 @@ const storeEvents = (db: Queryable, { events, ...days }: ReplayedEvents) =>
     [events.map((event) => partitionDayOf(event, days)), ...eventColumns(events)],
   );
 
-/** Moves the deliveries of events, with their attempts, to the partition of a day, so that an event keeps one delivery
- *  per webhook. */
+interface MovedDelivery {
+  readonly id: string;
+  /** The day of its partition before. */
+  readonly day: string;
+}
+
+/** Moves the deliveries of events to the partition of a day, so that an event keeps one delivery per webhook. */
 const moveDeliveries = async (
   db: Queryable,
   day: string,
   webhookId: string,
   eventIds: readonly string[],
-): Promise<void> => {
-  if (eventIds.length === 0) return;
-  const { rows } = await db.query<{ id: string; day: string }>(
-    `select distinct on (event_id) id, day::text from webhooks.deliveries d
-     where event_id = any($1) and webhook_id = $2 and day <> $3 and not exists (
-       select from webhooks.deliveries here where here.event_id = d.event_id and here.webhook_id = $2 and here.day = $3)
-     order by event_id, day desc`,
+): Promise<readonly MovedDelivery[]> => {
+  if (eventIds.length === 0) return [];
+  const { rows } = await db.query<MovedDelivery>(
+    `select id, day::text from (
+       select distinct on (event_id) event_id, id, day from webhooks.deliveries d
+       where event_id = any($1) and webhook_id = $2 and day <> $3 and not exists (
+         select from webhooks.deliveries here where here.event_id = d.event_id and here.webhook_id = $2 and here.day = $3)
+       order by event_id, day desc
+     ) as latest order by latest.day, event_id`,
     [eventIds, webhookId, day],
   );
-  if (rows.length === 0) return;
-  const from = [day, rows.map((row) => row.id), rows.map((row) => row.day)];
-  const moved = 'from unnest($2::text[], $3::date[]) as w (id, day)';
-  await db.query(
-    `update webhooks.deliveries d set day = $1 ${moved} where d.webhook_id = $4 and d.id = w.id and d.day = w.day`,
-    [...from, webhookId],
-  );
-  await db.query(`update webhooks.attempts a set day = $1 ${moved} where a.delivery_id = w.id and a.day = w.day`, from);
+  if (rows.length > 0)
+    await db.query(
+      `update webhooks.deliveries d set day = $1 ${MOVED} where d.webhook_id = $4 and d.id = w.id and d.day = w.day`,
+      [...movedTo(day, rows), webhookId],
+    );
+  return rows;
 };
+
+/** Moves the attempts of deliveries with them: after all changes of deliveries (ADR 32). */
+const moveAttempts = async (db: Queryable, day: string, moved: readonly MovedDelivery[]): Promise<void> => {
+  if (moved.length === 0) return;
+  await db.query(
+    `update webhooks.attempts a set day = $1 ${MOVED} where a.delivery_id = w.id and a.day = w.day`,
+    movedTo(day, moved),
+  );
+};
+
+const MOVED = 'from unnest($2::text[], $3::date[]) as w (id, day)';
+const movedTo = (day: string, moved: readonly MovedDelivery[]) => [
+  day,
+  moved.map(({ id }) => id),
+  moved.map((delivery) => delivery.day),
+];

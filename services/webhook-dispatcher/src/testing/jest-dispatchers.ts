@@ -115,9 +115,15 @@ export const dispatchers = async () => {
       await stopInstances();
       for (const table of TABLES) await pool.query(`delete from ${table}`);
     },
-    close: async () => {
+    /** How many deadlocks the database had. Ends the instances and the pool: close your own connections before. */
+    deadlocks: async (): Promise<number> => {
       await stopInstances();
       await pool.end();
+      return database.deadlocks();
+    },
+    close: async () => {
+      await stopInstances();
+      if (!pool.ended) await pool.end();
       await database.drop();
     },
   };

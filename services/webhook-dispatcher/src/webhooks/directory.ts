@@ -88,7 +88,8 @@ export const createDirectory = (options: DirectoryOptions): Directory => {
     get: (id) => entries.get(id)?.webhook,
     disable: async (ids, reason) => {
       await pool.query(
-        'update gateway.webhooks set is_enabled = false, disabled_reason = $2, updated_at = $3 where id = any($1) and is_enabled',
+        `update gateway.webhooks set is_enabled = false, disabled_reason = $2, updated_at = $3 where id in (
+           select id from gateway.webhooks where id = any($1) and is_enabled order by id for update)`,
         [ids, reason, now()],
       );
       for (const id of ids) {
