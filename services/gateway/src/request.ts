@@ -1,5 +1,5 @@
 import type { CallContext } from '@cpg/runtime';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from './keys/authenticator.ts';
 import type { Scope } from './keys/scopes.ts';
 
@@ -30,6 +30,10 @@ export const callerOf = (request: FastifyRequest): Caller => {
   if (!request.caller) throw new Error(`${request.routeOptions.url} is served without authentication`);
   return request.caller;
 };
+
+/** Whether the answer can still reach the client: it has not closed the connection, and the request has not timed
+ *  out. */
+export const canAnswer = ({ raw }: FastifyReply): boolean => !raw.destroyed && !raw.headersSent;
 
 /** The context that calls to other services carry: actor, request id and correlation id. */
 export const callContext = (request: FastifyRequest): CallContext => ({

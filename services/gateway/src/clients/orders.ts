@@ -30,7 +30,7 @@ export interface CreatedOrder {
 
 export type OrderDeletion = z.infer<typeof OrderDeletion>;
 
-/** Calls to the orders service. All but `remove` can be repeated: orders recognises the request id of a repeat. */
+/** Calls to the orders service. All can be repeated: orders recognises the request id of a repeat. */
 export const ordersClient = (client: InternalClient) => {
   const post = (ref: OrderRef, verb: string, context: CallContext): Promise<Order> =>
     withNotFound(client.call('POST', `/orders/${ref.orderId}/${verb}`, { context, response: Order, body: owner(ref) }));
@@ -55,14 +55,13 @@ export const ordersClient = (client: InternalClient) => {
     /** Advances the order's clock and processes what becomes due. Sandboxes only. */
     advanceTime: (orderId: string, call: AdvanceTimeCall, context: CallContext): Promise<Order> =>
       withNotFound(client.call('POST', `/orders/${orderId}/time`, { context, response: Order, body: call })),
-    /** Deletes the order. A repeat throws `not_found`. */
+    /** Deletes the order. A repeat, also one by this client after its connection broke, throws `not_found`. */
     remove: (ref: OrderRef, context: CallContext): Promise<OrderDeletion> =>
       withNotFound(
         client.call('DELETE', `/orders/${ref.orderId}`, {
           context,
           response: OrderDeletion,
           body: owner(ref),
-          idempotent: false,
         }),
       ),
     /** One page of the recorded events of an order. */

@@ -1,3 +1,5 @@
+import { request } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { newUlid } from '@cpg/runtime';
 import { completeCrashedDeletions } from '../queries/deleted-resources.ts';
 import { startGateway, type TestGateway, type TestMerchant } from '../testing/jest-gateway.ts';
@@ -139,6 +141,61 @@ test('a merchant does not learn from a repeat that an order of another merchant 
   expect((await cancel()).status).toBe(404);
 });
 
+describe('a repeat of a deletion', () => {
+  const deleted = () => ({ status: 200, body: { id: order, deleted: true } });
+  const isGone = () => {
+    gateway.orders.respond = () => errorResponse(404, 'not_found');
+  };
+
+  test('is 200 if the first request was answered 503, and 404 from then on', async () => {
+    gateway.orders.respond = async (call) => {
+      await respondAndProject(call);
+      return errorResponse(503, 'outcome_unknown');
+    };
+    expect((await remove()).status).toBe(503);
+    isGone();
+    await completeCrashedDeletions(gateway.pool);
+    expect((await (await gateway.merchant()).send('DELETE', `/v1/orders/${order}`)).status).toBe(404);
+    expect((await shop.send('GET', `/v1/orders/${order}`)).status).toBe(404);
+    expect(await remove()).toMatchObject(deleted());
+    expect((await remove()).status).toBe(404);
+  });
+
+  test('is 200 if the client closed the connection before the answer', async () => {
+    let answer = () => {};
+    const answering = new Promise<void>((done) => (answer = done));
+    let receive = () => {};
+    const received = new Promise<void>((done) => (receive = done));
+    gateway.orders.respond = async (call) => {
+      receive();
+      await answering;
+      return respondAndProject(call);
+    };
+    const url = await gateway.app.listen({ port: 0, host: '127.0.0.1' });
+    const client = request(`${url}/v1/orders/${order}`, { method: 'DELETE', headers: { 'x-api-key': shop.key } });
+    client.on('error', () => {});
+    client.end();
+    await received;
+    client.destroy();
+    const connections = () =>
+      new Promise<number>((done) => gateway.app.server.getConnections((_, count) => done(count)));
+    while ((await connections()) > 0) await sleep(5);
+    answer();
+    const isCompleted = async () =>
+      (await gateway.pool.query('select from gateway.order_deletions where order_id = $1 and completed', [order]))
+        .rowCount === 1;
+    while (!(await isCompleted())) await sleep(5);
+    isGone();
+    expect(await remove()).toMatchObject(deleted());
+  });
+
+  test('is 404 if the first request was answered', async () => {
+    expect(await remove()).toMatchObject(deleted());
+    isGone();
+    expect((await remove()).status).toBe(404);
+  });
+});
+
 describe('webhooks', () => {
   const WEBHOOK = { url: 'https://shop.example/hooks', events: ['order:paid'] };
   const WEBHOOK_DELETED = { status: 410, body: { code: 'webhook_deleted' } };
@@ -158,6 +215,17 @@ describe('webhooks', () => {
       { key: 'rotate', answer: null },
     ]);
     expect(await rowOf(id)).toMatchObject({ secret_box: '', previous_secret_box: null });
+  });
+
+  test('a repeat of a deletion is 200 if the gateway crashed before it answered the first one', async () => {
+    const { id } = (await create()).body;
+    const remove = () => shop.send('DELETE', `/v1/webhooks/${id}`);
+    expect((await remove()).status).toBe(200);
+    const { deleted_at: deletedAt } = await rowOf(id);
+    await gateway.pool.query('update gateway.webhooks set deletion_answered = false where id = $1', [id]);
+    expect(await remove()).toMatchObject({ status: 200, body: { id, deleted: true } });
+    expect((await remove()).status).toBe(404);
+    expect((await rowOf(id)).deleted_at).toEqual(deletedAt);
   });
 
   test('a repeat of a create whose response was lost does not show a deleted webhook', async () => {

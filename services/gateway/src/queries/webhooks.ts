@@ -159,19 +159,27 @@ export const rotateWebhookSecret = (
   });
 
 /** Deletes a webhook with its secrets and the stored responses that show them. Returns false when the webhook does not
- *  exist. */
+ *  exist, or was deleted by a request that got its answer. */
 export const deleteWebhook = (pool: Pool, merchantId: string, id: string, at: Date): Promise<boolean> =>
   transaction(pool, async (db) => {
     const { rowCount } = await db.query(
       `update gateway.webhooks
-          set deleted_at = $3, updated_at = $3, is_enabled = false,
+          set deleted_at = coalesce(deleted_at, $3), updated_at = $3, is_enabled = false, deletion_answered = false,
               secret_box = '', previous_secret_box = null, older_secret_box = null
-        where id = $1 and merchant_id = $2 and deleted_at is null`,
+        where id = $1 and merchant_id = $2 and (deleted_at is null or not deletion_answered)`,
       [id, merchantId, at],
     );
     await deleteResponsesOf(db, merchantId, id);
     return rowCount === 1;
   });
+
+/** From now on, a repeat of the request that deleted the webhook is 404. */
+export const answerWebhookDeletion = async (db: Queryable, merchantId: string, id: string): Promise<void> => {
+  await db.query(
+    'update gateway.webhooks set deletion_answered = true where id = $1 and merchant_id = $2 and not deletion_answered',
+    [id, merchantId],
+  );
+};
 
 const resourceOf = (row: WebhookRow): Webhook => ({
   id: row.id,

@@ -11,9 +11,9 @@ import { clampedIsoString, createHistoryReader, createPublicHistoryReader } from
 import { orNotFound, parseId } from '../not-found.ts';
 import { type FinalResponse, sendStored, sendText } from '../plugins/idempotency-key.ts';
 import { orderKeys } from '../plugins/order-keys.ts';
-import { completeOrderDeletion, recordOrderDeletion } from '../queries/deleted-resources.ts';
+import { completeOrderDeletion, isDeletionUnanswered, recordOrderDeletion } from '../queries/deleted-resources.ts';
 import { listOrders, orderById } from '../queries/orders.ts';
-import { callContext, callerOf } from '../request.ts';
+import { callContext, callerOf, canAnswer } from '../request.ts';
 import { checkBrowserUrl } from '../web-url.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import * as schemas from './order-schemas.ts';
@@ -102,13 +102,20 @@ export const orderRoutes: FastifyPluginAsyncZod<OrderRouteOptions> = async (app,
   );
 
   const remove = { config: { scope: 'orders:self:delete' }, schema: schemas.deleteOrder } as const;
-  app.delete('/orders/:id', remove, async (request) => {
+  app.delete('/orders/:id', remove, async (request, reply) => {
     const ref = orderRef(request, request.params.id);
-    await recordOrderDeletion(pool, ref.merchantId, ref.orderId);
-    const deletion = await orders.remove(ref, callContext(request));
-    await completeOrderDeletion(pool, ref.merchantId, ref.orderId).catch((error: unknown) => {
+    const { merchantId, orderId } = ref;
+    await recordOrderDeletion(pool, merchantId, orderId);
+    const deletion = await orders.remove(ref, callContext(request)).catch(async (error: unknown) => {
+      // An earlier request deleted the order, and its answer was a 503 or got lost.
+      if (isAppError(error, 'not_found') && (await isDeletionUnanswered(pool, merchantId, orderId)))
+        return { id: orderId, deleted: true as const };
+      throw error;
+    });
+    const isAnswered = canAnswer(reply);
+    await completeOrderDeletion(pool, merchantId, orderId, { isAnswered }).catch((error: unknown) => {
       // The cleanup completes the deletion. No request gets the responses meanwhile.
-      request.log.warn({ err: error, orderId: ref.orderId }, 'could not delete the stored responses of an order');
+      request.log.warn({ err: error, orderId }, 'could not delete the stored responses of an order');
     });
     return deletion;
   });

@@ -64,7 +64,8 @@ export const updateWebhook = {
 export const deleteWebhook = {
   operationId: 'deleteWebhook',
   summary: 'Delete a webhook',
-  description: 'Deletes the webhook. Queued deliveries are dropped.',
+  description:
+    'Deletes the webhook. Queued deliveries are dropped. Repeat the request after a 503, a timeout or a broken connection: it returns 200 although the webhook is deleted already. After a 200, a repeat is 404.',
   tags,
   params,
   body: NoBody,

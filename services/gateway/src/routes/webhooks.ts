@@ -4,8 +4,8 @@ import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { WebhookDispatcherClient } from '../clients/webhook-dispatcher.ts';
 import { notFound, orNotFound, parseId } from '../not-found.ts';
-import { deleteWebhook, listWebhooks, updateWebhook, webhookById } from '../queries/webhooks.ts';
-import { callContext, callerOf } from '../request.ts';
+import { answerWebhookDeletion, deleteWebhook, listWebhooks, updateWebhook, webhookById } from '../queries/webhooks.ts';
+import { callContext, callerOf, canAnswer } from '../request.ts';
 import * as schemas from './webhook-schemas.ts';
 
 export interface WebhookRouteOptions {
@@ -36,7 +36,7 @@ export const webhookRoutes: FastifyPluginAsyncZod<WebhookRouteOptions> = async (
   app.delete(
     '/webhooks/:id',
     { config: { scope: 'webhooks:self:delete' }, schema: schemas.deleteWebhook },
-    async (request) => {
+    async (request, reply) => {
       const [merchantId, id] = ownerAndId(request, request.params.id);
       if (!(await deleteWebhook(pool, merchantId, id, now()))) throw notFound('webhook');
       try {
@@ -45,6 +45,7 @@ export const webhookRoutes: FastifyPluginAsyncZod<WebhookRouteOptions> = async (
         // The dispatcher sends nothing for a deleted webhook. It fails the deliveries when they are due.
         request.log.warn({ err: error, webhookId: id }, 'could not fail the queued deliveries of a deleted webhook');
       }
+      if (canAnswer(reply)) await answerWebhookDeletion(pool, merchantId, id);
       return { id, deleted: true as const };
     },
   );
