@@ -53,6 +53,7 @@ export interface WatchChainsOptions {
     'DATABASE_URL' | 'ENVIRONMENT' | 'CHAIN_URLS' | 'CHAIN_POLL_MS' | 'CHAIN_QUORUM' | 'networks'
   >;
   readonly openSource?: OpenSource;
+  readonly kindOf?: typeof chainKindOf;
   readonly availability: NetworkAvailability;
   readonly accounts: Pick<MerchantAccounts, 'accountsOf' | 'requiredConfirmations'>;
   readonly findPayable: FindPayable;
@@ -65,11 +66,11 @@ export interface WatchChainsOptions {
 
 /** The chains of the networks with nodes. Nothing is read before `start`. */
 export const watchChains = (options: WatchChainsOptions) => {
-  const { pool, config, availability, metrics, log } = options;
+  const { kindOf = chainKindOf, pool, config, availability, metrics, log } = options;
   const { read: readNetworks } = availability;
   const { CHAIN_POLL_MS, DATABASE_URL: databaseUrl } = config;
   const watched = watchedNetworks(config);
-  const kinds = new Map(watched.map(({ name, chainId }) => [name, chainKindOf(chainId, CHAIN_POLL_MS)]));
+  const kinds = new Map(watched.map(({ name, chainId }) => [name, kindOf(chainId, CHAIN_POLL_MS)]));
   logUnwatched(config, log);
   let chains: Chains | undefined;
   const counts = chainMetrics(metrics, () => chains?.progress() ?? new Map(), config.CHAIN_URLS);
