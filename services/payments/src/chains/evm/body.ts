@@ -1,5 +1,5 @@
 import pMap from 'p-map';
-import { toWatched, type BlockRef, type Transfer, type Watched } from '../chain-source.ts';
+import { type BlockRef, ChainNodeError, toWatched, type Transfer, type Watched } from '../chain-source.ts';
 import type { RpcNode } from '../json-rpc.ts';
 import type { Abilities } from './abilities.ts';
 import { type Log, type Receipt, requireMatch, type Transaction } from './answers.ts';
@@ -45,40 +45,46 @@ export const bodyReader = ({ abilities, proofs, assetByContract }: BodyReaderOpt
     const areTransactionsProven = isHeaderProven && (await proofs.transactions(node, block));
     const paying = hasNativeAsset ? block.transactions.filter(({ to, value }) => to && value > 0n) : [];
 
-    const bodyOf = async (receipts: readonly Receipt[] | null, areProven: boolean): Promise<Body | null> =>
-      receipts && {
-        block,
-        receipts,
-        transfers: await toWatched(transfersOf(block, receipts, assetByContract), watched),
-        isProven: areTransactionsProven && areProven,
-        brought: (address) => {
-          const failed = new Set(receipts.filter(({ status }) => status === '0x0').map((each) => each.transactionHash));
-          const bringing = block.transactions.filter(({ to, hash }) => to === address && !failed.has(hash));
-          return bringing.reduce((sum, { value }) => sum + value, 0n);
-        },
-        parties: partiesOf(block),
-      };
+    const bodyOf = async (receipts: readonly Receipt[], areProven: boolean): Promise<Body> => ({
+      block,
+      receipts,
+      transfers: await toWatched(transfersOf(block, receipts, assetByContract), watched),
+      isProven: areTransactionsProven && areProven,
+      brought: (address) => {
+        const failed = new Set(receipts.filter(({ status }) => status === '0x0').map((each) => each.transactionHash));
+        const bringing = block.transactions.filter(({ to, hash }) => to === address && !failed.has(hash));
+        return bringing.reduce((sum, { value }) => sum + value, 0n);
+      },
+      parties: partiesOf(block),
+    });
 
     const hasTokens = !areTransactionsProven || mayPayTokens(block);
     const isPaying = async () => (await watchedPayers(paying.map(coinsOf), watched)).size > 0;
     // The header proves that no token moved.
     if (!hasTokens && !(await isPaying())) return bodyOf([], true);
     if ((await abilities(node)).blockReceipts) {
-      const receipts = await fetchBlockReceipts(node, block);
-      return bodyOf(receipts, receipts !== null && isHeaderProven && (await proofs.receipts(node, block, receipts)));
+      const receipts = required(await fetchBlockReceipts(node, block), node, block);
+      return bodyOf(receipts, isHeaderProven && (await proofs.receipts(node, block, receipts)));
     }
     const logs =
-      tokens.length > 0 && hasTokens ? await fetchLogs(node, block, isHeaderProven ? undefined : tokens) : [];
-    if (!logs) return null;
+      tokens.length > 0 && hasTokens
+        ? required(await fetchLogs(node, block, isHeaderProven ? undefined : tokens), node, block)
+        : [];
     if (hasTokens && isHeaderProven && tokens.length > 0)
       requireMatch(bloomOf(logs) === block.answer.logsBloom, node, 'eth_getLogs', 'leaves out logs of the block');
     const wanted = await watchedPayers([...paying.map(coinsOf), ...logs.flatMap(tokensOf(tokens))], watched);
     // Money is proven by all receipts, and that there is none by all logs: they fit the header, though not surely.
     if (wanted.size === 0) return bodyOf([], !hasTokens);
     const asked = isHeaderProven ? block.transactions : block.transactions.filter(({ hash }) => wanted.has(hash));
-    const receipts = await receiptsOneByOne(node, asked);
-    return bodyOf(receipts, receipts !== null && isHeaderProven && (await proofs.receipts(node, block, receipts)));
+    const receipts = required(await receiptsOneByOne(node, asked), node, block);
+    return bodyOf(receipts, isHeaderProven && (await proofs.receipts(node, block, receipts)));
   };
+};
+
+/** A node that shows a block and not what happened in it is several nodes behind one address, of which one is behind. */
+const required = <T>(found: T | null, { number }: RpcNode, { header: { hash } }: FetchedBlock): T => {
+  if (found !== null) return found;
+  throw new ChainNodeError('refused', `node ${number} shows block ${hash}, but not its receipts`);
 };
 
 interface Payee {

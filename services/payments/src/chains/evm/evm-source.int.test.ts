@@ -14,7 +14,7 @@ import {
   WATCHED,
   watched,
 } from '../../testing/jest-evm-source.ts';
-import { type BlockRef, ChainNodeError, ReorganizedError, WrongChainError } from '../chain-source.ts';
+import { type BlockRef, ChainNodeError, type NodeFault, ReorganizedError, WrongChainError } from '../chain-source.ts';
 
 const USDC = `eip155:31337/erc20:${TOKEN}`;
 const USDT = `eip155:31337/erc20:${OTHER_TOKEN}`;
@@ -241,4 +241,14 @@ describe('with hostile nodes', () => {
     proxy.falsify = ({ params: [block] }) => (block === 'latest' ? { result: first } : undefined);
     expect(await source.tip()).toMatchObject({ height: 1, isNewest: false });
   });
+});
+
+test('names a node that shows a block and not its receipts, and believes another one', async () => {
+  const hash = await pay.token(WATCHED, 4n);
+  proxy.falsify = ({ method }) => (/Receipts?$|getLogs$/.test(method) ? { result: null } : undefined);
+  const faults: (number | NodeFault)[][] = [];
+  const onFault = (fault: NodeFault, node: number) => void faults.push([node, fault]);
+  const source = open({ urls: [proxy.url, anvil.url], onFault });
+  expect(await transfersWith(hash, source)).toHaveLength(1);
+  expect(faults).toContainEqual([1, 'refused']);
 });
