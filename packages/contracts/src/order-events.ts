@@ -230,7 +230,14 @@ export const OrderExpired = defineEvent({
   message: 'order.expired',
   webhook: 'order:updated',
   summary: 'An order expired at its deadline.',
-  data: { orphanedPaymentIds: z.array(PaymentId), ...Sightings, ...Transition, ...At },
+  data: {
+    orphanedPaymentIds: z.array(PaymentId),
+    /** Per payment id. `late` by default. */
+    orphanReasons: z.record(z.string(), OrphanReason).optional(),
+    ...Sightings,
+    ...Transition,
+    ...At,
+  },
 });
 
 export const OrderCanceled = defineEvent({
@@ -292,6 +299,8 @@ export const OrderDeletionRecorded = defineEvent({
     sequence: z.int(),
     /** Where the order could be paid: money that comes later still finds it. Absent in records of earlier versions. */
     payables: z.array(RecordedPayable).optional(),
+    /** Payments that had failed: their money can still arrive. Absent if there are none, and in earlier records. */
+    failedPaymentIds: z.array(PaymentId).optional(),
     ...At,
   },
 });

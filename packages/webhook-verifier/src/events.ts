@@ -83,6 +83,7 @@ export interface Payment {
     | 'already_paid'
     | 'canceled'
     | 'late'
+    | 'insufficient'
     | 'wrong_currency'
     | 'wrong_network'
     | 'before_order'

@@ -11,6 +11,7 @@ export const OrphanReason = z.enum([
   'already_paid',
   'canceled',
   'late',
+  'insufficient',
   'wrong_currency',
   'wrong_network',
   'before_order',
