@@ -70,11 +70,12 @@ export const WayToPay = z.strictObject({
 });
 export type WayToPay = z.infer<typeof WayToPay>;
 
-/** `late`, `wrong_network`: the merchant must accept or return it. `not_counted`: the merchant must return it. */
+/** `late`, `insufficient`, `wrong_network`: the merchant must accept or return it. `not_counted`: the merchant must return it. */
 export const CheckoutPaymentState = z.enum([
   'seen',
   'counted',
   'late',
+  'insufficient',
   'wrong_network',
   'not_counted',
   'returned',

@@ -119,6 +119,11 @@ test.each<[string, Given, Partial<Checkout> & { state: CheckoutState }]>([
     { state: 'expired', due_back: NONE },
   ],
   [
+    'money that came in time and was not enough, which the merchant may accept',
+    { status: 'expired', payments: [payment({ ...part, status: 'orphan', orphan_reason: 'insufficient' })] },
+    { state: 'expired', due_back: NONE, payments: [expect.objectContaining({ state: 'insufficient' })] },
+  ],
+  [
     'money on another network, which the merchant may accept',
     { payments: [payment({ ...OTHER_NETWORK, status: 'orphan', orphan_reason: 'wrong_network' })] },
     { state: 'waiting', due_back: NONE, remaining: ALL },

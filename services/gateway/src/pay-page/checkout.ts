@@ -86,7 +86,7 @@ const linksOf = (order: Order): Pick<Checkout, 'return_url' | 'cancel_url'> => {
   return { ...(return_url !== undefined && { return_url }), ...(cancel_url !== undefined && { cancel_url }) };
 };
 
-const MAY_BE_ACCEPTED: ReadonlySet<CheckoutPaymentState> = new Set(['late', 'wrong_network']);
+const MAY_BE_ACCEPTED: ReadonlySet<CheckoutPaymentState> = new Set(['late', 'insufficient', 'wrong_network']);
 
 const TAKES_MONEY: ReadonlySet<CheckoutState> = new Set(['waiting', 'partially_paid', 'reversed']);
 

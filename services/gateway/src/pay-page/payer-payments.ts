@@ -5,6 +5,7 @@ import {
   type CheckoutPaymentState,
   fromMinor,
   type Order,
+  type OrphanReason,
   type PageDeposit,
   type Payment,
   toMinor,
@@ -69,13 +70,16 @@ const stateOf = (
     case 'applied':
       return 'counted';
     case 'orphan':
-      return orphan_reason === 'late' || orphan_reason === 'wrong_network' ? orphan_reason : 'not_counted';
+      return isToAccept(orphan_reason) ? orphan_reason : 'not_counted';
     case 'refunded':
       return 'returned';
     case 'failed':
       return 'failed';
   }
 };
+
+const isToAccept = (reason: OrphanReason | undefined) =>
+  reason === 'late' || reason === 'insufficient' || reason === 'wrong_network';
 
 const dueBack = ({ status, currency, paid_amount, unapplied_amount = '0', refunded_amount = '0' }: Payment): string => {
   const minor = (amount: string) => toMinor(amount, currency);

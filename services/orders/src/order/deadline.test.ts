@@ -1,4 +1,6 @@
-import { after, dueAt, existing, expireAt, given, past } from '../testing/jest-deciding.ts';
+import type { OrderEvent } from '@cpg/contracts';
+import { fold } from '@cpg/core';
+import { after, capture, dueAt, existing, expireAt, given, past } from '../testing/jest-deciding.ts';
 import {
   createOrder,
   deposit,
@@ -11,6 +13,7 @@ import {
   paymentId,
 } from '../testing/orders.ts';
 import type { OrderCommand } from './command.ts';
+import { orderDecider } from './order.ts';
 import { remainingMinor } from './state.ts';
 
 describe('deadline', () => {
@@ -31,7 +34,24 @@ describe('deadline', () => {
   test('held payments become orphans', () => {
     const order = after(createOrder({ allow: { partial_payments: false } }), offer(1, 4_000_000n), expireAt(dueAt));
     expect(order.status).toBe('expired');
-    expect(existing(order).payments[0]).toMatchObject({ status: 'orphan', orphanReason: 'late' });
+    expect(existing(order).payments[0]).toMatchObject({ status: 'orphan', orphanReason: 'insufficient' });
+  });
+  test('of held payments, only those that came after the deadline are late', () => {
+    const held = [createOrder({ allow: { partial_payments: false } }), offer(1, 4_000_000n)];
+    const late = offer(2, 3_000_000n, { seenAt: minutesAfterNoon(61).toISOString() });
+    const order = existing(after(...held, late, expireAt(minutesAfterNoon(62))));
+    expect(order.payments.map(({ orphanReason }) => orphanReason)).toEqual(['insufficient', 'late']);
+  });
+  test('a capture applies what was insufficient at the deadline', () =>
+    given(...past(createOrder({ allow: { partial_payments: false } }), offer(1, 4_000_000n), expireAt(dueAt)))
+      .when(capture)
+      .thenLike({ type: 'OrderPaymentsApplied', data: { status: 'partially_paid_expired' } }));
+  test('an expiry that an earlier version recorded calls its orphans late', () => {
+    const held = past(createOrder({ allow: { partial_payments: false } }), offer(1, 4_000_000n));
+    const data = { status: 'expired', reason: 'deadline_passed', at: dueAt.toISOString() } as const;
+    const expired: OrderEvent = { type: 'OrderExpired', data: { orphanedPaymentIds: [paymentId(1)], ...data } };
+    const order = existing(fold(orderDecider, orderDecider.initial, [...held, expired]));
+    expect(order.payments[0]).toMatchObject({ status: 'orphan', orphanReason: 'late' });
   });
   test('an unconfirmed payment seen before the deadline keeps the order open for at most 24 hours', () => {
     const pending = past(createOrder(), offer(1, 10_000_000n, { confirmed: false }));

@@ -3,7 +3,15 @@ import { AppError } from '@cpg/core';
 import { applyHeldPayments } from './apply-payments.ts';
 import type { CommandOf } from './command.ts';
 import { followedBy } from './evolve.ts';
-import { appliedMinor, type ExistingOrder, isHeld, isOpen, MAX_RENEWALS, sightingsOf } from './state.ts';
+import {
+  appliedMinor,
+  type ExistingOrder,
+  isAtLockedRates,
+  isHeld,
+  isOpen,
+  MAX_RENEWALS,
+  sightingsOf,
+} from './state.ts';
 import { unfitReason } from './unfit-money.ts';
 
 /** How long after the deadline an unconfirmed payment, seen before the deadline, keeps its order open. */
@@ -73,11 +81,16 @@ export const expireIfLate = (order: ExistingOrder, seenAt: string, now: Date): O
 };
 
 const expired = (order: ExistingOrder, at: string): OrderEvent => {
-  const orphanedPaymentIds = order.payments.filter(isHeld).map(({ paymentId }) => paymentId);
+  const held = order.payments.filter(isHeld);
+  const orphanedPaymentIds = held.map(({ paymentId }) => paymentId);
+  const inTime = held.filter((payment) => isAtLockedRates(order, payment));
   return {
     type: 'OrderExpired',
     data: {
       orphanedPaymentIds,
+      ...(inTime.length > 0 && {
+        orphanReasons: Object.fromEntries(inTime.map(({ paymentId }) => [paymentId, 'insufficient' as const])),
+      }),
       ...sightingsOf(order, orphanedPaymentIds),
       status: appliedMinor(order) > 0n ? 'partially_paid_expired' : 'expired',
       reason: 'deadline_passed',

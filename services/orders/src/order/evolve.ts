@@ -50,7 +50,7 @@ export const evolve = (order: Order, event: OrderEvent): Order => {
     case 'OrderTimeAdvanced':
       return withTimeAdvanced(updated, event.data);
     case 'OrderExpired':
-      return { ...withOrphaned(updated, event.data.orphanedPaymentIds, 'late', at), ...statusOf(event.data) };
+      return { ...expired(updated, event.data), ...statusOf(event.data) };
     case 'OrderCanceled':
       return { ...withOrphaned(updated, event.data.orphanedPaymentIds, 'canceled', at), ...statusOf(event.data) };
     case 'OrderDeleted':
@@ -115,5 +115,11 @@ const renewed = (
   expiresAt,
   renewals: renewal,
 });
+
+const expired = (
+  order: ExistingOrder,
+  { orphanedPaymentIds, orphanReasons, at }: EventData<'OrderExpired'>,
+): ExistingOrder =>
+  orphanedPaymentIds.reduce((after, id) => withOrphaned(after, [id], orphanReasons?.[id] ?? 'late', at), order);
 
 const statusOf = ({ status, reason }: { status: OrderStatus; reason: string }) => ({ status, statusReason: reason });

@@ -137,7 +137,8 @@ const decideOnConfirmed = (order: ExistingOrder, paymentId: string, now: Date): 
   if (!isExpired(order)) return applyHeldPayments(order, at);
   // A payment seen before the deadline is applied if it is confirmed within the grace period.
   const isInTime = payment.seenAt <= order.expiresAt && isInGracePeriod(order, now);
+  if (!isInTime) return markAsOrphan('late');
   const isAmountAccepted =
     order.capabilities.partial_payments || applicableMinor(order, payment) >= remainingMinor(order);
-  return isInTime && isAmountAccepted ? applyPayments(order, [payment], 'payment_in_time', at) : markAsOrphan('late');
+  return isAmountAccepted ? applyPayments(order, [payment], 'payment_in_time', at) : markAsOrphan('insufficient');
 };

@@ -88,8 +88,10 @@ test('publishes every event of a payment in order, with the payment after it', a
 });
 
 test("records an order's decision with the order's time and event as its cause", async () => {
-  const [one, two, three] = await Promise.all([1, 2, 3].map(() => payments.register(report(payments.addOrder(held)))));
-  const ids = [one, two, three].map((registered) => registered!.payment.id) as [string, string, string];
+  const [one, two, three, four] = await Promise.all(
+    [1, 2, 3, 4].map(() => payments.register(report(payments.addOrder(held)))),
+  );
+  const ids = [one, two, three, four].map((registered) => registered!.payment.id) as [string, string, string, string];
   const events = [
     orderMessage(one!.payment.order_id, 'order.payments_applied', {
       allocations: [{ paymentId: ids[0], appliedMinor: '10000000', unappliedMinor: '0' }],
@@ -109,6 +111,13 @@ test("records an order's decision with the order's time and event as its cause",
       reason: 'canceled_by_merchant',
       at,
     }),
+    orderMessage(four!.payment.order_id, 'order.expired', {
+      orphanedPaymentIds: [ids[3]],
+      orphanReasons: { [ids[3]]: 'insufficient' },
+      status: 'expired',
+      reason: 'deadline_passed',
+      at,
+    }),
   ];
   await publisher.send(TOPICS.orders.name, [...events, ...events].map(outgoing));
   const rows = await until(async () => {
@@ -119,6 +128,7 @@ test("records an order's decision with the order's time and event as its cause",
     ['applied', undefined, DECIDED_AT],
     ['orphan', 'late', DECIDED_AT],
     ['orphan', 'canceled', DECIDED_AT],
+    ['orphan', 'insufficient', DECIDED_AT],
   ]);
   const recorded = await readStream(payments.client, paymentStreamOf(ids[0]), PaymentEvent);
   expect(recorded!.at(-1)!.metadata).toMatchObject({

@@ -43,7 +43,8 @@ const OUTCOMES: {
       at,
     })),
   'order.payments_orphaned': ({ data: { change } }) => orphans(change.paymentIds, change.orphanReason, change),
-  'order.expired': ({ data: { change } }) => orphans(change.orphanedPaymentIds, 'late', change),
+  'order.expired': ({ data: { change } }) =>
+    change.orphanedPaymentIds.flatMap((id) => orphans([id], change.orphanReasons?.[id] ?? 'late', change)),
   'order.canceled': ({ data: { change } }) => orphans(change.orphanedPaymentIds, 'canceled', change),
   'order.deleted': () => [],
   'order.created': null,

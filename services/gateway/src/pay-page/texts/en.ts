@@ -58,6 +58,7 @@ export const en = {
     held: 'Confirmed, waiting for the rest',
     counted: 'Received',
     late: 'Arrived late',
+    insufficient: 'In time, but not enough',
     wrong_network: 'On another network',
     not_counted: 'Not counted',
     returned: 'Returned',
@@ -94,6 +95,8 @@ export const en = {
   paidUnsettled: 'Thank you. Keep this page: one thing is left to settle.',
   closingRenews: 'Do not send money now. The price is being updated.',
   late: 'Your money arrived after the deadline. The merchant can accept it for this order, or has to return it. Contact the merchant and give the reference below.',
+  insufficient:
+    'You paid in time, but less than the full amount. The merchant can accept it for this order, or has to return it. Contact the merchant and give the reference below.',
   wrongNetwork:
     'You sent money on a network that this payment does not show. The merchant can accept it for this order, or has to return it. Contact the merchant and give the reference below.',
   sentAlready: 'Did you send money already? Keep this page: your payment appears here when it arrives.',

@@ -58,6 +58,7 @@ export const es: Texts = {
     held: 'Confirmado, a la espera del resto',
     counted: 'Recibido',
     late: 'Llegó tarde',
+    insufficient: 'A tiempo, pero no alcanza',
     wrong_network: 'En otra red',
     not_counted: 'No acreditado',
     returned: 'Devuelto',
@@ -94,6 +95,8 @@ export const es: Texts = {
   paidUnsettled: 'Gracias. Guarda esta página: queda algo por resolver.',
   closingRenews: 'No envíes dinero ahora. El precio se está actualizando.',
   late: 'Tu dinero llegó después del plazo. El comercio puede aceptarlo para esta compra; si no, debe devolverlo. Comunícate con el comercio e indica la referencia que aparece abajo.',
+  insufficient:
+    'Pagaste a tiempo, pero menos del total. El comercio puede aceptarlo para esta compra; si no, debe devolverlo. Comunícate con el comercio e indica la referencia que aparece abajo.',
   wrongNetwork:
     'Enviaste dinero por una red que este pago no muestra. El comercio puede aceptarlo para esta compra; si no, debe devolverlo. Comunícate con el comercio e indica la referencia que aparece abajo.',
   sentAlready: '¿Ya enviaste dinero? Guarda esta página: tu pago aparecerá aquí cuando llegue.',

@@ -58,6 +58,7 @@ export const pt: Texts = {
     held: 'Confirmado, à espera do restante',
     counted: 'Recebido',
     late: 'Chegou com atraso',
+    insufficient: 'No prazo, mas incompleto',
     wrong_network: 'Em outra rede',
     not_counted: 'Não creditado',
     returned: 'Devolvido',
@@ -94,6 +95,8 @@ export const pt: Texts = {
   paidUnsettled: 'Obrigado. Guarde esta página: ainda falta resolver um ponto.',
   closingRenews: 'Não envie dinheiro agora. O preço está sendo atualizado.',
   late: 'O seu dinheiro chegou depois do prazo. A loja pode aceitá-lo para esta compra; se não aceitar, deve devolvê-lo. Fale com a loja e informe a referência abaixo.',
+  insufficient:
+    'Você pagou dentro do prazo, mas menos que o total. A loja pode aceitar o valor para esta compra; se não aceitar, deve devolvê-lo. Fale com a loja e informe a referência abaixo.',
   wrongNetwork:
     'Você enviou dinheiro por uma rede que este pagamento não mostra. A loja pode aceitá-lo para esta compra; se não aceitar, deve devolvê-lo. Fale com a loja e informe a referência abaixo.',
   sentAlready: 'Você já enviou dinheiro? Guarde esta página: o pagamento aparecerá aqui quando chegar.',

@@ -105,6 +105,18 @@ test.each([
   expect(html).toContain(notice);
 });
 
+test.each([
+  ['en', 'In time, but not enough', 'You paid in time, but less than the full amount.', /late|after the deadline/],
+  ['es', 'A tiempo, pero no alcanza', 'Pagaste a tiempo, pero menos del total.', /tarde|después del plazo/],
+  ['pt', 'No prazo, mas incompleto', 'Você pagou dentro do prazo, mas menos que o total.', /atraso|depois do prazo/],
+])('does not call money late that came in time and was too little: %s', (language, state, notice, late) => {
+  const orphan = { status: 'orphan', orphan_reason: 'insufficient', paid_amount: '20.000000' } as const;
+  const html = render({ status: 'expired', payments: [payment(orphan)] }, { language });
+  expect(html).toContain(`<span class="state insufficient">${state}</span>`);
+  expect(html).toContain(notice);
+  expect(html.slice(html.indexOf('<main'))).not.toMatch(late);
+});
+
 test('a line breaks before the time of day, not within it', () =>
   expect(render()).toContain('Jan 31, 2026, 1:00\u00a0PM\u00a0UTC</time>'));
 

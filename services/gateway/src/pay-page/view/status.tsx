@@ -78,13 +78,14 @@ const MAY_STILL_COME: ReadonlySet<State> = new Set(['closing', 'expired', 'parti
 
 const noticesOf = ({ checkout, texts, format }: View): ComponentChild[] => {
   const { state, ways, price_updated_at: updatedAt, payments, surplus, due_back: dueBack, currency } = checkout;
-  const isToAccept = (reason: 'late' | 'wrong_network') =>
+  const isToAccept = (reason: 'late' | 'insufficient' | 'wrong_network') =>
     payments.some((payment) => payment.state === reason && isPositive(payment.due_back));
   return [
     ...(updatedAt && ways.length > 0
       ? [<TextWithTime text={texts.priceUpdated} at={updatedAt} format={format} />]
       : []),
     ...(isToAccept('late') ? [texts.late] : []),
+    ...(isToAccept('insufficient') ? [texts.insufficient] : []),
     ...(isToAccept('wrong_network') ? [texts.wrongNetwork] : []),
     ...(isPositive(surplus) ? [texts.surplus(format.amount(surplus, currency))] : []),
     ...(isPositive(dueBack) ? [texts.dueBack(format.amount(dueBack, currency))] : []),
