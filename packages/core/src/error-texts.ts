@@ -55,7 +55,7 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
     remedy: 'Create a new order. Set `can_update` to true in orders that you may want to change.',
   },
   order_has_unsettled_funds: {
-    when: 'The order cannot be deleted because it has money: it is partly paid, or it has a received payment or an orphan that is not refunded.',
+    when: 'The order cannot be deleted because it has money that nobody decided about: a part of its amount without being paid, also after its deadline or a reversal, a received payment, or an orphan that is not refunded.',
     remedy: 'Capture or refund its payments, then delete the order.',
   },
   payment_conflict: {

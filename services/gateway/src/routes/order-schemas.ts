@@ -98,7 +98,7 @@ export const deleteOrder = {
   operationId: 'deleteOrder',
   summary: 'Delete an order',
   description:
-    'Permanently deletes the order and its payment data. This cannot be undone. Returns 409 `order_has_unsettled_funds` while the order is partially paid, or has a received payment or an orphan that is not refunded, also one beyond its maximum number of payments. Repeat the request after a 503, a timeout or a broken connection: it returns 200 although the order is deleted already. After a 200, a repeat is 404.',
+    'Permanently deletes the order and its payment data. This cannot be undone. Returns 409 `order_has_unsettled_funds` while the order holds money that nobody decided about: a part of its amount without being paid, also after its deadline or a reversal, a received payment, or an orphan that is not refunded, also one beyond its maximum number of payments. Repeat the request after a 503, a timeout or a broken connection: it returns 200 although the order is deleted already. After a 200, a repeat is 404.',
   tags,
   params,
   body: NoBody,

@@ -1,6 +1,29 @@
 import { after, cancel, dueAt, existing, expireAt, given, past, remove } from '../testing/jest-deciding.ts';
-import { createOrder, instruction, minutesAfterNoon, NOON, offer, orderCreated } from '../testing/orders.ts';
+import {
+  createOrder,
+  instruction,
+  minutesAfterNoon,
+  NOON,
+  offer,
+  orderCreated,
+  payment,
+  paymentId,
+} from '../testing/orders.ts';
 import type { OrderCommand } from './command.ts';
+
+const fail = (n: number): OrderCommand => ({
+  type: 'FailPayment',
+  payment: payment(n, 6_000_000n),
+  failureReason: 'reorg',
+  at: NOON,
+});
+const refund = (n: number, refundedTotalMinor: bigint): OrderCommand => ({
+  type: 'RefundPayment',
+  paymentId: paymentId(n),
+  refundId: `rfd_${'0'.repeat(26)}`,
+  refundedTotalMinor,
+  at: NOON,
+});
 
 describe('creation', () => {
   test('an order with deposit instructions awaits payment', () => given().when(createOrder()).then(orderCreated()));
@@ -82,10 +105,24 @@ describe('deletion', () => {
     ['a partial payment', past(createOrder(), offer(1, 4_000_000n))],
     ['a held payment', past(createOrder({ allow: { partial_payments: false } }), offer(1, 4_000_000n))],
     ['an orphan that was not refunded', past(createOrder(), cancel, offer(1, 4_000_000n))],
+    ['a part that came before the deadline', past(createOrder(), offer(1, 4_000_000n), expireAt(dueAt))],
+    [
+      'such a part, refunded in part',
+      past(createOrder(), offer(1, 4_000_000n), expireAt(dueAt), refund(1, 1_000_000n)),
+    ],
+    ['a part that a reversal left', past(createOrder(), offer(1, 4_000_000n), offer(2, 6_000_000n), fail(2))],
   ])('one with %s is refused', (_, events) =>
     given(...events)
       .when(remove)
       .thenRefused('order_has_unsettled_funds'),
+  );
+  test.each([
+    ['expired with a part', past(createOrder(), offer(1, 4_000_000n), expireAt(dueAt), refund(1, 4_000_000n))],
+    ['was reversed', past(createOrder(), offer(1, 10_000_000n), refund(1, 10_000_000n))],
+  ])('deletes an order that %s, once that is refunded', (_, events) =>
+    given(...events)
+      .when(remove)
+      .thenLike({ type: 'OrderDeleted' }),
   );
   test('refuses every command after a deletion', () =>
     given(...past(createOrder(), remove))

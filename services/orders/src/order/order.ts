@@ -6,7 +6,16 @@ import { advanceTime, expire, plusMinutes, renew } from './deadline.ts';
 import { evolve, followedBy } from './evolve.ts';
 import { offerPayment } from './offer-payment.ts';
 import { failPayment, refundPayment } from './reverse-payment.ts';
-import { type ExistingOrder, exists, isHeld, isOpen, MAX_CHANGES, type Order, sightingsOf } from './state.ts';
+import {
+  appliedMinor,
+  type ExistingOrder,
+  exists,
+  isHeld,
+  isOpen,
+  MAX_CHANGES,
+  type Order,
+  sightingsOf,
+} from './state.ts';
 
 // The life of an order. Its status changes only here, and every change is recorded with a reason:
 //
@@ -140,7 +149,7 @@ const remove = (order: ExistingOrder, at: string): OrderEvent[] => {
     (payment) =>
       payment.status === 'received' || (payment.status === 'orphan' && payment.refundedMinor < payment.amountMinor),
   );
-  if (order.status === 'partially_paid' || hasUnsettledPayments) {
+  if (hasUnsettledPayments || (order.status !== 'paid' && appliedMinor(order) > 0n)) {
     throw new AppError(
       'order_has_unsettled_funds',
       'the order holds money that is neither settled nor refunded: capture it, cancel it or refund it first',
