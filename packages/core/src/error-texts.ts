@@ -62,6 +62,10 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
     when: 'The payment is already recorded with another amount, currency or order, or its status does not allow the operation.',
     remedy: 'Read the payment again. Report a different payment with its own transaction hash.',
   },
+  rail_not_enabled: {
+    when: 'The order does not enable the rail of the simulated payment.',
+    remedy: 'Send a `payment_rail` that `enable_rails` of the order named.',
+  },
   nothing_to_refund: {
     when: 'The payment is already fully refunded.',
     remedy: 'No action is needed.',

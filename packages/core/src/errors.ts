@@ -13,6 +13,7 @@ export const ERROR_CODES = {
   update_not_allowed: 409,
   order_has_unsettled_funds: 409,
   payment_conflict: 409,
+  rail_not_enabled: 409,
   nothing_to_refund: 409,
   refund_too_large: 409,
   too_many_webhooks: 409,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { PaymentCurrency } from '../currencies.ts';
+import { PaymentCurrency, PaymentRail } from '../currencies.ts';
 import { MerchantId, OrderId, PaymentId, RefundId, Timestamp } from '../ids.ts';
 import { Minor } from '../money.ts';
 import { PaymentOffer } from '../payment-offer.ts';
@@ -74,6 +74,7 @@ export const OrderSummary = z.object({
   currency: PaymentCurrency,
   /** Absent in answers of earlier versions. */
   status: OrderStatus.optional(),
+  rails: z.array(PaymentRail).optional(),
 });
 export type OrderSummary = z.infer<typeof OrderSummary>;
 

@@ -1,4 +1,4 @@
-import { type Order, OrderStatus } from '@cpg/contracts';
+import { type Order, OrderStatus, type PaymentRail } from '@cpg/contracts';
 import type { Queryable } from '@cpg/postgres';
 import type { ListQuery } from '../list-query.ts';
 import type { CountTable } from './counts.ts';
@@ -39,11 +39,19 @@ export const orderById = async (db: Queryable, merchantId: string, id: string): 
   return rows[0]?.resource ?? null;
 };
 
-/** The merchant of an order; null when the order does not exist or is deleted. */
-export const merchantIdOfOrder = async (db: Queryable, id: string): Promise<string | null> => {
-  const { rows } = await db.query<{ merchant_id: string }>(
-    'select merchant_id from orders.orders where id = $1 and not deleted',
+export interface OwnedOrder {
+  readonly merchantId: string;
+  /** The rails that the order enables. Empty while it has no instructions. */
+  readonly rails: readonly PaymentRail[];
+}
+
+/** The merchant and rails of an order; null when the order does not exist or is deleted. */
+export const ownedOrder = async (db: Queryable, id: string): Promise<OwnedOrder | null> => {
+  const { rows } = await db.query<{ merchant_id: string; resource: Order }>(
+    'select merchant_id, resource from orders.orders where id = $1 and not deleted',
     [id],
   );
-  return rows[0]?.merchant_id ?? null;
+  if (!rows[0]) return null;
+  const { merchant_id: merchantId, resource } = rows[0];
+  return { merchantId, rails: resource.deposit_instructions.map(({ rail }) => rail) };
 };

@@ -2,7 +2,7 @@ import type { Pool } from '@cpg/postgres';
 import type { FastifyRequest } from 'fastify';
 import type { OrdersClient } from '../clients/orders.ts';
 import { notFound, type ResourceName } from '../not-found.ts';
-import { merchantIdOfOrder } from '../queries/orders.ts';
+import { type OwnedOrder, ownedOrder } from '../queries/orders.ts';
 import { callContext } from '../request.ts';
 
 /** Throws 404 if the resource does not exist, or belongs to another merchant than the caller. A request without a key
@@ -16,8 +16,13 @@ export const requireOwnerOfOrder = async (
   request: FastifyRequest,
   { pool, orders }: { readonly pool: Pool; readonly orders: Pick<OrdersClient, 'summary'> },
   id: string,
-): Promise<void> => {
-  const merchantId =
-    (await merchantIdOfOrder(pool, id)) ?? (await orders.summary(id, callContext(request)))?.merchant_id;
-  requireOwner(request, 'order', merchantId ?? null);
+): Promise<OwnedOrder> => {
+  const order = (await ownedOrder(pool, id)) ?? (await askOrders());
+  requireOwner(request, 'order', order?.merchantId ?? null);
+  return order!;
+
+  async function askOrders(): Promise<OwnedOrder | null> {
+    const summary = await orders.summary(id, callContext(request));
+    return summary && { merchantId: summary.merchant_id, rails: summary.rails ?? [] };
+  }
 };

@@ -66,6 +66,25 @@ describe('POST /debug/register-payment', () => {
     gateway.orders.respond = respond;
   });
 
+  test('refuses a rail that the order does not enable, and reports nothing', async () => {
+    expect((await pay({ payment_rail: 'gateway_pay' })).body).toMatchObject({
+      statusCode: 409,
+      code: 'rail_not_enabled',
+      message: 'the order does not enable gateway_pay: send payment_rail crypto_deposit',
+    });
+    expect(gateway.payments.calls).toEqual([]);
+  });
+
+  test('refuses the rail also for an order whose row a crash of PostgreSQL lost', async () => {
+    const lost = `ord_${newUlid()}`;
+    const { respond } = gateway.orders;
+    const summary = { id: lost, merchant_id: shop.id, currency: 'USDC', rails: ['gateway_pay'] };
+    gateway.orders.respond = (call) =>
+      call.path === `/orders/${lost}/summary` ? { status: 200, body: summary } : respond(call);
+    expect((await pay({ order_id: lost })).body).toMatchObject({ statusCode: 409, code: 'rail_not_enabled' });
+    gateway.orders.respond = respond;
+  });
+
   test('reports a pending payment as unconfirmed', async () => {
     expect((await pay({ outcome: 'pending' })).status).toBe(201);
     expect(gateway.payments.calls.map(({ path, body }) => [path, (body as { confirmed: boolean }).confirmed])).toEqual([

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { AmountDto, Order, OrderId, PaymentCurrency, PaymentId, PaymentRail, requestText } from '@cpg/contracts';
+import { AppError } from '@cpg/core';
 import type { Pool } from '@cpg/postgres';
 import { parsePositiveAmount } from '@cpg/runtime';
 import type { FastifyRequest } from 'fastify';
@@ -46,7 +47,7 @@ const registerPayment = {
   operationId: 'registerPayment',
   summary: 'Simulate a payment',
   description:
-    'Acts as if the rail had seen this payment, and then confirmed or dropped it as `outcome` says. The same hash with the same body is the same payment. The same hash with another amount or order returns 409 `payment_conflict`. To confirm or drop a pending payment, send its hash again with that `outcome`, or use the operations below. The hash of a failed payment again, `confirmed` or `pending`, acts as if the rail had seen the same money once more, for example after a chain reorganization: the payment is `received` again, and an order that was `reversed` becomes `paid` when the payment is confirmed.',
+    'Acts as if the rail had seen this payment, and then confirmed or dropped it as `outcome` says. The same hash with the same body is the same payment. The same hash with another amount or order returns 409 `payment_conflict`, and a rail that the order does not enable 409 `rail_not_enabled`. To confirm or drop a pending payment, send its hash again with that `outcome`, or use the operations below. The hash of a failed payment again, `confirmed` or `pending`, acts as if the rail had seen the same money once more, for example after a chain reorganization: the payment is `received` again, and an order that was `reversed` becomes `paid` when the payment is confirmed.',
   tags,
   body: RegisterPaymentBody,
   response: { 201: Order },
@@ -87,9 +88,14 @@ export const debugPaymentRoutes: FastifyPluginAsyncZod<{
   };
 
   app.post('/register-payment', { schema: registerPayment }, async (request, reply) => {
-    const { order_id, outcome = 'confirmed' } = request.body;
+    const { order_id, payment_rail: rail, outcome = 'confirmed' } = request.body;
     parsePositiveAmount(request.body);
-    await requireOwnerOfOrder(request, { pool, orders }, parseId(OrderId, 'order', order_id));
+    const { rails } = await requireOwnerOfOrder(request, { pool, orders }, parseId(OrderId, 'order', order_id));
+    if (rails.length > 0 && !rails.includes(rail))
+      throw new AppError(
+        'rail_not_enabled',
+        `the order does not enable ${rail}: send payment_rail ${[...new Set(rails)].join(' or ')}`,
+      );
     const context = callContext(request);
     const registered = await payments.register(registrationOf(request.body), context);
     const { order } = outcome === 'failed' ? await payments.fail(registered.payment.id, {}, context) : registered;

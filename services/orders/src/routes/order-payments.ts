@@ -30,8 +30,8 @@ export const orderPaymentRoutes: FastifyPluginAsyncZod<OrderPaymentRoutes> = asy
     '/orders/:id/summary',
     { schema: { params: OrderPath, response: { 200: OrderSummary } } },
     async (request) => {
-      const { orderId, merchantId, currency, status } = await loadOrder(handler, request.params.id);
-      return { id: orderId, merchant_id: merchantId, currency, status };
+      const { orderId, merchantId, currency, status, rails } = await loadOrder(handler, request.params.id);
+      return { id: orderId, merchant_id: merchantId, currency, status, rails: [...rails] };
     },
   );
 
