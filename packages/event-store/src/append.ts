@@ -66,12 +66,19 @@ export const append = async (
 const unanswered = (cause: unknown) =>
   outcomeUnknown('the event store did not answer, and the request may have taken effect', cause, EVENT_STORE);
 
-/** Tombstones a stream: it can never be read again. Idempotent. */
-export const tombstone = async (client: EventStoreDBClient, stream: string): Promise<void> => {
+/** Tombstones a stream: it can never be read again. Idempotent. With a revision, `conflict` if the stream has changed
+ *  since. */
+export const tombstone = async (
+  client: EventStoreDBClient,
+  stream: string,
+  revision?: number,
+): Promise<'tombstoned' | 'conflict'> => {
   await passGuard(client);
   try {
-    await client.tombstoneStream(stream, { expectedRevision: 'any' });
+    await client.tombstoneStream(stream, { expectedRevision: revision === undefined ? 'any' : BigInt(revision) });
   } catch (error) {
+    if (error instanceof WrongExpectedVersionError) return 'conflict';
     if (!(error instanceof StreamDeletedError)) throw asUnavailable(error);
   }
+  return 'tombstoned';
 };

@@ -3,7 +3,13 @@ export { appendOne, endOf } from './append-one.ts';
 export { guardAppends } from './append-guard.ts';
 export { type ChainVerification, verifyChains } from './chain.ts';
 export { chainEvents } from './chain-events.ts';
-export { type CommandHandler, commandHandler, type HandledCommand, type HandleOptions } from './command-handler.ts';
+export {
+  type CommandHandler,
+  commandHandler,
+  type HandledCommand,
+  type HandleOptions,
+  type LoadedStream,
+} from './command-handler.ts';
 export { connectEventStore } from './connect.ts';
 export {
   recordScale,

@@ -1,5 +1,5 @@
 import { MERCHANT, type OrdersService, startOrders, until } from './testing/jest-orders.ts';
-import { paymentId } from './testing/orders.ts';
+import { offerCall, payment, paymentId } from './testing/orders.ts';
 
 let service: OrdersService;
 beforeAll(async () => {
@@ -37,6 +37,22 @@ test('deletes an order and leaves a deletion record for auditors', async () => {
       ).rowCount,
   );
   expect(await service.rowOf(order.id)).toMatchObject({ deleted: true });
+});
+
+test('names the payments that had failed, because their money can still arrive', async () => {
+  const order = await service.create();
+  await service.offer(order.id, 61, 1_000_000n);
+  const failure = {
+    failure_reason: 'reorg',
+    at: '2026-01-31T12:00:00.000Z',
+    ...offerCall(payment(61, 1_000_000n), true),
+  };
+  expect(await service.call('POST', `/orders/${order.id}/payments/${paymentId(61)}/failure`, failure)).toMatchObject({
+    status: 200,
+  });
+  expect(await service.call('DELETE', `/orders/${order.id}`, { merchant_id: MERCHANT })).toMatchObject({ status: 200 });
+  const deletion = await until(async () => service.messagesOf(order.id).find(({ type }) => type === 'order.deleted'));
+  expect(deletion.data).toMatchObject({ change: { failedPaymentIds: [paymentId(61)] } });
 });
 
 test('refuses a deletion while payments has an unsettled payment that the order does not hold', async () => {

@@ -78,6 +78,9 @@ export const orderDeletion = ({
   };
   const finish: Deletion['finish'] = async ({ revision, event, metadata }, order, context) => {
     const { orderId, merchantId } = order;
+    const failedPaymentIds = order.payments
+      .filter(({ status }) => status === 'failed')
+      .map(({ paymentId }) => paymentId);
     const stream = deletionStreamOf(orderId);
     const record: OrderDeletionRecorded = {
       type: 'OrderDeletionRecorded',
@@ -88,6 +91,7 @@ export const orderDeletion = ({
         lastHash: metadata.hash,
         sequence: revision,
         payables: order.instructions.map(payableOf),
+        ...(failedPaymentIds.length > 0 && { failedPaymentIds }),
         at: event.data.at,
       },
     };

@@ -1,15 +1,16 @@
 import type { PaymentStatus } from '@cpg/contracts';
 import { isAppError } from '@cpg/core';
-import { isTombstone, tombstone } from '@cpg/event-store';
+import { isTombstone, type LoadedStream, tombstone } from '@cpg/event-store';
 import { type Pool, transaction } from '@cpg/postgres';
 import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
 import type { PaymentHandler } from './commands.ts';
-import { PAYMENT_STREAM_PREFIX, paymentStreamOf } from './payment/identity.ts';
+import { isAfterDeletion, PAYMENT_STREAM_PREFIX, paymentStreamOf } from './payment/identity.ts';
+import { exists, type Payment } from './payment/state.ts';
 import { paymentsOfOrder, projectPayments } from './projections/payments.ts';
 
 // A payment with another status arrived while its order was being deleted. The order has no record of it, so it is
 // kept.
-const DELETABLE: ReadonlyArray<PaymentStatus | 'none'> = ['applied', 'failed', 'refunded'];
+const DELETABLE: readonly PaymentStatus[] = ['applied', 'failed', 'refunded'];
 
 /** Deletes the payments of a deleted order: tombstones their streams and clears their rows. Idempotent. */
 export type DeletePayments = (orderId: string) => Promise<void>;
@@ -26,22 +27,32 @@ export const paymentDeletion =
   }): DeletePayments =>
   async (orderId) => {
     for (const { id } of await paymentsOfOrder(readModel, orderId)) {
-      const status = await statusOf(handler, id);
-      if (status !== 'deleted') {
-        if (!DELETABLE.includes(status)) continue;
-        await tombstone(client, paymentStreamOf(id));
-        handler.evict(id);
-      }
+      if (!(await tombstonePayment(id))) continue;
+      handler.evict(id);
       const deleted = { payment: { status: 'deleted', paymentId: id }, revision: 0 } as const;
       await transaction(readModel, (db) => projectPayments(db, [deleted]));
     }
+
+    async function tombstonePayment(id: string): Promise<boolean> {
+      for (;;) {
+        const loaded = await loadPayment(handler, id);
+        if (loaded === 'deleted') return true;
+        const { state, revision } = loaded;
+        if (!isDeletable(state)) return false;
+        // The money of a failed payment may be seen again meanwhile: then the payment stays.
+        if ((await tombstone(client, paymentStreamOf(id), revision)) === 'tombstoned') return true;
+      }
+    }
   };
 
-const statusOf = async (handler: PaymentHandler, paymentId: string): Promise<PaymentStatus | 'none' | 'deleted'> => {
+const isDeletable = (payment: Payment): boolean =>
+  exists(payment) && DELETABLE.includes(payment.status) && !isAfterDeletion(payment.providerId);
+
+const loadPayment = async (handler: PaymentHandler, paymentId: string): Promise<LoadedStream<Payment> | 'deleted'> => {
   // The cached state may be out of date: another process may have changed the payment.
   handler.evict(paymentId);
   try {
-    return (await handler.load(paymentId)).state.status;
+    return await handler.load(paymentId);
   } catch (error) {
     if (isAppError(error, 'not_found')) return 'deleted';
     throw error;

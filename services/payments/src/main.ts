@@ -32,7 +32,7 @@ import { orderNotifier } from './order-notifier.ts';
 import { pageAddresses } from './pages/page-addresses.ts';
 import { type AssetsInUseOptions, requireAssetsInUse } from './payables/assets-in-use.ts';
 import { findPayable } from './payables/find-payable.ts';
-import { isOrderRecorded, merchantOfOrder } from './payables/merchant-of-order.ts';
+import { hadFailedAtDeletion, isOrderRecorded, merchantOfOrder } from './payables/merchant-of-order.ts';
 import { paymentStreamOf } from './payment/identity.ts';
 import { paymentDecider } from './payment/payment.ts';
 import type { Payment } from './payment/state.ts';
@@ -82,6 +82,7 @@ await runService(async () => {
     now,
     log,
     merchantOfOrder: (orderId) => merchantOfOrder(client, orderId),
+    hadFailedAtDeletion: (...payment) => hadFailedAtDeletion(client, ...payment),
   });
   const changes = paymentChanges({ commands, notifyOrder, now, log });
   const chains = watchChains({

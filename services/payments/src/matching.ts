@@ -7,7 +7,7 @@ import type { PaymentCommands } from './commands.ts';
 import type { NotifyOrder } from './order-notifier.ts';
 import type { FindPayable } from './payables/find-payable.ts';
 import { feeOf, type FeeSchedule } from './payment/fees.ts';
-import { paymentIdOf } from './payment/identity.ts';
+import { paymentIdOf, providerIdAfterDeletion } from './payment/identity.ts';
 import { type ExistingPayment, UNCLAIMED_MERCHANT } from './payment/state.ts';
 
 export interface MatchingOptions {
@@ -16,6 +16,8 @@ export interface MatchingOptions {
   readonly findPayable: FindPayable;
   /** The merchant of an order, also of a deleted one; null for an unknown order. */
   readonly merchantOfOrder: (orderId: string) => Promise<string | null>;
+  /** Whether the payment had failed when its order was deleted. */
+  readonly hadFailedAtDeletion: (orderId: string, paymentId: string) => Promise<boolean>;
   readonly fees: FeeSchedule;
   readonly now: () => Date;
   readonly log: Logger;
@@ -30,13 +32,15 @@ export type RegisterPayment = (
 /** Registers a payment that a rail reports: records it on its own stream, offers it to its order, and records what the
  *  order decides. The events of orders show its order and merchant, so it is recorded while orders is unavailable.
  *  Every step is idempotent, so a repeated call continues where the last one stopped. Once the payment is recorded,
- *  Kafka also drives the other steps. Throws `payment_conflict` when the same payment is reported with another order,
+ *  Kafka also drives the other steps. Money of a failed payment that was deleted with its order becomes a payment of its
+ *  own. Throws `not_found` for any other deleted payment, and `payment_conflict` when the same payment is reported with another order,
  *  amount or currency. */
 export const registerPayments = ({
   commands,
   notifyOrder,
   findPayable,
   merchantOfOrder,
+  hadFailedAtDeletion,
   fees,
   now,
   log,
@@ -46,40 +50,48 @@ export const registerPayments = ({
     context: CallContext,
     options: Pick<HandleOptions, 'beforeAppend'>,
   ): Promise<ExistingPayment> => {
-    const { address, provider_id: providerId, currency, confirmed, metadata } = call;
-    // By the rail that reports it, which is the same for each report; the address says which rail is paid.
-    const paymentId = paymentIdOf(call.rail, providerId);
+    const { address, currency, confirmed, metadata } = call;
     const amountMinor = parsePositiveAmount(call);
     const { orderId, merchantId, rail } = await ownerOf(call);
     const terms = { merchantId, rail, currency, amountMinor };
     const at = now();
     const seenAt = call.seen_at === undefined ? at : new Date(call.seen_at);
-    return commands.run(
-      paymentId,
-      {
-        type: 'ReceivePayment',
-        ...terms,
-        paymentId,
-        orderId,
-        ...(address !== undefined && { address }),
-        providerId,
-        ...(call.asset !== undefined && { asset: call.asset }),
-        ...(call.asset_label !== undefined && { assetLabel: call.asset_label }),
-        ...(call.credited === false && { credited: false }),
-        feeMinor: feeOf(fees, terms),
-        feeSchedule: fees.version,
-        confirmed,
-        ...(call.reinstates !== undefined && { reinstates: call.reinstates }),
-        ...(call.tx_hash !== undefined && { txHash: call.tx_hash }),
-        ...(call.block && { block: call.block }),
-        ...(call.confirmations !== undefined && { confirmations: call.confirmations }),
-        ...(metadata && { metadata }),
-        seenAt: seenAt < at ? seenAt : at,
-        at,
-      },
-      context,
-      { fresh: true, ...options },
-    );
+    // By the rail that reports it, which is the same for each report; the address says which rail is paid.
+    const idOf = (providerId: string) => paymentIdOf(call.rail, providerId);
+    const receiveAs = (providerId: string) =>
+      commands.run(
+        idOf(providerId),
+        {
+          type: 'ReceivePayment',
+          ...terms,
+          paymentId: idOf(providerId),
+          orderId,
+          ...(address !== undefined && { address }),
+          providerId,
+          ...(call.asset !== undefined && { asset: call.asset }),
+          ...(call.asset_label !== undefined && { assetLabel: call.asset_label }),
+          ...(call.credited === false && { credited: false }),
+          feeMinor: feeOf(fees, terms),
+          feeSchedule: fees.version,
+          confirmed,
+          ...(call.reinstates !== undefined && { reinstates: call.reinstates }),
+          ...(call.tx_hash !== undefined && { txHash: call.tx_hash }),
+          ...(call.block && { block: call.block }),
+          ...(call.confirmations !== undefined && { confirmations: call.confirmations }),
+          ...(metadata && { metadata }),
+          seenAt: seenAt < at ? seenAt : at,
+          at,
+        },
+        context,
+        { fresh: true, ...options },
+      );
+    try {
+      return await receiveAs(call.provider_id);
+    } catch (error) {
+      if (!isAppError(error, 'not_found') || call.reinstates === false) throw error;
+      if (!(await hadFailedAtDeletion(orderId, idOf(call.provider_id)))) throw error;
+      return receiveAs(providerIdAfterDeletion(call.provider_id));
+    }
   };
 
   const ownerOf = async ({ order_id, address, rail }: RegisterPaymentCall) => {

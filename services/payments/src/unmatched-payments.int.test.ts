@@ -1,7 +1,8 @@
+import type { Payment } from '@cpg/contracts';
 import { newId } from '@cpg/runtime';
 import { UNCLAIMED_MERCHANT } from './payment/state.ts';
 import { unsettledPaymentOf } from './projections/payments.ts';
-import { applied, DECIDED_AT, MERCHANT, report } from './testing/jest-fixtures.ts';
+import { applied, CONTEXT, DECIDED_AT, MERCHANT, report } from './testing/jest-fixtures.ts';
 import { deposit } from './testing/jest-order-events.ts';
 import { type PaymentsService, startPayments } from './testing/jest-payments.ts';
 
@@ -80,4 +81,84 @@ test('finds the payments of an order that are not settled and that the order doe
   expect(payment).toMatchObject({ status: 'orphan', orphan_reason: 'too_many_payments' });
   expect(await unsettled()).toBe(payment.id);
   expect(await unsettled([payment.id])).toBeNull();
+});
+
+describe('money that is seen again after its payment was deleted with its order', () => {
+  const deleted = async (failedPaymentIds: (paymentId: string) => string[]) => {
+    const orderId = await payments.createOrder(applied);
+    const body = report(orderId);
+    const { payment } = await payments.register(body);
+    expect((await payments.call('POST', `/payments/${payment.id}/failure`, {})).status).toBe(200);
+    payments.stub.remove(orderId);
+    await payments.events.deleted(orderId, [], { failedPaymentIds: failedPaymentIds(payment.id) });
+    await payments.deletePayments(orderId);
+    return { orderId, body, payment };
+  };
+
+  test('becomes an orphan under an id of its own, which can be refunded', async () => {
+    const { orderId, body, payment } = await deleted((id) => [id]);
+    const { payment: again, order } = await payments.register(body);
+    expect(order).toBeNull();
+    expect(again).toMatchObject({
+      order_id: orderId,
+      merchant_id: MERCHANT,
+      provider_id: `${body.provider_id}#after-deletion`,
+      status: 'orphan',
+      orphan_reason: 'unknown_order',
+      paid_amount: '10.000000',
+    });
+    expect(again.id).not.toBe(payment.id);
+    expect((await payments.register(body)).payment).toEqual(again);
+    expect(await payments.rowOf(again.id)).toMatchObject({ merchant_id: MERCHANT, status: 'orphan', deleted: false });
+    expect(await payments.rowOf(payment.id)).toMatchObject({ deleted: true });
+    const refund = { merchant_id: MERCHANT, refund_id: newId('refund') };
+    expect(await payments.call('POST', `/payments/${again.id}/refunds`, refund)).toMatchObject({
+      status: 200,
+      body: { payment: { status: 'refunded' } },
+    });
+    // The message that the order was deleted can arrive once more.
+    await payments.deletePayments(orderId);
+    expect(await payments.rowOf(again.id)).toMatchObject({ status: 'refunded', deleted: false });
+  });
+
+  test('stays deleted if the payment had not failed, or if the report is only a repeat', async () => {
+    const { body } = await deleted(() => []);
+    expect((await payments.call('POST', '/payments', body)).status).toBe(404);
+    const repeated = await deleted((id) => [id]);
+    const { status } = await payments.call('POST', '/payments', { ...repeated.body, reinstates: false });
+    expect(status).toBe(404);
+  });
+
+  test('keeps the payment if its money is seen again while its order is being deleted', async () => {
+    const orderId = await payments.createOrder(applied);
+    const body = report(orderId);
+    const { payment } = await payments.register(body);
+    await payments.call('POST', `/payments/${payment.id}/failure`, {});
+    payments.stub.remove(orderId);
+    await payments.events.deleted(orderId, [], { failedPaymentIds: [payment.id] });
+    const { client } = payments;
+    const tombstone = client.tombstoneStream.bind(client);
+    client.tombstoneStream = async (...call: Parameters<typeof tombstone>) => {
+      client.tombstoneStream = tombstone;
+      await payments.anotherHandler().handle(payment.id, { type: 'ReceivePayment', ...seenAgain(payment) }, CONTEXT);
+      return tombstone(...call);
+    };
+    await payments.deletePayments(orderId);
+    expect(await payments.typesOf(payment.id)).toContain('PaymentReinstated');
+  });
+
+  const seenAgain = ({ id, order_id, provider_id }: Payment) => ({
+    paymentId: id,
+    merchantId: MERCHANT,
+    orderId: order_id,
+    rail: 'gateway_pay' as const,
+    providerId: provider_id,
+    currency: 'USDC' as const,
+    amountMinor: 10_000_000n,
+    feeMinor: 0n,
+    feeSchedule: '1',
+    confirmed: true,
+    seenAt: new Date(),
+    at: new Date(),
+  });
 });

@@ -209,3 +209,16 @@ test('money that returns under another id pays its order again, whatever is lost
     { numRuns: process.env.EXTENDED ? 500 : 50 },
   );
 }, 600_000);
+
+test('money of a failed payment that was deleted with its order comes back as an orphan', async () => {
+  const [orderId, merchantId] = [newId('order'), newId('merchant')];
+  both.reset(false);
+  await create(orderId, merchantId, ALLOW);
+  for (const step of [confirmed(1), failed(1), { do: 'delete' } as const, confirmed(1)])
+    await act(step, orderId, merchantId);
+  await deliverAll(Array<number>(100).fill(0));
+  expect(both.orderOf(orderId).deleted).toBe(true);
+  expect(both.paymentsOf(orderId)).toMatchObject([
+    { status: 'orphan', orphanReason: 'unknown_order', merchantId, amountMinor: 10_000_000n },
+  ]);
+});

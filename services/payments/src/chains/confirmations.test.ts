@@ -74,6 +74,27 @@ test('an orphan whose transaction does not come back fails', async () => {
   expect(watching.paymentOf(money)).toMatchObject({ status: 'failed', failureReason: 'reorg' });
 });
 
+test('money of a failed payment that was deleted with its order is a payment of its own, and can fail too', async () => {
+  const { chain, watching } = await watchNewChain();
+  const again = { id: `${money.id}#after-deletion` };
+  chain.mine(money);
+  chain.mine();
+  await watching.readOn();
+  chain.drop(2);
+  chain.mineMany(KIND.graceBlocks + 2);
+  await watching.readOn();
+  watching.removePayment(money);
+  chain.mine(money);
+  chain.mine();
+  await watching.readOn();
+  expect(watching.paymentOf(again)).toMatchObject({ status: 'applied', amountMinor: 1_000_000n, txHash: money.txHash });
+  expect(watching.payments()).toHaveLength(1);
+  chain.drop(2);
+  chain.mineMany(KIND.graceBlocks + 2);
+  await watching.readOn();
+  expect(watching.paymentOf(again)).toMatchObject({ status: 'failed', failureReason: 'reorg' });
+});
+
 test('many small transfers to an address need as many confirmations as one large one', async () => {
   const { chain, watching } = await watchNewChain({ required: (amountMinor) => (amountMinor >= 3_000_000n ? 4 : 1) });
   const parts = ['p', 'q', 'r'].map((id) => transferOf(id, { address: 'address-of-all' }));

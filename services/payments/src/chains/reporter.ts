@@ -5,7 +5,7 @@ import type { IsLeader } from '@cpg/postgres';
 import { type Logger, newContext } from '@cpg/runtime';
 import type { PaymentChanges } from '../changes.ts';
 import { isRefusedForGood, type RegisterPayment } from '../matching.ts';
-import { paymentIdOf } from '../payment/identity.ts';
+import { paymentIdOf, providerIdAfterDeletion } from '../payment/identity.ts';
 import { type BlockRef, ChainNodeError, type ChainSource } from './chain-source.ts';
 import type { ChainStore, OpenTransfer, ReportChange } from './chain-store.ts';
 import {
@@ -172,10 +172,17 @@ const sender =
     };
     try {
       if (report.status === 'failed') {
-        const paymentId = paymentIdOf('crypto_deposit', providerId);
         const reason = failureReasonOf(transfer);
-        await fail(paymentId, { failure_reason: reason }, context, { beforeAppend });
-        log.warn({ ...where, paymentId, reason }, 'the chain does not have the money of a payment any more');
+        const failAs = (id: string) =>
+          fail(paymentIdOf('crypto_deposit', id), { failure_reason: reason }, context, { beforeAppend });
+        const { payment } = await failAs(providerId).catch((error: unknown) => {
+          if (!isAppError(error, 'not_found')) throw error;
+          return failAs(providerIdAfterDeletion(providerId));
+        });
+        log.warn(
+          { ...where, paymentId: payment.id, reason },
+          'the chain does not have the money of a payment any more',
+        );
         return done(report);
       }
       const call = callOf(assets, transfer, report, providerId, height);

@@ -106,7 +106,7 @@ test('an address without money retires 90 days after its order ended, until an o
   await happened(await createOrder(reopened), ['OrderPaid'], failed);
   await happened(await createOrder(paid), failed, ['OrderPaid']);
   await createOrder(open);
-  await payments.events.deleted(await createOrder(deleted), [deposit(deleted)], at);
+  await payments.events.deleted(await createOrder(deleted), [deposit(deleted)], { at });
   await project(deleted);
   const isEnded = 'select from payments.payables where address = $1 and ended_at is not null';
   await until(async () => (await payments.pool.query(isEnded, [deleted])).rowCount);

@@ -1,8 +1,8 @@
-import { OrderCreated, OrderDeletionRecorded } from '@cpg/contracts';
+import { OrderCreated, OrderDeletionEvent, OrderDeletionRecorded } from '@cpg/contracts';
 import { firstEvent } from '@cpg/event-store';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { z } from 'zod';
-import { ORDER_PREFIXES } from './payable.ts';
+import { DELETION_PREFIX, ORDER_PREFIXES } from './payable.ts';
 
 const AnyOrderEvent = z.object({ type: z.string(), data: z.unknown() });
 
@@ -25,4 +25,15 @@ export const merchantOfOrder = async (client: EventStoreDBClient, orderId: strin
     if (first && first !== 'deleted') return first.event.data.merchantId;
   }
   return null;
+};
+
+/** Whether the payment had failed when its order was deleted. */
+export const hadFailedAtDeletion = async (
+  client: EventStoreDBClient,
+  orderId: string,
+  paymentId: string,
+): Promise<boolean> => {
+  const first = await firstEvent(client, `${DELETION_PREFIX}${orderId}`, OrderDeletionEvent);
+  if (!first || first === 'deleted') return false;
+  return first.event.data.failedPaymentIds?.includes(paymentId) ?? false;
 };

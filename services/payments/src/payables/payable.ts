@@ -20,8 +20,10 @@ export interface Payable {
   readonly assigned: { readonly currency: string; readonly at: string } | null;
 }
 
+export const DELETION_PREFIX = 'deletion-';
+
 /** Prefixes of the streams whose events show payables. */
-export const ORDER_PREFIXES = ['order-', 'deletion-'] as const;
+export const ORDER_PREFIXES = ['order-', DELETION_PREFIX] as const;
 
 /** The parts of order events that show payables. */
 const ShowingEvent = z.discriminatedUnion('type', [

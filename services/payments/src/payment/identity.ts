@@ -6,6 +6,14 @@ import { ulidOf } from '@cpg/runtime';
 export const paymentIdOf = (rail: PaymentRail, providerId: string): string =>
   `${ID_PREFIXES.payment}_${ulidOf(`${rail}\n${providerId}`)}`;
 
+/** The provider id of a payment that takes the place of a deleted one: its money was seen again after its payment failed
+ *  and its order was deleted with it. A tombstoned stream takes no events. */
+export const providerIdAfterDeletion = (providerId: string): string => `${providerId}${AFTER_DELETION}`;
+
+const AFTER_DELETION = '#after-deletion';
+
+export const isAfterDeletion = (providerId: string): boolean => providerId.endsWith(AFTER_DELETION);
+
 /** The names of the event streams of payments start with this prefix. */
 export const PAYMENT_STREAM_PREFIX = 'payment-';
 

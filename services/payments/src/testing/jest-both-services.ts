@@ -187,6 +187,11 @@ const paymentsService = ({ streams, now, http }: ServiceOptions) => {
         if (order.status === 'none') return null;
         return order.status === 'deleted' ? order.lastState.merchantId : order.merchantId;
       },
+      hadFailedAtDeletion: async (orderId, paymentId) => {
+        const order = streams.orders.lastOf(orderId);
+        const held = order.status === 'deleted' ? order.lastState.payments : [];
+        return held.some((each) => each.paymentId === paymentId && each.status === 'failed');
+      },
       fees: FEES,
       now,
       log,

@@ -81,6 +81,7 @@ const memoryPayments = (now: () => Date, log: Logger) => {
         rail: 'crypto_deposit',
       }),
       merchantOfOrder: async () => MERCHANT,
+      hadFailedAtDeletion: async (_orderId, paymentId) => handler.lastOf(paymentId).status === 'failed',
       fees: FEES,
       now,
       log,
@@ -91,6 +92,8 @@ const memoryPayments = (now: () => Date, log: Logger) => {
     /** The orders are paid: confirmed payments become orphans. */
     setPaid: (isPaidNow: boolean) => void (isPaid = isPaidNow),
     all: (): ExistingPayment[] => handler.states().filter(exists),
+    /** Deletes a payment, as with its order. */
+    remove: ({ id }: Pick<Transfer, 'id'>) => handler.tombstone(paymentIdOf('crypto_deposit', `eip155:31337/${id}`)),
     of: ({ id }: Pick<Transfer, 'id'>): ExistingPayment | undefined => {
       const payment = handler.lastOf(paymentIdOf('crypto_deposit', `eip155:31337/${id}`));
       return exists(payment) ? payment : undefined;
@@ -210,6 +213,7 @@ export const chainProcesses = (
     passHours: (hours: number) => void (passedMs += hours * 3_600_000),
     payments: payments.all,
     paymentOf: payments.of,
+    removePayment: payments.remove,
   };
 };
 

@@ -63,7 +63,11 @@ export const orderEvents = (client: EventStoreDBClient) => {
         0,
       ),
     /** Deletes an order. Earlier versions record no payables. */
-    deleted: async (orderId: string, payables?: AssignedInstruction[], at = AT) => {
+    deleted: async (
+      orderId: string,
+      payables?: AssignedInstruction[],
+      { at = AT, failedPaymentIds }: { at?: string; failedPaymentIds?: string[] } = {},
+    ) => {
       const data = {
         orderId,
         merchantId: MERCHANT,
@@ -72,6 +76,7 @@ export const orderEvents = (client: EventStoreDBClient) => {
         sequence: 1,
         payables,
         at,
+        ...(failedPaymentIds && { failedPaymentIds }),
       };
       await record(`deletion-${orderId}`, 'OrderDeletionRecorded', data);
       await client.tombstoneStream(`order-${orderId}`, { expectedRevision: 'any' });

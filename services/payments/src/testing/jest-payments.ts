@@ -19,7 +19,7 @@ import { registerPayments } from '../matching.ts';
 import { orderNotifier } from '../order-notifier.ts';
 import { pageAddresses } from '../pages/page-addresses.ts';
 import { findPayable } from '../payables/find-payable.ts';
-import { isOrderRecorded, merchantOfOrder } from '../payables/merchant-of-order.ts';
+import { hadFailedAtDeletion, isOrderRecorded, merchantOfOrder } from '../payables/merchant-of-order.ts';
 import { FeeSchedule } from '../payment/fees.ts';
 import { paymentStreamOf } from '../payment/identity.ts';
 import { paymentDecider } from '../payment/payment.ts';
@@ -158,6 +158,7 @@ const buildService = ({ client, pool, orders, merchantOf, providers, log }: Depe
     notifyOrder,
     findPayable: payableAt,
     merchantOfOrder: merchantOf,
+    hadFailedAtDeletion: (...payment) => hadFailedAtDeletion(client, ...payment),
     fees,
     now,
     log,
