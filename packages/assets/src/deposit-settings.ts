@@ -13,6 +13,8 @@ export interface MerchantSettings {
   readonly accounts: ReadonlyMap<string, string>;
   /** By CAIP-19 id, smallest amount first. */
   readonly confirmations: ReadonlyMap<string, readonly ConfirmationTier[]>;
+  /** The part of a total that may be missing, in hundredths of a percent. */
+  readonly toleranceBps: number;
 }
 
 export interface RecordedAccount {
@@ -34,7 +36,7 @@ export interface RecordedSetting {
 
 export const noDepositSettings: DepositSettings = { merchants: new Map(), accounts: new Map() };
 
-const NO_SETTINGS: MerchantSettings = { accounts: new Map(), confirmations: new Map() };
+const NO_SETTINGS: MerchantSettings = { accounts: new Map(), confirmations: new Map(), toleranceBps: 0 };
 
 /** The settings after further events. */
 export const depositSettingsAfter = (before: DepositSettings, events: readonly RecordedSetting[]): DepositSettings => {
@@ -79,6 +81,9 @@ export const depositSettingsAfter = (before: DepositSettings, events: readonly R
         change(merchantId, { confirmations: without(settingsOf({ merchants }, merchantId).confirmations, asset) });
         break;
       }
+      case 'UnderpaymentToleranceSet':
+        change(event.data.merchantId, { toleranceBps: event.data.toleranceBps });
+        break;
     }
   }
   return { merchants, accounts };

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { withUnknownTypes } from './event-definition.ts';
 import { Timestamp } from './ids.ts';
+import { TolerancePercent } from './resources/order.ts';
 
 /** Deposit accounts and settings. One stream, so that two merchants cannot take one account. */
 export const DEPOSIT_SETTINGS_STREAM = 'deposit-settings';
@@ -45,11 +46,19 @@ export const DepositConfirmationsRemoved = z.object({
   data: z.looseObject({ merchantId: z.string(), asset: z.string(), at: Timestamp }),
 });
 
+/** Orders of the merchant are settled although this part of their total is missing, in hundredths of a percent, unless
+ *  the order says otherwise. */
+export const UnderpaymentToleranceSet = z.object({
+  type: z.literal('UnderpaymentToleranceSet'),
+  data: z.looseObject({ merchantId: z.string(), toleranceBps: z.int(), at: Timestamp }),
+});
+
 const EVENTS = [
   DepositAccountSet,
   DepositAccountRemoved,
   DepositConfirmationsSet,
   DepositConfirmationsRemoved,
+  UnderpaymentToleranceSet,
 ] as const;
 export type DepositSettingsEvent = z.infer<(typeof EVENTS)[number]>;
 
@@ -86,6 +95,8 @@ export const DepositSettingsView = z.object({
       confirmations: z.int(),
     }),
   ),
+  /** Absent in answers of earlier versions. */
+  underpayment_tolerance_percent: z.number().optional(),
 });
 export type DepositSettingsView = z.infer<typeof DepositSettingsView>;
 
@@ -108,5 +119,6 @@ export const DepositSettingsCall = z.discriminatedUnion('change', [
     from: z.string().max(64).optional(),
   }),
   z.object({ change: z.literal('remove_confirmations'), asset: z.string() }),
+  z.object({ change: z.literal('set_tolerance'), percent: TolerancePercent }),
 ]);
 export type DepositSettingsCall = z.infer<typeof DepositSettingsCall>;

@@ -46,8 +46,12 @@ export const OrderCreated = defineEvent({
     capabilities: RecordedCapabilities,
     rates: RecordedRates,
     totalMinor: Minor,
+    /** The part of the total that may be missing, in hundredths of a percent. None by default. */
+    toleranceBps: z.int().optional(),
     expirationMinutes: z.int(),
     expiresAt: Timestamp,
+    /** Until when the rates are locked. `expiresAt` by default. */
+    ratesExpireAt: Timestamp.optional(),
     metadata: RecordedMetadata.optional(),
     /** The payment page links to these pages of the merchant. Absent in earlier events. */
     returnUrl: z.string().optional(),
@@ -110,7 +114,14 @@ export const OrderPaymentsApplied = defineEvent({
   webhook: 'order:updated',
   summary:
     'Payments were applied to their order: their amounts replace earlier ones. They determine the status of the order and its remaining amount.',
-  data: { allocations: z.array(Allocation).min(1), ...Sightings, ...Transition, ...At },
+  data: {
+    allocations: z.array(Allocation).min(1),
+    /** What is missing of an order that is settled with less than its total. Absent if nothing is. */
+    shortfallMinor: Minor.optional(),
+    ...Sightings,
+    ...Transition,
+    ...At,
+  },
 });
 
 export const OrderPaymentsOrphaned = defineEvent({
@@ -193,6 +204,9 @@ export const OrderUpdated = defineEvent({
     metadata: RecordedMetadata.optional(),
     expirationMinutes: z.int().optional(),
     expiresAt: Timestamp.optional(),
+    /** Until when the rates are locked now. Absent in earlier events: until `expiresAt`, although the rates did not
+     *  show it. */
+    ratesExpireAt: Timestamp.optional(),
     ...At,
   },
   limits: { metadata: MetadataDto.optional() },
@@ -202,13 +216,16 @@ export const OrderRenewed = defineEvent({
   type: 'OrderRenewed',
   message: 'order.renewed',
   webhook: 'order:updated',
-  summary: 'An order was renewed at its deadline: new rates, a new total amount and a later deadline.',
+  summary:
+    'An order was renewed at its deadline, or when its rates ended: new rates, a new total amount and perhaps a later deadline.',
   data: {
     rates: RecordedRates,
     totalMinor: Minor,
     /** The price of all items at these rates. The total is lower if a part was paid at earlier rates. */
     pricedMinor: Minor.optional(),
     expiresAt: Timestamp,
+    /** Until when the rates are locked. `expiresAt` by default. */
+    ratesExpireAt: Timestamp.optional(),
     renewal: z.int(),
     ...At,
   },
@@ -222,7 +239,7 @@ export const OrderTimeAdvanced = defineEvent({
   message: 'order.time_advanced',
   webhook: 'order:updated',
   summary: 'The clock of a sandbox order was advanced. Its deadline is earlier by that time.',
-  data: { minutes: z.int().positive(), expiresAt: Timestamp, ...At },
+  data: { minutes: z.int().positive(), expiresAt: Timestamp, ratesExpireAt: Timestamp.optional(), ...At },
 });
 
 export const OrderExpired = defineEvent({

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { PaymentRail } from './currencies.ts';
 import { MerchantId, OrderId } from './ids.ts';
+import { Minor } from './money.ts';
 
 /** A deposit address that payments derived again from its account and compared. */
 export const PageDeposit = z.object({
@@ -21,6 +22,8 @@ export const PageDeposit = z.object({
   /** Decimals of the currency's minor units. */
   currency_decimals: z.int(),
   required_confirmations: z.int(),
+  /** The smallest amount that can be paid; one minor unit by default. */
+  smallest_payable_minor: Minor.optional(),
   /** The block explorer of the network. It shows a transaction at `/tx/<hash>`. */
   explorer: z.string().optional(),
 });

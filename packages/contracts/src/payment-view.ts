@@ -49,7 +49,7 @@ export interface PaymentBreakdown {
   /** Received, and no decision yet. */
   readonly received: bigint;
   readonly applied: bigint;
-  /** The surplus that the order did not apply: due for refund. */
+  /** The surplus that the order did not apply: due for refund, if it can be paid. */
   readonly unapplied: bigint;
   /** Due for refund. */
   readonly orphaned: bigint;

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ItemCurrency, PaymentCurrency } from './currencies.ts';
 import { openObject } from './event-definition.ts';
 import { Timestamp } from './ids.ts';
+import { Minor } from './money.ts';
 
 // Values inside recorded events. They have the shape of the API values of the same name, without the limits of the API:
 // tightening a limit must not make recorded events unreadable. Fields are never removed, and new fields are optional.
@@ -74,6 +75,10 @@ const deposit = {
    *  decimals of the asset. */
   currencyDecimals: z.int().optional(),
   requiredConfirmations: z.int(),
+  /** The smallest amount that can be paid. Absent if it is one minor unit, and in instructions of earlier versions. */
+  smallestPayableMinor: Minor.optional(),
+  /** Wallets take multiples of it. Absent if it is one minor unit, and in instructions of earlier versions. */
+  payableStepMinor: Minor.optional(),
 };
 
 export const AssignedDeposit = openObject(deposit);

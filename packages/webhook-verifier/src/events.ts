@@ -48,6 +48,9 @@ export interface Order {
   status_reason?: string | undefined;
   total_amount: string;
   remaining_amount: string;
+  /** What is missing of an order that was settled with less than its total. */
+  shortfall_amount?: string | undefined;
+  underpayment_tolerance_percent?: number | undefined;
   currency: PaymentCurrency;
   rates: Partial<Record<ItemCurrency, Rate>>;
   capabilities: Capabilities;
@@ -143,6 +146,8 @@ export interface CryptoDepositInstruction {
   /** Absent when the order takes no more payments, and when nothing is missing. */
   payment_uri?: string;
   required_confirmations: number;
+  /** A rest below it settles the order, and a surplus below it is not due for refund. */
+  smallest_payable_amount?: string;
   expires_at: string;
 }
 

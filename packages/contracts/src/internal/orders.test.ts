@@ -32,6 +32,7 @@ test.each<[string, unknown]>([
   ['no currency', { ...order, payment_currency: null }],
   ['no capabilities', { ...order, capabilities: undefined }],
   ['a deadline in text', { ...order, expiration_minutes: '5' }],
+  ['a tolerance in text', { ...order, underpayment_tolerance_percent: '1' }],
   ['a return URL that is no text', { ...order, return_url: {} }],
   ['a cancel URL that is no text', { ...order, cancel_url: 1 }],
   ['metadata in text', { ...order, metadata: 'B7' }],

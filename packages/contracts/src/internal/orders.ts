@@ -28,6 +28,7 @@ const ValidatedOrder = z.custom<MerchantCreateOrderDto>(
     typeof order.payment_currency === 'string' &&
     isObject(order.capabilities) &&
     (order.expiration_minutes === undefined || typeof order.expiration_minutes === 'number') &&
+    (order.underpayment_tolerance_percent === undefined || typeof order.underpayment_tolerance_percent === 'number') &&
     (order.return_url === undefined || typeof order.return_url === 'string') &&
     (order.cancel_url === undefined || typeof order.cancel_url === 'string') &&
     (order.metadata === undefined || isObject(order.metadata)),

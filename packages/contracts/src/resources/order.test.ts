@@ -1,5 +1,5 @@
 import { faultsIn } from '../testing/jest-faults.ts';
-import { MerchantCreateOrderDto, Order, UpdateOrderDto } from './order.ts';
+import { MerchantCreateOrderDto, Order, toleranceBpsOf, TolerancePercent, UpdateOrderDto } from './order.ts';
 
 const capabilities = {
   can_cancel: true,
@@ -42,6 +42,10 @@ describe('a new order', () => {
     ['an expiration of 4 minutes', { expiration_minutes: 4 }],
     ['an expiration of more than 30 days', { expiration_minutes: 43_201 }],
     ['a fraction of a minute', { expiration_minutes: 5.5 }],
+    ['a negative tolerance', { underpayment_tolerance_percent: -0.01 }],
+    ['a tolerance of more than 5 percent', { underpayment_tolerance_percent: 5.01 }],
+    ['a tolerance with 3 decimals', { underpayment_tolerance_percent: 1.005 }],
+    ['a tolerance in text', { underpayment_tolerance_percent: '1' }],
   ])('refuses %s', (_, difference) => {
     expect(MerchantCreateOrderDto.safeParse({ ...order, ...difference }).success).toBe(false);
   });
@@ -80,4 +84,9 @@ test('an order from a time of other limits is shown as it is', () => {
     metadata: { note: 'x'.repeat(20_000) },
   };
   expect(Order.parse(stored)).toEqual(stored);
+});
+
+test.each([0, 0.01, 0.29, 1.15, 4.35, 5])('takes a tolerance of %d percent exactly', (percent) => {
+  expect(TolerancePercent.parse(percent)).toBe(percent);
+  expect(toleranceBpsOf(percent) / 100).toBe(percent);
 });

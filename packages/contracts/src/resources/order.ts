@@ -60,6 +60,9 @@ export const CryptoDepositInstruction = z.object({
     .optional()
     .describe('A BIP21 or EIP-681 URI. Absent when the order takes no more payments, and when nothing is missing.'),
   required_confirmations: z.int(),
+  smallest_payable_amount: Amount.optional().describe(
+    'The smallest amount that can be paid. A rest below it settles the order, and a surplus below it is not due for refund. Absent if every amount can be paid.',
+  ),
   expires_at: Timestamp,
 });
 
@@ -87,6 +90,13 @@ export const Order = z.object({
   status_reason: z.string().optional(),
   total_amount: Amount,
   remaining_amount: Amount,
+  shortfall_amount: Amount.optional().describe(
+    'What is missing of a paid order that was settled with less than its total. The total is the sum of the applied, the missing and the remaining amount. Absent if nothing is missing.',
+  ),
+  underpayment_tolerance_percent: z
+    .number()
+    .optional()
+    .describe('The part of the total that may be missing. Absent for none.'),
   currency: PaymentCurrency,
   rates: Rates,
   capabilities: Capabilities,
@@ -110,6 +120,17 @@ const ExpirationMinutes = z.int().min(MIN_EXPIRATION_MINUTES).max(MAX_EXPIRATION
 /** A page of the merchant for the payer's browser. The gateway checks its form. */
 const PayerUrl = requestText(1, 2048);
 
+export const MAX_TOLERANCE_PERCENT = 5;
+
+/** A part of the total, in hundredths of a percent at most. */
+export const TolerancePercent = z
+  .number()
+  .min(0)
+  .max(MAX_TOLERANCE_PERCENT)
+  .refine((percent) => Number(percent.toFixed(2)) === percent, { error: 'must have at most 2 decimals' });
+
+export const toleranceBpsOf = (percent: number): number => Math.round(percent * 100);
+
 /** The capabilities in a request. */
 export const CapabilitiesDto = z.strictObject(Capabilities.shape);
 
@@ -125,6 +146,7 @@ export const MerchantCreateOrderDto = z.strictObject({
   payment_currency: PaymentCurrency,
   capabilities: CapabilitiesDto,
   expiration_minutes: ExpirationMinutes.optional(),
+  underpayment_tolerance_percent: TolerancePercent.optional(),
   return_url: PayerUrl.optional(),
   cancel_url: PayerUrl.optional(),
   metadata: MetadataDto.optional(),

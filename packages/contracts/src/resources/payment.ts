@@ -58,7 +58,9 @@ export const Payment = z.object({
   applied_amount: Amount.optional().describe(
     'The part that is applied to the order. Zero unless the payment is `applied`.',
   ),
-  unapplied_amount: Amount.optional().describe('The surplus that the order does not need. It is due for refund.'),
+  unapplied_amount: Amount.optional().describe(
+    'The surplus that the order does not need. It is due for refund, unless it is below `smallest_payable_amount` of the order.',
+  ),
   refunded_amount: Amount.optional().describe('The total of all refunds of the payment.'),
   orphan_reason: OrphanReason.optional(),
   failure_reason: z.string().optional(),

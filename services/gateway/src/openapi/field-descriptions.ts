@@ -131,6 +131,8 @@ const OWN: Record<string, Record<string, string>> = {
     payment_currency: 'The currency in which the order is paid.',
     capabilities: 'What may happen to the order.',
     expiration_minutes: 'Minutes until the order expires. By default 60.',
+    underpayment_tolerance_percent:
+      'The part of the total that may be missing, with at most 2 decimals. By default, that of the merchant.',
     return_url:
       'Your page to which the payment page sends the payer after the payment, with `order_id` and `status` in the query. An `https` URL without credentials and fragment; it is never fetched. Anyone can open it with any values: retrieve the order before you trust them.',
     cancel_url:
@@ -143,7 +145,7 @@ const OWN: Record<string, Record<string, string>> = {
     status: 'The state of the order.',
     status_reason: 'Why the order has its status.',
     total_amount: 'The amount due.',
-    remaining_amount: 'The amount that remains to be paid.',
+    remaining_amount: 'The amount that remains to be paid. Zero for a paid order.',
     currency: 'The currency in which the order is paid.',
     rates: 'The locked exchange rates, by item currency.',
     capabilities: 'What may happen to the order.',
@@ -165,7 +167,7 @@ const OWN: Record<string, Record<string, string>> = {
     fee_amount: 'The fee of the gateway.',
     net_amount: '`paid_amount` without `fee_amount`.',
     orphan_reason:
-      'Why the payment does not count by itself. Present only if it is an `orphan`. `before_order`: it is older on its chain than the address of the order. `wrong_network`: it is on a network that the order does not show.',
+      'Why the payment does not count by itself. Present only if it is an `orphan`. `insufficient`: it came in time, and was too little for an order that takes no partial payments. `before_order`: it is older on its chain than the address of the order. `wrong_network`: it is on a network that the order does not show.',
     failure_reason:
       'Why the rail dropped or reversed the payment. On a chain: `dropped` (never mined), `reorg` (its block left the chain), `double_spend` (its coins were spent elsewhere), `replaced` (the payer sent it anew, for example with a higher fee: the replacement is a payment of its own).',
     tx_hash: 'The transaction on the chain.',
@@ -201,7 +203,10 @@ const OWN: Record<string, Record<string, string>> = {
   },
   Replay: { from_date: 'The start of the range.', event_types: 'The types of events that are replayed.' },
   TestDelivery: { delivery_id: 'The delivery: `dlv_` and a ULID.' },
-  UpdateOrder: { expiration_minutes: 'Minutes from now until the order expires. Only while the order is open.' },
+  UpdateOrder: {
+    expiration_minutes:
+      'Minutes from now until the order expires. Only while the order is open. The locked rates move with it, up to 24 hours from their quote by default.',
+  },
   Webhook: { id: 'The webhook: `whk_` and a ULID.', url: 'The URL that receives the events.' },
   WebhookDeletion: { id: 'The webhook that was deleted.' },
   OrderWebhookPayload: {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type DepositSettings, depositSettingsAfter, noDepositSettings, readAssets } from '@cpg/assets';
+import { type DepositSettings, depositSettingsAfter, noDepositSettings, readAssets, settingsOf } from '@cpg/assets';
 import { HDKey } from '@scure/bip32';
 import { readAccountKey } from '../rails/account-key.ts';
 import { decideSettings, type SettingsCommand } from './decide-settings.ts';
@@ -145,4 +145,19 @@ test('an event of an unknown type, which a newer version wrote, changes nothing'
   const { settings } = given(set('A'));
   const newer = { type: 'DepositSomething', data: { merchantId: 'A', at: NOW.toISOString() } };
   expect(depositSettingsAfter(settings, [{ event: newer as never, metadata: {} }])).toEqual(settings);
+});
+
+test('sets the tolerance for underpayment of a merchant, and records nothing for a repeat', () => {
+  const tolerate = (toleranceBps: number): SettingsCommand => ({ type: 'SetTolerance', merchantId: 'A', toleranceBps });
+  const { settings } = given(tolerate(50));
+  expect([settingsOf(settings, 'A').toleranceBps, settingsOf(settings, 'B').toleranceBps]).toEqual([50, 0]);
+  expect(decideSettings(tolerate(50), settings, NOW)).toEqual([]);
+  expect(decideSettings(tolerate(0), settings, NOW)).toEqual([
+    {
+      event: {
+        type: 'UnderpaymentToleranceSet',
+        data: { merchantId: 'A', toleranceBps: 0, at: NOW.toISOString() },
+      },
+    },
+  ]);
 });

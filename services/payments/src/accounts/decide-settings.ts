@@ -26,7 +26,8 @@ export type SettingsCommand =
       readonly fromMinor: bigint;
       readonly confirmations: number;
     }
-  | { readonly type: 'RemoveConfirmations'; readonly merchantId: string; readonly asset: string };
+  | { readonly type: 'RemoveConfirmations'; readonly merchantId: string; readonly asset: string }
+  | { readonly type: 'SetTolerance'; readonly merchantId: string; readonly toleranceBps: number };
 
 type Proposed = ProposedEvent<DepositSettingsEvent>;
 type CommandOf<T> = Extract<SettingsCommand, { type: T }>;
@@ -48,6 +49,11 @@ export const decideSettings = (command: SettingsCommand, settings: DepositSettin
       const { merchantId, asset } = command;
       if (!settingsOf(settings, merchantId).confirmations.has(asset)) return [];
       return [{ event: { type: 'DepositConfirmationsRemoved', data: { merchantId, asset, at } } }];
+    }
+    case 'SetTolerance': {
+      const { merchantId, toleranceBps } = command;
+      if (settingsOf(settings, merchantId).toleranceBps === toleranceBps) return [];
+      return [{ event: { type: 'UnderpaymentToleranceSet', data: { merchantId, toleranceBps, at } } }];
     }
   }
 };

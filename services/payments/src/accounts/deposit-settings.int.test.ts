@@ -189,6 +189,16 @@ test('shows the confirmations of the merchant beside those of the platform', asy
     await expect(settings.change(merchantId, change, CONTEXT)).rejects.toThrow(reason);
 });
 
+test('shows the tolerance for underpayment that was set, and 0 before', async () => {
+  const { settings } = rails.startStock();
+  const merchantId = newId('merchant');
+  const percentOf = async () => (await settings.show(merchantId)).underpayment_tolerance_percent;
+  expect(await percentOf()).toBe(0);
+  const set = { change: 'set_tolerance', percent: 1.25 } as const;
+  expect((await settings.change(merchantId, set, CONTEXT)).underpayment_tolerance_percent).toBe(1.25);
+  expect(await percentOf()).toBe(1.25);
+});
+
 /** Last: no instance reads the settings after it. */
 test('a key that was exchanged in the event store is noticed', async () => {
   const last = (await recorded()).at(-1)!;

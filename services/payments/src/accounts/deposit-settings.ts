@@ -5,6 +5,7 @@ import {
   type DepositSettingsCall,
   type DepositSettingsView,
   fromMinor,
+  toleranceBpsOf,
   toMinor,
 } from '@cpg/contracts';
 import type { AppError } from '@cpg/core';
@@ -62,6 +63,8 @@ export const depositSettings = ({
       }
       case 'remove_confirmations':
         return { type: 'RemoveConfirmations', merchantId, asset: assetNamed(table, call.asset).id };
+      case 'set_tolerance':
+        return { type: 'SetTolerance', merchantId, toleranceBps: toleranceBpsOf(call.percent) };
     }
   };
   return {
@@ -102,6 +105,7 @@ const viewOf = (book: AccountBook, merchantId: string, table: AssetTable): Depos
         }));
       return [...rows('platform', applying), ...rows('merchant', ofMerchant)];
     }),
+    underpayment_tolerance_percent: own.toleranceBps / 100,
   };
 };
 
