@@ -31,8 +31,10 @@ export interface Asset {
   /** Decimals of the asset on its chain. They can differ from those of the currency; `toUnits` and `fromUnits`
    *  convert. */
   readonly decimals: number;
-  /** The smallest total of an order that can be paid with it, in minor units of the currency. */
+  /** The smallest amount that can be paid with it, in minor units of the currency. */
   readonly smallestPayableMinor: bigint;
+  /** Amounts to pay are multiples of it, in minor units of the currency. */
+  readonly payableStepMinor: bigint;
   /** Of an amount below all tiers. */
   readonly requiredConfirmations: number;
   /** Confirmations of larger amounts, smallest first. */
@@ -211,7 +213,7 @@ const assetOf = (row: AssetRow, network: Network): Asset => ({
   ...(row.label && { label: row.label }),
   ...(row.if_sent && { ifSent: row.if_sent }),
   decimals: row.decimals,
-  smallestPayableMinor: toMinorRoundedUp(parseDecimal(row.smallest_payable), row.currency),
+  ...payableOf(row),
   requiredConfirmations: row.confirmations,
   confirmationTiers: tiersOf(row),
   ...(row.finalized_from && {
@@ -219,6 +221,19 @@ const assetOf = (row: AssetRow, network: Network): Asset => ({
   }),
   ...(row.retired && { isRetired: true }),
 });
+
+/** Most wallets take 8 decimals. */
+const WALLET_DECIMALS = 8;
+
+export const defaultStepMinor = (currency: PaymentCurrency): bigint =>
+  10n ** BigInt(Math.max(0, decimalsOf(currency) - WALLET_DECIMALS));
+
+const payableOf = ({ currency, smallest_payable, payable_step }: AssetRow) => {
+  const minor = (amount: string) => toMinorRoundedUp(parseDecimal(amount), currency);
+  const payableStepMinor = payable_step === undefined ? defaultStepMinor(currency) : minor(payable_step);
+  const smallest = minor(smallest_payable);
+  return { payableStepMinor, smallestPayableMinor: smallest > payableStepMinor ? smallest : payableStepMinor };
+};
 
 const tiersOf = ({ currency, confirmation_tiers: tiers = [] }: AssetRow): ConfirmationTier[] =>
   tiers.map(({ from, confirmations }) => ({

@@ -60,6 +60,8 @@ const AssetRow = z
     smallest_payable: PositiveAmount,
     /** Deposits of earlier orders are still looked for; new orders are not offered it. */
     retired: z.literal(true, { error: 'must be true, or be left out' }).optional(),
+    /** Totals round up to a multiple of it, because wallets do not take every decimal. */
+    payable_step: PositiveAmount.optional(),
     confirmations: Confirmations,
     /** Larger amounts that need more confirmations, smallest first. */
     confirmation_tiers: z.array(z.strictObject({ from: PositiveAmount, confirmations: Confirmations })).optional(),

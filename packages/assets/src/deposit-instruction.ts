@@ -3,7 +3,7 @@ import type { Asset } from './asset-table.ts';
 
 /** Where to deposit this asset. */
 export const assignedDeposit = (
-  { currency, network, id, label, decimals, requiredConfirmations }: Asset,
+  { currency, network, id, label, decimals, requiredConfirmations, smallestPayableMinor, payableStepMinor }: Asset,
   { address, derivation }: LeasedAddress,
 ): AssignedDeposit => ({
   network: network.name,
@@ -14,6 +14,8 @@ export const assignedDeposit = (
   decimals,
   currencyDecimals: decimalsOf(currency),
   requiredConfirmations,
+  ...(smallestPayableMinor > 1n && { smallestPayableMinor: String(smallestPayableMinor) }),
+  ...(payableStepMinor > 1n && { payableStepMinor: String(payableStepMinor) }),
   derivation,
 });
 

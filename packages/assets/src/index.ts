@@ -24,6 +24,6 @@ export {
 } from './deposit-settings.ts';
 export { checksummed, isChecksummed } from './evm-address.ts';
 export { transactionUrl } from './explorers.ts';
-export { payableAssets, requiredConfirmations, requirePayable } from './payable.ts';
+export { payableAssets, payableStep, requiredConfirmations, requirePayable } from './payable.ts';
 export { paymentUri, tokenContract } from './payment-uri.ts';
 export { AssetsConfig, readAssets } from './read-assets.ts';

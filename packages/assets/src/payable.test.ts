@@ -1,6 +1,6 @@
 import { type AssetTable, assetsOf } from './asset-table.ts';
 import { depositInstruction } from './deposit-instruction.ts';
-import { payableAssets, requiredConfirmations, requirePayable } from './payable.ts';
+import { payableAssets, payableStep, requiredConfirmations, requirePayable } from './payable.ts';
 import { readAssets } from './read-assets.ts';
 
 const table = readAssets({ ENVIRONMENT: 'production' });
@@ -56,3 +56,28 @@ test('refuses a currency that cannot be deposited', () =>
       message: 'enable_rails: crypto_deposit does not support CAZ',
     }),
   ));
+
+test('a total is a multiple of the largest step of its currency', () => {
+  const [eth] = assetsOf(table, 'ETH');
+  const steps = [
+    { ...eth!, payableStepMinor: 10n ** 8n },
+    { ...eth!, payableStepMinor: 10n ** 9n },
+  ];
+  expect(payableStep({ assets: steps }, 'ETH')).toBe(10n ** 9n);
+  expect([payableStep(table, 'ETH'), payableStep(table, 'BTC'), payableStep({ assets: [] }, 'CAZ')]).toEqual([
+    10n ** 10n,
+    1n,
+    10n ** 10n,
+  ]);
+});
+
+test('an instruction records what can be paid, unless every amount can', () => {
+  const recorded = (currency: 'ETH' | 'BTC' | 'USDC') =>
+    depositInstruction(assetsOf(table, currency)[0]!, { address: 'a', derivation: { fingerprint: 'f', path: '0/0' } });
+  expect(recorded('ETH')).toMatchObject({
+    smallestPayableMinor: String(10n ** 12n),
+    payableStepMinor: String(10n ** 10n),
+  });
+  expect(recorded('BTC')).toMatchObject({ smallestPayableMinor: '1000' });
+  for (const name of ['smallestPayableMinor', 'payableStepMinor']) expect(recorded('USDC')).not.toHaveProperty(name);
+});

@@ -1,6 +1,6 @@
 import { fromMinor, type PaymentCurrency, type PaymentRail } from '@cpg/contracts';
 import { AppError } from '@cpg/core';
-import { type Asset, type AssetTable, assetsOf } from './asset-table.ts';
+import { type Asset, type AssetTable, assetsOf, defaultStepMinor } from './asset-table.ts';
 
 /** How many confirmations a payment of this amount needs. */
 export const requiredConfirmations = (
@@ -21,6 +21,13 @@ export const payableAssets = (
       requiredConfirmations: requiredConfirmations(asset, totalMinor),
       confirmationTiers: [],
     }));
+
+/** Totals in this currency are multiples of it, so that wallets take them on every network. In minor units. */
+export const payableStep = (table: Pick<AssetTable, 'assets'>, currency: PaymentCurrency): bigint =>
+  assetsOf(table, currency)
+    .map(({ payableStepMinor }) => payableStepMinor)
+    .sort((a, b) => (a < b ? -1 : 1))
+    .at(-1) ?? defaultStepMinor(currency);
 
 /** Throws `amount_too_small` for a total that no asset of the currency can pay: nodes do not relay smaller transfers,
  *  or their fee would be more than the amount. Throws `invalid_request` for a currency without an asset. */

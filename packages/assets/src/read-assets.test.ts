@@ -440,3 +440,18 @@ test('a known public network has an explorer, a local one has none, and the file
   expect(explorer({ ...local, explorer: 'https://scan.shop.example/' })).toBe('https://scan.shop.example/tx/0xab');
   expect(faultOf([{ ...bnb, explorer: 'http://bscscan.com' }], [usdc])).toContain('must be the https:// address');
 });
+
+test('amounts are multiples of a step, of 8 decimals by default, and the smallest one is at least a step', () => {
+  const steps = (...rows: unknown[]) =>
+    read([ethereum], rows).assets.map(({ payableStepMinor, smallestPayableMinor }) => [
+      payableStepMinor,
+      smallestPayableMinor,
+    ]);
+  expect(steps({ ...eth, smallest_payable: '0.000000000000000001' })).toEqual([[10n ** 10n, 10n ** 10n]]);
+  expect(steps({ ...eth, smallest_payable: '0.000001' })).toEqual([[10n ** 10n, 10n ** 12n]]);
+  expect(steps({ ...eth, payable_step: '0.0001' })).toEqual([[10n ** 14n, 10n ** 15n]]);
+  expect(steps({ ...eth, smallest_payable: '0.000000000000000001', payable_step: '0.000000000000000001' })).toEqual([
+    [1n, 1n],
+  ]);
+  expect(read([bitcoin], [btc]).assets).toMatchObject([{ payableStepMinor: 1n, smallestPayableMinor: 1_000n }]);
+});

@@ -25,6 +25,7 @@ const asset = (id: string): Asset => ({
   id,
   decimals: 6,
   smallestPayableMinor: 1n,
+  payableStepMinor: 1n,
   requiredConfirmations: 12,
   confirmationTiers: [],
 });

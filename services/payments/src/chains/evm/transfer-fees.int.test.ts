@@ -63,6 +63,7 @@ describe('the check of the file of assets', () => {
     contract,
     decimals: 6,
     smallestPayableMinor: 1n,
+    payableStepMinor: 1n,
     requiredConfirmations: 1,
     confirmationTiers: [],
     ...changes,
