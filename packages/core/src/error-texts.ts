@@ -118,6 +118,10 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
     when: 'The content type of the body is not `application/json`, or the body is compressed.',
     remedy: 'Send JSON with the header `content-type: application/json`, without `content-encoding`.',
   },
+  rate_lock_exceeded: {
+    when: 'The new deadline is later than the locked rates of the order can hold: 24 hours from their quote by default.',
+    remedy: 'Choose an earlier deadline, or create orders with `expiration_auto_renewal` for longer ones.',
+  },
   idempotency_key_reused: {
     when: 'This `Idempotency-Key` was used with a different request in the last 24 hours.',
     remedy: 'Generate a new key for each request. Reuse a key only to retry the same request.',

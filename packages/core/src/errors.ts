@@ -27,6 +27,7 @@ export const ERROR_CODES = {
   webhook_deleted: 410,
   payload_too_large: 413,
   unsupported_media_type: 415,
+  rate_lock_exceeded: 422,
   idempotency_key_reused: 422,
   rate_limited: 429,
   internal_error: 500,

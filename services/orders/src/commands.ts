@@ -1,5 +1,13 @@
-import { type AssetTable, requirePayable } from '@cpg/assets';
-import { type CreateOrderCall, DEFAULT_EXPIRATION_MINUTES, type OrderEvent, type PaymentOutcome } from '@cpg/contracts';
+import { type AssetTable, payableStep, requirePayable } from '@cpg/assets';
+import {
+  type CreateOrderCall,
+  DEFAULT_EXPIRATION_MINUTES,
+  type Item,
+  type OrderEvent,
+  type PaymentCurrency,
+  type PaymentOutcome,
+  toleranceBpsOf as toBps,
+} from '@cpg/contracts';
 import type { HandledCommand, HandleOptions } from '@cpg/event-store';
 import type { CallContext, Logger } from '@cpg/runtime';
 import { afterRecording } from '@cpg/stream-relay';
@@ -9,9 +17,9 @@ import type { FindEarlierCreate } from './earlier-creates.ts';
 import { notifyPayments } from './notify-payments.ts';
 import { existingOrder, loadOrder, notFound, type OrderHandler } from './order-handler.ts';
 import type { OrderCommand } from './order/command.ts';
-import { awaitsConfirmation, plusMinutes, renewsAtDeadline } from './order/deadline.ts';
+import { awaitsConfirmation, deadlineAfterRenewal, earlierOf, plusMinutes, renewsWhenDue } from './order/deadline.ts';
 import { idempotencyOf } from './order/repeat.ts';
-import type { ExistingOrder, Order } from './order/state.ts';
+import { dueAt, type ExistingOrder, type Order } from './order/state.ts';
 import { outcomesOf } from './outcomes.ts';
 import { quoteItems } from './rates/quote-items.ts';
 import type { RateProvider } from './rates/rates.ts';
@@ -57,6 +65,10 @@ export interface OrderCommandsOptions {
   readonly payablesOf: FindPayables;
   readonly awaitsChains: AwaitsChains;
   readonly rates: RateProvider;
+  /** How long rates may be locked, from their quote. */
+  readonly rateLockMaxMinutes: number;
+  /** The tolerance for underpayment of a merchant, in hundredths of a percent. */
+  readonly toleranceBpsOf: (merchantId: string) => Promise<number>;
   readonly assets: AssetTable;
   readonly now: () => Date;
   readonly log: Logger;
@@ -102,10 +114,10 @@ export const orderCommands = (options: OrderCommandsOptions): OrderCommands => {
     runAndNotify,
     runDue: async (order, context) => {
       const at = now();
-      if (at.toISOString() >= order.expiresAt) {
+      if (at.toISOString() >= dueAt(order)) {
         if (awaitsConfirmation(order, at)) return null;
         if (await options.awaitsChains(order, context)) return 'awaits chains';
-        const command = renewsAtDeadline(order)
+        const command = renewsWhenDue(order)
           ? await renewal(order, options)
           : { type: 'ExpireOrder' as const, at: now() };
         return runAndNotify(order.orderId, command, context, { limits: TIMER_LIMITS });
@@ -130,14 +142,17 @@ const createOrder = async (
   context: CallContext,
   options: OrderCommandsOptions,
 ): Promise<ExistingOrder | null> => {
-  const { handler, payablesOf, rates, assets, now, log } = options;
+  const { handler, payablesOf, toleranceBpsOf, assets, now, log } = options;
   const at = now();
   const expirationMinutes = order.expiration_minutes ?? DEFAULT_EXPIRATION_MINUTES;
   const identity = { orderId, merchantId, currency: order.payment_currency, rails: order.enable_rails };
-  const quoted = await quoteItems(rates, order.items, identity.currency, {
-    now: at,
-    expiresAt: plusMinutes(at, expirationMinutes),
-  });
+  const percent = order.underpayment_tolerance_percent;
+  const toleranceBps = percent === undefined ? await toleranceBpsOf(merchantId) : toBps(percent);
+  const expiresAt = plusMinutes(at, expirationMinutes);
+  // Without renewal the rates stay locked until the deadline: nothing else could end them.
+  const renews = order.capabilities.expiration_auto_renewal;
+  const ratesExpireAt = renews ? earlierOf(expiresAt, plusMinutes(at, options.rateLockMaxMinutes)) : expiresAt;
+  const quoted = await quote(order.items, identity.currency, { now: at, ratesExpireAt }, options);
   if (identity.rails.includes('crypto_deposit')) requirePayable(assets, identity.currency, quoted.pricedMinor);
   const payables = await payablesOf({ ...identity, totalMinor: quoted.pricedMinor }, context);
   const command: OrderCommand = {
@@ -148,7 +163,9 @@ const createOrder = async (
     capabilities: order.capabilities,
     rates: quoted.rates,
     totalMinor: quoted.pricedMinor,
+    toleranceBps,
     expirationMinutes,
+    ...(ratesExpireAt < expiresAt && { ratesExpireAt }),
     ...(order.metadata && { metadata: order.metadata }),
     ...(order.return_url !== undefined && { returnUrl: order.return_url }),
     ...(order.cancel_url !== undefined && { cancelUrl: order.cancel_url }),
@@ -168,12 +185,19 @@ const createOrder = async (
   return created;
 };
 
-const renewal = async (order: ExistingOrder, { rates, now }: OrderCommandsOptions): Promise<OrderCommand> => {
-  const at = now();
-  const expiresAt = plusMinutes(at, order.expirationMinutes);
-  const quoted = await quoteItems(rates, order.items, order.currency, { now: at, expiresAt });
-  return { type: 'RenewOrder', ...quoted, at };
+const renewal = async (order: ExistingOrder, options: OrderCommandsOptions): Promise<OrderCommand> => {
+  const at = options.now();
+  const ratesExpireAt = earlierOf(deadlineAfterRenewal(order, at), plusMinutes(at, options.rateLockMaxMinutes));
+  const quoted = await quote(order.items, order.currency, { now: at, ratesExpireAt }, options);
+  return { type: 'RenewOrder', ...quoted, ratesExpireAt, at };
 };
+
+const quote = (
+  items: readonly Item[],
+  currency: PaymentCurrency,
+  { now, ratesExpireAt: expiresAt }: { readonly now: Date; readonly ratesExpireAt: string },
+  { rates, assets }: OrderCommandsOptions,
+) => quoteItems(rates, items, currency, { now, expiresAt, stepMinor: payableStep(assets, currency) });
 
 const projectHandled = async (
   { state, revision }: Pick<HandledCommand<Order, OrderEvent>, 'state' | 'revision'>,

@@ -49,3 +49,10 @@ test('reads the sources of a currency, and names those that price it', () => {
     'RATE_SOURCES: "USDG=ecb" must have the form BTC=kraken+coinbase: USDG is priced by kraken',
   );
 });
+
+test('locks rates for at most 24 hours, unless it is told otherwise', () => {
+  expect(readOrdersConfig(ENV).RATE_LOCK_MAX_MINUTES).toBe(1_440);
+  expect(readOrdersConfig({ ...ENV, RATE_LOCK_MAX_MINUTES: '' }).RATE_LOCK_MAX_MINUTES).toBe(1_440);
+  expect(readOrdersConfig({ ...ENV, RATE_LOCK_MAX_MINUTES: '60' }).RATE_LOCK_MAX_MINUTES).toBe(60);
+  expect(() => readOrdersConfig({ ...ENV, RATE_LOCK_MAX_MINUTES: '4' })).toThrow(/RATE_LOCK_MAX_MINUTES/);
+});

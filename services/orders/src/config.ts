@@ -1,6 +1,12 @@
 import { join } from 'node:path';
 import { AssetsConfig, type AssetTable, readAssets } from '@cpg/assets';
-import { type Decimal, ItemCurrency, PaymentCurrency } from '@cpg/contracts';
+import {
+  type Decimal,
+  ItemCurrency,
+  MAX_EXPIRATION_MINUTES,
+  MIN_EXPIRATION_MINUTES,
+  PaymentCurrency,
+} from '@cpg/contracts';
 import { EventStoreConfig, KafkaConfig, Port, readConfig, ServiceConfig } from '@cpg/runtime';
 import { z } from 'zod';
 import { positive } from './rates/decimals.ts';
@@ -67,6 +73,13 @@ const Config = z
     RATE_MAX_AGES: MaxAges.optional(),
     /** The public sources of a currency: `ARS=bitso,EUR=kraken+ecb`. By default all that price it. */
     RATE_SOURCES: SourcesOf.optional(),
+    /** How long rates may be locked, from their quote. A deadline beyond it needs a renewal. */
+    RATE_LOCK_MAX_MINUTES: z.coerce
+      .number()
+      .int()
+      .min(MIN_EXPIRATION_MINUTES)
+      .max(MAX_EXPIRATION_MINUTES)
+      .default(1_440),
     RATES_FILE: z.string().default(join(import.meta.dirname, '../config/sandbox-rates.json')),
   })
   .refine((config) => config.ENVIRONMENT === 'sandbox' || config.RATES !== 'table', {

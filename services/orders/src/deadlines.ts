@@ -6,7 +6,7 @@ import { type Logger, newContext, retry, untilBack, type Wait } from '@cpg/runti
 import pMap from 'p-map';
 import type { OrderCommands } from './commands.ts';
 import type { OrderHandler } from './order-handler.ts';
-import { type ExistingOrder, exists } from './order/state.ts';
+import { dueAt, type ExistingOrder, exists } from './order/state.ts';
 
 export interface DeadlineOptions {
   readonly readModel: Pool;
@@ -65,8 +65,8 @@ export const watchDeadlines = (options: DeadlineOptions): { stop: () => Promise<
 };
 
 /** A tenth of the time that the order has waited: a chain that is not read for hours must not keep the timer busy. */
-const secondsUntilNextLook = ({ expiresAt }: ExistingOrder, now: Date): number =>
-  Math.min(MAX_LOOK_AFTER_S, Math.max(1, (now.getTime() - Date.parse(expiresAt)) / 10_000));
+const secondsUntilNextLook = (order: ExistingOrder, now: Date): number =>
+  Math.min(MAX_LOOK_AFTER_S, Math.max(1, (now.getTime() - Date.parse(dueAt(order))) / 10_000));
 
 const runDue = async (orderId: string, { readModel, handler, commands, now, log }: DeadlineOptions): Promise<void> => {
   const context = newContext('service:orders');

@@ -35,7 +35,7 @@ import { publicSources } from './rates/sources/public.ts';
 import { readRateTable, tableRates } from './rates/table.ts';
 import { HANDLED_PAYMENT_MESSAGES, reactToPayments } from './reactions/payments.ts';
 import { followAvailability } from './stock/available-networks.ts';
-import { followDepositSettings, readDepositSettings } from './stock/deposit-settings.ts';
+import { followDepositSettings, readDepositSettings, toleranceBpsIn } from './stock/deposit-settings.ts';
 import { findPayables } from './stock/find-payables.ts';
 import { createStock } from './stock/stock.ts';
 import { unreadChains } from './unread-chains.ts';
@@ -64,7 +64,8 @@ await runService(async () => {
     ...ENDED_UNREAD,
     known: config.assets.networks.map(({ name }) => ({ network: name })),
   });
-  const settings = followDepositSettings(readDepositSettings(client));
+  const readSettings = readDepositSettings(client);
+  const settings = followDepositSettings(readSettings);
   const networks = followAvailability(payments.availability);
   const stock = createStock({
     assets: config.assets,
@@ -83,6 +84,8 @@ await runService(async () => {
     awaitsChains: unreadChains({ payments, now, log, countUnread: (network) => endedUnread({ network }) }),
     assets: config.assets,
     rates: market ?? tableRates(readRateTable(config.RATES_FILE)),
+    rateLockMaxMinutes: config.RATE_LOCK_MAX_MINUTES,
+    toleranceBpsOf: toleranceBpsIn(settings, readSettings),
     now,
     log,
   });
@@ -97,6 +100,7 @@ await runService(async () => {
     handler,
     deletion,
     history: orderHistory({ client, readModel }),
+    rateLockMaxMinutes: config.RATE_LOCK_MAX_MINUTES,
     sandbox: config.ENVIRONMENT === 'sandbox',
     now,
     log,

@@ -2,7 +2,15 @@ import { append } from '@cpg/event-store';
 import { newId } from '@cpg/runtime';
 import { rebuild, verify } from '@cpg/stream-relay';
 import { MAX_PAYMENTS } from './order/state.ts';
-import { CONTEXT, body, MERCHANT, type OrdersService, startOrders, until } from './testing/jest-orders.ts';
+import {
+  body,
+  CONTEXT,
+  MERCHANT,
+  type OrdersService,
+  startOrders,
+  TOLERANT_MERCHANT,
+  until,
+} from './testing/jest-orders.ts';
 import { capabilities, offerCall, payment, paymentId } from './testing/orders.ts';
 
 let service: OrdersService;
@@ -117,7 +125,7 @@ test('sends payments the outcomes of a timer, without waiting for Kafka', async 
   });
   await service.offer(order.id, 41, 1_000_000n);
   service.advanceClock(6 * 60_000);
-  const outcome = { status: 'orphan', payment_id: paymentId(41), orphan_reason: 'late' };
+  const outcome = { status: 'orphan', payment_id: paymentId(41), orphan_reason: 'insufficient' };
   const sent = await until(async () =>
     service.stub.calls.find(
       ({ path, body: sent }) => path === 'POST /outcomes' && JSON.stringify(sent).includes(paymentId(41)),
@@ -128,7 +136,11 @@ test('sends payments the outcomes of a timer, without waiting for Kafka', async 
 
 test('expires an order at the deadline that another instance set, despite a stale cache', async () => {
   const order = await service.create({ expiration_minutes: 60 });
-  await service.other.run(order.id, { type: 'UpdateOrder', expirationMinutes: 5, at: service.now() }, CONTEXT);
+  await service.other.run(
+    order.id,
+    { type: 'UpdateOrder', rateLockMaxMinutes: 1_440, expirationMinutes: 5, at: service.now() },
+    CONTEXT,
+  );
   service.advanceClock(6 * 60_000);
   await until(async () => (await service.rowOf(order.id)).claimed_until);
   // The claim of the failed attempt must end first.
@@ -148,6 +160,61 @@ test('renews an order at its deadline', async () => {
   });
   expect(row.status).toBe('awaiting_payment');
   expect(row.resource.expiration_date > order.expiration_date).toBe(true);
+});
+
+test('renews an order when its rates end, before its deadline', async () => {
+  const order = await service.create({
+    expiration_minutes: 3 * 1_440,
+    capabilities: { ...capabilities, expiration_auto_renewal: true },
+  });
+  expect(Date.parse(order.rates.MXN!.expires_at) - Date.parse(order.rates.MXN!.quoted_at)).toBe(1_440 * 60_000);
+  service.advanceClock(1_441 * 60_000);
+  const row = await until(async () => {
+    const found = await service.rowOf(order.id);
+    return found.revision === '1' && found;
+  });
+  expect(row.resource.expiration_date).toBe(order.expiration_date);
+  expect(row.resource.rates.MXN.expires_at > order.rates.MXN!.expires_at).toBe(true);
+});
+
+test('moves the locked rates with the deadline, and refuses one that they cannot hold', async () => {
+  const order = await service.create({ expiration_minutes: 60 });
+  const patch = (expiration_minutes: number) =>
+    service.call('PATCH', `/orders/${order.id}`, { merchant_id: MERCHANT, changes: { expiration_minutes } });
+  const { body: moved } = await patch(120);
+  expect(moved.expiration_date > order.expiration_date).toBe(true);
+  expect(moved.rates.MXN.expires_at).toBe(moved.expiration_date);
+  expect(await patch(1_441)).toMatchObject({ status: 422, body: { code: 'rate_lock_exceeded' } });
+  expect((await service.rowOf(order.id)).resource).toEqual(moved);
+});
+
+test('an order has its own tolerance for underpayment, or else that of its merchant', async () => {
+  const percentOf = async (merchantId: string, own?: number) => {
+    const changes = own === undefined ? {} : { underpayment_tolerance_percent: own };
+    return (await service.create(changes, merchantId)).underpayment_tolerance_percent;
+  };
+  expect(await percentOf(MERCHANT)).toBeUndefined();
+  expect(await percentOf(MERCHANT, 1.25)).toBe(1.25);
+  expect(await percentOf(TOLERANT_MERCHANT)).toBe(0.5);
+  expect(await percentOf(TOLERANT_MERCHANT, 0)).toBeUndefined();
+  const order = await service.create({ underpayment_tolerance_percent: 1 });
+  const { body: paid } = await service.offer(order.id, 71, 5_400_000n);
+  expect(paid).toMatchObject({
+    order: {
+      status: 'paid',
+      status_reason: 'settled_within_tolerance',
+      total_amount: '5.450000',
+      remaining_amount: '0.000000',
+      shortfall_amount: '0.050000',
+    },
+    outcomes: [{ status: 'applied', applied_minor: '5400000', unapplied_minor: '0' }],
+  });
+});
+
+test('a total in a coin of 18 decimals is rounded up to 8', async () => {
+  const { total_amount } = await service.create({ payment_currency: 'ETH' });
+  expect(total_amount).toMatch(/^0\.\d{8}0{10}$/);
+  expect(BigInt(total_amount.replace('.', '')) > 0n).toBe(true);
 });
 
 describe('advancing the clock of an order', () => {
@@ -170,7 +237,7 @@ describe('advancing the clock of an order', () => {
     expect((await advance(order.id, 61)).body).toMatchObject({ status: 'expired', payments: [{ status: 'orphan' }] });
     expect(service.stub.calls.at(-1)).toMatchObject({
       path: 'POST /outcomes',
-      body: { outcomes: [{ orphan_reason: 'late' }] },
+      body: { outcomes: [{ orphan_reason: 'insufficient' }] },
     });
     expect(await advance(order.id, 1)).toMatchObject({ status: 409, body: { code: 'order_state_conflict' } });
     const renewing = await service.create({ capabilities: { ...capabilities, expiration_auto_renewal: true } });

@@ -3,7 +3,7 @@ import { isTemporary } from '@cpg/core';
 import type { CallContext, Logger } from '@cpg/runtime';
 import type { PaymentsClient } from './clients/payments.ts';
 import { isInGracePeriod } from './order/deadline.ts';
-import type { ExistingOrder } from './order/state.ts';
+import { dueAt, type ExistingOrder } from './order/state.ts';
 
 /** Whether an order that is due has to wait: one of its chains may still show a payment made before its deadline, or
  *  payments says nothing about them. It waits for at most 24 hours, and then ends with an alarm. */
@@ -48,7 +48,8 @@ export const unreadChains = ({ payments, now, log, countUnread }: UnreadChainsOp
   };
 
   return async (order, context) => {
-    const { orderId, expiresAt: deadline, instructions } = order;
+    const { orderId, instructions } = order;
+    const deadline = dueAt(order);
     const deposits = instructions.flatMap(depositsOf);
     if (deposits.length === 0) return false;
     const known = deposits.map(({ network }) => network).filter((network) => isKnownUnread(network, deadline));

@@ -4,7 +4,7 @@ import { errorBody } from '@cpg/runtime';
 /** The errors that an operation returns besides those that follow from its path and method. */
 const OWN: Record<string, readonly ErrorCode[]> = {
   createOrder: ['amount_too_small', 'network_unavailable', 'concurrent_update', 'rate_unavailable', 'order_deleted'],
-  updateOrder: ['update_not_allowed', 'order_state_conflict', 'concurrent_update'],
+  updateOrder: ['update_not_allowed', 'order_state_conflict', 'rate_lock_exceeded', 'concurrent_update'],
   deleteOrder: ['order_has_unsettled_funds', 'concurrent_update'],
   cancelOrder: ['cancel_not_allowed', 'order_state_conflict', 'concurrent_update', 'order_deleted'],
   captureOrder: ['order_state_conflict', 'concurrent_update', 'order_deleted'],
@@ -53,7 +53,7 @@ const STATUS_TEXTS: Record<number, string> = {
   410: 'The request repeats an earlier one with the same `Idempotency-Key`, and its order or webhook was deleted since.',
   413: 'The body is larger than 256 KiB, or than 1.5 MiB where it may contain a logo.',
   415: 'The body is not `application/json`, or it is compressed.',
-  422: 'This `Idempotency-Key` was used with a different request.',
+  422: 'This `Idempotency-Key` was used with a different request, or the rates cannot be locked for so long. See `code`.',
   429: 'Too many requests.',
   503: 'The service is overloaded, a dependency is unavailable, or there is no current exchange rate. Try again.',
 };

@@ -10,10 +10,14 @@ import {
   isHeld,
   isOfItsCurrency,
   isOpen,
+  isSettledWith,
   isSurplus,
   remainingMinor,
+  settlementBy,
   sightingsOf,
   spareMinor,
+  takesPayments,
+  uncoveredMinor,
 } from './state.ts';
 import { isBeforeOrder } from './unfit-money.ts';
 
@@ -23,25 +27,35 @@ import { isBeforeOrder } from './unfit-money.ts';
 export const applyHeldPayments = (order: ExistingOrder, at: string): OrderEvent[] => {
   if (order.status === 'initialized') return [];
   const held = order.payments.filter((payment) => isHeld(payment) && isAtLockedRates(order, payment));
-  const needed = [...held, ...surplusFor(order, remainingMinor(order) - sumOf(order, held))];
-  if (needed.length === 0) return [];
-  if (sumOf(order, needed) >= remainingMinor(order)) return applyPayments(order, needed, 'payment_settled', at);
+  const needed = [...held, ...surplusFor(order, held)];
+  if (needed.length === 0) return settleWithoutRest(order, at);
+  if (isSettledWith(order, sumOf(order, needed))) return applyPayments(order, needed, 'payment_settled', at);
   return order.capabilities.partial_payments && isOpen(order) ? applyPayments(order, held, 'partial_payment', at) : [];
 };
 
 const sumOf = (order: ExistingOrder, payments: readonly PaymentState[]): bigint =>
   payments.reduce((total, payment) => total + spareMinor(order, payment), 0n);
 
-/** Surplus of an order that lost a payment, oldest first, until it makes up `missingMinor`. None if it cannot. */
-const surplusFor = (order: ExistingOrder, missingMinor: bigint): PaymentState[] => {
+/** Surplus of an order that lost a payment, oldest first, until it makes up what is missing beside `held`. None if it
+ *  cannot settle the order. */
+const surplusFor = (order: ExistingOrder, held: readonly PaymentState[]): PaymentState[] => {
+  const missingMinor = remainingMinor(order) - sumOf(order, held);
   if (!hasLostPayment(order) || missingMinor <= 0n) return [];
   const found: PaymentState[] = [];
-  for (const payment of order.payments.filter((each) => isSurplus(order, each))) {
-    found.push(payment);
-    if (sumOf(order, found) >= missingMinor) return found;
-  }
-  return [];
+  for (const payment of order.payments.filter((each) => isSurplus(order, each)))
+    if (sumOf(order, found) < missingMinor) found.push(payment);
+  return isSettledWith(order, sumOf(order, [...held, ...found])) ? found : [];
 };
+
+/** A new price can leave a rest that needs no payment. */
+const settleWithoutRest = (order: ExistingOrder, at: string): OrderEvent[] => {
+  const settlement = settlementBy(order, appliedMinor(order));
+  if (!takesPayments(order) || settlement === null) return [];
+  return [{ type: 'OrderPaid', data: { reason: settledReason(settlement, 'payment_settled'), at } }];
+};
+
+const settledReason = (settlement: ReturnType<typeof settlementBy>, reason: string): string =>
+  settlement === 'tolerated' ? 'settled_within_tolerance' : reason;
 
 /** Applies every pending payment, every orphan of the order's currency and all surplus, except money from before the
  *  order. Of an orphan that was refunded in part, the rest counts. A payment that its chain shows in no block stays as
@@ -68,20 +82,24 @@ const isUnmined = ({ block, confirmations }: PaymentState): boolean => !block &&
 export const applyPayments = (
   order: ExistingOrder,
   payments: readonly PaymentState[],
-  reason: string,
+  cause: string,
   at: string,
 ): OrderEvent[] => {
-  const { allocations, surplus, addedMinor } = allocate(remainingMinor(order), payments, {
+  const { allocations, surplus, addedMinor } = allocate(uncoveredMinor(order), payments, {
     canOverpay: order.capabilities.can_overpay,
     spareMinor: (payment) => spareMinor(order, payment),
   });
-  const status = appliedMinor(order) + addedMinor >= order.totalMinor ? 'paid' : partlyPaidStatus(order);
+  const settlement = settlementBy(order, appliedMinor(order) + addedMinor);
+  const status = settlement === null ? partlyPaidStatus(order) : 'paid';
+  const reason = settledReason(settlement, cause);
+  const shortfallMinor = settlement === null ? 0n : uncoveredMinor(order) - addedMinor;
   const events: OrderEvent[] = [];
   if (allocations.length > 0)
     events.push({
       type: 'OrderPaymentsApplied',
       data: {
         allocations: allocations.map(recordedAllocation),
+        ...(shortfallMinor > 0n && { shortfallMinor: String(shortfallMinor) }),
         ...sightingsOf(
           order,
           allocations.map(({ paymentId }) => paymentId),

@@ -20,7 +20,11 @@ export type CreateOrder = {
   readonly capabilities: Capabilities;
   readonly rates: Rates;
   readonly totalMinor: bigint;
+  /** The part of the total that may be missing, in hundredths of a percent. */
+  readonly toleranceBps?: number | undefined;
   readonly expirationMinutes: number;
+  /** Until when the rates are locked. By default, the deadline. */
+  readonly ratesExpireAt?: string | undefined;
   readonly metadata?: Metadata | undefined;
   readonly returnUrl?: string | undefined;
   readonly cancelUrl?: string | undefined;
@@ -65,9 +69,18 @@ export type OrderCommand =
       readonly type: 'UpdateOrder';
       readonly metadata?: Metadata | undefined;
       readonly expirationMinutes?: number | undefined;
+      /** How long rates may be locked, from their quote. */
+      readonly rateLockMaxMinutes: number;
       readonly at: Date;
     }
-  | { readonly type: 'RenewOrder'; readonly rates: Rates; readonly pricedMinor: bigint; readonly at: Date }
+  | {
+      readonly type: 'RenewOrder';
+      readonly rates: Rates;
+      readonly pricedMinor: bigint;
+      /** Until when the rates are locked. By default, the deadline. */
+      readonly ratesExpireAt?: string | undefined;
+      readonly at: Date;
+    }
   | { readonly type: 'ExpireOrder'; readonly at: Date }
   | { readonly type: 'AdvanceTime'; readonly minutes: number; readonly at: Date }
   | { readonly type: 'DeleteOrder'; readonly at: Date };

@@ -148,7 +148,7 @@ describe('an order that is due while no rates can be had', () => {
       .thenLike({ type: 'OrderRenewed' }, { type: 'OrderPaymentsApplied', data: { status: 'partially_paid' } }));
   test('applies the held payment when the merchant moves the deadline', () =>
     given(...late)
-      .when({ type: 'UpdateOrder', expirationMinutes: 10, at: minutesAfterNoon(62) })
+      .when({ type: 'UpdateOrder', rateLockMaxMinutes: 1_440, expirationMinutes: 10, at: minutesAfterNoon(62) })
       .thenLike({ type: 'OrderUpdated' }, { type: 'OrderPaymentsApplied' }, { type: 'OrderPaid' }));
   test('applies the held payment when the merchant captures it', () =>
     given(...late)

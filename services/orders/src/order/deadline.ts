@@ -1,10 +1,12 @@
-import { depositsOf, divideUp, type OrderEvent } from '@cpg/contracts';
+import { depositsOf, divideUp, laterOf, type OrderEvent } from '@cpg/contracts';
 import { AppError } from '@cpg/core';
 import { applyHeldPayments } from './apply-payments.ts';
 import type { CommandOf } from './command.ts';
-import { followedBy } from './evolve.ts';
+import { followedBy, ratesUntil } from './evolve.ts';
+import { minutesBefore } from './payment-changes.ts';
 import {
   appliedMinor,
+  dueAt,
   type ExistingOrder,
   isAtLockedRates,
   isHeld,
@@ -19,7 +21,7 @@ const CONFIRMATION_GRACE_MS = 24 * 60 * 60_000;
 
 /** Whether `at` is before the end of the grace period for payments that were seen before the deadline. */
 export const isInGracePeriod = (order: ExistingOrder, at: Date): boolean =>
-  at.getTime() < Date.parse(order.expiresAt) + CONFIRMATION_GRACE_MS;
+  at.getTime() < Date.parse(dueAt(order)) + CONFIRMATION_GRACE_MS;
 
 /** Whether the order stays open because a payment that may count and was seen before the deadline is not confirmed
  *  yet. */
@@ -29,29 +31,39 @@ export const awaitsConfirmation = (order: ExistingOrder, at: Date): boolean =>
     (payment) =>
       payment.status === 'received' &&
       !payment.confirmedAt &&
-      payment.seenAt <= order.expiresAt &&
+      payment.seenAt <= dueAt(order) &&
       unfitReason(order, payment) === null,
   );
 
-/** Whether the order gets new rates at its deadline instead of expiring. */
-export const renewsAtDeadline = (order: ExistingOrder): boolean =>
-  isOpen(order) && order.capabilities.expiration_auto_renewal && order.renewals < MAX_RENEWALS;
+/** Whether the order gets new rates when it is due, instead of expiring. Only renewals that move the deadline count. */
+export const renewsWhenDue = (order: ExistingOrder): boolean =>
+  isOpen(order) &&
+  order.capabilities.expiration_auto_renewal &&
+  (order.renewals < MAX_RENEWALS || dueAt(order) < order.expiresAt);
+
+/** The deadline after a renewal: it stays if only the rates have ended. */
+export const deadlineAfterRenewal = ({ expiresAt, expirationMinutes }: ExistingOrder, now: Date): string =>
+  now.toISOString() < expiresAt ? expiresAt : plusMinutes(now, expirationMinutes);
 
 /** Renews the order with new rates. Applied payments keep their value: only the part that they do not cover is priced
  *  again. Held payments then apply if they may. */
-export const renew = ({ rates, pricedMinor, at: now }: CommandOf<'RenewOrder'>, order: ExistingOrder): OrderEvent[] => {
+export const renew = (command: CommandOf<'RenewOrder'>, order: ExistingOrder): OrderEvent[] => {
+  const { rates, pricedMinor, at: now } = command;
   const at = now.toISOString();
-  if (!renewsAtDeadline(order) || awaitsConfirmation(order, now) || at < order.expiresAt) return [];
+  if (!renewsWhenDue(order) || awaitsConfirmation(order, now) || at < dueAt(order)) return [];
+  const expiresAt = deadlineAfterRenewal(order, now);
+  const ratesExpireAt = earlierOf(command.ratesExpireAt ?? expiresAt, expiresAt);
   const applied = appliedMinor(order);
   const uncovered = divideUp(pricedMinor * (order.totalMinor - applied), order.pricedMinor);
   const renewed: OrderEvent = {
     type: 'OrderRenewed',
     data: {
-      rates,
+      rates: ratesUntil(rates, ratesExpireAt),
       totalMinor: String(applied + uncovered),
       pricedMinor: String(pricedMinor),
-      expiresAt: plusMinutes(now, order.expirationMinutes),
-      renewal: order.renewals + 1,
+      expiresAt,
+      ...(ratesExpireAt < expiresAt && { ratesExpireAt }),
+      renewal: expiresAt === order.expiresAt ? order.renewals : order.renewals + 1,
       at,
     },
   };
@@ -62,7 +74,7 @@ export const expire = (order: ExistingOrder, now: Date): OrderEvent[] => {
   const at = now.toISOString();
   if (!isOpen(order) || awaitsConfirmation(order, now)) return [];
   if (at < order.expiresAt) throw new AppError('order_state_conflict', 'the deadline of the order has not passed yet');
-  if (renewsAtDeadline(order)) throw new AppError('order_state_conflict', 'the order renews at its deadline');
+  if (renewsWhenDue(order)) throw new AppError('order_state_conflict', 'the order renews at its deadline');
   return [expired(order, at)];
 };
 
@@ -75,7 +87,7 @@ export const expireIfLate = (order: ExistingOrder, seenAt: string, now: Date): O
     isOpen(order) &&
     at > order.expiresAt &&
     (isTooLate || !isInGracePeriod(order, now)) &&
-    !renewsAtDeadline(order) &&
+    !renewsWhenDue(order) &&
     !awaitsConfirmation(order, now);
   return hasExpired ? [expired(order, at)] : [];
 };
@@ -103,9 +115,42 @@ const expired = (order: ExistingOrder, at: string): OrderEvent => {
 export const advanceTime = ({ minutes, at }: CommandOf<'AdvanceTime'>, order: ExistingOrder): OrderEvent[] => {
   if (!isOpen(order))
     throw new AppError('order_state_conflict', `an order that is ${order.status} has no deadline ahead`);
-  const expiresAt = plusMinutes(new Date(order.expiresAt), -minutes);
-  return [{ type: 'OrderTimeAdvanced', data: { minutes, expiresAt, at: at.toISOString() } }];
+  const [expiresAt, ratesExpireAt] = [order.expiresAt, order.ratesExpireAt].map((end) =>
+    minutesBefore(end, minutes),
+  ) as [string, string];
+  return [{ type: 'OrderTimeAdvanced', data: { minutes, expiresAt, ratesExpireAt, at: at.toISOString() } }];
 };
+
+/** Moves the deadline. The locked rates move with it, as long as rates may be locked; after that, an order that renews
+ *  gets new ones. Throws `rate_lock_exceeded` for an order that does not. */
+export const moveDeadline = (
+  order: ExistingOrder,
+  { minutes, rateLockMaxMinutes, now }: { minutes: number; rateLockMaxMinutes: number; now: Date },
+): { expirationMinutes: number; expiresAt: string; ratesExpireAt: string } => {
+  const expiresAt = plusMinutes(now, minutes);
+  const limit = lockLimit(order, rateLockMaxMinutes);
+  if (limit !== null && expiresAt > limit && !order.capabilities.expiration_auto_renewal)
+    throw new AppError(
+      'rate_lock_exceeded',
+      `the rates of the order can be locked until ${limit} at most: choose an earlier deadline, or create orders with expiration_auto_renewal`,
+    );
+  const ratesExpireAt = limit === null ? expiresAt : earlierOf(expiresAt, limit);
+  return { expirationMinutes: minutes, expiresAt, ratesExpireAt };
+};
+
+/** Until when the rates of the order may be locked at most. Null if no rate of it can change. */
+const lockLimit = ({ rates, ratesExpireAt, advances }: ExistingOrder, maxMinutes: number): string | null => {
+  const limits = Object.values(rates)
+    .filter(({ source }) => source !== 'identity')
+    .map(({ quoted_at }) => {
+      const advanced = advances.filter(({ at }) => at >= quoted_at).reduce((sum, { minutes }) => sum + minutes, 0);
+      return plusMinutes(new Date(quoted_at), maxMinutes - advanced);
+    });
+  if (limits.length === 0) return null;
+  return laterOf(limits.reduce(earlierOf), ratesExpireAt);
+};
+
+export const earlierOf = (one: string, other: string): string => (one < other ? one : other);
 
 export const plusMinutes = (from: Date, minutes: number): string =>
   new Date(from.getTime() + minutes * 60_000).toISOString();

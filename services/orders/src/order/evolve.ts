@@ -1,4 +1,4 @@
-import { laterOf, type OrderEvent, type OrderStatus } from '@cpg/contracts';
+import { laterOf, type OrderEvent, type OrderStatus, type Rates } from '@cpg/contracts';
 import { fold, ignoreUnknownEvent } from '@cpg/core';
 import {
   withApplied,
@@ -48,7 +48,7 @@ export const evolve = (order: Order, event: OrderEvent): Order => {
     case 'OrderRenewed':
       return renewed(updated, event.data);
     case 'OrderTimeAdvanced':
-      return withTimeAdvanced(updated, event.data);
+      return timeAdvanced(updated, event.data);
     case 'OrderExpired':
       return { ...expired(updated, event.data), ...statusOf(event.data) };
     case 'OrderCanceled':
@@ -74,12 +74,16 @@ const created = ({
   reason: statusReason,
   at,
   totalMinor,
+  toleranceBps = 0,
+  ratesExpireAt,
   instructions,
   ...data
 }: EventData<'OrderCreated'>): Order => ({
   ...data,
   statusReason,
   totalMinor: BigInt(totalMinor),
+  toleranceBps,
+  ratesExpireAt: ratesExpireAt ?? data.expiresAt,
   pricedMinor: BigInt(totalMinor),
   pricedWhenApplied: {},
   refundedWhilePaid: {},
@@ -95,24 +99,39 @@ const created = ({
 
 const changed = (
   order: ExistingOrder,
-  { metadata, expirationMinutes, expiresAt }: EventData<'OrderUpdated'>,
+  { metadata, expirationMinutes, expiresAt, ratesExpireAt }: EventData<'OrderUpdated'>,
 ): ExistingOrder => ({
   ...order,
   changes: order.changes + 1,
   ...(metadata && { metadata }),
   ...(expirationMinutes !== undefined && { expirationMinutes }),
-  ...(expiresAt && { expiresAt }),
+  ...(expiresAt && { expiresAt, ratesExpireAt: ratesExpireAt ?? expiresAt }),
+  ...(ratesExpireAt && { rates: ratesUntil(order.rates, ratesExpireAt) }),
 });
+
+/** The rates as they are shown when they are locked until `expiresAt`. */
+export const ratesUntil = (rates: Rates, expiresAt: string): Rates =>
+  Object.fromEntries(Object.entries(rates).map(([currency, rate]) => [currency, { ...rate, expires_at: expiresAt }]));
+
+const timeAdvanced = (order: ExistingOrder, data: EventData<'OrderTimeAdvanced'>): ExistingOrder => {
+  const { expiresAt, ratesExpireAt } = data;
+  return {
+    ...withTimeAdvanced(order, data),
+    ratesExpireAt: ratesExpireAt ?? expiresAt,
+    ...(ratesExpireAt && { rates: ratesUntil(order.rates, ratesExpireAt) }),
+  };
+};
 
 const renewed = (
   order: ExistingOrder,
-  { rates, totalMinor, pricedMinor = totalMinor, expiresAt, renewal }: EventData<'OrderRenewed'>,
+  { rates, totalMinor, pricedMinor = totalMinor, expiresAt, ratesExpireAt, renewal }: EventData<'OrderRenewed'>,
 ): ExistingOrder => ({
   ...order,
   rates,
   totalMinor: BigInt(totalMinor),
   pricedMinor: BigInt(pricedMinor),
   expiresAt,
+  ratesExpireAt: ratesExpireAt ?? expiresAt,
   renewals: renewal,
 });
 

@@ -13,8 +13,9 @@ import {
   isExpired,
   isFull,
   isHeld,
+  isSettledWith,
   type Order,
-  remainingMinor,
+  shortfallMinor,
   sightingsOf,
 } from './state.ts';
 import { unfitReason } from './unfit-money.ts';
@@ -96,7 +97,7 @@ const changeBlock = ({ payment, unconfirmed, at }: CommandOf<'OfferPayment'>, re
 const settles = (order: ExistingOrder, events: OrderEvent[], paymentId: string): boolean => {
   const after = fold({ evolve }, order as Order, events) as ExistingOrder;
   const payment = findPayment(after, paymentId)!;
-  const isHeldAmountEnough = isHeld(payment) && applicableMinor(after, payment) >= remainingMinor(after);
+  const isHeldAmountEnough = isHeld(payment) && isSettledWith(after, applicableMinor(after, payment));
   return isHeldAmountEnough || events.some(({ type }) => type === 'OrderPaid');
 };
 
@@ -133,12 +134,16 @@ const decideOnConfirmed = (order: ExistingOrder, paymentId: string, now: Date): 
   const unfit = unfitReason(order, payment);
   if (unfit) return markAsOrphan(unfit);
   if (order.status === 'canceled') return markAsOrphan('canceled');
-  if (order.status === 'paid') return markAsOrphan('already_paid');
+  const applicable = applicableMinor(order, payment);
+  if (order.status === 'paid')
+    // The rest of an order that was settled without it, for example when a failed part comes back.
+    return applicable <= shortfallMinor(order)
+      ? applyPayments(order, [payment], 'payment_settled', at)
+      : markAsOrphan('already_paid');
   if (!isExpired(order)) return applyHeldPayments(order, at);
   // A payment seen before the deadline is applied if it is confirmed within the grace period.
   const isInTime = payment.seenAt <= order.expiresAt && isInGracePeriod(order, now);
   if (!isInTime) return markAsOrphan('late');
-  const isAmountAccepted =
-    order.capabilities.partial_payments || applicableMinor(order, payment) >= remainingMinor(order);
+  const isAmountAccepted = order.capabilities.partial_payments || isSettledWith(order, applicable);
   return isAmountAccepted ? applyPayments(order, [payment], 'payment_in_time', at) : markAsOrphan('insufficient');
 };

@@ -1,9 +1,9 @@
 import { Order as OrderResource, type OrderEvent, type OrderStatus, paymentBreakdown } from '@cpg/contracts';
 import { AppError, fold } from '@cpg/core';
 import fc from 'fast-check';
-import { createOrder, deposit, instruction, minutesAfterNoon, payment } from '../testing/orders.ts';
+import { createOrder, deposit, instruction, minutesAfterNoon, NOON, payment } from '../testing/orders.ts';
 import type { OrderCommand } from './command.ts';
-import { renewsAtDeadline } from './deadline.ts';
+import { renewsWhenDue } from './deadline.ts';
 import { orderDecider } from './order.ts';
 import {
   applicableMinor,
@@ -11,13 +11,17 @@ import {
   type ExistingOrder,
   exists,
   findPayment,
+  dueAt,
   hasLostPayment,
   isAtLockedRates,
   isHeld,
   isOpen,
+  isSettledWith,
   isSurplus,
   type Order,
   remainingMinor,
+  shortfallMinor,
+  smallestPayableMinor,
   spareMinor,
 } from './state.ts';
 import { unfitReason } from './unfit-money.ts';
@@ -45,7 +49,17 @@ const amountOf = (n: number) =>
 const chainOfPayment = (n: number) => ({ 7: 'eip155:1', 8: 'eip155:11155111' })[n];
 const providerIdOf = (n: number) => (chainOfPayment(n) ? `${chainOfPayment(n)}/0x${n}:0` : `tx-${n}`);
 
-const INSTRUCTIONS = [instruction, deposit('ethereum')];
+/** Rests of the amounts above are below some of these smallest payable amounts. */
+const instructionsFor = (smallestPayableMinor: string | undefined) => [
+  instruction,
+  { ...deposit('ethereum'), ...(smallestPayableMinor && { smallestPayableMinor, payableStepMinor: '10' }) },
+];
+const smallest = fc.constantFrom(undefined, undefined, '2', '3000001');
+
+const RATE_LOCK_MAX_MINUTES = 120;
+const ratesQuotedAt = (at: Date) => ({
+  MXN: { rate: '0.05', source: 'test', quoted_at: at.toISOString(), expires_at: at.toISOString() },
+});
 
 /** How often the rail has seen the money: reports come late and out of order. */
 const sighting = fc.constantFrom(1, 1, 2, 3);
@@ -86,13 +100,24 @@ const commands: fc.Arbitrary<Step['command']>[] = [
   fc.constant((at: Date): OrderCommand => ({ type: 'CapturePayments', at })),
   fc.constant((at: Date): OrderCommand => ({ type: 'CancelOrder', at })),
   fc.constant((at: Date): OrderCommand => ({ type: 'ExpireOrder', at })),
-  fc
-    .bigInt(1_000_000n, 20_000_000n)
-    .map((pricedMinor) => (at: Date): OrderCommand => ({ type: 'RenewOrder', rates: {}, pricedMinor, at })),
-  fc.constant((at: Date): OrderCommand => ({ type: 'InstructOrder', instructions: INSTRUCTIONS, at })),
-  fc
-    .integer({ min: 5, max: 90 })
-    .map((expirationMinutes) => (at: Date): OrderCommand => ({ type: 'UpdateOrder', expirationMinutes, at })),
+  fc.bigInt(1_000_000n, 20_000_000n).map((pricedMinor) => (at: Date): OrderCommand => ({
+    type: 'RenewOrder',
+    rates: ratesQuotedAt(at),
+    pricedMinor,
+    ratesExpireAt: new Date(at.getTime() + RATE_LOCK_MAX_MINUTES * 60_000).toISOString(),
+    at,
+  })),
+  smallest.map((minor) => (at: Date): OrderCommand => ({
+    type: 'InstructOrder',
+    instructions: instructionsFor(minor),
+    at,
+  })),
+  fc.integer({ min: 5, max: 180 }).map((expirationMinutes) => (at: Date): OrderCommand => ({
+    type: 'UpdateOrder',
+    rateLockMaxMinutes: RATE_LOCK_MAX_MINUTES,
+    expirationMinutes,
+    at,
+  })),
   fc.integer({ min: 1, max: 90 }).map((minutes) => (at: Date): OrderCommand => ({ type: 'AdvanceTime', minutes, at })),
   fc.constant((at: Date): OrderCommand => ({ type: 'DeleteOrder', at })),
 ];
@@ -105,14 +130,18 @@ const history = fc.record({
     expiration_auto_renewal: fc.boolean(),
   }),
   instructed: fc.boolean(),
+  smallestPayableMinor: smallest,
+  toleranceBps: fc.constantFrom(0, 0, 100, 500),
   steps: fc.array(fc.record({ minutes: fc.constantFrom(0, 0, 1, 30, 61, 24 * 60), command: fc.oneof(...commands) }), {
     maxLength: 25,
   }),
 });
 
+type History = typeof history extends fc.Arbitrary<infer Value> ? Value : never;
+
 /** Runs a history and calls `look` with each state and the command before it. A refused command changes nothing. */
 const run = (
-  { allow, instructed, steps }: { allow: object; instructed: boolean; steps: readonly Step[] },
+  { allow, instructed, smallestPayableMinor, toleranceBps, steps }: History,
   look: (before: Order, after: Order, cause: { event: OrderEvent; command: OrderCommand; isLast: boolean }) => void,
 ): OrderEvent[] => {
   let order: Order = orderDecider.initial;
@@ -120,7 +149,13 @@ const run = (
   const recorded: OrderEvent[] = [];
   const first: Step = {
     minutes: 0,
-    command: () => createOrder({ allow, instructions: instructed ? INSTRUCTIONS : undefined }),
+    command: () =>
+      createOrder({
+        allow,
+        rates: ratesQuotedAt(NOON),
+        toleranceBps,
+        instructions: instructed ? instructionsFor(smallestPayableMinor) : undefined,
+      }),
   };
   for (const step of [first, ...steps]) {
     minutes += step.minutes;
@@ -166,10 +201,10 @@ const conserved = (order: ExistingOrder) => {
 const statusFollowsFromSum = (order: ExistingOrder) => {
   const applied = appliedMinor(order);
   const left = order.totalMinor - applied;
-  expect(remainingMinor(order)).toBe(left > 0n ? left : 0n);
+  expect(remainingMinor(order) + shortfallMinor(order)).toBe(left > 0n ? left : 0n);
   switch (order.status) {
     case 'paid':
-      return expect(left <= 0n).toBe(true);
+      return expect(remainingMinor(order)).toBe(0n);
     case 'reversed':
       return expect(left > 0n).toBe(true);
     case 'partially_paid':
@@ -187,10 +222,11 @@ const statusFollowsFromSum = (order: ExistingOrder) => {
 test('no money is created or lost, and the status follows from the sum', () => {
   fc.assert(
     fc.property(history, (random) => {
-      run(random, (_, after) => {
+      run(random, (_, after, { isLast }) => {
         if (!exists(after)) return;
         conserved(after);
         statusFollowsFromSum(after);
+        if (isLast) expect(isSettledWith(after, 0n)).toBe(after.status === 'paid');
       });
     }),
     RUNS,
@@ -216,7 +252,7 @@ test('an open order never applies money that its rail saw after the locked rates
         if (event.type !== 'OrderPaymentsApplied' || command.type === 'CapturePayments') return;
         if (!exists(before) || !exists(after) || !isOpen(before)) return;
         const applied = event.data.allocations.map(({ paymentId }) => findPayment(before, paymentId)!);
-        expect(applied.filter(({ seenAt }) => seenAt > before.expiresAt)).toEqual([]);
+        expect(applied.filter(({ seenAt }) => seenAt > dueAt(before))).toEqual([]);
       });
     }),
     RUNS,
@@ -265,7 +301,55 @@ test('no order holds money that would settle it', () => {
         const held = after.payments.filter((each) => isHeld(each) && isAtLockedRates(after, each));
         const surplus = hasLostPayment(after) ? after.payments.filter((each) => isSurplus(after, each)) : [];
         const sum = [...held, ...surplus].reduce((total, each) => total + spareMinor(after, each), 0n);
-        expect(sum < remainingMinor(after)).toBe(true);
+        expect(isSettledWith(after, sum)).toBe(false);
+      });
+    }),
+    RUNS,
+  );
+});
+
+test('an order is settled with less than its total only by a rest that nobody can send, or within its tolerance', () => {
+  fc.assert(
+    fc.property(history, (random) => {
+      run(random, (before, after) => {
+        if (!exists(before) || !exists(after) || after.status !== 'paid' || shortfallMinor(after) === 0n) return;
+        const shortfall = shortfallMinor(after);
+        const isTolerated = shortfall * 10_000n <= after.totalMinor * BigInt(after.toleranceBps);
+        const isUnpayable = shortfall < smallestPayableMinor(after) && shortfall <= appliedMinor(after);
+        expect(isTolerated || isUnpayable).toBe(true);
+      });
+    }),
+    RUNS,
+  );
+});
+
+test('rates are locked until the deadline at most, and never for longer than they may be', () => {
+  fc.assert(
+    fc.property(history, (random) => {
+      run(random, (_, after) => {
+        if (!exists(after)) return;
+        const { rates, ratesExpireAt, expiresAt, capabilities } = after;
+        expect(ratesExpireAt <= expiresAt).toBe(true);
+        if (!capabilities.expiration_auto_renewal) expect(ratesExpireAt).toBe(expiresAt);
+        const longest = Date.parse(rates.MXN!.quoted_at) + RATE_LOCK_MAX_MINUTES * 60_000;
+        expect(Date.parse(ratesExpireAt) <= longest).toBe(true);
+      });
+    }),
+    RUNS,
+  );
+});
+
+test('no order is deleted with money that nobody decided about', () => {
+  fc.assert(
+    fc.property(history, (random) => {
+      run(random, (before, after) => {
+        if (after.status !== 'deleted' || !exists(before)) return;
+        const { status, payments } = before;
+        const undecided = payments.filter((each) => {
+          const { received, applied, orphaned } = paymentBreakdown(each);
+          return received + orphaned > 0n || (applied > 0n && status !== 'paid');
+        });
+        expect(undecided.map(({ paymentId }) => paymentId)).toEqual([]);
       });
     }),
     RUNS,
@@ -314,8 +398,8 @@ test('an open order that is due either renews, expires, or waits for the confirm
   fc.assert(
     fc.property(history, (random) => {
       run(random, (_, after, { command }) => {
-        if (!exists(after) || !isOpen(after) || command.at.toISOString() < after.expiresAt) return;
-        if (renewsAtDeadline(after)) return;
+        if (!exists(after) || !isOpen(after) || command.at.toISOString() < dueAt(after)) return;
+        if (renewsWhenDue(after)) return;
         const events = orderDecider.decide({ type: 'ExpireOrder', at: command.at }, after);
         const held = after.payments.some((each) => each.status === 'received' && !each.confirmedAt);
         expect(events.length > 0 || held).toBe(true);

@@ -66,17 +66,23 @@ describe('cancel', () => {
 describe('update', () => {
   test('changes metadata and deadline', () =>
     given(orderCreated())
-      .when({ type: 'UpdateOrder', metadata: { table: 4 }, expirationMinutes: 10, at: minutesAfterNoon(30) })
+      .when({
+        type: 'UpdateOrder',
+        rateLockMaxMinutes: 1_440,
+        metadata: { table: 4 },
+        expirationMinutes: 10,
+        at: minutesAfterNoon(30),
+      })
       .thenLike({
         type: 'OrderUpdated',
         data: { metadata: { table: 4 }, expiresAt: minutesAfterNoon(40).toISOString() },
       }));
   test('is refused without can_update', () =>
     given(orderCreated({ allow: { can_update: false } }))
-      .when({ type: 'UpdateOrder', metadata: {}, at: NOON })
+      .when({ type: 'UpdateOrder', rateLockMaxMinutes: 1_440, metadata: {}, at: NOON })
       .thenRefused('update_not_allowed'));
   test('is refused after 1,000 changes', () => {
-    const update: OrderCommand = { type: 'UpdateOrder', metadata: {}, at: NOON };
+    const update: OrderCommand = { type: 'UpdateOrder', rateLockMaxMinutes: 1_440, metadata: {}, at: NOON };
     const often = past(createOrder(), ...Array<OrderCommand>(999).fill(update));
     given(...often)
       .when(update)
@@ -90,7 +96,7 @@ describe('update', () => {
   });
   test('changes the deadline only of an open order', () =>
     given(...past(createOrder(), cancel))
-      .when({ type: 'UpdateOrder', expirationMinutes: 10, at: NOON })
+      .when({ type: 'UpdateOrder', rateLockMaxMinutes: 1_440, expirationMinutes: 10, at: NOON })
       .thenRefused('order_state_conflict'));
 });
 

@@ -2,7 +2,7 @@ import { laterOf, type OrderEvent } from '@cpg/contracts';
 import { AppError, type Decider, unreachable } from '@cpg/core';
 import { applyHeldPayments, capture } from './apply-payments.ts';
 import type { CommandOf, OrderCommand } from './command.ts';
-import { advanceTime, expire, plusMinutes, renew } from './deadline.ts';
+import { advanceTime, expire, moveDeadline, plusMinutes, renew } from './deadline.ts';
 import { evolve, followedBy } from './evolve.ts';
 import { offerPayment } from './offer-payment.ts';
 import { failPayment, refundPayment } from './reverse-payment.ts';
@@ -80,12 +80,21 @@ export const orderDecider: Decider<Order, OrderCommand, OrderEvent> = {
   evolve,
 };
 
-const created = ({ type: _, totalMinor, at, ...data }: CommandOf<'CreateOrder'>): OrderEvent => ({
+const created = ({
+  type: _,
+  totalMinor,
+  toleranceBps = 0,
+  ratesExpireAt,
+  at,
+  ...data
+}: CommandOf<'CreateOrder'>): OrderEvent => ({
   type: 'OrderCreated',
   data: {
     ...data,
     totalMinor: String(totalMinor),
+    ...(toleranceBps > 0 && { toleranceBps }),
     expiresAt: plusMinutes(at, data.expirationMinutes),
+    ...(ratesExpireAt && { ratesExpireAt }),
     ...(data.instructions
       ? { status: 'awaiting_payment', reason: 'created' }
       : { status: 'initialized', reason: 'awaiting_instructions' }),
@@ -118,7 +127,7 @@ const cancel = (order: ExistingOrder, at: string): OrderEvent[] => {
 };
 
 const update = (
-  { metadata, expirationMinutes, at: now }: CommandOf<'UpdateOrder'>,
+  { metadata, expirationMinutes, rateLockMaxMinutes, at: now }: CommandOf<'UpdateOrder'>,
   order: ExistingOrder,
 ): OrderEvent[] => {
   if (!order.capabilities.can_update)
@@ -126,10 +135,8 @@ const update = (
   refuseTooManyChanges(order);
   if (expirationMinutes !== undefined && !isOpen(order))
     throw new AppError('order_state_conflict', `the deadline of an order that is ${order.status} cannot be changed`);
-  const deadline = expirationMinutes !== undefined && {
-    expirationMinutes,
-    expiresAt: plusMinutes(now, expirationMinutes),
-  };
+  const deadline =
+    expirationMinutes !== undefined && moveDeadline(order, { minutes: expirationMinutes, rateLockMaxMinutes, now });
   const at = now.toISOString();
   const updated: OrderEvent = { type: 'OrderUpdated', data: { ...(metadata && { metadata }), ...deadline, at } };
   // The locked rates now end later, so payments that were held as late may apply.

@@ -16,6 +16,14 @@ test('adds exact lines and rounds the total up once', () => {
   expect(price([item(0.5, '10.25', 'MXN'), item(1, '1')], rates, 'USDC')).toBe(620_948n); // 0.287615 + 0.333333
 });
 
+test('rounds the total up to a step that wallets take', () => {
+  const rates = { USD: rate('0.000333333333333333') };
+  const total = (step?: bigint) => price([item(1, '1')], rates, 'ETH', step);
+  expect(total()).toBe(333_333_333_333_333n);
+  expect(total(10n ** 10n)).toBe(333_340_000_000_000n);
+  expect(price([item(1, '30')], { USD: rate('0.1') }, 'ETH', 10n ** 10n)).toBe(3n * 10n ** 18n);
+});
+
 test('counts a modifier by its own quantity', () => {
   const coffee = item(3, '2', 'USDC', [{ name: 'oat milk', quantity: 2, unit_price: '0.5', currency: 'USDC' }]);
   expect(price([coffee], { USDC: rate('1') }, 'USDC')).toBe(7_000_000n);

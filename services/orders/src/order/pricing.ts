@@ -2,6 +2,7 @@ import {
   add,
   type Decimal,
   divideHalfEven,
+  divideUp,
   formatUnits,
   type Item,
   type ItemCurrency,
@@ -22,17 +23,21 @@ export const currenciesOf = (items: readonly Item[]): ItemCurrency[] => [
 ];
 
 /** The price of an order in minor units of its payment currency: the exact sum of all lines (`quantity * unit_price`;
- *  the quantity of a modifier is its own), converted with the locked rates and rounded up once. Throws
+ *  the quantity of a modifier is its own), converted with the locked rates and rounded up once, to a multiple of
+ *  `stepMinor`. Throws
  *  `invalid_request` for a total of zero, and for a total with more than 18 digits before the point. `rates` must have
  *  a rate for every currency of the items. */
-export const price = (items: readonly Item[], rates: Rates, currency: PaymentCurrency): bigint => {
+export const price = (items: readonly Item[], rates: Rates, currency: PaymentCurrency, stepMinor = 1n): bigint => {
   const lines = items.flatMap((item) => [item, ...(item.modifiers ?? [])]);
   const total = lines.map((line) => multiply(cost(line), rateOf(rates, line.currency))).reduce(add, ZERO);
-  const minor = toMinorRoundedUp(total, currency);
+  const minor = roundedUp(toMinorRoundedUp(total, currency), stepMinor);
   if (minor === 0n) throw refused('the total of the order must be positive');
   if (minor > maxMinor(currency)) throw refused('the total of the order has more than 18 digits before the point');
   return minor;
 };
+
+/** The next multiple of `stepMinor`. */
+export const roundedUp = (minor: bigint, stepMinor: bigint): bigint => divideUp(minor, stepMinor) * stepMinor;
 
 const cost = ({ quantity, unit_price }: { quantity: number; unit_price: string }): Decimal =>
   multiply(parseDecimal(String(quantity)), parseDecimal(unit_price));

@@ -5,7 +5,12 @@ import type { OrderCommand } from './command.ts';
 import { orderDecider } from './order.ts';
 import { orderView } from './view.ts';
 
-const update = (table: string, at: Date): OrderCommand => ({ type: 'UpdateOrder', metadata: { table }, at });
+const update = (table: string, at: Date): OrderCommand => ({
+  type: 'UpdateOrder',
+  rateLockMaxMinutes: 1_440,
+  metadata: { table },
+  at,
+});
 const refund = (minute: number, at: Date): OrderCommand => ({
   type: 'RefundPayment',
   paymentId: paymentId(1),

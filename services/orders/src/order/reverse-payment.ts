@@ -4,7 +4,7 @@ import type { CommandOf } from './command.ts';
 import { expireIfLate } from './deadline.ts';
 import { followedBy } from './evolve.ts';
 import { refundedOfApplied } from './payment-changes.ts';
-import { appliedMinor, type ExistingOrder, findPayment, isFull } from './state.ts';
+import { appliedMinor, type ExistingOrder, findPayment, isFull, settlementBy } from './state.ts';
 
 /** Records that the rail dropped or reversed the payment, and before that a missed sighting. A paid order then takes its
  *  surplus orphans instead, if they are enough. Never throws, because the payment's own stream already has the failure. */
@@ -112,7 +112,7 @@ interface Transition {
 const transitionWithout = (order: ExistingOrder, takenMinor: bigint, reason: string): Transition => {
   const left = appliedMinor(order) - takenMinor;
   if (takenMinor === 0n) return unchanged(order);
-  if (order.status === 'paid' && left < order.totalMinor) return { status: 'reversed', reason };
+  if (order.status === 'paid' && settlementBy(order, left) === null) return { status: 'reversed', reason };
   if (order.status === 'partially_paid' && left === 0n) return { status: 'awaiting_payment', reason };
   return unchanged(order);
 };

@@ -1,7 +1,7 @@
 import {
+  type AssignedDeposit,
   type AssignedInstruction,
   type Capabilities,
-  depositsOf,
   type Item,
   type Metadata,
   type OrderStatus,
@@ -26,6 +26,8 @@ export interface ExistingOrder {
   /** The amount due. A renewal sets it to the applied sum plus the new price of the part that is not covered yet. If a
    *  payment of an open order fails or is refunded, the part that it covered is priced at the current rates. */
   readonly totalMinor: bigint;
+  /** The part of the total that may be missing, in hundredths of a percent. */
+  readonly toleranceBps: number;
   /** The price of all items at the locked rates. */
   readonly pricedMinor: bigint;
   /** Per payment id: `pricedMinor` when the payment was applied. Needed to compute the part of the order that the
@@ -42,6 +44,8 @@ export interface ExistingOrder {
   readonly payments: readonly PaymentState[];
   readonly expirationMinutes: number;
   readonly expiresAt: string;
+  /** Until when the rates are locked. Before the deadline only in an order that renews. */
+  readonly ratesExpireAt: string;
   /** Sandbox only: when its clock was advanced, and how far. */
   readonly advances: readonly { readonly at: string; readonly minutes: number }[];
   readonly renewals: number;
@@ -98,8 +102,7 @@ export const sightingsOf = (
  *  shows counts, whatever became of it in the asset table. */
 export const isOfItsCurrency = (order: ExistingOrder, { currency, credited, asset }: PaymentState): boolean =>
   currency === order.currency &&
-  (credited !== false ||
-    order.instructions.flatMap(depositsOf).some((deposit) => 'asset' in deposit && deposit.asset === asset));
+  (credited !== false || depositsOfOrder(order).some((deposit) => deposit.asset === asset));
 
 /** Whether the payment is confirmed and still `received`: neither applied nor an orphan. */
 export const isHeld = ({ status, confirmedAt }: PaymentState): boolean =>
@@ -117,10 +120,17 @@ export const isSurplus = (order: ExistingOrder, payment: PaymentState): boolean 
   return status === 'orphan' && orphanReason === 'already_paid' && confirmedAt !== undefined;
 };
 
-/** Whether the payment may apply at the locked rates: its rail saw it before they ended, which is at the deadline. An
- *  order that is not open keeps its last rates. */
+/** When the order expires or renews: at its deadline, or when its rates end if it renews. */
+export const dueAt = (order: ExistingOrder): string => {
+  const { capabilities, expiresAt, ratesExpireAt } = order;
+  const endsWithRates = isOpen(order) && capabilities.expiration_auto_renewal && ratesExpireAt < expiresAt;
+  return endsWithRates ? ratesExpireAt : expiresAt;
+};
+
+/** Whether the payment may apply at the locked rates: its rail saw it before they ended. An order that is not open
+ *  keeps its last rates. */
 export const isAtLockedRates = (order: ExistingOrder, { seenAt }: PaymentState): boolean =>
-  !isOpen(order) || seenAt <= order.expiresAt;
+  !isOpen(order) || seenAt <= dueAt(order);
 
 /** The part of the payment that may count for the order: all of it, except refunds made while the order was not
  *  paid. */
@@ -136,8 +146,44 @@ export const spareMinor = (order: ExistingOrder, payment: PaymentState): bigint 
 export const appliedMinor = (order: ExistingOrder): bigint =>
   order.payments.reduce((sum, payment) => sum + payment.appliedMinor, 0n);
 
-/** The part of the total that is not paid yet, in minor units of the order's currency. Never negative. */
-export const remainingMinor = (order: ExistingOrder): bigint => {
-  const remaining = order.totalMinor - appliedMinor(order);
-  return remaining > 0n ? remaining : 0n;
+/** The part of the total that the applied amounts do not cover, in minor units of the order's currency. */
+export const uncoveredMinor = (order: ExistingOrder): bigint => {
+  const uncovered = order.totalMinor - appliedMinor(order);
+  return uncovered > 0n ? uncovered : 0n;
 };
+
+/** The part of the total that is still to be paid. A paid order needs nothing more. */
+export const remainingMinor = (order: ExistingOrder): bigint => (order.status === 'paid' ? 0n : uncoveredMinor(order));
+
+/** What is missing of an order that was settled with less than its total. */
+export const shortfallMinor = (order: ExistingOrder): bigint => (order.status === 'paid' ? uncoveredMinor(order) : 0n);
+
+/** The addresses at which the order can be paid. */
+export const depositsOfOrder = ({ instructions }: Pick<ExistingOrder, 'instructions'>): readonly AssignedDeposit[] =>
+  instructions.flatMap((instruction) =>
+    instruction.rail === 'crypto_deposit' ? [instruction] : (instruction.deposits ?? []),
+  );
+
+/** The smallest amount that can be paid at one of the addresses: one minor unit for an order without addresses. */
+export const smallestPayableMinor = (order: Pick<ExistingOrder, 'instructions'>): bigint =>
+  depositsOfOrder(order)
+    .map(({ smallestPayableMinor: smallest = '1' }) => BigInt(smallest))
+    .reduce<bigint | null>((least, each) => (least === null || each < least ? each : least), null) ?? 1n;
+
+/** The part of the total that the merchant lets be missing. */
+const toleratedMinor = ({ totalMinor, toleranceBps }: ExistingOrder): bigint =>
+  (totalMinor * BigInt(toleranceBps)) / 10_000n;
+
+/** How a sum of applied amounts settles the order. Null if it does not. `exact`: nothing is missing. `unpayable`: the
+ *  rest is too small to send, and at least as much was paid. `tolerated`: the merchant lets the rest be missing. */
+export const settlementBy = (order: ExistingOrder, sumMinor: bigint): 'exact' | 'unpayable' | 'tolerated' | null => {
+  const rest = order.totalMinor - sumMinor;
+  if (rest <= 0n) return 'exact';
+  if (sumMinor <= 0n) return null;
+  if (rest < smallestPayableMinor(order) && rest <= sumMinor) return 'unpayable';
+  return rest <= toleratedMinor(order) ? 'tolerated' : null;
+};
+
+/** Whether `addedMinor` beside the applied amounts settles the order. */
+export const isSettledWith = (order: ExistingOrder, addedMinor: bigint): boolean =>
+  settlementBy(order, appliedMinor(order) + addedMinor) !== null;

@@ -35,7 +35,7 @@ const COMMANDS: OrderCommand[] = [
   { type: 'AdvanceTime', minutes: 61, at },
   { type: 'AdvanceTime', minutes: 24 * 60, at },
   { type: 'RenewOrder', rates: {}, pricedMinor: 10_000_000n, at },
-  { type: 'UpdateOrder', expirationMinutes: 60, at },
+  { type: 'UpdateOrder', rateLockMaxMinutes: 1_440, expirationMinutes: 60, at },
   { type: 'ExpireOrder', at },
   { type: 'DeleteOrder', at },
 ];

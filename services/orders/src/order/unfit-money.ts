@@ -1,5 +1,5 @@
-import { type AssignedInstruction, chainOf, type OrphanReason, type PaymentState } from '@cpg/contracts';
-import { type ExistingOrder, isOfItsCurrency } from './state.ts';
+import { chainOf, type OrphanReason, type PaymentState } from '@cpg/contracts';
+import { depositsOfOrder, type ExistingOrder, isOfItsCurrency } from './state.ts';
 
 /** By how much the time of a block may be earlier than the payment in it, by namespace of the chain (CAIP-2).
  *  Bitcoin: miners choose the time, up to 2 hours wrong (`TIMESTAMP_WINDOW` in Bitcoin Core's `chain.h`). EVM: a block
@@ -22,12 +22,7 @@ export const isBeforeOrder = ({ assignedAt }: ExistingOrder, { providerId, seenA
 };
 
 /** An EVM address can receive money on every EVM network. Money that no chain shows comes from a provider. */
-const isOnShownNetwork = ({ instructions }: ExistingOrder, { providerId }: PaymentState): boolean => {
+const isOnShownNetwork = (order: ExistingOrder, { providerId }: PaymentState): boolean => {
   const chain = chainOf(providerId);
-  return chain === null || instructions.flatMap(chainsOf).includes(chain);
+  return chain === null || depositsOfOrder(order).some(({ chainId }) => chainId === chain);
 };
-
-const chainsOf = (instruction: AssignedInstruction): string[] =>
-  instruction.rail === 'crypto_deposit'
-    ? [instruction.chainId]
-    : (instruction.deposits ?? []).map(({ chainId }) => chainId);

@@ -8,7 +8,17 @@ import {
   toUnits,
 } from '@cpg/contracts';
 import { oncePerObject } from '@cpg/core';
-import { applicableMinor, type ExistingOrder, remainingMinor, takesPayments } from './state.ts';
+import { roundedUp } from './pricing.ts';
+import {
+  applicableMinor,
+  depositsOfOrder,
+  dueAt,
+  type ExistingOrder,
+  isSettledWith,
+  remainingMinor,
+  shortfallMinor,
+  takesPayments,
+} from './state.ts';
 import { unfitReason } from './unfit-money.ts';
 
 /** The JSON text of the Order resource, rendered once for its answer, its row and its message. */
@@ -17,6 +27,7 @@ export const orderText = oncePerObject((order: ExistingOrder) => JSON.stringify(
 /** Converts an order to the Order resource of the API. */
 export const orderView = (order: ExistingOrder): OrderResource => {
   const reference = order.instructions.find((instruction) => instruction.rail === 'gateway_pay')?.paymentReference;
+  const shortfall = shortfallMinor(order);
   return {
     id: order.orderId,
     external_reference_id: order.externalReferenceId,
@@ -27,6 +38,8 @@ export const orderView = (order: ExistingOrder): OrderResource => {
     status_reason: order.statusReason,
     total_amount: fromMinor(order.totalMinor, order.currency),
     remaining_amount: fromMinor(remainingMinor(order), order.currency),
+    ...(shortfall > 0n && { shortfall_amount: fromMinor(shortfall, order.currency) }),
+    ...(order.toleranceBps > 0 && { underpayment_tolerance_percent: order.toleranceBps / 100 }),
     currency: order.currency,
     rates: order.rates,
     capabilities: order.capabilities,
@@ -44,7 +57,7 @@ export const orderView = (order: ExistingOrder): OrderResource => {
 const instructionView = (instruction: AssignedInstruction, order: ExistingOrder): DepositInstruction => {
   const missing = missingMinor(order);
   const amount = fromMinor(missing, order.currency);
-  const expires_at = order.expiresAt;
+  const expires_at = dueAt(order);
   if (instruction.rail === 'gateway_pay') {
     const { rail, currency, provider, paymentReference: payment_reference, paymentUrl, qrContent } = instruction;
     return {
@@ -59,6 +72,7 @@ const instructionView = (instruction: AssignedInstruction, order: ExistingOrder)
     };
   }
   const { rail, currency, network, chainId: chain_id, asset, assetLabel, address, decimals } = instruction;
+  const { smallestPayableMinor } = instruction;
   const units = toUnits(missing, { scale: instruction.currencyDecimals ?? decimals, decimals });
   return {
     rail,
@@ -73,16 +87,23 @@ const instructionView = (instruction: AssignedInstruction, order: ExistingOrder)
     decimals,
     ...(takesPayments(order) && missing > 0n && { payment_uri: paymentUri({ ...instruction, units, amount }) }),
     required_confirmations: instruction.requiredConfirmations,
+    ...(smallestPayableMinor && { smallest_payable_amount: fromMinor(BigInt(smallestPayableMinor), currency) }),
     expires_at,
   };
 };
 
-/** What to ask for: what remains beside the payments that are held or on their way. */
+/** What to ask for: what remains beside the payments that are held or on their way, in an amount that wallets take. */
 const missingMinor = (order: ExistingOrder): bigint => {
   const pending = order.payments.filter(
     (payment) => payment.status === 'received' && unfitReason(order, payment) === null,
   );
   const sum = pending.reduce((total, payment) => total + applicableMinor(order, payment), 0n);
-  const remaining = remainingMinor(order);
-  return remaining > sum ? remaining - sum : 0n;
+  const missing = remainingMinor(order) - sum;
+  if (missing <= 0n || isSettledWith(order, sum)) return 0n;
+  return roundedUp(missing, stepOf(order));
 };
+
+const stepOf = (order: ExistingOrder): bigint =>
+  depositsOfOrder(order)
+    .map(({ payableStepMinor: step = '1' }) => BigInt(step))
+    .reduce((largest, each) => (each > largest ? each : largest), 1n);

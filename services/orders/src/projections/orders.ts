@@ -1,5 +1,5 @@
 import { batchWriter, type Pool, type Queryable } from '@cpg/postgres';
-import { type ExistingOrder, isOpen } from '../order/state.ts';
+import { dueAt, type ExistingOrder, isOpen } from '../order/state.ts';
 import { orderText } from '../order/view.ts';
 
 export interface ProjectedOrder {
@@ -39,7 +39,7 @@ export const projectOrders = async (db: Queryable, orders: readonly ProjectedOrd
     existing((order) => order.createdAt),
     column(({ revision }) => revision),
     existing(orderText),
-    existing(dueAt),
+    existing(timerAt),
     existing((order) => order.updatedAt),
     column(({ order }) => order.status === 'deleted'),
   ];
@@ -54,9 +54,9 @@ export const orderWriter = (pool: Pool) => {
 
 const INSTRUCT_AFTER_MS = 2_000;
 
-/** When the order is due: at the deadline of an open order, and shortly after its creation while it has no deposit
- *  instructions. */
-const dueAt = (order: ExistingOrder): string | null => {
+/** When the timer looks at the order: when an open order expires or renews, and shortly after its creation while it has
+ *  no deposit instructions. */
+const timerAt = (order: ExistingOrder): string | null => {
   if (order.status === 'initialized') return new Date(Date.parse(order.updatedAt) + INSTRUCT_AFTER_MS).toISOString();
-  return isOpen(order) ? order.expiresAt : null;
+  return isOpen(order) ? dueAt(order) : null;
 };

@@ -14,6 +14,8 @@ export interface MerchantOrderRoutes {
   readonly commands: OrderCommands;
   readonly handler: OrderHandler;
   readonly deletion: Deletion;
+  /** How long rates may be locked, from their quote. */
+  readonly rateLockMaxMinutes: number;
   readonly now: () => Date;
   readonly log: Logger;
 }
@@ -21,7 +23,7 @@ export interface MerchantOrderRoutes {
 /** Commands of merchants, called by the gateway. */
 export const merchantOrderRoutes: FastifyPluginAsyncZod<MerchantOrderRoutes> = async (
   app,
-  { commands, handler, deletion, now, log },
+  { commands, handler, deletion, rateLockMaxMinutes, now, log },
 ) => {
   /** Resolves to the text of the order. */
   const runForMerchant = async (
@@ -56,7 +58,7 @@ export const merchantOrderRoutes: FastifyPluginAsyncZod<MerchantOrderRoutes> = a
   app.patch('/orders/:id', { schema: { ...merchantCall, body: UpdateOrderCall } }, async (request, reply) => {
     const { merchant_id, changes } = request.body;
     const { metadata, expiration_minutes: expirationMinutes } = changes;
-    const command = { type: 'UpdateOrder', metadata, expirationMinutes, at: now() } as const;
+    const command = { type: 'UpdateOrder', metadata, expirationMinutes, rateLockMaxMinutes, at: now() } as const;
     return sendJsonText(reply, await runForMerchant(request.params.id, merchant_id, command, readCallContext(request)));
   });
 

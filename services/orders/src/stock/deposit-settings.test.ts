@@ -1,6 +1,6 @@
 import { setImmediate as settled } from 'node:timers/promises';
-import { noDepositSettings } from '@cpg/assets';
-import { followDepositSettings } from './deposit-settings.ts';
+import { depositSettingsAfter, noDepositSettings } from '@cpg/assets';
+import { followDepositSettings, toleranceBpsIn } from './deposit-settings.ts';
 
 test('settings that were not read for seconds count as unknown', async () => {
   let nowMs = 1_000;
@@ -30,4 +30,21 @@ test('an outage leaves the settings as they were, until they are too old', async
   await settled();
   expect(followed.current()).toBeNull();
   await following.stop();
+});
+
+test('reads the tolerance of a merchant while the settings are not known', async () => {
+  const settings = depositSettingsAfter(noDepositSettings, [
+    {
+      event: {
+        type: 'UnderpaymentToleranceSet',
+        data: { merchantId: 'A', toleranceBps: 50, at: '2026-01-31T12:00:00.000Z' },
+      },
+      metadata: {},
+    },
+  ]);
+  const read = async () => settings;
+  const followed = followDepositSettings(read, () => 0);
+  expect(followed.current()).toBeNull();
+  const toleranceBpsOf = toleranceBpsIn(followed, read);
+  expect([await toleranceBpsOf('A'), await toleranceBpsOf('B')]).toEqual([50, 0]);
 });

@@ -1,4 +1,4 @@
-import { DEPOSIT_SETTINGS_FOLD, type DepositSettings } from '@cpg/assets';
+import { DEPOSIT_SETTINGS_FOLD, type DepositSettings, settingsOf } from '@cpg/assets';
 import { foldedStream } from '@cpg/event-store';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { type Followed, followed } from './followed.ts';
@@ -15,3 +15,10 @@ export const followDepositSettings = (
   read: () => Promise<DepositSettings>,
   nowMs?: () => number,
 ): Followed<DepositSettings> => followed(read, { maxAgeMs: MAX_AGE_MS, ...(nowMs && { nowMs }) });
+
+/** The tolerance for underpayment of a merchant, in hundredths of a percent. Reads the settings while they are not
+ *  known. */
+export const toleranceBpsIn =
+  ({ current }: Pick<Followed<DepositSettings>, 'current'>, read: () => Promise<DepositSettings>) =>
+  async (merchantId: string): Promise<number> =>
+    settingsOf(current() ?? (await read()), merchantId).toleranceBps;

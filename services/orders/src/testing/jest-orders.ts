@@ -36,6 +36,8 @@ const SERVICE = join(import.meta.dirname, '../..');
 export const CONTEXT = { actor: 'key:test', requestId: 'req_test', correlationId: 'req_test' };
 
 export const MERCHANT = newId('merchant');
+/** Tolerates that 0.5 % of a total are missing. */
+export const TOLERANT_MERCHANT = newId('merchant');
 
 /** The order of a request: 100 MXN, paid in USDC. */
 export const body = (changes: Record<string, unknown> = {}) => ({
@@ -205,6 +207,8 @@ const createService = ({ client, pool, http, rates, now, log, recent, leases }: 
       payments,
       payablesOf: findPayables({ payments, ...(leases && { stock }) }),
       awaitsChains: unreadChains({ payments, now, log }),
+      rateLockMaxMinutes: 1_440,
+      toleranceBpsOf: async (merchantId) => (merchantId === TOLERANT_MERCHANT ? 50 : 0),
       assets,
       rates: rates.provider,
       now,
@@ -221,6 +225,7 @@ const createService = ({ client, pool, http, rates, now, log, recent, leases }: 
     deletion,
     history,
     sandbox: true,
+    rateLockMaxMinutes: 1_440,
     now,
     log,
     checks: {},
