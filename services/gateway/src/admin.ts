@@ -27,7 +27,7 @@ const run = async (args: readonly string[]): Promise<void> => {
   }
   if (args[0] === 'audit') return audit(args.slice(1));
   if (args[0] === 'secrets') return secrets(args.slice(1));
-  if (args[0] === 'accounts' || args[0] === 'confirmations') return depositSettings(args);
+  if (['accounts', 'confirmations', 'tolerance'].includes(args[0]!)) return depositSettings(args);
   const config = readAdminConfig(process.env);
   const log = createLogger({ name: 'gateway-admin', level: 'warn' });
   const pool = createPool({ url: config.DATABASE_URL, name: 'gateway-admin', max: 1, log });

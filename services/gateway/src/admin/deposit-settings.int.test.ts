@@ -123,3 +123,17 @@ test('prints the reason of a refusal of payments', async () => {
   const command = 'accounts set --merchant MERCHANT --network ethereum';
   expect(await refusalOf(command, { stdin: KEY, answer })).toMatch(/^AdminError: key: the account receives/);
 });
+
+test('sets and shows the tolerance for underpayment', async () => {
+  const answer = async () => ({ ...VIEW, underpayment_tolerance_percent: 0.5 });
+  const { output, calls } = await run('tolerance set --merchant MERCHANT --percent 0.5', { answer });
+  expect(calls).toEqual([{ change: 'set_tolerance', percent: 0.5 }]);
+  expect(output).toContain('at most 0.5 %');
+  expect((await run('tolerance show --merchant MERCHANT')).output).toContain('whole total');
+});
+
+test.each(['5.01', 'five', '1.005', '1e0', ''])('refuses a tolerance of "%s" percent', async (percent) =>
+  expect(await refusalOf(`tolerance set --merchant MERCHANT --percent ${percent}`)).toContain(
+    '--percent must be 0 to 5, with at most 2 decimals',
+  ),
+);

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { text as readAll } from 'node:stream/consumers';
-import type { DepositSettingsCall, DepositSettingsView } from '@cpg/contracts';
+import { type DepositSettingsCall, type DepositSettingsView, TolerancePercent } from '@cpg/contracts';
 import { isAppError } from '@cpg/core';
 import type { Queryable } from '@cpg/postgres';
 import { newContext } from '@cpg/runtime';
@@ -19,7 +19,11 @@ export const DEPOSIT_SETTINGS_USAGE = `  accounts set --merchant M --network N [
   confirmations set --merchant M --asset ID --confirmations N [--from AMOUNT]
                                                  payments of an asset, of at least AMOUNT, apply after N confirmations
   confirmations show --merchant M                print the confirmations that apply
-  confirmations remove --merchant M --asset ID   apply those of the asset table again`;
+  confirmations remove --merchant M --asset ID   apply those of the asset table again
+
+  tolerance set --merchant M --percent P         settle new orders of which at most P percent are missing (0 to 5, 0 by
+                                                 default); an order can have a tolerance of its own
+  tolerance show --merchant M                    print the tolerance that applies`;
 
 export interface DepositSettingsAdmin {
   readonly db: Queryable;
@@ -27,7 +31,7 @@ export interface DepositSettingsAdmin {
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean };
 }
 
-const OPTION_NAMES = ['merchant', 'network', 'file', 'asset', 'confirmations', 'from'] as const;
+const OPTION_NAMES = ['merchant', 'network', 'file', 'asset', 'confirmations', 'from', 'percent'] as const;
 type OptionName = (typeof OPTION_NAMES)[number];
 type Options = Partial<Record<OptionName, string>>;
 
@@ -52,6 +56,11 @@ const confirmationTable = ({ confirmations }: DepositSettingsView): string =>
       ...[String(row.confirmations), row.owner],
     ]),
   );
+
+const toleranceLine = ({ underpayment_tolerance_percent: percent = 0 }: DepositSettingsView): string =>
+  percent === 0
+    ? 'Orders need their whole total, unless they have a tolerance of their own.'
+    : `New orders are settled when at most ${percent} % of their total are missing, unless they have a tolerance of their own.`;
 
 const COMMANDS: Record<string, Command> = {
   'accounts show': { takes: ['merchant'], print: accountTable },
@@ -85,9 +94,15 @@ const COMMANDS: Record<string, Command> = {
     callOf: async (options) => ({ change: 'remove_confirmations', asset: required(options, 'asset') }),
     print: confirmationTable,
   },
+  'tolerance show': { takes: ['merchant'], print: toleranceLine },
+  'tolerance set': {
+    takes: ['merchant', 'percent'],
+    callOf: async (options) => ({ change: 'set_tolerance', percent: percentIn(required(options, 'percent')) }),
+    print: toleranceLine,
+  },
 };
 
-/** Runs an `accounts` or `confirmations` command and returns its output, which never has a key. Throws AdminError for
+/** Runs an `accounts`, `confirmations` or `tolerance` command and returns its output, which never has a key. Throws AdminError for
  *  expected failures. */
 export const runDepositSettingsCommand = async (
   args: readonly string[],
@@ -122,6 +137,12 @@ const required = (options: Options, name: OptionName): string => {
 const wholeNumber = (text: string): number => {
   if (!/^\d{1,6}$/.test(text)) throw new AdminError('--confirmations must be a whole number');
   return Number(text);
+};
+
+const percentIn = (text: string): number => {
+  const percent = /^\d+(\.\d+)?$/.test(text) ? TolerancePercent.safeParse(Number(text)) : null;
+  if (!percent?.success) throw new AdminError('--percent must be 0 to 5, with at most 2 decimals');
+  return percent.data;
 };
 
 const readKey = async (file: string | undefined, stdin: DepositSettingsAdmin['stdin']): Promise<string> => {

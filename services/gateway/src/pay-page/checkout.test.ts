@@ -231,3 +231,36 @@ test('holds nothing but the payer’s view, whatever the order holds', () => {
   for (const secret of ['SECRET', order.id, order.merchant_id, order.payments[0]!.id, 'fee', '0.524722'])
     expect(JSON.stringify(checkout)).not.toContain(secret);
 });
+
+test('owes nobody a surplus that is too small to send', () => {
+  const paid = (unapplied_amount: string) =>
+    of({
+      status: 'paid',
+      remaining_amount: '0.000000',
+      deposits: [
+        deposit({ smallest_payable_minor: '1000' }),
+        deposit({ network: 'bnb', smallest_payable_minor: '500' }),
+      ],
+      payments: [payment({ status: 'applied', unapplied_amount })],
+    });
+  expect(paid('0.000499')).toMatchObject({ due_back: '0.000000', payments: [{ due_back: '0.000000' }] });
+  expect(paid('0.000500')).toMatchObject({ due_back: '0.000500', payments: [{ due_back: '0.000500' }] });
+});
+
+test('asks for the amount of the instructions, which wallets take', () => {
+  const [instruction] = shownOrder().order.deposit_instructions;
+  const { ways, remaining } = of({ deposit_instructions: [{ ...instruction!, amount: '52.480000' }] });
+  expect({ remaining, amounts: ways.map(({ amount }) => amount) }).toEqual({
+    remaining: '52.480000',
+    amounts: ['52.480000'],
+  });
+});
+
+test('waits for the confirmation of money that settles the order, although a tolerated rest is missing', () => {
+  const [instruction] = shownOrder().order.deposit_instructions;
+  const seen = payment({ paid_amount: '52.000000' });
+  expect(of({ payments: [seen], deposit_instructions: [{ ...instruction!, amount: '0.000000' }] })).toMatchObject({
+    state: 'confirming',
+    remaining: '0.000000',
+  });
+});

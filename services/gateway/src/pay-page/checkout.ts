@@ -39,7 +39,7 @@ export const checkoutOf = (shown: ShownOrder, now: Date): Checkout => {
   const total = minor(order.total_amount);
   const applied = sum(order.payments.map(({ applied_amount = '0' }) => applied_amount));
   const pending = sum(own.filter(({ state }) => state === 'seen').map(({ amount }) => amount));
-  const remaining = atLeastZero(minor(order.remaining_amount) - pending);
+  const remaining = atLeastZero(minor(order.deposit_instructions[0]?.amount ?? order.remaining_amount));
   const dueBack = sum(own.filter(({ state }) => !MAY_BE_ACCEPTED.has(state)).map(({ due_back }) => due_back));
   const deadline = order.expiration_date ?? order.updated_at ?? now.toISOString();
   const state = stateOf(order, { applied, pending, remaining }, now.toISOString() > deadline);

@@ -35,7 +35,7 @@ export const payerPayments = (
       currency,
       ...(asset_label && { asset_label }),
       state: stateOf(payment, deposit),
-      due_back: dueBack(payment),
+      due_back: dueBack(payment, smallestPayable(deposits)),
       returned: payment.refunded_amount ?? fromMinor(0n, currency),
       ...(deposit && { network_name: chainFacts(deposit.chain_id, deposit.network).title }),
       ...(tx_hash && { tx_hash }),
@@ -81,10 +81,18 @@ const stateOf = (
 const isToAccept = (reason: OrphanReason | undefined) =>
   reason === 'late' || reason === 'insufficient' || reason === 'wrong_network';
 
-const dueBack = ({ status, currency, paid_amount, unapplied_amount = '0', refunded_amount = '0' }: Payment): string => {
+/** A surplus that nobody can send is not due. */
+const dueBack = (
+  { status, currency, paid_amount, unapplied_amount = '0', refunded_amount = '0' }: Payment,
+  smallestMinor: bigint,
+): string => {
   const minor = (amount: string) => toMinor(amount, currency);
-  return fromMinor(
-    status === 'orphan' ? minor(paid_amount) - minor(refunded_amount) : minor(unapplied_amount),
-    currency,
-  );
+  const unapplied = minor(unapplied_amount);
+  const surplus = unapplied < smallestMinor ? 0n : unapplied;
+  return fromMinor(status === 'orphan' ? minor(paid_amount) - minor(refunded_amount) : surplus, currency);
 };
+
+const smallestPayable = (deposits: readonly PageDeposit[]): bigint =>
+  deposits
+    .map(({ smallest_payable_minor: smallest = '1' }) => BigInt(smallest))
+    .sort((one, other) => (one < other ? -1 : 1))[0] ?? 1n;

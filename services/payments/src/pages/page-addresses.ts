@@ -125,5 +125,6 @@ const pageDeposit = (
   decimals: deposit.decimals,
   currency_decimals: deposit.currencyDecimals ?? deposit.decimals,
   required_confirmations: deposit.requiredConfirmations,
+  ...(deposit.smallestPayableMinor && { smallest_payable_minor: deposit.smallestPayableMinor }),
   ...(explorer && { explorer }),
 });

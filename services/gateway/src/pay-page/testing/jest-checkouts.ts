@@ -1,4 +1,4 @@
-import type { Order, PageDeposit, Payment } from '@cpg/contracts';
+import { fromMinor, type Order, type PageDeposit, type Payment, toMinor } from '@cpg/contracts';
 import * as examples from '../../openapi/examples.ts';
 import type { ShownOrder } from '../checkout.ts';
 import type { Sighting } from '../payer-payments.ts';
@@ -45,7 +45,10 @@ export interface Given extends Partial<Order> {
 
 /** The example order of 52.4722 USDC with changes. */
 export const shownOrder = ({ deposits = [deposit()], sightings = {}, ...more }: Given = {}): ShownOrder => {
-  const order: Order = { ...examples.order, ...more };
+  const given: Order = { ...examples.order, ...more };
+  const amount = missingOf(given, deposits);
+  const deposit_instructions = given.deposit_instructions.map((instruction) => ({ ...instruction, amount }));
+  const order: Order = { ...given, deposit_instructions, ...more };
   return {
     reference: REFERENCE,
     revision: 0,
@@ -54,6 +57,20 @@ export const shownOrder = ({ deposits = [deposit()], sightings = {}, ...more }: 
     settings: { display_name: 'La Fonda', frame_ancestors: [] },
     sightings: new Map(Object.entries(sightings)),
   };
+};
+
+/** What orders asks for: what remains beside money that is on its way. */
+const missingOf = ({ remaining_amount, currency, payments }: Order, deposits: readonly PageDeposit[]): string => {
+  const pending = payments.filter(
+    ({ status, provider_id, ...payment }) =>
+      status === 'received' &&
+      payment.currency === currency &&
+      payment.credited !== false &&
+      deposits.some(({ chain_id }) => provider_id.startsWith(`${chain_id}/`)),
+  );
+  const sum = pending.reduce((total, { paid_amount }) => total + toMinor(paid_amount, currency), 0n);
+  const missing = toMinor(remaining_amount, currency) - sum;
+  return fromMinor(missing > 0n ? missing : 0n, currency);
 };
 
 export const capabilities = (more: Partial<Order['capabilities']>): Order['capabilities'] => ({
