@@ -68,13 +68,14 @@ export const memoryStreams = () => {
       if (relayIsBehind) inFlight.splice(0, inFlight.length, ...inFlight.filter((message) => !isLost(message)));
     },
   } as unknown as EventStoreDBClient;
-  const readModel = {
-    query: async (sql: string, [orderId]: [string]) => ({
-      rows: sql.startsWith('select id, created_at from payments')
-        ? paymentsOf(orderId).map(({ paymentId: id, createdAt }) => ({ id, created_at: new Date(createdAt) }))
+  const query = async (sql: unknown, values?: readonly [string]) => ({
+    rows:
+      typeof sql === 'string' && sql.startsWith('select id, created_at from payments')
+        ? paymentsOf(values![0]).map(({ paymentId: id, createdAt }) => ({ id, created_at: new Date(createdAt) }))
         : [],
-    }),
-  } as unknown as Pool;
+  });
+  const connection = { query, on: () => {}, off: () => {}, release: () => {} };
+  const readModel = { query, connect: async () => connection } as unknown as Pool;
 
   return {
     orders,
