@@ -27,13 +27,17 @@ export interface BitcoinStack {
   readonly stop: () => Promise<void>;
 }
 
-/** A stack that reads a Bitcoin node with a chain of its own. */
-export const startBitcoinStack = async (name: BitcoinNodeName, env: NodeJS.ProcessEnv = {}): Promise<BitcoinStack> => {
+/** A stack that reads a Bitcoin node with a chain of its own. `environmentFor` adds to its environment. */
+export const startBitcoinStack = async (
+  name: BitcoinNodeName,
+  environmentFor: (node: BitcoinNode) => Promise<NodeJS.ProcessEnv> = async () => ({}),
+): Promise<BitcoinStack> => {
   const wallet = bitcoinWallet(7);
   const node = await BITCOIN_NODES[name].start({ miningAddress: wallet.address });
   const route = await routeTo(node);
   try {
     await wallet.fund(node.call);
+    const env = await environmentFor(node);
     const stack = await startStack({ env: { BITCOIND_URL: route.url, WEBHOOK_RETRY_SECONDS: '1,1,1', ...env } });
     const desk = await openDesk(stack, BITCOIN_NETWORK);
     let miner = 1_000;

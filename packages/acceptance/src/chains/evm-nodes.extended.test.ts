@@ -51,7 +51,7 @@ onEvm('faults of an EVM node', () => {
     node = await startChain();
     await mineBlocks(node.call, BLOCKS_BEFORE);
     route = await routeTo(node);
-    evm = await startEvmStack(1, { nodeUrl: route.url });
+    evm = await startEvmStack(1, { nodeUrls: [route.url] });
     routed = { stack: evm.stack, network: LOCAL_NETWORK, route };
   }, SLOW);
   afterEach(async () => {

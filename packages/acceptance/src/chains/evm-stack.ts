@@ -19,8 +19,8 @@ export interface EvmStack {
 }
 
 export interface EvmStackOptions {
-  /** A node to read instead of the chain that the stack runs. */
-  readonly nodeUrl?: string;
+  /** Nodes to read instead of the chain that the stack runs. */
+  readonly nodeUrls?: readonly string[];
   /** Numbers of instances. */
   readonly scale?: string;
 }
@@ -28,12 +28,12 @@ export interface EvmStackOptions {
 /** A stack whose deposits need so many confirmations. */
 export const startEvmStack = async (
   confirmations: number,
-  { nodeUrl, scale }: EvmStackOptions = {},
+  { nodeUrls, scale }: EvmStackOptions = {},
 ): Promise<EvmStack> => {
   const folder = mkdtempSync(join(tmpdir(), 'cpg-assets-'));
   const file = join(folder, 'assets.json');
   writeFileSync(file, JSON.stringify(assetsWith(confirmations)));
-  const chain = nodeUrl ? { CHAIN_URLS: JSON.stringify({ [LOCAL_NETWORK]: [nodeUrl] }) } : { CHAIN: 'on' };
+  const chain = nodeUrls ? { CHAIN_URLS: JSON.stringify({ [LOCAL_NETWORK]: nodeUrls }) } : { CHAIN: 'on' };
   const stack = await startStack({ scale, env: { ...chain, ASSETS_FILE: file, WEBHOOK_RETRY_SECONDS: '1,1,1' } });
   const desk = await openDesk(stack, LOCAL_NETWORK);
   const stop = async () => {
@@ -41,7 +41,7 @@ export const startEvmStack = async (
     await stack.stop();
     rmSync(folder, { recursive: true, force: true });
   };
-  return { stack, call: nodeUrl ? rpcClient(nodeUrl) : chainOf(stack)!, desk, stop };
+  return { stack, call: nodeUrls ? rpcClient(nodeUrls[0]!) : chainOf(stack)!, desk, stop };
 };
 
 const assetsWith = (confirmations: number): AssetsFile => {

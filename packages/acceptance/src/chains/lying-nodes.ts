@@ -1,0 +1,133 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Order } from '@cpg/contracts';
+import { type Random, seededRandom } from '../chaos/random.ts';
+import type { Stack } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
+import type { Lie, LyingNode } from './lying-node.ts';
+
+/** Money that an order was sent on the honest chain. */
+export interface Sale {
+  readonly order: Order;
+  readonly address: string;
+  readonly status: Order['status'];
+  /** Units, and the transaction of each transfer. */
+  readonly sent: readonly { readonly txHash: string; readonly units: bigint }[];
+}
+
+/** A stack whose nodes lie, and the honest chain behind them. */
+export interface LyingChain {
+  readonly stack: Stack;
+  readonly network: string;
+  /** In the order of CHAIN_URLS. */
+  readonly nodes: readonly LyingNode[];
+  readonly lies: Readonly<Record<string, (random: Random, height: number) => Lie>>;
+  readonly height: () => Promise<number>;
+  /** Opens an order. Resolves to a function that pays it and mines the transfers. */
+  readonly open: (random: Random) => Promise<() => Promise<Sale>>;
+  /** Gives all transfers the confirmations that they need. */
+  readonly confirm: () => Promise<void>;
+  /** What the honest chain says that an address received; null if it cannot say. */
+  readonly received: (sale: Sale) => Promise<bigint | null>;
+  readonly order: (id: string) => Promise<Order>;
+}
+
+/** Seeds of a run. LYING_SEED repeats others: the same seed tells the same lies. */
+export const lyingSeeds = (count: number, first = 1): number[] => {
+  const given = process.env.LYING_SEED;
+  return given ? given.split(',').map(Number) : Array.from({ length: count }, (_, n) => first + n);
+};
+
+// Beside an honest node, these may go on: what the honest one shows can be told apart. A node of another branch or
+// height cannot, so it comes to its senses before the money is confirmed.
+const PASSING = ['freezes', 'forks', 'answers stale'];
+
+/** Pays some orders while one node lies as the seed says. In the end each transfer is one payment of its amount, and
+ *  where another node is honest, the metrics name the one that lied. */
+export const survivesLies = async (chain: LyingChain, seed: number): Promise<readonly Sale[]> => {
+  const random = seededRandom(seed);
+  const liar = random.pick(chain.nodes);
+  const kind = random.pick(Object.keys(chain.lies));
+  const isAlone = chain.nodes.length === 1;
+  const opened = [];
+  for (let left = random.between(1, 3); left > 0; left -= 1) opened.push(await chain.open(random));
+  const liesBefore = liar.lies();
+  const namedBefore = await timesNamed(chain, liar);
+  liar.lie = chain.lies[kind]!(random, await chain.height());
+  try {
+    const sales: Sale[] = [];
+    for (const pay of opened) {
+      sales.push(await pay());
+      await sleep(random.between(0, 300));
+    }
+    await sleep(random.between(200, 1_200));
+    if (isAlone || PASSING.includes(kind)) liar.lie = null;
+    await chain.confirm();
+    for (const sale of sales) await requirePaid(chain, sale);
+    const isLie = liar.lies() > liesBefore && !PASSING.includes(kind);
+    if (isLie && !isAlone) await requireNamed(chain, liar, namedBefore);
+    return sales;
+  } catch (cause) {
+    throw new Error(`seed ${seed}: node ${chain.nodes.indexOf(liar) + 1} ${kind}: ${(cause as Error).message}`, {
+      cause,
+    });
+  } finally {
+    liar.lie = null;
+  }
+};
+
+/** Waits until an order and its payments are what the honest chain says. */
+export const requirePaid = async (chain: LyingChain, sale: Sale): Promise<void> => {
+  let wrong: string[] = [];
+  const isRight = async () => {
+    wrong = differences(await chain.order(sale.order.id), sale, await chain.received(sale));
+    return wrong.length === 0;
+  };
+  await until('the books to equal the chain', isRight, { withinMs: 60_000 }).catch((cause: unknown) => {
+    throw new Error([...wrong, ...chain.stack.log.slice(-30)].join('\n'), { cause });
+  });
+};
+
+/** Differences between an order as the API shows it and the transfers that were sent to it. */
+const differences = (order: Order, { status, sent }: Sale, received: bigint | null): string[] => {
+  const counted = order.payments.filter((payment) => payment.status !== 'failed');
+  const sum = (amounts: readonly (string | undefined)[]) =>
+    amounts.reduce((total, amount) => total + unitsOf(amount ?? '0'), 0n);
+  const shown = counted.map(({ tx_hash, paid_amount }) => `${tx_hash} ${unitsOf(paid_amount)}`).sort();
+  const expected = sent.map(({ txHash, units }) => `${txHash} ${units}`).sort();
+  const [paid, applied, unapplied] = [
+    sum(counted.map(({ paid_amount }) => paid_amount)),
+    sum(counted.map(({ applied_amount }) => applied_amount)),
+    sum(counted.map(({ unapplied_amount }) => unapplied_amount)),
+  ] as const;
+  const total = unitsOf(order.total_amount);
+  const remaining = total > applied ? total - applied : 0n;
+  const different = (name: string, is: unknown, shouldBe: unknown) =>
+    String(is) === String(shouldBe) ? [] : [`${name} of ${order.id} is ${String(is)}, not ${String(shouldBe)}`];
+  return [
+    ...different('the status', order.status, status),
+    ...different('the list of payments', shown, expected),
+    ...different(
+      'the statuses of payments',
+      counted.map((each) => each.status),
+      counted.map(() => 'applied'),
+    ),
+    ...different('what was applied and what was not', applied + unapplied, paid),
+    ...different('the remaining amount', unitsOf(order.remaining_amount), remaining),
+    ...different('what the chain says was received', received ?? paid, paid),
+  ];
+};
+
+/** Amounts of one currency have one scale. */
+const unitsOf = (amount: string): bigint => BigInt(amount.replace('.', ''));
+
+const timesNamed = async ({ stack, network, nodes }: LyingChain, liar: LyingNode): Promise<number> => {
+  const text = await (await fetch(`${stack.environment.PAYMENTS_URL}/metrics`)).text();
+  const node = String(nodes.indexOf(liar) + 1);
+  return [...text.matchAll(/^chain_[a-z_]+_total\{([^}]*)\} (\S+)$/gm)]
+    .filter(([, labels]) => labels!.includes(`network="${network}"`) && labels!.includes(`node="${node}"`))
+    .reduce((sum, [, , value]) => sum + Number(value), 0);
+};
+
+const requireNamed = async (chain: LyingChain, liar: LyingNode, before: number): Promise<void> => {
+  expect(await timesNamed(chain, liar)).toBeGreaterThan(before);
+};
