@@ -2,7 +2,6 @@ import type { Asset, Network } from '@cpg/assets';
 import { bitcoinSource } from './bitcoin/bitcoin-source.ts';
 import type { ChainSource } from './chain-source.ts';
 import { evmSource } from './evm/evm-source.ts';
-import { evmFinality } from './evm-finality.ts';
 import type { NodesOptions } from './nodes.ts';
 
 /** Opens the source of a network. `close` ends its connections. */
@@ -12,7 +11,7 @@ export const openChainSource = (
   nodes: NodesOptions,
 ): ChainSource & { readonly close: () => Promise<void> } => {
   const own = assets.filter((asset) => asset.network.name === network.name);
-  if (network.kind === 'bitcoin') return bitcoinSource({ network, asset: own[0]!, nodes });
-  const [source, { isFinal, close }] = [evmSource({ network, assets: own, nodes }), evmFinality(network, own, nodes)];
-  return { ...source, isFinal, close: async () => void (await Promise.all([source.close(), close()])) };
+  return network.kind === 'bitcoin'
+    ? bitcoinSource({ network, asset: own[0]!, nodes })
+    : evmSource({ network, assets: own, nodes });
 };

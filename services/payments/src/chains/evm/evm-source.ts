@@ -19,6 +19,7 @@ import { coinsAt } from './balances.ts';
 import { bodyReader, type Body } from './body.ts';
 import { believedCalls, type Growth, needsBalances, type ShownCalls } from './calls-evidence.ts';
 import { checkDeployment } from './deployment.ts';
+import { finalityOf } from './finality.ts';
 import { isLacking } from './internal-calls.ts';
 import { proofsOf } from './proofs.ts';
 import { callTransfersOf } from './transfers.ts';
@@ -140,6 +141,7 @@ export const evmSource = ({
     },
     balances: async ({ hash }, addresses) =>
       (await nodes.first((node) => coinsAt(node, hash, addresses)))?.answer ?? null,
+    isFinal: finalityOf(nodes),
     close: nodes.close,
   };
 };
