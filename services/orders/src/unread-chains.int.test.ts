@@ -41,6 +41,10 @@ test.each([
 });
 
 test('an order expires 24 hours after its deadline although its chain was not read', async () => {
+  // The chain was read once since the start.
+  const before = await created(5);
+  service.advanceClock(6 * 60_000);
+  await becomes(before, 'expired');
   service.stub.setWaitingFor(['ethereum']);
   const orderId = await created(5);
   service.advanceClock((24 * 60 + 6) * 60_000);

@@ -12,25 +12,34 @@ const orderOf = (...instructions: NonNullable<Parameters<typeof createOrder>[0]>
 const HOUR = 60;
 
 /** Chains of which payments still waits for these. */
-const chains = (waitingFor: string[] | Error, { minutes = HOUR, unreportedAt = '' } = {}) => {
+const chains = (first: string[] | Error, { minutes = HOUR, unreportedAt = '' } = {}) => {
   const calls: object[] = [];
   const unread: string[] = [];
-  const clock = { now: minutesAfterNoon(minutes) };
+  const clock = { now: minutesAfterNoon(minutes), ms: 0 };
+  let waitingFor = first;
   const awaits = unreadChains({
     payments: {
       chainsWaiting: async (call) => {
         calls.push(call);
-        if (waitingFor instanceof Error) throw waitingFor;
-        const waiting = call.networks.filter((network) => waitingFor.includes(network));
+        const listed = waitingFor;
+        if (listed instanceof Error) throw listed;
+        const waiting = call.networks.filter((network) => listed.includes(network));
         const unreported = call.addresses?.includes(unreportedAt) ? call.networks : [];
         return { waiting_for: [...new Set([...waiting, ...unreported])], unreported };
       },
     },
     now: () => clock.now,
+    nowMs: () => clock.ms,
     log,
     countUnread: (network) => void unread.push(network),
   });
-  return { calls, unread, clock, awaits: (order: ExistingOrder) => awaits(order, CONTEXT) };
+  return {
+    calls,
+    unread,
+    clock,
+    setWaitingFor: (next: string[] | Error) => void (waitingFor = next),
+    awaits: (order: ExistingOrder) => awaits(order, CONTEXT),
+  };
 };
 
 test('asks nobody about an order without deposit addresses', async () => {
@@ -81,8 +90,10 @@ test.each([
 test.each([[['ethereum']], [new AppError('internal_error', 'payments answered 500')]])(
   'an order waits for 24 hours and then ends with an alarm: %s',
   async (waitingFor) => {
-    const { awaits, unread, clock } = chains(waitingFor, { minutes: 25 * HOUR - 1 });
+    const { awaits, unread, clock, setWaitingFor } = chains([], { minutes: 25 * HOUR - 1 });
     const order = orderOf(deposit('ethereum'));
+    expect(await awaits(order)).toBe(false);
+    setWaitingFor(waitingFor);
     expect(await awaits(order)).toBe(true);
     expect(unread).toEqual([]);
     clock.now = minutesAfterNoon(25 * HOUR);
@@ -95,4 +106,31 @@ test('no alarm for an order that ends late although its chains were read', async
   const { awaits, unread } = chains([], { minutes: 30 * HOUR });
   expect(await awaits(orderOf(deposit('ethereum')))).toBe(false);
   expect(unread).toEqual([]);
+});
+
+test('after a stop of days, an order waits until its chain was read once', async () => {
+  const { awaits, unread, clock, setWaitingFor } = chains(['ethereum'], { minutes: 48 * HOUR });
+  const order = orderOf(deposit('ethereum'));
+  expect(await awaits(order)).toBe(true);
+  clock.now = minutesAfterNoon(48 * HOUR + 1);
+  setWaitingFor([]);
+  expect(await awaits(order)).toBe(false);
+  expect(unread).toEqual([]);
+});
+
+test('after a pause of this process too, and for at most 24 hours in which it runs', async () => {
+  const { awaits, unread, clock, setWaitingFor } = chains([], { minutes: 48 * HOUR });
+  const order = orderOf(deposit('ethereum'));
+  expect(await awaits(order)).toBe(false);
+  setWaitingFor(['ethereum']);
+  expect(await awaits(order)).toBe(false);
+  expect(unread).toEqual(['ethereum']);
+  clock.ms = 48 * 3_600_000;
+  for (let minute = 0; minute < 24 * HOUR; minute += 1) {
+    clock.now = minutesAfterNoon(96 * HOUR + minute);
+    expect(await awaits(order)).toBe(true);
+    clock.ms += 60_000;
+  }
+  clock.now = minutesAfterNoon(120 * HOUR);
+  expect(await awaits(order)).toBe(false);
 });
