@@ -31,8 +31,8 @@ export interface Sent {
 /** A wallet with one key on a regtest chain. Its key is a small number: its coins are worth nothing. */
 export interface BitcoinWallet {
   readonly address: string;
-  /** Mines enough blocks that the wallet has coins to spend. */
-  readonly fund: (call: RpcCall) => Promise<void>;
+  /** Mines enough blocks that the wallet has so many more coins to spend, 20 by default: one for each payment. */
+  readonly fund: (call: RpcCall, count?: number) => Promise<void>;
   /** Sends one transaction. `spending` replaces another one: the same coins, a higher fee. */
   readonly pay: (call: RpcCall, payees: readonly Payee[], spending?: Output) => Promise<Sent>;
 }
@@ -58,9 +58,9 @@ export const bitcoinWallet = (key: number): BitcoinWallet => {
 
   return {
     address: payment.address,
-    fund: async (call) => {
-      const hashes = await mineBitcoin(call, MATURE_AFTER + 20, payment.address);
-      for (const hash of hashes.slice(0, 20)) coins.push(await coinbaseOf(call, hash));
+    fund: async (call, count = 20) => {
+      const hashes = await mineBitcoin(call, MATURE_AFTER + count, payment.address);
+      for (const hash of hashes.slice(0, count)) coins.push(await coinbaseOf(call, hash));
     },
     pay: async (call, payees, spending) => {
       const spent = spending ?? coins.shift();
