@@ -393,3 +393,34 @@ test('counts coins that no transfer explains where no node has traces', async ()
   await watching.readOn();
   expect(watching.counted.unexplained).toBe(1);
 });
+
+describe('coins that the only node leaves out in both readings, and that balances show', () => {
+  const coins = { ...money, asset: COIN, units: 5n };
+  const leavingOut = async (readings: number) => {
+    const watched = await watchNodes({}, { openAddresses: async () => [coins.address] });
+    watched.chain.setLie(firstReadings(readings, omitted));
+    watched.chain.setBalances(async ({ height }) => new Map([[coins.address, height <= FIRST_BLOCKS ? 0n : 5n]]));
+    watched.chain.mine(coins);
+    watched.chain.mine();
+    await watched.watching.readOn();
+    return watched;
+  };
+
+  test('are found by a further reading', async () => {
+    const { watching, readLater } = await leavingOut(2);
+    await readLater();
+    await readLater();
+    expect(watching.tables.transfers()).toMatchObject([{ id: coins.id, units: 5n }]);
+    expect(watching.counted).toMatchObject({ missed: [1], unexplained: 0 });
+    expect(watching.tables.rechecked()).toBe(FIRST_BLOCKS + 1);
+  });
+
+  test('are counted when no reading shows them for long, and hold up no later block', async () => {
+    const { watching, readLater } = await leavingOut(1_000);
+    expect(watching.tables.rechecked()).toBe(FIRST_BLOCKS);
+    expect(watching.counted.unexplained).toBe(0);
+    await readLater();
+    expect(watching.counted.unexplained).toBe(1);
+    expect(watching.tables.rechecked()).toBe(FIRST_BLOCKS + 1);
+  });
+});

@@ -42,16 +42,21 @@ export const NONE_UNSETTLED: Unsettled = { readings: 0, quorum: 0 };
 const LONGEST_PAUSE_MS = 120_000;
 const BLOCKS_AT_ONCE = 16;
 const BLOCKS_AHEAD = 4;
+/** How often a node may settle before coins that its traces do not explain are only counted. */
+const SETTLES_TO_EXPLAIN = 10;
 
 /** Reads blocks again before their transfers are confirmed, from other nodes where there are any. */
 export const secondReading = (options: SecondReadingOptions) => {
-  const { network, source, store, watched, recheckDepth, quorum, settleMs, onDifference, now, log } = options;
+  const { network, source, store, watched, recheckDepth, quorum, settleMs, now, log } = options;
+  const { onDifference, onUnexplained } = options;
   /** When a further reading of a block with unsettled transfers is evidence, by hash. */
   const attempts = new Map<string, { readonly count: number; readonly againAt: number }>();
   const startedAt = now().getTime();
   /** Blocks that are read again while an earlier one is, because catch-up mostly waits for nodes; by hash. */
   const ahead = new Map<string, Promise<Block>>();
   let lastFailure = '';
+  /** The block that is held up by coins that the traces of the only node do not explain. */
+  let held: { readonly hash: string; readonly since: number } | null = null;
 
   const waitBeforeNext = ({ hash }: BlockRef): void => {
     const count = attempts.get(hash)?.count ?? 0;
@@ -126,8 +131,29 @@ export const secondReading = (options: SecondReadingOptions) => {
     if (!ref) throw new ChainNodeError('mismatch', `the nodes have no block ${height} any more`);
     const { block, isSettled } = await readAgain(reading, { height, hash: ref.hash }, ({ units }) => units);
     if (!isSettled) waitBeforeNext(ref);
-    if (!block.isTraced) await compareBalances(options, block);
+    const first = reading.window.find(({ hash }) => hash === ref.hash)?.nodes ?? [];
+    const isOfOneNode = new Set([...first, ...block.nodes]).size === 1;
+    if (!block.isTraced || isOfOneNode) await requireExplained(block);
     await reading.moveRecheck(height);
+  };
+
+  /** Traces have no proof: one node alone may leave out a call in both readings. While balances show that, the block is
+   *  read again, for a while. */
+  const requireExplained = async (block: Block): Promise<void> => {
+    const { hash, height } = block.ref;
+    const unexplained = await unexplainedCoins(options, block);
+    if (unexplained.length === 0) return;
+    const nowMs = now().getTime();
+    if (held?.hash !== hash) held = { hash, since: nowMs };
+    if (block.isTraced && nowMs - held.since < SETTLES_TO_EXPLAIN * settleMs)
+      throw new ChainNodeError('mismatch', `node ${block.nodes[0]}: traces of block ${height} leave out coins`);
+    for (const { address, units } of unexplained) {
+      onUnexplained();
+      log.error(
+        { network, height, address, units: String(units) },
+        'an address received coins that no transfer explains: add a node with traces, then rescan from this height',
+      );
+    }
   };
 
   /** The transfers that wait for a further reading of their blocks, by block. */
@@ -184,28 +210,23 @@ export const secondReading = (options: SecondReadingOptions) => {
   };
 };
 
-/** Looks for coins that no transfer of a block explains, at the addresses of recent orders. Only the growth of balances
- *  shows what contracts paid where no node has traces. */
-const compareBalances = async (
-  { network, source, store, coin, openAddresses, onUnexplained, log }: SecondReadingOptions,
+/** Coins that no transfer of a block explains, at the addresses of recent orders. Only the growth of balances shows what
+ *  contracts paid where no node has traces. */
+const unexplainedCoins = async (
+  { source, store, coin, openAddresses }: SecondReadingOptions,
   { ref, parent }: Block,
-): Promise<void> => {
+): Promise<{ readonly address: string; readonly units: bigint }[]> => {
   const addresses = source.balances && coin !== null ? await openAddresses() : [];
-  if (addresses.length === 0) return;
+  if (addresses.length === 0) return [];
   const [before, after] = await Promise.all([
     source.balances!({ height: ref.height - 1, hash: parent }, addresses),
     source.balances!(ref, addresses),
   ]);
-  if (!before || !after) return;
+  if (!before || !after) return [];
   const transfers = (await store.ofBlock(ref, [])).filter(({ block, asset }) => block !== null && asset === coin);
-  for (const address of addresses) {
+  return addresses.flatMap((address) => {
     const explained = transfers.filter((each) => each.address === address).reduce((sum, { units }) => sum + units, 0n);
     const units = (after.get(address) ?? 0n) - (before.get(address) ?? 0n) - explained;
-    if (units <= 0n) continue;
-    onUnexplained();
-    log.error(
-      { network, height: ref.height, address, units: String(units) },
-      'an address received coins that no transfer explains: add a node with traces, then rescan from this height',
-    );
-  }
+    return units > 0n ? [{ address, units }] : [];
+  });
 };
