@@ -18,7 +18,7 @@ export interface SecondReadingOptions {
   readonly quorum: Quorum;
   /** The asset whose transfers inside calls only traces show; null for none. */
   readonly coin: string | null;
-  /** Addresses whose balances are compared where no node has traces. */
+  /** Addresses whose balances are compared where no node has traces, or one node alone showed a block. */
   readonly openAddresses: () => Promise<readonly string[]>;
   /** Counts an address that received coins which no transfer explains. */
   readonly onUnexplained: () => void;
@@ -83,7 +83,7 @@ export const secondReading = (options: SecondReadingOptions) => {
     reading: Reading,
     ref: BlockRef,
     unitsOf: (transfer: SeenTransfer) => bigint,
-  ): Promise<{ readonly block: Block; readonly isSettled: boolean }> => {
+  ): Promise<{ readonly block: Block; readonly isSettled: boolean; readonly isOfOneNode: boolean }> => {
     const isUnsettled = (transfer: SeenTransfer): boolean =>
       transfer.block !== null && !isAgreed(transfer.seen, quorum({ asset: transfer.asset, units: unitsOf(transfer) }));
     const firstNodes = reading.window.find(({ hash }) => hash === ref.hash)?.nodes ?? [];
@@ -103,7 +103,7 @@ export const secondReading = (options: SecondReadingOptions) => {
       for (const node of block.nodes) asked.add(node);
       const untold = known.filter((each) => each.block?.hash === ref.hash && !wasLookedFor(each, block, scope));
       const isSettled = ![...read.changed, ...untold].some(isUnsettled);
-      if (isSettled || !isNew) return { block, isSettled };
+      if (isSettled || !isNew) return { block, isSettled, isOfOneNode: asked.size === 1 };
       not = block.isTraced ? [...asked] : block.nodes;
     }
   };
@@ -129,10 +129,12 @@ export const secondReading = (options: SecondReadingOptions) => {
   const follow = async (reading: Reading, height: number): Promise<void> => {
     const ref = await placeAt(reading, height);
     if (!ref) throw new ChainNodeError('mismatch', `the nodes have no block ${height} any more`);
-    const { block, isSettled } = await readAgain(reading, { height, hash: ref.hash }, ({ units }) => units);
+    const { block, isSettled, isOfOneNode } = await readAgain(
+      reading,
+      { height, hash: ref.hash },
+      ({ units }) => units,
+    );
     if (!isSettled) waitBeforeNext(ref);
-    const first = reading.window.find(({ hash }) => hash === ref.hash)?.nodes ?? [];
-    const isOfOneNode = new Set([...first, ...block.nodes]).size === 1;
     if (!block.isTraced || isOfOneNode) await requireExplained(block);
     await reading.moveRecheck(height);
   };
