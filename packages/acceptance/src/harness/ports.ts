@@ -14,7 +14,9 @@ export const STANDARD_PORTS = {
   postgres: 5433,
   chain: 8545,
 };
-/** No two multiples of it give two stacks the same port. */
+/** From the port of a service to the ports of its instances: a scaled service has at most two in tests. */
+const INSTANCES = [0, 100, 200];
+/** No two multiples of it give two processes of a stack the same port. */
 const STEP = 100;
 // Above the usual ports, below the ephemeral range of Linux (from 32768).
 const OFFSETS = Array.from({ length: 125 }, (_, index) => 10_000 + STEP * index);
@@ -27,10 +29,10 @@ export interface ReservedPorts {
   readonly release: () => void;
 }
 
-/** Reserves an offset at which every port of a stack is free, and also every port plus each of `moves`.
- *  Throws if there is none. */
+/** Reserves an offset at which every port of a stack and of its instances is free, and also these ports plus each of
+ *  `moves`. Throws if there is none. */
 export const reservePorts = async (moves: readonly number[] = []): Promise<ReservedPorts> => {
-  const all = [0, ...moves];
+  const all = [0, ...moves].flatMap((move) => INSTANCES.map((instance) => move + instance));
   const first = randomInt(OFFSETS.length);
   for (const offset of [...OFFSETS.slice(first), ...OFFSETS.slice(0, first)]) {
     const ports = new Set(Object.values(STANDARD_PORTS).flatMap((port) => all.map((more) => port + offset + more)));

@@ -19,12 +19,10 @@ export interface ProxiedStackOptions {
 }
 
 const VIA_PORT_OFFSET = 1_000;
-/** From the port of a service to the ports of its two instances. */
-const INSTANCES_APART = [100, 200];
 
 /** Starts a stack whose processes connect to each other through proxies. */
 export const startProxiedStack = async ({ discover, env, ...options }: ProxiedStackOptions): Promise<ProxiedStack> => {
-  const { offset, release } = await reservePorts([VIA_PORT_OFFSET, ...(options.scale ? INSTANCES_APART : [])]);
+  const { offset, release } = await reservePorts([VIA_PORT_OFFSET]);
   const proxies = await startProxies(
     Object.entries(STANDARD_PORTS).map(([name, port]) => ({
       name,
