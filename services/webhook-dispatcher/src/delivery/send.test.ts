@@ -79,13 +79,42 @@ test('refuses endless headers', async () => {
   });
 });
 
+/** A server that speaks TCP only. */
+const listen = async (serve: (socket: Socket) => void) => {
+  const server = createServer(serve);
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { url, close: () => new Promise((done) => server.close(done)) };
+};
+
+// RFC 9110, section 15.2: a client parses them even if it does not expect any.
+test.each([
+  '100 Continue',
+  '102 Processing',
+  '103 Early Hints',
+  '100 Continue, 100 Continue',
+  '102 Processing, 103 Early Hints',
+])('skips unasked informational responses: %s', async (informational) => {
+  let connections = 0;
+  const server = await listen((socket) => {
+    connections += 1;
+    socket.on('error', () => {});
+    socket.on('data', () => {
+      for (const status of informational.split(', ')) socket.write(`HTTP/1.1 ${status}\r\n\r\n`);
+      // In a packet of its own, as from a server that sends them while it works.
+      setImmediate(() => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\ndone'));
+    });
+  });
+  const one = sender();
+  const attempts = [await post(server.url, one), await post(server.url, one)];
+
+  expect(attempts).toEqual(Array(2).fill(expect.objectContaining({ outcome: 'delivered', response: 'done' })));
+  expect(connections).toBe(1);
+  await one.close();
+  await server.close();
+});
+
 describe('the attempt fails on a connection', () => {
-  const listen = async (serve: (socket: Socket) => void) => {
-    const server = createServer(serve);
-    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    return { url, close: () => new Promise((done) => server.close(done)) };
-  };
   test.each([
     ['closed without an answer', ''],
     ['closed within the headers', 'HTTP/1.1 200 OK\r\nx-a: '],
