@@ -44,6 +44,8 @@ The environment to which data belongs; a service of another environment does not
   environment stamp                    stamp those without a stamp with ENVIRONMENT; an existing stamp never changes
 `;
 
+// The reader, such as `head`, closed the pipe: end without a stack trace, as after SIGPIPE.
+process.stdout.on('error', () => process.exit(141));
 await setUp();
 if (!process.env.DATABASE_URL) {
   // The environment that "npm start" last gave to its services. The caller's variables override it.

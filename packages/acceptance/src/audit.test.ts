@@ -127,3 +127,34 @@ test(
   },
   SLOW,
 );
+
+test(
+  'commands print what others wrote without its control characters',
+  async () => {
+    const evil = '\u001b[2J\u001b]0;title\u0007\u009b31m\u202ered\rgone';
+    const order = await shop.api.createOrder(orderBody({ metadata: { [evil]: evil } }));
+    const printed = [
+      await admin(stack, ['audit', 'history', order.id]),
+      await admin(stack, ['audit', 'at', order.id, new Date(Date.now() + 1_000).toISOString()]),
+    ].join('');
+
+    expect(printed).toContain('\\u001b[2J');
+    // eslint-disable-next-line no-control-regex
+    expect(printed).not.toMatch(/[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]/);
+  },
+  SLOW,
+);
+
+test.each<[ServiceName, string]>([
+  ['gateway', 'merchants list'],
+  ['orders', 'audit export'],
+  ['payments', 'chains status'],
+])(
+  'a command of %s ends silently when its reader has enough: %s',
+  async (name, command) => {
+    const running = serviceAdmin(stack, name, command);
+    running.stopReading();
+    expect(await running.outcome()).toEqual({ code: 141, output: '' });
+  },
+  SLOW,
+);

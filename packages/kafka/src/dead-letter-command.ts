@@ -1,6 +1,14 @@
 import { parseArgs } from 'node:util';
 import { TOPICS } from '@cpg/contracts';
-import { ConfigError, createLogger, KafkaConfig, readConfig, ServiceConfig, writeLine } from '@cpg/runtime';
+import {
+  ConfigError,
+  createLogger,
+  KafkaConfig,
+  readConfig,
+  ServiceConfig,
+  writeErrorLine,
+  writeLine,
+} from '@cpg/runtime';
 import type { Kafka } from 'kafkajs';
 import { createKafka } from './create-kafka.ts';
 import type { DeadLetter } from './dead-letter.ts';
@@ -32,7 +40,7 @@ export const runDeadLetterCommand = async (args: readonly string[], env: NodeJS.
     return 0;
   } catch (error) {
     const expected = error instanceof DeadLetterCommandError || error instanceof ConfigError;
-    process.stderr.write(`${expected ? error.message : `the command failed: ${(error as Error).message || error}`}\n`);
+    writeErrorLine(expected ? error.message : `the command failed: ${(error as Error).message || error}`);
     return 2;
   }
 };

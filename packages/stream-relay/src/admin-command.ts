@@ -13,6 +13,7 @@ import {
   FatalStartError,
   readConfig,
   ServiceConfig,
+  writeErrorLine,
   writeLine,
 } from '@cpg/runtime';
 import type { EventStoreDBClient } from '@eventstore/db-client';
@@ -71,9 +72,7 @@ export const runAdminCommand = async ({ args, env, ...service }: AdminCommandOpt
       await client.dispose();
     }
   } catch (error) {
-    process.stderr.write(
-      `${isExpected(error) ? error.message : `the command failed: ${(error as Error).message || error}`}\n`,
-    );
+    writeErrorLine(isExpected(error) ? error.message : `the command failed: ${(error as Error).message || error}`);
     return 2;
   }
 };
@@ -169,4 +168,4 @@ const printParked = async (url: string, schema: string): Promise<number> => {
   }
 };
 
-const print = (line: string): void => void process.stdout.write(`${line}\n`);
+const print = (line: string): void => void writeLine(line);

@@ -1,6 +1,15 @@
 import { connectEventStore, readStoreIdentity } from '@cpg/event-store';
 import { createPool, stampSchemas, stampsOf } from '@cpg/postgres';
-import { ConfigError, createLogger, EventStoreConfig, FatalStartError, readConfig, ServiceConfig } from '@cpg/runtime';
+import {
+  ConfigError,
+  createLogger,
+  EventStoreConfig,
+  FatalStartError,
+  readConfig,
+  ServiceConfig,
+  writeErrorLine,
+  writeLine,
+} from '@cpg/runtime';
 import { identifyStore } from './own-store.ts';
 
 const USAGE = `  environment show   prints to which environment each schema and the event store belong
@@ -15,11 +24,11 @@ export const runEnvironmentCommand = async (args: readonly string[], env: NodeJS
   try {
     const [verb, ...rest] = args;
     if ((verb !== 'show' && verb !== 'stamp') || rest.length > 0) throw new ConfigError(USAGE);
-    process.stdout.write(`${(await describeStamps(readConfig(Config, env), verb === 'stamp')).join('\n')}\n`);
+    await writeLine((await describeStamps(readConfig(Config, env), verb === 'stamp')).join('\n'));
     return 0;
   } catch (error) {
     const expected = error instanceof ConfigError || error instanceof FatalStartError;
-    process.stderr.write(`${expected ? error.message : `the command failed: ${(error as Error).message || error}`}\n`);
+    writeErrorLine(expected ? error.message : `the command failed: ${(error as Error).message || error}`);
     return 2;
   }
 };

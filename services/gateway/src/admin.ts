@@ -1,5 +1,13 @@
 import { createPool } from '@cpg/postgres';
-import { ConfigError, createLogger, FatalStartError, internalClient, secretBox, writeLine } from '@cpg/runtime';
+import {
+  ConfigError,
+  createLogger,
+  FatalStartError,
+  internalClient,
+  secretBox,
+  writeErrorLine,
+  writeLine,
+} from '@cpg/runtime';
 import { runAudit } from './admin/audit.ts';
 import { runCommand, USAGE } from './admin/command-line.ts';
 import { runDepositSettingsCommand } from './admin/deposit-settings.ts';
@@ -83,7 +91,7 @@ const audit = async (args: readonly string[]): Promise<void> => {
   }
 };
 
-const print = (text: string) => void process.stdout.write(`${text}\n`);
+const print = (text: string) => void writeLine(text);
 
 /** A signal that aborts on Ctrl-C or when the process is asked to stop. */
 const stopSignal = (): AbortSignal => {
@@ -96,6 +104,6 @@ try {
   await run(process.argv.slice(2));
 } catch (error) {
   const expected = error instanceof AdminError || error instanceof ConfigError || error instanceof FatalStartError;
-  process.stderr.write(`${expected ? error.message : `the command failed: ${(error as Error).message || error}`}\n`);
+  writeErrorLine(expected ? error.message : `the command failed: ${(error as Error).message || error}`);
   process.exitCode = 1;
 }

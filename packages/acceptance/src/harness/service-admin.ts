@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import type { StackFiles } from './stack-files.ts';
 
-export type ServiceName = 'orders' | 'payments';
+export type ServiceName = 'gateway' | 'orders' | 'payments';
 
 /** Starts an admin command of one service, like `projections rebuild`, as `npm run admin` does. */
 export const serviceAdmin = (stack: StackFiles, name: ServiceName, command: string) => {
@@ -13,9 +13,11 @@ export const serviceAdmin = (stack: StackFiles, name: ServiceName, command: stri
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const ended = new Promise<number | null>((done) => child.once('exit', (code) => done(code)));
-  const output = Promise.all([text(child.stdout!), text(child.stderr!)]);
+  const output = Promise.all([text(child.stdout!).catch(() => ''), text(child.stderr!)]);
   return {
     kill: () => void child.kill('SIGKILL'),
+    /** Closes the pipe of the output, as `head` does when it has enough. */
+    stopReading: () => void child.stdout!.destroy(),
     /** Resolves with the exit code (null if it was killed) and the output. */
     outcome: async () => ({ code: await ended, output: (await output).join('') }),
   };

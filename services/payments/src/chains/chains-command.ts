@@ -1,6 +1,6 @@
 import { type Asset, AssetsConfig, readAssets } from '@cpg/assets';
 import { createPool, type Queryable } from '@cpg/postgres';
-import { ConfigError, createLogger, readConfig, ServiceConfig } from '@cpg/runtime';
+import { ConfigError, createLogger, readConfig, ServiceConfig, writeErrorLine, writeLine } from '@cpg/runtime';
 import { archivedAddress } from './archive.ts';
 import { type Balances, balances } from './balances.ts';
 import { type ChainStatus, chainStatuses, requestNewChain, tipSeenAt } from './chain-status.ts';
@@ -43,18 +43,19 @@ export interface ChainsCommand {
 
 /** Runs `chains …` of an operator. Resolves to the exit code: 0, 1 for a halted or stalled chain, 2 for a failure. */
 export const runChainsCommand = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> => {
-  const print = (line: string) => void process.stdout.write(`${line}\n`);
-  const warn = (line: string) => void process.stderr.write(`${line}\n`);
+  const print = (line: string) => void writeLine(line);
   try {
     const config = readConfig(Config, env);
     const { assets, networks } = readAssets(config);
     const log = createLogger({ name: 'admin', level: 'warn' });
     const pool = createPool({ url: config.DATABASE_URL, name: 'admin', max: 1, log });
     const names = networks.map(({ name }) => name);
-    return await executeChains(args, { db: pool, assets, networks: names, print, warn }).finally(() => pool.end());
+    return await executeChains(args, { db: pool, assets, networks: names, print, warn: writeErrorLine }).finally(() =>
+      pool.end(),
+    );
   } catch (error) {
     const isExpected = error instanceof UsageError || error instanceof ConfigError;
-    process.stderr.write(`${isExpected ? error.message : `the command failed: ${(error as Error).message}`}\n`);
+    writeErrorLine(isExpected ? error.message : `the command failed: ${(error as Error).message}`);
     return 2;
   }
 };
