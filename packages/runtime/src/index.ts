@@ -43,7 +43,7 @@ export { createOutages, type Outages } from './outages.ts';
 export { hideInternalAddresses, isPublicAddress } from './public-address.ts';
 export { createHostResolver, isLocalName, NO_SUCH_HOST, type ResolveHost } from './resolve-host.ts';
 export { retry, type RetryOptions, untilBack, type Wait } from './retry.ts';
-export { type SecretBox, secretBox } from './secret-box.ts';
+export { type SecretBox, secretBox, webhookRow } from './secret-box.ts';
 export { createServiceLog } from './service-log.ts';
 export { runService } from './shutdown.ts';
 export { createStartGate, waitForStartGate, type StartGate } from './start-gate.ts';

@@ -27,6 +27,7 @@ import { createKeyVerifier } from './keys/verifier.ts';
 import { createLastUsedTracker } from './keys/last-used.ts';
 import { createRateLimits } from './limits/rate-limits.ts';
 import { migrateGateway } from './migrations.ts';
+import { boxOfEachKey } from './queries/sealed.ts';
 import { holdInstanceLock } from './instance-lock.ts';
 import { nodeWallet } from './pay-page/sandbox/test-wallet.ts';
 import { openPools, type Pools } from './pools.ts';
@@ -57,6 +58,7 @@ await runService(async () => {
     },
     log,
   });
+  const box = secretBox(config.WEBHOOK_ENCRYPTION_KEY);
   const isAllowed = createAddressMatcher(config.WEBHOOK_ALLOW_ADDRESSES ?? []);
   const app = await buildApp({
     environment: config.ENVIRONMENT,
@@ -72,7 +74,7 @@ await runService(async () => {
       failuresPerMinute: config.RATE_LIMIT_AUTH_PER_MINUTE,
     }),
     instanceName: instanceLock.instanceName,
-    box: secretBox(config.WEBHOOK_ENCRYPTION_KEY),
+    box,
     checkUrl: (url) => checkEndpointUrl(url, { allowLocal: config.WEBHOOK_ALLOW_LOCAL, isAllowed }),
     allowLocalUrls: config.WEBHOOK_ALLOW_LOCAL,
     ready: {
@@ -95,7 +97,10 @@ await runService(async () => {
   await app.listen({ port: config.PORT, host: config.HOST });
   log.info({ port: config.PORT, environment: config.ENVIRONMENT }, 'gateway is listening');
   startup
-    .run('migrations', () => migrateGateway(pool, config.ENVIRONMENT))
+    .run('migrations', async () => {
+      await migrateGateway(pool, config.ENVIRONMENT);
+      box.requireKeysOf(await boxOfEachKey(pool));
+    })
     .then(gate.open)
     .catch(() => {});
   return {

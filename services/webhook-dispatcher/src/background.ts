@@ -91,7 +91,7 @@ const prepare = async (
   const folder = join(import.meta.dirname, '../migrations');
   await run('migrations', () => prepareSchema(pool, { schema: 'webhooks', folder, environment: config.ENVIRONMENT }));
   gate.open();
-  await run('webhooks of the gateway', () => webhooks.load(['']));
+  await run('webhooks of the gateway', webhooks.checkKeys);
   await run('topics', () =>
     ensureTopics(
       kafka,

@@ -1,7 +1,7 @@
 import { secretBox } from '@cpg/runtime';
 import { startGateway, type TestGateway, type TestMerchant } from '../testing/jest-gateway.ts';
 import { PEPPER } from '../testing/jest-merchant.ts';
-import { sealedWebhooks, updateSealed } from '../queries/sealed.ts';
+import { boxOfEachKey, sealedWebhooks, updateSealed } from '../queries/sealed.ts';
 import { runSecretsCommand } from './secrets.ts';
 
 const OLD = 'key of the tests that seals, thirty-two characters';
@@ -30,7 +30,7 @@ test('reseal encrypts secrets of webhooks and stored responses with the first ke
   expect(await run('status')).toMatch('active API keys not hashed with the first pepper: 0 of 1');
   const [row] = await sealedWebhooks(gateway.pool);
   expect(row!.boxes).toHaveLength(2);
-  expect(secretBox([NEW]).open(row!.boxes[0]!)).toBe(secret);
+  expect(secretBox([NEW]).open(row!.boxes[0]!, row!.row)).toBe(secret);
 });
 
 test('a webhook that is rotated meanwhile keeps its new secret', async () => {
@@ -43,4 +43,11 @@ test('a secret that no key decrypts is named', async () => {
   await expect(run('reseal', ['a third key of the tests, more than thirty-two characters'])).rejects.toThrow(
     /^cannot decrypt webhook whk_\w+: no encryption key matches .*: add that key to WEBHOOK_ENCRYPTION_KEY$/,
   );
+});
+
+test('each key that encrypted a secret of a webhook is needed at the start', async () => {
+  await shop.send('POST', '/v1/webhooks', WEBHOOK);
+  const boxes = await boxOfEachKey(gateway.pool);
+  expect(() => secretBox([NEW]).requireKeysOf(boxes)).toThrow(/lacks a key .* add it to the list/);
+  expect(() => secretBox([NEW, OLD]).requireKeysOf(boxes)).not.toThrow();
 });

@@ -41,15 +41,17 @@ const reseal = async ({ pool, box }: SecretsAdmin): Promise<number> => {
   let changed = 0;
   for (const row of await sealedRows(pool)) {
     if (row.boxes.every(box.isCurrent)) continue;
-    const fresh = row.boxes.map((sealed) => (box.isCurrent(sealed) ? sealed : box.seal(opened(row, sealed, box))));
+    const fresh = row.boxes.map((sealed) =>
+      box.isCurrent(sealed) ? sealed : box.seal(opened(row, sealed, box), row.row),
+    );
     if (await updateSealed(pool, row, fresh)) changed += 1;
   }
   return changed;
 };
 
-const opened = ({ name }: SealedRow, sealed: string, box: SecretBox): string => {
+const opened = ({ name, row }: SealedRow, sealed: string, box: SecretBox): string => {
   try {
-    return box.open(sealed);
+    return box.open(sealed, row);
   } catch (cause) {
     throw new AdminError(
       `cannot decrypt ${name}: ${(cause as Error).message}: add that key to WEBHOOK_ENCRYPTION_KEY`,

@@ -4,7 +4,7 @@ import { type SecretBox, ulidOf } from '@cpg/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Pool } from '@cpg/postgres';
 import { isDeleted } from '../queries/deleted-resources.ts';
-import type { StoredRequest } from '../queries/idempotency.ts';
+import { type Claim, responseRow, type StoredRequest } from '../queries/idempotency.ts';
 import { goneError, resourceIn } from './shown-resource.ts';
 
 const HEADER = 'idempotency-key';
@@ -35,14 +35,14 @@ export interface FinalResponse {
  *  was deleted since: its contents must not come back. */
 export const responseOf = async (
   stored: StoredRequest,
-  { merchantId, requestHash }: { readonly merchantId: string; readonly requestHash: string },
+  { merchantId, key, requestHash }: Pick<Claim, 'merchantId' | 'key' | 'requestHash'>,
   { pool, box }: { readonly pool: Pool; readonly box: SecretBox },
 ): Promise<FinalResponse | null> => {
   if (stored.request_hash !== requestHash) throw reusedKey();
   const { status, answer, sealed, resource_id: resource } = stored;
   if (status === GONE && resource !== null) throw goneError(resource);
   if (status === null || answer === null) return null;
-  const text = sealed ? box.open(answer) : answer;
+  const text = sealed ? box.open(answer, responseRow({ merchantId, key })) : answer;
   const shown = resource ?? resourceIn(text);
   if (shown !== null && (await isDeleted(pool, merchantId, shown))) throw goneError(shown);
   return { status, text };

@@ -8,6 +8,7 @@ import {
   findRequest,
   isOrderCreatedBy,
   releaseClaim,
+  responseRow,
   storeResponse,
 } from '../queries/idempotency.ts';
 import { callerOf } from '../request.ts';
@@ -116,7 +117,11 @@ const endClaim = async (
   const store = async (): Promise<void> => {
     if (typeof payload !== 'string' || !isFinal(status, payload)) return releaseClaim(pool, claim);
     const sealed = request.routeOptions.config.responseHasSecret === true;
-    await storeResponse(pool, claim, { status, text: sealed ? box.seal(payload) : payload, sealed });
+    await storeResponse(pool, claim, {
+      status,
+      text: sealed ? box.seal(payload, responseRow(claim)) : payload,
+      sealed,
+    });
   };
   try {
     await withTimeout(STORE_TIMEOUT_MS, store());

@@ -51,7 +51,7 @@ export const orderKeys = ({
     const requestHash = requestFingerprint(request);
     const earlier = await findEarlier(merchantId, key);
     if (!earlier) return { orderId: orderIdOfKey(merchantId, key), requestHash, mayRepeat: true };
-    const stored = await responseOf(earlier, { merchantId, requestHash }, { pool, box });
+    const stored = await responseOf(earlier, { merchantId, key, requestHash }, { pool, box });
     // Without a response the request was interrupted: its order may exist under the id that was stored before.
     return { orderId: `ord_${earlier.seed}`, mayRepeat: true, ...(stored && { stored }) };
   };

@@ -23,6 +23,10 @@ export interface StoredRequest {
   readonly resource_id: string | null;
 }
 
+/** The row of a stored response, for the secrets in it. */
+export const responseRow = ({ merchantId, key }: Pick<Claim, 'merchantId' | 'key'>): string =>
+  `gateway.idempotency_keys ${merchantId} ${key}`;
+
 const RETENTION = '24 hours';
 // Longer than any request runs. If one did run longer, its repeat would still create the same ids.
 const LEASE = '30 seconds';

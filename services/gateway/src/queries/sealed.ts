@@ -1,9 +1,13 @@
 import { type Pool, type Queryable, transaction } from '@cpg/postgres';
+import { webhookRow } from '@cpg/runtime';
+import { responseRow } from './idempotency.ts';
 
 /** A row with encrypted values. */
 export interface SealedRow {
   /** For messages. */
   readonly name: string;
+  /** To which its boxes are bound. */
+  readonly row: string;
   readonly table: 'webhooks' | 'idempotency_keys';
   /** The primary key by column. */
   readonly key: Readonly<Record<string, string>>;
@@ -22,8 +26,24 @@ export const sealedWebhooks = async (pool: Pool): Promise<SealedRow[]> => {
   return rows.map((row) => {
     const columns = WEBHOOK_BOXES.filter((column) => row[column]);
     const boxes = columns.map((column) => row[column]!);
-    return { name: `webhook ${row.id}`, table: 'webhooks', key: { id: row.id! }, columns, boxes };
+    return {
+      name: `webhook ${row.id}`,
+      row: webhookRow(row.id!),
+      table: 'webhooks',
+      key: { id: row.id! },
+      columns,
+      boxes,
+    };
   });
+};
+
+/** A box of each key that encrypted secrets of webhooks. */
+export const boxOfEachKey = async (db: Queryable): Promise<string[]> => {
+  const { rows } = await db.query<{ box: string }>(
+    `select min(box) as box from gateway.webhooks, unnest(array[${WEBHOOK_BOXES.join(', ')}]) as box
+      where deleted_at is null and box <> '' group by split_part(box, '.', 2)`,
+  );
+  return rows.map(({ box }) => box);
 };
 
 /** Stored responses that show a secret. */
@@ -34,6 +54,7 @@ export const sealedResponses = async (pool: Pool): Promise<SealedRow[]> => {
   );
   return rows.map(({ answer, ...key }) => ({
     name: `a stored response of merchant ${key.merchant_id}`,
+    row: responseRow({ merchantId: key.merchant_id, key: key.key }),
     table: 'idempotency_keys',
     key,
     columns: ['answer'],

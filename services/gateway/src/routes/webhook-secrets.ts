@@ -1,6 +1,6 @@
 import { AppError } from '@cpg/core';
 import type { Pool } from '@cpg/postgres';
-import type { SecretBox } from '@cpg/runtime';
+import { type SecretBox, webhookRow } from '@cpg/runtime';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { createMerchantSlots } from '../limits/merchant-slots.ts';
 import { orNotFound } from '../not-found.ts';
@@ -27,7 +27,11 @@ export const webhookSecretRoutes: FastifyPluginAsyncZod<WebhookSecretRouteOption
   const { pool, box, checkUrl, now } = options;
   // A check waits for DNS servers that the merchant chooses.
   const urlChecks = createMerchantSlots({ maxRunning: 4, maxWaiting: MAX_WEBHOOKS });
-  const withPlainSecret = ({ webhook, secretBox }: WebhookWithSecret) => ({ ...webhook, secret: box.open(secretBox) });
+  const newSecretOf = (id: string) => box.seal(createWebhookSecret(), webhookRow(id));
+  const withPlainSecret = ({ webhook, secretBox }: WebhookWithSecret) => ({
+    ...webhook,
+    secret: box.open(secretBox, webhookRow(webhook.id)),
+  });
 
   app.post(
     '/webhooks',
@@ -52,8 +56,7 @@ export const webhookSecretRoutes: FastifyPluginAsyncZod<WebhookSecretRouteOption
         throw new AppError('rate_limited', 'too many webhooks of the merchant are being created');
       }
       await checkUrl(url).finally(free);
-      const secretBox = box.seal(createWebhookSecret());
-      const webhook = { id, merchantId, url, events, secretBox, seed, at: now() };
+      const webhook = { id, merchantId, url, events, secretBox: newSecretOf(id), seed, at: now() };
       const created = await insertWebhook(pool, webhook, MAX_WEBHOOKS);
       if (!created) throw tooManyWebhooks();
       if (created === 'deleted') throw goneError(webhook.id);
@@ -70,7 +73,7 @@ export const webhookSecretRoutes: FastifyPluginAsyncZod<WebhookSecretRouteOption
     async (request, reply) => {
       const at = now();
       const rotation = {
-        secretBox: box.seal(createWebhookSecret()),
+        secretBox: newSecretOf(request.params.id),
         seed: request.seed,
         at,
         overlapUntil: new Date(at.getTime() + SECRET_OVERLAP_MS),

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { secretBox, newUlid } from '@cpg/runtime';
+import { secretBox, newUlid, webhookRow } from '@cpg/runtime';
 import { startGateway, type TestGateway, type TestMerchant } from '../testing/jest-gateway.ts';
 import { errorResponse } from '../testing/jest-stub-service.ts';
 
 const BODY = { url: 'https://shop.example/hooks', events: ['order:paid', 'payment:applied'] };
 const box = secretBox(['key of the tests that seals, thirty-two characters']);
+const open = (sealed: string, id: string) => box.open(sealed, webhookRow(id));
 
 let gateway: TestGateway;
 let shop: TestMerchant;
@@ -37,7 +38,7 @@ test('a new webhook is disabled, and only this response has its secret', async (
   const { secret, ...webhook } = body;
   expect((await shop.send('GET', `/v1/webhooks/${body.id}`)).body).toEqual(webhook);
   expect((await shop.send('GET', '/v1/webhooks')).body.items).toEqual([webhook]);
-  expect(box.open((await row(body.id)).secret_box)).toBe(secret);
+  expect(open((await row(body.id)).secret_box, body.id)).toBe(secret);
 });
 
 test.each([
@@ -97,7 +98,7 @@ test('rotation returns a new secret and keeps the old one for 24 hours', async (
   expect(status).toBe(201);
   expect(body.secret).not.toBe(secret);
   const stored = await row(id);
-  expect([box.open(stored.secret_box), box.open(stored.previous_secret_box)]).toEqual([body.secret, secret]);
+  expect([open(stored.secret_box, id), open(stored.previous_secret_box, id)]).toEqual([body.secret, secret]);
   const overlap = stored.previous_secret_until.getTime() - 24 * 60 * 60 * 1000;
   expect(overlap).toBeGreaterThanOrEqual(before);
   expect(overlap).toBeLessThanOrEqual(Date.now());
@@ -110,7 +111,7 @@ test('each old secret keeps its own 24 hours; a rotation with three live secrets
   const { previous_secret_until: firstUntil } = await row(id);
   expect((await rotate()).status).toBe(201);
   const stored = await row(id);
-  expect([box.open(stored.previous_secret_box), box.open(stored.older_secret_box)]).toEqual([second.secret, first]);
+  expect([open(stored.previous_secret_box, id), open(stored.older_secret_box, id)]).toEqual([second.secret, first]);
   expect(stored.older_secret_until).toEqual(firstUntil);
 
   expect(await rotate()).toMatchObject({ status: 409, body: { code: 'too_many_secrets' } });
@@ -120,7 +121,7 @@ test('each old secret keeps its own 24 hours; a rotation with three live secrets
     [id],
   );
   expect((await rotate()).status).toBe(201);
-  expect(box.open((await row(id)).older_secret_box)).toBe(second.secret);
+  expect(open((await row(id)).older_secret_box, id)).toBe(second.secret);
 });
 
 test('deletes a webhook and asks the dispatcher to fail its queued deliveries', async () => {

@@ -25,7 +25,7 @@ export interface AttemptRunnerOptions {
 
 /** Runs attempts. Updates slots and endpoint health when they start and end, and requeues what may not be sent now. */
 export const createAttemptRunner = (options: AttemptRunnerOptions) => {
-  const { sender, webhooks, slots, requeues, now, onEnded, onAborted } = options;
+  const { sender, webhooks, slots, requeues, now, log, onEnded, onAborted } = options;
   let inFlight = 0;
 
   const run = async (queue: EndpointQueue, webhook: Webhook, delivery: Delivery): Promise<void> => {
@@ -51,6 +51,22 @@ export const createAttemptRunner = (options: AttemptRunnerOptions) => {
     onEnded(queue, resultOf(delivery, attempt, { ...options, now: endedAt }));
     if (openedBreaker) requeues.addWaitingOf(queue.webhookId, { includeTests: true });
   };
+  /** Whether the secrets of a webhook can be decrypted. If not, no attempt is spent: it is no fault of the endpoint. The
+   *  circuit breaker spaces out the next tries. */
+  const canSign = (webhook: Webhook, { endpoint, ready }: EndpointQueue): boolean => {
+    const at = now();
+    try {
+      webhook.keys(at);
+      return true;
+    } catch (error) {
+      if (endpoint.fail(ready[0]!, at.getTime()))
+        log.error(
+          { err: error, webhookId: webhook.id },
+          'deliveries wait: a secret of their webhook cannot be decrypted',
+        );
+      return false;
+    }
+  };
   return {
     inFlight: () => inFlight,
     /** Starts the next attempt of a queue. Returns false, and requeues what waits, if nothing may be sent to the
@@ -61,6 +77,10 @@ export const createAttemptRunner = (options: AttemptRunnerOptions) => {
       // The cached webhook may be outdated: the next claim reads it again and decides.
       if (webhook === undefined || isDisabled) {
         requeues.addWaitingOf(queue.webhookId, { includeTests: !isDisabled });
+        return false;
+      }
+      if (webhook !== null && !canSign(webhook, queue)) {
+        requeues.addWaitingOf(queue.webhookId, { includeTests: true });
         return false;
       }
       const delivery = queue.ready.shift()!;

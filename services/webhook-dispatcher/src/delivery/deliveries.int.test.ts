@@ -1,6 +1,8 @@
+import { secretBox, webhookRow } from '@cpg/runtime';
 import { Webhook } from 'standardwebhooks';
 import { box, type Dispatchers, dispatchers, message, newSecret } from '../testing/jest-dispatchers.ts';
 import { type Receiver, respond, startReceiver } from '../testing/jest-receiver.ts';
+import { createDirectory } from '../webhooks/directory.ts';
 
 let system: Dispatchers;
 let receiver: Receiver;
@@ -112,11 +114,11 @@ test.each(['update gateway.webhooks set is_enabled = false', 'update gateway.web
 
 test('is signed with both secrets during a rotation', async () => {
   const { consume } = await system.start();
-  const { merchantId, secret: old } = await system.webhook(receiver.url);
+  const { id, merchantId, secret: old } = await system.webhook(receiver.url);
   const fresh = newSecret();
   await system.pool.query(
     "update gateway.webhooks set previous_secret_box = secret_box, secret_box = $1, previous_secret_until = now() + interval '1 day'",
-    [box.seal(fresh)],
+    [box.seal(fresh, webhookRow(id))],
   );
   await consume([message({ type: 'order.created', merchantId })]);
   const [request] = await receiver.arrived(1);
@@ -132,14 +134,14 @@ test('is signed with both secrets during a rotation', async () => {
 
 test('is signed with three secrets after two rotations, each until its own end', async () => {
   const { consume } = await system.start();
-  const { merchantId, secret: oldest } = await system.webhook(receiver.url);
+  const { id, merchantId, secret: oldest } = await system.webhook(receiver.url);
   const [older, current] = [newSecret(), newSecret()];
   await system.pool.query(`alter table gateway.webhooks
     add column older_secret_box text, add column older_secret_until timestamptz`);
   await system.pool.query(
     `update gateway.webhooks set older_secret_box = secret_box, previous_secret_box = $1, secret_box = $2,
        older_secret_until = now() + interval '1 hour', previous_secret_until = now() + interval '1 day'`,
-    [box.seal(older), box.seal(current)],
+    [box.seal(older, webhookRow(id)), box.seal(current, webhookRow(id))],
   );
   await consume([message({ type: 'order.created', merchantId })]);
   const [request] = await receiver.arrived(1);
@@ -151,4 +153,36 @@ test('is signed with three secrets after two rotations, each until its own end',
   const [, later] = await receiver.arrived(2);
   expect(() => new Webhook(oldest).verify(later!.body, later!.headers)).toThrow();
   for (const secret of [older, current]) expect(new Webhook(secret).verify(later!.body, later!.headers)).toBeTruthy();
+});
+
+test('waits, and spends no attempt, while its secret is that of another webhook', async () => {
+  const { consume, webhooks } = await system.start();
+  const { id, merchantId, secret } = await system.webhook(receiver.url);
+  const other = await system.webhook(receiver.url);
+  const swap = () =>
+    system.pool.query(
+      `update gateway.webhooks a set secret_box = b.secret_box from gateway.webhooks b
+        where a.id = any($1) and b.id = any($1) and a.id <> b.id`,
+      [[id, other.id]],
+    );
+  await swap();
+  await consume([message({ type: 'order.created', merchantId })]);
+  await system.eventually('select from webhooks.queue where webhook_id = $1', [id]);
+  expect(() => webhooks.get(id)!.keys(new Date())).toThrow('belongs to another row');
+  expect((await system.pool.query('select from webhooks.attempts')).rowCount).toBe(0);
+
+  await swap();
+  const [request] = await receiver.arrived(1);
+  expect(new Webhook(secret).verify(request!.body, request!.headers)).toBeTruthy();
+  expect(await system.eventually(ENDED, [id])).toMatchObject({ status: 'delivered', attempts: 1 });
+});
+
+test('a start is refused while a secret needs a key that is not configured', async () => {
+  await system.webhook(receiver.url);
+  const withKeys = (...keys: string[]) =>
+    createDirectory({ pool: system.pool, box: secretBox(keys), now: () => new Date() }).checkKeys();
+  await expect(withKeys('another key, which no secret was sealed with')).rejects.toThrow(
+    /^WEBHOOK_ENCRYPTION_KEY lacks a key that encrypted secrets of webhooks/,
+  );
+  await expect(withKeys('a key of at least 32 characters for tests')).resolves.toBeUndefined();
 });

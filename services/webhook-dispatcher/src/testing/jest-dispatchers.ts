@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { DomainMessage, WebhookEventType } from '@cpg/contracts';
 import { RewindError } from '@cpg/kafka';
 import { migrate, testDatabase } from '@cpg/postgres';
-import { newId, secretBox } from '@cpg/runtime';
+import { newId, secretBox, webhookRow } from '@cpg/runtime';
 import { ENDPOINT_LIMITS } from '../delivery/endpoint.ts';
 import { type InstanceOptions, startInstance } from '../delivery/instance.ts';
 import { createSender } from '../delivery/send.ts';
@@ -96,7 +96,7 @@ export const dispatchers = async () => {
       const id = newId('webhook');
       await pool.query(
         'insert into gateway.webhooks (id, merchant_id, url, events, is_enabled, secret_box) values ($1, $2, $3, $4, $5, $6)',
-        [id, merchantId, url, events, isEnabled, box.seal(secret)],
+        [id, merchantId, url, events, isEnabled, box.seal(secret, webhookRow(id))],
       );
       return { id, merchantId, secret };
     },

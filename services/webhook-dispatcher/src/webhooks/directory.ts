@@ -23,6 +23,8 @@ export interface Directory {
   ) => Promise<T>;
   /** Reads webhooks that are not cached or whose entry is older than `maxAgeMs`. */
   readonly load: (ids: readonly string[], maxAgeMs?: number) => Promise<void>;
+  /** Throws FatalStartError when a secret was encrypted with a key that is not configured. */
+  readonly checkKeys: () => Promise<void>;
   /** The cached webhook: null if it does not exist or is deleted, undefined if it is not cached. */
   readonly get: (id: string) => Webhook | null | undefined;
   /** Disables webhooks. Merchants can read the reason. */
@@ -40,7 +42,7 @@ export interface DirectoryOptions {
 }
 
 export const createDirectory = (options: DirectoryOptions): Directory => {
-  const { pool, now, maxAgeMs: defaultMaxAgeMs = 2_000, capacity = 20_000 } = options;
+  const { pool, box, now, maxAgeMs: defaultMaxAgeMs = 2_000, capacity = 20_000 } = options;
   const entries = createEntries(options, { onEvict: ({ merchantId }) => merchants.delete(merchantId) });
   // These hold webhooks, not their ids: webhooks and version must be from the same read.
   const merchants = new LRUCache<string, Subscriptions>({ max: capacity });
@@ -84,6 +86,16 @@ export const createDirectory = (options: DirectoryOptions): Directory => {
       );
       const found = new Map(rows.map((row) => [row.id, row]));
       for (const id of outdated) entries.put(id, found.get(id));
+    },
+    checkKeys: async () => {
+      // A gateway that is not upgraded yet has no `older_secret_box`.
+      const { rows } = await pool.query<{ box: string }>(
+        `select min(box) as box
+           from gateway.webhooks, unnest(array[secret_box, previous_secret_box, to_jsonb(webhooks) ->> 'older_secret_box']) as box
+          where deleted_at is null and box <> ''
+          group by split_part(box, '.', 2)`,
+      );
+      box.requireKeysOf(rows.map((row) => row.box));
     },
     get: (id) => entries.get(id)?.webhook,
     disable: async (ids, reason) => {

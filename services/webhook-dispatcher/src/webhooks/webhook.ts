@@ -1,4 +1,4 @@
-import type { SecretBox } from '@cpg/runtime';
+import { type SecretBox, webhookRow } from '@cpg/runtime';
 import { signingKey } from '../delivery/sign.ts';
 
 /** A webhook's configuration, which the gateway owns. */
@@ -47,7 +47,7 @@ export const isSameRow = (a: WebhookRow, b: WebhookRow): boolean =>
 export const webhookOf = (row: WebhookRow, box: SecretBox): Webhook => {
   const keys = new Map<string, Buffer>();
   const keyIn = (secretBox: string): Buffer => {
-    const key = keys.get(secretBox) ?? signingKey(box.open(secretBox));
+    const key = keys.get(secretBox) ?? signingKey(box.open(secretBox, webhookRow(row.id)));
     keys.set(secretBox, key);
     return key;
   };
