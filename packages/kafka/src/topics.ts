@@ -9,7 +9,7 @@ export interface TopicSettings {
   readonly replication: number;
   /** Whether topics get fewer replicas when the cluster has fewer brokers than `replication`. Default: false. */
   readonly allowFewerReplicas?: boolean;
-  /** Days for which messages are kept. Dead letters are kept for ever. Default: 30. */
+  /** Days for which messages and dead letters are kept: both hold contents of orders that are deleted meanwhile. Default: 30. */
   readonly retentionDays?: number;
 }
 
@@ -43,17 +43,19 @@ export const ensureTopics = async (
   await admin.connect();
   try {
     const listed = new Set(await admin.listTopics());
+    const retentionMs = String(retentionDays * DAY_MS);
     const wanted = names.flatMap((name) => [
-      { topic: name, numPartitions: partitions, retentionMs: String(retentionDays * DAY_MS) },
-      { topic: deadLetterTopicOf(name), numPartitions: 1, retentionMs: NO_LIMIT },
+      { topic: name, numPartitions: partitions, retentionMs },
+      { topic: deadLetterTopicOf(name), numPartitions: 1, retentionMs },
     ]);
     const [existing, missing] = [true, false].map((exists) =>
       wanted.filter(({ topic }) => listed.has(topic) === exists),
     );
     if (missing!.length > 0) {
       const replicas = await replicasFor(admin, { replicas: replication, allowFewer: allowFewerReplicas });
-      const topics = missing!.map(({ retentionMs, ...topic }) => ({
-        ...topic,
+      const topics = missing!.map(({ topic, numPartitions }) => ({
+        topic,
+        numPartitions,
         replicationFactor: replicas,
         configEntries: [{ name: 'retention.ms', value: retentionMs }, ...writeSettings(replicas)],
       }));
@@ -71,4 +73,3 @@ export const ensureTopics = async (
 
 const DEFAULT_RETENTION_DAYS = 30;
 const DAY_MS = 24 * 60 * 60 * 1000;
-const NO_LIMIT = '-1';
