@@ -135,7 +135,10 @@ const openConsumer = <T>(
       onError: (error) => log.warn({ err: error, groupId }, 'cannot connect the consumer, retrying'),
     }).catch(() => {});
 
-  consumer.on('consumer.group_join', recordHeartbeat);
+  consumer.on('consumer.group_join', () => {
+    recordHeartbeat();
+    offsets.reset();
+  });
   consumer.on('consumer.heartbeat', recordHeartbeat);
   // A batch that holds only a transaction marker does not reach `eachBatch`. Without this commit the group would seem
   // to lag.

@@ -63,6 +63,14 @@ test('does not retry a commit after the partition was lost', async () => {
   await commits.stop();
 });
 
+test('does not commit offsets that were computed before a rebalance', async () => {
+  const { committed, resolve } = partition();
+  const commits = createOffsetCommitter({ log, delayMs: DELAY_MS, beforeCommit: async () => commits.reset() });
+  commits.schedule(resolve('1'));
+  await commits.stop();
+  expect(committed).toEqual([]);
+});
+
 test('commits only what was handled before the flush, and nothing when that was lost', async () => {
   const { committed, resolve } = partition();
   const rewinds: string[] = [];

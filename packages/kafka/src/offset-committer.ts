@@ -10,7 +10,7 @@ export interface OffsetCommitter {
   readonly schedule: (batch: Batch) => void;
   /** Commits now. Resolves also when the commit failed. */
   readonly flush: () => Promise<void>;
-  /** Drops offsets that are not committed yet. */
+  /** Drops offsets that are not committed yet: other members may own their partitions now. */
   readonly reset: () => void;
   readonly stop: () => Promise<void>;
 }
@@ -37,6 +37,7 @@ export const createOffsetCommitter = ({
   let timer: NodeJS.Timeout | undefined;
   let lastCommit: Promise<void> = Promise.resolve();
   let stopped = false;
+  let resets = 0;
 
   const schedule = (batch: Batch) => {
     pending = batch;
@@ -49,8 +50,9 @@ export const createOffsetCommitter = ({
     try {
       // Only what was handled before `beforeCommit` is durable after it.
       const handled = batch.uncommittedOffsets();
+      const before = resets;
       await beforeCommit?.();
-      await batch.commitOffsetsIfNecessary(handled);
+      if (resets === before) await batch.commitOffsetsIfNecessary(handled);
     } catch (error) {
       if (error instanceof RewindError) return onRewind?.();
       log.debug({ err: error }, 'could not commit offsets');
@@ -68,6 +70,7 @@ export const createOffsetCommitter = ({
     flush,
     reset: () => {
       pending = null;
+      resets += 1;
     },
     stop: () => {
       stopped = true;
