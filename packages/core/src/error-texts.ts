@@ -22,6 +22,10 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
     remedy:
       'Use another currency, or enable only a rail that is available: `payment_methods` of the merchant shows them. Retry later: the operator has an alarm.',
   },
+  host_not_public: {
+    when: 'DNS has no address, or a private one, for the host of the URL of a webhook.',
+    remedy: 'Correct the DNS record, then repeat the request, also with the same `Idempotency-Key`.',
+  },
   unauthorized: {
     when: 'The API key is missing, malformed, unknown, revoked, expired, from the other environment, or not allowed from this IP address.',
     remedy: 'Send a valid key in `x-api-key`. Do not retry: failed authentications are rate limited per address.',

@@ -3,6 +3,7 @@ export const ERROR_CODES = {
   invalid_request: 400,
   amount_too_small: 400,
   network_unavailable: 400,
+  host_not_public: 400,
   unauthorized: 401,
   invalid_signature: 401,
   insufficient_scope: 403,

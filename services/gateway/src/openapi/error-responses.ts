@@ -9,7 +9,7 @@ const OWN: Record<string, readonly ErrorCode[]> = {
   cancelOrder: ['cancel_not_allowed', 'order_state_conflict', 'concurrent_update', 'order_deleted'],
   captureOrder: ['order_state_conflict', 'concurrent_update', 'order_deleted'],
   refundPayment: ['nothing_to_refund', 'refund_too_large', 'payment_conflict', 'concurrent_update', 'order_deleted'],
-  createWebhook: ['too_many_webhooks', 'webhook_deleted'],
+  createWebhook: ['host_not_public', 'too_many_webhooks', 'webhook_deleted'],
   rotateWebhookSecret: ['too_many_secrets', 'webhook_deleted'],
   redeliver: ['webhook_disabled', 'delivery_expired', 'webhook_deleted'],
   replayEvents: ['webhook_disabled', 'replay_running', 'webhook_deleted'],

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startGateway, type TestGateway, type TestMerchant } from '../testing/jest-gateway.ts';
-import { newUlid } from '@cpg/runtime';
+import { newUlid, type ResolveHost } from '@cpg/runtime';
 import { paymentOf, refundResponse } from '../testing/jest-resources.ts';
 import { type TestResponse } from '../testing/jest-send.ts';
 import { errorResponse } from '../testing/jest-stub-service.ts';
@@ -8,8 +8,11 @@ import { errorResponse } from '../testing/jest-stub-service.ts';
 let gateway: TestGateway;
 let shop: TestMerchant;
 
+const publicAddress: ResolveHost = async () => ['93.184.216.34'];
+let resolve = publicAddress;
+
 beforeAll(async () => {
-  gateway = await startGateway();
+  gateway = await startGateway({ resolve: (host) => resolve(host) });
 });
 afterAll(() => gateway.close());
 beforeEach(async () => {
@@ -120,6 +123,20 @@ test.each([
   const retry = await refund('k1');
   expect(retry.status).toBe(201);
   expect(refundIds()).toEqual([idOf(retry), idOf(retry)]);
+});
+
+test('the creation of a webhook whose host DNS does not know yet can be repeated', async () => {
+  const make = () =>
+    shop.send(
+      'POST',
+      '/v1/webhooks',
+      { url: 'https://new-shop.example/hooks', events: ['order:paid'] },
+      { 'idempotency-key': 'k1' },
+    );
+  resolve = () => Promise.reject(Object.assign(new Error('no such host'), { code: 'ENOTFOUND' }));
+  expect(await make()).toMatchObject({ status: 400, body: { code: 'host_not_public' } });
+  resolve = publicAddress;
+  expect((await make()).status).toBe(201);
 });
 
 test('a repeated webhook creation returns the same secret, and the response is stored encrypted', async () => {

@@ -24,7 +24,13 @@ import { shownResource } from './shown-resource.ts';
 import { requestFingerprint } from './request-fingerprint.ts';
 
 // Refusals below 500 that are not stored, because a retry of the same request can succeed.
-const RETRYABLE = new Set<ErrorCode>(['concurrent_update', 'idempotency_key_in_use', 'rate_limited', 'replay_running']);
+const RETRYABLE = new Set<ErrorCode>([
+  'concurrent_update',
+  'host_not_public',
+  'idempotency_key_in_use',
+  'rate_limited',
+  'replay_running',
+]);
 
 // A database that does not respond delays the response no longer than this.
 const STORE_TIMEOUT_MS = 2_000;

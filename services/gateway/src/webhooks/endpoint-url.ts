@@ -12,8 +12,8 @@ export interface EndpointRules {
   readonly resolve?: ResolveHost;
 }
 
-/** Throws `invalid_request` for a URL that webhooks must not use: not https, with credentials or a fragment, or with a
- *  host that resolves to a private address. `allowLocal` also allows loopback addresses, http for these, and names that
+/** Throws `invalid_request` for a URL that webhooks must not use: not https, or with credentials or a fragment; and
+ *  `host_not_public`, which can change without another URL, for a host that does not exist or has a private address. `allowLocal` also allows loopback addresses, http for these, and names that
  *  cannot be resolved (offline machines). The dispatcher checks the addresses again when it connects, because DNS can
  *  change. */
 export const checkEndpointUrl = async (
@@ -21,24 +21,29 @@ export const checkEndpointUrl = async (
   { allowLocal, isAllowed = () => false, resolve = resolveHost }: EndpointRules,
 ): Promise<void> => {
   const url = parseWebUrl(text, { path: 'url', allowLocal });
-  const addresses = await addressesOf(hostOf(url), resolve, allowLocal);
+  const host = hostOf(url);
+  const addresses = await addressesOf(host, resolve, allowLocal);
   const allLocal = addresses.length > 0 && addresses.every(isLoopback);
   if (url.protocol === 'http:' && !allLocal) throw invalidUrl('must be an https:// URL');
   if (allowLocal && allLocal) return;
-  const privateAddress = addresses.find((address) => !isPublicAddress(address) && !isAllowed(address));
-  if (privateAddress !== undefined) throw invalidUrl('must be publicly reachable: its host has a private address');
+  if (addresses.every((address) => isPublicAddress(address) || isAllowed(address))) return;
+  if (isIP(host)) throw invalidUrl('must be publicly reachable: its host is a private address');
+  throw notPublic(
+    'DNS has a private address for the host of the URL: let it have public ones only, then repeat the request',
+  );
 };
 
 const addressesOf = async (host: string, resolve: ResolveHost, allowLocal: boolean): Promise<string[]> => {
   if (isIP(host)) return [host];
   // RFC 6761: names under `.invalid` never resolve, but some resolvers return an address.
-  if (/(^|\.)invalid$/i.test(host)) throw invalidUrl('must be publicly reachable: its host does not exist');
+  if (/(^|\.)invalid$/i.test(host))
+    throw notPublic('the host of the URL does not exist: names under .invalid never do');
   try {
     return await resolve(host);
   } catch (cause) {
     if (allowLocal) return [];
     if (NO_SUCH_HOST.has((cause as { code?: string }).code ?? '')) {
-      throw invalidUrl('must be publicly reachable: its host does not exist');
+      throw notPublic('DNS has no address for the host of the URL: add its record, then repeat the request');
     }
     throw new AppError('dependency_unavailable', 'the host of the URL cannot be resolved at the moment: try again', {
       cause,
@@ -46,4 +51,6 @@ const addressesOf = async (host: string, resolve: ResolveHost, allowLocal: boole
   }
 };
 
+const notPublic = (message: string): AppError =>
+  new AppError('host_not_public', message, { details: [{ path: 'url', message }] });
 const invalidUrl = (message: string): AppError => invalidRequest([{ path: 'url', message }]);
