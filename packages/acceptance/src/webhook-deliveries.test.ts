@@ -47,13 +47,15 @@ test('the events of an order arrive in order, signed in both formats, with the d
   const created = await shop.api.createOrder(orderBody());
   const partly = await pay(created, '4');
   const paid = await pay(created, '6');
-  const attempts = await receiver.attempts(path, 6);
+  const attempts = await receiver.attempts(path, 8);
 
   const payloads = attempts.map((attempt) => verifyDelivery(attempt, secret));
   const aboutOrder = payloads.filter(({ object_type }) => object_type === 'order');
   expect(aboutOrder.map(({ event, data }) => [event, data])).toEqual([
     ['order:created', created],
+    ['order:updated', expect.objectContaining({ payments: [expect.objectContaining({ status: 'received' })] })],
     ['order:updated', partly],
+    ['order:updated', expect.objectContaining({ status: 'partially_paid' })],
     ['order:updated', expect.objectContaining({ status: 'paid' })],
     ['order:paid', paid],
   ]);
@@ -62,6 +64,17 @@ test('the events of an order arrive in order, signed in both formats, with the d
     ['payment:applied', partly.payments[0]],
     ['payment:applied', paid.payments[1]],
   ]);
+});
+
+test('money that must go back is announced', async () => {
+  const { path } = await subscribe(['order:updated']);
+  const order = await shop.api.createOrder(orderBody());
+  await pay(order, '10');
+  const shown = await pay(order, '3');
+  expect(shown).toMatchObject({ status: 'paid', due_back_amount: '3.000000' });
+  expect(shown.payments[1]).toMatchObject({ status: 'orphan', orphan_reason: 'already_paid' });
+  const attempts = await receiver.attempts(path, 4);
+  expect(dataOf(attempts.at(-1)!)).toEqual(shown);
 });
 
 test('a delivery has the headers of the API reference', async () => {
@@ -93,7 +106,7 @@ test('only subscribed events are delivered, and none while the webhook is disabl
   expect(dataOf(attempt!)).toMatchObject({ id: order.id, status: 'paid' });
 
   // All events of the first order are handled: the next event is the first that the enabled webhook may get.
-  await receiver.attempts(all.path, 4);
+  await receiver.attempts(all.path, 5);
   await shop.api.updateWebhook(disabled.id, { is_enabled: true });
   const next = await shop.api.createOrder(orderBody());
   const [first] = await receiver.attempts(disabled.path, 1);

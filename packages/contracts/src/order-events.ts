@@ -76,7 +76,7 @@ export const OrderInstructed = defineEvent({
 export const OrderPaymentReceived = defineEvent({
   type: 'OrderPaymentReceived',
   message: 'order.payment_received',
-  webhook: null,
+  webhook: 'order:updated',
   summary: 'A payment was offered to an order. It does not count until it is confirmed and applied.',
   data: { payment: RecordedOfferedPayment, confirmed: z.boolean(), ...At },
   limits: { payment: OfferedPayment },
@@ -85,7 +85,7 @@ export const OrderPaymentReceived = defineEvent({
 export const OrderPaymentConfirmed = defineEvent({
   type: 'OrderPaymentConfirmed',
   message: 'order.payment_confirmed',
-  webhook: null,
+  webhook: 'order:updated',
   summary: 'The rail confirmed a payment of an order.',
   data: { paymentId: PaymentId, confirmations: z.int().optional(), confirmedAt: Timestamp.optional(), ...At },
 });
@@ -93,7 +93,7 @@ export const OrderPaymentConfirmed = defineEvent({
 export const OrderPaymentBlockChanged = defineEvent({
   type: 'OrderPaymentBlockChanged',
   message: 'order.payment_block_changed',
-  webhook: null,
+  webhook: 'order:updated',
   summary: 'A block contains a payment of an order, another block than before, or none any more.',
   data: {
     paymentId: PaymentId,
@@ -115,7 +115,8 @@ export const OrderPaymentsApplied = defineEvent({
   summary:
     'Payments were applied to their order: their amounts replace earlier ones. They determine the status of the order and its remaining amount.',
   data: {
-    allocations: z.array(Allocation).min(1),
+    /** None where a new price left a rest that needs no payment. */
+    allocations: z.array(Allocation),
     /** What is missing of an order that is settled with less than its total. Absent if nothing is. */
     shortfallMinor: Minor.optional(),
     ...Sightings,
@@ -127,7 +128,7 @@ export const OrderPaymentsApplied = defineEvent({
 export const OrderPaymentsOrphaned = defineEvent({
   type: 'OrderPaymentsOrphaned',
   message: 'order.payments_orphaned',
-  webhook: null,
+  webhook: 'order:updated',
   summary: 'Payments became orphans: they are due for refund.',
   data: { paymentIds: z.array(PaymentId).min(1), orphanReason: OrphanReason, ...Sightings, ...At },
 });
@@ -153,7 +154,7 @@ export const OrderPaymentFailed = defineEvent({
 export const OrderPaymentReinstated = defineEvent({
   type: 'OrderPaymentReinstated',
   message: 'order.payment_reinstated',
-  webhook: null,
+  webhook: 'order:updated',
   summary: 'The rail saw the money of a failed payment again. It does not count until it is confirmed and applied.',
   data: {
     paymentId: PaymentId,

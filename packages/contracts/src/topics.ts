@@ -93,7 +93,7 @@ export const messageTypeOf = (eventType: string): DomainMessage['type'] | null =
 
 const WEBHOOK_EVENTS = new Map(ALL_MESSAGES.map(({ message, webhook }) => [message, webhook]));
 
-/** The webhook event of a message, or null when merchants do not receive it: it changes no status, amount, deadline or
- *  metadata of theirs, or this version does not know its type. */
+/** The webhook event of a message, or null when merchants do not receive it, or this version does not know its type.
+ *  Each event of an order has one, so that a merchant who keeps the last one has what a read shows. */
 export const webhookEventOf = ({ type }: Pick<DomainMessage, 'type'>): WebhookEventType | null =>
   WEBHOOK_EVENTS.get(type) ?? null;

@@ -50,6 +50,8 @@ export interface Order {
   remaining_amount: string;
   /** What is missing of an order that was settled with less than its total. */
   shortfall_amount?: string | undefined;
+  /** What of its currency is to be given back: orphans and surplus. Absent if nothing is due. */
+  due_back_amount?: string | undefined;
   underpayment_tolerance_percent?: number | undefined;
   currency: PaymentCurrency;
   rates: Partial<Record<ItemCurrency, Rate>>;

@@ -93,6 +93,9 @@ export const Order = z.object({
   shortfall_amount: Amount.optional().describe(
     'What is missing of a paid order that was settled with less than its total. The total is the sum of the applied, the missing and the remaining amount. Absent if nothing is missing.',
   ),
+  due_back_amount: Amount.optional().describe(
+    'What of the order’s currency is to be given back: payments that are orphans, and surplus that is due for refund. A payment in another currency is due as well: see `payments`. Absent if nothing is due.',
+  ),
   underpayment_tolerance_percent: z
     .number()
     .optional()

@@ -2,7 +2,8 @@ import { type WebhookEventType, OrderEventType } from '@cpg/contracts';
 
 const WHEN: Record<WebhookEventType, string> = {
   'order:created': 'A new order was created.',
-  'order:updated': 'The status, the amounts, the deadline or the metadata of an order changed.',
+  'order:updated':
+    'What `GET /v1/orders/{id}` shows has changed, its payments included: a payment was seen, confirmed, applied, refunded or has failed, or became an orphan; or its status, amounts, deadline or metadata changed.',
   'order:paid': 'An order is fully paid. It follows the `order:updated` of the same change.',
   'payment:applied': 'A payment was applied to its order.',
   'payment:failed': 'The rail dropped or reversed a payment.',

@@ -51,7 +51,7 @@ const surplusFor = (order: ExistingOrder, held: readonly PaymentState[]): Paymen
 const settleWithoutRest = (order: ExistingOrder, at: string): OrderEvent[] => {
   const settlement = settlementBy(order, appliedMinor(order));
   if (!takesPayments(order) || settlement === null) return [];
-  return [{ type: 'OrderPaid', data: { reason: settledReason(settlement, 'payment_settled'), at } }];
+  return applyPayments(order, [], 'payment_settled', at);
 };
 
 const settledReason = (settlement: ReturnType<typeof settlementBy>, reason: string): string =>
@@ -91,10 +91,11 @@ export const applyPayments = (
   });
   const settlement = settlementBy(order, appliedMinor(order) + addedMinor);
   const status = settlement === null ? partlyPaidStatus(order) : 'paid';
+  const becomesPaid = status === 'paid' && order.status !== 'paid';
   const reason = settledReason(settlement, cause);
   const shortfallMinor = settlement === null ? 0n : uncoveredMinor(order) - addedMinor;
   const events: OrderEvent[] = [];
-  if (allocations.length > 0)
+  if (allocations.length > 0 || becomesPaid)
     events.push({
       type: 'OrderPaymentsApplied',
       data: {
@@ -109,7 +110,7 @@ export const applyPayments = (
         at,
       },
     });
-  if (status === 'paid' && order.status !== 'paid') events.push({ type: 'OrderPaid', data: { reason, at } });
+  if (becomesPaid) events.push({ type: 'OrderPaid', data: { reason, at } });
   // An orphan stays one, with its reason: a capture may apply it when the order needs it again.
   const paymentIds = surplus.filter((payment) => payment.status === 'received').map(({ paymentId }) => paymentId);
   if (paymentIds.length > 0)

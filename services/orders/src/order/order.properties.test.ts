@@ -1,4 +1,11 @@
-import { Order as OrderResource, type OrderEvent, type OrderStatus, paymentBreakdown } from '@cpg/contracts';
+import {
+  messageTypeOf,
+  Order as OrderResource,
+  type OrderEvent,
+  type OrderStatus,
+  paymentBreakdown,
+  webhookEventOf,
+} from '@cpg/contracts';
 import { AppError, fold } from '@cpg/core';
 import fc from 'fast-check';
 import { createOrder, deposit, instruction, minutesAfterNoon, NOON, payment } from '../testing/orders.ts';
@@ -218,6 +225,25 @@ const statusFollowsFromSum = (order: ExistingOrder) => {
       return;
   }
 };
+
+const webhookOf = ({ type }: OrderEvent) => {
+  const message = messageTypeOf(type);
+  return message && webhookEventOf({ type: message });
+};
+
+test('the last order:created or order:updated always shows what a read shows', () => {
+  fc.assert(
+    fc.property(history, (random) => {
+      let sent: unknown;
+      run(random, (_, after, { event, isLast }) => {
+        if (!exists(after)) return;
+        if (['order:created', 'order:updated'].includes(webhookOf(event) ?? '')) sent = orderView(after);
+        if (isLast) expect(sent).toEqual(orderView(after));
+      });
+    }),
+    RUNS,
+  );
+});
 
 test('no money is created or lost, and the status follows from the sum', () => {
   fc.assert(

@@ -118,6 +118,7 @@ describe('a rest that nobody can send', () => {
       .when({ type: 'RenewOrder', rates: {}, pricedMinor: 1_000n, at: dueAt })
       .thenLike(
         { type: 'OrderRenewed', data: { totalMinor: '5000500' } },
+        { type: 'OrderPaymentsApplied', data: { allocations: [], shortfallMinor: '500', status: 'paid' } },
         { type: 'OrderPaid', data: { reason: 'payment_settled' } },
       ));
 });

@@ -7,6 +7,7 @@ import {
   type OrderStatus,
   type PaymentCurrency,
   type PaymentRail,
+  paymentBreakdown,
   type PaymentState,
   type Rates,
   sightingOf,
@@ -187,3 +188,10 @@ export const settlementBy = (order: ExistingOrder, sumMinor: bigint): 'exact' | 
 /** Whether `addedMinor` beside the applied amounts settles the order. */
 export const isSettledWith = (order: ExistingOrder, addedMinor: bigint): boolean =>
   settlementBy(order, appliedMinor(order) + addedMinor) !== null;
+
+/** What of the order's currency is to be given back: orphans, and each surplus that can be sent. */
+export const dueBackMinor = (order: ExistingOrder): bigint => {
+  const smallest = smallestPayableMinor(order);
+  const own = order.payments.filter((payment) => isOfItsCurrency(order, payment)).map(paymentBreakdown);
+  return own.reduce((sum, { orphaned, unapplied }) => sum + orphaned + (unapplied < smallest ? 0n : unapplied), 0n);
+};

@@ -1,10 +1,11 @@
 import type { AssignedInstruction, OrderStatus } from '@cpg/contracts';
 import { after, cancel, dueAt, existing, expireAt } from '../testing/jest-deciding.ts';
-import { createOrder, instruction, NOON, offer, payment } from '../testing/orders.ts';
+import { createOrder, instruction, minutesAfterNoon, NOON, offer, payment } from '../testing/orders.ts';
 import type { OrderCommand } from './command.ts';
 import { orderView } from './view.ts';
 
 const ADDRESS = '0x9858EfFD232B4033E47d90003D41EC34EcaEda94';
+const REFUND = `rfd_${'0'.repeat(26)}`;
 const CONTRACT = '0x8AC76a51cc950d9822D68b83fE1Ad97B32Cd580d';
 
 const deposit: AssignedInstruction = {
@@ -100,4 +101,33 @@ test.each<[OrderStatus, OrderCommand[]]>([
   expect(view.status).toBe(status);
   for (const shown of view.deposit_instructions)
     expect(Object.keys(shown).filter((name) => ['payment_uri', 'qr_content'].includes(name))).toEqual([]);
+});
+
+describe('what is to be given back', () => {
+  const dueBack = (...commands: OrderCommand[]) => orderView(existing(after(...commands))).due_back_amount;
+  const create = createOrder({ instructions: [{ ...deposit, smallestPayableMinor: '100' }] });
+  test.each<[string, OrderCommand[], string | undefined]>([
+    ['nothing of an order that is paid exactly', [offer(1, 10_000_000n)], undefined],
+    ['a surplus', [offer(1, 12_000_000n)], '2.000000'],
+    ['no surplus that nobody can send', [offer(1, 10_000_099n)], undefined],
+    ['a second payment', [offer(1, 10_000_000n), offer(2, 3_000_000n)], '3.000000'],
+    ['what was paid of a canceled order', [offer(1, 4_000_000n), cancel], '4.000000'],
+    [
+      'what is left of it after a refund',
+      [
+        offer(1, 4_000_000n),
+        cancel,
+        {
+          type: 'RefundPayment',
+          paymentId: payment(1, 0n).paymentId,
+          refundId: REFUND,
+          refundedTotalMinor: 1_000_000n,
+          at: NOON,
+        },
+      ],
+      '3.000000',
+    ],
+    ['nothing of a payment in another currency', [offer(1, 10_000_000n, { currency: 'USDT' })], undefined],
+    ['late money', [expireAt(dueAt), offer(1, 4_000_000n, { at: minutesAfterNoon(61) })], '4.000000'],
+  ])('%s', (_case, commands, amount) => expect(dueBack(create, ...commands)).toBe(amount));
 });

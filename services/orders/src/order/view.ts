@@ -13,6 +13,7 @@ import {
   applicableMinor,
   depositsOfOrder,
   dueAt,
+  dueBackMinor,
   type ExistingOrder,
   isSettledWith,
   remainingMinor,
@@ -28,6 +29,7 @@ export const orderText = oncePerObject((order: ExistingOrder) => JSON.stringify(
 export const orderView = (order: ExistingOrder): OrderResource => {
   const reference = order.instructions.find((instruction) => instruction.rail === 'gateway_pay')?.paymentReference;
   const shortfall = shortfallMinor(order);
+  const dueBack = dueBackMinor(order);
   return {
     id: order.orderId,
     external_reference_id: order.externalReferenceId,
@@ -39,6 +41,7 @@ export const orderView = (order: ExistingOrder): OrderResource => {
     total_amount: fromMinor(order.totalMinor, order.currency),
     remaining_amount: fromMinor(remainingMinor(order), order.currency),
     ...(shortfall > 0n && { shortfall_amount: fromMinor(shortfall, order.currency) }),
+    ...(dueBack > 0n && { due_back_amount: fromMinor(dueBack, order.currency) }),
     ...(order.toleranceBps > 0 && { underpayment_tolerance_percent: order.toleranceBps / 100 }),
     currency: order.currency,
     rates: order.rates,

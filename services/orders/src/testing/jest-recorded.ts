@@ -36,14 +36,25 @@ export const recordedVersions = (): [commit: string, streams: RecordedStream[]][
     })),
   ]);
 
-/** Earlier versions showed payment URIs of orders that take no more payments, and asked for all that remained. */
+/** Earlier versions showed payment URIs of orders that take no more payments, asked for all that remained, and did not
+ *  show what is to be given back. */
 const asShownNow = (order: Order): Order => {
   const asking = order.deposit_instructions.map((instruction) => withoutPending(instruction, order));
+  const payments = order.payments.map(withEveryAmount);
+  const dueBack = payments.reduce((sum, payment) => sum + dueBackOf(payment, order), 0n);
   return {
     ...order,
-    payments: order.payments.map(withEveryAmount),
+    payments,
+    ...(dueBack > 0n && { due_back_amount: fromMinor(dueBack, order.currency) }),
     deposit_instructions: CLOSED.has(order.status) ? asking.map(withoutUri) : asking,
   };
+};
+
+const dueBackOf = (payment: Payment, { currency }: Order): bigint => {
+  const { status, paid_amount, refunded_amount = '0', unapplied_amount = '0' } = payment;
+  if (payment.currency !== currency) return 0n;
+  const minor = (amount: string) => toMinor(amount, currency);
+  return status === 'orphan' ? minor(paid_amount) - minor(refunded_amount) : minor(unapplied_amount);
 };
 
 const withoutPending = (instruction: DepositInstruction, order: Order): DepositInstruction => {

@@ -46,7 +46,7 @@ test('sends the same bytes to every subscribed webhook of the merchant, and to n
   await system.webhook(`${receiver.url}/other-events`, { merchantId, events: ['payment:failed'] });
   await system.webhook(`${receiver.url}/disabled`, { merchantId, isEnabled: false });
   await system.webhook(`${receiver.url}/other-merchant`);
-  await consume([message({ type: 'order.paid', merchantId }), message({ type: 'order.payment_received', merchantId })]);
+  await consume([message({ type: 'order.paid', merchantId }), message({ type: 'payment.received', merchantId })]);
   const [one, two] = await receiver.arrived(2);
   await allDelivered();
   expect(receiver.received.map(({ path }) => path).sort()).toEqual(['/one', '/two']);
