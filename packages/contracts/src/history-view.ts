@@ -171,6 +171,13 @@ const PAYMENT_VIEWS: Views<PaymentEvent> = {
     refunded_amount: amount(refundedTotalMinor),
     reason,
   }),
+  PaymentAssigned: ({ merchantId, orderId, sighting, seenAt, confirmedAt }) => ({
+    merchant_id: merchantId,
+    order_id: orderId,
+    sighting,
+    seen_at: seenAt,
+    confirmed_at: confirmedAt,
+  }),
 };
 
 const isOrderStream = (stream: string): boolean => stream.startsWith('order-');

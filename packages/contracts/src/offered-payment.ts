@@ -26,9 +26,9 @@ const offeredPayment = {
   seenAt: Timestamp,
   /** When the rail confirmed the money. */
   confirmedAt: Timestamp.optional(),
-  /** How often the rail has seen the money: one more after each failure. 1 by default. */
+  /** How often the rail has seen the money: one more after each failure, and once it is assigned. 1 by default. */
   sighting: z.int().optional(),
-  /** When the rail saw the money again. */
+  /** When the rail saw the money again, or an operator assigned it. */
   reinstatedAt: Timestamp.optional(),
   receivedAt: Timestamp,
 };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { PaymentCurrency, PaymentRail } from './currencies.ts';
 import { defineEvent, type EventOf, newEvent, recordedEvent } from './event-definition.ts';
-import { MerchantId, PaymentId, RefundId, Timestamp } from './ids.ts';
+import { MerchantId, OrderId, PaymentId, RefundId, Timestamp } from './ids.ts';
 import { Minor } from './money.ts';
 import { RecordedAsset, RecordedBlock, RecordedMetadata } from './recorded-values.ts';
 import { MetadataDto } from './resources/metadata.ts';
@@ -13,6 +13,9 @@ const At = { at: Timestamp };
 /** For orders that do not know the payment yet: which sighting it is (1 by default), when the rail first saw it, and
  *  how often its block changed. */
 const Seen = { sighting: z.int().optional(), seenAt: Timestamp.optional(), blockChanges: z.int().optional() };
+
+/** What an operator states about a decision. */
+const Statement = z.string().min(1).max(500);
 
 export const PaymentReceived = defineEvent({
   type: 'PaymentReceived',
@@ -123,8 +126,37 @@ export const PaymentRefunded = defineEvent({
     amountMinor: Minor,
     refundedTotalMinor: Minor,
     reason: z.string().optional(),
+    /** The operator who marked unclaimed money as returned, and the transaction that returned it. */
+    by: z.string().optional(),
+    txHash: z.string().optional(),
     ...At,
   },
+  limits: { by: Statement.optional(), txHash: Statement.optional() },
+});
+
+/** Unclaimed money got an owner: it came for no order that exists. Assigned to an order, that order decides on it.
+ *  Assigned to a merchant alone, it stays an orphan. */
+export const PaymentAssigned = defineEvent({
+  type: 'PaymentAssigned',
+  message: 'payment.assigned',
+  webhook: null,
+  summary:
+    'An operator assigned money that came for no known order to an order, or to a merchant. It is received once more.',
+  data: {
+    merchantId: MerchantId,
+    /** Absent if it was assigned to the merchant alone. */
+    orderId: OrderId.optional(),
+    reason: z.string(),
+    /** The person who decided. */
+    by: z.string(),
+    /** One more than before: decisions about the earlier sighting do not concern the new owner. */
+    sighting: z.int(),
+    seenAt: Timestamp,
+    confirmedAt: Timestamp,
+    blockChanges: z.int().optional(),
+    ...At,
+  },
+  limits: { reason: Statement, by: Statement },
 });
 
 /** Every event of a payment's stream. A new event is added here; the compiler names the other places. */
@@ -137,6 +169,7 @@ export const PAYMENT_EVENTS = [
   PaymentFailed,
   PaymentReinstated,
   PaymentRefunded,
+  PaymentAssigned,
 ] as const;
 
 export const PaymentEvent = recordedEvent(PAYMENT_EVENTS);

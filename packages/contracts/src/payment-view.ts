@@ -38,7 +38,7 @@ export interface PaymentState {
   readonly blockChanges?: number | undefined;
   readonly metadata?: Metadata | undefined;
   readonly seenAt: string;
-  /** How often the rail has seen the money: one more after each failure. 1 by default. */
+  /** How often the rail has seen the money: one more after each failure, and once it is assigned. 1 by default. */
   readonly sighting?: number | undefined;
   readonly createdAt: string;
   readonly updatedAt: string;

@@ -106,6 +106,7 @@ test('merchants receive these message types as webhook events, and no others', (
     'payment.confirmed': null,
     'payment.block_changed': null,
     'payment.applied': 'payment:applied',
+    'payment.assigned': null,
     'payment.orphaned': null,
     'payment.failed': 'payment:failed',
     'payment.reinstated': null,

@@ -4,13 +4,13 @@ import type { CommandHandler, HandleOptions } from '@cpg/event-store';
 import type { CallContext } from '@cpg/runtime';
 import { afterRecording } from '@cpg/stream-relay';
 import type { Outcome, PaymentCommand } from './payment/command.ts';
-import { type ExistingPayment, exists, type Payment } from './payment/state.ts';
+import { type ExistingPayment, exists, type Payment, UNCLAIMED_MERCHANT } from './payment/state.ts';
 import type { ProjectedPayment } from './projections/payments.ts';
 
 export type PaymentHandler = CommandHandler<Payment, PaymentCommand, PaymentEvent>;
 
 export interface PaymentCommands {
-  /** The payment, perhaps from the cache: use only properties that never change. Throws `not_found`. */
+  /** The payment, perhaps from the cache: use only properties that never change, and its owner. Throws `not_found`. */
   readonly find: (paymentId: string) => Promise<ExistingPayment>;
   /** Executes one command: decides, appends its events and updates the read model. */
   readonly run: (
@@ -46,7 +46,14 @@ export const paymentCommands = ({ handler, project }: PaymentCommandsOptions): P
     return payment;
   };
   return {
-    find: async (paymentId) => requireExisting((await handler.load(paymentId)).state),
+    find: async (paymentId) => {
+      const find = async () => requireExisting((await handler.load(paymentId)).state);
+      const known = await find();
+      if (known.merchantId !== UNCLAIMED_MERCHANT) return known;
+      // An operator may have assigned it since.
+      handler.evict(paymentId);
+      return find();
+    },
     run,
     recordOutcomes: async (outcomes, context, options) => {
       const each = outcomes.map(async (decided) => {

@@ -46,7 +46,11 @@ export const paymentDeletion =
   };
 
 const isDeletable = (payment: Payment): boolean =>
-  exists(payment) && DELETABLE.includes(payment.status) && !isAfterDeletion(payment.providerId);
+  exists(payment) &&
+  DELETABLE.includes(payment.status) &&
+  !isAfterDeletion(payment.providerId) &&
+  // Its rail names another order, or none: money that is seen again would not find the record of this deletion.
+  !(payment.assignment && payment.status === 'failed');
 
 const loadPayment = async (handler: PaymentHandler, paymentId: string): Promise<LoadedStream<Payment> | 'deleted'> => {
   // The cached state may be out of date: another process may have changed the payment.

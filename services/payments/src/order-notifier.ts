@@ -3,7 +3,7 @@ import { AppError } from '@cpg/core';
 import type { CallContext } from '@cpg/runtime';
 import type { OrdersClient } from './clients/orders.ts';
 import type { PaymentCommands } from './commands.ts';
-import { type ExistingPayment, UNCLAIMED_MERCHANT } from './payment/state.ts';
+import { type ExistingPayment, isWithoutOrder } from './payment/state.ts';
 
 export interface NotifiedPayment {
   /** The payment after it recorded the order's decision. */
@@ -33,7 +33,7 @@ export const orderNotifier =
   async (payment, context) => {
     const answer = await send(orders, payment, context);
     // A 404 may also come from a wrong address or from another service. Money must not become an orphan for that.
-    if (!answer && payment.merchantId !== UNCLAIMED_MERCHANT && (await isOrderRecorded(payment.orderId)))
+    if (!answer && !isWithoutOrder(payment) && (await isOrderRecorded(payment.orderId)))
       throw new AppError('internal_error', `orders does not know ${payment.orderId}: check ORDERS_URL`, {
         answeredBy: 'orders',
       });
@@ -49,8 +49,8 @@ const send = async (
   payment: ExistingPayment,
   context: CallContext,
 ): Promise<OrderAndOutcomes | null> => {
-  const { merchantId, orderId, paymentId, status, failureReason, refundedMinor, updatedAt: at } = payment;
-  if (merchantId === UNCLAIMED_MERCHANT) return null;
+  const { orderId, paymentId, status, failureReason, refundedMinor, updatedAt: at } = payment;
+  if (isWithoutOrder(payment)) return null;
   if (status === 'failed')
     return orders.fail(orderId, { ...offerOf(payment), failure_reason: failureReason!, at }, context);
   if (refundedMinor > 0n && status !== 'received') {

@@ -134,7 +134,9 @@ export const HistoryData = z
       orphan_reason: OrphanReason,
       failure_reason: z.string(),
       failed_at: Timestamp,
-      sighting: z.int().describe('How often the rail has seen the money by now.'),
+      sighting: z
+        .int()
+        .describe('How often the rail has seen the money by now. An assignment by the operator counts too.'),
       reinstated_at: Timestamp.describe('When the rail saw the money again.'),
       refund_id: RefundId,
       amount: Amount.describe('The amount of the refund.'),

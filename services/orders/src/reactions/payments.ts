@@ -59,7 +59,8 @@ const offerOf = (
 
 /** The command that a message asks for, by message type. Null for messages that orders does not need. */
 const COMMANDS: {
-  [T in PaymentMessage['type']]: ((message: Extract<PaymentMessage, { type: T }>, at: Date) => OrderCommand) | null;
+  [T in PaymentMessage['type']]:
+    ((message: Extract<PaymentMessage, { type: T }>, at: Date) => OrderCommand | null) | null;
 } = {
   'payment.received': ({ time, data: { change, resource } }, at) => ({
     type: 'OfferPayment',
@@ -108,6 +109,15 @@ const COMMANDS: {
     refundedAt: new Date(resource.updated_at),
     at,
   }),
+  'payment.assigned': ({ data: { change, resource } }, at) =>
+    change.orderId === undefined
+      ? null
+      : {
+          type: 'OfferPayment',
+          payment: offeredPayment({ ...offerOf(change, resource), confirmed_at: change.confirmedAt }),
+          confirmed: true,
+          at,
+        },
   'payment.applied': null,
   'payment.orphaned': null,
 };
@@ -117,6 +127,7 @@ export const HANDLED_PAYMENT_MESSAGES = Object.entries(COMMANDS).flatMap(([type,
 
 /** Null also for a message type that this version does not know. */
 const commandOf = (message: PaymentMessage, at: Date): OrderCommand | null => {
-  const command = COMMANDS[message.type] as ((message: PaymentMessage, at: Date) => OrderCommand) | null | undefined;
+  const command = COMMANDS[message.type] as
+    ((message: PaymentMessage, at: Date) => OrderCommand | null) | null | undefined;
   return command ? command(message, at) : null;
 };

@@ -49,6 +49,29 @@ export type RefundPayment = {
   readonly at: Date;
 };
 
+/** An operator gives unclaimed money to an order of the merchant, or to the merchant alone. */
+export type AssignPayment = {
+  readonly type: 'AssignPayment';
+  readonly merchantId: string;
+  readonly orderId?: string | undefined;
+  readonly reason: string;
+  /** The person who decided. */
+  readonly by: string;
+  readonly at: Date;
+};
+
+/** An operator states that unclaimed money went back to its sender, all of it. */
+export type ReturnPayment = {
+  readonly type: 'ReturnPayment';
+  readonly refundId: string;
+  /** The transaction that returned it. */
+  readonly txHash?: string | undefined;
+  readonly reason: string;
+  /** The person who decided. */
+  readonly by: string;
+  readonly at: Date;
+};
+
 export type PaymentCommand =
   | ReceivePayment
   | {
@@ -61,4 +84,6 @@ export type PaymentCommand =
   /** The reason defaults to `dropped` before the order applied the payment, and to `reorg` (a chain reorganisation)
    *  after. */
   | { readonly type: 'FailPayment'; readonly failureReason?: string | undefined; readonly at: Date }
-  | RefundPayment;
+  | RefundPayment
+  | AssignPayment
+  | ReturnPayment;

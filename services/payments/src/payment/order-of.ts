@@ -4,8 +4,8 @@ import { LRUCache } from 'lru-cache';
 
 const MAX_KNOWN = 20_000;
 
-/** Finds the order of a payment's event, which only the first event of the payment names. Null for a deleted payment,
- *  whose events are gone. */
+/** Finds the order that the first event of a payment names, for each of its events. An assignment to another order
+ *  changes nothing: the events of a payment stay in one shard. Null for a deleted payment, whose events are gone. */
 export const orderOfPayment = (client: EventStoreDBClient) => {
   const known = new LRUCache<string, string>({ max: MAX_KNOWN });
   return async (entry: AllStreamResolvedEvent): Promise<string | null> => {

@@ -2,7 +2,8 @@ import { fromMinor, type PaymentEvent, sightingOf } from '@cpg/contracts';
 import { AppError, type Decider, fold, unreachable } from '@cpg/core';
 import type { Outcome, PaymentCommand, ReceivePayment } from './command.ts';
 import { refund } from './refund.ts';
-import { evolve, type ExistingPayment, exists, type Payment, UNCLAIMED_MERCHANT } from './state.ts';
+import { evolve, type ExistingPayment, exists, type Payment } from './state.ts';
+import { assign, orphanWithoutOrder, returnToSender } from './unclaimed.ts';
 
 const decide = (command: PaymentCommand, payment: Payment): PaymentEvent[] => {
   if (command.type === 'ReceivePayment') return receive(command, payment);
@@ -21,6 +22,10 @@ const decide = (command: PaymentCommand, payment: Payment): PaymentEvent[] => {
       return fail(command, payment);
     case 'RefundPayment':
       return refund(command, payment);
+    case 'AssignPayment':
+      return assign(command, payment);
+    case 'ReturnPayment':
+      return returnToSender(command, payment);
     default:
       return unreachable(command);
   }
@@ -53,7 +58,7 @@ const receive = (command: ReceivePayment, payment: Payment): PaymentEvent[] => {
       at: at.toISOString(),
     },
   };
-  return [received, ...(command.confirmed ? orphanedIfUnclaimed(command, at) : [])];
+  return [received, ...(command.confirmed ? orphanWithoutOrder(command, at) : [])];
 };
 
 /** The rail saw the money of a failed payment again, for example mined once more after a chain reorganization. Its
@@ -76,7 +81,7 @@ const reinstate = (
       at: at.toISOString(),
     },
   };
-  return [reinstated, ...(confirmed ? orphanedIfUnclaimed(payment, at) : [])];
+  return [reinstated, ...(confirmed ? orphanWithoutOrder(payment, at) : [])];
 };
 
 /** What an order needs to know if it hears of the payment for the first time. */
@@ -87,11 +92,11 @@ const seen = ({ seenAt, sighting, blockChanges }: ExistingPayment) => ({
 });
 
 const differences = (command: ReceivePayment, payment: ExistingPayment): string[] => {
-  const { orderId, address, currency, amountMinor } = payment;
+  const { orderId, reportedOrderId = orderId, address, currency, amountMinor } = payment;
   // The address may have been assigned to an order since: earlier payments to it keep their original order id.
   const sameAddress = address !== undefined && command.address === address;
   return [
-    ...(sameAddress || command.orderId === orderId ? [] : [`order (${orderId})`]),
+    ...(sameAddress || [orderId, reportedOrderId].includes(command.orderId) ? [] : [`order (${reportedOrderId})`]),
     ...(command.currency === currency ? [] : [`currency (${currency})`]),
     ...(command.amountMinor === amountMinor || command.currency !== currency
       ? []
@@ -144,18 +149,8 @@ const confirm = (
       type: 'PaymentConfirmed',
       data: { ...(confirmations !== undefined && { confirmations }), ...seen(payment), at: at.toISOString() },
     },
-    ...(payment.status === 'received' ? orphanedIfUnclaimed(payment, at) : []),
+    ...(payment.status === 'received' ? orphanWithoutOrder(payment, at) : []),
   ];
-};
-
-/** Orphans a payment without an order at once, because no order will decide on it. */
-const orphanedIfUnclaimed = (
-  { merchantId, orderId, address }: Pick<ExistingPayment, 'merchantId' | 'orderId' | 'address'>,
-  at: Date,
-): PaymentEvent[] => {
-  if (merchantId !== UNCLAIMED_MERCHANT) return [];
-  const orphanReason = orderId === address ? 'unknown_address' : 'unknown_order';
-  return [{ type: 'PaymentOrphaned', data: { orphanReason, at: at.toISOString() } }];
 };
 
 /** Ranks statuses. Outcomes arrive twice and out of order, by HTTP and from Kafka, so only one that is about the same

@@ -9,17 +9,36 @@ export interface RecordedRefund {
   readonly at: string;
 }
 
+/** To whom an operator gave unclaimed money. */
+export interface Assignment {
+  readonly merchantId: string;
+  /** Undefined if no order of the merchant got it. */
+  readonly orderId: string | undefined;
+  readonly by: string;
+  readonly at: string;
+}
+
 export interface ExistingPayment extends PaymentState {
   /** Oldest first. */
   readonly refunds: readonly RecordedRefund[];
+  readonly assignment?: Assignment | undefined;
+  /** What its rail names as the order, if the payment was assigned to another one. */
+  readonly reportedOrderId?: string | undefined;
 }
 
 export type Payment = { readonly status: 'none' } | ExistingPayment;
 
-/** The merchant of payments whose order does not exist. An operator has to resolve them. */
+/** The merchant of unclaimed payments: their order does not exist. An operator has to resolve them. */
 export const UNCLAIMED_MERCHANT = 'mer_00000000000000000000000000';
 
 export const exists = (payment: Payment): payment is ExistingPayment => payment.status !== 'none';
+
+/** Whether no order decides on the payment. */
+export const isWithoutOrder = ({
+  merchantId,
+  assignment,
+}: Pick<ExistingPayment, 'merchantId' | 'assignment'>): boolean =>
+  merchantId === UNCLAIMED_MERCHANT || (assignment !== undefined && assignment.orderId === undefined);
 
 /** The amount that can still be refunded, in minor units. */
 export const refundableMinor = (payment: ExistingPayment): bigint => payment.amountMinor - payment.refundedMinor;
@@ -89,6 +108,18 @@ export const evolve = (payment: Payment, event: PaymentEvent): Payment => {
       const refunded = { ...updated, refundedMinor, refunds };
       const whole = { ...refunded, status: 'refunded' as const, ...NOTHING_APPLIED };
       return refundedMinor < payment.amountMinor ? refunded : whole;
+    }
+    case 'PaymentAssigned': {
+      const { merchantId, orderId, by, sighting } = event.data;
+      return {
+        ...updated,
+        merchantId,
+        ...(orderId !== undefined && { orderId, reportedOrderId: payment.orderId }),
+        assignment: { merchantId, orderId, by, at },
+        status: 'received',
+        orphanReason: undefined,
+        sighting,
+      };
     }
     default:
       return ignoreUnknownEvent(event, payment);

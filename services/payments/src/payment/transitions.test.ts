@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { OrphanReason } from '@cpg/contracts';
 import { AppError, fold } from '@cpg/core';
-import { CHANGED_AT, receivePayment, REFUND_ID, SECOND_REFUND_ID } from '../testing/jest-payment-events.ts';
+import { CHANGED_AT, ORDER_ID, receivePayment, REFUND_ID, SECOND_REFUND_ID } from '../testing/jest-payment-events.ts';
 import type { PaymentCommand, ReceivePayment } from './command.ts';
 import { paymentDecider } from './payment.ts';
 import { exists, type Payment, UNCLAIMED_MERCHANT } from './state.ts';
@@ -14,6 +14,9 @@ const receiveUnmatched = (confirmed: boolean): ReceivePayment => {
   const address = '0x52908400098527886E0F7030069857D2E4169EE7';
   return { ...receiveTen(confirmed, UNCLAIMED_MERCHANT), orderId: address, address };
 };
+
+const OWNER = { merchantId: 'mer_01J0000000000000000000000P' };
+const THIRD_REFUND_ID = 'rfd_01J0000000000000000000000F';
 
 const FIRST_COMMANDS: readonly ReceivePayment[] = [true, false].flatMap((confirmed) => [
   receiveTen(confirmed),
@@ -36,6 +39,9 @@ const LATER_COMMANDS: readonly PaymentCommand[] = [
   { type: 'FailPayment', at: CHANGED_AT },
   { type: 'RefundPayment', refundId: REFUND_ID, amountMinor: 1n, at: CHANGED_AT },
   { type: 'RefundPayment', refundId: SECOND_REFUND_ID, at: CHANGED_AT },
+  { type: 'AssignPayment', ...OWNER, reason: 'r', by: 'ana', at: CHANGED_AT },
+  { type: 'AssignPayment', ...OWNER, orderId: ORDER_ID, reason: 'r', by: 'ana', at: CHANGED_AT },
+  { type: 'ReturnPayment', refundId: THIRD_REFUND_ID, reason: 'r', by: 'ana', at: CHANGED_AT },
 ];
 
 const decideOrRefuse = (command: PaymentCommand, payment: Payment) => {

@@ -19,6 +19,7 @@ import { paymentCommands } from '../commands.ts';
 import { paymentDeletion } from '../deletion.ts';
 import { paymentHistory } from '../history.ts';
 import { registerPayments } from '../matching.ts';
+import type { PaymentCommand } from '../payment/command.ts';
 import { receiveCallbacks } from '../providers/callbacks.ts';
 import { orderNotifier } from '../order-notifier.ts';
 import { FeeSchedule } from '../payment/fees.ts';
@@ -57,6 +58,9 @@ export const startBothServices = () => {
     passMinutes: (minutes: number) => void (clock += minutes * 60_000),
     orders: (method: 'POST' | 'DELETE' | 'PATCH', url: string, body: object) => inject(orders.app, method, url, body),
     payments: (method: 'POST', url: string, body: object) => inject(payments.app, method, url, body),
+    /** Runs a command of an operator, in a process of its own: it calls no service. */
+    operator: (paymentId: string, command: PaymentCommand) => streams.payments.handle(paymentId, command, CONTEXT),
+    now,
     /** Does what the deadline watcher does for one order. */
     watch: async (orderId: string) => {
       const state = streams.orders.lastOf(orderId);

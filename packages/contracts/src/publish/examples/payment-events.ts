@@ -70,4 +70,17 @@ export const PAYMENT_EXAMPLES: Examples = {
     },
     resource: refundedPayment(),
   },
+  'payment.assigned': {
+    change: {
+      merchantId: MERCHANT,
+      orderId: ORDER,
+      reason: 'the payer sent the transaction and the invoice',
+      by: 'ana',
+      sighting: 2,
+      seenAt: SEEN,
+      confirmedAt: PAID,
+      at: REFUNDED,
+    },
+    resource: payment({ updated_at: REFUNDED }),
+  },
 };
