@@ -38,6 +38,15 @@ Chains that are read for deposits:
                                            accept what the nodes show now, and end the halt
   chains balances [--all]                  print what assigned addresses received, with derivation paths, as CSV
 
+Money that came for no known order:
+
+  unclaimed list                           print it as CSV; exit code 1 if there is any
+  unclaimed show PAYMENT                   print every recorded event of a payment as a line of JSON
+  unclaimed assign PAYMENT --order O|--merchant M --reason TEXT [--as PERSON]
+                                           give it to an order, which decides on it, or to a merchant; for good
+  unclaimed return PAYMENT --reason TEXT [--tx HASH] [--as PERSON]
+                                           record that it went back to its sender; for good
+
 The environment to which data belongs; a service of another environment does not start on it:
 
   environment show                     show the stamp of each database schema and of the event store
@@ -71,7 +80,7 @@ if (args[0] === 'store' && !args.includes('--help')) await forEachService(PROJEC
 else if (isPerProjection && !args.includes('--help')) await forEachProjection(args);
 else if (['dlq', 'environment'].includes(args[0]) && !args.includes('--help'))
   process.exitCode = await run(process.execPath, [join(CHECKOUT, 'services/orders/dist/admin.js'), ...args]);
-else if (args[0] === 'chains' && !args.includes('--help'))
+else if (['chains', 'unclaimed'].includes(args[0]) && !args.includes('--help'))
   process.exitCode = await run(process.execPath, [join(CHECKOUT, 'services/payments/dist/admin.js'), ...args]);
 else {
   await import('../services/gateway/dist/admin.js');

@@ -49,8 +49,10 @@ export interface ComputedMetric {
   /** A counter only grows while the process runs. Default: a gauge. */
   readonly isCounter?: boolean;
   /** The value for each combination of labels. */
-  readonly values: () => Iterable<readonly [Record<string, string>, number]>;
+  readonly values: () => MetricValues | Promise<MetricValues>;
 }
+
+export type MetricValues = Iterable<readonly [Record<string, string>, number]>;
 
 /** Adds a metric whose values are computed each time they are asked for. */
 export const computedMetric = (
@@ -61,17 +63,19 @@ export const computedMetric = (
   if (isCounter)
     new Counter({
       ...options,
-      collect() {
+      async collect() {
+        const current = await values();
         this.reset();
-        for (const [label, value] of values()) this.inc(label, value);
+        for (const [label, value] of current) this.inc(label, value);
       },
     });
   else
     new Gauge({
       ...options,
-      collect() {
+      async collect() {
+        const current = await values();
         this.reset();
-        for (const [label, value] of values()) this.set(label, value);
+        for (const [label, value] of current) this.set(label, value);
       },
     });
 };

@@ -1,3 +1,4 @@
+import { isAppError, isTemporary } from '@cpg/core';
 import {
   connectEventStore,
   explainEventStore,
@@ -39,6 +40,17 @@ export interface AdminCommandOptions {
   /** Folder of the service's migrations. */
   readonly migrations: string;
   readonly published: Published;
+  /** Further commands of the service, by their first word; each gets the words after it. They throw AppError to
+   *  refuse. */
+  readonly commands?: Readonly<
+    Record<string, (args: readonly string[], context: OwnCommandContext) => Promise<number>>
+  >;
+}
+
+export interface OwnCommandContext {
+  readonly client: EventStoreDBClient;
+  readonly databaseUrl: string;
+  readonly print: (line: string) => void;
 }
 
 const USAGE = `  projections rebuild  builds the read model again from the event store, and replaces the live tables
@@ -81,7 +93,8 @@ const isExpected = (error: unknown): error is Error =>
   error instanceof ProjectionError ||
   error instanceof UnknownStoreError ||
   error instanceof ConfigError ||
-  error instanceof FatalStartError;
+  error instanceof FatalStartError ||
+  (isAppError(error) && !isTemporary(error));
 
 /** Throws ProjectionError when event store and database belong to different environments: a rebuild would mix them. */
 const requireSameEnvironment = async (client: EventStoreDBClient, databaseUrl: string): Promise<void> => {
@@ -105,9 +118,11 @@ interface CommandContext extends Omit<AdminCommandOptions, 'args'> {
 
 const run = async (
   args: readonly string[],
-  { projectionOf, moreProjectionsOf = () => [], ...context }: CommandContext,
+  { projectionOf, moreProjectionsOf = () => [], commands = {}, ...context }: CommandContext,
 ): Promise<number> => {
-  const { client, signal } = context;
+  const { client, databaseUrl, signal } = context;
+  const [noun = '', ...words] = args;
+  if (Object.hasOwn(commands, noun)) return commands[noun]!(words, { client, databaseUrl, print });
   const projection = projectionOf(client);
   const moreProjections = moreProjectionsOf(client);
   const { ownPrefixes: prefixes = projection.prefixes } = context;
@@ -138,7 +153,10 @@ const run = async (
   }
 };
 
-const optionsOf = (context: Omit<CommandContext, 'projectionOf'>, projection: Projection): ShadowTableOptions => ({
+const optionsOf = (
+  context: Omit<CommandContext, 'projectionOf' | 'commands'>,
+  projection: Projection,
+): ShadowTableOptions => ({
   ...context,
   projection,
   onProgress: (events, upTo) => print(`${nameOf(projection)}: ${events} events, up to ${upTo.toISOString()}`),

@@ -1,5 +1,5 @@
 export { runEnvironmentCommand } from './environment-command.ts';
-export { runAdminCommand } from './admin-command.ts';
+export { type OwnCommandContext, runAdminCommand } from './admin-command.ts';
 export { afterRecording } from './after-recording.ts';
 export { startBackgroundWork } from './background-work.ts';
 export { openConnections } from './connections.ts';

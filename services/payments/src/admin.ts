@@ -1,10 +1,14 @@
 import { join } from 'node:path';
+import { AssetsConfig, readAssets } from '@cpg/assets';
 import { ACCOUNT_STREAM_PREFIX, CHAIN_STREAM_PREFIX, DEPOSIT_SETTINGS_STREAM, TOPICS } from '@cpg/contracts';
-import { runAdminCommand } from '@cpg/stream-relay';
+import { createPool } from '@cpg/postgres';
+import { createLogger, readConfig, ServiceConfig } from '@cpg/runtime';
+import { type OwnCommandContext, runAdminCommand } from '@cpg/stream-relay';
 import { runChainsCommand } from './chains/chains-command.ts';
 import { PAYMENT_STREAM_PREFIX } from './payment/identity.ts';
 import { payableProjection } from './projections/payable-projection.ts';
 import { paymentProjection } from './projections/payment-projection.ts';
+import { executeUnclaimed } from './unclaimed/unclaimed-command.ts';
 
 const args = process.argv.slice(2);
 process.exitCode = await (args[0] === 'chains' ? runChainsCommand(args.slice(1), process.env) : runServiceCommand());
@@ -18,5 +22,15 @@ function runServiceCommand(): Promise<number> {
     ownPrefixes: [PAYMENT_STREAM_PREFIX, ACCOUNT_STREAM_PREFIX, CHAIN_STREAM_PREFIX, DEPOSIT_SETTINGS_STREAM],
     migrations: join(import.meta.dirname, '../migrations'),
     published: { topic: TOPICS.payments.name, objectType: 'payment' },
+    commands: { unclaimed: runUnclaimed },
   });
+}
+
+async function runUnclaimed(words: readonly string[], { databaseUrl, ...context }: OwnCommandContext): Promise<number> {
+  const Config = ServiceConfig.pick({ ENVIRONMENT: true, CAZ_DECIMALS: true }).extend(AssetsConfig.shape);
+  const { networks } = readAssets(readConfig(Config, process.env));
+  const log = createLogger({ name: 'admin', level: 'warn' });
+  const db = createPool({ url: databaseUrl, name: 'admin', max: 1, log });
+  const command = { ...context, db, networks, now: () => new Date() };
+  return executeUnclaimed(words, command).finally(() => db.end());
 }

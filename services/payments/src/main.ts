@@ -43,6 +43,7 @@ import { providerReports } from './providers/provider-reports.ts';
 import type { DepositNetwork } from './rails/networks.ts';
 import { openRails } from './rails/open-rails.ts';
 import { ORDER_MESSAGE_TYPES, reactToOrders } from './reactions/orders.ts';
+import { unclaimedMetrics } from './unclaimed/unclaimed-metrics.ts';
 
 await runService(async () => {
   const config = readPaymentsConfig(process.env);
@@ -67,6 +68,7 @@ await runService(async () => {
     now,
   });
   const metrics = createServiceMetrics(outages);
+  unclaimedMetrics(metrics, readModel);
   const availability = networkAvailability({ config, db: readModel, now });
   const { read: readNetworks } = availability;
   const { accounts, providers, ...rails } = openRails({ config, client, readModel, readNetworks, now });

@@ -1,0 +1,236 @@
+import { userInfo } from 'node:os';
+import { parseArgs } from 'node:util';
+import type { Network } from '@cpg/assets';
+import {
+  chainOf,
+  fromMinor,
+  ID_PREFIXES,
+  MerchantId,
+  NewPaymentEvent,
+  OrderId,
+  PaymentEvent,
+  PaymentId,
+} from '@cpg/contracts';
+import { AppError } from '@cpg/core';
+import { commandHandler } from '@cpg/event-store';
+import { isReadable, type Queryable } from '@cpg/postgres';
+import { newContext, ulidOf } from '@cpg/runtime';
+import { readHistoryEntries } from '@cpg/stream-relay';
+import type { EventStoreDBClient } from '@eventstore/db-client';
+import { isOrderRecorded, merchantOfOrder } from '../payables/merchant-of-order.ts';
+import type { AssignPayment, PaymentCommand } from '../payment/command.ts';
+import { paymentStreamOf } from '../payment/identity.ts';
+import { paymentDecider } from '../payment/payment.ts';
+import { type ExistingPayment, UNCLAIMED_MERCHANT } from '../payment/state.ts';
+import { type UnclaimedPayment, unclaimedPayments } from './unclaimed-payments.ts';
+
+const USAGE = `  unclaimed list                           confirmed money that came for no known order, as CSV; exit code 1 if any
+  unclaimed show PAYMENT                   every recorded event of a payment, as lines of JSON
+  unclaimed assign PAYMENT --order O|--merchant M --reason TEXT [--as PERSON]
+                                           gives the money to an order, which decides on it, or to a merchant; for good
+  unclaimed return PAYMENT --reason TEXT [--tx HASH] [--as PERSON]
+                                           records that the money went back to its sender; for good
+PERSON is the user of this system by default.`;
+
+export interface UnclaimedCommand {
+  readonly client: EventStoreDBClient;
+  readonly db: Queryable;
+  readonly networks: readonly Pick<Network, 'name' | 'chainId'>[];
+  readonly now: () => Date;
+  readonly print: (line: string) => void;
+}
+
+const OPTION_NAMES = ['order', 'merchant', 'reason', 'tx', 'as'] as const;
+type Options = Partial<Record<(typeof OPTION_NAMES)[number], string>>;
+type OptionName = keyof Options;
+
+interface Verb {
+  readonly takes: readonly OptionName[];
+  readonly run: (paymentId: string, options: Options, command: UnclaimedCommand) => Promise<number>;
+}
+
+const VERBS: Readonly<Record<string, Verb>> = {
+  show: { takes: [], run: (paymentId, _, command) => show(paymentId, command) },
+  assign: {
+    takes: ['order', 'merchant', 'reason', 'as'],
+    run: async (paymentId, options, command) => {
+      const decision = decisionIn(options, command);
+      const owner = await ownerIn(options, command);
+      return resolve(paymentId, { type: 'AssignPayment', ...owner, ...decision }, command);
+    },
+  },
+  return: {
+    takes: ['reason', 'tx', 'as'],
+    run: (paymentId, options, command) => {
+      const refundId = `${ID_PREFIXES.refund}_${ulidOf(`return\n${paymentId}`)}`;
+      const txHash = options.tx === undefined ? undefined : statementIn(options, 'tx');
+      return resolve(paymentId, { type: 'ReturnPayment', refundId, txHash, ...decisionIn(options, command) }, command);
+    },
+  },
+};
+
+/** Runs `unclaimed …` of an operator. Resolves to the exit code: 0, or 1 when there is unclaimed money. Throws
+ *  AppError. */
+export const executeUnclaimed = async (args: readonly string[], command: UnclaimedCommand): Promise<number> => {
+  const { positionals, options } = parse(args);
+  const [name = '', paymentId, ...rest] = positionals;
+  if (name === 'list' && args.length === 1) return list(command);
+  const verb = Object.hasOwn(VERBS, name) ? VERBS[name]! : undefined;
+  if (!verb || paymentId === undefined || rest.length > 0) throw refused(USAGE);
+  if (!PaymentId.safeParse(paymentId).success)
+    throw refused(`${paymentId} is not a payment id: expected ${ID_PREFIXES.payment}_ and a ULID`);
+  const other = OPTION_NAMES.find((option) => options[option] !== undefined && !verb.takes.includes(option));
+  if (other) throw refused(`unclaimed ${name} takes no --${other}\n\n${USAGE}`);
+  return verb.run(paymentId, options, command);
+};
+
+const parse = (args: readonly string[]): { positionals: string[]; options: Options } => {
+  const options = Object.fromEntries(OPTION_NAMES.map((name) => [name, { type: 'string' } as const]));
+  try {
+    const { positionals, values } = parseArgs({ args: [...args], allowPositionals: true, options });
+    return { positionals, options: values };
+  } catch (error) {
+    throw refused(`${(error as Error).message}\n\n${USAGE}`);
+  }
+};
+
+const LONGEST_STATEMENT = 500;
+
+const statementIn = (options: Options, name: OptionName): string => {
+  const text = options[name]?.trim() ?? '';
+  if (text === '') throw refused(`--${name} is missing\n\n${USAGE}`);
+  if (text.length > LONGEST_STATEMENT) throw refused(`--${name} is longer than ${LONGEST_STATEMENT} characters`);
+  return text;
+};
+
+const decisionIn = (options: Options, { now }: UnclaimedCommand) => ({
+  reason: statementIn(options, 'reason'),
+  by: options.as === undefined ? systemUser() : statementIn(options, 'as'),
+  at: now(),
+});
+
+const systemUser = (): string => {
+  try {
+    return userInfo().username;
+  } catch {
+    // A container may run as a user without a name.
+    throw refused('this system has no name for its user: give yours with --as');
+  }
+};
+
+/** Throws AppError unless the order or the merchant exists. */
+const ownerIn = async (
+  options: Options,
+  { client, db }: UnclaimedCommand,
+): Promise<Pick<AssignPayment, 'merchantId' | 'orderId'>> => {
+  if ((options.order === undefined) === (options.merchant === undefined))
+    throw refused(`give either --order or --merchant\n\n${USAGE}`);
+  if (options.order !== undefined) {
+    const orderId = options.order;
+    if (!OrderId.safeParse(orderId).success)
+      throw refused(`${orderId} is not an order id: expected ${ID_PREFIXES.order}_ and a ULID`);
+    const merchantId = (await isOrderRecorded(client, orderId)) ? await merchantOfOrder(client, orderId) : null;
+    if (merchantId === null)
+      throw refused(`there is no order ${orderId}, or it was deleted: assign the money to its merchant instead`);
+    return { merchantId, orderId };
+  }
+  const merchantId = options.merchant!;
+  if (!MerchantId.safeParse(merchantId).success || merchantId === UNCLAIMED_MERCHANT)
+    throw refused(`${merchantId} is not the id of a merchant`);
+  if (!(await isReadable(db, 'gateway', 'merchants')))
+    throw refused('the user in DATABASE_URL cannot read gateway.merchants: use one that can, to check the merchant');
+  const { rowCount } = await db.query('select from gateway.merchants where id = $1', [merchantId]);
+  if (rowCount !== 1) throw refused(`there is no merchant ${merchantId}`);
+  return { merchantId };
+};
+
+const resolve = async (
+  paymentId: string,
+  resolution: Extract<PaymentCommand, { type: 'AssignPayment' | 'ReturnPayment' }>,
+  { client, print }: UnclaimedCommand,
+): Promise<number> => {
+  const handler = commandHandler({
+    client,
+    decider: paymentDecider,
+    schema: PaymentEvent,
+    newEvent: NewPaymentEvent,
+    streamOf: paymentStreamOf,
+  });
+  const { state, events } = await handler.handle(paymentId, resolution, newContext('service:admin'));
+  const { amountMinor, currency } = state as ExistingPayment;
+  const was = events.length > 0 ? 'was' : 'was already';
+  print(`${paymentId}: ${fromMinor(amountMinor, currency)} ${currency} ${was} ${doneBy(resolution)}`);
+  return 0;
+};
+
+const doneBy = (resolution: Parameters<typeof resolve>[1]): string => {
+  if (resolution.type === 'ReturnPayment') return 'marked as returned to its sender';
+  const { merchantId, orderId } = resolution;
+  return orderId === undefined
+    ? `assigned to ${merchantId}, who can see and refund it within seconds`
+    : `assigned to ${orderId} of ${merchantId}. "unclaimed show" prints within seconds what the order decided`;
+};
+
+const show = async (paymentId: string, { client, print }: UnclaimedCommand): Promise<number> => {
+  const stream = { name: paymentStreamOf(paymentId), startedAt: BEGINNING };
+  let after: string | undefined;
+  for (let more = true; more;) {
+    const page = await readHistoryEntries(client, [stream], { from: BEGINNING, to: END, after });
+    for (const { message } of page.messages) print(JSON.stringify(message));
+    after = page.messages.at(-1)?.place;
+    if (after === undefined) throw new AppError('not_found', `there is no payment ${paymentId}, or it was deleted`);
+    ({ more } = page);
+  }
+  return 0;
+};
+
+const BEGINNING = '1970-01-01T00:00:00.000Z';
+const END = '9999-12-31T23:59:59.999Z';
+
+const COLUMNS = [
+  'payment',
+  'network',
+  'asset',
+  'amount',
+  'currency',
+  'address',
+  'account',
+  'order',
+  'transaction',
+  'provider_id',
+  'received_at',
+  'age',
+] as const;
+
+const list = async ({ db, networks, print }: UnclaimedCommand): Promise<number> => {
+  const unclaimed = await unclaimedPayments(db);
+  print(COLUMNS.join());
+  for (const payment of unclaimed) print(lineOf(payment, networks));
+  return unclaimed.length > 0 ? 1 : 0;
+};
+
+const lineOf = (
+  { resource, account, ageSeconds }: UnclaimedPayment,
+  networks: UnclaimedCommand['networks'],
+): string => {
+  const { id, provider_id, asset, paid_amount, currency, order_id, orphan_reason, tx_hash, created_at } = resource;
+  const chain = chainOf(provider_id);
+  const network = networks.find(({ chainId }) => chainId === chain)?.name ?? chain;
+  const [address, order] = orphan_reason === 'unknown_address' ? [order_id, null] : [null, order_id];
+  const money = [id, network, asset, paid_amount, currency, address, account, order, tx_hash, provider_id];
+  return [...money, created_at, ageOf(ageSeconds)].map((value) => field(value ?? '')).join();
+};
+
+const ageOf = (seconds: number): string => {
+  const minutes = Math.floor(seconds / 60);
+  const hours = Math.floor(minutes / 60);
+  return hours < 24 ? `${hours}h ${minutes % 60}m` : `${Math.floor(hours / 24)}d ${hours % 24}h`;
+};
+
+/** A provider chose some values: no character of theirs moves the cursor of a terminal, or begins a field. */
+const field = (value: string): string => {
+  const text = value.replaceAll(/\p{Cc}+/gu, ' ');
+  return /[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+};
+
+const refused = (message: string): AppError => new AppError('invalid_request', message);
