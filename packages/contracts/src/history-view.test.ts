@@ -56,6 +56,13 @@ test.each(published)('%s is shown in snake_case, with decimal amounts and no int
     expect(minors.map((minor) => fromMinor(BigInt(minor), CURRENCY))).toContain(/\d+\.\d+/.exec(amount)![0]);
 });
 
+test('an assignment shows merchants neither the reason nor the person', () => {
+  const { change } = exampleMessage('payment.assigned').data;
+  const shown = view('payment-p', 'PaymentAssigned', change);
+  expect(shown.data).toMatchObject({ order_id: expect.any(String), sighting: 2 });
+  expect(JSON.stringify(shown)).not.toMatch(/invoice|"ana"/);
+});
+
 test('an event of a newer version is shown without data', () => {
   expect(view(`order-${ORDER}`, 'OrderGifted', { at: '2026-01-31T12:00:00.000Z', giftedTo: 'Ana' }).data).toEqual({});
   expect(view(`order-${ORDER}`, 'constructor', {}).data).toEqual({});
