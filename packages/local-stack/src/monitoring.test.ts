@@ -16,6 +16,12 @@ test('the dashboard shows every metric of the chains, and no other', () => {
   expect(found(JSON.stringify(JSON.parse(dashboard)), /\b(chain_[a-z_]+)/g)).toEqual(metrics);
 });
 
+test('the dashboard and the alarms show every metric of unclaimed money', () => {
+  const unclaimed = found(read('services/payments/src/unclaimed/unclaimed-metrics.ts'), /'(unclaimed_[a-z_]+)'/g);
+  expect(unclaimed.length).toBeGreaterThan(1);
+  for (const shown of [dashboard, serviceAlerts]) expect(found(shown, /\b(unclaimed_[a-z_]+)/g)).toEqual(unclaimed);
+});
+
 test('alarms ask for metrics that exist', () => {
   const asked = found(alerts, /\b(chain_[a-z_]+)/g);
   expect(asked.length).toBeGreaterThan(4);
