@@ -7,6 +7,7 @@ const CACHE_TTL_MS = 3_000;
 const ADDRESS = '203.0.113.9';
 
 let clock: number;
+let wallClock: number;
 let lookups: string[];
 let verifications: number;
 let used: string[];
@@ -49,6 +50,7 @@ const NO_SLOW_HASH: AuthenticationBudget = { ...BROKE, allowsLookup: () => true 
 
 beforeEach(() => {
   clock = 1_000_000;
+  wallClock = Date.parse('2026-01-31T12:00:00.000Z');
   lookups = [];
   verifications = 0;
   used = [];
@@ -68,7 +70,8 @@ beforeEach(() => {
       return credential;
     },
     onUse: (kid) => used.push(kid),
-    now: () => new Date(clock),
+    now: () => new Date(wallClock),
+    nowMs: () => clock,
     cacheTtlMs: CACHE_TTL_MS,
   });
 });
@@ -102,6 +105,15 @@ test('a revocation takes effect when the cached credential expires', async () =>
   clock += CACHE_TTL_MS - 1;
   expect(await authenticate()).not.toBeNull();
   clock += 1;
+  expect(await authenticate()).toBeNull();
+});
+
+test.each([-1, 1])('a revocation takes effect in time although the wall clock moves by %s hours', async (hours) => {
+  await authenticate();
+  changeCredential({ status: 'revoked' });
+  wallClock += hours * 3_600_000;
+  expect(await authenticate()).not.toBeNull();
+  clock += CACHE_TTL_MS;
   expect(await authenticate()).toBeNull();
 });
 
@@ -142,11 +154,11 @@ describe('when the database responds slowly', () => {
 });
 
 test('a cached key expires on time', async () => {
-  changeCredential({ expires_at: new Date(clock + 10) });
+  changeCredential({ expires_at: new Date(wallClock + 10) });
   expect(await authenticate()).not.toBeNull();
-  clock += 9;
+  wallClock += 9;
   expect(await authenticate()).not.toBeNull();
-  clock += 1;
+  wallClock += 1;
   expect(await authenticate()).toBeNull();
 });
 
@@ -226,7 +238,7 @@ test('throws when the database is unavailable', async () => {
     verify: async () => true,
     findCredential: () => Promise.reject(new Error('unavailable')),
     onUse: () => {},
-    now: () => new Date(clock),
+    now: () => new Date(wallClock),
   });
   await expect(broken.authenticate(key.text, ADDRESS)).rejects.toThrow('unavailable');
 });

@@ -42,6 +42,8 @@ export interface AuthenticatorOptions {
   /** Called after each successful authentication with the id of the key and the current time. */
   readonly onUse: (kid: string, at: Date) => void;
   readonly now: () => Date;
+  /** Monotonic clock. */
+  readonly nowMs?: () => number;
   /** Maximum age of a cached credential. A revocation takes effect within this time. */
   readonly cacheTtlMs?: number;
 }
@@ -56,8 +58,8 @@ interface VerifiedKey {
   readonly credential: CredentialWithMerchant;
   readonly caller: Caller;
   readonly isAllowedAddress: (address: string) => boolean;
-  /** Unix time in milliseconds at which the query for the credential was sent. The age of the credential counts from
-   *  this time and not from the response, because the response can be slow. */
+  /** When the query for the credential was sent, by the monotonic clock. The age of the credential counts from this
+   *  time and not from the response, because the response can be slow. */
   readonly requestedAt: number;
 }
 
@@ -71,13 +73,13 @@ interface InFlightLookup {
  *  verifies the secret again only if the stored hash has changed. It caches unknown keys and wrong secrets too, for one
  *  second. */
 export const createAuthenticator = (options: AuthenticatorOptions): Authenticator => {
-  const { environment, onUse, now, cacheTtlMs = CACHE_TTL_MS } = options;
+  const { environment, onUse, now, nowMs = () => performance.now(), cacheTtlMs = CACHE_TTL_MS } = options;
   const verifiedKeys = new LRUCache<string, VerifiedKey>({ max: CACHE_SIZE });
   /** When the lookup of a rejected key was sent. */
   const rejectedKeys = new LRUCache<string, number>({ max: CACHE_SIZE });
   const lookupsInFlight = new Map<string, InFlightLookup>();
 
-  const ageOf = (requestedAt: number): number => now().getTime() - requestedAt;
+  const ageOf = (requestedAt: number): number => nowMs() - requestedAt;
   const isFresh = ({ requestedAt }: { requestedAt: number }): boolean => ageOf(requestedAt) < cacheTtlMs;
 
   /** Concurrent requests with the same key and budget share one lookup, unless that lookup started `cacheTtlMs` ago or
@@ -100,7 +102,7 @@ export const createAuthenticator = (options: AuthenticatorOptions): Authenticato
       if (current === cached) verifiedKeys.delete(cacheKey);
       rejectedKeys.set(cacheKey, Math.max(requestedAt, rejectedKeys.get(cacheKey) ?? 0));
     };
-    const requestedAt = now().getTime();
+    const requestedAt = nowMs();
     const lookup: InFlightLookup = {
       requestedAt,
       result: verifyKey(key, { ...options, requestedAt, cached, budget })
