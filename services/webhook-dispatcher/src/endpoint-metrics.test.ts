@@ -2,7 +2,6 @@ import { Registry } from 'prom-client';
 import type { EndpointReport } from './delivery/endpoint.ts';
 import { createMetrics } from './metrics.ts';
 
-const now = new Date('2026-01-31T12:00:00.000Z');
 const nothingDue = { query: async () => ({ rows: [{ due: '0', oldest: null }] }) } as never;
 
 const textOf = (endpoints: () => EndpointReport[]) =>
@@ -11,19 +10,19 @@ const textOf = (endpoints: () => EndpointReport[]) =>
     db: nothingDue,
     counts: () => ({ leased: 0, inFlight: 0, unrecorded: 0 }),
     endpoints,
-    now: () => now,
+    now: () => new Date(0),
   });
 const open = (index: number): EndpointReport => ({
   webhookId: `whk_${index}`,
   state: 'open',
-  openUntilMs: now.getTime() + index * 1_000,
+  openForMs: index * 1_000,
 });
 const seriesIn = (text: string) => text.split('\n').filter((line) => line.startsWith('webhook_endpoint_held_seconds{'));
 
 test('counts endpoints by state, and names only those whose circuit breaker is open', async () => {
   const metrics = textOf(() => [
-    { webhookId: 'whk_a', state: 'healthy', openUntilMs: 0 },
-    { webhookId: 'whk_b', state: 'failing', openUntilMs: 0 },
+    { webhookId: 'whk_a', state: 'healthy', openForMs: 0 },
+    { webhookId: 'whk_b', state: 'failing', openForMs: 0 },
     open(30),
   ]);
   const text = await metrics.text();

@@ -14,11 +14,7 @@ const STATE_LABELS: Record<EndpointState, string> = {
 };
 
 /** Adds the metrics of endpoint states and open circuit breakers. */
-export const addEndpointMetrics = (
-  registry: Registry,
-  endpoints: () => readonly EndpointReport[],
-  now: () => Date,
-): void => {
+export const addEndpointMetrics = (registry: Registry, endpoints: () => readonly EndpointReport[]): void => {
   new Gauge({
     name: 'webhook_endpoints',
     help: 'Endpoints that this instance has in memory, by state; held: circuit breaker open, probed: half-open',
@@ -38,9 +34,8 @@ export const addEndpointMetrics = (
     collect() {
       this.reset();
       const open = endpoints().filter(({ state }) => state === 'open');
-      const longest = open.sort((a, b) => b.openUntilMs - a.openUntilMs).slice(0, MAX_OPEN_SERIES);
-      for (const { webhookId, openUntilMs } of longest)
-        this.set({ webhook_id: webhookId }, (openUntilMs - now().getTime()) / 1_000);
+      const longest = open.sort((a, b) => b.openForMs - a.openForMs).slice(0, MAX_OPEN_SERIES);
+      for (const { webhookId, openForMs } of longest) this.set({ webhook_id: webhookId }, openForMs / 1_000);
     },
   });
 };

@@ -25,7 +25,7 @@ export interface MetricsOptions {
 export const createMetrics = ({ registry, db, counts, endpoints, now }: MetricsOptions) => {
   addQueueMetrics(registry, db, now);
   addInstanceMetrics(registry, counts);
-  addEndpointMetrics(registry, endpoints, now);
+  addEndpointMetrics(registry, endpoints);
   return {
     contentType: registry.contentType,
     text: () => registry.metrics(),

@@ -16,6 +16,8 @@ export interface AttemptRunnerOptions {
   readonly requeues: RequeueList;
   readonly schedule: Schedule;
   readonly now: () => Date;
+  /** Monotonic clock. */
+  readonly nowMs: () => number;
   readonly random: () => number;
   readonly log: Logger;
   readonly onEnded: (queue: EndpointQueue, result: Result) => void;
@@ -25,15 +27,15 @@ export interface AttemptRunnerOptions {
 
 /** Runs attempts. Updates slots and endpoint health when they start and end, and requeues what may not be sent now. */
 export const createAttemptRunner = (options: AttemptRunnerOptions) => {
-  const { sender, webhooks, slots, requeues, now, log, onEnded, onAborted } = options;
+  const { sender, webhooks, slots, requeues, now, nowMs, log, onEnded, onAborted } = options;
   let inFlight = 0;
 
   const run = async (queue: EndpointQueue, webhook: Webhook, delivery: Delivery): Promise<void> => {
     const { endpoint } = queue;
-    const startedAt = now().getTime();
+    const startedMs = nowMs();
     inFlight += 1;
-    endpoint.start(delivery, startedAt);
-    slots.take(delivery, startedAt);
+    endpoint.start(delivery, startedMs);
+    slots.take(delivery, startedMs);
     const attempt = await makeAttempt(webhook, delivery, options);
     inFlight -= 1;
     if (!attempt) {
@@ -44,22 +46,20 @@ export const createAttemptRunner = (options: AttemptRunnerOptions) => {
       return;
     }
     slots.holdUntilRecorded(delivery);
-    const endedAt = now();
     let openedBreaker = false;
     if (attempt.outcome === 'delivered') endpoint.succeed(delivery);
-    else openedBreaker = endpoint.fail(delivery, endedAt.getTime());
-    onEnded(queue, resultOf(delivery, attempt, { ...options, now: endedAt }));
+    else openedBreaker = endpoint.fail(delivery, nowMs());
+    onEnded(queue, resultOf(delivery, attempt, { ...options, now: now() }));
     if (openedBreaker) requeues.addWaitingOf(queue.webhookId, { includeTests: true });
   };
   /** Whether the secrets of a webhook can be decrypted. If not, no attempt is spent: it is no fault of the endpoint. The
    *  circuit breaker spaces out the next tries. */
   const canSign = (webhook: Webhook, { endpoint, ready }: EndpointQueue): boolean => {
-    const at = now();
     try {
-      webhook.keys(at);
+      webhook.keys(now());
       return true;
     } catch (error) {
-      if (endpoint.fail(ready[0]!, at.getTime()))
+      if (endpoint.fail(ready[0]!, nowMs()))
         log.error(
           { err: error, webhookId: webhook.id },
           'deliveries wait: a secret of their webhook cannot be decrypted',

@@ -20,19 +20,19 @@ export interface MemoryLimitOptions {
   readonly capacity: Capacity;
   /** Whether new deliveries may be leased at all. */
   readonly mayLease: () => boolean;
-  /** Unix milliseconds. */
-  readonly clock: () => number;
+  /** Monotonic clock. */
+  readonly nowMs: () => number;
 }
 
 /** Decides how many deliveries fit into memory: in total, and for one endpoint. */
-export const createMemoryLimit = ({ store, capacity, mayLease, clock }: MemoryLimitOptions) => {
+export const createMemoryLimit = ({ store, capacity, mayLease, nowMs }: MemoryLimitOptions) => {
   const roomFor = (webhookId: string): number => {
     if (!mayLease()) return 0;
     const { endpoint, leased } = store.queueOf(webhookId);
-    const share = endpoint.capacityShare(clock());
+    const share = endpoint.capacityShare(nowMs());
     if (store.bytes() >= capacity.bytes * share) return 0;
     const free = Math.floor(capacity.deliveries * share) - store.size();
-    return Math.max(0, Math.min(endpoint.bufferSize(clock()) - leased, free));
+    return Math.max(0, Math.min(endpoint.bufferSize(nowMs()) - leased, free));
   };
   return {
     freeDeliveries: () => capacity.deliveries - store.size(),
@@ -42,7 +42,7 @@ export const createMemoryLimit = ({ store, capacity, mayLease, clock }: MemoryLi
      *  and large. */
     demandOf: (webhookId: string): number => {
       const room = roomFor(webhookId);
-      return room * 2 >= store.queueOf(webhookId).endpoint.bufferSize(clock()) ? room : 0;
+      return room * 2 >= store.queueOf(webhookId).endpoint.bufferSize(nowMs()) ? room : 0;
     },
     /** Returns a function that decides for new deliveries, one after another, whether they fit. Once it refuses a
      *  webhook, it refuses all later deliveries of it: a later event of an order must not be leased here when an

@@ -10,7 +10,7 @@ export interface CircuitBreakerLimits {
 export type CircuitState = 'closed' | 'open' | 'half-open';
 
 /** The circuit breaker of one endpoint. Consecutive failures open it. When the open time is over it is half-open: a
- *  success closes it, a failure opens it again for longer. Times are in milliseconds. */
+ *  success closes it, a failure opens it again for longer. Times are milliseconds of the monotonic clock. */
 export const createCircuitBreaker = (limits: CircuitBreakerLimits) => {
   let failures = 0;
   let timesOpened = 0;

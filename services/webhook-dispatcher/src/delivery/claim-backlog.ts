@@ -7,9 +7,7 @@ const WEBHOOKS_PER_CLAIM = 200;
 const ROWS_PER_CLAIM = 1_024;
 
 /** The webhooks that have due, unleased work, in the order in which they are served. */
-export const createClaimBacklog = (
-  dispatcher: Pick<WebhookDispatcher, 'openUntil' | 'demandOf' | 'freeDeliveries'>,
-) => {
+export const createClaimBacklog = (dispatcher: Pick<WebhookDispatcher, 'isOpen' | 'demandOf' | 'freeDeliveries'>) => {
   const webhookIds = new Set<string>();
   let cursor = '';
   return {
@@ -24,11 +22,11 @@ export const createClaimBacklog = (
       cursor = found.length < WEBHOOKS_PER_POLL ? '' : found.at(-1)!.webhookId;
     },
     /** What to claim next: each webhook gets an equal part of the free memory, up to its demand. */
-    nextClaims: (now: Date): ClaimRequest[] => {
+    nextClaims: (): ClaimRequest[] => {
       const requests: ClaimRequest[] = [];
       for (const webhookId of webhookIds) {
         if (requests.length >= WEBHOOKS_PER_CLAIM) break;
-        if (dispatcher.openUntil(webhookId) > now.getTime()) {
+        if (dispatcher.isOpen(webhookId)) {
           webhookIds.delete(webhookId);
           continue;
         }

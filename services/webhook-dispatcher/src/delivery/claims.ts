@@ -49,7 +49,7 @@ export const startClaims = (options: ClaimOptions): Claims => {
   /** Returns how many deliveries it leased. */
   const claimNext = async (): Promise<number> => {
     if (!leases.isValid()) return 0;
-    const requests = await sendableRequests(backlog.nextClaims(now()), options);
+    const requests = await sendableRequests(backlog.nextClaims(), options);
     if (requests.length === 0) return 0;
     return changes.exclusively(async () => {
       const holder = leases.holder();

@@ -1,5 +1,5 @@
 import { aDelivery } from '../testing/jest-deliveries.ts';
-import { failure, now, testDispatcher } from '../testing/jest-dispatcher.ts';
+import { failure, testDispatcher } from '../testing/jest-dispatcher.ts';
 import { CAPACITY } from './capacity.ts';
 import { ENDPOINT_LIMITS } from './endpoint.ts';
 
@@ -17,25 +17,25 @@ test('shares attempt slots between endpoints that have work', () => {
 });
 
 test('frees the slots of slow attempts for endpoints that wait', () => {
-  let at = now;
-  const { dispatcher, sentTo } = testDispatcher({ now: () => at, capacity: { ...CAPACITY, attempts: 2 } });
+  let atMs = 0;
+  const { dispatcher, sentTo } = testDispatcher({ nowMs: () => atMs, capacity: { ...CAPACITY, attempts: 2 } });
   dispatcher.accept(['slow', 'slow', 'slow2'].map((webhookId) => aDelivery({ webhookId })));
   dispatcher.accept([aDelivery({ webhookId: 'healthy' })]);
   expect(sentTo()).toEqual(['slow', 'slow2']);
-  at = new Date(now.getTime() + ENDPOINT_LIMITS.slowMs + 1);
+  atMs = ENDPOINT_LIMITS.slowMs + 1;
   dispatcher.tick();
   expect(sentTo()).toContain('healthy');
 });
 
 test('keeps the slot of an ended attempt until its result is durable', async () => {
-  let at = now;
+  let atMs = 0;
   const { dispatcher, end, results, sentTo } = testDispatcher({
-    now: () => at,
+    nowMs: () => atMs,
     capacity: { ...CAPACITY, attempts: 1 },
   });
   dispatcher.accept(['a', 'b'].map((webhookId) => aDelivery({ webhookId })));
   await end(0);
-  at = new Date(now.getTime() + ENDPOINT_LIMITS.slowMs + 1);
+  atMs = ENDPOINT_LIMITS.slowMs + 1;
   dispatcher.tick();
   expect(sentTo()).toEqual(['a']);
   dispatcher.release(results.map(({ delivery }) => delivery));
@@ -69,9 +69,9 @@ test('bounds deliveries in memory by number and bytes', () => {
 });
 
 test('requeues the buffer of a fast endpoint that becomes slow while memory is scarce', async () => {
-  let at = now;
+  let atMs = 0;
   const { dispatcher, sent, requeued, results, end } = testDispatcher({
-    now: () => at,
+    nowMs: () => atMs,
     capacity: { deliveries: 20, bytes: 1_000_000, attempts: 10 },
     onRequeue: () => {
       const deliveries = dispatcher.takeRequeued();
@@ -86,7 +86,7 @@ test('requeues the buffer of a fast endpoint that becomes slow while memory is s
   expect(dispatcher.demandOf('other')).toBe(0);
   dispatcher.tick();
   expect(requeued).toEqual([]);
-  at = new Date(now.getTime() + ENDPOINT_LIMITS.slowMs + 1);
+  atMs = ENDPOINT_LIMITS.slowMs + 1;
   dispatcher.tick();
   expect(dispatcher.demandOf('other')).toBeGreaterThan(0);
   expect(dispatcher.counts()).toEqual({ leased: sent.length - 1, inFlight: sent.length - 1 });

@@ -1,5 +1,6 @@
 import { aDelivery } from '../testing/jest-deliveries.ts';
 import { failure, now, testDispatcher } from '../testing/jest-dispatcher.ts';
+import { ENDPOINT_LIMITS } from './endpoint.ts';
 
 test('starts the next first attempt of an ordering key after the previous one failed', async () => {
   const { dispatcher, sent, end, results } = testDispatcher();
@@ -28,6 +29,20 @@ test('requeues waiting deliveries when the circuit breaker opens', async () => {
   expect(results).toHaveLength(2);
   expect(requeued.map(({ id }) => id)).toEqual(deliveries.slice(2).map(({ id }) => id));
   expect(dispatcher.demandOf('whk_1')).toBe(0);
+});
+
+test.each([-1, 1])('tests an endpoint again in time although the wall clock moves by %s hours', async (hours) => {
+  let [at, atMs] = [now, 0];
+  const { dispatcher, sent, end } = testDispatcher({ now: () => at, nowMs: () => atMs });
+  dispatcher.accept([aDelivery(), aDelivery()]);
+  await end(0, failure);
+  await end(1, failure);
+  at = new Date(now.getTime() + hours * 3_600_000);
+  dispatcher.accept([aDelivery()]);
+  expect([dispatcher.isOpen('whk_1'), sent.length]).toEqual([true, 2]);
+  atMs = ENDPOINT_LIMITS.openMs;
+  dispatcher.tick();
+  expect([dispatcher.isOpen('whk_1'), sent.length]).toEqual([false, 3]);
 });
 
 test('requeues deliveries of several endpoints together', async () => {

@@ -23,6 +23,8 @@ export interface DispatcherOptions {
   /** `takeRequeued` has deliveries whose leases are to be released. Called again until they are taken. */
   readonly onRequeue: () => void;
   readonly now: () => Date;
+  /** Monotonic clock. */
+  readonly nowMs?: () => number;
   readonly random: () => number;
   readonly log: Logger;
 }
@@ -30,15 +32,15 @@ export interface DispatcherOptions {
 /** Makes the attempts of the deliveries that this instance has leased: within each endpoint's concurrency limit, and
  *  first attempts of one ordering key one after another. */
 export const createDispatcher = (options: DispatcherOptions) => {
-  const { limits, capacity, mayAttempt, onResult, onRequeue, now } = options;
-  const clock = () => now().getTime();
+  const { limits, capacity, mayAttempt, onResult, onRequeue, nowMs = () => performance.now() } = options;
   let isStopping = false;
   const store = createLeaseStore(limits);
   const slots = createAttemptSlots({ limit: capacity.attempts, slowMs: limits.slowMs });
-  const memory = createMemoryLimit({ store, capacity, mayLease: () => !isStopping, clock });
+  const memory = createMemoryLimit({ store, capacity, mayLease: () => !isStopping, nowMs });
   const requeues = createRequeueList(store, onRequeue);
   const runner = createAttemptRunner({
     ...options,
+    nowMs,
     slots,
     requeues,
     onEnded: (queue, result) => {
@@ -54,7 +56,7 @@ export const createDispatcher = (options: DispatcherOptions) => {
     maxAttempts: capacity.attempts,
     mayStart: () => !isStopping && mayAttempt(),
     startNext: runner.startNext,
-    clock,
+    nowMs,
   });
   const release = (deliveries: readonly Delivery[]) => {
     for (const delivery of deliveries) {
@@ -79,7 +81,7 @@ export const createDispatcher = (options: DispatcherOptions) => {
     dropWaiting: () => release(store.cancelWaiting(() => true)),
     /** Starts what has become possible with time, and frees the memory of endpoints that no longer need it. */
     tick: () => {
-      const at = clock();
+      const at = nowMs();
       slots.freeSlow(at);
       const isScarce = memory.isScarce();
       for (const queue of store.queues()) {
@@ -96,9 +98,8 @@ export const createDispatcher = (options: DispatcherOptions) => {
     positions: store.positions,
     counts: () => ({ leased: store.size(), inFlight: runner.inFlight() }),
     webhookIds: () => store.queues().flatMap(({ webhookId, leased }) => (leased > 0 ? [webhookId] : [])),
-    endpoints: (): EndpointReport[] => store.queues().map((queue) => reportOf(queue, clock())),
-    /** When the circuit breaker of a webhook becomes half-open, Unix milliseconds; in the past unless it is open. */
-    openUntil: (webhookId: string): number => store.find(webhookId)?.endpoint.openUntil() ?? 0,
+    endpoints: (): EndpointReport[] => store.queues().map((queue) => reportOf(queue, nowMs())),
+    isOpen: (webhookId: string): boolean => store.find(webhookId)?.endpoint.state(nowMs()) === 'open',
     /** Requeues what waits and leases nothing more. Attempts in flight have `withinMs` to end; then they are aborted
      *  and requeued. */
     stop: async (withinMs: number): Promise<void> => {
@@ -116,7 +117,7 @@ const isOverBuffered = ({ endpoint, leased }: EndpointQueue, now: number): boole
 const reportOf = ({ webhookId, endpoint }: EndpointQueue, now: number): EndpointReport => ({
   webhookId,
   state: endpoint.state(now),
-  openUntilMs: endpoint.openUntil(),
+  openForMs: Math.max(0, endpoint.openUntil() - now),
 });
 
 export type WebhookDispatcher = ReturnType<typeof createDispatcher>;

@@ -26,11 +26,11 @@ export type EndpointState = 'healthy' | 'slow' | 'failing' | 'half-open' | 'open
 export interface EndpointReport {
   readonly webhookId: string;
   readonly state: EndpointState;
-  /** When the circuit breaker becomes half-open, Unix milliseconds; in the past unless it is open. */
-  readonly openUntilMs: number;
+  /** Until the circuit breaker becomes half-open; 0 unless it is open. */
+  readonly openForMs: number;
 }
 
-/** The health of one webhook's endpoint, and how much load it gets. Times are in milliseconds. Attempts are compared by
+/** The health of one webhook's endpoint, and how much load it gets. Times are milliseconds of the monotonic clock. Attempts are compared by
  *  identity. */
 export const createEndpoint = (limits: EndpointLimits) => {
   const breaker = createCircuitBreaker(limits);

@@ -9,22 +9,22 @@ export interface SchedulerOptions {
   readonly mayStart: () => boolean;
   /** Starts the next attempt of a queue. Returns false if it may not be sent now. */
   readonly startNext: (queue: EndpointQueue) => boolean;
-  /** Unix milliseconds. */
-  readonly clock: () => number;
+  /** Monotonic clock. */
+  readonly nowMs: () => number;
 }
 
 /** Decides which endpoint gets the next attempt: each up to its concurrency limit and a fair part of all slots. A slot
  *  that becomes free goes to the endpoint that has waited longest. */
-export const createScheduler = ({ slots, store, maxAttempts, mayStart, startNext, clock }: SchedulerOptions) => {
+export const createScheduler = ({ slots, store, maxAttempts, mayStart, startNext, nowMs }: SchedulerOptions) => {
   // Endpoints that wait for a slot, longest wait first.
   const waiting = new Set<EndpointQueue>();
 
   const fairConcurrency = () => Math.max(1, Math.floor(maxAttempts / Math.max(1, store.busyQueues())));
-  const hasSlot = ({ endpoint }: EndpointQueue) => slots.isFree(endpoint.capacityShare(clock()));
+  const hasSlot = ({ endpoint }: EndpointQueue) => slots.isFree(endpoint.capacityShare(nowMs()));
   /** Starts the attempts of an endpoint that may start now. Returns whether it started any. */
   const run = (queue: EndpointQueue): boolean => {
     let started = false;
-    while (mayStart() && queue.ready.length > 0 && queue.endpoint.mayStart(clock(), fairConcurrency())) {
+    while (mayStart() && queue.ready.length > 0 && queue.endpoint.mayStart(nowMs(), fairConcurrency())) {
       if (!hasSlot(queue)) {
         waiting.add(queue);
         break;
