@@ -56,7 +56,7 @@ test.each([
     const old = message({ type: 'order.paid', merchantId, time: inDays(-days).toISOString() });
     await consume([old]);
     await system.eventually('select 1 from webhooks.attempts');
-    await maintainAt(system, webhooks, () => inDays(1), retention);
+    await maintainAt(system, webhooks, () => inDays(1), { retention });
 
     receiver.answer = respond(200);
     await system.eventually('select 1 where not exists (select from webhooks.queue)');
@@ -66,6 +66,26 @@ test.each([
   },
 );
 
+test('a delivery that outlasts its retention gets its first attempt after a stop', async () => {
+  const { instance, consume, webhooks } = await system.start();
+  const { id, merchantId } = await system.webhook(receiver.url);
+  await consume([message({ type: 'order.paid', merchantId })]);
+  await system.eventually("select 1 from webhooks.deliveries where status = 'delivered'");
+  await instance.stop(0);
+  // As if it had stopped before the attempt.
+  await system.pool.query(
+    `insert into webhooks.queue (day, event_id, webhook_id, delivery_id, order_id, bytes, due_at)
+     select d.day, event_id, webhook_id, d.id, order_id, octet_length(body), now()
+     from webhooks.deliveries d join webhooks.events e on e.id = d.event_id`,
+  );
+  await maintainAt(system, webhooks, () => inDays(365));
+  await system.start();
+  await system.eventually('select 1 where not exists (select from webhooks.queue)');
+  expect(receiver.received).toHaveLength(2);
+  await maintainAt(system, webhooks, () => inDays(365));
+  expect((await system.pool.query('select 1 from webhooks.deliveries where webhook_id = $1', [id])).rows).toEqual([]);
+});
+
 test('expired deliveries of a disabled webhook leave the queue', async () => {
   const retention = { metadataDays: 1, bodyDays: 1 };
   const { consume, webhooks } = await system.start({ schedule: [1], retention });
@@ -74,6 +94,32 @@ test('expired deliveries of a disabled webhook leave the queue', async () => {
   await consume([message({ type: 'order.paid', merchantId, time: inDays(-1).toISOString() })]);
   await system.eventually('select 1 from webhooks.attempts');
   await system.pool.query('update gateway.webhooks set is_enabled = false');
-  await maintainAt(system, webhooks, () => inDays(1), retention);
+  await maintainAt(system, webhooks, () => inDays(1), { retention });
   await system.eventually('select 1 where not exists (select from webhooks.queue)');
+});
+
+test('only time in which dispatchers ran counts as time in which a webhook failed', async () => {
+  const { consume, webhooks } = await system.start({ schedule: [3_600] });
+  const { id, merchantId } = await system.webhook(receiver.url);
+  receiver.answer = respond(500);
+  await consume(Array.from({ length: 10 }, () => message({ type: 'order.paid', merchantId })));
+  await system.eventually('select 1 from webhooks.failing where attempts = 10');
+  const failedMs = async () =>
+    Number(
+      (await system.pool.query('select failed_ms from webhooks.failing where webhook_id = $1', [id])).rows[0]
+        ?.failed_ms,
+    );
+  const isEnabled = async () =>
+    (await system.pool.query('select is_enabled from gateway.webhooks where id = $1', [id])).rows[0].is_enabled;
+
+  // Stopped for six days, then a failure again.
+  await system.pool.query('update webhooks.failing set since = $1', [inDays(-6)]);
+  await maintainAt(system, webhooks, () => new Date(), { ranMs: 60_000 });
+  await maintainAt(system, webhooks, () => new Date(), { ranMs: 30_000.4 });
+  // A process that stood still.
+  await maintainAt(system, webhooks, () => new Date(), { ranMs: 6 * 86_400_000 });
+  expect([await isEnabled(), await failedMs()]).toEqual([true, 210_000]);
+  await system.pool.query('update webhooks.failing set failed_ms = $1', [5 * 86_400_000 - 60_000]);
+  await maintainAt(system, webhooks, () => new Date());
+  expect(await isEnabled()).toBe(false);
 });

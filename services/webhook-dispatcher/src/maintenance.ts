@@ -9,7 +9,8 @@ export interface MaintenanceOptions {
   readonly partitions: Partitions;
   readonly webhooks: Pick<Directory, 'disable'>;
   readonly retention: Retention;
-  /** A webhook whose attempts have all failed for this long is disabled, unless they are few or long ago. */
+  /** A webhook whose attempts have all failed while dispatchers ran for this long is disabled, unless they are few or
+   *  long ago. */
   readonly disableAfterMs: number;
   readonly now: () => Date;
   readonly log: Logger;
@@ -20,17 +21,22 @@ const FAILURES_TO_DISABLE = 10;
 const LAST_FAILURE_WITHIN_MS = 86_400_000;
 
 const EVERY_MS = 60_000;
+/** A round that took longer met an outage of the database, or a process that stood still. */
+const LONGEST_ROUND_MS = 2 * EVERY_MS;
 
 /** Repeats the maintenance tasks until `signal` aborts. Only one instance, the leader, runs them. */
 export const maintain = async (options: MaintenanceOptions, signal: AbortSignal): Promise<void> => {
+  let countedMs = performance.now();
   while (!signal.aborted) {
-    await maintainOnce(options);
+    const ms = performance.now();
+    await maintainOnce(options, ms - countedMs);
+    countedMs = ms;
     await sleep(EVERY_MS, undefined, { signal }).catch(() => {});
   }
 };
 
-/** Runs all tasks. A task that fails does not prevent the others. */
-export const maintainOnce = async (options: MaintenanceOptions): Promise<void> => {
+/** Runs all tasks, `ranMs` after the last time. A task that fails does not prevent the others. */
+export const maintainOnce = async (options: MaintenanceOptions, ranMs: number): Promise<void> => {
   const { pool, partitions, retention, now, log } = options;
   const deleteOld = (table: string, column: string) =>
     pool.query(`delete from webhooks.${table} where ${column} < $1::timestamptz - $2 * interval '1 day'`, [
@@ -45,23 +51,35 @@ export const maintainOnce = async (options: MaintenanceOptions): Promise<void> =
     },
     'delete old tombstones of orders': () => deleteOld('forgotten_orders', 'forgotten_at'),
     'delete old replays': () => deleteOld('replays', 'finished_at'),
-    'disable failing webhooks': () => disableFailing(options),
+    'disable failing webhooks': async () => {
+      await countFailingTime(options, Math.round(Math.min(ranMs, LONGEST_ROUND_MS)));
+      await disableFailing(options);
+    },
   };
   for (const [task, run] of Object.entries(tasks))
     await run().catch((error: unknown) => log.warn({ err: error, task }, 'maintenance task failed, will retry'));
 };
 
+/** Adds the time in which this process led, so that neither a stop nor a step of the clock counts as time in which a
+ *  webhook failed. The time restarts when the merchant changes the webhook. */
+const countFailingTime = ({ pool }: MaintenanceOptions, ranMs: number) =>
+  pool.query(
+    `update webhooks.failing f set changed_at = seen.updated_at,
+       failed_ms = case when f.changed_at is distinct from seen.updated_at then 0 else f.failed_ms + $1 end
+     from (
+       select known.webhook_id, w.updated_at from webhooks.failing known join gateway.webhooks w on w.id = known.webhook_id
+       order by known.webhook_id for update of known
+     ) as seen where f.webhook_id = seen.webhook_id`,
+    [ranMs],
+  );
+
 /** Disables webhooks whose attempts have all failed for too long: at least ten of them, the last within a day. So a
- *  quiet webhook is not disabled for one failure. The time restarts when the merchant changes the webhook. */
+ *  quiet webhook is not disabled for one failure. */
 const disableFailing = async ({ pool, webhooks, disableAfterMs, now, log }: MaintenanceOptions): Promise<void> => {
   const { rows } = await pool.query<{ webhook_id: string; since: Date; attempts: string }>(
     `select f.webhook_id, f.since, f.attempts from webhooks.failing f join gateway.webhooks w on w.id = f.webhook_id
-     where w.is_enabled and greatest(f.since, w.updated_at) <= $1 and f.attempts >= $2 and f.last_at >= $3`,
-    [
-      new Date(now().getTime() - disableAfterMs),
-      FAILURES_TO_DISABLE,
-      new Date(now().getTime() - LAST_FAILURE_WITHIN_MS),
-    ],
+     where w.is_enabled and f.failed_ms >= $1 and f.attempts >= $2 and f.last_at >= $3`,
+    [disableAfterMs, FAILURES_TO_DISABLE, new Date(now().getTime() - LAST_FAILURE_WITHIN_MS)],
   );
   for (const { webhook_id: webhookId, since, attempts } of rows) {
     await webhooks.disable([webhookId], `all ${attempts} delivery attempts have failed since ${since.toISOString()}`);

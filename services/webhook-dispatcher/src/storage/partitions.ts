@@ -64,14 +64,17 @@ export const createPartitions = (pool: Pool, { now, retention }: { now: () => Da
     ensure,
     /** Creates the partitions of today and the next days. */
     ensureAhead: () => ensure(Array.from({ length: DAYS_AHEAD + 1 }, (_, days) => daysFrom(dayOf(now()), days))),
-    /** Drops partitions past their retention, and returns their names. */
+    /** Drops partitions past their retention, and returns their names. Those of deliveries that wait for their first
+     *  attempt stay, because a stop may outlast the retention. */
     dropOld: async (): Promise<string[]> => {
       const oldest = {
         events: firstBodyDay(now(), retention),
         deliveries: daysFrom(dayOf(now()), -retention.metadataDays),
         attempts: daysFrom(dayOf(now()), -retention.metadataDays),
       };
-      const dropped = (await partitionsOf(pool)).filter(({ table, name }) => name < partitionOf(table, oldest[table]));
+      const old = (await partitionsOf(pool)).filter(({ table, name }) => name < partitionOf(table, oldest[table]));
+      const unsent = old.length > 0 ? await firstUnsentDay(pool) : null;
+      const dropped = old.filter(({ table, name }) => unsent === null || name < partitionOf(table, unsent));
       for (const { table, name } of dropped) {
         await transaction(pool, async (db) => {
           await db.query(LOCK);
@@ -92,6 +95,13 @@ export type Partitions = ReturnType<typeof createPartitions>;
 export const partitionOf = (table: Table, day: string): string => `${table}_${day.replaceAll('-', '')}`;
 
 const dayIn = (name: string): string => name.slice(-8).replace(/(\d{4})(\d\d)(\d\d)/, '$1-$2-$3');
+
+const firstUnsentDay = async (pool: Pool): Promise<string | null> => {
+  const { rows } = await pool.query<{ day: string | null }>(
+    'select min(day)::text as day from webhooks.queue where attempts = 0',
+  );
+  return rows[0]!.day;
+};
 
 const partitionsOf = async (pool: Pool) => {
   const { rows } = await pool.query<{ table: Table; name: string }>(

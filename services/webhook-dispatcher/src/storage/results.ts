@@ -96,4 +96,5 @@ const recordInto = (day: string): string => `
   on conflict (webhook_id) do update set
     since = case when excluded.attempts = 0 then 'infinity' else least(f.since, excluded.since) end,
     attempts = case when excluded.attempts = 0 then 0 else f.attempts + excluded.attempts end,
+    failed_ms = case when excluded.attempts = 0 then 0 else f.failed_ms end,
     last_at = greatest(f.last_at, excluded.last_at)`;

@@ -12,14 +12,17 @@ export const maintainAt = (
   system: Dispatchers,
   webhooks: MaintenanceOptions['webhooks'],
   now: () => Date,
-  retention = DEFAULT_RETENTION,
+  { retention = DEFAULT_RETENTION, ranMs = 60_000 } = {},
 ) =>
-  maintainOnce({
-    pool: system.pool,
-    partitions: createPartitions(system.pool, { now, retention }),
-    webhooks,
-    retention,
-    disableAfterMs: 5 * DAY_MS,
-    now,
-    log,
-  });
+  maintainOnce(
+    {
+      pool: system.pool,
+      partitions: createPartitions(system.pool, { now, retention }),
+      webhooks,
+      retention,
+      disableAfterMs: 5 * DAY_MS,
+      now,
+      log,
+    },
+    ranMs,
+  );
