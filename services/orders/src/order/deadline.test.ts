@@ -37,8 +37,9 @@ describe('deadline', () => {
     expect(existing(order).payments[0]).toMatchObject({ status: 'orphan', orphanReason: 'insufficient' });
   });
   test('of held payments, only those that came after the deadline are late', () => {
-    const held = [createOrder({ allow: { partial_payments: false } }), offer(1, 4_000_000n)];
-    const late = offer(2, 3_000_000n, { seenAt: minutesAfterNoon(61).toISOString() });
+    const instructions = [instruction, deposit('ethereum')];
+    const held = [createOrder({ allow: { partial_payments: false }, instructions }), offer(1, 4_000_000n)];
+    const late = offer(2, 3_000_000n, { at: minutesAfterNoon(61) });
     const order = existing(after(...held, late, expireAt(minutesAfterNoon(62))));
     expect(order.payments.map(({ orphanReason }) => orphanReason)).toEqual(['insufficient', 'late']);
   });
@@ -200,10 +201,16 @@ describe('an order that waits for the confirmation of a payment', () => {
       ));
   test('expires first when its timer is late and a late payment is confirmed', () =>
     given(
-      ...past(
-        createOrder(),
-        offer(2, 6_000_000n, { at: NOON, seenAt: minutesAfterNoon(61).toISOString(), confirmed: false }),
-      ),
+      ...past(createOrder()),
+      // As an earlier version recorded it while the clock of payments was ahead.
+      {
+        type: 'OrderPaymentReceived',
+        data: {
+          payment: payment(2, 6_000_000n, { seenAt: minutesAfterNoon(61).toISOString() }),
+          confirmed: false,
+          at: NOON.toISOString(),
+        },
+      },
     )
       .when(offer(2, 6_000_000n, { at: minutesAfterNoon(62) }))
       .thenLike(

@@ -189,6 +189,31 @@ describe('an offered payment that does not fit its order', () => {
     );
     expect(order.status).toBe('paid');
   });
+  test('is applied before the deadline although the clock of payments is ahead', () => {
+    const ahead = { at: minutesAfterNoon(55), seenAt: minutesAfterNoon(65).toISOString() };
+    given(orderCreated())
+      .when(offer(1, 10_000_000n, ahead))
+      .thenLike(
+        { type: 'OrderPaymentReceived', data: { payment: { seenAt: ahead.at.toISOString() } } },
+        { type: 'OrderPaymentsApplied' },
+        { type: 'OrderPaid' },
+      );
+    given(...past(createOrder(), offer(1, 10_000_000n, { ...ahead, confirmed: false }), expireAt(dueAt)))
+      .when(offer(1, 10_000_000n, { ...ahead, at: minutesAfterNoon(70) }))
+      .thenLike({ type: 'OrderPaymentConfirmed' }, { type: 'OrderPaymentsApplied' }, { type: 'OrderPaid' });
+  });
+  test('that failed before it was offered is not seen after its failure', () =>
+    given(orderCreated())
+      .when({
+        type: 'FailPayment',
+        payment: payment(1, 10_000_000n, { seenAt: minutesAfterNoon(10).toISOString() }),
+        failureReason: 'reorg',
+        at: NOON,
+      })
+      .thenLike(
+        { type: 'OrderPaymentReceived', data: { payment: { seenAt: NOON.toISOString() } } },
+        { type: 'OrderPaymentFailed' },
+      ));
   test('after the deadline expires the order, even if the timer is late', () =>
     given(orderCreated())
       .when(offer(1, 10_000_000n, { at: minutesAfterNoon(61) }))

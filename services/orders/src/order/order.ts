@@ -1,8 +1,8 @@
-import { laterOf, type OrderEvent } from '@cpg/contracts';
+import { laterOf, type OfferedPayment, type OrderEvent } from '@cpg/contracts';
 import { AppError, type Decider, unreachable } from '@cpg/core';
 import { applyHeldPayments, capture } from './apply-payments.ts';
 import type { CommandOf, OrderCommand } from './command.ts';
-import { advanceTime, expire, moveDeadline, plusMinutes, renew } from './deadline.ts';
+import { advanceTime, earlierOf, expire, moveDeadline, plusMinutes, renew } from './deadline.ts';
 import { evolve, followedBy } from './evolve.ts';
 import { offerPayment } from './offer-payment.ts';
 import { failPayment, refundPayment } from './reverse-payment.ts';
@@ -37,9 +37,9 @@ const decide = (command: OrderCommand, order: Order): OrderEvent[] => {
     case 'InstructOrder':
       return instruct(command, order);
     case 'OfferPayment':
-      return offerPayment(command, order);
+      return offerPayment({ ...command, payment: seenBy(command.payment, at) }, order);
     case 'FailPayment':
-      return failPayment(command, order);
+      return failPayment({ ...command, payment: seenBy(command.payment, at) }, order);
     case 'RefundPayment':
       return refundPayment(command, order);
     case 'CapturePayments':
@@ -61,6 +61,12 @@ const decide = (command: OrderCommand, order: Order): OrderEvent[] => {
       return unreachable(command);
   }
 };
+
+/** Nothing is seen in the future: the clock of payments may be ahead, and money would seem to miss the deadline. */
+const seenBy = (payment: OfferedPayment, at: string): OfferedPayment => ({
+  ...payment,
+  seenAt: earlierOf(payment.seenAt, at),
+});
 
 /** Records the events of a command later than every event before, by a millisecond if the clock is not: no two commands
  *  may lead to the same `updated_at`, because it names a state of the order. */
