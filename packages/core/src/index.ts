@@ -1,3 +1,4 @@
+export { wallClock, wallClockMs } from './clock.ts';
 export { type Decider, fold, ignoreUnknownEvent, unreachable } from './decider.ts';
 export { ERROR_TEXTS, type ErrorText } from './error-texts.ts';
 export {

@@ -38,7 +38,7 @@ export const unreadChains = ({
   const unread = new Map<string, { readonly deadline: string; readonly askedMs: number }>();
   const isKnownUnread = (network: string, deadline: string): boolean => {
     const known = unread.get(network);
-    return known !== undefined && known.deadline <= deadline && now().getTime() < known.askedMs + ANSWER_HOLDS_MS;
+    return known !== undefined && known.deadline <= deadline && nowMs() < known.askedMs + ANSWER_HOLDS_MS;
   };
 
   /** The networks that were read since a start or a pause. */
@@ -57,7 +57,7 @@ export const unreadChains = ({
   const ask = async (deposits: readonly RecordedDeposit[], deadline: string, context: CallContext) => {
     const networks = [...new Set(deposits.map(({ network }) => network))];
     const addresses = [...new Set(deposits.map(({ address }) => address))];
-    const askedMs = now().getTime();
+    const askedMs = nowMs();
     const remember = (unreadOnes: readonly string[]) => {
       for (const network of unreadOnes) unread.set(network, { deadline, askedMs });
     };

@@ -16,6 +16,8 @@ interface Shown {
 }
 
 let nowMs: number;
+/** By how much the wall clock was set. */
+let setMs: number;
 let shown: Shown[];
 let proxies: NodeProxy[];
 let nodes: Nodes;
@@ -25,6 +27,7 @@ const hashOf = ({ fork }: Shown, at: number) => `${fork !== undefined && at >= f
 
 const open = async (count: number, staleMs: number | null = STALE_MS) => {
   nowMs = NOON_MS;
+  setMs = 0;
   faults = [];
   shown = Array.from({ length: count }, () => ({ height: 100, time: NOON_MS }));
   proxies = await Promise.all(
@@ -58,7 +61,7 @@ const open = async (count: number, staleMs: number | null = STALE_MS) => {
       },
       hashAt: async (node, height) => (await node.call('hash', [height])) as string | null,
     },
-    { staleMs, now: () => new Date(nowMs) },
+    { staleMs, now: () => new Date(nowMs + setMs), nowMs: () => nowMs },
   );
 };
 afterEach(async () => {
@@ -148,6 +151,16 @@ test('a chain whose blocks come on demand is current, however old its newest blo
   const positions = await open(1, null);
   nowMs += 30 * 24 * 60 * MINUTE_MS;
   expect(await positions.tip()).toMatchObject({ isNewest: true, stalled: null });
+});
+
+test.each([-1, 1])('waits as long for a node although the wall clock moves by %s hours', async (hours) => {
+  const positions = await open(2, null);
+  mine(1);
+  expect(await positions.tip()).toMatchObject({ height: 100, stalled: undefined });
+  setMs = hours * 60 * MINUTE_MS;
+  expect(await positions.tip()).toMatchObject({ height: 100, stalled: undefined });
+  nowMs += 3 * MINUTE_MS;
+  expect((await positions.tip()).stalled).toMatch(/^since 2026-01-31T12:01:00.000Z the nodes do not agree/);
 });
 
 test('says that the chain stalled when a node lacks a block for long that it cannot be proven to lack', async () => {

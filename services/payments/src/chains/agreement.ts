@@ -1,4 +1,5 @@
 import { chainFacts } from '@cpg/assets';
+import { wallClock } from '@cpg/core';
 import type { BlockRef, ChainTip, NodeView } from './chain-source.ts';
 import type { RpcNode } from './json-rpc.ts';
 import type { NodeAnswer, Nodes } from './nodes.ts';
@@ -38,11 +39,20 @@ export const staleAfterMs = (chainId: string): number | null => {
 export const agreedPositions = (
   nodes: Nodes,
   { head, hashAt }: Positions,
-  { staleMs, now = () => new Date() }: { readonly staleMs: number | null; readonly now?: (() => Date) | undefined },
+  {
+    staleMs,
+    now = wallClock,
+    nowMs = () => performance.now(),
+  }: {
+    readonly staleMs: number | null;
+    readonly now?: (() => Date) | undefined;
+    /** Monotonic clock. */
+    readonly nowMs?: (() => number) | undefined;
+  },
 ) => {
   const views = new Map<number, NodeView>();
   let stale = new Set<RpcNode>();
-  let held: { readonly height: number; readonly since: number } | null = null;
+  let held: { readonly height: number; readonly since: Date; readonly sinceMs: number } | null = null;
 
   /** The hash of each node at a height, as far as their heads do not say it already. */
   const hashesAt = (at: number, heads: readonly NodeAnswer<Head>[] = []) =>
@@ -91,12 +101,11 @@ export const agreedPositions = (
       return `the newest block of each node is older than ${staleMs! / 60_000} minutes: ${headsOf(used)}`;
     }
     const ahead = used.filter(({ answer }) => answer.height > tip.height);
-    const nowMs = now().getTime();
-    held = ahead.length === 0 ? null : held?.height === tip.height ? held : { height: tip.height, since: nowMs };
+    if (ahead.length === 0) held = null;
+    else if (held?.height !== tip.height) held = { height: tip.height, since: now(), sinceMs: nowMs() };
     if (held === null) return null;
-    if (nowMs - held.since < HELD_BACK_MS) return undefined;
-    const since = new Date(held.since).toISOString();
-    return `since ${since} the nodes do not agree on a block after ${tip.height}: ${headsOf(used)}`;
+    if (nowMs() - held.sinceMs < HELD_BACK_MS) return undefined;
+    return `since ${held.since.toISOString()} the nodes do not agree on a block after ${tip.height}: ${headsOf(used)}`;
   };
 
   return {

@@ -24,6 +24,10 @@ test('a network is available for minutes after it was read at its tip', () => {
   });
 });
 
+test('no network is available for longer because the clock was set back', () => {
+  expect(state(marks({ read_at: before(-3_600) }))).toEqual({ isAvailable: true, forMs: 300_000 });
+});
+
 test('a network whose nodes are asked seldom is available until several answers are missing', () => {
   const seldom = { kind: chainKindOf('eip155:1', 600_000), environment: 'production' as const, at: AT };
   expect(networkState(marks({ read_at: before(1_900) }), seldom)).toMatchObject({ isAvailable: true });
@@ -73,6 +77,7 @@ const startAvailability = (answer: () => ChainMarks[]) => {
     },
     db,
     now: () => new Date(nowMs),
+    nowMs: () => nowMs,
   });
   return {
     read: async () => (await read()).get('ethereum'),

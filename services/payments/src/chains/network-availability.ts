@@ -27,6 +27,8 @@ export interface NetworkAvailabilityOptions {
   };
   readonly db: Queryable;
   readonly now: () => Date;
+  /** Monotonic clock. */
+  readonly nowMs?: () => number;
 }
 
 /** What the tables say about a network. */
@@ -41,7 +43,12 @@ const ROWS_HOLD_MS = 1_000;
 /** A restart of payments, or of a node, must not refuse orders: reading goes on soon, and finds their deposits. */
 const OUTAGE_MS = 5 * 60_000;
 
-export const networkAvailability = ({ config, db, now }: NetworkAvailabilityOptions): NetworkAvailability => {
+export const networkAvailability = ({
+  config,
+  db,
+  now,
+  nowMs = () => performance.now(),
+}: NetworkAvailabilityOptions): NetworkAvailability => {
   const { ENVIRONMENT: environment, CHAIN_URLS, CHAIN_POLL_MS, networks } = config;
   let latest: { readonly rows: readonly ChainMarks[]; readonly readMs: number } | undefined;
   let reading: Promise<void> | undefined;
@@ -61,9 +68,9 @@ export const networkAvailability = ({ config, db, now }: NetworkAvailabilityOpti
     latest = { rows, readMs };
   };
   const read = async (): Promise<NetworkStates> => {
-    const nowMs = now().getTime();
-    const ageMs = latest ? nowMs - latest.readMs : Infinity;
-    if (ageMs < 0 || ageMs >= ROWS_HOLD_MS) await (reading ??= readRows(nowMs).finally(() => (reading = undefined)));
+    const askedMs = nowMs();
+    if (!latest || askedMs - latest.readMs >= ROWS_HOLD_MS)
+      await (reading ??= readRows(askedMs).finally(() => (reading = undefined)));
     return statesOf(latest!.rows);
   };
   const latestStates = () => {
@@ -95,7 +102,8 @@ export const networkState = (
   if (marks && marks.stalled !== null) return unavailable('its nodes are behind');
   const readAt = marks?.read_at ?? null;
   if (readAt === null) return unavailable('it has not been read up to its newest block yet', true);
-  const forMs = Math.max(OUTAGE_MS, 4 * kind.pollMs) - (at.getTime() - readAt.getTime());
+  // The clock may have been set back since.
+  const forMs = Math.max(OUTAGE_MS, 4 * kind.pollMs) - Math.max(0, at.getTime() - readAt.getTime());
   return forMs > 0
     ? { isAvailable: true, forMs }
     : unavailable(`it was last read up to its newest block at ${readAt.toISOString()}`, true);

@@ -65,7 +65,7 @@ export const reporter = (options: ReporterOptions): ReportTransfers => {
   const send = sender(options);
   return async (readSoFar) => {
     const open = await store.open();
-    const isDue = ({ failure }: OpenTransfer) => !failure?.retryAt || failure.retryAt <= readSoFar.now;
+    const isDue = ({ failure }: OpenTransfer) => !failure?.retryAt || isRetryDue(failure.retryAt, readSoFar.now);
     const failing = new Set(open.filter((transfer) => !isDue(transfer)).map(({ id }) => id));
     const save = async (changes: readonly ReportChange[]) => {
       await store.saveReports(changes);
@@ -132,6 +132,12 @@ const failureAfter = (earlier: ReportFailure | null, error: unknown, now: Date):
     retryAt: new Date(now.getTime() + retryMs),
     reason: reasonOf(error),
   };
+};
+
+/** A later time than any retry gets is one from before the clock was set back. */
+const isRetryDue = (retryAt: Date, now: Date): boolean => {
+  const waitMs = retryAt.getTime() - now.getTime();
+  return waitMs <= 0 || waitMs > LONGEST_RETRY_MS;
 };
 
 const reasonOf = (error: unknown): string => {

@@ -26,6 +26,8 @@ export interface SecondReadingOptions {
   readonly settleMs: number;
   readonly onDifference: (reading: BlockReading, block: BlockRef) => void;
   readonly now: () => Date;
+  /** Monotonic clock. */
+  readonly nowMs?: (() => number) | undefined;
   readonly log: Logger;
 }
 
@@ -48,20 +50,20 @@ const SETTLES_TO_EXPLAIN = 10;
 /** Reads blocks again before their transfers are confirmed, from other nodes where there are any. */
 export const secondReading = (options: SecondReadingOptions) => {
   const { network, source, store, watched, recheckDepth, quorum, settleMs, now, log } = options;
-  const { onDifference, onUnexplained } = options;
+  const { onDifference, onUnexplained, nowMs = () => performance.now() } = options;
   /** When a further reading of a block with unsettled transfers is evidence, by hash. */
-  const attempts = new Map<string, { readonly count: number; readonly againAt: number }>();
-  const startedAt = now().getTime();
+  const attempts = new Map<string, { readonly count: number; readonly againAtMs: number }>();
+  const startedMs = nowMs();
   /** Blocks that are read again while an earlier one is, because catch-up mostly waits for nodes; by hash. */
   const ahead = new Map<string, Promise<Block>>();
   let lastFailure = '';
   /** The block that is held up by coins that the traces of the only node do not explain. */
-  let held: { readonly hash: string; readonly since: number } | null = null;
+  let held: { readonly hash: string; readonly sinceMs: number } | null = null;
 
   const waitBeforeNext = ({ hash }: BlockRef): void => {
     const count = attempts.get(hash)?.count ?? 0;
     const pauseMs = Math.max(settleMs, Math.min(LONGEST_PAUSE_MS, settleMs * 2 ** count));
-    attempts.set(hash, { count: count + 1, againAt: now().getTime() + pauseMs });
+    attempts.set(hash, { count: count + 1, againAtMs: nowMs() + pauseMs });
   };
 
   const fetch = async (ref: BlockRef, not: readonly number[]): Promise<Block> =>
@@ -145,9 +147,8 @@ export const secondReading = (options: SecondReadingOptions) => {
     const { hash, height } = block.ref;
     const unexplained = await unexplainedCoins(options, block);
     if (unexplained.length === 0) return;
-    const nowMs = now().getTime();
-    if (held?.hash !== hash) held = { hash, since: nowMs };
-    if (block.isTraced && nowMs - held.since < SETTLES_TO_EXPLAIN * settleMs)
+    if (held?.hash !== hash) held = { hash, sinceMs: nowMs() };
+    if (block.isTraced && nowMs() - held.sinceMs < SETTLES_TO_EXPLAIN * settleMs)
       throw new ChainNodeError('mismatch', `node ${block.nodes[0]}: traces of block ${height} leave out coins`);
     for (const { address, units } of unexplained) {
       onUnexplained();
@@ -172,8 +173,8 @@ export const secondReading = (options: SecondReadingOptions) => {
   };
 
   /** A process cannot know when the one before it read a block the last time. */
-  const againAt = ({ hash, height }: BlockRef, reading: Reading): number =>
-    attempts.get(hash)?.againAt ?? (height > reading.rechecked() ? 0 : startedAt + settleMs);
+  const againAtMs = ({ hash, height }: BlockRef, reading: Reading): number =>
+    attempts.get(hash)?.againAtMs ?? (height > reading.rechecked() ? 0 : startedMs + settleMs);
 
   return {
     /** Reads the next blocks again that are deep enough. `tip` is the highest block that the nodes have. */
@@ -197,8 +198,7 @@ export const secondReading = (options: SecondReadingOptions) => {
       const late = [...byBlock].flatMap(([hash, transfers]) => (attempts.has(hash) ? transfers : []));
       const lacksNodes = ({ seen }: SeenTransfer) => seen.isShown && seen.readings >= ENOUGH_READINGS;
       const ofQuorum = late.filter(lacksNodes).length;
-      const nowMs = now().getTime();
-      const due = [...byBlock.values()].filter(([first]) => againAt(first!.block!, reading) <= nowMs);
+      const due = [...byBlock.values()].filter(([first]) => againAtMs(first!.block!, reading) <= nowMs());
       let hasRead = false;
       for (const transfers of due.slice(0, BLOCKS_AT_ONCE)) {
         const ref = transfers[0]!.block!;

@@ -151,7 +151,7 @@ const watchedChain = (
     network: name,
     kind,
     open: (isLeader) => {
-      const logFault = faultLog(name, { now, log });
+      const logFault = faultLog(name, log);
       const onFault: NodesOfNetwork['onFault'] = (fault, node, error) => {
         nodeFailed(name, node, fault);
         logFault(fault, node, error);
@@ -223,14 +223,11 @@ export const quorumOf =
 const LOG_AGAIN_AFTER_MS = 600_000;
 
 /** Logs a fault of a node when it begins and every ten minutes, because a node can fail each question. */
-const faultLog = (
-  network: string,
-  { now, log }: Pick<WatchChainsOptions, 'now' | 'log'>,
-): NodesOfNetwork['onFault'] => {
+const faultLog = (network: string, log: WatchChainsOptions['log']): NodesOfNetwork['onFault'] => {
   const loggedAt = new Map<string, number>();
   return (fault, node, error) => {
     const key = `${node} ${fault}`;
-    const nowMs = now().getTime();
+    const nowMs = performance.now();
     if (nowMs - (loggedAt.get(key) ?? -Infinity) < LOG_AGAIN_AFTER_MS) return;
     loggedAt.set(key, nowMs);
     log.warn({ network, node, fault, detail: error.message }, 'a node of the chain gave no usable answer');

@@ -357,6 +357,18 @@ test.each([
   expect(watching.refused()).toBe(0);
 });
 
+test('makes a report again in time after the clock was set back', async () => {
+  const { chain, watching } = await watchNewChain();
+  watching.setOrdersFailure(() => new AppError('internal_error', 'orders answered 500'));
+  chain.mine(money);
+  chain.mine();
+  await watching.readOn();
+  watching.setOrdersFailure(() => null);
+  watching.passHours(-1);
+  await watching.readOn();
+  expect(watching.paymentOf(money)?.status).toBe('applied');
+});
+
 test.each(['internal_error', 'outcome_unknown'] as const)(
   'a report that keeps failing by %s holds up no other one, and is tried less and less often',
   async (code) => {

@@ -15,7 +15,7 @@ import type { WatchedAddresses } from './watched-addresses.ts';
 export interface WatcherOptions
   extends
     OpenChainOptions,
-    Pick<SecondReadingOptions, 'assets' | 'recheckDepth' | 'quorum' | 'coin' | 'openAddresses'> {
+    Pick<SecondReadingOptions, 'assets' | 'recheckDepth' | 'quorum' | 'coin' | 'openAddresses' | 'nowMs'> {
   readonly watched: WatchedAddresses;
   readonly report: ReportTransfers;
   readonly count: ReadingCounts;
@@ -71,7 +71,7 @@ const RECHECKS_AT_TIP = 64;
 
 /** Reads one chain into the store and reports its transfers. One process at a time may use it. */
 export const chainWatcher = (options: WatcherOptions): Watcher => {
-  const { kind, source, store, watched, report, now } = options;
+  const { kind, source, store, watched, report, now, nowMs = () => performance.now() } = options;
   const open = openChain(options);
   const recordCheckpoint = checkpointRecorder(options);
   const onDifference = differenceReporter(options);
@@ -97,11 +97,11 @@ export const chainWatcher = (options: WatcherOptions): Watcher => {
   const lagOf = (height: number, rechecked: number) => Math.max(0, height - options.recheckDepth + 1 - rechecked);
   let isResumed = false;
   let isVerified = false;
-  let markAgainAt = 0;
+  let markAgainAtMs = 0;
   /** As the tables have them. */
   let marked: { halted: string | null; stalled: string | null } = { halted: null, stalled: null };
   /** Answers in a row that would halt reading, and when the first came. */
-  let doubt: { readonly answers: number; readonly since: number } | null = null;
+  let doubt: { readonly answers: number; readonly sinceMs: number } | null = null;
 
   /** Shows how far an earlier process read, so that an alarm about failing nodes does not begin anew. */
   const resume = async (): Promise<void> => {
@@ -122,14 +122,14 @@ export const chainWatcher = (options: WatcherOptions): Watcher => {
   /** Marks at once that the chain is current or not, and every now and then what the nodes show. */
   const markNodes = async ({ height, stalled = progress.stalled }: ChainTip): Promise<void> => {
     show({ stalled });
-    if (stalled === marked.stalled && now().getTime() < markAgainAt) return;
+    if (stalled === marked.stalled && nowMs() < markAgainAtMs) return;
     await mark({ tip: height, readAt: null, halted: marked.halted });
   };
   const mark = async (change: Pick<ReadMark, 'tip' | 'readAt' | 'halted'>): Promise<void> => {
     const { stalled } = progress;
     await store.mark({ ...change, stalled, nodes: source.nodes?.() });
     marked = { halted: change.halted, stalled };
-    markAgainAt = now().getTime() + MARK_AGAIN_AFTER_MS;
+    markAgainAtMs = nowMs() + MARK_AGAIN_AFTER_MS;
   };
 
   const recheck = async (reading: Reading, blocks: number, signal: AbortSignal | undefined): Promise<void> => {
@@ -199,9 +199,8 @@ export const chainWatcher = (options: WatcherOptions): Watcher => {
 
   /** Halts once the nodes have said the same for long enough that all of them know the same. */
   const halt = async (error: ChainHaltedError): Promise<never> => {
-    const nowMs = now().getTime();
-    doubt = { answers: (doubt?.answers ?? 0) + 1, since: doubt?.since ?? nowMs };
-    const isProven = doubt.answers >= ANSWERS_BEFORE_HALT && nowMs - doubt.since >= kind.settleMs;
+    doubt = { answers: (doubt?.answers ?? 0) + 1, sinceMs: doubt?.sinceMs ?? nowMs() };
+    const isProven = doubt.answers >= ANSWERS_BEFORE_HALT && nowMs() - doubt.sinceMs >= kind.settleMs;
     if (!isProven && progress.state !== 'halted') throw new Error(error.message, { cause: error });
     show({ state: 'halted' });
     await mark({ tip: null, readAt: null, halted: error.message });

@@ -33,7 +33,8 @@ const MAX_FAILED = 10_000;
 interface Failed {
   readonly reference: AssignedReference;
   readonly attempts: number;
-  readonly retryAt: number;
+  /** By the monotonic clock. */
+  readonly retryAtMs: number;
 }
 
 export interface LostCallbacksOptions {
@@ -42,12 +43,22 @@ export interface LostCallbacksOptions {
   readonly orders: Pick<OrdersClient, 'summary'>;
   readonly record: RecordReport;
   readonly now: () => Date;
+  /** Monotonic clock. */
+  readonly nowMs?: () => number;
   readonly log: Logger;
 }
 
 /** Asks the providers for the payments of open orders, because a callback can get lost. Resolves to a function that
  *  asks for every order that reached one of the ages since the last call, and for those whose last answer failed. */
-export const lostCallbacks = ({ providers, readModel, orders, record, now, log }: LostCallbacksOptions) => {
+export const lostCallbacks = ({
+  providers,
+  readModel,
+  orders,
+  record,
+  now,
+  nowMs = () => performance.now(),
+  log,
+}: LostCallbacksOptions) => {
   const byName = new Map(providers.map((provider) => [provider.name, provider]));
   const failed = new Map<string, Failed>();
 
@@ -87,7 +98,7 @@ export const lostCallbacks = ({ providers, readModel, orders, record, now, log }
         failures.push(error);
         const waitMs = Math.min(LONGEST_RETRY_MS, TICK_MS * 2 ** Math.min(attempts, 10));
         if (failed.size < MAX_FAILED)
-          failed.set(key, { reference, attempts: attempts + 1, retryAt: now().getTime() + waitMs });
+          failed.set(key, { reference, attempts: attempts + 1, retryAtMs: nowMs() + waitMs });
       });
     };
     await pMap(references, askNext, { concurrency: CONCURRENCY });
@@ -108,7 +119,7 @@ export const lostCallbacks = ({ providers, readModel, orders, record, now, log }
       limit: MAX_PER_TICK + 1,
     });
     if (due.length > MAX_PER_TICK) log.warn({ asked: MAX_PER_TICK }, 'too many orders to ask their providers at once');
-    const again = [...failed.values()].filter(({ retryAt }) => retryAt <= upTo).slice(0, MAX_PER_TICK);
+    const again = [...failed.values()].filter(({ retryAtMs }) => retryAtMs <= nowMs()).slice(0, MAX_PER_TICK);
     const asked = [...due.slice(0, MAX_PER_TICK), ...again.map(({ reference }) => reference)];
     await askAll([...new Map(asked.map((reference) => [keyOf(reference), reference])).values()], signal);
     askedUpTo = upTo;

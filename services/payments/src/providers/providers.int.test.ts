@@ -179,6 +179,7 @@ const orderToAskFor = async () => {
     record: payments.record,
     log,
     now: () => new Date(clock),
+    nowMs: () => clock,
   });
   const asked = async () => {
     const before = provider.requests.length;

@@ -144,6 +144,7 @@ export const chainProcesses = (
       store: tables.store,
       stream: recorded.stream,
       now,
+      nowMs: () => now().getTime(),
       log,
       watched: {
         refresh: async () => {

@@ -49,7 +49,7 @@ export const bitcoinSource = ({
 }: BitcoinSourceOptions): ChainSource & { readonly close: () => Promise<void> } => {
   const roots = merkleRoots();
   const nodes = openNodes(options, (node) => checkGenesis(node, network));
-  const timing = { staleMs: staleAfterMs(network.chainId), now: options.now };
+  const timing = { staleMs: staleAfterMs(network.chainId), now: options.now, nowMs: options.nowMs };
   const positions = agreedPositions(nodes, { head: newestBlocks(), hashAt }, timing);
   const toAddress = addressOf(PREFIXES[network.chain]);
 

@@ -119,7 +119,11 @@ export const evmSource = ({
 
   return {
     verify: async () => void (await nodes.each(async () => {}, { evenUnused: true })),
-    ...agreedPositions(nodes, POSITIONS, { staleMs: staleAfterMs(network.chainId), now: options.now }),
+    ...agreedPositions(nodes, POSITIONS, {
+      staleMs: staleAfterMs(network.chainId),
+      now: options.now,
+      nowMs: options.nowMs,
+    }),
     block: async (ref, watched, { not } = {}): Promise<Block> => {
       const found = await nodes.first((node) => readBody(node, ref, watched), not);
       if (!found) throw new ReorganizedError(ref);
