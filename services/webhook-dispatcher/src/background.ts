@@ -113,14 +113,16 @@ const startMaintenance = (
     role: 'webhook maintenance',
     log,
     lead: async (signal) => {
-      const maintenance = maintain({ pool, partitions, webhooks, retention, disableAfterMs, now, log }, signal);
+      const schedule = config.WEBHOOK_RETRY_SECONDS;
+      const options = { pool, partitions, webhooks, retention, schedule, disableAfterMs, now, log };
+      const maintenance = maintain(options, signal);
       await Promise.all([maintenance, keepDeliveryCounts(pool, log, signal)]);
     },
   });
 };
 
 const startConsumer = (
-  { ingest, flushIngests, rewound }: Instance,
+  { ingest, sawEventsOf, flushIngests, rewound }: Instance,
   retention: Retention,
   { config, kafka, webhooks, registry: metrics, now, wait, log }: BackgroundOptions,
 ): RunningConsumer =>
@@ -128,7 +130,7 @@ const startConsumer = (
     kafka,
     groupId: 'webhook-dispatcher',
     topics,
-    handle: batchCalls(deliverEvents({ webhooks, ingest, retention, now, log })),
+    handle: batchCalls(deliverEvents({ webhooks, ingest, retention, now, sawEventsOf, log })),
     // All partitions of a fetch together.
     concurrency: topics.length * config.KAFKA_PARTITIONS,
     beforeCommit: flushIngests,

@@ -82,6 +82,7 @@ await runService(async () => {
       webhooks,
       ingest: (batch) => background.instance().ingest(batch),
       startReplay: async (request) => background.instance().startReplay(request),
+      eventsUntil: () => background.instance().eventsUntil(),
       isSandbox: config.ENVIRONMENT === 'sandbox',
       now,
     },

@@ -123,3 +123,28 @@ test('only time in which dispatchers ran counts as time in which a webhook faile
   await maintainAt(system, webhooks, () => new Date());
   expect(await isEnabled()).toBe(false);
 });
+
+test('deliveries of a clock that was ahead are due in time', async () => {
+  const { consume, instance, webhooks } = await system.start({ schedule: [5] });
+  const { merchantId } = await system.webhook(receiver.url);
+  receiver.answer = respond(500);
+  await consume([1, 2, 3].map(() => message({ type: 'order.paid', merchantId })));
+  await system.eventually('select 1 from webhooks.queue where attempts = 1 having count(*) = 3');
+  await instance.stop(0);
+  const now = new Date();
+  const dueIn = async () => {
+    const { rows } = await system.pool.query<{ due_at: Date }>('select due_at from webhooks.queue order by position');
+    return rows.map(({ due_at }) => (due_at.getTime() - now.getTime()) / 1_000);
+  };
+  // Not attempted yet, waiting for the first retry, and waiting for it from before the step.
+  await system.pool.query(
+    `update webhooks.queue q set attempts = wanted.attempts, due_at = $1::timestamptz + wanted.seconds * interval '1 second'
+     from (values (1, 0, 3600), (2, 1, 9), (3, 1, 3600)) as wanted (rank, attempts, seconds)
+     where rank = (select count(*) from webhooks.queue o where o.position <= q.position)`,
+    [now],
+  );
+  await maintainAt(system, webhooks, () => now);
+  expect(await dueIn()).toEqual([3_600, 9, 3_600]);
+  await maintainAt(system, webhooks, () => now, { isSetBack: true });
+  expect(await dueIn()).toEqual([0, 9, 0]);
+});

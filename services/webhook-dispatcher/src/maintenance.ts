@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from '@cpg/postgres';
 import type { Logger } from '@cpg/runtime';
+import { longestWaits, type Schedule } from './delivery/schedule.ts';
+import { pullForward } from './storage/claim.ts';
 import type { Partitions, Retention } from './storage/partitions.ts';
 import type { Directory } from './webhooks/directory.ts';
 
@@ -9,6 +11,7 @@ export interface MaintenanceOptions {
   readonly partitions: Partitions;
   readonly webhooks: Pick<Directory, 'disable'>;
   readonly retention: Retention;
+  readonly schedule: Schedule;
   /** A webhook whose attempts have all failed while dispatchers ran for this long is disabled, unless they are few or
    *  long ago. */
   readonly disableAfterMs: number;
@@ -23,27 +26,52 @@ const LAST_FAILURE_WITHIN_MS = 86_400_000;
 const EVERY_MS = 60_000;
 /** A round that took longer met an outage of the database, or a process that stood still. */
 const LONGEST_ROUND_MS = 2 * EVERY_MS;
+/** A clock that is only adjusted moves by less in one round. */
+const SET_BACK_MS = 1_000;
 
 /** Repeats the maintenance tasks until `signal` aborts. Only one instance, the leader, runs them. */
 export const maintain = async (options: MaintenanceOptions, signal: AbortSignal): Promise<void> => {
   let countedMs = performance.now();
+  const mayBeSetBack = stepsBack(options.now, () => performance.now());
   while (!signal.aborted) {
     const ms = performance.now();
-    await maintainOnce(options, ms - countedMs);
+    await maintainOnce(options, { ranMs: ms - countedMs, isSetBack: mayBeSetBack() });
     countedMs = ms;
     await sleep(EVERY_MS, undefined, { signal }).catch(() => {});
   }
 };
 
-/** Runs all tasks, `ranMs` after the last time. A task that fails does not prevent the others. */
-export const maintainOnce = async (options: MaintenanceOptions, ranMs: number): Promise<void> => {
-  const { pool, partitions, retention, now, log } = options;
+/** Returns a function that says whether the wall clock was set back since its last call, compared to the monotonic one.
+ *  The first call says yes, because nobody knows. */
+export const stepsBack = (now: () => Date, nowMs: () => number) => {
+  let offsetMs = Infinity;
+  return (): boolean => {
+    const before = offsetMs;
+    offsetMs = now().getTime() - nowMs();
+    return before - offsetMs > SET_BACK_MS;
+  };
+};
+
+export interface Round {
+  /** Since the last one. */
+  readonly ranMs: number;
+  /** The clock was set back since the last one, or may have been. */
+  readonly isSetBack: boolean;
+}
+
+/** Runs all tasks. A task that fails does not prevent the others. */
+export const maintainOnce = async (options: MaintenanceOptions, { ranMs, isSetBack }: Round): Promise<void> => {
+  const { pool, partitions, retention, schedule, now, log } = options;
   const deleteOld = (table: string, column: string) =>
     pool.query(`delete from webhooks.${table} where ${column} < $1::timestamptz - $2 * interval '1 day'`, [
       now(),
       retention.metadataDays,
     ]);
   const tasks = {
+    'make deliveries due': async () => {
+      const pulled = isSetBack ? await pullForward(pool, { waits: longestWaits(schedule), now: now() }) : 0;
+      if (pulled > 0) log.warn({ deliveries: pulled }, 'deliveries are due now: the clock was set back');
+    },
     'create partitions': () => partitions.ensureAhead(),
     'drop partitions': async () => {
       const dropped = await partitions.dropOld();

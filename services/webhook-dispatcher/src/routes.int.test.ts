@@ -69,6 +69,29 @@ test('answers a redelivery and a replay once they are durable, and refuses them 
   expect((await replay('two')).json()).toMatchObject({ statusCode: 409, code: 'webhook_disabled' });
 });
 
+test('a replay reaches the newest event although the clock was set back since', async () => {
+  const { app, consume } = await openApp(system);
+  const { id, merchantId } = await system.webhook(receiver.url);
+  const time = new Date(Date.now() + 3_600_000).toISOString();
+  const paid = message({ type: 'order.paid', merchantId, time });
+  await consume([paid]);
+  await system.eventually(`select 1 from webhooks.deliveries where status = 'delivered'`);
+  system.history.happened.push(paid);
+  const started = await app.inject({
+    method: 'POST',
+    url: `/webhooks/${id}/replays`,
+    headers: { authorization },
+    payload: {
+      replay_id: 'ahead',
+      event_types: ['order:paid'],
+      from_date: '2020-01-01T00:00:00.000Z',
+      to_date: '2999-01-01T00:00:00.000Z',
+    },
+  });
+  expect(started.json().to_date).toBe(time);
+  await receiver.arrived(2);
+});
+
 test('without ORDERS_URL and PAYMENTS_URL replays are refused, and deliveries continue', async () => {
   const { app, consume } = await openApp(system, { withoutHistory: true });
   const { id, merchantId } = await system.webhook(receiver.url);

@@ -4,6 +4,7 @@ import type { Pool } from '@cpg/postgres';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Ingest } from './delivery/ingest.ts';
+import type { Instance } from './delivery/instance.ts';
 import type { Replays } from './delivery/replays.ts';
 import { sampleEvent } from './samples.ts';
 import { failDeliveriesOfWebhook } from './storage/deletions.ts';
@@ -16,6 +17,7 @@ export interface WebhookRoutes {
   readonly webhooks: Directory;
   readonly ingest: Ingest;
   readonly startReplay: Replays['start'];
+  readonly eventsUntil: Instance['eventsUntil'];
   readonly isSandbox: boolean;
   readonly now: () => Date;
 }
@@ -24,7 +26,7 @@ const ROWS_PER_STATEMENT = 5_000;
 
 /** The routes that the gateway calls. */
 export const webhookRoutes: FastifyPluginAsyncZod<WebhookRoutes> = async (app, options) => {
-  const { pool, webhooks, ingest, startReplay, isSandbox, now } = options;
+  const { pool, webhooks, ingest, startReplay, eventsUntil, isSandbox, now } = options;
   /** Reads a webhook from the database. */
   const webhookOf = async (id: string) => {
     await webhooks.load([id], 0);
@@ -70,7 +72,7 @@ export const webhookRoutes: FastifyPluginAsyncZod<WebhookRoutes> = async (app, o
         webhookId: webhook.id,
         merchantId: webhook.merchantId,
         from: new Date(from_date),
-        to: new Date(Math.min(Date.parse(to_date), now().getTime())),
+        to: new Date(Math.min(Date.parse(to_date), eventsUntil().getTime())),
         types,
       });
       if (!replay)

@@ -86,6 +86,7 @@ export const startInstance = async (options: InstanceOptions) => {
   const requeue = createRequeuer({ pool, leases, dispatcher, changes, log });
   const claims: Claims = startClaims({ ...options, leases, dispatcher, changes });
   const replays = replaysOf(options, { partitions, holder: leases.holder });
+  let newestEventMs = -Infinity;
   const refresh = setInterval(() => {
     webhooks
       .load(dispatcher.webhookIds())
@@ -99,6 +100,11 @@ export const startInstance = async (options: InstanceOptions) => {
     /** The consumer goes on from its committed offsets, after a RewindError. */
     rewound: unflushed.rewound,
     startReplay: replays.start,
+    /** Tells the times of consumed events, ISO 8601. */
+    sawEventsOf: (times: readonly string[]) =>
+      void (newestEventMs = Math.max(newestEventMs, ...times.map((time) => Date.parse(time)))),
+    /** The end of what has happened: now, or the newest event while our clock is behind. */
+    eventsUntil: (): Date => new Date(Math.max(now().getTime(), newestEventMs)),
     partitions,
     heartbeat: leases.heartbeat,
     counts: () => ({ ...dispatcher.counts(), unrecorded: recorder.pending() }),

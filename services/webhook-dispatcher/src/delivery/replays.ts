@@ -13,6 +13,7 @@ import {
   countUnleased,
   createReplay,
   finishReplay,
+  MAX_RETRY_MS,
   postponeReplay,
   type ReplayRequest,
   type ReplayRow,
@@ -54,8 +55,6 @@ export const replaysUnavailable: Replays = {
   },
   stop: async () => {},
 };
-
-const MAX_RETRY_MS = 15_000;
 
 /** Queues the events of replays, step by step. Each step loads a batch without a transaction, then commits its events
  *  and the new cursor in one. A failed step leaves nothing behind, and any instance continues the replay of a crashed

@@ -34,6 +34,10 @@ export const nextAttemptAt = (
   return new Date(now.getTime() + Math.round(wait * 1_000));
 };
 
+/** The longest waits after the first, second, ... attempt, in seconds. */
+export const longestWaits = (schedule: Schedule): number[] =>
+  schedule.map((seconds) => seconds * MAX_RETRY_AFTER_FACTOR);
+
 /** The seconds of a Retry-After header, which has whole seconds or an HTTP date; 0 for a past date, null for any other
  *  text. Source: RFC 9110, section 10.2.3. */
 export const retryAfterSeconds = (header: string, now: Date): number | null => {

@@ -1,6 +1,7 @@
 import type { ResourceMessage } from '@cpg/contracts';
 import type { Logger } from '@cpg/runtime';
 import type { Ingest } from '../delivery/ingest.ts';
+import type { Instance } from '../delivery/instance.ts';
 import { renderMessage } from '../delivery/render.ts';
 import { firstBodyDay, type Retention } from '../storage/partitions.ts';
 import type { Directory, Subscriptions } from '../webhooks/directory.ts';
@@ -10,13 +11,15 @@ export interface EventsOptions {
   readonly ingest: Ingest;
   readonly retention: Retention;
   readonly now: () => Date;
+  readonly sawEventsOf: Instance['sawEventsOf'];
   readonly log: Logger;
 }
 
 /** Turns order and payment messages into deliveries, one per subscribed webhook. Idempotent. */
 export const deliverEvents =
-  ({ webhooks, ingest, retention, now, log }: EventsOptions) =>
+  ({ webhooks, ingest, retention, now, sawEventsOf, log }: EventsOptions) =>
   async (messages: readonly ResourceMessage[]): Promise<void> => {
+    sawEventsOf(messages.map(({ time }) => time));
     const deletedOrderIds = [
       ...new Set(messages.filter(({ type }) => type === 'order.deleted').map(({ orderid }) => orderid)),
     ];

@@ -80,6 +80,22 @@ export const claim = async (
   return rows.sort((a, b) => (BigInt(a.position) < BigInt(b.position) ? -1 : 1));
 };
 
+/** Makes deliveries due that wait longer than their schedule lets them: their times are from before the clock was set
+ *  back. `waits` are the longest waits in seconds after the first, second, ... attempt. Returns their number. */
+export const pullForward = async (
+  db: Queryable,
+  { waits, now }: { waits: readonly number[]; now: Date },
+): Promise<number> => {
+  const { rowCount } = await db.query(
+    `update webhooks.queue set due_at = $2 where position in (
+       select position from webhooks.queue
+       where leased_by is null and due_at > $2::timestamptz + coalesce(($1::float8[])[attempts], 0) * interval '1 second'
+       order by position for update)`,
+    [waits, now],
+  );
+  return rowCount ?? 0;
+};
+
 /** Releases the leases of `holder` on these rows. */
 export const releaseLeases = (db: Queryable, holder: string, positions: readonly string[]) =>
   db.query(`update ${lockedQueue('position = any($1::bigint[]) and leased_by = $2', 'set leased_by = null')}`, [

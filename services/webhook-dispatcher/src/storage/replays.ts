@@ -62,19 +62,22 @@ export const createReplay = async (db: Queryable, request: ReplayRequest, now: D
   return rows[0] ?? null;
 };
 
+/** No step waits longer. A later time is one from before the clock was set back. */
+export const MAX_RETRY_MS = 15_000;
+
 /** Leases the unfinished replay whose last step is longest ago, unless it is postponed or leased to another live
  *  instance. An instance runs one step at a time, so what it still has leased is from a failed step. */
 export const claimReplay = async (db: Queryable, holder: string, now: Date): Promise<ClaimedReplay | null> => {
   const { rows } = await db.query<ClaimedReplay>(
     `update webhooks.replays set stepped_at = $2, leased_by = $1 where id = (
        select id from webhooks.replays
-       where finished_at is null and retry_at <= $2 and (leased_by is null or leased_by = $1 or not exists (
+       where finished_at is null and (retry_at <= $2 or retry_at > $2::timestamptz + $3 * interval '1 ms') and (leased_by is null or leased_by = $1 or not exists (
          select from webhooks.instances i where i.id = leased_by and i.expires_at > now()))
        order by stepped_at limit 1 for update skip locked
      ) returning *, exists (
        select from gateway.webhooks w where w.id = webhook_id and w.is_enabled and w.deleted_at is null
      ) as is_on`,
-    [holder, now],
+    [holder, now, MAX_RETRY_MS],
   );
   return rows[0] ?? null;
 };

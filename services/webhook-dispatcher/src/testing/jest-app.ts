@@ -23,14 +23,14 @@ export const openApp = async (system: Dispatchers, { isSandbox = true, withoutHi
     endpoints: instance.endpoints,
     now,
   });
-  const { ingest, startReplay } = instance;
+  const { ingest, startReplay, eventsUntil } = instance;
   const app = buildApp({
     gate: { waitUntilOpen: async () => {} },
     token: 'a token',
     log,
     checks: { postgres: () => system.pool.query('select 1'), kafka: () => Promise.reject(new Error('not joined')) },
     metrics,
-    routes: { pool: system.pool, webhooks, ingest, startReplay, isSandbox, now },
+    routes: { pool: system.pool, webhooks, ingest, startReplay, eventsUntil, isSandbox, now },
   });
   return { app, instance, metrics, recorded, consume };
 };

@@ -70,7 +70,8 @@ export const dispatchers = async () => {
       await instance.stop(0);
       await sender.close();
     });
-    const deliver = deliverEvents({ webhooks, ingest: instance.ingest, retention: DEFAULT_RETENTION, now, log });
+    const { ingest, sawEventsOf } = instance;
+    const deliver = deliverEvents({ webhooks, ingest, sawEventsOf, retention: DEFAULT_RETENTION, now, log });
     /** Consumes messages again when the instance asks for it, as the Kafka consumer does. */
     const consume = async (messages: Parameters<typeof deliver>[0]): Promise<void> => {
       try {

@@ -12,7 +12,7 @@ export const maintainAt = (
   system: Dispatchers,
   webhooks: MaintenanceOptions['webhooks'],
   now: () => Date,
-  { retention = DEFAULT_RETENTION, ranMs = 60_000 } = {},
+  { retention = DEFAULT_RETENTION, ranMs = 60_000, isSetBack = false } = {},
 ) =>
   maintainOnce(
     {
@@ -20,9 +20,10 @@ export const maintainAt = (
       partitions: createPartitions(system.pool, { now, retention }),
       webhooks,
       retention,
+      schedule: [5, 300],
       disableAfterMs: 5 * DAY_MS,
       now,
       log,
     },
-    ranMs,
+    { ranMs, isSetBack },
   );
