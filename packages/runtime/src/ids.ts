@@ -1,5 +1,6 @@
 import { createHash, randomFillSync } from 'node:crypto';
 import { ID_PREFIXES } from '@cpg/contracts';
+import { wallClock } from '@cpg/core';
 import { monotonicFactory, uuidToULID } from 'ulid';
 
 const randomBytes = Buffer.alloc(4_096);
@@ -14,10 +15,22 @@ const random = (): number => {
   return randomBytes[usedBytes++]! / 256;
 };
 
-const ulid = monotonicFactory(random);
+/** By how much the clock may go back until ids follow it: a step, and not only an adjustment. */
+const STEP_BACK_MS = 1_000;
+let ulid = monotonicFactory(random);
+let latestMs = -Infinity;
 
-/** A new ULID. Within one process, later ULIDs sort after earlier ones. */
-export const newUlid = (now: Date = new Date()): string => ulid(now.getTime());
+/** A new ULID. Within one process, later ULIDs sort after earlier ones, unless the clock was set back: then they would
+ *  bear times of the future. */
+export const newUlid = (now: Date = wallClock()): string => {
+  const ms = now.getTime();
+  if (ms < latestMs - STEP_BACK_MS) {
+    ulid = monotonicFactory(random);
+    latestMs = ms;
+  }
+  latestMs = Math.max(latestMs, ms);
+  return ulid(ms);
+};
 
 const UUID_GROUPS = /^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/;
 
