@@ -1,6 +1,19 @@
 import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
+const UNCOLLECTED_TIMEOUTS = {
+  selector:
+    'CallExpression[callee.object.name="AbortSignal"][callee.property.name="any"] MemberExpression[object.name="AbortSignal"][property.name="timeout"]',
+  message: 'The timeout may be collected as garbage before it fires: use withTimeoutSignal.',
+};
+const WALL_CLOCK_MESSAGE =
+  'The wall clock jumps: measure durations by performance.now() or the option nowMs. For a time that is stored or shown, use the option now, or wallClock of @cpg/core.';
+const WALL_CLOCK = [
+  'MemberExpression[object.name="Date"][property.name="now"]',
+  'NewExpression[callee.name="Date"][arguments.length=0]',
+  'CallExpression[callee.name="Date"]',
+].map((selector) => ({ selector, message: WALL_CLOCK_MESSAGE }));
+
 export default tseslint.config(
   { ignores: ['**/dist/', '**/node_modules/', '.data/', 'docs/', '**/generated/'] },
   js.configs.recommended,
@@ -19,15 +32,23 @@ export default tseslint.config(
       '@typescript-eslint/prefer-promise-reject-errors': 'off',
       // kafkajs returns objects of functions that are meant to be destructured.
       '@typescript-eslint/unbound-method': 'off',
-      'no-restricted-syntax': [
-        'error',
-        {
-          selector:
-            'CallExpression[callee.object.name="AbortSignal"][callee.property.name="any"] MemberExpression[object.name="AbortSignal"][property.name="timeout"]',
-          message: 'The timeout may be collected as garbage before it fires: use withTimeoutSignal.',
-        },
-      ],
+      'no-restricted-syntax': ['error', UNCOLLECTED_TIMEOUTS, ...WALL_CLOCK],
     },
+  },
+  {
+    files: [
+      'packages/core/src/clock.ts',
+      // Published without dependencies.
+      'packages/webhook-verifier/src/verify.ts',
+      // The monotonic clock of a browser stands still while its device sleeps.
+      'services/gateway/src/pay-page/browser/**',
+      '**/*.test.ts',
+      '**/testing/**/*.ts',
+      'packages/acceptance/**/*.ts',
+      '**/bench/**',
+      '**/examples/**',
+    ],
+    rules: { 'no-restricted-syntax': ['error', UNCOLLECTED_TIMEOUTS] },
   },
   {
     // Responses and rows are of type any in tests, which check their shape.

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { wallClockMs } from '@cpg/core';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { type Access, accessControl } from './access.ts';
 import { type FaultOf, withFaults } from './append-faults.ts';
@@ -48,7 +49,7 @@ const MAX_MESSAGE_BYTES = 17 * 1024 * 1024;
  *  Throws an error with code EADDRINUSE for a taken port, and UnsupportedSchemaVersion for data of another version. */
 export const startEventStore = async (options: EventStoreOptions): Promise<EventStoreServer> => {
   const { databaseUrl, port, host = '127.0.0.1', log = () => {} } = options;
-  const now = Date.now;
+  const now = wallClockMs;
   const live = new LiveTail();
   const reader = new Reader({ databaseUrl, now, log });
   const reclaimer = new Reclaimer({ databaseUrl, log, delayMs: options.reclaimDelayMs });

@@ -1,3 +1,4 @@
+import { wallClockMs } from '@cpg/core';
 import { KafkaError, StorageUnavailable, errorCode } from './errors.ts';
 import type { Catalogue } from './storage/catalogue.ts';
 import type { LogWriter } from './storage/log-writer.ts';
@@ -34,7 +35,7 @@ export class TransactionCoordinator {
     this.writer = writer;
     this.catalogue = catalogue;
     this.limits = limits;
-    this.timer = setInterval(() => this.abortTimedOut(Date.now()), limits.transactionCheckMs);
+    this.timer = setInterval(() => this.abortTimedOut(wallClockMs()), limits.transactionCheckMs);
   }
 
   close(): void {

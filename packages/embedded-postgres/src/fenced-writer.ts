@@ -53,7 +53,10 @@ export class FencedWriter {
   /** Resolves once tasks are accepted. Retries while the database is unavailable.
    *  Throws permanent errors of `load`, WriterLockTaken after `lockWaitMs`, and WriterUnavailable after `stop`. */
   start(): Promise<void> {
-    const connected = this.#connect(Date.now() + (this.#options.lockWaitMs ?? Infinity), this.#options.isPermanent);
+    const connected = this.#connect(
+      performance.now() + (this.#options.lockWaitMs ?? Infinity),
+      this.#options.isPermanent,
+    );
     this.#connecting = connected.catch(() => {});
     return connected;
   }

@@ -54,7 +54,7 @@ export const openLockedSession = async (
     await applySettings(session, { ...options.settings, synchronous_commit: 'on' });
     const taken = `another ${options.holder} writes to this database: stop it, or use another database`;
     while (!(await tryLock(session, options.lockKey))) {
-      if (Date.now() > giveUpAt) throw new WriterLockTaken(taken);
+      if (performance.now() > giveUpAt) throw new WriterLockTaken(taken);
       onWaiting(taken);
       await sleep(LOCK_POLL_MS, undefined, { signal });
     }

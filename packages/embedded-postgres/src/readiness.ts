@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { wallClockMs } from '@cpg/core';
 import { diskFault } from './disk-fault.ts';
 import { SEVERE_LINE } from './log-lines.ts';
 
@@ -25,9 +26,10 @@ export const waitUntilReady = (
 ): Promise<void> =>
   new Promise((resolve, reject) => {
     const lines: string[] = [];
-    const startedAt = Date.now();
+    const startedAt = wallClockMs();
+    const startedMs = performance.now();
     const report = setInterval(() => {
-      const seconds = Math.round((Date.now() - startedAt) / 1000);
+      const seconds = Math.round((performance.now() - startedMs) / 1000);
       const last = lines.at(-1);
       onSlowStart(`PostgreSQL is still starting after ${seconds} s${last ? `; its last log line: ${last}` : ''}`);
     }, REPORT_MS);

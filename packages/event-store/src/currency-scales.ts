@@ -1,5 +1,5 @@
 import { CurrencyScaleRecorded, decimalsOf, PaymentCurrency, SCALES_STREAM } from '@cpg/contracts';
-import { AppError } from '@cpg/core';
+import { AppError, wallClock } from '@cpg/core';
 import { FatalStartError } from '@cpg/runtime';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { appendOne, deletedStream, endOf } from './append-one.ts';
@@ -46,7 +46,7 @@ export const recordScale = async (
     if (recorded !== undefined) return requireConfiguredScale(currency, recorded);
     const event: CurrencyScaleRecorded = {
       type: 'CurrencyScaleRecorded',
-      data: { currency, decimals: decimalsOf(currency), at: new Date().toISOString() },
+      data: { currency, decimals: decimalsOf(currency), at: wallClock().toISOString() },
     };
     await appendOne(client, SCALES_STREAM, event, end, actor);
   }

@@ -1,4 +1,5 @@
 import type { DomainMessage } from '@cpg/contracts';
+import { wallClockMs } from '@cpg/core';
 import { CompressionTypes, type Kafka, type Message, Partitioners, type Producer, type Transaction } from 'kafkajs';
 
 /** A message to publish: its JSON text, and the attributes of which its record is made. The order is its key. */
@@ -109,6 +110,6 @@ const encode = ({ orderid, time, text }: OutgoingMessage): EncodedMessage => ({
   key: orderid,
   value: Buffer.from(text),
   // Kafka refuses records from the far future: the clock of the service that recorded the event was wrong.
-  timestamp: String(Math.min(Date.parse(time), Date.now())),
+  timestamp: String(Math.min(Date.parse(time), wallClockMs())),
   headers: { 'content-type': 'application/cloudevents+json; charset=utf-8' },
 });

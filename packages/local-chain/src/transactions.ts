@@ -30,9 +30,9 @@ export interface Receipt {
 
 /** Waits until a transaction is in a block. */
 export const mined = async (call: RpcCall, hash: string): Promise<Receipt> => {
-  for (const end = Date.now() + MINED_WITHIN_MS; ; await sleep(20)) {
+  for (const end = performance.now() + MINED_WITHIN_MS; ; await sleep(20)) {
     const receipt = await call<Receipt | null>('eth_getTransactionReceipt', hash);
     if (receipt) return receipt;
-    if (Date.now() > end) throw new Error(`${hash} is in no block after ${MINED_WITHIN_MS / 1000} s`);
+    if (performance.now() > end) throw new Error(`${hash} is in no block after ${MINED_WITHIN_MS / 1000} s`);
   }
 };

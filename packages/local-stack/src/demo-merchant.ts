@@ -15,12 +15,12 @@ export const ensureDemoMerchant = async (
   { databaseUrl, pepper, apiKey: requestedKey }: { databaseUrl: string; pepper: string; apiKey: string | undefined },
 ): Promise<{ merchantId: string; apiKey: string }> => {
   let apiKey = requestedKey ?? readSandbox(dataDir)?.api_key ?? newKey();
-  for (const end = Date.now() + DATABASE_TIMEOUT_MS; ; await sleep(250)) {
+  for (const end = performance.now() + DATABASE_TIMEOUT_MS; ; await sleep(250)) {
     try {
       const { merchantId } = await ensureSandboxMerchant({ databaseUrl, pepper, apiKey });
       return { merchantId, apiKey };
     } catch (cause) {
-      if (isTransientDatabaseError(cause) && Date.now() < end) continue;
+      if (isTransientDatabaseError(cause) && performance.now() < end) continue;
       if (cause instanceof InactiveKeyError && !requestedKey) {
         apiKey = newKey();
         continue;

@@ -31,10 +31,10 @@ const main = async (): Promise<number> => {
     print('stopped');
   };
   const exitCode = runUntilSignal({ stop, kill: stack.kill });
-  const startedAt = Date.now();
+  const startedAt = performance.now();
   try {
     const runningStack = await stack.start();
-    const startupSeconds = (Date.now() - startedAt) / 1000;
+    const startupSeconds = (performance.now() - startedAt) / 1000;
     const paymentLink = process.env.DEMO_ORDER === 'off' ? null : await createPaymentLink(runningStack);
     print(banner(runningStack, startupSeconds, paymentLink));
   } catch (error) {

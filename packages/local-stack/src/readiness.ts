@@ -29,13 +29,13 @@ export const waitUntilReady = async (
   checks: Readonly<Record<string, ReadinessCheck>>,
   { timeoutMs, shouldStop }: { timeoutMs: number; shouldStop: () => boolean },
 ): Promise<string[]> => {
-  const end = Date.now() + timeoutMs;
+  const end = performance.now() + timeoutMs;
   const faults = await Promise.all(
     Object.entries(checks).map(async ([name, check]) => {
       for (;;) {
         const fault = await check();
         if (fault === null) return [];
-        if (shouldStop() || Date.now() > end) return [`${name} ${fault}`];
+        if (shouldStop() || performance.now() > end) return [`${name} ${fault}`];
         await sleep(POLL_MS);
       }
     }),

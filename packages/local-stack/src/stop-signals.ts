@@ -14,10 +14,10 @@ export const runUntilSignal = ({ stop, kill }: { stop: () => Promise<void>; kill
     };
     const onSignal = () => {
       if (signalledAt !== null) {
-        if (Date.now() - signalledAt > SAME_SIGNAL_MS) killAndExit(130);
+        if (performance.now() - signalledAt > SAME_SIGNAL_MS) killAndExit(130);
         return;
       }
-      signalledAt = Date.now();
+      signalledAt = performance.now();
       clearInterval(parentCheck);
       setTimeout(killAndExit, STOP_TIMEOUT_MS, 1).unref();
       stop().then(

@@ -1,5 +1,6 @@
 import { lagMetric, type MetricsRegistry } from '@cpg/runtime';
 import type { AllStreamResolvedEvent } from '@eventstore/db-client';
+import { wallClockMs } from '@cpg/core';
 
 /** Measures how far the shards that this process leads are behind, by checkpoint. */
 export interface Lags {
@@ -15,7 +16,7 @@ export interface Lag {
 }
 
 /** Shows the lags as the metric `subscription_lag_seconds`. */
-export const createLags = (registry: MetricsRegistry, now: () => number = Date.now): Lags => {
+export const createLags = (registry: MetricsRegistry, now: () => number = wallClockMs): Lags => {
   /** When the oldest event was recorded that is received and not completed; null without one. */
   const oldest = new Map<string, Date | null>();
   lagMetric(registry, () =>

@@ -8,6 +8,7 @@ import {
 import { type Environment, isReadable, type Queryable, WrongEnvironmentError } from '@cpg/postgres';
 import { newUlid } from '@cpg/runtime';
 import type { EventStoreDBClient } from '@eventstore/db-client';
+import { wallClock } from '@cpg/core';
 import { type Projection, nameOf } from './projection.ts';
 
 export interface OwnStoreOptions {
@@ -50,7 +51,7 @@ export const identifyStore = ({
 }: Pick<OwnStoreOptions, 'client' | 'environment' | 'name'>): Promise<StoreIdentity> =>
   writeStoreIdentity(
     client,
-    { storeId: `sto_${newUlid()}`, environment, at: new Date().toISOString() },
+    { storeId: `sto_${newUlid()}`, environment, at: wallClock().toISOString() },
     `service:${name}`,
   );
 

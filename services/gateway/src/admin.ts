@@ -1,3 +1,4 @@
+import { wallClock } from '@cpg/core';
 import { createPool } from '@cpg/postgres';
 import {
   ConfigError,
@@ -45,7 +46,7 @@ const run = async (args: readonly string[]): Promise<void> => {
       pool,
       pepper: config.API_KEY_PEPPER[0]!,
       environment: keyEnvironmentOf(config.ENVIRONMENT),
-      now: () => new Date(),
+      now: wallClock,
     });
     print(output);
   } finally {

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { wallClock } from '@cpg/core';
 import { databaseDependency, POSTGRES } from '@cpg/postgres';
 import {
   createAddressMatcher,
@@ -49,7 +50,7 @@ await runService(async () => {
   const startup = createStartupTasks(log);
   const gate = createStartGate();
   const instanceLock = holdInstanceLock({ url: config.DATABASE_URL, log });
-  const now = () => new Date();
+  const now = wallClock;
   const lastUsed = createLastUsedTracker({ write: (uses) => updateLastUsed(pool, uses), log });
   const cleanup = startCleanup({
     tasks: {

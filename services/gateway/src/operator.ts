@@ -1,3 +1,4 @@
+import { wallClock } from '@cpg/core';
 import { createPool } from '@cpg/postgres';
 import { CommaSeparatedList, createLogger } from '@cpg/runtime';
 import { createKey, type CreateKeyArguments } from './admin/keys.ts';
@@ -18,7 +19,7 @@ export const openOperator = ({ databaseUrl, pepper }: OperatorOptions) => {
     pool,
     pepper: CommaSeparatedList.parse(pepper)[0]!,
     environment: 'sandbox',
-    now: () => new Date(),
+    now: wallClock,
   } as const;
   return {
     createMerchant: (definition: unknown) => createMerchant(pool, definition, admin.now()),

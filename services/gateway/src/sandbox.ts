@@ -1,4 +1,5 @@
 import { type CreateMerchantDto, PaymentCurrency, PaymentRail } from '@cpg/contracts';
+import { wallClock } from '@cpg/core';
 import { createPool, type Pool } from '@cpg/postgres';
 import { CommaSeparatedList, createLogger, newUlid } from '@cpg/runtime';
 import { type ApiKey, parseApiKey } from './keys/api-key.ts';
@@ -48,7 +49,7 @@ export const ensureSandboxMerchant = async ({
     }
     if (key && (await reuseStoredKey(pool, merchantId, key, peppers))) return { merchantId, apiKey: key.text };
     const spec = { merchantId, scopes: Scope.options, environment: 'sandbox' } as const;
-    const { text } = await issueKey(pool, spec, { pepper: peppers[0]!, at: new Date(), ...(key && { key }) });
+    const { text } = await issueKey(pool, spec, { pepper: peppers[0]!, at: wallClock(), ...(key && { key }) });
     return { merchantId, apiKey: text };
   } finally {
     await pool.end();
@@ -65,7 +66,7 @@ const parseSandboxKey = (text: string): ApiKey => {
 
 const ensureDemoMerchant = async (pool: Pool): Promise<string> => {
   const id = `mer_${newUlid()}`;
-  if (await insertMerchant(pool, id, DEMO, new Date())) return id;
+  if (await insertMerchant(pool, id, DEMO, wallClock())) return id;
   const stored = await merchantByReference(pool, DEMO.external_reference_id);
   if (!stored) throw new Error('the demo merchant does not exist');
   return stored.resource.id;
@@ -82,7 +83,7 @@ const reuseStoredKey = async (
   if (!stored) return false;
   if (stored.merchant_id !== merchantId)
     throw new RangeError('another merchant has a key with the same first 12 characters');
-  if (stored.status === 'revoked' || (stored.expires_at !== null && stored.expires_at <= new Date())) {
+  if (stored.status === 'revoked' || (stored.expires_at !== null && stored.expires_at <= wallClock())) {
     throw new InactiveKeyError('SANDBOX_API_KEY was revoked or has expired: set another one, or none');
   }
   if ((await verifySecret(key.secret, stored, peppers)) === 'invalid') {
@@ -90,7 +91,7 @@ const reuseStoredKey = async (
       pool,
       key.kid,
       { ...(await hashSecret(key.secret, peppers[0]!)), last4: key.text.slice(-4) },
-      new Date(),
+      wallClock(),
     );
   }
   return true;

@@ -13,6 +13,7 @@ import {
 } from '@cpg/runtime';
 import { createLags, openConnections, startBackgroundWork } from '@cpg/stream-relay';
 import type { EventStoreDBClient } from '@eventstore/db-client';
+import { wallClock } from '@cpg/core';
 import { buildApp } from './app.ts';
 import { paymentsClient } from './clients/payments.ts';
 import { orderCommands } from './commands.ts';
@@ -49,7 +50,7 @@ const ENDED_UNREAD = {
 await runService(async () => {
   const config = readOrdersConfig(process.env);
   const { log, outages } = createServiceLog({ name: 'orders', level: config.LOG_LEVEL });
-  const now = () => new Date();
+  const now = wallClock;
 
   const connections = openConnections(config, { name: 'orders', log, outages });
   const { client, readModel, followerPool } = connections;

@@ -13,6 +13,7 @@ import {
 } from '@cpg/runtime';
 import { createLags, openConnections, startBackgroundWork } from '@cpg/stream-relay';
 import type { EventStoreDBClient } from '@eventstore/db-client';
+import { wallClock } from '@cpg/core';
 import { depositSettings } from './accounts/deposit-settings.ts';
 import type { MerchantAccounts } from './accounts/merchant-accounts.ts';
 import { buildApp } from './app.ts';
@@ -48,7 +49,7 @@ import { unclaimedMetrics } from './unclaimed/unclaimed-metrics.ts';
 await runService(async () => {
   const config = readPaymentsConfig(process.env);
   const { log, outages } = createServiceLog({ name: 'payments', level: config.LOG_LEVEL });
-  const now = () => new Date();
+  const now = wallClock;
   logAccountKeys(config.networks, log);
 
   const connections = openConnections(config, { name: 'payments', log, outages });

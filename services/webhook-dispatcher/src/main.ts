@@ -1,3 +1,4 @@
+import { wallClock } from '@cpg/core';
 import { createKafka, KAFKA, kafkaDependency } from '@cpg/kafka';
 import { databaseDependency, POSTGRES } from '@cpg/postgres';
 import {
@@ -25,7 +26,7 @@ const STOP_WITHIN_MS = 6_500;
 await runService(async () => {
   const config = readDispatcherConfig(process.env);
   const { log, outages } = createServiceLog({ name: 'webhook-dispatcher', level: config.LOG_LEVEL });
-  const now = () => new Date();
+  const now = wallClock;
 
   const pool = openPool(config.DATABASE_URL, { max: 8, log });
   const webhooks = createDirectory({ pool, box: secretBox(config.WEBHOOK_ENCRYPTION_KEY), now });

@@ -1,4 +1,5 @@
 import type streamsPb from '@eventstore/db-client/generated/streams_pb.js';
+import { wallClockMs } from '@cpg/core';
 import type { ServerDuplexStream } from '@grpc/grpc-js';
 import { type ProposedEvent, sizeOf } from '../events.ts';
 import { type Refusal, RefusedError, unavailable } from '../refusals.ts';
@@ -32,7 +33,7 @@ export const batchAppend = (
       if (error === undefined) resolve();
       else reject(error);
     });
-    const deadlines = setInterval(() => appends.expire(Date.now()), DEADLINE_CHECK_MS);
+    const deadlines = setInterval(() => appends.expire(wallClockMs()), DEADLINE_CHECK_MS);
     signal.addEventListener('abort', () => appends.stop(signal.reason), { once: true });
     call.on('cancelled', () => appends.fail(signal.reason));
     call.on('data', (request: streamsPb.BatchAppendReq) => appends.receive(request));
@@ -137,7 +138,7 @@ class BatchAppends {
 
   #commit(key: string, append: PendingAppend): void {
     const { options, events, abandoned } = append;
-    if (isPastDeadline(options, Date.now())) throw new RefusedError({ kind: 'deadline-exceeded' });
+    if (isPastDeadline(options, wallClockMs())) throw new RefusedError({ kind: 'deadline-exceeded' });
     append.isComplete = true;
     this.#complete++;
     const stream = streamNameOf(options.getStreamIdentifier());

@@ -28,12 +28,12 @@ export const fetch: Api = {
     const request = readFetchRequest(apiRequest);
     const { sessionId, partitions, maxWaitMs, readCommitted } = request;
     if (sessionId !== NO_SESSION) return writeSessionNotSupported;
-    const deadline = Date.now() + Math.min(maxWaitMs, MAX_WAIT_MS);
+    const deadline = performance.now() + Math.min(maxWaitMs, MAX_WAIT_MS);
     for (;;) {
       // The wait starts before the read, so that no append between them is missed.
       const wait = waitForAppend(broker, partitions, deadline, signal);
       const { fetched, missingBytes } = await readAll(broker, request);
-      if (missingBytes <= 0 || Date.now() >= deadline || signal.aborted) {
+      if (missingBytes <= 0 || performance.now() >= deadline || signal.aborted) {
         wait.cancel();
         return writeFetchResponse(version, partitions, fetched);
       }
@@ -130,7 +130,7 @@ const waitForAppend = (
     if (catalogue.partition(partition.topic.name, partition.index) === partition) cancelWhenGrown();
     else cancel();
   };
-  const timer = setTimeout(cancel, Math.max(0, deadline - Date.now()));
+  const timer = setTimeout(cancel, Math.max(0, deadline - performance.now()));
   signal.addEventListener('abort', cancel);
   for (const { waitingReaders } of partitions) waitingReaders.add(onChange);
   return {

@@ -1,4 +1,5 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { wallClockMs } from '@cpg/core';
 import type { Broker } from '../broker.ts';
 import { type ErrorCode, KafkaError, errorCode, errorCodeOf } from '../errors.ts';
 import { type BatchLimits, parseBatch } from '../records/batch.ts';
@@ -101,7 +102,7 @@ const store = async (
 };
 
 const limitsOf = (config: TopicConfig): BatchLimits => {
-  const now = Date.now();
+  const now = wallClockMs();
   return {
     maxBytes: config['max.message.bytes'],
     minTimestamp: now - config['message.timestamp.before.max.ms'],

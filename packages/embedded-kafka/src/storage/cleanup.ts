@@ -1,3 +1,4 @@
+import { wallClockMs } from '@cpg/core';
 import { KafkaError, StorageUnavailable } from '../errors.ts';
 import type { Settings } from '../settings.ts';
 import type { Catalogue } from './catalogue.ts';
@@ -66,7 +67,7 @@ export const startCleanup = (options: CleanupOptions): Cleanup => {
 const applyRetention = async (options: CleanupOptions, stopped: AbortSignal): Promise<void> => {
   for (const partition of options.catalogue.allPartitions()) {
     if (stopped.aborted) return;
-    await moveLogStart(options, partition, Date.now());
+    await moveLogStart(options, partition, wallClockMs());
   }
   await deleteRows(options, stopped);
 };

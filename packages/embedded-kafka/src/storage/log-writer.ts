@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { wallClockMs } from '@cpg/core';
 import type { ClientBase } from 'pg';
 import { KafkaError, StorageUnavailable, errorCode } from '../errors.ts';
 import type { Batch } from '../records/batch.ts';
@@ -70,7 +71,7 @@ export class LogWriter {
     const logs = partitions.flatMap(({ topic, index }) => this.catalogue.partition(topic, index) ?? []);
     const add = (commit: PendingCommit) => {
       const current = commit.requireTransaction(producer);
-      commit.saveTransaction(withPartitions(current, partitions, Date.now()));
+      commit.saveTransaction(withPartitions(current, partitions, wallClockMs()));
       commit.reserveOffsets(logs);
     };
     const isOngoing = this.catalogue.transactions.get(producer.transactionalId)?.state === 'ongoing';

@@ -1,3 +1,4 @@
+import { wallClockMs } from '@cpg/core';
 import { KafkaError, errorCode } from '../errors.ts';
 import type { Batch } from '../records/batch.ts';
 import { controlBatch } from '../records/control-batch.ts';
@@ -72,7 +73,7 @@ export class PendingCommit {
       const partition = this.catalogue.partition(topic, index);
       if (partition?.topic.id !== topicId) continue; // the topic was deleted during the transaction
       const log = this.pendingLog(partition);
-      const marker = controlBatch({ producerId, producerEpoch: epoch, committed, timestamp: Date.now() });
+      const marker = controlBatch({ producerId, producerEpoch: epoch, committed, timestamp: wallClockMs() });
       const offset = this.appendTo(log, marker);
       const first = log.openTransactions.get(producerId);
       log.openTransactions.delete(producerId);

@@ -1,3 +1,4 @@
+import { wallClockMs } from '@cpg/core';
 import { type Batch, setBaseOffset } from '../records/batch.ts';
 import { LEADER_EPOCH, type Partition, notifyReaders } from './partition.ts';
 import type { ProducerState } from './producers.ts';
@@ -42,7 +43,7 @@ export class PendingLog {
     this.logEnd += batch.lastOffsetDelta + 1;
     this.position += batch.bytes.length;
     // Without a timestamp, the batch would count as older than any retention time.
-    this.maxTimestamp = Math.max(this.maxTimestamp, batch.maxTimestamp < 0 ? Date.now() : batch.maxTimestamp);
+    this.maxTimestamp = Math.max(this.maxTimestamp, batch.maxTimestamp < 0 ? wallClockMs() : batch.maxTimestamp);
     this.batches.push(batch.bytes);
     return baseOffset;
   }

@@ -1,3 +1,4 @@
+import { wallClock } from '@cpg/core';
 /** Layout of the log lines. */
 export interface LineStyle {
   /** Width of the column with the process name, in characters. */
@@ -13,7 +14,7 @@ const NOT_SHOWN_AS_FIELD = new Set(['level', 'time', 'pid', 'hostname', 'name', 
  *  local time, with the stack below it for errors. Any other line is only prefixed with the time and the name. */
 export const renderLine = (process: string, line: string, style: LineStyle): string => {
   const entry = parseEntry(line);
-  if (!entry) return `${dim(clock(new Date()), style)} ${label(process, style)}  ${line}`;
+  if (!entry) return `${dim(clock(wallClock()), style)} ${label(process, style)}  ${line}`;
   const { level, msg, time } = entry;
   const fields = Object.entries(entry)
     .filter(([key, value]) => !NOT_SHOWN_AS_FIELD.has(key) && value !== undefined)
@@ -24,7 +25,7 @@ export const renderLine = (process: string, line: string, style: LineStyle): str
 
 /** Renders a log line of the launcher itself. */
 export const renderLauncherLine = (level: string, msg: string, style: LineStyle): string =>
-  renderLine('launcher', JSON.stringify({ level, time: new Date(), msg }), style);
+  renderLine('launcher', JSON.stringify({ level, time: wallClock(), msg }), style);
 
 interface Entry {
   readonly level: string;

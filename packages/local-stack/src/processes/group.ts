@@ -43,11 +43,11 @@ export const createProcessGroup = ({
     },
     stop: async (phases) => {
       stopping = true;
-      const startedAt = Date.now();
+      const startedAt = performance.now();
       const remaining = new Set(members.values());
       for (const { includes, deadlineMs } of phases) {
         const phase = [...remaining].filter(({ name }) => includes(name));
-        const timeoutMs = Math.max(deadlineMs - (Date.now() - startedAt), 0);
+        const timeoutMs = Math.max(deadlineMs - (performance.now() - startedAt), 0);
         await Promise.all(phase.map((supervised) => supervised.stop(timeoutMs)));
         for (const supervised of phase) remaining.delete(supervised);
       }

@@ -21,7 +21,8 @@ export const commandOf = (pid: number): string | null => {
 
 /** Polls `condition` for up to `timeoutMs`. Resolves to whether it became true. */
 export const waitUntil = async (condition: () => boolean, timeoutMs: number): Promise<boolean> => {
-  for (const end = Date.now() + timeoutMs; Date.now() < end; await sleep(20)) if (condition()) return true;
+  for (const end = performance.now() + timeoutMs; performance.now() < end; await sleep(20))
+    if (condition()) return true;
   return condition();
 };
 

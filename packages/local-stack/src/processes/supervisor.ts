@@ -52,11 +52,11 @@ export const supervise = (
     try {
       await launch((next) => {
         child = next;
-        const startedAt = Date.now();
+        const startedAt = performance.now();
         next.once('exit', (code, signal) => {
           child = null;
           onPidChange(null);
-          if (Date.now() - startedAt > STABLE_AFTER_MS) crashes = 0;
+          if (performance.now() - startedAt > STABLE_AFTER_MS) crashes = 0;
           if (!starting) restartLater(signal ? `was killed by ${signal}` : `exited with code ${code}`);
         });
         onPidChange(next.pid ?? null);

@@ -1,3 +1,4 @@
+import { wallClock } from '@cpg/core';
 import { readStoreIdentity, type StoreIdentity } from '@cpg/event-store';
 import { type Environment, type Pool, stampsOf, transaction } from '@cpg/postgres';
 import type { Kafka } from 'kafkajs';
@@ -97,7 +98,7 @@ const compare = (options: ReconcileOptions, shards: number) =>
   withShadowTables(options, async (shadow, signal) => {
     const { client, kafka, projection, published, folder, print } = options;
     const { prefixes, schema } = projection;
-    const gone = goneList(folder, schema, new Date());
+    const gone = goneList(folder, schema, wallClock());
     const behind = await findGoneRows(shadow, projection, signal, gone);
     const store = await readStoreEvents(shadow.session, { client, prefixes, shards, signal });
     if (!(await findGoneDeliveries(shadow.session, { ...published, prefixes }, store, gone)))

@@ -1,4 +1,5 @@
 import { ErrorBody, Webhook, WebhookEventType } from '@cpg/contracts';
+import { wallClock } from '@cpg/core';
 import { untilAborted } from '@cpg/runtime';
 import { request } from 'undici';
 import { z } from 'zod';
@@ -134,7 +135,7 @@ const EVENT_WIDTH = Math.max(...WebhookEventType.options.map((type) => type.leng
 /** `12:04:34  order:paid  evt_...  204 in 12 ms` */
 const formatDelivery = ({ event, eventId, status, durationMs, error }: ForwardedDelivery): string =>
   [
-    new Date().toTimeString().slice(0, 8),
+    wallClock().toTimeString().slice(0, 8),
     event.padEnd(EVENT_WIDTH),
     eventId,
     error

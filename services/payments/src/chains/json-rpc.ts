@@ -2,6 +2,7 @@ import { isAscii } from 'node:buffer';
 import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { wallClockMs } from '@cpg/core';
 import { errors, Pool } from 'undici';
 import { ChainNodeError } from './chain-source.ts';
 import { decodedHex } from './hex-parts.ts';
@@ -84,7 +85,7 @@ export const rpcNode = ({
 
   const resultOf = (method: string, { id, status, retryAfter }: Response, json: string): unknown => {
     const answer = parsed(json);
-    const waitMs = (data?: unknown) => retryAfterMs(retryAfter || undefined, data, Date.now());
+    const waitMs = (data?: unknown) => retryAfterMs(retryAfter || undefined, data, wallClockMs());
     if (!isAnswer(answer, id)) {
       const kind = statusClass(status);
       if (kind !== 'unknown') throw failure(method, kind, `HTTP status ${status}`, waitMs());

@@ -53,7 +53,7 @@ export const followChanges = ({
   const pollOnce = async (): Promise<void> => {
     await update();
     if (!isFollowed() || stream) return;
-    if (Date.now() >= streamAgainAt) openStream();
+    if (performance.now() >= streamAgainAt) openStream();
     else pollAfter(pollMs);
   };
   const heard = (): void => {
@@ -76,7 +76,7 @@ export const followChanges = ({
       // Otherwise the browser connects again by itself.
       if (stream?.readyState !== EventSource.CLOSED) return;
       stop();
-      streamAgainAt = Date.now() + STREAM_AGAIN_MS;
+      streamAgainAt = performance.now() + STREAM_AGAIN_MS;
       if (isFollowed()) pollAfter(pollMs);
     });
     heard();
