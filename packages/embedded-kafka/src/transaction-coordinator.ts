@@ -1,4 +1,3 @@
-import { wallClockMs } from '@cpg/core';
 import { KafkaError, StorageUnavailable, errorCode } from './errors.ts';
 import type { Catalogue } from './storage/catalogue.ts';
 import type { LogWriter } from './storage/log-writer.ts';
@@ -8,8 +7,9 @@ import {
   type Transaction,
   type TransactionPartition,
   checkEnd,
-  hasTimedOut,
+  isSameOngoing,
   startProducer,
+  transactionTimeouts,
 } from './storage/transaction.ts';
 
 /** Longer ids do not fit into a PostgreSQL index. */
@@ -29,13 +29,14 @@ export class TransactionCoordinator {
   private readonly catalogue: Catalogue;
   private readonly limits: TransactionLimits;
   private readonly timer: NodeJS.Timeout;
+  private readonly timedOut = transactionTimeouts();
 
   constructor(log: LogWriter, writer: StorageWriter, catalogue: Catalogue, limits: TransactionLimits) {
     this.log = log;
     this.writer = writer;
     this.catalogue = catalogue;
     this.limits = limits;
-    this.timer = setInterval(() => this.abortTimedOut(wallClockMs()), limits.transactionCheckMs);
+    this.timer = setInterval(() => this.abortTimedOut(), limits.transactionCheckMs);
   }
 
   close(): void {
@@ -85,13 +86,13 @@ export class TransactionCoordinator {
   }
 
   /** Aborts the transactions past their timeout, with a new epoch: that fences their producers. */
-  private abortTimedOut(now: number): void {
-    for (const transaction of this.catalogue.transactions.values()) {
-      if (!hasTimedOut(transaction, now)) continue;
+  private abortTimedOut(): void {
+    for (const transaction of this.timedOut(this.catalogue.transactions.values(), performance.now())) {
       this.log
         .commitChange((commit) => {
           const current = commit.findTransaction(transaction.id);
-          if (current && hasTimedOut(current, now)) commit.finishTransaction(current, false, current.epoch + 1);
+          if (current && isSameOngoing(transaction, current))
+            commit.finishTransaction(current, false, current.epoch + 1);
         })
         .catch((error: unknown) => {
           if (!(error instanceof StorageUnavailable)) throw error; // the next check retries

@@ -2,7 +2,7 @@ import {
   type Transaction,
   checkEnd,
   startProducer,
-  hasTimedOut,
+  transactionTimeouts,
   withPartitions,
   checkProducer,
 } from './transaction.ts';
@@ -61,10 +61,23 @@ test('an ongoing transaction can end either way, an ended one only repeat its en
   expect(checkEnd({ ...fresh, state: 'committed' }, true)).toBe('repeat');
 });
 
-test('only an ongoing transaction times out, a millisecond after its timeout', () => {
-  const begun = withPartitions(fresh, [partition(0)], 100);
-  expect([hasTimedOut(begun, 1_100), hasTimedOut(begun, 1_101)]).toEqual([false, true]);
-  expect(hasTimedOut({ ...begun, state: 'aborted' }, 1_101)).toBe(false);
+test('only an ongoing transaction times out, whatever time it has from a clock that was set since', () => {
+  for (const startedAt of [100, -3_600_000, 3_600_000]) {
+    const begun = withPartitions(fresh, [partition(0)], startedAt);
+    const timedOut = transactionTimeouts();
+    expect(timedOut([begun], 50)).toEqual([]);
+    const grown = withPartitions(begun, [partition(1)], 200);
+    expect(timedOut([grown], 1_050)).toEqual([]);
+    expect(timedOut([grown], 1_051)).toMatchObject([{ id: 'tx', startedAt }]);
+    expect(timedOut([{ ...begun, state: 'aborted' }], 1_052)).toEqual([]);
+  }
+});
+
+test('each transaction of a producer has its own timeout', () => {
+  const timedOut = transactionTimeouts();
+  expect(timedOut([withPartitions(fresh, [partition(0)], 100)], 0)).toEqual([]);
+  expect(timedOut([withPartitions(fresh, [partition(0)], 900)], 1_001)).toEqual([]);
+  expect(timedOut([withPartitions({ ...fresh, epoch: 1 }, [partition(0)], 900)], 2_002)).toEqual([]);
 });
 
 test('only the current producer id and epoch are accepted', () => {

@@ -67,8 +67,32 @@ export const checkEnd = ({ id, state }: Transaction, commit: boolean): 'end' | '
   throw new KafkaError(errorCode.invalidTransactionState, `${id} has no transaction to ${commit ? 'commit' : 'abort'}`);
 };
 
-export const hasTimedOut = ({ state, startedAt, timeoutMs }: Transaction, now: number): boolean =>
-  state === 'ongoing' && now > startedAt + timeoutMs;
+/** Whether `other` is the same ongoing transaction, perhaps with more partitions. */
+export const isSameOngoing = (one: Transaction, other: Transaction | undefined): boolean =>
+  other?.state === 'ongoing' &&
+  one.state === 'ongoing' &&
+  other.producerId === one.producerId &&
+  other.epoch === one.epoch &&
+  other.startedAt === one.startedAt;
+
+/** Returns a function for the ongoing transactions that are past their timeout. A timeout counts from the first call that
+ *  sees the transaction, by the monotonic clock: `startedAt` may be from a clock that was set since. */
+export const transactionTimeouts = () => {
+  let seen = new Map<string, { readonly transaction: Transaction; readonly sinceMs: number }>();
+  return (transactions: Iterable<Transaction>, nowMs: number): Transaction[] => {
+    const before = seen;
+    seen = new Map();
+    for (const transaction of transactions) {
+      if (transaction.state !== 'ongoing') continue;
+      const known = before.get(transaction.id);
+      const isKnown = known !== undefined && isSameOngoing(transaction, known.transaction);
+      seen.set(transaction.id, isKnown ? known : { transaction, sinceMs: nowMs });
+    }
+    return [...seen.values()].flatMap(({ transaction, sinceMs }) =>
+      nowMs - sinceMs > transaction.timeoutMs ? [transaction] : [],
+    );
+  };
+};
 
 /** Returns `current` if the producer owns it. Throws KafkaError for a wrong producer id and for a replaced epoch. */
 export const checkProducer = (
