@@ -76,9 +76,20 @@ export class AppError extends Error {
   }
 }
 
-/** A 400 that names each fault. */
-export const invalidRequest = (details: readonly FaultDetail[]): AppError =>
-  new AppError('invalid_request', details.map(({ path, message }) => `${path}: ${message}`).join('; '), { details });
+/** A request can have a fault per byte: an answer to all of them would be larger than the request. */
+export const MAX_FAULT_DETAILS = 20;
+
+const MAX_PATH_LENGTH = 256;
+
+/** A 400 that names the first faults. Paths have names that the client chose: long ones are cut. */
+export const invalidRequest = (faults: readonly FaultDetail[]): AppError => {
+  const details = faults.slice(0, MAX_FAULT_DETAILS).map(({ path, message }) => ({
+    path: path.length <= MAX_PATH_LENGTH ? path : `${path.slice(0, MAX_PATH_LENGTH - 1)}…`,
+    message,
+  }));
+  const texts = details.map(({ path, message }) => `${path}: ${message}`);
+  return new AppError('invalid_request', texts.join('; '), { details });
+};
 
 export const isAppError = (error: unknown, code?: ErrorCode): error is AppError =>
   error instanceof AppError && (code === undefined || error.code === code);

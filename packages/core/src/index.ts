@@ -9,6 +9,7 @@ export {
   invalidRequest,
   isAppError,
   isTemporary,
+  MAX_FAULT_DETAILS,
   nullIfNotFound,
   outcomeUnknown,
 } from './errors.ts';

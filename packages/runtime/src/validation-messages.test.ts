@@ -1,3 +1,4 @@
+import { invalidRequest } from '@cpg/core';
 import { z } from 'zod';
 import { describeIssue, validationDetails } from './validation-messages.ts';
 
@@ -91,4 +92,17 @@ test('a map with a name that is not allowed is described', () => {
   expect(faultsOf(z.record(z.string().max(1), z.string()), { ab: '1' })).toEqual([
     'lines.0.x.ab: has a name that is not allowed',
   ]);
+});
+
+test('of many faults the first 20 are named, and long names are cut', () => {
+  const parsed = z
+    .strictObject({ list: z.array(z.string()) })
+    .safeParse({ list: Array.from({ length: 50_000 }, () => 1) });
+  const details = validationDetails(parsed.error!);
+  expect(details).toHaveLength(20);
+  expect(details.at(-1)).toMatchObject({ path: 'list.19' });
+  const name = 'n'.repeat(100_000);
+  const unknown = invalidRequest(validationDetails(z.strictObject({}).safeParse({ [name]: 1 }).error!));
+  expect(unknown.details).toEqual([{ path: `${'n'.repeat(255)}…`, message: 'is not a known field' }]);
+  expect(unknown.message).toHaveLength(256 + ': is not a known field'.length);
 });

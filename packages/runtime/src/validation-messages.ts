@@ -1,4 +1,4 @@
-import type { FaultDetail } from '@cpg/core';
+import { type FaultDetail, MAX_FAULT_DETAILS } from '@cpg/core';
 import type { z } from 'zod';
 
 type Issue = z.core.$ZodRawIssue;
@@ -107,20 +107,29 @@ const PARTS: Record<string, { whole: string; entry: string }> = {
 };
 const BODY = { whole: 'body', entry: 'field' };
 
-/** One detail per fault of a zod error. An unknown field is reported at its own path. `part` is Fastify's name for the
- *  part of the request that was parsed. */
+/** One detail per fault of a zod error, up to `MAX_FAULT_DETAILS`. An unknown field is reported at its own path. `part`
+ *  is Fastify's name for the part of the request that was parsed. */
 export const validationDetails = (error: z.ZodError, part = 'body'): FaultDetail[] => {
   const { whole, entry } = PARTS[part] ?? BODY;
-  return error.issues.filter(isTightest).flatMap((issue) => {
-    const pathTo = (...keys: PropertyKey[]) => [...issue.path, ...keys].map(String).join('.') || whole;
-    if (issue.code === 'unrecognized_keys')
-      return issue.keys.map((key) => ({ path: pathTo(key), message: `is not a known ${entry}` }));
-    return [{ path: pathTo(), message: issue.message }];
-  });
+  const issues = error.issues.slice(0, MAX_ISSUES);
+  return issues
+    .filter((issue) => isTightest(issue, issues))
+    .flatMap((issue) => {
+      const pathTo = (...keys: PropertyKey[]) => [...issue.path, ...keys].map(String).join('.') || whole;
+      if (issue.code === 'unrecognized_keys')
+        return issue.keys
+          .slice(0, MAX_FAULT_DETAILS)
+          .map((key) => ({ path: pathTo(key), message: `is not a known ${entry}` }));
+      return [{ path: pathTo(), message: issue.message }];
+    })
+    .slice(0, MAX_FAULT_DETAILS);
 };
 
+/** Two issues of one field can be one fault. */
+const MAX_ISSUES = 2 * MAX_FAULT_DETAILS;
+
 /** False for the bound of a safe integer on a number that also breaks the bound of its field. */
-const isTightest = (issue: z.core.$ZodIssue, _index: number, issues: z.core.$ZodIssue[]): boolean =>
+const isTightest = (issue: z.core.$ZodIssue, issues: readonly z.core.$ZodIssue[]): boolean =>
   !issues.some(
     (other) =>
       other.code === issue.code &&

@@ -15,7 +15,7 @@ export type PaymentPageSettings = z.infer<typeof PaymentPageSettings>;
 /** The largest logo in a request, in bytes. */
 export const MAX_LOGO_BYTES = 1024 * 1024;
 
-const DisplayName = requestText(1, 60).regex(/^[^\p{Cc}]*[^\s\p{C}][^\p{Cc}]*$/u, {
+const DisplayName = requestText(1, 60).regex(/^[\p{Z}\p{Cf}\p{Cs}\p{Co}\p{Cn}]*[^\p{Z}\p{C}]\P{Cc}*$/u, {
   error: 'must be one line of visible text',
 });
 

@@ -12,7 +12,7 @@ Every error response has the same JSON body:
 - \`statusCode\`: the HTTP status.
 - \`code\`: a stable identifier. Base your error handling on it.
 - \`request_id\`: the id of the request. Include it when you contact support.
-- \`details\`, only with status 400: one \`{path, message}\` per invalid field.
+- \`details\`, only with status 400: one \`{path, message}\` per invalid field, 20 at most.
 
 New codes can be added. Handle an unknown code by its status. When a request has several errors, the API reports the first status of this
 list: 401, 429, 403, 400, 404, 409.

@@ -45,7 +45,7 @@ const OTHER_FAULT: FaultDetail = { path: 'colour', message: 'is not a known fiel
 const KEY_FAULT: FaultDetail = { path: 'idempotency-key', message: 'must be 1 to 255 visible characters' };
 
 const STATUS_TEXTS: Record<number, string> = {
-  400: 'The request is not valid. `details` lists every invalid field.',
+  400: 'The request is not valid. `details` lists the invalid fields, 20 at most.',
   401: 'The API key is missing, malformed, unknown, revoked, expired, or of the other environment; or the signature of a provider is not valid.',
   403: 'The API key lacks the required scope.',
   404: 'No resource has this id: it does not exist, is deleted, or belongs to another merchant.',

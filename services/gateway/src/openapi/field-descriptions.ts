@@ -76,7 +76,7 @@ const OWN: Record<string, Record<string, string>> = {
     statusCode: 'The HTTP status.',
     code: 'A stable identifier. Base your error handling on it. [All codes](/docs/errors)',
     request_id: 'The id of the request. Include it when you contact support.',
-    details: 'Only with status 400: one entry per invalid field or parameter.',
+    details: 'Only with status 400: one entry per invalid field or parameter, 20 at most.',
     'details.path': 'The field or parameter, like `items.0.unit_price`.',
     'details.message': 'What is wrong with it.',
   },

@@ -72,3 +72,9 @@ test('text that is not JSON is refused with its position', () => {
   expect(faultsOf('{"a": 1,}')).toEqual([expect.stringMatching(/^body: is not valid JSON, at character \d+$/)]);
   expect(faultsOf('{"a":')).toEqual([expect.stringMatching(/^body: is not valid JSON/)]);
 });
+
+test('of many numbers the first 20 are named, and long names are cut', () => {
+  const fault = '9e999 does not fit a 64-bit floating-point number: send it as a string';
+  const faults = faultsOf(`{"${'k'.repeat(130_000)}":[${'9e999,'.repeat(20_000)}1]}`);
+  expect(faults).toEqual(Array.from({ length: 20 }, () => `${'k'.repeat(255)}…: ${fault}`));
+});

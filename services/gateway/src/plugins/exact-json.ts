@@ -1,4 +1,4 @@
-import { invalidRequest } from '@cpg/core';
+import { invalidRequest, MAX_FAULT_DETAILS } from '@cpg/core';
 import { randomBytes } from 'node:crypto';
 import { MAX_DEPTH } from './storable-text.ts';
 
@@ -17,7 +17,8 @@ export const parseExactJson = (text: string): unknown => {
   // Finds the paths of these numbers: parses again, with marked strings in their places.
   const mark = randomBytes(16).toString('hex');
   const marked = text.replace(STRING_OR_NUMBER, (token) => (changed(token) ? `"${mark}${token}"` : token));
-  const numbers = markedPaths(parse(marked), mark, []);
+  const numbers: MarkedNumber[] = [];
+  findMarked(parse(marked), mark, [], numbers);
   throw invalidRequest(numbers.map(([path, number]) => ({ path, message: tooPrecise(number) })));
 };
 
@@ -44,21 +45,21 @@ const significand = (number: string): string => {
   if (!match) return number;
   const [, whole, fraction = '', exponent = '0'] = match;
   const digits = `${whole}${fraction}`.replace(/^0+/, '');
-  const trimmed = digits.replace(/0+$/, '');
+  const trimmed = digits.replace(/(?<!0)0+$/, '');
   if (trimmed === '') return '0';
   return `${trimmed}e${Number(exponent) - fraction.length + digits.length - trimmed.length}`;
 };
 
-const MAX_PATHS = 20;
+type MarkedNumber = [path: string, number: string];
 
-/** Path and number of each marked string, up to 20. Paths end where nesting gets too deep to be accepted. */
-const markedPaths = (value: unknown, mark: string, path: readonly string[]): [path: string, number: string][] => {
+/** Adds path and number of the first marked strings to `found`. Paths end where nesting gets too deep to be accepted. */
+const findMarked = (value: unknown, mark: string, path: readonly string[], found: MarkedNumber[]): void => {
+  // Each path can be as long as the body.
+  if (found.length >= MAX_FAULT_DETAILS) return;
   if (typeof value === 'string') {
-    return value.startsWith(mark) ? [[path.join('.') || 'body', value.slice(mark.length)]] : [];
+    if (value.startsWith(mark)) found.push([path.join('.') || 'body', value.slice(mark.length)]);
+  } else if (typeof value === 'object' && value !== null) {
+    if (path.length >= MAX_DEPTH) found.push([path.slice(0, 3).join('.'), 'a number']);
+    else for (const [key, inner] of Object.entries(value)) findMarked(inner, mark, [...path, key], found);
   }
-  if (typeof value !== 'object' || value === null) return [];
-  if (path.length >= MAX_DEPTH) return [[path.slice(0, 3).join('.'), 'a number']];
-  return Object.entries(value)
-    .flatMap(([key, inner]) => markedPaths(inner, mark, [...path, key]))
-    .slice(0, MAX_PATHS);
 };
