@@ -1,4 +1,5 @@
 import js from '@eslint/js';
+import regexp from 'eslint-plugin-regexp';
 import tseslint from 'typescript-eslint';
 
 const UNCOLLECTED_TIMEOUTS = {
@@ -17,6 +18,14 @@ const WALL_CLOCK = [
 export default tseslint.config(
   { ignores: ['**/dist/', '**/node_modules/', '.data/', 'docs/', '**/generated/'] },
   js.configs.recommended,
+  {
+    // A regular expression takes time in proportion to its text: strangers choose texts of 256 KiB.
+    plugins: { regexp },
+    rules: {
+      'regexp/no-super-linear-backtracking': ['error', { report: 'potential' }],
+      'regexp/no-super-linear-move': ['error', { report: 'potential', ignorePartial: false, ignoreSticky: false }],
+    },
+  },
   {
     files: ['**/*.ts', '**/*.tsx'],
     extends: [...tseslint.configs.recommendedTypeChecked],

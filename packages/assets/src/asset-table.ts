@@ -122,7 +122,7 @@ export const assetTable = (file: AssetsFile): AssetTable => {
 const networkOf = ({ network: name, chain_id: chainId, native_coin, xpub, explorer: own }: NetworkRow): Network => {
   const chain = chainOf(chainId)!;
   const nativeCoin = chain.nativeCoin ?? native_coin;
-  const explorer = own === undefined ? explorerOf(chainId) : own?.replace(/\/+$/, '');
+  const explorer = own === undefined ? explorerOf(chainId) : own?.replace(/(?<!\/)\/+$/, '');
   return {
     ...chain,
     ...(nativeCoin && { nativeCoin }),

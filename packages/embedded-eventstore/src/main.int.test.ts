@@ -29,7 +29,7 @@ const run = (env: Record<string, string>): ServerProcess => {
 
 const start = async (port: number): Promise<{ server: ServerProcess; url: string }> => {
   const server = run({ EVENTSTORE_DATABASE_URL: database.url, EVENTSTORE_PORT: String(port) });
-  const url = (await server.line(/listening on/)).replace(/.*listening on /, '');
+  const url = (await server.line(/listening on/)).split('listening on ')[1]!;
   return { server, url };
 };
 

@@ -14,7 +14,13 @@ const STOP_TIMEOUT_MS = 9_000;
 
 setLogVerbosity(logVerbosity.NONE); // this file prints its own messages
 
-const log = (line: string): void => console.log(line.replaceAll(/\s*\n\s*/g, ' '));
+const log = (line: string): void =>
+  console.log(
+    line
+      .split('\n')
+      .map((part) => part.trim())
+      .join(' '),
+  );
 
 const fail = (message: string): never => {
   console.error(message);

@@ -10,7 +10,7 @@ const DEFAULT_PORT = 2113;
 
 /** The parts of an `esdb://` address that matter for a diagnosis, read as the client reads them. */
 export const parseConnectionString = (url: string): ConnectionString => {
-  const [, user = null, hosts = '', query = ''] = /^[^:]+:\/\/(?:([^:@]+):[^@]*@)?([^?]*)\??(.*)$/.exec(url) ?? [];
+  const [, user = null, hosts = '', query = ''] = /^[^:]+:\/\/(?:([^:@]+):[^@]*@)?([^?]*)(?:\?(.*))?$/.exec(url) ?? [];
   const options = new Map(query.split('&').map((pair) => optionOf(pair)));
   return {
     hosts: hosts

@@ -9,7 +9,7 @@ const missing = (names: Set<string>, from: Set<string>) => [...names].filter((na
 const compose = read('docker-compose.yml');
 const dockerfile = read('deploy/Dockerfile');
 const SERVICES = readdirSync(join(ROOT, 'services'));
-const VARIABLE = /^\s+([A-Z][A-Z0-9_]+): /gm;
+const VARIABLE = /^ +([A-Z][A-Z0-9_]+): /gm;
 
 /** Names of all variables in the configurations of the services. */
 const readByServices = new Set(

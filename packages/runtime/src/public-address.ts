@@ -27,7 +27,7 @@ const ADDRESSES = /(?<![\w.:])(?:\d{1,3}(?:\.\d{1,3}){3}|[\da-f]*:[\da-f]*:[\da-
  *  network of the operator. `known` is an address that the reader named in its URL; it stays. */
 export const hideInternalAddresses = (text: string, known?: string): string =>
   text.replaceAll(ADDRESSES, (found) => {
-    const readings = [found, found.replace(/:\d+$/, '')].map((reading) => reading.replace(/%.*$/, ''));
+    const readings = [found, found.replace(/:\d+$/, '')].map((reading) => reading.split('%')[0]!);
     if (!readings.some((reading) => ipaddr.isValid(reading))) return found;
     return readings.some((reading) => reading === known || isPublicAddress(reading)) ? found : HIDDEN;
   });

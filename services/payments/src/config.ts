@@ -30,7 +30,7 @@ const Config = z.object({
   PUBLIC_URL: z
     .url()
     .default('http://127.0.0.1:4000')
-    .transform((url) => url.replace(/\/+$/, '')),
+    .transform((url) => url.replace(/(?<!\/)\/+$/, '')),
   /** Outside providers of gateway_pay, with their secrets. */
   PROVIDERS_FILE: z.string().optional(),
   FEES_FILE: z.string().default(join(CONFIG_FOLDER, 'fees.json')),

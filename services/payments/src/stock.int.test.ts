@@ -89,9 +89,9 @@ test('leases no references that need addresses to a caller that adds none', () =
 /** Without what differs from order to order. */
 const contentOf = (instructions: readonly AssignedInstruction[]): string =>
   JSON.stringify(instructions, (key, value) => {
-    if (key === 'path') return (value as string).replace(/\d+$/, 'N');
+    if (key === 'path') return (value as string).replace(/(?<!\d)\d+$/, 'N');
     if (['address', 'paymentReference'].includes(key)) return typeof value;
-    return key === 'paymentUrl' ? (value as string).replace(/[^/]+$/, 'REF') : value;
+    return key === 'paymentUrl' ? (value as string).replace(/(?<![^/])[^/]+$/, 'REF') : value;
   });
 
 const everyOrder = [['gateway_pay', 'crypto_deposit'], ['crypto_deposit', 'gateway_pay'], ['gateway_pay']] as const;

@@ -72,7 +72,7 @@ const sentAsset = ({ asset, currency, decimals }: Deposit, token: string | undef
 /** Units on the chain. Throws PayError for zero and for more decimals than the asset has. */
 export const unitsOf = (amount: string, decimals: number): bigint => {
   const [whole, fraction = ''] = amount.split('.') as [string, string?];
-  const digits = fraction.replace(/0+$/, '');
+  const digits = fraction.replace(/(?<!0)0+$/, '');
   if (digits.length > decimals) throw new PayError(`the amount ${amount} has more than ${decimals} decimals`);
   const units = BigInt(whole + digits.padEnd(decimals, '0'));
   if (units === 0n) throw new PayError('the amount must be more than zero');

@@ -48,7 +48,7 @@ test('restarts a killed process', async () => {
 test('waits longer after each crash, and gives the reason', async () => {
   const { warnings } = watch(program('process.exit(7)'), (crashes) => crashes * 10);
   await waitUntil(() => warnings.length === 3, 10_000);
-  expect(warnings.slice(0, 3).map((line) => /(\d+) ms$/.exec(line)?.[1])).toEqual(['10', '20', '30']);
+  expect(warnings.slice(0, 3).map((line) => / (\d+) ms$/.exec(line)?.[1])).toEqual(['10', '20', '30']);
   expect(warnings[0]).toMatch(/fixture exited (with code 7|during its start)/);
 });
 

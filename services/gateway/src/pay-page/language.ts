@@ -40,7 +40,7 @@ const preferredTags = (header: string): string[] =>
     .slice(0, MAX_HEADER_LENGTH)
     .split(',')
     .flatMap((range) => {
-      const [tag = '', quality = 'q=1'] = range.trim().split(/\s*;\s*/);
+      const [tag = '', quality = 'q=1'] = range.split(';').map((part) => part.trim());
       const [, language, region] = TAG.exec(tag) ?? [];
       const weight = Number(quality.replace(/^q=/, ''));
       return language && weight > 0 ? [{ tag: region ? `${language}-${region.toUpperCase()}` : language, weight }] : [];

@@ -16,7 +16,7 @@ afterAll(() => app.close());
 const linksOf = async (url: string, answer: object): Promise<Record<string, string>> => {
   payload = answer;
   const { link } = (await app.inject(url)).headers;
-  const links = [...String(link ?? '').matchAll(/<([^>]+)>; rel="(\w+)"/g)];
+  const links = [...String(link ?? '').matchAll(/<([^<>]+)>; rel="(\w+)"/g)];
   return Object.fromEntries(links.map(([, target, rel]) => [rel!, target!]));
 };
 const page = (number: number, totalPages: number) => ({ items: [], page: number, totalPages });

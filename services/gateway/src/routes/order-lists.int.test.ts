@@ -143,7 +143,7 @@ describe('a cursor', () => {
     const expected = orders.filter(({ status }, index) => status === 'paid' && index >= 2).map(({ id }) => id);
     const first = await reader.send('GET', `/v1/orders?${QUERY}&limit=3`);
     const ids = first.body.items.map(({ id }: Order) => id);
-    const [, link] = /<([^>]+)>; rel="next"/.exec(String(first.headers.link))!;
+    const [, link] = /<([^<>]+)>; rel="next"/.exec(String(first.headers.link))!;
     for (let url: string | undefined = link; url;) {
       const { body } = await reader.send('GET', url);
       expect(body).toMatchObject({ total: expected.length, page: 1 });

@@ -57,7 +57,9 @@ export const crossRate = (base: Decimal, quote: Decimal): string => {
   const denominator = quote.units * 10n ** BigInt(base.scale);
   const units = divideHalfEven(numerator, denominator);
   if (units === 0n) throw new RangeError('the rate has no non-zero digit within 18 decimals');
-  return formatUnits(units, RATE_DECIMALS).replace(/\.?0+$/, '');
+  return formatUnits(units, RATE_DECIMALS)
+    .replace(/(?<!0)0+$/, '')
+    .replace(/\.$/, '');
 };
 
 const refused = (message: string): AppError => invalidRequest([{ path: 'items', message }]);

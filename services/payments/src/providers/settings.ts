@@ -17,7 +17,7 @@ export const ProviderSettings = z.strictObject({
     }),
   url: z
     .url({ protocol: /^https?$/, error: 'must be an https:// address' })
-    .transform((url) => url.replace(/\/+$/, '')),
+    .transform((url) => url.replace(/(?<!\/)\/+$/, '')),
   currencies: z.array(PaymentCurrency).min(1),
   /** The first one signs requests to the provider; both verify its callbacks. */
   secrets: z.array(Secret).min(1).max(MAX_SECRETS),

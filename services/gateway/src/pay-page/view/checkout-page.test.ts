@@ -65,7 +65,7 @@ test('shows the exact amount, and the address in groups that copy as a whole', (
   expect(html).toContain('data-copy="52.4722"');
   const [address] = /<code class="address">.*?<\/code>/.exec(html)!;
   expect(address.match(/<span/g)).toHaveLength(11);
-  expect(address.replace(/<[^>]+>/g, '')).toBe('0x9858EfFD232B4033E47d90003D41EC34EcaEda94');
+  expect(address.replace(/<[^<>]+>/g, '')).toBe('0x9858EfFD232B4033E47d90003D41EC34EcaEda94');
 });
 
 test.each([
@@ -158,7 +158,7 @@ test('no input of an order becomes markup', () =>
       // A parser of HTML starts a tag at "<" and a letter, a slash, "!" or "?".
       const tags = [...html.matchAll(/<\/?([a-z!?][^\s/>]*)/gi)].map(([, tag]) => tag!);
       expect(tags.filter((tag) => !TAGS.has(tag) && tag !== '!doctype')).toEqual([]);
-      expect(html.replace(/"[^"]*"/g, '')).not.toMatch(/<[a-z0-9]+[^<>]*\son[a-z]+=/i);
+      expect(html.replace(/"[^"]*"/g, '')).not.toMatch(/<[^<>]*\son[a-z]+=/i);
       expect(html.match(/<title>([^<]*)<\/title>/)![1]).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
     }),
     { numRuns: 50 },

@@ -121,4 +121,5 @@ const Address = ({ address }: { readonly address: string }) => {
 };
 
 /** As wallets take it: with a decimal point, and without zeros at the end. */
-const trimmed = (amount: string): string => amount.replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, '');
+const trimmed = (amount: string): string =>
+  amount.includes('.') ? amount.replace(/(?<!0)0+$/, '').replace(/\.$/, '') : amount;
