@@ -3,25 +3,23 @@ import type { Dependency } from '@cpg/runtime';
 import pg from 'pg';
 import { isDeadlock } from './deadlocks.ts';
 import { explainDatabaseError } from './misconfiguration.ts';
-import { isTransientDatabaseError } from './transient-errors.ts';
+import { isConnectionError, isTransientDatabaseError, rememberConnectionError } from './transient-errors.ts';
 
 /** The name of PostgreSQL in outages. */
 export const POSTGRES = 'postgres';
 
-const connectionErrors = new WeakSet<object>();
-
-/** Remembers the errors of its connection: an ECONNREFUSED itself does not say which server refused. */
+/** Remembers the errors of its connection. */
 export class OutageAwareClient extends pg.Client {
   constructor(config?: string | pg.ClientConfig) {
     super(config);
     const { connection } = this as unknown as { readonly connection: EventEmitter };
-    connection.prependListener('error', (error: Error) => void connectionErrors.add(error));
+    connection.prependListener('error', rememberConnectionError);
   }
 }
 
 /** Whether an error means that PostgreSQL is unavailable or busy. A deadlock does not. */
 const isDatabaseOutage = (error: unknown): boolean => {
-  if (connectionErrors.has(error as object)) return true;
+  if (isConnectionError(error)) return true;
   if (!(error instanceof Error)) return false;
   const hasForeignCode = 'code' in error && !(error instanceof pg.DatabaseError);
   return !hasForeignCode && !isDeadlock(error) && isTransientDatabaseError(error);

@@ -43,7 +43,7 @@ test('writes as soon as a batch has enough results', async () => {
 test('retries during an outage', async () => {
   let faults = 2;
   const { recorder, recorded } = record(async () => {
-    if (faults-- > 0) throw Object.assign(new Error('down'), { code: 'ECONNREFUSED' });
+    if (faults-- > 0) throw Object.assign(new Error('the database system is shutting down'), { code: '57P03' });
   });
   recorder.push(result());
   await recorder.flush();
