@@ -46,6 +46,10 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
     when: 'The path exists but does not support this method.',
     remedy: 'Use a method from the `Allow` header.',
   },
+  request_timeout: {
+    when: 'The headers took longer than 2 seconds to arrive, or the body longer than 2 seconds and its size at 64 KB/s. Nothing was done. The connection is closed.',
+    remedy: 'Send the request at once. Retry it.',
+  },
   order_state_conflict: {
     when: 'The status of the order does not allow the operation. Examples: canceling a closed order, changing its deadline, capturing a canceled order.',
     remedy: 'Read the order again and decide based on its `status`.',
@@ -133,6 +137,10 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
   rate_limited: {
     when: 'The API key exceeded its rate limit, or too many requests with invalid keys came from this IP address.',
     remedy: 'Wait for the number of seconds in `Retry-After`.',
+  },
+  headers_too_large: {
+    when: 'The path and the headers together are larger than 16 KiB.',
+    remedy: 'Send fewer or shorter headers.',
   },
   internal_error: {
     when: 'The service has a fault.',

@@ -1,7 +1,9 @@
 import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
 import { type ErrorBody, INTERNAL_HEADERS } from '@cpg/contracts';
 import { AppError, type ErrorCode, invalidRequest } from '@cpg/core';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { newRequestId } from './ids.ts';
 import type { Outages } from './outages.ts';
 
 /** Largest request body of the public API. */
@@ -77,6 +79,30 @@ export const sendError = (
     .type('application/json; charset=utf-8')
     .serializer((body: string) => body)
     .send(JSON.stringify(errorBody(appError, request.id)));
+};
+
+/** Answers a request that Node.js refuses before Fastify has it, and closes its connection. */
+export const answerClientError = (error: NodeJS.ErrnoException, socket: Socket): void => {
+  // A client opens a connection ahead of time: it must not take a refusal for the answer to its first request.
+  if (socket.writable && socket.bytesRead > 0 && error.code !== 'ECONNRESET') {
+    const refusal = CLIENT_ERRORS[error.code ?? '']?.() ?? new AppError('invalid_request', 'this is not HTTP/1.1');
+    const requestId = newRequestId();
+    const body = JSON.stringify(errorBody(refusal, requestId));
+    const head = [
+      `HTTP/1.1 ${refusal.statusCode} ${STATUS_CODES[refusal.statusCode]}`,
+      'content-type: application/json; charset=utf-8',
+      `content-length: ${Buffer.byteLength(body)}`,
+      `x-request-id: ${requestId}`,
+      'connection: close',
+    ];
+    socket.write(`${head.join('\r\n')}\r\n\r\n${body}`);
+  }
+  socket.destroySoon();
+};
+
+const CLIENT_ERRORS: Record<string, () => AppError> = {
+  HPE_HEADER_OVERFLOW: () => new AppError('headers_too_large', 'the headers are larger than 16 KiB'),
+  ERR_HTTP_REQUEST_TIMEOUT: () => new AppError('request_timeout', 'the request arrived too slowly: nothing was done'),
 };
 
 const toAppError = (error: FastifyError | AppError): AppError => {

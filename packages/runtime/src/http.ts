@@ -9,9 +9,10 @@ import Fastify, {
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { z } from 'zod';
 import { drainConnectionsOnClose } from './drain.ts';
-import { BODY_LIMIT_BYTES, errorBody, sendError } from './http-errors.ts';
+import { answerClientError, BODY_LIMIT_BYTES, errorBody, sendError } from './http-errors.ts';
 import { newRequestId } from './ids.ts';
 import type { Logger } from './logger.ts';
+import { limitBodyTime } from './load/body-time.ts';
 import { keepDeadlines } from './load/deadline.ts';
 import type { Outages } from './outages.ts';
 import { limitResponseTime } from './response-timeout.ts';
@@ -21,8 +22,13 @@ import { describeIssue, validationDetails } from './validation-messages.ts';
 export const INTERNAL_BODY_LIMIT_BYTES = 4 * BODY_LIMIT_BYTES;
 
 const RESPONSE_TIMEOUT_MS = 12_000;
+const HEADERS_TIMEOUT_MS = 2_000;
+const CHECK_CONNECTIONS_EVERY_MS = 500;
 
-export interface CreateAppOptions extends Pick<FastifyServerOptions, 'trustProxy' | 'requestTimeout' | 'bodyLimit'> {
+export interface CreateAppOptions extends Pick<
+  FastifyServerOptions,
+  'trustProxy' | 'requestTimeout' | 'bodyLimit'
+> {
   readonly log: Logger;
   /** A request without a response after this time gets 503. Default: 12 s. */
   readonly responseTimeoutMs?: number;
@@ -48,6 +54,8 @@ export const createApp = ({
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: 30_000,
+    http: { headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: CHECK_CONNECTIONS_EVERY_MS },
+    clientErrorHandler: answerClientError,
     genReqId: newRequestId,
     // A request that arrives while the app closes is answered normally, with `connection: close`.
     return503OnClosing: false,
@@ -56,6 +64,7 @@ export const createApp = ({
     ...options,
   }).withTypeProvider<ZodTypeProvider>();
   drainConnectionsOnClose(app);
+  limitBodyTime(app);
   limitResponseTime(app, responseTimeoutMs, (request) => timeoutBody(request, outages));
   keepDeadlines(app, responseTimeoutMs);
   app.setValidatorCompiler(({ schema, httpPart }) => (data: unknown) => {

@@ -27,7 +27,7 @@ export { requireInternalToken } from './internal-token.ts';
 export { invalidFile, readJsonFile } from './json-file.ts';
 export { type ConcurrencyLimit, createConcurrencyLimit } from './load/concurrency-limit.ts';
 export { refuseAfterDeadline } from './load/deadline.ts';
-export type { LoadLimits } from './load/load-class.ts';
+export type { LoadClass, LoadLimits } from './load/load-class.ts';
 export { refuseOverload } from './load/refuse-overload.ts';
 export { createLogger, type Logger } from './logger.ts';
 export type { Dependency, OutageTotals } from './outage.ts';

@@ -1,11 +1,13 @@
 import { isTransientDatabaseError, type Pool } from '@cpg/postgres';
 import {
+  clientNetwork,
   createApp,
   healthRoutes,
   type Logger,
   metricsRoute,
   type MetricsRegistry,
   type Outages,
+  type LoadClass,
   type LoadLimits,
   type ReadinessChecks,
   refuseOverload,
@@ -14,7 +16,7 @@ import {
   waitForStartGate,
   type StartGate,
 } from '@cpg/runtime';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { OrdersClient } from './clients/orders.ts';
 import type { PaymentsClient } from './clients/payments.ts';
 import type { WebhookDispatcherClient } from './clients/webhook-dispatcher.ts';
@@ -82,9 +84,6 @@ export interface AppOptions {
   readonly answerWithinMs?: number;
 }
 
-/** Requests whose key was not verified before share one part of the limits. */
-const UNKNOWN_OWNER = '';
-
 /** The public API. A request is refused for overload first. Then plugins check requests in the order of registration:
  *  401, 429 and 403 before the body is read, then 400, then others. */
 export const buildApp = async (options: AppOptions): Promise<FastifyInstance> => {
@@ -96,12 +95,18 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
     isTransientError: isTransientDatabaseError,
     ...(answerWithinMs !== undefined && { responseTimeoutMs: answerWithinMs }),
   }) as unknown as FastifyInstance;
+  /** Undefined without a key, and for a key that was not verified before. */
+  const knownMerchant = ({ headers: { 'x-api-key': key } }: FastifyRequest) =>
+    typeof key === 'string' ? authenticator.merchantOf(key) : undefined;
   // First, so that a refusal has these headers too.
   addSecurityHeaders(app);
   refuseOverload(app, {
     limits: options.loadLimits ?? createLoadLimits(),
-    ownerOf: ({ headers: { 'x-api-key': key } }) =>
-      (typeof key === 'string' && authenticator.merchantOf(key)) || UNKNOWN_OWNER,
+    ownerOf: (request) => knownMerchant(request) ?? clientNetwork(request.ip),
+    classOf: (request, routeClass) =>
+      (routeClass === 'create' || routeClass === 'normal') && knownMerchant(request) === undefined
+        ? 'keyless'
+        : routeClass,
     log,
     metrics: metrics?.registry,
   });
@@ -167,6 +172,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
 
 /** Callbacks of payment providers need no key: their signature is verified by payments, over the body as it arrived. */
 const receiveProviderPayments = async (app: FastifyInstance, options: AppOptions): Promise<void> => {
+  setLoadClass(app, 'callback');
   forbidCaching(app);
   waitForStartGate(app, options.gate);
   limitRequestRate(app, options.limits.requests);
@@ -175,10 +181,18 @@ const receiveProviderPayments = async (app: FastifyInstance, options: AppOptions
 
 /** Counts requests by address, because payers have no key: a reference of 128 bits opens a page. */
 const servePaymentPage = async (app: FastifyInstance, options: AppOptions): Promise<void> => {
+  setLoadClass(app, 'page');
   waitForStartGate(app, options.gate);
   limitRequestRate(app, options.limits.requests);
   serveLooks(app, options);
   const { environment, orders, payments, now, wallet } = options;
   const sandbox = environment === 'sandbox' ? { orders, payments, now, wallet: wallet ?? null } : undefined;
   await app.register(payPageRoutes, { ...options, sandbox });
+};
+
+/** Sets the class of all routes that have none. */
+const setLoadClass = (app: FastifyInstance, load: LoadClass): void => {
+  app.addHook('onRoute', (route) => {
+    route.config = { load, ...route.config };
+  });
 };

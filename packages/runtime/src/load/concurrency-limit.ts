@@ -14,8 +14,9 @@ export interface ConcurrencyLimitOptions {
  *  about the load. */
 export type RequestEnd = 'done' | 'late' | 'failed';
 
-/** Ends an admitted request. Further calls change nothing. */
-export type EndRequest = (end: RequestEnd) => void;
+/** Ends an admitted request. Further calls change nothing. `clientMs` of its time were the client's, who sent its body:
+ *  they say nothing about the load. */
+export type EndRequest = (end: RequestEnd, clientMs?: number) => void;
 
 export interface ConcurrencyLimit {
   /** Admits a request of `owner`, or returns null: the request must be refused. */
@@ -79,7 +80,7 @@ export const createConcurrencyLimit = ({
       peak = Math.max(peak, inProgress);
       const startedMs = nowMs();
       let hasEnded = false;
-      return (end) => {
+      return (end, clientMs = 0) => {
         if (hasEnded) return;
         hasEnded = true;
         inProgress -= 1;
@@ -87,7 +88,7 @@ export const createConcurrencyLimit = ({
         if (left > 0) byOwner.set(owner, left);
         else byOwner.delete(owner);
         const endedMs = nowMs();
-        if (end !== 'failed') window.add(endedMs - startedMs, end === 'done', endedMs);
+        if (end !== 'failed') window.add(endedMs - startedMs - clientMs, end === 'done', endedMs);
       };
     },
     limit: () => Math.floor(limit),

@@ -25,6 +25,10 @@ export const keepDeadlines = (app: AnyApp, responseTimeoutMs: number): void => {
     });
     next();
   });
+  app.addHook('preValidation', (request: FastifyRequest, _reply: FastifyReply, next) => {
+    request.deadlineMs += request.bodyWaitMs;
+    next();
+  });
   app.addHook('preHandler', async (request: FastifyRequest) => refuseAfterDeadline(request));
 };
 

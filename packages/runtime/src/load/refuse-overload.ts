@@ -6,7 +6,7 @@ import { errorBody } from '../http-errors.ts';
 import type { EndRequest } from './concurrency-limit.ts';
 import type { Logger } from '../logger.ts';
 import { sendUnavailable } from '../send-unavailable.ts';
-import type { LoadLimits } from './load-class.ts';
+import type { LoadClass, LoadLimits } from './load-class.ts';
 import { addLoadMetrics } from './metrics.ts';
 import { createOverloadLog } from './overload-log.ts';
 
@@ -15,6 +15,8 @@ export interface RefuseOverloadOptions {
   readonly limits: LoadLimits;
   /** Whose request it is. Runs before the request is authenticated. */
   readonly ownerOf: (request: FastifyRequest) => string;
+  /** The class of a request to a route of this class. Default: that of the route. */
+  readonly classOf?: (request: FastifyRequest, routeClass: LoadClass) => LoadClass;
   readonly log: Pick<Logger, 'warn'>;
   /** Gets the metrics of the limits. */
   readonly metrics?: Registry | undefined;
@@ -26,12 +28,14 @@ const FORGET_AFTER_MS = 15_000;
 /** Answers 503 `overloaded` while the limit of a route's class is reached. Register it before the
  *  hooks that cost time: a refusal must be cheap, so it does not run later hooks and does not read
  *  the body. */
-export const refuseOverload = (app: AnyApp, { limits, ownerOf, log, metrics }: RefuseOverloadOptions): void => {
+export const refuseOverload = (app: AnyApp, options: RefuseOverloadOptions): void => {
+  const { limits, ownerOf, classOf, log, metrics } = options;
   const overload = createOverloadLog(log);
   if (metrics) addLoadMetrics(metrics, limits, overload);
   const admitted = new WeakMap<FastifyRequest, EndRequest>();
   app.addHook('onRequest', (request: FastifyRequest, reply: FastifyReply, next) => {
-    const loadClass = request.routeOptions.config?.load ?? 'normal';
+    const routeClass = request.routeOptions.config?.load ?? 'normal';
+    const loadClass = classOf?.(request, routeClass) ?? routeClass;
     const limit = limits[loadClass];
     if (!limit) return next();
     const end = limit.admit(ownerOf(request));
@@ -48,12 +52,12 @@ export const refuseOverload = (app: AnyApp, { limits, ownerOf, log, metrics }: R
     next();
   });
   app.addHook('onSend', (request: FastifyRequest, reply: FastifyReply, payload, next) => {
-    admitted.get(request)?.(reply.statusCode < 400 ? 'done' : 'failed');
+    admitted.get(request)?.(reply.statusCode < 400 ? 'done' : 'failed', request.bodyWaitMs);
     next(null, payload);
   });
   // The timeout of the response bypasses onSend: such a latency counts.
   app.addHook('onResponse', (request: FastifyRequest, _reply: FastifyReply, next) => {
-    admitted.get(request)?.('late');
+    admitted.get(request)?.(request.waitsForBody ? 'failed' : 'late', request.bodyWaitMs);
     next();
   });
 };

@@ -1,10 +1,13 @@
 import { createConcurrencyLimit, type LoadLimits } from '@cpg/runtime';
 
-/** The limits of the requests in progress. Creates are refused first: they get the lower limit and the shorter
- *  latency. */
+/** The limits of the requests in progress, one for each class. Creates are refused first: they get the lower limit and
+ *  the shorter latency. */
 export const createLoadLimits = (): LoadLimits => ({
   create: createConcurrencyLimit(),
   normal: createConcurrencyLimit({ targetMs: NORMAL_TARGET_MS, initial: NORMAL_INITIAL, min: NORMAL_MIN }),
+  page: createConcurrencyLimit({ targetMs: NORMAL_TARGET_MS, initial: 256, min: 64 }),
+  callback: createConcurrencyLimit({ targetMs: NORMAL_TARGET_MS }),
+  keyless: createConcurrencyLimit({ targetMs: NORMAL_TARGET_MS }),
 });
 
 // Lists with many pages and exports take longer than a create.

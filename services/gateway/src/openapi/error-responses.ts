@@ -51,6 +51,7 @@ const STATUS_TEXTS: Record<number, string> = {
   404: 'No resource has this id: it does not exist, is deleted, or belongs to another merchant.',
   409: 'The state of the resource does not allow the request, or another request is in progress. See `code`.',
   410: 'The request repeats an earlier one with the same `Idempotency-Key`, and its order or webhook was deleted since.',
+  408: 'The body arrived too slowly.',
   413: 'The body is larger than 256 KiB, or than 1.5 MiB where it may contain a logo.',
   415: 'The body is not `application/json`, or it is compressed.',
   422: 'This `Idempotency-Key` was used with a different request, or the rates cannot be locked for so long. See `code`.',
@@ -88,7 +89,7 @@ const codesOf = ({ operationId, versioned, namesResource, hasBody, repeatable }:
   ...(operationId === 'reportProviderPayment' ? (['invalid_signature'] as const) : (['unauthorized'] as const)),
   ...(versioned ? (['insufficient_scope'] as const) : []),
   ...(namesResource ? (['not_found'] as const) : []),
-  ...(hasBody ? (['payload_too_large', 'unsupported_media_type', 'outcome_unknown'] as const) : []),
+  ...(hasBody ? (['request_timeout', 'payload_too_large', 'unsupported_media_type', 'outcome_unknown'] as const) : []),
   ...(repeatable ? (['idempotency_key_reused'] as const) : []),
   // A create that runs at the same time as its repeat does not refuse it.
   ...(repeatable && operationId !== 'createOrder' ? (['idempotency_key_in_use'] as const) : []),

@@ -156,7 +156,7 @@ const PAGE = {
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'SAMEORIGIN',
 };
-const FULL: LoadLimits = { normal: { admit: () => null, limit: () => 0, inProgress: () => 0 } };
+const FULL: LoadLimits = { page: { admit: () => null, limit: () => 0, inProgress: () => 0 } };
 
 test.each([
   ['overload', { loadLimits: FULL }],

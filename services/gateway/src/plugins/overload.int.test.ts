@@ -1,17 +1,27 @@
-import { createConcurrencyLimit } from '@cpg/runtime';
+import { once } from 'node:events';
+import { connect, type AddressInfo } from 'node:net';
+import { type ConcurrencyLimit, createConcurrencyLimit } from '@cpg/runtime';
 import { startGateway, type TestGateway, type TestMerchant } from '../testing/jest-gateway.ts';
 import { orderBody, ordersResponse } from '../testing/jest-resources.ts';
 import { errorResponse } from '../testing/jest-stub-service.ts';
 
 const LIMIT = 4;
+const limitOf = () => createConcurrencyLimit({ initial: LIMIT, min: LIMIT, max: LIMIT });
+const [CALLBACKS, KEYLESS] = [limitOf(), limitOf()];
+const ROOMS: Record<string, ConcurrencyLimit> = {
+  '/v1/providers/acme/payments': CALLBACKS,
+  '/debug/register-payment': KEYLESS,
+};
+
 let gateway: TestGateway;
 let busy: TestMerchant;
 let other: TestMerchant;
 
 beforeAll(async () => {
   gateway = await startGateway({
-    loadLimits: { create: createConcurrencyLimit({ initial: LIMIT, min: LIMIT, max: LIMIT }) },
+    loadLimits: { create: limitOf(), normal: limitOf(), page: limitOf(), callback: CALLBACKS, keyless: KEYLESS },
   });
+  await gateway.app.listen({ port: 0, host: '127.0.0.1' });
   [busy, other] = [await gateway.merchant(), await gateway.merchant()];
   // A key has a share of its own once it was verified.
   for (const shop of [busy, other]) await shop.send('GET', '/v1/merchants/me');
@@ -72,16 +82,67 @@ test('a merchant that fills the gateway leaves the others their share', async ()
   expect((await theirs).status).toBe(201);
 });
 
-test('requests with keys that were never verified share one part', async () => {
+test('requests without a verified key have a room of their own, each network a share of it', async () => {
   const finish = await holdCreates(busy);
-  const strangers = Array.from({ length: 2 * LIMIT }, (_, n) =>
-    gateway.app.inject({ method: 'POST', url: '/v1/orders', headers: { 'x-api-key': `stranger-${n}` } }),
-  );
-  const statuses = (await Promise.all(strangers)).map(({ statusCode }) => statusCode);
-  expect(statuses.filter((status) => status === 401)).toHaveLength(LIMIT / 2);
-  expect(statuses.filter((status) => status === 503)).toHaveLength(LIMIT + LIMIT / 2);
+  const from = (address: string, count: number) =>
+    Array.from({ length: count }, (_, n) =>
+      gateway.app.inject({
+        method: 'POST',
+        url: '/v1/orders',
+        headers: { 'x-api-key': `stranger-${n}`, 'x-forwarded-for': address },
+      }),
+    );
+  const answers = await Promise.all([...from('192.0.2.1', 2 * LIMIT), ...from('192.0.2.2', 1)]);
+  const statuses = answers.map(({ statusCode }) => statusCode);
+  expect(statuses.slice(0, -1).filter((status) => status === 401)).toHaveLength(LIMIT);
+  expect(statuses.slice(0, -1).filter((status) => status === 503)).toHaveLength(LIMIT);
+  expect(statuses.at(-1)).toBe(401);
   await finish();
 });
+
+/** Half-sent requests without a key from one network, as many as its room takes and more. */
+const sendHalf = async (path: string, count: number) => {
+  const { port } = gateway.app.server.address() as AddressInfo;
+  const sockets = await Promise.all(
+    Array.from({ length: count }, async () => {
+      const socket = connect(port, '127.0.0.1');
+      await once(socket, 'connect');
+      socket.on('error', () => {});
+      socket.write(
+        `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 900\r\n\r\n{`,
+      );
+      return socket;
+    }),
+  );
+  while (ROOMS[path]!.inProgress() < LIMIT) await new Promise(setImmediate);
+  return () => {
+    for (const socket of sockets) socket.destroy();
+  };
+};
+
+test.each(['/debug/register-payment', '/v1/providers/acme/payments'])(
+  'half-sent bodies to %s take no room of merchants, payment pages or the other',
+  async (path) => {
+    const end = await sendHalf(path, 3 * LIMIT);
+    const ofOthers: [string, string, string][] = [
+      ['POST', '/debug/register-payment', '198.51.100.7'],
+      ['POST', '/v1/providers/acme/payments', '198.51.100.7'],
+      ['GET', '/pay/none', '127.0.0.1'],
+      ['GET', '/v1/orders', '127.0.0.1'],
+    ];
+    for (const [method, url, address] of ofOthers) {
+      const { statusCode } = await gateway.app.inject({
+        method: method as 'GET',
+        url,
+        headers: { 'x-forwarded-for': address, ...(url === '/v1/orders' && { 'x-api-key': busy.key }) },
+        ...(method === 'POST' && { payload: {} }),
+      });
+      expect([url, statusCode]).not.toEqual([url, 503]);
+    }
+    expect((await create(busy)).status).toBe(201);
+    end();
+  },
+);
 
 test('a refused request does not hold its Idempotency-Key, whichever service refused it', async () => {
   const finish = await holdCreates(busy);
