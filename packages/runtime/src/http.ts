@@ -27,7 +27,7 @@ const CHECK_CONNECTIONS_EVERY_MS = 500;
 
 export interface CreateAppOptions extends Pick<
   FastifyServerOptions,
-  'trustProxy' | 'requestTimeout' | 'bodyLimit'
+  'trustProxy' | 'requestTimeout' | 'bodyLimit' | 'rewriteUrl'
 > {
   readonly log: Logger;
   /** A request without a response after this time gets 503. Default: 12 s. */

@@ -30,6 +30,7 @@ import { compressResponses } from './plugins/compression.ts';
 import { handleIdempotencyKeys } from './plugins/idempotency.ts';
 import { acceptJsonBodies } from './plugins/json-body.ts';
 import { addLocations, addPageLinks } from './plugins/links.ts';
+import { repairPagePath } from './pay-page/page-link.ts';
 import { payPageRoutes, type PayPageSettings } from './pay-page/route.ts';
 import type { TestWallet } from './pay-page/sandbox/test-wallet.ts';
 import { answerMethodNotAllowed } from './plugins/method-not-allowed.ts';
@@ -93,6 +94,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
     outages,
     trustProxy: typeof trustProxy === 'number' ? (_address, hop) => hop < trustProxy : trustProxy,
     isTransientError: isTransientDatabaseError,
+    rewriteUrl: ({ url = '/' }) => repairPagePath(url),
     ...(answerWithinMs !== undefined && { responseTimeoutMs: answerWithinMs }),
   }) as unknown as FastifyInstance;
   /** Undefined without a key, and for a key that was not verified before. */

@@ -19,6 +19,8 @@ export type FindPage = (reference: string, context: CallContext, known?: OrderPa
 
 export const noSuchPage = (): AppError => new AppError('not_found', 'no payment has this reference');
 
+/** Of every reference that this gateway has issued: 26 letters and digits. Others are refused before any lookup. */
+const REFERENCE = /^[A-Za-z0-9]{1,64}$/;
 const MAX_CACHED = 20_000;
 const NO_ORDER = { order_id: '', merchant_id: '' };
 
@@ -40,6 +42,7 @@ export const pageFinder = ({ pool, payments }: FindPageOptions): FindPage => {
     return { reference, ...found, page, sightings };
   };
   return async (reference, context, known) => {
+    if (!REFERENCE.test(reference)) return null;
     const cached = cache.get(reference);
     const found = cached && (await shown(reference, cached, known));
     if (found) return found;

@@ -26,6 +26,28 @@ export const choiceLink = ({ lang, way, watched }: PageChoice): string => {
   return query && `?${query}`;
 };
 
+const PAGE_PATH = /^\/pay(?=[/?]|$)/i;
+const MAX_PATH_LENGTH = 512;
+const NO_PAGE = '/pay/-/-';
+
+/** Mails, chats and payers add characters to links and change their case. Each path that begins like that of a page
+ *  becomes one that the router takes to the page, which answers people in their language. */
+export const repairPagePath = (url: string): string => {
+  if (!PAGE_PATH.test(url)) return url;
+  const path = url.split('?')[0]!;
+  if (path.length <= MAX_PATH_LENGTH && isDecodable(path)) return url.replace(PAGE_PATH, '/pay');
+  return `${NO_PAGE}${url.slice(path.length)}`;
+};
+
+const isDecodable = (path: string): boolean => {
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
 /** The chosen way, else the first one of an express checkout, else none. */
 export const chosenWay = (
   { ways, rules }: { readonly ways: readonly WayToPay[]; readonly rules: { readonly express: boolean } },

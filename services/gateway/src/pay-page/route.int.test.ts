@@ -174,3 +174,40 @@ test.each([
   expect([json.statusCode, json.headers['content-type']]).toEqual([503, 'application/json; charset=utf-8']);
   await busy.close();
 });
+
+test.each([
+  '%00',
+  '%FF',
+  'a%00b',
+  'a/',
+  'a//',
+  'a.',
+  'a)',
+  'a%20',
+  'a%0A',
+  'a/b/c',
+  '',
+  'x'.repeat(600),
+  '%25',
+  '%ED%A0%80',
+])('the mangled link /pay/%s is a page that explains, and costs no lookup', async (mangled) => {
+  const before = gateway.payments.calls.length;
+  for (const url of [`/pay/${mangled}`, `/PAY/${mangled}`]) {
+    const page = await get(url);
+    expect([page.statusCode, page.headers['content-type']]).toEqual([404, 'text/html; charset=utf-8']);
+    expect(page.body).toContain('No payment found');
+    expect((await get(url, { accept: 'application/json' })).json()).toMatchObject({ code: 'not_found' });
+  }
+  expect((await get(`/pay/${mangled}/events`)).statusCode).toBe(404);
+  const press = { method: 'POST', url: `/pay/${mangled}/sandbox/pay-all` } as const;
+  expect((await gateway.app.inject(press)).statusCode).toBe(404);
+  expect(gateway.payments.calls).toHaveLength(before);
+});
+
+test('a link in capitals shows the payment, and /pay alone explains', async () => {
+  const { reference } = await orderWithPage();
+  expect((await get(`/PAY/${reference}?way=base`)).statusCode).toBe(200);
+  for (const url of ['/pay', '/PAY', '/pay?lang=es'])
+    expect((await get(url)).headers['content-type']).toMatch('text/html');
+  expect((await get('/payments')).headers['content-type']).toMatch('application/json');
+});

@@ -70,6 +70,15 @@ export const payPageRoutes = async (app: FastifyInstance, options: PayPageOption
     }),
   });
 
+  // Links with more than a reference get a page too.
+  await app.register(
+    async (mangled) =>
+      mangled.setNotFoundHandler(() => {
+        throw noSuchPage();
+      }),
+    { prefix: '/pay' },
+  );
+
   if (sandbox) sandboxRoutes(app, find, sandbox);
 
   app.get(`${ASSETS_PATH}/:file`, hidden, async (request, reply) => {
