@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { formatFor } from './format.ts';
-import { speechFor, TEXTS } from './language.ts';
+import { MAX_FORMATS, speechFor, TEXTS } from './language.ts';
 
 test.each([
   [undefined, 'es-MX,es;q=0.9,en;q=0.8', 'es-MX'],
@@ -70,3 +70,13 @@ test('never loses a digit of an amount', () =>
       },
     ),
   ));
+
+test('keeps few formats, however many regions clients ask for', () => {
+  const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
+  const regions = letters.flatMap((first) => letters.slice(0, 8).map((second) => `${first}${second}`));
+  const first = speechFor(undefined, 'en-AA').format;
+  expect(speechFor(undefined, 'en-AA').format).toBe(first);
+  expect(regions.length).toBeGreaterThan(MAX_FORMATS);
+  for (const region of regions) speechFor(undefined, `en-${region}`);
+  expect(speechFor(undefined, 'en-AA').format).not.toBe(first);
+});

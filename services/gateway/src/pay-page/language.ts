@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify';
+import { LRUCache } from 'lru-cache';
 import { type Format, formatFor } from './format.ts';
 import { choiceOf } from './page-link.ts';
 import { en, type Texts } from './texts/en.ts';
@@ -17,7 +18,9 @@ export interface Speech {
 
 const TAG = /^(en|es|pt)(?:-([A-Za-z]{2}))?$/;
 const MAX_HEADER_LENGTH = 512;
-const formats = new Map<string, Format>();
+export const MAX_FORMATS = 64;
+// A format takes 50 KB, and clients choose the region of its tag.
+const formats = new LRUCache<string, Format>({ max: MAX_FORMATS, memoMethod: formatFor });
 
 /** The chosen language, else the preferred one of the browser, in the region of the browser. */
 export const speechFor = (chosen: string | undefined, acceptLanguage = ''): Speech => {
@@ -25,8 +28,7 @@ export const speechFor = (chosen: string | undefined, acceptLanguage = ''): Spee
   const tag =
     (chosen && TAG.test(chosen) ? (preferred.find((each) => each.startsWith(chosen)) ?? chosen) : preferred[0]) ?? 'en';
   const language = tag.slice(0, 2) as Language;
-  const format = formats.get(tag) ?? formatFor(tag);
-  formats.set(tag, format);
+  const format = formats.memo(tag);
   return { language, texts: TEXTS[language], format };
 };
 
