@@ -26,3 +26,24 @@ test('has all slots again when every request has ended', async () => {
     free!();
   }
 });
+
+test('shares all slots between merchants: a free one goes to the merchant with the fewest', async () => {
+  const slots = createMerchantSlots({ maxRunning: 4, maxTotal: 5 });
+  const running: string[] = [];
+  const frees: (() => void)[] = [];
+  const acquire = (merchant: string) =>
+    void slots.acquire(merchant)!.then((free) => {
+      running.push(merchant);
+      frees.push(free);
+    });
+  for (const merchant of ['a', 'a', 'a', 'a', 'a', 'b', 'b', 'b', 'c', 'd']) acquire(merchant);
+  const freeFirst = async () => {
+    frees.shift()!();
+    await new Promise(setImmediate);
+  };
+  await new Promise(setImmediate);
+  expect(running).toEqual(['a', 'a', 'a', 'a', 'b']);
+  for (let n = 0; n < 5; n += 1) await freeFirst();
+  expect(running.slice(5, 7)).toEqual(['c', 'd']);
+  expect(running.slice(7).sort()).toEqual(['a', 'b', 'b']);
+});

@@ -71,7 +71,7 @@ export const orderRoutes: FastifyPluginAsyncZod<OrderRouteOptions> = async (app,
     return sendCreated(reply, await created);
   });
 
-  app.get('/orders', { config: { scope: 'orders:self:read' }, schema: schemas.listOrders }, (request) =>
+  app.get('/orders', { config: { scope: 'orders:self:read', isList: true }, schema: schemas.listOrders }, (request) =>
     listOrders(pool, callerOf(request).merchantId, request.query),
   );
 

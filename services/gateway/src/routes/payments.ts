@@ -45,7 +45,7 @@ export const paymentRoutes: FastifyPluginAsyncZod<{ payments: PaymentsClient; po
   app.get(
     '/payments',
     {
-      config: { scope: 'payments:self:read' },
+      config: { scope: 'payments:self:read', isList: true },
       schema: {
         operationId: 'listPayments',
         summary: 'List payments',

@@ -24,7 +24,7 @@ export const refundRoutes: FastifyPluginAsyncZod<{ pool: Pool }> = async (app, {
   app.get(
     '/refunds',
     {
-      config: { scope: 'payments:self:read' },
+      config: { scope: 'payments:self:read', isList: true },
       schema: {
         operationId: 'listRefunds',
         summary: 'List refunds',

@@ -28,7 +28,7 @@ export const webhookDeliveryRoutes: FastifyPluginAsyncZod<WebhookDeliveryRouteOp
 
   app.get(
     '/webhooks/:id/deliveries',
-    { config: { scope: 'webhooks:self:read' }, schema: schemas.listDeliveries },
+    { config: { scope: 'webhooks:self:read', isList: true }, schema: schemas.listDeliveries },
     async (request) => listDeliveries(pool, (await findWebhook(request, request.params.id)).id, request.query),
   );
 
