@@ -1,7 +1,8 @@
 import { requestText } from '@cpg/contracts';
 import { z } from 'zod';
 
-const wholeNumber = (max: number, defaultValue: number) => {
+/** A query parameter from 1 to `max`. */
+export const wholeNumber = (max: number, defaultValue: number) => {
   const error = `must be a whole number from 1 to ${max}`;
   return z
     .preprocess(

@@ -42,7 +42,8 @@ export const DeliveryAttempt = z.object({
 export type DeliveryAttempt = z.infer<typeof DeliveryAttempt>;
 
 export const DeliveryWithAttempts = Delivery.extend({
-  attempts: z.array(DeliveryAttempt).describe('Oldest first.'),
+  attempts: z.array(DeliveryAttempt).describe('Oldest first, 100 at most.'),
+  next_cursor: z.string().optional().describe('The `cursor` of the later attempts. Absent if there are none.'),
   payload: WebhookPayload.optional().describe(
     'The request body, as it was sent. Shown to keys that may read its object: `orders:self:read` for order events, `payments:self:read` for payment events. It is kept for 30 days after the event (or after the replay of an older event) unless the operator configures another period, and is removed when its order is deleted. Without it the delivery cannot be sent again.',
   ),

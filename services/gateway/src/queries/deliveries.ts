@@ -1,4 +1,5 @@
 import type { Delivery, DeliveryAttempt, DeliveryWithAttempts, Webhook, WebhookPayload } from '@cpg/contracts';
+import { invalidRequest } from '@cpg/core';
 import type { Queryable } from '@cpg/postgres';
 import { hideInternalAddresses } from '@cpg/runtime';
 import { decodeTime, encodeTime } from 'ulid';
@@ -27,11 +28,18 @@ interface AttemptRow {
   readonly status_code: number | null;
   readonly error: string | null;
   readonly response: string | null;
+  readonly started_at_us: string;
 }
 
 export interface DeliveryFilters {
   readonly status?: string | undefined;
   readonly event_type?: string | undefined;
+}
+
+/** Which attempts of a delivery: the first ones, or those after a cursor. */
+export interface AttemptsQuery {
+  readonly limit: number;
+  readonly cursor?: string | undefined;
 }
 
 const COLUMNS = 'webhook_id, event_id, event_type, status, attempts, next_attempt_at, updated_at';
@@ -73,13 +81,15 @@ export const listDeliveries = async (
   return mapPage(pageOf(query, total, found, placeOf), resourceOf);
 };
 
-/** A delivery with its attempts, and with its payload until the dispatcher deletes that. Errors of attempts show no
+/** A delivery with a page of its attempts, and with its payload until the dispatcher deletes that. Errors of attempts show no
  *  internal addresses, except the one in the URL of the webhook. */
 export const deliveryById = async (
   db: Queryable,
   { id: webhookId, url }: Pick<Webhook, 'id' | 'url'>,
   id: string,
+  { limit, cursor }: AttemptsQuery,
 ): Promise<DeliveryWithAttempts | null> => {
+  const after = cursor === undefined ? null : attemptBefore(cursor);
   const { rows } = await db.query<DeliveryRow & { day: string; body: string | null }>(
     `select d.id, ${COLUMNS.replaceAll(/\w+/g, 'd.$&')}, d.day::text, e.body
        from webhooks.deliveries d left join webhooks.events e on e.id = d.event_id and e.day = d.day
@@ -90,15 +100,29 @@ export const deliveryById = async (
   if (!row) return null;
   const attempts = await db.query<AttemptRow>({
     name: 'attempts of a delivery',
-    text: `select number, outcome, started_at, duration_ms, status_code, error, response
-       from webhooks.attempts where delivery_id = $1 and day = $2 order by started_at`,
-    values: [id, row.day],
+    text: `select number, outcome, started_at, duration_ms, status_code, error, response,
+         (extract(epoch from started_at) * 1000000)::bigint::text as started_at_us
+       from webhooks.attempts where delivery_id = $1 and day = $2
+         and started_at > 'epoch'::timestamptz + coalesce($3::bigint, -1) * interval '1 microsecond'
+       order by started_at limit $4`,
+    values: [id, row.day, after, limit + 1],
   });
+  const shown = attempts.rows.slice(0, limit);
   return {
     ...resourceOf(row),
-    attempts: attempts.rows.map((attempt) => attemptOf(attempt, hostOf(url))),
+    attempts: shown.map((attempt) => attemptOf(attempt, hostOf(url))),
+    ...(attempts.rows.length > limit && { next_cursor: cursorAfter(shown.at(-1)!) }),
     ...(row.body !== null && { payload: JSON.parse(row.body) as WebhookPayload }),
   };
+};
+
+// An attempt is identified by its delivery and the microsecond of its start.
+const cursorAfter = ({ started_at_us }: AttemptRow): string => Buffer.from(started_at_us).toString('base64url');
+
+const attemptBefore = (cursor: string): string => {
+  const startedAtUs = Buffer.from(cursor, 'base64url').toString();
+  if (/^\d{1,17}$/.test(startedAtUs)) return startedAtUs;
+  throw invalidRequest([{ path: 'cursor', message: 'must be the `next_cursor` of an earlier response' }]);
 };
 
 // A ULID starts with the time of its creation. Sort order, date filters and counts follow this time alone.

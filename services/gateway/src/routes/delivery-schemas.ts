@@ -4,11 +4,12 @@ import {
   DeliveryWithAttempts,
   pageOf,
   Replay,
+  requestText,
   WebhookEvents,
   WebhookEventType,
 } from '@cpg/contracts';
 import { z } from 'zod';
-import { Instant, ListQuery, RangeStart } from '../list-query.ts';
+import { Instant, ListQuery, RangeStart, wholeNumber } from '../list-query.ts';
 import { NoBody, pathId } from './parameters.ts';
 
 export const DeliveryPage = pageOf(Delivery);
@@ -17,6 +18,11 @@ const DeliveryListQuery = z.strictObject({
   ...ListQuery.shape,
   status: DeliveryStatus.optional().describe('Only deliveries with this status.'),
   event_type: WebhookEventType.optional().describe('Only deliveries of this type of event.'),
+});
+
+const DeliveryQuery = z.strictObject({
+  limit: wholeNumber(100, 100).describe('Maximum number of attempts.'),
+  cursor: requestText(1, 64).optional().describe('Returns the attempts after the response with this `next_cursor`.'),
 });
 
 export const ReplayWebhookBody = z
@@ -52,8 +58,11 @@ export const listDeliveries = {
 export const getDelivery = {
   operationId: 'getDelivery',
   summary: 'Retrieve a delivery with its attempts',
+  description:
+    'Returns a delivery with its attempts, oldest first, 100 at most. An event that was redelivered often has more: `next_cursor` is then the `cursor` of the next ones.',
   tags,
   params: deliveryParams,
+  querystring: DeliveryQuery,
   response: { 200: DeliveryWithAttempts },
 };
 

@@ -92,6 +92,28 @@ test('returns a delivery with its payload and attempts, oldest first', async () 
   });
 });
 
+test('returns the attempts of a delivery by page, each once', async () => {
+  const { id } = await record();
+  await gateway.pool.query(
+    `insert into webhooks.attempts (day, delivery_id, number, started_at, duration_ms, outcome)
+     select $1, $2, n, $3::timestamptz + n * interval '1 microsecond', 12, 'refused' from generate_series(1, 250) n`,
+    [DAY, id, `${DAY}T12:01:00Z`],
+  );
+  const path = `/v1/webhooks/${webhook}/deliveries/${id}`;
+  const read = async (query = '') => (await shop.send('GET', `${path}${query}`)).body;
+  const numbers: number[] = [];
+  let page = await read();
+  expect(page.attempts).toHaveLength(100);
+  for (;;) {
+    numbers.push(...page.attempts.map(({ number }: { number: number }) => number));
+    if (page.next_cursor === undefined) break;
+    page = await read(`?limit=70&cursor=${page.next_cursor}`);
+  }
+  expect(numbers).toEqual(Array.from({ length: 250 }, (_, n) => n + 1));
+  for (const query of ['?cursor=nonsense', '?limit=0', '?limit=101'])
+    expect(await read(query)).toMatchObject({ statusCode: 400, code: 'invalid_request' });
+});
+
 test('returns no payload once the body has been deleted', async () => {
   const { id } = await record({ body: null });
   expect((await shop.send('GET', `/v1/webhooks/${webhook}/deliveries/${id}`)).body).not.toHaveProperty('payload');

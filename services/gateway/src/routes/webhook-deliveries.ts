@@ -8,7 +8,7 @@ import type { WebhookDispatcherClient } from '../clients/webhook-dispatcher.ts';
 import type { Caller } from '../keys/authenticator.ts';
 import type { Scope } from '../keys/scopes.ts';
 import { notFound, orNotFound, parseId } from '../not-found.ts';
-import { deliveryById, listDeliveries } from '../queries/deliveries.ts';
+import { type AttemptsQuery, deliveryById, listDeliveries } from '../queries/deliveries.ts';
 import { webhookById } from '../queries/webhooks.ts';
 import { callContext, callerOf } from '../request.ts';
 import * as schemas from './delivery-schemas.ts';
@@ -23,8 +23,8 @@ export const webhookDeliveryRoutes: FastifyPluginAsyncZod<WebhookDeliveryRouteOp
   const { pool, dispatcher } = options;
   const findWebhook = async (request: FastifyRequest, id: string): Promise<Webhook> =>
     orNotFound('webhook', await webhookById(pool, callerOf(request).merchantId, parseId(WebhookId, 'webhook', id)));
-  const findDelivery = async (webhook: Webhook, id: string): Promise<DeliveryWithAttempts> =>
-    orNotFound('delivery', await deliveryById(pool, webhook, parseId(DeliveryId, 'delivery', id)));
+  const findDelivery = async (webhook: Webhook, id: string, page: AttemptsQuery): Promise<DeliveryWithAttempts> =>
+    orNotFound('delivery', await deliveryById(pool, webhook, parseId(DeliveryId, 'delivery', id), page));
 
   app.get(
     '/webhooks/:id/deliveries',
@@ -37,7 +37,7 @@ export const webhookDeliveryRoutes: FastifyPluginAsyncZod<WebhookDeliveryRouteOp
     { config: { scope: 'webhooks:self:read' }, schema: schemas.getDelivery },
     async (request) => {
       const webhook = await findWebhook(request, request.params.id);
-      return visibleTo(callerOf(request), await findDelivery(webhook, request.params.delivery_id));
+      return visibleTo(callerOf(request), await findDelivery(webhook, request.params.delivery_id, request.query));
     },
   );
 
@@ -52,7 +52,12 @@ export const webhookDeliveryRoutes: FastifyPluginAsyncZod<WebhookDeliveryRouteOp
       } catch (error) {
         throw isAppError(error, 'not_found') ? notFound('delivery') : error;
       }
-      const { attempts: _, payload: __, ...delivery } = await findDelivery(webhook, deliveryId);
+      const {
+        attempts: _,
+        payload: __,
+        next_cursor: ___,
+        ...delivery
+      } = await findDelivery(webhook, deliveryId, { limit: 1 });
       return reply.code(201).send(delivery);
     },
   );
