@@ -11,6 +11,7 @@ export {
   type LoadedStream,
 } from './command-handler.ts';
 export { connectEventStore } from './connect.ts';
+export { eventStoreClock } from './event-store-clock.ts';
 export {
   recordScale,
   requireConfiguredScale,

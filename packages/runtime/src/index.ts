@@ -21,6 +21,15 @@ export { BODY_LIMIT_BYTES, errorBody } from './http-errors.ts';
 export { createApp, type CreateAppOptions, INTERNAL_BODY_LIMIT_BYTES } from './http.ts';
 export { newId, newRequestId, newUlid, ulidOf } from './ids.ts';
 export { type InternalClient, internalClient } from './internal-client.ts';
+export {
+  type ClockGuard,
+  type ClockGuardOptions,
+  createClockGuard,
+  type OtherClock,
+  type OwnClocks,
+  steadyNowMs,
+} from './clock/guard.ts';
+export { aheadMs, type Bounds, type Confirmation, LIMIT_MS } from './clock/verdict.ts';
 export { CommaSeparatedList } from './comma-separated-list.ts';
 export { Secret, SecretList } from './secrets.ts';
 export { requireInternalToken } from './internal-token.ts';
