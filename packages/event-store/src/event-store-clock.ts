@@ -6,18 +6,19 @@ const READ_TIMEOUT_MS = 4_000;
 
 /** The clock of the event store, by the times of events that appear between two looks at the end of its log. */
 export const eventStoreClock = (client: EventStoreDBClient): OtherClock => {
-  let seen: { readonly position: bigint; readonly askedMs: number } | null = null;
+  /** The newest event of the last look; none in an empty store. */
+  let seen: { readonly position: bigint | undefined; readonly askedMs: number } | null = null;
   let bounds: Bounds | null = null;
   return {
     name: 'event_store',
     read: async ({ now, steadyMs }) => {
       const askedMs = steadyMs();
       const event = await newestEvent(client);
-      if (!event) return null;
       const answeredMs = steadyMs();
       const before = seen;
-      const position = event.position.commit;
+      const position = event?.position.commit;
       seen = { position, askedMs };
+      if (!event) return null;
       const createdMs = event.created.getTime();
       if (before === null || before.position === position) {
         // Nothing comes from the future.

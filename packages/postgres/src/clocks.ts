@@ -36,7 +36,7 @@ interface NewestBlock {
 
 /** The newest blocks that the nodes of payments show. An old block tells nothing until another one follows: its node may
  *  stand still. */
-export const chainClock = (db: Queryable): OtherClock => {
+const chainClock = (db: Queryable): OtherClock => {
   const known = new Map<string, number>();
   let isExpected = false;
   const boundsIn = ({ network, time, lag_ms: lagMs, lead_ms: leadMs }: NewestBlock, own: OwnClocks): Bounds | null => {
@@ -53,7 +53,7 @@ export const chainClock = (db: Queryable): OtherClock => {
     name: 'chains',
     isExpected: () => isExpected,
     read: async (own) => {
-      const blocks = await ignoringAbsence(newestBlocks(db));
+      const blocks = await newestBlocks(db);
       isExpected = blocks.length > 0;
       const each = blocks.map((block) => boundsIn(block, own)).filter((bounds) => bounds !== null);
       if (each.length === 0) return null;
@@ -65,8 +65,11 @@ export const chainClock = (db: Queryable): OtherClock => {
   };
 };
 
+/** The newest blocks of the networks whose blocks come at known intervals. */
+export const newestBlocks = (db: Queryable): Promise<NewestBlock[]> => ignoringAbsence(queryBlocks(db));
+
 // Reads the columns through JSON: payments may not be upgraded yet.
-const newestBlocks = async (db: Queryable): Promise<NewestBlock[]> => {
+const queryBlocks = async (db: Queryable): Promise<NewestBlock[]> => {
   const { rows } = await db.query<NewestBlock>({
     name: 'newest-blocks',
     text: `select * from (

@@ -4,7 +4,7 @@ export { type IsLeader, type LeaderElectionOptions, startLeaderElection } from '
 export { type Environment, isReadable, stampSchemas, stampsOf, WrongEnvironmentError } from './environment.ts';
 export { migrate, migrateInTransaction, type Migrations, prepareSchema, withoutTimeout } from './migrate.ts';
 export { batchWriter } from './batch-writer.ts';
-export { chainClock, databaseClocks } from './clocks.ts';
+export { databaseClocks, newestBlocks } from './clocks.ts';
 export { databaseDependency, POSTGRES } from './outage.ts';
 export { createPool, type Pool, type PoolOptions, type Queryable } from './pool.ts';
 export { testDatabase } from './testing.ts';

@@ -1,6 +1,6 @@
 import { depositsOf, type RecordedDeposit } from '@cpg/contracts';
 import { isTemporary } from '@cpg/core';
-import type { CallContext, Logger } from '@cpg/runtime';
+import { type CallContext, type Logger, steadyNowMs } from '@cpg/runtime';
 import type { PaymentsClient } from './clients/payments.ts';
 import { isInGracePeriod } from './order/deadline.ts';
 import { dueAt, type ExistingOrder } from './order/state.ts';
@@ -30,7 +30,7 @@ const FIRST_READING_MS = 24 * 60 * 60_000;
 export const unreadChains = ({
   payments,
   now,
-  nowMs = () => performance.now(),
+  nowMs = steadyNowMs,
   log,
   countUnread,
 }: UnreadChainsOptions): AwaitsChains => {

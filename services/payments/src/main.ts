@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import { NewPaymentEvent, PaymentEvent, TOPICS } from '@cpg/contracts';
-import { commandHandler, type RecentEvents, recentEvents, withRecordedScales } from '@cpg/event-store';
+import { commandHandler, eventStoreClock, type RecentEvents, recentEvents, withRecordedScales } from '@cpg/event-store';
+import { databaseClocks } from '@cpg/postgres';
 import {
+  createClockGuard,
   internalClient,
   type Logger,
   createStartGate,
@@ -70,6 +72,14 @@ await runService(async () => {
   });
   const metrics = createServiceMetrics(outages);
   unclaimedMetrics(metrics, readModel);
+  const { clocks, readConfirmation } = databaseClocks(readModel);
+  const clock = createClockGuard({
+    now,
+    clocks: [...clocks, eventStoreClock(client)],
+    readConfirmation,
+    metrics,
+    log,
+  });
   const availability = networkAvailability({ config, db: readModel, now });
   const { read: readNetworks } = availability;
   const { accounts, providers, ...rails } = openRails({ config, client, readModel, readNetworks, now });
@@ -99,6 +109,7 @@ await runService(async () => {
     fail: changes.fail,
     metrics,
     now,
+    endsBy: clock.endsBy,
     log,
   });
   const reports = providerReports({ providers: providers.outside, register, readModel, orders, metrics, now, log });
@@ -125,11 +136,12 @@ await runService(async () => {
     depositSettings: depositSettings({ client, accounts, table: config.assets, environment: config.ENVIRONMENT, log }),
     log,
     checks: { ...connections.checks, preparation: startupTasks.check, 'known-event-store': gate.check },
-    details: chains.details,
+    details: async () => ({ ...clock.details(), ...(await chains.details()) }),
     outages,
     metrics,
   });
   await app.listen({ port: config.PORT, host: config.HOST });
+  clock.start();
 
   const work = startBackgroundWork({
     connections,
@@ -160,7 +172,7 @@ await runService(async () => {
 
   return {
     log,
-    close: [() => app.close(), queries.stop, work.stop, () => ordersHttp.close(), ...connections.close],
+    close: [() => app.close(), clock.stop, queries.stop, work.stop, () => ordersHttp.close(), ...connections.close],
   };
 });
 

@@ -1,3 +1,4 @@
+import { steadyNowMs } from '@cpg/runtime';
 import type { PaymentsClient } from '../clients/payments.ts';
 import { type FindPayables, leaseUntil } from './payables.ts';
 import type { Stock } from './stock.ts';
@@ -8,7 +9,7 @@ export const findPayables =
   ({
     stock,
     payments,
-    nowMs = () => performance.now(),
+    nowMs = steadyNowMs,
   }: {
     /** Absent: payments assigns all instructions. */
     readonly stock?: Stock;

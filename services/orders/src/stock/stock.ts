@@ -8,7 +8,7 @@ import {
 } from '@cpg/assets';
 import type { LeasedAddress, LeasedReference, Stock as LeasedStock, StockCall } from '@cpg/contracts';
 import { isTemporary } from '@cpg/core';
-import type { Logger } from '@cpg/runtime';
+import { type Logger, steadyNowMs } from '@cpg/runtime';
 import { addressShelves } from './address-shelves.ts';
 import type { IsAvailable } from './available-networks.ts';
 import { type Deposit, instructionsFrom, type References, referenceSets } from './instructions.ts';
@@ -49,7 +49,7 @@ export const createStock = ({
   isAvailable,
   lease,
   log,
-  nowMs = () => performance.now(),
+  nowMs = steadyNowMs,
 }: StockOptions): Stock => {
   const shelves = addressShelves(nowMs);
   const references = keepShelf<References>(nowMs);

@@ -33,6 +33,17 @@ export const staleAfterMs = (chainId: string): number | null => {
   return secondsPerBlock === null ? null : Math.max(SHORTEST_BOUND_MS, LONGEST_GAP * secondsPerBlock * 1_000);
 };
 
+/** By how much the time of a block may be ahead of the clock, by namespace of the chain (CAIP-2). Bitcoin: see
+ *  `MAX_FUTURE_BLOCK_TIME` in Bitcoin Core's `chain.h`. EVM: nodes take no block of a later slot than their own. */
+const BLOCK_LEAD_MS: Readonly<Record<string, number>> = { bip122: 2 * 3_600_000, eip155: 15_000 };
+
+/** How far the time of a new block may be behind and ahead of the clock; null for a chain whose blocks come on demand,
+ *  or at unknown intervals. */
+export const timesOfBlocks = (chainId: string): { readonly lagMs: number; readonly leadMs: number } | null => {
+  const lagMs = staleAfterMs(chainId);
+  return lagMs === null ? null : { lagMs, leadMs: BLOCK_LEAD_MS[chainId.split(':')[0]!]! };
+};
+
 /** Positions on which all nodes in use agree: those whose newest block is not too old, or all of them while none is
  *  current. Among them, one that is behind holds the others back, because only what it shows too is certain. So a node
  *  cannot win by being ahead, and a frozen one is left out once its newest block is too old. */

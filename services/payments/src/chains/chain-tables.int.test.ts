@@ -1,10 +1,11 @@
 import { join } from 'node:path';
-import { createPool, migrate, type Pool, testDatabase } from '@cpg/postgres';
+import { createPool, databaseClocks, migrate, type Pool, testDatabase } from '@cpg/postgres';
 import { createLogger } from '@cpg/runtime';
 import fc from 'fast-check';
 import { anyLie, MONEY, settle, steps } from '../testing/jest-chain-histories.ts';
 import { chainProcesses, KIND, transferOf } from '../testing/jest-chain-process.ts';
 import { simulatedChain } from '../testing/jest-simulated-chain.ts';
+import { timesOfBlocks } from './agreement.ts';
 import { chainKindOf } from './chain-kind.ts';
 import type { ChainStore } from './chain-store.ts';
 import { standingOfChain } from './chain-standing.ts';
@@ -154,4 +155,22 @@ test('is not read past an instant while further blocks can have the same time', 
   const standing = standingOfChain(pool, new Map([[network, chainKindOf('eip155:42161')]]));
   expect(await standing(network, time, undefined)).toBe('unread');
   expect(await standing(network, new Date(time.getTime() - 1), undefined)).toBe('reported');
+});
+
+test('the newest blocks tell every service what time it is, where blocks come at known intervals', async () => {
+  const own = { now: () => new Date(), steadyMs: () => Date.now() };
+  const [chains] = databaseClocks(pool).clocks.filter(({ name }) => name === 'chains');
+  const node = { number: 1, height: 9, hash: '0x9', seenAt: new Date(), isUsed: true };
+  const showing = async (chainId: string, time: Date) => {
+    const store = chainTables(pool, chainId, KIND.windowBlocks, timesOfBlocks(chainId));
+    await store.mark({ tip: 9, readAt: null, halted: null, nodes: [{ ...node, time }] });
+  };
+  await showing('eip155:31337', new Date(0));
+  expect(await chains!.read(own)).toBeNull();
+  expect(chains!.isExpected!()).toBe(false);
+  await showing('eip155:1', new Date(Date.now() - 12_000));
+  const { fromMs, toMs } = (await chains!.read(own))!;
+  expect(fromMs).toBeLessThan(0);
+  expect(toMs).toBeGreaterThan(0);
+  expect(toMs - fromMs).toBe(3 * 60_000 + 15_000);
 });

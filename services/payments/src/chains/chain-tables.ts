@@ -1,4 +1,5 @@
 import { type Pool, type Queryable, transaction } from '@cpg/postgres';
+import type { timesOfBlocks } from './agreement.ts';
 import type { ChainChange, ReadBlock } from './chain-change.ts';
 import type { ChainStore, ReportChange, StoredChain } from './chain-store.ts';
 import { readOpenTransfers, readTransfers, upsertTransfers } from './transfer-rows.ts';
@@ -17,8 +18,13 @@ interface CursorRow {
 
 type BlockRow = Pick<CursorRow, 'height' | 'hash' | 'time'> & { readonly nodes: number[] };
 
-/** What was read from a network, in PostgreSQL. `windowBlocks` hashes are kept. */
-export const chainTables = (pool: Pool, network: string, windowBlocks: number): ChainStore => {
+/** What was read from a network, in PostgreSQL. `windowBlocks` hashes are kept. `times` are for comparing clocks. */
+export const chainTables = (
+  pool: Pool,
+  network: string,
+  windowBlocks: number,
+  times: ReturnType<typeof timesOfBlocks> = null,
+): ChainStore => {
   const transfers = (name: string, condition: string, ...values: unknown[]) =>
     readTransfers(pool, network, name, condition, values);
   const apply = (
@@ -42,12 +48,23 @@ export const chainTables = (pool: Pool, network: string, windowBlocks: number): 
     mark: async ({ tip, readAt, halted, stalled, nodes }) => {
       await pool.query({
         name: 'mark-chain',
-        text: `insert into payments.chain_cursors as row (network, tip, read_at, halted, stalled, nodes)
-               values ($1, $2, $3, $4, $5, $6)
+        text: `insert into payments.chain_cursors as row (network, tip, read_at, halted, stalled, nodes, block_lag_ms, block_lead_ms)
+               values ($1, $2, $3, $4, $5, $6, $8, $9)
                on conflict (network) do update set tip = coalesce(excluded.tip, row.tip), halted = excluded.halted,
                  read_at = coalesce(excluded.read_at, row.read_at), nodes = coalesce(excluded.nodes, row.nodes),
-                 stalled = case when $7 then row.stalled else excluded.stalled end`,
-        values: [network, tip, readAt, halted, stalled, nodes && JSON.stringify(nodes), stalled === undefined],
+                 stalled = case when $7 then row.stalled else excluded.stalled end,
+                 block_lag_ms = excluded.block_lag_ms, block_lead_ms = excluded.block_lead_ms`,
+        values: [
+          network,
+          tip,
+          readAt,
+          halted,
+          stalled,
+          nodes && JSON.stringify(nodes),
+          stalled === undefined,
+          times?.lagMs,
+          times?.leadMs,
+        ],
       });
     },
     withIds: async (ids) => (ids.length === 0 ? [] : transfers('with-ids', 'id = any($2)', ids)),

@@ -21,6 +21,7 @@ import { availabilityMetric, type ChainMetrics, chainMetrics } from './chain-met
 import type { BlockRef, ChainSource, NodeFault } from './chain-source.ts';
 import { chainDetails } from './chain-status.ts';
 import { chainStream } from './chain-stream.ts';
+import { timesOfBlocks } from './agreement.ts';
 import { chainTables } from './chain-tables.ts';
 import { watchedNetworks } from './chain-urls.ts';
 import { newestAddresses } from '../projections/payables.ts';
@@ -61,6 +62,8 @@ export interface WatchChainsOptions {
   readonly fail: PaymentChanges['fail'];
   readonly metrics: MetricsRegistry;
   readonly now: () => Date;
+  /** The time by which addresses retire: 1970 while the clock is not trusted. */
+  readonly endsBy: () => Date;
   readonly log: Logger;
 }
 
@@ -166,7 +169,7 @@ const watchedChain = (
           unproven.add(part);
         },
       });
-      const store = chainTables(pool, name, kind.windowBlocks);
+      const store = chainTables(pool, name, kind.windowBlocks, timesOfBlocks(chainId));
       const report = reporter({
         network: name,
         chainId,
@@ -248,7 +251,7 @@ const KEEP_UNSHOWN_EVERY_MS = 10_000;
 
 /** The watched addresses of all networks: money for one may arrive on another. */
 const addressesOfOrders = (options: WatchChainsOptions & { readonly indexesSkipped: () => void }): WatchedAddresses => {
-  const { client, pool, now, log } = options;
+  const { client, pool, endsBy, log } = options;
   let keptAtMs = -Infinity;
   /** Orders are found without it, so a failure stops no chain. */
   const keepUnshown = async (): Promise<void> => {
@@ -267,7 +270,7 @@ const addressesOfOrders = (options: WatchChainsOptions & { readonly indexesSkipp
       return beyond;
     },
     onUnshown: (found) => skipUsed(options, found),
-    now,
+    endsBy,
   });
 };
 

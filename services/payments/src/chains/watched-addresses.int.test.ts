@@ -46,7 +46,7 @@ const startWatching = () => {
     db: pool,
     beyondRows: followLog({ client, db: pool, projection: payableProjection(client), keysIn: addressesShownBy }),
     onUnshown: async () => {},
-    now: () => new Date(Date.now() + time.passedMs),
+    endsBy: () => new Date(Date.now() + time.passedMs),
   });
   return {
     time,

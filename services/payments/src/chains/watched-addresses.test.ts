@@ -15,7 +15,7 @@ const start = () => {
       return { has: (address) => known.has(address), from: null };
     },
     onUnshown: async () => {},
-    now: () => new Date(0),
+    endsBy: () => new Date(0),
   });
   return { shown, calls, refresh };
 };

@@ -10,7 +10,8 @@ export interface WatchedAddressesOptions {
   readonly beyondRows: ReturnType<typeof followLog>;
   /** Called with addresses that received money and that no order shows, before they are answered. */
   readonly onUnshown: (found: readonly NonNullable<KnownAddress['unshown']>[]) => Promise<void>;
-  readonly now: () => Date;
+  /** The time by which addresses retire: 1970 while the clock is not trusted. */
+  readonly endsBy: () => Date;
 }
 
 export interface WatchedAddresses {
@@ -29,7 +30,7 @@ export const watchedIn = (addresses: ReadonlySet<string>): Watched => ({
 
 /** Looks addresses up in tables and in the log beyond them, so that memory does not grow with their number. An order is
  *  recorded before anybody sees its address, so whoever paid in a block that a node already has paid to one of them. */
-export const watchedAddresses = ({ db, beyondRows, onUnshown, now }: WatchedAddressesOptions): WatchedAddresses => {
+export const watchedAddresses = ({ db, beyondRows, onUnshown, endsBy }: WatchedAddressesOptions): WatchedAddresses => {
   const refresh = async (): Promise<Watched> => {
     const [beyond, size] = [await beyondRows(), await watchedEstimate(db)];
     return {
@@ -40,7 +41,7 @@ export const watchedAddresses = ({ db, beyondRows, onUnshown, now }: WatchedAddr
         // Before the rows, which may include them meanwhile.
         const watched = new Set(unique.filter(beyond.has));
         const from = beyond.from?.commit ?? null;
-        const known = await knownAddresses(db, { among: unique, from, at: now() });
+        const known = await knownAddresses(db, { among: unique, from, at: endsBy() });
         if (!known)
           throw new AppError('dependency_unavailable', 'the read models are not complete: try again later', {
             cause: new Error(`the checkpoint of payables is before ${from}`),

@@ -1,5 +1,6 @@
 import type { PaymentRail } from '@cpg/contracts';
 import type { Pool } from '@cpg/postgres';
+import { steadyNowMs } from '@cpg/runtime';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { depositAccounts } from '../accounts/deposit-accounts.ts';
 import { availabilityOf } from '../availability.ts';
@@ -25,11 +26,10 @@ export interface RailsOptions {
 /** The rails of the settings, with the accounts and providers behind them. */
 export const openRails = ({ config, client, readModel, readNetworks, now }: RailsOptions) => {
   const { networks, assets: table } = config;
-  const nowMs = () => performance.now();
   const accounts = merchantAccounts({ client, table, networks, now });
-  const leaseIndexes = depositAccounts({ client, readModel, now, nowMs });
+  const leaseIndexes = depositAccounts({ client, readModel, now, nowMs: steadyNowMs });
   const depositsOn = (on: readonly DepositNetwork[], rail: PaymentRail) =>
-    cryptoDeposit({ networks: on, rail, readAccounts: accounts.read, leaseIndexes, readNetworks, nowMs });
+    cryptoDeposit({ networks: on, rail, readAccounts: accounts.read, leaseIndexes, readNetworks, nowMs: steadyNowMs });
   const deposits = depositsOn(networks, 'crypto_deposit');
   const watched = watchedNetworks(config);
   const behindPages = { networks: watched, deposits: depositsOn(watched, 'gateway_pay') };

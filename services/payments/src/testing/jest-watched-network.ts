@@ -61,6 +61,7 @@ export const watchedNetwork = (payments: PaymentsService) => {
         register: registerPayment,
         fail: changes.fail,
         now,
+        endsBy: now,
         // Readings and answers that differ wait for so long: the simulated chain knows everything at once.
         kindOf: (...of) => ({ ...chainKindOf(...of), settleMs: 200 }),
         openSource: () => ({ ...source, close: async () => {} }),

@@ -45,7 +45,7 @@ export const openWatchedTables = async (): Promise<WatchedTables> => {
         db: pool,
         beyondRows: async () => ({ has: () => false, from: null }),
         onUnshown: async () => {},
-        now: () => new Date(),
+        endsBy: () => new Date(),
       });
       return refresh();
     },
