@@ -22,6 +22,7 @@ export const buildApp = ({
   token,
   gate,
   checks,
+  details,
   outages,
   metrics,
   ...routes
@@ -29,6 +30,8 @@ export const buildApp = ({
   token: string | readonly string[];
   gate: Pick<StartGate, 'waitUntilOpen'>;
   checks: ReadinessChecks;
+  /** Facts for `/health/ready` that decide nothing. */
+  details?: () => Promise<object>;
   outages?: Outages;
   metrics?: MetricsRegistry;
   log: Logger;
@@ -46,7 +49,7 @@ export const buildApp = ({
     log: routes.log,
     metrics,
   });
-  healthRoutes(app, checks);
+  healthRoutes(app, checks, { details });
   if (metrics) metricsRoute(app, metrics);
   void app.register(async (internal) => {
     requireInternalToken(internal, token);

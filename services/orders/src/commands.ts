@@ -71,6 +71,8 @@ export interface OrderCommandsOptions {
   readonly toleranceBpsOf: (merchantId: string) => Promise<number>;
   readonly assets: AssetTable;
   readonly now: () => Date;
+  /** The time by which orders and Idempotency-Keys end: 1970 while the clock is not trusted. */
+  readonly endsBy: () => Date;
   readonly log: Logger;
 }
 
@@ -104,7 +106,7 @@ export const orderCommands = (options: OrderCommandsOptions): OrderCommands => {
             return createOrder({ ...call, order_id: id }, context, options);
           },
           find: options.earlierCreates,
-          now,
+          endsBy: options.endsBy,
         },
       );
       await afterRecording(() => options.project(created.order, 0));
@@ -113,7 +115,7 @@ export const orderCommands = (options: OrderCommandsOptions): OrderCommands => {
     run,
     runAndNotify,
     runDue: async (order, context) => {
-      const at = now();
+      const at = options.endsBy();
       if (at.toISOString() >= dueAt(order)) {
         if (awaitsConfirmation(order, at)) return null;
         if (await options.awaitsChains(order, context)) return 'awaits chains';

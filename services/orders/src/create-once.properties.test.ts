@@ -53,7 +53,7 @@ const startStore = () => {
     options: (requestHash: string, requestId: string): CreateOnceOptions => ({
       create: (orderId) => create(orderId, requestHash, requestId),
       find: async (orderId) => creates.get(orderId) ?? null,
-      now,
+      endsBy: now,
     }),
   };
 };

@@ -23,21 +23,22 @@ export interface CreateOnceOptions {
   /** Records the order under this id. Null when the id is in use. */
   readonly create: (orderId: string) => Promise<ExistingOrder | null>;
   readonly find: FindEarlierCreate;
-  readonly now: () => Date;
+  /** The time by which Idempotency-Keys end. */
+  readonly endsBy: () => Date;
 }
 
 /** Creates an order at most once per id. The append decides who is first, so a first create reads nothing. A repeat
  *  gets the order as it was after its first event. Throws what `create` throws, and the refusals of `decideRepeat`. */
 export const createOnce = async (
   { orderId: firstId, merchantId, requestHash, requestId }: CreateRequest,
-  { create, find, now }: CreateOnceOptions,
+  { create, find, endsBy }: CreateOnceOptions,
 ): Promise<CreatedOrder> => {
   const isRecorded = async (use: number) => (await find(orderIdOfUse(firstId, use))) !== null;
   for (let use = 0; ; use = Math.max(use + 1, await lastUse(isRecorded))) {
     const { created, earlier } = await createOrFind(orderIdOfUse(firstId, use), { create, find });
     if (created) return { order: created, isRepeat: false };
     if (earlier.merchantId !== null && earlier.merchantId !== merchantId) throw notFound();
-    if (decideRepeat(earlier, { requestHash, at: now() }) === 'repeat')
+    if (decideRepeat(earlier, { requestHash, at: endsBy() }) === 'repeat')
       return { order: earlier.order!, isRepeat: earlier.requestId !== requestId };
   }
 };

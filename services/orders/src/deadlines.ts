@@ -13,6 +13,8 @@ export interface DeadlineOptions {
   readonly handler: OrderHandler;
   readonly commands: OrderCommands;
   readonly now: () => Date;
+  /** The time by which orders end: 1970 while the clock is not trusted. */
+  readonly endsBy: () => Date;
   /** Waits between attempts. */
   readonly wait?: Wait;
   readonly log: Logger;
@@ -30,10 +32,16 @@ const MAX_LOOK_AFTER_S = 60;
 /** A retry does not help an order that this version cannot read; a new row, made by a fixed version, ends the claim. */
 const RETRY_UNREADABLE_AFTER_S = 3_600;
 
+/** A claim that ends later was made by a clock that ran ahead. */
+const LONGEST_CLAIM_S = RETRY_UNREADABLE_AFTER_S + 60;
+
+// Missing deposit instructions are found by any clock.
 const CLAIM_DUE = `
   update orders.orders as row set claimed_until = $1::timestamptz + interval '${CLAIM_LEASE_S} seconds'
-  from (select id from orders.orders where due_at <= $1 and (claimed_until is null or claimed_until < $1)
-        order by coalesce(claimed_until, due_at) limit ${CLAIM_BATCH} for update skip locked) as due
+  from (select id from orders.orders where due_at <= $1 and (due_at <= $2 or status = 'initialized')
+          and (claimed_until is null or claimed_until < $1
+               or claimed_until > $1::timestamptz + interval '${LONGEST_CLAIM_S} seconds')
+        order by least(coalesce(claimed_until, due_at), $1) limit ${CLAIM_BATCH} for update skip locked) as due
   where row.id = due.id returning row.id`;
 
 const EXTEND_CLAIM = `update orders.orders set claimed_until = $2::timestamptz + $3 * interval '1 second' where id = $1`;
@@ -42,11 +50,11 @@ const EXTEND_CLAIM = `update orders.orders set claimed_until = $2::timestamptz +
  *  Instances share the work by claims, which end 30 seconds after a crash. */
 export const watchDeadlines = (options: DeadlineOptions): { stop: () => Promise<void> } => {
   const stopping = new AbortController();
-  const { readModel, now, wait, log, everyMs = POLL_INTERVAL_MS } = options;
+  const { readModel, now, endsBy, wait, log, everyMs = POLL_INTERVAL_MS } = options;
   const { signal } = stopping;
   const running = (async () => {
     while (!signal.aborted) {
-      const found = await retry(() => readModel.query<{ id: string }>(CLAIM_DUE, [now()]), {
+      const found = await retry(() => readModel.query<{ id: string }>(CLAIM_DUE, [now(), endsBy()]), {
         signal,
         ...untilBack(wait),
         onError: (error) => log.warn({ err: error }, 'cannot query due orders, retrying'),

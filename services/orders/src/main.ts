@@ -1,8 +1,10 @@
 import { join } from 'node:path';
 import { NewOrderEvent, OrderEvent, TOPICS } from '@cpg/contracts';
-import { commandHandler, type RecentEvents, recentEvents, withRecordedScales } from '@cpg/event-store';
+import { commandHandler, eventStoreClock, type RecentEvents, recentEvents, withRecordedScales } from '@cpg/event-store';
+import { databaseClocks } from '@cpg/postgres';
 import {
   counterMetric,
+  createClockGuard,
   internalClient,
   type Logger,
   createStartGate,
@@ -23,7 +25,7 @@ import { finishDeletions, orderDeletion } from './deletion.ts';
 import { earlierCreates } from './earlier-creates.ts';
 import { orderHistory } from './history.ts';
 import { orderMessages } from './messages.ts';
-import type { OrderHandler } from './order-handler.ts';
+import { type OrderHandler, withTrustedClock } from './order-handler.ts';
 import { orderStreamOf } from './order/identity.ts';
 import { orderDecider } from './order/order.ts';
 import type { Order } from './order/state.ts';
@@ -58,8 +60,16 @@ await runService(async () => {
   outages.watch('payments', { check: paymentsHttp.checkReady });
 
   const metrics = createServiceMetrics(outages);
+  const { clocks, readConfirmation } = databaseClocks(readModel);
+  const clock = createClockGuard({
+    now,
+    clocks: [...clocks, eventStoreClock(client)],
+    readConfirmation,
+    metrics,
+    log,
+  });
   const recent = recentEvents<Order, OrderEvent>();
-  const handler = orderHandler(client, recent);
+  const handler = orderHandler(client, recent, clock.isPaused);
   const payments = paymentsClient(paymentsHttp);
   const endedUnread = counterMetric(metrics, {
     ...ENDED_UNREAD,
@@ -88,6 +98,7 @@ await runService(async () => {
     rateLockMaxMinutes: config.RATE_LOCK_MAX_MINUTES,
     toleranceBpsOf: toleranceBpsIn(settings, readSettings),
     now,
+    endsBy: clock.endsBy,
     log,
   });
   const deletion = orderDeletion({ client, handler, readModel, payments });
@@ -106,10 +117,12 @@ await runService(async () => {
     now,
     log,
     checks: { ...connections.checks, preparation: startupTasks.check, 'known-event-store': gate.check },
+    details: async () => clock.details(),
     outages,
     metrics,
   });
   await app.listen({ port: config.PORT, host: config.HOST });
+  clock.start();
 
   const work = startBackgroundWork({
     connections,
@@ -126,7 +139,7 @@ await runService(async () => {
       settings.start(),
       networks.start(),
       ...(market ? [market.start()] : []),
-      watchDeadlines({ readModel, handler, commands, now, wait: outages.wait, log }),
+      watchDeadlines({ readModel, handler, commands, now, endsBy: clock.endsBy, wait: outages.wait, log }),
     ],
     publish: { topic: TOPICS.orders.name, messageOf: orderMessages(client, recent) },
     consume: {
@@ -139,15 +152,19 @@ await runService(async () => {
 
   return {
     log,
-    close: [() => app.close(), work.stop, () => paymentsHttp.close(), ...connections.close],
+    close: [() => app.close(), clock.stop, work.stop, () => paymentsHttp.close(), ...connections.close],
   };
 });
 
 /** Records the decimals of a currency before its first amount. */
-function orderHandler(client: EventStoreDBClient, recent: RecentEvents<Order, OrderEvent>): OrderHandler {
+function orderHandler(
+  client: EventStoreDBClient,
+  recent: RecentEvents<Order, OrderEvent>,
+  isClockPaused: () => boolean,
+): OrderHandler {
   const decided = commandHandler({
     client,
-    decider: orderDecider,
+    decider: withTrustedClock(orderDecider, isClockPaused),
     schema: OrderEvent,
     newEvent: NewOrderEvent,
     streamOf: orderStreamOf,

@@ -1,10 +1,24 @@
 import type { OrderEvent } from '@cpg/contracts';
-import { AppError } from '@cpg/core';
+import { AppError, type Decider } from '@cpg/core';
 import type { CommandHandler } from '@cpg/event-store';
 import type { OrderCommand } from './order/command.ts';
 import { type ExistingOrder, exists, type Order } from './order/state.ts';
 
 export type OrderHandler = CommandHandler<Order, OrderCommand, OrderEvent>;
+
+/** Refuses what only the clock causes while it is not trusted: an expiry or a renewal cannot be taken back. */
+export const withTrustedClock = (
+  decider: Decider<Order, OrderCommand, OrderEvent>,
+  isClockPaused: () => boolean,
+): Decider<Order, OrderCommand, OrderEvent> => ({
+  ...decider,
+  decide: (command, order) => {
+    const events = decider.decide(command, order);
+    if (events.some(({ type }) => type === 'OrderExpired' || type === 'OrderRenewed') && isClockPaused())
+      throw new AppError('dependency_unavailable', 'the clock of the service is not trusted: try again later');
+    return events;
+  },
+});
 
 /** The order from the stream cache or its stream. Throws `not_found` for an unknown or deleted order, and for another
  *  merchant's if

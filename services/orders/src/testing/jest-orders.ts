@@ -212,6 +212,7 @@ const createService = ({ client, pool, http, rates, now, log, recent, leases }: 
       assets,
       rates: rates.provider,
       now,
+      endsBy: now,
       log,
     });
   const commands = commandsBy(handler);
@@ -268,7 +269,7 @@ const startFollowers = async (
       topic: TOPICS.orders.name,
       messageOf: orderMessages(client, recent),
     }),
-    watchDeadlines({ readModel: pool, handler, commands, now, log, everyMs: 20 }),
+    watchDeadlines({ readModel: pool, handler, commands, now, endsBy: now, log, everyMs: 20 }),
     consume({
       kafka,
       groupId: 'observer',

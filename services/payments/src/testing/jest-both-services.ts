@@ -118,6 +118,7 @@ const ordersService = ({ streams, now, price, http }: ServiceOptions & { readonl
     assets: readAssets({ ENVIRONMENT: 'sandbox' }),
     rates: { quote: async (_base, _currency, quotedAt) => ({ rate: price(), source: 'test', quotedAt }) },
     now,
+    endsBy: now,
     log,
   });
   const deletion = orderDeletion({ client, handler, readModel, payments });
