@@ -17,6 +17,8 @@ export interface AppOptions {
   readonly token: string | readonly string[];
   readonly gate: Pick<StartGate, 'waitUntilOpen'>;
   readonly checks: ReadinessChecks;
+  /** Facts for `/health/ready` that decide nothing. */
+  readonly details?: () => Promise<object>;
   readonly outages?: Outages;
   readonly metrics: Metrics;
   readonly log: Logger;
@@ -25,14 +27,14 @@ export interface AppOptions {
 }
 
 /** The internal HTTP API of the dispatcher. All routes but health and metrics need the internal token. */
-export const buildApp = ({ token, gate, checks, outages, metrics, log, routes }: AppOptions) => {
+export const buildApp = ({ token, gate, checks, details, outages, metrics, log, routes }: AppOptions) => {
   const app = createApp({
     log,
     outages,
     isTransientError: isTransientDatabaseError,
     bodyLimit: INTERNAL_BODY_LIMIT_BYTES,
   });
-  healthRoutes(app, checks);
+  healthRoutes(app, checks, { details });
   app.get('/metrics', async (_request, reply) => reply.type(metrics.contentType).send(await metrics.text()));
   app.register(async (internal) => {
     requireInternalToken(internal, token);

@@ -29,6 +29,8 @@ export interface BackgroundOptions {
   readonly onRecorded: Metrics['observe'];
   readonly registry: MetricsRegistry;
   readonly now: () => Date;
+  /** The time by which retention and webhooks end: 1970 while the clock is not trusted. */
+  readonly endsBy: () => Date;
   /** Waits between attempts. */
   readonly wait: Wait;
   readonly log: Logger;
@@ -105,7 +107,7 @@ const prepare = async (
 const startMaintenance = (
   { partitions }: Instance,
   retention: Retention,
-  { config, pool, webhooks, now, log }: BackgroundOptions,
+  { config, pool, webhooks, now, endsBy, log }: BackgroundOptions,
 ) => {
   const disableAfterMs = config.WEBHOOK_DISABLE_AFTER_HOURS * 3_600_000;
   return startLeaderElection({
@@ -114,7 +116,7 @@ const startMaintenance = (
     log,
     lead: async (signal) => {
       const schedule = config.WEBHOOK_RETRY_SECONDS;
-      const options = { pool, partitions, webhooks, retention, schedule, disableAfterMs, now, log };
+      const options = { pool, partitions, webhooks, retention, schedule, disableAfterMs, now, endsBy, log };
       const maintenance = maintain(options, signal);
       await Promise.all([maintenance, keepDeliveryCounts(pool, log, signal)]);
     },
@@ -124,13 +126,13 @@ const startMaintenance = (
 const startConsumer = (
   { ingest, sawEventsOf, flushIngests, rewound }: Instance,
   retention: Retention,
-  { config, kafka, webhooks, registry: metrics, now, wait, log }: BackgroundOptions,
+  { config, kafka, webhooks, registry: metrics, endsBy, wait, log }: BackgroundOptions,
 ): RunningConsumer =>
   consume({
     kafka,
     groupId: 'webhook-dispatcher',
     topics,
-    handle: batchCalls(deliverEvents({ webhooks, ingest, retention, now, sawEventsOf, log })),
+    handle: batchCalls(deliverEvents({ webhooks, ingest, retention, endsBy, sawEventsOf, log })),
     // All partitions of a fetch together.
     concurrency: topics.length * config.KAFKA_PARTITIONS,
     beforeCommit: flushIngests,

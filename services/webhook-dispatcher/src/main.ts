@@ -1,8 +1,9 @@
 import { wallClock } from '@cpg/core';
 import { createKafka, KAFKA, kafkaDependency } from '@cpg/kafka';
-import { databaseDependency, POSTGRES } from '@cpg/postgres';
+import { databaseClocks, databaseDependency, POSTGRES } from '@cpg/postgres';
 import {
   createAddressMatcher,
+  createClockGuard,
   createServiceLog,
   createServiceMetrics,
   createStartGate,
@@ -45,6 +46,7 @@ await runService(async () => {
   outages.watch(KAFKA, kafkaDependency(kafka));
 
   const registry = createServiceMetrics(outages);
+  const clock = createClockGuard({ now, ...databaseClocks(pool), metrics: registry, log });
   const gate = createStartGate();
   const background = createBackground({
     config,
@@ -53,6 +55,7 @@ await runService(async () => {
     sender,
     webhooks,
     now,
+    endsBy: clock.endsBy,
     log,
     kafka,
     wait: outages.wait,
@@ -78,6 +81,7 @@ await runService(async () => {
       start: async () => background.instance(),
       kafka: background.checkConsumer,
     },
+    details: async () => clock.details(),
     routes: {
       pool,
       webhooks,
@@ -89,12 +93,14 @@ await runService(async () => {
     },
   });
   await app.listen({ port: config.PORT, host: config.HOST });
+  clock.start();
   background.start();
 
   return {
     log,
     close: [
       outages.stop,
+      clock.stop,
       () => background.stop(STOP_WITHIN_MS),
       () => app.close(),
       () => sender.close(),

@@ -148,3 +148,23 @@ test('deliveries of a clock that was ahead are due in time', async () => {
   await maintainAt(system, webhooks, () => now, { isSetBack: true });
   expect(await dueIn()).toEqual([0, 9, 0]);
 });
+
+test('while the clock is not trusted, nothing is dropped, deleted or disabled, and no event is too old', async () => {
+  const { consume, webhooks } = await system.start({ endsBy: () => new Date(0) });
+  const { id, merchantId } = await system.webhook(receiver.url);
+  await consume([message({ type: 'order.paid', merchantId, time: inDays(-60).toISOString() })]);
+  await system.eventually('select 1 from webhooks.attempts');
+  await system.pool.query(
+    `insert into webhooks.failing (webhook_id, since, attempts, last_at, failed_ms)
+     values ($1, now() - interval '9 days', 99, now(), 9 * 86400000::bigint)`,
+    [id],
+  );
+  await system.pool.query("insert into webhooks.forgotten_orders values ('ord_old', now() - interval '1 year')");
+  await maintainAt(system, webhooks, () => new Date(0));
+  const { rows } = await system.pool.query(
+    `select (select count(*)::int from webhooks.events) as events, (select count(*)::int from webhooks.deliveries) as deliveries,
+       (select count(*)::int from webhooks.forgotten_orders) as tombstones, is_enabled from gateway.webhooks where id = $1`,
+    [id],
+  );
+  expect(rows).toEqual([{ events: 1, deliveries: 1, tombstones: 1, is_enabled: true }]);
+});

@@ -16,6 +16,8 @@ export interface MaintenanceOptions {
    *  long ago. */
   readonly disableAfterMs: number;
   readonly now: () => Date;
+  /** The time by which retention and webhooks end: 1970 while the clock is not trusted. */
+  readonly endsBy: () => Date;
   readonly log: Logger;
 }
 
@@ -61,10 +63,10 @@ export interface Round {
 
 /** Runs all tasks. A task that fails does not prevent the others. */
 export const maintainOnce = async (options: MaintenanceOptions, { ranMs, isSetBack }: Round): Promise<void> => {
-  const { pool, partitions, retention, schedule, now, log } = options;
+  const { pool, partitions, retention, schedule, now, endsBy, log } = options;
   const deleteOld = (table: string, column: string) =>
     pool.query(`delete from webhooks.${table} where ${column} < $1::timestamptz - $2 * interval '1 day'`, [
-      now(),
+      endsBy(),
       retention.metadataDays,
     ]);
   const tasks = {
@@ -103,11 +105,12 @@ const countFailingTime = ({ pool }: MaintenanceOptions, ranMs: number) =>
 
 /** Disables webhooks whose attempts have all failed for too long: at least ten of them, the last within a day. So a
  *  quiet webhook is not disabled for one failure. */
-const disableFailing = async ({ pool, webhooks, disableAfterMs, now, log }: MaintenanceOptions): Promise<void> => {
+const disableFailing = async ({ pool, webhooks, disableAfterMs, endsBy, log }: MaintenanceOptions): Promise<void> => {
+  const at = endsBy();
   const { rows } = await pool.query<{ webhook_id: string; since: Date; attempts: string }>(
     `select f.webhook_id, f.since, f.attempts from webhooks.failing f join gateway.webhooks w on w.id = f.webhook_id
-     where w.is_enabled and f.failed_ms >= $1 and f.attempts >= $2 and f.last_at >= $3`,
-    [disableAfterMs, FAILURES_TO_DISABLE, new Date(now().getTime() - LAST_FAILURE_WITHIN_MS)],
+     where w.is_enabled and f.failed_ms >= $1 and f.attempts >= $2 and f.last_at between $3 and $4`,
+    [disableAfterMs, FAILURES_TO_DISABLE, new Date(at.getTime() - LAST_FAILURE_WITHIN_MS), at],
   );
   for (const { webhook_id: webhookId, since, attempts } of rows) {
     await webhooks.disable([webhookId], `all ${attempts} delivery attempts have failed since ${since.toISOString()}`);

@@ -29,6 +29,8 @@ export interface InstanceOptions {
   readonly schedule: Schedule;
   readonly retention: Retention;
   readonly now: () => Date;
+  /** The time by which retention ends: 1970 while the clock is not trusted. */
+  readonly endsBy: () => Date;
   readonly random: () => number;
   readonly log: Logger;
   readonly onRecorded?: (results: readonly Result[]) => void;
@@ -46,8 +48,8 @@ const REFRESH_EVERY_MS = 1_000;
 /** Starts one instance of the dispatcher. Any number of them share the queue; other instances take over what one leaves
  *  unfinished. */
 export const startInstance = async (options: InstanceOptions) => {
-  const { pool, webhooks, now, log, limits = ENDPOINT_LIMITS, capacity = CAPACITY, onRecorded } = options;
-  const partitions = createPartitions(pool, { now, retention: options.retention });
+  const { pool, webhooks, now, endsBy, log, limits = ENDPOINT_LIMITS, capacity = CAPACITY, onRecorded } = options;
+  const partitions = createPartitions(pool, { now, endsBy, retention: options.retention });
   await partitions.ensureAhead();
 
   const leases: Leases = await startLeases({

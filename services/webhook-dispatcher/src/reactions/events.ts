@@ -10,20 +10,21 @@ export interface EventsOptions {
   readonly webhooks: Directory;
   readonly ingest: Ingest;
   readonly retention: Retention;
-  readonly now: () => Date;
+  /** The time by which bodies end: 1970 while the clock is not trusted. */
+  readonly endsBy: () => Date;
   readonly sawEventsOf: Instance['sawEventsOf'];
   readonly log: Logger;
 }
 
 /** Turns order and payment messages into deliveries, one per subscribed webhook. Idempotent. */
 export const deliverEvents =
-  ({ webhooks, ingest, retention, now, sawEventsOf, log }: EventsOptions) =>
+  ({ webhooks, ingest, retention, endsBy, sawEventsOf, log }: EventsOptions) =>
   async (messages: readonly ResourceMessage[]): Promise<void> => {
     sawEventsOf(messages.map(({ time }) => time));
     const deletedOrderIds = [
       ...new Set(messages.filter(({ type }) => type === 'order.deleted').map(({ orderid }) => orderid)),
     ];
-    const oldest = firstBodyDay(now(), retention);
+    const oldest = firstBodyDay(endsBy(), retention);
     const rendered = messages.map(renderMessage).filter((event) => event !== null);
     const recent = rendered.filter(({ day }) => day >= oldest);
     if (recent.length < rendered.length)

@@ -30,6 +30,9 @@ export interface LeaseOptions {
   readonly onLost: () => void;
 }
 
+/** A lease that ends later was taken while the clock of the database ran ahead. */
+export const LONGEST_LEASE = '1 minute';
+
 /** Registers this instance and keeps its lease alive. Expiry is decided by the database's clock, so the instances'
  *  clocks may differ. */
 export const startLeases = async ({ pool, log, leaseMs = LEASE_MS, onLost }: LeaseOptions): Promise<Leases> => {
@@ -50,7 +53,8 @@ export const startLeases = async ({ pool, log, leaseMs = LEASE_MS, onLost }: Lea
   const renew = async () => {
     const startedAt = performance.now();
     const { rowCount } = await pool.query(
-      `update webhooks.instances set expires_at = now() + $2 * interval '1 ms' where id = $1 and expires_at > now()`,
+      `update webhooks.instances set expires_at = now() + $2 * interval '1 ms' where id = $1 and expires_at > now()
+         and expires_at <= now() + interval '${LONGEST_LEASE}'`,
       [holder, leaseMs],
     );
     if (rowCount) {
@@ -108,7 +112,9 @@ export const startLeases = async ({ pool, log, leaseMs = LEASE_MS, onLost }: Lea
  *  either keeps its row or sees that its lease expired. */
 const freeOrphans = (pool: Pool): Promise<number> =>
   transaction(pool, async (db) => {
-    await db.query('delete from webhooks.instances where expires_at <= now()');
+    await db.query(
+      `delete from webhooks.instances where expires_at <= now() or expires_at > now() + interval '${LONGEST_LEASE}'`,
+    );
     const { rowCount } = await db.query(
       `update ${lockedQueue(
         'leased_by is not null and leased_by not in (select id from webhooks.instances)',

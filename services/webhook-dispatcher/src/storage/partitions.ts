@@ -39,8 +39,15 @@ export const firstBodyDay = (now: Date, { bodyDays }: Retention): string => days
 export const firstLastingDay = (now: Date, { bodyDays }: Retention): string =>
   daysFrom(dayOf(now), -Math.floor(bodyDays / 2));
 
+export interface PartitionsOptions {
+  readonly now: () => Date;
+  /** The time by which retention ends: 1970 while the clock is not trusted. */
+  readonly endsBy: () => Date;
+  readonly retention: Retention;
+}
+
 /** Creates and drops the daily partitions. Caches which ones exist. */
-export const createPartitions = (pool: Pool, { now, retention }: { now: () => Date; retention: Retention }) => {
+export const createPartitions = (pool: Pool, { now, endsBy, retention }: PartitionsOptions) => {
   const existing = new Set<string>();
   const ensure = async (days: Iterable<string>): Promise<void> => {
     const missing = [...new Set(days)].filter((day) => !existing.has(day));
@@ -68,9 +75,9 @@ export const createPartitions = (pool: Pool, { now, retention }: { now: () => Da
      *  attempt stay, because a stop may outlast the retention. */
     dropOld: async (): Promise<string[]> => {
       const oldest = {
-        events: firstBodyDay(now(), retention),
-        deliveries: daysFrom(dayOf(now()), -retention.metadataDays),
-        attempts: daysFrom(dayOf(now()), -retention.metadataDays),
+        events: firstBodyDay(endsBy(), retention),
+        deliveries: daysFrom(dayOf(endsBy()), -retention.metadataDays),
+        attempts: daysFrom(dayOf(endsBy()), -retention.metadataDays),
       };
       const old = (await partitionsOf(pool)).filter(({ table, name }) => name < partitionOf(table, oldest[table]));
       const unsent = old.length > 0 ? await firstUnsentDay(pool) : null;

@@ -1,4 +1,5 @@
 import type { Queryable } from '@cpg/postgres';
+import { LONGEST_LEASE } from './leases.ts';
 
 export interface ReplayRequest {
   readonly id: string;
@@ -71,9 +72,11 @@ export const claimReplay = async (db: Queryable, holder: string, now: Date): Pro
   const { rows } = await db.query<ClaimedReplay>(
     `update webhooks.replays set stepped_at = $2, leased_by = $1 where id = (
        select id from webhooks.replays
-       where finished_at is null and (retry_at <= $2 or retry_at > $2::timestamptz + $3 * interval '1 ms') and (leased_by is null or leased_by = $1 or not exists (
-         select from webhooks.instances i where i.id = leased_by and i.expires_at > now()))
-       order by stepped_at limit 1 for update skip locked
+       where finished_at is null and (retry_at <= $2 or retry_at > $2::timestamptz + $3 * interval '1 ms')
+         and (leased_by is null or leased_by = $1 or not exists (
+           select from webhooks.instances i where i.id = leased_by and i.expires_at > now()
+             and i.expires_at <= now() + interval '${LONGEST_LEASE}'))
+       order by stepped_at <= $2, stepped_at limit 1 for update skip locked
      ) returning *, exists (
        select from gateway.webhooks w where w.id = webhook_id and w.is_enabled and w.deleted_at is null
      ) as is_on`,

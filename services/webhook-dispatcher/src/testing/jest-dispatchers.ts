@@ -51,6 +51,7 @@ export const dispatchers = async () => {
 
   const start = async (options: Partial<InstanceOptions> = {}) => {
     const now = options.now ?? (() => new Date());
+    const endsBy = options.endsBy ?? now;
     const webhooks = createDirectory({ pool, box, now, maxAgeMs: 0 });
     const sender = createSender({ allowLocal: true, connections: ENDPOINT_LIMITS.concurrency.max, now });
     const instance = await startInstance({
@@ -64,6 +65,7 @@ export const dispatchers = async () => {
       history,
       log,
       now,
+      endsBy,
       ...options,
     });
     closing.push(async () => {
@@ -71,7 +73,7 @@ export const dispatchers = async () => {
       await sender.close();
     });
     const { ingest, sawEventsOf } = instance;
-    const deliver = deliverEvents({ webhooks, ingest, sawEventsOf, retention: DEFAULT_RETENTION, now, log });
+    const deliver = deliverEvents({ webhooks, ingest, sawEventsOf, retention: DEFAULT_RETENTION, endsBy, log });
     /** Consumes messages again when the instance asks for it, as the Kafka consumer does. */
     const consume = async (messages: Parameters<typeof deliver>[0]): Promise<void> => {
       try {

@@ -17,12 +17,13 @@ export const maintainAt = (
   maintainOnce(
     {
       pool: system.pool,
-      partitions: createPartitions(system.pool, { now, retention }),
+      partitions: createPartitions(system.pool, { now, endsBy: now, retention }),
       webhooks,
       retention,
       schedule: [5, 300],
       disableAfterMs: 5 * DAY_MS,
       now,
+      endsBy: now,
       log,
     },
     { ranMs, isSetBack },
