@@ -72,11 +72,15 @@ export interface AppOptions {
   /** Whether merchants may name http URLs of this machine. */
   readonly allowLocalUrls: boolean;
   readonly ready: ReadinessChecks;
+  /** Facts for `/health/ready` that decide nothing. */
+  readonly details?: () => Promise<object>;
   readonly outages?: Outages;
   /** `/metrics` needs one of the tokens that the services share. */
   readonly metrics?: { readonly registry: MetricsRegistry; readonly token: string | readonly string[] };
   readonly payPage: PayPageSettings;
   readonly now: () => Date;
+  /** The time by which Idempotency-Keys end: 1970 while the clock is not trusted. */
+  readonly endsBy: () => Date;
   /** The test wallet of a sandbox. */
   readonly wallet?: TestWallet | undefined;
   readonly log: Logger;
@@ -129,7 +133,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
   await app.register(async (api) => {
     acceptJsonBodies(api);
     rejectUnstorableText(api);
-    healthRoutes(api, options.ready);
+    healthRoutes(api, options.ready, { details: options.details });
 
     await api.register(
       async (v1) => {

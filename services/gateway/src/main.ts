@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { wallClock } from '@cpg/core';
-import { databaseDependency, POSTGRES } from '@cpg/postgres';
+import { databaseClocks, databaseDependency, POSTGRES } from '@cpg/postgres';
 import {
   createAddressMatcher,
+  createClockGuard,
   createServiceLog,
   createServiceMetrics,
   type InternalClient,
@@ -51,11 +52,13 @@ await runService(async () => {
   const gate = createStartGate();
   const instanceLock = holdInstanceLock({ url: config.DATABASE_URL, log });
   const now = wallClock;
+  const metrics = createServiceMetrics(outages);
+  const clock = createClockGuard({ now, ...databaseClocks(pool), metrics, log });
   const lastUsed = createLastUsedTracker({ write: (uses) => updateLastUsed(pool, uses), log });
   const cleanup = startCleanup({
     tasks: {
-      'deleted expired idempotency keys': () => deleteExpiredRequests(pool),
-      'deleted stored responses of deleted orders': () => completeCrashedDeletions(pool),
+      'deleted expired idempotency keys': () => deleteExpiredRequests(pool, clock.endsBy()),
+      'deleted stored responses of deleted orders': () => completeCrashedDeletions(pool, clock.endsBy()),
     },
     log,
   });
@@ -85,8 +88,10 @@ await runService(async () => {
       payments: () => ping(payments),
     },
     outages,
-    metrics: { registry: createServiceMetrics(outages), token: config.INTERNAL_TOKEN },
+    metrics: { registry: metrics, token: config.INTERNAL_TOKEN },
+    details: async () => clock.details(),
     now,
+    endsBy: clock.endsBy,
     wallet: config.TEST_WALLET_URL === undefined ? undefined : nodeWallet(config.TEST_WALLET_URL),
     log,
     trustProxy: config.TRUST_PROXY,
@@ -96,6 +101,7 @@ await runService(async () => {
     },
   });
   await app.listen({ port: config.PORT, host: config.HOST });
+  clock.start();
   log.info({ port: config.PORT, environment: config.ENVIRONMENT }, 'gateway is listening');
   startup
     .run('migrations', async () => {
@@ -110,6 +116,7 @@ await runService(async () => {
       outages.stop,
       () => app.close(),
       startup.stop,
+      clock.stop,
       cleanup.stop,
       lastUsed.stop,
       instanceLock.stop,

@@ -53,6 +53,7 @@ beforeAll(async () => {
     ready: {},
     payPage: { script: Buffer.alloc(0), streams: { max: 0, maxPerAddress: 0 } },
     now: () => new Date(),
+    endsBy: () => new Date(),
     log: createLogger({ name: 'test', level: 'silent' }),
     trustProxy: ['127.0.0.1', '10.0.0.0/8'],
   });

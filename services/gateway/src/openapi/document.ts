@@ -21,6 +21,7 @@ export const openApiDocument = async (): Promise<OpenApi> => {
     ready: {},
     payPage: { script: Buffer.alloc(0), streams: { max: 0, maxPerAddress: 0 } },
     now: unused,
+    endsBy: unused,
     log: createLogger({ name: 'openapi', level: 'silent' }),
     trustProxy: false,
   });

@@ -104,9 +104,9 @@ test('a gateway that crashed while it deleted an order reveals nothing, and the 
   expect((await remove()).status).toBe(503);
   expect(await cancel()).toMatchObject(ORDER_DELETED);
   expect((await stored())[0]!.answer).toMatch(order);
-  expect(await completeCrashedDeletions(gateway.pool)).toBe(1);
+  expect(await completeCrashedDeletions(gateway.pool, new Date())).toBe(1);
   expect(await stored()).toEqual([{ key: 'cancel', answer: null }]);
-  expect(await completeCrashedDeletions(gateway.pool)).toBe(0);
+  expect(await completeCrashedDeletions(gateway.pool, new Date())).toBe(0);
 });
 
 test('a response that an earlier version stored is not shown after the deletion', async () => {
@@ -128,7 +128,7 @@ test('a refused deletion leaves the stored responses as they are', async () => {
   gateway.orders.respond = () => errorResponse(409, 'order_has_unsettled_funds');
   expect((await remove()).status).toBe(409);
   expect(await cancel()).toMatchObject({ status: 201, body: { id: order } });
-  expect(await completeCrashedDeletions(gateway.pool)).toBe(0);
+  expect(await completeCrashedDeletions(gateway.pool, new Date())).toBe(0);
 });
 
 test('a merchant does not learn from a repeat that an order of another merchant was deleted', async () => {
@@ -154,7 +154,7 @@ describe('a repeat of a deletion', () => {
     };
     expect((await remove()).status).toBe(503);
     isGone();
-    await completeCrashedDeletions(gateway.pool);
+    await completeCrashedDeletions(gateway.pool, new Date());
     expect((await (await gateway.merchant()).send('DELETE', `/v1/orders/${order}`)).status).toBe(404);
     expect((await shop.send('GET', `/v1/orders/${order}`)).status).toBe(404);
     expect(await remove()).toMatchObject(deleted());

@@ -7,9 +7,10 @@ import { errorResponse } from '../testing/jest-stub-service.ts';
 
 let gateway: TestGateway;
 let shop: TestMerchant;
+const clock = { isPaused: false };
 
 beforeAll(async () => {
-  gateway = await startGateway();
+  gateway = await startGateway({ endsBy: () => (clock.isPaused ? new Date(0) : new Date()) });
 });
 afterAll(() => gateway.close());
 beforeEach(async () => {
@@ -79,8 +80,27 @@ test('an expired key can be used again, and expired keys are deleted', async () 
   const later = await refund('k1', { amount: '2' });
   expect(later.status).toBe(201);
   expect(idOf(later)).not.toBe(idOf(first));
-  expect(await deleteExpiredRequests(gateway.pool)).toBe(1);
+  expect(await deleteExpiredRequests(gateway.pool, new Date())).toBe(1);
   expect((await refund('k1', { amount: '2' })).text).toBe(later.text);
+});
+
+test('while the clock is not trusted, no key expires and none is deleted', async () => {
+  const first = await refund('k1');
+  await gateway.pool.query("update gateway.idempotency_keys set expires_at = now() - interval '1 second'");
+  clock.isPaused = true;
+  expect(idOf(await refund('k1'))).toBe(idOf(first));
+  expect(await deleteExpiredRequests(gateway.pool, new Date(0))).toBe(0);
+  clock.isPaused = false;
+  expect(idOf(await refund('k1'))).not.toBe(idOf(first));
+});
+
+test('a lease that a clock 40 days ahead took, of a gateway that crashed, ends', async () => {
+  await refund('k1');
+  await gateway.pool.query(
+    `update gateway.idempotency_keys set status = null, answer = null, instance = null, holder = 'crashed',
+       leased_until = now() + interval '40 days', expires_at = now() + interval '41 days'`,
+  );
+  expect((await refund('k1')).status).toBe(201);
 });
 
 test.each([

@@ -47,6 +47,8 @@ export interface IdempotencyOptions {
   readonly box: SecretBox;
   /** The name of this gateway's instance lock; null while it does not hold the lock. */
   readonly instanceName: () => string | null;
+  /** The time by which keys end: 1970 while the clock is not trusted. */
+  readonly endsBy: () => Date;
 }
 
 /** Makes every POST of `app` with an Idempotency-Key idempotent. The seed of new ids is stored before the effect, so a
@@ -85,10 +87,10 @@ export const handleIdempotencyKeys = (app: FastifyInstance, options: Idempotency
 const claimFor = async (
   request: FastifyRequest,
   key: string,
-  { pool, instanceName }: IdempotencyOptions,
+  { pool, instanceName, endsBy }: IdempotencyOptions,
 ): Promise<Claim> => {
   const { merchantId } = callerOf(request);
-  if (await isOrderCreatedBy(pool, orderIdOfKey(merchantId, key))) throw reusedKey();
+  if (await isOrderCreatedBy(pool, orderIdOfKey(merchantId, key), endsBy())) throw reusedKey();
   return {
     merchantId,
     key,
@@ -97,6 +99,7 @@ const claimFor = async (
     holder: request.id,
     instance: instanceName(),
     resource: await shownResource(pool, request),
+    endsBy: endsBy(),
   };
 };
 

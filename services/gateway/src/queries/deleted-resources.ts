@@ -62,8 +62,9 @@ export const completeOrderDeletion = (
 // Longer than stored responses are kept: later there is nothing to delete.
 const ABANDONED_AFTER = '2 days';
 
-/** Completes the deletions that crashed gateways or failed requests left behind. Returns their number. */
-export const completeCrashedDeletions = async (pool: Pool): Promise<number> => {
+/** Completes the deletions that crashed gateways or failed requests left behind. Returns their number. `endsBy` is the
+ *  time by which their records end. */
+export const completeCrashedDeletions = async (pool: Pool, endsBy: Date): Promise<number> => {
   const { rows } = await pool.query<{ order_id: string; merchant_id: string }>(
     `select d.order_id, d.merchant_id
        from gateway.order_deletions d join orders.orders o on o.id = d.order_id and o.merchant_id = d.merchant_id
@@ -71,7 +72,10 @@ export const completeCrashedDeletions = async (pool: Pool): Promise<number> => {
   );
   for (const { order_id: orderId, merchant_id: merchantId } of rows)
     await completeOrderDeletion(pool, merchantId, orderId, { isAnswered: false });
-  await pool.query(`delete from gateway.order_deletions where started_at < now() - interval '${ABANDONED_AFTER}'`);
+  await pool.query(
+    `delete from gateway.order_deletions where started_at < least(now(), $1) - interval '${ABANDONED_AFTER}'`,
+    [endsBy],
+  );
   return rows.length;
 };
 

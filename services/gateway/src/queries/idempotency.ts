@@ -12,6 +12,8 @@ export interface Claim {
   readonly instance: string | null;
   /** The order or webhook that the response shows; `{seed}` stands for the seed of new ids. */
   readonly resource: string | null;
+  /** The time by which keys end: 1970 while the clock is not trusted. */
+  readonly endsBy: Date;
 }
 
 export interface StoredRequest {
@@ -30,6 +32,8 @@ export const responseRow = ({ merchantId, key }: Pick<Claim, 'merchantId' | 'key
 const RETENTION = '24 hours';
 // Longer than any request runs. If one did run longer, its repeat would still create the same ids.
 const LEASE = '30 seconds';
+// A lease that ends later was taken while the clock of the database ran ahead.
+const LONGEST_LEASE = '90 seconds';
 
 /** Takes the lease of a key that is new, expired, released, or whose lease has expired or whose gateway is down.
  *  Returns the seed for new ids: the one stored first for this key. Returns null when the key has a response, a running
@@ -42,20 +46,29 @@ export const claimRequest = async (db: Queryable, claim: Claim): Promise<string 
      values ($1, $2, $3, $4, $5, $6, now() + interval '${LEASE}', now() + interval '${RETENTION}', replace($7, '{seed}', $4))
      on conflict (merchant_id, key) do update set
        request_hash = excluded.request_hash,
-       seed = case when known.expires_at <= now() then excluded.seed else known.seed end,
-       expires_at = case when known.expires_at <= now() then excluded.expires_at else known.expires_at end,
+       seed = case when known.expires_at <= least(now(), $8) then excluded.seed else known.seed end,
+       expires_at = case when known.expires_at <= least(now(), $8) then excluded.expires_at else known.expires_at end,
        holder = excluded.holder,
        instance = excluded.instance,
        leased_until = excluded.leased_until,
-       resource_id = replace($7, '{seed}', case when known.expires_at <= now() then excluded.seed else known.seed end),
+       resource_id = replace($7, '{seed}', case when known.expires_at <= least(now(), $8) then excluded.seed else known.seed end),
        status = null, answer = null, sealed = false
-     where known.expires_at <= now()
+     where known.expires_at <= least(now(), $8)
         or (known.status is null and known.request_hash = excluded.request_hash and case
-              when known.leased_until <= now() then true
+              when known.leased_until <= now() or known.leased_until > now() + interval '${LONGEST_LEASE}' then true
               when known.instance is not null then pg_try_advisory_xact_lock_shared(hashtextextended(known.instance, 1))
               else false end)
      returning seed`,
-    values: [claim.merchantId, claim.key, claim.requestHash, claim.seed, claim.holder, claim.instance, claim.resource],
+    values: [
+      claim.merchantId,
+      claim.key,
+      claim.requestHash,
+      claim.seed,
+      claim.holder,
+      claim.instance,
+      claim.resource,
+      claim.endsBy,
+    ],
   });
   return rows[0]?.seed ?? null;
 };
@@ -96,10 +109,10 @@ export const findKeyOfCreate = async (
 };
 
 /** Whether the order, whose id is derived from an Idempotency-Key, was created while the key is kept. */
-export const isOrderCreatedBy = async (db: Queryable, orderId: string): Promise<boolean> => {
+export const isOrderCreatedBy = async (db: Queryable, orderId: string, endsBy: Date): Promise<boolean> => {
   const { rowCount } = await db.query(
-    `select from orders.orders where id = $1 and created_at > now() - interval '${RETENTION}'`,
-    [orderId],
+    `select from orders.orders where id = $1 and created_at > least(now(), $2) - interval '${RETENTION}'`,
+    [orderId, endsBy],
   );
   return rowCount === 1;
 };
@@ -130,13 +143,15 @@ export const releaseClaim = async (db: Queryable, { merchantId, key, holder }: C
 
 const BATCH_SIZE = 5_000;
 
-/** Deletes expired keys, in small batches to keep row locks short. Returns how many were deleted. */
-export const deleteExpiredRequests = async (pool: Pool): Promise<number> => {
+/** Deletes keys that expired by the clocks of PostgreSQL and of this process, in small batches to keep row locks short.
+ *  Returns how many were deleted. */
+export const deleteExpiredRequests = async (pool: Pool, endsBy: Date): Promise<number> => {
   let deleted = 0;
   for (;;) {
     const { rowCount } = await pool.query(
       `delete from gateway.idempotency_keys where (merchant_id, key) in
-         (select merchant_id, key from gateway.idempotency_keys where expires_at <= now() limit ${BATCH_SIZE} for update skip locked)`,
+         (select merchant_id, key from gateway.idempotency_keys where expires_at <= least(now(), $1) limit ${BATCH_SIZE} for update skip locked)`,
+      [endsBy],
     );
     deleted += rowCount ?? 0;
     if (!rowCount) return deleted;

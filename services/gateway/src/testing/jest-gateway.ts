@@ -62,6 +62,7 @@ export interface TestGatewayOptions {
   readonly resolve?: ResolveHost;
   readonly cacheTtlMs?: number;
   readonly now?: () => Date;
+  readonly endsBy?: () => Date;
   readonly answerWithinMs?: number;
   readonly wallet?: TestWallet;
   readonly loadLimits?: LoadLimits;
@@ -115,6 +116,7 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
     outages,
     metrics: { registry: createServiceMetrics(outages), token: INTERNAL_TOKEN },
     now,
+    endsBy: options.endsBy ?? now,
     log,
     trustProxy: ['127.0.0.1'],
     payPage: { script: options.pageScript ?? Buffer.from(''), streams: { max: 10, maxPerAddress: 5 } },
