@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { text as readAll } from 'node:stream/consumers';
 import type { ApiKey } from '../keys/api-key.ts';
 import { AdminError } from './admin-error.ts';
+import { confirmClock, showClocks } from './clock.ts';
 import { createKey, type KeyAdmin, revokeKey, rotateKey, keyTable, parseDuration } from './keys.ts';
 import { parseOptions } from './options.ts';
 import { changeMerchant, createMerchant, merchantTable } from './merchants.ts';
@@ -27,6 +28,9 @@ export const USAGE = `Manage merchants and API keys, forward sandbox webhooks, a
   keys rotate KID [--overlap 24h]                create a successor; the old key stays valid for the overlap
   keys revoke KID                                revoke an API key
 
+  clock show                                     print the clocks, to compare them with a watch
+  clock confirm TIME --by NAME --reason TEXT     say that this is the time now: what waits for the clock goes on
+
 ${DEPOSIT_SETTINGS_USAGE}
 
 ${SECRETS_USAGE}
@@ -38,11 +42,11 @@ ${AUDIT_USAGE}
 LIST is comma-separated. TIME is like 2027-01-31T12:00:00Z, a duration is like 30m, 24h or 7d.
 The commands read DATABASE_URL, API_KEY_PEPPER and ENVIRONMENT from the environment.`;
 
-const OPTION_NAMES = ['file', 'logo', 'scopes', 'allow-ip', 'expires', 'overlap'] as const;
+const OPTION_NAMES = ['file', 'logo', 'scopes', 'allow-ip', 'expires', 'overlap', 'by', 'reason'] as const;
 type Options = Partial<Record<(typeof OPTION_NAMES)[number], string>>;
 type Command = (admin: KeyAdmin, subject: string, options: Options) => Promise<string>;
 
-const COMMANDS: Record<string, { takes: 'nothing' | 'MERCHANT' | 'KID'; run: Command }> = {
+const COMMANDS: Record<string, { takes: 'nothing' | 'MERCHANT' | 'KID' | 'TIME'; run: Command }> = {
   'merchants create': {
     takes: 'nothing',
     run: async ({ pool, now }, _, { file }) => pretty(await createMerchant(pool, await readJson(file), now())),
@@ -82,6 +86,11 @@ const COMMANDS: Record<string, { takes: 'nothing' | 'MERCHANT' | 'KID'; run: Com
       await revokeKey(admin, kid);
       return `key ${kid} is revoked`;
     },
+  },
+  'clock show': { takes: 'nothing', run: ({ pool, now }) => showClocks(pool, now) },
+  'clock confirm': {
+    takes: 'TIME',
+    run: ({ pool, now }, time, { by, reason }) => confirmClock(pool, now, { time, by, reason }),
   },
 };
 

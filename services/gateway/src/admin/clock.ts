@@ -1,0 +1,46 @@
+import { newestBlocks, type Pool } from '@cpg/postgres';
+import { Instant } from '../list-query.ts';
+import { AdminError } from './admin-error.ts';
+
+/** The time that an operator names comes from a watch. */
+const NEAR_MS = 2 * 60_000;
+
+/** Prints the clocks of this machine and of PostgreSQL, and the newest blocks, to compare with a watch. */
+export const showClocks = async (pool: Pool, now: () => Date): Promise<string> => {
+  const { rows } = await pool.query<{ now: Date }>('select clock_timestamp() as now');
+  const blocks = (await newestBlocks(pool)).flatMap(({ network, time }) =>
+    time === null ? [] : [['newest block', time, network] as const],
+  );
+  const clocks = [['this machine', now(), ''] as const, ['PostgreSQL', rows[0]!.now, ''] as const, ...blocks];
+  return clocks.map(([name, time, of]) => `${name.padEnd(14)}${time.toISOString()}  ${of}`.trimEnd()).join('\n');
+};
+
+export interface ClockConfirmation {
+  readonly time: string;
+  readonly by: string | undefined;
+  readonly reason: string | undefined;
+}
+
+/** Records that an operator calls a time right. The processes whose clock shows it, within two minutes, trust it. */
+export const confirmClock = async (
+  pool: Pool,
+  now: () => Date,
+  { time, by, reason }: ClockConfirmation,
+): Promise<string> => {
+  const { data: right, error } = Instant.safeParse(time);
+  if (error) throw new AdminError(`${time}: ${error.issues[0]!.message}`);
+  if (!by?.trim() || !reason?.trim())
+    throw new AdminError('--by or --reason is missing: say who confirms the time, and why');
+  const { rows } = await pool.query<{ now: Date }>('select clock_timestamp() as now');
+  const clocks = [now(), rows[0]!.now];
+  if (!clocks.some((clock) => Math.abs(clock.getTime() - right.getTime()) <= NEAR_MS))
+    throw new AdminError(
+      `${time} is more than two minutes from the clocks of PostgreSQL and of this machine: compare with clock show, and set the wrong clock`,
+    );
+  await pool.query(
+    `insert into gateway.clock_confirmations (confirmed_at, ahead_ms, confirmed_by, reason)
+     values (clock_timestamp(), extract(epoch from $1::timestamptz - clock_timestamp()) * 1000, $2, $3)`,
+    [right, by, reason],
+  );
+  return 'confirmed: processes whose clock shows this time trust it within ten seconds';
+};
