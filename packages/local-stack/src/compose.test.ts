@@ -32,13 +32,32 @@ test('Compose passes every variable to the services except HOST and PORT, which 
   expect(dockerfile.match(/^ENV PORT=\d+$/gm)).toHaveLength(SERVICES.length);
 });
 
-test.each(['ENVIRONMENT', 'INTERNAL_TOKEN', 'API_KEY_PEPPER', 'WEBHOOK_ENCRYPTION_KEY', 'POSTGRES_PASSWORD'])(
+const TOKENS = [...readByServices].filter((name) => name.endsWith('_TOKEN'));
+
+test.each(['ENVIRONMENT', ...TOKENS, 'API_KEY_PEPPER', 'WEBHOOK_ENCRYPTION_KEY', 'POSTGRES_PASSWORD'])(
   '%s has no default',
   (name) => {
     const uses = [...compose.matchAll(new RegExp(`\\$\\{${name}(.{2})`, 'g'))].map(([, operator]) => operator);
     expect(new Set(uses)).toEqual(new Set([':?']));
   },
 );
+
+/** The variables of each service of Compose, without those of all services. */
+const variablesOf = (name: string) =>
+  found(new RegExp(`^  ${name}:\n(?: {4}.*\n|\n)+`, 'm').exec(compose)![0], VARIABLE);
+
+test('Compose gives a token to its caller and to the service that it is for, and to no other', () => {
+  const pairs = TOKENS.filter((token) => token !== 'METRICS_TOKEN').map((token) => [
+    token,
+    ...token.split(/_TO_|_TOKEN/),
+  ]);
+  expect(pairs).toHaveLength(9);
+  for (const process of [...SERVICES, 'admin']) {
+    const name = process.toUpperCase().replaceAll('-', '_');
+    const own = pairs.filter(([, ...pair]) => pair.includes(name)).map(([token]) => token);
+    expect([...variablesOf(process)].filter((variable) => TOKENS.includes(variable)).sort()).toEqual(own.sort());
+  }
+});
 
 test('every service has an image', () => {
   expect([...found(compose, /target: ([\w-]+)/g)].sort()).toEqual(SERVICES);

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import type { Config } from './config.ts';
 import type { Secrets } from './data/secrets.ts';
 import type { PortPlan } from './ports.ts';
@@ -52,9 +53,32 @@ export const serviceEnvironment = (
   PUBLIC_URL: env.PUBLIC_URL || baseUrl,
   API_KEY_PEPPER: env.API_KEY_PEPPER || API_KEY_PEPPER,
   WEBHOOK_ENCRYPTION_KEY: env.WEBHOOK_ENCRYPTION_KEY || WEBHOOK_ENCRYPTION_KEY,
-  INTERNAL_TOKEN: env.INTERNAL_TOKEN || INTERNAL_TOKEN,
+  ...Object.fromEntries(TOKENS.map((name) => [name, env[name] || derivedToken(INTERNAL_TOKEN, name)])),
   WEBHOOK_ALLOW_LOCAL: env.WEBHOOK_ALLOW_LOCAL || 'true',
 });
+
+/** One for each caller and service, and one for reading metrics. */
+const TOKENS = [
+  'GATEWAY_TO_ORDERS_TOKEN',
+  'GATEWAY_TO_PAYMENTS_TOKEN',
+  'GATEWAY_TO_WEBHOOK_DISPATCHER_TOKEN',
+  'ORDERS_TO_PAYMENTS_TOKEN',
+  'PAYMENTS_TO_ORDERS_TOKEN',
+  'WEBHOOK_DISPATCHER_TO_ORDERS_TOKEN',
+  'WEBHOOK_DISPATCHER_TO_PAYMENTS_TOKEN',
+  'ADMIN_TO_ORDERS_TOKEN',
+  'ADMIN_TO_PAYMENTS_TOKEN',
+  'METRICS_TOKEN',
+] as const;
+
+const derivedToken = (secret: string, name: string): string => createHmac('sha256', secret).update(name).digest('hex');
+
+/** The environment of one process: without the tokens that it neither sends nor accepts. */
+export const withOwnTokens = (process: string, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => {
+  const name = process.toUpperCase().replaceAll('-', '_');
+  const others = TOKENS.filter((token) => token !== 'METRICS_TOKEN' && !token.split(/_TO_|_TOKEN/).includes(name));
+  return { ...env, ...Object.fromEntries(others.map((token) => [token, undefined])) };
+};
 
 /** Base URL of a process, as seen from this machine. */
 export const httpAddress = (ports: readonly PortPlan[], process: string): string => {

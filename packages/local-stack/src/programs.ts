@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { type PostgresOptions, startPostgres } from '@cpg/embedded-postgres';
 import type { Secrets } from './data/secrets.ts';
-import { embeddedDatabaseUrl } from './environment.ts';
+import { embeddedDatabaseUrl, withOwnTokens } from './environment.ts';
 import { chainProgram } from './chain/chain-program.ts';
 import { LaunchError } from './launch-error.ts';
 import type { PortPlan } from './ports.ts';
@@ -41,15 +41,17 @@ export const createPrograms = ({
   warn,
 }: ProgramsOptions) => {
   const planOf = (name: string) => ports.find(({ process }) => process === name);
-  const [own, chain] = [planOf('postgres'), planOf('chain')];
+  const [engine, chain] = [planOf('postgres'), planOf('chain')];
   // A small young generation has short collections. With more processes than cores, helper threads
   // of the collector compete for cores: a collection takes 12 ms instead of 2 ms.
   const flags = ['--max-semi-space-size=8', ...(availableParallelism() < ports.length ? ['--single-threaded-gc'] : [])];
   const databaseOf = (name: string) => databaseUrl ?? embeddedDatabaseUrl(ports, secrets, name);
   const isBehindProxy = (name: string) => ports.some(({ instances }) => instances?.includes(name));
   const programOf = ({ process: name, host, port, via }: PortPlan): Program => {
+    const service = name.replace(/-\d+$/, '');
+    const own = withOwnTokens(service, env);
     const node = (module: string, more: NodeJS.ProcessEnv) =>
-      nodeProgram({ name, module, flags, env: { ...env, ...more }, dataDir, onLine: (line) => onLine(name, line) });
+      nodeProgram({ name, module, flags, env: { ...own, ...more }, dataDir, onLine: (line) => onLine(name, line) });
     const PORT = String(port);
     if (name === 'eventstore') {
       return node('@cpg/embedded-eventstore/main.js', {
@@ -65,14 +67,13 @@ export const createPrograms = ({
         KAFKA_ADVERTISED_PORT: String(via),
       });
     }
-    const service = name.replace(/-\d+$/, '');
     const trusted = isBehindProxy(name) && { TRUST_PROXY: trustOneMore(env.TRUST_PROXY) };
     return node(`@cpg/${service}/main.js`, { PORT, HOST: host, ...trusted });
   };
   const postgres =
-    own &&
+    engine &&
     postgresProgram({
-      port: own.port,
+      port: engine.port,
       password: secrets.POSTGRES_PASSWORD,
       dataDir: postgresFolder(dataDir),
       onDiskFault: warn,
@@ -88,7 +89,7 @@ export const createPrograms = ({
       ? [chainProgram({ file: anvil!, port: chain.port, dataDir, warn, onLine: (line) => onLine('chain', line) })]
       : []),
   ];
-  return { first, others: ports.filter((plan) => plan !== own && plan !== chain && !plan.instances).map(programOf) };
+  return { first, others: ports.filter((plan) => plan !== engine && plan !== chain && !plan.instances).map(programOf) };
 };
 
 /** The value of TRUST_PROXY for a gateway behind one more proxy, which adds the address of the client. */

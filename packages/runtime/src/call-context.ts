@@ -1,9 +1,10 @@
 import { INTERNAL_HEADERS } from '@cpg/contracts';
+import type { Caller } from './callers.ts';
 import { newRequestId } from './ids.ts';
 
 /** Identifies the caller and the request. Services pass it on in headers and record it in every event. */
 export interface CallContext {
-  /** `key:<kid>`, `service:<name>` or `debug`. */
+  /** `key:<kid>`, `service:<name>`, `admin` or `debug`. */
   readonly actor: string;
   readonly requestId: string;
   readonly correlationId: string;
@@ -24,16 +25,18 @@ export const contextHeaders = (context: CallContext): Record<string, string> => 
   [INTERNAL_HEADERS.correlationId]: context.correlationId,
 });
 
-/** Reads the call context from the headers of an internal request. Missing ids default to the id of this request. */
+/** The context of an internal request. Its actor is the calling service; only the gateway knows keys, and names the one
+ *  that it authenticated. Missing ids default to the id of this request. */
 export const readCallContext = (request: {
   id: string;
   headers: Record<string, unknown>;
+  serviceCaller?: Caller;
   deadlineMs?: number;
 }): CallContext => {
   const header = (name: string) => (typeof request.headers[name] === 'string' ? request.headers[name] : undefined);
   const requestId = header(INTERNAL_HEADERS.requestId) ?? request.id;
   return {
-    actor: header(INTERNAL_HEADERS.actor) ?? 'service:unknown',
+    actor: actorOf(request.serviceCaller, header(INTERNAL_HEADERS.actor)),
     requestId,
     correlationId: header(INTERNAL_HEADERS.correlationId) ?? requestId,
     // It changes when the caller closes the connection.
@@ -41,4 +44,12 @@ export const readCallContext = (request: {
       return request.deadlineMs;
     },
   };
+};
+
+const NAMED_BY_GATEWAY = /^(key:\w{1,64}|debug)$/;
+
+const actorOf = (caller: Caller | undefined, named = ''): string => {
+  if (caller === undefined) throw new Error('the request has no authenticated caller');
+  if (caller === 'gateway' && NAMED_BY_GATEWAY.test(named)) return named;
+  return caller === 'admin' ? caller : `service:${caller}`;
 };

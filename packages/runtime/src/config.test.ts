@@ -6,7 +6,7 @@ const Config = z.object({ ...ServiceConfig.shape, ...EventStoreConfig.shape, ...
 
 const env = {
   ENVIRONMENT: 'production',
-  INTERNAL_TOKEN: '4f8c1e0b7d2a96351c3e5f7a9b0d2c4e',
+  METRICS_TOKEN: '4f8c1e0b7d2a96351c3e5f7a9b0d2c4e',
   DATABASE_URL: 'postgres://cpg:PHsb2Ke8@db.test:5432/cpg',
   EVENTSTORE_URL: 'esdb+discover://store.test:2113',
   KAFKA_BROKERS: 'one.test:9092, two.test:9092,',
@@ -27,7 +27,7 @@ afterEach(() => void readConfig(Config, env));
 test('reads the given variables and fills in the defaults', () => {
   expect(readConfig(Config, env)).toEqual({
     ...env,
-    INTERNAL_TOKEN: [env.INTERNAL_TOKEN],
+    METRICS_TOKEN: [env.METRICS_TOKEN],
     KAFKA_BROKERS: ['one.test:9092', 'two.test:9092'],
     LOG_LEVEL: 'info',
     LOG_SHARDS: 1,
@@ -74,10 +74,10 @@ test('names all invalid variables in one error', () => {
     'DATABASE_URL',
     'ENVIRONMENT',
     'EVENTSTORE_URL',
-    'INTERNAL_TOKEN',
     'KAFKA_BROKERS',
     'KAFKA_TLS',
     'LOG_LEVEL',
+    'METRICS_TOKEN',
   ]);
 });
 
@@ -97,9 +97,9 @@ test.each([
   'change-me-change-me-change-me-change-me',
   'an_EXAMPLE_of_more_than_32_characters',
   'default'.repeat(5),
-])('rejects the secret %j without showing it in the message', (INTERNAL_TOKEN) => {
-  expect(errorMessageFor({ INTERNAL_TOKEN })).toMatch('\n  INTERNAL_TOKEN: ');
-  expect(errorMessageFor({ INTERNAL_TOKEN })).not.toMatch(INTERNAL_TOKEN);
+])('rejects the secret %j without showing it in the message', (METRICS_TOKEN) => {
+  expect(errorMessageFor({ METRICS_TOKEN })).toMatch('\n  METRICS_TOKEN: ');
+  expect(errorMessageFor({ METRICS_TOKEN })).not.toMatch(METRICS_TOKEN);
 });
 
 test('sets the decimals of CAZ', () => {
@@ -108,7 +108,7 @@ test('sets the decimals of CAZ', () => {
 });
 
 test('production refuses secrets that anybody could guess, a sandbox accepts them', () => {
-  const INTERNAL_TOKEN = 'x'.repeat(40);
-  expect(errorMessageFor({ INTERNAL_TOKEN })).toMatch('\n  INTERNAL_TOKEN: is not random');
-  expect(errorMessageFor({ INTERNAL_TOKEN, ENVIRONMENT: 'sandbox' })).toBe('');
+  const METRICS_TOKEN = 'x'.repeat(40);
+  expect(errorMessageFor({ METRICS_TOKEN })).toMatch('\n  METRICS_TOKEN: is not random');
+  expect(errorMessageFor({ METRICS_TOKEN, ENVIRONMENT: 'sandbox' })).toBe('');
 });

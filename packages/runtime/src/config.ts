@@ -2,7 +2,7 @@ import { configureCaz } from '@cpg/contracts';
 import { z } from 'zod';
 import { isAddressOrCidr } from './address-matcher.ts';
 import { CommaSeparatedList } from './comma-separated-list.ts';
-import { guessableSecrets, SecretList } from './secrets.ts';
+import { guessableSecrets, SecretList, sharedSecrets } from './secrets.ts';
 import { describeIssue } from './validation-messages.ts';
 
 /** The configuration is invalid, or does not fit what the service found. The message says what to change. */
@@ -24,8 +24,8 @@ export const ServiceConfig = z.object({
   ENVIRONMENT: z.enum(['sandbox', 'production']),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   HOST: z.string().default('127.0.0.1'),
-  /** The first one is sent; all are accepted. */
-  INTERNAL_TOKEN: SecretList,
+  /** What Prometheus sends to read metrics. All are accepted. */
+  METRICS_TOKEN: SecretList,
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' }),
   CAZ_DECIMALS: z.coerce.number().int().min(0).max(18).default(18),
 });
@@ -62,6 +62,7 @@ export const readConfig = <T extends z.ZodType<{ CAZ_DECIMALS: number }>>(
   const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
   const parsed = schema.safeParse(present, { error: describeIssue });
   const faults = parsed.success ? [] : parsed.error.issues.map((issue) => `${String(issue.path[0])}: ${issue.message}`);
+  faults.push(...sharedSecrets(present));
   if (present.ENVIRONMENT === 'production') faults.push(...guessableSecrets(present));
   if (!parsed.success || faults.length > 0) {
     throw new ConfigError(`invalid environment variables:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);

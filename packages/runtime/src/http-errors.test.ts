@@ -3,10 +3,8 @@ import { z } from 'zod';
 import { healthRoutes } from './health.ts';
 import { BODY_LIMIT_BYTES } from './http-errors.ts';
 import { createApp } from './http.ts';
-import { requireInternalToken } from './internal-token.ts';
 import { createLogger } from './logger.ts';
 
-const TOKEN = 'a token that the services share, 32';
 const TRANSIENT_ERROR = new Error('ECONNREFUSED 10.0.0.7:5432');
 
 let thrown: unknown;
@@ -26,10 +24,6 @@ healthRoutes(app, {
     throw new Error('unavailable');
   },
   store: () => new Promise(() => {}),
-});
-void app.register(async (internal) => {
-  requireInternalToken(internal, TOKEN);
-  internal.get('/internal', async () => ({ ok: true }));
 });
 
 afterAll(() => app.close());
@@ -129,25 +123,6 @@ describe('a request body', () => {
       statusCode: 415,
       code: 'unsupported_media_type',
     });
-  });
-});
-
-describe('an internal call', () => {
-  test.each([
-    ['no token', undefined],
-    ['the token without Bearer', TOKEN],
-    ['another token of the same length', `Bearer ${TOKEN.replace('a', 'b')}`],
-    ['a truncated token', `Bearer ${TOKEN.slice(0, -1)}`],
-    ['a longer token', `Bearer ${TOKEN}0`],
-    ['a token with as many characters but more bytes', `Bearer ${TOKEN.replace('a', 'é')}`],
-  ])('with %s is rejected', async (_, authorization) => {
-    const answer = await app.inject({ url: '/internal', headers: { ...(authorization && { authorization }) } });
-    expect(answer.statusCode).toBe(401);
-  });
-
-  test('with the token is accepted', async () => {
-    const answer = await app.inject({ url: '/internal', headers: { authorization: `Bearer ${TOKEN}` } });
-    expect(answer.json()).toEqual({ ok: true });
   });
 });
 

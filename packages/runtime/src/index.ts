@@ -1,6 +1,8 @@
+export { allowedCallers } from './allowed-callers.ts';
 export { createAddressMatcher, isAddressOrCidr } from './address-matcher.ts';
 export { parsePositiveAmount } from './amount.ts';
 export type { AnyApp } from './any-app.ts';
+export { type Caller, type CallerTokens, requireCaller } from './callers.ts';
 export { type CallContext, contextHeaders, newContext, readCallContext } from './call-context.ts';
 export { clientNetwork } from './client-network.ts';
 export {
@@ -32,7 +34,6 @@ export {
 export { aheadMs, type Bounds, type Confirmation, LIMIT_MS } from './clock/verdict.ts';
 export { CommaSeparatedList } from './comma-separated-list.ts';
 export { Secret, SecretList } from './secrets.ts';
-export { requireInternalToken } from './internal-token.ts';
 export { invalidFile, readJsonFile } from './json-file.ts';
 export { type ConcurrencyLimit, createConcurrencyLimit } from './load/concurrency-limit.ts';
 export { refuseAfterDeadline } from './load/deadline.ts';
@@ -47,6 +48,7 @@ export {
   lagMetric,
   metricsRoute,
   type MetricsRegistry,
+  type ServedMetrics,
 } from './metrics.ts';
 export { createOutages, type Outages } from './outages.ts';
 export { hideInternalAddresses, isPublicAddress } from './public-address.ts';

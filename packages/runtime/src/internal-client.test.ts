@@ -17,7 +17,11 @@ beforeEach(async () => {
   server = createServer((request, reply) => answer(request, reply));
   const port = await freePort();
   await new Promise<void>((listening) => server.listen(port, '127.0.0.1', listening));
-  client = internalClient({ name: 'orders', url: `http://127.0.0.1:${port}`, token: 'the-token' });
+  client = internalClient({
+    name: 'orders',
+    url: `http://127.0.0.1:${port}`,
+    tokens: ['the-token', 'the-token-before'],
+  });
 });
 
 afterEach(async () => {
@@ -84,9 +88,12 @@ test.each([400, 404, 409, 422, 503])('rethrows an AppError with status %d unchan
   }
 });
 
-test('turns 401 and 500 of the other service into an internal error', async () => {
+test('turns 401, 403 and 500 of the other service into an internal error', async () => {
   answerWithError(401, 'unauthorized');
-  await expect(call()).rejects.toMatchObject({ code: 'internal_error', message: 'orders answered 401' });
+  const cause = expect.stringContaining('does not know the token of this process');
+  await expect(call()).rejects.toMatchObject({ code: 'internal_error', message: 'orders answered 401', cause });
+  answerWithError(403, 'insufficient_scope');
+  await expect(call()).rejects.toMatchObject({ code: 'internal_error', message: 'orders answered 403' });
   answerWithError(500, 'internal_error');
   await expect(call()).rejects.toMatchObject({ code: 'internal_error', message: 'orders answered 500' });
 });
@@ -191,7 +198,7 @@ test('keeps an idle connection for the next call, but not for one that cannot be
 });
 
 test('treats refused connections as unavailable', async () => {
-  const unreachable = internalClient({ name: 'orders', url: 'http://127.0.0.1:1', token: 't' });
+  const unreachable = internalClient({ name: 'orders', url: 'http://127.0.0.1:1', tokens: ['t'] });
   const call = (connectRetryMs: number) => unreachable.call('POST', '/', { context, response, connectRetryMs });
   await expect(call(0)).rejects.toMatchObject(unavailable);
   await expect(call(200)).rejects.toMatchObject(unavailable);

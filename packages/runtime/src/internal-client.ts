@@ -51,12 +51,12 @@ const SHORT_KEEP_ALIVE_MS = 500;
 export interface InternalClientOptions {
   readonly name: string;
   readonly url: string;
-  /** The token that the services share. The first one of a list is sent. */
-  readonly token: string | readonly string[];
+  /** The tokens of this process for the service. The first one is sent. */
+  readonly tokens: readonly string[];
 }
 
 /** A client for one service over kept-alive connections. Error messages call the service `name`. */
-export const internalClient = ({ name, url, token }: InternalClientOptions): InternalClient => {
+export const internalClient = ({ name, url, tokens }: InternalClientOptions): InternalClient => {
   const pool = poolOf(url, KEEP_ALIVE_MS);
   const shortLived = poolOf(url, SHORT_KEEP_ALIVE_MS);
   const send = retryingSender((request, idempotent) => sendRequest(idempotent ? pool : shortLived, request));
@@ -72,7 +72,7 @@ export const internalClient = ({ name, url, token }: InternalClientOptions): Int
         path: query ? `${path}?${queryString(query)}` : path,
         headers: {
           ...contextHeaders(context),
-          authorization: `Bearer ${[token].flat()[0]}`,
+          authorization: `Bearer ${tokens[0]}`,
           ...(body !== undefined && { 'content-type': 'application/json' }),
         },
         body: body === undefined ? null : JSON.stringify(body),
@@ -154,10 +154,15 @@ const errorOf = (name: string, method: string, status: number, text: string): Ap
   // A proxy can answer 503 for a service that has received the call.
   return status === 503
     ? unavailable(name, method, new Error(`${name} answered 503`))
-    : new AppError('internal_error', `${name} answered ${status}`, { answeredBy: name });
+    : new AppError('internal_error', `${name} answered ${status}`, { answeredBy: name, cause: REFUSALS[status] });
 };
 
-const INTERNAL: ReadonlySet<string> = new Set<ErrorCode>(['unauthorized', 'internal_error']);
+const INTERNAL: ReadonlySet<string> = new Set<ErrorCode>(['unauthorized', 'insufficient_scope', 'internal_error']);
+
+const REFUSALS: Record<number, string> = {
+  401: 'the service does not know the token of this process: both need the same value',
+  403: 'this process may not make the call',
+};
 
 /** To the caller, the service itself is unavailable, whichever of its own dependencies is. */
 const MEANS_UNAVAILABLE = new Set<ErrorCode>(['dependency_unavailable', 'outcome_unknown']);

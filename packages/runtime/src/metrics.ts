@@ -1,5 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
 import type { AnyApp } from './any-app.ts';
+import { requireToken } from './callers.ts';
 import type { OutageTotals } from './outage.ts';
 import type { Outages } from './outages.ts';
 
@@ -107,9 +108,18 @@ export const counterMetric = <L extends string>(
   return (labels) => counter.inc(labels);
 };
 
-/** `GET /metrics` answers with the metrics in the format of Prometheus. */
-export const metricsRoute = (app: AnyApp, registry: Registry): void => {
-  app.get('/metrics', { schema: { hide: true }, config: { load: 'health' } }, async (_request, reply) =>
-    reply.type(registry.contentType).send(await registry.metrics()),
-  );
+export interface ServedMetrics {
+  readonly registry: MetricsRegistry;
+  /** METRICS_TOKEN: what Prometheus sends, and good for nothing else. */
+  readonly tokens: readonly string[];
+}
+
+/** `GET /metrics` answers a scraper with the metrics in the format of Prometheus. */
+export const metricsRoute = (app: AnyApp, { registry, tokens }: ServedMetrics): void => {
+  void app.register(async (scraped: AnyApp) => {
+    requireToken(scraped, tokens);
+    scraped.get('/metrics', { schema: { hide: true }, config: { load: 'health' } }, async (_request, reply) =>
+      reply.type(registry.contentType).send(await registry.metrics()),
+    );
+  });
 };

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { guessableSecrets, SecretList } from './secrets.ts';
+import { guessableSecrets, SecretList, sharedSecrets } from './secrets.ts';
 
 const RANDOM = randomBytes(32).toString('hex');
 
@@ -11,7 +11,8 @@ test('a list of secrets is accepted when each one is long and none is a placehol
 });
 
 test.each([
-  ['INTERNAL_TOKEN', 'a'.repeat(64)],
+  ['GATEWAY_TO_ORDERS_TOKEN', 'a'.repeat(64)],
+  ['METRICS_TOKEN', 'ab'.repeat(32)],
   ['API_KEY_PEPPER', '0123456789abcdef'.repeat(4)],
   ['API_KEY_PEPPER', `${RANDOM},${'secret'.repeat(8)}`],
   ['WEBHOOK_ENCRYPTION_KEY', '12345'.repeat(10)],
@@ -29,7 +30,7 @@ test.each([
 test('production accepts random secrets, and addresses without a password', () => {
   expect(
     guessableSecrets({
-      INTERNAL_TOKEN: RANDOM,
+      ORDERS_TO_PAYMENTS_TOKEN: RANDOM,
       API_KEY_PEPPER: `${RANDOM},${randomBytes(24).toString('base64')}`,
       DATABASE_URL: `postgres://cpg:${RANDOM}@db.internal/cpg`,
       EVENTSTORE_URL: 'esdb://store.internal:2113?tls=true',
@@ -37,4 +38,14 @@ test('production accepts random secrets, and addresses without a password', () =
     }),
   ).toEqual([]);
   expect(guessableSecrets({ DATABASE_URL: 'postgres://cpg@db.internal/cpg' })).toEqual([]);
+});
+
+test('no two secrets may have the same value', () => {
+  const other = randomBytes(32).toString('hex');
+  const env = { GATEWAY_TO_ORDERS_TOKEN: RANDOM, METRICS_TOKEN: `${other}, ${RANDOM}`, API_KEY_PEPPER: `${other},` };
+  expect(sharedSecrets(env)).toEqual([
+    'METRICS_TOKEN: has a value of GATEWAY_TO_ORDERS_TOKEN: generate one of its own',
+    'API_KEY_PEPPER: has a value of METRICS_TOKEN: generate one of its own',
+  ]);
+  expect(sharedSecrets({ GATEWAY_TO_ORDERS_TOKEN: RANDOM, METRICS_TOKEN: other, LOG_LEVEL: RANDOM })).toEqual([]);
 });

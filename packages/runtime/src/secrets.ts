@@ -14,7 +14,19 @@ export const Secret = z
 /** Comma-separated secrets, for rotation: the first one is used for new data, all of them are accepted. */
 export const SecretList = CommaSeparatedList.pipe(z.array(Secret));
 
-const SECRETS = ['INTERNAL_TOKEN', 'API_KEY_PEPPER', 'WEBHOOK_ENCRYPTION_KEY'] as const;
+// A token is of one caller for one service: `GATEWAY_TO_ORDERS_TOKEN`.
+const SECRET_NAME = /^([A-Z_]+_TO_[A-Z_]+_TOKEN|METRICS_TOKEN|API_KEY_PEPPER|WEBHOOK_ENCRYPTION_KEY)$/;
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The values of each secret in an environment. */
+const secretsIn = (env: Environment): [name: string, values: string[]][] =>
+  Object.entries(env)
+    .filter(([name]) => SECRET_NAME.test(name))
+    .map(([name, text = '']) => {
+      const values = text.split(',').map((part) => part.trim());
+      return [name, values.filter((part) => part !== '')];
+    });
 
 // Passwords that engines, their images and their guides start with.
 const DEFAULT_PASSWORDS = new Set([
@@ -35,10 +47,10 @@ const DEFAULT_PASSWORDS = new Set([
 const FEWEST_CHARACTERS = 8;
 
 /** The secrets of a production that anybody could guess, as `NAME: fault`. Never contains a secret. */
-export const guessableSecrets = (env: Readonly<Record<string, string | undefined>>): string[] => [
-  ...SECRETS.filter((name) =>
-    (env[name] ?? '').split(',').some((part) => part.trim() !== '' && isGuessable(part.trim())),
-  ).map((name) => `${name}: is not random: generate it with openssl rand -hex 32`),
+export const guessableSecrets = (env: Environment): string[] => [
+  ...secretsIn(env)
+    .filter(([, values]) => values.some(isGuessable))
+    .map(([name]) => `${name}: is not random: generate it with openssl rand -hex 32`),
   ...(['DATABASE_URL', 'EVENTSTORE_URL'] as const)
     .filter((name) => hasDefaultPassword(env[name]))
     .map((name) => `${name}: has a default password: set one of your own`),
@@ -46,6 +58,16 @@ export const guessableSecrets = (env: Readonly<Record<string, string | undefined
     ? ['KAFKA_SASL_PASSWORD: is a default password: set one of your own']
     : []),
 ];
+
+/** The secrets that have a value of another one, as `NAME: fault`: one that leaks must not open a second door. */
+export const sharedSecrets = (env: Environment): string[] => {
+  const owners = new Map<string, string>();
+  return secretsIn(env).flatMap(([name, values]) => {
+    const other = values.map((value) => owners.get(value)).find((owner) => owner !== undefined);
+    for (const value of values) owners.set(value, name);
+    return other === undefined || other === name ? [] : [`${name}: has a value of ${other}: generate one of its own`];
+  });
+};
 
 /** Whether a text has few characters, or repeats a shorter one. */
 const isGuessable = (text: string): boolean => new Set(text).size < FEWEST_CHARACTERS || /^(.{1,16})\1+$/.test(text);

@@ -71,7 +71,11 @@ const depositSettings = async (args: readonly string[]): Promise<void> => {
   const config = readDepositSettingsConfig(process.env);
   const log = createLogger({ name: 'gateway-admin', level: 'warn' });
   const db = createPool({ url: config.DATABASE_URL, name: 'gateway-admin', max: 1, log });
-  const payments = internalClient({ name: 'payments', url: config.PAYMENTS_URL, token: config.INTERNAL_TOKEN });
+  const payments = internalClient({
+    name: 'payments',
+    url: config.PAYMENTS_URL,
+    tokens: config.ADMIN_TO_PAYMENTS_TOKEN,
+  });
   try {
     await migrateGateway(db, config.ENVIRONMENT);
     print(await runDepositSettingsCommand(args, { db, payments: paymentsClient(payments), stdin: process.stdin }));
@@ -81,9 +85,13 @@ const depositSettings = async (args: readonly string[]): Promise<void> => {
 };
 
 const audit = async (args: readonly string[]): Promise<void> => {
-  const { ORDERS_URL, PAYMENTS_URL, INTERNAL_TOKEN: token } = readAuditConfig(process.env);
-  const orders = internalClient({ name: 'orders', url: ORDERS_URL, token });
-  const payments = internalClient({ name: 'payments', url: PAYMENTS_URL, token });
+  const config = readAuditConfig(process.env);
+  const orders = internalClient({ name: 'orders', url: config.ORDERS_URL, tokens: config.ADMIN_TO_ORDERS_TOKEN });
+  const payments = internalClient({
+    name: 'payments',
+    url: config.PAYMENTS_URL,
+    tokens: config.ADMIN_TO_PAYMENTS_TOKEN,
+  });
   const clients = { orders: ordersClient(orders), payments: paymentsClient(payments) };
   try {
     await runAudit(args, { orders: clients.orders, readHistory: createHistoryReader(clients), print: writeLine });

@@ -5,14 +5,13 @@ import {
   healthRoutes,
   type Logger,
   metricsRoute,
-  type MetricsRegistry,
   type Outages,
   type LoadClass,
   type LoadLimits,
   type ReadinessChecks,
   refuseOverload,
-  requireInternalToken,
   type SecretBox,
+  type ServedMetrics,
   waitForStartGate,
   type StartGate,
 } from '@cpg/runtime';
@@ -75,8 +74,7 @@ export interface AppOptions {
   /** Facts for `/health/ready` that decide nothing. */
   readonly details?: () => Promise<object>;
   readonly outages?: Outages;
-  /** `/metrics` needs one of the tokens that the services share. */
-  readonly metrics?: { readonly registry: MetricsRegistry; readonly token: string | readonly string[] };
+  readonly metrics?: ServedMetrics;
   readonly payPage: PayPageSettings;
   readonly now: () => Date;
   /** The time by which Idempotency-Keys end: 1970 while the clock is not trusted. */
@@ -121,11 +119,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
   await compressResponses(app);
   answerMethodNotAllowed(app);
   await serveApiDocs(app);
-  if (metrics)
-    await app.register(async (internal) => {
-      requireInternalToken(internal, metrics.token);
-      metricsRoute(internal, metrics.registry);
-    });
+  if (metrics) metricsRoute(app, metrics);
 
   await app.register(receiveProviderPayments, options);
   await app.register(servePaymentPage, options);

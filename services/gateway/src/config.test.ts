@@ -2,7 +2,10 @@ import { readConfig } from './config.ts';
 
 const ENV = {
   ENVIRONMENT: 'sandbox',
-  INTERNAL_TOKEN: 't'.repeat(32),
+  METRICS_TOKEN: 't'.repeat(32),
+  GATEWAY_TO_ORDERS_TOKEN: 'o'.repeat(32),
+  GATEWAY_TO_PAYMENTS_TOKEN: 'q'.repeat(32),
+  GATEWAY_TO_WEBHOOK_DISPATCHER_TOKEN: 'd'.repeat(32),
   DATABASE_URL: 'postgres://localhost/app',
   ORDERS_URL: 'http://127.0.0.1:4001',
   PAYMENTS_URL: 'http://127.0.0.1:4002',
@@ -55,7 +58,10 @@ test('production refuses to trust every proxy', () => {
   const production = {
     ...ENV,
     ENVIRONMENT: 'production',
-    INTERNAL_TOKEN: secret('token'),
+    METRICS_TOKEN: secret('metrics'),
+    GATEWAY_TO_ORDERS_TOKEN: secret('orders'),
+    GATEWAY_TO_PAYMENTS_TOKEN: secret('payments'),
+    GATEWAY_TO_WEBHOOK_DISPATCHER_TOKEN: secret('dispatcher'),
     API_KEY_PEPPER: secret('pepper'),
     WEBHOOK_ENCRYPTION_KEY: secret('seal'),
   };

@@ -30,6 +30,10 @@ const GatewayConfig = ServiceConfig.extend({
   ORDERS_URL: ServiceUrl,
   PAYMENTS_URL: ServiceUrl,
   WEBHOOK_DISPATCHER_URL: ServiceUrl,
+  /** The first one of each is sent. */
+  GATEWAY_TO_ORDERS_TOKEN: SecretList,
+  GATEWAY_TO_PAYMENTS_TOKEN: SecretList,
+  GATEWAY_TO_WEBHOOK_DISPATCHER_TOKEN: SecretList,
   /** The first one hashes new secrets; all verify. */
   API_KEY_PEPPER: SecretList,
   /** The first key encrypts; all keys decrypt. */
@@ -74,9 +78,11 @@ export type AdminConfig = z.infer<typeof AdminConfig>;
 /** The configuration of the `merchants` and `keys` commands. */
 export const readAdminConfig = (env: NodeJS.ProcessEnv): AdminConfig => read(AdminConfig, env);
 
-const AuditConfig = ServiceConfig.pick({ INTERNAL_TOKEN: true, CAZ_DECIMALS: true }).extend({
+const AuditConfig = ServiceConfig.pick({ ENVIRONMENT: true, CAZ_DECIMALS: true }).extend({
   ORDERS_URL: ServiceUrl,
   PAYMENTS_URL: ServiceUrl,
+  ADMIN_TO_ORDERS_TOKEN: SecretList,
+  ADMIN_TO_PAYMENTS_TOKEN: SecretList,
 });
 
 /** The configuration of the `audit` commands. */
@@ -85,9 +91,8 @@ export const readAuditConfig = (env: NodeJS.ProcessEnv) => read(AuditConfig, env
 const DepositSettingsConfig = ServiceConfig.pick({
   ENVIRONMENT: true,
   DATABASE_URL: true,
-  INTERNAL_TOKEN: true,
   CAZ_DECIMALS: true,
-}).extend({ PAYMENTS_URL: ServiceUrl });
+}).extend({ PAYMENTS_URL: ServiceUrl, ADMIN_TO_PAYMENTS_TOKEN: SecretList });
 
 /** The configuration of the `accounts` and `confirmations` commands. */
 export const readDepositSettingsConfig = (env: NodeJS.ProcessEnv) => read(DepositSettingsConfig, env);

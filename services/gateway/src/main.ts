@@ -43,10 +43,11 @@ await runService(async () => {
   const { log, outages } = createServiceLog({ name: 'gateway', level: config.LOG_LEVEL });
   const pools = openPools({ url: config.DATABASE_URL, log });
   const pool = pools.main;
-  const clientOf = (name: string, url: string) => watchedClient({ name, url, token: config.INTERNAL_TOKEN }, outages);
-  const orders = clientOf('orders', config.ORDERS_URL);
-  const payments = clientOf('payments', config.PAYMENTS_URL);
-  const dispatcher = clientOf('webhook-dispatcher', config.WEBHOOK_DISPATCHER_URL);
+  const clientOf = (name: string, url: string, tokens: string[]) => watchedClient({ name, url, tokens }, outages);
+  const orders = clientOf('orders', config.ORDERS_URL, config.GATEWAY_TO_ORDERS_TOKEN);
+  const payments = clientOf('payments', config.PAYMENTS_URL, config.GATEWAY_TO_PAYMENTS_TOKEN);
+  const { WEBHOOK_DISPATCHER_URL, GATEWAY_TO_WEBHOOK_DISPATCHER_TOKEN } = config;
+  const dispatcher = clientOf('webhook-dispatcher', WEBHOOK_DISPATCHER_URL, GATEWAY_TO_WEBHOOK_DISPATCHER_TOKEN);
 
   const startup = createStartupTasks(log);
   const gate = createStartGate();
@@ -88,7 +89,7 @@ await runService(async () => {
       payments: () => ping(payments),
     },
     outages,
-    metrics: { registry: metrics, token: config.INTERNAL_TOKEN },
+    metrics: { registry: metrics, tokens: config.METRICS_TOKEN },
     details: async () => clock.details(),
     now,
     endsBy: clock.endsBy,

@@ -1,5 +1,5 @@
 import { type Proxy, startProxy } from './testing/jest-proxy.ts';
-import { INTERNAL_TOKEN, startGateway, type TestGateway, type TestMerchant } from './testing/jest-gateway.ts';
+import { METRICS_TOKEN, startGateway, type TestGateway, type TestMerchant } from './testing/jest-gateway.ts';
 import { newUlid } from '@cpg/runtime';
 import { orderBody, refundResponse } from './testing/jest-resources.ts';
 
@@ -55,7 +55,7 @@ test('an unavailable database is 503 everywhere, and readiness names it', async 
   expect((await shop.send('GET', '/health')).status).toBe(200);
 });
 
-test('metrics need the internal token, and count outages and refused requests', async () => {
+test('metrics need their own token, and count outages and refused requests', async () => {
   const metrics = (headers: Record<string, string>) => gateway.app.inject({ url: '/metrics', headers });
   await proxy.disconnect();
   expect((await shop.send('GET', '/v1/orders')).status).toBe(503);
@@ -63,7 +63,7 @@ test('metrics need the internal token, and count outages and refused requests', 
   for (const headers of refused) {
     expect(await metrics(headers)).toMatchObject({ statusCode: 401, body: expect.not.stringContaining('outages') });
   }
-  const { statusCode, body } = await metrics({ authorization: `Bearer ${INTERNAL_TOKEN}` });
+  const { statusCode, body } = await metrics({ authorization: `Bearer ${METRICS_TOKEN}` });
   expect(statusCode).toBe(200);
   expect(body).toMatch(/^outages_total\{dependency="postgres"\} 1$/m);
   expect(body).toMatch(/^refused_requests_total\{dependency="postgres"\} 1$/m);

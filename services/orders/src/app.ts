@@ -1,25 +1,26 @@
 import { INTERNAL_HEADERS } from '@cpg/contracts';
 import { isTransientDatabaseError } from '@cpg/postgres';
 import {
+  type CallerTokens,
   createApp,
   createConcurrencyLimit,
   healthRoutes,
   INTERNAL_BODY_LIMIT_BYTES,
   type Logger,
   metricsRoute,
-  type MetricsRegistry,
+  type ServedMetrics,
   type Outages,
   type ReadinessChecks,
   refuseOverload,
   waitForStartGate,
-  requireInternalToken,
+  requireCaller,
   type StartGate,
 } from '@cpg/runtime';
 import { type OrderRoutes, orderRoutes } from './routes.ts';
 
-/** The internal HTTP server of orders. Every route except the health checks requires the internal token. */
+/** The internal HTTP server of orders. Every route except the health checks requires a token. */
 export const buildApp = ({
-  token,
+  tokens,
   gate,
   checks,
   details,
@@ -27,13 +28,13 @@ export const buildApp = ({
   metrics,
   ...routes
 }: OrderRoutes & {
-  token: string | readonly string[];
+  tokens: CallerTokens;
   gate: Pick<StartGate, 'waitUntilOpen'>;
   checks: ReadinessChecks;
   /** Facts for `/health/ready` that decide nothing. */
   details?: () => Promise<object>;
   outages?: Outages;
-  metrics?: MetricsRegistry;
+  metrics?: ServedMetrics;
   log: Logger;
 }) => {
   const app = createApp({
@@ -47,12 +48,12 @@ export const buildApp = ({
     limits: { create: createConcurrencyLimit() },
     ownerOf: ({ headers }) => String(headers[INTERNAL_HEADERS.actor]),
     log: routes.log,
-    metrics,
+    metrics: metrics?.registry,
   });
   healthRoutes(app, checks, { details });
   if (metrics) metricsRoute(app, metrics);
   void app.register(async (internal) => {
-    requireInternalToken(internal, token);
+    requireCaller(internal, tokens);
     waitForStartGate(internal, gate);
     await internal.register(orderRoutes, routes);
   });

@@ -7,7 +7,7 @@ import {
   MIN_EXPIRATION_MINUTES,
   PaymentCurrency,
 } from '@cpg/contracts';
-import { EventStoreConfig, KafkaConfig, Port, readConfig, ServiceConfig } from '@cpg/runtime';
+import { EventStoreConfig, KafkaConfig, Port, readConfig, SecretList, ServiceConfig } from '@cpg/runtime';
 import { z } from 'zod';
 import { positive } from './rates/decimals.ts';
 import { parseMaxAge, PUBLIC_SOURCES } from './rates/sources/public.ts';
@@ -65,6 +65,13 @@ const Config = z
     ...AssetsConfig.shape,
     PORT: Port.default(4001),
     PAYMENTS_URL: z.url(),
+    /** The first one is sent; all are accepted by payments. */
+    ORDERS_TO_PAYMENTS_TOKEN: SecretList,
+    /** The tokens of those who call orders. */
+    GATEWAY_TO_ORDERS_TOKEN: SecretList,
+    PAYMENTS_TO_ORDERS_TOKEN: SecretList,
+    WEBHOOK_DISPATCHER_TO_ORDERS_TOKEN: SecretList,
+    ADMIN_TO_ORDERS_TOKEN: SecretList,
     /** `table`: the fixed rates of RATES_FILE, sandbox only. `market`: rates of public sources. */
     RATES: z.enum(['table', 'market']).optional(),
     /** Fixed prices in US dollars, used with RATES=market: `CAZ=0.25,USDG=1`. */

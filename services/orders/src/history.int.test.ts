@@ -162,7 +162,7 @@ test('returns only the deletion record of a deleted order', async () => {
   expect(messages.map(({ message }: { message: RecordedEntry }) => message.type)).toEqual(['OrderDeletionRecorded']);
 });
 
-test('refuses a caller without the internal token', async () => {
+test('refuses a caller without a token', async () => {
   const id = newId('order');
   for (const url of [
     `/merchants/${newId('merchant')}/orders`,

@@ -56,7 +56,11 @@ await runService(async () => {
 
   const connections = openConnections(config, { name: 'orders', log, outages });
   const { client, readModel, followerPool } = connections;
-  const paymentsHttp = internalClient({ name: 'payments', url: config.PAYMENTS_URL, token: config.INTERNAL_TOKEN });
+  const paymentsHttp = internalClient({
+    name: 'payments',
+    url: config.PAYMENTS_URL,
+    tokens: config.ORDERS_TO_PAYMENTS_TOKEN,
+  });
   outages.watch('payments', { check: paymentsHttp.checkReady });
 
   const metrics = createServiceMetrics(outages);
@@ -106,7 +110,12 @@ await runService(async () => {
   const startupTasks = createStartupTasks(log);
   const gate = createStartGate();
   const app = buildApp({
-    token: config.INTERNAL_TOKEN,
+    tokens: {
+      gateway: config.GATEWAY_TO_ORDERS_TOKEN,
+      payments: config.PAYMENTS_TO_ORDERS_TOKEN,
+      'webhook-dispatcher': config.WEBHOOK_DISPATCHER_TO_ORDERS_TOKEN,
+      admin: config.ADMIN_TO_ORDERS_TOKEN,
+    },
     gate,
     commands,
     handler,
@@ -119,7 +128,7 @@ await runService(async () => {
     checks: { ...connections.checks, preparation: startupTasks.check, 'known-event-store': gate.check },
     details: async () => clock.details(),
     outages,
-    metrics,
+    metrics: { registry: metrics, tokens: config.METRICS_TOKEN },
   });
   await app.listen({ port: config.PORT, host: config.HOST });
   clock.start();

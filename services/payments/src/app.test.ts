@@ -1,9 +1,9 @@
 import { createPool, databaseDependency, POSTGRES } from '@cpg/postgres';
-import { createLogger, createOutages, createServiceMetrics, newId } from '@cpg/runtime';
+import { allowedCallers, createLogger, createOutages, createServiceMetrics, newId } from '@cpg/runtime';
 import { buildApp } from './app.ts';
 import type { StandingOfChain } from './chains/chain-standing.ts';
+import { TOKENS } from './testing/jest-fixtures.ts';
 
-const TOKEN = 'a-token-that-services-share-in-tests';
 const log = createLogger({ name: 'payments', level: 'silent' });
 const notCalled = async () => {
   throw new Error('not called');
@@ -11,7 +11,8 @@ const notCalled = async () => {
 
 const UNUSED: Parameters<typeof buildApp>[0] = {
   gate: { waitUntilOpen: async () => {} },
-  token: TOKEN,
+  tokens: TOKENS,
+  sandbox: true,
   availability: notCalled,
   instructions: notCalled,
   stock: notCalled,
@@ -29,6 +30,39 @@ const UNUSED: Parameters<typeof buildApp>[0] = {
   checks: {},
 };
 
+const PRODUCTION = {
+  'POST /instructions': ['orders'],
+  'GET /availability': ['gateway', 'orders'],
+  'POST /stock': ['orders'],
+  'POST /payments/:id/refunds': ['gateway'],
+  'POST /outcomes': ['orders'],
+  'POST /orders/:id/unsettled-payment': ['orders'],
+  'POST /chains/waiting': ['orders'],
+  'DELETE /orders/:id/payments': ['orders'],
+  'GET /orders/:id/messages': ['webhook-dispatcher'],
+  'GET /orders/:id/history': ['gateway', 'admin'],
+  'GET /merchants/:id/deposit-settings': ['admin'],
+  'POST /merchants/:id/deposit-settings': ['admin'],
+  'POST /providers/:name/callbacks': ['gateway'],
+  'GET /pages/:reference': ['gateway'],
+};
+const { payments: _, ...TOKENS_OF_CALLERS } = TOKENS;
+
+test('each caller is admitted to its own routes, and nobody can invent a payment in production', async () => {
+  const app = buildApp({ ...UNUSED, tokens: TOKENS_OF_CALLERS, sandbox: false });
+  expect(await allowedCallers(app, TOKENS_OF_CALLERS)).toEqual(PRODUCTION);
+});
+
+test('the gateway of a sandbox can simulate payments', async () => {
+  const app = buildApp({ ...UNUSED, tokens: TOKENS_OF_CALLERS });
+  expect(await allowedCallers(app, TOKENS_OF_CALLERS)).toEqual({
+    ...PRODUCTION,
+    'POST /payments': ['gateway'],
+    'POST /payments/:id/confirmation': ['gateway'],
+    'POST /payments/:id/failure': ['gateway'],
+  });
+});
+
 test('answers 503 with Retry-After during a database outage, and readiness and metrics name the database', async () => {
   const pool = createPool({ url: 'postgres://nobody@127.0.0.1:1/none', name: 'unreachable', log });
   const outages = createOutages(log);
@@ -40,16 +74,16 @@ test('answers 503 with Retry-After during a database outage, and readiness and m
     },
     checks: { postgres: outages.watch(POSTGRES, databaseDependency(pool)) },
     outages,
-    metrics: createServiceMetrics(outages),
+    metrics: { registry: createServiceMetrics(outages), tokens: ['of Prometheus'] },
   });
-  const headers = { authorization: `Bearer ${TOKEN}` };
+  const headers = { authorization: `Bearer ${TOKENS.orders[0]}` };
   const url = `/orders/${newId('order')}/unsettled-payment`;
   const answer = await app.inject({ method: 'POST', url, headers, payload: { held_by_order: [] } });
   expect(answer).toMatchObject({ statusCode: 503, headers: { 'retry-after': '1' } });
   expect(answer.json()).toMatchObject({ code: 'dependency_unavailable' });
   expect((await app.inject('/health')).statusCode).toBe(200);
   expect((await app.inject('/health/ready')).json()).toEqual({ status: 'unavailable', missing: ['postgres'] });
-  const metrics = await app.inject('/metrics');
+  const metrics = await app.inject({ url: '/metrics', headers: { authorization: 'Bearer of Prometheus' } });
   expect(metrics.body).toMatch(/^outages_total\{dependency="postgres"\} 1$/m);
   expect(metrics.body).toMatch(/^refused_requests_total\{dependency="postgres"\} 1$/m);
   outages.stop();
@@ -66,7 +100,7 @@ test('names the networks that may still show a payment made until an instant to 
   const app = buildApp({ ...UNUSED, standingOfChain });
   const waitingAt = async (at: string, addresses?: string[]) => {
     const payload = { networks: ['bitcoin', 'ethereum'], addresses, at };
-    const headers = { authorization: `Bearer ${TOKEN}` };
+    const headers = { authorization: `Bearer ${TOKENS.orders[0]}` };
     return (await app.inject({ method: 'POST', url: '/chains/waiting', headers, payload })).json<unknown>();
   };
   expect(await waitingAt('2026-01-31T11:59:59.999Z')).toEqual({ waiting_for: [], unreported: [] });

@@ -1,29 +1,30 @@
 import { INTERNAL_HEADERS } from '@cpg/contracts';
 import { isTransientDatabaseError } from '@cpg/postgres';
 import {
+  type CallerTokens,
   createApp,
   createConcurrencyLimit,
   healthRoutes,
   INTERNAL_BODY_LIMIT_BYTES,
   type Logger,
   metricsRoute,
-  type MetricsRegistry,
+  type ServedMetrics,
   type Outages,
   type ReadinessChecks,
   refuseOverload,
   waitForStartGate,
-  requireInternalToken,
+  requireCaller,
   type StartGate,
 } from '@cpg/runtime';
 import type { DepositSettingsOf } from './accounts/deposit-settings.ts';
 import { depositSettingsRoutes } from './accounts/routes.ts';
 import { type PageRoutes, pageRoutes } from './pages/routes.ts';
 import { type ProviderRoutes, providerRoutes } from './providers/routes.ts';
-import { type PaymentRoutes, paymentRoutes } from './routes.ts';
+import { type PaymentRoutes, paymentRoutes, simulatedPaymentRoutes } from './routes.ts';
 
-/** The internal HTTP API of payments. Every route except health requires the internal token. */
+/** The internal HTTP API of payments. Every route except health requires a token. */
 export const buildApp = ({
-  token,
+  tokens,
   gate,
   checks,
   details,
@@ -31,18 +32,21 @@ export const buildApp = ({
   metrics,
   log,
   depositSettings,
+  sandbox,
   ...routes
 }: PaymentRoutes &
   ProviderRoutes &
   PageRoutes & {
     depositSettings: DepositSettingsOf;
-    token: string | readonly string[];
+    /** Whether payments may be invented. */
+    sandbox: boolean;
+    tokens: CallerTokens;
     gate: Pick<StartGate, 'waitUntilOpen'>;
     checks: ReadinessChecks;
     /** Facts for `/health/ready` that decide nothing. */
     details?: () => Promise<object>;
     outages?: Outages;
-    metrics?: MetricsRegistry;
+    metrics?: ServedMetrics;
     log: Logger;
   }) => {
   const app = createApp({
@@ -56,14 +60,15 @@ export const buildApp = ({
     limits: { create: createConcurrencyLimit() },
     ownerOf: ({ headers }) => String(headers[INTERNAL_HEADERS.actor]),
     log,
-    metrics,
+    metrics: metrics?.registry,
   });
   healthRoutes(app, checks, { details });
   if (metrics) metricsRoute(app, metrics);
   void app.register(async (internal) => {
-    requireInternalToken(internal, token);
+    requireCaller(internal, tokens);
     waitForStartGate(internal, gate);
     await internal.register(paymentRoutes, routes);
+    if (sandbox) await internal.register(simulatedPaymentRoutes, routes);
     await internal.register(depositSettingsRoutes, { depositSettings });
     await internal.register(providerRoutes, routes);
     await internal.register(pageRoutes, routes);

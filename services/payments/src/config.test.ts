@@ -7,7 +7,12 @@ import { readPaymentsConfig } from './config.ts';
 
 const ENV = {
   ENVIRONMENT: 'sandbox',
-  INTERNAL_TOKEN: 'a-token-that-services-share-in-tests',
+  METRICS_TOKEN: 'the-token-of-prometheus-in-the-tests',
+  PAYMENTS_TO_ORDERS_TOKEN: 'the-token-of-payments-in-the-tests',
+  GATEWAY_TO_PAYMENTS_TOKEN: 'the-token-of-the-gateway-in-tests',
+  ORDERS_TO_PAYMENTS_TOKEN: 'the-token-of-orders-in-the-tests',
+  WEBHOOK_DISPATCHER_TO_PAYMENTS_TOKEN: 'the-token-of-dispatchers-in-tests',
+  ADMIN_TO_PAYMENTS_TOKEN: 'the-token-of-admin-commands-in-tests',
   DATABASE_URL: 'postgres://127.0.0.1/test',
   EVENTSTORE_URL: 'esdb://127.0.0.1:2113',
   KAFKA_BROKERS: '127.0.0.1:9092',

@@ -8,6 +8,7 @@ import {
   Port,
   readConfig,
   readJsonFile,
+  SecretList,
   ServiceConfig,
 } from '@cpg/runtime';
 import { z } from 'zod';
@@ -26,6 +27,13 @@ const Config = z.object({
   ...AssetsConfig.shape,
   PORT: Port.default(4002),
   ORDERS_URL: z.url(),
+  /** The first one is sent; all are accepted by orders. */
+  PAYMENTS_TO_ORDERS_TOKEN: SecretList,
+  /** The tokens of those who call payments. */
+  GATEWAY_TO_PAYMENTS_TOKEN: SecretList,
+  ORDERS_TO_PAYMENTS_TOKEN: SecretList,
+  WEBHOOK_DISPATCHER_TO_PAYMENTS_TOKEN: SecretList,
+  ADMIN_TO_PAYMENTS_TOKEN: SecretList,
   /** Public address of the gateway, which serves the payment pages. */
   PUBLIC_URL: z
     .url()

@@ -56,7 +56,11 @@ await runService(async () => {
 
   const connections = openConnections(config, { name: 'payments', log, outages });
   const { client, readModel, followerPool } = connections;
-  const ordersHttp = internalClient({ name: 'orders', url: config.ORDERS_URL, token: config.INTERNAL_TOKEN });
+  const ordersHttp = internalClient({
+    name: 'orders',
+    url: config.ORDERS_URL,
+    tokens: config.PAYMENTS_TO_ORDERS_TOKEN,
+  });
   outages.watch('orders', { check: ordersHttp.checkReady });
 
   const recent = recentEvents<Payment, PaymentEvent>();
@@ -114,7 +118,13 @@ await runService(async () => {
   });
   const reports = providerReports({ providers: providers.outside, register, readModel, orders, metrics, now, log });
   const app = buildApp({
-    token: config.INTERNAL_TOKEN,
+    tokens: {
+      gateway: config.GATEWAY_TO_PAYMENTS_TOKEN,
+      orders: config.ORDERS_TO_PAYMENTS_TOKEN,
+      'webhook-dispatcher': config.WEBHOOK_DISPATCHER_TO_PAYMENTS_TOKEN,
+      admin: config.ADMIN_TO_PAYMENTS_TOKEN,
+    },
+    sandbox: config.ENVIRONMENT === 'sandbox',
     gate,
     ...rails,
     register,
@@ -138,7 +148,7 @@ await runService(async () => {
     checks: { ...connections.checks, preparation: startupTasks.check, 'known-event-store': gate.check },
     details: async () => ({ ...clock.details(), ...(await chains.details()) }),
     outages,
-    metrics,
+    metrics: { registry: metrics, tokens: config.METRICS_TOKEN },
   });
   await app.listen({ port: config.PORT, host: config.HOST });
   clock.start();

@@ -121,7 +121,7 @@ test.each([
   expect(await payments.typesOf(paymentIdOf('gateway_pay', body.provider_id))).toEqual([]);
 });
 
-test('requires the internal token', async () => {
+test('requires a token', async () => {
   const response = await payments.app.inject({
     method: 'POST',
     url: '/payments',

@@ -44,67 +44,51 @@ export interface PaymentRoutes {
 
 const Id = z.object({ id: z.string() });
 const Nothing = z.null().describe('No body.');
+const FOR_GATEWAY = { callers: ['gateway'] } as const;
+const FOR_ORDERS = { callers: ['orders'] } as const;
+
+const changeOf = <T extends z.ZodType>(body: T) => ({ params: Id, body, response: { 200: RegisteredPayment } });
 
 /** Internal routes: deposit instructions, payments and their history. */
 export const paymentRoutes: FastifyPluginAsyncZod<PaymentRoutes> = async (
   app,
-  {
-    availability,
-    instructions,
-    stock,
-    register,
-    changes,
-    commands,
-    deletePayments,
-    unsettledPayment,
-    standingOfChain,
-    history,
-  },
+  { availability, instructions, stock, changes, commands, deletePayments, unsettledPayment, standingOfChain, history },
 ) => {
   app.post(
     '/instructions',
-    { config: { load: 'create' }, schema: { body: InstructionsCall, response: { 200: Instructions } } },
+    { config: { ...FOR_ORDERS, load: 'create' }, schema: { body: InstructionsCall, response: { 200: Instructions } } },
     (request) => instructions(request.body),
   );
 
-  app.get('/availability', { schema: { response: { 200: Availability } } }, () => availability());
-
-  app.post('/stock', { schema: { body: StockCall, response: { 200: Stock } } }, (request) => stock(request.body));
-
-  app.post(
-    '/payments',
-    { schema: { body: RegisterPaymentCall, response: { 201: RegisteredPayment } } },
-    async (request, reply) => reply.code(201).send(await register(request.body, readCallContext(request))),
+  app.get(
+    '/availability',
+    { config: { callers: ['orders', 'gateway'] }, schema: { response: { 200: Availability } } },
+    () => availability(),
   );
 
-  const changeOf = <T extends z.ZodType>(body: T) => ({ params: Id, body, response: { 200: RegisteredPayment } });
-
-  app.post('/payments/:id/confirmation', { schema: changeOf(ConfirmationCall) }, (request) =>
-    changes.confirm(request.params.id, request.body, readCallContext(request)),
+  app.post('/stock', { config: FOR_ORDERS, schema: { body: StockCall, response: { 200: Stock } } }, (request) =>
+    stock(request.body),
   );
 
-  app.post('/payments/:id/failure', { schema: changeOf(FailureCall) }, (request) =>
-    changes.fail(request.params.id, request.body, readCallContext(request)),
-  );
-
-  app.post('/payments/:id/refunds', { schema: changeOf(RefundCall) }, (request) =>
+  app.post('/payments/:id/refunds', { config: FOR_GATEWAY, schema: changeOf(RefundCall) }, (request) =>
     changes.refund(request.params.id, request.body, readCallContext(request)),
   );
 
-  app.post('/outcomes', { schema: { body: OutcomesCall, response: { 204: Nothing } } }, async (request, reply) => {
+  const outcomes = { config: FOR_ORDERS, schema: { body: OutcomesCall, response: { 204: Nothing } } };
+  app.post('/outcomes', outcomes, async (request, reply) => {
     await commands.recordOutcomes(request.body.outcomes, readCallContext(request));
     return reply.code(204).send(null);
   });
 
   app.post(
     '/orders/:id/unsettled-payment',
-    { schema: { params: Id, body: UnsettledPaymentCall, response: { 200: UnsettledPayment } } },
+    { config: FOR_ORDERS, schema: { params: Id, body: UnsettledPaymentCall, response: { 200: UnsettledPayment } } },
     async (request) => ({ payment_id: await unsettledPayment(request.params.id, request.body.held_by_order) }),
   );
 
   app.post(
     '/chains/waiting',
-    { schema: { body: ChainsWaitingCall, response: { 200: ChainsWaiting } } },
+    { config: FOR_ORDERS, schema: { body: ChainsWaitingCall, response: { 200: ChainsWaiting } } },
     async ({ body: { networks, addresses, at } }) => {
       const standings = await Promise.all(networks.map((network) => standingOfChain(network, new Date(at), addresses)));
       return {
@@ -114,20 +98,49 @@ export const paymentRoutes: FastifyPluginAsyncZod<PaymentRoutes> = async (
     },
   );
 
-  app.delete('/orders/:id/payments', { schema: { params: Id, response: { 204: Nothing } } }, async (request, reply) => {
+  const deletion = { config: FOR_ORDERS, schema: { params: Id, response: { 204: Nothing } } };
+  app.delete('/orders/:id/payments', deletion, async (request, reply) => {
     await deletePayments(request.params.id);
     return reply.code(204).send(null);
   });
 
   app.get(
     '/orders/:id/messages',
-    { schema: { params: Id, querystring: HistoryQuery, response: { 200: PaymentHistory } } },
+    {
+      config: { callers: ['webhook-dispatcher'] },
+      schema: { params: Id, querystring: HistoryQuery, response: { 200: PaymentHistory } },
+    },
     (request) => history.messagesOf(request.params.id, request.query),
   );
 
   app.get(
     '/orders/:id/history',
-    { schema: { params: Id, querystring: HistoryQuery, response: { 200: RecordedHistory } } },
+    {
+      config: { callers: ['gateway', 'admin'] },
+      schema: { params: Id, querystring: HistoryQuery, response: { 200: RecordedHistory } },
+    },
     (request) => history.entriesOf(request.params.id, request.query),
+  );
+};
+
+/** Sandbox only: payments that no rail has seen. In production, chains and providers alone report money. */
+export const simulatedPaymentRoutes: FastifyPluginAsyncZod<Pick<PaymentRoutes, 'register' | 'changes'>> = async (
+  app,
+  { register, changes },
+) => {
+  const config = FOR_GATEWAY;
+
+  app.post(
+    '/payments',
+    { config, schema: { body: RegisterPaymentCall, response: { 201: RegisteredPayment } } },
+    async (request, reply) => reply.code(201).send(await register(request.body, readCallContext(request))),
+  );
+
+  app.post('/payments/:id/confirmation', { config, schema: changeOf(ConfirmationCall) }, (request) =>
+    changes.confirm(request.params.id, request.body, readCallContext(request)),
+  );
+
+  app.post('/payments/:id/failure', { config, schema: changeOf(FailureCall) }, (request) =>
+    changes.fail(request.params.id, request.body, readCallContext(request)),
   );
 };

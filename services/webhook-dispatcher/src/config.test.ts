@@ -2,7 +2,8 @@ import { readDispatcherConfig } from './config.ts';
 
 const env = {
   ENVIRONMENT: 'sandbox',
-  INTERNAL_TOKEN: 'a token of more than thirty-two characters',
+  METRICS_TOKEN: 'a token of more than thirty-two characters',
+  GATEWAY_TO_WEBHOOK_DISPATCHER_TOKEN: 'another token of more than thirty-two characters',
   DATABASE_URL: 'postgres://localhost/cpg',
   KAFKA_BROKERS: 'localhost:9092',
   WEBHOOK_ENCRYPTION_KEY: 'a key of more than thirty-two characters',
@@ -20,6 +21,7 @@ test.each([
   [{ WEBHOOK_BODY_RETENTION_DAYS: '91' }, 'WEBHOOK_BODY_RETENTION_DAYS'],
   [{ WEBHOOK_ALLOW_ADDRESSES: '10.0.0.0/8,shop.example' }, 'WEBHOOK_ALLOW_ADDRESSES'],
   [{ ORDERS_URL: 'http://orders:4001' }, 'PAYMENTS_URL'],
+  [{ ORDERS_URL: 'http://orders:4001', PAYMENTS_URL: 'http://payments:4002' }, 'WEBHOOK_DISPATCHER_TO_ORDERS_TOKEN'],
   [{ PAYMENTS_URL: 'http://payments:4002' }, 'ORDERS_URL'],
   [{ ORDERS_URL: 'orders', PAYMENTS_URL: 'http://payments:4002' }, 'ORDERS_URL'],
   [{ WEBHOOK_PROXY_URL: 'socks5://proxy:1080' }, 'WEBHOOK_PROXY_URL'],
@@ -30,5 +32,9 @@ test.each([
 test('ORDERS_URL and PAYMENTS_URL are optional together', () => {
   expect(readDispatcherConfig(env)).not.toHaveProperty('ORDERS_URL');
   const both = { ORDERS_URL: 'http://orders:4001', PAYMENTS_URL: 'http://payments:4002' };
-  expect(readDispatcherConfig({ ...env, ...both })).toMatchObject(both);
+  const tokens = {
+    WEBHOOK_DISPATCHER_TO_ORDERS_TOKEN: 'the token for orders of thirty-two characters',
+    WEBHOOK_DISPATCHER_TO_PAYMENTS_TOKEN: 'the token for payments of thirty-two characters',
+  };
+  expect(readDispatcherConfig({ ...env, ...both, ...tokens })).toMatchObject(both);
 });

@@ -25,11 +25,16 @@ const Config = z
     ...ServiceConfig.shape,
     ...KafkaConfig.shape,
     PORT: Port.default(4003),
+    /** The tokens of the gateway, which alone calls the dispatcher. */
+    GATEWAY_TO_WEBHOOK_DISPATCHER_TOKEN: SecretList,
     /** Decrypts webhook secrets: the keys of the gateway. */
     WEBHOOK_ENCRYPTION_KEY: SecretList,
     /** Replays read past events from these services. */
     ORDERS_URL: z.url().optional(),
     PAYMENTS_URL: z.url().optional(),
+    /** The first one of each is sent. */
+    WEBHOOK_DISPATCHER_TO_ORDERS_TOKEN: SecretList.optional(),
+    WEBHOOK_DISPATCHER_TO_PAYMENTS_TOKEN: SecretList.optional(),
     WEBHOOK_ALLOW_LOCAL: Flag.default(false),
     /** Addresses and CIDR blocks that may receive deliveries although they are not public. */
     WEBHOOK_ALLOW_ADDRESSES: AddressList.optional(),
@@ -55,6 +60,14 @@ const Config = z
   .refine((config) => (config.ORDERS_URL === undefined) === (config.PAYMENTS_URL === undefined), {
     path: ['ORDERS_URL'],
     error: 'must be set together with PAYMENTS_URL, or neither: then replays are disabled',
+  })
+  .refine((config) => config.ORDERS_URL === undefined || config.WEBHOOK_DISPATCHER_TO_ORDERS_TOKEN !== undefined, {
+    path: ['WEBHOOK_DISPATCHER_TO_ORDERS_TOKEN'],
+    error: 'is required with ORDERS_URL',
+  })
+  .refine((config) => config.PAYMENTS_URL === undefined || config.WEBHOOK_DISPATCHER_TO_PAYMENTS_TOKEN !== undefined, {
+    path: ['WEBHOOK_DISPATCHER_TO_PAYMENTS_TOKEN'],
+    error: 'is required with PAYMENTS_URL',
   });
 export type Config = z.infer<typeof Config>;
 

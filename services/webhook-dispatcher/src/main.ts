@@ -71,10 +71,10 @@ await runService(async () => {
     now,
   });
   const app = buildApp({
-    token: config.INTERNAL_TOKEN,
+    tokens: { gateway: config.GATEWAY_TO_WEBHOOK_DISPATCHER_TOKEN },
     gate,
     outages,
-    metrics,
+    metrics: { registry, tokens: config.METRICS_TOKEN },
     log,
     checks: {
       postgres: outages.watch(POSTGRES, databaseDependency(pool)),
@@ -111,10 +111,15 @@ await runService(async () => {
 });
 
 /** Clients of the services that know past events, for replays. Undefined if they are not configured. */
-function connectHistoryServices({ ORDERS_URL, PAYMENTS_URL, INTERNAL_TOKEN: token }: Config) {
+function connectHistoryServices({
+  ORDERS_URL,
+  PAYMENTS_URL,
+  WEBHOOK_DISPATCHER_TO_ORDERS_TOKEN: forOrders = [],
+  WEBHOOK_DISPATCHER_TO_PAYMENTS_TOKEN: forPayments = [],
+}: Config) {
   if (ORDERS_URL === undefined || PAYMENTS_URL === undefined) return undefined;
   return {
-    orders: internalClient({ name: 'orders', url: ORDERS_URL, token }),
-    payments: internalClient({ name: 'payments', url: PAYMENTS_URL, token }),
+    orders: internalClient({ name: 'orders', url: ORDERS_URL, tokens: forOrders }),
+    payments: internalClient({ name: 'payments', url: PAYMENTS_URL, tokens: forPayments }),
   };
 }

@@ -2,14 +2,15 @@ import { Registry } from 'prom-client';
 import { createMetrics } from './metrics.ts';
 
 const textWith = async (query: () => Promise<never>) => {
-  const metrics = createMetrics({
-    registry: new Registry(),
+  const registry = new Registry();
+  createMetrics({
+    registry,
     db: { query },
     counts: () => ({ leased: 3, inFlight: 0, unrecorded: 0 }),
     endpoints: () => [],
     now: () => new Date(0),
   });
-  return metrics.text();
+  return registry.metrics();
 };
 
 test('shows the other metrics while PostgreSQL is unavailable', async () => {

@@ -26,11 +26,7 @@ export const createMetrics = ({ registry, db, counts, endpoints, now }: MetricsO
   addQueueMetrics(registry, db, now);
   addInstanceMetrics(registry, counts);
   addEndpointMetrics(registry, endpoints);
-  return {
-    contentType: registry.contentType,
-    text: () => registry.metrics(),
-    observe: addAttemptMetrics(registry),
-  };
+  return { observe: addAttemptMetrics(registry) };
 };
 
 export type Metrics = ReturnType<typeof createMetrics>;

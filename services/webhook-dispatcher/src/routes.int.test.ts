@@ -115,14 +115,16 @@ test('without ORDERS_URL and PAYMENTS_URL replays are refused, and deliveries co
   await receiver.arrived(1);
 });
 
-test('only health and metrics answer without the internal token', async () => {
+test('only health answers without a token, and metrics need their own', async () => {
   const { app } = await openApp(system);
   const status = async (method: 'GET' | 'POST' | 'DELETE', url: string) =>
     (await app.inject({ method, url })).statusCode;
   expect(await status('POST', '/test-deliveries')).toBe(401);
   expect(await status('DELETE', '/webhooks/whk_1/deliveries')).toBe(401);
   expect(await status('GET', '/health')).toBe(200);
-  expect(await status('GET', '/metrics')).toBe(200);
+  expect(await status('GET', '/metrics')).toBe(401);
+  const scraped = { authorization: 'Bearer of Prometheus' };
+  expect((await app.inject({ url: '/metrics', headers: scraped })).statusCode).toBe(200);
   const ready = await app.inject('/health/ready');
   expect([ready.statusCode, ready.json().missing]).toEqual([503, ['kafka']]);
 });
@@ -135,7 +137,7 @@ test('the metrics count due deliveries and attempts by outcome', async () => {
   await instance.stop(0);
   await consume([message({ type: 'order.paid', merchantId })]);
   metrics.observe(recorded);
-  const text = (await app.inject('/metrics')).body;
+  const text = (await app.inject({ url: '/metrics', headers: { authorization: 'Bearer of Prometheus' } })).body;
   expect(text).toMatch(/^# TYPE outages_total counter$/m);
   expect(text).toMatch(/^webhook_deliveries_due 1$/m);
   expect(text).toMatch(/^webhook_attempts_total\{outcome="delivered"\} 1$/m);

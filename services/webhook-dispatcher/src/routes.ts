@@ -27,6 +27,7 @@ const ROWS_PER_STATEMENT = 5_000;
 /** The routes that the gateway calls. */
 export const webhookRoutes: FastifyPluginAsyncZod<WebhookRoutes> = async (app, options) => {
   const { pool, webhooks, ingest, startReplay, eventsUntil, isSandbox, now } = options;
+  const config = { callers: ['gateway'] } as const;
   /** Reads a webhook from the database. */
   const webhookOf = async (id: string) => {
     await webhooks.load([id], 0);
@@ -38,7 +39,7 @@ export const webhookRoutes: FastifyPluginAsyncZod<WebhookRoutes> = async (app, o
   if (isSandbox) {
     app.post(
       '/test-deliveries',
-      { schema: { body: TestDeliveryCall, response: { 201: TestDelivery } } },
+      { config, schema: { body: TestDeliveryCall, response: { 201: TestDelivery } } },
       async (request, reply) => {
         const { webhook_id: webhookId, event_type: type } = request.body;
         const { merchantId } = await webhookOf(webhookId);
@@ -51,7 +52,7 @@ export const webhookRoutes: FastifyPluginAsyncZod<WebhookRoutes> = async (app, o
 
   app.post(
     '/webhooks/:id/deliveries/:delivery_id/redelivery',
-    { schema: { params: z.object({ id: z.string(), delivery_id: z.string() }), response: { 204: z.null() } } },
+    { config, schema: { params: z.object({ id: z.string(), delivery_id: z.string() }), response: { 204: z.null() } } },
     async (request, reply) => {
       const { id: webhookId, delivery_id: deliveryId } = request.params;
       const outcome = await redeliver(pool, { webhookId, deliveryId, now: now() });
@@ -62,7 +63,7 @@ export const webhookRoutes: FastifyPluginAsyncZod<WebhookRoutes> = async (app, o
 
   app.post(
     '/webhooks/:id/replays',
-    { schema: { params: z.object({ id: z.string() }), body: ReplayCall, response: { 201: Replay } } },
+    { config, schema: { params: z.object({ id: z.string() }), body: ReplayCall, response: { 201: Replay } } },
     async (request, reply) => {
       const { replay_id: id, from_date, to_date, event_types: types } = request.body;
       const webhook = await webhookOf(request.params.id);
@@ -83,7 +84,7 @@ export const webhookRoutes: FastifyPluginAsyncZod<WebhookRoutes> = async (app, o
 
   app.delete(
     '/webhooks/:id/deliveries',
-    { schema: { params: z.object({ id: z.string() }), response: { 204: z.null() } } },
+    { config, schema: { params: z.object({ id: z.string() }), response: { 204: z.null() } } },
     async (request, reply) => {
       const { id: webhookId } = request.params;
       const failSome = () =>

@@ -95,7 +95,7 @@ onEachBitcoinNode('coins that are spent twice on a Bitcoin chain', (name) => {
       const { halted } = await untilChain(bitcoin.stack, BITCOIN_NETWORK, (state) => state.halted !== undefined);
       expect(halted).toMatch(/none of the last 145 blocks/);
       const { environment } = bitcoin.stack;
-      expect(await chainMetric(environment.PAYMENTS_URL!, 'chain_halted', BITCOIN_NETWORK)).toBe(1);
+      expect(await chainMetric({ environment }, 'chain_halted', BITCOIN_NETWORK)).toBe(1);
       expect(await bitcoin.desk.shop.api.order(created.id)).toMatchObject({ status: 'paid', payments });
 
       await rescan(bitcoin.stack, BITCOIN_NETWORK, payments[0]!.block!.height);

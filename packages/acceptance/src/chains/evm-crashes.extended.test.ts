@@ -36,7 +36,7 @@ onEvm('crashes between a block and its commit', () => {
   const reads = async (instance: number): Promise<boolean> => {
     const url = new URL(evm.stack.environment.PAYMENTS_URL!);
     url.port = String(Number(url.port) + instance * INSTANCES_APART);
-    return (await chainMetric(url.origin, 'chain_read_height', LOCAL_NETWORK)) !== null;
+    return (await chainMetric(evm.stack, 'chain_read_height', LOCAL_NETWORK, url.origin)) !== null;
   };
   const leader = () =>
     until('an instance that reads the chain', async () => ((await reads(1)) ? 1 : (await reads(2)) && 2));

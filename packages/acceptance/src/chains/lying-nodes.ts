@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Order } from '@cpg/contracts';
 import { type Random, seededRandom } from '../chaos/random.ts';
+import { metricsOf } from '../harness/chain-state.ts';
 import type { Stack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 import type { Lie, LyingNode } from './lying-node.ts';
@@ -121,7 +122,7 @@ const differences = (order: Order, { status, sent }: Sale, received: bigint | nu
 const unitsOf = (amount: string): bigint => BigInt(amount.replace('.', ''));
 
 const timesNamed = async ({ stack, network, nodes }: LyingChain, liar: LyingNode): Promise<number> => {
-  const text = await (await fetch(`${stack.environment.PAYMENTS_URL}/metrics`)).text();
+  const text = await metricsOf(stack.environment);
   const node = String(nodes.indexOf(liar) + 1);
   return [...text.matchAll(/^chain_[a-z_]+_total\{([^}]*)\} (\S+)$/gm)]
     .filter(([, labels]) => labels!.includes(`network="${network}"`) && labels!.includes(`node="${node}"`))

@@ -23,7 +23,7 @@ const untilLogged = ({ log }: Stack, text: string) =>
 
 /** Blocks the route until log and metrics say so. Resolves to a function that ends the block. */
 const takeNodeDown = async ({ stack, network, route }: RoutedStack) => {
-  const faults = () => chainMetric(stack.environment.PAYMENTS_URL!, 'chain_node_faults_total', network);
+  const faults = () => chainMetric(stack, 'chain_node_faults_total', network);
   const before = (await faults()) ?? 0;
   stack.log.length = 0;
   const unblock = await route.block();
@@ -65,7 +65,7 @@ export const untilHalted = async ({ stack, network }: RoutedStack, reason: RegEx
   await untilLogged(stack, 'reading of the chain halted');
   const { halted } = await untilChain(stack, network, (state) => state.halted !== undefined);
   expect(halted).toMatch(reason);
-  expect(await chainMetric(stack.environment.PAYMENTS_URL!, 'chain_halted', network)).toBe(1);
+  expect(await chainMetric(stack, 'chain_halted', network)).toBe(1);
 };
 
 /** Pays one order before, one during and one after a fault of the node: each is paid once, and the

@@ -42,10 +42,24 @@ export const untilChain = (
   );
 
 /** The value of a metric of a network; null while this instance of payments does not read it. */
-export const chainMetric = async (paymentsUrl: string, name: string, network: string): Promise<number | null> => {
-  const text = await (await fetch(`${paymentsUrl}/metrics`)).text();
+export const chainMetric = async (
+  { environment }: Pick<StackFiles, 'environment'>,
+  name: string,
+  network: string,
+  paymentsUrl = environment.PAYMENTS_URL!,
+): Promise<number | null> => {
+  const text = await metricsOf(environment, paymentsUrl);
   const value = new RegExp(`^${name}\\{[^}]*network="${network}"[^}]*\\} (\\S+)$`, 'm').exec(text)?.[1];
   return value === undefined ? null : Number(value);
+};
+
+/** The metrics of an instance of payments, as Prometheus reads them. */
+export const metricsOf = async (
+  environment: StackFiles['environment'],
+  paymentsUrl = environment.PAYMENTS_URL!,
+): Promise<string> => {
+  const headers = { authorization: `Bearer ${environment.METRICS_TOKEN}` };
+  return (await fetch(`${paymentsUrl}/metrics`, { headers })).text();
 };
 
 /** Rescans a network from a height, as an operator does. */

@@ -30,7 +30,7 @@ export const recordedPayables = async (client: EventStoreDBClient): Promise<Map<
   return orders;
 };
 
-/** Reports money at an address to payments, as a watcher of the chain does. Null when there is no answer to rely on:
+/** Reports money at an address to payments of a sandbox, as its gateway does for simulated payments. Null when there is no answer to rely on:
  *  then a watcher reports it again. */
 export const reportDeposit = async (
   { environment }: StackFiles,
@@ -43,7 +43,7 @@ export const reportDeposit = async (
 ): Promise<RegisteredPayment | null> => {
   const answer = await fetch(`${environment.PAYMENTS_URL}/payments`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${environment.INTERNAL_TOKEN}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${environment.GATEWAY_TO_PAYMENTS_TOKEN}`, 'content-type': 'application/json' },
     body: JSON.stringify({ ...deposit, rail: 'crypto_deposit', confirmed: true }),
   }).catch(() => null);
   if (!answer || answer.status === 503) return null;

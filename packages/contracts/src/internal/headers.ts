@@ -1,11 +1,11 @@
 /** Headers of every call between services. */
 export const INTERNAL_HEADERS = {
-  /** Bearer INTERNAL_TOKEN. */
+  /** Bearer, and the token of the caller for the service: it tells who calls. */
   authorization: 'authorization',
   requestId: 'x-request-id',
-  /** The caller that caused the request: `key:<kid>`, `service:<name>` or `debug`. */
+  /** The key whose request caused the call: `key:<kid>`, or `debug`. Only the gateway is believed. */
   actor: 'x-actor',
   correlationId: 'x-correlation-id',
-  /** Milliseconds that the caller still waits for the response. */
+  /** Milliseconds that the caller still waits for the response. Ignored without a token. */
   deadline: 'x-deadline-ms',
 } as const;

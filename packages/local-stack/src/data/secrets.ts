@@ -9,6 +9,7 @@ import { explainWriteErrors, writeJson } from './write-file.ts';
 export interface Secrets {
   readonly API_KEY_PEPPER: string;
   readonly WEBHOOK_ENCRYPTION_KEY: string;
+  /** The tokens of the services are derived from it. */
   readonly INTERNAL_TOKEN: string;
   readonly POSTGRES_PASSWORD: string;
 }

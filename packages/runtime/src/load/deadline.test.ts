@@ -2,21 +2,26 @@ import { request } from 'node:http';
 import { INTERNAL_HEADERS } from '@cpg/contracts';
 import { z } from 'zod';
 import { type CallContext, readCallContext } from '../call-context.ts';
+import { requireCaller } from '../callers.ts';
 import { createApp } from '../http.ts';
 import { internalClient } from '../internal-client.ts';
 import { createLogger } from '../logger.ts';
 import { refuseAfterDeadline } from './deadline.ts';
 
 const log = createLogger({ name: 'deadline-test', level: 'silent' });
+const TOKEN = 'a token';
+const authorization = `Bearer ${TOKEN}`;
+const config = { config: { callers: ['gateway'] } } as const;
 const CONTEXT: CallContext = { actor: 'service:test', requestId: 'req_1', correlationId: 'req_1' };
 
 /** A service that records the contexts of its calls, and a client for it. */
 const startService = async () => {
   const app = createApp({ log });
   const contexts: CallContext[] = [];
-  app.post('/orders', async (request) => void contexts.push(readCallContext(request)));
+  requireCaller(app, { gateway: [TOKEN] });
+  app.post('/orders', config, async (request) => void contexts.push(readCallContext(request)));
   const url = await app.listen({ port: 0 });
-  const client = internalClient({ name: 'orders', url, token: 'a token' });
+  const client = internalClient({ name: 'orders', url, tokens: [TOKEN] });
   const call = (deadlineMs?: number) =>
     client.call('POST', '/orders', {
       context: { ...CONTEXT, ...(deadlineMs !== undefined && { deadlineMs }) },
@@ -56,21 +61,34 @@ test('a call after its deadline is not sent', async () => {
 
 test('a request that arrives after its deadline starts nothing', async () => {
   const { app, contexts, close } = await startService();
-  const headers = { [INTERNAL_HEADERS.deadline]: '0' };
+  const headers = { authorization, [INTERNAL_HEADERS.deadline]: '0' };
   const late = await app.inject({ method: 'POST', url: '/orders', headers });
   expect(late.statusCode).toBe(503);
   expect(late.json()).toMatchObject({ code: 'overloaded' });
   expect(contexts).toEqual([]);
-  const malformed = await app.inject({ method: 'POST', url: '/orders', headers: { [INTERNAL_HEADERS.deadline]: 'x' } });
+  const wrong = { authorization, [INTERNAL_HEADERS.deadline]: 'x' };
+  const malformed = await app.inject({ method: 'POST', url: '/orders', headers: wrong });
   expect(malformed.statusCode).toBe(200);
   await close();
 });
 
+test('the deadline of a stranger does not count', async () => {
+  const app = createApp({ log });
+  let deadlineMs = 0;
+  app.get('/public', async (received) => void (deadlineMs = received.deadlineMs));
+  const nowMs = performance.now();
+  const headers = { authorization, [INTERNAL_HEADERS.deadline]: '0' };
+  expect((await app.inject({ url: '/public', headers })).statusCode).toBe(200);
+  expect(deadlineMs - nowMs).toBeGreaterThanOrEqual(12_000);
+  await app.close();
+});
+
 test('the deadline ends when the caller closes the connection', async () => {
   const app = createApp({ log, responseTimeoutMs: 500 });
+  requireCaller(app, { gateway: [TOKEN] });
   let context: CallContext | undefined;
   const closed = new Promise<void>((done) =>
-    app.post('/orders', async (received, reply) => {
+    app.post('/orders', config, async (received, reply) => {
       context = readCallContext(received);
       refuseAfterDeadline(context);
       reply.raw.once('close', () => done());
@@ -79,7 +97,7 @@ test('the deadline ends when the caller closes the connection', async () => {
     }),
   );
   const { port } = new URL(await app.listen({ port: 0 }));
-  const calling = request({ port, method: 'POST', path: '/orders' })
+  const calling = request({ port, method: 'POST', path: '/orders', headers: { authorization } })
     .on('error', () => {})
     .end();
   await closed;

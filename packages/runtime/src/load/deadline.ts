@@ -11,15 +11,13 @@ declare module 'fastify' {
   }
 }
 
-/** Sets the deadline of each request: the response timeout, or less if the calling service waits for less time. It ends
- *  when the caller closes the connection: the caller may have repeated the request at another instance since, and sent
+/** Sets the deadline of each request: the response timeout. It ends when the caller closes the connection: the caller may have repeated the request at another instance since, and sent
  *  later ones there, which this request must not overtake. A request whose deadline passed before its handler starts is
  *  refused. */
 export const keepDeadlines = (app: AnyApp, responseTimeoutMs: number): void => {
   app.decorateRequest('deadlineMs', 0);
   app.addHook('onRequest', (request: FastifyRequest, { raw: response }: FastifyReply, next) => {
-    const waitsMs = Number(request.headers[INTERNAL_HEADERS.deadline] ?? Infinity);
-    request.deadlineMs = performance.now() + (waitsMs < responseTimeoutMs ? waitsMs : responseTimeoutMs);
+    request.deadlineMs = performance.now() + responseTimeoutMs;
     response.once('close', () => {
       if (!response.writableFinished) request.deadlineMs = -Infinity;
     });
@@ -30,6 +28,12 @@ export const keepDeadlines = (app: AnyApp, responseTimeoutMs: number): void => {
     next();
   });
   app.addHook('preHandler', async (request: FastifyRequest) => refuseAfterDeadline(request));
+};
+
+/** Brings the deadline forward if the calling service waits for less time. Only for callers that are authenticated. */
+export const obeyCallersDeadline = (request: FastifyRequest): void => {
+  const deadlineMs = performance.now() + Number(request.headers[INTERNAL_HEADERS.deadline] ?? Infinity);
+  if (deadlineMs < request.deadlineMs) request.deadlineMs = deadlineMs;
 };
 
 /** Throws `overloaded` after the deadline. Call it before a step, and never after the request has had an effect. */

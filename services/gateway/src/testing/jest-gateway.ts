@@ -36,7 +36,7 @@ import { errorResponse, startStub, type StubService } from './jest-stub-service.
 
 export type { TestMerchant } from './jest-merchant.ts';
 
-export const INTERNAL_TOKEN = 'token of the tests, thirty-two characters';
+export const METRICS_TOKEN = 'token of the tests, thirty-two characters';
 export const log = createLogger({ name: 'gateway-test', level: process.env.TEST_LOG ?? 'silent' });
 
 export interface TestGateway {
@@ -114,7 +114,7 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
     allowLocalUrls: options.allowLocal ?? false,
     ready: { postgres: outages.watch(POSTGRES, databaseDependency(pool)) },
     outages,
-    metrics: { registry: createServiceMetrics(outages), token: INTERNAL_TOKEN },
+    metrics: { registry: createServiceMetrics(outages), tokens: [METRICS_TOKEN] },
     now,
     endsBy: options.endsBy ?? now,
     log,
@@ -153,7 +153,7 @@ const startServices = async () => {
       method === 'DELETE' ? { status: 204 } : { status: 201, body: { delivery_id: `dlv_${newUlid()}` } },
     ),
   ]);
-  const clientOf = (name: string, { url }: StubService) => internalClient({ name, url, token: INTERNAL_TOKEN });
+  const clientOf = (name: string, { url }: StubService) => internalClient({ name, url, tokens: [`token for ${name}`] });
   const clients = {
     orders: clientOf('orders', orders),
     payments: clientOf('payments', payments),

@@ -13,29 +13,38 @@ import type { OrderHistoryReader } from '../history.ts';
 import { orderView } from '../order/view.ts';
 import { MerchantPath, OrderPath } from './paths.ts';
 
+const FOR_REPLAYS = { callers: ['webhook-dispatcher'] } as const;
+const FOR_AUDITS = { callers: ['gateway', 'admin'] } as const;
+
 /** The past of orders: for replays of the webhook dispatcher, and for merchants and auditors. */
 export const historyRoutes: FastifyPluginAsyncZod<{ history: OrderHistoryReader }> = async (app, { history }) => {
   app.get(
     '/merchants/:id/orders',
-    { schema: { params: MerchantPath, querystring: HistoryOrdersQuery, response: { 200: HistoryOrders } } },
+    {
+      config: FOR_REPLAYS,
+      schema: { params: MerchantPath, querystring: HistoryOrdersQuery, response: { 200: HistoryOrders } },
+    },
     (request) => history.ordersOf(request.params.id, request.query),
   );
 
   app.get(
     '/orders/:id/messages',
-    { schema: { params: OrderPath, querystring: HistoryQuery, response: { 200: OrderHistory } } },
+    { config: FOR_REPLAYS, schema: { params: OrderPath, querystring: HistoryQuery, response: { 200: OrderHistory } } },
     (request) => history.messagesOf(request.params.id, request.query),
   );
 
   app.get(
     '/orders/:id/history',
-    { schema: { params: OrderPath, querystring: HistoryQuery, response: { 200: RecordedHistory } } },
+    {
+      config: FOR_AUDITS,
+      schema: { params: OrderPath, querystring: HistoryQuery, response: { 200: RecordedHistory } },
+    },
     (request) => history.entriesOf(request.params.id, request.query),
   );
 
   app.get(
     '/orders/:id/state',
-    { schema: { params: OrderPath, querystring: OrderStateQuery, response: { 200: Order } } },
+    { config: FOR_AUDITS, schema: { params: OrderPath, querystring: OrderStateQuery, response: { 200: Order } } },
     async (request) => {
       const order = await history.orderAt(request.params.id, request.query.at);
       if (!order) throw new AppError('not_found', 'the order did not exist at that time');

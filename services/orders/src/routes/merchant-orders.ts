@@ -33,9 +33,10 @@ export const merchantOrderRoutes: FastifyPluginAsyncZod<MerchantOrderRoutes> = a
     context: CallContext,
   ): Promise<string> =>
     orderText(await commands.runAndNotify(orderId, command, context, { merchantId, oncePerRequest: true }));
+  const config = { callers: ['gateway'] } as const;
   const merchantCall = { params: OrderPath, body: OrderCall };
 
-  const create = { config: { load: 'create' }, schema: { body: CreateOrderCall } } as const;
+  const create = { config: { ...config, load: 'create' }, schema: { body: CreateOrderCall } } as const;
   app.post('/orders', create, async (request, reply) => {
     const { order, isRepeat } = await commands.create(request.body, readCallContext(request));
     if (isRepeat) reply.header('idempotency-replayed', 'true');
@@ -43,40 +44,44 @@ export const merchantOrderRoutes: FastifyPluginAsyncZod<MerchantOrderRoutes> = a
     return sendJsonText(reply, orderText(order));
   });
 
-  app.post('/orders/:id/cancel', { schema: merchantCall }, async (request, reply) => {
+  app.post('/orders/:id/cancel', { config, schema: merchantCall }, async (request, reply) => {
     const command = { type: 'CancelOrder', at: now() } as const;
     const { merchant_id } = request.body;
     return sendJsonText(reply, await runForMerchant(request.params.id, merchant_id, command, readCallContext(request)));
   });
 
-  app.post('/orders/:id/capture', { schema: merchantCall }, async (request, reply) => {
+  app.post('/orders/:id/capture', { config, schema: merchantCall }, async (request, reply) => {
     const command = { type: 'CapturePayments', at: now() } as const;
     const { merchant_id } = request.body;
     return sendJsonText(reply, await runForMerchant(request.params.id, merchant_id, command, readCallContext(request)));
   });
 
-  app.patch('/orders/:id', { schema: { ...merchantCall, body: UpdateOrderCall } }, async (request, reply) => {
+  app.patch('/orders/:id', { config, schema: { ...merchantCall, body: UpdateOrderCall } }, async (request, reply) => {
     const { merchant_id, changes } = request.body;
     const { metadata, expiration_minutes: expirationMinutes } = changes;
     const command = { type: 'UpdateOrder', metadata, expirationMinutes, rateLockMaxMinutes, at: now() } as const;
     return sendJsonText(reply, await runForMerchant(request.params.id, merchant_id, command, readCallContext(request)));
   });
 
-  app.delete('/orders/:id', { schema: { ...merchantCall, response: { 200: OrderDeletion } } }, async (request) => {
-    const { id } = request.params;
-    const context = readCallContext(request);
-    const { merchant_id: merchantId } = request.body;
-    const { state: before } = await handler.load(id);
-    if (before.status === 'deleted' && before.lastState.merchantId === merchantId)
-      // An earlier request recorded the deletion.
-      await afterRecording(() => deletion.resume(before.lastState, context));
-    else {
-      await deletion.refuseUnsettled(await loadOrder(handler, id, merchantId), context);
-      const { state, events } = await handler.handle(id, { type: 'DeleteOrder', at: now() }, context);
-      if (state.status === 'deleted')
-        await afterRecording(() => deletion.finish(events.at(-1)!, state.lastState, context));
-    }
-    log.info({ orderId: id, merchantId, requestId: context.requestId }, 'order deleted');
-    return { id, deleted: true as const };
-  });
+  app.delete(
+    '/orders/:id',
+    { config, schema: { ...merchantCall, response: { 200: OrderDeletion } } },
+    async (request) => {
+      const { id } = request.params;
+      const context = readCallContext(request);
+      const { merchant_id: merchantId } = request.body;
+      const { state: before } = await handler.load(id);
+      if (before.status === 'deleted' && before.lastState.merchantId === merchantId)
+        // An earlier request recorded the deletion.
+        await afterRecording(() => deletion.resume(before.lastState, context));
+      else {
+        await deletion.refuseUnsettled(await loadOrder(handler, id, merchantId), context);
+        const { state, events } = await handler.handle(id, { type: 'DeleteOrder', at: now() }, context);
+        if (state.status === 'deleted')
+          await afterRecording(() => deletion.finish(events.at(-1)!, state.lastState, context));
+      }
+      log.info({ orderId: id, merchantId, requestId: context.requestId }, 'order deleted');
+      return { id, deleted: true as const };
+    },
+  );
 };

@@ -27,7 +27,7 @@ export const orderClockRoutes: FastifyPluginAsyncZod<OrderClockRoutes> = async (
     return null;
   };
   const schema = { params: OrderPath, body: AdvanceTimeCall, response: { 200: Order } };
-  app.post('/orders/:id/time', { schema }, async (request) => {
+  app.post('/orders/:id/time', { config: { callers: ['gateway'] }, schema }, async (request) => {
     const context = readCallContext(request);
     const command = { type: 'AdvanceTime', minutes: request.body.minutes, at: now() } as const;
     const order = await commands.runAndNotify(request.params.id, command, context, { oncePerRequest: true });

@@ -20,6 +20,7 @@ export const orderPaymentRoutes: FastifyPluginAsyncZod<OrderPaymentRoutes> = asy
   app,
   { commands, handler, now },
 ) => {
+  const config = { callers: ['payments'] } as const;
   /** Answers with OrderAndOutcomes. */
   const run = async (orderId: string, command: OrderCommand, context: CallContext, reply: FastifyReply) => {
     const { order, outcomes } = await commands.run(orderId, command, context);
@@ -28,14 +29,15 @@ export const orderPaymentRoutes: FastifyPluginAsyncZod<OrderPaymentRoutes> = asy
 
   app.get(
     '/orders/:id/summary',
-    { schema: { params: OrderPath, response: { 200: OrderSummary } } },
+    { config: { callers: ['payments', 'gateway'] }, schema: { params: OrderPath, response: { 200: OrderSummary } } },
     async (request) => {
       const { orderId, merchantId, currency, status, rails } = await loadOrder(handler, request.params.id);
       return { id: orderId, merchant_id: merchantId, currency, status, rails: [...rails] };
     },
   );
 
-  app.post('/orders/:id/payments', { schema: { params: OrderPath, body: OfferPaymentCall } }, (request, reply) => {
+  const offer = { config, schema: { params: OrderPath, body: OfferPaymentCall } };
+  app.post('/orders/:id/payments', offer, (request, reply) => {
     const payment = offeredPayment(request.body);
     const confirmed = payment.confirmedAt !== undefined;
     const command = { type: 'OfferPayment', payment, confirmed, unconfirmed: !confirmed, at: now() } as const;
@@ -44,7 +46,7 @@ export const orderPaymentRoutes: FastifyPluginAsyncZod<OrderPaymentRoutes> = asy
 
   app.post(
     '/orders/:id/payments/:payment_id/failure',
-    { schema: { params: OrderPaymentPath, body: FailPaymentCall } },
+    { config, schema: { params: OrderPaymentPath, body: FailPaymentCall } },
     (request, reply) => {
       const { failure_reason: failureReason, at, ...offer } = request.body;
       const payment = offeredPayment(offer);
@@ -55,7 +57,7 @@ export const orderPaymentRoutes: FastifyPluginAsyncZod<OrderPaymentRoutes> = asy
 
   app.post(
     '/orders/:id/payments/:payment_id/refunds',
-    { schema: { params: OrderPaymentPath, body: RefundPaymentCall } },
+    { config, schema: { params: OrderPaymentPath, body: RefundPaymentCall } },
     (request, reply) => {
       const { id, payment_id: paymentId } = request.params;
       const { refund_id: refundId, refunded_total_minor, at } = request.body;

@@ -27,7 +27,7 @@ import { readRateTable, tableRates } from '../rates/table.ts';
 import { findPayables } from '../stock/find-payables.ts';
 import { createStock } from '../stock/stock.ts';
 import { unreadChains } from '../unread-chains.ts';
-import { callsOf, TOKEN } from './jest-calls.ts';
+import { callsOf, TOKENS } from './jest-calls.ts';
 import { startEngines } from './jest-engines.ts';
 import { startPaymentsStub } from './jest-payments-stub.ts';
 import { capabilities, offerCall, payment } from './orders.ts';
@@ -80,7 +80,7 @@ export const startOrders = async ({
   const pool = createPool({ url: engines.databaseUrl, name: 'orders-test', asyncCommit: true, log });
   const migrations = join(SERVICE, 'migrations');
   await migrate(pool, { schema: 'orders', folder: migrations });
-  const http = internalClient({ name: 'payments', url: stub.url, token: TOKEN });
+  const http = internalClient({ name: 'payments', url: stub.url, tokens: TOKENS.payments });
   const rates = unreliableRates();
   let advancedMs = 0;
   const now = () => new Date(Date.now() + advancedMs);
@@ -220,7 +220,7 @@ const createService = ({ client, pool, http, rates, now, log, recent, leases }: 
   const history = orderHistory({ client, readModel: pool });
   const app = buildApp({
     gate: { waitUntilOpen: async () => {} },
-    token: TOKEN,
+    tokens: TOKENS,
     commands,
     handler,
     deletion,

@@ -13,8 +13,11 @@ export const depositSettingsRoutes: FastifyPluginAsyncZod<{ depositSettings: Dep
 ) => {
   const path = '/merchants/:id/deposit-settings';
   const response = { 200: DepositSettingsView };
-  app.get(path, { schema: { params: Merchant, response } }, (request) => depositSettings.show(request.params.id));
-  app.post(path, { schema: { params: Merchant, body: DepositSettingsCall, response } }, (request) =>
+  const config = { callers: ['admin'] } as const;
+  app.get(path, { config, schema: { params: Merchant, response } }, (request) =>
+    depositSettings.show(request.params.id),
+  );
+  app.post(path, { config, schema: { params: Merchant, body: DepositSettingsCall, response } }, (request) =>
     depositSettings.change(request.params.id, request.body, readCallContext(request)),
   );
 };

@@ -5,7 +5,7 @@ import { createApp, createLogger, internalClient, newId } from '@cpg/runtime';
 import { paymentsClient } from '../../../gateway/src/clients/payments.ts';
 import { providerPaymentRoutes } from '../../../gateway/src/routes/provider-payments.ts';
 import { paymentIdOf } from '../payment/identity.ts';
-import { applied, MERCHANT, TOKEN, until } from '../testing/jest-fixtures.ts';
+import { applied, MERCHANT, TOKENS, until } from '../testing/jest-fixtures.ts';
 import { page } from '../testing/jest-order-events.ts';
 import { type PaymentsService, startPayments } from '../testing/jest-payments.ts';
 import { startReferenceProvider } from '../testing/jest-reference-provider.ts';
@@ -41,7 +41,7 @@ beforeAll(async () => {
   payments = await startPayments({ providers: [acme], appendFaults: faults.faultOf });
   await payments.app.listen({ port: 0, host: '127.0.0.1' });
   const { port } = payments.app.server.address() as AddressInfo;
-  const client = internalClient({ name: 'payments', url: `http://127.0.0.1:${port}`, token: TOKEN });
+  const client = internalClient({ name: 'payments', url: `http://127.0.0.1:${port}`, tokens: TOKENS.gateway });
   closing.push(
     () => gateway.close(),
     () => client.close(),

@@ -8,6 +8,7 @@ export interface ProviderRoutes {
   readonly receiveCallback: ReceiveCallback;
 }
 
+const config = { callers: ['gateway'] } as const;
 const schema = {
   params: z.object({ name: z.string() }),
   body: ProviderCallbackCall,
@@ -16,7 +17,7 @@ const schema = {
 
 /** The internal route of callbacks, which the gateway passes on. */
 export const providerRoutes: FastifyPluginAsyncZod<ProviderRoutes> = async (app, { receiveCallback }) => {
-  app.post('/providers/:name/callbacks', { schema }, (request) =>
+  app.post('/providers/:name/callbacks', { config, schema }, (request) =>
     receiveCallback(request.params.name, request.body, readCallContext(request)),
   );
 };

@@ -24,7 +24,7 @@ import { receiveCallbacks } from '../providers/callbacks.ts';
 import { orderNotifier } from '../order-notifier.ts';
 import { FeeSchedule } from '../payment/fees.ts';
 import { reactToOrders } from '../reactions/orders.ts';
-import { CONTEXT, TOKEN } from './jest-fixtures.ts';
+import { CONTEXT, TOKENS } from './jest-fixtures.ts';
 import { memoryStreams, type MemoryStreams } from './jest-memory-streams.ts';
 import { inject, unreliableCalls } from './jest-unreliable-calls.ts';
 
@@ -41,8 +41,13 @@ export const startBothServices = () => {
   let price = '1';
   const streams = memoryStreams();
   const calls = unreliableCalls();
-  const orders = ordersService({ streams, now, price: () => price, http: calls.clientOf(() => payments.app) });
-  const payments = paymentsService({ streams, now, http: calls.clientOf(() => orders.app) });
+  const orders = ordersService({
+    streams,
+    now,
+    price: () => price,
+    http: calls.clientOf(() => payments.app, 'orders'),
+  });
+  const payments = paymentsService({ streams, now, http: calls.clientOf(() => orders.app, 'payments') });
 
   return {
     /** Clears all streams and messages and resets every setting. */
@@ -123,7 +128,7 @@ const ordersService = ({ streams, now, price, http }: ServiceOptions & { readonl
   });
   const deletion = orderDeletion({ client, handler, readModel, payments });
   const app = buildOrders({
-    token: TOKEN,
+    tokens: TOKENS,
     gate: { waitUntilOpen: async () => {} },
     commands,
     handler,
@@ -181,7 +186,8 @@ const paymentsService = ({ streams, now, http }: ServiceOptions) => {
     now,
   });
   const app = buildPayments({
-    token: TOKEN,
+    tokens: TOKENS,
+    sandbox: true,
     gate: { waitUntilOpen: async () => {} },
     availability: notCalled,
     instructions: async () => ({ instructions: [INSTRUCTION] }),

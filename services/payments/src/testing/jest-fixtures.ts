@@ -2,7 +2,22 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { newId } from '@cpg/runtime';
 import type { Decide } from './jest-orders-stub-views.ts';
 
-export const TOKEN = 'a-token-that-services-share-in-tests';
+/** The tokens of callers in tests. */
+export const TOKENS = {
+  gateway: ['token-of-the-gateway-in-the-tests'],
+  orders: ['token-of-orders-in-the-tests-of-payments'],
+  payments: ['token-of-payments-in-tests-of-orders'],
+  'webhook-dispatcher': ['token-of-dispatchers-in-the-tests'],
+  admin: ['token-of-admin-commands-in-the-tests'],
+} as const;
+
+/** The token of a caller that may call a route of payments. */
+export const tokenFor = (url: string): string => {
+  const byOrders = /^\/(instructions|stock|availability|outcomes|chains)|^\/orders\/[^/]+\/(unsettled-)?payment/;
+  if (byOrders.test(url)) return TOKENS.orders[0];
+  if (url.startsWith('/merchants')) return TOKENS.admin[0];
+  return (url.includes('/messages') ? TOKENS['webhook-dispatcher'] : TOKENS.gateway)[0];
+};
 export const MERCHANT = newId('merchant');
 /** When the stub of orders decides: later than the clock of any test. */
 export const DECIDED_AT = '2126-01-31T12:00:00.000Z';

@@ -30,7 +30,7 @@ import { depositNetworksOf } from '../rails/networks.ts';
 import { receiveCallbacks } from '../providers/callbacks.ts';
 import type { OutsideProvider } from '../providers/provider.ts';
 import { recordReports } from '../providers/reported-payment.ts';
-import { CONTEXT, MERCHANT, TOKEN } from './jest-fixtures.ts';
+import { CONTEXT, MERCHANT, tokenFor, TOKENS } from './jest-fixtures.ts';
 import { orderEvents } from './jest-order-events.ts';
 import type { Decide } from './jest-orders-stub-views.ts';
 import { startOrdersStub } from './jest-orders-stub.ts';
@@ -58,7 +58,7 @@ export const startPayments = async ({
   const pool = createPool({ url: database.url, name: 'payments-test', asyncCommit: true, log });
   const migrations = join(SERVICE, 'migrations');
   await migrate(pool, { schema: 'payments', folder: migrations });
-  const http = internalClient({ name: 'orders', url: stub.url, token: TOKEN });
+  const http = internalClient({ name: 'orders', url: stub.url, tokens: TOKENS.payments });
   const merchantOf = async (id: string) => (stub.has(id) ? MERCHANT : merchantOfOrder(client, id));
   const service = buildService({ client, pool, orders: ordersClient(http), merchantOf, providers, log });
   const events = orderEvents(client);
@@ -167,7 +167,8 @@ const buildService = ({ client, pool, orders, merchantOf, providers, log }: Depe
   const record = recordReports({ register: registerPayment, log });
   const app = buildApp({
     gate: { waitUntilOpen: async () => {} },
-    token: TOKEN,
+    tokens: TOKENS,
+    sandbox: true,
     availability: async () => ({ networks: {}, currencies: { crypto_deposit: [], gateway_pay: [] } }),
     instructions: async () => ({ instructions: [] }),
     stock: async () => ({ lease_ms: 0, addresses: {}, references: null }),
@@ -195,7 +196,11 @@ const buildService = ({ client, pool, orders, merchantOf, providers, log }: Depe
 
 const caller =
   (app: ReturnType<typeof buildApp>) => async (method: 'GET' | 'POST' | 'DELETE', url: string, payload?: object) => {
-    const headers = { authorization: `Bearer ${TOKEN}`, 'x-actor': CONTEXT.actor, 'x-request-id': CONTEXT.requestId };
+    const headers = {
+      authorization: `Bearer ${tokenFor(url)}`,
+      'x-actor': CONTEXT.actor,
+      'x-request-id': CONTEXT.requestId,
+    };
     const response = await app.inject({ method, url, headers, ...(payload && { payload }) });
     return { status: response.statusCode, body: response.body === '' ? null : response.json<unknown>() };
   };

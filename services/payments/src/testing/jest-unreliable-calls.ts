@@ -1,7 +1,7 @@
 import { AppError } from '@cpg/core';
 import type { InternalClient } from '@cpg/runtime';
 import type { buildApp } from '../app.ts';
-import { CONTEXT, TOKEN } from './jest-fixtures.ts';
+import { CONTEXT, TOKENS } from './jest-fixtures.ts';
 
 /** What happens to a call between the services. */
 export type CallFate = 'delivered' | 'request lost' | 'response lost';
@@ -15,12 +15,12 @@ export const unreliableCalls = () => {
   let fates: CallFate[] = [];
   return {
     setFates: (next: readonly CallFate[]) => void (fates = [...next]),
-    clientOf: (target: () => App): InternalClient => ({
+    clientOf: (target: () => App, caller: 'orders' | 'payments'): InternalClient => ({
       call: async (method, url, { body, response }) => {
         const fate = fates.shift() ?? 'delivered';
         const unavailable = new AppError('dependency_unavailable', fate);
         if (fate === 'request lost') throw unavailable;
-        const answer = await inject(target(), method, url, body);
+        const answer = await inject(target(), method, url, body, TOKENS[caller][0]);
         if (fate === 'response lost') throw unavailable;
         if (answer.status >= 400) {
           const { code, message } = answer.body as { code: 'not_found'; message: string };
@@ -35,14 +35,15 @@ export const unreliableCalls = () => {
   };
 };
 
-/** Sends one request to a service. Throws when it answers 500. */
+/** Sends one request to a service, by default of the gateway. Throws when it answers 500. */
 export const inject = async (
   app: App,
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
   url: string,
   payload?: unknown,
+  token: string = TOKENS.gateway[0],
 ): Promise<Answer> => {
-  const headers = { authorization: `Bearer ${TOKEN}`, 'x-actor': CONTEXT.actor, 'x-request-id': CONTEXT.requestId };
+  const headers = { authorization: `Bearer ${token}`, 'x-actor': CONTEXT.actor, 'x-request-id': CONTEXT.requestId };
   const options = { method, url, headers, ...(payload !== undefined && { payload: payload as object }) };
   const { statusCode: status, body } = await app.inject(options);
   if (status === 500) throw new Error(`${method} ${url} answered 500`);

@@ -16,8 +16,9 @@ export const openApp = async (system: Dispatchers, { isSandbox = true, withoutHi
     onRecorded: (results) => recorded.push(...results),
   });
   const now = () => new Date();
+  const registry = createServiceMetrics(createOutages(log));
   const metrics = createMetrics({
-    registry: createServiceMetrics(createOutages(log)),
+    registry,
     db: system.pool,
     counts: instance.counts,
     endpoints: instance.endpoints,
@@ -26,10 +27,10 @@ export const openApp = async (system: Dispatchers, { isSandbox = true, withoutHi
   const { ingest, startReplay, eventsUntil } = instance;
   const app = buildApp({
     gate: { waitUntilOpen: async () => {} },
-    token: 'a token',
+    tokens: { gateway: ['a token'] },
     log,
     checks: { postgres: () => system.pool.query('select 1'), kafka: () => Promise.reject(new Error('not joined')) },
-    metrics,
+    metrics: { registry, tokens: ['of Prometheus'] },
     routes: { pool: system.pool, webhooks, ingest, startReplay, eventsUntil, isSandbox, now },
   });
   return { app, instance, metrics, recorded, consume };

@@ -1,0 +1,41 @@
+import { readConfig } from './config.ts';
+import { serviceEnvironment, stackAddresses, withOwnTokens } from './environment.ts';
+import { planPorts } from './ports.ts';
+
+const SECRETS = {
+  API_KEY_PEPPER: 'pepper',
+  WEBHOOK_ENCRYPTION_KEY: 'key',
+  INTERNAL_TOKEN: 'secret',
+  POSTGRES_PASSWORD: 'password',
+};
+
+const environmentWith = (env: NodeJS.ProcessEnv, secrets = SECRETS) => {
+  const config = readConfig({});
+  const ports = planPorts(config, {});
+  return serviceEnvironment(stackAddresses(config, ports, secrets, '/data'), ports, secrets, env);
+};
+
+const tokensIn = (env: NodeJS.ProcessEnv): string[] =>
+  Object.keys(env).filter((name) => name.endsWith('_TOKEN') && env[name] !== undefined);
+
+test('every token has a value of its own, which stays the same', () => {
+  const first: NodeJS.ProcessEnv = environmentWith({});
+  const values = tokensIn(first).map((name) => first[name]);
+  expect(values).toHaveLength(10);
+  expect(new Set(values).size).toBe(10);
+  expect(environmentWith({})).toEqual(first);
+  const other: NodeJS.ProcessEnv = environmentWith({}, { ...SECRETS, INTERNAL_TOKEN: 'another one' });
+  for (const name of tokensIn(first)) expect(other[name]).not.toBe(first[name]);
+  expect(environmentWith({ METRICS_TOKEN: 'my own' })).toMatchObject({ METRICS_TOKEN: 'my own' });
+});
+
+test('a process gets the tokens that it sends or accepts', () => {
+  const all = environmentWith({});
+  expect(tokensIn(withOwnTokens('webhook-dispatcher', all)).sort()).toEqual([
+    'GATEWAY_TO_WEBHOOK_DISPATCHER_TOKEN',
+    'METRICS_TOKEN',
+    'WEBHOOK_DISPATCHER_TO_ORDERS_TOKEN',
+    'WEBHOOK_DISPATCHER_TO_PAYMENTS_TOKEN',
+  ]);
+  expect(tokensIn(withOwnTokens('kafka', all))).toEqual(['METRICS_TOKEN']);
+});
