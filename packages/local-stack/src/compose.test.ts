@@ -64,6 +64,23 @@ test('every service has an image', () => {
   expect(missing(new Set(SERVICES), found(dockerfile, /^FROM service AS ([\w-]+)$/gm))).toEqual([]);
 });
 
+test('an image of this project has a name that no registry serves, and is never pulled', () => {
+  expect(/^x-service: &service\n(?: {2}.*\n)*/m.exec(compose)![0]).toMatch(/^ {2}pull_policy: never$/m);
+  const parts = compose.split(/^services:$/m)[1]!.split(/^(?: {2}(?=[\w-]+:$)|\w)/m);
+  const pulled = parts.filter((part) => /^ {4}image: /m.test(part) && !/^ {4}<<: \*service$/m.test(part));
+  expect(pulled.map((part) => /^ {4}image: \$\{\w+:-([^:]+):/m.exec(part)?.[1]).sort()).toEqual([
+    'apache/kafka',
+    'eventstore/eventstore',
+    'postgres',
+  ]);
+  const ours = parts.filter((part) => /^ {4}<<: \*service$/m.test(part));
+  expect(ours).toHaveLength(SERVICES.length + 1);
+  for (const part of ours) {
+    expect(part).toMatch(/^ {4}image: localhost\/crypto-payment-gateway\/[\w-]+$/m);
+    expect(part).not.toMatch(/pull_policy/);
+  }
+});
+
 test('only the gateway publishes a port, and dispatchers can be scaled', () => {
   expect(compose.match(/^ {4}ports:/gm)).toHaveLength(1);
   expect(compose).not.toMatch(/container_name/);
