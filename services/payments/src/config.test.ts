@@ -79,7 +79,7 @@ test.each([
   ['ethereum', { BITCOIN_XPUB: OWN_KEY, EVM_XPUB: EVM_ACCOUNT_KEY }],
 ])('production refuses a published test key for %s', (network, keys) =>
   expect(() => readPaymentsConfig({ ...ENV, ENVIRONMENT: 'production', ...keys })).toThrow(
-    `the account key of ${network} belongs to a published test mnemonic`,
+    `the account key of ${network} is published in the test vectors of BIP-39`,
   ),
 );
 

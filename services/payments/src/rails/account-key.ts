@@ -73,6 +73,9 @@ export const readAccountKey = (text: string): AccountKey => {
 export const isSameKey = (one: string, other: string): boolean =>
   one === other || Buffer.from(firstKeyOf(one)).equals(firstKeyOf(other));
 
+/** The public key of an xpub in compressed form, 33 bytes. Source: BIP32, "Serialization format". */
+export const publicKeyOf = (xpub: string): Uint8Array => decoded(xpub).subarray(EXTENDED_KEY_BYTES - 33);
+
 const firstKeyOf = (xpub: string): PublicKey => readAccountKey(xpub).receiving(0);
 
 /** Derives public child keys, several times faster than `HDKey.deriveChild`. Source: BIP32, CKDpub. */
