@@ -17,6 +17,12 @@ export const AddressList = CommaSeparatedList.refine((list) => list.every(isAddr
   error: 'must be a comma-separated list of IP addresses and CIDR blocks',
 });
 
+/** A comma-separated list of ports. */
+export const PortList = CommaSeparatedList.transform((list) => list.map(Number)).refine(
+  (ports) => ports.every((port) => Number.isInteger(port) && port >= 1 && port <= 65_535),
+  { error: 'must be a comma-separated list of ports' },
+);
+
 export const Flag = z.enum(['true', 'false']).transform((text) => text === 'true');
 
 /** Variables that every service reads. */

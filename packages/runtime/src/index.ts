@@ -12,6 +12,7 @@ export {
   Flag,
   KafkaConfig,
   Port,
+  PortList,
   readConfig,
   ServiceConfig,
 } from './config.ts';
@@ -51,7 +52,7 @@ export {
   type ServedMetrics,
 } from './metrics.ts';
 export { createOutages, type Outages } from './outages.ts';
-export { hideInternalAddresses, isPublicAddress } from './public-address.ts';
+export { hideInternalAddresses, isPublicAddress, isWebhookPort } from './public-address.ts';
 export { createHostResolver, isLocalName, NO_SUCH_HOST, type ResolveHost } from './resolve-host.ts';
 export { retry, type RetryOptions, untilBack, type Wait } from './retry.ts';
 export { type SecretBox, secretBox, webhookRow } from './secret-box.ts';

@@ -20,6 +20,14 @@ export const isPublicAddress = (address: string): boolean => {
   return ipv4 ? isPublicAddress(ipv4) : v6.range() === 'unicast' && v6.match(GLOBAL_UNICAST, 3);
 };
 
+const WEB_PORTS = [443, 80];
+const FIRST_UNPRIVILEGED_PORT = 1_024;
+
+/** Whether a webhook may use a port: a port of the web, one that the operator allows, or one from 1024 up. What listens
+ *  below, for example a mail server, must not be made to read what merchants write. */
+export const isWebhookPort = (port: number, allowed: readonly number[] = []): boolean =>
+  port >= FIRST_UNPRIVILEGED_PORT || WEB_PORTS.includes(port) || allowed.includes(port);
+
 // IPv4 and IPv6 addresses, each with an optional zone or port.
 const ADDRESSES = /(?<![\w.:])(?:\d{1,3}(?:\.\d{1,3}){3}|[\da-f]*:[\da-f]*:[\da-f:.]*)(?:%\w+)?(?::\d+)?/gi;
 

@@ -4,6 +4,7 @@ import {
   isAddressOrCidr,
   CommaSeparatedList,
   Port,
+  PortList,
   SecretList,
   ServiceConfig,
   readConfig as read,
@@ -44,6 +45,8 @@ const GatewayConfig = ServiceConfig.extend({
   WEBHOOK_ALLOW_LOCAL: Flag.default(false),
   /** Private addresses that webhooks may use. The dispatcher needs the same value. */
   WEBHOOK_ALLOW_ADDRESSES: AddressList.optional(),
+  /** Ports below 1024 that webhooks may use, beside 443 and 80. The dispatcher needs the same value. */
+  WEBHOOK_ALLOW_PORTS: PortList.optional(),
   TRUST_PROXY: TrustProxy.default(false),
   /** Payment pages that can be open on this gateway with a stream of events. Further ones poll. */
   PAY_PAGE_STREAMS: Limit.default(20_000),

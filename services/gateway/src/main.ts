@@ -80,7 +80,12 @@ await runService(async () => {
     }),
     instanceName: instanceLock.instanceName,
     box,
-    checkUrl: (url) => checkEndpointUrl(url, { allowLocal: config.WEBHOOK_ALLOW_LOCAL, isAllowed }),
+    checkUrl: (url) =>
+      checkEndpointUrl(url, {
+        allowLocal: config.WEBHOOK_ALLOW_LOCAL,
+        isAllowed,
+        allowedPorts: config.WEBHOOK_ALLOW_PORTS ?? [],
+      }),
     allowLocalUrls: config.WEBHOOK_ALLOW_LOCAL,
     ready: {
       postgres: outages.watch(POSTGRES, databaseDependency(pool)),

@@ -4,6 +4,7 @@ import {
   KafkaConfig,
   CommaSeparatedList,
   Port,
+  PortList,
   readConfig,
   SecretList,
   ServiceConfig,
@@ -38,6 +39,8 @@ const Config = z
     WEBHOOK_ALLOW_LOCAL: Flag.default(false),
     /** Addresses and CIDR blocks that may receive deliveries although they are not public. */
     WEBHOOK_ALLOW_ADDRESSES: AddressList.optional(),
+    /** Ports below 1024 that may receive deliveries, beside 443 and 80. */
+    WEBHOOK_ALLOW_PORTS: PortList.optional(),
     /** The HTTP proxy for deliveries. */
     WEBHOOK_PROXY_URL: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' }).optional(),
     /** Seconds before the second, third, ... attempt. */

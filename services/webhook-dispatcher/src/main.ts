@@ -34,6 +34,7 @@ await runService(async () => {
   const sender = createSender({
     allowLocal: config.WEBHOOK_ALLOW_LOCAL,
     isAllowed: createAddressMatcher(config.WEBHOOK_ALLOW_ADDRESSES ?? []),
+    allowedPorts: config.WEBHOOK_ALLOW_PORTS ?? [],
     proxy: config.WEBHOOK_PROXY_URL === undefined ? undefined : new URL(config.WEBHOOK_PROXY_URL),
     connections: ENDPOINT_LIMITS.concurrency.max,
     now,

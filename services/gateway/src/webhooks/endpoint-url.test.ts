@@ -10,8 +10,10 @@ const at =
   async () =>
     addresses;
 
-const check = (url: string, { resolve = at('93.184.216.34'), allowLocal = false, allowed = [] as string[] } = {}) =>
-  checkEndpointUrl(url, { allowLocal, resolve, isAllowed: createAddressMatcher(allowed) });
+const check = (
+  url: string,
+  { resolve = at('93.184.216.34'), allowLocal = false, allowed = [] as string[], allowedPorts = [] as number[] } = {},
+) => checkEndpointUrl(url, { allowLocal, resolve, isAllowed: createAddressMatcher(allowed), allowedPorts });
 
 const notPublic = { code: 'host_not_public', details: [expect.objectContaining({ path: 'url' })] };
 const refusal = { code: 'invalid_request', details: [expect.objectContaining({ path: 'url' })] };
@@ -20,6 +22,9 @@ test.each([
   'https://shop.example/hooks',
   'HTTPS://SHOP.EXAMPLE',
   'https://shop.example:8443/a?b=c',
+  'https://shop.example:443/',
+  'https://shop.example:80/',
+  'https://shop.example:1024/',
   'https://93.184.216.34/',
   'https://[2606:2800:220:1::1]/',
   'https://bücher.example/',
@@ -45,6 +50,9 @@ test.each([
   'https://shop.example/a b',
   'https:\\\\shop.example/',
   'https://shop.example\\@evil.example/',
+  'https://shop.example:25/',
+  'https://shop.example:0/',
+  'https://shop.example:1023/',
   'https://127.0.0.1/',
   'https://0x7f000001/',
   'https://2130706433/',
@@ -114,4 +122,11 @@ describe('with allowLocal', () => {
   ])('refuses %s while DNS says so', async (url, resolve) => {
     await expect(check(url, { resolve, allowLocal: true })).rejects.toMatchObject(notPublic);
   });
+});
+
+test('an operator can allow a port below 1024', async () => {
+  await expect(check('https://shop.example:981/', { allowedPorts: [981] })).resolves.toBeUndefined();
+  await expect(check('https://shop.example:982/', { allowedPorts: [981] })).rejects.toMatchObject(refusal);
+  await expect(check('http://127.0.0.1:9/', { allowLocal: true })).resolves.toBeUndefined();
+  await expect(check('https://shop.example:9/', { allowLocal: true })).rejects.toMatchObject(refusal);
 });

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { AppError, invalidRequest } from '@cpg/core';
-import { createHostResolver, isPublicAddress, NO_SUCH_HOST, type ResolveHost } from '@cpg/runtime';
+import { createHostResolver, isPublicAddress, isWebhookPort, NO_SUCH_HOST, type ResolveHost } from '@cpg/runtime';
 import { hostOf, isLoopback, parseWebUrl } from '../web-url.ts';
 
 const resolveHost = createHostResolver();
@@ -9,16 +9,18 @@ export interface EndpointRules {
   readonly allowLocal: boolean;
   /** Private addresses that the operator allows. */
   readonly isAllowed?: (address: string) => boolean;
+  /** Ports below 1024 that the operator allows. */
+  readonly allowedPorts?: readonly number[];
   readonly resolve?: ResolveHost;
 }
 
-/** Throws `invalid_request` for a URL that webhooks must not use: not https, or with credentials or a fragment; and
- *  `host_not_public`, which can change without another URL, for a host that does not exist or has a private address. `allowLocal` also allows loopback addresses, http for these, and names that
- *  cannot be resolved (offline machines). The dispatcher checks the addresses again when it connects, because DNS can
- *  change. */
+/** Throws `invalid_request` for a URL that webhooks must not use: not https, or with credentials, a fragment or a port
+ *  of a system service; and `host_not_public`, which can change without another URL, for a host that does not exist or
+ *  has a private address. `allowLocal` also allows loopback addresses, http and any port for these, and names that cannot
+ *  be resolved (offline machines). The dispatcher checks the addresses again when it connects, because DNS can change. */
 export const checkEndpointUrl = async (
   text: string,
-  { allowLocal, isAllowed = () => false, resolve = resolveHost }: EndpointRules,
+  { allowLocal, isAllowed = () => false, allowedPorts = [], resolve = resolveHost }: EndpointRules,
 ): Promise<void> => {
   const url = parseWebUrl(text, { path: 'url', allowLocal });
   const host = hostOf(url);
@@ -26,6 +28,8 @@ export const checkEndpointUrl = async (
   const allLocal = addresses.length > 0 && addresses.every(isLoopback);
   if (url.protocol === 'http:' && !allLocal) throw invalidUrl('must be an https:// URL');
   if (allowLocal && allLocal) return;
+  if (url.port !== '' && !isWebhookPort(Number(url.port), allowedPorts))
+    throw invalidUrl('must use port 443 or 80, or a port from 1024 up');
   if (addresses.every((address) => isPublicAddress(address) || isAllowed(address))) return;
   if (isIP(host)) throw invalidUrl('must be publicly reachable: its host is a private address');
   throw notPublic(

@@ -36,6 +36,13 @@ describe('does not connect to', () => {
     expect(await post(`https://${host}/`)).toMatchObject({ outcome: 'blocked' });
   });
 
+  test.each([0, 22, 25, 1_023])('port %i', async (port) => {
+    expect(await post(`https://${PUBLIC}:${port}/`)).toMatchObject({
+      outcome: 'blocked',
+      error: `port ${port} is not allowed for webhooks`,
+    });
+  });
+
   test.each([
     ['10.0.0.1'],
     ['::ffff:10.0.0.1'],
@@ -51,6 +58,14 @@ describe('does not connect to', () => {
       error: 'the address of shop.example is not public',
     });
   });
+});
+
+test('connects to a port below 1024 that the operator allows, and to any of this machine in a sandbox', async () => {
+  const isAllowed = createAddressMatcher(['127.0.0.0/8']);
+  const refused = { outcome: expect.not.stringMatching('blocked') };
+  expect(await post('https://127.0.0.1:1/', { isAllowed })).toMatchObject({ outcome: 'blocked' });
+  expect(await post('https://127.0.0.1:1/', { isAllowed, allowedPorts: [1] })).toMatchObject(refused);
+  expect(await post('http://127.0.0.1:1/', { allowLocal: true })).toMatchObject(refused);
 });
 
 describe('with addresses that the operator allows', () => {

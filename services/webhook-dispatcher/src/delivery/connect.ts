@@ -1,19 +1,21 @@
 import type { LookupFunction } from 'node:net';
 import { isIP } from 'node:net';
-import { createHostResolver, isLocalName, isPublicAddress, type ResolveHost } from '@cpg/runtime';
+import { createHostResolver, isLocalName, isPublicAddress, isWebhookPort, type ResolveHost } from '@cpg/runtime';
 import { buildConnector } from 'undici';
 import { openTunnel } from './tunnel.ts';
 
-/** The endpoint's address is not allowed. */
+/** The endpoint's address or port is not allowed. */
 export class BlockedAddressError extends Error {
   override readonly name = 'BlockedAddressError';
 }
 
 export interface ConnectOptions {
-  /** Allows loopback addresses, with plain http and self-signed certificates. */
+  /** Allows loopback addresses, with any port, plain http and self-signed certificates. */
   readonly allowLocal: boolean;
   /** Non-public addresses that are allowed. */
   readonly isAllowed?: (address: string) => boolean;
+  /** Ports below 1024 that are allowed, beside 443 and 80. */
+  readonly allowedPorts?: readonly number[];
   /** The HTTP proxy for all but local connections. */
   readonly proxy?: URL | undefined;
   readonly timeoutMs: number;
@@ -26,7 +28,7 @@ export interface ConnectOptions {
 /** Connects to public addresses only. Checks the very addresses it then connects to, which defeats DNS rebinding: a
  *  name that resolves to another address the second time. */
 export const guardedConnector = (options: ConnectOptions) => {
-  const { allowLocal, isAllowed = () => false, proxy, timeoutMs, ca, resolve = resolveHost } = options;
+  const { allowLocal, isAllowed = () => false, allowedPorts, proxy, timeoutMs, ca, resolve = resolveHost } = options;
   const isPermitted = (address: string) =>
     isPublicAddress(address) || isAllowed(address) || (allowLocal && isLoopback(address));
   const permittedAddressesOf = async (hostname: string): Promise<string[]> => {
@@ -60,11 +62,14 @@ export const guardedConnector = (options: ConnectOptions) => {
     if (options.protocol !== 'https:' && !local)
       return done(new BlockedAddressError('the endpoint does not use https'), null);
     if (local) return lenient(options, done);
+    const port = Number(options.port || HTTPS_PORT);
+    if (!isWebhookPort(port, allowedPorts))
+      return done(new BlockedAddressError(`port ${port} is not allowed for webhooks`), null);
     if (!proxy) return strict(options, done);
     const tunnel = async () => {
       const [address] = isIP(host) ? [host] : await permittedAddressesOf(host);
       if (!address) throw new Error(`${host} has no address`);
-      return openTunnel({ proxy, address, port: Number(options.port || HTTPS_PORT), timeoutMs });
+      return openTunnel({ proxy, address, port, timeoutMs });
     };
     tunnel().then(
       (httpSocket) => strict({ ...options, httpSocket }, done),
