@@ -1,3 +1,5 @@
+import { eventStoreOptions } from '@cpg/runtime';
+
 export interface ConnectionString {
   readonly hosts: readonly { readonly host: string; readonly port: number }[];
   /** Null without credentials. */
@@ -10,8 +12,9 @@ const DEFAULT_PORT = 2113;
 
 /** The parts of an `esdb://` address that matter for a diagnosis, read as the client reads them. */
 export const parseConnectionString = (url: string): ConnectionString => {
-  const [, user = null, hosts = '', query = ''] = /^[^:]+:\/\/(?:([^:@]+):[^@]*@)?([^?]*)(?:\?(.*))?$/.exec(url) ?? [];
-  const options = new Map(query.split('&').map((pair) => optionOf(pair)));
+  const [, user = null, hosts = ''] = /^[^:]+:\/\/(?:([^:@]+):[^@]*@)?([^?]*)/.exec(url) ?? [];
+  const options = eventStoreOptions(url);
+  const caFile = options.get('tlscafile');
   return {
     hosts: hosts
       .split(/[,/]/)
@@ -22,11 +25,6 @@ export const parseConnectionString = (url: string): ConnectionString => {
       }),
     user: user && decodeURIComponent(user),
     tls: options.get('tls') !== 'false',
-    tlsCAFile: options.get('tlscafile') ?? null,
+    tlsCAFile: caFile === undefined ? null : decodeURIComponent(caFile),
   };
-};
-
-const optionOf = (pair: string): [name: string, value: string] => {
-  const [name = '', value = ''] = pair.split('=');
-  return [name.toLowerCase().replaceAll(/[_-]/g, ''), decodeURIComponent(value.trim())];
 };

@@ -32,4 +32,7 @@ test('shows a link to pay, if there is one', () => {
 test('shows URLs without their passwords', () => {
   expect(banner(addresses, 1)).toContain('postgres://127.0.0.1:5433/app');
   expect(banner(addresses, 1)).not.toContain('pass@');
+  const databaseUrl = 'postgres://cpg:zq@zq/zq#zq@127.0.0.1:5433/app';
+  expect(banner({ ...addresses, databaseUrl }, 1)).toContain('postgres://127.0.0.1:5433/app');
+  expect(banner({ ...addresses, databaseUrl }, 1)).not.toContain('zq');
 });

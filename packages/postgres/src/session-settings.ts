@@ -1,3 +1,5 @@
+import { ConfigError } from '@cpg/runtime';
+
 /** PostgreSQL settings by name. */
 export type SessionSettings = Readonly<Record<string, string | number>>;
 
@@ -12,6 +14,8 @@ export const withSessionSettings = (
   settings: SessionSettings = {},
   defaults: SessionSettings = {},
 ): string => {
+  // The error of `new URL` has the text, and so the password.
+  if (!URL.canParse(databaseUrl)) throw new ConfigError('DATABASE_URL: must be a postgres:// URL');
   const url = new URL(databaseUrl);
   const optionsOf = (values: SessionSettings) => Object.entries(values).map(([name, value]) => `-c ${name}=${value}`);
   const given = url.searchParams.get('options');

@@ -22,8 +22,8 @@ declare module 'fastify' {
   }
 }
 
-/** Answers 401 to a request without the token of a caller, and 403 to a caller that its route does not name. Every route
- *  that is registered afterwards has to name its callers: otherwise the start fails. */
+/** Answers 401 to a request without the token of a caller, and 403 to a caller that its route does not name. Every
+ *  route that is registered afterwards has to name its callers: otherwise the start fails. */
 export const requireCaller = (app: AnyApp, tokens: CallerTokens): void => {
   app.addHook('onRoute', ({ method, url, config }) => {
     if (!config?.callers) throw new Error(`${String(method)} ${url} does not say who may call it`);

@@ -2,6 +2,7 @@ import { configureCaz } from '@cpg/contracts';
 import { z } from 'zod';
 import { isAddressOrCidr } from './address-matcher.ts';
 import { CommaSeparatedList } from './comma-separated-list.ts';
+import { DatabaseUrl, EventStoreUrl } from './connection-urls.ts';
 import { guessableSecrets, SecretList, sharedSecrets } from './secrets.ts';
 import { describeIssue } from './validation-messages.ts';
 
@@ -32,13 +33,13 @@ export const ServiceConfig = z.object({
   HOST: z.string().default('127.0.0.1'),
   /** What Prometheus sends to read metrics. All are accepted. */
   METRICS_TOKEN: SecretList,
-  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' }),
+  DATABASE_URL: DatabaseUrl,
   CAZ_DECIMALS: z.coerce.number().int().min(0).max(18).default(18),
 });
 
 /** Address of the event store, for the services that write event streams. */
 export const EventStoreConfig = z.object({
-  EVENTSTORE_URL: z.string().regex(/^esdb(\+discover)?:\/\//, { error: 'must be an esdb:// URL' }),
+  EVENTSTORE_URL: EventStoreUrl,
   /** Into how many shards a service splits its events, by order, for its relay and its projections. */
   LOG_SHARDS: z.coerce.number().int().min(1).max(32).default(1),
 });

@@ -74,5 +74,13 @@ const isGuessable = (text: string): boolean => new Set(text).size < FEWEST_CHARA
 
 const hasDefaultPassword = (url: string | undefined): boolean => {
   const [, password] = /^[a-z+]+:\/\/[^:@/]*:([^@]*)@/.exec(url ?? '') ?? [];
-  return password !== undefined && DEFAULT_PASSWORDS.has(decodeURIComponent(password));
+  return password !== undefined && DEFAULT_PASSWORDS.has(decoded(password));
+};
+
+const decoded = (text: string): string => {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 };

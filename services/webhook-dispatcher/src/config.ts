@@ -1,6 +1,7 @@
 import {
   AddressList,
   Flag,
+  HttpUrl,
   KafkaConfig,
   CommaSeparatedList,
   Port,
@@ -42,7 +43,7 @@ const Config = z
     /** Ports below 1024 that may receive deliveries, beside 443 and 80. */
     WEBHOOK_ALLOW_PORTS: PortList.optional(),
     /** The HTTP proxy for deliveries. */
-    WEBHOOK_PROXY_URL: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' }).optional(),
+    WEBHOOK_PROXY_URL: HttpUrl.optional(),
     /** Seconds before the second, third, ... attempt. */
     WEBHOOK_RETRY_SECONDS: Seconds.default([...DEFAULT_SCHEDULE]),
     WEBHOOK_DISABLE_AFTER_HOURS: z.coerce

@@ -15,8 +15,9 @@ test.each([
   ['["https://secret.example"]', 'expected record'],
   ['{"bitcoin":"https://secret.example"}', 'expected array'],
   ['{"bitcoin":[]}', 'expected array to have >=1 items'],
-  ['{"bitcoin":["wss://secret.example"]}', 'must be a list of http:// or https:// URLs'],
-  ['{"bitcoin":["secret.example:8332"]}', 'must be a list of http:// or https:// URLs'],
+  ['{"bitcoin":["wss://secret.example"]}', 'must be an http:// or https:// address'],
+  ['{"bitcoin":["http://u:sec#ret@secret.example"]}', 'write %2F, %3F, %23 or %40'],
+  ['{"bitcoin":["secret.example:8332"]}', 'must be an http:// or https:// address'],
 ])('refuses %s and repeats no URL', (text, reason) => {
   const { error } = ChainUrls.safeParse(text);
   expect(error?.message).toContain(reason);

@@ -1,6 +1,5 @@
+import { HttpUrl } from '@cpg/runtime';
 import { z } from 'zod';
-
-const Url = z.url({ protocol: /^https?$/, error: 'must be a list of http:// or https:// URLs' });
 
 /** `CHAIN_URLS`: the nodes of each network, as JSON. URLs contain passwords and keys, so no fault shows one. */
 export const ChainUrls = z
@@ -17,7 +16,7 @@ export const ChainUrls = z
       return z.NEVER;
     }
   })
-  .pipe(z.record(z.string(), z.array(Url).min(1)));
+  .pipe(z.record(z.string(), z.array(HttpUrl).min(1)));
 
 export type ChainUrls = z.infer<typeof ChainUrls>;
 

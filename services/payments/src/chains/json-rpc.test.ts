@@ -94,6 +94,16 @@ describe('with a node that refuses', () => {
   });
   const limit = '{"id":ID,"error":{"code":-32005,"message":"rate limit exceeded"}}';
 
+  test('shows no password of its URL that the node repeats, as it is written or decoded', async () => {
+    const { port } = refusing.address() as AddressInfo;
+    const url = `http://operator:open%40sesame%23@127.0.0.1:${port}`;
+    const named = rpcNode({ url, number: 3 });
+    const message = 'open%40sesame%23 and open@sesame# are wrong for operator';
+    refusals.push({ status: 200, text: `{"id":ID,"error":${JSON.stringify({ code: 3, message })}}` });
+    await expect(named.call('any')).rejects.toThrow('node 3, any: error 3: … and … are wrong for …');
+    await named.close();
+  });
+
   test('asks again, because a limit per second soon lets the call pass', async () => {
     refusals.push({ status: 429, text: '' }, { status: 200, text: limit });
     expect(await patient.call('any')).toBe(7);

@@ -62,7 +62,11 @@ export const rpcNode = ({
   const timeouts = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs };
   const pool = new Pool(origin, { connections: CONNECTIONS, maxResponseSize: maxBytes, ...timeouts });
   const headers = { 'content-type': 'application/json', accept: 'application/json', ...basic(username, password) };
-  const withoutSecrets = redactor([username, password, ...pathname.split('/'), ...search.split(/[?&=]/)]);
+  const withoutSecrets = redactor([
+    ...[username, password].flatMap((text) => [text, decodeURIComponent(text)]),
+    ...pathname.split('/'),
+    ...search.split(/[?&=]/),
+  ]);
   let lastId = 0;
 
   const failure = (method: string, fault: ChainNodeError['fault'], why: string, waitMs: number | null = null) =>
