@@ -56,7 +56,7 @@ The environment to which data belongs; a service of another environment does not
 // The reader, such as `head`, closed the pipe: end without a stack trace, as after SIGPIPE.
 process.stdout.on('error', () => process.exit(141));
 await setUp();
-if (!process.env.DATABASE_URL) {
+if (!process.env.DATABASE_URL && !process.env.DATABASE_URL_FILE) {
   // The environment that "npm start" last gave to its services. The caller's variables override it.
   const folder = resolve(CHECKOUT, process.env.DATA_DIR || '.data');
   const file = join(folder, 'environment.json');

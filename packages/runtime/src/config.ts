@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { isAddressOrCidr } from './address-matcher.ts';
 import { CommaSeparatedList } from './comma-separated-list.ts';
 import { DatabaseUrl, EventStoreUrl } from './connection-urls.ts';
-import { guessableSecrets, SecretList, sharedSecrets } from './secrets.ts';
+import { guessableSecrets, readSecretFiles, SecretList, sharedSecrets } from './secrets.ts';
+import { PrivateHosts, unencryptedConnections } from './unencrypted.ts';
 import { describeIssue } from './validation-messages.ts';
 
 /** The configuration is invalid, or does not fit what the service found. The message says what to change. */
@@ -34,6 +35,7 @@ export const ServiceConfig = z.object({
   /** What Prometheus sends to read metrics. All are accepted. */
   METRICS_TOKEN: SecretList,
   DATABASE_URL: DatabaseUrl,
+  PRIVATE_HOSTS: PrivateHosts.optional(),
   CAZ_DECIMALS: z.coerce.number().int().min(0).max(18).default(18),
 });
 
@@ -61,19 +63,37 @@ export const KafkaConfig = z.object({
   KAFKA_RETENTION_DAYS: z.coerce.number().int().positive().default(30),
 });
 
-/** Parses the environment at start, and sets the decimals of CAZ. Empty values count as absent. Throws ConfigError. */
+/** Parses the environment at start, and sets the decimals of CAZ. Empty values count as absent. A secret `NAME` can be
+ *  in the file that `NAME_FILE` names. Throws ConfigError with every fault, and without any secret. */
 export const readConfig = <T extends z.ZodType<{ CAZ_DECIMALS: number }>>(
   schema: T,
   env: NodeJS.ProcessEnv,
 ): z.output<T> => {
-  const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
+  const { secrets, faults: unreadable } = readSecretFiles(given);
+  const present: NodeJS.ProcessEnv = { ...given, ...secrets };
   const parsed = schema.safeParse(present, { error: describeIssue });
   const faults = parsed.success ? [] : parsed.error.issues.map((issue) => `${String(issue.path[0])}: ${issue.message}`);
-  faults.push(...sharedSecrets(present));
-  if (present.ENVIRONMENT === 'production') faults.push(...guessableSecrets(present));
+  faults.push(...unreadable, ...sharedSecrets(present), ...halfSetKafka(present));
+  if (present.ENVIRONMENT === 'production')
+    faults.push(...guessableSecrets(present), ...unencryptedConnections(present));
   if (!parsed.success || faults.length > 0) {
     throw new ConfigError(`invalid environment variables:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
   }
   configureCaz(parsed.data.CAZ_DECIMALS);
   return parsed.data;
+};
+
+const SASL = ['KAFKA_SASL_MECHANISM', 'KAFKA_SASL_USERNAME', 'KAFKA_SASL_PASSWORD'] as const;
+
+/** Settings of Kafka that would be ignored, because others are missing. */
+const halfSetKafka = (env: NodeJS.ProcessEnv): string[] => {
+  const set = SASL.filter((name) => env[name] !== undefined);
+  const missing = set.length > 0 ? SASL.filter((name) => env[name] === undefined) : [];
+  return [
+    ...missing.map((name) => `${name}: is required with ${set.join(' and ')}`),
+    ...(env.KAFKA_TLS_CA_FILE !== undefined && env.KAFKA_TLS !== 'true'
+      ? ['KAFKA_TLS_CA_FILE: has no effect without KAFKA_TLS=true']
+      : []),
+  ];
 };

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { CommaSeparatedList } from './comma-separated-list.ts';
 
@@ -15,7 +16,10 @@ export const Secret = z
 export const SecretList = CommaSeparatedList.pipe(z.array(Secret));
 
 // A token is of one caller for one service: `GATEWAY_TO_ORDERS_TOKEN`.
-const SECRET_NAME = /^([A-Z_]+_TO_[A-Z_]+_TOKEN|METRICS_TOKEN|API_KEY_PEPPER|WEBHOOK_ENCRYPTION_KEY)$/;
+const SECRET = '[A-Z_]+_TO_[A-Z_]+_TOKEN|METRICS_TOKEN|API_KEY_PEPPER|WEBHOOK_ENCRYPTION_KEY';
+const SECRET_NAME = new RegExp(`^(${SECRET})$`);
+const WITH_PASSWORD = 'DATABASE_URL|EVENTSTORE_URL|KAFKA_SASL_PASSWORD|CHAIN_URLS|WEBHOOK_PROXY_URL';
+const FILE_NAME = new RegExp(`^(${SECRET}|${WITH_PASSWORD})_FILE$`);
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -45,6 +49,32 @@ const DEFAULT_PASSWORDS = new Set([
 ]);
 
 const FEWEST_CHARACTERS = 8;
+
+/** The secrets in the files that `NAME_FILE` variables name, without the line feed at their ends. */
+export const readSecretFiles = (
+  env: Environment,
+): { readonly secrets: Record<string, string>; readonly faults: readonly string[] } => {
+  const secrets: Record<string, string> = {};
+  const faults: string[] = [];
+  for (const [variable, path] of Object.entries(env)) {
+    const [, name] = FILE_NAME.exec(variable) ?? [];
+    if (name === undefined || path === undefined) continue;
+    if (env[name] !== undefined) faults.push(`${name}: is set twice: remove ${name} or ${variable}`);
+    else secrets[name] = readSecret(variable, path, faults);
+  }
+  return { secrets, faults };
+};
+
+const readSecret = (variable: string, path: string, faults: string[]): string => {
+  try {
+    const secret = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
+    if (secret === '') faults.push(`${variable}: the file ${path} is empty`);
+    return secret;
+  } catch (error) {
+    faults.push(`${variable}: the file ${path} cannot be read: ${(error as NodeJS.ErrnoException).code}`);
+    return '';
+  }
+};
 
 /** The secrets of a production that anybody could guess, as `NAME: fault`. Never contains a secret. */
 export const guessableSecrets = (env: Environment): string[] => [
