@@ -58,6 +58,22 @@ test('a route that does not say who may call it fails the start', () => {
 });
 
 test.each([
+  ['names the request of a caller', TOKENS, true],
+  ['has nothing that a stranger sent', null, false],
+])('the log %s', async (_, tokens, named) => {
+  const lines: string[] = [];
+  const destination = { write: (line: string) => void lines.push(line) };
+  const app = createApp({ log: createLogger({ name: 'test', level: 'error', destination }) });
+  if (tokens) requireCaller(app, tokens);
+  app.get('/broken', { config: { callers: ['gateway'] } }, async () => {
+    throw new Error('a bug');
+  });
+  const headers = { authorization: 'Bearer the new token', [INTERNAL_HEADERS.requestId]: 'req_of_the_gateway' };
+  expect((await app.inject({ url: '/broken', headers })).statusCode).toBe(500);
+  expect(lines.map((line) => line.includes('req_of_the_gateway'))).toEqual([named]);
+});
+
+test.each([
   ['gateway', 'key:3b9f5c1d7e2a', 'key:3b9f5c1d7e2a'],
   ['gateway', 'debug', 'debug'],
   ['gateway', 'service:orders', 'service:gateway'],

@@ -64,8 +64,8 @@ export const sendError = (
       {
         err: error,
         requestId: request.id,
-        // In an internal service: the id that the client of the gateway sees.
-        callerRequestId: request.headers[INTERNAL_HEADERS.requestId],
+        // In an internal service: the id that the client of the gateway sees. A stranger's header is not logged.
+        callerRequestId: request.serviceCaller && request.headers[INTERNAL_HEADERS.requestId],
         route: request.routeOptions.url,
       },
       'request failed',

@@ -16,8 +16,9 @@ export interface EndpointRules {
 
 /** Throws `invalid_request` for a URL that webhooks must not use: not https, or with credentials, a fragment or a port
  *  of a system service; and `host_not_public`, which can change without another URL, for a host that does not exist or
- *  has a private address. `allowLocal` also allows loopback addresses, http and any port for these, and names that cannot
- *  be resolved (offline machines). The dispatcher checks the addresses again when it connects, because DNS can change. */
+ *  has a private address. `allowLocal` also allows loopback addresses, http and any port for these, and names that
+ *  cannot be resolved (offline machines). The dispatcher checks the addresses again when it connects, because DNS can
+ *  change. */
 export const checkEndpointUrl = async (
   text: string,
   { allowLocal, isAllowed = () => false, allowedPorts = [], resolve = resolveHost }: EndpointRules,
