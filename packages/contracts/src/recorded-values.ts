@@ -63,6 +63,15 @@ export type RecordedPayable = z.infer<typeof RecordedPayable>;
 export const depositsOf = (instruction: RecordedPayable): readonly RecordedDeposit[] =>
   instruction.rail === 'crypto_deposit' ? [instruction] : (instruction.deposits ?? []);
 
+/** The names of the gateway itself as a provider of payment pages. */
+export const OWN_PROVIDERS: readonly string[] = ['hosted', 'sandbox'];
+
+/** The reference of an instruction at an outside provider, which alone knows what was paid by it. Null for any other. */
+export const outsideReferenceOf = (instruction: RecordedPayable): { provider: string; reference: string } | null =>
+  instruction.rail === 'gateway_pay' && !OWN_PROVIDERS.includes(instruction.provider)
+    ? { provider: instruction.provider, reference: instruction.paymentReference }
+    : null;
+
 const deposit = {
   ...address,
   chainId: z.string(),

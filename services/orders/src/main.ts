@@ -45,7 +45,7 @@ import { unreadChains } from './unread-chains.ts';
 
 const ENDED_UNREAD = {
   name: 'orders_ended_unread_total',
-  help: 'Orders that ended 24 hours after their deadline, although their network was not read or a deposit not recorded',
+  help: 'Orders that ended 24 hours after their deadline, although their network was not read, a deposit not recorded or their provider silent',
   labelNames: ['network'] as const,
 };
 

@@ -1,6 +1,7 @@
+import type { AssignedInstruction } from '@cpg/contracts';
 import { newId } from '@cpg/runtime';
 import { CONTEXT, MERCHANT, type OrdersService, startOrders, until } from './testing/jest-orders.ts';
-import { createOrder, deposit } from './testing/orders.ts';
+import { createOrder, deposit, instruction } from './testing/orders.ts';
 
 let service: OrdersService;
 beforeAll(async () => {
@@ -12,10 +13,14 @@ afterEach(() => {
 });
 afterAll(() => service.stop());
 
+const acme = { ...instruction, provider: 'acme' };
+
 /** An order with a deposit address, due in this many minutes. */
-const created = async (expirationMinutes: number): Promise<string> => {
+const created = async (
+  expirationMinutes: number,
+  instructions: AssignedInstruction[] = [deposit('ethereum')],
+): Promise<string> => {
   const orderId = newId('order');
-  const instructions = [deposit('ethereum')];
   const command = createOrder({ orderId, merchantId: MERCHANT, instructions, expirationMinutes, at: service.now() });
   await service.other.run(orderId, command, CONTEXT);
   return orderId;
@@ -38,6 +43,19 @@ test.each([
   service.stub.setWaitingFor([]);
   service.advanceClock(60_000);
   await becomes(orderId, 'expired');
+});
+
+test('an order does not expire before its outside provider was asked', async () => {
+  service.stub.setWaitingFor(['acme']);
+  const orderId = await created(5, [acme]);
+  service.advanceClock(6 * 60_000);
+  await isLookedAt(orderId);
+  expect(await service.rowOf(orderId)).toMatchObject({ status: 'awaiting_payment' });
+  service.stub.setWaitingFor([]);
+  service.advanceClock(60_000);
+  await becomes(orderId, 'expired');
+  const [asked] = service.stub.calls.filter(({ path }) => path === 'POST /providers/waiting');
+  expect(asked?.body).toEqual({ references: [{ provider: 'acme', reference: acme.paymentReference }] });
 });
 
 test('an order expires 24 hours after its deadline although its chain was not read', async () => {

@@ -27,6 +27,13 @@ const chains = (first: string[] | Error, { minutes = HOUR, unreportedAt = '' } =
         const unreported = call.addresses?.includes(unreportedAt) ? call.networks : [];
         return { waiting_for: [...new Set([...waiting, ...unreported])], unreported };
       },
+      providersWaiting: async (call) => {
+        calls.push(call);
+        const listed = waitingFor;
+        if (listed instanceof Error) throw listed;
+        const asked = call.references.map(({ provider }) => provider);
+        return { waiting_for: asked.filter((provider) => listed.includes(provider)) };
+      },
     },
     now: () => clock.now,
     nowMs: () => clock.ms,
@@ -42,7 +49,9 @@ const chains = (first: string[] | Error, { minutes = HOUR, unreportedAt = '' } =
   };
 };
 
-test('asks nobody about an order without deposit addresses', async () => {
+const atAcme = (reference = 'REF') => ({ ...instruction, provider: 'acme', paymentReference: reference });
+
+test('asks nobody about an order without deposit addresses and outside providers', async () => {
   const { awaits, calls } = chains(['ethereum']);
   expect(await awaits(orderOf(instruction))).toBe(false);
   expect(calls).toEqual([]);
@@ -135,4 +144,43 @@ test('after a pause of this process too, and for at most 24 hours in which it ru
   }
   clock.now = minutesAfterNoon(120 * HOUR);
   expect(await awaits(order)).toBe(false);
+});
+
+test('asks the outside provider of each order, and waits for its answer', async () => {
+  const { awaits, calls, setWaitingFor } = chains(['acme']);
+  const [one, other] = [orderOf(atAcme('ONE')), orderOf(atAcme('OTHER'), deposit('ethereum'))];
+  expect(await awaits(one)).toBe(true);
+  expect(await awaits(other)).toBe(true);
+  setWaitingFor([]);
+  expect(await awaits(one)).toBe(false);
+  expect(await awaits(other)).toBe(false);
+  const asked = calls.filter((call) => 'references' in call);
+  const references = ['ONE', 'OTHER', 'ONE', 'OTHER'].map((reference) => [{ provider: 'acme', reference }]);
+  expect(asked).toEqual(references.map((each) => ({ references: each })));
+});
+
+test('while payments is unavailable, it is asked twice a second', async () => {
+  const { awaits, calls } = chains(new AppError('dependency_unavailable', 'unavailable'));
+  for (let look = 0; look < 50; look += 1) expect(await awaits(orderOf(atAcme()))).toBe(true);
+  expect(calls).toHaveLength(1);
+});
+
+test('after a stop of days, an order waits for the answer of its provider, whatever it answered for others', async () => {
+  const { awaits, unread, clock, setWaitingFor } = chains([], { minutes: 48 * HOUR });
+  expect(await awaits(orderOf(atAcme('OTHER')))).toBe(false);
+  setWaitingFor(['acme']);
+  expect(await awaits(orderOf(atAcme()))).toBe(true);
+  for (let minute = 0; minute < 24 * HOUR; minute += 1) {
+    clock.now = minutesAfterNoon(48 * HOUR + minute);
+    expect(await awaits(orderOf(atAcme()))).toBe(true);
+    clock.ms += 60_000;
+  }
+  expect(await awaits(orderOf(atAcme()))).toBe(false);
+  expect(unread).toEqual(['acme']);
+});
+
+test('after a stop of days, an order waits for a deposit that is not recorded yet', async () => {
+  const { awaits } = chains([], { minutes: 48 * HOUR, unreportedAt: '0xA1' });
+  expect(await awaits(orderOf({ ...deposit('ethereum'), address: '0xA2' }))).toBe(false);
+  expect(await awaits(orderOf({ ...deposit('ethereum'), address: '0xA1' }))).toBe(true);
 });

@@ -1,22 +1,24 @@
-import { depositsOf, type RecordedDeposit } from '@cpg/contracts';
+import { depositsOf, outsideReferenceOf, type RecordedDeposit } from '@cpg/contracts';
 import { isTemporary } from '@cpg/core';
 import { type CallContext, type Logger, steadyNowMs } from '@cpg/runtime';
 import type { PaymentsClient } from './clients/payments.ts';
 import { isInGracePeriod } from './order/deadline.ts';
 import { dueAt, type ExistingOrder } from './order/state.ts';
 
-/** Whether an order that is due has to wait: one of its chains may still show a payment made before its deadline, or
- *  payments says nothing about them. It waits for at most 24 hours, and then ends with an alarm. After a start or a
- *  pause of this process, it also waits until each chain was read once: a stop of days is no time to pay in. */
+/** Whether an order that is due has to wait: one of its chains or outside providers may still show a payment made
+ *  before its deadline, or payments says nothing about them. It waits for at most 24 hours, and then ends with an alarm.
+ *  After a start or a pause of this process, it also waits until each chain was read once and each of its providers has
+ *  answered: a stop of days is no time to pay in. */
 export type AwaitsChains = (order: ExistingOrder, context: CallContext) => Promise<boolean>;
 
 export interface UnreadChainsOptions {
-  readonly payments: Pick<PaymentsClient, 'chainsWaiting'>;
+  readonly payments: Pick<PaymentsClient, 'chainsWaiting' | 'providersWaiting'>;
   readonly now: () => Date;
   /** Monotonic clock. */
   readonly nowMs?: () => number;
   readonly log: Logger;
-  /** Counts an order that ended although this network was not read, or a deposit there not recorded. */
+  /** Counts an order that ended although this network was not read, a deposit there not recorded, or this provider did
+   *  not answer. */
   readonly countUnread?: (network: string) => void;
 }
 
@@ -24,7 +26,7 @@ export interface UnreadChainsOptions {
 const ANSWER_HOLDS_MS = 500;
 /** An order that waits is looked at once a minute: without a question for so long, this process stood still. */
 const PAUSE_MS = 5 * 60_000;
-/** How long after a start or a pause a chain may stay unread. */
+/** How long after a start or a pause a chain may stay unread, and a provider silent. */
 const FIRST_READING_MS = 24 * 60 * 60_000;
 
 export const unreadChains = ({
@@ -34,10 +36,10 @@ export const unreadChains = ({
   log,
   countUnread,
 }: UnreadChainsOptions): AwaitsChains => {
-  /** By network: it was not read past `deadline`, asked at `askedMs`. */
+  /** By network or provider: it was not read past `deadline`, asked at `askedMs`. */
   const unread = new Map<string, { readonly deadline: string; readonly askedMs: number }>();
-  const isKnownUnread = (network: string, deadline: string): boolean => {
-    const known = unread.get(network);
+  const isKnownUnread = (source: string, deadline: string): boolean => {
+    const known = unread.get(source);
     return known !== undefined && known.deadline <= deadline && nowMs() < known.askedMs + ANSWER_HOLDS_MS;
   };
 
@@ -50,27 +52,57 @@ export const unreadChains = ({
     if (ms - lastMs > PAUSE_MS) [resumedMs, readSince] = [ms, new Set()];
     lastMs = ms;
   };
-  const awaitsFirstReading = (networks: readonly string[]): boolean =>
-    nowMs() - resumedMs < FIRST_READING_MS && networks.some((network) => !readSince.has(network));
+  /** A deposit that is not recorded, and a provider, are those of one order: no reading for another order counts. */
+  const awaitsFirstReading = ({ networks, own }: WaitingFor): boolean =>
+    nowMs() - resumedMs < FIRST_READING_MS && (own.length > 0 || networks.some((network) => !readSince.has(network)));
 
-  /** The networks that an order waits for. Which ones were not read holds for other orders too. */
-  const ask = async (deposits: readonly RecordedDeposit[], deadline: string, context: CallContext) => {
-    const networks = [...new Set(deposits.map(({ network }) => network))];
-    const addresses = [...new Set(deposits.map(({ address }) => address))];
+  const rememberer = (deadline: string) => {
     const askedMs = nowMs();
-    const remember = (unreadOnes: readonly string[]) => {
-      for (const network of unreadOnes) unread.set(network, { deadline, askedMs });
+    return (sources: readonly string[]) => {
+      for (const source of sources) unread.set(source, { deadline, askedMs });
     };
+  };
+
+  /** Which networks were not read holds for other orders too. */
+  const askChains = async (
+    deposits: readonly RecordedDeposit[],
+    deadline: string,
+    context: CallContext,
+  ): Promise<WaitingFor> => {
+    const networks = [...new Set(deposits.map(({ network }) => network))];
+    const known = networks.filter((network) => isKnownUnread(network, deadline));
+    if (networks.length === 0 || known.length > 0) return { networks: known, own: [] };
+    const addresses = [...new Set(deposits.map(({ address }) => address))];
+    const remember = rememberer(deadline);
     try {
       const answer = await payments.chainsWaiting({ networks, addresses, at: deadline }, context);
       const unreadOnes = answer.waiting_for.filter((network) => !answer.unreported?.includes(network));
       remember(unreadOnes);
       for (const network of networks) if (!unreadOnes.includes(network)) readSince.add(network);
-      return answer.waiting_for;
+      return { networks: unreadOnes, own: answer.waiting_for.filter((network) => !unreadOnes.includes(network)) };
     } catch (error) {
       if (!isTemporary(error)) log.warn({ err: error }, 'payments gave no usable answer about its chains');
       remember(networks);
-      return networks;
+      return { networks, own: [] };
+    }
+  };
+
+  /** A provider answers for each order on its own. That payments does not answer holds for other orders too. */
+  const askProviders = async (
+    references: readonly { readonly provider: string; readonly reference: string }[],
+    deadline: string,
+    context: CallContext,
+  ): Promise<string[]> => {
+    const providers = [...new Set(references.map(({ provider }) => provider))];
+    const known = providers.filter((provider) => isKnownUnread(provider, deadline));
+    if (providers.length === 0 || known.length > 0) return known;
+    const remember = rememberer(deadline);
+    try {
+      return (await payments.providersWaiting({ references: [...references] }, context)).waiting_for;
+    } catch (error) {
+      if (!isTemporary(error)) log.warn({ err: error }, 'payments gave no usable answer about its providers');
+      remember(providers);
+      return providers;
     }
   };
 
@@ -78,17 +110,28 @@ export const unreadChains = ({
     const { orderId, instructions } = order;
     const deadline = dueAt(order);
     const deposits = instructions.flatMap(depositsOf);
-    if (deposits.length === 0) return false;
+    const references = instructions.flatMap((instruction) => outsideReferenceOf(instruction) ?? []);
+    if (deposits.length === 0 && references.length === 0) return false;
     noticePause();
-    const known = deposits.map(({ network }) => network).filter((network) => isKnownUnread(network, deadline));
-    const waitingFor = known.length > 0 ? [...new Set(known)] : await ask(deposits, deadline, context);
+    const [{ networks, own }, providers] = await Promise.all([
+      askChains(deposits, deadline, context),
+      askProviders(references, deadline, context),
+    ]);
+    const waitingFor = [...networks, ...own, ...providers];
     if (waitingFor.length === 0) return false;
-    if (isInGracePeriod(order, now()) || awaitsFirstReading(waitingFor)) return true;
-    for (const network of waitingFor) countUnread?.(network);
+    if (isInGracePeriod(order, now()) || awaitsFirstReading({ networks, own: [...own, ...providers] })) return true;
+    for (const source of waitingFor) countUnread?.(source);
     log.error(
-      { orderId, networks: waitingFor },
-      'an order ends although its chains were not read past its deadline, or a deposit at its address was not recorded',
+      { orderId, waitingFor },
+      'an order ends although its chains or providers were not read past its deadline, or a deposit was not recorded',
     );
     return false;
   };
 };
+
+interface WaitingFor {
+  /** That were not read. */
+  readonly networks: readonly string[];
+  /** What only this order waits for: networks with a deposit at its address, and providers. */
+  readonly own: readonly string[];
+}

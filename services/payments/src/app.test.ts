@@ -18,6 +18,7 @@ const UNUSED: Parameters<typeof buildApp>[0] = {
   stock: notCalled,
   register: notCalled,
   receiveCallback: notCalled,
+  askLast: notCalled,
   pageAddresses: notCalled,
   changes: { confirm: notCalled, fail: notCalled, refund: notCalled },
   commands: { recordOutcomes: notCalled },
@@ -44,6 +45,7 @@ const PRODUCTION = {
   'GET /merchants/:id/deposit-settings': ['admin'],
   'POST /merchants/:id/deposit-settings': ['admin'],
   'POST /providers/:name/callbacks': ['gateway'],
+  'POST /providers/waiting': ['orders'],
   'GET /pages/:reference': ['gateway'],
 };
 const { payments: _, ...TOKENS_OF_CALLERS } = TOKENS;

@@ -129,6 +129,7 @@ await runService(async () => {
     ...rails,
     register,
     receiveCallback: reports.receiveCallback,
+    askLast: reports.askLast,
     pageAddresses: pageAddresses({
       client,
       findPayable: payableAt,

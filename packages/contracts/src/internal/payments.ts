@@ -179,4 +179,18 @@ export type ChainsWaitingCall = z.infer<typeof ChainsWaitingCall>;
 export const ChainsWaiting = z.object({ waiting_for: z.array(z.string()), unreported: z.array(z.string()).optional() });
 export type ChainsWaiting = z.infer<typeof ChainsWaiting>;
 
+/** `POST /providers/waiting` -> 200 ProvidersWaiting. Asks outside providers for the payments of
+ *  references and records them. The answer names the providers that did not show everything: ask
+ *  again later. */
+export const ProvidersWaitingCall = z.object({
+  references: z
+    .array(z.object({ provider: z.string(), reference: z.string() }))
+    .min(1)
+    .max(8),
+});
+export type ProvidersWaitingCall = z.infer<typeof ProvidersWaitingCall>;
+
+export const ProvidersWaiting = z.object({ waiting_for: z.array(z.string()) });
+export type ProvidersWaiting = z.infer<typeof ProvidersWaiting>;
+
 /** `DELETE /orders/:id/payments` -> 204. Deletes the payments of a deleted order. Idempotent. */

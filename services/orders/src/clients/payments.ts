@@ -5,6 +5,8 @@ import {
   Instructions,
   type InstructionsCall,
   type PaymentOutcome,
+  ProvidersWaiting,
+  type ProvidersWaitingCall,
   Stock,
   type StockCall,
   UnsettledPayment,
@@ -29,6 +31,8 @@ export interface PaymentsClient {
   readonly leaseStock: (call: StockCall) => Promise<Stock>;
   /** Which of these networks may still show a payment that was made until an instant to one of the addresses. */
   readonly chainsWaiting: (call: ChainsWaitingCall, context: CallContext) => Promise<ChainsWaiting>;
+  /** Which outside providers did not show all payments by these references. Payments records those that they show. */
+  readonly providersWaiting: (call: ProvidersWaitingCall, context: CallContext) => Promise<ProvidersWaiting>;
   readonly recordOutcomes: (outcomes: PaymentOutcome[], context: CallContext, limits?: OutcomesLimits) => Promise<void>;
   /** A payment of the order that is not settled, other than those that the order holds. Null if there is none. */
   readonly unsettledPayment: (
@@ -43,7 +47,7 @@ export interface PaymentsClient {
 const INSTRUCTIONS_TIMEOUT_MS = 3_000;
 const AVAILABILITY_TIMEOUT_MS = 3_000;
 const STOCK_TIMEOUT_MS = 5_000;
-const CHAINS_TIMEOUT_MS = 3_000;
+const WAITING_TIMEOUT_MS = 3_000;
 /** Keeps a call below 256 KiB. */
 const OUTCOMES_PER_CALL = 500;
 const NoContent = z.undefined();
@@ -83,8 +87,12 @@ export const paymentsClient = (client: InternalClient): PaymentsClient => ({
       idempotent: false,
     }),
   chainsWaiting: (body, context) => {
-    const options = { body, context, response: ChainsWaiting, timeoutMs: CHAINS_TIMEOUT_MS, connectRetryMs: 0 };
+    const options = { body, context, response: ChainsWaiting, timeoutMs: WAITING_TIMEOUT_MS, connectRetryMs: 0 };
     return client.call('POST', '/chains/waiting', options);
+  },
+  providersWaiting: (body, context) => {
+    const options = { body, context, response: ProvidersWaiting, timeoutMs: WAITING_TIMEOUT_MS, connectRetryMs: 0 };
+    return client.call('POST', '/providers/waiting', options);
   },
   recordOutcomes: async (outcomes, context, limits) => {
     for (let start = 0; start < outcomes.length; start += OUTCOMES_PER_CALL) {

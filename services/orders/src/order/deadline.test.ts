@@ -220,8 +220,11 @@ describe('an order that waits for the confirmation of a payment', () => {
       ));
 });
 
-describe('an order with a deposit address', () => {
-  const created = createOrder({ instructions: [instruction, deposit('ethereum')] });
+describe.each([
+  ['a deposit address', deposit('ethereum')],
+  ['a page of an outside provider', { ...instruction, provider: 'acme' }],
+])('an order with %s', (_, shown) => {
+  const created = createOrder({ instructions: [shown] });
   const late = offer(2, 6_000_000n, { at: minutesAfterNoon(61) });
   const inTime = { seenAt: minutesAfterNoon(59).toISOString(), at: minutesAfterNoon(62) };
 

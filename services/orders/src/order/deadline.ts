@@ -1,4 +1,4 @@
-import { depositsOf, divideUp, laterOf, type OrderEvent } from '@cpg/contracts';
+import { depositsOf, divideUp, laterOf, type OrderEvent, outsideReferenceOf } from '@cpg/contracts';
 import { AppError } from '@cpg/core';
 import { applyHeldPayments } from './apply-payments.ts';
 import type { CommandOf } from './command.ts';
@@ -78,11 +78,12 @@ export const expire = (order: ExistingOrder, now: Date): OrderEvent[] => {
   return [expired(order, at)];
 };
 
-/** Expires the order for a late timer: the payment came too late, or the grace period is over.
- *  With addresses only the latter counts, because the timer checks that their chains were read. */
+/** Expires the order for a late timer: the payment came too late, or the grace period is over. With addresses or an
+ *  outside provider only the latter counts, because the timer waits for what they show. */
 export const expireIfLate = (order: ExistingOrder, seenAt: string, now: Date): OrderEvent[] => {
   const at = now.toISOString();
-  const isTooLate = seenAt > order.expiresAt && order.instructions.flatMap(depositsOf).length === 0;
+  const showsMore = order.instructions.some((each) => depositsOf(each).length > 0 || outsideReferenceOf(each) !== null);
+  const isTooLate = seenAt > order.expiresAt && !showsMore;
   const hasExpired =
     isOpen(order) &&
     at > order.expiresAt &&

@@ -35,6 +35,7 @@ export const startPaymentsStub = async () => {
       '/instructions': { instructions: [instruction] satisfies AssignedInstruction[] },
       ...(request.url === '/stock' && { '/stock': stockFor(body) }),
       '/chains/waiting': { waiting_for: waitingFor },
+      '/providers/waiting': { waiting_for: waitingFor },
       'unsettled-payment': { payment_id: unsettled },
     };
     const answer = answers[request.url!] ?? answers[request.url!.split('/').at(-1)!];
@@ -51,7 +52,7 @@ export const startPaymentsStub = async () => {
     /** Refuses instructions. */
     setRefusal: (error: AppError | null) => void (refusal = error),
     setSlow: (value: boolean) => void (slow = value),
-    /** Networks that were not read past any deadline. */
+    /** Networks and providers that were not read past any deadline. */
     setWaitingFor: (networks: string[]) => void (waitingFor = networks),
     setUnsettled: (paymentId: string | null) => void (unsettled = paymentId),
     stop: () => {

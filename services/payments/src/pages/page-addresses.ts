@@ -3,6 +3,7 @@ import {
   type AssignedDeposit,
   AssignedInstruction,
   MerchantId,
+  OWN_PROVIDERS,
   type PageDeposit,
   type PaymentPageAddresses,
 } from '@cpg/contracts';
@@ -14,7 +15,6 @@ import { z } from 'zod';
 import type { AccountBook } from '../accounts/account-book.ts';
 import type { FindPayable } from '../payables/find-payable.ts';
 import { ORDER_PREFIXES } from '../payables/payable.ts';
-import { OWN_PROVIDERS } from '../providers/hosted.ts';
 import { receivingIndex } from '../rails/account-key.ts';
 
 export interface PageAddressesOptions {

@@ -14,9 +14,6 @@ export interface HostedOptions {
   readonly deposits: Rail;
 }
 
-/** The names of this gateway as a provider. */
-export const OWN_PROVIDERS: readonly string[] = ['hosted', 'sandbox'];
-
 const REFERENCE_BYTES = 16;
 
 /** `gateway_pay` by this gateway: a payment page with a deposit address of its own per order and network. A reference

@@ -1,13 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ProviderPayment } from '@cpg/contracts';
 import { type Pool, startLeaderElection } from '@cpg/postgres';
-import { type CallContext, type Logger, newContext } from '@cpg/runtime';
+import { type Logger, newContext } from '@cpg/runtime';
 import pMap from 'p-map';
 import type { OrdersClient } from '../clients/orders.ts';
-import { isRefusedForGood } from '../matching.ts';
 import { assignedReferences, type AssignedReference } from '../projections/assigned-references.ts';
 import type { OutsideProvider } from './provider.ts';
-import type { RecordReport } from './reported-payment.ts';
+import type { QueryProvider } from './query-provider.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -41,7 +39,7 @@ export interface LostCallbacksOptions {
   readonly providers: readonly OutsideProvider[];
   readonly readModel: Pool;
   readonly orders: Pick<OrdersClient, 'summary'>;
-  readonly record: RecordReport;
+  readonly query: QueryProvider;
   readonly now: () => Date;
   /** Monotonic clock. */
   readonly nowMs?: () => number;
@@ -54,7 +52,7 @@ export const lostCallbacks = ({
   providers,
   readModel,
   orders,
-  record,
+  query,
   now,
   nowMs = () => performance.now(),
   log,
@@ -62,30 +60,11 @@ export const lostCallbacks = ({
   const byName = new Map(providers.map((provider) => [provider.name, provider]));
   const failed = new Map<string, Failed>();
 
-  const recordAll = async (
-    provider: string,
-    reports: readonly ProviderPayment[],
-    context: CallContext,
-  ): Promise<void> => {
-    const failures: unknown[] = [];
-    for (const report of reports)
-      await record(provider, report, context).catch((error: unknown) => {
-        // `record` logged the others, and a repeat changes nothing.
-        if (!isRefusedForGood(error)) failures.push(error);
-      });
-    if (failures.length > 0) throw failures[0];
-  };
   const ask = async ({ orderId, provider, reference }: AssignedReference): Promise<void> => {
     const context = newContext('service:payments');
     const order = await orders.summary(orderId, context);
     if (!order || order.status === 'paid') return;
-    const { payments, faults } = await byName.get(provider)!.query(reference);
-    if (faults.length > 0)
-      log.error(
-        { provider, reference, faults },
-        'a provider names payments that cannot be read: ask it to correct them',
-      );
-    await recordAll(provider, payments, context);
+    await query(byName.get(provider)!, reference, context);
   };
   const askAll = async (references: readonly AssignedReference[], signal: AbortSignal): Promise<void> => {
     const failures: unknown[] = [];

@@ -157,6 +157,25 @@ test('a repeated callback does not bring back a payment that failed', async () =
   expect(await provider.send(payment)).toMatchObject({ body: { status: 'failed' } });
 });
 
+test('the last question before an order ends finds the payment of a lost callback', async () => {
+  const payment = await payOrder();
+  provider.takePayment(payment);
+  const references = [{ provider: 'acme', reference: `REF-${payment.order_id}` }];
+  const answer = await payments.call('POST', '/providers/waiting', { references });
+  expect(answer).toEqual({ status: 200, body: { waiting_for: [] } });
+  expect(await payments.typesOf(idOf(payment))).toEqual(['PaymentReceived', 'PaymentApplied']);
+});
+
+test('an order waits while a payment of its provider cannot be recorded', async () => {
+  const payment = await payOrder();
+  provider.takePayment(payment);
+  faults.plan(idOf(payment), { fault: 'commit-timeout', skip: 0, times: 2 });
+  const references = [{ provider: 'acme', reference: `REF-${payment.order_id}` }];
+  expect(await payments.call('POST', '/providers/waiting', { references })).toMatchObject({
+    body: { waiting_for: ['acme'] },
+  });
+});
+
 /** An order that the provider knows, and queries for its payments at the ages of the order. */
 const orderToAskFor = async () => {
   const orderId = newId('order');
@@ -176,7 +195,7 @@ const orderToAskFor = async () => {
     providers: [acme],
     readModel: payments.pool,
     orders: payments.orders,
-    record: payments.record,
+    query: payments.query,
     log,
     now: () => new Date(clock),
     nowMs: () => clock,

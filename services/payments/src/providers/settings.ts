@@ -1,9 +1,9 @@
-import { PaymentCurrency } from '@cpg/contracts';
+import { OWN_PROVIDERS, PaymentCurrency } from '@cpg/contracts';
 import { Secret } from '@cpg/runtime';
 import { z } from 'zod';
 
 /** The names of the providers that this gateway has itself, and of the chains: payment ids begin with them. */
-const OWN_NAMES = ['hosted', 'sandbox', 'bip122', 'eip155'];
+const OWN_NAMES = [...OWN_PROVIDERS, 'bip122', 'eip155'];
 const MAX_SECRETS = 2;
 
 /** An outside provider. It speaks the protocol of `docs/operators.md`. */

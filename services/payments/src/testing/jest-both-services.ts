@@ -211,6 +211,7 @@ const paymentsService = ({ streams, now, http }: ServiceOptions) => {
       log,
     }),
     receiveCallback: receiveCallbacks({ providers: [], record: async () => Promise.reject(new Error('no provider')) }),
+    askLast: notCalled,
     pageAddresses: notCalled,
     changes: paymentChanges({ commands, notifyOrder, now, log }),
     commands,

@@ -28,7 +28,9 @@ import { paymentProjection } from '../projections/payment-projection.ts';
 import { paymentWriter, unsettledPaymentOf } from '../projections/payments.ts';
 import { depositNetworksOf } from '../rails/networks.ts';
 import { receiveCallbacks } from '../providers/callbacks.ts';
+import { lastQueries } from '../providers/last-queries.ts';
 import type { OutsideProvider } from '../providers/provider.ts';
+import { queryProvider } from '../providers/query-provider.ts';
 import { recordReports } from '../providers/reported-payment.ts';
 import { CONTEXT, MERCHANT, tokenFor, TOKENS } from './jest-fixtures.ts';
 import { orderEvents } from './jest-order-events.ts';
@@ -165,6 +167,7 @@ const buildService = ({ client, pool, orders, merchantOf, providers, log }: Depe
   });
   const changes = paymentChanges({ commands, notifyOrder, now, log });
   const record = recordReports({ register: registerPayment, log });
+  const query = queryProvider({ record, log });
   const app = buildApp({
     gate: { waitUntilOpen: async () => {} },
     tokens: TOKENS,
@@ -174,6 +177,7 @@ const buildService = ({ client, pool, orders, merchantOf, providers, log }: Depe
     stock: async () => ({ lease_ms: 0, addresses: {}, references: null }),
     register: registerPayment,
     receiveCallback: receiveCallbacks({ providers, record }),
+    askLast: lastQueries({ providers, query, log }),
     pageAddresses: pageAddresses({
       client,
       findPayable: payableAt,
@@ -191,7 +195,7 @@ const buildService = ({ client, pool, orders, merchantOf, providers, log }: Depe
     log,
     checks: {},
   });
-  return { app, handler, commands, deletePayments, registerPayment, changes, record, orders };
+  return { app, handler, commands, deletePayments, registerPayment, changes, query, orders };
 };
 
 const caller =
