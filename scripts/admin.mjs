@@ -14,7 +14,8 @@ Read models, built from the event store:
 
 For auditors, read from the event store:
 
-  audit verify [orders|payments]    check for changed or missing events and for differing rows; exit code 1 if found
+  audit verify [orders|payments]    check for changed or missing events, orders that differ from their payments,
+                                    and differing rows; exit code 1 if found
   audit export [orders|payments]    print every event as a line of JSON, stream by stream, without deleted orders
 
 Dead letters, Kafka messages that a consumer group could not process:

@@ -117,6 +117,11 @@ test(
       const { code, output } = await outcomeOf('payments', 'audit verify');
       expect(code).toBe(1);
       expect(output).toContain(`payment-${paymentId}, event 0: its hash does not match its data`);
+      const orderStream = `order-${order.id}`;
+      expect(output).toContain(
+        `payment-${paymentId}, event 0: amountMinor is 10000001, but 10000000 by ${orderStream}, event `,
+      );
+      expect(output).toContain('keep a copy of the event store first');
       expect(output).toMatch(/payment-\*, account-\*, .*: 1 of \d+ events fail verification/);
     } finally {
       await change('10000001', '10000000');

@@ -23,7 +23,7 @@ export { evolveRecorded } from './evolve-recorded.ts';
 export type { FlushTiming } from './flush-timer.ts';
 export { type FoldedStream, foldedStream, type ProposedEvent } from './folded-stream.ts';
 export { type HistoryRange, type HistoryStream, readHistory } from './history.ts';
-export { type Standing, standingOf } from './log-entry.ts';
+export { endOfLog, type Standing, standingOf } from './log-entry.ts';
 export { type EvolvedEvent, type RecentEvents, recentEvents } from './recent-events.ts';
 export { readLog, type ReadLogOptions } from './read-log.ts';
 export {

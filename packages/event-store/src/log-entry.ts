@@ -1,6 +1,13 @@
-import { type AllStreamResolvedEvent, type EventStoreDBClient, type ReadPosition, START } from '@eventstore/db-client';
+import {
+  type AllStreamResolvedEvent,
+  END,
+  type EventStoreDBClient,
+  type ReadAllOptions,
+  type ReadPosition,
+  START,
+} from '@eventstore/db-client';
 import { withReadTimeout } from './read-timeout.ts';
-import type { LogPosition } from './recorded.ts';
+import { type LogPosition, positionOf } from './recorded.ts';
 import { isDeletedStream } from './stream.ts';
 import { asUnavailable } from './unavailable.ts';
 
@@ -38,17 +45,31 @@ const entryFrom = async (
   client: EventStoreDBClient,
   fromPosition: ReadPosition = START,
 ): Promise<AllStreamResolvedEvent | 'invalid' | null> => {
-  const reading = client.readAll({ fromPosition, maxCount: 1 });
+  try {
+    return await readOne(client, { fromPosition });
+  } catch (error) {
+    if (INVALID_POSITION.test((error as Error).message)) return 'invalid';
+    throw asUnavailable(error);
+  }
+};
+
+/** The position of the last entry of the log; null while it is empty. */
+export const endOfLog = async (client: EventStoreDBClient): Promise<LogPosition | null> => {
+  try {
+    const last = await readOne(client, { direction: 'backwards', fromPosition: END });
+    return last && positionOf(last);
+  } catch (error) {
+    throw asUnavailable(error);
+  }
+};
+
+const readOne = async (client: EventStoreDBClient, options: ReadAllOptions): Promise<AllStreamResolvedEvent | null> => {
+  const reading = client.readAll({ ...options, maxCount: 1 });
   const read = async () => {
     let found: AllStreamResolvedEvent | null = null;
     // Read to the end: a read that stops early stays open.
     for await (const resolved of reading) if (resolved.event) found = resolved;
     return found;
   };
-  try {
-    return await withReadTimeout(TIMEOUT_MS, reading, read());
-  } catch (error) {
-    if (INVALID_POSITION.test((error as Error).message)) return 'invalid';
-    throw asUnavailable(error);
-  }
+  return withReadTimeout(TIMEOUT_MS, reading, read());
 };

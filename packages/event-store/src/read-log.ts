@@ -10,6 +10,8 @@ export interface ReadLogOptions {
   readonly handle: (events: AllStreamResolvedEvent[]) => Promise<void>;
   /** Called with the position up to which everything was handled. */
   readonly onHandled?: (position: LogPosition) => void;
+  /** How many entries to read, of any stream. Default: all. */
+  readonly maxCount?: number;
   /** Stops the read; it then rejects with the signal's reason. */
   readonly signal: AbortSignal;
 }
@@ -18,16 +20,17 @@ const BATCH = 256;
 /** Entries of other streams between two calls of `onHandled`. */
 const MOST_SKIPPED = 4_096;
 
-/** Reads the log up to its current end, including everything appended before the call. Resolves to the position it
- *  reached. */
+/** Reads the log up to its current end, including everything appended before the call, or `maxCount` entries of it.
+ *  Resolves to the position it reached. */
 export const readLog = async (
   client: EventStoreDBClient,
-  { from, prefixes, handle, onHandled, signal }: ReadLogOptions,
+  { from, prefixes, handle, onHandled, maxCount, signal }: ReadLogOptions,
 ): Promise<LogPosition | null> => {
   signal.throwIfAborted();
   // The server filters subscriptions only, not reads.
   const reading = client.readAll({
     fromPosition: from ? { commit: BigInt(from.commit), prepare: BigInt(from.prepare) } : START,
+    ...(maxCount !== undefined && { maxCount }),
   });
   const abort = () => void reading.destroy(signal.reason as Error);
   signal.addEventListener('abort', abort, { once: true });

@@ -45,6 +45,11 @@ export interface AdminCommandOptions {
   readonly commands?: Readonly<
     Record<string, (args: readonly string[], context: OwnCommandContext) => Promise<number>>
   >;
+  /** A further check of `audit verify`. */
+  readonly verifyMore?: (options: {
+    readonly client: EventStoreDBClient;
+    readonly signal: AbortSignal;
+  }) => Promise<{ readonly lines: readonly string[]; readonly faults: number }>;
 }
 
 export interface OwnCommandContext {
@@ -56,7 +61,7 @@ export interface OwnCommandContext {
 const USAGE = `  projections rebuild  builds the read model again from the event store, and replaces the live tables
   projections verify   compares each row with a replay of the event store; exit code 1 when rows differ
   projections parked   prints the streams that wait because an event cannot be handled; exit code 1 when there are any
-  audit verify         also checks the hash chain of every stream; exit code 1 when an event fails
+  audit verify         also checks the hash chain of every stream, and orders against payments; exit code 1 for a fault
   audit export         prints every event as one line of JSON
   store reconcile      shows what has no event in the event store; --apply makes the service follow this store
   store republish      publishes again what was recorded since a time`;
@@ -143,7 +148,9 @@ const run = async (
     case 'audit verify': {
       const chains = await verifyChains(client, { prefixes, signal });
       chainReport(prefixes, chains).forEach(print);
-      return Math.max(chains.faults === 0 ? 0 : 1, await verifyRows(each));
+      const more = await context.verifyMore?.({ client, signal });
+      more?.lines.forEach(print);
+      return Math.max(chains.faults + (more?.faults ?? 0) === 0 ? 0 : 1, await verifyRows(each));
     }
     case 'audit export':
       await exportHistory({ client, prefixes, signal, write: (entry) => writeLine(JSON.stringify(entry)) });

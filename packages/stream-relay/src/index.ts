@@ -4,7 +4,7 @@ export { afterRecording } from './after-recording.ts';
 export { startBackgroundWork } from './background-work.ts';
 export { openConnections } from './connections.ts';
 export { findInLog } from './find-in-log.ts';
-export { followLog } from './follow-log.ts';
+export { followLog, isBefore } from './follow-log.ts';
 export { readHistoryEntries } from './history-entry.ts';
 export { createLags } from './lags.ts';
 export { messageFor, type MessageSubject, outgoingMessage } from './message.ts';

@@ -4,6 +4,7 @@ import { ACCOUNT_STREAM_PREFIX, CHAIN_STREAM_PREFIX, DEPOSIT_SETTINGS_STREAM, TO
 import { createPool } from '@cpg/postgres';
 import { createLogger, readConfig, ServiceConfig } from '@cpg/runtime';
 import { type OwnCommandContext, runAdminCommand } from '@cpg/stream-relay';
+import { verifyBooks } from './books/verify-books.ts';
 import { runChainsCommand } from './chains/chains-command.ts';
 import { PAYMENT_STREAM_PREFIX } from './payment/identity.ts';
 import { payableProjection } from './projections/payable-projection.ts';
@@ -23,6 +24,7 @@ function runServiceCommand(): Promise<number> {
     migrations: join(import.meta.dirname, '../migrations'),
     published: { topic: TOPICS.payments.name, objectType: 'payment' },
     commands: { unclaimed: runUnclaimed },
+    verifyMore: ({ client, signal }) => verifyBooks(client, { signal }),
   });
 }
 

@@ -136,6 +136,7 @@ test('an order and its payments agree in the end, whatever is lost, late or repe
       }
       await deliverAll(lastDeliveries);
 
+      expect(both.booksDiffer(orderId)).toEqual([]);
       const { order, deleted } = both.orderOf(orderId);
       const payments = both.paymentsOf(orderId);
       if (deleted) {
@@ -199,6 +200,7 @@ test('money that returns under another id pays its order again, whatever is lost
         await act(step, orderId, merchantId);
       }
       await deliverAll(lastDeliveries);
+      expect(both.booksDiffer(orderId)).toEqual([]);
       const { order } = both.orderOf(orderId);
       const payments = both.paymentsOf(orderId);
       expect(order.status).toBe('paid');

@@ -13,6 +13,7 @@ import { reactToPayments } from '../../../orders/src/reactions/payments.ts';
 import { findPayables } from '../../../orders/src/stock/find-payables.ts';
 import { unreadChains } from '../../../orders/src/unread-chains.ts';
 import { buildApp as buildPayments } from '../app.ts';
+import { compareBooks, orderBookOf, paymentBookOf } from '../books/books.ts';
 import { paymentChanges } from '../changes.ts';
 import { ordersClient } from '../clients/orders.ts';
 import { paymentCommands } from '../commands.ts';
@@ -98,6 +99,12 @@ export const startBothServices = () => {
     },
     /** The payments that name the order, except those deleted with it. */
     paymentsOf: streams.paymentsOf,
+    /** How the payments that the streams of an order and its payments name differ. */
+    booksDiffer: (orderId: string) => {
+      const order = orderBookOf(orderId, streams.orders.eventsOf(orderId));
+      const ids = [...order.entries.keys(), ...streams.paymentsOf(orderId).map(({ paymentId }) => paymentId)];
+      return compareBooks(order, new Map(ids.map((id) => [id, paymentBookOf(streams.payments.eventsOf(id))])));
+    },
     stop: () => Promise.all([orders.app.close(), payments.app.close()]),
   };
 };

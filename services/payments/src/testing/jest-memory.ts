@@ -2,11 +2,12 @@ import { AppError, type Decider, fold } from '@cpg/core';
 import { type CommandHandler, type DomainEvent, eventHash, genesisHash, type Recorded } from '@cpg/event-store';
 import { newId } from '@cpg/runtime';
 
-interface Stream<State> {
+interface Stream<State, E extends DomainEvent> {
   state: State;
   revision: number;
   hash: string;
   deleted: boolean;
+  readonly events: Recorded<E>[];
 }
 
 export interface MemoryHandler<State, Command, E extends DomainEvent> extends CommandHandler<State, Command, E> {
@@ -14,6 +15,8 @@ export interface MemoryHandler<State, Command, E extends DomainEvent> extends Co
   readonly clear: () => void;
   /** The last state of a stream, tombstoned or not. */
   readonly lastOf: (id: string) => State;
+  /** The events of a stream; null when it is tombstoned. */
+  readonly eventsOf: (id: string) => Recorded<E>[] | null;
   /** The states of all streams that are not tombstoned. */
   readonly states: () => State[];
 }
@@ -24,9 +27,15 @@ export const memoryHandler = <State, Command, E extends DomainEvent>(
   decider: Decider<State, Command, E>,
   onRecorded: (recorded: Recorded<E>, after: State) => void,
 ): MemoryHandler<State, Command, E> => {
-  const streams = new Map<string, Stream<State>>();
+  const streams = new Map<string, Stream<State, E>>();
   const streamOf = (id: string) => {
-    const fresh: Stream<State> = { state: decider.initial, revision: -1, hash: genesisHash(id), deleted: false };
+    const fresh: Stream<State, E> = {
+      state: decider.initial,
+      revision: -1,
+      hash: genesisHash(id),
+      deleted: false,
+      events: [],
+    };
     const stream = streams.get(id) ?? fresh;
     streams.set(id, stream);
     if (stream.deleted) throw new AppError('not_found', 'the stream was deleted');
@@ -52,6 +61,7 @@ export const memoryHandler = <State, Command, E extends DomainEvent>(
       });
       for (const each of recorded) {
         stream.state = fold(decider, stream.state, [each.event]);
+        stream.events.push(each);
         onRecorded(each, stream.state);
       }
       const { state, revision, hash } = stream;
@@ -62,6 +72,10 @@ export const memoryHandler = <State, Command, E extends DomainEvent>(
     tombstone: (id) => void (streams.get(id)!.deleted = true),
     clear: () => streams.clear(),
     lastOf: (id) => streams.get(id)?.state ?? decider.initial,
+    eventsOf: (id) => {
+      const { deleted = false, events = [] } = streams.get(id) ?? {};
+      return deleted ? null : events;
+    },
     states: () => [...streams.values()].filter(({ deleted }) => !deleted).map(({ state }) => state),
   };
 };

@@ -1,0 +1,67 @@
+import { OrderEvent, PaymentEvent } from '@cpg/contracts';
+import { readStream, UnreadableEventError } from '@cpg/event-store';
+import type { AllStreamResolvedEvent, EventStoreDBClient } from '@eventstore/db-client';
+import pMap from 'p-map';
+import { ORDER_PREFIXES } from '../payables/payable.ts';
+import { PAYMENT_STREAM_PREFIX, paymentStreamOf } from '../payment/identity.ts';
+import { compareBooks, type Difference, orderBookOf, orderStreamOf, type PaymentBook, paymentBookOf } from './books.ts';
+
+/** The streams whose events say that money of a payment was applied. */
+export const BOOK_PREFIXES = [ORDER_PREFIXES[0], PAYMENT_STREAM_PREFIX] as const;
+
+/** An event of an order or of a payment says that money of the payment was applied to the order. */
+export interface Claim {
+  readonly orderId: string;
+  readonly paymentId: string;
+}
+
+interface ClaimingData {
+  readonly orderId?: unknown;
+  readonly allocations?: unknown;
+}
+
+/** Both streams of every applied payment have such an event. An event that cannot be read claims nothing: `audit verify`
+ *  names it. */
+export const claimsIn = ({ event }: AllStreamResolvedEvent): Claim[] => {
+  const { type, streamId } = event!;
+  const data = (event!.data ?? {}) as ClaimingData;
+  if (type === ('PaymentApplied' satisfies PaymentEvent['type']))
+    return claimOf(data.orderId, streamId.slice(PAYMENT_STREAM_PREFIX.length));
+  if (type !== ('OrderPaymentsApplied' satisfies OrderEvent['type']) || !Array.isArray(data.allocations)) return [];
+  return data.allocations.flatMap((allocation: { readonly paymentId?: unknown } | null) =>
+    claimOf(streamId.slice(ORDER_PREFIXES[0].length), allocation?.paymentId),
+  );
+};
+
+const claimOf = (orderId: unknown, paymentId: unknown): Claim[] =>
+  typeof orderId === 'string' && typeof paymentId === 'string' ? [{ orderId, paymentId }] : [];
+
+/** Compares the payments of each claim with their orders, by their streams as they are now. Money in flight between the
+ *  two services shows as a difference that is gone at a later look. */
+export const compareStreams = async (
+  client: EventStoreDBClient,
+  claims: readonly Claim[],
+  { concurrency, signal }: { readonly concurrency: number; readonly signal: AbortSignal },
+): Promise<Difference[]> => {
+  const byOrder = new Map<string, Set<string>>();
+  for (const { orderId, paymentId } of claims)
+    byOrder.set(orderId, (byOrder.get(orderId) ?? new Set<string>()).add(paymentId));
+  const compareOrder = async (orderId: string, paymentIds: Iterable<string>): Promise<Difference[]> => {
+    const order = orderBookOf(orderId, await readStream(client, orderStreamOf(orderId), OrderEvent));
+    const payments = new Map<string, PaymentBook>();
+    for (const paymentId of paymentIds)
+      payments.set(paymentId, paymentBookOf(await readStream(client, paymentStreamOf(paymentId), PaymentEvent)));
+    return compareBooks(order, payments);
+  };
+  const compare = async ([orderId, paymentIds]: [string, Set<string>]): Promise<Difference[]> => {
+    signal.throwIfAborted();
+    try {
+      return await compareOrder(orderId, paymentIds);
+    } catch (error) {
+      if (!(error instanceof UnreadableEventError)) throw error;
+      const [paymentId] = paymentIds;
+      return [{ kind: 'unreadable', orderId, paymentId: paymentId!, text: error.message }];
+    }
+  };
+  return (await pMap(byOrder, compare, { concurrency })).flat();
+};
