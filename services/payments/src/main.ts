@@ -19,6 +19,7 @@ import { wallClock } from '@cpg/core';
 import { depositSettings } from './accounts/deposit-settings.ts';
 import type { MerchantAccounts } from './accounts/merchant-accounts.ts';
 import { buildApp } from './app.ts';
+import { startBooksCheck } from './books/books-check.ts';
 import { paymentChanges } from './changes.ts';
 import { ordersClient } from './clients/orders.ts';
 import { paymentCommands, type PaymentHandler } from './commands.ts';
@@ -173,6 +174,7 @@ await runService(async () => {
       ),
       ...checkTransferFees({ assets: config.assets.assets, urls: config.CHAIN_URLS, log }, startupTasks),
       startReading(chains, startupTasks),
+      startBooksCheck({ client, db: readModel, databaseUrl: config.DATABASE_URL, metrics, now, log }),
     ],
     publish: { topic: TOPICS.payments.name, messageOf: paymentMessages(client, recent) },
     consume: { ...TOPICS.orders, types: ORDER_MESSAGE_TYPES, handle: reactToOrders({ commands, deletePayments }) },

@@ -1,0 +1,208 @@
+import { NewOrderEvent, OrderEvent, PaymentEvent } from '@cpg/contracts';
+import { append, chainEvents, commandHandler, lastEvent, verifyChains } from '@cpg/event-store';
+import { createServiceMetrics, type Logger, newId } from '@cpg/runtime';
+// Only tests import another service.
+import type { OrderCommand } from '../../../orders/src/order/command.ts';
+import { orderDecider } from '../../../orders/src/order/order.ts';
+import { createOrder, offer } from '../../../orders/src/testing/orders.ts';
+import { paymentIdOf, paymentStreamOf } from '../payment/identity.ts';
+import { CONTEXT, MERCHANT, until } from '../testing/jest-fixtures.ts';
+import { type PaymentsService, startPayments } from '../testing/jest-payments.ts';
+import { orderStreamOf } from './books.ts';
+import { booksCheck, startBooksCheck } from './books-check.ts';
+import { verifyBooks } from './verify-books.ts';
+
+const AMOUNT = 10_000_000n;
+const { signal } = new AbortController();
+const at = new Date('2026-01-31T12:01:00.000Z');
+
+let service: PaymentsService;
+let orders: ReturnType<typeof ordersOn>;
+beforeEach(async () => {
+  service = await startPayments();
+  orders = ordersOn(service);
+});
+afterEach(() => service.stop());
+
+const ordersOn = ({ client }: PaymentsService) =>
+  commandHandler({
+    client,
+    decider: orderDecider,
+    schema: OrderEvent,
+    newEvent: NewOrderEvent,
+    streamOf: orderStreamOf,
+  });
+
+const receive = (orderId: string, paymentId = paymentIdOf('gateway_pay', orderId)) => ({
+  type: 'ReceivePayment' as const,
+  paymentId,
+  merchantId: MERCHANT,
+  orderId,
+  rail: 'gateway_pay' as const,
+  providerId: orderId,
+  currency: 'USDC' as const,
+  amountMinor: AMOUNT,
+  feeMinor: 0n,
+  feeSchedule: 'test',
+  confirmed: true,
+  seenAt: at,
+  at,
+});
+
+/** An order that a payment paid. */
+const paidOrder = async (): Promise<{ orderId: string; paymentId: string }> => {
+  const orderId = newId('order');
+  const paymentId = paymentIdOf('gateway_pay', orderId);
+  await orders.handle(orderId, createOrder({ orderId, merchantId: MERCHANT }), CONTEXT);
+  await service.handler.handle(paymentId, receive(orderId), CONTEXT);
+  await orders.handle(orderId, offer(1, AMOUNT, { paymentId, providerId: orderId }), CONTEXT);
+  const outcome = { status: 'applied', appliedMinor: AMOUNT, unappliedMinor: 0n, at } as const;
+  await service.handler.handle(paymentId, { type: 'RecordOutcome', outcome }, CONTEXT);
+  return { orderId, paymentId };
+};
+
+/** Appends an event that no rule decided, with the right hash. */
+const forge = async (paymentId: string, event: PaymentEvent): Promise<void> => {
+  const stream = paymentStreamOf(paymentId);
+  const last = await lastEvent(service.client, stream, PaymentEvent);
+  const end = { revision: last!.revision, hash: last!.metadata.hash };
+  const events = chainEvents([event], stream, end, CONTEXT, { causationId: 'forged' });
+  expect(await append(service.client, stream, events, end.revision)).toBe('appended');
+};
+const forgedApplication = (orderId: string, appliedMinor = '12000000'): PaymentEvent => ({
+  type: 'PaymentApplied',
+  data: { orderId, appliedMinor, unappliedMinor: '0', at: at.toISOString() },
+});
+
+const failed = (paymentId: string, orderId: string): OrderCommand => {
+  const { payment } = offer(1, AMOUNT, { paymentId, providerId: orderId }) as Extract<
+    OrderCommand,
+    { type: 'OfferPayment' }
+  >;
+  return { type: 'FailPayment', payment, failureReason: 'reorg', failedAt: at, at };
+};
+
+const loggedBy = () => {
+  const errors: object[] = [];
+  const ignore = () => {};
+  const log = { error: (where: object) => void errors.push(where), warn: ignore, info: ignore } as unknown as Logger;
+  return { errors, log };
+};
+const differencesIn = async () =>
+  (await service.pool.query('select order_id, payment_id, kind, looks from payments.books_differences')).rows;
+
+test('an event forged with the right hash passes the chain, and the comparison names it', async () => {
+  const [{ orderId, paymentId }] = [await paidOrder(), await paidOrder(), await paidOrder()];
+  expect(await verifyBooks(service.client, { signal })).toEqual({
+    lines: ['orders and payments: 3 applied payments, all agree with their orders'],
+    faults: 0,
+  });
+  const check = booksCheck({ client: service.client, db: service.pool, ...loggedBy() });
+  await check.look(signal);
+  expect(await check.state()).toMatchObject({ standing: new Map(), completedAt: expect.any(Date) });
+
+  await forge(paymentId, forgedApplication(orderId));
+  expect(await verifyChains(service.client, { prefixes: ['order-', 'payment-'], signal })).toMatchObject({ faults: 0 });
+  const verified = await verifyBooks(service.client, { signal, standsMs: 1 });
+  expect(verified.faults).toBe(1);
+  expect(verified.lines[0]).toBe(
+    `payment-${paymentId}, event 2: appliedMinor is 12000000, but 10000000 by order-${orderId}, event 2`,
+  );
+  expect(verified.lines.at(-1)).toContain('keep a copy of the event store first');
+});
+
+test('a difference counts and is logged once it stands for five looks', async () => {
+  const { orderId, paymentId } = await paidOrder();
+  await forge(paymentId, forgedApplication(newId('order'), String(AMOUNT)));
+  const { errors, log } = loggedBy();
+  const check = booksCheck({ client: service.client, db: service.pool, log });
+  for (let look = 1; look <= 4; look += 1) await check.look(signal);
+  expect((await check.state()).standing).toEqual(new Map());
+  expect(errors).toEqual([]);
+  for (let look = 5; look <= 7; look += 1) await check.look(signal);
+  // The order names the payment, and the order that the payment names does not exist.
+  expect((await check.state()).standing).toEqual(
+    new Map([
+      ['order', 1],
+      ['unnamed', 1],
+    ]),
+  );
+  expect(errors).toHaveLength(2);
+  expect(errors).toContainEqual(expect.objectContaining({ orderId, paymentId, kind: 'order' }));
+});
+
+test('an event that cannot be read is a difference, and hides no other order', async () => {
+  const [unreadable, forged] = [await paidOrder(), await paidOrder()];
+  await forge(unreadable.paymentId, forgedApplication(unreadable.orderId, 'ten'));
+  await forge(forged.paymentId, forgedApplication(forged.orderId));
+  const { faults, lines } = await verifyBooks(service.client, { signal, standsMs: 1 });
+  expect(faults).toBe(2);
+  expect(lines).toContainEqual(expect.stringContaining(`stream payment-${unreadable.paymentId} cannot be read`));
+});
+
+test('money in flight is no difference that stands, and is gone once the order learns of it', async () => {
+  const { orderId, paymentId } = await paidOrder();
+  await service.handler.handle(paymentId, { type: 'FailPayment', failureReason: 'reorg', at }, CONTEXT);
+  const { errors, log } = loggedBy();
+  const check = booksCheck({ client: service.client, db: service.pool, log });
+  await check.look(signal);
+  expect(await differencesIn()).toEqual([{ order_id: orderId, payment_id: paymentId, kind: 'status', looks: 1 }]);
+  await orders.handle(orderId, failed(paymentId, orderId), CONTEXT);
+  await check.look(signal);
+  expect(await differencesIn()).toEqual([]);
+  expect(errors).toEqual([]);
+});
+
+test('a look reads a part of the event store, and a later process goes on there', async () => {
+  const paid = [];
+  for (let n = 0; n < 8; n += 1) paid.push(await paidOrder());
+  const last = paid.at(-1)!;
+  await forge(last.paymentId, forgedApplication(last.orderId));
+  const look = async () => {
+    const check = booksCheck({ client: service.client, db: service.pool, maxEntries: 12, ...loggedBy() });
+    await check.look(signal);
+    return { found: (await differencesIn()).length, completedAt: (await check.state()).completedAt };
+  };
+  expect(await look()).toEqual({ found: 0, completedAt: null });
+  let looks = 1;
+  while ((await look()).completedAt === null) looks += 1;
+  expect(looks).toBeGreaterThan(3);
+  expect(await differencesIn()).not.toEqual([]);
+});
+
+test('begins anew where the event store is another one, and after its end', async () => {
+  const { orderId, paymentId } = await paidOrder();
+  const check = booksCheck({ client: service.client, db: service.pool, ...loggedBy() });
+  await service.pool.query('update payments.books_check set position = $1, ends_at = $1', [
+    { commit: '999999999', prepare: '999999999', event: { id: 'gone', stream: 'order-gone' } },
+  ]);
+  await forge(paymentId, forgedApplication(orderId));
+  await check.look(signal);
+  expect(await differencesIn()).not.toEqual([]);
+  await check.look(signal);
+  expect(await differencesIn()).toContainEqual(expect.objectContaining({ looks: 2 }));
+});
+
+test('the metrics say what stands, and when the comparison was complete', async () => {
+  const { paymentId } = await paidOrder();
+  await forge(paymentId, forgedApplication(newId('order'), String(AMOUNT)));
+  const metrics = createServiceMetrics({ totals: () => ({}) });
+  const { databaseUrl } = service.subscription;
+  const running = startBooksCheck({
+    client: service.client,
+    db: service.pool,
+    databaseUrl,
+    metrics,
+    now: () => new Date(),
+    everyMs: 1,
+    ...loggedBy(),
+  });
+  try {
+    await until(async () => (await metrics.metrics()).includes('books_differences{kind="order"} 1'));
+    expect(await metrics.metrics()).toMatch(/^books_differences\{kind="missing"\} 0$/m);
+    expect(await metrics.metrics()).toMatch(/^books_complete_timestamp_seconds \d/m);
+    expect(await metrics.metrics()).toMatch(/^books_checked_timestamp_seconds \d/m);
+  } finally {
+    await running.stop();
+  }
+});
