@@ -2,7 +2,7 @@ import { AppError } from '@cpg/core';
 import { createLogger } from '@cpg/runtime';
 import type { ExistingOrder } from './order/state.ts';
 import { after, existing } from './testing/jest-deciding.ts';
-import { createOrder, deposit, DUE, instruction, minutesAfterNoon } from './testing/orders.ts';
+import { createOrder, deposit, DUE, instruction, minutesAfterNoon, offer } from './testing/orders.ts';
 import { unreadChains } from './unread-chains.ts';
 
 const CONTEXT = { actor: 'key:test', requestId: 'req_test', correlationId: 'req_test' };
@@ -183,4 +183,19 @@ test('after a stop of days, an order waits for a deposit that is not recorded ye
   const { awaits } = chains([], { minutes: 48 * HOUR, unreportedAt: '0xA1' });
   expect(await awaits(orderOf({ ...deposit('ethereum'), address: '0xA2' }))).toBe(false);
   expect(await awaits(orderOf({ ...deposit('ethereum'), address: '0xA1' }))).toBe(true);
+});
+
+test('after a stop of days, an order waits an hour for the confirmation of a payment that was made in time', async () => {
+  const { awaits, clock, unread } = chains([], { minutes: 48 * HOUR });
+  const created = createOrder({ instructions: [deposit('ethereum')] });
+  const seenIn = (minutes: number) =>
+    offer(1, 10_000_000n, { confirmed: false, seenAt: minutesAfterNoon(minutes).toISOString(), at: clock.now });
+  const [inTime, late] = [existing(after(created, seenIn(59))), existing(after(created, seenIn(61)))];
+  for (let minute = 0; minute < HOUR; minute += 1) {
+    expect(await awaits(inTime)).toBe(true);
+    expect(await awaits(late)).toBe(false);
+    clock.ms += 60_000;
+  }
+  expect(await awaits(inTime)).toBe(false);
+  expect(unread).toEqual([]);
 });

@@ -2,13 +2,13 @@ import { depositsOf, outsideReferenceOf, type RecordedDeposit } from '@cpg/contr
 import { isTemporary } from '@cpg/core';
 import { type CallContext, type Logger, steadyNowMs } from '@cpg/runtime';
 import type { PaymentsClient } from './clients/payments.ts';
-import { isInGracePeriod } from './order/deadline.ts';
+import { hasUnconfirmedInTime, isInGracePeriod } from './order/deadline.ts';
 import { dueAt, type ExistingOrder } from './order/state.ts';
 
 /** Whether an order that is due has to wait: one of its chains or outside providers may still show a payment made
  *  before its deadline, or payments says nothing about them. It waits for at most 24 hours, and then ends with an alarm.
  *  After a start or a pause of this process, it also waits until each chain was read once and each of its providers has
- *  answered: a stop of days is no time to pay in. */
+ *  answered, and an hour for the confirmation of a payment made in time: a stop of days is no time to pay in. */
 export type AwaitsChains = (order: ExistingOrder, context: CallContext) => Promise<boolean>;
 
 export interface UnreadChainsOptions {
@@ -28,6 +28,8 @@ const ANSWER_HOLDS_MS = 500;
 const PAUSE_MS = 5 * 60_000;
 /** How long after a start or a pause a chain may stay unread, and a provider silent. */
 const FIRST_READING_MS = 24 * 60 * 60_000;
+/** How long after a start or a pause a payment that was seen in time may stay unconfirmed. */
+const FIRST_CONFIRMATION_MS = 60 * 60_000;
 
 export const unreadChains = ({
   payments,
@@ -118,7 +120,10 @@ export const unreadChains = ({
       askProviders(references, deadline, context),
     ]);
     const waitingFor = [...networks, ...own, ...providers];
-    if (waitingFor.length === 0) return false;
+    if (waitingFor.length === 0)
+      return (
+        !isInGracePeriod(order, now()) && nowMs() - resumedMs < FIRST_CONFIRMATION_MS && hasUnconfirmedInTime(order)
+      );
     if (isInGracePeriod(order, now()) || awaitsFirstReading({ networks, own: [...own, ...providers] })) return true;
     for (const source of waitingFor) countUnread?.(source);
     log.error(

@@ -26,7 +26,9 @@ export const isInGracePeriod = (order: ExistingOrder, at: Date): boolean =>
 /** Whether the order stays open because a payment that may count and was seen before the deadline is not confirmed
  *  yet. */
 export const awaitsConfirmation = (order: ExistingOrder, at: Date): boolean =>
-  isInGracePeriod(order, at) &&
+  isInGracePeriod(order, at) && hasUnconfirmedInTime(order);
+
+export const hasUnconfirmedInTime = (order: ExistingOrder): boolean =>
   order.payments.some(
     (payment) =>
       payment.status === 'received' &&
@@ -78,16 +80,16 @@ export const expire = (order: ExistingOrder, now: Date): OrderEvent[] => {
   return [expired(order, at)];
 };
 
-/** Expires the order for a late timer: the payment came too late, or the grace period is over. With addresses or an
- *  outside provider only the latter counts, because the timer waits for what they show. */
+/** Expires the order for a late timer: the payment came too late, or the grace period is over. An order with addresses
+ *  or an outside provider is left to its timer, which waits for what they show, after a stop also for days. */
 export const expireIfLate = (order: ExistingOrder, seenAt: string, now: Date): OrderEvent[] => {
   const at = now.toISOString();
   const showsMore = order.instructions.some((each) => depositsOf(each).length > 0 || outsideReferenceOf(each) !== null);
-  const isTooLate = seenAt > order.expiresAt && !showsMore;
   const hasExpired =
     isOpen(order) &&
+    !showsMore &&
     at > order.expiresAt &&
-    (isTooLate || !isInGracePeriod(order, now)) &&
+    (seenAt > order.expiresAt || !isInGracePeriod(order, now)) &&
     !renewsWhenDue(order) &&
     !awaitsConfirmation(order, now);
   return hasExpired ? [expired(order, at)] : [];
