@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { AssetsConfig, readAssets } from '@cpg/assets';
 import { ACCOUNT_STREAM_PREFIX, CHAIN_STREAM_PREFIX, DEPOSIT_SETTINGS_STREAM, TOPICS } from '@cpg/contracts';
+import { wallClock } from '@cpg/core';
 import { createPool } from '@cpg/postgres';
 import { createLogger, readConfig, ServiceConfig } from '@cpg/runtime';
 import { type OwnCommandContext, runAdminCommand } from '@cpg/stream-relay';
@@ -33,6 +34,6 @@ async function runUnclaimed(words: readonly string[], { databaseUrl, ...context 
   const { networks } = readAssets(readConfig(Config, process.env));
   const log = createLogger({ name: 'admin', level: 'warn' });
   const db = createPool({ url: databaseUrl, name: 'admin', max: 1, log });
-  const command = { ...context, db, networks, now: () => new Date() };
+  const command = { ...context, db, networks, now: wallClock };
   return executeUnclaimed(words, command).finally(() => db.end());
 }
