@@ -1,22 +1,25 @@
+import { en } from '../pay-page/texts/en.ts';
+
 export const timers = (import.meta as unknown as { jest: typeof jest }).jest;
 
 export const NOW = Date.parse('2026-03-01T12:00:00Z');
 export const HASH = `0x${'ab'.repeat(32)}`;
 export const TRANSFER = { chainId: '0x1', to: '0x00000000000000000000000000000000000000bb', value: '0x64', data: '0x' };
-const TEXTS = Object.fromEntries(
-  ['pay', 'connect', 'network', 'confirm', 'sent', 'transaction', 'show_again', 'refused', 'unsure', 'failed'].map(
-    (name) => [name, `text: ${name}`],
-  ),
-);
+const textsOf = (texts: object) => Object.fromEntries(Object.keys(texts).map((name) => [name, `text: ${name}`]));
+const WALLET_TEXTS = { ...textsOf(en.wallet('', '')), pay_with: 'Pay with {wallet}' };
+const SENT_TEXTS = textsOf(en.sentByWallet);
 
 /** The page as the server renders it. */
 export const page = ({ version = 'first', news = '', body = '' } = {}) =>
   `<html lang="en"><head><title>${version}</title></head><body>
-    <main data-version="${version}" data-now="${NOW}" data-announcement="${news}">${body}</main>
+    <main data-version="${version}" data-now="${NOW}" data-announcement="${news}"><section id="sent"
+      data-sent-texts='${JSON.stringify(SENT_TEXTS)}' hidden></section>${body}</main>
     <p id="announcement" role="status"></p></body></html>`;
 
-export const wallet = (value = '0x64') =>
-  `<section class="way" data-wallet='${JSON.stringify({ ...TRANSFER, value })}' data-wallet-texts='${JSON.stringify({ ...TEXTS, pay_with: 'Pay with {wallet}' })}' hidden></section>`;
+/** The offer of the page to wallets of the browser. */
+export const wallet = (changes: Partial<typeof TRANSFER> = {}, amount = '0.000100') =>
+  `<section class="way"><div data-wallet='${JSON.stringify({ ...TRANSFER, ...changes })}' data-amount="${amount}"
+    data-wallet-texts='${JSON.stringify(WALLET_TEXTS)}' hidden></div></section>`;
 
 export class FakeStream extends EventTarget {
   static readonly CLOSED = 2;
@@ -103,7 +106,7 @@ export const useBrowser = (): void => {
     timers.useFakeTimers({ now: NOW });
     fetched.mockClear();
     Object.assign(browser, { answers: [], status: 200, visibility: 'visible' });
-    sessionStorage.clear();
+    localStorage.clear();
   });
   afterEach(() => {
     leave();

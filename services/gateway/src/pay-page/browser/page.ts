@@ -17,7 +17,10 @@ import { offerWallets } from './wallet/offer.ts';
 //   time            datetime
 //   time.countdown  datetime (a deadline), data-text (`{time}` stands for the time left)
 //   any             data-copy (the text to copy), data-copied (what to tell then)
-//   any             data-wallet (a transfer as JSON), data-wallet-texts (WalletTexts as JSON)
+//   any             data-wallet (a transfer as JSON), data-amount (the same in the currency), data-wallet-texts
+//                   (WalletTexts as JSON)
+//   any             data-sent-texts (SentTexts as JSON): tells what a wallet was asked to send
+//   any             data-tx (the hash of a payment), data-amount
 //   button          data-print
 //   a               data-retry-seconds (the page of an error)
 //   #announcement   the polite live region, outside of main
@@ -26,7 +29,6 @@ const followPage = (): void => {
   const clock = startClock();
   const times = showLocalTimes();
   const copies = copyOnClick({ onCopied: announce });
-  const wallets = offerWallets();
   const receipt = offerReceipt();
   const refresh = createRefresh({
     onReplaced: (main) => {
@@ -34,6 +36,7 @@ const followPage = (): void => {
       announce(main.dataset.announcement ?? '');
     },
   });
+  const wallets = offerWallets({ refresh });
   const live = followChanges({ refresh, onServerTime: clock.set });
   clock.onDeadline(live.update);
 };

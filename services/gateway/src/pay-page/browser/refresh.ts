@@ -1,7 +1,7 @@
 import { Idiomorph } from 'idiomorph';
 
 export interface Refresh {
-  /** Shows the latest page; rejects if the server cannot render it. */
+  /** Shows the page as the server renders it from now on; rejects if it cannot. */
   readonly now: () => Promise<void>;
   /** The version that is shown. */
   readonly version: () => string | undefined;
@@ -11,6 +11,7 @@ export interface Refresh {
 const OWN_ATTRIBUTES = new Set(['open', 'checked', 'hidden', 'data-done', 'data-sent']);
 /** The page that tells that there is no such payment (any more). */
 const NOT_FOUND = 404;
+const TIMEOUT_MS = 15_000;
 
 export const createRefresh = ({ onReplaced }: { onReplaced: (main: HTMLElement) => void }): Refresh => {
   let running: Promise<void> | undefined;
@@ -18,7 +19,11 @@ export const createRefresh = ({ onReplaced }: { onReplaced: (main: HTMLElement) 
 
   const replace = async (): Promise<void> => {
     isAsked = false;
-    const response = await fetch(location.href, { headers: { accept: 'text/html' }, cache: 'no-store' });
+    const response = await fetch(location.href, {
+      headers: { accept: 'text/html' },
+      cache: 'no-store',
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
     if (!response.ok && response.status !== NOT_FOUND) throw new Error(`the server answered ${response.status}`);
     const rendered = new DOMParser().parseFromString(await response.text(), 'text/html');
     const next = rendered.querySelector('main')!;

@@ -1,4 +1,4 @@
-import type { WalletTexts } from '../browser/wallet/offer.ts';
+import type { SentTexts, WalletTexts } from '../browser/wallet/offer.ts';
 
 /** Texts in English. The other languages have the same ones. */
 export const en = {
@@ -127,9 +127,8 @@ export const en = {
     connect: 'Your wallet asks whether this page may see your account.',
     network: `Your wallet asks whether to switch to ${network}.`,
     confirm: 'Check the amount and confirm it in your wallet.',
-    sent: `Sent. This page shows your payment as soon as ${network} has it. Do not send it again.`,
-    transaction: 'Transaction',
-    show_again: 'Show the QR code again',
+    check: 'Checking that this payment is still open.',
+    decline: 'This payment has changed. Decline the request that is open in your wallet.',
     refused: 'You declined it in your wallet. Nothing was sent.',
     busy: 'Your wallet already has an open request. Open the wallet and answer it first.',
     unknown_network: `Your wallet does not know ${network}. Add this network in the wallet and try again. Nothing was sent.`,
@@ -138,7 +137,18 @@ export const en = {
     not_enough: `This account does not have enough ${currency} on ${network}. Nothing was sent.`,
     unsure: 'Your wallet reported a problem. Before you try again, check there whether a payment was sent.',
     failed: 'Your wallet did not answer this page. Nothing was sent. Try again, or use the QR code.',
+    over: 'This payment takes no money at the moment. Nothing was sent.',
+    changed: 'This payment has changed meanwhile. Nothing was sent. Check the new amount, and try again.',
+    unchecked: 'This page cannot check whether the payment is still open. Nothing was sent. Try again in a moment.',
+    elsewhere: 'Your wallet was already asked to pay this in another tab. Nothing was sent here.',
   }),
+  /** What the script says about a payment that a wallet was asked to send. */
+  sentByWallet: {
+    sent: 'Sent. This page shows your payment as soon as the network has it. Do not send it again.',
+    asked: 'Your wallet was asked to pay. Look there whether it sent the payment, before you pay again.',
+    transaction: 'Transaction',
+    again: 'My wallet shows that it failed or was not sent. Pay again',
+  } satisfies SentTexts,
   sandbox: {
     mark: 'Sandbox',
     title: 'Sandbox. No real money.',

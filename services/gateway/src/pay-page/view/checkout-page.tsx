@@ -64,6 +64,7 @@ const Main = (view: View) => {
       tabindex={-1}
     >
       <Status {...view} />
+      <section id="sent" data-sent-texts={JSON.stringify(texts.sentByWallet)} hidden></section>
       {way && <Way view={view} way={way} />}
       {!way && ways.length > 0 && (
         <nav aria-labelledby="ways-title">

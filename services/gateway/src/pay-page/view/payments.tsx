@@ -54,7 +54,7 @@ const Payment = ({
         {isPositive(returned) && ` · ${texts.returnedPart(format.amount(returned, currency))}`}
       </p>
       {tx_hash && (
-        <p class="note transaction" data-tx={tx_hash}>
+        <p class="note transaction" data-tx={tx_hash} data-amount={amount}>
           {texts.transaction}{' '}
           {tx_url ? (
             <a href={tx_url} target="_blank" rel="noreferrer">

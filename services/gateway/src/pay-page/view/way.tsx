@@ -68,6 +68,7 @@ const BrowserWallet = ({ view, way }: { readonly view: View; readonly way: WayTo
     <div
       class="browser-wallet"
       data-wallet={JSON.stringify({ ...transfer, ...(way.explorer && { explorer: way.explorer }) })}
+      data-amount={way.amount}
       data-wallet-texts={JSON.stringify(texts)}
       hidden
     ></div>

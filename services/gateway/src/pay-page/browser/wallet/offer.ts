@@ -1,74 +1,135 @@
-import { announce } from '../refresh.ts';
+import { announce, type Refresh } from '../refresh.ts';
 import { payWith, type Problem, type Step, type Transfer, WalletProblem } from './pay.ts';
 import { findWallets, type Wallet } from './providers.ts';
-import { isOver, rememberedSent, rememberSent, type Sent } from './sent.ts';
+import { forgetOldSent, isOver, onSentElsewhere, rememberedSent, rememberSent, shownTransactions } from './sent.ts';
 
 /** Texts in the payer's language; `{wallet}` stands for the name of a wallet. */
-export type WalletTexts = Readonly<
-  Record<'pay' | 'pay_with' | 'sent' | 'transaction' | 'show_again' | Step | Problem, string>
->;
+export type WalletTexts = Readonly<Record<'pay' | 'pay_with' | 'decline' | Step | Problem, string>>;
+
+/** Texts about what a wallet was asked to send. */
+export type SentTexts = Readonly<Record<'sent' | 'asked' | 'transaction' | 'again', string>>;
 
 export interface WalletOffer {
-  /** Shows or hides the buttons of the containers that the page has now. */
+  /** Shows or hides the buttons that the page has now, and what was sent. */
   readonly render: () => void;
 }
 
+interface Asking {
+  /** What the page asked for when the payer clicked. */
+  readonly transfer: string;
+  readonly texts: WalletTexts;
+  isInWallet: boolean;
+}
+
 /** Offers a button for each wallet, until one has sent the payment: nobody should pay twice. */
-export const offerWallets = (): WalletOffer => {
+export const offerWallets = ({ refresh }: { refresh: Pick<Refresh, 'now'> }): WalletOffer => {
   let wallets: readonly Wallet[] = [];
-  let isAsking = false;
   let sent = rememberedSent();
-  let isShownAgain = false;
+  let asking: Asking | null = null;
+  let told = '';
 
   const render = (): void => {
-    const hasArrived = sent !== null && isOver(sent);
-    if (hasArrived) rememberSent((sent = null));
-    for (const container of document.querySelectorAll<HTMLElement>('[data-wallet]')) {
-      container.hidden = wallets.length === 0 && !sent;
-      container.closest('.way')?.toggleAttribute('data-sent', sent !== null && !isShownAgain);
-      const buttons = childOf(container, 'buttons');
-      const texts = textsOf(container);
-      const labels = wallets.map(({ name }) => (name ? texts.pay_with.replace('{wallet}', () => name) : texts.pay));
-      if (buttons.textContent !== labels.join(''))
-        buttons.replaceChildren(...labels.map((label, n) => buttonOf(label, () => void pay(container, wallets[n]!))));
-      for (const button of buttons.querySelectorAll('button')) button.disabled = isAsking || sent !== null;
-      if (sent) show(container, `${texts.sent} ${texts.transaction}`, sent);
-      else if (hasArrived) show(container, '');
-      childOf(container, 'again').replaceChildren(
-        ...(sent && !isShownAgain ? [buttonOf(texts.show_again, showAgain)] : []),
-      );
-    }
+    if (sent && !asking && isOver(sent)) keep(null);
+    if (asking?.isInWallet && shownTransfer() !== asking.transfer) tell(asking.texts.decline);
+    renderOffer();
+    renderNews();
+    document.querySelector('main')?.toggleAttribute('data-sent', sent !== null && !asking);
   };
 
-  // A transaction can be dropped, and a payer may have another wallet.
-  const showAgain = (): void => {
-    isShownAgain = true;
+  const renderOffer = (): void => {
+    const offer = offerElement();
+    if (!offer) return;
+    const texts = JSON.parse(offer.dataset.walletTexts!) as WalletTexts;
+    offer.hidden = wallets.length === 0;
+    const buttons = childOf(offer, 'buttons');
+    const labels = wallets.map(({ name }) => (name ? texts.pay_with.replace('{wallet}', () => name) : texts.pay));
+    if (buttons.textContent !== labels.join(''))
+      buttons.replaceChildren(...labels.map((label, n) => buttonOf(label, () => void pay(wallets[n]!))));
+    for (const button of buttons.querySelectorAll('button')) button.disabled = asking !== null || sent !== null;
+    childOf(offer, 'status').textContent = told;
+  };
+
+  /** Also on a page that asks for no money any more. */
+  const renderNews = (): void => {
+    const news = document.querySelector<HTMLElement>('[data-sent-texts]');
+    if (!news) return;
+    const texts = JSON.parse(news.dataset.sentTexts!) as SentTexts;
+    const [status, again] = [childOf(news, 'status'), childOf(news, 'again')];
+    const isShown = sent !== null && !asking;
+    if (!isShown) again.replaceChildren();
+    else if (!again.hasChildNodes()) again.append(buttonOf(texts.again, payAgain));
+    if (!isShown) status.textContent = offerElement() ? '' : told;
+    else if (sent?.hash) status.replaceChildren(`${texts.sent} ${texts.transaction} `, linkOf(sent.hash, sent.url));
+    else status.textContent = texts.asked;
+    news.hidden = status.textContent === '';
+  };
+
+  const keep = (next: typeof sent): void => {
+    sent = next;
+    rememberSent(next);
+  };
+  const tell = (text: string): void => {
+    if (text !== told) announce(text);
+    told = text;
+  };
+  // A transaction can fail or be canceled, and only the wallet shows it.
+  const payAgain = (): void => {
+    keep(null);
     render();
   };
 
-  const pay = async (container: HTMLElement, wallet: Wallet): Promise<void> => {
-    if (isAsking || sent) return;
-    isAsking = true;
-    render();
-    const texts = textsOf(container);
-    const { explorer, ...transfer } = JSON.parse(container.dataset.wallet!) as Transfer & { explorer?: string };
-    const tell = (text: string): void => {
-      show(container, text);
-      announce(text);
+  const pay = async (wallet: Wallet): Promise<void> => {
+    const offer = offerElement();
+    if (asking || sent || !offer) return;
+    const { wallet: transfer, amount } = offer.dataset as { wallet: string; amount: string };
+    const texts = JSON.parse(offer.dataset.walletTexts!) as WalletTexts;
+    const { explorer, ...request } = JSON.parse(transfer) as Transfer & { explorer?: string };
+    const attempt: Asking = { transfer, texts, isInWallet: false };
+    asking = attempt;
+    const onStep = (step: Step): void => {
+      tell(texts[step]);
+      render();
+    };
+    const requireSame = (): void => {
+      const shown = shownTransfer();
+      if (shown !== transfer) throw new WalletProblem(shown === undefined ? 'over' : 'changed');
+      if (rememberedSent()) throw new WalletProblem('elsewhere');
+    };
+    const check = async (): Promise<void> => {
+      try {
+        await refresh.now();
+      } catch (error) {
+        throw new WalletProblem('unchecked', error);
+      }
+      requireSame();
+    };
+    const known = shownTransactions().map(({ hash }) => hash);
+    const onSend = (): void => {
+      requireSame();
+      attempt.isInWallet = true;
+      // Kept before the wallet is asked: a page that is closed meanwhile never hears the hash.
+      keep({ hash: null, url: null, amount, atMs: Date.now(), known });
     };
     try {
-      const hash = await payWith(wallet.provider, transfer, (step) => tell(texts[step]));
-      sent = { hash, url: explorer ? `${explorer}/tx/${hash}` : null, atMs: Date.now() };
-      rememberSent(sent);
-      isShownAgain = false;
-      announce(texts.sent);
+      const hash = await payWith(wallet.provider, request, { onStep, check, onSend });
+      keep({ hash, url: explorer ? `${explorer}/tx/${hash}` : null, amount, atMs: Date.now(), known });
+      tell('');
     } catch (error) {
-      tell(texts[error instanceof WalletProblem ? error.problem : 'unsure']);
+      const problem = error instanceof WalletProblem ? error.problem : attempt.isInWallet ? 'unsure' : 'failed';
+      if (problem !== 'unsure' && attempt.isInWallet) keep(null);
+      if (problem === 'elsewhere') sent = rememberedSent();
+      tell(texts[problem]);
     }
-    isAsking = false;
+    asking = null;
     render();
+    if (told === '') announce(document.querySelector('[data-sent-texts] p')?.textContent ?? '');
   };
 
+  forgetOldSent();
+  onSentElsewhere(() => {
+    if (!asking) sent = rememberedSent();
+    render();
+  });
   findWallets((found) => {
     wallets = found;
     render();
@@ -76,7 +137,10 @@ export const offerWallets = (): WalletOffer => {
   return { render };
 };
 
-const textsOf = (container: HTMLElement): WalletTexts => JSON.parse(container.dataset.walletTexts!) as WalletTexts;
+const offerElement = (): HTMLElement | null => document.querySelector<HTMLElement>('main [data-wallet]');
+
+/** The transfer that the page asks for; undefined where it asks for no money. */
+const shownTransfer = (): string | undefined => offerElement()?.dataset.wallet;
 
 /** A part of the container that this script fills, and that a refresh leaves alone. */
 const childOf = (container: HTMLElement, name: 'buttons' | 'status' | 'again'): HTMLElement => {
@@ -96,13 +160,9 @@ const buttonOf = (label: string, onClick: () => void): HTMLButtonElement => {
   return button;
 };
 
-const show = (container: HTMLElement, text: string, sent?: Sent): void => {
-  const status = childOf(container, 'status');
-  status.replaceChildren(text);
-  if (!sent) return;
-  const short = `${sent.hash.slice(0, 10)}…${sent.hash.slice(-8)}`;
-  const name = document.createElement(sent.url ? 'a' : 'code');
-  name.textContent = short;
-  if (name instanceof HTMLAnchorElement) Object.assign(name, { href: sent.url, target: '_blank', rel: 'noreferrer' });
-  status.append(' ', name);
+const linkOf = (hash: string, url: string | null): HTMLElement => {
+  const name = document.createElement(url ? 'a' : 'code');
+  name.textContent = `${hash.slice(0, 10)}…${hash.slice(-8)}`;
+  if (name instanceof HTMLAnchorElement) Object.assign(name, { href: url, target: '_blank', rel: 'noreferrer' });
+  return name;
 };

@@ -1,4 +1,4 @@
-import { payWith, type Step, type Transfer } from './pay.ts';
+import { type Attempt, payWith, type Step, type Transfer, WalletProblem } from './pay.ts';
 import type { WalletProvider } from './providers.ts';
 
 const ACCOUNT = '0x00000000000000000000000000000000000000aa';
@@ -39,11 +39,15 @@ const walletOn = (chainId: string | number, answers: Answers = {}) => {
   return { provider, asked, sent };
 };
 
-const pay = async ({ provider }: { provider: WalletProvider }, transfer = COIN) => {
+const pay = async ({ provider }: { provider: WalletProvider }, transfer = COIN, more: Partial<Attempt> = {}) => {
   const steps: Step[] = [];
-  const outcome = await payWith(provider, transfer, (step) => void steps.push(step)).catch(
-    ({ problem }: { problem: string }) => problem,
-  );
+  const attempt: Attempt = {
+    onStep: (step) => void steps.push(step),
+    check: async () => {},
+    onSend: () => {},
+    ...more,
+  };
+  const outcome = await payWith(provider, transfer, attempt).catch(({ problem }: { problem: string }) => problem);
   return { outcome, steps };
 };
 const failsWith = (error: object) => () => {
@@ -55,13 +59,13 @@ test.each([
   ['a token', TOKEN],
 ])('sends exactly the transfer of %s', async (_, transfer) => {
   const wallet = walletOn('0x1');
-  expect(await pay(wallet, transfer)).toEqual({ outcome: HASH, steps: ['connect', 'confirm'] });
+  expect(await pay(wallet, transfer)).toEqual({ outcome: HASH, steps: ['connect', 'check', 'confirm'] });
   expect(wallet.sent).toEqual([{ from: ACCOUNT, ...transfer }]);
 });
 
 test('asks for the network of the transfer first, and reads the account after it', async () => {
   const wallet = walletOn('0x89');
-  expect(await pay(wallet)).toEqual({ outcome: HASH, steps: ['connect', 'network', 'confirm'] });
+  expect(await pay(wallet)).toEqual({ outcome: HASH, steps: ['connect', 'network', 'check', 'confirm'] });
   expect(wallet.asked.slice(0, 5)).toEqual([
     'eth_requestAccounts',
     'eth_chainId',
@@ -95,6 +99,25 @@ test.each<[string, string, Answers]>([
 ])('says %s and sends nothing when %s', async (problem, _, answers) => {
   const wallet = walletOn('0x89', answers);
   expect((await pay(wallet)).outcome).toBe(problem);
+  expect(wallet.sent).toEqual([]);
+});
+
+test('asks for nothing once the page is checked but the network, and stops where the page stops it', async () => {
+  const stop = () => {
+    throw new WalletProblem('changed');
+  };
+  const checked = walletOn('0x1');
+  expect((await pay(checked, COIN, { check: async () => stop() })).outcome).toBe('changed');
+  const stopped = walletOn('0x1');
+  expect((await pay(stopped, COIN, { onSend: stop })).outcome).toBe('changed');
+  expect(stopped.asked.slice(checked.asked.length)).toEqual(['eth_chainId']);
+  expect([...checked.sent, ...stopped.sent]).toEqual([]);
+});
+
+test('sends nothing when the wallet left the network while the page was checked', async () => {
+  let chainId = '0x1';
+  const wallet = walletOn('0x1', { eth_chainId: () => chainId });
+  expect((await pay(wallet, COIN, { check: async () => void (chainId = '0x89') })).outcome).toBe('wrong_network');
   expect(wallet.sent).toEqual([]);
 });
 

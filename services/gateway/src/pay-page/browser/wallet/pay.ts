@@ -11,9 +11,21 @@ export interface Transfer {
 }
 
 export type Problem =
-  'refused' | 'busy' | 'unknown_network' | 'wrong_network' | 'no_account' | 'not_enough' | 'unsure' | 'failed';
+  | 'refused'
+  | 'busy'
+  | 'unknown_network'
+  | 'wrong_network'
+  | 'no_account'
+  | 'not_enough'
+  | 'unsure'
+  | 'failed'
+  // The page has changed since the payer clicked.
+  | 'over'
+  | 'changed'
+  | 'unchecked'
+  | 'elsewhere';
 
-export type Step = 'connect' | 'network' | 'confirm';
+export type Step = 'connect' | 'network' | 'check' | 'confirm';
 
 export class WalletProblem extends Error {
   readonly problem: Problem;
@@ -23,11 +35,20 @@ export class WalletProblem extends Error {
   }
 }
 
+/** Watches a payment on its way to the wallet. */
+export interface Attempt {
+  readonly onStep: (step: Step) => void;
+  /** Loads the page anew. Rejects with a WalletProblem unless it still asks for the transfer. */
+  readonly check: () => Promise<void>;
+  /** Called right before the wallet is asked to send. Throws a WalletProblem unless the page still asks for the transfer. */
+  readonly onSend: () => void;
+}
+
 /** Returns the hash; after a WalletProblem other than `unsure` nothing was sent. */
 export const payWith = async (
   wallet: WalletProvider,
   transfer: Transfer,
-  onStep: (step: Step) => void,
+  { onStep, check, onSend }: Attempt,
 ): Promise<string> => {
   onStep('connect');
   await asked(() => wallet.request({ method: 'eth_requestAccounts' }));
@@ -36,6 +57,11 @@ export const payWith = async (
   const [from] = (await asked(() => wallet.request({ method: 'eth_accounts' }))) as string[];
   if (!from) throw new WalletProblem('no_account');
   if (!(await hasEnough(wallet, from, transfer))) throw new WalletProblem('not_enough');
+  // The wallet may have waited for its owner for an hour.
+  onStep('check');
+  await check();
+  if (!(await isOn(wallet, transfer.chainId))) throw new WalletProblem('wrong_network');
+  onSend();
   onStep('confirm');
   const { chainId, to, value, data } = transfer;
   const transaction = { from, to, value, data, chainId };

@@ -1,33 +1,69 @@
-/** A transaction that a wallet has sent and that the page does not show yet. */
+/** What a wallet was asked to send and the page does not show yet. */
 export interface Sent {
-  readonly hash: string;
+  /** Null until the wallet has told it. */
+  readonly hash: string | null;
   /** The transaction on the explorer of its network; null where there is none. */
   readonly url: string | null;
+  readonly amount: string;
   readonly atMs: number;
+  /** The transactions that the page showed before. */
+  readonly known: readonly string[];
 }
 
-/** A transaction that no node has seen by then was likely replaced or dropped. */
-const FORGET_AFTER_MS = 15 * 60_000;
+/** A transaction that no node has seen by then was dropped. */
+const FORGET_AFTER_MS = 24 * 60 * 60_000;
+const PREFIX = 'sent ';
 
-const key = () => `sent ${location.pathname}`;
+const key = () => `${PREFIX}${location.pathname}`;
 
-/** Whether the page shows the payment (`data-tx`), or it is not to be expected any more. */
-export const isOver = ({ hash, atMs }: Sent): boolean =>
-  Date.now() - atMs > FORGET_AFTER_MS || document.querySelector(`main [data-tx="${CSS.escape(hash)}" i]`) !== null;
+/** The transactions that the page shows. */
+export const shownTransactions = (): { hash: string; amount: string }[] =>
+  [...document.querySelectorAll<HTMLElement>('main [data-tx]')].map(({ dataset }) => ({
+    hash: dataset.tx!.toLowerCase(),
+    amount: dataset.amount ?? '',
+  }));
 
-/** Keeps it for a reload of the page; null forgets it. A browser without storage keeps nothing. */
+/** Whether the page shows the transaction or its replacement, or it is not to be expected any more. A replacement has
+ *  another hash and the same amount. */
+export const isOver = ({ hash, amount, atMs, known }: Sent): boolean =>
+  isOld(atMs) ||
+  shownTransactions().some(
+    (shown) => shown.hash === hash?.toLowerCase() || (shown.amount === amount && !known.includes(shown.hash)),
+  );
+
+const isOld = (atMs: number): boolean => Date.now() - atMs > FORGET_AFTER_MS;
+
+/** Keeps it for every tab; null forgets it. A browser without storage keeps nothing. */
 export const rememberSent = (sent: Sent | null): void => {
   try {
-    if (sent) sessionStorage.setItem(key(), JSON.stringify(sent));
-    else sessionStorage.removeItem(key());
+    if (sent) localStorage.setItem(key(), JSON.stringify(sent));
+    else localStorage.removeItem(key());
   } catch {
     return;
   }
 };
 
-export const rememberedSent = (): Sent | null => {
+export const rememberedSent = (): Sent | null => readSent(key());
+
+/** Calls back when another tab has sent the payment of this page, or has forgotten it. */
+export const onSentElsewhere = (callback: () => void): void =>
+  addEventListener('storage', (event) => {
+    if (event.key === null || event.key === key()) callback();
+  });
+
+/** Removes what nobody opens any more. */
+export const forgetOldSent = (): void => {
   try {
-    return JSON.parse(sessionStorage.getItem(key()) ?? 'null') as Sent | null;
+    for (const each of Object.keys(localStorage))
+      if (each.startsWith(PREFIX) && isOld(readSent(each)?.atMs ?? 0)) localStorage.removeItem(each);
+  } catch {
+    return;
+  }
+};
+
+const readSent = (name: string): Sent | null => {
+  try {
+    return JSON.parse(localStorage.getItem(name) ?? 'null') as Sent | null;
   } catch {
     return null;
   }
