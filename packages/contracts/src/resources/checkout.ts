@@ -114,16 +114,20 @@ export const Checkout = z.strictObject({
   lines: z.array(CheckoutLine),
   currency: PaymentCurrency,
   total: Amount,
-  /** The applied sum. */
+  /** All that the payer has paid and the network has confirmed. What is returned or due back later does not change it. */
   paid: Amount,
+  /** The part that the merchant recorded as returned. */
+  returned: Amount,
+  /** The part that the merchant has to return. */
+  due_back: Amount,
+  /** The part that counts for the order. */
+  applied: Amount,
   /** Seen and not settled: unconfirmed, or held until more money comes. */
   pending: Amount,
   /** What is left to send. */
   remaining: Amount,
   /** Applied beyond the total. */
   surplus: Amount,
-  /** What the merchant has to return. */
-  due_back: Amount,
   rates: z.array(CheckoutRate),
   /** When a renewal set new prices. */
   price_updated_at: Timestamp.optional(),

@@ -157,6 +157,56 @@ test.each<[string, Given, Partial<Checkout> & { state: CheckoutState }]>([
   expect(checkout.ways.length > 0).toBe(['waiting', 'partially_paid', 'reversed'].includes(checkout.state));
 });
 
+const BACK = { refunded_amount: '9.000000' };
+const SURPLUS = { paid_amount: '60.000000', applied_amount: ALL, unapplied_amount: '7.527800' };
+test.each<[string, Partial<Payment>[], [paid: string, returned: string, dueBack: string]]>([
+  ['nothing', [{ status: 'received' }, { status: 'failed' }], [NONE, NONE, NONE]],
+  ['all', [{ status: 'applied' }], [ALL, NONE, NONE]],
+  [
+    'all, of which a part was returned',
+    [{ status: 'applied', applied_amount: '43.472200', ...BACK }],
+    [ALL, BACK.refunded_amount, NONE],
+  ],
+  ['all, which was returned', [{ status: 'refunded', applied_amount: NONE, refunded_amount: ALL }], [ALL, ALL, NONE]],
+  ['too much', [{ status: 'applied', ...SURPLUS }], ['60.000000', NONE, '7.527800']],
+  [
+    'too much, which was returned',
+    [{ status: 'applied', ...SURPLUS, unapplied_amount: NONE, refunded_amount: '7.527800' }],
+    ['60.000000', '7.527800', NONE],
+  ],
+  [
+    'twice, and has some of it back',
+    [{ status: 'applied' }, { status: 'orphan', orphan_reason: 'already_paid', ...BACK }],
+    ['104.944400', BACK.refunded_amount, '43.472200'],
+  ],
+  [
+    'twice, and has it back',
+    [{ status: 'applied' }, { status: 'refunded', refunded_amount: ALL }],
+    ['104.944400', ALL, NONE],
+  ],
+  ['too late', [{ status: 'orphan', orphan_reason: 'late' }], [ALL, NONE, NONE]],
+  ['on another network, unconfirmed', [{ ...OTHER_NETWORK }], [NONE, NONE, NONE]],
+  [
+    'in another currency',
+    [{ status: 'orphan', orphan_reason: 'wrong_currency', currency: 'USDT' }],
+    [NONE, NONE, NONE],
+  ],
+  [
+    'a token that does not count',
+    [{ status: 'orphan', orphan_reason: 'wrong_currency', credited: false }],
+    [NONE, NONE, NONE],
+  ],
+  ['by somebody else before the order', [{ status: 'orphan', orphan_reason: 'before_order' }], [NONE, NONE, NONE]],
+])(
+  'says what was paid, what was returned and what is due back to a payer who paid %s',
+  (_, payments, [paid, returned, due_back]) =>
+    expect(of({ status: 'paid', remaining_amount: NONE, payments: payments.map(payment) })).toMatchObject({
+      paid,
+      returned,
+      due_back,
+    }),
+);
+
 test('asks for what remains after payments that are not confirmed', () =>
   expect(of({ payments: [payment(part)] }).ways[0]).toMatchObject({
     amount: REST,

@@ -10,13 +10,14 @@ import {
   multiply,
   type Order,
   parseDecimal,
+  type Payment,
   type PaymentPageAddresses,
   type PaymentPageSettings,
   toMinor,
 } from '@cpg/contracts';
 import type { OrderPage } from '../queries/order-pages.ts';
 import { accentPath } from './look/assets.ts';
-import { payerPayments, type Sightings } from './payer-payments.ts';
+import { isOfPayer, payerPayments, type Sightings } from './payer-payments.ts';
 import { returnLink } from './return-link.ts';
 import { waysToPay } from './ways.ts';
 
@@ -36,6 +37,7 @@ export const checkoutOf = (shown: ShownOrder, now: Date): Checkout => {
   const sum = (values: readonly string[]) => values.reduce((total, value) => total + minor(value), 0n);
   const counting = order.payments.filter((payment) => payment.currency === currency && payment.credited !== false);
   const own = payerPayments({ payments: counting }, page.deposits, shown.sightings);
+  const arrived = counting.filter((payment) => HAS_ARRIVED.has(payment.status) && isOfPayer(payment));
   const total = minor(order.total_amount);
   const applied = sum(order.payments.map(({ applied_amount = '0' }) => applied_amount));
   const pending = sum(own.filter(({ state }) => state === 'seen').map(({ amount }) => amount));
@@ -51,11 +53,13 @@ export const checkoutOf = (shown: ShownOrder, now: Date): Checkout => {
     lines: order.items.map(lineOf),
     currency,
     total: amount(total),
-    paid: amount(applied),
+    paid: amount(sum(arrived.map(({ paid_amount }) => paid_amount))),
+    returned: amount(sum(arrived.map(({ refunded_amount = '0' }) => refunded_amount))),
+    due_back: amount(dueBack),
+    applied: amount(applied),
     pending: amount(pending),
     remaining: amount(remaining),
     surplus: amount(atLeastZero(applied - total)),
-    due_back: amount(dueBack),
     rates: Object.entries(order.rates)
       .filter(([item]) => item !== currency)
       .map(([item, { rate, quoted_at }]) => ({ currency: item as Item['currency'], rate, quoted_at })),
@@ -85,6 +89,8 @@ const linksOf = (order: Order): Pick<Checkout, 'return_url' | 'cancel_url'> => {
   const [return_url, cancel_url] = [linkTo(order.return_url), linkTo(order.cancel_url)];
   return { ...(return_url !== undefined && { return_url }), ...(cancel_url !== undefined && { cancel_url }) };
 };
+
+const HAS_ARRIVED: ReadonlySet<Payment['status']> = new Set(['applied', 'orphan', 'refunded']);
 
 const MAY_BE_ACCEPTED: ReadonlySet<CheckoutPaymentState> = new Set(['late', 'insufficient', 'wrong_network']);
 

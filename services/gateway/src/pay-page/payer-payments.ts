@@ -21,7 +21,7 @@ export interface Sighting {
 /** By `provider_id` of the payment. */
 export type Sightings = ReadonlyMap<string, Sighting>;
 
-/** The payments of an order as its payer sees them. Somebody else sent money from before the order. */
+/** The payments of an order as its payer sees them. */
 export const payerPayments = (
   { payments }: Pick<Order, 'payments'>,
   deposits: readonly PageDeposit[],
@@ -58,7 +58,8 @@ const depth = (sighting: Sighting | undefined, { required_confirmations }: PageD
   };
 };
 
-const isOfPayer = ({ orphan_reason }: Payment): boolean => orphan_reason !== 'before_order';
+/** Somebody else sent money from before the order. */
+export const isOfPayer = ({ orphan_reason }: Payment): boolean => orphan_reason !== 'before_order';
 
 const stateOf = (
   { status, orphan_reason, provider_id }: Payment,

@@ -11,7 +11,9 @@ export const en = {
   amountToPay: 'Amount to pay',
   leftToPay: 'Left to pay',
   total: 'Total',
-  paid: 'Received',
+  paid: 'Paid',
+  returned: 'Returned',
+  dueBackSum: 'Due back',
   pending: 'Not counted yet',
   quantity: (quantity: string, price: string) => `${quantity} × ${price}`,
   rate: (item: string, worth: string) => `1 ${item} = ${worth}`,
@@ -65,6 +67,7 @@ export const en = {
     failed: 'Failed',
   },
   returnedPart: (amount: string) => `${amount} returned to you`,
+  dueBackPart: (amount: string) => `${amount} due back to you`,
   reference: 'Reference',
   headings: {
     preparing: 'Your payment is being prepared',
@@ -87,7 +90,7 @@ export const en = {
     closing: 'Do not send money now. We are checking whether a payment was made in time.',
     paid: 'Thank you. You can close this page.',
     reversed: 'The network took a payment back, so it does not count any more. Check your wallet before you pay again.',
-    returned: 'The merchant returned what you paid.',
+    returned: 'The merchant recorded that it returned what you paid. Check your wallet.',
     expired: 'Do not send money for it any more.',
     partially_paid_expired: 'Do not send more. The merchant can accept what arrived, or has to return it.',
     canceled: 'Do not send money for it any more.',
@@ -102,6 +105,8 @@ export const en = {
   sentAlready: 'Did you send money already? Keep this page: your payment appears here when it arrives.',
   dueBack: (amount: string) =>
     `The merchant has to return ${amount} to you. Contact the merchant and give the reference below.`,
+  hasReturned: (amount: string) =>
+    `The merchant recorded that it returned ${amount} to you. This page moves no money: check your wallet.`,
   surplus: (amount: string) =>
     `You paid ${amount} more than the total. It counts for this order: ask the merchant about it.`,
   receivedSoFar: (paid: string, total: string) => `${paid} of ${total} has arrived.`,

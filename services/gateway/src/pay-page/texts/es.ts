@@ -11,7 +11,9 @@ export const es: Texts = {
   amountToPay: 'Importe a pagar',
   leftToPay: 'Falta por pagar',
   total: 'Total',
-  paid: 'Recibido',
+  paid: 'Pagado',
+  returned: 'Devuelto',
+  dueBackSum: 'Por devolver',
   pending: 'Aún sin acreditar',
   quantity: (quantity, price) => `${quantity} × ${price}`,
   rate: (item, worth) => `1 ${item} = ${worth}`,
@@ -65,6 +67,7 @@ export const es: Texts = {
     failed: 'Fallido',
   },
   returnedPart: (amount) => `Devuelto: ${amount}`,
+  dueBackPart: (amount) => `Por devolver: ${amount}`,
   reference: 'Referencia',
   headings: {
     preparing: 'Estamos preparando tu pago',
@@ -87,7 +90,7 @@ export const es: Texts = {
     closing: 'No envíes dinero ahora. Estamos comprobando si llegó un pago a tiempo.',
     paid: 'Gracias. Ya puedes cerrar esta página.',
     reversed: 'La red anuló un pago, así que ya no es válido. Revisa tu billetera antes de volver a pagar.',
-    returned: 'El comercio devolvió lo que pagaste.',
+    returned: 'El comercio registró que devolvió lo que pagaste. Revisa tu billetera.',
     expired: 'No envíes más dinero para este pago.',
     partially_paid_expired: 'No envíes más. El comercio puede aceptar lo que llegó; si no, debe devolverlo.',
     canceled: 'No envíes más dinero para esta compra.',
@@ -102,6 +105,8 @@ export const es: Texts = {
   sentAlready: '¿Ya enviaste dinero? Guarda esta página: tu pago aparecerá aquí cuando llegue.',
   dueBack: (amount) =>
     `El comercio debe devolverte ${amount}. Comunícate con el comercio e indica la referencia que aparece abajo.`,
+  hasReturned: (amount) =>
+    `El comercio registró que te devolvió ${amount}. Esta página no mueve dinero: revisa tu billetera.`,
   surplus: (amount) => `Pagaste ${amount} de más. Esa diferencia se aplicó a esta compra: consúltalo con el comercio.`,
   receivedSoFar: (paid, total) => `Llegaron ${paid} de ${total}.`,
   pendingSoFar: (amount) => `Se detectó un pago de ${amount} que aún no se acredita.`,

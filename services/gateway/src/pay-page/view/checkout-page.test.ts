@@ -95,6 +95,44 @@ test('tells a payer to close the page only when nothing is left to settle', () =
 });
 
 test.each([
+  ['en', 'Paid', 'Returned', 'Due back', 'The merchant recorded that it returned 9.00 USDC to you.'],
+  ['es', 'Pagado', 'Devuelto', 'Por devolver', 'El comercio registró que te devolvió 9,00 USDC.'],
+  ['pt', 'Pago', 'Devolvido', 'A devolver', 'A loja registrou que devolveu 9,00 USDC a você.'],
+])('shows in three sums what was paid, returned and is due back: %s', (language, paid, returned, dueBack, notice) => {
+  const applied = { status: 'applied', applied_amount: '43.472200', refunded_amount: '9.000000' } as const;
+  const twice = payment({ status: 'orphan', orphan_reason: 'already_paid', paid_amount: '20.000000' });
+  const html = render(
+    { status: 'paid', remaining_amount: '0.000000', payments: [payment(applied), twice] },
+    { language },
+  );
+  const sums = (section: string) => {
+    const [, part] = new RegExp(`<section class="${section}".*?<dl class="sums">(.*?)</dl>`).exec(html)!;
+    return part!
+      .replace(/<[^>]+>/g, ' ')
+      .replace(/\s+/g, ' ')
+      .replaceAll(',', '.');
+  };
+  // On paper, the page has both sections.
+  for (const section of ['receipt', 'summary'])
+    expect(sums(section)).toContain(`${paid} 72.4722 USDC ${returned} 9.00 USDC ${dueBack} 20.00 USDC`);
+  expect(html).toMatch(/<p class="amount">72[.,]4722 USDC<\/p>/);
+  expect(html).toContain(notice);
+});
+
+test('says of each payment what is due back, also in another currency', () => {
+  const wrong = {
+    status: 'orphan',
+    orphan_reason: 'wrong_currency',
+    currency: 'USDT',
+    paid_amount: '5.000000',
+  } as const;
+  const late = { status: 'orphan', orphan_reason: 'late', paid_amount: '6.000000' } as const;
+  const html = render({ status: 'expired', payments: [payment(wrong), payment(late)] });
+  expect(html).toContain('5.00 USDT due back to you');
+  expect(html).not.toContain('6.00 USDC due back to you');
+});
+
+test.each([
   ['en', 'On another network', 'You sent money on a network that this payment does not show.'],
   ['es', 'En otra red', 'Enviaste dinero por una red que este pago no muestra.'],
   ['pt', 'Em outra rede', 'Você enviou dinheiro por uma rede que este pagamento não mostra.'],

@@ -21,6 +21,9 @@ export const Payments = (view: View) => {
   );
 };
 
+/** The merchant may accept these instead of returning them. */
+const TO_ACCEPT: ReadonlySet<CheckoutPayment['state']> = new Set(['late', 'insufficient', 'wrong_network']);
+
 const Payment = ({
   view: { texts, format, checkout },
   payment,
@@ -37,6 +40,7 @@ const Payment = ({
     tx_hash,
     tx_url,
     returned,
+    due_back: dueBack,
     confirmations,
     required_confirmations: required,
   } = payment;
@@ -52,6 +56,7 @@ const Payment = ({
         {asset_label && ` · ${asset_label}`}
         {payment.network_name && ` · ${payment.network_name}`}
         {isPositive(returned) && ` · ${texts.returnedPart(format.amount(returned, currency))}`}
+        {isPositive(dueBack) && !TO_ACCEPT.has(state) && ` · ${texts.dueBackPart(format.amount(dueBack, currency))}`}
       </p>
       {tx_hash && (
         <p class="note transaction" data-tx={tx_hash} data-amount={amount}>

@@ -61,12 +61,14 @@ const AmountDue = ({ checkout, texts, format, now }: View) => {
 };
 
 const explanationOf = ({ checkout, texts, format }: View): string => {
-  const { state, rules, paid, pending, total, surplus, due_back: dueBack, currency, ways } = checkout;
-  if (state === 'paid' && (isPositive(surplus) || isPositive(dueBack))) return texts.paidUnsettled;
+  const { state, rules, applied, pending, total, currency, ways } = checkout;
+  if (state === 'paid' && !isSettled(checkout)) return texts.paidUnsettled;
   if (state === 'closing' && rules.renews) return texts.closingRenews;
   if (state === 'partially_paid')
     return [
-      ...(isPositive(paid) ? [texts.receivedSoFar(format.amount(paid, currency), format.amount(total, currency))] : []),
+      ...(isPositive(applied)
+        ? [texts.receivedSoFar(format.amount(applied, currency), format.amount(total, currency))]
+        : []),
       ...(isPositive(pending) ? [texts.pendingSoFar(format.amount(pending, currency))] : []),
       texts.explanations[state],
     ].join(' ');
@@ -77,7 +79,16 @@ const explanationOf = ({ checkout, texts, format }: View): string => {
 const MAY_STILL_COME: ReadonlySet<State> = new Set(['closing', 'expired', 'partially_paid_expired', 'canceled']);
 
 const noticesOf = ({ checkout, texts, format }: View): ComponentChild[] => {
-  const { state, ways, price_updated_at: updatedAt, payments, surplus, due_back: dueBack, currency } = checkout;
+  const {
+    state,
+    ways,
+    price_updated_at: updatedAt,
+    payments,
+    surplus,
+    returned,
+    due_back: dueBack,
+    currency,
+  } = checkout;
   const isToAccept = (reason: 'late' | 'insufficient' | 'wrong_network') =>
     payments.some((payment) => payment.state === reason && isPositive(payment.due_back));
   return [
@@ -87,11 +98,16 @@ const noticesOf = ({ checkout, texts, format }: View): ComponentChild[] => {
     ...(isToAccept('late') ? [texts.late] : []),
     ...(isToAccept('insufficient') ? [texts.insufficient] : []),
     ...(isToAccept('wrong_network') ? [texts.wrongNetwork] : []),
+    ...(isPositive(returned) ? [texts.hasReturned(format.amount(returned, currency))] : []),
     ...(isPositive(surplus) ? [texts.surplus(format.amount(surplus, currency))] : []),
     ...(isPositive(dueBack) ? [texts.dueBack(format.amount(dueBack, currency))] : []),
     ...(MAY_STILL_COME.has(state) && payments.length === 0 ? [texts.sentAlready] : []),
   ];
 };
+
+/** Whether the merchant and the payer owe each other nothing. */
+export const isSettled = ({ surplus, due_back, payments }: Checkout): boolean =>
+  ![surplus, due_back, ...payments.map((payment) => payment.due_back)].some(isPositive);
 
 /** Whether a decimal string is more than zero. */
 export const isPositive = (amount: string): boolean => /[1-9]/.test(amount);

@@ -4,7 +4,7 @@ import type { View } from './view.ts';
 
 /** The items with their prices as the merchant wrote them, and the sums. */
 export const Summary = ({ texts, format, checkout }: View) => {
-  const { lines, currency, total, paid, pending, remaining, ways, rates } = checkout;
+  const { lines, currency, total, paid, returned, due_back: dueBack, pending, remaining, ways, rates } = checkout;
   const sum = (label: string, amount: string, isShown: boolean, name?: string) =>
     isShown && (
       <div class={name}>
@@ -34,6 +34,8 @@ export const Summary = ({ texts, format, checkout }: View) => {
       <dl class="sums">
         {sum(texts.total, total, true, 'total')}
         {sum(texts.paid, paid, isPositive(paid))}
+        {sum(texts.returned, returned, isPositive(returned))}
+        {sum(texts.dueBackSum, dueBack, isPositive(dueBack))}
         {sum(texts.pending, pending, isPositive(pending))}
         {sum(texts.leftToPay, remaining, remaining !== total && isPositive(remaining) && ways.length > 0, 'left')}
       </dl>
