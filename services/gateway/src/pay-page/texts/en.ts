@@ -32,8 +32,10 @@ export const en = {
   noWays: 'This order cannot be paid on this page at the moment. Ask the merchant.',
   exactAmount: 'Send exactly',
   toAddress: 'To this address',
-  addressHint: 'Before you send, compare the first and last characters with those in your wallet.',
-  addressHintEvm: 'Capital letters are part of the checksum. Compare the first and last characters with your wallet.',
+  addressHint:
+    'Before you send, compare all characters with your wallet: false addresses have the same first and last ones.',
+  addressHintEvm:
+    'Before you send, compare all characters with your wallet, capitals too: false addresses have the same first and last ones.',
   copyAmount: 'Copy amount',
   copyAddress: 'Copy address',
   copied: 'Copied',

@@ -31,9 +31,10 @@ export const es: Texts = {
   noWays: 'En este momento no se puede pagar en esta página. Consulta con el comercio.',
   exactAmount: 'Envía exactamente',
   toAddress: 'A esta dirección',
-  addressHint: 'Antes de enviar, compara los primeros y los últimos caracteres con los de tu billetera.',
+  addressHint:
+    'Antes de enviar, compara todos los caracteres con los de tu billetera: las direcciones falsas tienen los mismos al principio y al final.',
   addressHintEvm:
-    'Las mayúsculas forman parte de la suma de verificación. Compara los primeros y los últimos caracteres con los de tu billetera.',
+    'Antes de enviar, compara todos los caracteres con los de tu billetera, también las mayúsculas: las direcciones falsas tienen los mismos al principio y al final.',
   copyAmount: 'Copiar importe',
   copyAddress: 'Copiar dirección',
   copied: 'Copiado',

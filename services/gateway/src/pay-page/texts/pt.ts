@@ -31,9 +31,10 @@ export const pt: Texts = {
   noWays: 'No momento não é possível pagar nesta página. Fale com a loja.',
   exactAmount: 'Envie exatamente',
   toAddress: 'Para este endereço',
-  addressHint: 'Antes de enviar, compare os primeiros e os últimos caracteres com os da sua carteira.',
+  addressHint:
+    'Antes de enviar, compare todos os caracteres com os da sua carteira: endereços falsos têm os mesmos no começo e no fim.',
   addressHintEvm:
-    'As letras maiúsculas fazem parte da soma de verificação. Compare os primeiros e os últimos caracteres com os da sua carteira.',
+    'Antes de enviar, compare todos os caracteres com os da sua carteira, também as maiúsculas: endereços falsos têm os mesmos no começo e no fim.',
   copyAmount: 'Copiar valor',
   copyAddress: 'Copiar endereço',
   copied: 'Copiado',

@@ -107,19 +107,12 @@ const Copy = ({
   </button>
 );
 
-const GROUP = 4;
-
-/** An address in groups without spaces, so that it copies as a whole. */
-const Address = ({ address }: { readonly address: string }) => {
-  const groups = address.match(new RegExp(`.{1,${GROUP}}`, 'g')) ?? [];
-  return (
-    <code class="address">
-      {groups.map((group, n) => (
-        <span class={n === 0 || n >= groups.length - 2 ? 'end' : undefined}>{group}</span>
-      ))}
-    </code>
-  );
-};
+/** One text, so that it is selected and copied as a whole. The style sheet shows groups. */
+const Address = ({ address }: { readonly address: string }) => (
+  <code class="address">
+    <span>{address}</span>
+  </code>
+);
 
 /** As wallets take it: with a decimal point, and without zeros at the end. */
 const trimmed = (amount: string): string =>
