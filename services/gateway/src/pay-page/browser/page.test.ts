@@ -133,6 +133,22 @@ test('connects again when nothing was heard for a minute', async () => {
   expect([first.readyState, stream() === first]).toEqual([FakeStream.CLOSED, false]);
 });
 
+test('shows the QR code that the payer chose before, apart for tokens and coins', async () => {
+  const codes = (kind: string) => `<fieldset data-codes="${kind}">
+    <input type="radio" name="code" value="address" checked><input type="radio" name="code" value="amount"></fieldset>`;
+  const chosen = () => find<HTMLInputElement>('input:checked').value;
+  await run(page({ body: codes('token') }));
+  expect(chosen()).toBe('address');
+  find('[value=amount]').click();
+  await changeTo(page({ version: 'second', body: `<p>New</p>${codes('token')}` }));
+  expect(chosen()).toBe('amount');
+  await run(page({ body: codes('coin') }));
+  expect(chosen()).toBe('address');
+  await run(page());
+  await changeTo(page({ version: 'second', body: codes('token') }));
+  expect(chosen()).toBe('amount');
+});
+
 test('copies by the clipboard, or by a selected field, and says so', async () => {
   await run(page({ body: '<button data-copy="12.5" data-copied="Amount copied" hidden>Copy</button>' }));
   const written: string[] = [];

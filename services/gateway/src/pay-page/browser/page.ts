@@ -2,6 +2,7 @@
 /// <reference lib="dom.iterable" />
 import { afterFirstPaint } from './after-paint.ts';
 import { startClock } from './clock.ts';
+import { rememberCode } from './codes.ts';
 import { copyOnClick } from './copy.ts';
 import { followChanges } from './live.ts';
 import { offerReceipt } from './receipt.ts';
@@ -19,6 +20,7 @@ import { offerWallets } from './wallet/offer.ts';
 //   any             data-copy (the text to copy), data-copied (what to tell then)
 //   any             data-wallet (a transfer as JSON), data-amount (the same in the currency), data-wallet-texts
 //                   (WalletTexts as JSON)
+//   any             data-codes (a kind of asset): contains the radio buttons of two QR codes
 //   any             data-sent-texts (SentTexts as JSON): tells what a wallet was asked to send
 //   any             data-tx (the hash of a payment), data-amount
 //   button          data-print
@@ -29,10 +31,11 @@ const followPage = (): void => {
   const clock = startClock();
   const times = showLocalTimes();
   const copies = copyOnClick({ onCopied: announce });
+  const codes = rememberCode();
   const receipt = offerReceipt();
   const refresh = createRefresh({
     onReplaced: (main) => {
-      for (const each of [clock, times, copies, wallets, receipt]) each.render();
+      for (const each of [clock, times, copies, codes, wallets, receipt]) each.render();
       announce(main.dataset.announcement ?? '');
     },
   });

@@ -41,6 +41,15 @@ export const en = {
   copied: 'Copied',
   openWallet: 'Open in wallet',
   qr: (amount: string, network: string) => `QR code to pay ${amount} on ${network} with a wallet`,
+  codes: 'What the QR code contains',
+  codeOfAddress: 'Address only',
+  codeWithAmount: 'With amount',
+  qrOfAddress: (network: string) => `QR code of the address on ${network}`,
+  scanAddress: (token: string, network: string, amount: string) =>
+    `Scan it with your wallet, choose ${token} on ${network}, and enter exactly ${amount}.`,
+  scanAmount: 'For wallets that read the amount too. Check the address and the amount there before you send.',
+  notTheContract: (contract: string, token: string) =>
+    `If your wallet shows ${contract} as the recipient, stop: this is the contract of ${token}, and money sent to it is lost.`,
   scan: 'Scan with your wallet, or copy the amount and the address.',
   confirmationsNeeded: (count: string) => `It counts after ${count} confirmations`,
   confirmationNeeded: (count: string) => `It counts after ${count} confirmation`,

@@ -40,6 +40,15 @@ export const es: Texts = {
   copied: 'Copiado',
   openWallet: 'Abrir en la billetera',
   qr: (amount, network) => `Código QR para pagar ${amount} en ${network} con una billetera`,
+  codes: 'Contenido del código QR',
+  codeOfAddress: 'Solo dirección',
+  codeWithAmount: 'Con importe',
+  qrOfAddress: (network) => `Código QR de la dirección en ${network}`,
+  scanAddress: (token, network, amount) =>
+    `Escanéalo con tu billetera, elige ${token} en ${network} e ingresa exactamente ${amount}.`,
+  scanAmount: 'Para billeteras que también leen el importe. Antes de enviar, revisa en ella la dirección y el importe.',
+  notTheContract: (contract, token) =>
+    `Si tu billetera muestra ${contract} como destinatario, detente: es el contrato de ${token}, y el dinero que se envía allí se pierde.`,
   scan: 'Escanea el código con tu billetera o copia el importe y la dirección.',
   confirmationsNeeded: (count) => `El pago se acredita después de ${count} confirmaciones`,
   confirmationNeeded: (count) => `El pago se acredita después de ${count} confirmación`,

@@ -40,6 +40,15 @@ export const pt: Texts = {
   copied: 'Copiado',
   openWallet: 'Abrir na carteira',
   qr: (amount, network) => `Código QR para pagar ${amount} na rede ${network} com uma carteira`,
+  codes: 'Conteúdo do código QR',
+  codeOfAddress: 'Só o endereço',
+  codeWithAmount: 'Com valor',
+  qrOfAddress: (network) => `Código QR do endereço na rede ${network}`,
+  scanAddress: (token, network, amount) =>
+    `Leia-o com a sua carteira, escolha ${token} na rede ${network} e digite exatamente ${amount}.`,
+  scanAmount: 'Para carteiras que também leem o valor. Antes de enviar, confira nela o endereço e o valor.',
+  notTheContract: (contract, token) =>
+    `Se a sua carteira mostrar ${contract} como destinatário, pare: é o contrato de ${token}, e o dinheiro enviado para lá se perde.`,
   scan: 'Leia o código com a sua carteira ou copie o valor e o endereço.',
   confirmationsNeeded: (count) => `O pagamento é creditado após ${count} confirmações`,
   confirmationNeeded: (count) => `O pagamento é creditado após ${count} confirmação`,

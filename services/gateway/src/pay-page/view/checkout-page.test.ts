@@ -16,6 +16,7 @@ import {
   payment,
   REFERENCE,
   shownOrder,
+  USDC,
 } from '../testing/jest-checkouts.ts';
 import { renderCheckout } from './checkout-page.tsx';
 
@@ -66,6 +67,38 @@ test.each([
   expect(polygon).not.toContain('USDC.e');
   const received = render({ payments: [payment({ asset_label: 'USDC.e', credited: false })] }, { language });
   expect(received).toContain(' · USDC.e · Base');
+});
+
+/** The QR codes, and which of them is chosen. */
+const codesOn = (html: string) => ({
+  labels: [...html.matchAll(/<svg class="qr"[^>]*aria-label="([^"]+)"/g)].map(([, label]) => label),
+  chosen: /<input[^>]*value="(\w+)"[^>]* checked/.exec(html)?.[1] ?? null,
+});
+
+test.each([
+  ['a token', deposit(), 'address'],
+  ['a coin', deposit({ asset: 'eip155:8453/slip44:60' }), 'amount'],
+])('has a QR code of the address alone and one with the amount for %s', (_, given, chosen) =>
+  expect(codesOn(render({ deposits: [given] }, { way: 'base' }))).toEqual({
+    labels: ['QR code to pay 52.4722 USDC on Base with a wallet', 'QR code of the address on Base'],
+    chosen,
+  }),
+);
+
+test('has the one QR code that all wallets of Bitcoin read', () => {
+  const chain_id = 'bip122:000000000019d6689c085ae165831e93';
+  const html = render({ deposits: [deposit({ chain_id, asset: `${chain_id}/slip44:0` })] }, { way: 'base' });
+  expect(codesOn(html)).toEqual({ labels: [expect.stringContaining('52.4722')], chosen: null });
+});
+
+test.each([
+  ['en', 'If your wallet shows', 'as the recipient, stop'],
+  ['es', 'Si tu billetera muestra', 'como destinatario, detente'],
+  ['pt', 'Se a sua carteira mostrar', 'como destinatário, pare'],
+])('warns of a wallet that takes the contract of a token for the recipient: %s', (language, before, after) => {
+  expect(render({}, { way: 'base', language })).toContain(`${before} <code class="contract">${USDC}</code> ${after}`);
+  const coin = render({ deposits: [deposit({ asset: 'eip155:8453/slip44:60' })] }, { way: 'base', language });
+  expect(coin).not.toContain(after);
 });
 
 test('shows the exact amount, and the address as one text, of which no part stands out', () => {
@@ -188,7 +221,7 @@ const HOSTILE = fc.oneof(
 );
 const OWN_SCRIPT = `<script src="${assets.script.path}" defer></script>`;
 const TAGS = new Set(
-  'html head meta title link noscript body a header p span bdi nav main section h1 h2 strong br time ul li dl dt dd div svg rect path code button label progress'.split(
+  'html head meta title link noscript body a header p span bdi nav main fieldset legend input section h1 h2 strong br time ul li dl dt dd div svg rect path code button label progress'.split(
     ' ',
   ),
 );

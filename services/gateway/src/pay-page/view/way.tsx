@@ -1,4 +1,5 @@
 import type { Checkout, WayToPay } from '@cpg/contracts';
+import { tokenContract } from '@cpg/assets';
 import { SUMMARY } from '../page-link.ts';
 import { walletTransfer } from '../wallet-transfer.ts';
 import { QrCode } from './qr.tsx';
@@ -19,8 +20,7 @@ export const Way = ({ view, way }: { readonly view: View; readonly way: WayToPay
       {way.is_testnet && <p class="note">{texts.testnet}</p>}
       <BrowserWallet view={view} way={way} />
       <div class="code">
-        <QrCode content={way.payment_uri} label={texts.qr(amount, way.network_name)} />
-        <p class="scan">{texts.scan}</p>
+        <Codes view={view} way={way} />
         <a class="button primary" href={way.payment_uri} data-open-wallet>
           {texts.openWallet}
         </a>
@@ -47,6 +47,52 @@ export const Way = ({ view, way }: { readonly view: View; readonly way: WayToPay
       <OtherWays view={view} way={way} />
       <a href={link({ way: SUMMARY })}>{texts.back}</a>
     </section>
+  );
+};
+
+/** Some wallets read the amount from a QR code; others read the first address of it, which is the contract of a token. */
+const Codes = ({ view, way }: { readonly view: View; readonly way: WayToPay }) => {
+  const { texts, format, checkout } = view;
+  const amount = format.amount(way.amount, checkout.currency);
+  const withAmount = <QrCode content={way.payment_uri} label={texts.qr(amount, way.network_name)} />;
+  // Every wallet of Bitcoin reads BIP 21.
+  if (!way.chain_id.startsWith('eip155:'))
+    return (
+      <>
+        {withAmount}
+        <p class="scan">{texts.scan}</p>
+      </>
+    );
+  const token = tokenOf(checkout, way);
+  const contract = tokenContract(way.asset);
+  const choice = (name: 'address' | 'amount', label: string, isDefault: boolean) => (
+    <>
+      <input class="visually-hidden" type="radio" name="code" id={`code-${name}`} value={name} checked={isDefault} />
+      <label for={`code-${name}`}>{label}</label>
+    </>
+  );
+  const [before, after] = texts.notTheContract('{contract}', token).split('{contract}');
+  return (
+    <>
+      <fieldset class="codes" data-codes={contract ? 'token' : 'coin'}>
+        <legend class="visually-hidden">{texts.codes}</legend>
+        {choice('address', texts.codeOfAddress, contract !== null)}
+        {choice('amount', texts.codeWithAmount, contract === null)}
+        <div class="window">
+          {withAmount}
+          <QrCode content={way.address} label={texts.qrOfAddress(way.network_name)} />
+        </div>
+        <p class="scan">{texts.scanAddress(token, way.network_name, amount)}</p>
+        <p class="scan">{texts.scanAmount}</p>
+      </fieldset>
+      {contract && (
+        <p class="warning">
+          {before}
+          <code class="contract">{contract}</code>
+          {after}
+        </p>
+      )}
+    </>
   );
 };
 
