@@ -5,12 +5,11 @@ export const returnLink = (url: string, { id, status }: Pick<Order, 'id' | 'stat
   if (!URL.canParse(url)) return undefined;
   const link = new URL(url);
   if (link.protocol !== 'https:' && link.protocol !== 'http:') return undefined;
-  const kept = link.search
-    .slice(1)
-    .split('&')
-    .filter((pair) => pair !== '' && !OWN_PARAMETERS.has([...new URLSearchParams(pair).keys()][0] ?? ''));
-  link.search = [...kept, `order_id=${id}`, `status=${status}`].join('&');
+  const query = link.search.slice(1);
+  // Some frameworks read the first of equal names, and some the last one: both are the shop's.
+  const again = query.split('&').filter((pair) => ADDED.has([...new URLSearchParams(pair).keys()][0] ?? ''));
+  link.search = [...(query ? [query] : []), `order_id=${id}`, `status=${status}`, ...again].join('&');
   return link.href;
 };
 
-const OWN_PARAMETERS: ReadonlySet<string> = new Set(['order_id', 'status']);
+const ADDED: ReadonlySet<string> = new Set(['order_id', 'status']);
